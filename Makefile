@@ -1,0 +1,64 @@
+# `make demo` and `make test` work on a fresh machine: each makes .venv if it is missing.
+VENV := .venv
+BIN := $(VENV)/bin
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+export PYTHON
+
+.PHONY: demo test lint types imports docstrings docs notebooks clean help
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make demo        train four classifiers, measure their calibration, write calibration.html"
+	@echo "make test        run the tests"
+	@echo "make lint        ruff, check and format     make types       mypy --strict"
+	@echo "make imports     the import contracts       make docstrings  numpydoc validation"
+	@echo "make docs        build the documentation    make notebooks   execute the notebooks"
+	@echo "make clean       remove what the above made, .venv too"
+
+# One stamp a set of dependencies: pip runs again only when what is asked for has changed.
+$(VENV)/.ready: pyproject.toml constraints.txt
+	@sh scripts/make-venv $(VENV)
+	@echo "Installing bayescal (the first time takes a minute or two)"
+	@$(PIP_INSTALL) -e .
+	@touch $@
+
+$(VENV)/.ready-dev: $(VENV)/.ready
+	@echo "Installing what the tests and checks need"
+	@$(PIP_INSTALL) -e '.[dev]'
+	@touch $@
+
+$(VENV)/.ready-docs: $(VENV)/.ready
+	@echo "Installing what the documentation needs"
+	@$(PIP_INSTALL) -e '.[docs]'
+	@touch $@
+
+demo: $(VENV)/.ready
+	@$(BIN)/bayescal demo
+
+test: $(VENV)/.ready-dev
+	@$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+lint: $(VENV)/.ready-dev
+	@$(BIN)/ruff check
+	@$(BIN)/ruff format --check
+
+types: $(VENV)/.ready-dev
+	@$(BIN)/mypy --strict
+
+imports: $(VENV)/.ready-dev
+	@$(BIN)/lint-imports
+
+docstrings: $(VENV)/.ready-dev
+	@find bayescal -name '*.py' | sort | xargs $(BIN)/numpydoc lint
+
+docs: $(VENV)/.ready-docs
+	@$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	@echo "docs/_build/html/index.html"
+
+notebooks: $(VENV)/.ready-docs
+	@$(BIN)/jupyter nbconvert --to notebook --execute --inplace notebooks/*.ipynb
+
+clean:
+	rm -rf $(VENV) build dist docs/_build docs/api/generated calibration.html
+	rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .benchmarks
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

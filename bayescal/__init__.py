@@ -1,0 +1,96 @@
+"""Calibration measures of classifiers, with their posterior.
+
+Names load on first use, so that ``import bayescal`` costs nothing and the arithmetic
+(:class:`Scores`, :func:`bin_scores`, ``ece.estimate``) never loads PyMC.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from bayescal._version import __version__
+
+# Bound here, once: the package of the same name would take the name when something loads it first.
+from bayescal.report import report
+
+if TYPE_CHECKING:
+    from bayescal import datasets, plots
+    from bayescal.core.binning import BinCounts, bin_scores
+    from bayescal.core.errors import ConvergenceWarning, InputError, OutputError
+    from bayescal.core.priors import Beta, HalfNormal, LogNormal, Normal
+    from bayescal.core.scores import Scores
+    from bayescal.core.tables import read_scores
+    from bayescal.quantities import ece
+    from bayescal.results.intervals import interval
+    from bayescal.results.io import load, save
+    from bayescal.results.pairing import difference
+    from bayescal.results.summary import summary
+    from bayescal.workflow.fit import fit
+
+_HOME = {
+    "Beta": "bayescal.core.priors",
+    "BinCounts": "bayescal.core.binning",
+    "ConvergenceWarning": "bayescal.core.errors",
+    "HalfNormal": "bayescal.core.priors",
+    "InputError": "bayescal.core.errors",
+    "LogNormal": "bayescal.core.priors",
+    "Normal": "bayescal.core.priors",
+    "OutputError": "bayescal.core.errors",
+    "Scores": "bayescal.core.scores",
+    "bin_scores": "bayescal.core.binning",
+    "difference": "bayescal.results.pairing",
+    "fit": "bayescal.workflow.fit",
+    "interval": "bayescal.results.intervals",
+    "load": "bayescal.results.io",
+    "read_scores": "bayescal.core.tables",
+    "save": "bayescal.results.io",
+    "summary": "bayescal.results.summary",
+}
+_MODULES = {
+    "datasets": "bayescal.datasets",
+    "ece": "bayescal.quantities.ece",
+    "plots": "bayescal.plots",
+}
+
+__all__ = [
+    "Beta",
+    "BinCounts",
+    "ConvergenceWarning",
+    "HalfNormal",
+    "InputError",
+    "LogNormal",
+    "Normal",
+    "OutputError",
+    "Scores",
+    "__version__",
+    "bin_scores",
+    "datasets",
+    "difference",
+    "ece",
+    "fit",
+    "interval",
+    "load",
+    "plots",
+    "read_scores",
+    "report",
+    "save",
+    "summary",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name on first use (PEP 562)."""
+    if name in _HOME:
+        value = getattr(import_module(_HOME[name]), name)
+    elif name in _MODULES:
+        value = import_module(_MODULES[name])
+    else:
+        raise AttributeError(f"module 'bayescal' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """List the public names, loaded or not."""
+    return sorted(set(globals()) | set(__all__))

@@ -1,0 +1,1 @@
+"""The command line: one subcommand a room, plus report, demo and cite."""

@@ -1,0 +1,1 @@
+"""The rooms: one paper each, all of one shape."""

@@ -1,0 +1,1 @@
+"""Where a room meets inference and results: fit, sensitivity and simulation."""

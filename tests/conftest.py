@@ -1,0 +1,17 @@
+"""What every test stands on: the same random numbers, no window, nothing left in a global."""
+
+import os
+
+import pytest
+from hypothesis import settings
+
+os.environ.setdefault("MPLBACKEND", "Agg")
+settings.register_profile("bayescal", derandomize=True, deadline=None, print_blob=True)
+settings.load_profile("bayescal")
+
+
+@pytest.fixture(autouse=True)
+def _at_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep terminal settings of whoever runs the tests out of what is printed."""
+    for name in ("FORCE_COLOR", "NO_COLOR", "COLUMNS"):
+        monkeypatch.delenv(name, raising=False)
