@@ -1,0 +1,32 @@
+"""Sphinx configuration."""
+
+from bayescal._version import __version__
+
+project = "bayescal"
+author = "The bayescal developers"
+copyright = "2026, The bayescal developers"
+release = version = __version__
+
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+    "numpydoc",
+    "myst_nb",
+]
+exclude_patterns = ["_build", "**.ipynb_checkpoints"]
+myst_enable_extensions = ["dollarmath", "amsmath", "deflist"]
+myst_heading_anchors = 3
+
+# Notebooks are committed with their outputs; the checks execute them apart from this build.
+nb_execution_mode = "off"
+
+autosummary_generate = True
+autodoc_typehints = "none"
+numpydoc_show_class_members = False
+numpydoc_xref_param_type = False
+
+html_theme = "pydata_sphinx_theme"
+html_title = "bayescal"
+html_static_path = ["_static"]
+html_theme_options = {"navigation_with_keys": False, "show_prev_next": False}

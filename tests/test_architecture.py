@@ -1,0 +1,116 @@
+"""What the import contracts cannot see: what is loaded, what is changed, what the docs say."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "bayescal"
+HEAVY = {"pymc", "pytensor", "arviz", "matplotlib", "pandas", "sklearn", "torch", "jax"}
+
+
+def loaded_after(code: str) -> set[str]:
+    """Run code in a fresh process; return the top-level modules that it left loaded."""
+    report = "\nimport sys, json\nprint(json.dumps(sorted({m.split('.')[0] for m in sys.modules})))"
+    run = subprocess.run(
+        [sys.executable, "-c", code + report], capture_output=True, text=True, check=True
+    )
+    return set(json.loads(run.stdout.splitlines()[-1]))
+
+
+def documented(kind: str) -> set[str]:
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    return set(re.findall(rf"^\| `{kind}(\w+)/` \|", text, flags=re.MULTILINE))
+
+
+def packages(folder: Path) -> set[str]:
+    return {path.parent.name for path in folder.glob("*/__init__.py")}
+
+
+def test_importing_bayescal_loads_no_third_party_module() -> None:
+    standard = set(sys.stdlib_module_names) | {"bayescal"}
+    before = loaded_after("")
+    assert loaded_after("import bayescal") - before <= standard
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import bayescal.core.scores, bayescal.core.binning, bayescal.core.functionals",
+        "import bayescal.core.tables, bayescal.core.streaming, bayescal.core.priors",
+        "import bayescal.datasets",
+        "import bayescal.quantities",
+        "import bayescal.quantities.ece",
+        "import bayescal.quantities.ece.estimator, bayescal.quantities.ece.bounds",
+        "import bayescal as bc; bc.Scores, bc.bin_scores, bc.Beta, bc.ece.estimate, bc.read_scores",
+        "import bayescal.cli.main",
+    ],
+)
+def test_the_arithmetic_loads_nothing_heavy(code: str) -> None:
+    assert loaded_after(code).isdisjoint(HEAVY)
+
+
+@pytest.mark.parametrize("module", ["bayescal.results.schema", "bayescal.results.io"])
+def test_results_load_no_sampler(module: str) -> None:
+    assert loaded_after(f"import {module}").isdisjoint({"pymc", "pytensor", "nutpie"})
+
+
+def test_plots_and_report_load_no_sampler_and_no_room() -> None:
+    code = "import bayescal.plots, bayescal.report.html, sys\n"
+    code += "assert not any(m.startswith('bayescal.quantities') for m in sys.modules)"
+    assert loaded_after(code).isdisjoint({"pymc", "pytensor", "nutpie"})
+
+
+def test_importing_changes_nothing_global() -> None:
+    code = """
+import warnings, logging, random
+import numpy as np, matplotlib, pymc, arviz
+state = lambda: (
+    list(warnings.filters), np.geterr(), dict(matplotlib.rcParams), np.get_printoptions(),
+    logging.getLogger().level, list(logging.getLogger().handlers),
+    random.getstate(), str(np.random.get_state()),
+)
+before = state()
+import bayescal as bc
+for name in bc.__all__:
+    getattr(bc, name)
+import bayescal.cli.main, bayescal.quantities.ece.model, bayescal.report.html
+assert state() == before
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+
+
+def test_every_public_name_loads_and_the_rest_is_refused() -> None:
+    import bayescal as bc
+
+    assert set(bc.__all__) <= set(dir(bc))
+    for name in bc.__all__:
+        assert getattr(bc, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'eec'"):
+        bc.eec  # noqa: B018
+
+
+def test_report_stays_a_function_whatever_is_imported_first() -> None:
+    code = "import bayescal.report.html\nimport bayescal as bc\nassert bc.report.__name__ == 'report'"
+    loaded_after(code + "\nassert callable(bc.report)")
+
+
+def test_type_checkers_see_the_names_that_load_lazily() -> None:
+    source = (PACKAGE / "__init__.py").read_text(encoding="utf-8")
+    seen = source[source.index("if TYPE_CHECKING:") : source.index("_HOME = {")]
+    import bayescal as bc
+
+    for name in set(bc.__all__) - {"__version__", "report"}:
+        assert re.search(rf"\b{name}\b", seen), f"{name} is missing under TYPE_CHECKING"
+
+
+def test_the_architecture_page_lists_the_packages_that_exist() -> None:
+    assert documented("bayescal/") == packages(PACKAGE)
+
+
+def test_the_architecture_page_lists_the_rooms_that_exist() -> None:
+    assert documented("bayescal/quantities/") == packages(PACKAGE / "quantities")
