@@ -1,0 +1,254 @@
+"""Put the pieces of one or more fits together into a result.
+
+A fit answers one case (one classifier, perhaps one class) and hands over plain NumPy arrays. Here
+they are stacked along `classifier`, `class` and `group`, labelled, and given their provenance.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import ArrayLike, NDArray
+
+from bayescal.core.errors import InputError
+from bayescal.results import schema
+
+Dims = Mapping[str, tuple[str, ...]]
+Arrays = Mapping[str, ArrayLike]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseResult:
+    """What one fit hands over: arrays by variable name, group by group.
+
+    Arrays of `posterior`, `prior`, `sample_stats`, `log_likelihood` and `log_prior` have shape
+    (chain, draw, ...); those of the other groups start at the variable's own dims.
+
+    Attributes
+    ----------
+    coords : dict
+        What the fit was of: {"classifier": "vit"}, {"classifier": "vit", "class": "cat"}.
+    posterior, prior, sample_stats, log_likelihood, log_prior : mapping of str to array
+    observed_data, constant_data, point_estimate, bounds : mapping of str to array or number
+    model_average, diagnostics : mapping of str to array or number
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> case = CaseResult(coords={"classifier": "vit"}, posterior={"ece": np.full((4, 100), 0.1)})
+    >>> case.posterior["ece"].shape
+    (4, 100)
+    """
+
+    coords: dict[str, str]
+    posterior: Arrays
+    prior: Arrays = field(default_factory=dict)
+    sample_stats: Arrays = field(default_factory=dict)
+    log_likelihood: Arrays = field(default_factory=dict)
+    log_prior: Arrays = field(default_factory=dict)
+    observed_data: Arrays = field(default_factory=dict)
+    constant_data: Arrays = field(default_factory=dict)
+    point_estimate: Arrays = field(default_factory=dict)
+    bounds: Arrays = field(default_factory=dict)
+    model_average: Arrays = field(default_factory=dict)
+    diagnostics: Arrays = field(default_factory=dict)
+
+
+def assemble(
+    case_results: Sequence[CaseResult],
+    *,
+    dims: Dims,
+    attrs: Mapping[str, Any],
+    coords: Mapping[str, Sequence[Any]] | None = None,
+    variable_attrs: Mapping[str, Mapping[str, Any]] | None = None,
+    pairing: Mapping[str, xr.DataArray] | None = None,
+) -> xr.DataTree:
+    """Build a result from the fits of its cases.
+
+    Parameters
+    ----------
+    case_results : sequence of CaseResult
+        The full grid of the classifiers, classes and groups in their `coords`, in any order; the
+        order of first appearance is that of the result.
+    dims : mapping of str to tuple of str
+        Own dims of each variable, without chain, draw and the dims of the cases; () if it is not
+        listed. A key "group/name" takes precedence over "name", for a name that has other dims in
+        another group. A fit that answers several groups at once lists "group" here.
+    attrs : mapping
+        Root attributes. Lists and dicts are kept as JSON, truth values as "true" and "false".
+    coords : mapping of str to sequence, optional
+        Values of dims; those not given are numbered from 0. `group` must be given if it is in dims.
+    variable_attrs : mapping of str to mapping, optional
+        Attributes of variables by "group/name", e.g. kind and assumption of a bound.
+    pairing : mapping of str to DataArray, optional
+        Variables of the group `pairing`, e.g. correlation (classifier, classifier_other).
+
+    Returns
+    -------
+    xarray.DataTree
+        A dimension of the cases is there only if it has more than one value.
+
+    Raises
+    ------
+    InputError
+        No case, an incomplete grid, or an array whose shape is not that of its dims.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> fits = [
+    ...     CaseResult(coords={"classifier": name}, posterior={"ece": np.zeros((4, 100))})
+    ...     for name in ("a", "b")
+    ... ]
+    >>> tree = assemble(fits, dims={"ece": ()}, attrs={"quantity": "ece"})
+    >>> tree["posterior"]["ece"].dims
+    ('chain', 'draw', 'classifier')
+    """
+    if not case_results:
+        raise InputError("a result must have at least one case; got none. Fit a classifier first.")
+    grid = _grid(case_results)
+    ordered = _in_grid_order(case_results, grid)
+    stacked = {dim: values for dim, values in grid.items() if len(values) > 1}
+    known = {**stacked, **{dim: list(values) for dim, values in (coords or {}).items()}}
+    groups = {}
+    for name in (*schema.DRAW_GROUPS, *schema.PLAIN_GROUPS):
+        built = _dataset(name, ordered, stacked, dims, known, variable_attrs or {})
+        if built.data_vars:
+            groups[name] = built
+    if pairing:
+        groups[schema.PAIRING] = xr.Dataset(dict(pairing))
+    tree = xr.DataTree.from_dict(groups)
+    tree.attrs = _root_attrs(attrs, grid, known)
+    return tree
+
+
+def _grid(case_results: Sequence[CaseResult]) -> dict[str, list[str]]:
+    """Values of each dimension of the cases, in order of appearance."""
+    return {
+        dim: list(dict.fromkeys(case.coords[dim] for case in case_results if dim in case.coords))
+        for dim in schema.CASE_DIMS
+        if any(dim in case.coords for case in case_results)
+    }
+
+
+def _in_grid_order(
+    case_results: Sequence[CaseResult], grid: Mapping[str, list[str]]
+) -> list[CaseResult]:
+    """Sort the cases as C order of the grid; refuse holes and repetitions."""
+    by_place: dict[tuple[int, ...], CaseResult] = {}
+    for case in case_results:
+        if set(case.coords) != set(grid):
+            raise InputError(
+                f"every case must have the coords {list(grid)}; got {case.coords}. "
+                "Do not mix results with and without classes or groups."
+            )
+        place = tuple(values.index(case.coords[dim]) for dim, values in grid.items())
+        if place in by_place:
+            raise InputError(f"cases must differ; got {case.coords} twice. Name each once.")
+        by_place[place] = case
+    size = int(np.prod([len(values) for values in grid.values()]))
+    if len(by_place) != size:
+        raise InputError(
+            f"cases must fill the grid of {', '.join(grid)}: {size} cases; got {len(by_place)}. "
+            "Leave out the classifiers that are incomplete."
+        )
+    return [by_place[place] for place in sorted(by_place)]
+
+
+def _dataset(
+    group: str,
+    ordered: Sequence[CaseResult],
+    stacked: Mapping[str, list[str]],
+    dims: Dims,
+    known: Mapping[str, Sequence[Any]],
+    variable_attrs: Mapping[str, Mapping[str, Any]],
+) -> xr.Dataset:
+    """One group: every variable stacked over the cases."""
+    lead = schema.DRAW_DIMS if group in schema.DRAW_GROUPS else ()
+    variables = {}
+    for name in getattr(ordered[0], group):
+        own = tuple(dims.get(f"{group}/{name}", dims.get(name, ())))
+        arrays = [_piece(case, group, name, len(lead) + len(own)) for case in ordered]
+        _check_same_shape(arrays, f"{group}/{name}")
+        data = _stack(arrays, len(lead), [len(values) for values in stacked.values()])
+        variables[name] = xr.Variable(
+            (*lead, *stacked, *own), data, attrs=dict(variable_attrs.get(f"{group}/{name}", {}))
+        )
+    dataset = xr.Dataset(variables)
+    return dataset.assign_coords(
+        {
+            dim: _coordinate(str(dim), int(size), known.get(str(dim)))
+            for dim, size in dataset.sizes.items()
+        }
+    )
+
+
+def _piece(case: CaseResult, group: str, name: str, ndim: int) -> NDArray[Any]:
+    pieces: Arrays = getattr(case, group)
+    if name not in pieces:
+        raise InputError(
+            f"every case must have the same variables; {group}/{name} is missing for {case.coords}."
+        )
+    array = np.asarray(pieces[name])
+    if array.ndim != ndim:
+        raise InputError(
+            f"{group}/{name} must have {ndim} dimensions; got shape {array.shape} for "
+            f"{case.coords}. List its dims in DIMS."
+        )
+    return array
+
+
+def _check_same_shape(arrays: Sequence[NDArray[Any]], name: str) -> None:
+    shapes = {array.shape for array in arrays}
+    if len(shapes) > 1:
+        raise InputError(
+            f"{name} must have one shape in all cases; got {sorted(shapes)}. "
+            "Fit every case with the same numbers of draws, bins and cells."
+        )
+
+
+def _stack(arrays: list[NDArray[Any]], axis: int, shape: list[int]) -> NDArray[Any]:
+    """Stack over cases at `axis` and unfold that axis to the grid; as it is without a grid."""
+    if not shape:
+        return arrays[0]
+    flat = np.stack(arrays, axis=axis)
+    return flat.reshape(*flat.shape[:axis], *shape, *flat.shape[axis + 1 :])
+
+
+def _coordinate(dim: str, size: int, values: Sequence[Any] | None) -> NDArray[Any]:
+    if values is None and dim in schema.CASE_DIMS:
+        raise InputError(f"the dimension {dim!r} must be named; pass its values in coords.")
+    coordinate = np.arange(size) if values is None else np.asarray(values)
+    if coordinate.shape != (size,):
+        raise InputError(f"{dim} must have {size} coordinate values; got {len(coordinate)}.")
+    return coordinate
+
+
+def _root_attrs(
+    attrs: Mapping[str, Any], grid: Mapping[str, list[str]], known: Mapping[str, Sequence[Any]]
+) -> dict[str, Any]:
+    """Root attributes as netCDF holds them, with what assembling itself knows."""
+    defaults: dict[str, Any] = {
+        "schema_version": schema.SCHEMA_VERSION,
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "classifiers": grid.get(schema.CLASSIFIER, []),
+        "groups": list(known.get(schema.GROUP, [])),
+    }
+    return {name: _attr(value) for name, value in {**defaults, **attrs}.items()}
+
+
+def _attr(value: Any) -> str | int | float:
+    """A value as netCDF can hold it."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str | int | float):
+        return value
+    return json.dumps(value)
