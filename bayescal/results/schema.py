@@ -100,7 +100,13 @@ class Case:
 
     @property
     def title(self) -> str:
-        """Full name in words: "vit, class cat, group women"."""
+        """Full name in words: "vit, class cat, group women".
+
+        Returns
+        -------
+        str
+            Classifier, then class and group where there are any.
+        """
         parts = [self.classifier]
         if self.class_ is not None:
             parts.append(f"class {self.class_}")
@@ -115,6 +121,7 @@ def cases(tree: xr.DataTree) -> list[Case]:
     Parameters
     ----------
     tree : xarray.DataTree
+        A result.
 
     Returns
     -------
@@ -154,60 +161,46 @@ def _case(tree: xr.DataTree, values: dict[str, list[str]], combo: tuple[str, ...
     )
 
 
-def find_case(
-    tree: xr.DataTree,
-    classifier: str | None = None,
-    class_: str | None = None,
-    group: str | None = None,
-) -> Case:
-    """Return the first case that matches what is given.
-
-    Parameters
-    ----------
-    tree : xarray.DataTree
-    classifier, class_, group : str, optional
-        What the case must be; a None matches any.
-
-    Returns
-    -------
-    Case
-
-    Raises
-    ------
-    InputError
-        No case matches; the message lists the choices.
-    """
-    wanted = {CLASSIFIER: classifier, CLASS: class_, GROUP: group}
-    found = cases(tree)
-    for dim, value in wanted.items():
-        if value is None:
-            continue
-        choices = list(dict.fromkeys(_coordinate(case, dim) for case in found))
-        if value not in choices:
-            listed = ", ".join(repr(choice) for choice in choices if choice is not None)
-            raise InputError(
-                f"{dim} must be one in the result; got {value!r}. "
-                + (f"Choose from {listed}." if listed else f"This result has no {dim} dimension.")
-            )
-        found = [case for case in found if _coordinate(case, dim) == value]
-    return found[0]
-
-
-def _coordinate(case: Case, dim: str) -> str | None:
-    return {CLASSIFIER: case.classifier, CLASS: case.class_, GROUP: case.group}[dim]
-
-
 @overload
 def at(data: xr.DataArray, case: Case) -> xr.DataArray: ...
 @overload
 def at(data: xr.Dataset, case: Case) -> xr.Dataset: ...
 def at(data: xr.DataArray | xr.Dataset, case: Case) -> xr.DataArray | xr.Dataset:
-    """Select a case, along those of its dimensions that `data` has."""
+    """Select a case, along those of its dimensions that `data` has.
+
+    Parameters
+    ----------
+    data : DataArray or Dataset
+        Part of a result.
+    case : Case
+        Which case.
+
+    Returns
+    -------
+    DataArray or Dataset
+        Without the dimensions of the case.
+    """
     return data.sel({dim: value for dim, value in case.sel.items() if dim in data.dims})
 
 
 def variable(tree: xr.DataTree, group: str, name: str, case: Case | None = None) -> xr.DataArray:
     """Fetch a variable of a result, of one case where `case` is given.
+
+    Parameters
+    ----------
+    tree : xarray.DataTree
+        A result.
+    group : str
+        A group of the result.
+    name : str
+        A variable of that group.
+    case : Case, optional
+        Which case; all by default.
+
+    Returns
+    -------
+    xarray.DataArray
+        The variable, without the dimensions of the case.
 
     Raises
     ------
@@ -224,34 +217,106 @@ def variable(tree: xr.DataTree, group: str, name: str, case: Case | None = None)
 
 
 def has_variable(tree: xr.DataTree, group: str, name: str) -> bool:
-    """Whether a result holds a variable."""
+    """Whether a result holds a variable.
+
+    Parameters
+    ----------
+    tree : xarray.DataTree
+        A result.
+    group : str
+        A group of the result.
+    name : str
+        A variable of that group.
+
+    Returns
+    -------
+    bool
+        True if it does.
+    """
     return group in tree.children and name in tree[group].data_vars
 
 
 def scalar(tree: xr.DataTree, group: str, name: str, case: Case) -> float | None:
-    """Fetch one number of one case; None where the result does not hold it."""
+    """Fetch one number of one case; None where the result does not hold it.
+
+    Parameters
+    ----------
+    tree : xarray.DataTree
+        A result.
+    group : str
+        A group of the result.
+    name : str
+        A variable of that group.
+    case : Case
+        Which case.
+
+    Returns
+    -------
+    float or None
+        The number; NaN if that is what the result holds.
+    """
     if not has_variable(tree, group, name):
         return None
     return float(variable(tree, group, name, case).item())
 
 
 def classifier_names(tree: xr.DataTree) -> list[str]:
-    """Names of the classifiers of a result, in its order."""
+    """List the names of the classifiers of a result, in its order.
+
+    Parameters
+    ----------
+    tree : xarray.DataTree
+        A result.
+
+    Returns
+    -------
+    list of str
+        One or more names.
+    """
     return list(structure(tree, "classifiers"))
 
 
 def structure(tree: xr.DataTree, name: str) -> Any:
-    """Decode a root attribute that is kept as JSON (lists and dicts; netCDF holds neither)."""
+    """Decode a root attribute that is kept as JSON (lists and dicts; netCDF holds neither).
+
+    Parameters
+    ----------
+    tree : xarray.DataTree
+        A result.
+    name : str
+        Which attribute, e.g. "references".
+
+    Returns
+    -------
+    list or dict
+        Its value.
+    """
     return json.loads(str(tree.attrs[name]))
 
 
 def is_converged(tree: xr.DataTree) -> bool:
-    """Whether every fit of the result passed its diagnostics."""
+    """Whether every fit of the result passed its diagnostics.
+
+    Parameters
+    ----------
+    tree : xarray.DataTree
+        A result.
+
+    Returns
+    -------
+    bool
+        False if a single one did not.
+    """
     return str(tree.attrs["converged"]) == "true"
 
 
 def check_result(tree: object) -> None:
     """Check that an object is a result of this schema.
+
+    Parameters
+    ----------
+    tree : object
+        What may be one.
 
     Raises
     ------

@@ -1,0 +1,189 @@
+"""Credible intervals of a result, and which kind of interval each variable gets."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayescal.core.errors import InputError
+from bayescal.results import schema
+
+CONSERVATIVE: Final = "conservative"
+EQUAL_TAILED: Final = "eti"
+
+_WORDS: Final = {
+    CONSERVATIVE: (
+        "{percent} conservative credible interval: from the {low} quantile of the posterior that "
+        "gives perfect calibration its probability, to the {high} quantile of the posterior given "
+        "miscalibration. It holds at least {percent} of the posterior, and starts at 0 as soon as "
+        "perfect calibration has a probability of {low} or more."
+    ),
+    EQUAL_TAILED: "{percent} equal-tailed credible interval: {low} of the posterior lies on either "
+    "side.",
+}
+
+
+def interval(tree: xr.DataTree, var: str, prob: float = 0.9) -> xr.DataArray:
+    """Credible interval of a posterior variable, case by case.
+
+    Parameters
+    ----------
+    tree : xarray.DataTree
+        A result.
+    var : str
+        A variable of its posterior.
+    prob : float
+        Posterior probability of the interval, strictly between 0 and 1.
+
+    Returns
+    -------
+    xarray.DataArray
+        The dims of the variable without chain and draw, then `ci_bound` (lower, upper). Its attrs
+        say what it is: `ci_kind` ("conservative" or "eti"), `ci_prob` and `ci_text`.
+
+    Raises
+    ------
+    InputError
+        If there is no such variable, or prob lies outside (0, 1).
+
+    Notes
+    -----
+    A calibration error (ece, tce, mce) is 0 if the classifier is calibrated, which has the
+    posterior probability p0, and follows the draws otherwise. With alpha = (1 - prob) / 2 its
+    interval runs from the alpha quantile of that mixture (0 as soon as p0 >= alpha) to the
+    1 - alpha quantile of the draws alone. The latter is never below the mixture's, so that the
+    interval holds at least `prob` of the posterior. The mixture's own interval would collapse to
+    [0, 0] near calibration. Without p0 in the result, and for any other variable, the interval is
+    equal-tailed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayescal.results.intervals import averaged_quantile
+    >>> draws = np.linspace(0.1, 0.2, 101)
+    >>> averaged_quantile(draws, p_calibrated=0.5, level=0.05)
+    0.0
+    >>> round(averaged_quantile(draws, p_calibrated=0.5, level=0.75), 3)
+    0.15
+    """
+    alpha = tail(prob)
+    draws = schema.variable(tree, schema.POSTERIOR, var).transpose(*schema.DRAW_DIMS, ...)
+    rest = draws.dims[2:]
+    values = draws.values.reshape(-1, *draws.shape[2:])
+    p_calibrated = _p_calibrated(tree, var, draws.isel(chain=0, draw=0, drop=True))
+    bounds = np.quantile(values, (alpha, 1 - alpha), axis=0)
+    if p_calibrated is not None:
+        bounds[0] = _lower(values, p_calibrated, alpha)
+    kind = EQUAL_TAILED if p_calibrated is None else CONSERVATIVE
+    return xr.DataArray(
+        np.moveaxis(bounds, 0, -1),
+        dims=(*rest, schema.CI_BOUND),
+        coords={
+            **{str(dim): draws[dim] for dim in rest if dim in draws.coords},
+            schema.CI_BOUND: ["lower", "upper"],
+        },
+        name=var,
+        attrs={"ci_kind": kind, "ci_prob": prob, "ci_text": in_words(kind, prob)},
+    )
+
+
+def averaged_quantile(draws: NDArray[Any], p_calibrated: float, level: float) -> float:
+    """Quantile of a mixture of the point 0 and positive draws.
+
+    Parameters
+    ----------
+    draws : array
+        Draws given miscalibration, none below 0; any shape.
+    p_calibrated : float
+        Probability of the point 0, in [0, 1].
+    level : float
+        Which quantile, in [0, 1].
+
+    Returns
+    -------
+    float
+        0 if `p_calibrated` is at least `level`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> averaged_quantile(np.array([1.0, 2.0, 3.0]), 0.0, 0.5)
+    2.0
+    """
+    if p_calibrated >= level:
+        return 0.0
+    return float(np.quantile(draws, (level - p_calibrated) / (1 - p_calibrated)))
+
+
+def in_words(kind: str, prob: float) -> str:
+    """Say what an interval is, for a caption or a footnote.
+
+    Parameters
+    ----------
+    kind : {"conservative", "eti"}
+        The interval's `ci_kind`.
+    prob : float
+        The interval's `ci_prob`.
+
+    Returns
+    -------
+    str
+        One or two sentences.
+
+    Examples
+    --------
+    >>> in_words("eti", 0.9)
+    '90% equal-tailed credible interval: 5% of the posterior lies on either side.'
+    """
+    alpha = tail(prob)
+    return _WORDS[kind].format(
+        percent=f"{100 * prob:.6g}%", low=f"{100 * alpha:.6g}%", high=f"{100 * (1 - alpha):.6g}%"
+    )
+
+
+def tail(prob: float) -> float:
+    """Probability left out on either side of an interval of probability `prob`.
+
+    Parameters
+    ----------
+    prob : float
+        Probability of the interval, strictly between 0 and 1.
+
+    Returns
+    -------
+    float
+        Half of what `prob` leaves.
+
+    Raises
+    ------
+    InputError
+        If prob lies outside (0, 1).
+    """
+    if not 0 < prob < 1:
+        raise InputError(f"prob must lie strictly between 0 and 1; got {prob}. Pass 0.9 for 90%.")
+    return (1 - prob) / 2
+
+
+def _p_calibrated(tree: xr.DataTree, var: str, like: xr.DataArray) -> NDArray[Any] | None:
+    """Probability of calibration in the shape of `like`; None where the variable has no use of it.
+
+    A prior without a calibrated alternative leaves NaN.
+    """
+    if var not in schema.CALIBRATION_ERRORS:
+        return None
+    if not schema.has_variable(tree, schema.MODEL_AVERAGE, schema.P_CALIBRATED):
+        return None
+    found = schema.variable(tree, schema.MODEL_AVERAGE, schema.P_CALIBRATED)
+    if not set(found.dims) <= set(like.dims) or bool(found.isnull().all()):
+        return None
+    return np.asarray(found.fillna(0.0).broadcast_like(like).transpose(*like.dims).values)
+
+
+def _lower(values: NDArray[Any], p_calibrated: NDArray[Any], alpha: float) -> NDArray[Any]:
+    lower = np.empty(p_calibrated.shape)
+    for place in np.ndindex(p_calibrated.shape):
+        lower[place] = averaged_quantile(values[:, *place], float(p_calibrated[place]), alpha)
+    return lower

@@ -1,0 +1,120 @@
+"""Keep a result in a netCDF file and get it back."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+import xarray as xr
+
+from bayescal.core.errors import InputError, OutputError
+from bayescal.results.schema import check_result
+
+_ELSEWHERE = "Choose another directory."
+
+
+def save(tree: xr.DataTree, path: str | os.PathLike[str]) -> Path:
+    """Write a result to a netCDF file.
+
+    Parameters
+    ----------
+    tree : xarray.DataTree
+        A result.
+    path : path
+        The file; an existing one is replaced, once the new one is complete.
+
+    Returns
+    -------
+    pathlib.Path
+        Where the result is.
+
+    Raises
+    ------
+    InputError
+        If the tree is not a result.
+    OutputError
+        If the file cannot be written.
+    """
+    check_result(tree)
+    target = Path(path)
+    check_writable(target)
+    unfinished = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        tree.to_netcdf(unfinished, engine="h5netcdf")
+        unfinished.replace(target)
+    except OSError as error:
+        raise OutputError(f"{target} cannot be written: {error}. {_ELSEWHERE}") from error
+    finally:
+        unfinished.unlink(missing_ok=True)
+    return target
+
+
+def load(path: str | os.PathLike[str]) -> xr.DataTree:
+    """Read a result from a netCDF file, into memory.
+
+    Parameters
+    ----------
+    path : path
+        A file that `save` wrote.
+
+    Returns
+    -------
+    xarray.DataTree
+        The result; the file is closed.
+
+    Raises
+    ------
+    InputError
+        If there is no such file, it cannot be read, or it holds no result of this version.
+    """
+    source = Path(path)
+    if not source.is_file():
+        raise InputError(f"a result must be a file; there is none at {source}. Check the path.")
+    try:
+        with xr.open_datatree(source, engine="h5netcdf") as opened:
+            tree = opened.load()
+    except (OSError, ValueError, KeyError) as error:
+        raise InputError(
+            f"{source} must be a netCDF file written by bayescal.save; reading it fails with "
+            f"{_first_line(error)!r}. Save the result again."
+        ) from error
+    try:
+        check_result(tree)
+    except InputError as error:
+        raise InputError(f"{source} holds no result: {error}") from error
+    return tree
+
+
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """Check that a file can be written, before the work that is to fill it.
+
+    Parameters
+    ----------
+    path : path
+        The file to be; it is left as it is.
+
+    Raises
+    ------
+    OutputError
+        If it is a directory, or its directory is missing or not writable.
+    """
+    target = Path(path)
+    if target.is_dir():
+        raise OutputError(f"{target} cannot be written: it is a directory. Add a file name.")
+    if not target.parent.is_dir():
+        raise OutputError(
+            f"{target} cannot be written: there is no directory {target.parent}. Make it first."
+        )
+    try:
+        # Permission bits do not tell of read-only mounts; making a file does.
+        with tempfile.TemporaryFile(dir=target.parent):
+            pass
+    except OSError as error:
+        raise OutputError(f"{target} cannot be written: {error.strerror}. {_ELSEWHERE}") from error
+    if target.exists() and not os.access(target, os.W_OK):
+        raise OutputError(f"{target} cannot be written: it is write-protected. {_ELSEWHERE}")
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error) or type(error).__name__).splitlines()[0]

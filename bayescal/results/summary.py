@@ -1,0 +1,136 @@
+"""The tidy table of a result: one row an answer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import xarray as xr
+
+from bayescal.results import schema
+from bayescal.results.intervals import averaged_quantile, interval
+from bayescal.results.schema import Case
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+OK: Final = "ok"
+NOT_CONVERGED: Final = "NOT CONVERGED"
+
+
+def summary(tree: xr.DataTree, prob: float = 0.9) -> pd.DataFrame:
+    """Tabulate a result, one row per classifier, class and group.
+
+    Parameters
+    ----------
+    tree : xarray.DataTree
+        A result.
+    prob : float
+        Posterior probability of the intervals, strictly between 0 and 1.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Index `case`, the shortest name that tells the rows apart. Columns, NaN where the result
+        does not say:
+
+        ==================  ==========================================================
+        classifier          name; then `class` and `group` where there are several
+        n                   labelled rows
+        ece_point           the paper's point estimate
+        ece_mean            posterior mean, averaged over calibrated and miscalibrated
+        ece_median          posterior median, averaged likewise
+        ece_lower, _upper   interval, see `interval`
+        p_calibrated        posterior probability of perfect calibration
+        tce_mean            as ece_mean, of the calibration error without bins
+        tce_lower, _upper   its interval
+        rhat_max, ess_min   worst over the variables
+        divergences         number of divergent transitions
+        jump                whether the calibration curve may jump
+        status              "ok" or "NOT CONVERGED"
+        ==================  ==========================================================
+
+        Scores and errors are in [0, 1].
+
+    Raises
+    ------
+    InputError
+        If the tree is not a result, or prob lies outside (0, 1).
+    """
+    import pandas as pd
+
+    found = schema.cases(tree)
+    errors = [name for name in ("ece", "tce") if name in tree[schema.POSTERIOR].data_vars]
+    bounds = {name: interval(tree, name, prob) for name in errors}
+    index = pd.Index([case.label for case in found], name="case")
+    return pd.DataFrame([_row(tree, case, bounds) for case in found], index=index)
+
+
+def _row(
+    tree: xr.DataTree, case: Case, bounds: dict[str, xr.DataArray]
+) -> dict[str, str | float | bool | None]:
+    p_calibrated = schema.scalar(tree, schema.MODEL_AVERAGE, schema.P_CALIBRATED, case)
+    row: dict[str, str | float | bool | None] = {"classifier": case.classifier}
+    row |= {dim: value for dim, value in case.sel.items() if dim != schema.CLASSIFIER}
+    row["n"] = schema.scalar(tree, schema.POINT_ESTIMATE, "n", case)
+    for name in bounds:
+        lower, upper = (float(bound) for bound in schema.at(bounds[name], case).values)
+        if name == "ece":
+            row["ece_point"] = schema.scalar(tree, schema.POINT_ESTIMATE, "ece", case)
+        row[f"{name}_mean"] = averaged_mean(tree, name, case)
+        if name == "ece":
+            draws = schema.variable(tree, schema.POSTERIOR, name, case).values
+            row["ece_median"] = averaged_quantile(draws, _or_zero(p_calibrated), 0.5)
+        row[f"{name}_lower"], row[f"{name}_upper"] = lower, upper
+        if name == "ece":
+            row[schema.P_CALIBRATED] = p_calibrated
+    for name in ("rhat_max", "ess_min", "divergences"):
+        row[name] = schema.scalar(tree, schema.DIAGNOSTICS, name, case)
+    row["jump"] = bool(schema.scalar(tree, schema.DIAGNOSTICS, "jump_flag", case))
+    row["status"] = OK if case_converged(tree, case) else NOT_CONVERGED
+    return row
+
+
+def averaged_mean(tree: xr.DataTree, var: str, case: Case) -> float:
+    """Posterior mean of a variable, averaged over calibrated and miscalibrated where it can be.
+
+    Parameters
+    ----------
+    tree : xarray.DataTree
+        A result.
+    var : str
+        A variable of its posterior with one number a case.
+    case : Case
+        Which case.
+
+    Returns
+    -------
+    float
+        The model-averaged mean if the result holds one, the mean of the draws otherwise.
+    """
+    averaged = schema.scalar(tree, schema.MODEL_AVERAGE, f"{var}_mean", case)
+    if averaged is not None and averaged == averaged:  # NaN: the prior has no calibrated part
+        return averaged
+    return float(schema.variable(tree, schema.POSTERIOR, var, case).mean())
+
+
+def case_converged(tree: xr.DataTree, case: Case) -> bool:
+    """Whether the fit of one case passed its diagnostics.
+
+    Parameters
+    ----------
+    tree : xarray.DataTree
+        A result.
+    case : Case
+        Which case.
+
+    Returns
+    -------
+    bool
+        What the whole result says, where it does not tell the cases apart.
+    """
+    flag = schema.scalar(tree, schema.DIAGNOSTICS, "converged", case)
+    return schema.is_converged(tree) if flag is None else bool(flag)
+
+
+def _or_zero(value: float | None) -> float:
+    return 0.0 if value is None or value != value else value
