@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from bayescal.core.errors import InputError
 from bayescal.results import schema
+from bayescal.results.lookup import find_case
 
 
 def prob_best(
@@ -46,7 +47,7 @@ def prob_best(
             "classifiers together, on the same rows: Scores.stack({name: y_prob, ...}, y_true=y)."
         )
     names = schema.classifier_names(tree)
-    cases = [schema.find_case(tree, name, class_, group) for name in names]
+    cases = [find_case(tree, name, class_, group) for name in names]
     rng = np.random.default_rng([abs(int(tree.attrs["seed"])), len(names)])
     errors = np.stack([_sorted_draws(tree, var, case) for case in cases])
     correlation = schema.variable(tree, schema.PAIRING, "correlation", _unpaired(cases[0]))
