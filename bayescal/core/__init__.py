@@ -1,0 +1,1 @@
+"""What every room stands on: checked input, binning, formulas and prior values; NumPy and SciPy."""

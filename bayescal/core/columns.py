@@ -1,0 +1,213 @@
+"""Any column or table of a user's, turned into NumPy: lists, pandas, polars, Arrow, xarray."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescal.core.errors import InputError
+
+
+def is_missing(value: object) -> bool:
+    """Tell whether one Python value stands for "not known": None, NaN, pandas' NA or NaT.
+
+    Parameters
+    ----------
+    value : object
+        Any value.
+
+    Returns
+    -------
+    bool
+        True for a missing one.
+
+    Examples
+    --------
+    >>> from bayescal.core.columns import is_missing
+    >>> [is_missing(v) for v in (None, float("nan"), 0, "")]
+    [True, True, False, False]
+    """
+    if value is None or value is np.ma.masked:
+        return True
+    if isinstance(value, float | np.floating):
+        return bool(value != value)
+    # Known by name, so that pandas is not imported to ask.
+    return type(value).__name__ in ("NAType", "NaTType")
+
+
+def to_numpy(column: Any, name: str) -> NDArray[Any]:
+    """Turn a column (or, for scores of several classes, a table) into an array.
+
+    Parameters
+    ----------
+    column : array-like, Series or DataFrame
+        NumPy (also masked), list, pandas, polars, Arrow, xarray, or anything with ``__array__``.
+    name : str
+        What a message calls it.
+
+    Returns
+    -------
+    ndarray of shape (obs,) or (obs, column)
+        Missing values are NaN in a numeric array, and None, NaN or NA in an object array.
+
+    Raises
+    ------
+    InputError
+        If it is not a column of values.
+
+    Examples
+    --------
+    >>> from bayescal.core.columns import to_numpy
+    >>> to_numpy([1, None, 0], "y_true")
+    array([1, None, 0], dtype=object)
+    """
+    array = _convert(column, name)
+    if array.ndim == 0:
+        raise InputError(
+            f"{name} must be a column of values; got one {type(column).__name__}. "
+            "Pass an array, a list or a Series (several classifiers: Scores.stack)."
+        )
+    return array
+
+
+def _convert(column: Any, name: str) -> NDArray[Any]:
+    if isinstance(column, np.ma.MaskedArray):
+        return _from_masked(column)
+    if isinstance(column, np.ndarray):
+        return column
+    if isinstance(column, list | tuple):
+        return _from_sequence(column, name)
+    if type(column).__module__.partition(".")[0] == "pyarrow":
+        return arrow_to_numpy(column)
+    return _from_frame(column)
+
+
+def _from_masked(column: np.ma.MaskedArray[Any, Any]) -> NDArray[Any]:
+    if column.dtype.kind in "biuf":
+        dtype = column.dtype if column.dtype.kind == "f" else np.dtype(np.float64)
+        return np.ma.filled(np.ma.asarray(column, dtype=dtype), np.nan)
+    return np.ma.filled(np.ma.asarray(column, dtype=object), None)
+
+
+def _from_sequence(column: Any, name: str) -> NDArray[Any]:
+    try:
+        array = np.asarray(column)
+    except ValueError as error:
+        raise InputError(
+            f"{name} must be a column of values or rows of one length; got rows of several lengths."
+        ) from error
+    if array.dtype.kind in "US" and not all(isinstance(value, str | bytes) for value in column):
+        # NumPy writes [None, "a"] and [nan, "a"] as text; the missing ones would be lost.
+        return np.fromiter(column, dtype=object, count=len(column))
+    return array
+
+
+def arrow_to_numpy(column: Any) -> NDArray[Any]:
+    """Turn an Arrow array, chunked array or table into NumPy.
+
+    Parameters
+    ----------
+    column : pyarrow.Array, ChunkedArray, RecordBatch or Table
+        Values; text and dictionary values share one Python object a distinct value.
+
+    Returns
+    -------
+    ndarray of shape (obs,) or (obs, column)
+        Nulls are NaN in a numeric array and None in an object array.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from bayescal.core.columns import arrow_to_numpy
+    >>> arrow_to_numpy(pa.array(["a", None, "a"]))
+    array(['a', None, 'a'], dtype=object)
+    """
+    import pyarrow as pa
+
+    if isinstance(column, pa.Table | pa.RecordBatch):
+        return np.column_stack([arrow_to_numpy(part) for part in column.columns])
+    if isinstance(column, pa.ChunkedArray):
+        column = column.combine_chunks()
+        if isinstance(column, pa.ChunkedArray):
+            column = pa.concat_arrays(column.chunks)
+    if pa.types.is_nested(column.type):
+        return np.fromiter(column.to_pylist(), dtype=object, count=len(column))
+    if pa.types.is_decimal(column.type) or pa.types.is_null(column.type):
+        column = column.cast(pa.float64())
+    numeric = pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
+    if numeric or pa.types.is_boolean(column.type):
+        return np.asarray(column.to_numpy(zero_copy_only=False))
+    if not pa.types.is_dictionary(column.type):
+        column = column.dictionary_encode()
+    words = column.dictionary.to_numpy(zero_copy_only=False)
+    # The place behind the last word is for the nulls, whose index is then -1.
+    table = np.empty(len(words) + 1, dtype=object)
+    table[:-1] = words
+    index: NDArray[np.int64] = column.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    return np.asarray(table[index])
+
+
+def _from_frame(column: Any) -> NDArray[Any]:
+    import narwhals as nw
+
+    if nw.dependencies.is_into_series(column):
+        return np.asarray(nw.from_native(column, series_only=True).to_numpy())
+    if nw.dependencies.is_into_dataframe(column):
+        frame = nw.from_native(column, eager_only=True)
+        return np.column_stack([frame[part].to_numpy() for part in frame.columns])
+    return np.asarray(column)
+
+
+def to_floats(column: Any, name: str) -> NDArray[np.floating]:
+    """Turn a column or table of numbers into floats; float32 stays float32.
+
+    Parameters
+    ----------
+    column : array-like, Series or DataFrame
+        Numbers; see `to_numpy`.
+    name : str
+        What a message calls it.
+
+    Returns
+    -------
+    ndarray of shape (obs,) or (obs, column), float32 or float64
+        Missing values are NaN.
+
+    Raises
+    ------
+    InputError
+        If a value is not a number.
+
+    Examples
+    --------
+    >>> from bayescal.core.columns import to_floats
+    >>> to_floats([0.5, None], "y_prob")
+    array([0.5, nan])
+    """
+    array = to_numpy(column, name)
+    if array.dtype.kind == "O":
+        array = np.where(_missing(array), np.nan, array)
+    if array.dtype.kind not in "biufO":
+        raise InputError(_not_numbers(array, name))
+    narrow = array.dtype in (np.float16, np.float32)
+    try:
+        return np.asarray(array, dtype=np.float32 if narrow else np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(_not_numbers(array, name)) from error
+
+
+def _missing(array: NDArray[Any]) -> NDArray[np.bool_]:
+    flat = np.fromiter((is_missing(value) for value in array.ravel()), np.bool_, array.size)
+    return flat.reshape(array.shape)
+
+
+def _not_numbers(array: NDArray[Any], name: str) -> str:
+    flat = array.ravel().tolist()
+    first = next((i for i, v in enumerate(flat) if not isinstance(v, bool | int | float)), 0)
+    row = first // (array.size // len(array))
+    return (
+        f"{name} must be numbers; got {flat[first]!r} at row {row}. "
+        "Pass the probabilities that the classifier gave."
+    )

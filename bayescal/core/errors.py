@@ -1,0 +1,22 @@
+"""The errors and warnings that bayescal raises on purpose."""
+
+from __future__ import annotations
+
+
+class InputError(ValueError):
+    """What was handed in breaks a rule; the message names rule, value, place and remedy.
+
+    Examples
+    --------
+    >>> from bayescal.core.errors import InputError
+    >>> issubclass(InputError, ValueError)
+    True
+    """
+
+
+class OutputError(OSError):
+    """A result cannot be written where it was asked for."""
+
+
+class ConvergenceWarning(UserWarning):
+    """The sampler did not converge, so that its numbers are not to be trusted."""

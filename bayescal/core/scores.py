@@ -1,0 +1,379 @@
+"""What a user hands in: labels and the scores of one or several classifiers, checked once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescal.core.checks import check_choice, check_known, check_unique, listing
+from bayescal.core.errors import InputError
+from bayescal.core.factorize import MISSING, Label
+from bayescal.core.intake import Column, Parts, Probabilities, collect
+from bayescal.core.labels import same_label
+from bayescal.core.tasks import Task, top_label
+
+MULTICLASS: Final = ("top-label", "class-wise", "marginal")
+
+
+@dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
+class Scores:
+    """Labels and scores on the same rows, checked once.
+
+    Parameters
+    ----------
+    y_true : array-like or Series of shape (obs,)
+        Labels: words, whole numbers or true/false. None, NaN and NA mean that the label of that row
+        is not known.
+    y_prob : array-like, Series or DataFrame of shape (obs,) or (obs, class), in [0, 1]
+        Probability of `pos_label`, or of each class (rows sum to 1). With two columns the second is
+        the probability of `pos_label`, unless `classes` says otherwise. float32 stays float32.
+    pos_label : bool, int or str, default 1
+        The label that a binary score is the probability of.
+    classifier : str, default "classifier"
+        Name of the classifier.
+    group : array-like or Series of shape (obs,), optional
+        A group of each row, known in every row.
+    from_logits : bool, default False
+        Whether `y_prob` holds logits, to be put through the logistic function or the softmax.
+    classes : sequence of labels, optional
+        The label of each column of `y_prob`; for binary scores both labels. Without it multi-class
+        labels are the column numbers 0, 1, ....
+
+    Attributes
+    ----------
+    y_prob : ndarray of shape (classifier, obs) or (classifier, obs, class)
+        Scores in [0, 1]; the last dimension for multi-class scores only.
+    y_true : ndarray of shape (obs,), int32
+        Index into `classes`; -1 where the label is missing.
+    classifiers : tuple of str
+        Names of the classifiers.
+    classes : tuple
+        The labels; of a binary task the negative one, then the positive one.
+    group : ndarray of shape (obs,), int32, or None
+        Index into `groups`.
+    groups : tuple of str
+        Names of the groups, sorted; empty without groups.
+
+    Raises
+    ------
+    InputError
+        If scores are not probabilities, labels do not fit them, or lengths differ.
+
+    Notes
+    -----
+    All arrays are read-only. Scores that are float arrays already are looked at, not copied: do not
+    change them afterwards.
+
+    Examples
+    --------
+    >>> from bayescal.core.scores import Scores
+    >>> Scores(y_true=[0, 1, None], y_prob=[0.1, 0.8, 0.5], classifier="vit")
+    <Scores: 1 classifier ('vit'), 3 rows, 2 labelled, classes 0, 1>
+    """
+
+    y_prob: Probabilities
+    y_true: NDArray[np.int32]
+    classifiers: tuple[str, ...]
+    classes: tuple[Label, ...]
+    group: NDArray[np.int32] | None
+    groups: tuple[str, ...]
+
+    def __init__(
+        self,
+        *,
+        y_true: Any,
+        y_prob: Any,
+        pos_label: Any = 1,
+        classifier: str = "classifier",
+        group: Any = None,
+        from_logits: bool = False,
+        classes: Sequence[Any] | None = None,
+    ) -> None:
+        parts = collect(
+            {str(classifier): Column("y_prob", y_prob)},
+            Column("y_true", y_true),
+            group=None if group is None else Column("group", group),
+            pos_label=pos_label,
+            from_logits=from_logits,
+            classes=classes,
+        )
+        _fill(self, parts)
+
+    @classmethod
+    def stack(
+        cls,
+        y_prob: Mapping[str, Any] | Iterable[tuple[str, Any]],
+        *,
+        y_true: Any,
+        pos_label: Any = 1,
+        group: Any = None,
+        from_logits: bool = False,
+        classes: Sequence[Any] | None = None,
+    ) -> Scores:
+        """Put several classifiers' scores of the same rows together.
+
+        Parameters
+        ----------
+        y_prob : mapping of str to array-like, or pairs of them
+            Scores by name of the classifier, each as for `Scores`.
+        y_true, pos_label, group, from_logits, classes
+            As for `Scores`, shared by all classifiers.
+
+        Returns
+        -------
+        Scores
+            With one entry of ``classifier`` each, in the order given.
+
+        Raises
+        ------
+        InputError
+            As for `Scores`, and if a name repeats or shapes differ.
+
+        Examples
+        --------
+        >>> from bayescal.core.scores import Scores
+        >>> panel = Scores.stack({"a": [0.2, 0.9], "b": [0.4, 0.6]}, y_true=[0, 1])
+        >>> panel.classifiers, panel.y_prob.shape
+        (('a', 'b'), (2, 2))
+        """
+        pairs = list(y_prob.items() if isinstance(y_prob, Mapping) else y_prob)
+        check_unique([str(name) for name, _ in pairs], "classifier")
+        parts = collect(
+            {str(name): Column(f"y_prob[{name!r}]", values) for name, values in pairs},
+            Column("y_true", y_true),
+            group=None if group is None else Column("group", group),
+            pos_label=pos_label,
+            from_logits=from_logits,
+            classes=classes,
+        )
+        return from_parts(parts)
+
+    def __repr__(self) -> str:
+        plural = "s" if self.n_classifiers > 1 else ""
+        groups = f", groups {listing(self.groups)}" if self.groups else ""
+        return (
+            f"<Scores: {self.n_classifiers} classifier{plural} ({listing(self.classifiers)}), "
+            f"{self.n_obs} rows, {self.n_labeled} labelled, "
+            f"classes {listing(self.classes)}{groups}>"
+        )
+
+    @property
+    def n_obs(self) -> int:
+        """Number of rows."""
+        return len(self.y_true)
+
+    @property
+    def n_labeled(self) -> int:
+        """Number of rows whose label is known."""
+        return int(np.count_nonzero(self.y_true != MISSING))
+
+    @property
+    def n_classifiers(self) -> int:
+        """Number of classifiers."""
+        return len(self.classifiers)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes, 2 for a binary task."""
+        return len(self.classes)
+
+    @property
+    def is_binary(self) -> bool:
+        """Whether each row has one score, that of the positive class."""
+        return self.y_prob.ndim == 2
+
+    def select(self, classifier: str) -> Scores:
+        """Take one classifier.
+
+        Parameters
+        ----------
+        classifier : str
+            Its name.
+
+        Returns
+        -------
+        Scores
+            Of this classifier alone.
+
+        Raises
+        ------
+        InputError
+            If there is no such classifier.
+        """
+        check_known(classifier, self.classifiers, "classifier", "these scores")
+        place = self.classifiers.index(classifier)
+        return _with(self, y_prob=self.y_prob[place : place + 1], classifiers=(classifier,))
+
+    def without_group(self) -> Scores:
+        """Forget the groups.
+
+        Returns
+        -------
+        Scores
+            The same rows, not divided.
+        """
+        return _with(self, group=None, groups=())
+
+    def top_label(self) -> Scores:
+        """Ask whether the class predicted is the right one, with its probability as score.
+
+        Returns
+        -------
+        Scores
+            Binary, classes ``("wrong", "correct")``. Of equal probabilities the first class wins.
+
+        Raises
+        ------
+        InputError
+            If there are several classifiers: each is right on rows of its own.
+        """
+        if self.n_classifiers > 1:
+            raise InputError(
+                "top_label() needs one classifier, since each is correct on rows of its own; got "
+                f"{listing(self.classifiers)}. Take one with .select(name)."
+            )
+        score, event = top_label(self.y_prob[0], self.y_true)
+        return _with(self, y_prob=score[np.newaxis], y_true=event, classes=("wrong", "correct"))
+
+    def one_vs_rest(self, class_label: Any) -> Scores:
+        """Ask for one class against all others.
+
+        Parameters
+        ----------
+        class_label : label
+            One of `classes`.
+
+        Returns
+        -------
+        Scores
+            Binary, with `class_label` as positive class.
+
+        Raises
+        ------
+        InputError
+            If there is no such class.
+        """
+        place = next((i for i, c in enumerate(self.classes) if same_label(c, class_label)), None)
+        if place is None:
+            raise InputError(
+                f"class_label must be one of the classes {listing(self.classes)}; "
+                f"got {class_label!r}."
+            )
+        event = np.where(self.y_true == MISSING, MISSING, self.y_true == place).astype(np.int32)
+        label = self.classes[place]
+        return _with(
+            self,
+            y_prob=self._class_score(slice(None), place),
+            y_true=event,
+            classes=(self.classes[1 - place] if self.is_binary else f"not {label}", label),
+        )
+
+    def tasks(self, multiclass: str = "top-label") -> tuple[Task, ...]:
+        """Cut the scores into binary problems on the labelled rows.
+
+        Parameters
+        ----------
+        multiclass : {"top-label", "class-wise", "marginal"}, default "top-label"
+            What a multi-class problem asks: whether the predicted class is right, or for each class
+            whether it is the true one. "marginal" needs the same problems as "class-wise", whose
+            answers are averaged later. A binary problem is one problem in any case.
+
+        Returns
+        -------
+        tuple of Task
+            Classifier by classifier, and within a classifier class by class.
+
+        Raises
+        ------
+        InputError
+            If `multiclass` is something else.
+
+        Examples
+        --------
+        >>> from bayescal.core.scores import Scores
+        >>> y_prob = [[0.7, 0.2, 0.1], [0.1, 0.5, 0.4]]
+        >>> scores = Scores(y_true=["cat", "fox"], y_prob=y_prob, classes=["cat", "dog", "fox"])
+        >>> [task.event.tolist() for task in scores.tasks("class-wise")]
+        [[1, 0], [0, 0], [0, 1]]
+        """
+        check_choice(multiclass, MULTICLASS, "multiclass")
+        labeled = self.y_true != MISSING
+        rows = None if labeled.all() else labeled
+        return tuple(
+            self._task({"classifier": name} | coords, score, event, rows)
+            for place, name in enumerate(self.classifiers)
+            for coords, score, event in self._problems(place, multiclass)
+        )
+
+    def _problems(
+        self, place: int, multiclass: str
+    ) -> Iterator[tuple[dict[str, str], Probabilities, NDArray[Any]]]:
+        """Go through one classifier's problems: where they stand, score and event of each row."""
+        if self.is_binary:
+            yield {}, self.y_prob[place], self.y_true
+        elif multiclass == "top-label":
+            yield {}, *top_label(self.y_prob[place], self.y_true)
+        else:
+            for code, label in enumerate(self.classes):
+                yield {"class": str(label)}, self._class_score(place, code), self.y_true == code
+
+    def _class_score(self, place: int | slice, code: int) -> Probabilities:
+        """Give the probability of one class, also of the negative class of a binary task."""
+        if not self.is_binary:
+            return self.y_prob[place, :, code]
+        positive: Probabilities = self.y_prob[place]
+        return positive if code == 1 else 1 - positive
+
+    def _task(
+        self,
+        coords: dict[str, str],
+        score: Probabilities,
+        event: NDArray[Any],
+        rows: NDArray[np.bool_] | None,
+    ) -> Task:
+        def keep(values: NDArray[Any]) -> NDArray[Any]:
+            return values if rows is None else values[rows]
+
+        return Task(
+            coords,
+            np.ascontiguousarray(keep(score)),
+            keep(event).astype(np.uint8),
+            None if self.group is None else keep(self.group),
+            self.groups,
+        )
+
+
+def from_parts(parts: Parts) -> Scores:
+    """Make Scores of arrays that are checked already.
+
+    Parameters
+    ----------
+    parts : Parts
+        What `bayescal.core.intake.collect` returns.
+
+    Returns
+    -------
+    Scores
+        Looking at the same arrays.
+    """
+    scores: Scores = object.__new__(Scores)
+    _fill(scores, parts)
+    return scores
+
+
+def _fill(scores: Scores, parts: Parts) -> None:
+    for name, value in parts._asdict().items():
+        if isinstance(value, np.ndarray):
+            # A view, so that the user's own array stays writeable.
+            value = value.view()
+            value.flags.writeable = False
+        object.__setattr__(scores, name, value)
+
+
+def _with(scores: Scores, **changes: Any) -> Scores:
+    parts = Parts(*(getattr(scores, name) for name in Parts._fields))
+    return from_parts(parts._replace(**changes))
