@@ -16,7 +16,8 @@ from bayescal.report import report
 
 if TYPE_CHECKING:
     from bayescal import datasets, plots
-    from bayescal.core.binning import BinCounts, bin_scores
+    from bayescal.core.bin_counts import BinCounts
+    from bayescal.core.binning import bin_scores
     from bayescal.core.errors import ConvergenceWarning, InputError, OutputError
     from bayescal.core.priors import Beta, HalfNormal, LogNormal, Normal
     from bayescal.core.scores import Scores
@@ -24,13 +25,13 @@ if TYPE_CHECKING:
     from bayescal.quantities import ece
     from bayescal.results.intervals import interval
     from bayescal.results.io import load, save
-    from bayescal.results.pairing import difference
+    from bayescal.results.difference import difference
     from bayescal.results.summary import summary
     from bayescal.workflow.fit import fit
 
 _HOME = {
     "Beta": "bayescal.core.priors",
-    "BinCounts": "bayescal.core.binning",
+    "BinCounts": "bayescal.core.bin_counts",
     "ConvergenceWarning": "bayescal.core.errors",
     "HalfNormal": "bayescal.core.priors",
     "InputError": "bayescal.core.errors",
@@ -39,7 +40,7 @@ _HOME = {
     "OutputError": "bayescal.core.errors",
     "Scores": "bayescal.core.scores",
     "bin_scores": "bayescal.core.binning",
-    "difference": "bayescal.results.pairing",
+    "difference": "bayescal.results.difference",
     "fit": "bayescal.workflow.fit",
     "interval": "bayescal.results.intervals",
     "load": "bayescal.results.io",

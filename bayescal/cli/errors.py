@@ -1,0 +1,101 @@
+"""How the command line ends: one line on stderr and a code that a script can act on."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Final
+
+import click
+
+from bayescal.core.errors import InputError
+
+OK: Final = 0
+FAILED: Final = 1
+"""Something went wrong while running, such as a full disk."""
+BAD_INPUT: Final = 2
+"""The command or its data cannot be used as they are."""
+NOT_CONVERGED: Final = 3
+"""The answer was computed and written, but the sampler's diagnostics say not to trust it."""
+INTERRUPTED: Final = 130
+"""Ctrl-C, as shells number it."""
+
+
+class Interrupted(Exception):
+    """Ctrl-C, with words on what was kept."""
+
+
+def guarded(run: Callable[[], object], *, debug: bool = False) -> int:
+    """Run a command; turn whatever ends it into one line on stderr and an exit code.
+
+    Parameters
+    ----------
+    run : callable
+        Runs the command; what it returns is the exit code if it is an int.
+    debug : bool
+        Let an unexpected exception through, with its traceback.
+
+    Returns
+    -------
+    int
+        0 done, 1 failed, 2 bad input or usage, 3 did not converge, 130 interrupted.
+    """
+    try:
+        code = run()
+    except click.ClickException as error:
+        return _say(_usage(error), BAD_INPUT)
+    except InputError as error:
+        return _say(str(error), BAD_INPUT)
+    except Interrupted as error:
+        return _say(str(error), INTERRUPTED)
+    except (click.Abort, KeyboardInterrupt):
+        return _say("interrupted", INTERRUPTED)
+    except OSError as error:
+        return _say(str(error), FAILED)
+    except MemoryError:
+        return _say("out of memory; pass fewer rows or classifiers at once.", FAILED)
+    except Exception as error:
+        if debug:
+            raise
+        kind = type(error).__name__
+        return _say(f"unexpected {kind}: {error} (bayescal --debug shows where)", FAILED)
+    return code if isinstance(code, int) else OK
+
+
+def warn(message: str) -> None:
+    """Write one line to stderr, as a warning."""
+    click.echo(f"bayescal: warning: {one_line(message)}", err=True)
+
+
+def one_line(message: str) -> str:
+    """Join a message into one line, and spell out characters that a terminal would act on.
+
+    Parameters
+    ----------
+    message : str
+        It may hold names from a user's file.
+
+    Returns
+    -------
+    str
+        One printable line.
+
+    Examples
+    --------
+    >>> one_line("column 'a\\x1b[31m'\\n  is missing")
+    "column 'a\\\\x1b[31m' is missing"
+    """
+    joined = " ".join(message.split())
+    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in joined)
+
+
+def _say(message: str, code: int) -> int:
+    print(f"bayescal: {one_line(message)}", file=sys.stderr)
+    return code
+
+
+def _usage(error: click.ClickException) -> str:
+    message = error.format_message()
+    if isinstance(error, click.UsageError) and error.ctx is not None:
+        return f"{message} See '{error.ctx.command_path} --help'."
+    return message

@@ -1,0 +1,59 @@
+"""How a fit ends on the command line: what is said about it, and with which exit code."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from bayescal.cli.errors import NOT_CONVERGED, OK, warn
+from bayescal.cli.table import posterior_rows, print_posterior
+from bayescal.core.errors import ConvergenceWarning
+
+if TYPE_CHECKING:
+    from xarray import DataTree
+
+
+@contextmanager
+def watched() -> Iterator[None]:
+    """Fit without Python's printing of convergence warnings: :func:`finish` says it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        yield
+
+
+def finish(tree: DataTree, *, prob: float, output: Path | None, table: bool = True) -> int:
+    """Print a result, its status and where it was written.
+
+    Parameters
+    ----------
+    tree : DataTree
+        The result.
+    prob : float
+        Probability of the intervals.
+    output : Path or None
+        The file that was written, if one was.
+    table : bool, default True
+        Whether to print the table; the status is said in any case.
+
+    Returns
+    -------
+    int
+        The exit code: 0, or 3 where the sampler did not converge.
+    """
+    if table:
+        print_posterior(posterior_rows(tree, prob), prob)
+        click.echo(f"Computed by {tree.attrs['sampler']}.")
+    if output is not None:
+        click.echo(f"Written: {output.resolve()}", err=not table)
+    converged = str(tree.attrs["converged"]) == "true"
+    status = str(tree.attrs["status"])
+    if not converged:
+        warn(f"NOT CONVERGED, do not use these numbers: {status}")
+    elif status != "ok":
+        warn(status)
+    return OK if converged else NOT_CONVERGED

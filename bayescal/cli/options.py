@@ -1,0 +1,165 @@
+"""Options that subcommands share, each spelt once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+PATH: Final = click.Path(path_type=Path)
+
+_DATA: Final = (
+    click.argument("file", type=PATH, metavar="FILE"),
+    click.option("--label", required=True, metavar="COLUMN", help="Column of the true labels."),
+    click.option(
+        "--score",
+        "scores",
+        required=True,
+        multiple=True,
+        metavar="COLUMN",
+        help="Column of a classifier's scores; repeat it for several classifiers on the same rows "
+        "(or, with --multiclass, once for each class of one classifier).",
+    ),
+    click.option("--group", metavar="COLUMN", help="Column that splits the rows into groups."),
+    click.option(
+        "--pos-label",
+        default="1",
+        show_default=True,
+        metavar="VALUE",
+        help="Label of the positive class.",
+    ),
+    click.option("--from-logits", is_flag=True, help="The scores are logits, not probabilities."),
+    click.option(
+        "--multiclass",
+        type=click.Choice(["top-label", "class-wise", "marginal"]),
+        help="Take the --score columns as the classes of one classifier, named by the columns, "
+        "and measure the calibration of its top label, of each class, or their average.",
+    ),
+)
+
+_BINS: Final = (
+    click.option(
+        "--n-bins", type=click.IntRange(min=1), default=15, show_default=True, help="Bins."
+    ),
+    click.option(
+        "--strategy",
+        type=click.Choice(["quantile", "uniform"]),
+        default="quantile",
+        show_default=True,
+        help="Bins of equal counts, or of equal widths.",
+    ),
+    click.option(
+        "--closed",
+        type=click.Choice(["right", "left"]),
+        default="right",
+        show_default=True,
+        help="Which edge belongs to a bin.",
+    ),
+)
+
+_FIT: Final = (
+    click.option(
+        "--prior",
+        default="curve",
+        show_default=True,
+        metavar="PRIOR",
+        help="curve (a smooth calibration curve), hierarchical (pooled bins), or independent bins: "
+        "flat, jeffreys or beta:A,B.",
+    ),
+    click.option(
+        "--quick", is_flag=True, help="Importance sampling instead of NUTS; PyMC is not loaded."
+    ),
+    click.option(
+        "--prob",
+        type=click.FloatRange(0, 1, min_open=True, max_open=True),
+        default=0.9,
+        show_default=True,
+        help="Probability of the intervals.",
+    ),
+    click.option(
+        "--draws",
+        type=click.IntRange(min=1),
+        default=1000,
+        show_default=True,
+        help="Draws of each of the four chains.",
+    ),
+    click.option(
+        "--seed",
+        type=click.IntRange(min=0),
+        default=0,
+        show_default=True,
+        help="Seed; the same seed gives the same numbers.",
+    ),
+    click.option(
+        "--checkpoint",
+        type=PATH,
+        metavar="DIRECTORY",
+        help="Keep the result of each finished classifier here, and take those found here.",
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Data:
+    """Which columns of which file, and what they are."""
+
+    file: Path
+    label: str
+    scores: tuple[str, ...]
+    group: str | None
+    pos_label: str
+    from_logits: bool
+    multiclass: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bins:
+    """How scores are binned."""
+
+    n_bins: int
+    strategy: str
+    closed: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fit:
+    """How the posterior is computed."""
+
+    prior: str
+    quick: bool
+    prob: float
+    draws: int
+    seed: int
+    checkpoint: Path | None
+
+
+def data_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add FILE and the options that say what its columns are."""
+    return _all(_DATA, command)
+
+
+def bin_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of binning."""
+    return _all(_BINS, command)
+
+
+def fit_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of fitting."""
+    return _all(_FIT, command)
+
+
+def take[T](kind: type[T], given: dict[str, Any]) -> T:
+    """Make one of the records above from a command's arguments, leaving the others alone."""
+    fields = kind.__dataclass_fields__  # type: ignore[attr-defined]
+    return kind(**{name: given[name] for name in fields})
+
+
+def _all(decorators: tuple[Decorator, ...], command: Callable[..., Any]) -> Callable[..., Any]:
+    for decorate in reversed(decorators):
+        command = decorate(command)
+    return command

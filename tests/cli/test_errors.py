@@ -1,0 +1,61 @@
+"""Endings: one line on stderr, a code for each kind."""
+
+import click
+import pytest
+
+from bayescal.cli.errors import Interrupted, guarded, one_line
+from bayescal.core.errors import InputError, OutputError
+
+
+def raising(error: BaseException):
+    def run() -> None:
+        raise error
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [
+        (InputError("y_prob must lie in [0, 1]; got 1.03."), 2, "y_prob must lie in [0, 1]"),
+        (click.UsageError("No such option: --foo"), 2, "No such option: --foo"),
+        (OutputError("the folder of a.html must exist"), 1, "the folder of a.html must exist"),
+        (PermissionError(13, "Permission denied", "a.html"), 1, "Permission denied"),
+        (MemoryError(), 1, "out of memory"),
+        (RuntimeError("no\nsuch thing"), 1, "unexpected RuntimeError: no such thing"),
+        (Interrupted("interrupted; see /tmp/a"), 130, "interrupted; see /tmp/a"),
+        (KeyboardInterrupt(), 130, "interrupted"),
+        (click.Abort(), 130, "interrupted"),
+    ],
+)
+def test_each_ending_is_one_line_and_its_code(error, code, said, capsys) -> None:
+    assert guarded(raising(error)) == code
+    streams = capsys.readouterr()
+    assert streams.out == ""
+    assert streams.err.startswith("bayescal: ")
+    assert said in streams.err
+    assert streams.err.count("\n") == 1
+
+
+def test_what_a_command_returns_is_the_code() -> None:
+    assert guarded(lambda: 3) == 3
+    assert guarded(lambda: None) == 0
+
+
+def test_debug_lets_the_unexpected_through_but_not_bad_input() -> None:
+    with pytest.raises(RuntimeError, match="deep"):
+        guarded(raising(RuntimeError("deep")), debug=True)
+    assert guarded(raising(InputError("bad")), debug=True) == 2
+
+
+@pytest.mark.parametrize(
+    ("message", "line"),
+    [
+        ("a\n  b\tc", "a b c"),
+        ("column '\x1b[31mred'", r"column '\x1b[31mred'"),
+        ("right-to-left \u202e", r"right-to-left \u202e"),
+        ("ECE ≤ 0.05, größer", "ECE ≤ 0.05, größer"),
+    ],
+)
+def test_nothing_in_a_message_can_act_on_the_terminal(message, line) -> None:
+    assert one_line(message) == line
