@@ -1,0 +1,137 @@
+"""Counting rows by bins of their score, exactly and fast: the one place that walks over rows.
+
+Rows are taken in blocks that fit a core's cache. Each block is sorted, with the label riding in
+the sign bit of the score; then a bin is a stretch of the block, whose ends a binary search finds.
+No bin index is ever computed, so none can be wrong: ties, 0, 1 and edges that no binary fraction
+meets fall where the comparison with the edge itself says. NumPy sorts a block with vector
+instructions, in less time than one pass of ``np.bincount`` over three quantities takes.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+_BLOCK_BYTES = 1 << 18
+
+
+class Tally(NamedTuple):
+    """Sums by bin.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (bin,), int64
+        Numbers of rows.
+    positives : ndarray of shape (bin,), int64
+        Numbers of rows with the event.
+    score_sum : ndarray of shape (bin,), float64
+        Sums of the scores.
+    """
+
+    rows: NDArray[np.int64]
+    positives: NDArray[np.int64]
+    score_sum: NDArray[np.float64]
+
+
+def tally(
+    score: NDArray[np.floating], event: NDArray[np.generic], edges: NDArray[np.float64], closed: str
+) -> Tally:
+    """Count rows, events and scores by bins.
+
+    Parameters
+    ----------
+    score : ndarray of shape (obs,), in [0, 1]
+        Scores. float32 is compared as float32, without a rounding error.
+    event : ndarray of shape (obs,), bool or integer
+        1 where the event happened, else 0.
+    edges : ndarray of shape (bin + 1,)
+        Edges from 0 to 1 that do not decrease.
+    closed : {"right", "left"}
+        Which end of its bin a score equal to an edge belongs to.
+
+    Returns
+    -------
+    Tally
+        Sums of shape (bin,). Scores are summed in float64.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayescal.core.counting import tally
+    >>> score, event = np.array([0.0, 0.5, 0.7]), np.array([0, 1, 1])
+    >>> tally(score, event, np.array([0, 0.5, 1]), "right").rows.tolist()
+    [2, 1]
+    >>> tally(score, event, np.array([0, 0.5, 1]), "left").rows.tolist()
+    [1, 2]
+    """
+    dtype: np.dtype[np.floating] = np.dtype("f4" if score.dtype == np.float32 else "f8")
+    inner = _representable(edges[1:-1], dtype, closed)
+    side = "right" if closed == "right" else "left"
+    n_bins = len(edges) - 1
+    size = np.zeros(2 * n_bins, np.int64)
+    score_sum = np.zeros(2 * n_bins, np.float64)
+    rows = _BLOCK_BYTES // dtype.itemsize
+    buffer = np.empty(rows, dtype)
+    sign = np.empty(rows, f"i{dtype.itemsize}")
+    for start in range(0, len(score), rows):
+        stop = min(start + rows, len(score))
+        block = buffer[: stop - start]
+        n_positive = _sort_block(score[start:stop], event[start:stop], block, sign[: stop - start])
+        ends = _stretches(block, n_positive, inner, side)
+        here = np.diff(ends)
+        held = here > 0
+        size += here
+        # reduceat sums from each start to the next one, which is right once empty bins are out.
+        score_sum[held] += np.add.reduceat(block, ends[:-1][held], dtype=np.float64)
+    positives, negatives = size.reshape(2, n_bins)
+    return Tally(positives + negatives, positives, score_sum.reshape(2, n_bins).sum(axis=0))
+
+
+def _sort_block(
+    score: NDArray[np.floating],
+    event: NDArray[np.generic],
+    block: NDArray[np.floating],
+    sign: NDArray[np.signedinteger],
+) -> int:
+    """Write the scores into `block`, those with the event first, each part ascending.
+
+    Read as integers, non-negative floats keep their order, with or without the sign bit; with it
+    they come first. Returns how many do.
+    """
+    np.add(score, 0, out=block, casting="same_kind")  # and -0.0, whose sign bit is set, becomes 0
+    key = block.view(sign.dtype)
+    top = 8 * sign.itemsize - 1
+    np.left_shift(event, top, out=sign, dtype=sign.dtype, casting="unsafe")
+    np.bitwise_or(key, sign, out=key)
+    key.sort()
+    n_positive = int(np.searchsorted(key, 0))
+    np.bitwise_and(key, np.iinfo(sign.dtype).max, out=key)
+    return n_positive
+
+
+def _stretches(
+    block: NDArray[np.floating], n_positive: int, inner: NDArray[np.floating], side: str
+) -> NDArray[np.int64]:
+    """Where the bins begin and end in a sorted block: those of the events, then of the rest."""
+    first = np.searchsorted(block[:n_positive], inner, side=side)  # type: ignore[call-overload]
+    second = np.searchsorted(block[n_positive:], inner, side=side)  # type: ignore[call-overload]
+    ends: NDArray[np.int64] = np.concatenate(
+        ([0], first, [n_positive], second + n_positive, [len(block)])
+    )
+    return ends
+
+
+def _representable(
+    edges: NDArray[np.float64], dtype: np.dtype[np.floating], closed: str
+) -> NDArray[np.floating]:
+    """Edges in the type of the scores, rounded so that no comparison changes.
+
+    A float32 score is <= an edge exactly when it is <= the largest float32 below or at the edge,
+    and < an edge exactly when it is < the smallest float32 above or at it.
+    """
+    near: NDArray[np.floating] = edges.astype(dtype)
+    if closed == "right":
+        return np.where(near > edges, np.nextafter(near, dtype.type(0)), near)
+    return np.where(near < edges, np.nextafter(near, dtype.type(1)), near)

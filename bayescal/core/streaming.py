@@ -1,0 +1,203 @@
+"""Bins of a table that need not fit in memory: read in batches, exactly those of the whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescal.core.bin_counts import BinCounts
+from bayescal.core.binning import count_into
+from bayescal.core.checks import check_choice, check_rows
+from bayescal.core.edges import CLOSED, Strategy, choose_edges, refine, strategy_name
+from bayescal.core.errors import InputError
+from bayescal.core.factorize import Label, factorize
+from bayescal.core.intake import Column, probabilities
+from bayescal.core.labels import code_binary
+from bayescal.core.order_statistics import order_statistics
+
+BATCH_ROWS = 1 << 19
+
+
+class Batched(Protocol):
+    """A table that can be read as often as asked, some rows at a time."""
+
+    def batches(
+        self, columns: Sequence[str], batch_rows: int
+    ) -> Iterator[Mapping[str, NDArray[Any]]]:
+        """Read the columns anew, in batches.
+
+        Parameters
+        ----------
+        columns : sequence of str
+            Their names.
+        batch_rows : int
+            At most so many rows a batch.
+
+        Returns
+        -------
+        iterator of mapping of str to ndarray
+            Each batch by column.
+        """
+        ...
+
+
+class StreamedCounts(NamedTuple):
+    """The bins of a table, and what is known of its rows.
+
+    Parameters
+    ----------
+    bins : BinCounts
+        The bins asked for.
+    cells : BinCounts or None
+        Finer bins, if asked for: they follow the scores' quantiles and never straddle a bin edge.
+    classes : tuple of two labels
+        The negative and the positive label.
+    n_obs : int
+        Number of rows, those without a label among them.
+    """
+
+    bins: BinCounts
+    cells: BinCounts | None
+    classes: tuple[Label, Label]
+    n_obs: int
+
+
+def stream_counts(
+    table: Batched,
+    *,
+    label: str,
+    score: str,
+    pos_label: Any = 1,
+    from_logits: bool = False,
+    n_bins: int = 15,
+    strategy: Strategy = "quantile",
+    closed: str = "right",
+    n_cells: int | None = None,
+    batch_rows: int = BATCH_ROWS,
+) -> StreamedCounts:
+    """Bin the labelled rows of a table that is read in batches.
+
+    Parameters
+    ----------
+    table : Batched
+        The table, for instance of `bayescal.core.tables.open_table`.
+    label, score : str
+        Names of the columns with the label and with the score of `pos_label`.
+    pos_label : bool, int or str, default 1
+        The label that the score is the probability of.
+    from_logits : bool, default False
+        Whether the scores are logits.
+    n_bins, strategy, closed
+        As for `bayescal.core.binning.bin_scores`.
+    n_cells : int, optional
+        Also count into that many quantile cells, cut by the edges of the bins.
+    batch_rows : int, default 524288
+        Number of rows held at a time.
+
+    Returns
+    -------
+    StreamedCounts
+        Counts as `bayescal.core.binning.bin_scores` would give on all rows at once.
+
+    Raises
+    ------
+    InputError
+        If a score is no probability, the labels are not two, or no row is labelled.
+
+    Notes
+    -----
+    The table is read once to check it, one to a few times for the order statistics that quantiles
+    need, and once to count. Beside a batch and its copies, less than 100 MB are held.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayescal.core.streaming import stream_counts
+    >>> class Halves:
+    ...     def batches(self, columns, batch_rows):
+    ...         yield {"y": np.array([0, 1]), "p": np.array([0.2, 0.6])}
+    ...         yield {"y": np.array([1]), "p": np.array([0.9])}
+    >>> found = stream_counts(Halves(), label="y", score="p", n_bins=2, strategy="uniform")
+    >>> found.bins.count.tolist(), found.bins.positives.tolist()
+    ([1, 2], [0, 2])
+    """
+    check_choice(closed, CLOSED, "closed")
+    source = _Source(table, label, score, from_logits, batch_rows)
+    classes, n_obs, n_labeled = source.scan(pos_label)
+
+    def sorted_scores(ranks: NDArray[np.int64]) -> NDArray[np.float64]:
+        return order_statistics(source.labeled_scores, ranks, n_labeled)
+
+    edges = choose_edges(sorted_scores, n_labeled, n_bins, strategy)
+    if n_cells is None:
+        bins = source.count(classes[1], edges, closed, strategy_name(strategy))
+        return StreamedCounts(bins, None, classes, n_obs)
+    quantiles = choose_edges(sorted_scores, n_labeled, min(n_cells, n_labeled), "quantile")
+    cells = source.count(classes[1], refine(edges, quantiles, closed), closed, "edges")
+    return StreamedCounts(cells.merge(edges, strategy_name(strategy)), cells, classes, n_obs)
+
+
+class _Source:
+    """The labelled rows of two columns, checked batch by batch at every reading."""
+
+    def __init__(
+        self, table: Batched, label: str, score: str, from_logits: bool, batch_rows: int
+    ) -> None:
+        self._table = table
+        self._label = label
+        self._score = score
+        self._from_logits = from_logits
+        self._batch_rows = batch_rows
+
+    def scan(self, pos_label: Any) -> tuple[tuple[Label, Label], int, int]:
+        """Check all rows once; return the two labels, the number of rows and of labelled rows."""
+        labels: set[Label] = set()
+        n_obs = n_labeled = 0
+        for codes, values, scores in self._batches():
+            labels.update(values)
+            n_obs += len(codes)
+            n_labeled += len(scores)
+        check_rows(n_obs, f"the column {self._label!r}")
+        if n_labeled == 0:
+            raise InputError(
+                f"{self._label} must hold at least one label; all {n_obs} rows are missing. "
+                "Label some rows: calibration cannot be measured without."
+            )
+        seen = np.array(sorted(labels, key=str), dtype=object)
+        return code_binary(seen, pos_label, None, self._label)[1], n_obs, n_labeled
+
+    def labeled_scores(self) -> Iterator[NDArray[np.floating]]:
+        """Read the scores of the labelled rows."""
+        for _, _, scores in self._batches():
+            yield scores
+
+    def count(
+        self, positive: Label, edges: NDArray[np.float64], closed: str, strategy: str
+    ) -> BinCounts:
+        """Count the labelled rows into bins."""
+        total = count_into(np.empty(0), np.empty(0, np.uint8), edges, closed, strategy)
+        for codes, values, scores in self._batches():
+            is_positive = np.array([value == positive for value in values], dtype=np.uint8)
+            event = is_positive[codes[codes >= 0]]
+            total += count_into(scores, event, edges, closed, strategy)
+        return total
+
+    def _batches(
+        self,
+    ) -> Iterator[tuple[NDArray[np.int32], tuple[Label, ...], NDArray[np.floating]]]:
+        """Read the label codes of all rows, the labels they stand for, and the labelled scores."""
+        offset = 0
+        for batch in self._table.batches([self._label, self._score], self._batch_rows):
+            codes, values = factorize(batch[self._label], self._label)
+            if not len(codes):
+                continue
+            # Rows are counted within a batch, so the message has to say where the batch begins.
+            place = f" (rows counted from row {offset})" if offset else ""
+            column = Column(self._score + place, batch[self._score])
+            scores = probabilities(column, self._from_logits)
+            offset += len(codes)
+            known = codes >= 0
+            yield codes, values, scores if known.all() else scores[known]
