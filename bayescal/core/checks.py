@@ -60,7 +60,13 @@ def check_rows(n: int, name: str) -> None:
         raise InputError(f"{name} must have at least one row; got none. Pass scores and labels.")
 
 
-def check_same_length(n: int, name: str, n_other: int, name_other: str) -> None:
+def check_same_length(
+    n: int,
+    name: str,
+    n_other: int,
+    name_other: str,
+    remedy: str = "Pass one value for each row.",
+) -> None:
     """Check that two columns speak of the same rows.
 
     Parameters
@@ -69,6 +75,8 @@ def check_same_length(n: int, name: str, n_other: int, name_other: str) -> None:
         Numbers of rows.
     name, name_other : str
         What the message calls the columns.
+    remedy : str
+        What the message advises.
 
     Raises
     ------
@@ -76,10 +84,8 @@ def check_same_length(n: int, name: str, n_other: int, name_other: str) -> None:
         If the lengths differ.
     """
     if n != n_other:
-        raise InputError(
-            f"{name} and {name_other} must have the same length; got {n} and {n_other} rows. "
-            "Pass one value a row, with NaN or None where a label is missing."
-        )
+        rows = f"{n} and {n_other} rows"
+        raise InputError(f"{name} and {name_other} must have the same length; got {rows}. {remedy}")
 
 
 def _place(bad: NDArray[np.bool_]) -> tuple[tuple[int, ...], str]:
@@ -193,7 +199,8 @@ def check_row_sums(values: NDArray[np.floating], name: str) -> None:
         first, where = _place(bad)
         raise InputError(
             f"each row of {name} must sum to 1; got {sums[first]:.6g} at {where}. "
-            "Pass the probabilities of all classes, or logits with from_logits=True."
+            "Pass the probabilities of all classes (logits: from_logits=True; "
+            "several classifiers: Scores.stack)."
         )
 
 

@@ -100,9 +100,17 @@ def collect(
                 f"{array.shape} and {first.name} of shape {arrays[0].shape}. Stack them apart."
             )
     y_true, labels = _labels(arrays[0], label, pos_label, classes)
-    check_same_length(len(arrays[0]), first.name, len(y_true), label.name)
+    check_same_length(
+        len(arrays[0]),
+        first.name,
+        len(y_true),
+        label.name,
+        "Pass one label for each row, None or NaN where it is not known.",
+    )
     codes, groups = (
-        (None, ()) if group is None else code_groups(group.values, len(y_true), group.name)
+        (None, ())
+        if group is None
+        else code_groups(group.values, group.name, len(y_true), label.name)
     )
     y_prob = arrays[0][np.newaxis] if len(arrays) == 1 else np.stack(arrays)
     return Parts(y_prob, y_true, tuple(scores), labels, codes, groups)

@@ -239,17 +239,21 @@ def code_classes(
     return _recode(codes, values, numbers, name), numbers
 
 
-def code_groups(column: Any, n_rows: int, name: str) -> tuple[Codes, tuple[str, ...]]:
+def code_groups(
+    column: Any, name: str, n_rows: int, name_rows: str
+) -> tuple[Codes, tuple[str, ...]]:
     """Code the group of each row.
 
     Parameters
     ----------
     column : array-like or Series of shape (obs,)
         Group names, none missing.
-    n_rows : int
-        Number of rows that the labels have.
     name : str
         What a message calls the groups.
+    n_rows : int
+        Number of rows that there must be.
+    name_rows : str
+        What a message calls the column that has so many.
 
     Returns
     -------
@@ -266,11 +270,11 @@ def code_groups(column: Any, n_rows: int, name: str) -> tuple[Codes, tuple[str, 
     Examples
     --------
     >>> from bayescal.core.labels import code_groups
-    >>> code_groups(["b", "a", "b"], 3, "group")
+    >>> code_groups(["b", "a", "b"], "group", 3, "y_true")
     (array([1, 0, 1], dtype=int32), ('a', 'b'))
     """
     codes, values = factorize(column, name)
-    check_same_length(len(codes), name, n_rows, "labels")
+    check_same_length(len(codes), name, n_rows, name_rows)
     missing = codes == MISSING
     if missing.any():
         raise InputError(

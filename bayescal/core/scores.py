@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -14,7 +14,7 @@ from bayescal.core.errors import InputError
 from bayescal.core.factorize import MISSING, Label
 from bayescal.core.intake import Column, Parts, Probabilities, collect
 from bayescal.core.labels import same_label
-from bayescal.core.tasks import Task, top_label
+from bayescal.core.tasks import Task, binary_problems, top_label
 
 MULTICLASS: Final = ("top-label", "class-wise", "marginal")
 
@@ -72,7 +72,7 @@ class Scores:
     --------
     >>> from bayescal.core.scores import Scores
     >>> Scores(y_true=[0, 1, None], y_prob=[0.1, 0.8, 0.5], classifier="vit")
-    <Scores: 1 classifier ('vit'), 3 rows, 2 labelled, classes 0, 1>
+    <Scores: classifiers 'vit'; n_obs 3, n_labeled 2; classes 0, 1>
     """
 
     y_prob: Probabilities
@@ -153,12 +153,10 @@ class Scores:
         return from_parts(parts)
 
     def __repr__(self) -> str:
-        plural = "s" if self.n_classifiers > 1 else ""
-        groups = f", groups {listing(self.groups)}" if self.groups else ""
+        groups = f"; groups {listing(self.groups)}" if self.groups else ""
         return (
-            f"<Scores: {self.n_classifiers} classifier{plural} ({listing(self.classifiers)}), "
-            f"{self.n_obs} rows, {self.n_labeled} labelled, "
-            f"classes {listing(self.classes)}{groups}>"
+            f"<Scores: classifiers {listing(self.classifiers)}; n_obs {self.n_obs}, "
+            f"n_labeled {self.n_labeled}; classes {listing(self.classes)}{groups}>"
         )
 
     @property
@@ -204,7 +202,7 @@ class Scores:
         InputError
             If there is no such classifier.
         """
-        check_known(classifier, self.classifiers, "classifier", "these scores")
+        check_known(classifier, self.classifiers, "classifier", "Scores")
         place = self.classifiers.index(classifier)
         return _with(self, y_prob=self.y_prob[place : place + 1], classifiers=(classifier,))
 
@@ -265,12 +263,11 @@ class Scores:
             )
         event = np.where(self.y_true == MISSING, MISSING, self.y_true == place).astype(np.int32)
         label = self.classes[place]
-        return _with(
-            self,
-            y_prob=self._class_score(slice(None), place),
-            y_true=event,
-            classes=(self.classes[1 - place] if self.is_binary else f"not {label}", label),
-        )
+        if not self.is_binary:
+            classes = (f"not {label}", label)
+            return _with(self, y_prob=self.y_prob[..., place], y_true=event, classes=classes)
+        y_prob = self.y_prob if place == 1 else 1 - self.y_prob
+        return _with(self, y_prob=y_prob, y_true=event, classes=(self.classes[1 - place], label))
 
     def tasks(self, multiclass: str = "top-label") -> tuple[Task, ...]:
         """Cut the scores into binary problems on the labelled rows.
@@ -306,27 +303,10 @@ class Scores:
         return tuple(
             self._task({"classifier": name} | coords, score, event, rows)
             for place, name in enumerate(self.classifiers)
-            for coords, score, event in self._problems(place, multiclass)
+            for coords, score, event in binary_problems(
+                self.y_prob[place], self.y_true, self.classes, multiclass
+            )
         )
-
-    def _problems(
-        self, place: int, multiclass: str
-    ) -> Iterator[tuple[dict[str, str], Probabilities, NDArray[Any]]]:
-        """Go through one classifier's problems: where they stand, score and event of each row."""
-        if self.is_binary:
-            yield {}, self.y_prob[place], self.y_true
-        elif multiclass == "top-label":
-            yield {}, *top_label(self.y_prob[place], self.y_true)
-        else:
-            for code, label in enumerate(self.classes):
-                yield {"class": str(label)}, self._class_score(place, code), self.y_true == code
-
-    def _class_score(self, place: int | slice, code: int) -> Probabilities:
-        """Give the probability of one class, also of the negative class of a binary task."""
-        if not self.is_binary:
-            return self.y_prob[place, :, code]
-        positive: Probabilities = self.y_prob[place]
-        return positive if code == 1 else 1 - positive
 
     def _task(
         self,

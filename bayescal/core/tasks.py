@@ -1,9 +1,10 @@
-"""One binary problem: a score, and whether the event it speaks of happened."""
+"""One binary problem: a score, and whether its event happened; several classes cut into such."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,3 +105,48 @@ def top_label(
         predicted = y_prob.argmax(axis=1).astype(np.int32)
         score = y_prob.max(axis=1)
     return score, np.where(y_true < 0, -1, predicted == y_true).astype(np.int32)
+
+
+def binary_problems(
+    y_prob: NDArray[np.floating],
+    y_true: NDArray[np.int32],
+    classes: Sequence[object],
+    multiclass: str,
+) -> Iterator[tuple[dict[str, str], NDArray[np.floating], NDArray[Any]]]:
+    """Cut one classifier's scores into binary problems.
+
+    Parameters
+    ----------
+    y_prob : ndarray of shape (obs,) or (obs, class), in [0, 1]
+        Probability of the positive class, or of each class.
+    y_true : ndarray of shape (obs,), int32
+        Class of each row; -1 where it is not known.
+    classes : sequence
+        The labels.
+    multiclass : {"top-label", "class-wise", "marginal"}
+        What several classes are asked; see `bayescal.core.scores.Scores.tasks`.
+
+    Yields
+    ------
+    coords : dict of str to str
+        ``{"class": label}`` for a class-wise problem, else empty.
+    score : ndarray of shape (obs,)
+        Probability of the event.
+    event : ndarray of shape (obs,)
+        True or 1 where the event happened; of no meaning where the label is missing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayescal.core.tasks import binary_problems
+    >>> y_prob, y_true = np.array([[0.7, 0.2, 0.1]]), np.array([1], np.int32)
+    >>> [int(event[0]) for _, _, event in binary_problems(y_prob, y_true, "abc", "class-wise")]
+    [0, 1, 0]
+    """
+    if y_prob.ndim == 1:
+        yield {}, y_prob, y_true
+    elif multiclass == "top-label":
+        yield {}, *top_label(y_prob, y_true)
+    else:
+        for code, label in enumerate(classes):
+            yield {"class": str(label)}, y_prob[:, code], y_true == code

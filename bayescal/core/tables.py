@@ -1,0 +1,332 @@
+"""CSV and Parquet files by path, read whole or in batches, through Arrow."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any, ClassVar
+
+from numpy.typing import NDArray
+
+from bayescal.core.checks import check_known, check_unique
+from bayescal.core.columns import arrow_to_numpy
+from bayescal.core.errors import InputError
+from bayescal.core.files import check_file, first_bytes, reading
+from bayescal.core.intake import Column, collect
+from bayescal.core.scores import Scores, from_parts
+
+_BATCH_ROWS = 1 << 20
+_CSV_BLOCK_BYTES = 1 << 23
+_PARQUET_BUFFER_BYTES = 1 << 20
+_DELIMITERS = ",;\t|"
+_PARQUET_MAGIC = b"PAR1"
+_COMPRESSED = (".gz", ".bz2", ".zst", ".lz4", ".br")
+_MORE_NULLS = ["None", "<NA>"]
+
+
+@dataclass(frozen=True, slots=True)
+class Table(ABC):
+    """A file of named columns.
+
+    Parameters
+    ----------
+    path : Path
+        Where it is.
+    columns : tuple of str
+        Names of its columns.
+    n_rows : int or None
+        Number of rows, where it is known without reading them.
+
+    See Also
+    --------
+    open_table : Makes one.
+    """
+
+    kind: ClassVar[str] = ""
+    path: Path
+    columns: tuple[str, ...]
+    n_rows: int | None
+
+    def read(self, columns: Sequence[str]) -> dict[str, NDArray[Any]]:
+        """Read columns whole.
+
+        Parameters
+        ----------
+        columns : sequence of str
+            Which ones.
+
+        Returns
+        -------
+        dict of str to ndarray of shape (row,)
+            In the order asked for. Empty fields and nulls are NaN among numbers, None among words.
+
+        Raises
+        ------
+        InputError
+            If a column does not exist or the file is damaged.
+        """
+        self._check(columns)
+        with reading(self.path, self.kind):
+            table = self._read(list(columns))
+        return {name: arrow_to_numpy(table.column(name)) for name in columns}
+
+    def batches(
+        self, columns: Sequence[str], batch_rows: int = _BATCH_ROWS
+    ) -> Iterator[dict[str, NDArray[Any]]]:
+        """Go through columns a batch of rows at a time; each call starts from the top.
+
+        Parameters
+        ----------
+        columns : sequence of str
+            Which ones.
+        batch_rows : int, default 1048576
+            The most rows of a batch; they may be fewer.
+
+        Yields
+        ------
+        dict of str to ndarray of shape (row,)
+            As `read` returns them.
+
+        Raises
+        ------
+        InputError
+            If a column does not exist or the file is damaged.
+        """
+        self._check(columns)
+        with reading(self.path, self.kind):
+            for batch in self._batches(list(columns), batch_rows):
+                for start in range(0, batch.num_rows, batch_rows):
+                    part = batch.slice(start, batch_rows)
+                    yield {name: arrow_to_numpy(part.column(name)) for name in columns}
+
+    def _check(self, columns: Sequence[str]) -> None:
+        for name in columns:
+            check_known(name, self.columns, "column", self.path.name)
+            if self.columns.count(name) > 1:
+                raise InputError(
+                    f"{self.path.name} has several columns {name!r}. Rename all but one of them."
+                )
+
+    @abstractmethod
+    def _read(self, columns: list[str]) -> Any: ...
+
+    @abstractmethod
+    def _batches(self, columns: list[str], batch_rows: int) -> Iterator[Any]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ParquetTable(Table):
+    """A Parquet file; see `Table`."""
+
+    kind: ClassVar[str] = "Parquet"
+
+    def _read(self, columns: list[str]) -> Any:
+        import pyarrow.parquet as pq
+
+        return pq.ParquetFile(self.path).read(columns=columns)
+
+    def _batches(self, columns: list[str], batch_rows: int) -> Iterator[Any]:
+        import pyarrow.parquet as pq
+
+        # Buffered, because otherwise a row group's whole columns are held, whatever the batch.
+        file = pq.ParquetFile(self.path, buffer_size=_PARQUET_BUFFER_BYTES, pre_buffer=False)
+        yield from file.iter_batches(batch_rows, columns=columns)
+
+
+@dataclass(frozen=True, slots=True)
+class CsvTable(Table):
+    """A text file with a header and one row a line, perhaps compressed; see `Table`."""
+
+    kind: ClassVar[str] = "CSV"
+    delimiter: str
+
+    def _read(self, columns: list[str]) -> Any:
+        from pyarrow import csv
+
+        return csv.read_csv(
+            self.path,
+            parse_options=csv.ParseOptions(delimiter=self.delimiter),
+            convert_options=_csv_conversion(columns),
+        )
+
+    def _batches(self, columns: list[str], batch_rows: int) -> Iterator[Any]:
+        with _open_csv(self.path, self.delimiter, columns) as reader:
+            types = _streaming_types(reader.schema)
+        with _open_csv(self.path, self.delimiter, columns, types) as reader:
+            yield from reader
+
+
+def _csv_conversion(columns: Sequence[str] = (), types: dict[str, Any] | None = None) -> Any:
+    from pyarrow import csv
+
+    nulls = [*csv.ConvertOptions().null_values, *_MORE_NULLS]
+    return csv.ConvertOptions(
+        include_columns=list(columns),
+        column_types=types,
+        null_values=nulls,
+        strings_can_be_null=True,
+    )
+
+
+def _open_csv(
+    path: Path, delimiter: str, columns: Sequence[str] = (), types: dict[str, Any] | None = None
+) -> Any:
+    from pyarrow import csv
+
+    return csv.open_csv(
+        path,
+        read_options=csv.ReadOptions(block_size=_CSV_BLOCK_BYTES),
+        parse_options=csv.ParseOptions(delimiter=delimiter),
+        convert_options=_csv_conversion(columns, types),
+    )
+
+
+def _streaming_types(schema: Any) -> dict[str, Any]:
+    """Widen the types of the first block, since a stream cannot go back when a later one differs.
+
+    Whole numbers may be followed by fractions, and an empty start by anything.
+    """
+    import pyarrow as pa
+
+    wide = {pa.int64(): pa.float64(), pa.null(): pa.string()}
+    return {column.name: wide.get(column.type, column.type) for column in schema}
+
+
+def open_table(path: str | PathLike[str]) -> Table:
+    r"""Open a CSV or Parquet file, reading its column names only.
+
+    Parameters
+    ----------
+    path : path-like
+        A Parquet file, known by its content; or text with a header, separated by commas,
+        semicolons, tabs or bars, also compressed (``.csv.gz``).
+
+    Returns
+    -------
+    Table
+        With its columns to be read whole or in batches.
+
+    Raises
+    ------
+    InputError
+        If there is no such file, it is empty, or it is neither CSV nor Parquet.
+
+    Notes
+    -----
+    In text, empty fields and the usual words for nothing (NA, NaN, null, None) are missing values.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from bayescal.core.tables import open_table
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "scores.csv")
+    ...     _ = path.write_text("label,score\n1,0.75\n,0.5\n")
+    ...     table = open_table(path)
+    ...     columns = table.read(["label", "score"])
+    >>> table.columns
+    ('label', 'score')
+    >>> columns["label"]
+    array([ 1., nan])
+    """
+    path = Path(path).expanduser()
+    check_file(path)
+    head = first_bytes(path)
+    if head.startswith(_PARQUET_MAGIC) or path.suffix.lower() in (".parquet", ".pq"):
+        return _open_parquet(path)
+    if b"\x00" in head and path.suffix.lower() not in _COMPRESSED:
+        raise InputError(
+            f"{path.name} must be a CSV or Parquet file; its content is neither. "
+            "Write the table with to_csv or to_parquet."
+        )
+    return _open_text(path)
+
+
+def _open_parquet(path: Path) -> Table:
+    import pyarrow.parquet as pq
+
+    with reading(path, ParquetTable.kind), pq.ParquetFile(path) as file:
+        return ParquetTable(path, tuple(file.schema_arrow.names), file.metadata.num_rows)
+
+
+def _open_text(path: Path) -> Table:
+    import pyarrow as pa
+
+    with reading(path, CsvTable.kind):
+        with pa.input_stream(path, compression="detect") as stream:
+            header = stream.read(1 << 16).partition(b"\n")[0].decode(errors="replace")
+        # The separator is the one that the header has most of; a single column has none.
+        delimiter = max(_DELIMITERS, key=header.count)
+        with _open_csv(path, delimiter) as reader:
+            return CsvTable(path, tuple(reader.schema.names), None, delimiter)
+
+
+def read_scores(
+    path: str | PathLike[str],
+    *,
+    label: str,
+    score: str | Sequence[str],
+    group: str | None = None,
+    pos_label: Any = 1,
+    from_logits: bool = False,
+) -> Scores:
+    r"""Read binary scores of one or several classifiers from a CSV or Parquet file.
+
+    Parameters
+    ----------
+    path : path-like
+        The file; see `open_table`.
+    label : str
+        Column of the labels; an empty field is a missing label.
+    score : str or sequence of str
+        Column of each classifier's scores; classifiers are named after their columns.
+    group : str, optional
+        Column of the groups.
+    pos_label : bool, int or str, default 1
+        The label that the scores are the probability of.
+    from_logits : bool, default False
+        Whether the scores are logits.
+
+    Returns
+    -------
+    Scores
+        Of all classifiers named.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, a column does not exist, or `Scores` refuses what it holds. Rows
+        are counted from 0, the header not among them.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from bayescal.core.tables import read_scores
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "scores.csv")
+    ...     _ = path.write_text("y,vit\n1,0.75\n0,0.5\n,0.5\n")
+    ...     read_scores(path, label="y", score="vit")
+    <Scores: classifiers 'vit'; n_obs 3, n_labeled 2; classes 0, 1>
+    """
+    names = [score] if isinstance(score, str) else list(score)
+    check_unique(names, "classifier")
+    table = open_table(path)
+    wanted = dict.fromkeys([label, *names, *([] if group is None else [group])])
+    columns = table.read(list(wanted))
+
+    def column(name: str) -> Column:
+        return Column(f"column {name!r} of {table.path.name}", columns[name])
+
+    return from_parts(
+        collect(
+            {name: column(name) for name in names},
+            column(label),
+            group=None if group is None else column(group),
+            pos_label=pos_label,
+            from_logits=from_logits,
+            classes=None,
+        )
+    )
