@@ -1,0 +1,301 @@
+"""What theory says of the binned estimate when every label is known: bias, and number of bins."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescal.core.checks import check_choice
+from bayescal.core.edges import STRATEGIES, Strategy, check_edges, check_n_bins
+from bayescal.core.errors import InputError
+
+_INDEPENDENT = "rows are independent and the bins were not chosen with them"
+_DENSITY = "rows are independent and scores have a density (no ties); n >= 2 n_bins"
+_LIPSCHITZ = "E[Y | f] is {:g}-Lipschitz in f"
+
+
+class Bound(NamedTuple):
+    """A number that theory gives, with what it is and what it takes for granted.
+
+    Parameters
+    ----------
+    value : float
+        The number; infinite where the theory says nothing.
+    kind : str
+        What it bounds, in words.
+    assumption : str
+        What has to hold, in words.
+    """
+
+    value: float
+    kind: str
+    assumption: str
+
+
+class Bounds(NamedTuple):
+    """Bounds of the binned expected calibration error for fully labelled rows.
+
+    Parameters
+    ----------
+    total_bias : Bound
+        Of E |ECE - TCE|, the distance from the true calibration error.
+    statistical_bias : Bound
+        Of E |ECE - TCE(f_I)|, the part due to having few rows.
+    binning_bias : Bound
+        Of E |TCE - TCE(f_I)|, the part due to wide bins.
+    deviation : Bound
+        Of |ECE - TCE(f_I)|, with probability 1 - delta.
+    optimal_n_bins : Bound
+        The number of bins of the optimal order.
+    least_bound_n_bins : Bound
+        The number of bins that makes the bound of the total bias least.
+    """
+
+    total_bias: Bound
+    statistical_bias: Bound
+    binning_bias: Bound
+    deviation: Bound
+    optimal_n_bins: Bound
+    least_bound_n_bins: Bound
+
+
+def bounds(
+    n: int,
+    n_bins: int = 15,
+    strategy: Strategy = "quantile",
+    lipschitz: float = 1.0,
+    delta: float = 0.1,
+) -> Bounds:
+    """Bound the bias of the binned expected calibration error.
+
+    Parameters
+    ----------
+    n : int
+        Number of labelled rows.
+    n_bins : int, default 15
+        Number of bins B; not used when `strategy` gives the edges.
+    strategy : {"uniform", "quantile"} or array-like of shape (bin + 1,), default "quantile"
+        Bins of equal width (UWB), of equal mass (UMB), or fixed edges.
+    lipschitz : float, default 1.0
+        Lipschitz constant L of the curve E[Y | f]. A calibrated classifier has 1.
+    delta : float, default 0.1
+        How improbable it may be that `deviation` fails.
+
+    Returns
+    -------
+    Bounds
+        Each with its kind and its assumption in words. A bias above 1 is vacuous, as errors lie in
+        [0, 1]; for UMB with n < 2 B, where the theory says nothing, it is infinite.
+
+    Raises
+    ------
+    InputError
+        If `n` or `n_bins` is no whole number above 0, `lipschitz` is negative, or `delta` is not
+        between 0 and 1.
+
+    Notes
+    -----
+    TCE(f_I) is the true calibration error of the binned classifier. With s standing for
+    ``sqrt(2 B log 2 / n)`` for UWB and ``sqrt(2 B log 2 / (n - B)) + 2 B / (n - B)`` for UMB:
+
+    - statistical bias <= s, [1]_ Theorem 2, Eq. (9);
+    - binning bias <= (1 + L) / B for UWB, (1 + L) (1 / B + s) for UMB, Theorem 3, Eq. (11);
+    - total bias <= (1 + L) / B + s for UWB, (1 + L) / B + (2 + L) s for UMB, Corollary 1, Eq. (12).
+
+    The deviation is solved from Eq. (58), ``2**B exp(-n e**2 / 2) = delta``, which gives
+    ``e = sqrt(2 (B log 2 + log(1 / delta)) / n)``; Corollary 2 as printed has lost the factor 2
+    before ``log(1 / delta)``. For UMB the same step is taken from Eq. (54).
+
+    For fixed edges the proof for UWB holds as it stands, with the widest bin in place of 1 / B. As
+    every row falls into exactly one bin, it does not need the scores to have a density.
+
+    For UMB the printed proof treats the number of rows in a bin as random, but it is the mass P_b
+    of a bin that is: the bin holds K_b rows by construction, and P_b is a Beta spacing. Directly,
+    with m_b the mean of Y - f in the bin, whose variance is at most 1 - m_b**2, and B - 1 rows that
+    lie on edges, the statistical bias is at most::
+
+        sum_b E[|m_b| |P_b - K_b / n| + sqrt((1 - m_b**2) K_b) / n] + 2 (B - 1) / n
+          <= sum_b sqrt(Var P_b + (E P_b - K_b / n)**2 + K_b / n**2) + 2 (B - 1) / n
+          <= sqrt(2 B (n + 1)) / n + 2 (B - 1) / n
+
+    This is up to a fifth above Eq. (9) when n is far above B, but it is enough to prove the total
+    bias of Eq. (12) as printed.
+
+    The optimal order B = n**(1/3) holds for both kinds of bins. It is also what the PU-ECE paper's
+    rule becomes when every label is known.
+
+    References
+    ----------
+    .. [1] F. Futami and M. Fujisawa, "Information-theoretic Generalization Analysis for Expected
+       Calibration Error", NeurIPS 2024, section 3 and Appendix D. https://arxiv.org/abs/2405.15709
+    .. [2] "Estimating Expected Calibration Error for Positive-Unlabeled Learning", Transactions on
+       Machine Learning Research, 2025, Corollary 1. https://openreview.net/forum?id=SvoBtLIrPZ
+
+    Examples
+    --------
+    >>> from bayescal.quantities.ece.bounds import bounds
+    >>> found = bounds(100_000, n_bins=50, strategy="uniform")
+    >>> round(found.total_bias.value, 4), found.optimal_n_bins.value
+    (0.0663, 47)
+    """
+    n, n_bins, width = _checked(n, n_bins, strategy, lipschitz, delta)
+    by_mass = isinstance(strategy, str) and strategy == "quantile"
+    rows = _DENSITY if by_mass else _INDEPENDENT
+    curve = f"{rows}; {_LIPSCHITZ.format(lipschitz)}"
+    binning, statistical = (
+        float(part) for part in _biases(n, np.array(n_bins), width, by_mass, lipschitz)
+    )
+    return Bounds(
+        Bound(binning + statistical, "upper bound of E |ECE - TCE|", curve),
+        Bound(statistical, "upper bound of E |ECE - TCE of the binned classifier|", rows),
+        Bound(binning, "upper bound of |TCE - TCE of the binned classifier|, on average", curve),
+        Bound(
+            float(_statistical(n, np.array(n_bins), by_mass, math.log(1 / delta))),
+            "upper bound of |ECE - TCE of the binned classifier| with probability "
+            f"{1 - delta:g} or more",
+            rows,
+        ),
+        Bound(optimal_n_bins(n), "number of bins of the optimal order, ceil(n^(1/3))", curve),
+        Bound(
+            least_bound_n_bins(n, "quantile" if by_mass else "uniform", lipschitz),
+            "number of bins with the least upper bound of E |ECE - TCE|",
+            curve,
+        ),
+    )
+
+
+def optimal_n_bins(n: int) -> int:
+    """Give the number of bins of the order that makes the total bias least: n**(1/3), rounded up.
+
+    Parameters
+    ----------
+    n : int
+        Number of labelled rows.
+
+    Returns
+    -------
+    int
+        At least 1.
+
+    Raises
+    ------
+    InputError
+        If `n` is no whole number above 0.
+
+    Notes
+    -----
+    An order leaves the constant open; 1 is the choice of the experiments of [1]_ (there rounded
+    down) and of the PU-ECE paper's rule (rounded up). `least_bound_n_bins` has the constant of the
+    bound.
+
+    References
+    ----------
+    .. [1] F. Futami and M. Fujisawa, "Information-theoretic Generalization Analysis for Expected
+       Calibration Error", NeurIPS 2024, Eq. (13). https://arxiv.org/abs/2405.15709
+
+    Examples
+    --------
+    >>> from bayescal.quantities.ece.bounds import optimal_n_bins
+    >>> optimal_n_bins(1000), optimal_n_bins(1001)
+    (10, 11)
+    """
+    _check_rows(n)
+    # The floating cube root of a cube may come out above it.
+    root: int = round(int(n) ** (1 / 3))
+    return root if root**3 >= n else root + 1
+
+
+def least_bound_n_bins(n: int, strategy: str = "quantile", lipschitz: float = 1.0) -> int:
+    """Give the number of bins that makes the upper bound of the total bias least.
+
+    Parameters
+    ----------
+    n : int
+        Number of labelled rows.
+    strategy : {"uniform", "quantile"}, default "quantile"
+        Bins of equal width or of equal mass.
+    lipschitz : float, default 1.0
+        Lipschitz constant of the curve E[Y | f].
+
+    Returns
+    -------
+    int
+        At least 1.
+
+    Raises
+    ------
+    InputError
+        If `n` is no whole number above 0, the strategy unknown, or `lipschitz` negative.
+
+    Notes
+    -----
+    For UWB the bound is least at ``(2 n (1 + L)**2 / log 2)**(1/3)``, which [1]_ rounds down in its
+    Figure 1; here both neighbours are tried. For UMB, whose bound grows faster, the least one is
+    not above that, and all numbers up to it are tried.
+
+    References
+    ----------
+    .. [1] F. Futami and M. Fujisawa, "Information-theoretic Generalization Analysis for Expected
+       Calibration Error", NeurIPS 2024, Eq. (12) and Figure 1. https://arxiv.org/abs/2405.15709
+
+    Examples
+    --------
+    >>> from bayescal.quantities.ece.bounds import least_bound_n_bins
+    >>> least_bound_n_bins(1000, "uniform"), least_bound_n_bins(1000, "quantile")
+    (23, 9)
+    """
+    check_choice(strategy, STRATEGIES, "strategy")
+    n, _, _ = _checked(n, 1, strategy, lipschitz, 0.5)
+    least = (2 * n * (1 + lipschitz) ** 2 / math.log(2)) ** (1 / 3)
+    tried = np.arange(1, min(math.ceil(least), n) + 1)
+    total = sum(_biases(n, tried, 1 / tried, strategy == "quantile", lipschitz))
+    return int(tried[np.argmin(total)])
+
+
+def _statistical(
+    n: int, n_bins: NDArray[np.int64], by_mass: bool, log_odds: float = 0.0
+) -> NDArray[np.float64]:
+    """Eq. (9), or with log(1 / delta) the deviation that Eq. (58) gives."""
+    free = (n - n_bins if by_mass else np.full_like(n_bins, n)).astype(np.float64)
+    edge_rows = 2 * n_bins if by_mass else 0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        bias = np.sqrt(2 * (n_bins * math.log(2) + log_odds) / free) + edge_rows / free
+    return np.where(n >= 2 * n_bins, bias, np.inf) if by_mass else bias
+
+
+def _biases(
+    n: int,
+    n_bins: NDArray[np.int64],
+    width: float | NDArray[np.float64],
+    by_mass: bool,
+    lipschitz: float,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Binning bias, Eq. (11), and statistical bias, Eq. (9); Eq. (12) is their sum."""
+    statistical = _statistical(n, n_bins, by_mass)
+    binning = (1 + lipschitz) * (width + (statistical if by_mass else 0.0))
+    return np.asarray(binning), statistical
+
+
+def _check_rows(n: int) -> None:
+    if not isinstance(n, int | np.integer) or n < 1:
+        raise InputError(f"n must be a whole number of rows >= 1; got {n!r}. Pass n_labeled.")
+
+
+def _checked(
+    n: int, n_bins: int, strategy: Strategy, lipschitz: float, delta: float
+) -> tuple[int, int, float]:
+    """Check the arguments; return rows, bins and the width that the binning bias goes by."""
+    _check_rows(n)
+    if not lipschitz >= 0:
+        raise InputError(f"lipschitz must be >= 0; got {lipschitz!r}. Pass 1 if in doubt.")
+    if not 0 < delta < 1:
+        raise InputError(f"delta must lie between 0 and 1; got {delta!r}. Pass 0.1, say.")
+    if isinstance(strategy, str):
+        check_choice(strategy, STRATEGIES, "strategy")
+        n_bins = check_n_bins(n_bins)
+        return int(n), n_bins, 1 / n_bins
+    edges = check_edges(strategy)
+    return int(n), len(edges) - 1, float(np.diff(edges).max())

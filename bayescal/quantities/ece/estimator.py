@@ -1,0 +1,186 @@
+"""The paper's number: the binned calibration error of scores, without its uncertainty."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescal.core.bin_counts import BinCounts
+from bayescal.core.binning import bin_scores
+from bayescal.core.checks import check_rows
+from bayescal.core.edges import Strategy
+from bayescal.core.functionals import (
+    calibration_gap,
+    debiased_squared_calibration_error,
+    expected_calibration_error,
+    maximum_calibration_error,
+    squared_calibration_error,
+)
+from bayescal.core.scores import Scores
+from bayescal.core.tasks import Task
+
+type Value = np.float64 | NDArray[np.float64]
+
+
+class Estimate(NamedTuple):
+    """Point estimates, each with the dims (classifier, class) where there is more than one.
+
+    Parameters
+    ----------
+    ece : float or ndarray of shape (...)
+        Expected calibration error, in [0, 1].
+    mce : float or ndarray of shape (...)
+        Maximum calibration error, the largest absolute gap of a bin that holds a row, in [0, 1].
+    label_rate : ndarray of shape (..., bin)
+        Share of the rows of each bin where the event happened; NaN in an empty bin.
+    gap : ndarray of shape (..., bin)
+        `label_rate` less `confidence`, in [-1, 1]; NaN in an empty bin.
+    confidence : ndarray of shape (..., bin)
+        Mean score of each bin; the midpoint of an empty one.
+    bin_mass : ndarray of shape (..., bin)
+        Share of all rows in each bin.
+    count : ndarray of shape (..., bin), int64
+        Rows in each bin.
+    positives : ndarray of shape (..., bin), int64
+        Rows in each bin where the event happened.
+    bin_edges : ndarray of shape (..., bin + 1)
+        Edges of the bins.
+    l2 : float or ndarray of shape (...)
+        Root of the mean squared gap, in [0, 1].
+    l2_debiased : float or ndarray of shape (...)
+        The same less what noise alone puts into it; 0 where that would be the root of a negative
+        number.
+    """
+
+    ece: Value
+    mce: Value
+    label_rate: NDArray[np.float64]
+    gap: NDArray[np.float64]
+    confidence: NDArray[np.float64]
+    bin_mass: NDArray[np.float64]
+    count: NDArray[np.int64]  # type: ignore[assignment]  # the result schema's name; hides tuple's
+    positives: NDArray[np.int64]
+    bin_edges: NDArray[np.float64]
+    l2: Value
+    l2_debiased: Value
+
+
+def estimate(
+    data: Scores | Task | BinCounts,
+    *,
+    n_bins: int = 15,
+    strategy: Strategy = "quantile",
+    closed: str = "right",
+    multiclass: str = "top-label",
+) -> Estimate:
+    """Estimate the calibration error by bins.
+
+    Parameters
+    ----------
+    data : Scores, Task or BinCounts
+        Scores with labels (rows without are left out), or bins already counted; the options below
+        do not touch the latter.
+    n_bins : int, default 15
+        Number of bins.
+    strategy : {"uniform", "quantile"} or array-like of shape (bin + 1,), default "quantile"
+        Bins of equal width, of equal mass, or with these edges.
+    closed : {"right", "left"}, default "right"
+        Whether a score equal to an edge belongs to the bin on its left or on its right.
+    multiclass : {"top-label", "class-wise", "marginal"}, default "top-label"
+        Of more than two classes: is the predicted class right; is each class the true one, with a
+        dim ``class``; or the latter's mean over classes. The mean is that of `ece`, `mce`, `l2` and
+        `l2_debiased`; what is per bin keeps its dim ``class``.
+
+    Returns
+    -------
+    Estimate
+        A named tuple.
+
+    Raises
+    ------
+    InputError
+        If there is no labelled row, or an option is unknown.
+
+    Notes
+    -----
+    The estimand is the calibration error of the binned classifier, the sum over bins of
+    ``|P(Y = 1, bin) - E[f; bin]|``, which is at most the true calibration error
+    ``E |E[Y | f] - f|``. The estimate is biased upward for the former, the more so the fewer rows a
+    bin has: a calibrated classifier does not come out at 0.
+
+    In the debiased l2 error a bin's squared gap is reduced by ``rate (1 - rate) / (count - 1)``. A
+    bin of one row, whose noise cannot be estimated, contributes 0, as in the authors' software.
+
+    References
+    ----------
+    .. [1] "Estimating Expected Calibration Error for Positive-Unlabeled Learning", Transactions on
+       Machine Learning Research, 2025, Eq. (1) and section 3.1.
+       https://openreview.net/forum?id=SvoBtLIrPZ
+    .. [2] F. Futami and M. Fujisawa, "Information-theoretic Generalization Analysis for Expected
+       Calibration Error", NeurIPS 2024, Eq. (2) and Lemma 1. https://arxiv.org/abs/2405.15709
+    .. [3] A. Kumar, P. Liang and T. Ma, "Verified Uncertainty Calibration", NeurIPS 2019,
+       section 5. https://arxiv.org/abs/1909.10155
+
+    Examples
+    --------
+    >>> import bayescal as bc
+    >>> from bayescal.quantities.ece.estimator import estimate
+    >>> scores = bc.Scores(y_true=[0, 1, 1, 1], y_prob=[0.25, 0.25, 0.75, 0.75])
+    >>> found = estimate(scores, n_bins=2, strategy="uniform")
+    >>> float(found.ece), found.label_rate.tolist()
+    (0.25, [0.5, 1.0])
+    """
+    if isinstance(data, BinCounts):
+        return _of_bins(data)
+    if isinstance(data, Task):
+        return _of_bins(bin_scores(data, n_bins=n_bins, strategy=strategy, closed=closed))
+    cases = [
+        _of_bins(bin_scores(task, n_bins=n_bins, strategy=strategy, closed=closed))
+        for task in data.tasks(multiclass)
+    ]
+    by_class = not data.is_binary and multiclass != "top-label"
+    dims = [data.n_classifiers] * (data.n_classifiers > 1) + [data.n_classes] * by_class
+    stacked = _stack(cases, dims)
+    return _mean_over_classes(stacked) if by_class and multiclass == "marginal" else stacked
+
+
+def _of_bins(bins: BinCounts) -> Estimate:
+    """Estimate from the counts of one binary problem."""
+    check_rows(bins.n, "the labelled rows")
+    held = bins.count > 0
+    mass = bins.count / bins.n
+    # Eq. (1) is a sum over bins of |positives - sum of scores| / n, to which an empty bin adds 0.
+    rate = bins.positives / np.maximum(bins.count, 1)
+    confidence = bins.mean_score
+    squared = debiased_squared_calibration_error(mass, rate, confidence, bins.count)
+    label_rate = np.where(held, rate, np.nan)
+    return Estimate(
+        ece=expected_calibration_error(mass, rate, confidence),
+        mce=maximum_calibration_error(mass, rate, confidence),
+        label_rate=label_rate,
+        gap=calibration_gap(label_rate, confidence),
+        confidence=confidence,
+        bin_mass=mass,
+        count=bins.count,
+        positives=bins.positives,
+        bin_edges=bins.edges,
+        l2=np.sqrt(squared_calibration_error(mass, rate, confidence)),
+        l2_debiased=np.sqrt(np.maximum(squared, 0.0)),
+    )
+
+
+def _stack(cases: Sequence[Estimate], dims: Sequence[int]) -> Estimate:
+    """Put the cases along the leading dims; none for a single case."""
+    if not dims:
+        return cases[0]
+    columns = [np.stack(values) for values in zip(*cases, strict=True)]
+    return Estimate._make(values.reshape(*dims, *values.shape[1:]) for values in columns)
+
+
+def _mean_over_classes(found: Estimate) -> Estimate:
+    """Average over the last leading dim what is one number a class."""
+    scalars = ("ece", "mce", "l2", "l2_debiased")
+    return found._replace(**{name: getattr(found, name).mean(axis=-1) for name in scalars})
