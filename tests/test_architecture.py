@@ -95,7 +95,9 @@ def test_every_public_name_loads_and_the_rest_is_refused() -> None:
 
 
 def test_report_stays_a_function_whatever_is_imported_first() -> None:
-    code = "import bayescal.report.html\nimport bayescal as bc\nassert bc.report.__name__ == 'report'"
+    code = (
+        "import bayescal.report.html\nimport bayescal as bc\nassert bc.report.__name__ == 'report'"
+    )
     loaded_after(code + "\nassert callable(bc.report)")
 
 

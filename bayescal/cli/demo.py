@@ -44,9 +44,7 @@ def command(output: Path) -> int:
     import bayescal as bc
 
     with checkpoint(None, output) as directory, progress("Fitting") as update, watched():
-        tree = bc.fit(
-            bc.ece, scores, seed=_SEED, prob=_PROB, progress=update, checkpoint=directory
-        )
+        tree = bc.fit(bc.ece, scores, seed=_SEED, prob=_PROB, progress=update, checkpoint=directory)
     written = bc.report(tree, output, title="Is it five or more? Four classifiers")
     return finish(tree, prob=_PROB, output=written)
 

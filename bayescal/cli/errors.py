@@ -21,7 +21,7 @@ INTERRUPTED: Final = 130
 """Ctrl-C, as shells number it."""
 
 
-class Interrupted(Exception):
+class Interrupted(Exception):  # noqa: N818 - not an error: the user asked for it
     """Ctrl-C, with words on what was kept."""
 
 
@@ -68,7 +68,7 @@ def warn(message: str) -> None:
 
 
 def one_line(message: str) -> str:
-    """Join a message into one line, and spell out characters that a terminal would act on.
+    r"""Join a message into one line, and spell out characters that a terminal would act on.
 
     Parameters
     ----------
@@ -82,8 +82,8 @@ def one_line(message: str) -> str:
 
     Examples
     --------
-    >>> one_line("column 'a\\x1b[31m'\\n  is missing")
-    "column 'a\\\\x1b[31m' is missing"
+    >>> one_line("column 'a\x1b[31m'\n  is missing")
+    "column 'a\\x1b[31m' is missing"
     """
     joined = " ".join(message.split())
     return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in joined)

@@ -54,6 +54,7 @@ class _Commands(click.Group):
 
 
 @click.group(
+    "bayescal",
     cls=_Commands,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},

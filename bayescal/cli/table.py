@@ -25,7 +25,8 @@ def posterior_rows(tree: DataTree, prob: float) -> list[dict[str, Any]]:
     from bayescal.results.summary import summary
 
     frame = summary(tree, prob).reset_index()
-    return [{str(name): _plain(value) for name, value in row.items()} for row in frame.to_dict("records")]
+    records = frame.to_dict("records")
+    return [{str(name): _plain(value) for name, value in row.items()} for row in records]
 
 
 def print_json(head: Mapping[str, Any], rows: Sequence[Row]) -> None:
@@ -84,7 +85,7 @@ def _print(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for index, name in enumerate(columns):
-        table.add_column(name, justify="left" if index in (0, len(columns)) else "right")
+        table.add_column(name, justify="left" if index in (0, len(columns) - 1) else "right")
     for row in rows:
         # Text, not markup: names are a user's.
         table.add_row(*(Text(one_line(cell)) for cell in row))

@@ -9,6 +9,8 @@ from click.testing import CliRunner
 import bayescal
 from bayescal.cli.main import cli, main
 
+ECE = ["ece", "no-such-file.csv", "--label", "y", "--score", "p"]
+
 
 def test_without_a_subcommand_it_prints_help() -> None:
     result = CliRunner().invoke(cli, [])
@@ -35,9 +37,9 @@ def test_version() -> None:
         (["repotr"], "No such command 'repotr'"),
         (["ece", "a.csv", "--labl", "y"], "--labl"),
         (["ece", "a.csv", "--label", "y"], "Missing option '--score'"),
-        (["ece", "a.csv", "--label", "y", "--score", "p", "--n-bins", "0"], "0 is not in the range"),
-        (["ece", "a.csv", "--label", "y", "--score", "p", "--prob", "1"], "1.0 is not in the range"),
-        (["ece", "a.csv", "--label", "y", "--score", "p", "--strategy", "kmeans"], "'kmeans'"),
+        ([*ECE, "--n-bins", "0"], "0 is not in the range"),
+        ([*ECE, "--prob", "1"], "1.0 is not in the range"),
+        ([*ECE, "--strategy", "kmeans"], "'kmeans'"),
     ],
 )
 def test_bad_usage_is_one_line_on_stderr_and_code_2(arguments, said, capsys) -> None:
@@ -51,7 +53,7 @@ def test_bad_usage_is_one_line_on_stderr_and_code_2(arguments, said, capsys) -> 
 
 def test_python_m_bayescal_is_the_command() -> None:
     run = subprocess.run(
-        [sys.executable, "-m", "bayescal", "ece", "no-such-file.csv", "--label", "y", "--score", "p"],
+        [sys.executable, "-m", "bayescal", *ECE],
         capture_output=True,
         text=True,
         check=False,
@@ -64,8 +66,11 @@ def test_python_m_bayescal_is_the_command() -> None:
 
 
 def test_help_loads_nothing_heavy() -> None:
-    code = (
-        "import sys; from bayescal.cli.main import main; main(['ece', '--help']);"
-        "bad = {'numpy', 'pymc', 'pandas', 'rich', 'xarray'} & set(sys.modules); assert not bad, bad"
-    )
+    code = """
+import sys
+from bayescal.cli.main import main
+main(["ece", "--help"])
+heavy = {"numpy", "pymc", "pandas", "rich", "xarray"} & set(sys.modules)
+assert not heavy, heavy
+"""
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)

@@ -1,0 +1,130 @@
+"""From FILE and its options to scores, or to counts where the rows are too many to hold."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from bayescal.cli.options import Bins, Data
+
+if TYPE_CHECKING:
+    from bayescal.core.scores import Scores
+    from bayescal.core.streaming import StreamedCounts
+
+_MOST_VALUES: Final = 8_000_000
+"""Scores and labels that are read at once; beyond it the file is read in batches."""
+_MOST_BYTES: Final = 150_000_000
+"""The same for a file that does not say how many rows it has (CSV)."""
+
+
+def streams(data: Data) -> bool:
+    """Whether the file is to be read in batches, for lack of room.
+
+    Groups and several classes need all rows at hand, whatever their number.
+    """
+    from bayescal.core.tables import open_table
+
+    if data.group is not None or data.multiclass is not None:
+        return False
+    rows = open_table(data.file).n_rows
+    if rows is None:
+        return data.file.stat().st_size > _MOST_BYTES
+    return rows * (len(data.scores) + 1) > _MOST_VALUES
+
+
+def read(data: Data) -> Scores:
+    """Read the columns that the options name.
+
+    Parameters
+    ----------
+    data : Data
+        The options.
+
+    Returns
+    -------
+    Scores
+        One classifier a score column; or, of several classes, one classifier named by the file.
+
+    Raises
+    ------
+    InputError
+        If the file or a column is missing or damaged, or the values are no scores and labels.
+    """
+    if data.multiclass is not None:
+        return _read_classes(data)
+    from bayescal.core.tables import read_scores
+
+    return read_scores(
+        data.file,
+        label=data.label,
+        score=list(data.scores),
+        group=data.group,
+        pos_label=data.pos_label,
+        from_logits=data.from_logits,
+    )
+
+
+def _read_classes(data: Data) -> Scores:
+    if len(data.scores) < 3:
+        raise click.UsageError(
+            f"--multiclass needs a --score for each of three classes or more; got "
+            f"{len(data.scores)}. With two classes, give the column of the positive one, without "
+            "--multiclass."
+        )
+    import numpy as np
+
+    from bayescal.core.checks import check_unique
+    from bayescal.core.scores import Scores
+    from bayescal.core.tables import open_table
+
+    check_unique(data.scores, "--score")
+    others = [] if data.group is None else [data.group]
+    columns = open_table(data.file).read(list(dict.fromkeys([data.label, *data.scores, *others])))
+    return Scores(
+        y_true=columns[data.label],
+        y_prob=np.column_stack([columns[name] for name in data.scores]),
+        classifier=data.file.stem,
+        group=None if data.group is None else columns[data.group],
+        from_logits=data.from_logits,
+        classes=data.scores,
+    )
+
+
+def stream(data: Data, bins: Bins, n_cells: int | None = None) -> dict[str, StreamedCounts]:
+    """Count the rows of each classifier into bins, a batch at a time.
+
+    Parameters
+    ----------
+    data : Data
+        The options that say what to read.
+    bins : Bins
+        The options of binning.
+    n_cells : int, optional
+        Also count into that many finer cells.
+
+    Returns
+    -------
+    dict of str to StreamedCounts
+        By classifier.
+    """
+    from bayescal.core.checks import check_unique
+    from bayescal.core.streaming import stream_counts
+    from bayescal.core.tables import open_table
+
+    check_unique(data.scores, "--score")
+    table = open_table(data.file)
+    return {
+        name: stream_counts(
+            table,
+            label=data.label,
+            score=name,
+            pos_label=data.pos_label,
+            from_logits=data.from_logits,
+            n_bins=bins.n_bins,
+            strategy=bins.strategy,
+            closed=bins.closed,
+            n_cells=n_cells,
+        )
+        for name in data.scores
+    }

@@ -1,0 +1,73 @@
+"""The step that ``ece`` and ``report`` share: from options to a result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bayescal.cli import data as data_
+from bayescal.cli.checkpoint import checkpoint
+from bayescal.cli.finish import watched
+from bayescal.cli.options import Bins, Data, Fit
+from bayescal.cli.priors import priors_from_text
+from bayescal.cli.progress import progress
+
+if TYPE_CHECKING:
+    from xarray import DataTree
+
+
+@contextmanager
+def fitted(data: Data, bins: Bins, how: Fit, output: Path | None) -> Iterator[DataTree]:
+    """Read the file and fit every classifier in it; the block writes the result.
+
+    What each classifier gave is kept until the block is done, so that neither Ctrl-C nor a full
+    disk costs it.
+
+    Parameters
+    ----------
+    data : Data
+        What to read.
+    bins : Bins
+        How to bin it.
+    how : Fit
+        How to compute the posterior.
+    output : Path or None
+        The file to be written afterwards, beside which finished results wait.
+
+    Yields
+    ------
+    DataTree
+        The result.
+
+    Raises
+    ------
+    InputError
+        If the options or the data cannot be used.
+    Interrupted
+        If the user pressed Ctrl-C.
+    """
+    priors = priors_from_text(how.prior)
+    scores = data_.read(data)
+
+    import bayescal as bc
+
+    with checkpoint(how.checkpoint, output) as directory:
+        with progress("Fitting") as update, watched():
+            tree = bc.fit(
+                bc.ece,
+                scores,
+                priors=priors,
+                n_bins=bins.n_bins,
+                strategy=bins.strategy,
+                closed=bins.closed,
+                multiclass=data.multiclass or "top-label",
+                draws=how.draws,
+                seed=how.seed,
+                progress=update,
+                quick=how.quick,
+                prob=how.prob,
+                checkpoint=directory,
+            )
+        yield tree
