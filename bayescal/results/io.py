@@ -6,6 +6,7 @@ import os
 import tempfile
 from pathlib import Path
 
+import numpy as np
 import xarray as xr
 
 from bayescal.core.errors import InputError, OutputError
@@ -83,6 +84,11 @@ def load(path: str | os.PathLike[str]) -> xr.DataTree:
         check_result(tree)
     except InputError as error:
         raise InputError(f"{source} holds no result: {error}") from error
+    # netCDF hands numbers back as NumPy scalars, which JSON and `is` tests do not take.
+    tree.attrs = {
+        name: value.item() if isinstance(value, np.generic) else value
+        for name, value in tree.attrs.items()
+    }
     return tree
 
 

@@ -73,7 +73,9 @@ def _sorted_draws(tree: xr.DataTree, var: str, case: schema.Case) -> NDArray[np.
 
 def _factor(correlation: NDArray[np.float64]) -> NDArray[np.float64]:
     """A square root of the matrix; what rounding made negative is set to 0, unit rows restored."""
-    values, vectors = np.linalg.eigh(np.nan_to_num(correlation))
+    full = np.nan_to_num(correlation)
+    np.fill_diagonal(full, 1.0)
+    values, vectors = np.linalg.eigh(full)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
     return np.asarray(root / np.linalg.norm(root, axis=1, keepdims=True))
 

@@ -1,0 +1,14 @@
+"""Figures of a result; each function reads a result and returns a matplotlib figure."""
+
+from bayescal.plots.comparison import plot_comparison, plot_differences
+from bayescal.plots.posterior import plot_posterior
+from bayescal.plots.prior_posterior import plot_prior_posterior
+from bayescal.plots.reliability import plot_reliability
+
+__all__ = [
+    "plot_comparison",
+    "plot_differences",
+    "plot_posterior",
+    "plot_prior_posterior",
+    "plot_reliability",
+]

@@ -1,0 +1,185 @@
+"""The posterior of a calibration error, case by case."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import xarray as xr
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import MaxNLocator
+
+from bayescal.plots import style
+from bayescal.plots.density import density
+from bayescal.results import schema
+from bayescal.results.intervals import interval
+from bayescal.results.schema import Case
+from bayescal.results.summary import averaged_mean
+
+COLUMNS: Final = 4
+_BASELINE: Final = -0.1
+_FLOOR: Final = -0.2
+
+
+def plot_posterior(tree: xr.DataTree, var: str = "ece", prob: float = 0.9) -> Figure:
+    """Draw the posterior of a calibration error, one panel a case.
+
+    Parameters
+    ----------
+    tree : xarray.DataTree
+        A result.
+    var : {"ece", "tce", "mce"}
+        Which error.
+    prob : float
+        Posterior probability of the interval below the density.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Each panel has the density given miscalibration, scaled to one height; at 0 a bar as high
+        as the probability of perfect calibration, on a scale where the density's peak is 1; the
+        paper's estimate; and the interval with the posterior mean.
+
+    Raises
+    ------
+    InputError
+        If the result has no such variable.
+    """
+    bounds = interval(tree, var, prob)
+    found = schema.cases(tree)
+    figure, axes = panels(tree, found)
+    limits = [_limit(tree, var, case, float(schema.at(bounds, case).max())) for case in found]
+    # Panels are read against each other, unless the narrowest would then be a mere line.
+    shared = max(limits) <= 5 * min(limits)
+    for ax, case, limit in zip(axes, found, limits, strict=True):
+        _draw_panel(ax, tree, var, case, max(limits) if shared else limit)
+        _draw_interval(ax, tree, var, case, schema.at(bounds, case))
+        style.case_title(ax, tree, case)
+    name_below(axes, var.upper())
+    _legend(figure, var, prob)
+    return figure
+
+
+def panels(tree: xr.DataTree, found: list[Case]) -> tuple[Figure, list[Axes]]:
+    """Make a grid of panels, one a case, without the axes that stay empty.
+
+    Parameters
+    ----------
+    tree : xarray.DataTree
+        A result.
+    found : list of Case
+        What the panels are of.
+
+    Returns
+    -------
+    figure : matplotlib.figure.Figure
+        The figure.
+    axes : list of matplotlib.axes.Axes
+        As many as cases.
+    """
+    columns = min(COLUMNS, len(found))
+    rows = -(-len(found) // columns)
+    width = 5.2 if columns == 1 else max(2.2 * columns, 5.2)
+    height = (2.4 if columns == 1 else 1.5 * rows) + 0.9
+    figure = style.new_figure(width, height, style.notes_for(tree, found))
+    grid = figure.subplots(rows, columns, squeeze=False)
+    axes = list(grid.flat)
+    for spare in axes[len(found) :]:
+        spare.remove()
+    return figure, axes[: len(found)]
+
+
+def name_below(axes: list[Axes], name: str) -> None:
+    """Name the horizontal axis under the lowest panel of each column.
+
+    Parameters
+    ----------
+    axes : list of matplotlib.axes.Axes
+        Panels, row by row.
+    name : str
+        What the axis shows.
+    """
+    for ax in axes[-COLUMNS:]:
+        ax.set_xlabel(name, fontsize=style.TEXT_SIZE, color=style.INK)
+
+
+def _limit(tree: xr.DataTree, var: str, case: Case, upper: float) -> float:
+    """Right end of a panel: room for the density and for the paper's estimate."""
+    draws = schema.variable(tree, schema.POSTERIOR, var, case).values
+    point = schema.scalar(tree, schema.POINT_ESTIMATE, var, case) or 0.0
+    return max(1.06 * float(np.quantile(draws, 0.998)), 1.06 * upper, 1.12 * point, 1e-6)
+
+
+def _draw_panel(ax: Axes, tree: xr.DataTree, var: str, case: Case, limit: float) -> None:
+    draws = schema.variable(tree, schema.POSTERIOR, var, case).values
+    x = np.linspace(0, limit, 400)
+    height = density(draws, x)
+    if height.max() > 0:
+        height = height / height.max()
+        ax.fill_between(x, 0, height, color=style.BLUE, alpha=0.25, linewidth=0)
+        ax.plot(x, height, color=style.BLUE, linewidth=1.2)
+    else:
+        ax.plot((draws.flat[0],) * 2, (0, 1), color=style.BLUE, linewidth=1.6)
+    _draw_calibrated(ax, schema.scalar(tree, schema.MODEL_AVERAGE, schema.P_CALIBRATED, case))
+    point = schema.scalar(tree, schema.POINT_ESTIMATE, var, case)
+    if point is not None:
+        ax.plot((point,) * 2, (0, 1), color=style.VERMILLION, linewidth=1.4, linestyle=(0, (3, 2)))
+    ax.axhline(0, color=style.GREY, linewidth=0.8)
+    # A little room left of 0 keeps the bar at 0 off the frame.
+    ax.set_xlim(-0.03 * limit, limit)
+    ax.set_ylim(_FLOOR, 1.28)
+    style.dress(ax)
+    ax.spines["left"].set_visible(False)
+    ax.set_yticks([])
+    ax.xaxis.set_major_locator(MaxNLocator(4, min_n_ticks=2))
+
+
+def _draw_calibrated(ax: Axes, p_calibrated: float | None) -> None:
+    if p_calibrated is None or np.isnan(p_calibrated):
+        return
+    if p_calibrated >= 0.001:
+        ax.plot((0, 0), (0, p_calibrated), color=style.INK, linewidth=4, solid_capstyle="butt")
+    ax.annotate(
+        f"P(0) {style.probability(p_calibrated)}",
+        (0, 1.08),
+        xytext=(5, 0),
+        textcoords="offset points",
+        va="bottom",
+        fontsize=style.SMALL_SIZE - 0.5,
+        color=style.INK,
+    )
+
+
+def _draw_interval(ax: Axes, tree: xr.DataTree, var: str, case: Case, bounds: xr.DataArray) -> None:
+    lower, upper = (float(bound) for bound in bounds.values)
+    ax.plot(
+        (lower, upper), (_BASELINE,) * 2, color=style.BLUE, linewidth=2.2, solid_capstyle="butt"
+    )
+    ax.plot(
+        averaged_mean(tree, var, case),
+        _BASELINE,
+        marker="o",
+        markersize=4.5,
+        color=style.BLUE,
+        markeredgecolor="white",
+        markeredgewidth=0.6,
+        clip_on=False,
+    )
+
+
+def _legend(figure: Figure, var: str, prob: float) -> None:
+    entries: dict[str, Artist] = {
+        "posterior if miscalibrated": Patch(facecolor=style.BLUE, alpha=0.25),
+        f"mean and {prob:.0%} interval": Line2D(
+            [], [], color=style.BLUE, linewidth=2.2, marker="o", markersize=4.5
+        ),
+        "P(0): probability of perfect calibration": Line2D([], [], color=style.INK, linewidth=4),
+        f"plug-in {var.upper()}": Line2D(
+            [], [], color=style.VERMILLION, linewidth=1.4, linestyle=(0, (3, 2))
+        ),
+    }
+    style.legend(figure, entries)

@@ -1,0 +1,357 @@
+"""How the figures look: colours, text, and the notes above a result that is not to be trusted.
+
+Everything is said to the artists themselves, so that a plot neither reads nor changes the user's
+matplotlib settings beyond their fonts.
+"""
+
+from __future__ import annotations
+
+import io
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+import xarray as xr
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+from matplotlib.text import Text
+
+from bayescal.results import schema
+from bayescal.results.schema import Case
+from bayescal.results.summary import NOT_CONVERGED, case_converged
+
+# Okabe and Ito's colours, which stay apart for colour-blind readers and in grey print.
+BLUE: Final = "#0072B2"
+ORANGE: Final = "#E69F00"
+VERMILLION: Final = "#D55E00"
+INK: Final = "#222222"
+GREY: Final = "#8C8C8C"
+PALE: Final = "#D9D9D9"
+RED: Final = "#B00020"
+AMBER: Final = "#FFE8B3"
+
+TITLE_SIZE: Final = 10.0
+TEXT_SIZE: Final = 9.0
+SMALL_SIZE: Final = 8.0
+NAME_LENGTH: Final = 32
+
+_CHARS_PER_INCH: Final = 13.5
+_LINE_INCHES: Final = 0.155
+_NOTE_PADDING: Final = 0.16
+_NOTE_LINES: Final = 4
+
+
+class Note(NamedTuple):
+    """A sentence above the axes, on its own ground."""
+
+    text: str
+    colour: str
+    ground: str
+
+
+class ResultFigure(Figure):
+    """A figure of its own, outside pyplot, that notebooks nevertheless show."""
+
+    def _repr_png_(self) -> bytes:
+        buffer = io.BytesIO()
+        self.savefig(buffer, format="png", dpi=110)
+        return buffer.getvalue()
+
+
+def new_figure(width: float, height: float, notes: Sequence[Note] = ()) -> Figure:
+    """Make an empty figure with room for its notes.
+
+    Parameters
+    ----------
+    width, height : float
+        Size in inches of what is to be drawn; the notes come on top of it.
+    notes : sequence of Note
+        Warnings that the reader must not miss.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Not known to pyplot, so that nothing has to be closed.
+    """
+    blocks = [_wrap(note.text, width) for note in notes]
+    inches = [block.count("\n") * _LINE_INCHES + _LINE_INCHES + _NOTE_PADDING for block in blocks]
+    total = height + sum(inches)
+    figure = ResultFigure(figsize=(width, total), layout="constrained", facecolor="white")
+    engine = figure.get_layout_engine()
+    if engine is not None:
+        engine.set(w_pad=0.08, h_pad=0.06, rect=(0, 0, 1, height / total))  # type: ignore[call-arg]
+    top = total
+    for note, block, room in zip(notes, blocks, inches, strict=True):
+        top -= room
+        _write_note(figure, note, block, (top / total, room / total))
+    return figure
+
+
+def _write_note(figure: Figure, note: Note, block: str, place: tuple[float, float]) -> None:
+    """Write a note on its ground, across the figure; `place` is its bottom and its height."""
+    bottom, height = place
+    ground = Rectangle(
+        (0, bottom),
+        1,
+        height,
+        facecolor=note.ground,
+        edgecolor="none",
+        transform=figure.transFigure,
+    )
+    figure.add_artist(ground)
+    figure.text(
+        0.1 / figure.get_figwidth(),
+        bottom + height / 2,
+        block,
+        va="center",
+        fontsize=SMALL_SIZE,
+        color=note.colour,
+        fontweight="bold" if note.ground == RED else "normal",
+        parse_math=False,
+    )
+
+
+def notes_for(tree: xr.DataTree, shown: Sequence[Case]) -> list[Note]:
+    """Collect what a reader of these cases must be warned of.
+
+    Parameters
+    ----------
+    tree : xarray.DataTree
+        A result.
+    shown : sequence of Case
+        The cases that the figure shows.
+
+    Returns
+    -------
+    list of Note
+        Red if one of them did not converge, amber if one may jump or the status says more.
+    """
+    status = str(tree.attrs["status"])
+    failed = not _all_converged(tree, shown)
+    jumps = [case.label for case in shown if _flag(tree, "jump_flag", case)]
+    notes = []
+    if failed:
+        notes.append(Note(f"{NOT_CONVERGED}: {status}", "white", RED))
+    if jumps:
+        names = ", ".join(shorten(label) for label in jumps)
+        text = (
+            f"Possible jump in the calibration curve ({names}): the smooth curve and its interval "
+            "may miss it. Compare the points."
+        )
+        notes.append(Note(text, INK, AMBER))
+    elif schema.is_converged(tree) and status != "ok":
+        notes.append(Note(status, INK, AMBER))
+    return notes
+
+
+def _all_converged(tree: xr.DataTree, shown: Sequence[Case]) -> bool:
+    if all(case_converged(tree, case) for case in schema.cases(tree)):
+        return schema.is_converged(tree)
+    return all(case_converged(tree, case) for case in shown)
+
+
+def _flag(tree: xr.DataTree, name: str, case: Case) -> bool:
+    return bool(schema.scalar(tree, schema.DIAGNOSTICS, name, case))
+
+
+def _wrap(text: str, width: float) -> str:
+    return "\n".join(
+        textwrap.wrap(
+            text, int(width * _CHARS_PER_INCH), max_lines=_NOTE_LINES, placeholder=" [...]"
+        )
+    )
+
+
+def shorten(name: str, length: int = NAME_LENGTH) -> str:
+    """Cut a name in its middle, since names of one family differ at their ends.
+
+    Parameters
+    ----------
+    name : str
+        A user's name for something.
+    length : int
+        Longest result.
+
+    Returns
+    -------
+    str
+        One line of at most `length` characters.
+
+    Examples
+    --------
+    >>> shorten("resnet50-imagenet-augmented-seed-17", 20)
+    'resnet50-i...seed-17'
+    """
+    line = " ".join(name.split())
+    if len(line) <= length:
+        return line
+    tail = (length - 3) // 2
+    return f"{line[: length - 3 - tail]}...{line[-tail:]}"
+
+
+def dress(ax: Axes, *, grid: str | None = None) -> None:
+    """Take the frame off an axes and set its text.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes
+        What to dress.
+    grid : {"x", "y"}, optional
+        Along which axis to draw pale lines.
+    """
+    ax.set_facecolor("white")
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+    for side in ("left", "bottom"):
+        ax.spines[side].set_color(GREY)
+        ax.spines[side].set_linewidth(0.8)
+    ax.tick_params(labelsize=SMALL_SIZE, color=GREY, labelcolor=INK, width=0.8)
+    for label in (ax.xaxis.label, ax.yaxis.label):
+        label.set_fontsize(TEXT_SIZE)
+        label.set_color(INK)
+    if grid == "x":
+        ax.xaxis.grid(visible=True, color=PALE, linewidth=0.6)
+    elif grid == "y":
+        ax.yaxis.grid(visible=True, color=PALE, linewidth=0.6)
+    ax.set_axisbelow(True)
+
+
+def title(ax: Axes, text: str, **kwargs: Any) -> None:
+    """Set a title at the left, taking the text as it is.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes
+        Whose title.
+    text : str
+        A dollar sign in it starts no formula.
+    **kwargs
+        Properties of the text.
+    """
+    kwargs = {"fontsize": TITLE_SIZE, "color": INK, "loc": "left", **kwargs}
+    ax.set_title(text, **kwargs).set_parse_math(False)
+
+
+def case_title(ax: Axes, tree: xr.DataTree, case: Case) -> None:
+    """Head the panel of a case with its name, in red if its fit did not converge.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes
+        The panel.
+    tree : xarray.DataTree
+        A result.
+    case : Case
+        What the panel shows.
+    """
+    fine = case_converged(tree, case)
+    text = shorten(case.label, 30) if fine else f"{shorten(case.label, 14)} {NOT_CONVERGED}"
+    title(ax, text, fontsize=TEXT_SIZE, color=INK if fine else RED)
+
+
+def legend(figure: Figure, entries: Mapping[str, Artist], columns: int = 2) -> None:
+    """Explain the marks of a figure in one block below its axes.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+        The figure.
+    entries : mapping of str to Artist
+        What each mark means.
+    columns : int
+        How many entries stand side by side.
+    """
+    figure.legend(
+        list(entries.values()),
+        list(entries),
+        loc="outside lower center",
+        ncols=columns,
+        fontsize=SMALL_SIZE,
+        frameon=False,
+        labelcolor=INK,
+        handlelength=2.2,
+    )
+
+
+def as_written(texts: Iterable[Text]) -> None:
+    """Take texts as they are, so that a dollar sign in a user's name starts no formula.
+
+    Parameters
+    ----------
+    texts : iterable of matplotlib.text.Text
+        What may hold a user's words.
+    """
+    for text in texts:
+        text.set_parse_math(False)
+
+
+def number(value: float) -> str:
+    """Write an error or a probability in [0, 1] to the digits that matter.
+
+    Parameters
+    ----------
+    value : float
+        What to write.
+
+    Returns
+    -------
+    str
+        Three decimals, four below 0.01.
+
+    Examples
+    --------
+    >>> number(0.0812), number(0.00571), number(0.0)
+    ('0.081', '0.0057', '0')
+    """
+    if value == 0:
+        return "0"
+    return f"{value:.4f}" if abs(value) < 0.00995 else f"{value:.3f}"
+
+
+def signed(value: float) -> str:
+    """Write a difference of errors as `number` does, with its sign.
+
+    Parameters
+    ----------
+    value : float
+        What to write.
+
+    Returns
+    -------
+    str
+        With a plus or a true minus; 0 has neither.
+
+    Examples
+    --------
+    >>> signed(0.0812), signed(-0.00571), signed(0.0)
+    ('+0.081', '−0.0057', '0')
+    """
+    sign = "+" if value > 0 else "\N{MINUS SIGN}" if value < 0 else ""
+    return sign + number(abs(value))
+
+
+def probability(value: float) -> str:
+    """Write a relation to a probability, never rounding it to certainty.
+
+    Parameters
+    ----------
+    value : float
+        In [0, 1].
+
+    Returns
+    -------
+    str
+        With its sign of relation: "= 0.60", "< 0.001", "> 0.999".
+
+    Examples
+    --------
+    >>> probability(0.6), probability(1e-9), probability(0.9999)
+    ('= 0.60', '< 0.001', '> 0.999')
+    """
+    if value < 0.001:
+        return "< 0.001"
+    if value > 0.999:
+        return "> 0.999"
+    return f"= {value:.3f}" if value < 0.01 or value > 0.99 else f"= {value:.2f}"
