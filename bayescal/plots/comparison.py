@@ -13,6 +13,7 @@ from matplotlib.lines import Line2D
 
 from bayescal.core.errors import InputError
 from bayescal.plots import style
+from bayescal.plots.wording import number, probability, signed
 from bayescal.results import schema
 from bayescal.results.difference import Difference, difference
 from bayescal.results.intervals import interval
@@ -156,14 +157,14 @@ def _case_row(
 
 def _difference_row(wide: Difference, narrow: Difference, *, converged: bool) -> _Row:
     ends = (wide.lower, wide.upper)
-    sure = f"P(worse) {style.probability(wide.prob_first_larger)}"
+    sure = f"P(worse) {probability(wide.prob_first_larger)}"
     return _Row(
         label=style.shorten(wide.first),
         mean=wide.mean,
         outer=ends,
         inner=(narrow.lower, narrow.upper),
         point=None,
-        text=f"{style.signed(wide.mean)} ({style.signed(ends[0])} to {style.signed(ends[1])}), {sure}"
+        text=f"{signed(wide.mean)} ({signed(ends[0])} to {signed(ends[1])}), {sure}"
         if converged
         else NOT_CONVERGED,
         colour=style.BLUE if converged else style.RED,
@@ -173,7 +174,7 @@ def _difference_row(wide: Difference, narrow: Difference, *, converged: bool) ->
 def _numbers(mean: float, ends: tuple[float, float], converged: bool) -> str:
     if not converged:
         return NOT_CONVERGED
-    return f"{style.number(mean)} ({style.number(ends[0])} to {style.number(ends[1])})"
+    return f"{number(mean)} ({number(ends[0])} to {number(ends[1])})"
 
 
 def _bounds(ends: xr.DataArray, case: Case) -> tuple[float, float]:

@@ -15,6 +15,7 @@ from matplotlib.ticker import MaxNLocator
 
 from bayescal.plots import style
 from bayescal.plots.density import density
+from bayescal.plots.wording import probability
 from bayescal.results import schema
 from bayescal.results.intervals import interval
 from bayescal.results.schema import Case
@@ -144,7 +145,7 @@ def _draw_calibrated(ax: Axes, p_calibrated: float | None) -> None:
     if p_calibrated >= 0.001:
         ax.plot((0, 0), (0, p_calibrated), color=style.INK, linewidth=4, solid_capstyle="butt")
     ax.annotate(
-        f"P(0) {style.probability(p_calibrated)}",
+        f"P(0) {probability(p_calibrated)}",
         (0, 1.08),
         xytext=(5, 0),
         textcoords="offset points",

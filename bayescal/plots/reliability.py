@@ -13,6 +13,7 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from bayescal.plots import style
+from bayescal.plots.wording import number, probability
 from bayescal.results import schema
 from bayescal.results.intervals import interval
 from bayescal.results.lookup import find_case
@@ -168,15 +169,15 @@ def _answer(tree: xr.DataTree, case: Case, prob: float) -> str:
     bins = _STRATEGY.get(str(tree.attrs.get("binning_strategy")), "bins")
     n_bins = schema.variable(tree, schema.POINT_ESTIMATE, "count", case).size
     lines = [
-        f"ECE {style.number(averaged_mean(tree, 'ece', case))}, {prob:.0%} interval "
-        f"{style.number(lower)} to {style.number(upper)}"
+        f"ECE {number(averaged_mean(tree, 'ece', case))}, {prob:.0%} interval "
+        f"{number(lower)} to {number(upper)}"
     ]
     point = schema.scalar(tree, schema.POINT_ESTIMATE, "ece", case)
     if point is not None:
-        lines.append(f"plug-in {style.number(point)} ({n_bins} {bins})")
+        lines.append(f"plug-in {number(point)} ({n_bins} {bins})")
     p_calibrated = schema.scalar(tree, schema.MODEL_AVERAGE, schema.P_CALIBRATED, case)
     if p_calibrated is not None and p_calibrated == p_calibrated:
-        lines.append(f"P(calibrated) {style.probability(p_calibrated)}")
+        lines.append(f"P(calibrated) {probability(p_calibrated)}")
     return "\n".join(lines)
 
 
