@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescal.core.arrow import arrow_to_numpy
 from bayescal.core.errors import InputError
 
 
@@ -102,51 +103,6 @@ def _from_sequence(column: Any, name: str) -> NDArray[Any]:
         # NumPy writes [None, "a"] and [nan, "a"] as text; the missing ones would be lost.
         return np.fromiter(column, dtype=object, count=len(column))
     return array
-
-
-def arrow_to_numpy(column: Any) -> NDArray[Any]:
-    """Turn an Arrow array, chunked array or table into NumPy.
-
-    Parameters
-    ----------
-    column : pyarrow.Array, ChunkedArray, RecordBatch or Table
-        Values; text and dictionary values share one Python object a distinct value.
-
-    Returns
-    -------
-    ndarray of shape (obs,) or (obs, column)
-        Nulls are NaN in a numeric array and None in an object array.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> from bayescal.core.columns import arrow_to_numpy
-    >>> arrow_to_numpy(pa.array(["a", None, "a"]))
-    array(['a', None, 'a'], dtype=object)
-    """
-    import pyarrow as pa
-
-    if isinstance(column, pa.Table | pa.RecordBatch):
-        return np.column_stack([arrow_to_numpy(part) for part in column.columns])
-    if isinstance(column, pa.ChunkedArray):
-        column = column.combine_chunks()
-        if isinstance(column, pa.ChunkedArray):
-            column = pa.concat_arrays(column.chunks)
-    if pa.types.is_nested(column.type):
-        return np.fromiter(column.to_pylist(), dtype=object, count=len(column))
-    if pa.types.is_decimal(column.type) or pa.types.is_null(column.type):
-        column = column.cast(pa.float64())
-    numeric = pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
-    if numeric or pa.types.is_boolean(column.type):
-        return np.asarray(column.to_numpy(zero_copy_only=False))
-    if not pa.types.is_dictionary(column.type):
-        column = column.dictionary_encode()
-    words = column.dictionary.to_numpy(zero_copy_only=False)
-    # The place behind the last word is for the nulls, whose index is then -1.
-    table = np.empty(len(words) + 1, dtype=object)
-    table[:-1] = words
-    index: NDArray[np.int64] = column.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-    return np.asarray(table[index])
 
 
 def _from_frame(column: Any) -> NDArray[Any]:

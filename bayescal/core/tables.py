@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 
 from numpy.typing import NDArray
 
+from bayescal.core.arrow import arrow_to_numpy
 from bayescal.core.checks import check_known, check_unique
-from bayescal.core.columns import arrow_to_numpy
 from bayescal.core.errors import InputError
 from bayescal.core.files import check_file, first_bytes, reading
 from bayescal.core.intake import Column, collect
