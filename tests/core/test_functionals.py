@@ -1,0 +1,83 @@
+"""The formulas against plain loops, and on PyTensor tensors as on arrays."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bayescal.core import functionals as f
+
+MASS = np.array([[0.5, 0.3, 0.2, 0.0], [0.1, 0.2, 0.3, 0.4]])
+RATE = np.array([[0.2, 0.5, 1.0, 0.0], [0.0, 0.4, 0.5, 0.9]])
+CONFIDENCE = np.array([[0.1, 0.6, 0.7, 0.9], [0.1, 0.3, 0.7, 0.8]])
+COUNT = np.array([[5, 3, 2, 0], [1, 2, 3, 4]])
+
+FORMULAS = {
+    "expected": (f.expected_calibration_error, 3),
+    "maximum": (f.maximum_calibration_error, 3),
+    "squared": (f.squared_calibration_error, 3),
+    "debiased": (f.debiased_squared_calibration_error, 4),
+}
+
+
+def by_hand(name, mass, rate, confidence, count):
+    gaps = [abs(r - c) for r, c in zip(rate, confidence, strict=True)]
+    if name == "maximum":
+        return max(g for g, m in zip(gaps, mass, strict=True) if m > 0)
+    total = 0.0
+    for m, r, g, k in zip(mass, rate, gaps, count, strict=True):
+        if name == "expected":
+            total += m * g
+        elif name == "squared":
+            total += m * g**2
+        elif k > 1:
+            total += m * (g**2 - r * (1 - r) / (k - 1))
+    return total
+
+
+@pytest.mark.parametrize("name", FORMULAS)
+def test_equals_a_loop_over_bins(name):
+    formula, n_args = FORMULAS[name]
+    args = (MASS, RATE, CONFIDENCE, COUNT)
+    expected = [by_hand(name, *(a[i] for a in args)) for i in range(2)]
+    np.testing.assert_allclose(formula(*args[:n_args]), expected, rtol=1e-14)
+
+
+@pytest.mark.parametrize("name", FORMULAS)
+def test_the_same_line_serves_pytensor(name):
+    pt = pytest.importorskip("pytensor.tensor")
+    import pytensor
+
+    formula, n_args = FORMULAS[name]
+    args = (MASS, RATE, CONFIDENCE, COUNT)[:n_args]
+    symbols = [pt.as_tensor(a).type() for a in args]
+    graph = pytensor.function(symbols, formula(*symbols), mode="FAST_COMPILE")
+    np.testing.assert_allclose(graph(*args), formula(*args), rtol=1e-14)
+
+
+@given(st.lists(st.tuples(st.integers(1, 50), st.floats(0, 1), st.floats(0, 1)), min_size=1))
+def test_errors_are_ordered_as_norms_are(bins):
+    count, rate, confidence = (np.array(column) for column in zip(*bins, strict=True))
+    mass = count / count.sum()
+    expected = f.expected_calibration_error(mass, rate, confidence)
+    root = f.squared_calibration_error(mass, rate, confidence) ** 0.5
+    largest = f.maximum_calibration_error(mass, rate, confidence)
+    slack = 1e-12
+    assert 0 <= expected <= root + slack
+    assert root <= largest + slack
+    assert largest <= 1
+
+
+def test_debiased_square_is_unbiased():
+    # Exactly, by summing over all outcomes of one bin: gap 0.1 at a true rate of 0.3.
+    n, truth, confidence = 7, 0.3, 0.4
+    k = np.arange(n + 1)
+    from scipy.stats import binom
+
+    value = f.debiased_squared_calibration_error(
+        np.ones((n + 1, 1)),
+        (k / n)[:, None],
+        np.full((n + 1, 1), confidence),
+        np.full((n + 1, 1), n),
+    )
+    assert binom.pmf(k, n, truth) @ value == pytest.approx((truth - confidence) ** 2, abs=1e-15)
