@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from bayescal.plots import style
 from bayescal.plots.wording import number, probability
 from bayescal.results import schema
-from bayescal.results.intervals import interval
+from bayescal.results.intervals import interval, tail
 from bayescal.results.lookup import find_case
 from bayescal.results.schema import Case
 from bayescal.results.summary import averaged_mean
@@ -75,8 +75,9 @@ def plot_reliability(
 def _draw_curve(ax: Axes, tree: xr.DataTree, case: Case, prob: float) -> None:
     curve = schema.variable(tree, schema.POSTERIOR, "calibration_curve", case)
     score = schema.variable(tree, schema.CONSTANT_DATA, "curve_score", case).values
-    band = schema.at(interval(tree, "calibration_curve", prob), case)
-    lower, upper = (band.sel(ci_bound=bound).values for bound in ("lower", "upper"))
+    # `interval` would work out the bands of all cases, for each of their figures.
+    ends = (tail(prob), 1 - tail(prob))
+    lower, upper = curve.quantile(ends, schema.DRAW_DIMS).values
     ax.fill_between(score, lower, upper, color=style.BLUE, alpha=0.22, linewidth=0)
     ax.plot(score, curve.mean(schema.DRAW_DIMS).values, color=style.BLUE, linewidth=1.6)
 
