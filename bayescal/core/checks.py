@@ -256,8 +256,8 @@ It has: 'label', 'score'.
         return
     folded = {other.strip().casefold(): other for other in reversed(known)}
     near = get_close_matches(name.strip().casefold(), folded, n=1, cutoff=0.5)
-    hint = f"did you mean {folded[near[0]]!r}? " if near else ""
-    raise InputError(f"{where} has no {what} {name!r}; {hint}It has: {listing(known)}.")
+    hint = f"; did you mean {folded[near[0]]!r}?" if near else "."
+    raise InputError(f"{where} has no {what} {name!r}{hint} It has: {listing(known)}.")
 
 
 def check_choice(value: object, choices: Sequence[str], name: str) -> None:

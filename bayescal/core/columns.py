@@ -89,7 +89,9 @@ def _from_masked(column: np.ma.MaskedArray[Any, Any]) -> NDArray[Any]:
     if column.dtype.kind in "biuf":
         dtype = column.dtype if column.dtype.kind == "f" else np.dtype(np.float64)
         return np.ma.filled(np.ma.asarray(column, dtype=dtype), np.nan)
-    return np.ma.filled(np.ma.asarray(column, dtype=object), None)
+    array = np.ma.getdata(column).astype(object)
+    array[np.ma.getmaskarray(column)] = None
+    return array
 
 
 def _from_sequence(column: Any, name: str) -> NDArray[Any]:

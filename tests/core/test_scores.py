@@ -1,0 +1,250 @@
+import copy
+import dataclasses
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import xarray as xr
+
+from bayescal.core.errors import InputError
+from bayescal.core.scores import Scores
+
+Y_PROB = [0.1, 0.8, 0.6, 0.3]
+Y_TRUE = [0, 1, None, 1]
+TABLE = np.array([[0.7, 0.2, 0.1], [0.1, 0.5, 0.4], [0.2, 0.2, 0.6]])
+ANIMALS = ("cat", "dog", "fox")
+
+
+def test_binary_scores():
+    scores = Scores(y_true=Y_TRUE, y_prob=Y_PROB, classifier="vit")
+    np.testing.assert_array_equal(scores.y_prob, [Y_PROB])
+    assert scores.y_true.tolist() == [0, 1, -1, 1]
+    assert scores.y_true.dtype == np.int32
+    assert scores.classifiers == ("vit",)
+    assert scores.classes == (0, 1)
+    assert (scores.group, scores.groups) == (None, ())
+    assert (scores.n_obs, scores.n_labeled, scores.n_classifiers, scores.n_classes) == (4, 3, 1, 2)
+    assert scores.is_binary
+
+
+def test_multiclass_scores():
+    scores = Scores(y_true=["fox", None, "cat"], y_prob=TABLE, classes=ANIMALS)
+    assert scores.y_prob.shape == (1, 3, 3)
+    assert scores.y_true.tolist() == [2, -1, 0]
+    assert scores.classes == ANIMALS
+    assert scores.n_classes == 3
+    assert not scores.is_binary
+
+
+@pytest.mark.parametrize(
+    "column", [np.array, pd.Series, pl.Series, pa.array, xr.DataArray, list, tuple]
+)
+def test_every_kind_of_column(column):
+    scores = Scores(y_true=column([0, 1, 1]), y_prob=column([0.1, 0.8, 0.6]))
+    np.testing.assert_array_equal(scores.y_prob, [[0.1, 0.8, 0.6]])
+    assert scores.y_true.tolist() == [0, 1, 1]
+
+
+def test_a_table_of_two_classes_is_binary():
+    frame = pd.DataFrame({"no": [0.75, 0.25], "yes": [0.25, 0.75]})
+    scores = Scores(y_true=["no", "yes"], y_prob=frame, pos_label="yes")
+    np.testing.assert_array_equal(scores.y_prob, [[0.25, 0.75]])
+    turned = Scores(
+        y_true=["no", "yes"], y_prob=frame[["yes", "no"]], pos_label="yes", classes=["yes", "no"]
+    )
+    np.testing.assert_array_equal(turned.y_prob, [[0.25, 0.75]])
+    assert turned.classes == ("no", "yes")
+
+
+def test_one_row_works():
+    scores = Scores(y_true=[1], y_prob=[0.5])
+    assert (scores.n_obs, scores.n_labeled) == (1, 1)
+
+
+def test_one_class_only_works():
+    assert Scores(y_true=[0, 0], y_prob=[0.1, 0.2]).classes == (0, 1)
+
+
+def test_a_row_index_of_pandas_is_not_looked_at():
+    y_true = pd.Series([0, 1], index=[7, 3])
+    assert Scores(y_true=y_true, y_prob=pd.Series([0.1, 0.9])).y_true.tolist() == [0, 1]
+
+
+def test_arrays_are_read_only_and_the_users_own_is_not():
+    y_prob = np.array(Y_PROB)
+    scores = Scores(y_true=Y_TRUE, y_prob=y_prob, group=list("abab"))
+    for array in (scores.y_prob, scores.y_true, scores.group):
+        with pytest.raises(ValueError, match="read-only"):
+            array[...] = 0
+    y_prob[0] = 0.2
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        scores.classes = (1, 0)
+
+
+def test_scores_can_be_sent_to_another_process():
+    scores = Scores(y_true=Y_TRUE, y_prob=Y_PROB, group=list("abab"))
+    for other in (pickle.loads(pickle.dumps(scores)), copy.deepcopy(scores)):
+        np.testing.assert_array_equal(other.y_prob, scores.y_prob)
+        assert other.groups == ("a", "b")
+
+
+def test_stack_keeps_the_order_of_the_classifiers():
+    panel = Scores.stack({"vit": Y_PROB, "gbm": [0.5] * 4}, y_true=Y_TRUE, group=list("abab"))
+    assert panel.classifiers == ("vit", "gbm")
+    np.testing.assert_array_equal(panel.y_prob, [Y_PROB, [0.5] * 4])
+    assert panel.group.tolist() == [0, 1, 0, 1]
+    pairs = Scores.stack([("vit", Y_PROB), ("gbm", [0.5] * 4)], y_true=Y_TRUE)
+    np.testing.assert_array_equal(pairs.y_prob, panel.y_prob)
+
+
+def test_stack_of_tables():
+    panel = Scores.stack({"a": TABLE, "b": TABLE[:, ::-1]}, y_true=[0, 1, 2])
+    assert panel.y_prob.shape == (2, 3, 3)
+
+
+@pytest.mark.parametrize(
+    ("y_prob", "message"),
+    [
+        ([("a", Y_PROB), ("a", Y_PROB)], "classifier names must differ; got 'a' twice"),
+        ({1: Y_PROB, "1": Y_PROB}, "classifier names must differ; got '1' twice"),
+        (
+            {"a": Y_PROB, "b": [0.1, 7, 0.2, 0.3]},
+            r"y_prob\['b'\] must lie in \[0, 1\]; got 7 at row 1",
+        ),
+        ({"a": Y_PROB, "b": Y_PROB[:3]}, r"y_prob\['b'\] and y_prob\['a'\].*got 3 and 4 rows"),
+        ({}, "at least one classifier"),
+    ],
+)
+def test_stack_says_which_classifier_is_wrong(y_prob, message):
+    with pytest.raises(InputError, match=message):
+        Scores.stack(y_prob, y_true=Y_TRUE)
+
+
+def test_repr_says_what_there_is():
+    scores = Scores(y_true=Y_TRUE, y_prob=Y_PROB, group=list("abab"))
+    assert repr(scores) == (
+        "<Scores: classifiers 'classifier'; n_obs 4, n_labeled 3; classes 0, 1; groups 'a', 'b'>"
+    )
+
+
+def test_select_takes_one_and_suggests():
+    panel = Scores.stack({"vit": Y_PROB, "resnet50": [0.5] * 4}, y_true=Y_TRUE, group=list("abab"))
+    one = panel.select("resnet50")
+    np.testing.assert_array_equal(one.y_prob, [[0.5] * 4])
+    assert one.classifiers == ("resnet50",)
+    assert one.groups == ("a", "b")
+    with pytest.raises(InputError, match=r"no classifier 'resnet'; did you mean 'resnet50'\?"):
+        panel.select("resnet")
+
+
+def test_without_group():
+    scores = Scores(y_true=Y_TRUE, y_prob=Y_PROB, group=list("abab")).without_group()
+    assert (scores.group, scores.groups) == (None, ())
+    assert scores.n_obs == 4
+
+
+def test_top_label_asks_whether_the_prediction_is_right():
+    top = Scores(y_true=[0, 2, None], y_prob=TABLE).top_label()
+    np.testing.assert_array_equal(top.y_prob, [[0.7, 0.5, 0.6]])
+    assert top.y_true.tolist() == [1, 0, -1]
+    assert top.classes == ("wrong", "correct")
+
+
+def test_top_label_of_a_binary_classifier():
+    top = Scores(y_true=[0, 1, 1, 0], y_prob=[0.25, 0.75, 0.25, 0.5]).top_label()
+    np.testing.assert_array_equal(top.y_prob, [[0.75, 0.75, 0.75, 0.5]])
+    assert top.y_true.tolist() == [1, 1, 0, 1]
+
+
+def test_top_label_needs_one_classifier():
+    panel = Scores.stack({"a": TABLE, "b": TABLE}, y_true=[0, 1, 2])
+    with pytest.raises(InputError, match=r"needs one classifier.*got 'a', 'b'.*\.select"):
+        panel.top_label()
+
+
+def test_one_vs_rest():
+    scores = Scores(y_true=["cat", None, "fox"], y_prob=TABLE, classes=ANIMALS)
+    fox = scores.one_vs_rest("fox")
+    np.testing.assert_array_equal(fox.y_prob, [TABLE[:, 2]])
+    assert fox.y_true.tolist() == [0, -1, 1]
+    assert fox.classes == ("not fox", "fox")
+    with pytest.raises(InputError, match="one of the classes 'cat', 'dog', 'fox'; got 'owl'"):
+        scores.one_vs_rest("owl")
+
+
+def test_one_vs_rest_of_a_binary_classifier_turns_it_round():
+    scores = Scores(y_true=[0, 1, None], y_prob=[0.25, 0.75, 0.5])
+    turned = scores.one_vs_rest(0)
+    np.testing.assert_array_equal(turned.y_prob, [[0.75, 0.25, 0.5]])
+    assert turned.y_true.tolist() == [1, 0, -1]
+    assert turned.classes == (1, 0)
+    np.testing.assert_array_equal(scores.one_vs_rest(1).y_prob, scores.y_prob)
+
+
+def test_binary_tasks_hold_the_labelled_rows():
+    panel = Scores.stack({"a": Y_PROB, "b": [0.5] * 4}, y_true=Y_TRUE, group=list("abab"))
+    first, second = panel.tasks()
+    assert (first.coords, second.coords) == ({"classifier": "a"}, {"classifier": "b"})
+    np.testing.assert_array_equal(first.score, [0.1, 0.8, 0.3])
+    assert first.event.tolist() == second.event.tolist() == [0, 1, 1]
+    assert first.event.dtype == np.uint8
+    assert first.group.tolist() == [0, 1, 1]
+    assert first.groups == ("a", "b")
+
+
+def test_top_label_tasks_are_right_on_rows_of_their_own():
+    panel = Scores.stack({"a": TABLE, "b": TABLE[:, ::-1]}, y_true=[0, 1, 0])
+    first, second = panel.tasks("top-label")
+    assert first.event.tolist() == [1, 1, 0]
+    assert second.event.tolist() == [0, 1, 1]
+    np.testing.assert_array_equal(first.score, second.score)
+
+
+@pytest.mark.parametrize("multiclass", ["class-wise", "marginal"])
+def test_class_wise_tasks_are_classifier_major(multiclass):
+    panel = Scores.stack({"a": TABLE, "b": TABLE[:, ::-1]}, y_true=[0, None, 2], classes=None)
+    tasks = panel.tasks(multiclass)
+    assert [(t.coords["classifier"], t.coords["class"]) for t in tasks] == [
+        (name, label) for name in "ab" for label in "012"
+    ]
+    for task in tasks:
+        code = int(task.coords["class"])
+        assert task.event.tolist() == [int(code == 0), int(code == 2)]
+        place = panel.classifiers.index(task.coords["classifier"])
+        np.testing.assert_array_equal(task.score, panel.y_prob[place, [0, 2], code])
+        assert task.score.flags.c_contiguous
+
+
+def test_tasks_keep_single_precision():
+    scores = Scores(y_true=[0, 1], y_prob=np.float32([0.25, 0.5]))
+    assert scores.tasks()[0].score.dtype == np.float32
+
+
+def test_unknown_kind_of_multiclass_task():
+    with pytest.raises(InputError, match="multiclass must be one of 'top-label', 'class-wise'"):
+        Scores(y_true=[0, 1], y_prob=[0.1, 0.2]).tasks("toplabel")
+
+
+BAD = [
+    ({"y_prob": [0.1, np.nan]}, "y_prob must not be missing; got NaN at row 1"),
+    ({"y_prob": [0.1, np.inf]}, "y_prob must be finite; got inf at row 1"),
+    ({"y_prob": [-0.1, 0.5]}, r"y_prob must lie in \[0, 1\]; got -0\.1 at row 0.*logits"),
+    ({"y_prob": [0.5, 2.5]}, r"y_prob must lie in \[0, 1\]; got 2\.5 at row 1.*from_logits=True"),
+    ({"y_prob": [[0.5, 0.4], [0.5, 0.5]]}, r"each row of y_prob must sum to 1; got 0\.9 at row 0"),
+    ({"y_true": [None, None]}, "at least one label; all 2 rows are missing"),
+    ({"y_true": [0, 1, 1]}, "y_prob and y_true must have the same length; got 2 and 3 rows"),
+    ({"y_prob": [], "y_true": []}, "y_prob must have at least one row"),
+    ({"y_true": ["ham", "spam"]}, "pos_label must be one of the labels; got 1"),
+    ({"group": ["a"]}, "group and y_true must have the same length; got 1 and 2 rows"),
+    ({"group": ["a", None]}, "group must be known in every row; got 1 missing, the first at row 1"),
+]
+
+
+@pytest.mark.parametrize(("changed", "message"), BAD)
+def test_bad_input_is_refused_in_words(changed, message):
+    with pytest.raises(InputError, match=message) as caught:
+        Scores(**({"y_true": [0, 1], "y_prob": [0.1, 0.9]} | changed))
+    assert "\n" not in str(caught.value)
