@@ -1,0 +1,242 @@
+import gzip
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from bayescal.core.errors import InputError
+from bayescal.core.tables import CsvTable, ParquetTable, open_table, read_scores
+
+CSV = "label,score,site\n1,0.75,a\n,0.5,b\n0,0.25,a\n"
+
+
+@pytest.fixture
+def csv(tmp_path):
+    path = tmp_path / "scores.csv"
+    path.write_text(CSV)
+    return path
+
+
+@pytest.fixture
+def parquet(tmp_path):
+    path = tmp_path / "scores.parquet"
+    columns = {
+        "label": pa.array([1, None, 0]),
+        "score": pa.array([0.75, 0.5, 0.25], pa.float32()),
+        "site": ["a", "b", "a"],
+    }
+    pq.write_table(pa.table(columns), path)
+    return path
+
+
+@pytest.fixture(params=["csv", "parquet"])
+def path(request):
+    return request.getfixturevalue(request.param)
+
+
+def test_columns_and_rows_are_known_on_opening(csv, parquet):
+    assert open_table(csv).columns == open_table(parquet).columns == ("label", "score", "site")
+    assert open_table(csv).n_rows is None
+    assert open_table(parquet).n_rows == 3
+    assert isinstance(open_table(csv), CsvTable)
+    assert isinstance(open_table(str(parquet)), ParquetTable)
+
+
+def test_reading_gives_columns_in_the_order_asked(path):
+    columns = open_table(path).read(["score", "label", "site"])
+    assert list(columns) == ["score", "label", "site"]
+    np.testing.assert_array_equal(columns["score"], [0.75, 0.5, 0.25])
+    np.testing.assert_array_equal(columns["label"], [1, np.nan, 0])
+    assert columns["site"].tolist() == ["a", "b", "a"]
+
+
+def test_parquet_keeps_single_precision(parquet):
+    assert open_table(parquet).read(["score"])["score"].dtype == np.float32
+
+
+@pytest.mark.parametrize("batch_rows", [1, 2, 100])
+def test_batches_are_the_whole_in_pieces(path, batch_rows):
+    table = open_table(path)
+    whole = table.read(["label", "score", "site"])
+    for _ in range(2):
+        batches = list(table.batches(["label", "score", "site"], batch_rows))
+        assert all(len(batch["score"]) <= batch_rows for batch in batches)
+        for name, values in whole.items():
+            joined = np.concatenate([batch[name] for batch in batches])
+            np.testing.assert_array_equal(joined, values)
+
+
+def test_a_stream_of_text_takes_fractions_after_whole_numbers(tmp_path):
+    path = tmp_path / "late.csv"
+    padding = "0" * 4000
+    rows = 3000
+    lines = [f"1,1,,{padding}"] * rows + [f"0,0.5,b,{padding}"]
+    path.write_text("label,score,site,padding\n" + "\n".join(lines) + "\n")
+    batches = list(open_table(path).batches(["label", "score", "site"]))
+    assert len(batches) > 1, "the fraction has to come in a later block"
+    score = np.concatenate([batch["score"] for batch in batches])
+    np.testing.assert_array_equal(score, [1.0] * rows + [0.5])
+    assert batches[-1]["site"][-1] == "b"
+
+
+def test_a_stream_that_turns_from_numbers_to_words_says_so(tmp_path):
+    path = tmp_path / "late.csv"
+    padding = "0" * 4000
+    lines = [f"1,{padding}"] * 3000 + [f"spam,{padding}"]
+    path.write_text("label,padding\n" + "\n".join(lines) + "\n")
+    with pytest.raises(InputError, match=r"late\.csv cannot be read as CSV: .*spam"):
+        list(open_table(path).batches(["label"]))
+
+
+@pytest.mark.parametrize("empty", ["", "NA", "NaN", "nan", "null", "None", "<NA>"])
+def test_words_for_nothing_are_missing(tmp_path, empty):
+    path = tmp_path / "scores.csv"
+    path.write_text(f"number,word\n{empty},{empty}\n1,yes\n")
+    columns = open_table(path).read(["number", "word"])
+    np.testing.assert_array_equal(columns["number"], [np.nan, 1])
+    assert columns["word"].tolist() == [None, "yes"]
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+def test_separators(tmp_path, delimiter):
+    path = tmp_path / "scores.txt"
+    path.write_text(CSV.replace(",", delimiter))
+    np.testing.assert_array_equal(open_table(path).read(["score"])["score"], [0.75, 0.5, 0.25])
+
+
+def test_variants_of_text(tmp_path):
+    compressed = tmp_path / "scores.csv.gz"
+    compressed.write_bytes(gzip.compress(CSV.encode()))
+    windows = tmp_path / "windows.csv"
+    windows.write_bytes(b"\xef\xbb\xbf" + CSV.replace("\n", "\r\n").encode())
+    for path in (compressed, windows):
+        np.testing.assert_array_equal(open_table(path).read(["label"])["label"], [1, np.nan, 0])
+
+
+def test_parquet_is_known_by_its_content(parquet, tmp_path):
+    other = tmp_path / "scores.dat"
+    other.write_bytes(parquet.read_bytes())
+    assert open_table(other).n_rows == 3
+
+
+@pytest.mark.parametrize("method", ["read", "batches"])
+def test_unknown_column_suggests_the_nearest(path, method):
+    with pytest.raises(InputError, match=r"has no column 'scores'; did you mean 'score'\?"):
+        list(getattr(open_table(path), method)(["label", "scores"]))
+
+
+def test_a_column_named_twice(tmp_path):
+    path = tmp_path / "twice.csv"
+    path.write_text("y,p,p\n1,0.5,0.5\n")
+    table = open_table(path)
+    assert table.read(["y"])["y"].tolist() == [1]
+    with pytest.raises(InputError, match=r"twice\.csv has several columns 'p'\. Rename"):
+        table.read(["y", "p"])
+
+
+BROKEN = {
+    "empty.csv": (b"", r"empty\.csv must have a header and rows; it is empty"),
+    "empty.parquet": (b"", r"empty\.parquet must have a header and rows; it is empty"),
+    "broken.parquet": (b"PAR1 is how it begins", r"broken\.parquet cannot be read as Parquet"),
+    "text.parquet": (b"y,p\n1,0.5\n", r"text\.parquet cannot be read as Parquet"),
+    "array.npz": (b"PK\x03\x04\x00\x00", r"array\.npz must be a CSV or Parquet file"),
+    "latin.csv": (b"y,caf\xe9\n1,2\n", r"latin\.csv cannot be read as CSV: .*utf-8"),
+    "short.csv": (b"y,p\n1,0.5\n0\n", r"short\.csv cannot be read as CSV: .*Expected 2 columns"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_broken_files_are_named_in_one_line(tmp_path, name):
+    content, message = BROKEN[name]
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=message) as caught:
+        open_table(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_truncated_and_damaged_parquet(parquet, tmp_path):
+    content = parquet.read_bytes()
+    short = tmp_path / "short.parquet"
+    short.write_bytes(content[:-20])
+    with pytest.raises(InputError, match=r"short\.parquet cannot be read as Parquet"):
+        open_table(short)
+    damaged = tmp_path / "damaged.parquet"
+    damaged.write_bytes(content[:4] + b"\xff" * 56 + content[60:])
+    table = open_table(damaged)
+    with pytest.raises(InputError, match=r"damaged\.parquet cannot be read as Parquet"):
+        table.read(["label"])
+    with pytest.raises(InputError, match=r"damaged\.parquet cannot be read as Parquet"):
+        list(table.batches(["label"]))
+
+
+def test_scores_of_a_file(path):
+    scores = read_scores(path, label="label", score="score", group="site")
+    assert scores.classifiers == ("score",)
+    assert scores.y_true.tolist() == [1, -1, 0]
+    assert scores.groups == ("a", "b")
+    np.testing.assert_array_equal(scores.y_prob, [[0.75, 0.5, 0.25]])
+
+
+def test_scores_of_several_columns_and_words(tmp_path):
+    path = tmp_path / "scores.csv"
+    path.write_text("y,a,b\nspam,2,0\nham,-2,0\n")
+    scores = read_scores(path, label="y", score=["a", "b"], pos_label="spam", from_logits=True)
+    assert scores.classifiers == ("a", "b")
+    assert scores.classes == ("ham", "spam")
+    p = 1 / (1 + np.exp(-2))
+    np.testing.assert_allclose(scores.y_prob, [[p, 1 - p], [0.5, 0.5]])
+
+
+@pytest.mark.parametrize("pos_label", [1, "1"])
+def test_a_label_of_the_command_line_is_text(csv, pos_label):
+    scores = read_scores(csv, label="label", score="score", pos_label=pos_label)
+    assert scores.classes == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("content", "score", "message"),
+    [
+        (
+            "y,p\n1,0.5\n0,1.03\n",
+            "p",
+            r"column 'p' of s\.csv must lie in \[0, 1\]; got 1\.03 at row 1",
+        ),
+        ("y,p\n1,0.5\n0,\n", "p", r"column 'p' of s\.csv must not be missing; got NaN at row 1"),
+        ("y,p\n1,high\n0,0.5\n", "p", r"column 'p' of s\.csv must be numbers; got 'high' at row 0"),
+        (
+            "y,p\n,0.5\n,0.5\n",
+            "p",
+            r"column 'y' of s\.csv must hold at least one label; all 2 rows",
+        ),
+        ("y,p\n0,0.5\n1,0.5\n2,0.5\n", "p", r"column 'y' of s\.csv must hold two labels.*got 3"),
+        ("y,p\n", "p", r"column 'p' of s\.csv must have at least one row"),
+        ("y,p\n1,0.5\n", "q", r"s\.csv has no column 'q'"),
+        ("y,p\n1,0.5\n", ["p", "p"], "classifier names must differ; got 'p' twice"),
+        ("y,p\n1,0.5\n", [], "at least one classifier"),
+    ],
+)
+def test_bad_columns_are_named_with_their_file(tmp_path, content, score, message):
+    path = tmp_path / "s.csv"
+    path.write_text(content)
+    with pytest.raises(InputError, match=message):
+        read_scores(path, label="y", score=score)
+
+
+def test_reading_loads_nothing_heavy(parquet):
+    code = (
+        "import sys\n"
+        "from bayescal.core.tables import read_scores\n"
+        f"read_scores({str(parquet)!r}, label='label', score='score').tasks()\n"
+        "heavy = {'pandas', 'scipy', 'narwhals', 'pymc', 'arviz', 'matplotlib', 'xarray'}\n"
+        "print(sorted(heavy & set(sys.modules)))\n"
+    )
+    root = Path(__file__).parents[2]
+    run = subprocess.run(
+        [sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True
+    )
+    assert run.stdout.strip() == "[]"
