@@ -49,7 +49,7 @@ imports: $(VENV)/.ready-dev
 	@$(BIN)/lint-imports
 
 docstrings: $(VENV)/.ready-dev
-	@find bayescal -name '*.py' | sort | xargs $(BIN)/numpydoc lint
+	@$(BIN)/python -m pytest -q tests/test_docstrings.py
 
 docs: $(VENV)/.ready-docs
 	@$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html

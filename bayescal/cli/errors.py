@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable
 from typing import Final
@@ -45,7 +46,7 @@ def guarded(run: Callable[[], object], *, debug: bool = False) -> int:
     except click.ClickException as error:
         return _say(_usage(error), BAD_INPUT)
     except InputError as error:
-        return _say(str(error), BAD_INPUT)
+        return _say(_as_options(str(error)), BAD_INPUT)
     except Interrupted as error:
         return _say(str(error), INTERRUPTED)
     except (click.Abort, KeyboardInterrupt):
@@ -92,6 +93,16 @@ def one_line(message: str) -> str:
 def _say(message: str, code: int) -> int:
     print(f"bayescal: {one_line(message)}", file=sys.stderr)
     return code
+
+
+def _as_options(message: str) -> str:
+    """Turn arguments that a message recommends into options: from_logits=True, pos_label='a'."""
+    message = message.replace("from_logits=True", "--from-logits")
+    return re.sub(r"\b(pos_label|n_bins)=('?)([^'\s]+)\2(?=[\s.,;])", _option, message)
+
+
+def _option(found: re.Match[str]) -> str:
+    return f"--{found[1].replace('_', '-')} {found[3]}"
 
 
 def _usage(error: click.ClickException) -> str:

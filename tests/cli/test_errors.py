@@ -37,6 +37,19 @@ def test_each_ending_is_one_line_and_its_code(error, code, said, capsys) -> None
     assert streams.err.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        ("if these are logits, say from_logits=True.", "if these are logits, say --from-logits."),
+        ("Say which, e.g. pos_label='yes'.", "Say which, e.g. --pos-label yes."),
+        ("or recode the labels to pos_label=1 and one other.", "labels to --pos-label 1 and one"),
+    ],
+)
+def test_what_bad_input_recommends_is_an_option_here(message, said, capsys) -> None:
+    guarded(raising(InputError(message)))
+    assert said in capsys.readouterr().err
+
+
 def test_what_a_command_returns_is_the_code() -> None:
     assert guarded(lambda: 3) == 3
     assert guarded(lambda: None) == 0

@@ -1,0 +1,34 @@
+"""Files of scores that the commands are tried on."""
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import csv, parquet
+
+
+@pytest.fixture(scope="session")
+def table() -> pa.Table:
+    """Two classifiers of one truth, two groups, some labels missing."""
+    rng = np.random.default_rng(11)
+    truth = rng.random(600)
+    label = pa.array((rng.random(600) < truth).astype(int), mask=np.arange(600) % 20 == 0)
+    return pa.table(
+        {
+            "y": label,
+            "word": pa.array(["yes" if value else "no" for value in label.to_numpy(False)]),
+            "honest": truth,
+            "bold": 1 / (1 + np.exp(-3 * np.log(truth / (1 - truth)))),
+            "region": rng.choice(["north", "south"], 600),
+        }
+    )
+
+
+@pytest.fixture(scope="session")
+def files(table: pa.Table, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the table as scores.csv and scores.parquet."""
+    folder = tmp_path_factory.mktemp("scores")
+    csv.write_csv(table, folder / "scores.csv")
+    parquet.write_table(table, folder / "scores.parquet")
+    return folder
