@@ -71,10 +71,14 @@ def check_same_length(
 
     Parameters
     ----------
-    n, n_other : int
-        Numbers of rows.
-    name, name_other : str
-        What the message calls the columns.
+    n : int
+        Number of rows of one column.
+    name : str
+        What the message calls it.
+    n_other : int
+        Number of rows of the other column.
+    name_other : str
+        What the message calls that.
     remedy : str
         What the message advises.
 

@@ -69,6 +69,11 @@ def reading(path: Path, kind: str) -> Iterator[None]:
     kind : str
         What it is read as.
 
+    Yields
+    ------
+    None
+        For the body of a ``with`` statement.
+
     Raises
     ------
     InputError

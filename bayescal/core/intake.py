@@ -24,14 +24,38 @@ type Probabilities = NDArray[np.floating]
 
 
 class Column(NamedTuple):
-    """Values, and what a message calls them: an argument's name, or a column of a file."""
+    """Values, and what a message calls them.
+
+    Parameters
+    ----------
+    name : str
+        Name of an argument, or of a column of a file.
+    values : array-like, Series or DataFrame
+        What it holds.
+    """
 
     name: str
     values: Any
 
 
 class Parts(NamedTuple):
-    """The checked fields of a `Scores`, by the same names."""
+    """The checked fields of a `Scores`, by the same names.
+
+    Parameters
+    ----------
+    y_prob : ndarray of shape (classifier, obs) or (classifier, obs, class)
+        Scores in [0, 1].
+    y_true : ndarray of shape (obs,), int32
+        Index into `classes`; -1 where the label is missing.
+    classifiers : tuple of str
+        Names of the classifiers.
+    classes : tuple
+        The labels.
+    group : ndarray of shape (obs,), int32, or None
+        Index into `groups`.
+    groups : tuple of str
+        Names of the groups.
+    """
 
     y_prob: Probabilities
     y_true: NDArray[np.int32]
@@ -60,8 +84,12 @@ def collect(
         The labels, of shape (obs,).
     group : Column or None
         The groups, of shape (obs,).
-    pos_label, from_logits, classes
-        As for `bayescal.core.scores.Scores`.
+    pos_label : bool, int or str
+        The label that a binary score is the probability of.
+    from_logits : bool
+        Whether the scores are logits.
+    classes : sequence of labels or None
+        The label of each column of scores.
 
     Returns
     -------

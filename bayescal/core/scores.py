@@ -65,8 +65,7 @@ class Scores:
 
     Notes
     -----
-    All arrays are read-only. Scores that are float arrays already are looked at, not copied: do not
-    change them afterwards.
+    Arrays are read-only. A float array is looked at, not copied: do not change it afterwards.
 
     Examples
     --------
@@ -120,8 +119,16 @@ class Scores:
         ----------
         y_prob : mapping of str to array-like, or pairs of them
             Scores by name of the classifier, each as for `Scores`.
-        y_true, pos_label, group, from_logits, classes
-            As for `Scores`, shared by all classifiers.
+        y_true : array-like or Series of shape (obs,)
+            Labels, shared by all classifiers.
+        pos_label : bool, int or str, default 1
+            The label that a binary score is the probability of.
+        group : array-like or Series of shape (obs,), optional
+            A group of each row.
+        from_logits : bool, default False
+            Whether the scores are logits.
+        classes : sequence of labels, optional
+            The label of each column, as for `Scores`.
 
         Returns
         -------

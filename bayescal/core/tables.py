@@ -119,7 +119,17 @@ class Table(ABC):
 
 @dataclass(frozen=True, slots=True)
 class ParquetTable(Table):
-    """A Parquet file; see `Table`."""
+    """A Parquet file.
+
+    Parameters
+    ----------
+    path : Path
+        Where it is.
+    columns : tuple of str
+        Names of its columns.
+    n_rows : int
+        Number of rows, of which its footer tells.
+    """
 
     kind: ClassVar[str] = "Parquet"
 
@@ -138,7 +148,19 @@ class ParquetTable(Table):
 
 @dataclass(frozen=True, slots=True)
 class CsvTable(Table):
-    """A text file with a header and one row a line, perhaps compressed; see `Table`."""
+    """A text file with a header and one row a line, perhaps compressed.
+
+    Parameters
+    ----------
+    path : Path
+        Where it is.
+    columns : tuple of str
+        Names of its columns.
+    n_rows : None
+        Not known without reading.
+    delimiter : str
+        What separates the fields.
+    """
 
     kind: ClassVar[str] = "CSV"
     delimiter: str
