@@ -119,7 +119,9 @@ def plot_differences(
         _difference_row(
             difference(tree, name, base, var, prob, class_=class_, group=group),
             difference(tree, name, base, var, _INNER, class_=class_, group=group),
-            converged=case_converged(tree, find_case(tree, name, class_, group)),
+            converged=all(
+                case_converged(tree, find_case(tree, one, class_, group)) for one in (name, base)
+            ),
         )
         for name in names
         if name != base
@@ -186,30 +188,13 @@ def _forest(rows: Sequence[_Row], notes: Sequence[style.Note]) -> tuple[Figure, 
     """Draw rows from the top down, their numbers at the right."""
     figure = style.new_figure(_WIDTH, _ROW_INCHES * len(rows) + _FRAME_INCHES, notes)
     ax = figure.subplots()
-    for place, row in enumerate(rows):
-        ax.plot(row.outer, (place, place), color=row.colour, linewidth=1.2, zorder=2)
-        ax.plot(
-            row.inner,
-            (place, place),
-            color=row.colour,
-            linewidth=4,
-            solid_capstyle="butt",
-            alpha=0.55,
-            zorder=2,
-        )
-        ax.plot(row.mean, place, "o", color=row.colour, markersize=5, clip_on=False, zorder=4)
-        if row.point is not None:
-            ax.plot(
-                row.point,
-                place,
-                "D",
-                markersize=4.5,
-                markerfacecolor="white",
-                markeredgecolor=style.VERMILLION,
-                markeredgewidth=1.2,
-                clip_on=False,
-                zorder=3,
-            )
+    places = range(len(rows))
+    colours = [row.colour for row in rows]
+    for ends, width, alpha in (("outer", 1.2, 1.0), ("inner", 4.0, 0.55)):
+        lower, upper = zip(*(getattr(row, ends) for row in rows), strict=True)
+        ax.hlines(places, lower, upper, colors=colours, linewidth=width, alpha=alpha, zorder=2)
+    ax.scatter([row.mean for row in rows], places, s=25, c=colours, clip_on=False, zorder=4)
+    _draw_estimates(ax, rows)
     style.dress(ax, grid="x")
     ax.spines["left"].set_visible(False)
     ax.set_ylim(len(rows) - 0.4, -0.6)
@@ -218,6 +203,23 @@ def _forest(rows: Sequence[_Row], notes: Sequence[style.Note]) -> tuple[Figure, 
     style.as_written(ax.get_yticklabels())
     _write_numbers(ax, rows)
     return figure, ax
+
+
+def _draw_estimates(ax: Axes, rows: Sequence[_Row]) -> None:
+    found = [(row.point, place) for place, row in enumerate(rows) if row.point is not None]
+    if found:
+        x, y = zip(*found, strict=True)
+        ax.scatter(
+            x,
+            y,
+            s=20,
+            marker="D",
+            facecolor="white",
+            edgecolor=style.VERMILLION,
+            linewidth=1.2,
+            clip_on=False,
+            zorder=3,
+        )
 
 
 def _write_numbers(ax: Axes, rows: Sequence[_Row]) -> None:

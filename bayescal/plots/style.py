@@ -247,7 +247,7 @@ def case_title(ax: Axes, tree: xr.DataTree, case: Case) -> None:
         What the panel shows.
     """
     fine = case_converged(tree, case)
-    text = shorten(case.label, 30) if fine else f"{shorten(case.label, 14)} {NOT_CONVERGED}"
+    text = shorten(case.label, 26) if fine else f"{shorten(case.label, 12)} {NOT_CONVERGED}"
     title(ax, text, fontsize=TEXT_SIZE, color=INK if fine else RED)
 
 

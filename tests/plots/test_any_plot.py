@@ -1,0 +1,95 @@
+"""What holds for every plot and every result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import matplotlib as mpl
+import pytest
+import xarray as xr
+from matplotlib import _pylab_helpers
+from matplotlib.figure import Figure
+
+from bayescal import plots
+from tests.plots.looks import assert_readable, words
+from tests.synthetic import make_result
+
+Plot = Callable[[xr.DataTree], Figure]
+
+LONG = tuple(f"resnet50-imagenet-augmented-label-smoothing-seed-{k}" for k in range(3))
+DIGITS = tuple(f"digit {k}" for k in range(10))
+RESULTS: dict[str, dict[str, Any]] = {
+    "one": {"classifiers": ("vit",)},
+    "twenty": {"classifiers": [f"model {k}" for k in range(20)]},
+    "long names": {"classifiers": LONG},
+    "long names not converged": {"classifiers": LONG, "converged": False},
+    "ten classes": {"classifiers": ("vit",), "classes": DIGITS},
+    "groups": {"groups": ("women", "men", "not said")},
+    "all scores equal": {"score": "constant"},
+    "empty bins": {"score": "rare", "strategy": "uniform", "n": 300},
+    "not converged": {"converged": False, "jump": True},
+    "surely calibrated": {"p_calibrated": 1.0},
+    "hostile names": {"classifiers": ("$\\frac{", "<script>", "_x", "%s {} \\n")},
+}
+ALL: dict[str, Plot] = {
+    "reliability": plots.plot_reliability,
+    "posterior": plots.plot_posterior,
+    "comparison": plots.plot_comparison,
+    "prior_posterior": plots.plot_prior_posterior,
+}
+
+
+@pytest.fixture(scope="module", params=RESULTS, ids=lambda name: name.replace(" ", "-"))
+def tree(request: pytest.FixtureRequest) -> xr.DataTree:
+    return make_result(**RESULTS[request.param], prior=True, draws=200)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_it_can_be_read(name: str, tree: xr.DataTree) -> None:
+    assert_readable(ALL[name](tree))
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_failed_fit_is_shouted_and_a_jump_is_said(name: str) -> None:
+    tree = make_result(converged=False, jump=True, prior=True)
+    said = " ".join(" ".join(words(ALL[name](tree))).split())
+    assert "NOT CONVERGED: a: R-hat 1.53" in said
+    assert "Possible jump in the calibration curve (a)" in said
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_good_result_has_no_notes(name: str) -> None:
+    said = " ".join(words(ALL[name](make_result(prior=True))))
+    assert "NOT CONVERGED" not in said
+    assert "jump" not in said
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_nothing_global_is_touched(name: str) -> None:
+    before = dict(mpl.rcParams)
+    figure = ALL[name](make_result(prior=True))
+    assert dict(mpl.rcParams) == before
+    assert not _pylab_helpers.Gcf.figs
+    assert figure._repr_png_().startswith(b"\x89PNG")  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_the_result_is_left_as_it_was(name: str) -> None:
+    tree = make_result(prior=True)
+    before = tree.copy(deep=True)
+    ALL[name](tree)
+    xr.testing.assert_identical(tree, before)
+
+
+def test_a_warning_of_the_status_is_shown() -> None:
+    tree = make_result()
+    tree.attrs["status"] = "only one class among the labels"
+    assert "only one class among the labels" in words(plots.plot_comparison(tree))
+
+
+def test_a_result_that_does_not_say_which_case_failed_warns_in_every_plot() -> None:
+    tree = make_result(converged=False)
+    tree["diagnostics"]["converged"][...] = True
+    said = " ".join(words(plots.plot_reliability(tree, "b")))
+    assert "NOT CONVERGED" in said

@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection, PathCollection
+
+from bayescal.core.errors import InputError
+from bayescal.plots import plot_comparison, plot_differences
+from bayescal.results.difference import difference
+from bayescal.results.intervals import interval
+from tests.plots.looks import assert_readable, words
+from tests.synthetic import make_result
+
+NAMES = ("vit", "resnet", "gbm", "forest")
+
+
+def _rows(ax: Axes) -> list[str]:
+    return [label.get_text() for label in ax.get_yticklabels()]
+
+
+def _line(ax: Axes, place: int, width: float) -> list[float]:
+    """Ends of the line of that width in a row."""
+    (lines,) = (
+        item
+        for item in ax.collections
+        if isinstance(item, LineCollection) and item.get_linewidth()[0] == width
+    )
+    (start, y), (end, _) = lines.get_segments()[place]
+    assert y == place
+    return [start, end]
+
+
+def _mark(ax: Axes, place: int, number: int) -> float:
+    """Where the mark of a row is: 0 for the mean, 1 for the estimate."""
+    marks = [item for item in ax.collections if isinstance(item, PathCollection)][number]
+    x, y = np.asarray(marks.get_offsets())[place]
+    assert y == place
+    return float(x)
+
+
+def test_the_smallest_error_is_at_the_top() -> None:
+    tree = make_result(NAMES)
+    ax = plot_comparison(tree).axes[0]
+    means = tree["model_average"]["ece_mean"]
+    assert _rows(ax) == [str(name) for name in means.sortby(means)["classifier"].values]
+    assert ax.get_ylim()[0] > ax.get_ylim()[1]
+
+
+def test_each_row_has_its_intervals_mean_and_estimate() -> None:
+    tree = make_result(NAMES)
+    ax = plot_comparison(tree, prob=0.8).axes[0]
+    place = _rows(ax).index("gbm")
+    for prob, width in ((0.8, 1.2), (0.5, 4)):
+        bounds = interval(tree, "ece", prob).sel(classifier="gbm")
+        np.testing.assert_allclose(_line(ax, place, width), bounds)
+    expected = tree.sel(classifier="gbm")
+    assert _mark(ax, place, 0) == float(expected["model_average"]["ece_mean"])
+    assert _mark(ax, place, 1) == float(expected["point_estimate"]["ece"])
+
+
+def test_numbers_of_a_failed_fit_are_not_printed() -> None:
+    said = words(plot_comparison(make_result(("vit", "gbm"), converged=False)))
+    assert "NOT CONVERGED" in said
+    assert sum("0.0" in text and "to" in text for text in said) == 1
+
+
+def test_fifty_cases_can_be_read() -> None:
+    tree = make_result([f"m{k}" for k in range(5)], classes=[f"c{k}" for k in range(10)], draws=20)
+    assert_readable(plot_comparison(tree))
+
+
+def test_differences_are_from_the_best_and_agree_with_difference() -> None:
+    tree = make_result(NAMES)
+    means = tree["model_average"]["tce_mean"]
+    best = str(means["classifier"].values[np.argmin(means.values)])
+    figure = plot_differences(tree)
+    assert_readable(figure)
+    ax = figure.axes[0]
+    assert set(_rows(ax)) == set(NAMES) - {best}
+    assert ax.get_xlabel() == f"TCE minus that of {best}"
+    expected = difference(tree, "vit", best)
+    drawn = _line(ax, _rows(ax).index("vit"), 1.2)
+    assert drawn == [expected.lower, expected.upper]
+
+
+def test_the_reference_and_the_class_can_be_chosen() -> None:
+    tree = make_result(("vit", "gbm"), classes=("cat", "dog"))
+    ax = plot_differences(tree, reference="gbm", class_="dog").axes[0]
+    assert _rows(ax) == ["vit"]
+    assert ax.get_xlabel() == "TCE minus that of gbm (dog)"
+
+
+def test_a_failed_fit_shows_in_the_differences() -> None:
+    tree = make_result(("vit", "gbm"), converged=False)
+    for reference in ("vit", "gbm"):
+        said = words(plot_differences(tree, reference=reference))
+        assert "NOT CONVERGED" in said, reference
+
+
+def test_one_classifier_has_no_difference() -> None:
+    with pytest.raises(InputError, match="differences need two classifiers"):
+        plot_differences(make_result(("vit",)))

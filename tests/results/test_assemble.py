@@ -1,0 +1,140 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from bayescal.core.errors import InputError
+from bayescal.results.assemble import CaseResult, assemble
+
+_SHAPE = (2, 5)
+
+
+def _fit(value: float, bins: int = 3, **coords: str) -> CaseResult:
+    return CaseResult(
+        coords=coords,
+        posterior={"ece": np.full(_SHAPE, value), "gap": np.full((*_SHAPE, bins), value)},
+        point_estimate={"ece": value, "positives": np.arange(bins) + value},
+        observed_data={"positives": np.arange(7)},
+    )
+
+
+def _assemble(*fits: CaseResult, **options: Any) -> xr.DataTree:
+    dims = {"gap": ("bin",), "positives": ("bin",), "observed_data/positives": ("cell",)}
+    return assemble(fits, **{"dims": dims, "attrs": {}, **options})
+
+
+def test_one_case_has_no_case_dimension() -> None:
+    tree = _assemble(_fit(0.1, classifier="vit"))
+    assert tree["posterior"]["ece"].dims == ("chain", "draw")
+    assert tree["posterior"]["gap"].dims == ("chain", "draw", "bin")
+    assert json.loads(tree.attrs["classifiers"]) == ["vit"]
+
+
+def test_cases_stack_after_chain_and_draw_and_before_own_dims() -> None:
+    tree = _assemble(_fit(0.1, classifier="vit"), _fit(0.2, classifier="gbm"))
+    assert tree["posterior"]["gap"].dims == ("chain", "draw", "classifier", "bin")
+    assert tree["point_estimate"]["positives"].dims == ("classifier", "bin")
+    assert float(tree["point_estimate"]["ece"].sel(classifier="gbm")) == 0.2
+
+
+def test_each_case_lands_at_its_own_coordinates() -> None:
+    values = {("vit", "cat"): 0.1, ("gbm", "dog"): 0.4, ("vit", "dog"): 0.2, ("gbm", "cat"): 0.3}
+    fits = [_fit(v, **{"classifier": m, "class": c}) for (m, c), v in values.items()]
+    ece = _assemble(*fits)["posterior"]["ece"]
+    for (model, label), value in values.items():
+        assert (ece.sel(**{"classifier": model, "class": label}) == value).all()
+
+
+def test_one_classifier_with_classes_has_the_class_dimension_only() -> None:
+    fits = [_fit(0.1, **{"classifier": "vit", "class": label}) for label in ("cat", "dog")]
+    assert _assemble(*fits)["posterior"]["ece"].dims == ("chain", "draw", "class")
+
+
+def test_one_name_may_have_other_dims_in_another_group() -> None:
+    tree = _assemble(_fit(0.1, classifier="vit"))
+    assert tree["observed_data"]["positives"].dims == ("cell",)
+    assert tree["point_estimate"]["positives"].dims == ("bin",)
+
+
+def test_dims_without_names_are_numbered() -> None:
+    tree = _assemble(_fit(0.1, classifier="vit"))
+    np.testing.assert_array_equal(tree["posterior"]["bin"], [0, 1, 2])
+
+
+def test_a_fit_of_several_groups_at_once_carries_the_group_dimension() -> None:
+    fits = [
+        CaseResult(coords={"classifier": name}, posterior={"ece": np.zeros((*_SHAPE, 3))})
+        for name in ("vit", "gbm")
+    ]
+    options = {"dims": {"ece": ("group",)}, "coords": {"group": ["a", "b", "c"]}}
+    tree = _assemble(*fits, **options)
+    assert tree["posterior"]["ece"].dims == ("chain", "draw", "classifier", "group")
+    assert list(tree["posterior"]["group"].values) == ["a", "b", "c"]
+    assert json.loads(tree.attrs["groups"]) == ["a", "b", "c"]
+
+
+def test_groups_without_names_are_refused() -> None:
+    fit = CaseResult(coords={"classifier": "vit"}, posterior={"ece": np.zeros((*_SHAPE, 3))})
+    with pytest.raises(InputError, match="'group' must be named"):
+        _assemble(fit, dims={"ece": ("group",)})
+
+
+def test_empty_groups_are_left_out() -> None:
+    assert "log_prior" not in _assemble(_fit(0.1, classifier="vit")).children
+
+
+def test_attributes_are_what_netcdf_can_hold() -> None:
+    attrs = {"converged": True, "priors": {"a": [1, 2]}, "n_obs": np.int64(7), "title": "ECE"}
+    tree = _assemble(_fit(0.1, classifier="vit"), attrs=attrs)
+    assert tree.attrs["converged"] == "true"
+    assert tree.attrs["priors"] == '{"a": [1, 2]}'
+    assert type(tree.attrs["n_obs"]) is int
+    assert tree.attrs["title"] == "ECE"
+
+
+def test_variables_keep_their_attributes() -> None:
+    attrs = {"point_estimate/ece": {"kind": "plug-in"}}
+    tree = _assemble(_fit(0.1, classifier="vit"), variable_attrs=attrs)
+    assert tree["point_estimate"]["ece"].attrs == {"kind": "plug-in"}
+
+
+def test_nothing_to_assemble() -> None:
+    with pytest.raises(InputError, match="at least one case"):
+        _assemble()
+
+
+def test_a_hole_in_the_grid_is_refused() -> None:
+    places = (("vit", "cat"), ("vit", "dog"), ("gbm", "cat"))
+    fits = [_fit(0.1, **{"classifier": model, "class": label}) for model, label in places]
+    with pytest.raises(InputError, match="4 cases; got 3"):
+        _assemble(*fits)
+
+
+def test_the_same_case_twice_is_refused() -> None:
+    with pytest.raises(InputError, match="'vit'} twice"):
+        _assemble(_fit(0.1, classifier="vit"), _fit(0.2, classifier="vit"))
+
+
+def test_cases_with_and_without_class_do_not_mix() -> None:
+    with pytest.raises(InputError, match="every case must have the coords"):
+        _assemble(_fit(0.1, classifier="vit"), _fit(0.2, **{"classifier": "gbm", "class": "cat"}))
+
+
+def test_a_variable_that_one_case_lacks_is_named() -> None:
+    bare = CaseResult(coords={"classifier": "gbm"}, posterior={"ece": np.zeros(_SHAPE)})
+    with pytest.raises(InputError, match="posterior/gap is missing for"):
+        _assemble(_fit(0.1, classifier="vit"), bare)
+
+
+def test_shapes_that_differ_between_cases_are_named() -> None:
+    with pytest.raises(InputError, match=r"posterior/gap must have one shape.*2, 5, 3.*2, 5, 4"):
+        _assemble(_fit(0.1, classifier="vit"), _fit(0.1, bins=4, classifier="gbm"))
+
+
+def test_dims_that_are_not_listed_are_named() -> None:
+    with pytest.raises(InputError, match=r"posterior/gap must have 2 dimensions; got shape"):
+        _assemble(_fit(0.1, classifier="vit"), dims={"positives": ("bin",)})

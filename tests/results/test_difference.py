@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import xarray as xr
+from scipy.stats import norm
+
+from bayescal.core.errors import InputError
+from bayescal.results.assemble import CaseResult, assemble
+from bayescal.results.difference import difference
+from tests.synthetic import make_result
+
+MEANS, SDS, NAMES = (0.3, 0.2), (0.02, 0.01), ("vit", "gbm")
+
+
+def _normal_result(
+    correlation: float, p_calibrated: tuple[float, float] = (0.0, 0.0)
+) -> xr.DataTree:
+    """Two posteriors that are normal, so that their difference is known."""
+    quantiles = norm.ppf((np.arange(8000) + 0.5) / 8000).reshape(4, 2000)
+    fits = [
+        CaseResult(
+            coords={"classifier": name},
+            posterior={"tce": mean + sd * quantiles},
+            point_estimate={"ece": mean},
+            model_average={"p_calibrated": p0, "tce_mean": (1 - p0) * mean},
+            diagnostics={"converged": True},
+        )
+        for name, mean, sd, p0 in zip(NAMES, MEANS, SDS, p_calibrated, strict=True)
+    ]
+    pairing = xr.DataArray(
+        [[1, correlation], [correlation, 1]],
+        dims=("classifier", "classifier_other"),
+        coords={"classifier": list(NAMES), "classifier_other": list(NAMES)},
+    )
+    words = ("bayescal_version", "quantity", "title", "estimand", "status")
+    attrs = {**dict.fromkeys(words, ""), "seed": 20, "converged": True}
+    return assemble(fits, dims={}, attrs=attrs, pairing={"correlation": pairing})
+
+
+@pytest.mark.parametrize("correlation", [-0.5, 0.0, 0.6, 0.95])
+def test_normal_posteriors_give_the_normal_difference(correlation: float) -> None:
+    found = difference(_normal_result(correlation), "vit", "gbm", prob=0.9)
+    sd = np.sqrt(SDS[0] ** 2 + SDS[1] ** 2 - 2 * correlation * SDS[0] * SDS[1])
+    expected = 0.1 + sd * norm.ppf([0.05, 0.95])
+    # Four standard errors of a 5% quantile of 8000 draws.
+    error = 4 * sd * np.sqrt(0.05 * 0.95 / 8000) / norm.pdf(norm.ppf(0.05))
+    np.testing.assert_allclose([found.lower, found.upper], expected, atol=error)
+    np.testing.assert_allclose(found.mean, 0.1, atol=1e-12)
+    assert found.correlation == correlation
+
+
+def test_pairing_narrows_the_interval() -> None:
+    apart, together = (difference(_normal_result(r), "vit", "gbm") for r in (0.0, 0.9))
+    assert together.upper - together.lower < 0.7 * (apart.upper - apart.lower)
+
+
+def test_coupling_leaves_each_marginal_as_it_is() -> None:
+    found = difference(_normal_result(0.6), "vit", "gbm")
+    np.testing.assert_allclose(found.draws.mean(), 0.1, atol=1e-12)
+
+
+def test_exchanging_the_names_changes_the_signs_only() -> None:
+    tree = make_result(("vit", "gbm"), p_calibrated=0.2)
+    one, other = difference(tree, "vit", "gbm"), difference(tree, "gbm", "vit")
+    np.testing.assert_array_equal(one.draws, -other.draws)
+    assert (one.lower, one.upper) == pytest.approx((-other.upper, -other.lower), abs=1e-15)
+    assert one.prob_first_larger + other.prob_first_larger + one.prob_equal == pytest.approx(1)
+
+
+def test_the_same_result_gives_the_same_draws() -> None:
+    tree = make_result(("vit", "gbm"), p_calibrated=0.2)
+    one, again = (difference(tree, "vit", "gbm").draws for _ in range(2))
+    np.testing.assert_array_equal(one, again)
+
+
+def test_two_calibrated_classifiers_are_equal_but_the_interval_does_not_collapse() -> None:
+    found = difference(_normal_result(0.6, (1.0, 1.0)), "vit", "gbm")
+    assert (found.mean, found.prob_equal, found.prob_first_larger) == (0.0, 1.0, 0.0)
+    assert found.lower == 0.0
+    assert found.upper > 0.1
+
+
+def test_a_classifier_that_may_be_calibrated_widens_the_interval_to_the_others_error() -> None:
+    found = difference(_normal_result(0.0, (0.0, 0.5)), "vit", "gbm")
+    # Half of the time the second error is 0, and the difference is the first, about 0.3.
+    assert found.upper == pytest.approx(MEANS[0] + SDS[0] * norm.ppf(0.9), abs=0.002)
+    assert found.lower == pytest.approx(0.1 - np.hypot(*SDS) * norm.ppf(0.95), abs=0.002)
+    assert found.mean == pytest.approx(0.3 - 0.5 * 0.2)
+
+
+def test_the_answer_in_words() -> None:
+    text = difference(_normal_result(0.0), "vit", "gbm").text
+    assert text.startswith("TCE of vit minus gbm: +0.1000 (90% interval +0.0")
+    assert text.endswith("vit's is the larger with probability 1.00.")
+
+
+def test_classes_are_chosen_by_name() -> None:
+    tree = make_result(("vit", "gbm"), classes=("cat", "dog"))
+    cat, dog = (difference(tree, "vit", "gbm", class_=name) for name in ("cat", "dog"))
+    assert cat.mean != dog.mean
+    averages = tree["model_average"]["tce_mean"].sel({"class": "dog"})
+    assert dog.mean == pytest.approx(float(averages.sel(classifier="vit") - averages[1]))
+
+
+def test_classes_must_be_chosen() -> None:
+    with pytest.raises(InputError, match=r"class_ must be one of the result's.*'cat', 'dog'"):
+        difference(make_result(("vit", "gbm"), classes=("cat", "dog")), "vit", "gbm")
+
+
+def test_groups_must_be_chosen() -> None:
+    with pytest.raises(InputError, match="group must be one of the result's"):
+        difference(make_result(("vit", "gbm"), groups=("f", "m")), "vit", "gbm")
+
+
+def test_without_pairing_the_remedy_is_named() -> None:
+    tree = make_result(("vit", "gbm"))
+    del tree["pairing"]
+    with pytest.raises(InputError, match=r"Fit the classifiers together.*Scores\.stack"):
+        difference(tree, "vit", "gbm")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("vit", "nobody"), "got 'nobody'. Choose from 'vit', 'gbm'"),
+        (("vit", "vit"), "must differ"),
+        (("vit", "gbm", "gap"), "must be a calibration error; got 'gap'"),
+        (("vit", "gbm", "tce", 1.5), "prob must lie strictly between 0 and 1"),
+    ],
+)
+def test_wrong_arguments(arguments: tuple[str, ...], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        difference(make_result(("vit", "gbm")), *arguments)

@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bayescal.core.errors import InputError
+from bayescal.results.intervals import averaged_quantile, in_words, interval
+from tests.synthetic import make_result
+
+
+@given(zeros=st.integers(0, 399), level=st.floats(0.01, 0.99), seed=st.integers(0, 99))
+def test_averaged_quantile_is_that_of_the_draws_with_zeros_put_in(
+    zeros: int, level: float, seed: int
+) -> None:
+    draws = np.random.default_rng(seed).uniform(1, 2, 400)
+    mixed = np.concatenate([np.zeros(zeros), draws])
+    found = averaged_quantile(draws, zeros / mixed.size, level)
+    low, high = np.quantile(mixed, [max(level - 0.01, 0), min(level + 0.01, 1)])
+    assert low - 1e-12 <= found <= high + 1e-12
+
+
+@settings(max_examples=25)
+@given(
+    p_calibrated=st.floats(0, 1),
+    prob=st.sampled_from([0.5, 0.8, 0.9, 0.95]),
+    seed=st.integers(0, 20),
+)
+def test_the_conservative_interval_holds_its_probability(
+    p_calibrated: float, prob: float, seed: int
+) -> None:
+    tree = make_result(("vit",), p_calibrated=p_calibrated, seed=seed, draws=100, n=200)
+    lower, upper = interval(tree, "tce", prob).values
+    draws = tree["posterior"]["tce"].values
+    inside = np.mean((draws >= lower) & (draws <= upper))
+    assert p_calibrated * (lower == 0) + (1 - p_calibrated) * inside >= prob - 2 / draws.size
+
+
+@pytest.mark.parametrize(("p_calibrated", "touches"), [(0.049, False), (0.0501, True)])
+def test_the_lower_end_is_0_from_the_tail_probability_on(
+    p_calibrated: float, touches: bool
+) -> None:
+    tree = make_result(("vit",), p_calibrated=p_calibrated)
+    assert (float(interval(tree, "ece", 0.9)[0]) == 0) is touches
+
+
+def test_the_upper_end_is_the_draws_own() -> None:
+    tree = make_result(("vit", "gbm"), p_calibrated=0.97)
+    upper = interval(tree, "ece", 0.9).sel(ci_bound="upper")
+    expected = np.quantile(tree["posterior"]["ece"].values, 0.95, axis=(0, 1))
+    np.testing.assert_allclose(upper, expected)
+
+
+def test_other_variables_are_equal_tailed_and_keep_their_dims() -> None:
+    tree = make_result(("vit", "gbm"), p_calibrated=0.97)
+    found = interval(tree, "gap", 0.8)
+    assert found.dims == ("classifier", "bin", "ci_bound")
+    assert (found.attrs["ci_kind"], found.attrs["ci_prob"]) == ("eti", 0.8)
+    draws = tree["posterior"]["gap"].sel(classifier="gbm", bin=3).values
+    bounds = found.sel(classifier="gbm", bin=3)
+    np.testing.assert_allclose(bounds, np.quantile(draws, [0.1, 0.9]))
+
+
+def test_each_case_has_its_own_probability_of_calibration() -> None:
+    tree = make_result(("vit", "gbm"), classes=("cat", "dog"))
+    tree["model_average"]["p_calibrated"][:] = [[0.0, 0.9], [0.0, 0.0]]
+    lower = interval(tree, "ece").sel(ci_bound="lower")
+    assert lower.dims == ("classifier", "class")
+    np.testing.assert_array_equal(lower == 0, [[False, True], [False, False]])
+
+
+def test_the_order_of_the_dims_does_not_matter() -> None:
+    tree = make_result(("vit", "gbm"), classes=("cat", "dog"))
+    turned = tree.copy()
+    average = tree["model_average"].to_dataset()
+    turned["model_average"] = average.transpose("class", "classifier")
+    assert interval(tree, "ece").equals(interval(turned, "ece"))
+
+
+@pytest.mark.parametrize("how", ["absent", "nan"])
+def test_without_a_probability_of_calibration_it_is_equal_tailed(how: str) -> None:
+    tree = make_result(("vit",), p_calibrated=0.5)
+    if how == "absent":
+        del tree["model_average"]
+    else:
+        tree["model_average"]["p_calibrated"][...] = np.nan
+    found = interval(tree, "ece", 0.9)
+    assert found.attrs["ci_kind"] == "eti"
+    np.testing.assert_allclose(found, np.quantile(tree["posterior"]["ece"], [0.05, 0.95]))
+
+
+def test_the_interval_says_in_words_what_it_is() -> None:
+    words = interval(make_result(), "ece", 0.9).attrs["ci_text"]
+    assert words == in_words("conservative", 0.9)
+    assert words.startswith("90% conservative credible interval: from the 5% quantile")
+    assert "97.5% quantile" in in_words("conservative", 0.95)
+
+
+@pytest.mark.parametrize("prob", [0, 1, 90, -0.1, float("nan")])
+def test_prob_outside_the_unit_interval(prob: float) -> None:
+    with pytest.raises(InputError, match="prob must lie strictly between 0 and 1"):
+        interval(make_result(), "ece", prob)
+
+
+def test_an_unknown_variable() -> None:
+    with pytest.raises(InputError, match="'brier'"):
+        interval(make_result(), "brier")
