@@ -118,7 +118,7 @@ class BinCounts:
         return (self.edges[:-1] + self.edges[1:]) / 2
 
     def __add__(self, other: BinCounts) -> BinCounts:
-        """Counts of the rows of both.
+        """Count the rows of both.
 
         Raises
         ------
@@ -142,7 +142,7 @@ class BinCounts:
         )
 
     def merge(self, edges: ArrayLike, strategy: str = "edges") -> BinCounts:
-        """Counts of coarser bins.
+        """Merge into coarser bins.
 
         Parameters
         ----------

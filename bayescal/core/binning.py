@@ -121,7 +121,7 @@ def count_into(
     ----------
     score : ndarray of shape (obs,)
         Scores in [0, 1].
-    event : ndarray of shape (obs,), bool or integer
+    event : ndarray of shape (obs,), bool or int
         1 where the event happened, else 0.
     edges : array-like of shape (bin + 1,)
         Edges from 0 to 1.

@@ -9,7 +9,7 @@ instructions, in less time than one pass of ``np.bincount`` over three quantitie
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,7 +44,7 @@ def tally(
     ----------
     score : ndarray of shape (obs,), in [0, 1]
         Scores. float32 is compared as float32, without a rounding error.
-    event : ndarray of shape (obs,), bool or integer
+    event : ndarray of shape (obs,), bool or int
         1 where the event happened, else 0.
     edges : ndarray of shape (bin + 1,)
         Edges from 0 to 1 that do not decrease.
@@ -67,26 +67,26 @@ def tally(
     [1, 2]
     """
     dtype: np.dtype[np.floating] = np.dtype("f4" if score.dtype == np.float32 else "f8")
-    inner = _representable(edges[1:-1], dtype, closed)
-    side = "right" if closed == "right" else "left"
+    keys = _edge_keys(_representable(edges[1:-1], dtype, closed), closed)
+    side: Literal["left", "right"] = "right" if closed == "right" else "left"
     n_bins = len(edges) - 1
     size = np.zeros(2 * n_bins, np.int64)
     score_sum = np.zeros(2 * n_bins, np.float64)
     rows = _BLOCK_BYTES // dtype.itemsize
-    buffer = np.empty(rows, dtype)
-    sign = np.empty(rows, f"i{dtype.itemsize}")
+    buffer, sign = np.empty(rows, dtype), np.empty(rows, keys.dtype)
     for start in range(0, len(score), rows):
         stop = min(start + rows, len(score))
         block = buffer[: stop - start]
-        n_positive = _sort_block(score[start:stop], event[start:stop], block, sign[: stop - start])
-        ends = _stretches(block, n_positive, inner, side)
+        key = _sort_block(score[start:stop], event[start:stop], block, sign[: stop - start])
+        ends = np.concatenate(([0], np.searchsorted(key, keys, side=side), [stop - start]))
         here = np.diff(ends)
         held = here > 0
         size += here
         # reduceat sums from each start to the next one, which is right once empty bins are out.
         score_sum[held] += np.add.reduceat(block, ends[:-1][held], dtype=np.float64)
     positives, negatives = size.reshape(2, n_bins)
-    return Tally(positives + negatives, positives, score_sum.reshape(2, n_bins).sum(axis=0))
+    # With the event, a score stands in its block with a minus sign.
+    return Tally(positives + negatives, positives, np.abs(score_sum).reshape(2, n_bins).sum(axis=0))
 
 
 def _sort_block(
@@ -94,33 +94,29 @@ def _sort_block(
     event: NDArray[np.generic],
     block: NDArray[np.floating],
     sign: NDArray[np.signedinteger],
-) -> int:
-    """Write the scores into `block`, those with the event first, each part ascending.
+) -> NDArray[np.signedinteger]:
+    """Write the scores into `block`, those with the event negative, and sort them as integers.
 
-    Read as integers, non-negative floats keep their order, with or without the sign bit; with it
-    they come first. Returns how many do.
+    Read as integers, floats >= 0 keep their order, with or without the sign bit; with it they come
+    first. Returns the integers, which share the memory of `block`.
     """
     np.add(score, 0, out=block, casting="same_kind")  # and -0.0, whose sign bit is set, becomes 0
     key = block.view(sign.dtype)
-    top = 8 * sign.itemsize - 1
-    np.left_shift(event, top, out=sign, dtype=sign.dtype, casting="unsafe")
+    np.left_shift(event, 8 * sign.itemsize - 1, out=sign, dtype=sign.dtype, casting="unsafe")
     np.bitwise_or(key, sign, out=key)
     key.sort()
-    n_positive = int(np.searchsorted(key, 0))
-    np.bitwise_and(key, np.iinfo(sign.dtype).max, out=key)
-    return n_positive
+    return key
 
 
-def _stretches(
-    block: NDArray[np.floating], n_positive: int, inner: NDArray[np.floating], side: str
-) -> NDArray[np.int64]:
-    """Where the bins begin and end in a sorted block: those of the events, then of the rest."""
-    first = np.searchsorted(block[:n_positive], inner, side=side)  # type: ignore[call-overload]
-    second = np.searchsorted(block[n_positive:], inner, side=side)  # type: ignore[call-overload]
-    ends: NDArray[np.int64] = np.concatenate(
-        ([0], first, [n_positive], second + n_positive, [len(block)])
-    )
-    return ends
+def _edge_keys(inner: NDArray[np.floating], closed: str) -> NDArray[np.signedinteger]:
+    """Integers that part a sorted block: into the bins of the events, then into those of the rest.
+
+    Between the two stands what parts negative integers from others, wherever equality goes.
+    """
+    key = inner.view(f"i{inner.itemsize}")
+    lowest = np.iinfo(key.dtype).min
+    between = np.array([-1 if closed == "right" else 0], key.dtype)
+    return np.concatenate((key | lowest, between, key))
 
 
 def _representable(

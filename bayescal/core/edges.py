@@ -15,6 +15,9 @@ type Strategy = str | ArrayLike
 """``"uniform"``, ``"quantile"``, or the edges themselves."""
 
 STRATEGIES = ("uniform", "quantile")
+type OrderStatistics = Callable[[NDArray[np.int64]], NDArray[np.floating]]
+"""Takes ranks from 1 on that do not decrease, and returns the scores of those ranks."""
+
 CLOSED = ("right", "left")
 
 
@@ -89,7 +92,7 @@ def strategy_name(strategy: Strategy) -> str:
 
 
 def choose_edges(
-    order_statistics: Callable[[NDArray[np.int64]], NDArray[np.floating]],
+    order_statistics: OrderStatistics,
     n: int,
     n_bins: int,
     strategy: Strategy,
@@ -133,7 +136,7 @@ def choose_edges(
 
 
 def quantile_ranks(n: int, n_bins: int) -> NDArray[np.int64]:
-    """Ranks of the scores that are the inner edges of bins of equal mass.
+    """Rank the scores that are the inner edges of bins of equal mass.
 
     Parameters
     ----------
@@ -145,7 +148,7 @@ def quantile_ranks(n: int, n_bins: int) -> NDArray[np.int64]:
     Returns
     -------
     ndarray of shape (bin - 1,)
-        floor(n b / n_bins) for b = 1, ..., n_bins - 1: from 0, which is no score, to `n`.
+        Ranks floor(n b / n_bins) for b = 1, ..., n_bins - 1: from 0, which is no score, to `n`.
 
     Examples
     --------
@@ -217,7 +220,7 @@ def bin_edges(score: NDArray[np.floating], n_bins: int, strategy: Strategy) -> N
 
 
 def refine(edges: ArrayLike, others: ArrayLike, closed: str = "right") -> NDArray[np.float64]:
-    """Edges of the finest bins that both sets of bins can be merged from.
+    """Unite two sets of edges, so that either set of bins can be merged from the result.
 
     Parameters
     ----------

@@ -11,7 +11,16 @@ from numpy.typing import NDArray
 from bayescal.core.bin_counts import BinCounts
 from bayescal.core.binning import count_into
 from bayescal.core.checks import check_choice, check_rows
-from bayescal.core.edges import CLOSED, Strategy, choose_edges, refine, strategy_name
+from bayescal.core.edges import (
+    CLOSED,
+    OrderStatistics,
+    Strategy,
+    check_n_bins,
+    choose_edges,
+    quantile_ranks,
+    refine,
+    strategy_name,
+)
 from bayescal.core.errors import InputError
 from bayescal.core.factorize import Label, factorize
 from bayescal.core.intake import Column, probabilities
@@ -90,8 +99,12 @@ def stream_counts(
         The label that the score is the probability of.
     from_logits : bool, default False
         Whether the scores are logits.
-    n_bins, strategy, closed
-        As for `bayescal.core.binning.bin_scores`.
+    n_bins : int, default 15
+        Number of bins; not used when `strategy` gives the edges.
+    strategy : {"uniform", "quantile"} or array-like of shape (bin + 1,), default "quantile"
+        Bins of equal width, bins of equal mass, or these edges.
+    closed : {"right", "left"}, default "right"
+        Which end of its bin a score equal to an edge belongs to.
     n_cells : int, optional
         Also count into that many quantile cells, cut by the edges of the bins.
     batch_rows : int, default 524288
@@ -109,7 +122,7 @@ def stream_counts(
 
     Notes
     -----
-    The table is read once to check it, one to a few times for the order statistics that quantiles
+    The table is read once to check it, once or a few times for the order statistics that quantiles
     need, and once to count. Beside a batch and its copies, less than 100 MB are held.
 
     Examples
@@ -125,17 +138,20 @@ def stream_counts(
     ([1, 2], [0, 2])
     """
     check_choice(closed, CLOSED, "closed")
+    n_bins = check_n_bins(n_bins)
     source = _Source(table, label, score, from_logits, batch_rows)
     classes, n_obs, n_labeled = source.scan(pos_label)
 
-    def sorted_scores(ranks: NDArray[np.int64]) -> NDArray[np.float64]:
-        return order_statistics(source.labeled_scores, ranks, n_labeled)
-
-    edges = choose_edges(sorted_scores, n_labeled, n_bins, strategy)
+    asked = [n_bins] if isinstance(strategy, str) and strategy == "quantile" else []
+    if n_cells is not None:
+        n_cells = min(n_cells, n_labeled)
+        asked.append(n_cells)
+    scores_of = source.order_statistics(n_labeled, asked)
+    edges = choose_edges(scores_of, n_labeled, n_bins, strategy)
     if n_cells is None:
         bins = source.count(classes[1], edges, closed, strategy_name(strategy))
         return StreamedCounts(bins, None, classes, n_obs)
-    quantiles = choose_edges(sorted_scores, n_labeled, min(n_cells, n_labeled), "quantile")
+    quantiles = choose_edges(scores_of, n_labeled, n_cells, "quantile")
     cells = source.count(classes[1], refine(edges, quantiles, closed), closed, "edges")
     return StreamedCounts(cells.merge(edges, strategy_name(strategy)), cells, classes, n_obs)
 
@@ -169,10 +185,15 @@ class _Source:
         seen = np.array(sorted(labels, key=str), dtype=object)
         return code_binary(seen, pos_label, None, self._label)[1], n_obs, n_labeled
 
-    def labeled_scores(self) -> Iterator[NDArray[np.floating]]:
-        """Read the scores of the labelled rows."""
-        for _, _, scores in self._batches():
-            yield scores
+    def order_statistics(self, n: int, asked: list[int]) -> OrderStatistics:
+        """Look up the scores that bound bins of equal mass, for each number of bins asked for.
+
+        They are found together, since each search reads the whole table.
+        """
+        ranks = np.unique([rank for n_bins in asked for rank in quantile_ranks(n, n_bins)])
+        ranks = ranks[ranks > 0].astype(np.int64)
+        found = order_statistics(lambda: (scores for _, _, scores in self._batches()), ranks, n)
+        return lambda wanted: found[np.searchsorted(ranks, wanted)]
 
     def count(
         self, positive: Label, edges: NDArray[np.float64], closed: str, strategy: str

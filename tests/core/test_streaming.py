@@ -76,6 +76,20 @@ def test_cells_equal_those_of_the_whole(strategy, decimals, closed):
     same(found.cells, fine_counts(scores.tasks()[0], bins.edges, closed=closed))
 
 
+@pytest.mark.parametrize(("strategy", "most"), [("uniform", 2), ("quantile", 3)])
+def test_few_rows_are_read_a_few_times(strategy, most):
+    score, event = data()
+    table = Rows(y=event, p=score)
+    readings = []
+    batches = table.batches
+    table.batches = lambda *args: readings.append(args) or batches(*args)
+    stream_counts(table, label="y", score="p", pos_label=True, strategy=strategy)
+    assert len(readings) == most
+    readings.clear()
+    stream_counts(table, label="y", score="p", pos_label=True, strategy=strategy, n_cells=100)
+    assert len(readings) == 3
+
+
 def test_labels_seen_late_and_missing_ones():
     label = np.array(["no", "no", None, None, "no", "yes"], object)
     table = Rows(y=label, p=[0.1, 0.2, 0.3, 0.4, 0.6, 0.9])
