@@ -1,0 +1,84 @@
+"""The report as a file: checked before the work, written whole or not at all.
+
+What draws and renders is imported on the first call, so that this name costs nothing.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bayescal.core.errors import OutputError
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+def report(
+    results: xr.DataTree | Sequence[xr.DataTree],
+    path: str | os.PathLike[str],
+    *,
+    title: str = "Calibration report",
+    prob: float = 0.9,
+) -> Path:
+    """Write results as one HTML page that stands alone: no network, no scripts.
+
+    The answer comes first, in words and with its interval; then table, plots, differences,
+    groups, diagnostics, priors, bounds, provenance and the papers used. Sections for which the
+    results hold nothing are left out.
+
+    Parameters
+    ----------
+    results : xarray.DataTree or sequence of xarray.DataTree
+        What `bayescal.fit` or `bayescal.load` returned.
+    path : str or path-like
+        The file to write; one that is there is replaced.
+    title : str
+        Heading of the page.
+    prob : float
+        Probability of the credible intervals, in (0, 1).
+
+    Returns
+    -------
+    pathlib.Path
+        The file.
+
+    Raises
+    ------
+    InputError
+        There is no result, or one that is not a result, or `prob` is not in (0, 1).
+    OutputError
+        The file cannot be written; the message says why. Nothing half-written is left.
+
+    Notes
+    -----
+    The same results give the same bytes.
+
+    Examples
+    --------
+    >>> import bayescal as bc
+    >>> bc.report(bc.load("ece.nc"), "calibration.html")  # doctest: +SKIP
+    PosixPath('calibration.html')
+    """
+    target = Path(path)
+    from bayescal.report.page import page
+    from bayescal.results.io import check_writable
+
+    check_writable(target)
+    _write(target, page(results, title=title, prob=prob))
+    return target
+
+
+def _write(target: Path, text: str) -> None:
+    draft = target.with_name(f".{target.name[:100]}.{os.getpid()}.part")
+    try:
+        draft.write_text(text, encoding="utf-8", errors="replace", newline="\n")
+        draft.replace(target)
+    except OSError as error:
+        raise OutputError(
+            f"{target} cannot be written: {error.strerror}. Choose another directory."
+        ) from error
+    finally:
+        draft.unlink(missing_ok=True)

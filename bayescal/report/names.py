@@ -1,0 +1,55 @@
+"""Names that users gave: escaped, kept apart from the text around them, cut when endless."""
+
+from __future__ import annotations
+
+from markupsafe import Markup
+
+from bayescal.plots.style import shorten
+
+LONGEST = 64
+"""Characters of a name that the page shows; the whole name is in its tooltip."""
+
+
+def plain(name: str) -> Markup:
+    """Set a name so that its writing direction does not touch the text around it.
+
+    Parameters
+    ----------
+    name : str
+        Any text.
+
+    Returns
+    -------
+    markupsafe.Markup
+        Escaped; a name that is cut has the whole of it as tooltip.
+
+    Examples
+    --------
+    >>> str(plain("a<b"))
+    '<bdi>a&lt;b</bdi>'
+    """
+    short = shorten(name, LONGEST)
+    if short == name:
+        return Markup("<bdi>{}</bdi>").format(name)
+    return Markup('<bdi title="{}">{}</bdi>').format(name, short)
+
+
+def named(name: str) -> Markup:
+    """Set a name in bold, for running text.
+
+    Parameters
+    ----------
+    name : str
+        Any text.
+
+    Returns
+    -------
+    markupsafe.Markup
+        Escaped.
+
+    Examples
+    --------
+    >>> str(named("a<b"))
+    '<strong><bdi>a&lt;b</bdi></strong>'
+    """
+    return Markup("<strong>{}</strong>").format(plain(name))

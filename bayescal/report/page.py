@@ -1,0 +1,82 @@
+"""The page: every section that has something to say, in order, inside one template."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import xarray as xr
+from markupsafe import Markup
+
+from bayescal._version import __version__
+from bayescal.core.errors import InputError
+from bayescal.report.numbers import count
+from bayescal.report.render import render, source
+from bayescal.report.sections import SECTIONS
+from bayescal.report.view import View
+from bayescal.results import schema
+
+
+def page(
+    results: xr.DataTree | Sequence[xr.DataTree],
+    *,
+    title: str = "Calibration report",
+    prob: float = 0.9,
+) -> Markup:
+    """Render the report.
+
+    Parameters
+    ----------
+    results : xarray.DataTree or sequence of xarray.DataTree
+        One result or several.
+    title : str
+        Heading of the page.
+    prob : float
+        Probability of the credible intervals, in (0, 1).
+
+    Returns
+    -------
+    markupsafe.Markup
+        The whole HTML document.
+
+    Raises
+    ------
+    InputError
+        There is no result, or one that is not a result, or `prob` is not in (0, 1).
+    """
+    views = _views(results, prob)
+    parts = [
+        {"id": section.id, "title": section.title, "short": section.short, "body": body}
+        for section in SECTIONS
+        if (body := section.render(views)) is not None
+    ]
+    return render(
+        "report.html.j2",
+        title=title,
+        style=source("style.css"),
+        byline=_byline(views),
+        parts=parts,
+        version=__version__,
+    )
+
+
+def _views(results: xr.DataTree | Sequence[xr.DataTree], prob: float) -> list[View]:
+    if not 0.0 < prob < 1.0:
+        raise InputError(f"prob must lie in (0, 1); got {prob}. Pass 0.9 for 90% intervals.")
+    trees = [results] if isinstance(results, xr.DataTree) else list(results)
+    if not trees:
+        raise InputError("a report must have at least one result; got none. Fit first.")
+    for tree in trees:
+        schema.check_result(tree)
+    return [View(tree, prob, number) for number, tree in enumerate(trees, start=1)]
+
+
+def _byline(views: Sequence[View]) -> list[str]:
+    """Say what was judged on how many rows, and when."""
+    names = list(dict.fromkeys(name for view in views for name in view.names("classifiers")))
+    rows = [view.tree.attrs.get("n_labeled") for view in views]
+    created = max(view.text("created") for view in views)
+    facts = [names[0] if len(names) == 1 else f"{len(names)} classifiers" if names else ""]
+    if len(set(rows)) == 1 and rows[0] is not None:
+        facts.append(f"{count(rows[0])} labelled rows")
+    facts.append(created[:10])
+    return [fact for fact in facts if fact]

@@ -1,0 +1,74 @@
+"""Templates: where they are, and that every value put into them is escaped."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from bayescal.report import numbers
+from bayescal.report.names import plain
+
+
+@cache
+def environment() -> Environment:
+    """Return the environment of the report's templates.
+
+    Returns
+    -------
+    jinja2.Environment
+        Escapes whatever is not `markupsafe.Markup`; an unknown name in a template is an error.
+    """
+    env = Environment(
+        loader=PackageLoader("bayescal.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    env.filters.update(
+        count=numbers.count,
+        fixed=numbers.fixed,
+        name=plain,
+        percent=numbers.percent,
+        probability=numbers.probability,
+    )
+    return env
+
+
+def render(template: str, **context: Any) -> Markup:
+    """Fill a template.
+
+    Parameters
+    ----------
+    template : str
+        Its path below ``templates``.
+    **context
+        What the template names.
+
+    Returns
+    -------
+    markupsafe.Markup
+        HTML, safe to put into another template.
+    """
+    return Markup(environment().get_template(template).render(**context))
+
+
+def source(template: str) -> Markup:
+    """Return the text of one of the project's own files, unfilled and unescaped.
+
+    Parameters
+    ----------
+    template : str
+        Its path below ``templates``.
+
+    Returns
+    -------
+    markupsafe.Markup
+        The text.
+    """
+    env = environment()
+    assert env.loader is not None
+    return Markup(env.loader.get_source(env, template)[0])

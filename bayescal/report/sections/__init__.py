@@ -1,0 +1,41 @@
+"""The sections of the report, in the order in which they are read.
+
+A new section is a file here and a line below. It reads results only, and says None where the
+results hold nothing for it.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from bayescal.report.section import Section
+from bayescal.report.sections import (
+    answer,
+    bounds,
+    diagnostics,
+    differences,
+    glossary,
+    groups,
+    plots,
+    priors,
+    provenance,
+    references,
+    table,
+)
+
+SECTIONS: Final[tuple[Section, ...]] = tuple(
+    module.SECTION
+    for module in (
+        answer,
+        table,
+        plots,
+        differences,
+        groups,
+        diagnostics,
+        priors,
+        bounds,
+        provenance,
+        references,
+        glossary,
+    )
+)

@@ -1,0 +1,82 @@
+"""Whether the numbers can be trusted: convergence, divergences, and the cross-check."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from bayescal.report.alerts import alerts
+from bayescal.report.numbers import count, fixed
+from bayescal.report.render import render
+from bayescal.report.section import Section, for_each
+from bayescal.report.view import View
+from bayescal.results import schema
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One column: a diagnostic, how it is written, and when it is good."""
+
+    name: str
+    title: str
+    rule: str
+    write: Callable[[float], str]
+    passes: Callable[[float], bool] | None = None
+
+
+CHECKS = (
+    Check("rhat_max", "R-hat", "at most 1.01", lambda x: fixed(x, 3), lambda x: x <= 1.01),
+    Check("ess_min", "Effective draws", "at least 400", count, lambda x: x >= 400),
+    Check("divergences", "Divergences", "none", count, lambda x: x == 0),
+    Check("ebfmi_min", "E-BFMI", "at least 0.3", lambda x: fixed(x, 2), lambda x: x >= 0.3),
+    Check("importance_ess", "Importance sampling", "effective draws", count),
+    Check(
+        "log_bayes_factor_jump",
+        "Jump",
+        "log Bayes factor",
+        lambda x: fixed(x, 1),
+    ),
+)
+
+
+def diagnostics(view: View) -> Markup | None:
+    """Show every diagnostic of every case, with the rule it is held to.
+
+    Parameters
+    ----------
+    view : View
+        The result.
+
+    Returns
+    -------
+    markupsafe.Markup or None
+        None where the result has no diagnostics.
+    """
+    columns = [check for check in CHECKS if view.has(schema.DIAGNOSTICS, check.name)]
+    if not columns:
+        return None
+    return render(
+        "sections/diagnostics.html.j2",
+        columns=columns,
+        rows=[(case.label, [_cell(view, check, case) for check in columns]) for case in view.cases],
+        status=view.text("status", "ok"),
+        converged=view.converged,
+        failed=[case.label for case in view.cases_where("converged", False)],
+        quick=view.quick,
+        alerts=alerts(view),
+    )
+
+
+def _cell(view: View, check: Check, case: schema.Case) -> tuple[str, bool]:
+    """Return the text of a cell and whether the value breaks its rule."""
+    value = view.number_of(schema.DIAGNOSTICS, check.name, case)
+    if value is None:
+        return fixed(None), False
+    return check.write(value), check.passes is not None and not check.passes(value)
+
+
+SECTION = Section(
+    "diagnostics", "Can the numbers be trusted?", "Diagnostics", for_each(diagnostics)
+)

@@ -1,0 +1,94 @@
+"""How to read the report, for someone who meets these words for the first time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from markupsafe import Markup
+
+from bayescal.report.numbers import percent
+from bayescal.report.render import render
+from bayescal.report.section import Section
+from bayescal.report.view import View
+from bayescal.results import schema
+
+_TERMS: tuple[tuple[str, str, Callable[[View], bool]], ...] = (
+    (
+        "Calibrated",
+        "Among the rows with score 0.7, seven in ten have a positive label, and so for every "
+        "other score: the score can be read as a probability.",
+        lambda view: True,
+    ),
+    (
+        "Calibration error (TCE)",
+        "How far the score is from the probability of a positive label, on average over rows. "
+        "0.03 means that scores are off by three percentage points. It belongs to the population, "
+        "not to this sample, so it is known with uncertainty only.",
+        lambda view: view.has(schema.POSTERIOR, "tce"),
+    ),
+    (
+        "ECE",
+        "The same average after rows are put into bins by score. Errors of opposite sign "
+        "within a bin cancel, so the ECE is never larger than the calibration error.",
+        lambda view: view.has(schema.POSTERIOR, "ece"),
+    ),
+    (
+        "Plug-in ECE",
+        "The ECE as papers print it: label rates of the sample taken as if they were exact. Noise "
+        "counts as error, so it is too large on average, most of all with many bins and few rows.",
+        lambda view: view.has(schema.POINT_ESTIMATE, "ece"),
+    ),
+    (
+        "MCE",
+        "The largest gap of any bin.",
+        lambda view: view.has(schema.POSTERIOR, "mce"),
+    ),
+    (
+        "{prob} credible interval",
+        "Given the data and the priors, the value lies in it with a probability of at least "
+        "{prob}. Where calibration itself is not ruled out, the interval starts at 0.",
+        lambda view: True,
+    ),
+    (
+        "Probability that it is calibrated",
+        "The posterior probability of no calibration error at all. Before the data it is one half, "
+        "unless the priors say otherwise.",
+        lambda view: view.has(schema.MODEL_AVERAGE, schema.P_CALIBRATED),
+    ),
+    (
+        "Paired difference",
+        "Classifiers were judged on the same rows, so part of their noise is shared and cancels in "
+        "the difference. Two intervals that overlap may still belong to classifiers that differ.",
+        lambda view: schema.PAIRING in view.tree.children,
+    ),
+    (
+        "R-hat, effective draws, divergences",
+        "Checks of the sampler, not of the classifier. If they fail, the numbers may be wrong.",
+        lambda view: not view.quick,
+    ),
+)
+
+
+def glossary(views: Sequence[View]) -> Markup | None:
+    """Explain the words that the report uses.
+
+    Parameters
+    ----------
+    views : sequence of View
+        The results.
+
+    Returns
+    -------
+    markupsafe.Markup or None
+        Never None for a report that holds a result.
+    """
+    prob = percent(views[0].prob)
+    terms = [
+        (word.format(prob=prob), text.format(prob=prob))
+        for word, text, used in _TERMS
+        if any(used(view) for view in views)
+    ]
+    return render("sections/glossary.html.j2", terms=terms)
+
+
+SECTION = Section("glossary", "How to read this", "How to read this", glossary)

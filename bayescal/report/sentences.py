@@ -1,0 +1,316 @@
+"""The answer in words: numbers in, one sentence out, names escaped."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from bayescal.report.names import named
+from bayescal.report.numbers import decimals, error, fixed, in_words, percent, probability
+
+UNLIKELY = 0.05
+LIKELY = 0.5
+"""Posterior probability of calibration below which miscalibration is called clear, or likely."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the report says of one case.
+
+    Attributes
+    ----------
+    name : str
+        Name of the case, as the user gave it.
+    point : float
+        Model-averaged posterior mean of the calibration error, in [0, 1].
+    low, high : float
+        Credible interval.
+    prob : float
+        Its probability.
+    plug_in : float or None
+        The plug-in ECE of the bins.
+    p_calibrated : float or None
+        Posterior probability that the case is calibrated.
+    digits : int
+        Decimals to write the errors with.
+    failed : bool
+        Whether the fit did not converge.
+    """
+
+    name: str
+    point: float
+    low: float
+    high: float
+    prob: float
+    plug_in: float | None = None
+    p_calibrated: float | None = None
+    digits: int = 3
+    failed: bool = False
+
+    @property
+    def point_text(self) -> str:
+        """The point as a table shows it."""
+        return error(self.point, self.digits)
+
+    @property
+    def range_text(self) -> str:
+        """The interval, "0.018 to 0.047"."""
+        return f"{error(self.low, self.digits)} to {error(self.high, self.digits)}"
+
+    @property
+    def plug_in_text(self) -> str:
+        """The plug-in ECE as a table shows it."""
+        return error(self.plug_in, self.digits)
+
+
+def error_sentence(answer: Answer, *, quick: bool = False) -> Markup:
+    """Say how large the calibration error is.
+
+    Parameters
+    ----------
+    answer : Answer
+        The numbers of the case.
+    quick : bool
+        Whether they come from importance sampling.
+
+    Returns
+    -------
+    markupsafe.Markup
+        One sentence.
+
+    Examples
+    --------
+    >>> print(error_sentence(Answer("vit", 0.031, 0.018, 0.047, 0.9)).striptags())
+    The calibration error of vit is 0.031 (90% credible interval 0.018 to 0.047).
+    """
+    how = ", by importance sampling" if quick else ""
+    return Markup(
+        "The calibration error of {name} is <b>{point}</b> ({prob} credible interval {range}{how})."
+    ).format(
+        name=named(answer.name),
+        point=in_words(answer.point_text),
+        prob=percent(answer.prob),
+        range=answer.range_text,
+        how=how,
+    )
+
+
+def plug_in_sentence(answer: Answer) -> str:
+    """Set the plug-in estimate beside the posterior.
+
+    Parameters
+    ----------
+    answer : Answer
+        The numbers of the case.
+
+    Returns
+    -------
+    str
+        One sentence, or "" without a plug-in estimate.
+
+    Examples
+    --------
+    >>> plug_in_sentence(Answer("vit", 0.031, 0.018, 0.047, 0.9, plug_in=0.044))
+    'The plug-in ECE is 0.044.'
+    """
+    if answer.plug_in is None:
+        return ""
+    text = f"The plug-in ECE is {in_words(answer.plug_in_text)}"
+    if answer.plug_in > answer.high:
+        return f"{text}, above the interval: it counts the noise within each bin as error."
+    if answer.plug_in < answer.low:
+        return f"{text}, below the interval: errors within a bin cancel in it."
+    return f"{text}."
+
+
+def calibrated_sentence(answer: Answer) -> str:
+    """Say how probable it is that the case is calibrated, and what that means.
+
+    Parameters
+    ----------
+    answer : Answer
+        The numbers of the case.
+
+    Returns
+    -------
+    str
+        One sentence, or "" where the model has no such probability.
+
+    Examples
+    --------
+    >>> calibrated_sentence(Answer("vit", 0.03, 0.02, 0.05, 0.9, p_calibrated=0.02))
+    'The posterior probability that it is calibrated is 0.02: it is miscalibrated.'
+    """
+    if answer.p_calibrated is None:
+        return ""
+    if answer.p_calibrated < UNLIKELY:
+        reading = "it is miscalibrated"
+    elif answer.p_calibrated < LIKELY:
+        reading = "it is probably miscalibrated, but the data do not settle it"
+    elif answer.p_calibrated <= 1.0 - UNLIKELY:
+        reading = "the data do not tell it from a calibrated one"
+    else:
+        reading = "the data speak for calibration"
+    stated = in_words(probability(answer.p_calibrated))
+    return f"The posterior probability that it is calibrated is {stated}: {reading}."
+
+
+def best_sentence(name: str, prob: float) -> Markup:
+    """Name the best calibrated classifier and the probability that it is.
+
+    Parameters
+    ----------
+    name : str
+        The classifier most often best among the draws.
+    prob : float
+        Posterior probability that its calibration error is the smallest.
+
+    Returns
+    -------
+    markupsafe.Markup
+        One sentence.
+
+    Examples
+    --------
+    >>> print(best_sentence("vit", 0.83).striptags())
+    vit is the best calibrated with probability 0.83.
+    """
+    text = "{} is the best calibrated with probability {}."
+    if prob < LIKELY:
+        text = "No classifier is clearly the best calibrated; {} leads with probability {}."
+    return Markup(text).format(named(name), in_words(probability(prob)))
+
+
+def best_error_sentence(best: Answer, worst: Answer) -> Markup:
+    """Say how large the errors of the best and of the worst classifier are.
+
+    Parameters
+    ----------
+    best, worst : Answer
+        Their numbers.
+
+    Returns
+    -------
+    markupsafe.Markup
+        One sentence, to follow one that names the best.
+
+    Examples
+    --------
+    >>> vit, gbm = Answer("vit", 0.03, 0.02, 0.05, 0.9), Answer("gbm", 0.08, 0.07, 0.09, 0.9)
+    >>> print(best_error_sentence(vit, gbm).striptags())
+    Its calibration error is 0.030 (0.020 to 0.050); the largest is that of gbm: 0.080 (0.070 to \
+0.090).
+    """
+    return Markup(
+        "Its calibration error is <b>{}</b> ({}); the largest is that of {}: <b>{}</b> ({})."
+    ).format(
+        in_words(best.point_text),
+        best.range_text,
+        named(worst.name),
+        in_words(worst.point_text),
+        worst.range_text,
+    )
+
+
+def extremes_sentence(among: str, smallest: Answer, largest: Answer) -> Markup:
+    """Say which cases have the smallest and the largest error.
+
+    Parameters
+    ----------
+    among : str
+        What the cases are: "Of 7 classes".
+    smallest, largest : Answer
+        The numbers of the two.
+
+    Returns
+    -------
+    markupsafe.Markup
+        One sentence.
+
+    Examples
+    --------
+    >>> cat, dog = Answer("cat", 0.03, 0.02, 0.05, 0.9), Answer("dog", 0.08, 0.07, 0.09, 0.9)
+    >>> print(extremes_sentence("Of 7 classes", cat, dog).striptags())
+    Of 7 classes, the largest calibration error is that of dog: 0.080 (0.070 to 0.090); the \
+smallest is that of cat: 0.030 (0.020 to 0.050).
+    """
+    return Markup(
+        "{}, the largest calibration error is that of {}: <b>{}</b> ({}); "
+        "the smallest is that of {}: <b>{}</b> ({})."
+    ).format(
+        among,
+        *(named(largest.name), in_words(largest.point_text), largest.range_text),
+        *(named(smallest.name), in_words(smallest.point_text), smallest.range_text),
+    )
+
+
+def alt_text(answer: Answer) -> str:
+    """Say what a picture of one case shows, for those who do not see it.
+
+    Parameters
+    ----------
+    answer : Answer
+        The numbers of the case.
+
+    Returns
+    -------
+    str
+        One sentence, without markup.
+
+    Examples
+    --------
+    >>> alt_text(Answer("vit", 0.031, 0.018, 0.047, 0.9, plug_in=0.044))
+    'Calibration error 0.031, 90% interval 0.018 to 0.047; plug-in ECE 0.044.'
+    """
+    text = (
+        f"Calibration error {answer.point_text}, {percent(answer.prob)} interval "
+        f"{answer.range_text}"
+    )
+    return f"{text}; plug-in ECE {answer.plug_in_text}." if answer.plug_in else f"{text}."
+
+
+def difference_sentence(
+    first: str, second: str, point: float, low: float, high: float, prob: float
+) -> Markup:
+    """Say by how much the calibration errors of two classifiers differ.
+
+    Parameters
+    ----------
+    first, second : str
+        Names of the classifiers.
+    point, low, high : float
+        Mean and credible interval of error of `first` minus error of `second`.
+    prob : float
+        Probability of the interval.
+
+    Returns
+    -------
+    markupsafe.Markup
+        One sentence.
+
+    Examples
+    --------
+    >>> print(difference_sentence("vit", "gbm", -0.02, -0.03, -0.01, 0.9).striptags())
+    The error of vit is smaller than that of gbm by 0.020 (90% interval 0.010 to 0.030).
+    """
+    digits = decimals(low, high)
+    if low <= 0.0 <= high:
+        return Markup(
+            "The errors of {} and {} are not told apart: their difference is {} "
+            "({} interval {} to {})."
+        ).format(
+            named(first),
+            named(second),
+            *(fixed(point, digits), percent(prob), fixed(low, digits), fixed(high, digits)),
+        )
+    if high < 0.0:
+        word, point, low, high = "smaller", -point, -high, -low
+    else:
+        word = "larger"
+    return Markup("The error of {} is {} than that of {} by {} ({} interval {} to {}).").format(
+        named(first),
+        word,
+        named(second),
+        *(fixed(point, digits), percent(prob), fixed(low, digits), fixed(high, digits)),
+    )

@@ -1,0 +1,134 @@
+"""What a section sees: one result, read case by case, with each interval computed once."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import xarray as xr
+
+from bayescal.report.numbers import decimals
+from bayescal.results import schema
+from bayescal.results.intervals import interval
+
+
+@dataclass(frozen=True)
+class View:
+    """One result as the sections of the report read it.
+
+    Parameters
+    ----------
+    tree : xarray.DataTree
+        A result of `bayescal.fit`.
+    prob : float
+        Probability of the credible intervals, in (0, 1).
+    number : int
+        Place of the result in the report, counted from 1; it ends the ids of its parts.
+    """
+
+    tree: xr.DataTree
+    prob: float
+    number: int = 1
+
+    @cached_property
+    def cases(self) -> tuple[schema.Case, ...]:
+        """Every case of the result, classifier by classifier."""
+        return tuple(schema.cases(self.tree))
+
+    @property
+    def title(self) -> str:
+        """What this result is about, in a few words."""
+        return self.text("title") or f"Result {self.number}"
+
+    @property
+    def heading(self) -> str:
+        """The title, with what tells this result from others of the same quantity."""
+        parts = [self.title]
+        multiclass = self.text("multiclass", "binary")
+        if multiclass != "binary":
+            parts.append(multiclass)
+        if schema.GROUP in self.dims_of_cases:
+            parts.append("by group")
+        return f"{self.number}. {', '.join(parts)}"
+
+    @property
+    def dims_of_cases(self) -> tuple[str, ...]:
+        """Dimensions along which the cases of this result differ."""
+        posterior = self.tree[schema.POSTERIOR].dataset
+        return tuple(dim for dim in schema.CASE_DIMS if dim in posterior.dims)
+
+    @property
+    def quick(self) -> bool:
+        """Whether the draws come from importance sampling rather than from MCMC."""
+        return "importance" in self.text("sampler").lower()
+
+    @property
+    def converged(self) -> bool:
+        """Whether every fit passed its convergence checks."""
+        return schema.is_converged(self.tree) and not self.cases_where("converged", False)
+
+    @property
+    def target(self) -> str | None:
+        """The posterior variable that is the answer: ``tce``, else ``ece``, else None."""
+        names = ("tce", "ece")
+        return next((name for name in names if self.has(schema.POSTERIOR, name)), None)
+
+    def has(self, group: str, name: str) -> bool:
+        """Whether the result holds a variable."""
+        return schema.has_variable(self.tree, group, name)
+
+    def text(self, name: str, default: str = "") -> str:
+        """Return a root attribute as text."""
+        value = self.tree.attrs.get(name)
+        return default if value is None else str(value)
+
+    def structure(self, name: str) -> Any:
+        """Return a root attribute kept as JSON; text that is not JSON comes back as it is."""
+        text = self.text(name)
+        try:
+            return json.loads(text) if text else None
+        except ValueError:
+            return text
+
+    def names(self, name: str) -> list[str]:
+        """Return a root attribute that holds a JSON list, as texts."""
+        value = self.structure(name)
+        return [str(item) for item in value] if isinstance(value, list) else []
+
+    def number_of(self, group: str, name: str, case: schema.Case) -> float | None:
+        """Return one number of one case, or None where there is none."""
+        if not self.has(group, name):
+            return None
+        found = schema.variable(self.tree, group, name, case)
+        value = float(found.item()) if found.ndim == 0 else math.nan
+        return None if math.isnan(value) else value
+
+    def cases_where(self, flag: str, value: bool) -> list[schema.Case]:
+        """Return the cases whose yes-or-no diagnostic `flag` has the given value."""
+        if not self.has(schema.DIAGNOSTICS, flag):
+            return []
+        found = schema.variable(self.tree, schema.DIAGNOSTICS, flag)
+        return [case for case in self.cases if bool(schema.at(found, case).item()) is value]
+
+    @cached_property
+    def digits(self) -> int:
+        """Decimals that suit the narrowest interval of the answer, so that numbers line up."""
+        ends = [self.interval(self.target, case) for case in self.cases] if self.target else []
+        return max((decimals(*pair) for pair in ends if pair is not None), default=3)
+
+    @cached_property
+    def _intervals(self) -> dict[str, xr.DataArray]:
+        return {}
+
+    def interval(self, name: str, case: schema.Case) -> tuple[float, float] | None:
+        """Return the credible interval of a posterior variable for one case."""
+        if not self.has(schema.POSTERIOR, name):
+            return None
+        if name not in self._intervals:
+            self._intervals[name] = interval(self.tree, name, prob=self.prob)
+        ends = schema.at(self._intervals[name], case)
+        low, high = (float(ends.sel(ci_bound=bound)) for bound in ("lower", "upper"))
+        return low, high
