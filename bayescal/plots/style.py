@@ -138,7 +138,7 @@ def notes_for(tree: xr.DataTree, shown: Sequence[Case]) -> list[Note]:
         names = ", ".join(shorten(label) for label in jumps)
         text = (
             f"Possible jump in the calibration curve ({names}): the smooth curve and its interval "
-            "may miss it. Compare the points."
+            "may miss it. Look at the bins of the reliability diagram."
         )
         notes.append(Note(text, INK, AMBER))
     elif schema.is_converged(tree) and status != "ok":
