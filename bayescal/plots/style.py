@@ -182,7 +182,7 @@ def shorten(name: str, length: int = NAME_LENGTH) -> str:
     Examples
     --------
     >>> shorten("resnet50-imagenet-augmented-seed-17", 20)
-    'resnet50-i...seed-17'
+    'resnet50-...-seed-17'
     """
     line = " ".join(name.split())
     if len(line) <= length:

@@ -67,10 +67,10 @@ def test_a_good_result_has_no_notes(name: str) -> None:
 
 @pytest.mark.parametrize("name", ALL)
 def test_nothing_global_is_touched(name: str) -> None:
-    before = dict(mpl.rcParams)
+    before, open_figures = dict(mpl.rcParams), list(_pylab_helpers.Gcf.figs)
     figure = ALL[name](make_result(prior=True))
     assert dict(mpl.rcParams) == before
-    assert not _pylab_helpers.Gcf.figs
+    assert list(_pylab_helpers.Gcf.figs) == open_figures
     assert figure._repr_png_().startswith(b"\x89PNG")  # type: ignore[attr-defined]
 
 
