@@ -1,7 +1,7 @@
 # `make demo` and `make test` work on a fresh machine: each makes .venv if it is missing.
 VENV := .venv
 BIN := $(VENV)/bin
-PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt
 export PYTHON
 
 .PHONY: demo test lint types imports docstrings docs notebooks clean help
