@@ -11,13 +11,11 @@ from bayescal.core.errors import InputError
 @click.argument("room", required=False)
 def command(room: str | None) -> None:
     """Print the papers behind a quantity (all of them, or one: ROOM)."""
-    import bayescal.quantities as quantities
+    from bayescal.quantities import ROOMS
 
-    rooms = {module.NAME: module for module in quantities.rooms()}
-    if room is not None and room not in rooms:
-        raise InputError(f"ROOM must be one of {', '.join(rooms)}; got {room!r}.")
-    for name in [room] if room is not None else list(rooms):
-        click.echo(f"{name}")
-        for reference in rooms[name].REFERENCES:
-            click.echo(f"  {reference['citation']}")
-            click.echo(f"      {reference['where']}")
+    if room is not None and room not in ROOMS:
+        raise InputError(f"ROOM must be one of {', '.join(ROOMS)}; got {room!r}.")
+    for name in ROOMS if room is None else [room]:
+        click.echo(f"{name}: {ROOMS[name].TITLE}")
+        for reference in ROOMS[name].REFERENCES:
+            click.echo(f"\n  {reference.citation}\n    {reference.where}")

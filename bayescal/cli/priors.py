@@ -1,0 +1,52 @@
+"""``--prior`` in words to the room's Priors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bayescal.core.errors import InputError
+
+if TYPE_CHECKING:
+    from bayescal.quantities.ece import Priors
+
+
+def priors_from_text(text: str) -> Priors:
+    """Read a prior of the label rates.
+
+    Parameters
+    ----------
+    text : str
+        ``curve``, ``hierarchical``, ``flat``, ``jeffreys`` or ``beta:A,B``.
+
+    Returns
+    -------
+    Priors
+        Of the room ``ece``.
+
+    Raises
+    ------
+    InputError
+        If the text is none of them.
+
+    Examples
+    --------
+    >>> priors_from_text("jeffreys").label_rate.rate
+    Beta(alpha=0.5, beta=0.5)
+    """
+    from bayescal.core.priors import Beta, prior_from_string
+    from bayescal.quantities.ece import HierarchicalBins, IndependentBins, Priors
+
+    word = text.strip().casefold()
+    if word == "curve":
+        return Priors()
+    if word == "hierarchical":
+        return Priors(label_rate=HierarchicalBins())
+    if word == "flat":
+        return Priors(label_rate=IndependentBins(Beta(1, 1)))
+    if word == "jeffreys":
+        return Priors(label_rate=IndependentBins(Beta(0.5, 0.5)))
+    if word.startswith("beta:") and isinstance(rate := prior_from_string(word), Beta):
+        return Priors(label_rate=IndependentBins(rate))
+    raise InputError(
+        f"--prior must be curve, hierarchical, flat, jeffreys or beta:A,B; got {text!r}."
+    )
