@@ -8,6 +8,8 @@ from itertools import combinations, product
 
 from markupsafe import Markup
 
+from bayescal.plots import plot_differences
+from bayescal.report.figures import Image, image
 from bayescal.report.numbers import decimals, fixed, probability
 from bayescal.report.render import render
 from bayescal.report.section import Section, for_each
@@ -67,7 +69,24 @@ def differences(view: View) -> Markup | None:
         left_out=max(0, len(rows) - MOST_ROWS),
         prob=view.prob,
         where=any(row.where for row in rows),
+        images=_images(view),
     )
+
+
+def _images(view: View) -> list[Image]:
+    """Every classifier against the best: worth a picture from three on."""
+    if view.dims_of_cases != (schema.CLASSIFIER,) or len(view.cases) < 3:
+        return []
+    caption = "Right of zero, the classifier is worse calibrated than the one with the least error."
+    title = "Difference from the best"
+    return [
+        image(
+            lambda: plot_differences(view.tree, view.target or "tce", view.prob),
+            alt=f"{title}. {caption}",
+            name=title,
+            caption=caption,
+        )
+    ]
 
 
 def _rows(view: View) -> Iterator[Row]:

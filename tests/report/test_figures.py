@@ -1,0 +1,87 @@
+"""Figures as images: valid, the same each time, and harmless."""
+
+import base64
+import warnings
+from xml.etree import ElementTree
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from bayescal.plots import plot_comparison, plot_posterior, plot_reliability
+from bayescal.report.figures import HEAVIEST_SVG, image, to_svg
+from tests.report.pages import HOSTILE
+from tests.synthetic import make_result
+
+
+def content(address: str) -> tuple[str, bytes]:
+    kind, data = address.split(";base64,")
+    return kind, base64.b64decode(data)
+
+
+def titled(text: str) -> Figure:
+    figure = Figure(figsize=(3, 2))
+    figure.subplots().set_title(text, parse_math=False)
+    return figure
+
+
+def test_a_figure_becomes_svg_of_its_size() -> None:
+    found = image(lambda: titled("a"), alt="A figure", caption="c", name="n")
+    kind, svg = content(found.address)
+    assert kind == "data:image/svg+xml"
+    assert ElementTree.fromstring(svg).tag.endswith("svg")
+    assert (found.width, found.height) == (288, 192)
+    assert (found.alt, found.caption, found.name) == ("A figure", "c", "n")
+
+
+def test_a_heavy_figure_becomes_png() -> None:
+    def scattered() -> Figure:
+        figure = Figure(figsize=(2, 2))
+        figure.subplots().plot(*np.random.default_rng(0).random((2, 20_000)), marker=".")
+        return figure
+
+    assert len(to_svg(scattered())) > HEAVIEST_SVG
+    kind, png = content(image(scattered, alt="").address)
+    assert kind == "data:image/png"
+    assert png.startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_any_text_gives_valid_svg_that_shows_it(text: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        _kind, svg = content(image(lambda: titled(text), alt="").address)
+    root = ElementTree.fromstring(svg)
+    shown = ["".join(e.itertext()) for e in root.iter() if e.tag.endswith("}text")]
+    assert text.replace("\x07", "") in shown
+    assert not [e for e in root.iter() if e.tag.endswith("script")]
+
+
+def test_plots_show_hostile_names_as_text() -> None:
+    tree = make_result(HOSTILE[:3], draws=50)
+    for plot in (plot_comparison, plot_posterior):
+        _, svg = content(image(lambda plot=plot: plot(tree), alt="").address)
+        shown = {"".join(e.itertext()) for e in ElementTree.fromstring(svg).iter()}
+        assert set(HOSTILE[:3]) <= shown
+
+
+def test_the_same_figure_gives_the_same_bytes() -> None:
+    tree = make_result(("a",), draws=50)
+    first = image(lambda: plot_reliability(tree), alt="")
+    image(lambda: titled("between"), alt="")
+    assert image(lambda: plot_reliability(tree), alt="") == first
+
+
+def test_neither_settings_nor_warnings_filters_are_changed() -> None:
+    settings, filters = dict(mpl.rcParams), list(warnings.filters)
+    image(lambda: titled("😀"), alt="")
+    assert dict(mpl.rcParams) == settings
+    assert warnings.filters == filters
+
+
+def test_a_figure_names_no_date_and_no_tool() -> None:
+    svg = to_svg(titled("a"))
+    assert "Matplotlib" not in svg
+    assert "metadata" not in svg
+    assert "<!--" not in svg

@@ -1,0 +1,207 @@
+"""The whole page: its form, its safety, its sections, and the file it is written to."""
+
+import itertools
+import re
+from pathlib import Path
+
+import pytest
+import xarray as xr
+
+import bayescal as bc
+from bayescal.core.errors import InputError, OutputError
+from bayescal.report.html import report
+from bayescal.report.page import page
+from bayescal.report.sections import SECTIONS
+from tests.report.pages import HOSTILE, Page, words
+from tests.synthetic import make_result
+
+ORDER = [section.id for section in SECTIONS]
+
+
+@pytest.fixture(scope="module")
+def tree() -> xr.DataTree:
+    return make_result(("vit", "gbm"), draws=100, prior=True)
+
+
+@pytest.fixture(scope="module")
+def html(tree: xr.DataTree) -> str:
+    return str(page(tree, title="Calibration of two"))
+
+
+@pytest.fixture(scope="module")
+def parsed(html: str) -> Page:
+    return Page(html)
+
+
+@pytest.fixture(scope="module")
+def hostile() -> str:
+    result = make_result(HOSTILE[:5], draws=50)
+    result.attrs["title"] = HOSTILE[0]
+    result.attrs["prior_text"] = HOSTILE[0]
+    result.attrs["priors"] = '{"</pre><script>alert(4)</script>": 1}'
+    result.attrs["status"] = f"{HOSTILE[0]} is odd"
+    return str(page(result, title=HOSTILE[0]))
+
+
+def test_is_a_document_in_english_that_fits_a_phone(parsed: Page) -> None:
+    assert parsed.declaration.lower() == "doctype html"
+    assert parsed.all("html")[0].attrs["lang"] == "en"
+    assert any(e.attrs.get("name") == "viewport" for e in parsed.all("meta"))
+    assert parsed.all("title")[0].text == "Calibration of two"
+
+
+def test_sections_come_in_order_each_with_its_anchor(parsed: Page) -> None:
+    found = [element.attrs["id"] for element in parsed.all("section")]
+    assert found == [name for name in ORDER if name != "groups"]
+    contents = [e.attrs["href"] for e in parsed.all("a") if "nav" in e.path]
+    assert contents == [f"#{name}" for name in found]
+
+
+def test_ids_are_unique(parsed: Page) -> None:
+    assert len(set(parsed.ids)) == len(parsed.ids)
+
+
+def test_headings_leave_no_level_out(parsed: Page) -> None:
+    levels = [int(e.tag[1]) for e in parsed.elements if re.fullmatch("h[1-6]", e.tag)]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
+
+
+def test_every_image_says_what_it_shows(parsed: Page) -> None:
+    images = parsed.all("img")
+    assert len(images) == 2 + 3
+    assert all(len(image.attrs["alt"]) > 20 for image in images)
+    assert "vit" in images[0].attrs["alt"]
+
+
+def test_header_cells_say_what_they_head(parsed: Page) -> None:
+    assert all(e.attrs.get("scope") in ("col", "row") for e in parsed.all("th"))
+
+
+def test_nothing_is_loaded_from_elsewhere(html: str, parsed: Page) -> None:
+    addresses = [
+        e.attrs[name] for e in parsed.elements for name in ("src", "href") if name in e.attrs
+    ]
+    outside = [a for a in addresses if not a.startswith(("data:", "#"))]
+    assert outside == []
+    style = parsed.all("style")[0].text
+    assert "url(" not in style
+    assert "@import" not in style
+    assert "<script" not in html
+
+
+def test_same_result_gives_the_same_bytes(tree: xr.DataTree, html: str) -> None:
+    assert str(page(tree, title="Calibration of two")) == html
+
+
+def test_size_of_a_classifier_allows_twenty(html: str) -> None:
+    assert len(html) < 8e6 * 2 / 20
+
+
+def test_hostile_names_add_no_element_and_no_attribute(hostile: str) -> None:
+    found = Page(hostile)
+    assert found.all("script") == []
+    assert not any(name.startswith("on") for e in found.elements for name in e.attrs)
+    assert "<script" not in hostile
+
+
+def test_hostile_names_are_shown_as_they_are(hostile: str) -> None:
+    found = Page(hostile)
+    shown = {e.text for e in found.all("bdi")}
+    assert set(HOSTILE[:5]) <= shown
+    assert found.all("h1")[0].text == HOSTILE[0]
+    assert "</pre><script>alert(4)</script>" in found.section("priors").text
+
+
+def test_a_long_name_is_cut_with_the_whole_of_it_as_tooltip() -> None:
+    name = "long_" * 60
+    found = Page(str(page(make_result((name,), draws=50))))
+    cut = [e for e in found.all("bdi") if e.attrs.get("title") == name]
+    assert cut
+    assert all(len(e.text) <= 64 for e in cut)
+
+
+def test_a_failed_fit_is_said_first_and_everywhere() -> None:
+    found = Page(str(page(make_result(("vit", "gbm"), draws=50, converged=False))))
+    answer = words(found.section("answer").text)
+    assert answer.startswith("The answer The fit did not converge: do not use these numbers vit:")
+    assert "Not to be relied on:" in answer
+    assert "NOT CONVERGED" in found.section("table").text
+    assert "Not converged: vit." in words(found.section("diagnostics").text)
+
+
+def test_a_quick_answer_is_called_one() -> None:
+    result = make_result(("vit",), draws=50)
+    result.attrs["sampler"] = "importance sampling"
+    found = Page(str(page(result)))
+    answer = words(found.section("answer").text)
+    assert answer.startswith("The answer Quick answer")
+    assert "by importance sampling" in answer
+    assert "importance sampling" in found.section("provenance").text
+
+
+def test_several_results_share_the_sections() -> None:
+    overall = make_result(("vit",), draws=50)
+    grouped = make_result(("vit",), groups=("men", "women"), draws=50)
+    found = Page(str(page([overall, grouped])))
+    headings = [e.text for e in found.all("h3")]
+    assert headings[:2] == [
+        "1. Expected calibration error",
+        "2. Expected calibration error, by group",
+    ]
+    assert len(set(found.ids)) == len(found.ids)
+    assert words(found.section("groups").text).count("worst calibrated in") == 1
+    assert len(found.section("references").text.split("Naeini")) == 2
+
+
+def test_a_bare_result_has_what_it_can_have() -> None:
+    bare = make_result(("vit",), draws=50).drop_nodes(["bounds", "model_average", "constant_data"])
+    found = Page(str(page(bare)))
+    names = [e.attrs["id"] for e in found.all("section")]
+    assert "bounds" not in names
+    assert "differences" not in names
+    assert "posterior probability that" not in found.section("answer").text
+    assert not any("Reliability" in e.attrs["alt"] for e in found.all("img"))
+
+
+def test_is_the_public_name() -> None:
+    assert bc.report is report
+
+
+def test_writes_the_file_and_nothing_else(tmp_path: Path) -> None:
+    path = report(make_result(("vit",), draws=50), tmp_path / "out.html")
+    assert path == tmp_path / "out.html"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["out.html"]
+    assert path.read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+def test_replaces_a_report_only_by_a_whole_one(tmp_path: Path) -> None:
+    path = tmp_path / "out.html"
+    path.write_text("old")
+    with pytest.raises(InputError):
+        report([], path)
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_refuses_a_place_it_cannot_write_to(tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    for path in (tmp_path, tmp_path / "none" / "out.html", blocked / "out.html"):
+        # Not a result: the place is found wanting before any work is done.
+        with pytest.raises(OutputError, match="cannot be written"):
+            report([], path)
+
+
+@pytest.mark.parametrize("prob", [0.0, 1.0, -0.1, 90.0, float("nan")])
+def test_refuses_a_probability_that_is_none(tree: xr.DataTree, prob: float) -> None:
+    with pytest.raises(InputError, match=r"prob must lie in \(0, 1\)"):
+        page(tree, prob=prob)
+
+
+def test_refuses_what_is_not_a_result() -> None:
+    with pytest.raises(InputError, match="at least one result"):
+        page([])
+    with pytest.raises(InputError, match="DataTree"):
+        page([xr.Dataset()])  # type: ignore[list-item]

@@ -1,0 +1,96 @@
+"""Which classifier is best: against the pairwise difference, and where the answer is known."""
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from bayescal.core.errors import InputError
+from bayescal.results.difference import difference
+from bayescal.results.ranking import prob_best
+from tests.synthetic import make_result
+
+
+def with_errors(
+    errors: dict[str, np.ndarray], p_calibrated: float, correlation: float
+) -> xr.DataTree:
+    """A result whose TCE draws are given."""
+    names = tuple(errors)
+    draws = len(next(iter(errors.values())))
+    tree = make_result(names, draws=draws, chains=1, p_calibrated=p_calibrated)
+    tce = tree["posterior"]["tce"]
+    tree["posterior"]["tce"] = tce.copy(data=np.stack(list(errors.values()), axis=-1)[None])
+    matrix = np.full((len(names),) * 2, correlation)
+    np.fill_diagonal(matrix, 1.0)
+    old = tree["pairing"]["correlation"]
+    tree["pairing"]["correlation"] = old.copy(data=matrix)
+    return tree
+
+
+def test_two_classifiers_agree_with_their_difference() -> None:
+    tree = make_result(("a", "b"), draws=2000, p_calibrated=0.3)
+    pair = difference(tree, "a", "b")
+    expected = 1 - pair.prob_first_larger - pair.prob_equal / 2
+    assert prob_best(tree)["a"] == pytest.approx(expected, abs=0.02)
+
+
+def test_equal_classifiers_share_the_first_place() -> None:
+    rng = np.random.default_rng(0)
+    draws = rng.gamma(4.0, 0.01, 20_000)
+    tree = with_errors({"a": draws, "b": draws, "c": draws}, 0.0, 0.5)
+    assert list(prob_best(tree).values()) == pytest.approx([1 / 3] * 3, abs=0.015)
+
+
+def test_the_closed_form_of_three_exponentials() -> None:
+    """P(min is the i-th) of independent exponentials is rate_i / sum of the rates."""
+    rng = np.random.default_rng(1)
+    rates = {"a": 1.0, "b": 2.0, "c": 5.0}
+    tree = with_errors({k: rng.exponential(1 / r, 40_000) for k, r in rates.items()}, 0.0, 0.0)
+    expected = [rate / 8 for rate in rates.values()]
+    assert list(prob_best(tree).values()) == pytest.approx(expected, abs=0.01)
+
+
+def test_pairing_settles_what_is_open_without_it() -> None:
+    """Of two normals with means d apart, the first is smaller with Phi(d / sqrt(2 - 2 rho) sd)."""
+    rng = np.random.default_rng(2)
+    noise = rng.normal(0, 0.01, (2, 20_000))
+    draws = {"a": 0.1 + noise[0], "b": 0.11 + noise[1]}
+    loose = prob_best(with_errors(draws, 0.0, 0.0))["a"]
+    tight = prob_best(with_errors(draws, 0.0, 0.9))["a"]
+    assert loose == pytest.approx(0.760, abs=0.015)
+    assert tight == pytest.approx(0.987, abs=0.01)
+
+
+def test_calibrated_ones_share_in_equal_parts() -> None:
+    rng = np.random.default_rng(3)
+    draws = rng.gamma(4.0, 0.01, (2, 20_000))
+    found = prob_best(with_errors({"a": draws[0], "b": draws[1] + 1}, 0.5, 0.0))
+    # a is best if only it is calibrated or neither is, and shares if both are.
+    assert found["a"] == pytest.approx(0.25 + 0.25 + 0.125, abs=0.01)
+    assert sum(found.values()) == pytest.approx(1.0)
+
+
+def test_a_matrix_that_rounding_broke_is_mended() -> None:
+    rng = np.random.default_rng(4)
+    draws = rng.gamma(4.0, 0.01, (3, 1000))
+    tree = with_errors(dict(zip("abc", draws, strict=True)), 0.0, 0.0)
+    old = tree["pairing"]["correlation"]
+    broken = np.array([[1, 1, -1], [1, 1, 1], [-1, 1, np.nan]])
+    tree["pairing"]["correlation"] = old.copy(data=broken)
+    assert sum(prob_best(tree).values()) == pytest.approx(1.0)
+
+
+def test_the_same_result_gives_the_same_numbers() -> None:
+    tree = make_result(("a", "b", "c"), draws=100)
+    assert prob_best(tree) == prob_best(tree)
+
+
+def test_a_class_is_chosen() -> None:
+    tree = make_result(("a", "b"), classes=("x", "y"), draws=200)
+    assert prob_best(tree, class_="x") != prob_best(tree, class_="y")
+    with pytest.raises(InputError, match="class"):
+        prob_best(tree, class_="z")
+
+
+def test_unpaired_classifiers_are_not_ranked() -> None:
+    with pytest.raises(InputError, match="pairing"):
+        prob_best(make_result(("a",), draws=20))
