@@ -107,12 +107,6 @@ def make_result(
         dims=_DIMS,
         attrs=_attrs(classifiers, classes, groups, n_bins, chains, draws, strategy, seed, n)
         | _status(converged, jump, grid[0]),
-        variable_attrs={
-            "bounds/total_bias": {
-                "kind": "upper bound on |E[ECE] - TCE|",
-                "assumption": "the calibration curve is Lipschitz",
-            }
-        },
         pairing=_pairing(classifiers, classes, groups),
     )
 
@@ -184,6 +178,12 @@ def _case(
         observed_data={"k": k},
         constant_data={"curve_score": points, "cell_n": cell_n, "cell_score": cell_score},
         point_estimate=estimate,
+        bounds_attrs={
+            "total_bias": {
+                "kind": "upper bound on |E[ECE] - TCE|",
+                "assumption": "the calibration curve is Lipschitz",
+            }
+        },
         bounds={"total_bias": (2 * n_bins / len(score)) ** 0.5, "optimal_n_bins": 12},
         model_average={
             "p_calibrated": p0,

@@ -22,6 +22,11 @@ INTERRUPTED: Final = 130
 """Ctrl-C, as shells number it."""
 
 
+_ARGUMENT: Final = re.compile(
+    r"\b(pos_label|n_bins|draws|tune|target_accept|seed)=('?)([^'\s]*[^'\s.,;])\2(,(?= \w+=))?"
+)
+
+
 class Interrupted(Exception):  # noqa: N818 - not an error: the user asked for it
     """Ctrl-C, with words on what was kept."""
 
@@ -46,7 +51,7 @@ def guarded(run: Callable[[], object], *, debug: bool = False) -> int:
     except click.ClickException as error:
         return _say(_usage(error), BAD_INPUT)
     except InputError as error:
-        return _say(_as_options(str(error)), BAD_INPUT)
+        return _say(as_options(str(error)), BAD_INPUT)
     except Interrupted as error:
         return _say(str(error), INTERRUPTED)
     except (click.Abort, KeyboardInterrupt):
@@ -95,10 +100,26 @@ def _say(message: str, code: int) -> int:
     return code
 
 
-def _as_options(message: str) -> str:
-    """Turn arguments that a message recommends into options: from_logits=True, pos_label='a'."""
+def as_options(message: str) -> str:
+    """Turn arguments that a message recommends into options of the command line.
+
+    Parameters
+    ----------
+    message : str
+        Words for those who call Python.
+
+    Returns
+    -------
+    str
+        Words for those who call bayescal.
+
+    Examples
+    --------
+    >>> as_options("Say from_logits=True. Or sample longer: draws=2000, tune=1000.")
+    'Say --from-logits. Or sample longer: --draws 2000 --tune 1000.'
+    """
     message = message.replace("from_logits=True", "--from-logits")
-    return re.sub(r"\b(pos_label|n_bins)=('?)([^'\s]+)\2(?=[\s.,;])", _option, message)
+    return _ARGUMENT.sub(_option, message)
 
 
 def _option(found: re.Match[str]) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bayescal.cli.errors import NOT_CONVERGED, OK, warn
+from bayescal.cli.errors import NOT_CONVERGED, OK, as_options, warn
 from bayescal.cli.table import posterior_rows, print_posterior
 from bayescal.core.errors import ConvergenceWarning
 
@@ -47,11 +47,11 @@ def finish(tree: DataTree, *, prob: float, output: Path | None, table: bool = Tr
     """
     if table:
         print_posterior(posterior_rows(tree, prob), prob)
-        click.echo(f"Computed by {tree.attrs['sampler']}.")
+        click.echo(f"Posterior: {tree.attrs['sampler']}.")
     if output is not None:
         click.echo(f"Written: {output.resolve()}", err=not table)
     converged = str(tree.attrs["converged"]) == "true"
-    status = str(tree.attrs["status"])
+    status = as_options(str(tree.attrs["status"]))
     if not converged:
         warn(f"NOT CONVERGED, do not use these numbers: {status}")
     elif status != "ok":

@@ -64,6 +64,8 @@ def fitted(data: Data, bins: Bins, how: Fit, output: Path | None) -> Iterator[Da
                 closed=bins.closed,
                 multiclass=data.multiclass or "top-label",
                 draws=how.draws,
+                tune=how.tune,
+                target_accept=how.target_accept,
                 seed=how.seed,
                 progress=update,
                 quick=how.quick,

@@ -89,6 +89,20 @@ _FIT: Final = (
         help="Draws of each of the four chains.",
     ),
     click.option(
+        "--tune",
+        type=click.IntRange(min=1),
+        default=300,
+        show_default=True,
+        help="Draws of each chain that NUTS is tuned on.",
+    ),
+    click.option(
+        "--target-accept",
+        type=click.FloatRange(0, 1, min_open=True, max_open=True),
+        default=0.8,
+        show_default=True,
+        help="Acceptance that NUTS tunes its step to.",
+    ),
+    click.option(
         "--seed",
         type=click.IntRange(min=0),
         default=0,
@@ -134,6 +148,8 @@ class Fit:
     quick: bool
     prob: float
     draws: int
+    tune: int
+    target_accept: float
     seed: int
     checkpoint: Path | None
 

@@ -171,11 +171,7 @@ class BinCounts:
         """
         coarse = check_edges(edges)
         self._check_contains(coarse)
-        inner = coarse[1:-1]
-        if self.closed == "right":
-            place = np.searchsorted(inner, self.edges[1:], side="left")
-        else:
-            place = np.searchsorted(inner, self.edges[:-1], side="right")
+        place = self.place_in(coarse)
         size = len(coarse) - 1
         count = np.zeros(size, np.int64)
         positives = np.zeros(size, np.int64)
@@ -184,6 +180,24 @@ class BinCounts:
         score_sum = np.bincount(place, weights=self.count * self.mean_score, minlength=size)
         mean_score = score_sum / np.maximum(count, 1)
         return BinCounts(coarse, count, positives, mean_score, self.closed, strategy)
+
+    def place_in(self, edges: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Find the coarser bin that each of these bins lies in.
+
+        Parameters
+        ----------
+        edges : ndarray of shape (coarse bin + 1,)
+            Edges of the coarser bins, all of them edges of these.
+
+        Returns
+        -------
+        ndarray of shape (bin,), int64
+            Numbers of the coarser bins.
+        """
+        inner = edges[1:-1]
+        if self.closed == "right":
+            return np.searchsorted(inner, self.edges[1:], side="left")
+        return np.searchsorted(inner, self.edges[:-1], side="right")
 
     def _check_contains(self, coarse: NDArray[np.float64]) -> None:
         """Check that no bin has to be cut to make the coarser ones."""

@@ -179,3 +179,31 @@ def debiased_squared_calibration_error(
     # count - 1 where the bin is used; elsewhere the divisor only has to differ from 0.
     noise = rate * (1 - rate) / (count + 1 - 2 * usable)
     return (mass * usable * (calibration_gap(rate, confidence) ** 2 - noise)).sum(axis=-1)
+
+
+def bin_mean(weight: Tensor, values: Tensor, membership: Tensor) -> Tensor:
+    """Weighted mean over the cells of each bin.
+
+    Parameters
+    ----------
+    weight : array or tensor of shape (..., cell)
+        Weights; those of each bin's cells must not all be 0.
+    values : array or tensor of shape (..., cell)
+        Values.
+    membership : array or tensor of shape (cell, bin)
+        1 where the cell lies in the bin, else 0.
+
+    Returns
+    -------
+    array or tensor of shape (..., bin)
+        Means.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayescal.core.functionals import bin_mean
+    >>> both = np.array([[1.0], [1.0]])
+    >>> bin_mean(np.array([1.0, 3.0]), np.array([0.0, 1.0]), both).tolist()
+    [0.75]
+    """
+    return (weight * values) @ membership / (weight @ membership)

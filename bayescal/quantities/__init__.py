@@ -1,1 +1,13 @@
-"""The rooms: one paper each, all of one shape."""
+"""One room a paper; a room is a module of the shape `bayescal.core.room.Room`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bayescal.quantities import ece
+
+if TYPE_CHECKING:
+    from bayescal.core.room import Room
+
+ROOMS: dict[str, Room] = {ece.NAME: ece}
+"""The rooms by name; tests, command line, report and docs read them from here."""

@@ -37,6 +37,8 @@ class CaseResult:
     posterior, prior, sample_stats, log_likelihood, log_prior : mapping of str to array
     observed_data, constant_data, point_estimate, bounds : mapping of str to array or number
     model_average, diagnostics : mapping of str to array or number
+    bounds_attrs : mapping of str to mapping
+        Kind and assumption of each bound, in words.
 
     Examples
     --------
@@ -58,6 +60,33 @@ class CaseResult:
     bounds: Arrays = field(default_factory=dict)
     model_average: Arrays = field(default_factory=dict)
     diagnostics: Arrays = field(default_factory=dict)
+    bounds_attrs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+
+def disassemble(tree: xr.DataTree, coords: dict[str, str]) -> CaseResult:
+    """Take a result of one case apart again.
+
+    Parameters
+    ----------
+    tree : xarray.DataTree
+        What `assemble` made of one case.
+    coords : dict
+        What the fit was of.
+
+    Returns
+    -------
+    CaseResult
+        The case as it was handed in.
+    """
+    groups = {
+        name: {str(key): var.values for key, var in tree[name].data_vars.items()}
+        for name in (*schema.DRAW_GROUPS, *schema.PLAIN_GROUPS)
+        if name in tree.children
+    }
+    bounds = tree[schema.BOUNDS].data_vars.items() if schema.BOUNDS in tree.children else ()
+    return CaseResult(
+        coords=coords, bounds_attrs={str(key): dict(var.attrs) for key, var in bounds}, **groups
+    )
 
 
 def assemble(
@@ -66,7 +95,6 @@ def assemble(
     dims: Dims,
     attrs: Mapping[str, Any],
     coords: Mapping[str, Sequence[Any]] | None = None,
-    variable_attrs: Mapping[str, Mapping[str, Any]] | None = None,
     pairing: Mapping[str, xr.DataArray] | None = None,
 ) -> xr.DataTree:
     """Build a result from the fits of its cases.
@@ -84,8 +112,6 @@ def assemble(
         Root attributes. Lists and dicts are kept as JSON, truth values as "true" and "false".
     coords : mapping of str to sequence, optional
         Values of dims; those not given are numbered from 0. `group` must be given if it is in dims.
-    variable_attrs : mapping of str to mapping, optional
-        Attributes of variables by "group/name", e.g. kind and assumption of a bound.
     pairing : mapping of str to DataArray, optional
         Variables of the group `pairing`, e.g. correlation (classifier, classifier_other).
 
@@ -116,9 +142,10 @@ def assemble(
     ordered = _in_grid_order(case_results, grid)
     stacked = {dim: values for dim, values in grid.items() if len(values) > 1}
     known = {**stacked, **{dim: list(values) for dim, values in (coords or {}).items()}}
+    told = {f"{schema.BOUNDS}/{name}": found for name, found in ordered[0].bounds_attrs.items()}
     groups = {}
     for name in (*schema.DRAW_GROUPS, *schema.PLAIN_GROUPS):
-        built = _dataset(name, ordered, stacked, dims, known, variable_attrs or {})
+        built = _dataset(name, ordered, stacked, dims, known, told)
         if built.data_vars:
             groups[name] = built
     if pairing:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 import xarray as xr
 
 from bayescal.core.errors import InputError
-from bayescal.results.assemble import CaseResult, assemble
+from bayescal.results.assemble import CaseResult, assemble, disassemble
 
 _SHAPE = (2, 5)
 
@@ -96,10 +97,14 @@ def test_attributes_are_what_netcdf_can_hold() -> None:
     assert tree.attrs["title"] == "ECE"
 
 
-def test_variables_keep_their_attributes() -> None:
-    attrs = {"point_estimate/ece": {"kind": "plug-in"}}
-    tree = _assemble(_fit(0.1, classifier="vit"), variable_attrs=attrs)
-    assert tree["point_estimate"]["ece"].attrs == {"kind": "plug-in"}
+def test_bounds_say_what_they_assume_and_come_apart_again() -> None:
+    attrs = {"total_bias": {"kind": "upper bound", "assumption": "Lipschitz"}}
+    case = replace(_fit(0.1, classifier="vit"), bounds={"total_bias": 0.2}, bounds_attrs=attrs)
+    tree = _assemble(case)
+    assert tree["bounds"]["total_bias"].attrs == attrs["total_bias"]
+    again = disassemble(tree, case.coords)
+    assert again.bounds_attrs == attrs
+    xr.testing.assert_identical(_assemble(again)["posterior"].dataset, tree["posterior"].dataset)
 
 
 def test_nothing_to_assemble() -> None:

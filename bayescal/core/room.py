@@ -1,0 +1,185 @@
+"""What every room promises, so that fitting, sensitivity, simulation and CLI treat all alike."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import pymc as pm
+
+type Arrays = Mapping[str, Any]
+
+
+class Reference(NamedTuple):
+    """A work that a room stands on.
+
+    Parameters
+    ----------
+    key : str
+        Short name.
+    citation : str
+        Authors, title, venue, year and address.
+    where : str
+        What is taken from it, and the section or equation.
+    """
+
+    key: str
+    citation: str
+    where: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pieces:
+    """Arrays of one case by group of the result and name of the variable.
+
+    Attributes
+    ----------
+    posterior, log_likelihood, log_prior : mapping of str to ndarray of shape (chain, draw, ...)
+    observed_data, constant_data, point_estimate, bounds : mapping of str to ndarray or number
+    model_average, diagnostics : mapping of str to number
+    bounds_attrs : mapping of str to mapping
+        ``kind`` and ``assumption`` of each bound, in words.
+    """
+
+    posterior: Arrays
+    log_likelihood: Arrays = field(default_factory=dict)
+    log_prior: Arrays = field(default_factory=dict)
+    observed_data: Arrays = field(default_factory=dict)
+    constant_data: Arrays = field(default_factory=dict)
+    point_estimate: Arrays = field(default_factory=dict)
+    bounds: Arrays = field(default_factory=dict)
+    bounds_attrs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    model_average: Arrays = field(default_factory=dict)
+    diagnostics: Arrays = field(default_factory=dict)
+
+
+class ExactPosterior(Protocol):
+    """A posterior without NUTS: independent draws and the evidence."""
+
+    @property
+    def draws(self) -> Mapping[str, NDArray[np.float64]]:
+        """Draws by variable, (draw, ...)."""
+        ...
+
+    @property
+    def ess(self) -> float:
+        """Effective number of draws."""
+        ...
+
+
+class Case(Protocol):
+    """One model to fit: a classifier, a class, or all groups of them at once."""
+
+    @property
+    def coords(self) -> Mapping[str, str]:
+        """Where the case stands in a result."""
+        ...
+
+    @property
+    def structure(self) -> tuple[Any, ...]:
+        """Cases of equal structure share a compiled model."""
+        ...
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """Groups that the one model answers for; empty without groups."""
+        ...
+
+    @property
+    def dims(self) -> Mapping[str, tuple[str, ...]]:
+        """Dims of the variables, without chain, draw and those of the coords."""
+        ...
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The model's free variables that inform `pieces`."""
+        ...
+
+    @property
+    def max_depth(self) -> int:
+        """Doublings of a NUTS trajectory that serve the case's posterior."""
+        ...
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What a reader must know of the data, in sentences."""
+        ...
+
+    def fingerprint(self) -> str:
+        """Hash of the data and bins."""
+        ...
+
+    def build_model(self) -> pm.Model:
+        """Model, unsampled."""
+        ...
+
+    def inputs(self) -> Mapping[str, NDArray[Any]]:
+        """Values of the model's pm.Data that sampling reads."""
+        ...
+
+    def exact(self, draws: int, rng: np.random.Generator) -> Any:
+        """Posterior without NUTS, an `ExactPosterior`."""
+        ...
+
+    def pieces(
+        self, draws: Mapping[str, NDArray[Any]], exact: Any, rng: np.random.Generator
+    ) -> Pieces:
+        """What the result holds of this case."""
+        ...
+
+
+class Room(Protocol):
+    """A paper's quantity: its estimate, its bounds, and its model.
+
+    Rooms are modules; type checkers hold a module against this Protocol.
+    """
+
+    NAME: str
+    TITLE: str
+    ESTIMAND: str
+    REFERENCES: tuple[Reference, ...]
+    DIMS: Mapping[str, tuple[str, ...]]
+    WATCHED: tuple[str, ...]
+
+    @property
+    def Priors(self) -> Any:  # noqa: N802  # a class, looked up by name
+        """Priors of the room's model, a frozen dataclass with defaults."""
+        ...
+
+    @property
+    def estimate(self) -> Any:
+        """The paper's estimate, from data to a NamedTuple."""
+        ...
+
+    @property
+    def bounds(self) -> Any:
+        """The paper's theory, from sizes to a NamedTuple."""
+        ...
+
+    @property
+    def build_model(self) -> Any:
+        """From data and priors to an unsampled pm.Model."""
+        ...
+
+    def cases(self, data: Any, priors: Any, **options: Any) -> Sequence[Case]:
+        """Cut data into the models to fit."""
+        ...
+
+    def describe(self, data: Any, **options: Any) -> dict[str, Any]:
+        """Root attributes of a result that only the room knows."""
+        ...
+
+    def pairing(
+        self,
+        data: Any,
+        cases: Sequence[Any],
+        draws: Sequence[Mapping[str, Any]],
+        **options: Any,
+    ) -> NDArray[np.float64] | None:
+        """Correlation of the classifiers' errors over shared rows; None where there is none."""
+        ...

@@ -1,0 +1,83 @@
+"""Figures that tell whether NUTS has converged."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import arviz as az
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescal.core.health import problems
+
+
+class Health(NamedTuple):
+    """Figures of one fit, worst case over its quantities.
+
+    Parameters
+    ----------
+    rhat_max : float
+        Largest rank-normalised split R-hat; 1 is best.
+    ess_min : float
+        Smallest effective sample size, of bulk and tails.
+    divergences : int
+        Divergent transitions.
+    ebfmi_min : float
+        Smallest energy Bayesian fraction of missing information of a chain.
+    """
+
+    rhat_max: float
+    ess_min: float
+    divergences: int
+    ebfmi_min: float
+
+    @property
+    def converged(self) -> bool:
+        """Whether the fit may be believed."""
+        return not problems(self._asdict())
+
+
+def check(posterior: Mapping[str, NDArray[Any]], sample_stats: Mapping[str, NDArray[Any]]) -> Health:
+    """Judge draws.
+
+    Parameters
+    ----------
+    posterior : mapping of str to ndarray of shape (chain, draw, ...)
+        The quantities of interest.
+    sample_stats : mapping of str to ndarray of shape (chain, draw)
+        ``diverging`` and ``energy``.
+
+    Returns
+    -------
+    Health
+        Figures. A quantity that never varies has nothing to converge and is left out.
+
+    References
+    ----------
+    .. [1] A. Vehtari et al., "Rank-Normalization, Folding, and Localization: An Improved R-hat",
+       Bayesian Analysis 16(2), 2021.
+    """
+    flat = [values.reshape(*values.shape[:2], -1) for values in posterior.values()]
+    joined = np.concatenate(flat, axis=-1)
+    varying = np.moveaxis(joined[..., np.ptp(joined, axis=(0, 1)) > 0], -1, 0)
+    return Health(
+        rhat_max=max((float(az.rhat(row)) for row in varying), default=1.0),
+        ess_min=min(
+            (_ess(row) for row in varying), default=float(joined.shape[0] * joined.shape[1])
+        ),
+        divergences=int(sample_stats["diverging"].sum()),
+        ebfmi_min=_ebfmi(sample_stats["energy"]),
+    )
+
+
+def _ess(draws: NDArray[Any]) -> float:
+    """Effective sample size of one quantity, the least of bulk and tails."""
+    tails = az.ess(draws, method="tail", prob=(0.05, 0.95))
+    return float(min(az.ess(draws, method="bulk"), tails))
+
+
+def _ebfmi(energy: NDArray[Any]) -> float:
+    """Mean squared change of the energy over its variance, the least of the chains."""
+    changes = (np.diff(energy, axis=1) ** 2).mean(axis=1)
+    return float(np.min(changes / energy.var(axis=1)))

@@ -1,0 +1,87 @@
+"""Binomial counts given the logit, with the binomial coefficient computed once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pymc as pm
+import pytensor.tensor as pt
+from numpy.typing import NDArray
+from scipy.special import expit, gammaln
+
+
+def log_binomial_coefficient(count: NDArray[Any], positives: NDArray[Any]) -> NDArray[np.float64]:
+    """Log of the number of ways to choose `positives` out of `count`.
+
+    Parameters
+    ----------
+    count, positives : ndarray of shape (...)
+        Rows and events.
+
+    Returns
+    -------
+    ndarray of shape (...)
+        Logarithms.
+    """
+    return np.asarray(
+        gammaln(count + 1.0) - gammaln(positives + 1.0) - gammaln(count - positives + 1.0)
+    )
+
+
+def _log_density(value: Any, count: Any, logit_p: Any, log_coefficient: Any) -> Any:
+    return log_coefficient + value * logit_p - count * pt.softplus(logit_p)
+
+
+def _draw(
+    count: Any,
+    logit_p: Any,
+    log_coefficient: Any,
+    rng: np.random.Generator | None = None,
+    size: Any = None,
+) -> Any:
+    generator = rng or np.random.default_rng()
+    return generator.binomial(count, expit(logit_p), size=size)
+
+
+def logit_binomial(
+    name: str, count: Any, logit_p: Any, log_coefficient: Any, observed: Any, dims: Any
+) -> Any:
+    """Observe binomial counts.
+
+    Parameters
+    ----------
+    name : str
+        Name of the variable.
+    count : pm.Data of shape (cell,)
+        Numbers of rows.
+    logit_p : TensorVariable of shape (cell,)
+        Logit of the event's probability.
+    log_coefficient : pm.Data of shape (cell,)
+        `log_binomial_coefficient` of count and observed.
+    observed : pm.Data of shape (cell,)
+        Numbers of events.
+    dims : str or tuple of str
+        Names of the dimensions.
+
+    Returns
+    -------
+    TensorVariable of shape (cell,)
+        The observed variable.
+
+    Notes
+    -----
+    The density is that of ``pm.Binomial(name, n=count, logit_p=logit_p)``, which computes three
+    log-gammas of the data a cell at every gradient: half the time of a fit.
+    """
+    return pm.CustomDist(
+        name,
+        count,
+        logit_p,
+        log_coefficient,
+        logp=_log_density,
+        random=_draw,
+        observed=observed,
+        dims=dims,
+        dtype="int64",
+    )

@@ -1,0 +1,245 @@
+"""NUTS on a PyMC model through nutpie, compiled once and fed with other data after that."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import nutpie
+import pymc as pm
+from numpy.typing import NDArray
+from nutpie.compiled_pyfunc import from_pyfunc
+from pymc.model.transform.basic import prune_vars_detached_from_observed
+
+from bayescal.core.errors import InputError
+
+type Arrays = Mapping[str, NDArray[Any]]
+
+SAMPLER = "nutpie NUTS"
+# What ArviZ knows of nutpie's sample statistics.
+_STATS = {
+    "diverging": "diverging",
+    "energy": "energy",
+    "logp": "lp",
+    "n_steps": "n_steps",
+    "depth": "tree_depth",
+    "step_size": "step_size",
+    "mean_tree_accept": "acceptance_rate",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    """What NUTS gave.
+
+    Attributes
+    ----------
+    posterior : mapping of str to ndarray of shape (chain, draw, ...)
+        Draws of the model's free variables and Deterministics upstream of the data.
+    sample_stats : mapping of str to ndarray of shape (chain, draw)
+        Statistics under ArviZ's names.
+    """
+
+    posterior: Arrays
+    sample_stats: Arrays
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledModel:
+    """A model compiled for NUTS; other data of the same shapes need no compiling.
+
+    Attributes
+    ----------
+    log_density : callable
+        Unconstrained point and data to log-density and gradient.
+    log_density_data : tuple of str
+        Names of the data it takes, in order.
+    expand : callable
+        Unconstrained point and data to the values of `names`.
+    expand_data : tuple of str
+        Names of the data it takes, in order.
+    names : tuple of str
+        Variables that `expand` gives.
+    data : mapping of str to ndarray
+        Data that the model was built with.
+    size : int
+        Length of the unconstrained point.
+    """
+
+    log_density: Callable[..., Any]
+    log_density_data: tuple[str, ...]
+    expand: Callable[..., Any]
+    expand_data: tuple[str, ...]
+    names: tuple[str, ...]
+    data: Arrays
+    size: int
+
+    def sample(
+        self,
+        data: Arrays,
+        *,
+        draws: int = 1000,
+        tune: int = 300,
+        chains: int = 4,
+        seed: int | None = None,
+        target_accept: float = 0.8,
+        max_depth: int = 10,
+    ) -> Sampled:
+        """Draw from the posterior given other data.
+
+        Parameters
+        ----------
+        data : mapping of str to ndarray
+            Values of the model's pm.Data; those not named keep the values of the model.
+        draws, tune, chains : int
+            Draws kept and tuning draws a chain, and chains.
+        seed : int, optional
+            Same seed, same draws.
+        target_accept : float, in (0, 1)
+            Acceptance that the step size is tuned to.
+        max_depth : int
+            A trajectory takes at most ``2**max_depth - 1`` leapfrog steps.
+
+        Returns
+        -------
+        Sampled
+            Draws and statistics.
+
+        Raises
+        ------
+        InputError
+            If an array is unknown to the model or has another shape than at compilation.
+        """
+        values = self._checked(data)
+        density_args = [values[name] for name in self.log_density_data]
+        log_density = self.log_density
+
+        def density(point: Any, **_: Any) -> tuple[float, Any]:
+            value, gradient = log_density(point, *density_args)
+            return float(value), gradient
+
+        compiled = from_pyfunc(
+            self.size,
+            lambda: density,
+            lambda *_: lambda point, **__: {"point": point},
+            ["float64"],
+            [(self.size,)],
+            ["point"],
+            make_initial_point_fn=lambda number: np.random.default_rng(number).uniform(
+                -1, 1, self.size
+            ),
+        )
+        trace = _run(
+            compiled,
+            draws=draws,
+            tune=tune,
+            chains=chains,
+            seed=seed,
+            target_accept=target_accept,
+            maxdepth=max_depth,
+        )
+        points = trace["posterior"]["point"].values
+        stats = trace["sample_stats"].dataset
+        return Sampled(
+            self._expanded(points, [values[name] for name in self.expand_data]),
+            {ours: stats[theirs].values for theirs, ours in _STATS.items()},
+        )
+
+    def _checked(self, data: Arrays) -> dict[str, NDArray[Any]]:
+        values = dict(self.data)
+        for name, value in data.items():
+            if name not in values or value.shape != values[name].shape:
+                known = {key: array.shape for key, array in self.data.items()}
+                raise InputError(
+                    f"the model was compiled for data of shapes {known}; got {name!r} of shape "
+                    f"{value.shape}. Compile the model again for data of another shape."
+                )
+            values[name] = np.asarray(value, dtype=values[name].dtype, order="C")
+        return values
+
+    def _expanded(self, points: NDArray[Any], data: list[NDArray[Any]]) -> dict[str, NDArray[Any]]:
+        """Values of the variables at every unconstrained point."""
+        flat = [self.expand(point, *data) for point in points.reshape(-1, self.size)]
+        lead = points.shape[:-1]
+        return {
+            name: np.stack([values[place] for values in flat]).reshape(
+                *lead, *np.shape(flat[0][place])
+            )
+            for place, name in enumerate(self.names)
+        }
+
+
+def compile_model(model: pm.Model) -> CompiledModel:
+    """Compile the part of a model that the data inform.
+
+    Parameters
+    ----------
+    model : pm.Model
+        A model with continuous free variables and pm.Data. What does not lead to an observed
+        variable is left out: it is known in closed form or computed from the draws.
+
+    Returns
+    -------
+    CompiledModel
+        The compiled model.
+
+    Notes
+    -----
+    The density is PyMC's own, compiled by PyTensor to Numba code that stays cached on disk, and
+    handed to nutpie as a function. Nutpie's own compiler fuses more but starts from nothing in
+    every process, which costs more than many fits.
+    """
+    core = prune_vars_detached_from_observed(model)
+    density = core.logp_dlogp_function(ravel_inputs=True, mode="NUMBA")
+    density.set_extra_values({})
+    log_density = density._pytensor_function
+    expand, names = _compile_expand(core)
+    data = {
+        shared.name: np.asarray(shared.get_value(), order="C")
+        for function in (log_density, expand)
+        for shared in function.get_shared()
+    }
+    point = core.initial_point()
+    return CompiledModel(
+        log_density.vm.jit_fn,
+        tuple(shared.name for shared in log_density.get_shared()),
+        expand.vm.jit_fn,
+        tuple(shared.name for shared in expand.get_shared()),
+        names,
+        data,
+        int(sum(np.size(value) for value in point.values())),
+    )
+
+
+def _compile_expand(core: pm.Model) -> tuple[Any, tuple[str, ...]]:
+    """Function from the raveled unconstrained point to free variables and Deterministics."""
+    import pytensor
+    import pytensor.tensor as pt
+
+    variables = [*core.free_RVs, *core.deterministics]
+    outputs = core.replace_rvs_by_values(variables)
+    point = core.initial_point()
+    joined = pt.dvector("point")
+    givens, start = [], 0
+    for value in core.continuous_value_vars:
+        size = int(np.size(point[value.name]))
+        piece = joined[start : start + size].reshape(np.shape(point[value.name]))
+        givens.append((value, piece))
+        start += size
+    function = pytensor.function([joined], outputs, givens=givens, mode="NUMBA")
+    return function, tuple(variable.name for variable in variables)
+
+
+def _run(compiled: Any, **settings: Any) -> Any:
+    """Sample in this thread's time; Ctrl-C stops the sampler and is passed on."""
+    # Chains take turns: Python code runs one at a time whatever the cores.
+    background = nutpie.sample(
+        compiled, cores=1, progress_bar=False, save_warmup=False, blocking=False, **settings
+    )
+    try:
+        return background.wait()
+    except BaseException:
+        background.cancel()
+        raise

@@ -1,0 +1,111 @@
+"""The shape that every prior of label rates has in code, and where each is found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescal.quantities.ece.priors import (
+    HierarchicalBins,
+    IndependentBins,
+    LabelRatePrior,
+    SmoothCurve,
+)
+from bayescal.quantities.ece.problem import Problem
+
+type Floats = NDArray[np.float64]
+type Draws = Mapping[str, Floats]
+
+
+@dataclass(frozen=True, slots=True)
+class Exact:
+    """The posterior without NUTS: by importance sampling, quadrature or conjugacy.
+
+    Attributes
+    ----------
+    draws : mapping of str to ndarray of shape (draw, ...)
+        Independent draws of the family's variables.
+    log_evidence : float
+        Log marginal likelihood of the counts, without the binomial coefficients.
+    ess : float
+        Effective number of draws that the evidence rests on.
+    """
+
+    draws: Draws
+    log_evidence: float
+    ess: float
+
+
+class Family(Protocol):
+    """Label rates of one problem under one prior."""
+
+    @property
+    def structure(self) -> tuple[Any, ...]:
+        """What tells one compiled model from another: equal structures share one."""
+        ...
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """Free variables of the model."""
+        ...
+
+    @property
+    def max_depth(self) -> int:
+        """Doublings of a NUTS trajectory that serve this posterior."""
+        ...
+
+    def inputs(self) -> dict[str, NDArray[Any]]:
+        """Values of the model's pm.Data by name, padded to the structure's shapes."""
+        ...
+
+    def add_to_model(self) -> Any:
+        """Add variables and the observed counts to the pm.Model in context; give the cell rates."""
+        ...
+
+    def exact(self, draws: int, rng: np.random.Generator) -> Exact:
+        """Posterior without NUTS."""
+        ...
+
+    def cell_rates(self, draws: Draws, rng: np.random.Generator) -> Floats:
+        """Label rates of the cells, (..., cell), from draws of the family's variables."""
+        ...
+
+    def curve(self, draws: Draws, rates: Floats, score: Floats) -> Floats:
+        """Probability of the event at given scores, (..., point)."""
+        ...
+
+    def log_prior(self, draws: Draws) -> dict[str, Floats]:
+        """Log prior density of the family's variables, of the draws' shapes."""
+        ...
+
+
+def family(problem: Problem, prior: LabelRatePrior) -> Family:
+    """Join a problem and a prior.
+
+    Parameters
+    ----------
+    problem : Problem
+        Counts.
+    prior : SmoothCurve, IndependentBins or HierarchicalBins
+        Prior of the label rates.
+
+    Returns
+    -------
+    Family
+        What can be modelled, sampled and computed exactly.
+    """
+    from bayescal.quantities.ece.curve import Curve
+    from bayescal.quantities.ece.hierarchical import Hierarchical
+    from bayescal.quantities.ece.independent import Independent
+
+    match prior:
+        case SmoothCurve():
+            return Curve.of(problem, prior)
+        case IndependentBins():
+            return Independent(problem, prior)
+        case HierarchicalBins():
+            return Hierarchical(problem, prior)

@@ -1,0 +1,130 @@
+"""The models to fit for given data, and what they share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescal.core.bin_counts import BinCounts
+from bayescal.core.edges import Strategy, strategy_name
+from bayescal.core.scores import Scores
+from bayescal.quantities.ece.case import EceCase
+from bayescal.quantities.ece.influence import correlation, influence
+from bayescal.quantities.ece.prepare import problems
+from bayescal.quantities.ece.priors import Priors
+
+
+def cases(
+    data: Scores | BinCounts,
+    priors: Priors,
+    *,
+    n_bins: int = 15,
+    strategy: Strategy = "quantile",
+    closed: str = "right",
+    multiclass: str = "top-label",
+) -> list[EceCase]:
+    """Cut data into the models to fit.
+
+    Parameters
+    ----------
+    data : Scores or BinCounts
+        Scores with labels, or one problem's counts.
+    priors : Priors
+        Priors.
+    n_bins, strategy, closed, multiclass
+        As in `bayescal.fit`.
+
+    Returns
+    -------
+    list of EceCase
+        One a classifier (and class).
+    """
+    return [
+        EceCase.of(problem, priors)
+        for problem in problems(data, priors, n_bins, strategy, closed, multiclass)
+    ]
+
+
+def pairing(
+    data: Scores | BinCounts,
+    cases: Sequence[EceCase],
+    draws: Sequence[Mapping[str, Any]],
+    *,
+    multiclass: str = "top-label",
+    **_: Any,
+) -> NDArray[np.float64] | None:
+    """Correlation of the classifiers' calibration errors over the rows they share.
+
+    Parameters
+    ----------
+    data : Scores or BinCounts
+        What was fitted.
+    cases : sequence of EceCase
+        The fits' cases, one a classifier.
+    draws : sequence of mapping of str to ndarray of shape (chain, draw, ...)
+        What the fits gave.
+    multiclass : str
+        As in `bayescal.fit`.
+    **_
+        Options that matter not here.
+
+    Returns
+    -------
+    ndarray of shape (classifier, classifier), or None
+        None for a single classifier, for counts, and for several classes.
+    """
+    if len(cases) == 1 or isinstance(data, BinCounts) or len(cases) != data.n_classifiers:
+        return None
+    found = []
+    for task, case, drawn in zip(data.tasks(multiclass), cases, draws, strict=True):
+        rates = case.rates.cell_rates(drawn, np.random.default_rng(0))
+        sign = np.sign(rates - case.problem.cells.mean_score).mean(axis=(0, 1))
+        found.append(influence(task, case.problem.cells, sign))
+    return correlation(found)
+
+
+def describe(
+    data: Scores | BinCounts,
+    *,
+    n_bins: int = 15,
+    strategy: Strategy = "quantile",
+    closed: str = "right",
+    multiclass: str = "top-label",
+) -> dict[str, Any]:
+    """Say what was binned, and how.
+
+    Parameters
+    ----------
+    data : Scores or BinCounts
+        What was fitted.
+    n_bins, strategy, closed, multiclass
+        As in `bayescal.fit`.
+
+    Returns
+    -------
+    dict
+        Root attributes of the result.
+    """
+    if isinstance(data, BinCounts):
+        return {
+            "n_obs": data.n,
+            "n_labeled": data.n,
+            "classes": ["0", "1"],
+            "multiclass": "binary",
+            "binning_strategy": data.strategy,
+            "n_bins": data.n_bins,
+            "closed": data.closed,
+        }
+    edges_given = not isinstance(strategy, str)
+    return {
+        "n_obs": data.n_obs,
+        "n_labeled": data.n_labeled,
+        "classes": [str(label) for label in data.classes],
+        "multiclass": "binary" if data.is_binary else multiclass,
+        "binning_strategy": strategy_name(strategy),
+        "n_bins": len(strategy) - 1 if edges_given else n_bins,
+        "closed": closed,
+    }

@@ -1,0 +1,127 @@
+"""Label rates of bins that scatter about their mean scores by an unknown amount."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betaln, logsumexp, ndtri
+
+from bayescal.quantities.ece.family import Draws, Exact, Floats
+from bayescal.quantities.ece.independent import CELLS, step_curve
+from bayescal.quantities.ece.priors import HierarchicalBins
+from bayescal.quantities.ece.problem import Problem, pad, padded_size
+
+# A rate is drawn to a score of 0 or 1 as to one this near to it, which has a density.
+EDGE = 1e-6
+_NODES = 2001
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Hierarchical:
+    """A problem whose cells are its bins, under `HierarchicalBins`.
+
+    Given kappa the rates are conjugate, so they are integrated out: NUTS sees kappa alone and the
+    rates are drawn after it. This is the same posterior without its funnel.
+    """
+
+    problem: Problem
+    prior: HierarchicalBins
+
+    @property
+    def structure(self) -> tuple[Any, ...]:
+        """Number of bins, padded."""
+        return ("hierarchical", padded_size(self.problem.cells.n_bins, CELLS))
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """Free variables of the model."""
+        return ("concentration",)
+
+    @property
+    def max_depth(self) -> int:
+        """NUTS's own default."""
+        return 10
+
+    def inputs(self) -> dict[str, NDArray[Any]]:
+        """Counts, mean scores, and the parameters of the prior."""
+        _, cells = self.structure
+        return {
+            "count": pad(self.problem.cells.count, cells),
+            "positives": pad(self.problem.cells.positives, cells),
+            # Bins of the padding need a score too; without rows any does.
+            "score": np.maximum(pad(self._score(), cells), EDGE),
+            "mu": np.asarray(self.prior.concentration.mu),
+            "sigma": np.asarray(self.prior.concentration.sigma),
+        }
+
+    def add_to_model(self) -> Any:
+        """``positives ~ BetaBinomial(kappa f, kappa (1 - f), count)``, then the rates."""
+        import pymc as pm
+
+        values = self.inputs()
+        count = pm.Data("count", values["count"], dims="cell")
+        positives = pm.Data("positives", values["positives"], dims="cell")
+        score = pm.Data("score", values["score"], dims="cell")
+        kappa = pm.LogNormal(
+            "concentration", pm.Data("mu", values["mu"]), pm.Data("sigma", values["sigma"])
+        )
+        pm.BetaBinomial(
+            "events",
+            alpha=kappa * score,
+            beta=kappa * (1 - score),
+            n=count,
+            observed=positives,
+            dims="cell",
+        )
+        return pm.Beta(
+            "rate",
+            kappa * score + positives,
+            kappa * (1 - score) + count - positives,
+            dims="cell",
+        )
+
+    def exact(self, draws: int, rng: np.random.Generator) -> Exact:
+        """Quadrature over log kappa at the midpoints of equal steps of its prior probability."""
+        prior = self.prior.concentration
+        level = (np.arange(_NODES) + 0.5) / _NODES
+        kappa = np.exp(prior.mu + prior.sigma * ndtri(level))
+        log_likelihood = self._log_likelihood(kappa)
+        weights = np.exp(log_likelihood - log_likelihood.max())
+        ladder = (np.arange(draws) + rng.random()) / draws
+        place = np.searchsorted(np.cumsum(weights) / weights.sum(), ladder).clip(0, _NODES - 1)
+        # Within its step kappa is uniform in prior probability.
+        shift = (place + rng.random(draws)) / _NODES
+        drawn = rng.permutation(np.exp(prior.mu + prior.sigma * ndtri(shift)))
+        evidence = logsumexp(log_likelihood) - np.log(_NODES)
+        return Exact({"concentration": drawn}, float(evidence), float(draws))
+
+    def cell_rates(self, draws: Draws, rng: np.random.Generator) -> Floats:
+        """Conjugate draws given kappa."""
+        cells, score = self.problem.cells, self._score()
+        kappa = draws["concentration"][..., None]
+        return rng.beta(
+            kappa * score + cells.positives, kappa * (1 - score) + cells.count - cells.positives
+        )
+
+    def curve(self, draws: Draws, rates: Floats, score: Floats) -> Floats:
+        """Step function: the rate of the bin that a score falls into."""
+        return step_curve(self.problem, rates, score)
+
+    def log_prior(self, draws: Draws) -> dict[str, Floats]:
+        """Log-normal density of kappa."""
+        prior, log_kappa = self.prior.concentration, np.log(draws["concentration"])
+        standard = (log_kappa - prior.mu) / prior.sigma
+        constant = np.log(prior.sigma) + np.log(2 * np.pi) / 2
+        return {"concentration": -(standard**2) / 2 - constant - log_kappa}
+
+    def _score(self) -> Floats:
+        return np.clip(self.problem.cells.mean_score, EDGE, 1 - EDGE)
+
+    def _log_likelihood(self, kappa: Floats) -> Floats:
+        cells, score = self.problem.cells, self._score()
+        alpha, beta = kappa[:, None] * score, kappa[:, None] * (1 - score)
+        posterior = betaln(alpha + cells.positives, beta + cells.count - cells.positives)
+        return np.asarray((posterior - betaln(alpha, beta)).sum(axis=1))

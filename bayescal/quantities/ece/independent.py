@@ -1,0 +1,114 @@
+"""Label rates of bins, independent of each other: a conjugate Beta-Binomial model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betaln, xlog1py, xlogy
+
+from bayescal.quantities.ece.family import Draws, Exact, Floats
+from bayescal.quantities.ece.priors import IndependentBins
+from bayescal.quantities.ece.problem import Problem, pad, padded_size
+
+CELLS = 16
+# Rates of 0 and 1 have no finite log density under priors that pull to the ends.
+_SMALLEST = 1e-300
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Independent:
+    """A problem whose cells are its bins, under `IndependentBins`."""
+
+    problem: Problem
+    prior: IndependentBins
+
+    @property
+    def structure(self) -> tuple[Any, ...]:
+        """Number of bins, padded."""
+        return ("independent", padded_size(self.problem.cells.n_bins, CELLS))
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """Free variables of the model."""
+        return ("rate",)
+
+    @property
+    def max_depth(self) -> int:
+        """NUTS's own default."""
+        return 10
+
+    def inputs(self) -> dict[str, NDArray[Any]]:
+        """Counts, and the parameters of the prior."""
+        _, cells = self.structure
+        return {
+            "count": pad(self.problem.cells.count, cells),
+            "positives": pad(self.problem.cells.positives, cells),
+            "alpha": np.asarray(self.prior.rate.alpha),
+            "beta": np.asarray(self.prior.rate.beta),
+        }
+
+    def add_to_model(self) -> Any:
+        """``rate ~ Beta(alpha, beta)``, ``positives ~ Binomial(count, rate)``."""
+        import pymc as pm
+
+        values = self.inputs()
+        count = pm.Data("count", values["count"], dims="cell")
+        positives = pm.Data("positives", values["positives"], dims="cell")
+        rate = pm.Beta(
+            "rate",
+            pm.Data("alpha", values["alpha"]),
+            pm.Data("beta", values["beta"]),
+            dims="cell",
+        )
+        pm.Binomial("events", n=count, p=rate, observed=positives, dims="cell")
+        return rate
+
+    def exact(self, draws: int, rng: np.random.Generator) -> Exact:
+        """Conjugate posterior."""
+        _, cells = self.structure
+        alpha, beta = self.prior.rate.alpha, self.prior.rate.beta
+        k = pad(self.problem.cells.positives, cells)
+        misses = pad(self.problem.cells.count, cells) - k
+        rate = rng.beta(alpha + k, beta + misses, size=(draws, cells))
+        evidence = (betaln(alpha + k, beta + misses) - betaln(alpha, beta)).sum()
+        return Exact({"rate": rate}, float(evidence), float(draws))
+
+    def cell_rates(self, draws: Draws, rng: np.random.Generator) -> Floats:
+        """The rates themselves."""
+        return draws["rate"][..., : self.problem.cells.n_bins]
+
+    def curve(self, draws: Draws, rates: Floats, score: Floats) -> Floats:
+        """Step function: the rate of the bin that a score falls into."""
+        return step_curve(self.problem, rates, score)
+
+    def log_prior(self, draws: Draws) -> dict[str, Floats]:
+        """Beta density of each rate."""
+        alpha, beta = self.prior.rate.alpha, self.prior.rate.beta
+        rate = np.clip(draws["rate"], _SMALLEST, None)
+        density = xlogy(alpha - 1, rate) + xlog1py(beta - 1, -np.minimum(rate, 1 - 1e-16))
+        return {"rate": density - betaln(alpha, beta)}
+
+
+def step_curve(problem: Problem, rates: Floats, score: Floats) -> Floats:
+    """Rate of the cell that each score falls into.
+
+    Parameters
+    ----------
+    problem : Problem
+        The cells.
+    rates : ndarray of shape (..., cell)
+        Their rates.
+    score : ndarray of shape (point,)
+        Scores.
+
+    Returns
+    -------
+    ndarray of shape (..., point)
+        Rates.
+    """
+    side = "left" if problem.cells.closed == "right" else "right"
+    index = np.searchsorted(problem.cells.edges, score, side=side) - 1
+    return rates[..., np.clip(index, 0, problem.cells.n_bins - 1)]

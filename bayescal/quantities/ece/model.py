@@ -1,0 +1,120 @@
+"""The room's PyMC model: label rates given counts, and the calibration errors they imply."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bayescal.core.bin_counts import BinCounts
+from bayescal.core.edges import Strategy
+from bayescal.core.errors import InputError
+from bayescal.core.functionals import (
+    bin_mean,
+    calibration_gap,
+    expected_calibration_error,
+    maximum_calibration_error,
+)
+from bayescal.core.scores import Scores
+from bayescal.quantities.ece.family import Family, family
+from bayescal.quantities.ece.prepare import problems
+from bayescal.quantities.ece.priors import Priors
+from bayescal.quantities.ece.problem import Problem, pad
+
+if TYPE_CHECKING:
+    import pymc as pm
+
+
+def build_model(
+    data: Scores | BinCounts,
+    priors: Priors | None = None,
+    *,
+    n_bins: int = 15,
+    strategy: Strategy = "quantile",
+    closed: str = "right",
+    multiclass: str = "top-label",
+) -> pm.Model:
+    """Build the model of one classifier, unsampled.
+
+    Parameters
+    ----------
+    data : Scores or BinCounts
+        One classifier's scores with labels, or counts.
+    priors : Priors, optional
+        Priors; `Priors()` if not given.
+    n_bins, strategy, closed
+        Bins of the evaluation; see `bayescal.bin_scores`. Not used with counts.
+    multiclass : {"top-label"}, default "top-label"
+        What several classes are asked.
+
+    Returns
+    -------
+    pm.Model
+        Observed ``events`` (cell), Deterministics ``label_rate`` and ``gap`` (bin), ``ece``,
+        ``tce`` and ``mce``; data as pm.Data. Cells are padded with empty ones.
+
+    Raises
+    ------
+    InputError
+        If the data hold more than one binary problem.
+
+    Notes
+    -----
+    The model is that of a classifier that is not calibrated; the probability that it is comes from
+    comparing its evidence with that of the calibrated alternative, which has no parameters.
+    ``gamma`` has no data below it: the cells' masses are Dirichlet(count) whatever the labels.
+
+    Examples
+    --------
+    >>> import bayescal as bc
+    >>> scores = bc.Scores(y_true=[0, 0, 1, 1], y_prob=[0.1, 0.4, 0.5, 0.9])
+    >>> sorted(v.name for v in bc.ece.build_model(scores, n_bins=2).deterministics)
+    ['ece', 'gap', 'label_rate', 'mce', 'tce']
+    """
+    priors = priors or Priors()
+    found = problems(data, priors, n_bins, strategy, closed, multiclass)
+    if len(found) > 1:
+        raise InputError(
+            f"a model is that of one binary problem; got {len(found)}. "
+            "Take one classifier with .select(name), and one class with .one_vs_rest(label)."
+        )
+    return model_of(found[0], family(found[0], priors.label_rate))
+
+
+def model_of(problem: Problem, rates: Family) -> pm.Model:
+    """Build the model of one problem.
+
+    Parameters
+    ----------
+    problem : Problem
+        Cells and bins.
+    rates : Family
+        The problem under its prior.
+
+    Returns
+    -------
+    pm.Model
+        As `build_model`.
+    """
+    import pymc as pm
+
+    cells, n_bins = rates.structure[-1], problem.bins.n_bins
+    with pm.Model(coords={"cell": np.arange(cells), "bin": np.arange(n_bins)}) as model:
+        rate = rates.add_to_model()
+        count = pad(problem.cells.count, cells)
+        score = pm.Data("mean_score", pad(problem.cells.mean_score, cells), dims="cell")
+        table = pad(problem.membership(), cells, n_bins)
+        member = pm.Data("membership", table, dims=("cell", "bin"))
+        # Normalised gammas are Dirichlet(count); cells without rows have mass 0, not a density.
+        gamma = pm.Gamma("gamma", np.maximum(count, 1), 1, dims="cell") * (count > 0)
+        mass = gamma / gamma.sum()
+        weight = mass + pad(problem.in_empty_bin(), cells)
+        bin_mass = mass @ member
+        label_rate = bin_mean(weight, rate, member)
+        confidence = bin_mean(weight, score, member)
+        pm.Deterministic("label_rate", label_rate, dims="bin")
+        pm.Deterministic("gap", calibration_gap(label_rate, confidence), dims="bin")
+        pm.Deterministic("ece", expected_calibration_error(bin_mass, label_rate, confidence))
+        pm.Deterministic("tce", expected_calibration_error(mass, rate, score))
+        pm.Deterministic("mce", maximum_calibration_error(bin_mass, label_rate, confidence))
+    return model

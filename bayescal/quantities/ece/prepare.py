@@ -1,0 +1,82 @@
+"""From what a user hands in to binary problems."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bayescal.core.bin_counts import BinCounts
+from bayescal.core.binning import fine_counts, count_into
+from bayescal.core.checks import check_rows
+from bayescal.core.edges import Strategy, bin_edges, strategy_name
+from bayescal.core.scores import Scores
+from bayescal.core.tasks import Task
+from bayescal.quantities.ece.priors import Priors, SmoothCurve
+from bayescal.quantities.ece.problem import Problem
+
+# Fine enough that the score hardly varies inside a cell, few enough to sample in no time.
+CELLS = 100
+
+
+def problems(
+    data: Scores | BinCounts,
+    priors: Priors,
+    n_bins: int,
+    strategy: Strategy,
+    closed: str,
+    multiclass: str,
+) -> list[Problem]:
+    """Cut data into binary problems and count each.
+
+    Parameters
+    ----------
+    data : Scores or BinCounts
+        Scores with labels, or one problem's counts.
+    priors : Priors
+        They decide whether cells finer than the bins are needed.
+    n_bins, strategy, closed, multiclass
+        As in `bayescal.fit`.
+
+    Returns
+    -------
+    list of Problem
+        One a classifier (and class), in the order of `Scores.tasks`.
+
+    Raises
+    ------
+    InputError
+        If there is no labelled row.
+    """
+    if isinstance(data, BinCounts):
+        check_rows(data.n, "the counts")
+        return [Problem({"classifier": "classifier"}, data, data)]
+    fine = isinstance(priors.label_rate, SmoothCurve)
+    return [
+        problem_of(task, fine, n_bins, strategy, closed) for task in data.tasks(multiclass)
+    ]
+
+
+def problem_of(task: Task, fine: bool, n_bins: int, strategy: Strategy, closed: str) -> Problem:
+    """Count one binary problem.
+
+    Parameters
+    ----------
+    task : Task
+        Labelled rows.
+    fine : bool
+        Whether cells are finer than the bins.
+    n_bins, strategy, closed
+        Bins.
+
+    Returns
+    -------
+    Problem
+        Cells and bins.
+    """
+    check_rows(task.n, "the labelled rows")
+    edges = bin_edges(task.score, n_bins, strategy)
+    name = strategy_name(strategy)
+    if not fine:
+        bins = count_into(task.score, task.event, edges, closed, name)
+        return Problem(task.coords, bins, bins)
+    cells = fine_counts(task, edges, CELLS, closed)
+    return Problem(task.coords, cells, cells.merge(np.asarray(edges), name))

@@ -1,0 +1,93 @@
+"""Evidence for a calibration curve that jumps: exact averaging over all ways to cut the scores."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, logsumexp
+
+from bayescal.core.bin_counts import BinCounts
+from bayescal.quantities.ece.evidence import cell_logit
+
+type Floats = NDArray[np.float64]
+
+BLOCKS = 50
+START = 0.03
+"""Prior probability that a new segment starts at a block."""
+SCALE = 0.6
+"""Standard deviation of a segment's offset, in logits."""
+_NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(9)
+_LOG_WEIGHTS = np.log(_WEIGHTS) - np.log(2 * np.pi) / 2 + _NODES**2 / 2
+_STEPS = 12
+
+
+def log_bayes_factor_jump(cells: BinCounts, log_evidence: float) -> float:
+    """Weigh level pieces with jumps between them against another model.
+
+    Parameters
+    ----------
+    cells : BinCounts
+        Counts.
+    log_evidence : float
+        Log marginal likelihood of the other model, without the binomial coefficients.
+
+    Returns
+    -------
+    float
+        Log Bayes factor; above 0 the data speak for jumps.
+
+    Notes
+    -----
+    The scores are cut into at most 50 blocks of equal mass, and blocks are joined into segments; a
+    segment starts at each block with probability 0.03. A segment is calibrated with probability
+    1/2, else the logit of all its label rates is off by one Normal(0, 0.6) amount. The sum over all
+    segmentations is exact, by dynamic programming over their last segment; each offset is
+    integrated out by Gauss-Hermite quadrature about its mode.
+    """
+    segments = _log_segments(cells)
+    size = len(segments)
+    log_total = np.zeros(size + 1)
+    for end in range(1, size + 1):
+        begins = np.arange(end)
+        log_prior = np.log(START) * (begins > 0) + np.log1p(-START) * (end - begins - 1)
+        log_total[end] = logsumexp(log_total[:end] + log_prior + segments[:end, end - 1])
+    return float(log_total[-1] - log_evidence)
+
+
+def _log_segments(cells: BinCounts) -> Floats:
+    """Log marginal likelihood of each segment, (first block, last block)."""
+    held = cells.count > 0
+    logit, count, events = (
+        values[held].astype(float) for values in (cell_logit(cells), cells.count, cells.positives)
+    )
+    before = np.cumsum(count) - count
+    _, block = np.unique(np.floor(before * BLOCKS / count.sum()), return_inverse=True)
+    size = int(block[-1]) + 1
+    first, last = np.triu_indices(size)
+    # Segments x cells: rows outside a segment count as none.
+    inside = (block >= first[:, None]) & (block <= last[:, None])
+    calibrated = inside @ (events * logit - count * np.logaddexp(0, logit))
+    off = _integrated(logit, inside * count, inside @ events, inside @ (events * logit))
+    table = np.full((size, size), -np.inf)
+    table[first, last] = np.logaddexp(calibrated, off) - np.log(2)
+    return table
+
+
+def _integrated(logit: Floats, count: Floats, events: Floats, linear: Floats) -> Floats:
+    """Log marginal likelihood of each segment with a normal offset of its logits."""
+    offset = np.zeros(len(count))
+    for _ in range(_STEPS):
+        rate = expit(logit + offset[:, None])
+        slope = (count * rate).sum(axis=1)
+        precision = (count * rate * (1 - rate)).sum(axis=1) + SCALE**-2
+        step = (events - slope - offset / SCALE**2) / precision
+        # A logit moves by at most 1 a step: farther out the curvature says nothing.
+        offset = offset + np.clip(step, -1, 1)
+    spread = precision**-0.5
+    terms = []
+    for node, log_weight in zip(_NODES, _LOG_WEIGHTS, strict=True):
+        at = offset + spread * node
+        likelihood = linear + events * at
+        likelihood -= (count * np.logaddexp(0, logit + at[:, None])).sum(axis=1)
+        terms.append(likelihood - (at / SCALE) ** 2 / 2 + log_weight)
+    return np.asarray(logsumexp(terms, axis=0) + np.log(spread / SCALE))

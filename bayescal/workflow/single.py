@@ -1,0 +1,101 @@
+"""Fit one case: NUTS or the exact draws, the quantities from them, and whether to believe them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescal.core.room import Case, Room
+from bayescal.results.assemble import CaseResult
+from bayescal.workflow.settings import Settings
+
+type Arrays = Mapping[str, NDArray[Any]]
+
+# The evidence needs no more; its error is far below a unit in the second decimal of p_calibrated.
+_EVIDENCE_DRAWS = 2000
+
+
+def fit_case(room: Room, case: Case, settings: Settings, index: int) -> CaseResult:
+    """Fit one case.
+
+    Parameters
+    ----------
+    room : Room
+        The room.
+    case : Case
+        The case.
+    settings : Settings
+        How to sample.
+    index : int
+        Number of the case, for a stream of random numbers of its own.
+
+    Returns
+    -------
+    CaseResult
+        Arrays by group and variable, diagnostics among them.
+    """
+    rng = np.random.default_rng([settings.seed, index])
+    shape = (settings.chains, settings.draws)
+    exact = case.exact(settings.chains * settings.draws if settings.quick else _EVIDENCE_DRAWS, rng)
+    draws: Arrays
+    stats: Arrays
+    if settings.quick:
+        draws = {name: values.reshape(*shape, *values.shape[1:]) for name, values in exact.draws.items()}
+        stats = {}
+    else:
+        draws, stats = _sample(room, case, settings, rng)
+    pieces = case.pieces(draws, exact, rng)
+    health = _health({name: pieces.posterior[name] for name in room.WATCHED}, stats, exact.ess)
+    return CaseResult(
+        coords=dict(case.coords),
+        posterior=pieces.posterior,
+        sample_stats=stats,
+        log_likelihood=pieces.log_likelihood,
+        log_prior=pieces.log_prior,
+        observed_data=pieces.observed_data,
+        constant_data=pieces.constant_data,
+        point_estimate=pieces.point_estimate,
+        bounds=pieces.bounds,
+        bounds_attrs=pieces.bounds_attrs,
+        model_average=pieces.model_average,
+        diagnostics={**pieces.diagnostics, **health},
+    )
+
+
+def _sample(
+    room: Room, case: Case, settings: Settings, rng: np.random.Generator
+) -> tuple[Arrays, Arrays]:
+    # PyMC is imported only here, when a model is built.
+    from bayescal.workflow.compiled import compiled_model
+
+    sampled = compiled_model(room, case).sample(
+        case.inputs(),
+        draws=settings.draws,
+        tune=settings.tune,
+        chains=settings.chains,
+        target_accept=settings.target_accept,
+        max_depth=case.max_depth,
+        seed=int(rng.integers(2**31)),
+    )
+    return {name: sampled.posterior[name] for name in case.variables}, sampled.sample_stats
+
+
+def _health(watched: Arrays, stats: Arrays, importance_ess: float) -> dict[str, Any]:
+    """Diagnostics by the result's names; independent draws have only an effective number."""
+    from bayescal.core.health import MIN_ESS
+
+    if not stats:
+        return {
+            "rhat_max": np.nan,
+            "ess_min": importance_ess,
+            "divergences": 0,
+            "ebfmi_min": np.nan,
+            "converged": importance_ess >= MIN_ESS,
+        }
+    from bayescal.inference.diagnostics import check
+
+    health = check(watched, stats)
+    return {**health._asdict(), "converged": health.converged}

@@ -1,0 +1,70 @@
+"""One sentence on whether a result may be used, and what to do if not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from bayescal.core.health import MIN_ESS, REMEDY, problems
+from bayescal.results.assemble import CaseResult
+
+
+def status(results: Sequence[CaseResult], notes: Sequence[Iterable[str]]) -> str:
+    """Put together what went wrong.
+
+    Parameters
+    ----------
+    results : sequence of CaseResult
+        The fits.
+    notes : sequence of iterable of str
+        What each case has to say of its data.
+
+    Returns
+    -------
+    str
+        "ok", or sentences naming cases, problems and remedies.
+    """
+    told: dict[str, list[str]] = {}
+    for result, said in zip(results, notes, strict=True):
+        name = ", ".join(result.coords.values())
+        for sentence in [*_of_fit(result), *said]:
+            told.setdefault(sentence, []).append(name)
+    return " ".join(f"{_names(names)}: {sentence}" for sentence, names in told.items()) or "ok"
+
+
+def converged(results: Sequence[CaseResult]) -> bool:
+    """Tell whether all fits converged.
+
+    Parameters
+    ----------
+    results : sequence of CaseResult
+        The fits.
+
+    Returns
+    -------
+    bool
+        False if any did not.
+    """
+    return all(result.diagnostics["converged"] for result in results)
+
+
+def _of_fit(result: CaseResult) -> list[str]:
+    figures = result.diagnostics
+    found = []
+    wrong = problems(figures)
+    if wrong:
+        found.append(f"the fit did not converge, {'; '.join(wrong)}. {REMEDY}")
+    if not figures["importance_ess"] >= MIN_ESS:
+        found.append(
+            f"the probability of calibration rests on {figures['importance_ess']:.0f} effective "
+            f"draws (at least {MIN_ESS} are asked). Do not rely on it or on the lower ends."
+        )
+    if figures["jump_flag"]:
+        found.append(
+            "the data favour a calibration curve that jumps, which the model smooths over. Its "
+            "interval may miss; look at the bins, and try strategy='uniform' or more bins."
+        )
+    return found
+
+
+def _names(names: list[str]) -> str:
+    return ", ".join(names) if len(names) <= 4 else f"{', '.join(names[:3])} and {len(names) - 3} more"
