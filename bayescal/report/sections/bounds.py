@@ -50,7 +50,9 @@ def _bound(view: View, name: str) -> Bound:
     numbers = [view.number_of(schema.BOUNDS, name, case) for case in view.cases]
     whole = all(number is None or float(number).is_integer() for number in numbers)
     return Bound(
-        title=str(attrs.get("long_name", name.replace("_", " "))),
+        title=str(
+            attrs.get("long_name", name.replace("n_bins", "number_of_bins").replace("_", " "))
+        ),
         kind=str(attrs.get("kind", "")),
         assumption=str(attrs.get("assumption", "")),
         values=[count(number) if whole else fixed(number, 4) for number in numbers],

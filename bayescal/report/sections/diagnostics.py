@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from bayescal.report.alerts import alerts
+from bayescal.core.health import MAX_RHAT, MIN_EBFMI, MIN_ESS
 from bayescal.report.numbers import count, fixed
 from bayescal.report.render import render
 from bayescal.report.section import Section, for_each
@@ -27,17 +27,24 @@ class Check:
 
 
 CHECKS = (
-    Check("rhat_max", "R-hat", "at most 1.01", lambda x: fixed(x, 3), lambda x: x <= 1.01),
-    Check("ess_min", "Effective draws", "at least 400", count, lambda x: x >= 400),
-    Check("divergences", "Divergences", "none", count, lambda x: x == 0),
-    Check("ebfmi_min", "E-BFMI", "at least 0.3", lambda x: fixed(x, 2), lambda x: x >= 0.3),
-    Check("importance_ess", "Importance sampling", "effective draws", count),
     Check(
-        "log_bayes_factor_jump",
-        "Jump",
-        "log Bayes factor",
-        lambda x: fixed(x, 1),
+        "rhat_max",
+        "R-hat",
+        f"at most {MAX_RHAT}",
+        lambda x: fixed(x, 3),
+        lambda x: x <= MAX_RHAT,
     ),
+    Check("ess_min", "Effective draws", f"at least {MIN_ESS}", count, lambda x: x >= MIN_ESS),
+    Check("divergences", "Divergences", "none", count, lambda x: x == 0),
+    Check(
+        "ebfmi_min",
+        "E-BFMI",
+        f"at least {MIN_EBFMI}",
+        lambda x: fixed(x, 2),
+        lambda x: x >= MIN_EBFMI,
+    ),
+    Check("importance_ess", "Importance sampling", "effective draws", count),
+    Check("log_bayes_factor_jump", "Jump", "log Bayes factor", lambda x: fixed(x, 1)),
 )
 
 
@@ -65,7 +72,6 @@ def diagnostics(view: View) -> Markup | None:
         converged=view.converged,
         failed=[case.label for case in view.cases_where("converged", False)],
         quick=view.quick,
-        alerts=alerts(view),
     )
 
 

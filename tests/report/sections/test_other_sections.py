@@ -107,7 +107,7 @@ def test_bounds_tell_kind_and_assumption(tree: xr.DataTree) -> None:
     value, meaning = cells(page, "total bias")
     assert value == "0.1225"
     assert meaning == "upper bound on |E[ECE] - TCE|Assumes: the calibration curve is Lipschitz"
-    assert cells(page, "optimal n bins")[0] == "12"
+    assert cells(page, "optimal number of bins")[0] == "12"
 
 
 def test_provenance_reproduces_the_run(tree: xr.DataTree) -> None:
