@@ -84,7 +84,7 @@ _FIT: Final = (
     click.option(
         "--draws",
         type=click.IntRange(min=1),
-        default=500,
+        default=1000,
         show_default=True,
         help="Draws of each of the four chains.",
     ),

@@ -1,0 +1,120 @@
+"""``bayescal ece`` and ``bayescal report`` with a posterior."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+import bayescal as bc
+from bayescal.cli.main import cli
+
+BOTH = ["--label", "y", "--score", "honest", "--score", "bold", "--quick"]
+
+
+def run(command: str, *arguments: object) -> Result:
+    return CliRunner().invoke(cli, [command, *map(str, arguments)])
+
+
+@pytest.fixture(scope="module")
+def expected(files: Path):
+    scores = bc.read_scores(files / "scores.csv", label="y", score=["honest", "bold"])
+    return bc.fit(bc.ece, scores, seed=3, quick=True)
+
+
+def test_the_json_is_the_summary_of_the_same_fit(files: Path, expected) -> None:
+    result = run("ece", files / "scores.csv", *BOTH, "--seed", 3, "--json")
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    table = bc.summary(expected)
+    assert found["status"] == expected.attrs["status"]
+    assert found["sampler"] == expected.attrs["sampler"]
+    assert found["seed"] == 3
+    for name in ("ece_point", "ece_mean", "ece_lower", "ece_upper", "p_calibrated"):
+        assert [row[name] for row in found["results"]] == pytest.approx(list(table[name]))
+
+
+def test_the_result_is_kept_and_nothing_else(files: Path, expected, tmp_path: Path) -> None:
+    output = tmp_path / "result.nc"
+    result = run("ece", files / "scores.parquet", *BOTH, "--seed", 3, "-o", output)
+    assert result.exit_code == 0, result.output
+    assert "honest" in result.stdout
+    assert f"Posterior: {expected.attrs['sampler']}." in result.stdout
+    assert list(tmp_path.iterdir()) == [output]
+    kept = bc.load(output)
+    assert kept["posterior"]["ece"].equals(expected["posterior"]["ece"])
+
+
+def test_options_reach_the_fit(files: Path, tmp_path: Path) -> None:
+    output = tmp_path / "result.nc"
+    options = ["--n-bins", 6, "--strategy", "uniform", "--closed", "left", "--prior", "jeffreys"]
+    more = ["--prob", 0.8, "--group", "region", "--label", "word", "--pos-label", "yes"]
+    arguments = [*options, *more, "--score", "bold", "--quick", "--seed", 5, "-o", output]
+    result = run("ece", files / "scores.csv", *arguments)
+    assert result.exit_code == 0, result.output
+    assert "80% interval" in result.stdout
+    attrs = bc.load(output).attrs
+    assert (attrs["n_bins"], attrs["binning_strategy"], attrs["closed"]) == (6, "uniform", "left")
+    assert (attrs["seed"], attrs["prob"]) == (5, 0.8)
+    assert json.loads(attrs["groups"]) == ["north", "south"]
+    assert "0.5" in attrs["priors"]
+
+
+def test_the_report_is_written_and_its_place_said(files: Path, tmp_path: Path) -> None:
+    output = tmp_path / "calibration.html"
+    result = run("report", files / "scores.csv", *BOTH, "-o", output, "--title", "<b>Ours</b>")
+    assert result.exit_code == 0, result.output
+    assert str(output) in result.stdout.replace("\n", "")
+    page = output.read_text(encoding="utf-8")
+    assert "&lt;b&gt;Ours&lt;/b&gt;" in page
+    assert list(tmp_path.iterdir()) == [output]
+
+
+def test_an_unknown_prior_is_refused_before_the_file_is_read() -> None:
+    result = run("ece", "no-such-file.csv", *BOTH, "--prior", "smooth")
+    assert result.exit_code == 2
+    assert "--prior must be curve, hierarchical" in result.stderr
+
+
+def test_quick_does_not_load_pymc(files: Path) -> None:
+    code = f"""
+import sys
+from bayescal.cli.main import main
+assert main(["ece", {str(files / "scores.csv")!r}, *{BOTH!r}]) == 0
+assert {{"pymc", "pytensor", "nutpie", "matplotlib"}}.isdisjoint(sys.modules)
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+
+
+def test_by_default_it_samples_with_nuts(files: Path) -> None:
+    arguments = ["--label", "y", "--score", "bold", "--json"]
+    result = run("ece", files / "scores.csv", *arguments)
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    assert "NUTS" in found["sampler"]
+    assert found["converged"] is True
+
+
+def test_too_few_draws_are_computed_kept_and_reported_as_such(files: Path, tmp_path: Path) -> None:
+    output = tmp_path / "report.html"
+    arguments = ["--label", "y", "--score", "bold", "--draws", 20, "--tune", 10, "-o", output]
+    result = run("report", files / "scores.csv", *arguments)
+    assert result.exit_code == 3, result.output
+    assert "NOT CONVERGED" in result.stdout
+    assert result.stderr.startswith("bayescal: warning: NOT CONVERGED")
+    assert "--draws 2000" in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert "did not converge" in output.read_text(encoding="utf-8")
+
+
+def test_the_defaults_are_those_of_fit() -> None:
+    import inspect
+
+    from bayescal.cli.ece import command
+
+    python = inspect.signature(bc.fit).parameters | inspect.signature(bc.ece.cases).parameters
+    ours = {option.name: option.default for option in command.params}
+    for name in ("draws", "tune", "target_accept", "prob", "n_bins", "strategy", "closed"):
+        assert ours[name] == python[name].default, name
