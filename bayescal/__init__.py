@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from bayescal.core.scores import Scores
     from bayescal.core.tables import read_scores
     from bayescal.quantities import ece
+    from bayescal.results.difference import difference
     from bayescal.results.intervals import interval
     from bayescal.results.io import load, save
-    from bayescal.results.difference import difference
     from bayescal.results.summary import summary
     from bayescal.workflow.fit import fit
 

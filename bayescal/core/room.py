@@ -39,7 +39,7 @@ class Pieces:
 
     Attributes
     ----------
-    posterior, log_likelihood, log_prior : mapping of str to ndarray of shape (chain, draw, ...)
+    posterior, prior, log_likelihood, log_prior : mapping of str to ndarray of shape (chain, draw, ...)
     observed_data, constant_data, point_estimate, bounds : mapping of str to ndarray or number
     model_average, diagnostics : mapping of str to number
     bounds_attrs : mapping of str to mapping
@@ -47,6 +47,7 @@ class Pieces:
     """
 
     posterior: Arrays
+    prior: Arrays = field(default_factory=dict)
     log_likelihood: Arrays = field(default_factory=dict)
     log_prior: Arrays = field(default_factory=dict)
     observed_data: Arrays = field(default_factory=dict)

@@ -38,7 +38,9 @@ class Health(NamedTuple):
         return not problems(self._asdict())
 
 
-def check(posterior: Mapping[str, NDArray[Any]], sample_stats: Mapping[str, NDArray[Any]]) -> Health:
+def check(
+    posterior: Mapping[str, NDArray[Any]], sample_stats: Mapping[str, NDArray[Any]]
+) -> Health:
     """Judge draws.
 
     Parameters

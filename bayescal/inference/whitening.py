@@ -35,9 +35,7 @@ def _log_density(value: Any, mean: Any, root: Any) -> Any:
     return -(value**2 + math.log(2 * math.pi)).sum() / 2
 
 
-def _draw(
-    mean: Any, root: Any, rng: np.random.Generator | None = None, size: Any = None
-) -> Any:
+def _draw(mean: Any, root: Any, rng: np.random.Generator | None = None, size: Any = None) -> Any:
     generator = rng or np.random.default_rng()
     return generator.standard_normal((*(size or ()), mean.shape[-1]))
 

@@ -116,7 +116,9 @@ def fit(
         prob=prob,
     )
     cases = room.cases(data, chosen, **options)
-    results = _fit_all(room, cases, settings, Checkpoint.at(checkpoint, room, chosen, settings), progress)
+    results = _fit_all(
+        room, cases, settings, Checkpoint.at(checkpoint, room, chosen, settings), progress
+    )
     attrs = attributes(room, cases, chosen, settings) | room.describe(data, **options)
     attrs |= {
         "status": status(results, [case.notes for case in cases]),

@@ -38,7 +38,9 @@ class Settings:
         for name, least in (("draws", 4), ("tune", 0), ("chains", 1), ("seed", 0)):
             value = getattr(self, name)
             if not isinstance(value, int) or value < least:
-                raise InputError(f"{name} must be a whole number of at least {least}; got {value!r}.")
+                raise InputError(
+                    f"{name} must be a whole number of at least {least}; got {value!r}."
+                )
         if not 0 < self.target_accept < 1:
             raise InputError(
                 f"target_accept must lie in (0, 1); got {self.target_accept}. Pass 0.8, or 0.95 "

@@ -43,7 +43,9 @@ def fit_case(room: Room, case: Case, settings: Settings, index: int) -> CaseResu
     draws: Arrays
     stats: Arrays
     if settings.quick:
-        draws = {name: values.reshape(*shape, *values.shape[1:]) for name, values in exact.draws.items()}
+        draws = {
+            name: values.reshape(*shape, *values.shape[1:]) for name, values in exact.draws.items()
+        }
         stats = {}
     else:
         draws, stats = _sample(room, case, settings, rng)
@@ -52,6 +54,7 @@ def fit_case(room: Room, case: Case, settings: Settings, index: int) -> CaseResu
     return CaseResult(
         coords=dict(case.coords),
         posterior=pieces.posterior,
+        prior=pieces.prior,
         sample_stats=stats,
         log_likelihood=pieces.log_likelihood,
         log_prior=pieces.log_prior,

@@ -13,8 +13,8 @@ from bayescal.quantities.ece.bounds import bounds
 if TYPE_CHECKING:
     from bayescal.core.curve import SmoothCurve
     from bayescal.quantities.ece.bounds import least_bound_n_bins, optimal_n_bins
-    from bayescal.quantities.ece.fitting import cases, describe, pairing
     from bayescal.quantities.ece.estimator import Estimate, estimate
+    from bayescal.quantities.ece.fitting import cases, describe, pairing
     from bayescal.quantities.ece.model import build_model
     from bayescal.quantities.ece.priors import HierarchicalBins, IndependentBins, Priors
 

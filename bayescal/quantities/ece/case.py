@@ -18,8 +18,8 @@ from bayescal.quantities.ece.estimator import estimate
 from bayescal.quantities.ece.evidence import probability_calibrated
 from bayescal.quantities.ece.family import Exact, Family, family
 from bayescal.quantities.ece.posterior import curve_scores, quantities
-from bayescal.quantities.ece.priors import Priors
-from bayescal.quantities.ece.problem import Problem
+from bayescal.quantities.ece.priors import Priors, SmoothCurve
+from bayescal.quantities.ece.problem import Problem, pad
 from bayescal.quantities.ece.segmentation import log_bayes_factor_jump
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ type Floats = NDArray[np.float64]
 
 # Jeffreys' "strong" evidence, as the natural logarithm of a Bayes factor.
 _STRONG = float(np.log(10))
+_PRIOR_DRAWS = 1000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,9 +115,7 @@ class EceCase:
         """Posterior without NUTS."""
         return self.rates.exact(draws, rng)
 
-    def pieces(
-        self, draws: Mapping[str, Floats], exact: Exact, rng: np.random.Generator
-    ) -> Pieces:
+    def pieces(self, draws: Mapping[str, Floats], exact: Exact, rng: np.random.Generator) -> Pieces:
         """Everything a result holds of this case, but for the sampler's own figures.
 
         Parameters
@@ -133,7 +132,7 @@ class EceCase:
         Pieces
             Arrays by group and variable.
         """
-        problem = self.problem
+        problem, size = self.problem, self.structure[-1]
         rates = self.rates.cell_rates(draws, rng)
         posterior = quantities(problem, rates, rng)
         points = curve_scores(problem)
@@ -141,19 +140,22 @@ class EceCase:
         p_calibrated = probability_calibrated(
             problem.cells, exact.log_evidence, self.priors.calibrated
         )
-        jump = log_bayes_factor_jump(problem.cells, exact.log_evidence)
+        jump = self._log_bayes_factor_jump(exact)
         found = estimate(problem.bins)
         theory = bounds(problem.bins.n, problem.bins.n_bins, problem.bins.edges)
         slab = 1 - np.nan_to_num(p_calibrated)
         return Pieces(
             posterior={**posterior, **draws},
-            log_likelihood={"events": _log_likelihood(problem, rates)},
+            prior=self._prior(rng),
+            log_likelihood={
+                "events": pad(_log_likelihood(problem, rates), *rates.shape[:-1], size)
+            },
             log_prior=self.rates.log_prior(draws),
-            observed_data={"events": problem.cells.positives},
+            observed_data={"events": pad(problem.cells.positives, size)},
             constant_data={
                 "curve_score": points,
-                "cell_count": problem.cells.count,
-                "cell_score": problem.cells.mean_score,
+                "cell_count": pad(problem.cells.count, size),
+                "cell_score": pad(problem.cells.mean_score, size),
             },
             point_estimate={
                 **found._asdict(),
@@ -175,6 +177,18 @@ class EceCase:
                 "jump_flag": bool(jump > _STRONG and not p_calibrated >= 0.05),
             },
         )
+
+    def _prior(self, rng: np.random.Generator) -> dict[str, Floats]:
+        """Calibration errors before the labels, had the scores been seen: one chain."""
+        rates = self.rates.prior_rates(_PRIOR_DRAWS, rng)
+        drawn = quantities(self.problem, rates[None], rng)
+        return {name: drawn[name] for name in ("ece", "tce", "mce")}
+
+    def _log_bayes_factor_jump(self, exact: Exact) -> float:
+        """Bins of their own have no curve that could miss a jump."""
+        if not isinstance(self.priors.label_rate, SmoothCurve):
+            return float("nan")
+        return log_bayes_factor_jump(self.problem.cells, exact.log_evidence)
 
 
 def notes(problem: Problem) -> list[str]:

@@ -46,9 +46,7 @@ class Curve:
         cells = problem.cells
         basis = curve_basis(cells.mean_score, cells.count, prior, BASIS)
         offset, design = basis.offset(cells.mean_score), basis.design(cells.mean_score)
-        return cls(
-            problem, basis, BinomialRegression(offset, design, cells.count, cells.positives)
-        )
+        return cls(problem, basis, BinomialRegression(offset, design, cells.count, cells.positives))
 
     @property
     def structure(self) -> tuple[Any, ...]:
@@ -111,6 +109,11 @@ class Curve:
             dims="cell",
         )
         return pm.math.sigmoid(logit)
+
+    def prior_rates(self, draws: int, rng: np.random.Generator) -> Floats:
+        """Curves of standard normal coefficients."""
+        coef = rng.standard_normal((draws, self.basis.size))
+        return np.asarray(expit(self.regression.logit(coef)))
 
     def exact(self, draws: int, rng: np.random.Generator) -> Exact:
         """Importance sampling from the variational Gaussian."""

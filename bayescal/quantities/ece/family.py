@@ -66,6 +66,10 @@ class Family(Protocol):
         """Add variables and the observed counts to the pm.Model in context; give the cell rates."""
         ...
 
+    def prior_rates(self, draws: int, rng: np.random.Generator) -> Floats:
+        """Label rates of the cells before the data, (draw, cell)."""
+        ...
+
     def exact(self, draws: int, rng: np.random.Generator) -> Exact:
         """Posterior without NUTS."""
         ...

@@ -83,6 +83,12 @@ class Hierarchical:
             dims="cell",
         )
 
+    def prior_rates(self, draws: int, rng: np.random.Generator) -> Floats:
+        """Rates about the mean scores, for kappa from its prior."""
+        prior, score = self.prior.concentration, self._score()
+        kappa = rng.lognormal(prior.mu, prior.sigma, size=(draws, 1))
+        return rng.beta(kappa * score, kappa * (1 - score))
+
     def exact(self, draws: int, rng: np.random.Generator) -> Exact:
         """Quadrature over log kappa at the midpoints of equal steps of its prior probability."""
         prior = self.prior.concentration

@@ -66,6 +66,11 @@ class Independent:
         pm.Binomial("events", n=count, p=rate, observed=positives, dims="cell")
         return rate
 
+    def prior_rates(self, draws: int, rng: np.random.Generator) -> Floats:
+        """Independent rates."""
+        size = (draws, self.problem.cells.n_bins)
+        return rng.beta(self.prior.rate.alpha, self.prior.rate.beta, size=size)
+
     def exact(self, draws: int, rng: np.random.Generator) -> Exact:
         """Conjugate posterior."""
         _, cells = self.structure

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bayescal.core.bin_counts import BinCounts
-from bayescal.core.binning import fine_counts, count_into
+from bayescal.core.binning import count_into, fine_counts
 from bayescal.core.checks import check_rows
 from bayescal.core.edges import Strategy, bin_edges, strategy_name
 from bayescal.core.scores import Scores
@@ -50,9 +50,7 @@ def problems(
         check_rows(data.n, "the counts")
         return [Problem({"classifier": "classifier"}, data, data)]
     fine = isinstance(priors.label_rate, SmoothCurve)
-    return [
-        problem_of(task, fine, n_bins, strategy, closed) for task in data.tasks(multiclass)
-    ]
+    return [problem_of(task, fine, n_bins, strategy, closed) for task in data.tasks(multiclass)]
 
 
 def problem_of(task: Task, fine: bool, n_bins: int, strategy: Strategy, closed: str) -> Problem:

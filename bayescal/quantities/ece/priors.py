@@ -109,7 +109,9 @@ class Priors:
             The kind of label-rate prior with its parameters, and `calibrated`.
         """
         kind = type(self.label_rate).__name__
-        return json.dumps({"label_rate": {kind: asdict(self.label_rate)}, "calibrated": self.calibrated})
+        return json.dumps(
+            {"label_rate": {kind: asdict(self.label_rate)}, "calibrated": self.calibrated}
+        )
 
     def describe(self) -> str:
         """Put the priors into words.

@@ -69,7 +69,9 @@ def pad(values: NDArray[np.generic], *shape: int) -> NDArray[np.generic]:
     ndarray of that shape
         Values, then zeros.
     """
-    return np.pad(values, [(0, size - have) for size, have in zip(shape, values.shape, strict=True)])
+    return np.pad(
+        values, [(0, size - have) for size, have in zip(shape, values.shape, strict=True)]
+    )
 
 
 def padded_size(n: int, smallest: int) -> int:
