@@ -38,8 +38,15 @@ def answer_of(view: View, case: schema.Case) -> Answer | None:
         plug_in=view.number_of(schema.POINT_ESTIMATE, "ece", case),
         p_calibrated=view.number_of(schema.MODEL_AVERAGE, schema.P_CALIBRATED, case),
         digits=view.digits,
+        kind=_kind(view),
         failed=not case_converged(view.tree, case),
     )
+
+
+def _kind(view: View) -> str:
+    """What a bare name is of: "3" alone would say too little of a class."""
+    dims = view.dims_of_cases
+    return f"{dims[0]} " if dims in ((schema.CLASS,), (schema.GROUP,)) else ""
 
 
 def answers(view: View) -> list[Answer]:

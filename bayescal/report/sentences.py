@@ -36,6 +36,8 @@ class Answer:
         Decimals to write the errors with.
     failed : bool
         Whether the fit did not converge.
+    kind : str
+        What is said before the name in a sentence: "class ", "group " or nothing.
     """
 
     name: str
@@ -47,6 +49,12 @@ class Answer:
     p_calibrated: float | None = None
     digits: int = 3
     failed: bool = False
+    kind: str = ""
+
+    @property
+    def spoken(self) -> Markup:
+        """The name as a sentence has it."""
+        return self.kind + named(self.name)
 
     @property
     def point_text(self) -> str:
@@ -88,7 +96,7 @@ def error_sentence(answer: Answer, *, quick: bool = False) -> Markup:
     return Markup(
         "The calibration error of {name} is <b>{point}</b> ({prob} credible interval {range}{how})."
     ).format(
-        name=named(answer.name),
+        name=answer.spoken,
         point=in_words(answer.point_text),
         prob=percent(answer.prob),
         range=answer.range_text,
@@ -207,7 +215,7 @@ def best_error_sentence(best: Answer, worst: Answer) -> Markup:
     ).format(
         in_words(best.point_text),
         best.range_text,
-        named(worst.name),
+        worst.spoken,
         in_words(worst.point_text),
         worst.range_text,
     )
@@ -240,8 +248,8 @@ smallest is that of cat: 0.030 (0.020 to 0.050).
         "the smallest is that of {}: <b>{}</b> ({})."
     ).format(
         among,
-        *(named(largest.name), in_words(largest.point_text), largest.range_text),
-        *(named(smallest.name), in_words(smallest.point_text), smallest.range_text),
+        *(largest.spoken, in_words(largest.point_text), largest.range_text),
+        *(smallest.spoken, in_words(smallest.point_text), smallest.range_text),
     )
 
 
@@ -267,7 +275,7 @@ def alt_text(answer: Answer) -> str:
         f"Calibration error {answer.point_text}, {percent(answer.prob)} interval "
         f"{answer.range_text}"
     )
-    return f"{text}; plug-in ECE {answer.plug_in_text}." if answer.plug_in else f"{text}."
+    return f"{text}." if answer.plug_in is None else f"{text}; plug-in ECE {answer.plug_in_text}."
 
 
 def difference_sentence(

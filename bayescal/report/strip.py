@@ -55,12 +55,12 @@ def scale(answers: Sequence[Answer]) -> Scale:
     Returns
     -------
     Scale
-        With three to six ticks.
+        With three to seven ticks.
     """
     largest = max(max(one.high, one.point, one.plug_in or 0.0) for one in answers)
     largest = max(largest, 1e-6)
     power = 10.0 ** math.floor(math.log10(largest))
-    step = next(power * m for m in (0.1, 0.2, 0.5, 1.0, 2.0, 5.0) if largest / (power * m) <= 5)
+    step = next(power * m for m in (0.1, 0.2, 0.5, 1.0, 2.0, 5.0) if largest / (power * m) <= 6)
     n = math.ceil(largest / step - 1e-9)
     digits = max(0, -math.floor(math.log10(step) + 1e-9))
     return Scale(n * step, tuple(step * k for k in range(n + 1)), digits)

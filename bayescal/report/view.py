@@ -61,6 +61,12 @@ class View:
         return tuple(dim for dim in schema.CASE_DIMS if dim in posterior.dims)
 
     @property
+    def case_word(self) -> str:
+        """What one case is: "Classifier", "Class", "Group", or "Case" where they mix."""
+        dims = self.dims_of_cases or (schema.CLASSIFIER,)
+        return dims[0].capitalize() if len(dims) == 1 else "Case"
+
+    @property
     def quick(self) -> bool:
         """Whether the draws come from importance sampling rather than from MCMC."""
         return "importance" in self.text("sampler").lower()

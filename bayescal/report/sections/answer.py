@@ -43,19 +43,27 @@ def answer(view: View) -> Markup | None:
     if not found:
         return None
     several = len(found) > 1
+    sentences = _sentences(view, found) if several else []
     shown = found[-MOST_ROWS:]
     on = scale(shown)
     return render(
         "sections/answer.html.j2",
+        case_word=view.case_word,
         alerts=alerts(view),
         converged=view.converged,
         lead=_lead_of_several(view, found) if several else _lead_of_one(view, found[0]),
         rows=[(one, strip(one, on)) for one in shown],
         scale=on,
         left_out=len(found) - len(shown),
-        sentences=_sentences(view, found) if several else [],
+        sentences=sentences,
+        # Where there are sentences, they say it themselves.
+        below=several and not sentences and any(_below(one) for one in shown),
         prob=view.prob,
     )
+
+
+def _below(one: Answer) -> bool:
+    return one.plug_in is not None and one.plug_in < one.low
 
 
 def _lead_of_one(view: View, one: Answer) -> list[str]:

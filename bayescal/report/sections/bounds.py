@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 from markupsafe import Markup
 
@@ -12,10 +16,12 @@ from bayescal.report.section import Section, for_each
 from bayescal.report.view import View
 from bayescal.results import schema
 
+MOST_COLUMNS = 4
+
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """One bound: its name, kind and assumption, and one value a case."""
+    """One bound: its name, kind and assumption, and one value a case or one for all."""
 
     title: str
     kind: str
@@ -39,23 +45,39 @@ def bounds(view: View) -> Markup | None:
     if schema.BOUNDS not in view.tree.children:
         return None
     held = view.tree[schema.BOUNDS].dataset
-    rows = [_bound(view, str(name)) for name in held.data_vars]
-    labels = [case.label for case in view.cases]
-    shared = all(len(set(row.values)) == 1 for row in rows)
-    return render("sections/bounds.html.j2", rows=rows, labels=labels, shared=shared)
-
-
-def _bound(view: View, name: str) -> Bound:
-    attrs = view.tree[schema.BOUNDS].dataset[name].attrs
-    numbers = [view.number_of(schema.BOUNDS, name, case) for case in view.cases]
-    whole = all(number is None or float(number).is_integer() for number in numbers)
-    return Bound(
-        title=str(
-            attrs.get("long_name", name.replace("n_bins", "number_of_bins").replace("_", " "))
+    numbers = {str(name): _numbers(view, str(name)) for name in held.data_vars}
+    alike = all(len(set(values)) == 1 for values in numbers.values())
+    together = alike or len(view.cases) > MOST_COLUMNS
+    rows = [_bound(held[name].attrs, name, values, together) for name, values in numbers.items()]
+    return render(
+        "sections/bounds.html.j2",
+        rows=rows,
+        labels=[] if together else [case.label for case in view.cases],
+        vacuous=any(
+            row.kind.startswith("upper bound") and max(numbers[name], default=0.0) > 1.0
+            for name, row in zip(numbers, rows, strict=True)
         ),
+    )
+
+
+def _numbers(view: View, name: str) -> list[float]:
+    """One value a case, NaN where there is none."""
+    found = (view.number_of(schema.BOUNDS, name, case) for case in view.cases)
+    return [math.nan if number is None else number for number in found]
+
+
+def _bound(attrs: Mapping[str, Any], name: str, numbers: list[float], together: bool) -> Bound:
+    whole = all(math.isnan(number) or number.is_integer() for number in numbers)
+    write = count if whole else partial(fixed, digits=4)
+    values = [write(number) for number in numbers]
+    if together:
+        ends = [write(end) for end in (min(numbers), max(numbers))]
+        values = [" to ".join(dict.fromkeys(ends))]
+    return Bound(
+        title=name.replace("n_bins", "number_of_bins").replace("_", " "),
         kind=str(attrs.get("kind", "")),
         assumption=str(attrs.get("assumption", "")),
-        values=[count(number) if whole else fixed(number, 4) for number in numbers],
+        values=values,
     )
 
 

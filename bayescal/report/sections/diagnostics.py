@@ -66,6 +66,7 @@ def diagnostics(view: View) -> Markup | None:
         return None
     return render(
         "sections/diagnostics.html.j2",
+        case_word=view.case_word,
         columns=columns,
         rows=[(case.label, [_cell(view, check, case) for check in columns]) for case in view.cases],
         status=view.text("status", "ok"),

@@ -44,7 +44,7 @@ def _read(entry: Any) -> tuple[str, str, str]:
     if not isinstance(entry, dict):
         return str(entry), str(entry), ""
     citation = str(entry.get("citation", entry.get("key", "")))
-    return str(entry.get("key", citation)), citation, str(entry.get("where", ""))
+    return str(entry.get("key", citation)), citation, str(entry.get("where", "")).rstrip(".")
 
 
 def linked(text: str) -> Markup:

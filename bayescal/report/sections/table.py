@@ -66,6 +66,7 @@ def table(view: View) -> Markup | None:
     cells = zip(*(column.cells for column in columns), strict=True)
     return render(
         "sections/table.html.j2",
+        case_word=view.case_word,
         titles=[column.title for column in columns],
         rows=list(zip(frame.index, cells, strict=True)),
         estimand=view.text("estimand"),

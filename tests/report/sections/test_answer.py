@@ -61,7 +61,7 @@ def test_groups_are_told_by_their_extremes() -> None:
     found = answers(view)
     assert best_two(view) is None
     assert text(view).startswith(
-        f"Of 3 groups, the largest calibration error is that of {found[-1].name}: "
+        f"Of 3 groups, the largest calibration error is that of group {found[-1].name}: "
     )
 
 

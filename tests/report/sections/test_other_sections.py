@@ -110,6 +110,26 @@ def test_bounds_tell_kind_and_assumption(tree: xr.DataTree) -> None:
     assert cells(page, "optimal number of bins")[0] == "12"
 
 
+def test_bounds_of_many_cases_are_told_by_their_range() -> None:
+    tree = make_result(tuple("abcdefg"), draws=20)
+    values = tree["bounds"]["total_bias"]
+    tree["bounds"]["total_bias"] = values.copy(data=[0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 1.7])
+    page = parsed(bounds(View(tree, 0.9)))
+    assert cells(page, "total bias")[0] == "0.1000 to 1.7000"
+    assert "No calibration error is above 1" in page.elements[0].text
+    few = text(bounds(View(make_result(("a", "b"), draws=20), 0.9)))
+    assert "No calibration error is above 1" not in few
+
+
+def test_bounds_of_few_cases_stand_side_by_side() -> None:
+    tree = make_result(("a", "b"), draws=20)
+    values = tree["bounds"]["total_bias"]
+    tree["bounds"]["total_bias"] = values.copy(data=[0.1, 0.2])
+    page = parsed(bounds(View(tree, 0.9)))
+    assert cells(page, "total bias")[:2] == ["0.1000", "0.2000"]
+    assert [e.text for e in page.all("th")][:4] == ["Quantity", "a", "b", "Kind and assumption"]
+
+
 def test_provenance_reproduces_the_run(tree: xr.DataTree) -> None:
     said = text(provenance(View(tree, 0.9)))
     for fact in (
