@@ -105,13 +105,15 @@ def model_of(problem: Problem, rates: Family) -> pm.Model:
         score = pm.Data("mean_score", pad(problem.cells.mean_score, cells), dims="cell")
         table = pad(problem.membership(), cells, n_bins)
         member = pm.Data("membership", table, dims=("cell", "bin"))
+        table = pad(problem.support(), cells, n_bins)
+        support = pm.Data("support", table, dims=("cell", "bin"))
         # Normalised gammas are Dirichlet(count); cells without rows have mass 0, not a density.
         gamma = pm.Gamma("gamma", np.maximum(count, 1), 1, dims="cell") * (count > 0)
         mass = gamma / gamma.sum()
         weight = mass + pad(problem.in_empty_bin(), cells)
         bin_mass = mass @ member
-        label_rate = bin_mean(weight, rate, member)
-        confidence = bin_mean(weight, score, member)
+        label_rate = bin_mean(weight, rate, support)
+        confidence = bin_mean(weight, score, support)
         pm.Deterministic("label_rate", label_rate, dims="bin")
         pm.Deterministic("gap", calibration_gap(label_rate, confidence), dims="bin")
         pm.Deterministic("ece", expected_calibration_error(bin_mass, label_rate, confidence))

@@ -70,12 +70,12 @@ def quantities(problem: Problem, rates: Floats, rng: np.random.Generator) -> dic
     draw. A bin without rows has mass 0; its rate is the mean over its cells, unweighted, where the
     prior and the neighbours speak.
     """
-    cells, member = problem.cells, problem.membership()
+    cells, support = problem.cells, problem.support()
     mass = draw_masses(cells.count, rates.shape[:-1], rng)
     weight = mass + problem.in_empty_bin()
-    bin_mass = mass @ member
-    rate = bin_mean(weight, rates, member)
-    confidence = bin_mean(weight, cells.mean_score, member)
+    bin_mass = mass @ problem.membership()
+    rate = bin_mean(weight, rates, support)
+    confidence = bin_mean(weight, cells.mean_score, support)
     return {
         "ece": expected_calibration_error(bin_mass, rate, confidence),
         "tce": expected_calibration_error(mass, rates, cells.mean_score),

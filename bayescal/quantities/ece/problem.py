@@ -43,6 +43,23 @@ class Problem:
         table[np.arange(self.cells.n_bins), self.cells.place_in(self.bins.edges)] = 1
         return table
 
+    def support(self) -> Floats:
+        """Which cells tell the rate of which bin.
+
+        Returns
+        -------
+        ndarray of shape (cell, bin)
+            As `membership`; a bin between two equal edges, as ties make, has no cell of its own and
+            takes those of its neighbour at the end that bins own.
+        """
+        table = self.membership()
+        held, every = np.flatnonzero(table.any(axis=0)), np.arange(self.bins.n_bins)
+        if self.bins.closed == "right":
+            source = held[np.searchsorted(held, every, side="right") - 1]
+        else:
+            source = held[np.searchsorted(held, every, side="left")]
+        return np.asarray(table[:, source])
+
     def in_empty_bin(self) -> Floats:
         """Cells whose whole bin has no rows, so that masses cannot weigh them.
 
@@ -51,7 +68,7 @@ class Problem:
         ndarray of shape (cell,)
             1 for those, else 0.
         """
-        return self.membership() @ (self.bins.count == 0)
+        return np.asarray(self.membership() @ (self.bins.count == 0))
 
 
 def pad(values: NDArray[np.generic], *shape: int) -> NDArray[np.generic]:
