@@ -184,3 +184,9 @@ class Room(Protocol):
     ) -> NDArray[np.float64] | None:
         """Correlation of the classifiers' errors over shared rows; None where there is none."""
         ...
+
+    def replicate(
+        self, case: Any, rng: np.random.Generator
+    ) -> tuple[Case, Mapping[str, NDArray[Any]]]:
+        """Draw parameters from the prior and a case's labels from them; give case and truth."""
+        ...

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayescal.core.checks import check_known, listing
 from bayescal.core.errors import InputError
+from bayescal.core.scores import Scores
 
 type Floats = NDArray[np.float64]
 type Seed = int | np.random.Generator | None
@@ -148,6 +149,24 @@ class Truth:
         x = _draw_feature(n, rng)
         label = (rng.random(n) < self.event_probability(x)).astype(np.uint8)
         return self.score(x), label
+
+    def scores(self, n: int, seed: Seed = None) -> Scores:
+        """Draw rows as the room takes them.
+
+        Parameters
+        ----------
+        n : int
+            How many.
+        seed : int or Generator, optional
+            Source of randomness; the same seed gives the same rows.
+
+        Returns
+        -------
+        Scores
+            The rows of `sample`, under the truth's name.
+        """
+        score, label = self.sample(n, seed)
+        return Scores(y_true=label, y_prob=score, classifier=self.name)
 
     @cached_property
     def tce(self) -> float:

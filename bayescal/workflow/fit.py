@@ -95,7 +95,7 @@ def fit(
     Examples
     --------
     >>> import bayescal as bc
-    >>> scores = bc.datasets.truth("over").scores(1000, seed=1)
+    >>> scores = bc.datasets.ece.truth("over").scores(1000, seed=1)
     >>> result = bc.fit(bc.ece, scores, seed=20, quick=True)
     >>> result.attrs["status"]
     'ok'

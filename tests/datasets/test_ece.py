@@ -106,3 +106,12 @@ def test_truths_of_a_panel_must_share_the_labels():
         sample_panel(10, seed=1, names=["near", "wiggle"])
     with pytest.raises(InputError, match="names must hold at least one"):
         sample_panel(10, seed=1, names=[])
+
+
+def test_scores_hold_the_rows_that_are_sampled():
+    simulated = truth("less")
+    score, label = simulated.sample(50, seed=3)
+    scores = simulated.scores(50, seed=3)
+    assert scores.classifiers == ("less",)
+    np.testing.assert_array_equal(scores.y_prob[0], score)
+    np.testing.assert_array_equal(scores.y_true, label)

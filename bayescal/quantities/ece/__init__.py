@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from bayescal.quantities.ece.fitting import cases, describe, pairing
     from bayescal.quantities.ece.model import build_model
     from bayescal.quantities.ece.priors import HierarchicalBins, IndependentBins, Priors
+    from bayescal.quantities.ece.simulating import replicate
 
 NAME = "ece"
 TITLE = "Expected calibration error"
@@ -83,6 +84,7 @@ _HOME = {
     "least_bound_n_bins": "bounds",
     "optimal_n_bins": "bounds",
     "pairing": "fitting",
+    "replicate": "simulating",
 }
 
 __all__ = [
@@ -105,6 +107,7 @@ __all__ = [
     "least_bound_n_bins",
     "optimal_n_bins",
     "pairing",
+    "replicate",
 ]
 
 
