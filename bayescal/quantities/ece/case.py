@@ -11,9 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlog1py, xlogy
 
+from bayescal.core.bin_counts import BinCounts
+from bayescal.core.edges import STRATEGIES
 from bayescal.core.room import Pieces
 from bayescal.quantities import ece
-from bayescal.quantities.ece.bounds import bounds
+from bayescal.quantities.ece.bounds import Bounds, bounds
 from bayescal.quantities.ece.estimator import estimate
 from bayescal.quantities.ece.evidence import probability_calibrated
 from bayescal.quantities.ece.family import Exact, Family, family
@@ -142,7 +144,7 @@ class EceCase:
         )
         jump = self._log_bayes_factor_jump(exact)
         found = estimate(problem.bins)
-        theory = bounds(problem.bins.n, problem.bins.n_bins, problem.bins.edges)
+        theory = _theory(problem.bins)
         slab = 1 - np.nan_to_num(p_calibrated)
         return Pieces(
             posterior={**posterior, **draws},
@@ -211,6 +213,12 @@ def notes(problem: Problem) -> list[str]:
             "one class alone; check the labels, and pos_label."
         ]
     return []
+
+
+def _theory(bins: BinCounts) -> Bounds:
+    """Bounds for bins as they were chosen: those of equal mass follow the scores."""
+    known = bins.strategy in STRATEGIES
+    return bounds(bins.n, bins.n_bins, bins.strategy if known else bins.edges)
 
 
 def _log_likelihood(problem: Problem, rates: Floats) -> Floats:
