@@ -56,7 +56,7 @@ def alerts(view: View) -> list[Alert]:
     if not told:
         boxes.append(Alert("warn", "Read this first", "", status))
     if view.quick:
-        boxes.append(_quick())
+        boxes.append(_quick(view))
     return boxes
 
 
@@ -82,12 +82,12 @@ def _jump(names: str, status: str) -> Alert:
     )
 
 
-def _quick() -> Alert:
+def _quick(view: View) -> Alert:
     return Alert(
         "quick",
         "Quick answer",
         "",
-        "These numbers come from importance sampling, not from MCMC. They are the same posterior "
-        "where the effective sample size is large (see the diagnostics); fit without quick for "
-        "the full run.",
+        f"These numbers were made without MCMC ({view.text('sampler')}). They are of the same "
+        "posterior where the number of effective draws is large (see the diagnostics); fit "
+        "without quick for the full run.",
     )

@@ -80,7 +80,7 @@ def error_sentence(answer: Answer, *, quick: bool = False) -> Markup:
     answer : Answer
         The numbers of the case.
     quick : bool
-        Whether they come from importance sampling.
+        Whether they were made without MCMC.
 
     Returns
     -------
@@ -92,7 +92,7 @@ def error_sentence(answer: Answer, *, quick: bool = False) -> Markup:
     >>> print(error_sentence(Answer("vit", 0.031, 0.018, 0.047, 0.9)).striptags())
     The calibration error of vit is 0.031 (90% credible interval 0.018 to 0.047).
     """
-    how = ", by importance sampling" if quick else ""
+    how = "; quick, without MCMC" if quick else ""
     return Markup(
         "The calibration error of {name} is <b>{point}</b> ({prob} credible interval {range}{how})."
     ).format(

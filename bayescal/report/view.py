@@ -68,8 +68,9 @@ class View:
 
     @property
     def quick(self) -> bool:
-        """Whether the draws come from importance sampling rather than from MCMC."""
-        return "importance" in self.text("sampler").lower()
+        """Whether the draws were made without MCMC, which leaves statistics of its own."""
+        sampled = schema.SAMPLE_STATS in self.tree.children
+        return not sampled or "importance" in self.text("sampler").lower()
 
     @property
     def converged(self) -> bool:

@@ -49,3 +49,11 @@ def test_a_jump_names_its_cases() -> None:
     tree.attrs["status"] = "ok"
     (alert,) = alerts(View(tree, 0.9))
     assert (alert.kind, alert.names) == ("warn", "a")
+
+
+def test_draws_without_statistics_of_a_sampler_are_quick() -> None:
+    tree = make_result(("a",), draws=20).drop_nodes("sample_stats")
+    tree.attrs["sampler"] = "exact"
+    (alert,) = alerts(View(tree, 0.9))
+    assert alert.kind == "quick"
+    assert "without MCMC (exact)" in alert.text

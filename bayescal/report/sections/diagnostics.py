@@ -61,7 +61,7 @@ def diagnostics(view: View) -> Markup | None:
     markupsafe.Markup or None
         None where the result has no diagnostics.
     """
-    columns = [check for check in CHECKS if view.has(schema.DIAGNOSTICS, check.name)]
+    columns = [check for check in CHECKS if _known(view, check)]
     if not columns:
         return None
     return render(
@@ -74,6 +74,12 @@ def diagnostics(view: View) -> Markup | None:
         failed=[case.label for case in view.cases_where("converged", False)],
         quick=view.quick,
     )
+
+
+def _known(view: View, check: Check) -> bool:
+    """Whether any case has the figure: R-hat is NaN where there are no chains."""
+    found = (view.number_of(schema.DIAGNOSTICS, check.name, case) for case in view.cases)
+    return any(number is not None for number in found)
 
 
 def _cell(view: View, check: Check, case: schema.Case) -> tuple[str, bool]:

@@ -53,7 +53,17 @@ def plots(view: View) -> Markup | None:
         left_out=len(view.cases) - len(shown) if diagrams else 0,
         others=others,
         prob=view.prob,
+        happens=_happens(view),
     )
+
+
+def _happens(view: View) -> str:
+    """What a score of a reliability diagram is the probability of."""
+    if view.text("multiclass") == "top-label":
+        return "predicted right"
+    if schema.CLASS in view.dims_of_cases:
+        return "of the class"
+    return "positive"
 
 
 def _diagrammed(view: View) -> list[schema.Case]:

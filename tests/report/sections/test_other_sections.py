@@ -93,7 +93,9 @@ def test_diagnostics_say_when_all_is_well() -> None:
     well = make_result(("a",), draws=20)
     assert text(diagnostics(View(well, 0.9))).startswith("All checks passed. The chains agree")
     well.attrs["sampler"] = "importance sampling"
+    well["diagnostics"]["rhat_max"] = well["diagnostics"]["rhat_max"] * float("nan")
     assert "chains" not in text(diagnostics(View(well, 0.9)))
+    assert "R-hat" not in text(diagnostics(View(well, 0.9)))
 
 
 def test_priors_in_words_and_as_json(tree: xr.DataTree) -> None:
