@@ -14,14 +14,28 @@ if TYPE_CHECKING:
 
 _MOST_VALUES: Final = 8_000_000
 """Scores and labels that are read at once; beyond it the file is read in batches."""
+_MOST_PAIRED: Final = 25_000_000
+"""The same where classifiers are to be compared, for which their rows are needed side by side."""
 _MOST_BYTES: Final = 150_000_000
 """The same for a file that does not say how many rows it has (CSV)."""
 
 
-def streams(data: Data) -> bool:
+def streams(data: Data, *, compare: bool = False) -> bool:
     """Whether the file is to be read in batches, for lack of room.
 
     Groups and several classes need all rows at hand, whatever their number.
+
+    Parameters
+    ----------
+    data : Data
+        The options.
+    compare : bool, default False
+        Whether several classifiers are to be compared.
+
+    Returns
+    -------
+    bool
+        True for a large file.
     """
     from bayescal.core.tables import open_table
 
@@ -30,7 +44,8 @@ def streams(data: Data) -> bool:
     rows = open_table(data.file).n_rows
     if rows is None:
         return data.file.stat().st_size > _MOST_BYTES
-    return rows * (len(data.scores) + 1) > _MOST_VALUES
+    most = _MOST_PAIRED if compare and len(data.scores) > 1 else _MOST_VALUES
+    return rows * (len(data.scores) + 1) > most
 
 
 def read(data: Data) -> Scores:

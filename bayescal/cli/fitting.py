@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bayescal.cli import data as data_
 from bayescal.cli.checkpoint import checkpoint
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def fitted(data: Data, bins: Bins, how: Fit, output: Path | None) -> Iterator[DataTree]:
+def fitted(
+    data: Data, bins: Bins, how: Fit, output: Path | None, *, compare: bool = False
+) -> Iterator[DataTree]:
     """Read the file and fit every classifier in it; the block writes the result.
 
     What each classifier gave is kept until the block is done, so that neither Ctrl-C nor a full
@@ -35,6 +37,8 @@ def fitted(data: Data, bins: Bins, how: Fit, output: Path | None) -> Iterator[Da
         How to compute the posterior.
     output : Path or None
         The file to be written afterwards, beside which finished results wait.
+    compare : bool, default False
+        Whether several classifiers are to be compared, for which larger files are read whole.
 
     Yields
     ------
@@ -49,7 +53,12 @@ def fitted(data: Data, bins: Bins, how: Fit, output: Path | None) -> Iterator[Da
         If the user pressed Ctrl-C.
     """
     priors = priors_from_text(how.prior)
-    scores = data_.read(data)
+    if data_.streams(data, compare=compare):
+        from bayescal.quantities.ece.prepare import CELLS
+
+        scores: Any = data_.stream(data, bins, CELLS)
+    else:
+        scores = data_.read(data)
 
     import bayescal as bc
 

@@ -35,6 +35,6 @@ def command(output: Path, title: str, **given: Any) -> int:
 
     data, bins, how = take(Data, given), take(Bins, given), take(Fit, given)
     check_writable(output)
-    with fitted(data, bins, how, output) as tree:
+    with fitted(data, bins, how, output, compare=True) as tree:
         written = report(tree, output, title=title, prob=how.prob)
     return finish(tree, prob=how.prob, output=written)

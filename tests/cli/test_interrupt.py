@@ -13,7 +13,7 @@ from pyarrow import parquet
 
 import bayescal as bc
 
-NAMES = [f"model{number}" for number in range(60)]
+NAMES = [f"model{number}" for number in range(8)]
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def command(tmp_path: Path) -> list[str]:
     rng = np.random.default_rng(0)
     truth = rng.random(500)
     columns = {"y": (rng.random(500) < truth).astype(int)}
-    columns |= {name: np.clip(truth + rng.normal(0, 0.1, 500), 0, 1) for name in NAMES}
+    columns |= {name: 0.9 * truth + 0.1 * rng.random(500) for name in NAMES}
     parquet.write_table(pa.table(columns), tmp_path / "many.parquet")
     scores = [part for name in NAMES for part in ("--score", name)]
     file, output = str(tmp_path / "many.parquet"), str(tmp_path / "result.nc")

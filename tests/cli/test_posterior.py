@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import bayescal as bc
+from bayescal.cli import data as data_
 from bayescal.cli.main import cli
 
 BOTH = ["--label", "y", "--score", "honest", "--score", "bold", "--quick"]
@@ -47,10 +48,23 @@ def test_the_result_is_kept_and_nothing_else(files: Path, expected, tmp_path: Pa
     assert kept["posterior"]["ece"].equals(expected["posterior"]["ece"])
 
 
+@pytest.mark.parametrize("prior", ["curve", "flat"])
+def test_a_file_read_in_batches_gives_the_same_posterior(files, monkeypatch, prior) -> None:
+    options = ["--label", "y", "--score", "bold", "--quick", "--json", "--prior", prior]
+    found = []
+    for most in (10**9, 100):
+        monkeypatch.setattr(data_, "_MOST_VALUES", most)
+        result = run("ece", files / "scores.parquet", *options)
+        assert result.exit_code == 0, result.output
+        found.append(json.loads(result.stdout)["results"][0])
+    for name in ("n", "ece_point", "ece_mean", "ece_lower", "ece_upper", "p_calibrated"):
+        assert found[1][name] == pytest.approx(found[0][name], rel=1e-6), name
+
+
 def test_options_reach_the_fit(files: Path, tmp_path: Path) -> None:
     output = tmp_path / "result.nc"
     options = ["--n-bins", 6, "--strategy", "uniform", "--closed", "left", "--prior", "jeffreys"]
-    more = ["--prob", 0.8, "--group", "region", "--label", "word", "--pos-label", "yes"]
+    more = ["--prob", 0.8, "--label", "word", "--pos-label", "yes"]
     arguments = [*options, *more, "--score", "bold", "--quick", "--seed", 5, "-o", output]
     result = run("ece", files / "scores.csv", *arguments)
     assert result.exit_code == 0, result.output
@@ -58,8 +72,14 @@ def test_options_reach_the_fit(files: Path, tmp_path: Path) -> None:
     attrs = bc.load(output).attrs
     assert (attrs["n_bins"], attrs["binning_strategy"], attrs["closed"]) == (6, "uniform", "left")
     assert (attrs["seed"], attrs["prob"]) == (5, 0.8)
-    assert json.loads(attrs["groups"]) == ["north", "south"]
     assert "0.5" in attrs["priors"]
+
+
+def test_groups_are_rows_of_the_table(files: Path) -> None:
+    arguments = ["--label", "y", "--score", "bold", "--group", "region", "--quick", "--json"]
+    result = run("ece", files / "scores.csv", *arguments)
+    assert result.exit_code == 0, result.output
+    assert [row["case"] for row in json.loads(result.stdout)["results"]] == ["north", "south"]
 
 
 def test_the_report_is_written_and_its_place_said(files: Path, tmp_path: Path) -> None:

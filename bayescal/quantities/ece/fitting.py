@@ -10,15 +10,16 @@ from numpy.typing import NDArray
 
 from bayescal.core.bin_counts import BinCounts
 from bayescal.core.edges import Strategy, strategy_name
+from bayescal.core.factorize import Label
 from bayescal.core.scores import Scores
 from bayescal.quantities.ece.case import EceCase
 from bayescal.quantities.ece.influence import correlation, influence
-from bayescal.quantities.ece.prepare import problems
+from bayescal.quantities.ece.prepare import Data, problems
 from bayescal.quantities.ece.priors import Priors
 
 
 def cases(
-    data: Scores | BinCounts,
+    data: Data,
     priors: Priors,
     *,
     n_bins: int = 15,
@@ -30,8 +31,8 @@ def cases(
 
     Parameters
     ----------
-    data : Scores or BinCounts
-        Scores with labels, or one problem's counts.
+    data : Scores, BinCounts or mapping of str to StreamedCounts
+        Scores with labels, one problem's counts, or counts by classifier.
     priors : Priors
         Priors.
     n_bins, strategy, closed, multiclass
@@ -49,7 +50,7 @@ def cases(
 
 
 def pairing(
-    data: Scores | BinCounts,
+    data: Data,
     cases: Sequence[EceCase],
     draws: Sequence[Mapping[str, Any]],
     *,
@@ -60,7 +61,7 @@ def pairing(
 
     Parameters
     ----------
-    data : Scores or BinCounts
+    data : Scores, BinCounts or mapping of str to StreamedCounts
         What was fitted.
     cases : sequence of EceCase
         The fits' cases, one a classifier.
@@ -76,7 +77,7 @@ def pairing(
     ndarray of shape (classifier, classifier), or None
         None for a single classifier, for counts, and for several classes.
     """
-    if len(cases) == 1 or isinstance(data, BinCounts) or len(cases) != data.n_classifiers:
+    if not isinstance(data, Scores) or len(cases) == 1 or len(cases) != data.n_classifiers:
         return None
     found = []
     for task, case, drawn in zip(data.tasks(multiclass), cases, draws, strict=True):
@@ -87,7 +88,7 @@ def pairing(
 
 
 def describe(
-    data: Scores | BinCounts,
+    data: Data,
     *,
     n_bins: int = 15,
     strategy: Strategy = "quantile",
@@ -98,7 +99,7 @@ def describe(
 
     Parameters
     ----------
-    data : Scores or BinCounts
+    data : Scores, BinCounts or mapping of str to StreamedCounts
         What was fitted.
     n_bins, strategy, closed, multiclass
         As in `bayescal.fit`.
@@ -109,15 +110,10 @@ def describe(
         Root attributes of the result.
     """
     if isinstance(data, BinCounts):
-        return {
-            "n_obs": data.n,
-            "n_labeled": data.n,
-            "classes": ["0", "1"],
-            "multiclass": "binary",
-            "binning_strategy": data.strategy,
-            "n_bins": data.n_bins,
-            "closed": data.closed,
-        }
+        return _of_counts(data, data.n, (0, 1))
+    if isinstance(data, Mapping):
+        counts = next(iter(data.values()))
+        return _of_counts(counts.bins, counts.n_obs, counts.classes)
     edges_given = not isinstance(strategy, str)
     return {
         "n_obs": data.n_obs,
@@ -127,4 +123,16 @@ def describe(
         "binning_strategy": strategy_name(strategy),
         "n_bins": len(strategy) - 1 if edges_given else n_bins,
         "closed": closed,
+    }
+
+
+def _of_counts(bins: BinCounts, n_obs: int, classes: Sequence[Label]) -> dict[str, Any]:
+    return {
+        "n_obs": n_obs,
+        "n_labeled": bins.n,
+        "classes": [str(label) for label in classes],
+        "multiclass": "binary",
+        "binning_strategy": bins.strategy,
+        "n_bins": bins.n_bins,
+        "closed": bins.closed,
     }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from bayescal.core.bin_counts import BinCounts
@@ -9,16 +11,20 @@ from bayescal.core.binning import count_into, fine_counts
 from bayescal.core.checks import check_rows
 from bayescal.core.edges import Strategy, bin_edges, strategy_name
 from bayescal.core.scores import Scores
+from bayescal.core.streaming import StreamedCounts
 from bayescal.core.tasks import Task
 from bayescal.quantities.ece.priors import Priors, SmoothCurve
 from bayescal.quantities.ece.problem import Problem
+
+type Data = Scores | BinCounts | Mapping[str, StreamedCounts]
+"""Rows, the counts of one classifier, or counts by classifier of rows too many to hold."""
 
 # Fine enough that the score hardly varies inside a cell, few enough to sample in no time.
 CELLS = 100
 
 
 def problems(
-    data: Scores | BinCounts,
+    data: Data,
     priors: Priors,
     n_bins: int,
     strategy: Strategy,
@@ -29,8 +35,8 @@ def problems(
 
     Parameters
     ----------
-    data : Scores or BinCounts
-        Scores with labels, or one problem's counts.
+    data : Scores, BinCounts or mapping of str to StreamedCounts
+        Scores with labels, one problem's counts, or counts by classifier.
     priors : Priors
         They decide whether cells finer than the bins are needed.
     n_bins, strategy, closed, multiclass
@@ -50,7 +56,14 @@ def problems(
         check_rows(data.n, "the counts")
         return [Problem({"classifier": "classifier"}, data, data)]
     fine = isinstance(priors.label_rate, SmoothCurve)
+    if isinstance(data, Mapping):
+        return [_of_stream(name, found, fine) for name, found in data.items()]
     return [problem_of(task, fine, n_bins, strategy, closed) for task in data.tasks(multiclass)]
+
+
+def _of_stream(name: str, found: StreamedCounts, fine: bool) -> Problem:
+    cells = found.bins if found.cells is None or not fine else found.cells
+    return Problem({"classifier": name}, cells, found.bins)
 
 
 def problem_of(task: Task, fine: bool, n_bins: int, strategy: Strategy, closed: str) -> Problem:
