@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -57,7 +58,7 @@ class CompiledModel:
     log_density_data : tuple of str
         Names of the data it takes, in order.
     expand : callable
-        Unconstrained point and data to the values of `names`.
+        Unconstrained points, (draw, size), and data to the values of `names`, (draw, ...).
     expand_data : tuple of str
         Names of the data it takes, in order.
     names : tuple of str
@@ -116,14 +117,18 @@ class CompiledModel:
         density_args = [values[name] for name in self.log_density_data]
         log_density = self.log_density
 
-        def density(point: Any, **_: Any) -> tuple[float, Any]:
+        def density(point: Any) -> tuple[float, Any]:
             value, gradient = log_density(point, *density_args)
             return float(value), gradient
 
+        def make_density() -> Callable[..., Any]:
+            _keep_thread_state()
+            return density
+
         compiled = from_pyfunc(
             self.size,
-            lambda: density,
-            lambda *_: lambda point, **__: {"point": point},
+            make_density,
+            lambda *_: lambda point: {"point": point},
             ["float64"],
             [(self.size,)],
             ["point"],
@@ -161,13 +166,10 @@ class CompiledModel:
 
     def _expanded(self, points: NDArray[Any], data: list[NDArray[Any]]) -> dict[str, NDArray[Any]]:
         """Values of the variables at every unconstrained point."""
-        flat = [self.expand(point, *data) for point in points.reshape(-1, self.size)]
-        lead = points.shape[:-1]
+        values = self.expand(points.reshape(-1, self.size), *data)
         return {
-            name: np.stack([values[place] for values in flat]).reshape(
-                *lead, *np.shape(flat[0][place])
-            )
-            for place, name in enumerate(self.names)
+            name: value.reshape(*points.shape[:-1], *value.shape[1:])
+            for name, value in zip(self.names, values, strict=True)
         }
 
 
@@ -214,9 +216,10 @@ def compile_model(model: pm.Model) -> CompiledModel:
 
 
 def _compile_expand(core: pm.Model) -> tuple[Any, tuple[str, ...]]:
-    """Function from the raveled unconstrained point to free variables and Deterministics."""
+    """Function from raveled unconstrained points to free variables and Deterministics."""
     import pytensor
     import pytensor.tensor as pt
+    from pytensor.graph.replace import graph_replace, vectorize_graph
 
     variables = [*core.free_RVs, *core.deterministics]
     outputs = core.replace_rvs_by_values(variables)
@@ -228,8 +231,19 @@ def _compile_expand(core: pm.Model) -> tuple[Any, tuple[str, ...]]:
         piece = joined[start : start + size].reshape(np.shape(point[value.name]))
         givens.append((value, piece))
         start += size
-    function = pytensor.function([joined], outputs, givens=givens, mode="NUMBA")
+    points = pt.dmatrix("points")
+    every = vectorize_graph(graph_replace(outputs, givens), {joined: points})
+    function = pytensor.function([points], every, mode="NUMBA")
     return function, tuple(variable.name for variable in variables)
+
+
+def _keep_thread_state() -> None:
+    """Keep Python's record of this thread, which is not one of Python's own.
+
+    Otherwise every evaluation makes the record anew and throws it away, which takes longer than
+    the density. What is kept is some 10 kB a fit, until the process ends.
+    """
+    ctypes.pythonapi.PyGILState_Ensure()
 
 
 def _run(compiled: Any, **settings: Any) -> Any:
