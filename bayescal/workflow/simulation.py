@@ -1,0 +1,315 @@
+"""Is the posterior honest? Coverage of known truths, and simulation-based calibration."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescal.core.errors import InputError
+from bayescal.core.room import Room
+from bayescal.results.assemble import CaseResult
+from bayescal.results.intervals import averaged_quantile, tail
+from bayescal.workflow.settings import Settings
+from bayescal.workflow.single import fit_case
+
+type Floats = NDArray[np.float64]
+
+RANKED = 99
+"""Posterior draws that the truth is ranked among: 100 ranks, which many numbers of bins divide."""
+
+
+class Truth(Protocol):
+    """A simulator that knows the true value of a quantity, under the quantity's name."""
+
+    def scores(self, n: int, seed: Any = None) -> Any:
+        """Draw `n` rows."""
+        ...
+
+
+class Coverage(NamedTuple):
+    """Intervals and means of repeated samples from one truth; arrays of shape (replication,).
+
+    Parameters
+    ----------
+    truth : float
+        The true value.
+    lower, upper : ndarray
+        Ends of the credible interval that a result gives.
+    mean : ndarray
+        Posterior mean, averaged over calibrated and not.
+    p_calibrated : ndarray
+        Posterior probability of calibration; NaN where the prior leaves it out.
+    jump_flag, converged : ndarray of bool
+        Whether the fit warned of a jump, and whether it converged.
+    """
+
+    truth: float
+    lower: Floats
+    upper: Floats
+    mean: Floats
+    p_calibrated: Floats
+    jump_flag: NDArray[np.bool_]
+    converged: NDArray[np.bool_]
+
+    @property
+    def covered(self) -> NDArray[np.bool_]:
+        """Whether each interval holds the truth."""
+        return np.asarray((self.lower <= self.truth) & (self.truth <= self.upper))
+
+    @property
+    def width(self) -> Floats:
+        """Width of each interval."""
+        return self.upper - self.lower
+
+    @property
+    def error(self) -> Floats:
+        """Posterior mean less truth."""
+        return self.mean - self.truth
+
+
+class Sbc(NamedTuple):
+    """Ranks of true values among posterior draws, when both come from the model.
+
+    Parameters
+    ----------
+    ranks : dict of str to ndarray of shape (replication,), int
+        Number of the 99 draws below the truth, ties by lot; one entry an element of a vector.
+    rhat_max, ess_min, divergences : ndarray of shape (replication,)
+        Health of each fit; R-hat is NaN without NUTS.
+    """
+
+    ranks: dict[str, NDArray[np.int64]]
+    rhat_max: Floats
+    ess_min: Floats
+    divergences: NDArray[np.int64]
+
+    def p_values(self, bins: int = 20) -> dict[str, float]:
+        """Test each quantity's ranks for uniformity.
+
+        Parameters
+        ----------
+        bins : int, default 20
+            Number of equal bins of the ranks; a divisor of 100.
+
+        Returns
+        -------
+        dict of str to float
+            P-value of the chi-square test with ``bins - 1`` degrees of freedom. There is one for
+            each quantity: compare the least of them with a level divided by their number.
+        """
+        from scipy.stats import chisquare
+
+        if (RANKED + 1) % bins:
+            raise InputError(f"bins must divide {RANKED + 1}; got {bins}. Pass 10 or 20.")
+        width = (RANKED + 1) // bins
+        return {
+            name: float(chisquare(np.bincount(ranks // width, minlength=bins)).pvalue)
+            for name, ranks in self.ranks.items()
+        }
+
+
+def coverage(
+    room: Room,
+    truth: Truth,
+    n: int,
+    replications: int,
+    *,
+    seed: int,
+    var: str = "tce",
+    priors: Any = None,
+    prob: float = 0.9,
+    quick: bool = True,
+    draws: int = 1000,
+    tune: int = 300,
+    chains: int = 4,
+    **options: Any,
+) -> Coverage:
+    """Fit repeated samples of a known truth.
+
+    Parameters
+    ----------
+    room : Room
+        What to fit: `bayescal.ece`.
+    truth : Truth
+        Simulator, with the true value as its attribute `var`.
+    n : int
+        Rows of a sample.
+    replications : int
+        Number of samples.
+    seed : int
+        Replication i has the same rows in every call with this seed, whatever the other arguments.
+    var : str, default "tce"
+        Which quantity.
+    priors : room.Priors, optional
+        Priors; the room's defaults if not given.
+    prob : float, in (0, 1), default 0.9
+        Probability of the intervals.
+    quick : bool, default True
+        Without PyMC.
+    draws, tune, chains : int
+        As in `bayescal.fit`; without PyMC one chain of `draws` draws.
+    **options
+        Options of the room.
+
+    Returns
+    -------
+    Coverage
+        Intervals, means and flags.
+
+    Raises
+    ------
+    InputError
+        If the truth has no such value.
+
+    Examples
+    --------
+    >>> import bayescal as bc
+    >>> from bayescal.workflow.simulation import coverage
+    >>> found = coverage(bc.ece, bc.datasets.ece.truth("over"), 300, 5, seed=20)
+    >>> found.covered.shape
+    (5,)
+    """
+    value = getattr(truth, var, None)
+    if value is None:
+        raise InputError(f"the truth must know its {var!r}; it does not. Pass another var.")
+    settings = _settings(seed, quick, draws, tune, chains, prob)
+    rows = []
+    for index, rng in enumerate(_streams(seed, replications)):
+        case = room.cases(truth.scores(n, rng), priors or room.Priors(), **options)[0]
+        rows.append(_interval(fit_case(room, case, settings, index), var, prob))
+    columns = (np.array(column) for column in zip(*rows, strict=True))
+    return Coverage(float(value), *columns)
+
+
+def sbc(
+    room: Room,
+    data: Any,
+    replications: int,
+    *,
+    seed: int,
+    priors: Any = None,
+    variables: Sequence[str] = ("tce", "label_rate"),
+    quick: bool = True,
+    draws: int = 1000,
+    tune: int = 300,
+    chains: int = 4,
+    **options: Any,
+) -> Sbc:
+    """Simulation-based calibration: fit data from the model itself and rank what gave them.
+
+    Parameters
+    ----------
+    room : Room
+        What to fit: `bayescal.ece`.
+    data : Scores or BinCounts
+        Their scores stay, their labels are replaced by simulated ones.
+    replications : int
+        Number of simulated data sets.
+    seed : int
+        Seed.
+    priors : room.Priors, optional
+        Priors; the room's defaults if not given.
+    variables : sequence of str, default ("tce", "label_rate")
+        Quantities to rank.
+    quick : bool, default True
+        Without PyMC.
+    draws, tune, chains : int
+        As in `bayescal.fit`; without PyMC one chain of `draws` draws.
+    **options
+        Options of the room.
+
+    Returns
+    -------
+    Sbc
+        Ranks and health.
+
+    Notes
+    -----
+    Parameters are drawn from the prior and labels given them and the scores, so that truth and
+    posterior draws are exchangeable and the rank of the truth is uniform. Posterior draws are
+    thinned to 99, evenly over the chains. Uniform ranks alone are not enough: a fit with
+    divergences can pass. Look at the health as well.
+
+    References
+    ----------
+    .. [1] S. Talts et al., "Validating Bayesian Inference Algorithms with Simulation-Based
+       Calibration", 2018. https://arxiv.org/abs/1804.06788, Algorithm 2.
+
+    Examples
+    --------
+    >>> import bayescal as bc
+    >>> from bayescal.workflow.simulation import sbc
+    >>> scores = bc.datasets.ece.truth("over").scores(300, seed=1)
+    >>> sbc(bc.ece, scores, 5, seed=20, variables=["tce"]).ranks["tce"].shape
+    (5,)
+    """
+    template = room.cases(data, priors or room.Priors(), **options)[0]
+    settings = _settings(seed, quick, draws, tune, chains)
+    rows, health = [], []
+    for index, rng in enumerate(_streams(seed, replications)):
+        case, values = room.replicate(template, rng)
+        result = fit_case(room, case, settings, index)
+        rows.append(_ranks(result.posterior, values, variables, rng))
+        health.append([result.diagnostics[name] for name in Sbc._fields[1:]])
+    ranks = {name: np.array([row[name] for row in rows]) for name in rows[0]}
+    return Sbc(ranks, *(np.array(column) for column in zip(*health, strict=True)))
+
+
+def _streams(seed: int, replications: int) -> Iterator[np.random.Generator]:
+    """Random numbers of each replication's data; fits draw theirs elsewhere."""
+    for child in np.random.SeedSequence(seed).spawn(replications):
+        yield np.random.default_rng(child)
+
+
+def _settings(
+    seed: int, quick: bool, draws: int, tune: int, chains: int, prob: float = 0.9
+) -> Settings:
+    return Settings(
+        draws=draws,
+        tune=tune,
+        chains=1 if quick else chains,
+        target_accept=0.8,
+        seed=seed,
+        quick=quick,
+        prob=prob,
+    )
+
+
+def _interval(result: CaseResult, var: str, prob: float) -> tuple[Any, ...]:
+    """What a result says of `var`, in the order of `Coverage`."""
+    draws, alpha = np.asarray(result.posterior[var]), tail(prob)
+    p_calibrated = float(result.model_average["p_calibrated"])  # type: ignore[arg-type]
+    return (
+        averaged_quantile(draws, float(np.nan_to_num(p_calibrated)), alpha),
+        np.quantile(draws, 1 - alpha),
+        result.model_average[f"{var}_mean"],
+        p_calibrated,
+        result.diagnostics["jump_flag"],
+        result.diagnostics["converged"],
+    )
+
+
+def _ranks(
+    posterior: Mapping[str, Any],
+    values: Mapping[str, NDArray[Any]],
+    variables: Sequence[str],
+    rng: np.random.Generator,
+) -> dict[str, int]:
+    """Rank of each element of the variables among evenly spaced draws, ties by lot.
+
+    Label rates within rounding of 1 are equal as numbers, truth and draws alike.
+    """
+    found: dict[str, int] = {}
+    for name in variables:
+        draws = np.asarray(posterior[name])
+        flat = draws.reshape(draws.shape[0] * draws.shape[1], -1)
+        thinned = flat[np.linspace(0, len(flat) - 1, RANKED).astype(int)]
+        truth = np.ravel(values[name])
+        rank = (thinned < truth).sum(axis=0)
+        rank += rng.integers((thinned == truth).sum(axis=0), endpoint=True)
+        names = [name] if rank.size == 1 else [f"{name}[{i}]" for i in range(rank.size)]
+        found.update(zip(names, rank.tolist(), strict=True))
+    return found

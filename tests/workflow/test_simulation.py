@@ -1,0 +1,96 @@
+"""Coverage and simulation-based calibration, against binomial and uniform laws."""
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+import bayescal as bc
+from bayescal.core.errors import InputError
+from bayescal.workflow.simulation import RANKED, Coverage, Sbc, coverage, sbc
+
+TRUTH = bc.datasets.ece.truth("over")
+COUNTS = bc.bin_scores(TRUTH.scores(300, seed=2), n_bins=10, strategy="quantile")
+FAMILIES = {
+    "curve": bc.ece.Priors(),
+    "jeffreys": bc.ece.Priors(label_rate=bc.ece.IndependentBins(bc.Beta(0.5, 0.5))),
+    "hierarchical": bc.ece.Priors(label_rate=bc.ece.HierarchicalBins()),
+}
+
+
+def test_an_interval_is_that_of_the_result():
+    found = coverage(bc.ece, TRUTH, 300, 1, seed=5, draws=400)
+    rng = np.random.default_rng(np.random.SeedSequence(5).spawn(1)[0])
+    tree = bc.fit(bc.ece, TRUTH.scores(300, rng), quick=True, seed=5, draws=400, chains=1)
+    np.testing.assert_array_equal(bc.interval(tree, "tce").values, [found.lower[0], found.upper[0]])
+    assert found.mean[0] == tree["model_average"]["tce_mean"].item()
+    assert found.truth == TRUTH.tce
+    assert found.converged.all()
+
+
+def test_the_truth_is_covered_as_often_as_a_smooth_truth_should_be():
+    found = coverage(bc.ece, TRUTH, 1000, 20, seed=1, draws=400)
+    assert binom.cdf(found.covered.sum(), 20, 0.9) > 0.001
+    assert abs(found.error.mean()) < 0.3 * found.width.mean()
+
+
+def test_rows_depend_on_the_seed_alone():
+    first, second = (
+        coverage(bc.ece, TRUTH, 200, 3, seed=9, draws=100, priors=priors)
+        for priors in (FAMILIES["jeffreys"], bc.ece.Priors(FAMILIES["jeffreys"].label_rate, 0))
+    )
+    np.testing.assert_array_equal(first.upper, second.upper)
+    assert np.isnan(second.p_calibrated).all()
+    assert (second.mean >= first.mean).all()
+
+
+def test_properties_of_coverage():
+    found = Coverage(
+        0.1, np.array([0, 0.2]), np.array([0.1, 0.3]), np.array([0.05, 0.25]), *[0] * 3
+    )
+    assert found.covered.tolist() == [True, False]
+    np.testing.assert_allclose(found.width, 0.1)
+    np.testing.assert_allclose(found.error, [-0.05, 0.15])
+
+
+def test_a_truth_must_know_the_quantity():
+    with pytest.raises(InputError, match="the truth must know its 'mce'"):
+        coverage(bc.ece, TRUTH, 100, 1, seed=0, var="mce")
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_ranks_of_the_exact_posterior_are_uniform(family):
+    found = sbc(bc.ece, COUNTS, 100, seed=3, priors=FAMILIES[family], draws=400)
+    p_values = found.p_values(bins=10)
+    assert list(p_values) == ["tce", *(f"label_rate[{i}]" for i in range(10))]
+    assert min(p_values.values()) > 0.001 / len(p_values)
+    assert (found.divergences == 0).all()
+    assert (found.ess_min > 200).all()
+
+
+def test_ranks_see_a_prior_that_is_not_the_one_fitted(monkeypatch):
+    def doubled(case, rng):
+        again, values = replicate(case, rng)
+        return again, {name: value * 1.3 for name, value in values.items()}
+
+    replicate = bc.ece.replicate
+    monkeypatch.setattr(bc.ece, "replicate", doubled)
+    found = sbc(bc.ece, COUNTS, 60, seed=3, draws=200, variables=["tce"])
+    assert found.p_values(bins=10)["tce"] < 1e-6
+
+
+def test_p_values_are_those_of_the_chi_square_test():
+    ranks = np.arange(RANKED + 1)
+    flat = Sbc({"x": ranks, "low": ranks // 2}, *[np.zeros(100)] * 3)
+    assert flat.p_values()["x"] == pytest.approx(1.0)
+    assert flat.p_values()["low"] < 1e-10
+    with pytest.raises(InputError, match="bins must divide 100; got 7"):
+        flat.p_values(bins=7)
+
+
+@pytest.mark.slow
+def test_nuts_ranks_and_health():
+    found = sbc(bc.ece, COUNTS, 5, seed=3, quick=False, variables=["tce", "mce"])
+    assert list(found.ranks) == ["tce", "mce"]
+    assert (found.divergences == 0).all()
+    assert (found.rhat_max <= 1.01).all()
+    assert (found.ess_min > 400).all()
