@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-import arviz as az
 import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.health import problems
+from bayescal.inference.convergence import ess_bulk, ess_tail, rhat
 
 
 class Health(NamedTuple):
@@ -63,20 +63,17 @@ def check(
     flat = [values.reshape(*values.shape[:2], -1) for values in posterior.values()]
     joined = np.concatenate(flat, axis=-1)
     varying = np.moveaxis(joined[..., np.ptp(joined, axis=(0, 1)) > 0], -1, 0)
+    some = len(varying) > 0
     return Health(
-        rhat_max=max((float(az.rhat(row)) for row in varying), default=1.0),
-        ess_min=min(
-            (_ess(row) for row in varying), default=float(joined.shape[0] * joined.shape[1])
+        rhat_max=float(rhat(varying).max()) if some else 1.0,
+        ess_min=float(
+            np.minimum(ess_bulk(varying), ess_tail(varying)).min()
+            if some
+            else joined.shape[0] * joined.shape[1]
         ),
         divergences=int(sample_stats["diverging"].sum()),
         ebfmi_min=_ebfmi(sample_stats["energy"]),
     )
-
-
-def _ess(draws: NDArray[Any]) -> float:
-    """Effective sample size of one quantity, the least of bulk and tails."""
-    tails = az.ess(draws, method="tail", prob=(0.05, 0.95))
-    return float(min(az.ess(draws, method="bulk"), tails))
 
 
 def _ebfmi(energy: NDArray[Any]) -> float:

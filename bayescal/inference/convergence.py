@@ -1,0 +1,134 @@
+"""R-hat and effective sample sizes of many quantities at once."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.fft import irfft, next_fast_len, rfft
+from scipy.special import ndtri
+
+type Floats = NDArray[np.float64]
+
+
+def rhat(draws: Floats) -> Floats:
+    """Rank-normalised split R-hat, the larger of that of the draws and of the folded draws.
+
+    Parameters
+    ----------
+    draws : ndarray of shape (quantity, chain, draw)
+        Draws; at least 2 chains of 4.
+
+    Returns
+    -------
+    ndarray of shape (quantity,)
+        R-hat, 1 at best; NaN with a single chain.
+
+    Notes
+    -----
+    Equal to ``arviz.rhat``, which takes a hundred times as long, quantity by quantity.
+
+    References
+    ----------
+    .. [1] A. Vehtari et al., "Rank-Normalization, Folding, and Localization: An Improved R-hat",
+       Bayesian Analysis 16(2), 2021, Eqs. (4), (14) and section 4.
+    """
+    if draws.shape[1] < 2:
+        return np.full(len(draws), np.nan)
+    halves = _halves(draws)
+    folded = np.abs(halves - np.median(halves, axis=(1, 2), keepdims=True))
+    return np.maximum(_split_rhat(_normal_scores(halves)), _split_rhat(_normal_scores(folded)))
+
+
+def ess_bulk(draws: Floats) -> Floats:
+    """Effective sample size for the centre of the distributions.
+
+    Parameters
+    ----------
+    draws : ndarray of shape (quantity, chain, draw)
+        Draws.
+
+    Returns
+    -------
+    ndarray of shape (quantity,)
+        Sizes, equal to ``arviz.ess``.
+    """
+    return _ess(_normal_scores(_halves(draws)))
+
+
+def ess_tail(draws: Floats, prob: tuple[float, float] = (0.05, 0.95)) -> Floats:
+    """Effective sample size for two quantiles, the smaller one.
+
+    Parameters
+    ----------
+    draws : ndarray of shape (quantity, chain, draw)
+        Draws.
+    prob : tuple of two floats, default (0.05, 0.95)
+        The quantiles' levels.
+
+    Returns
+    -------
+    ndarray of shape (quantity,)
+        Sizes, equal to ``arviz.ess(..., method="tail")``.
+    """
+    cuts = np.quantile(draws, prob, axis=(1, 2), keepdims=True)
+    return np.minimum(*(_ess(_halves((draws <= cut).astype(float))) for cut in cuts))
+
+
+def _halves(draws: Floats) -> Floats:
+    """Each chain cut in two; of an odd number of draws the middle one is left out."""
+    half = draws.shape[2] // 2
+    return np.concatenate([draws[..., :half], draws[..., -half:]], axis=1)
+
+
+def _normal_scores(draws: Floats) -> Floats:
+    """Normal quantiles of the draws' ranks among all chains; equal draws share their mean rank."""
+    flat = draws.reshape(len(draws), -1)
+    order = np.argsort(flat, axis=1)
+    ranks = np.empty_like(flat)
+    np.put_along_axis(ranks, order, np.arange(1.0, flat.shape[1] + 1), axis=1)
+    ordered = np.take_along_axis(flat, order, axis=1)
+    for row in np.flatnonzero((ordered[:, 1:] == ordered[:, :-1]).any(axis=1)):
+        _, place, count = np.unique(flat[row], return_inverse=True, return_counts=True)
+        ranks[row] = (np.cumsum(count) - (count - 1) / 2)[place]
+    return np.asarray(ndtri((ranks - 3 / 8) / (flat.shape[1] + 1 / 4)).reshape(draws.shape))
+
+
+def _split_rhat(draws: Floats) -> Floats:
+    n = draws.shape[2]
+    between = n * draws.mean(axis=2).var(axis=1, ddof=1)
+    within = draws.var(axis=2, ddof=1).mean(axis=1)
+    return np.asarray(np.sqrt((between / within + n - 1) / n))
+
+
+def _ess(draws: Floats) -> Floats:
+    """Effective sample size for the mean, by Geyer's initial monotone sequence."""
+    _, chains, n = draws.shape
+    covariance = _autocovariance(draws)
+    within = covariance[:, :1] * n / (n - 1)
+    total = covariance[:, :1] + draws.mean(axis=2).var(axis=1, ddof=1)[:, None]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        correlation = 1 - (within - covariance) / total
+    correlation[:, 0] = 1
+    # Sums of neighbours are positive and fall with the lag; noise begins where they do not.
+    last = max((n - 1) // 2, 1)
+    pairs = correlation[:, : 2 * last].reshape(len(draws), last, 2)
+    sums = pairs.sum(axis=2)
+    noise = sums <= 0
+    noise[:, -1] = True
+    stop = noise.argmax(axis=1)
+    kept = np.where(np.arange(last) < stop[:, None], np.minimum.accumulate(sums, axis=1), 0)
+    tail = np.maximum(pairs[np.arange(len(draws)), stop, 0], 0)
+    size = chains * n
+    time = np.maximum(2 * kept.sum(axis=1) - 1 + tail, 1 / np.log10(size))
+    constant = np.ptp(draws, axis=(1, 2)) < np.finfo(float).resolution
+    return np.where(constant, float(size), size / time)
+
+
+def _autocovariance(draws: Floats) -> Floats:
+    """Autocovariance by lag, (quantity, lag), mean over chains."""
+    n = draws.shape[2]
+    padded = next_fast_len(2 * n, real=True)
+    spectrum = rfft(draws - draws.mean(axis=2, keepdims=True), padded)
+    # The mean over chains may be taken first: the transform is linear.
+    power = (np.abs(spectrum) ** 2).mean(axis=1)
+    return np.asarray(irfft(power, padded)[:, :n] / n)
