@@ -61,7 +61,7 @@ def plot_posterior(tree: xr.DataTree, var: str = "ece", prob: float = 0.9) -> Fi
         _draw_interval(ax, tree, var, case, schema.at(bounds, case))
         style.case_title(ax, tree, case)
     name_below(axes, var.upper())
-    _legend(figure, var, prob)
+    _legend(figure, tree, var, prob)
     return figure
 
 
@@ -172,15 +172,17 @@ def _draw_interval(ax: Axes, tree: xr.DataTree, var: str, case: Case, bounds: xr
     )
 
 
-def _legend(figure: Figure, var: str, prob: float) -> None:
+def _legend(figure: Figure, tree: xr.DataTree, var: str, prob: float) -> None:
     entries: dict[str, Artist] = {
         "posterior if miscalibrated": Patch(facecolor=style.BLUE, alpha=0.25),
         f"mean and {prob:.0%} interval": Line2D(
             [], [], color=style.BLUE, linewidth=2.2, marker="o", markersize=4.5
         ),
         "P(0): probability of perfect calibration": Line2D([], [], color=style.INK, linewidth=4),
-        f"plug-in {var.upper()}": Line2D(
-            [], [], color=style.VERMILLION, linewidth=1.4, linestyle=(0, (3, 2))
-        ),
     }
+    # The error without bins has no plug-in.
+    if schema.has_variable(tree, schema.POINT_ESTIMATE, var):
+        entries[f"plug-in {var.upper()}"] = Line2D(
+            [], [], color=style.VERMILLION, linewidth=1.4, linestyle=(0, (3, 2))
+        )
     style.legend(figure, entries)
