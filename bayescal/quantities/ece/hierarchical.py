@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaln, logsumexp, ndtri
+from scipy.special import betaln, logsumexp
 
 from bayescal.quantities.ece.family import Draws, Exact, Floats
 from bayescal.quantities.ece.independent import CELLS, step_curve
@@ -17,6 +17,9 @@ from bayescal.quantities.ece.problem import Problem, pad, padded_size
 # A rate is drawn to a score of 0 or 1 as to one this near to it, which has a density.
 EDGE = 1e-6
 _NODES = 2001
+# Standard deviations of a prior, and a log density below its peak, beyond which nothing is left.
+_REACH = 8.0
+_NOTHING = 40.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,7 +82,7 @@ class Hierarchical:
         return pm.Beta(
             "rate",
             kappa * score + positives,
-            kappa * (1 - score) + count - positives,
+            kappa * (1 - score) + (count - positives),
             dims="cell",
         )
 
@@ -90,27 +93,24 @@ class Hierarchical:
         return rng.beta(kappa * score, kappa * (1 - score))
 
     def exact(self, draws: int, rng: np.random.Generator) -> Exact:
-        """Quadrature over log kappa at the midpoints of equal steps of its prior probability."""
+        """Quadrature over log kappa, in even steps across all of the posterior."""
         prior = self.prior.concentration
-        level = (np.arange(_NODES) + 0.5) / _NODES
-        kappa = np.exp(prior.mu + prior.sigma * ndtri(level))
-        log_likelihood = self._log_likelihood(kappa)
-        weights = np.exp(log_likelihood - log_likelihood.max())
+        nodes = self._nodes()
+        step = nodes[1] - nodes[0]
+        log_weights = self._log_weights(nodes)
+        weights = np.exp(log_weights - log_weights.max())
         ladder = (np.arange(draws) + rng.random()) / draws
         place = np.searchsorted(np.cumsum(weights) / weights.sum(), ladder).clip(0, _NODES - 1)
-        # Within its step kappa is uniform in prior probability.
-        shift = (place + rng.random(draws)) / _NODES
-        drawn = rng.permutation(np.exp(prior.mu + prior.sigma * ndtri(shift)))
-        evidence = logsumexp(log_likelihood) - np.log(_NODES)
+        standard = nodes[place] + step * (rng.random(draws) - 0.5)
+        drawn = rng.permutation(np.exp(prior.mu + prior.sigma * standard))
+        evidence = logsumexp(log_weights) + np.log(step) - np.log(2 * np.pi) / 2
         return Exact({"concentration": drawn}, float(evidence), float(draws))
 
     def cell_rates(self, draws: Draws, rng: np.random.Generator) -> Floats:
         """Conjugate draws given kappa."""
         cells, score = self.problem.cells, self._score()
-        kappa = draws["concentration"][..., None]
-        return rng.beta(
-            kappa * score + cells.positives, kappa * (1 - score) + cells.count - cells.positives
-        )
+        kappa, misses = draws["concentration"][..., None], cells.count - cells.positives
+        return rng.beta(kappa * score + cells.positives, kappa * (1 - score) + misses)
 
     def curve(self, draws: Draws, rates: Floats, score: Floats) -> Floats:
         """Step function: the rate of the bin that a score falls into."""
@@ -126,8 +126,32 @@ class Hierarchical:
     def _score(self) -> Floats:
         return np.clip(self.problem.cells.mean_score, EDGE, 1 - EDGE)
 
+    def _nodes(self) -> Floats:
+        """Even steps of log kappa, in standard deviations of its prior, over the posterior."""
+        prior = self.prior.concentration
+        # Below a thousandth of a row the likelihood only falls.
+        lowest = (np.log(1e-3) - prior.mu) / prior.sigma
+        highest = (self._level() - prior.mu) / prior.sigma
+        span = np.linspace(min(lowest, 0) - _REACH, max(highest, 0) + _REACH, _NODES)
+        log_weights = self._log_weights(span)
+        held = span[log_weights > log_weights.max() - _NOTHING]
+        step = span[1] - span[0]
+        return np.linspace(held[0] - step, held[-1] + step, _NODES)
+
+    def _log_weights(self, standard: Floats) -> Floats:
+        """Log posterior density of log kappa in standard deviations of its prior, unnormalised."""
+        prior = self.prior.concentration
+        log_kappa = np.minimum(prior.mu + prior.sigma * standard, self._level())
+        return self._log_likelihood(np.exp(log_kappa)) - standard**2 / 2
+
+    def _level(self) -> float:
+        """Log kappa, far more rows than a bin has, past which the likelihood is level."""
+        return float(np.log(1e4 * self.problem.cells.count.max()))
+
     def _log_likelihood(self, kappa: Floats) -> Floats:
         cells, score = self.problem.cells, self._score()
+        # Taken before beta is added, which may be too small to be seen beside the count.
+        misses = cells.count - cells.positives
         alpha, beta = kappa[:, None] * score, kappa[:, None] * (1 - score)
-        posterior = betaln(alpha + cells.positives, beta + cells.count - cells.positives)
+        posterior = betaln(alpha + cells.positives, beta + misses)
         return np.asarray((posterior - betaln(alpha, beta)).sum(axis=1))
