@@ -1,0 +1,54 @@
+"""Figures of the long benchmarks on disk, with what is needed to judge and repeat them."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import sys
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from _common import processor
+
+RESULTS = Path(__file__).parent / "results"
+
+
+def write(name: str, **content: Any) -> None:
+    """Write figures as JSON, whole or not at all, with machine, load, command and date."""
+    RESULTS.mkdir(exist_ok=True)
+    path = RESULTS / f"{name}.json"
+    partial = path.with_suffix(".part")
+    partial.write_text(json.dumps({"provenance": provenance()} | content, indent=1) + "\n")
+    partial.replace(path)
+
+
+def read(name: str) -> dict[str, Any]:
+    """Read figures."""
+    content: dict[str, Any] = json.loads((RESULTS / f"{name}.json").read_text())
+    return content
+
+
+def provenance() -> dict[str, str]:
+    """Say where and how figures were made."""
+    packages = ("numpy", "scipy", "pymc", "nutpie")
+    return {
+        "command": " ".join(["python", f"benchmarks/{Path(sys.argv[0]).name}", *sys.argv[1:]]),
+        "date": datetime.now(UTC).strftime("%Y-%m-%d"),
+        "machine": f"{processor()}, {os.cpu_count()} cores",
+        "load": ", ".join(f"{value:.1f}" for value in os.getloadavg()),
+        "versions": ", ".join(
+            [
+                f"Python {platform.python_version()}",
+                *(f"{name} {version(name)}" for name in packages),
+            ]
+        ),
+    }
+
+
+def print_provenance(content: dict[str, Any]) -> None:
+    """Print where and how figures were made."""
+    for name, value in content["provenance"].items():
+        print(f"{name}: {value}")

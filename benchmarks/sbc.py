@@ -1,0 +1,119 @@
+"""Simulation-based calibration of every prior family by NUTS, with the health of every fit.
+
+python benchmarks/sbc.py                            # 200 replications a family by NUTS
+python benchmarks/sbc.py --quick --replications 1000
+python benchmarks/sbc.py --render
+"""
+
+from __future__ import annotations
+
+import argparse
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from _common import print_table
+from _results import print_provenance, read, write
+
+import bayescal as bc
+from bayescal.core.health import MAX_RHAT, MIN_ESS
+from bayescal.workflow.simulation import sbc
+
+FAMILIES = {
+    "curve": bc.ece.Priors(),
+    "flat bins": bc.ece.Priors(bc.ece.IndependentBins()),
+    "Jeffreys bins": bc.ece.Priors(bc.ece.IndependentBins(bc.Beta(0.5, 0.5))),
+    "hierarchical bins": bc.ece.Priors(bc.ece.HierarchicalBins()),
+}
+VARIABLES = ("tce", "ece", "mce", "label_rate")
+LEVEL = 0.01
+
+
+def run(name: str, n: int, replications: int, seed: int, quick: bool) -> dict[str, Any]:
+    """Rank one family's quantities."""
+    data = bc.datasets.ece.truth("less").scores(n, seed=seed)
+    start = perf_counter()
+    found = sbc(
+        bc.ece,
+        data,
+        replications,
+        seed=seed,
+        priors=FAMILIES[name],
+        variables=VARIABLES,
+        quick=quick,
+    )
+    sick = (found.divergences > 0) | (found.rhat_max > MAX_RHAT) | (found.ess_min < MIN_ESS)
+    return {
+        "family": name,
+        "n": n,
+        "seconds_a_fit": (perf_counter() - start) / replications,
+        "p_values": found.p_values(),
+        "tce_histogram": np.bincount(found.ranks["tce"] // 5, minlength=20).tolist(),
+        "divergences": int(found.divergences.sum()),
+        "rhat_max": float(found.rhat_max.max()),
+        "ess_min": float(found.ess_min.min()),
+        "unhealthy": int(sick.sum()),
+    }
+
+
+def render(name: str) -> None:
+    """Print the table."""
+    content = read(name)
+    print_provenance(content)
+    print_table(
+        f"Simulation-based calibration, {content['replications']} replications: ranks in 20 bins, "
+        "chi-square",
+        (
+            "family",
+            "n",
+            "p, tce",
+            "p, ece",
+            "p, mce",
+            "least p",
+            "level",
+            "divergences",
+            "largest R-hat",
+            "least ESS",
+            "fits off a mark",
+            "seconds a fit",
+        ),
+        [row(found) for found in content["families"]],
+    )
+
+
+def row(found: dict[str, Any]) -> tuple[object, ...]:
+    p_values = found["p_values"]
+    return (
+        found["family"],
+        found["n"],
+        *(p_values[name] for name in VARIABLES[:3]),
+        min(p_values.values()),
+        LEVEL / len(p_values),
+        found["divergences"],
+        found["rhat_max"],
+        found["ess_min"],
+        found["unhealthy"],
+        found["seconds_a_fit"],
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--replications", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=20)
+    parser.add_argument("--sizes", nargs="+", type=int, default=(1000,))
+    parser.add_argument("--families", nargs="+", choices=FAMILIES, default=list(FAMILIES))
+    parser.add_argument("--quick", action="store_true", help="the fast path instead of NUTS")
+    parser.add_argument("--render", action="store_true", help="only print the figures on disk")
+    given = parser.parse_args()
+    name = "sbc_quick" if given.quick else "sbc"
+    families: list[dict[str, Any]] = []
+    for n in [] if given.render else given.sizes:
+        for family in given.families:
+            families.append(run(family, n, given.replications, given.seed, given.quick))
+            write(name, replications=given.replications, seed=given.seed, families=families)
+    render(name)
+
+
+if __name__ == "__main__":
+    main()
