@@ -60,7 +60,7 @@ def _go_on(directory: Path) -> str:
 
 
 def _results(directory: Path) -> list[Path]:
-    return sorted(directory.glob("*.nc"))
+    return sorted(directory.glob("*.npz"))
 
 
 def _clear(directory: Path) -> None:

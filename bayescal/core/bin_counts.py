@@ -199,6 +199,24 @@ class BinCounts:
             return np.searchsorted(inner, self.edges[1:], side="left")
         return np.searchsorted(inner, self.edges[:-1], side="right")
 
+    def find(self, score: NDArray[np.floating]) -> NDArray[np.int64]:
+        """Find the bin that each score falls into.
+
+        Parameters
+        ----------
+        score : ndarray of shape (obs,), in [0, 1]
+            Scores.
+
+        Returns
+        -------
+        ndarray of shape (obs,), int64
+            Numbers of the bins.
+        """
+        inner = self.edges[1:-1]
+        if self.closed == "right":
+            return np.searchsorted(inner, score, side="left")
+        return np.searchsorted(inner, score, side="right")
+
     def _check_contains(self, coarse: NDArray[np.float64]) -> None:
         """Check that no bin has to be cut to make the coarser ones."""
         foreign = ~np.isin(coarse, self.edges)

@@ -14,6 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logit
 
+from bayescal.core.errors import InputError
+from bayescal.core.prior_base import check_positive
+
 type Floats = NDArray[np.float64]
 
 # Scores of exactly 0 or 1 have no logit; beyond this they are told apart by no count of rows.
@@ -35,6 +38,11 @@ class SmoothCurve:
         Length scales of the process, in standard deviations of the score's logit. The kernel is
         the mean of squared-exponential kernels at these scales.
 
+    Raises
+    ------
+    InputError
+        If `scale` or a length scale is not a finite number above 0, or there is no length scale.
+
     Notes
     -----
     ``logit P(Y = 1 | s) = l + a + c l + g(l / sd(l))`` with ``l = logit(s)``, ``a`` and ``c``
@@ -53,6 +61,13 @@ class SmoothCurve:
 
     scale: float = 0.7
     lengthscales: tuple[float, ...] = (0.25, 1.0)
+
+    def __post_init__(self) -> None:
+        check_positive(self.scale, "scale")
+        if not self.lengthscales:
+            raise InputError("lengthscales must hold at least one; got none. Pass (1.0,).")
+        for lengthscale in self.lengthscales:
+            check_positive(lengthscale, "lengthscales")
 
     def kernel(self, first: Floats, second: Floats) -> Floats:
         """Correlation of the process between two sets of places.
@@ -98,7 +113,7 @@ class CurveBasis:
     @property
     def size(self) -> int:
         """Number of coefficients: intercept, slope and k directions."""
-        return 2 + self.loadings.shape[1]
+        return 2 + int(self.loadings.shape[1])
 
     def offset(self, score: Floats) -> Floats:
         """Logit of the scores, finite also at 0 and 1.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -39,7 +39,8 @@ class Pieces:
 
     Attributes
     ----------
-    posterior, prior, log_likelihood, log_prior : mapping of str to ndarray of shape (chain, draw, ...)
+    posterior, prior, log_likelihood, log_prior : mapping of str to ndarray
+        Of shape (chain, draw, ...).
     observed_data, constant_data, point_estimate, bounds : mapping of str to ndarray or number
     model_average, diagnostics : mapping of str to number
     bounds_attrs : mapping of str to mapping
@@ -102,6 +103,11 @@ class Case(Protocol):
         ...
 
     @property
+    def target_accept(self) -> float:
+        """Acceptance to which NUTS tunes its steps, unless asked otherwise."""
+        ...
+
+    @property
     def max_depth(self) -> int:
         """Doublings of a NUTS trajectory that serve the case's posterior."""
         ...
@@ -140,12 +146,35 @@ class Room(Protocol):
     Rooms are modules; type checkers hold a module against this Protocol.
     """
 
-    NAME: str
-    TITLE: str
-    ESTIMAND: str
-    REFERENCES: tuple[Reference, ...]
-    DIMS: Mapping[str, tuple[str, ...]]
-    WATCHED: tuple[str, ...]
+    @property
+    def NAME(self) -> str:  # noqa: N802  # as modules name their constants
+        """Short name, as on the command line."""
+        ...
+
+    @property
+    def TITLE(self) -> str:  # noqa: N802
+        """Name in words."""
+        ...
+
+    @property
+    def ESTIMAND(self) -> str:  # noqa: N802
+        """What is estimated, in sentences."""
+        ...
+
+    @property
+    def REFERENCES(self) -> tuple[Reference, ...]:  # noqa: N802
+        """The works that the room stands on."""
+        ...
+
+    @property
+    def DIMS(self) -> Mapping[str, tuple[str, ...]]:  # noqa: N802
+        """Dims of the variables, without chain, draw and those of the cases."""
+        ...
+
+    @property
+    def WATCHED(self) -> tuple[str, ...]:  # noqa: N802
+        """Posterior variables that must have converged."""
+        ...
 
     @property
     def Priors(self) -> Any:  # noqa: N802  # a class, looked up by name
@@ -153,40 +182,36 @@ class Room(Protocol):
         ...
 
     @property
-    def estimate(self) -> Any:
+    def estimate(self) -> Callable[..., Any]:
         """The paper's estimate, from data to a NamedTuple."""
         ...
 
     @property
-    def bounds(self) -> Any:
+    def bounds(self) -> Callable[..., Any]:
         """The paper's theory, from sizes to a NamedTuple."""
         ...
 
     @property
-    def build_model(self) -> Any:
+    def build_model(self) -> Callable[..., pm.Model]:
         """From data and priors to an unsampled pm.Model."""
         ...
 
-    def cases(self, data: Any, priors: Any, **options: Any) -> Sequence[Case]:
-        """Cut data into the models to fit."""
+    @property
+    def cases(self) -> Callable[..., Sequence[Case]]:
+        """From data, priors and options to the models to fit."""
         ...
 
-    def describe(self, data: Any, **options: Any) -> dict[str, Any]:
-        """Root attributes of a result that only the room knows."""
+    @property
+    def describe(self) -> Callable[..., dict[str, Any]]:
+        """From data and options to the root attributes that only the room knows."""
         ...
 
-    def pairing(
-        self,
-        data: Any,
-        cases: Sequence[Any],
-        draws: Sequence[Mapping[str, Any]],
-        **options: Any,
-    ) -> NDArray[np.float64] | None:
-        """Correlation of the classifiers' errors over shared rows; None where there is none."""
+    @property
+    def pairing(self) -> Callable[..., NDArray[np.float64] | None]:
+        """From data, cases and draws to the correlation of classifiers over shared rows."""
         ...
 
-    def replicate(
-        self, case: Any, rng: np.random.Generator
-    ) -> tuple[Case, Mapping[str, NDArray[Any]]]:
-        """Draw parameters from the prior and a case's labels from them; give case and truth."""
+    @property
+    def replicate(self) -> Callable[..., tuple[Any, dict[str, Any]]]:
+        """From a case and random numbers to a case of simulated labels, and what they came from."""
         ...

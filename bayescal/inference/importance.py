@@ -57,7 +57,7 @@ class Weighted:
         weights = np.exp(self.log_weights - self.log_weights.max())
         ladder = (np.arange(n) + rng.random()) / n
         index = np.searchsorted(np.cumsum(weights) / weights.sum(), ladder)
-        return self.draws[rng.permutation(np.minimum(index, len(weights) - 1))]
+        return np.asarray(self.draws[rng.permutation(np.minimum(index, len(weights) - 1))])
 
 
 def importance_sample(

@@ -213,7 +213,6 @@ def compile_model(model: pm.Model) -> CompiledModel:
 
 def _compile_expand(core: pm.Model) -> tuple[Any, tuple[str, ...]]:
     """Function from raveled unconstrained points to free variables and Deterministics."""
-    import pytensor
     import pytensor.tensor as pt
     from pytensor.graph.replace import graph_replace, vectorize_graph
 
@@ -229,7 +228,7 @@ def _compile_expand(core: pm.Model) -> tuple[Any, tuple[str, ...]]:
         start += size
     points = pt.dmatrix("points")
     every = vectorize_graph(graph_replace(outputs, givens), {joined: points})
-    function = pytensor.function([points], every, mode="NUMBA")
+    function = pm.compile([points], every, mode="NUMBA")
     return function, tuple(variable.name for variable in variables)
 
 

@@ -28,7 +28,7 @@ class _Whitening(Transform):  # type: ignore[misc]  # PyMC has no types
         return mean + (root * value).sum(axis=-1)
 
     def log_jac_det(self, value: Any, *inputs: Any) -> Any:
-        return pt.log(pt.abs(pt.diagonal(inputs[-1]))).sum()
+        return pt.log(pt.abs(inputs[-1].diagonal())).sum()
 
 
 def _log_density(value: Any, mean: Any, root: Any) -> Any:

@@ -63,32 +63,6 @@ class CaseResult:
     bounds_attrs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
-def disassemble(tree: xr.DataTree, coords: dict[str, str]) -> CaseResult:
-    """Take a result of one case apart again.
-
-    Parameters
-    ----------
-    tree : xarray.DataTree
-        What `assemble` made of one case.
-    coords : dict
-        What the fit was of.
-
-    Returns
-    -------
-    CaseResult
-        The case as it was handed in.
-    """
-    groups = {
-        name: {str(key): var.values for key, var in tree[name].data_vars.items()}
-        for name in (*schema.DRAW_GROUPS, *schema.PLAIN_GROUPS)
-        if name in tree.children
-    }
-    bounds = tree[schema.BOUNDS].data_vars.items() if schema.BOUNDS in tree.children else ()
-    return CaseResult(
-        coords=coords, bounds_attrs={str(key): dict(var.attrs) for key, var in bounds}, **groups
-    )
-
-
 def assemble(
     case_results: Sequence[CaseResult],
     *,

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+import zipfile
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
 
 from bayescal._version import __version__
+from bayescal.core.errors import OutputError
 from bayescal.core.room import Case, Room
-from bayescal.results.assemble import CaseResult, assemble, disassemble
-from bayescal.results.io import load, save
+from bayescal.results.assemble import CaseResult
 from bayescal.workflow.settings import Settings
+
+_WORDS: Final = "bounds_attrs"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +83,12 @@ class Checkpoint:
         path = self._path(index, case)
         if path is None or not path.is_file():
             return None
-        return disassemble(load(path), dict(case.coords))
+        try:
+            with path.open("rb") as file, np.load(file) as arrays:
+                return _unpack(arrays, dict(case.coords))
+        except (OSError, ValueError, zipfile.BadZipFile):
+            # Cut off while it was written, or not ours: to be computed again.
+            return None
 
     def keep(self, index: int, case: Case, result: CaseResult) -> None:
         """Write a finished case.
@@ -91,26 +101,54 @@ class Checkpoint:
             The case.
         result : CaseResult
             Its result.
+
+        Raises
+        ------
+        OutputError
+            If it cannot be written.
         """
         path = self._path(index, case)
         if path is None:
             return
-        path.parent.mkdir(parents=True, exist_ok=True)
-        attrs: Mapping[str, Any] = {
-            "bayescal_version": __version__,
-            "quantity": self.room.NAME,
-            "title": self.room.TITLE,
-            "estimand": self.room.ESTIMAND,
-            "seed": json.loads(self.recipe)[-1]["seed"],
-            "status": "one case of a fit that was not finished",
-            "converged": bool(result.diagnostics["converged"]),
-        }
-        coords = {"group": case.groups} if case.groups else {}
-        save(assemble([result], dims=case.dims, attrs=attrs, coords=coords), path)
+        unfinished = path.with_suffix(".part")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            # netCDF takes longer to write than the case to fit.
+            with unfinished.open("wb") as file:
+                np.savez(file, **_pack(result))
+            unfinished.replace(path)
+        except OSError as error:
+            raise OutputError(
+                f"{path} cannot be written: {error}. Choose another directory."
+            ) from error
+        finally:
+            unfinished.unlink(missing_ok=True)
 
     def _path(self, index: int, case: Case) -> Path | None:
         if self.directory is None:
             return None
         key = f"{self.recipe}|{index}|{case.fingerprint()}"
         name = hashlib.sha256(key.encode()).hexdigest()[:16]
-        return self.directory / f"{self.room.NAME}-{name}.nc"
+        return self.directory / f"{self.room.NAME}-{name}.npz"
+
+
+def _pack(result: CaseResult) -> dict[str, Any]:
+    """Arrays by "group/variable"; words as JSON."""
+    arrays = {_WORDS: np.asarray(json.dumps(result.bounds_attrs))}
+    for group in _groups():
+        for name, values in getattr(result, group).items():
+            arrays[f"{group}/{name}"] = np.asarray(values)
+    return arrays
+
+
+def _unpack(arrays: Any, coords: dict[str, str]) -> CaseResult:
+    found: dict[str, dict[str, NDArray[Any]]] = {group: {} for group in _groups()}
+    for key in arrays.files:
+        if key != _WORDS:
+            group, _, name = key.partition("/")
+            found[group][name] = arrays[key]
+    return CaseResult(coords=coords, bounds_attrs=json.loads(str(arrays[_WORDS])), **found)
+
+
+def _groups() -> list[str]:
+    return [field.name for field in fields(CaseResult) if field.name not in ("coords", _WORDS)]

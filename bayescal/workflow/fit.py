@@ -32,7 +32,7 @@ def fit(
     draws: int = 1000,
     tune: int = 300,
     chains: int = 4,
-    target_accept: float = 0.8,
+    target_accept: float | None = None,
     seed: int | None = None,
     quick: bool = False,
     prob: float = 0.9,
@@ -54,8 +54,8 @@ def fit(
         Draws kept and tuning draws of each chain.
     chains : int, default 4
         Chains.
-    target_accept : float, in (0, 1), default 0.8
-        Acceptance that NUTS tunes its step size to.
+    target_accept : float, in (0, 1), optional
+        Acceptance that NUTS tunes its step size to; 0.8, or what the model asks for.
     seed : int, optional
         The same seed gives the same result. One is drawn, and told in the result, if not given.
     quick : bool, default False

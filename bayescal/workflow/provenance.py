@@ -49,7 +49,7 @@ def attributes(
         "draws": settings.draws,
         "tune": settings.tune,
         "chains": settings.chains,
-        "target_accept": settings.target_accept,
+        "target_accept": settings.target_accept or cases[0].target_accept,
         "seed": settings.seed,
         "prob": settings.prob,
     }

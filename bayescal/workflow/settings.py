@@ -29,7 +29,7 @@ class Settings:
     draws: int
     tune: int
     chains: int
-    target_accept: float
+    target_accept: float | None
     seed: int
     quick: bool
     prob: float
@@ -41,7 +41,7 @@ class Settings:
                 raise InputError(
                     f"{name} must be a whole number of at least {least}; got {value!r}."
                 )
-        if not 0 < self.target_accept < 1:
+        if self.target_accept is not None and not 0 < self.target_accept < 1:
             raise InputError(
                 f"target_accept must lie in (0, 1); got {self.target_accept}. Pass 0.8, or 0.95 "
                 "after divergences."

@@ -79,7 +79,7 @@ def _sample(
         draws=settings.draws,
         tune=settings.tune,
         chains=settings.chains,
-        target_accept=settings.target_accept,
+        target_accept=settings.target_accept or case.target_accept,
         max_depth=case.max_depth,
         seed=int(rng.integers(2**31)),
     )

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
 
 from bayescal.core.health import MIN_ESS, REMEDY, problems
 from bayescal.results.assemble import CaseResult
@@ -48,7 +51,7 @@ def converged(results: Sequence[CaseResult]) -> bool:
 
 
 def _of_fit(result: CaseResult) -> list[str]:
-    figures = result.diagnostics
+    figures: Mapping[str, Any] = result.diagnostics
     found = []
     wrong = problems(figures)
     if wrong:
@@ -58,7 +61,7 @@ def _of_fit(result: CaseResult) -> list[str]:
             f"the probability of calibration rests on {figures['importance_ess']:.0f} effective "
             f"draws (at least {MIN_ESS} are asked). Do not rely on it or on the lower ends."
         )
-    if figures["jump_flag"]:
+    if np.any(figures["jump_flag"]):
         found.append(
             "the data favour a calibration curve that jumps, which the model smooths over. Its "
             "interval may miss; look at the bins, and try strategy='uniform' or more bins."

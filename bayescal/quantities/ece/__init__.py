@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +26,7 @@ ESTIMAND = (
     "tce: the mean over the population of |P(Y = 1 | score) - score|. ece: the same after scores "
     "and labels are averaged within bins. mce: the largest such gap of a bin."
 )
-REFERENCES = (
+REFERENCES: tuple[Reference, ...] = (
     Reference(
         "pu-ece",
         '"Estimating Expected Calibration Error for Positive-Unlabeled Learning", Transactions on '
@@ -52,7 +53,7 @@ REFERENCES = (
         "Posterior of the scores' distribution, and of what classifiers on the same rows share.",
     ),
 )
-DIMS = {
+DIMS: Mapping[str, tuple[str, ...]] = {
     "label_rate": ("bin",),
     "gap": ("bin",),
     "confidence": ("bin",),
@@ -64,7 +65,6 @@ DIMS = {
     "curve_score": ("point",),
     "coef": ("basis",),
     "rate": ("padded_bin",),
-    "group_coef": ("group_basis",),
     "events": ("cell",),
     "cell_count": ("cell",),
     "cell_score": ("cell",),

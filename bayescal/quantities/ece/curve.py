@@ -59,6 +59,11 @@ class Curve:
         return ("coef",)
 
     @property
+    def target_accept(self) -> float:
+        """NUTS's own default."""
+        return 0.8
+
+    @property
     def max_depth(self) -> int:
         """Two: three leapfrog steps turn a standard normal by a right angle, to a fresh draw.
 

@@ -54,6 +54,11 @@ class Family(Protocol):
         ...
 
     @property
+    def target_accept(self) -> float:
+        """Acceptance to which NUTS tunes its steps, unless asked otherwise."""
+        ...
+
+    @property
     def max_depth(self) -> int:
         """Doublings of a NUTS trajectory that serve this posterior."""
         ...

@@ -12,10 +12,15 @@ from bayescal.core.bin_counts import BinCounts
 from bayescal.core.edges import Strategy, strategy_name
 from bayescal.core.factorize import Label
 from bayescal.core.scores import Scores
+from bayescal.core.tasks import Task
 from bayescal.quantities.ece.case import EceCase
+from bayescal.quantities.ece.grouped import GroupedCase
 from bayescal.quantities.ece.influence import correlation, influence
-from bayescal.quantities.ece.prepare import Data, problems
-from bayescal.quantities.ece.priors import Priors
+from bayescal.quantities.ece.prepare import Data, by_group, problem_of, problems
+from bayescal.quantities.ece.priors import Priors, SmoothCurve
+
+# Cells of each group's scores; fewer than of all rows, as groups have fewer.
+GROUP_CELLS = 50
 
 
 def cases(
@@ -26,7 +31,7 @@ def cases(
     strategy: Strategy = "quantile",
     closed: str = "right",
     multiclass: str = "top-label",
-) -> list[EceCase]:
+) -> list[EceCase | GroupedCase]:
     """Cut data into the models to fit.
 
     Parameters
@@ -40,18 +45,42 @@ def cases(
 
     Returns
     -------
-    list of EceCase
-        One a classifier (and class).
+    list of EceCase or GroupedCase
+        One a classifier (and class). Groups are in one case, but for bins of their own.
     """
+    if isinstance(data, Scores) and data.group is not None:
+        return [
+            case
+            for task in data.tasks(multiclass)
+            for case in _of_groups(task, priors, n_bins, strategy, closed)
+        ]
     return [
         EceCase.of(problem, priors)
         for problem in problems(data, priors, n_bins, strategy, closed, multiclass)
     ]
 
 
+def _of_groups(
+    task: Task, priors: Priors, n_bins: int, strategy: Strategy, closed: str
+) -> Sequence[EceCase | GroupedCase]:
+    """One model for all groups under a smooth curve; bins of their own are not pooled."""
+    prior = priors.label_rate
+    fine = isinstance(prior, SmoothCurve)
+    parts = by_group(task)
+    found = [problem_of(part, fine, n_bins, strategy, closed, GROUP_CELLS) for part in parts]
+    told = [
+        f"group {name} has no labelled row and is left out."
+        for name in task.groups
+        if name not in {part.coords["group"] for part in parts}
+    ]
+    if isinstance(prior, SmoothCurve):
+        return [GroupedCase.of(found, prior, priors, told)]
+    return [EceCase.of(problem, priors, told) for problem in found]
+
+
 def pairing(
     data: Data,
-    cases: Sequence[EceCase],
+    cases: Sequence[Any],
     draws: Sequence[Mapping[str, Any]],
     *,
     multiclass: str = "top-label",
@@ -63,7 +92,7 @@ def pairing(
     ----------
     data : Scores, BinCounts or mapping of str to StreamedCounts
         What was fitted.
-    cases : sequence of EceCase
+    cases : sequence of EceCase or GroupedCase
         The fits' cases, one a classifier.
     draws : sequence of mapping of str to ndarray of shape (chain, draw, ...)
         What the fits gave.
@@ -75,9 +104,11 @@ def pairing(
     Returns
     -------
     ndarray of shape (classifier, classifier), or None
-        None for a single classifier, for counts, and for several classes.
+        None for a single classifier, for counts, for several classes and for groups.
     """
-    if not isinstance(data, Scores) or len(cases) == 1 or len(cases) != data.n_classifiers:
+    if not isinstance(data, Scores) or data.group is not None:
+        return None
+    if len(cases) == 1 or len(cases) != data.n_classifiers:
         return None
     found = []
     for task, case, drawn in zip(data.tasks(multiclass), cases, draws, strict=True):
@@ -114,14 +145,13 @@ def describe(
     if isinstance(data, Mapping):
         counts = next(iter(data.values()))
         return _of_counts(counts.bins, counts.n_obs, counts.classes)
-    edges_given = not isinstance(strategy, str)
     return {
         "n_obs": data.n_obs,
         "n_labeled": data.n_labeled,
         "classes": [str(label) for label in data.classes],
         "multiclass": "binary" if data.is_binary else multiclass,
         "binning_strategy": strategy_name(strategy),
-        "n_bins": len(strategy) - 1 if edges_given else n_bins,
+        "n_bins": n_bins if isinstance(strategy, str) else len(np.asarray(strategy)) - 1,
         "closed": closed,
     }
 

@@ -44,6 +44,11 @@ class Hierarchical:
         return ("concentration",)
 
     @property
+    def target_accept(self) -> float:
+        """NUTS's own default."""
+        return 0.8
+
+    @property
     def max_depth(self) -> int:
         """NUTS's own default."""
         return 10

@@ -36,6 +36,11 @@ class Independent:
         return ("rate",)
 
     @property
+    def target_accept(self) -> float:
+        """NUTS's own default."""
+        return 0.8
+
+    @property
     def max_depth(self) -> int:
         """NUTS's own default."""
         return 10
@@ -114,6 +119,4 @@ def step_curve(problem: Problem, rates: Floats, score: Floats) -> Floats:
     ndarray of shape (..., point)
         Rates.
     """
-    side = "left" if problem.cells.closed == "right" else "right"
-    index = np.searchsorted(problem.cells.edges, score, side=side) - 1
-    return rates[..., np.clip(index, 0, problem.cells.n_bins - 1)]
+    return rates[..., problem.cells.find(score)]

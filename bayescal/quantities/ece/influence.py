@@ -36,9 +36,7 @@ def influence(task: Task, cells: BinCounts, sign: Floats) -> Floats:
     i adds ``d(s_i) (y_i - s_i)``, and as d is optimal the error in it is of second order: this is
     the influence function of the error.
     """
-    side = "left" if cells.closed == "right" else "right"
-    place = np.searchsorted(cells.edges, task.score, side=side) - 1
-    direction = sign[np.clip(place, 0, cells.n_bins - 1)]
+    direction = sign[cells.find(task.score)]
     return np.asarray(direction * (task.event - task.score), dtype=np.float32)
 
 

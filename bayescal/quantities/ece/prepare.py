@@ -66,7 +66,14 @@ def _of_stream(name: str, found: StreamedCounts, fine: bool) -> Problem:
     return Problem({"classifier": name}, cells, found.bins)
 
 
-def problem_of(task: Task, fine: bool, n_bins: int, strategy: Strategy, closed: str) -> Problem:
+def problem_of(
+    task: Task,
+    fine: bool,
+    n_bins: int,
+    strategy: Strategy,
+    closed: str,
+    n_cells: int = CELLS,
+) -> Problem:
     """Count one binary problem.
 
     Parameters
@@ -77,6 +84,8 @@ def problem_of(task: Task, fine: bool, n_bins: int, strategy: Strategy, closed: 
         Whether cells are finer than the bins.
     n_bins, strategy, closed
         Bins.
+    n_cells : int, default 100
+        Number of quantile cells, where they are finer.
 
     Returns
     -------
@@ -89,5 +98,35 @@ def problem_of(task: Task, fine: bool, n_bins: int, strategy: Strategy, closed: 
     if not fine:
         bins = count_into(task.score, task.event, edges, closed, name)
         return Problem(task.coords, bins, bins)
-    cells = fine_counts(task, edges, CELLS, closed)
+    cells = fine_counts(task, edges, n_cells, closed)
     return Problem(task.coords, cells, cells.merge(np.asarray(edges), name))
+
+
+def by_group(task: Task) -> list[Task]:
+    """Split a task by its groups.
+
+    Parameters
+    ----------
+    task : Task
+        Labelled rows with groups.
+
+    Returns
+    -------
+    list of Task
+        One a group that has rows, with "group" in its coords.
+
+    Raises
+    ------
+    InputError
+        If there is no labelled row.
+    """
+    check_rows(task.n, "the labelled rows")
+    if task.group is None:
+        return [task]
+    found = []
+    for code, name in enumerate(task.groups):
+        rows = task.group == code
+        if rows.any():
+            coords = {**task.coords, "group": name}
+            found.append(Task(coords, task.score[rows], task.event[rows]))
+    return found

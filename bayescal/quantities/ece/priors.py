@@ -69,6 +69,10 @@ class Priors:
     label_rate : SmoothCurve, IndependentBins or HierarchicalBins, default SmoothCurve()
         Prior of the probability of the event given the score, should the classifier not be
         calibrated.
+    pooling : LogNormal, default LogNormal(-0.9, 0.4)
+        With groups: standard deviation of the groups' intercepts and slopes about the common ones,
+        relative to the curve's scale. The default has its median at 0.4, 90% between 0.21 and 0.78.
+        Each group's own process has half the standard deviation of the common one.
     calibrated : float, in [0, 1), default 0.5
         Prior probability that the classifier is calibrated: that the probability of the event is
         the score. 0 leaves this alternative out.
@@ -87,6 +91,7 @@ class Priors:
 
     label_rate: LabelRatePrior = field(default_factory=SmoothCurve)
     calibrated: float = 0.5
+    pooling: LogNormal = field(default_factory=lambda: LogNormal(-0.9, 0.4))
 
     def __post_init__(self) -> None:
         if not 0 <= self.calibrated < 1:
@@ -110,7 +115,11 @@ class Priors:
         """
         kind = type(self.label_rate).__name__
         return json.dumps(
-            {"label_rate": {kind: asdict(self.label_rate)}, "calibrated": self.calibrated}
+            {
+                "label_rate": {kind: asdict(self.label_rate)},
+                "calibrated": self.calibrated,
+                "pooling": asdict(self.pooling),
+            }
         )
 
     def describe(self) -> str:
@@ -124,10 +133,11 @@ class Priors:
         rate = self.label_rate
         match rate:
             case SmoothCurve():
+                scales = ", ".join(f"{scale:g}" for scale in rate.lengthscales)
                 text = (
                     "The probability of the event is a smooth curve of the score: in logits, an "
-                    f"intercept, a slope and a Gaussian process of standard deviation {rate.scale:g} "
-                    f"each, at length scales {', '.join(f'{s:g}' for s in rate.lengthscales)}."
+                    "intercept, a slope and a Gaussian process of standard deviation "
+                    f"{rate.scale:g} each, at length scales {scales}."
                 )
             case IndependentBins():
                 text = f"The bins' label rates are independent, each {rate.rate.describe()}."

@@ -71,7 +71,7 @@ class Problem:
         return np.asarray(self.membership() @ (self.bins.count == 0))
 
 
-def pad(values: NDArray[np.generic], *shape: int) -> NDArray[np.generic]:
+def pad[Scalar: np.generic](values: NDArray[Scalar], *shape: int) -> NDArray[Scalar]:
     """Append zeros up to a shape, so that one compiled model serves all sizes below it.
 
     Parameters

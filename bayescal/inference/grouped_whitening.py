@@ -1,0 +1,100 @@
+"""Deviations of groups from common coefficients, in the coordinates of an approximate posterior."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pymc as pm
+import pytensor.tensor as pt
+from pymc.logprob.transforms import Transform
+
+
+class _GroupedWhitening(Transform):  # type: ignore[misc]  # PyMC has no types
+    """``deviation = group_centre - link (common - centre) + group_root @ value``, by group."""
+
+    name = "whitened"
+    ndim_supp = 2
+
+    def forward(self, value: Any, *inputs: Any) -> Any:
+        group_root = inputs[-2]
+        residual = value - _expected(*inputs[-5:])
+        return pt.linalg.solve_triangular(group_root, residual, lower=False, b_ndim=1)
+
+    def backward(self, value: Any, *inputs: Any) -> Any:
+        group_root = inputs[-2]
+        return _expected(*inputs[-5:]) + (group_root * value[:, None, :]).sum(axis=-1)
+
+    def log_jac_det(self, value: Any, *inputs: Any) -> Any:
+        return pt.log(pt.abs(inputs[-2].diagonal(axis1=-2, axis2=-1))).sum()
+
+
+def _expected(common: Any, centre: Any, group_centre: Any, group_root: Any, link: Any) -> Any:
+    """Mean of the deviations given the common coefficients."""
+    return group_centre - (link * (common - centre)).sum(axis=-1)
+
+
+def _log_density(value: Any, scale: Any, *_: Any) -> Any:
+    standard = value / scale
+    return -(standard**2 + math.log(2 * math.pi)).sum() / 2 - value.shape[0] * pt.log(scale).sum()
+
+
+def _draw(
+    scale: Any,
+    common: Any,
+    centre: Any,
+    group_centre: Any,
+    group_root: Any,
+    link: Any,
+    rng: np.random.Generator | None = None,
+    size: Any = None,
+) -> Any:
+    generator = rng or np.random.default_rng()
+    return generator.normal(0, scale[..., None, :], (*(size or ()), *group_centre.shape[-2:]))
+
+
+def whitened_deviations(
+    name: str,
+    scale: Any,
+    common: Any,
+    centre: Any,
+    group_centre: Any,
+    group_root: Any,
+    link: Any,
+    dims: tuple[str, str],
+) -> Any:
+    """Add independent Normal(0, scale) deviations of each group.
+
+    Parameters
+    ----------
+    name : str
+        Name of the variable.
+    scale : TensorVariable of shape (basis,)
+        Prior standard deviations.
+    common : TensorVariable of shape (basis,)
+        Common coefficients, that the sampler's coordinates lean on.
+    centre, group_centre, group_root, link : pm.Data
+        An `bayescal.inference.arrow.ArrowGaussian`.
+    dims : tuple of str
+        Names of the dimensions, group first.
+
+    Returns
+    -------
+    TensorVariable of shape (group, basis)
+        The deviations. Only `scale` enters their distribution.
+    """
+    return pm.CustomDist(
+        name,
+        scale,
+        common,
+        centre,
+        group_centre,
+        group_root,
+        link,
+        logp=_log_density,
+        random=_draw,
+        signature="(b),(b),(b),(g,b),(g,b,b),(g,b,b)->(g,b)",
+        default_transform=_GroupedWhitening(),
+        dims=dims,
+    )

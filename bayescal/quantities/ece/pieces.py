@@ -1,0 +1,125 @@
+"""Everything that a result tells of one problem, given draws of its label rates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln, xlog1py, xlogy
+
+from bayescal.core.bin_counts import BinCounts
+from bayescal.core.edges import STRATEGIES
+from bayescal.core.room import Pieces
+from bayescal.quantities.ece.bounds import Bounds, bounds
+from bayescal.quantities.ece.estimator import estimate
+from bayescal.quantities.ece.evidence import probability_calibrated
+from bayescal.quantities.ece.family import Exact
+from bayescal.quantities.ece.posterior import curve_scores, quantities
+from bayescal.quantities.ece.priors import Priors, SmoothCurve
+from bayescal.quantities.ece.problem import Problem, pad
+from bayescal.quantities.ece.segmentation import log_bayes_factor_jump
+
+type Floats = NDArray[np.float64]
+
+PRIOR_DRAWS = 1000
+# Jeffreys' "strong" evidence, as the natural logarithm of a Bayes factor.
+_STRONG = float(np.log(10))
+_ERRORS = ("ece", "tce", "mce")
+
+
+def tell(
+    problem: Problem,
+    priors: Priors,
+    *,
+    rates: Floats,
+    curve: Callable[[Floats], Floats],
+    prior_rates: Floats,
+    exact: Exact,
+    size: int,
+    rng: np.random.Generator,
+) -> Pieces:
+    """Work out quantities, estimates, bounds and averages of one problem.
+
+    Parameters
+    ----------
+    problem : Problem
+        Counts.
+    priors : Priors
+        Priors.
+    rates : ndarray of shape (chain, draw, cell)
+        Label rates of the cells.
+    curve : callable
+        From scores, (point,), to probabilities, (chain, draw, point).
+    prior_rates : ndarray of shape (draw, cell)
+        Label rates before the labels.
+    exact : Exact
+        For the evidence of this problem alone.
+    size : int
+        Number of cells that arrays by cell are padded to.
+    rng : numpy.random.Generator
+        Source of the cells' masses.
+
+    Returns
+    -------
+    Pieces
+        All but the draws of the model's own variables and their priors.
+    """
+    posterior = quantities(problem, rates, rng)
+    points = curve_scores(problem)
+    posterior["calibration_curve"] = curve(points)
+    before = quantities(problem, prior_rates[None], rng)
+    p_calibrated = probability_calibrated(problem.cells, exact.log_evidence, priors.calibrated)
+    slab = 1 - np.nan_to_num(p_calibrated)
+    jump = _log_bayes_factor_jump(problem, priors, exact)
+    theory = _theory(problem.bins)._asdict()
+    return Pieces(
+        posterior=posterior,
+        prior={name: before[name] for name in _ERRORS},
+        log_likelihood={"events": pad(_log_likelihood(problem, rates), *rates.shape[:-1], size)},
+        observed_data={"events": pad(problem.cells.positives, size)},
+        constant_data={
+            "curve_score": points,
+            "cell_count": pad(problem.cells.count, size),
+            "cell_score": pad(problem.cells.mean_score, size),
+        },
+        point_estimate={
+            **estimate(problem.bins)._asdict(),
+            "n": problem.bins.n,
+            "prevalence": problem.bins.positives.sum() / problem.bins.n,
+        },
+        bounds={name: bound.value for name, bound in theory.items()},
+        bounds_attrs={
+            name: {"kind": bound.kind, "assumption": bound.assumption}
+            for name, bound in theory.items()
+        },
+        model_average={
+            "p_calibrated": p_calibrated,
+            **{f"{name}_mean": slab * posterior[name].mean() for name in _ERRORS},
+        },
+        diagnostics={
+            "importance_ess": exact.ess,
+            "log_bayes_factor_jump": jump,
+            "jump_flag": bool(jump > _STRONG and not p_calibrated >= 0.05),
+        },
+    )
+
+
+def _log_bayes_factor_jump(problem: Problem, priors: Priors, exact: Exact) -> float:
+    """Bins of their own have no curve that could miss a jump."""
+    if not isinstance(priors.label_rate, SmoothCurve):
+        return float("nan")
+    return log_bayes_factor_jump(problem.cells, exact.log_evidence)
+
+
+def _theory(bins: BinCounts) -> Bounds:
+    """Bounds for bins as they were chosen: those of equal mass follow the scores."""
+    known = bins.strategy in STRATEGIES
+    return bounds(bins.n, bins.n_bins, bins.strategy if known else bins.edges)
+
+
+def _log_likelihood(problem: Problem, rates: Floats) -> Floats:
+    """Log probability of each cell's events, (chain, draw, cell), by the binomial law."""
+    count, events = problem.cells.count, problem.cells.positives
+    choose = gammaln(count + 1.0) - gammaln(events + 1.0) - gammaln(count - events + 1.0)
+    return np.asarray(choose + xlogy(events, rates) + xlog1py(count - events, -rates))
