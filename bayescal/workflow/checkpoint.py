@@ -113,16 +113,17 @@ class Checkpoint:
         unfinished = path.with_suffix(".part")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            # netCDF takes longer to write than the case to fit.
-            with unfinished.open("wb") as file:
-                np.savez(file, **_pack(result))
-            unfinished.replace(path)
+            try:
+                # netCDF takes longer to write than the case to fit.
+                with unfinished.open("wb") as file:
+                    np.savez(file, **_pack(result))
+                unfinished.replace(path)
+            finally:
+                unfinished.unlink(missing_ok=True)
         except OSError as error:
             raise OutputError(
                 f"{path} cannot be written: {error}. Choose another directory."
             ) from error
-        finally:
-            unfinished.unlink(missing_ok=True)
 
     def _path(self, index: int, case: Case) -> Path | None:
         if self.directory is None:

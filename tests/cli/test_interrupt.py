@@ -13,7 +13,7 @@ from pyarrow import parquet
 
 import bayescal as bc
 
-NAMES = [f"model{number}" for number in range(8)]
+NAMES = [f"model{number}" for number in range(60)]
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def test_ctrl_c_keeps_what_is_finished_and_the_same_command_goes_on(command, tmp
     kept = tmp_path / "result.nc.partial"
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 120
-    while not list(kept.glob("*.nc")) and process.poll() is None:
+    while not list(kept.glob("*.npz")) and process.poll() is None:
         assert time.monotonic() < deadline
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
@@ -44,7 +44,7 @@ def test_ctrl_c_keeps_what_is_finished_and_the_same_command_goes_on(command, tmp
     assert str(kept) in err
     assert err.count("\n") == 1
     assert not (tmp_path / "result.nc").exists()
-    finished = len(list(kept.glob("*.nc")))
+    finished = len(list(kept.glob("*.npz")))
     assert 0 < finished < len(NAMES)
 
     again = subprocess.run(command, capture_output=True, text=True, check=False)
