@@ -98,9 +98,7 @@ _FIT: Final = (
     click.option(
         "--target-accept",
         type=click.FloatRange(0, 1, min_open=True, max_open=True),
-        default=0.8,
-        show_default=True,
-        help="Acceptance that NUTS tunes its step to.",
+        help="Acceptance that NUTS tunes its step to; by default what suits the prior.",
     ),
     click.option(
         "--seed",
@@ -149,7 +147,7 @@ class Fit:
     prob: float
     draws: int
     tune: int
-    target_accept: float
+    target_accept: float | None
     seed: int
     checkpoint: Path | None
 
