@@ -98,6 +98,7 @@ _FIT: Final = (
     click.option(
         "--target-accept",
         type=click.FloatRange(0, 1, min_open=True, max_open=True),
+        default=None,
         help="Acceptance that NUTS tunes its step to; by default what suits the prior.",
     ),
     click.option(
