@@ -8,13 +8,18 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import nutpie
 import pymc as pm
 from numpy.typing import NDArray
-from nutpie.compiled_pyfunc import from_pyfunc
 from pymc.model.transform.basic import prune_vars_detached_from_observed
 
 from bayescal.core.errors import InputError
+from bayescal.inference.on_demand import on_demand
+
+# nutpie needs ArviZ, and with it Matplotlib and most of SciPy, for a conversion that is not used
+# here: two of the seven seconds that a single fit takes on the command line.
+with on_demand("arviz"):
+    import nutpie
+    from nutpie.compiled_pyfunc import from_pyfunc
 
 type Arrays = Mapping[str, NDArray[Any]]
 

@@ -1,0 +1,49 @@
+"""Import a package without a package that it imports and hardly needs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+
+@contextmanager
+def on_demand(name: str) -> Iterator[None]:
+    """Within the block, importing a module costs nothing until something of it is used.
+
+    Parameters
+    ----------
+    name : str
+        Name of the module. One that is loaded already stays as it is.
+
+    Yields
+    ------
+    None
+        What the block imports holds a stand-in, which loads the module at its first use. After the
+        block the module is imported as ever.
+
+    Examples
+    --------
+    >>> with on_demand("calendar"):
+    ...     import calendar
+    >>> calendar.isleap(2024)
+    True
+    """
+    if name in sys.modules:
+        yield
+        return
+    sys.modules[name] = _StandIn(name)
+    try:
+        yield
+    finally:
+        del sys.modules[name]
+
+
+class _StandIn(ModuleType):
+    """A module that is loaded when something of it is asked for."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(import_module(self.__name__), name)
