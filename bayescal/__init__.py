@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from bayescal.results.difference import difference
     from bayescal.results.intervals import interval
     from bayescal.results.io import load, save
+    from bayescal.results.marginal import marginal
     from bayescal.results.summary import summary
     from bayescal.workflow.fit import fit
 
@@ -44,6 +45,7 @@ _HOME = {
     "fit": "bayescal.workflow.fit",
     "interval": "bayescal.results.intervals",
     "load": "bayescal.results.io",
+    "marginal": "bayescal.results.marginal",
     "read_scores": "bayescal.core.tables",
     "save": "bayescal.results.io",
     "summary": "bayescal.results.summary",
@@ -72,6 +74,7 @@ __all__ = [
     "fit",
     "interval",
     "load",
+    "marginal",
     "plots",
     "read_scores",
     "report",

@@ -49,7 +49,7 @@ def _estimates(data: Data, bins: Bins, as_json: bool) -> None:
 def _posterior(data: Data, bins: Bins, how: Fit, output: Path | None, as_json: bool) -> int:
     from bayescal.cli.finish import finish
     from bayescal.cli.fitting import fitted
-    from bayescal.cli.table import posterior_rows, print_json
+    from bayescal.cli.table import marginal_rows, posterior_rows, print_json
     from bayescal.results.io import check_writable, save
 
     if output is not None:
@@ -61,6 +61,8 @@ def _posterior(data: Data, bins: Bins, how: Fit, output: Path | None, as_json: b
         about = {name: tree.attrs[name] for name in ("sampler", "status", "bayescal_version")}
         about |= {"converged": tree.attrs["converged"] == "true", "seed": how.seed}
         about |= {"prob": how.prob, "prior": how.prior}
+        means = marginal_rows(tree, how.prob)
+        about |= {"marginal": means} if means else {}
         print_json(_head(data, bins) | about, posterior_rows(tree, how.prob))
     return finish(tree, prob=how.prob, output=output, table=not as_json)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from bayescal.cli.errors import NOT_CONVERGED, OK, as_options, warn
-from bayescal.cli.table import posterior_rows, print_posterior
+from bayescal.cli.table import marginal_rows, posterior_rows, print_posterior
 from bayescal.core.errors import ConvergenceWarning
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def finish(tree: DataTree, *, prob: float, output: Path | None, table: bool = Tr
         The exit code: 0, or 3 where the sampler did not converge.
     """
     if table:
-        print_posterior(posterior_rows(tree, prob), prob)
+        print_posterior([*posterior_rows(tree, prob), *marginal_rows(tree, prob)], prob)
         click.echo(f"Posterior: {tree.attrs['sampler']}.")
     if output is not None:
         click.echo(f"Written: {output.resolve()}", err=not table)

@@ -15,6 +15,9 @@ from bayescal.report.numbers import count, decimals, fixed, percent, probability
 if TYPE_CHECKING:
     from xarray import DataTree
 
+    from bayescal.results.marginal import Marginal
+    from bayescal.results.schema import Case
+
 Row = Mapping[str, Any]
 
 _PIPE_WIDTH = 120
@@ -27,6 +30,44 @@ def posterior_rows(tree: DataTree, prob: float) -> list[dict[str, Any]]:
     frame = summary(tree, prob).reset_index()
     records = frame.to_dict("records")
     return [{str(name): _plain(value) for name, value in row.items()} for row in records]
+
+
+def marginal_rows(tree: DataTree, prob: float) -> list[dict[str, Any]]:
+    """Means over classes in the columns of :func:`posterior_rows`; none unless asked for."""
+    from bayescal.results.marginal import marginals
+
+    if tree.attrs.get("multiclass") != "marginal":
+        return []
+    ece, tce = (marginals(tree, var, prob) for var in ("ece", "tce"))
+    rows = posterior_rows(tree, prob)
+    return [
+        _marginal_row(case, found, without_bins, rows)
+        for (case, found), (_, without_bins) in zip(ece, tce, strict=True)
+    ]
+
+
+def _marginal_row(case: Case, ece: Marginal, tce: Marginal, rows: Sequence[Row]) -> dict[str, Any]:
+    """One classifier's (and group's) mean over classes, as sound as its worst class."""
+    names = {"classifier": case.classifier}
+    names |= {} if case.group is None else {"group": case.group}
+    own = [row for row in rows if all(row[name] == value for name, value in names.items())]
+    failed = [row["status"] for row in own if row["status"] != "ok"]
+    several = [value for dim, value in names.items() if len({row[dim] for row in rows}) > 1]
+    return {
+        "case": " / ".join([*several, "mean over classes"]),
+        **names,
+        "n": own[0]["n"],
+        "ece_point": _plain(ece.plug_in),
+        "ece_mean": ece.mean,
+        "ece_lower": ece.lower,
+        "ece_upper": ece.upper,
+        "p_calibrated": None,
+        "tce_mean": tce.mean,
+        "tce_lower": tce.lower,
+        "tce_upper": tce.upper,
+        "jump": any(row["jump"] for row in own),
+        "status": failed[0] if failed else "ok",
+    }
 
 
 def print_json(head: Mapping[str, Any], rows: Sequence[Row]) -> None:

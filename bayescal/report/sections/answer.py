@@ -6,6 +6,7 @@ from markupsafe import Markup
 
 from bayescal.report.alerts import alerts
 from bayescal.report.answers import among, answers, best_two
+from bayescal.report.means import means_over_classes
 from bayescal.report.render import render
 from bayescal.report.section import Section, for_each
 from bayescal.report.sentences import (
@@ -46,12 +47,16 @@ def answer(view: View) -> Markup | None:
     sentences = _sentences(view, found) if several else []
     shown = found[-MOST_ROWS:]
     on = scale(shown)
+    lead = _lead_of_several(view, found) if several else _lead_of_one(view, found[0])
+    means = means_over_classes(view)
+    # Who asked for the mean reads it first; else it follows the classes.
+    asked = view.text("multiclass") == "marginal"
     return render(
         "sections/answer.html.j2",
         case_word=view.case_word,
         alerts=alerts(view),
         converged=view.converged,
-        lead=_lead_of_several(view, found) if several else _lead_of_one(view, found[0]),
+        lead=[*means, *lead] if asked else [*lead, *means],
         rows=[(one, strip(one, on)) for one in shown],
         scale=on,
         left_out=len(found) - len(shown),

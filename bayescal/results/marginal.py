@@ -1,0 +1,197 @@
+"""The mean over classes of the calibration error: the marginal calibration error."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayescal.core.errors import InputError
+from bayescal.results import schema
+from bayescal.results.intervals import tail
+from bayescal.results.lookup import find_case
+from bayescal.results.schema import Case
+from bayescal.results.summary import averaged_mean
+
+
+class Marginal(NamedTuple):
+    """Mean over classes of a calibration error.
+
+    Attributes
+    ----------
+    mean : float
+        Posterior mean, averaged over calibrated and miscalibrated, in [0, 1].
+    lower, upper : float
+        Conservative credible interval of probability `prob`.
+    prob : float
+        Posterior probability of the interval.
+    text : str
+        The answer as a sentence.
+    plug_in : float or None
+        Mean over classes of the plug-in estimate of the bins; None where the result has none.
+    """
+
+    mean: float
+    lower: float
+    upper: float
+    prob: float
+    text: str
+    plug_in: float | None
+
+
+def marginal(
+    tree: xr.DataTree,
+    var: str = "ece",
+    prob: float = 0.9,
+    classifier: str | None = None,
+    *,
+    group: str | None = None,
+) -> Marginal:
+    """Posterior of the marginal calibration error, the mean over classes of each class's own.
+
+    Parameters
+    ----------
+    tree : xarray.DataTree
+        A result with classes, fitted with ``multiclass="marginal"`` or ``"class-wise"``.
+    var : {"ece", "tce", "mce"}
+        Which error.
+    prob : float
+        Posterior probability of the interval, strictly between 0 and 1.
+    classifier, group : str, optional
+        Which classifier and group, needed where the result tells several apart.
+
+    Returns
+    -------
+    Marginal
+        A named tuple: mean, interval, probability, sentence and plug-in estimate.
+
+    Raises
+    ------
+    InputError
+        If the result has no classes, a name is unknown or must be given, or `var` or `prob` is
+        none of the above.
+
+    Notes
+    -----
+    The estimand is the class-wise calibration error of Kull et al., all classes weighing the same:
+    for `tce` the mean over classes k of ``E |P(Y = k | f_k) - f_k|``, for `ece` that of the binned
+    scores. It is the l1 relative of the marginal calibration error of Kumar et al.
+
+    Classes are fitted one by one, and their draws are joined as if independent. That is an
+    approximation: a row of one class is a row of no other, so that the labels of the classes depend
+    on each other. It touches the width of the interval, not the mean.
+
+    With alpha = (1 - prob) / 2 the interval runs from the alpha quantile of the model-averaged
+    draws, in which each class is 0 with its probability of calibration, to the 1 - alpha quantile
+    of the draws given that every class is miscalibrated. It holds at least `prob` of the posterior.
+    The same result gives the same numbers.
+
+    References
+    ----------
+    .. [1] M. Kull et al., "Beyond temperature scaling: Obtaining well-calibrated multiclass
+       probabilities with Dirichlet calibration", NeurIPS 2019, section 2.
+       https://arxiv.org/abs/1910.12656
+    .. [2] A. Kumar, P. Liang and T. Ma, "Verified Uncertainty Calibration", NeurIPS 2019,
+       Definition 2.4. https://arxiv.org/abs/1909.10155
+
+    Examples
+    --------
+    >>> import bayescal as bc
+    >>> p = [[0.7, 0.2, 0.1], [0.1, 0.6, 0.3], [0.2, 0.2, 0.6], [0.5, 0.3, 0.2]] * 50
+    >>> scores = bc.Scores(y_true=[0, 1, 2, 1] * 50, y_prob=p)
+    >>> result = bc.fit(bc.ece, scores, n_bins=2, multiclass="marginal", seed=20, quick=True)
+    >>> found = bc.marginal(result)
+    >>> found.lower < found.mean < found.upper
+    True
+    """
+    alpha = tail(prob)
+    if var not in schema.CALIBRATION_ERRORS:
+        choices = ", ".join(schema.CALIBRATION_ERRORS)
+        raise InputError(f"var must be a calibration error; got {var!r}. Choose from {choices}.")
+    cases = _classes(tree, classifier, group)
+    place = schema.classifier_names(tree).index(cases[0].classifier)
+    rng = np.random.default_rng([abs(int(tree.attrs["seed"])), place, len(cases)])
+    draws = np.stack([rng.permutation(_draws(tree, var, case)) for case in cases])
+    calibrated = rng.random(draws.shape) < _p_calibrated(tree, cases)[:, None]
+    averaged = np.where(calibrated, 0.0, draws).mean(axis=0)
+    lower = float(np.quantile(averaged, alpha))
+    upper = float(np.quantile(draws.mean(axis=0), 1 - alpha))
+    mean = float(np.mean([averaged_mean(tree, var, case) for case in cases]))
+    text = (
+        f"Mean {var.upper()} of the {len(cases)} classes of {_name(cases[0])}: {mean:.4f} "
+        f"({100 * prob:.6g}% interval {lower:.4f} to {upper:.4f})."
+    )
+    return Marginal(mean, lower, upper, prob, text, _plug_in(tree, var, cases))
+
+
+def marginals(
+    tree: xr.DataTree, var: str = "ece", prob: float = 0.9
+) -> list[tuple[Case, Marginal]]:
+    """Mean over classes for every classifier and group of a result.
+
+    Parameters
+    ----------
+    tree : xarray.DataTree
+        A result.
+    var, prob
+        As in `marginal`.
+
+    Returns
+    -------
+    list of (Case, Marginal)
+        The first class's case tells the classifier and the group. Empty without classes.
+    """
+    if schema.CLASS not in tree[schema.POSTERIOR].dims:
+        return []
+    first: dict[tuple[str, str | None], Case] = {}
+    for case in schema.cases(tree):
+        first.setdefault((case.classifier, case.group), case)
+    return [
+        (case, marginal(tree, var, prob, name, group=group))
+        for (name, group), case in first.items()
+    ]
+
+
+def _classes(tree: xr.DataTree, classifier: str | None, group: str | None) -> list[Case]:
+    """One case a class, of one classifier and group."""
+    schema.check_result(tree)
+    posterior = tree[schema.POSTERIOR].dataset
+    if schema.CLASS not in posterior.dims:
+        raise InputError(
+            "a mean over classes needs a result with classes; this one has none. Fit with "
+            'multiclass="marginal".'
+        )
+    for dim, value in ((schema.CLASSIFIER, classifier), (schema.GROUP, group)):
+        if value is None and posterior.sizes.get(dim, 1) > 1:
+            choices = ", ".join(repr(str(v)) for v in posterior[dim].values)
+            raise InputError(f"{dim} must be one of the result's; got none. Choose from {choices}.")
+    first = find_case(tree, classifier, None, group)
+    wanted = (first.classifier, first.group)
+    return [case for case in schema.cases(tree) if (case.classifier, case.group) == wanted]
+
+
+def _draws(tree: xr.DataTree, var: str, case: Case) -> NDArray[np.float64]:
+    values = schema.variable(tree, schema.POSTERIOR, var, case).values
+    return np.asarray(values, dtype=np.float64).ravel()
+
+
+def _p_calibrated(tree: xr.DataTree, cases: Sequence[Case]) -> NDArray[np.float64]:
+    """Probabilities of calibration; 0 where the prior has no calibrated part."""
+    found = [schema.scalar(tree, schema.MODEL_AVERAGE, schema.P_CALIBRATED, case) for case in cases]
+    return np.nan_to_num(np.array(found, dtype=np.float64))
+
+
+def _plug_in(tree: xr.DataTree, var: str, cases: Sequence[Case]) -> float | None:
+    """Mean of the classes' estimates; that of the ECE stands for the error without bins too."""
+    name = "mce" if var == "mce" else "ece"
+    if not schema.has_variable(tree, schema.POINT_ESTIMATE, name):
+        return None
+    found = [schema.variable(tree, schema.POINT_ESTIMATE, name, case).item() for case in cases]
+    return float(np.mean(found))
+
+
+def _name(case: Case) -> str:
+    return case.classifier if case.group is None else f"{case.classifier}, group {case.group}"
