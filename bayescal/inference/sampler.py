@@ -198,13 +198,13 @@ def compile_model(model: pm.Model) -> CompiledModel:
     density = core.logp_dlogp_function(ravel_inputs=True, mode="NUMBA")
     density.set_extra_values({})
     log_density = density._pytensor_function
-    expand, names = _compile_expand(core)
+    point = core.initial_point()
+    expand, names = _compile_expand(core, point)
     data = {
         shared.name: np.asarray(shared.get_value(), order="C")
         for function in (log_density, expand)
         for shared in function.get_shared()
     }
-    point = core.initial_point()
     return CompiledModel(
         log_density.vm.jit_fn,
         tuple(shared.name for shared in log_density.get_shared()),
@@ -216,14 +216,13 @@ def compile_model(model: pm.Model) -> CompiledModel:
     )
 
 
-def _compile_expand(core: pm.Model) -> tuple[Any, tuple[str, ...]]:
+def _compile_expand(core: pm.Model, point: Arrays) -> tuple[Any, tuple[str, ...]]:
     """Function from raveled unconstrained points to free variables and Deterministics."""
     import pytensor.tensor as pt
     from pytensor.graph.replace import graph_replace, vectorize_graph
 
     variables = [*core.free_RVs, *core.deterministics]
     outputs = core.replace_rvs_by_values(variables)
-    point = core.initial_point()
     joined = pt.dvector("point")
     givens, start = [], 0
     for value in core.continuous_value_vars:
