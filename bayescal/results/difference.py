@@ -112,11 +112,14 @@ def difference(
     the rows (group `pairing`). Each marginal posterior stays as it is, draw for draw.
 
     For the model average, each classifier's draw is replaced by 0 with its probability of
-    calibration, independently. The interval is the hull of the equal-tailed intervals of the
-    difference with and without that replacement: the first alone would collapse to [0, 0] for two
-    well calibrated classifiers, the second would deny that either is calibrated. The mean is the
-    exact difference of the two averaged means. The same result and names give the same numbers,
-    and exchanging the names changes their signs only.
+    calibration, independently. The interval sets the averaged draws of the one against the other's
+    given miscalibration, as the conservative interval of a single error does: its lower end is the
+    alpha quantile of "averaged first minus miscalibrated second", its upper end the 1 - alpha
+    quantile of "miscalibrated first minus averaged second". Draw by draw the averaged difference
+    lies between the two, so that the interval holds at least `prob` of the posterior; for two well
+    calibrated classifiers it neither collapses to [0, 0] nor denies that only one of them is. The
+    mean is the exact difference of the two averaged means. The same result and names give the same
+    numbers, and exchanging the names changes their signs only.
     """
     alpha = tail(prob)
     if var not in schema.CALIBRATION_ERRORS:
@@ -130,22 +133,23 @@ def difference(
     # The pair is coupled in the result's order, so that exchanging the names only changes the sign.
     order = sorted((0, 1), key=lambda k: names.index(pair[k].classifier))
     ordered = (pair[order[0]], pair[order[1]])
-    sign = 1.0 if order == [0, 1] else -1.0
     correlation = _correlation(tree, *ordered)
     rng = np.random.default_rng([_seed(tree), *(names.index(case.classifier) for case in ordered)])
     marginals = [_draws(tree, var, case) for case in ordered]
     coupled = _couple(marginals[0], marginals[1], correlation, rng)
-    slab = sign * (coupled[0] - coupled[1])
-    kept = [_keep(tree, case, len(slab), rng) for case in ordered]
-    averaged = sign * (coupled[0] * kept[0] - coupled[1] * kept[1])
-    tails = [np.quantile(draws, (alpha, 1 - alpha)) for draws in (slab, averaged)]
+    kept = [
+        draws * _keep(tree, case, len(draws), rng)
+        for case, draws in zip(ordered, coupled, strict=True)
+    ]
+    (one, one_averaged), (two, two_averaged) = ((coupled[k], kept[k]) for k in order)
+    averaged = one_averaged - two_averaged
     return Difference(
         first=first,
         second=second,
         var=var,
         mean=averaged_mean(tree, var, pair[0]) - averaged_mean(tree, var, pair[1]),
-        lower=float(min(ends[0] for ends in tails)),
-        upper=float(max(ends[1] for ends in tails)),
+        lower=float(np.quantile(one_averaged - two, alpha)),
+        upper=float(np.quantile(one - two_averaged, 1 - alpha)),
         prob=prob,
         prob_first_larger=float(np.mean(averaged > 0)),
         prob_equal=float(np.mean(averaged == 0)),
