@@ -1,0 +1,147 @@
+"""Importance sampling against integrals in one and two dimensions."""
+
+import numpy as np
+import pytest
+from scipy.integrate import dblquad, quad
+from scipy.special import expit
+from scipy.stats import norm
+
+from bayescal.inference.gaussian import BinomialRegression, Gaussian, variational_gaussian
+from bayescal.inference.importance import Weighted, importance_sample
+
+DRAWS = 20_000
+CASES = {
+    "one row": ([1], [1]),
+    "all events": ([30], [30]),
+    "many rows": ([400, 900], [10, 200]),
+    "conflict": ([5, 50], [5, 0]),
+}
+
+
+def regression(count, positives):
+    cells = len(count)
+    return BinomialRegression(
+        np.linspace(-1, 1.5, cells),
+        np.linspace(0.6, 1.6, cells)[:, None],
+        np.array(count),
+        np.array(positives),
+    )
+
+
+def density(problem, at):
+    """Likelihood times prior, with the likelihood's peak taken out."""
+    coef = np.atleast_1d(at)
+    return np.exp(problem.log_likelihood(coef)) * norm.pdf(coef).prod()
+
+
+def error_of(weighted):
+    """Standard error of the log of the mean weight."""
+    return np.sqrt(1 / weighted.ess - 1 / len(weighted.log_weights))
+
+
+def sample(problem, seed=20, draws=DRAWS):
+    return importance_sample(
+        problem, variational_gaussian(problem), draws, np.random.default_rng(seed)
+    )
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_evidence_in_one_dimension(name):
+    problem = regression(*CASES[name])
+    centre, spread = variational_gaussian(problem).mean[0], variational_gaussian(problem).root[0, 0]
+    peak = problem.log_likelihood(np.array([centre]))
+    scaled, _ = quad(
+        lambda z: np.exp(problem.log_likelihood(np.array([z])) - peak) * norm.pdf(z),
+        centre - 15 * spread,
+        centre + 15 * spread,
+        points=[centre],
+        epsabs=0,
+        epsrel=1e-10,
+    )
+    weighted = sample(problem)
+    assert weighted.ess > 0.9 * DRAWS
+    assert weighted.log_evidence == pytest.approx(
+        peak + np.log(scaled), abs=4 * error_of(weighted) + 1e-9
+    )
+
+
+def test_evidence_in_two_dimensions():
+    problem = BinomialRegression(
+        np.array([-0.5, 0.2, 1.0]),
+        np.array([[1.0, -1.0], [1.0, 0.3], [1.0, 1.4]]),
+        np.array([6, 9, 4]),
+        np.array([1, 7, 1]),
+    )
+    expected, _ = dblquad(lambda b, a: density(problem, [a, b]), -8, 8, -8, 8, epsrel=1e-8)
+    weighted = sample(problem)
+    assert weighted.log_evidence == pytest.approx(np.log(expected), abs=4 * error_of(weighted))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_resampled_draws_are_the_posterior(name):
+    problem = regression(*CASES[name])
+    proposal = variational_gaussian(problem)
+    low, high = proposal.mean[0] + np.array([-12, 12]) * proposal.root[0, 0]
+    peak = problem.log_likelihood(proposal.mean)
+    grid = np.linspace(low, high, 40_001)
+    weight = np.exp(problem.log_likelihood(grid[:, None]) - peak) * norm.pdf(grid)
+    cumulative = np.cumsum(weight) / weight.sum()
+    draws = sample(problem).resample(10_000, np.random.default_rng(1))[:, 0]
+    for level in (0.05, 0.5, 0.95):
+        quantile = grid[np.searchsorted(cumulative, level)]
+        # Rank of the true quantile among the draws; proposals come twice, and in mirrored pairs.
+        error = np.sqrt(level * (1 - level) / 10_000)
+        assert (draws <= quantile).mean() == pytest.approx(level, abs=4 * error)
+
+
+def test_a_proposal_too_narrow_shows_in_its_effective_draws():
+    problem = regression([1], [1])
+    good = variational_gaussian(problem)
+    narrow = Gaussian(good.mean, good.root / 4)
+    weighted = importance_sample(problem, narrow, DRAWS, np.random.default_rng(0))
+    assert weighted.ess < 0.1 * DRAWS
+
+
+def test_without_data_every_draw_weighs_the_same():
+    weighted = sample(regression([0], [0]))
+    assert weighted.log_evidence == pytest.approx(0, abs=1e-12)
+    assert weighted.ess == pytest.approx(DRAWS)
+
+
+@pytest.mark.parametrize("draws", [7, 8])
+def test_draws_come_in_mirrored_pairs(draws):
+    problem = regression([4, 9], [1, 8])
+    weighted = sample(problem, draws=draws)
+    assert len(weighted.draws) == len(weighted.log_weights) == draws
+    if draws == 8:
+        mean = variational_gaussian(problem).mean
+        np.testing.assert_allclose(weighted.draws.mean(axis=0), mean, atol=1e-12)
+
+
+def test_resampling_is_systematic():
+    weights = np.array([0.5, 0.0, 0.2, 0.3])
+    with np.errstate(divide="ignore"):
+        weighted = Weighted(np.arange(4.0)[:, None], np.log(weights) - 1000)
+    drawn = weighted.resample(1001, np.random.default_rng(2))[:, 0].astype(int)
+    # Each draw is taken as often as its share of the rungs, or one more.
+    assert (np.abs(np.bincount(drawn, minlength=4) - 1001 * weights) <= 1).all()
+    assert (np.diff(drawn) < 0).any(), "draws must not be in order"
+    assert weighted.ess == pytest.approx(1 / (weights**2).sum())
+    assert weighted.log_evidence == pytest.approx(np.log(0.25) - 1000)
+
+
+def test_the_same_seed_gives_the_same_draws():
+    problem = regression([4, 9], [1, 8])
+    np.testing.assert_array_equal(sample(problem, 3).draws, sample(problem, 3).draws)
+    assert not np.array_equal(sample(problem, 3).draws, sample(problem, 4).draws)
+
+
+def test_weights_are_target_over_proposal():
+    problem = regression([4, 9], [1, 8])
+    proposal = variational_gaussian(problem)
+    weighted = sample(problem, draws=50)
+    at = weighted.draws[:, 0]
+    target = problem.log_likelihood(weighted.draws) + norm.logpdf(at)
+    expected = target - norm.logpdf(at, proposal.mean[0], proposal.root[0, 0])
+    np.testing.assert_allclose(weighted.log_weights, expected, atol=1e-10)
+    assert (expit(problem.logit(weighted.draws)) > 0).all()

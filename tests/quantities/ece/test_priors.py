@@ -1,0 +1,71 @@
+"""Priors: what they refuse, say, and are documented to mean."""
+
+import dataclasses
+import json
+import math
+
+import pytest
+
+from bayescal.core.errors import InputError
+from bayescal.core.priors import Beta, LogNormal
+from bayescal.quantities.ece.priors import HierarchicalBins, IndependentBins, Priors, SmoothCurve
+
+FAMILIES = [SmoothCurve(), IndependentBins(Beta(0.5, 0.5)), HierarchicalBins(LogNormal(2, 1))]
+
+
+def test_the_default_is_a_smooth_curve_and_even_odds():
+    assert Priors() == Priors(label_rate=SmoothCurve(), calibrated=0.5)
+
+
+@pytest.mark.parametrize("value", [Priors(), *FAMILIES])
+def test_priors_are_values(value):
+    assert hash(value) == hash(dataclasses.replace(value))
+    name = dataclasses.fields(value)[0].name
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        setattr(value, name, None)
+
+
+@pytest.mark.parametrize("calibrated", [1.0, -0.1, 1.5, math.nan])
+def test_the_probability_of_calibration_must_leave_room_for_the_data(calibrated):
+    with pytest.raises(InputError, match=r"calibrated must be a probability in \[0, 1\); got"):
+        Priors(calibrated=calibrated)
+
+
+@pytest.mark.parametrize("rate", [Beta(1, 1), None, IndependentBins])
+def test_other_priors_of_label_rates_are_refused(rate):
+    with pytest.raises(InputError, match="label_rate must be a SmoothCurve, IndependentBins or"):
+        Priors(label_rate=rate)
+
+
+def test_json_holds_every_parameter():
+    told = json.loads(Priors(HierarchicalBins(LogNormal(2, 1)), calibrated=0.2).to_json())
+    assert told["label_rate"] == {"HierarchicalBins": {"concentration": {"mu": 2.0, "sigma": 1.0}}}
+    assert told["calibrated"] == 0.2
+    told = json.loads(Priors(IndependentBins(Beta(0.5, 2))).to_json())
+    assert told["label_rate"] == {"IndependentBins": {"rate": {"alpha": 0.5, "beta": 2.0}}}
+    told = json.loads(Priors(SmoothCurve(0.3, (1.0, 2.0))).to_json())
+    assert told["label_rate"] == {"SmoothCurve": {"scale": 0.3, "lengthscales": [1.0, 2.0]}}
+
+
+def test_different_priors_have_different_json():
+    told = {Priors(family, calibrated).to_json() for family in FAMILIES for calibrated in (0, 0.5)}
+    assert len(told) == 6
+
+
+@pytest.mark.parametrize(
+    ("priors", "words"),
+    [
+        (Priors(), ["smooth curve", "standard deviation 0.7", "length scales 0.25, 1", "is 0.5"]),
+        (Priors(FAMILIES[1], 0.25), ["independent", "Beta(0.5, 0.5)", "calibration is 0.25"]),
+        (Priors(FAMILIES[2], 0), ["mean scores", "kappa", "calibration is 0"]),
+    ],
+)
+def test_words_name_the_parameters(priors, words):
+    for word in words:
+        assert word in priors.describe()
+
+
+def test_the_default_concentration_is_what_its_documentation_says():
+    prior = HierarchicalBins().concentration
+    assert prior.quantile(0.5) == pytest.approx(30, abs=0.5)
+    assert [prior.quantile(q) for q in (0.05, 0.95)] == pytest.approx([2.5, 350], rel=0.02)
