@@ -168,7 +168,7 @@ class GroupedCase:
         draws : mapping of str to ndarray of shape (chain, draw, ...)
             Draws of the model's variables.
         exact : Exact
-            For the effective number of draws.
+            Not needed: each group's evidence is its own.
         rng : numpy.random.Generator
             Source of the draws that need no sampler.
 
@@ -198,7 +198,8 @@ class GroupedCase:
         stacked = {name: _stack(told, name, axis=2) for name in _DRAW_GROUPS}
         stacked |= {name: _stack(told, name, axis=0) for name in _PLAIN_GROUPS}
         stacked["posterior"] |= draws
-        stacked["diagnostics"]["importance_ess"] = exact.ess
+        # What the groups' probabilities of calibration rest on, not the draws.
+        stacked["diagnostics"]["importance_ess"] = stacked["diagnostics"]["importance_ess"].min()
         return replace(told[0], **stacked, log_prior=self.rates.log_prior(draws))
 
 
