@@ -1,6 +1,11 @@
 """Sphinx configuration."""
 
+import sys
+from pathlib import Path
+
 from bayescal._version import __version__
+
+sys.path.insert(0, str(Path(__file__).parent))
 
 project = "bayescal"
 author = "The bayescal developers"
@@ -10,7 +15,7 @@ release = version = __version__
 extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
+    "mathtext",
     "numpydoc",
     "myst_nb",
 ]
@@ -26,7 +31,15 @@ autodoc_typehints = "none"
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
 
+html_math_renderer = "mathtext"
 html_theme = "pydata_sphinx_theme"
 html_title = "bayescal"
 html_static_path = ["_static"]
-html_theme_options = {"navigation_with_keys": False, "show_prev_next": False}
+html_css_files = ["bayescal.css"]
+# All pages are in the header; a second list of them beside the text says nothing.
+html_sidebars = {"**": []}
+html_theme_options = {
+    "header_links_before_dropdown": 9,
+    "navigation_with_keys": False,
+    "show_prev_next": False,
+}
