@@ -50,7 +50,9 @@ def fit_case(room: Room, case: Case, settings: Settings, index: int) -> CaseResu
     else:
         draws, stats = _sample(room, case, settings, rng)
     pieces = case.pieces(draws, exact, rng)
-    health = _health({name: pieces.posterior[name] for name in room.WATCHED}, stats, exact.ess)
+    # Draws resampled from more than were kept cannot tell more than their own number.
+    ess = min(exact.ess, settings.chains * settings.draws)
+    health = _health({name: pieces.posterior[name] for name in room.WATCHED}, stats, ess)
     return CaseResult(
         coords=dict(case.coords),
         posterior=pieces.posterior,
@@ -86,17 +88,17 @@ def _sample(
     return {name: sampled.posterior[name] for name in case.variables}, sampled.sample_stats
 
 
-def _health(watched: Arrays, stats: Arrays, importance_ess: float) -> dict[str, Any]:
+def _health(watched: Arrays, stats: Arrays, ess: float) -> dict[str, Any]:
     """Diagnostics by the result's names; independent draws have only an effective number."""
     from bayescal.core.health import MIN_ESS
 
     if not stats:
         return {
             "rhat_max": np.nan,
-            "ess_min": importance_ess,
+            "ess_min": ess,
             "divergences": 0,
             "ebfmi_min": np.nan,
-            "converged": importance_ess >= MIN_ESS,
+            "converged": ess >= MIN_ESS,
         }
     from bayescal.inference.diagnostics import check
 

@@ -98,6 +98,8 @@ class EceCase:
         digest = hashlib.sha256(repr(sorted(self.coords.items())).encode())
         for array in (cells.edges, cells.count, cells.positives, cells.mean_score, bins.edges):
             digest.update(array.tobytes())
+        # Bounds go by how the bins were chosen, steps by the end that bins own.
+        digest.update(f"{bins.strategy} {bins.closed}".encode())
         return digest.hexdigest()
 
     def build_model(self) -> pm.Model:
