@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logsumexp, ndtri
+from scipy.special import expit, logsumexp
 
 from bayescal.core.curve import CurveBasis, SmoothCurve, curve_basis
 from bayescal.core.priors import LogNormal
@@ -21,7 +21,9 @@ from bayescal.quantities.ece.problem import Problem, pad, padded_size
 CELLS = 64
 WIGGLE = 0.5
 """Standard deviation of a group's own process, relative to the common curve's."""
-_POOLING_NODES = 7
+# Values of pooling, in prior standard deviations of its logarithm. Even steps integrate a smooth
+# posterior to a per mille down to half the prior's spread; tails count where groups are many.
+_POOLING_NODES = np.linspace(-4, 4, 11)
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,11 +162,14 @@ class PooledCurves:
         return pm.math.sigmoid(logit)
 
     def exact(self, draws: int, rng: np.random.Generator) -> Exact:
-        """Importance sampling at each of a few values of pooling, evenly spaced in its prior."""
-        level = (np.arange(_POOLING_NODES) + 0.5) / _POOLING_NODES
-        nodes = np.exp(self.pooling.mu + self.pooling.sigma * ndtri(level))
+        """Importance sampling at each of a few values of pooling, weighted by its prior."""
+        nodes = np.exp(self.pooling.mu + self.pooling.sigma * _POOLING_NODES)
+        log_prior = -(_POOLING_NODES**2) / 2
+        log_prior -= logsumexp(log_prior)
         weighted = [self._weighted(node, draws, rng) for node in nodes]
-        log_weights = np.concatenate([weights for _, _, weights in weighted])
+        log_weights = np.concatenate(
+            [log + weights for log, (_, _, weights) in zip(log_prior, weighted, strict=True)]
+        )
         weights = np.exp(log_weights - log_weights.max())
         weights /= weights.sum()
         ladder = (np.arange(draws) + rng.random()) / draws
@@ -176,7 +181,7 @@ class PooledCurves:
                 "deviation": np.concatenate([own for _, own, _ in weighted])[chosen],
                 "pooling": np.repeat(nodes, draws)[chosen],
             },
-            float(logsumexp(log_weights) - np.log(len(log_weights))),
+            float(logsumexp(log_weights) - np.log(draws)),
             float(1 / (weights**2).sum()),
         )
 
