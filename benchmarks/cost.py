@@ -1,4 +1,4 @@
-"""What a posterior costs: growth with the rows, further classifiers, the commands from start to end.
+"""What a posterior costs: as rows grow, for further classifiers, and in commands from start to end.
 
 python benchmarks/cost.py                           # all parts
 python benchmarks/cost.py --only rows

@@ -70,7 +70,7 @@ def compare(name: str, scores: bc.Scores, seed: int, fits: int, var: str) -> dic
             draws=draws,
             tune=300,
             chains=chains,
-            target_accept=0.8,
+            target_accept=None,
             seed=seed,
             quick=quick,
             prob=0.9,

@@ -271,7 +271,7 @@ def _settings(
         draws=draws,
         tune=tune,
         chains=1 if quick else chains,
-        target_accept=0.8,
+        target_accept=None,
         seed=seed,
         quick=quick,
         prob=prob,

@@ -67,6 +67,17 @@ def test_ranks_of_the_exact_posterior_are_uniform(family):
     assert (found.ess_min > 200).all()
 
 
+def test_groups_have_ranks_of_their_own():
+    rng = np.random.default_rng(6)
+    score, label = TRUTH.sample(100, rng)
+    data = bc.Scores(y_true=label, y_prob=score, group=rng.choice(["a", "b"], 100, p=[0.8, 0.2]))
+    found = sbc(bc.ece, data, 4, seed=3, draws=200, n_bins=3)
+    names = ["tce[0]", "tce[1]", *(f"label_rate[{i}]" for i in range(6))]
+    assert list(found.ranks) == names
+    assert all(0 <= ranks.min() and ranks.max() <= RANKED for ranks in found.ranks.values())
+    assert (found.ess_min > 50).all()
+
+
 def test_ranks_see_a_prior_that_is_not_the_one_fitted(monkeypatch):
     def doubled(case, rng):
         again, values = replicate(case, rng)

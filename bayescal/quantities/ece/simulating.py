@@ -3,29 +3,36 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayescal.core.bin_counts import BinCounts
 from bayescal.quantities.ece.case import EceCase
+from bayescal.quantities.ece.grouped import GroupedCase
 from bayescal.quantities.ece.posterior import Floats, quantities
 from bayescal.quantities.ece.problem import Problem
 
+type Values = dict[str, Floats]
 
-def replicate(case: EceCase, rng: np.random.Generator) -> tuple[EceCase, dict[str, Floats]]:
+
+def replicate[Replicated: (EceCase, GroupedCase)](
+    case: Replicated, rng: np.random.Generator
+) -> tuple[Replicated, Values]:
     """Draw parameters from the prior, and labels for a case's scores from the model.
 
     Parameters
     ----------
-    case : EceCase
+    case : EceCase or GroupedCase
         Its scores stay; its labels give way.
     rng : numpy.random.Generator
         Source of randomness.
 
     Returns
     -------
-    case : EceCase
+    case : EceCase or GroupedCase
         The same scores with new labels.
     values : dict of str to ndarray
-        ``tce``, ``ece``, ``mce`` () and ``label_rate``, ``gap`` (bin) that gave them.
+        What gave them: ``tce``, ``ece`` and ``mce``, ``label_rate`` and ``gap`` (bin), all of them
+        after a dim `group` where there are groups, and then ``pooling``.
 
     Notes
     -----
@@ -43,13 +50,34 @@ def replicate(case: EceCase, rng: np.random.Generator) -> tuple[EceCase, dict[st
     >>> bool((again.problem.bins.count == case.problem.bins.count).all())
     True
     """
-    rates = case.rates.prior_rates(1, rng)
-    problem = _relabelled(case.problem, rng.binomial(case.problem.cells.count, rates[0]))
+    if isinstance(case, GroupedCase):
+        return _grouped(case, rng)
+    problem, values = _drawn(case.problem, case.rates.prior_rates(1, rng), rng)
+    return EceCase.of(problem, case.priors), values
+
+
+def _grouped(case: GroupedCase, rng: np.random.Generator) -> tuple[GroupedCase, Values]:
+    before = case.rates.prior_draws(1, rng)
+    problems, values = zip(
+        *(
+            _drawn(alone.problem, case.rates.cell_rates(before, place), rng)
+            for place, alone in enumerate(case.alone)
+        ),
+        strict=True,
+    )
+    again = GroupedCase.of(problems, case.rates.prior, case.alone[0].priors, case.told)
+    stacked = {name: np.stack([value[name] for value in values]) for name in values[0]}
+    return again, {**stacked, "pooling": before["pooling"][0]}
+
+
+def _drawn(problem: Problem, rates: Floats, rng: np.random.Generator) -> tuple[Problem, Values]:
+    """Labels of one problem for one draw of its cells' rates, and the quantities behind them."""
+    again = _relabelled(problem, rng.binomial(problem.cells.count, rates[0]))
     drawn = quantities(problem, rates[None], rng)
-    return EceCase.of(problem, case.priors), {name: value[0, 0] for name, value in drawn.items()}
+    return again, {name: value[0, 0] for name, value in drawn.items()}
 
 
-def _relabelled(problem: Problem, positives: np.ndarray) -> Problem:
+def _relabelled(problem: Problem, positives: NDArray[np.int64]) -> Problem:
     old = problem.cells
     cells = BinCounts(old.edges, old.count, positives, old.mean_score, old.closed, old.strategy)
     if problem.bins is old:
