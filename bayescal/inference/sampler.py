@@ -116,7 +116,8 @@ class CompiledModel:
         Raises
         ------
         InputError
-            If an array is unknown to the model or has another shape than at compilation.
+            If an array is unknown to the model or has another shape than at compilation, or holds
+            whole numbers too large for it.
         """
         values = self._checked(data)
         density_args = [values[name] for name in self.log_density_data]
@@ -162,7 +163,7 @@ class CompiledModel:
                     f"the model was compiled for data of shapes {known}; got {name!r} of shape "
                     f"{value.shape}. Compile the model again for data of another shape."
                 )
-            values[name] = np.asarray(value, dtype=values[name].dtype, order="C")
+            values[name] = _as(values[name].dtype, value, name)
         return values
 
     def _expanded(self, points: NDArray[Any], data: list[NDArray[Any]]) -> dict[str, NDArray[Any]]:
@@ -234,6 +235,16 @@ def _compile_expand(core: pm.Model, point: Arrays) -> tuple[Any, tuple[str, ...]
     every = vectorize_graph(graph_replace(outputs, givens), {joined: points})
     function = pm.compile([points], every, mode="NUMBA")
     return function, tuple(variable.name for variable in variables)
+
+
+def _as(dtype: np.dtype[Any], value: NDArray[Any], name: str) -> NDArray[Any]:
+    """Cast data to the type that the model was compiled for, refusing what would wrap around."""
+    if dtype.kind == "i" and (value > np.iinfo(dtype).max).any():
+        raise InputError(
+            f"{name} must not exceed {np.iinfo(dtype).max}; got {value.max():.6g}. "
+            "Use more bins, or quick=True, which has no such limit."
+        )
+    return np.asarray(value, dtype=dtype, order="C")
 
 
 def _keep_thread_state() -> None:

@@ -92,7 +92,8 @@ def assemble(
     Returns
     -------
     xarray.DataTree
-        A dimension of the cases is there only if it has more than one value.
+        A dimension of the cases is there only if it has more than one value. Cells whose
+        `cell_count` is 0 in every case are dropped.
 
     Raises
     ------
@@ -122,11 +123,25 @@ def assemble(
         built = _dataset(name, ordered, stacked, dims, known, told)
         if built.data_vars:
             groups[name] = built
+    groups = _without_padding(groups)
     if pairing:
         groups[schema.PAIRING] = xr.Dataset(dict(pairing))
     tree = xr.DataTree.from_dict(groups)
     tree.attrs = _root_attrs(attrs, grid, known)
     return tree
+
+
+def _without_padding(groups: Mapping[str, xr.Dataset]) -> dict[str, xr.Dataset]:
+    """Drop the cells that hold no rows in any case: padding, to which ArviZ's `loo` objects."""
+    constant = groups.get(schema.CONSTANT_DATA, xr.Dataset())
+    if schema.CELL_COUNT not in constant:
+        return dict(groups)
+    count = constant[schema.CELL_COUNT].transpose(..., schema.CELL)
+    held = np.flatnonzero(count.values.reshape(-1, count.shape[-1]).any(axis=0))
+    return {
+        name: found.isel({schema.CELL: held}) if schema.CELL in found.dims else found
+        for name, found in groups.items()
+    }
 
 
 def _grid(case_results: Sequence[CaseResult]) -> dict[str, list[str]]:

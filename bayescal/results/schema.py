@@ -55,6 +55,10 @@ GROUP: Final = "group"
 CASE_DIMS: Final = (CLASSIFIER, CLASS, GROUP)
 """Dimensions that tell one answer from another, present only with more than one value."""
 
+CELL: Final = "cell"
+CELL_COUNT: Final = "cell_count"
+"""Rows in each cell, in `constant_data`; 0 where a case has fewer cells than another."""
+
 CI_BOUND: Final = "ci_bound"
 
 CALIBRATION_ERRORS: Final = ("ece", "tce", "mce")

@@ -124,6 +124,15 @@ def test_arrays_in_fortran_order_and_of_other_types_serve(compiled):
     np.testing.assert_array_equal(draws, expected)
 
 
+def test_counts_beyond_what_a_model_can_count_are_refused():
+    with pm.Model() as model:
+        rate = pm.Exponential("rate", 1)
+        pm.Poisson("events", rate, observed=pm.Data("events_", np.array([4])))
+    counting = compile_model(model)
+    with pytest.raises(InputError, match="events_ must not exceed 2147483647; got 3e"):
+        counting.sample({"events_": np.array([3 * 10**9])})
+
+
 def test_an_interrupt_stops_the_sampler_and_is_passed_on(compiled):
     previous = signal.signal(signal.SIGALRM, signal.default_int_handler)
     signal.setitimer(signal.ITIMER_REAL, 0.3)

@@ -140,3 +140,22 @@ def test_shapes_that_differ_between_cases_are_named() -> None:
 def test_dims_that_are_not_listed_are_named() -> None:
     with pytest.raises(InputError, match=r"posterior/gap must have 2 dimensions; got shape"):
         _assemble(_fit(0.1, classifier="vit"), dims={"positives": ("bin",)})
+
+
+def test_cells_without_rows_in_every_case_are_dropped() -> None:
+    def fit(name: str, count: list[int]) -> CaseResult:
+        cells = len(count)
+        return CaseResult(
+            coords={"classifier": name},
+            posterior={"ece": np.zeros(_SHAPE)},
+            log_likelihood={"events": np.arange(cells) + np.zeros((*_SHAPE, cells))},
+            observed_data={"events": np.arange(cells)},
+            constant_data={"cell_count": np.array(count)},
+        )
+
+    dims = {"events": ("cell",), "cell_count": ("cell",)}
+    one = assemble([fit("vit", [3, 2, 0, 0])], dims=dims, attrs={})
+    assert one["log_likelihood"]["events"].values[0, 0].tolist() == [0, 1]
+    assert one["observed_data"]["cell"].values.tolist() == [0, 1]
+    both = assemble([fit("vit", [3, 2, 0, 0]), fit("gbm", [3, 2, 5, 0])], dims=dims, attrs={})
+    assert both["constant_data"]["cell_count"].values.tolist() == [[3, 2, 0], [3, 2, 5]]

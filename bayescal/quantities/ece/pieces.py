@@ -56,7 +56,7 @@ def tell(
     exact : Exact
         For the evidence of this problem alone.
     size : int
-        Number of cells that arrays by cell are padded to.
+        Number of cells that arrays by cell are padded to, those with rows first.
     rng : numpy.random.Generator
         Source of the cells' masses.
 
@@ -73,15 +73,19 @@ def tell(
     slab = 1 - np.nan_to_num(p_calibrated)
     jump = _log_bayes_factor_jump(problem, priors, exact)
     theory = _theory(problem.bins)._asdict()
+    # Cells without rows say nothing, and ArviZ's leave-one-out cannot do without a word.
+    held = np.flatnonzero(problem.cells.count)
     return Pieces(
         posterior=posterior,
         prior={name: before[name] for name in _ERRORS},
-        log_likelihood={"events": pad(_log_likelihood(problem, rates), *rates.shape[:-1], size)},
-        observed_data={"events": pad(problem.cells.positives, size)},
+        log_likelihood={
+            "events": pad(_log_likelihood(problem, rates)[..., held], *rates.shape[:-1], size)
+        },
+        observed_data={"events": pad(problem.cells.positives[held], size)},
         constant_data={
             "curve_score": points,
-            "cell_count": pad(problem.cells.count, size),
-            "cell_score": pad(problem.cells.mean_score, size),
+            "cell_count": pad(problem.cells.count[held], size),
+            "cell_score": pad(problem.cells.mean_score[held], size),
         },
         point_estimate={
             **estimate(problem.bins)._asdict(),
