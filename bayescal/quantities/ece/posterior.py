@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit, logit
 
+from bayescal.core.curve import EDGE
 from bayescal.core.functionals import (
     bin_mean,
     calibration_gap,
@@ -16,7 +18,7 @@ from bayescal.quantities.ece.problem import Problem
 type Floats = NDArray[np.float64]
 
 # Places at which a curve is told.
-POINTS = 50
+POINTS = 80
 
 
 def draw_masses(
@@ -86,7 +88,7 @@ def quantities(problem: Problem, rates: Floats, rng: np.random.Generator) -> dic
 
 
 def curve_scores(problem: Problem) -> Floats:
-    """Scores at which the calibration curve is told: even steps over where there are rows.
+    """Scores at which the calibration curve is told.
 
     Parameters
     ----------
@@ -96,7 +98,12 @@ def curve_scores(problem: Problem) -> Floats:
     Returns
     -------
     ndarray of shape (point,)
-        Scores, from the lowest to the highest mean score of a cell.
+        Scores, from the lowest to the highest mean score of a cell: half of them in even steps,
+        and half in even steps of the logit, since curves are steep near 0 and 1.
     """
     held = problem.cells.mean_score[problem.cells.count > 0]
-    return np.linspace(held.min(), held.max(), POINTS)
+    low, high = held.min(), held.max()
+    even = np.linspace(low, high, POINTS // 2)
+    start, stop = logit(np.clip([low, high], EDGE, 1 - EDGE))
+    logits = np.linspace(start, stop, POINTS - POINTS // 2)
+    return np.sort(np.append(even, np.clip(expit(logits), low, high)))

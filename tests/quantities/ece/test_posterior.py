@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.special import logit
 from scipy.stats import dirichlet
 
 from bayescal.core.bin_counts import BinCounts
@@ -112,4 +113,15 @@ def test_the_curve_is_told_where_there_are_rows():
     score = curve_scores(made)
     assert score.shape == (POINTS,)
     assert (score[0], score[-1]) == (0.1, 0.6)
-    np.testing.assert_allclose(np.diff(score), 0.5 / (POINTS - 1))
+    assert np.diff(score).min() >= 0
+    assert np.diff(score).max() <= 0.5 / (POINTS // 2 - 1) + 1e-12
+
+
+def test_half_the_points_of_the_curve_lie_in_even_steps_of_the_logit():
+    made = of_counts([30, 10, 0, 10], [1, 2, 0, 2], [0.0, 0.3, 0.6, 0.999999])
+    score = curve_scores(made)
+    assert (score[0], score[-1]) == (0, 0.999999)
+    # From the logit of 1e-9 to that of 0.999999.
+    steps = logit(score[1:-1])
+    assert np.diff(steps[steps < -5]).max() <= (20.8 + 13.9) / (POINTS // 2 - 1)
+    assert np.diff(steps[steps > 5]).max() <= (20.8 + 13.9) / (POINTS // 2 - 1)
