@@ -61,7 +61,9 @@ def plot_prior_posterior(tree: xr.DataTree, var: str = "ece") -> Figure:
 def _draw_panel(ax: Axes, tree: xr.DataTree, var: str, case: Case) -> None:
     prior = schema.variable(tree, schema.PRIOR, var, case).values
     posterior = schema.variable(tree, schema.POSTERIOR, var, case).values
-    limit = 1.05 * max(float(np.nanquantile(draws, 0.98)) for draws in (prior, posterior))
+    # Of a long prior less is shown, or else the posterior is no more than a line.
+    ends = ((prior, 0.9), (posterior, 0.98))
+    limit = 1.05 * max(float(np.nanquantile(draws, level)) for draws, level in ends)
     x = np.linspace(0, max(limit, 1e-6), 400)
     _draw_density(ax, x, prior, style.GREY, 0.35)
     _draw_density(ax, x, posterior, style.BLUE, 0.3)

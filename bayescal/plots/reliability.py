@@ -54,8 +54,7 @@ def plot_reliability(
     case = find_case(tree, classifier, class_, group)
     figure = style.new_figure(4.8, 5.9, style.notes_for(tree, [case]))
     top, bottom = figure.subplots(2, 1, sharex=True, height_ratios=(5, 1))
-    limits = _limits(tree, case)
-    _draw_curve(top, tree, case, prob)
+    limits = _limits(tree, case, _draw_curve(top, tree, case, prob))
     _draw_points(top, tree, case)
     top.plot((0, 1), (0, 1), color=style.GREY, linewidth=1, linestyle=(0, (4, 3)), zorder=1)
     top.set_xlim(*limits)
@@ -72,7 +71,8 @@ def plot_reliability(
     return figure
 
 
-def _draw_curve(ax: Axes, tree: xr.DataTree, case: Case, prob: float) -> None:
+def _draw_curve(ax: Axes, tree: xr.DataTree, case: Case, prob: float) -> tuple[float, float]:
+    """The curve in its band; the lowest and highest of which are given back."""
     curve = schema.variable(tree, schema.POSTERIOR, "calibration_curve", case)
     score = schema.variable(tree, schema.CONSTANT_DATA, "curve_score", case).values
     # `interval` would work out the bands of all cases, for each of their figures.
@@ -80,6 +80,7 @@ def _draw_curve(ax: Axes, tree: xr.DataTree, case: Case, prob: float) -> None:
     lower, upper = curve.quantile(ends, schema.DRAW_DIMS).values
     ax.fill_between(score, lower, upper, color=style.BLUE, alpha=0.22, linewidth=0)
     ax.plot(score, curve.mean(schema.DRAW_DIMS).values, color=style.BLUE, linewidth=1.6)
+    return float(lower.min()), float(upper.max())
 
 
 def _draw_points(ax: Axes, tree: xr.DataTree, case: Case) -> None:
@@ -107,8 +108,8 @@ def _bins(tree: xr.DataTree, case: Case) -> tuple[NDArray[np.float64], ...]:
     return tuple(np.asarray(value, dtype=np.float64)[full] for value in values)
 
 
-def _limits(tree: xr.DataTree, case: Case) -> tuple[float, float]:
-    """The whole unit square, or the part of it where the bins are if that is small."""
+def _limits(tree: xr.DataTree, case: Case, band: tuple[float, float]) -> tuple[float, float]:
+    """The whole unit square; or the part where the bins are if that is small, and the band near."""
     confidence, rate, _ = _bins(tree, case)
     seen = np.concatenate([confidence, rate])
     if seen.size == 0 or np.ptp(seen) >= 0.5:
@@ -116,7 +117,10 @@ def _limits(tree: xr.DataTree, case: Case) -> tuple[float, float]:
     span = max(float(np.ptp(seen)), 0.04)
     low = max(0.0, float(seen.min()) - 0.25 * span)
     high = min(1.0, float(seen.max()) + 0.25 * span)
-    return (low, high)
+    return (
+        min(low, max(band[0], low - 0.5 * span)),
+        max(high, min(band[1], high + 0.5 * span)),
+    )
 
 
 def _draw_counts(ax: Axes, tree: xr.DataTree, case: Case) -> None:

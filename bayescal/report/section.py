@@ -47,12 +47,17 @@ def for_each(render_one: RenderOne) -> Render:
     Returns
     -------
     callable
-        From several views to one piece of HTML: each part under the heading of its result, and
-        without a heading where the report holds only one result.
+        From several views to one piece of HTML: each part under the heading of its result, parts
+        that say the same under all of theirs, and without a heading where the report holds only
+        one result.
     """
 
     def render_all(views: Sequence[View]) -> Markup | None:
-        parts = [(view, part) for view in views if (part := render_one(view)) is not None]
+        parts: dict[Markup, list[str]] = {}
+        for view in views:
+            part = render_one(view)
+            if part is not None:
+                parts.setdefault(part, []).append(view.heading)
         if not parts:
             return None
         return render("parts.html.j2", parts=parts, titled=len(views) > 1)

@@ -16,6 +16,7 @@ from bayescal.report.section import Section, for_each
 from bayescal.report.view import View
 from bayescal.results import schema
 from bayescal.results.difference import Difference, difference
+from bayescal.results.summary import averaged_mean
 
 MOST_ROWS = 66
 """All pairs of twelve classifiers."""
@@ -96,9 +97,14 @@ def _rows(view: View) -> Iterator[Row]:
         [str(value) for value in dims[dim].values] if dim in dims.dims else [None]
         for dim in (schema.CLASS, schema.GROUP)
     ]
+    means = {
+        (case.class_, case.group, case.classifier): averaged_mean(view.tree, view.target, case)
+        for case in view.cases
+    }
     names = schema.classifier_names(view.tree)
     for class_, group in product(*values):
-        for first, second in combinations(names, 2):
+        best_first = sorted(names, key=lambda name: means[class_, group, name])
+        for first, second in combinations(best_first, 2):
             pair = difference(
                 view.tree, first, second, view.target, view.prob, class_=class_, group=group
             )

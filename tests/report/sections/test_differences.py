@@ -24,8 +24,9 @@ def rows(view: View) -> list[list[str]]:
 def test_every_pair_once_with_the_numbers_of_difference() -> None:
     tree = make_result(("a", "b"), draws=200)
     (row,) = rows(View(tree, 0.9))
-    pair = difference(tree, "a", "b")
-    assert row[:2] == ["a", "b"]
+    pair = difference(tree, "b", "a")
+    assert pair.mean < 0
+    assert row[:2] == ["b", "a"]
     assert row[2] == f"{pair.mean:.3f}".replace("-", "−")
     assert row[3] == f"{pair.lower:.3f} to {pair.upper:.3f}".replace("-", "−")
     assert row[-1] == "0.60"
