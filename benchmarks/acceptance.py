@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from _common import print_machine, print_table
 import bayescal as bc
 from bayescal.results.schema import cases, scalar
 
-CIFAR_CLASSES = "plane car bird cat deer dog frog horse ship truck".split()
+CIFAR_CLASSES = ["plane", "car", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"]
 
 
 def civilcomments(data: Path, target: Path, **options: Any) -> list[xr.DataTree]:
@@ -53,23 +54,22 @@ def cifar(data: Path, target: Path, **options: Any) -> list[xr.DataTree]:
 def tell(tree: xr.DataTree) -> None:
     """Print the figures of every case, and what the fit says of itself."""
     low, high = (bc.interval(tree, "tce").sel(ci_bound=bound) for bound in ("lower", "upper"))
-    rows: list[Sequence[object]] = []
-    for case in cases(tree):
-        rows.append(
-            (
-                case.label,
-                scalar(tree, "point_estimate", "ece", case),
-                scalar(tree, "model_average", "tce_mean", case),
-                float(low.sel(case.sel)),
-                float(high.sel(case.sel)),
-                scalar(tree, "model_average", "p_calibrated", case),
-                scalar(tree, "diagnostics", "log_bayes_factor_jump", case),
-                bool(scalar(tree, "diagnostics", "jump_flag", case)),
-                scalar(tree, "diagnostics", "divergences", case),
-                scalar(tree, "diagnostics", "rhat_max", case),
-                scalar(tree, "diagnostics", "ess_min", case),
-            )
+    rows: list[Sequence[object]] = [
+        (
+            case.label,
+            scalar(tree, "point_estimate", "ece", case),
+            scalar(tree, "model_average", "tce_mean", case),
+            float(low.sel(case.sel)),
+            float(high.sel(case.sel)),
+            scalar(tree, "model_average", "p_calibrated", case),
+            scalar(tree, "diagnostics", "log_bayes_factor_jump", case),
+            bool(scalar(tree, "diagnostics", "jump_flag", case)),
+            scalar(tree, "diagnostics", "divergences", case),
+            scalar(tree, "diagnostics", "rhat_max", case),
+            scalar(tree, "diagnostics", "ess_min", case),
         )
+        for case in cases(tree)
+    ]
     header = ("case", "plug-in", "TCE", "5%", "95%", "P(calibrated)", "log BF jump", "jump")
     print_table(
         f"{tree.attrs['multiclass']}, {tree.attrs['n_labeled']} rows, {tree.attrs['n_bins']} bins",
@@ -86,7 +86,7 @@ def differences(tree: xr.DataTree) -> None:
         return
     names = [str(name) for name in means.sortby(means).classifier.values]
     rows = []
-    for first, second in zip(names, names[1:], strict=False):
+    for first, second in pairwise(names):
         found = bc.difference(tree, second, first)
         rows.append(
             (f"{second} - {first}", found.mean, found.lower, found.upper, found.correlation)
