@@ -56,7 +56,8 @@ docs: $(VENV)/.ready-docs
 	@echo "docs/_build/html/index.html"
 
 notebooks: $(VENV)/.ready-docs
-	@$(BIN)/jupyter nbconvert --to notebook --execute --inplace notebooks/*.ipynb
+	@$(BIN)/jupyter nbconvert --to notebook --execute --inplace --coalesce-streams \
+		--ExecutePreprocessor.record_timing=False notebooks/*.ipynb
 
 clean:
 	rm -rf $(VENV) build dist docs/_build docs/api/generated calibration.html
