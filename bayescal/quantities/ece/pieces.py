@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from bayescal.core.bin_counts import BinCounts
 from bayescal.core.edges import STRATEGIES
 from bayescal.core.room import Pieces
 from bayescal.quantities.ece.bounds import Bounds, bounds
+from bayescal.quantities.ece.curve import Curve
 from bayescal.quantities.ece.estimator import estimate
 from bayescal.quantities.ece.evidence import probability_calibrated
 from bayescal.quantities.ece.family import Exact
@@ -23,6 +25,8 @@ from bayescal.quantities.ece.segmentation import log_bayes_factor_jump
 type Floats = NDArray[np.float64]
 
 PRIOR_DRAWS = 1000
+# Enough for an evidence that only has to be right to a unit or so.
+_GENTLE_DRAWS = 500
 # Jeffreys' "strong" evidence, as the natural logarithm of a Bayes factor.
 _STRONG = float(np.log(10))
 _ERRORS = ("ece", "tce", "mce")
@@ -71,7 +75,7 @@ def tell(
     before = quantities(problem, prior_rates[None], rng)
     p_calibrated = probability_calibrated(problem.cells, exact.log_evidence, priors.calibrated)
     slab = 1 - np.nan_to_num(p_calibrated)
-    jump = _log_bayes_factor_jump(problem, priors, exact)
+    jump = _log_bayes_factor_jump(problem, priors, exact, rng)
     theory = _theory(problem.bins)._asdict()
     # Cells without rows say nothing, and ArviZ's leave-one-out cannot do without a word.
     held = np.flatnonzero(problem.cells.count)
@@ -109,11 +113,20 @@ def tell(
     )
 
 
-def _log_bayes_factor_jump(problem: Problem, priors: Priors, exact: Exact) -> float:
-    """Bins of their own have no curve that could miss a jump."""
-    if not isinstance(priors.label_rate, SmoothCurve):
+def _log_bayes_factor_jump(
+    problem: Problem, priors: Priors, exact: Exact, rng: np.random.Generator
+) -> float:
+    """Weigh jumps against a smooth curve; bins of their own have none that could miss a jump.
+
+    Pieces that hardly leave the diagonal beat a curve that may stray far because they are simpler,
+    not because they jump. A curve that strays a quarter as far has to be beaten too.
+    """
+    prior = priors.label_rate
+    if not isinstance(prior, SmoothCurve):
         return float("nan")
-    return log_bayes_factor_jump(problem.cells, exact.log_evidence)
+    gentle = Curve.of(problem, replace(prior, scale=prior.scale / 4)).exact(_GENTLE_DRAWS, rng)
+    smooth = max(exact.log_evidence, gentle.log_evidence)
+    return log_bayes_factor_jump(problem.cells, smooth)
 
 
 def _theory(bins: BinCounts) -> Bounds:
