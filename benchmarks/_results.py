@@ -21,7 +21,7 @@ def write(name: str, **content: Any) -> None:
     RESULTS.mkdir(exist_ok=True)
     path = RESULTS / f"{name}.json"
     partial = path.with_suffix(".part")
-    partial.write_text(json.dumps({"provenance": provenance()} | content, indent=1) + "\n")
+    partial.write_text(json.dumps({"provenance": provenance()} | content, indent=None) + "\n")
     partial.replace(path)
 
 

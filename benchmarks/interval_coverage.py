@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from _bootstrap import bootstrap
 from _common import print_table
-from _results import print_provenance, read, write
+from _results import RESULTS, print_provenance, read, write
 
 import bayescal as bc
 from bayescal.datasets.ece import SMOOTH, STRESS, TRUTHS, Truth
@@ -172,7 +172,8 @@ def render() -> None:
             ),
             [default_row(cell) for cell in cells],
         )
-    render_nuts()
+    if (RESULTS / "coverage_nuts.json").exists():
+        render_nuts()
 
 
 def summary(cells: Cells, method: str) -> tuple[object, ...]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import secrets
 from dataclasses import dataclass
 
+import numpy as np
+
 from bayescal.core.errors import InputError
 from bayescal.results.intervals import tail
 
@@ -37,10 +39,12 @@ class Settings:
     def __post_init__(self) -> None:
         for name, least in (("draws", 4), ("tune", 0), ("chains", 1), ("seed", 0)):
             value = getattr(self, name)
-            if not isinstance(value, int) or value < least:
+            if not isinstance(value, int | np.integer) or value < least:
                 raise InputError(
                     f"{name} must be a whole number of at least {least}; got {value!r}."
                 )
+            # NumPy's whole numbers cannot be written as JSON.
+            object.__setattr__(self, name, int(value))
         if self.target_accept is not None and not 0 < self.target_accept < 1:
             raise InputError(
                 f"target_accept must lie in (0, 1); got {self.target_accept}. Pass 0.8, or 0.95 "

@@ -1,0 +1,96 @@
+"""One case's fit: NUTS or not, and whether to believe it."""
+
+import arviz as az
+import numpy as np
+import pytest
+
+import bayescal as bc
+from bayescal.workflow.settings import Settings
+from bayescal.workflow.single import fit_case
+
+PRIORS = {
+    "curve": bc.ece.Priors(),
+    "independent": bc.ece.Priors(bc.ece.IndependentBins()),
+    "hierarchical": bc.ece.Priors(bc.ece.HierarchicalBins()),
+}
+SCORES = bc.datasets.ece.truth("over").scores(300, seed=1)
+
+
+def settings(**changes):
+    given = {"draws": 500, "tune": 300, "chains": 4, "target_accept": None, "seed": 4}
+    return Settings(**{**given, "quick": False, "prob": 0.8, **changes})
+
+
+def fitted(name="curve", index=0, **changes):
+    case = bc.ece.cases(SCORES, PRIORS[name], n_bins=6)[0]
+    return case, fit_case(bc.ece, case, settings(**changes), index)
+
+
+@pytest.fixture(scope="module", params=PRIORS)
+def nuts(request):
+    return fitted(request.param)
+
+
+def test_nuts_comes_with_its_statistics(nuts):
+    case, result = nuts
+    assert result.coords == {"classifier": "over"}
+    assert {"diverging", "energy", "lp", "tree_depth"} <= set(result.sample_stats)
+    assert set(case.variables) <= set(result.posterior)
+    for values in (*result.posterior.values(), *result.sample_stats.values()):
+        assert values.shape[:2] == (4, 500)
+    assert "gamma" not in result.posterior
+
+
+def test_diagnostics_are_the_worst_of_what_is_watched(nuts):
+    _, result = nuts
+    rhat, ess = [], []
+    for name in bc.ece.WATCHED:
+        flat = result.posterior[name].reshape(4, 500, -1)
+        for place in range(flat.shape[2]):
+            draws = flat[..., place]
+            rhat.append(az.rhat(draws))
+            ess += [az.ess(draws), az.ess(draws, method="tail", prob=(0.05, 0.95))]
+    found = result.diagnostics
+    assert found["rhat_max"] == pytest.approx(max(rhat), rel=1e-6)
+    assert found["ess_min"] == pytest.approx(min(ess), rel=1e-6)
+    assert found["divergences"] == result.sample_stats["diverging"].sum() == 0
+    assert found["converged"]
+
+
+@pytest.mark.parametrize("name", PRIORS)
+def test_without_nuts_there_are_no_chains_to_compare(name):
+    _, result = fitted(name, quick=True)
+    assert result.sample_stats == {}
+    assert np.isnan(result.diagnostics["rhat_max"])
+    assert np.isnan(result.diagnostics["ebfmi_min"])
+    assert result.diagnostics["divergences"] == 0
+    assert result.diagnostics["ess_min"] <= 2000
+    assert result.diagnostics["converged"]
+    assert result.posterior["tce"].shape == (4, 500)
+
+
+def test_few_draws_are_too_few_without_nuts_too():
+    _, result = fitted(quick=True, draws=20)
+    assert result.diagnostics["ess_min"] <= 80
+    assert not result.diagnostics["converged"]
+
+
+@pytest.mark.parametrize("quick", [True, False])
+def test_seed_and_place_decide_the_draws(quick):
+    small = {"quick": quick, "draws": 20, "tune": 50, "chains": 2}
+    tce = [
+        fitted(index=index, seed=seed, **small)[1].posterior["tce"]
+        for index, seed in ((0, 4), (0, 4), (1, 4), (0, 5))
+    ]
+    np.testing.assert_array_equal(tce[0], tce[1])
+    assert not np.isclose(tce[0], tce[2]).any()
+    assert not np.isclose(tce[0], tce[3]).any()
+
+
+def test_the_acceptance_asked_for_is_the_one_tuned_to():
+    """A higher target makes smaller steps."""
+    steps = [
+        fitted("hierarchical", target_accept=target)[1].sample_stats["step_size"][:, -1].mean()
+        for target in (0.6, 0.95)
+    ]
+    assert steps[1] < steps[0]
