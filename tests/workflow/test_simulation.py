@@ -74,7 +74,7 @@ def test_groups_have_ranks_of_their_own():
     found = sbc(bc.ece, data, 4, seed=3, draws=200, n_bins=3)
     names = ["tce[0]", "tce[1]", *(f"label_rate[{i}]" for i in range(6))]
     assert list(found.ranks) == names
-    assert all(0 <= ranks.min() and ranks.max() <= RANKED for ranks in found.ranks.values())
+    assert all(ranks.min() >= 0 and ranks.max() <= RANKED for ranks in found.ranks.values())
     assert (found.ess_min > 50).all()
 
 
