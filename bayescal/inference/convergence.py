@@ -84,12 +84,14 @@ def _normal_scores(draws: Floats) -> Floats:
     """Normal quantiles of the draws' ranks among all chains; equal draws share their mean rank."""
     flat = draws.reshape(len(draws), -1)
     order = np.argsort(flat, axis=1)
-    ranks = np.empty_like(flat)
-    np.put_along_axis(ranks, order, np.arange(1.0, flat.shape[1] + 1), axis=1)
     ordered = np.take_along_axis(flat, order, axis=1)
-    for row in np.flatnonzero((ordered[:, 1:] == ordered[:, :-1]).any(axis=1)):
-        _, place, count = np.unique(flat[row], return_inverse=True, return_counts=True)
-        ranks[row] = (np.cumsum(count) - (count - 1) / 2)[place]
+    place = np.broadcast_to(np.arange(1.0, flat.shape[1] + 1), flat.shape)
+    same = ordered[:, 1:] == ordered[:, :-1]
+    first = np.maximum.accumulate(np.where(np.insert(same, 0, False, axis=1), 0, place), axis=1)
+    ends = np.where(np.insert(same, same.shape[1], False, axis=1), np.inf, place)
+    last = np.minimum.accumulate(ends[:, ::-1], axis=1)[:, ::-1]
+    ranks = np.empty_like(flat)
+    np.put_along_axis(ranks, order, (first + last) / 2, axis=1)
     return np.asarray(ndtri((ranks - 3 / 8) / (flat.shape[1] + 1 / 4)).reshape(draws.shape))
 
 
