@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescal.core.problem import Problem
 from bayescal.core.room import Pieces
 from bayescal.quantities import ece
 from bayescal.quantities.ece.family import Exact, Family, family
 from bayescal.quantities.ece.pieces import PRIOR_DRAWS, tell
 from bayescal.quantities.ece.priors import Priors
-from bayescal.quantities.ece.problem import Problem
 
 if TYPE_CHECKING:
     import pymc as pm

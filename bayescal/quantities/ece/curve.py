@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from bayescal.core.curve import CurveBasis, SmoothCurve, curve_basis
+from bayescal.core.problem import Problem, pad, padded_size
 from bayescal.inference.gaussian import BinomialRegression, variational_gaussian
 from bayescal.inference.importance import importance_sample
 from bayescal.quantities.ece.family import Draws, Exact, Floats
-from bayescal.quantities.ece.problem import Problem, pad, padded_size
 
 CELLS = 128
 BASIS = 32

@@ -9,13 +9,13 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescal.core.problem import Problem
 from bayescal.quantities.ece.priors import (
     HierarchicalBins,
     IndependentBins,
     LabelRatePrior,
     SmoothCurve,
 )
-from bayescal.quantities.ece.problem import Problem
 
 type Floats = NDArray[np.float64]
 type Draws = Mapping[str, Floats]

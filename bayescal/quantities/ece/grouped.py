@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.curve import SmoothCurve
+from bayescal.core.problem import Problem
 from bayescal.core.room import Pieces
 from bayescal.quantities import ece
 from bayescal.quantities.ece.case import EceCase
@@ -18,7 +19,6 @@ from bayescal.quantities.ece.family import Exact
 from bayescal.quantities.ece.pieces import PRIOR_DRAWS, tell
 from bayescal.quantities.ece.pooled import PooledCurves
 from bayescal.quantities.ece.priors import Priors
-from bayescal.quantities.ece.problem import Problem
 
 if TYPE_CHECKING:
     import pymc as pm

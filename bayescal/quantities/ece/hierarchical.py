@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaln, logsumexp
 
+from bayescal.core.problem import Problem, pad, padded_size
 from bayescal.quantities.ece.family import Draws, Exact, Floats
 from bayescal.quantities.ece.independent import CELLS, step_curve
 from bayescal.quantities.ece.priors import HierarchicalBins
-from bayescal.quantities.ece.problem import Problem, pad, padded_size
 
 # A rate is drawn to a score of 0 or 1 as to one this near to it, which has a density.
 EDGE = 1e-6

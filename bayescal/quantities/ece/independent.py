@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaln, xlog1py, xlogy
 
+from bayescal.core.problem import Problem, pad, padded_size
 from bayescal.quantities.ece.family import Draws, Exact, Floats
 from bayescal.quantities.ece.priors import IndependentBins
-from bayescal.quantities.ece.problem import Problem, pad, padded_size
 
 CELLS = 16
 # Rates of 0 and 1 have no finite log density under priors that pull to the ends.

@@ -15,11 +15,11 @@ from bayescal.core.functionals import (
     expected_calibration_error,
     maximum_calibration_error,
 )
+from bayescal.core.problem import Problem, pad
 from bayescal.core.scores import Scores
 from bayescal.quantities.ece.family import Family, family
 from bayescal.quantities.ece.prepare import problems
 from bayescal.quantities.ece.priors import Priors
-from bayescal.quantities.ece.problem import Problem, pad
 
 if TYPE_CHECKING:
     import pymc as pm

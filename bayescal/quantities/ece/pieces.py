@@ -11,15 +11,15 @@ from scipy.special import gammaln, xlog1py, xlogy
 
 from bayescal.core.bin_counts import BinCounts
 from bayescal.core.edges import STRATEGIES
+from bayescal.core.error_draws import curve_scores, error_draws
+from bayescal.core.problem import Problem, pad
 from bayescal.core.room import Pieces
 from bayescal.quantities.ece.bounds import Bounds, bounds
 from bayescal.quantities.ece.curve import Curve
 from bayescal.quantities.ece.estimator import estimate
 from bayescal.quantities.ece.evidence import probability_calibrated
 from bayescal.quantities.ece.family import Exact
-from bayescal.quantities.ece.posterior import curve_scores, quantities
 from bayescal.quantities.ece.priors import Priors, SmoothCurve
-from bayescal.quantities.ece.problem import Problem, pad
 from bayescal.quantities.ece.segmentation import log_bayes_factor_jump
 
 type Floats = NDArray[np.float64]
@@ -69,10 +69,10 @@ def tell(
     Pieces
         All but the draws of the model's own variables and their priors.
     """
-    posterior = quantities(problem, rates, rng)
+    posterior = error_draws(problem, rates, rng)
     points = curve_scores(problem)
     posterior["calibration_curve"] = curve(points)
-    before = quantities(problem, prior_rates[None], rng)
+    before = error_draws(problem, prior_rates[None], rng)
     p_calibrated = probability_calibrated(problem.cells, exact.log_evidence, priors.calibrated)
     slab = 1 - np.nan_to_num(p_calibrated)
     jump = _log_bayes_factor_jump(problem, priors, exact, rng)

@@ -10,11 +10,11 @@ from bayescal.core.bin_counts import BinCounts
 from bayescal.core.binning import count_into, fine_counts
 from bayescal.core.checks import check_rows
 from bayescal.core.edges import Strategy, bin_edges, strategy_name
+from bayescal.core.problem import Problem
 from bayescal.core.scores import Scores
 from bayescal.core.streaming import StreamedCounts
 from bayescal.core.tasks import Task
 from bayescal.quantities.ece.priors import Priors, SmoothCurve
-from bayescal.quantities.ece.problem import Problem
 
 type Data = Scores | BinCounts | Mapping[str, StreamedCounts]
 """Rows, the counts of one classifier, or counts by classifier of rows too many to hold."""

@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.bin_counts import BinCounts
+from bayescal.core.error_draws import Floats, error_draws
+from bayescal.core.problem import Problem
 from bayescal.quantities.ece.case import EceCase
 from bayescal.quantities.ece.grouped import GroupedCase
-from bayescal.quantities.ece.posterior import Floats, quantities
-from bayescal.quantities.ece.problem import Problem
 
 type Values = dict[str, Floats]
 
@@ -73,7 +73,7 @@ def _grouped(case: GroupedCase, rng: np.random.Generator) -> tuple[GroupedCase, 
 def _drawn(problem: Problem, rates: Floats, rng: np.random.Generator) -> tuple[Problem, Values]:
     """Labels of one problem for one draw of its cells' rates, and the quantities behind them."""
     again = _relabelled(problem, rng.binomial(problem.cells.count, rates[0]))
-    drawn = quantities(problem, rates[None], rng)
+    drawn = error_draws(problem, rates[None], rng)
     return again, {name: value[0, 0] for name, value in drawn.items()}
 
 

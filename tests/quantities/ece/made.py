@@ -3,9 +3,9 @@
 import numpy as np
 
 from bayescal.core.bin_counts import BinCounts
+from bayescal.core.problem import Problem
 from bayescal.datasets.ece import truth
 from bayescal.quantities.ece.prepare import problem_of
-from bayescal.quantities.ece.problem import Problem
 
 
 def problem(name="over", n=300, seed=1, n_bins=5, *, fine=True, strategy="quantile") -> Problem:

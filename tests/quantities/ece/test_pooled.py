@@ -9,11 +9,11 @@ from scipy.special import expit
 from scipy.stats import lognorm, norm
 
 import bayescal as bc
+from bayescal.core.error_draws import error_draws
 from bayescal.inference.sampler import compile_model
 from bayescal.quantities.ece import pooled
 from bayescal.quantities.ece.fitting import cases
 from bayescal.quantities.ece.pooled import BASIS, WIGGLE
-from bayescal.quantities.ece.posterior import quantities
 
 
 def case(sizes, slopes, shifts=None, *, seed=1, **options):
@@ -32,7 +32,7 @@ def case(sizes, slopes, shifts=None, *, seed=1, **options):
 def errors(found, draws, group):
     """TCE of one group, draw by draw."""
     rates = found.rates.cell_rates(draws, group)
-    return quantities(found.alone[group].problem, rates, np.random.default_rng(7))["tce"]
+    return error_draws(found.alone[group].problem, rates, np.random.default_rng(7))["tce"]
 
 
 def of_exact(found, group, draws=4000, seed=3):
@@ -135,7 +135,7 @@ def of_its_own_rows(found, group):
     draws = alone.exact(4000, np.random.default_rng(3)).draws
     values = {name: array[None] for name, array in draws.items()}
     rates = alone.rates.cell_rates(values, np.random.default_rng(0))
-    return quantities(alone.problem, rates, np.random.default_rng(7))["tce"].ravel()
+    return error_draws(alone.problem, rates, np.random.default_rng(7))["tce"].ravel()
 
 
 def test_a_group_of_a_million_rows_is_not_pulled():

@@ -1,0 +1,109 @@
+"""From label rates of cells to calibration errors, draw by draw."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, logit
+
+from bayescal.core.curve import EDGE
+from bayescal.core.functionals import (
+    bin_mean,
+    calibration_gap,
+    expected_calibration_error,
+    maximum_calibration_error,
+)
+from bayescal.core.problem import Problem
+
+type Floats = NDArray[np.float64]
+
+# Places at which a curve is told.
+POINTS = 80
+
+
+def draw_masses(
+    count: NDArray[np.int64], shape: tuple[int, ...], rng: np.random.Generator
+) -> Floats:
+    """Draw the shares of the population that fall into the cells.
+
+    Parameters
+    ----------
+    count : ndarray of shape (..., cell)
+        Rows in each cell.
+    shape : tuple of int
+        Shape of the draws, before the dims of `count`.
+    rng : numpy.random.Generator
+        Source of randomness.
+
+    Returns
+    -------
+    ndarray of shape (*shape, ..., cell)
+        Draws of Dirichlet(count), cells without rows at 0: the Bayesian bootstrap of the scores.
+
+    References
+    ----------
+    .. [1] D. B. Rubin, "The Bayesian Bootstrap", Annals of Statistics 9, 1981.
+    """
+    gamma = rng.standard_gamma(count.astype(float), size=(*shape, *count.shape))
+    return np.asarray(gamma / gamma.sum(axis=-1, keepdims=True))
+
+
+def error_draws(problem: Problem, rates: Floats, rng: np.random.Generator) -> dict[str, Floats]:
+    """Compute calibration errors, label rates and gaps of every draw.
+
+    Parameters
+    ----------
+    problem : Problem
+        Cells and bins.
+    rates : ndarray of shape (chain, draw, cell)
+        Label rates of the cells.
+    rng : numpy.random.Generator
+        Source of the draws of the cells' masses.
+
+    Returns
+    -------
+    dict of str to ndarray
+        ``tce``, ``ece`` and ``mce`` of shape (chain, draw), ``label_rate`` and ``gap`` of shape
+        (chain, draw, bin).
+
+    Notes
+    -----
+    A bin's rate and confidence are means over its cells weighted by their masses, all from one
+    draw. A bin without rows has mass 0; its rate is the mean over its cells, unweighted, where the
+    prior and the neighbours speak.
+    """
+    cells, support = problem.cells, problem.support()
+    mass = draw_masses(cells.count, rates.shape[:-1], rng)
+    weight = mass + problem.in_empty_bin()
+    bin_mass = mass @ problem.membership()
+    rate = bin_mean(weight, rates, support)
+    confidence = bin_mean(weight, cells.mean_score, support)
+    return {
+        "ece": expected_calibration_error(bin_mass, rate, confidence),
+        "tce": expected_calibration_error(mass, rates, cells.mean_score),
+        "mce": maximum_calibration_error(bin_mass, rate, confidence),
+        "label_rate": rate,
+        "gap": calibration_gap(rate, confidence),
+    }
+
+
+def curve_scores(problem: Problem) -> Floats:
+    """Scores at which the calibration curve is told.
+
+    Parameters
+    ----------
+    problem : Problem
+        Cells.
+
+    Returns
+    -------
+    ndarray of shape (point,)
+        Scores, from the lowest to the highest mean score of a cell: half of them in even steps,
+        and half in even steps of the logit, since curves are steep near 0 and 1.
+    """
+    held = problem.cells.mean_score[problem.cells.count > 0]
+    low, high = held.min(), held.max()
+    even = np.linspace(low, high, POINTS // 2)
+    start, stop = logit(np.clip([low, high], EDGE, 1 - EDGE))
+    logits = np.linspace(start, stop, POINTS - POINTS // 2)
+    return np.sort(np.append(even, np.clip(expit(logits), low, high)))

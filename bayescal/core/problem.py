@@ -1,0 +1,112 @@
+"""One binary problem as the models see it: cells of scores, and the bins that they make up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescal.core.bin_counts import BinCounts
+
+type Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Problem:
+    """Counts of one classifier (and class), fine enough for a curve, with the bins above them.
+
+    Attributes
+    ----------
+    coords : mapping of str to str
+        Where the problem stands in a result.
+    cells : BinCounts
+        Fine cells; none straddles the edge of a bin. They may be the bins themselves.
+    bins : BinCounts
+        The bins of the evaluation.
+    """
+
+    coords: Mapping[str, str]
+    cells: BinCounts
+    bins: BinCounts
+
+    def membership(self) -> Floats:
+        """Which cells make up which bin.
+
+        Returns
+        -------
+        ndarray of shape (cell, bin)
+            1 where the cell lies in the bin, else 0.
+        """
+        table = np.zeros((self.cells.n_bins, self.bins.n_bins))
+        table[np.arange(self.cells.n_bins), self.cells.place_in(self.bins.edges)] = 1
+        return table
+
+    def support(self) -> Floats:
+        """Which cells tell the rate of which bin.
+
+        Returns
+        -------
+        ndarray of shape (cell, bin)
+            As `membership`; a bin between two equal edges, as ties make, has no cell of its own and
+            takes those of its neighbour at the end that bins own.
+        """
+        table = self.membership()
+        held, every = np.flatnonzero(table.any(axis=0)), np.arange(self.bins.n_bins)
+        if self.bins.closed == "right":
+            source = held[np.searchsorted(held, every, side="right") - 1]
+        else:
+            source = held[np.searchsorted(held, every, side="left")]
+        return np.asarray(table[:, source])
+
+    def in_empty_bin(self) -> Floats:
+        """Cells whose whole bin has no rows, so that masses cannot weigh them.
+
+        Returns
+        -------
+        ndarray of shape (cell,)
+            1 for those, else 0.
+        """
+        return np.asarray(self.membership() @ (self.bins.count == 0))
+
+
+def pad[Scalar: np.generic](values: NDArray[Scalar], *shape: int) -> NDArray[Scalar]:
+    """Append zeros up to a shape, so that one compiled model serves all sizes below it.
+
+    Parameters
+    ----------
+    values : ndarray
+        Array of at most that shape.
+    *shape : int
+        Shape wanted.
+
+    Returns
+    -------
+    ndarray of that shape
+        Values, then zeros.
+    """
+    return np.pad(
+        values, [(0, size - have) for size, have in zip(shape, values.shape, strict=True)]
+    )
+
+
+def padded_size(n: int, smallest: int) -> int:
+    """Round a number of cells up to the next doubling of the smallest size.
+
+    Parameters
+    ----------
+    n : int
+        Number needed.
+    smallest : int
+        Smallest size.
+
+    Returns
+    -------
+    int
+        ``smallest * 2**k``, at least `n`.
+    """
+    size = smallest
+    while size < n:
+        size *= 2
+    return size
