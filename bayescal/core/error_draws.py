@@ -48,7 +48,7 @@ def draw_masses(
     return np.asarray(gamma / gamma.sum(axis=-1, keepdims=True))
 
 
-def error_draws(problem: Problem, rates: Floats, rng: np.random.Generator) -> dict[str, Floats]:
+def error_draws(problem: Problem, rates: Floats, mass: Floats) -> dict[str, Floats]:
     """Compute calibration errors, label rates and gaps of every draw.
 
     Parameters
@@ -57,8 +57,8 @@ def error_draws(problem: Problem, rates: Floats, rng: np.random.Generator) -> di
         Cells and bins.
     rates : ndarray of shape (chain, draw, cell)
         Label rates of the cells.
-    rng : numpy.random.Generator
-        Source of the draws of the cells' masses.
+    mass : ndarray of shape (chain, draw, cell)
+        Shares of the population in the cells, as `draw_masses` gives them.
 
     Returns
     -------
@@ -73,7 +73,6 @@ def error_draws(problem: Problem, rates: Floats, rng: np.random.Generator) -> di
     prior and the neighbours speak.
     """
     cells, support = problem.cells, problem.support()
-    mass = draw_masses(cells.count, rates.shape[:-1], rng)
     weight = mass + problem.in_empty_bin()
     bin_mass = mass @ problem.membership()
     rate = bin_mean(weight, rates, support)

@@ -130,7 +130,7 @@ class Case(Protocol):
         ...
 
     def exact(self, draws: int, rng: np.random.Generator) -> Any:
-        """Posterior without NUTS, an `ExactPosterior`."""
+        """Posterior without NUTS, an `ExactPosterior`; None where there is none."""
         ...
 
     def pieces(

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from bayescal.inference.gaussian import BinomialRegression, Gaussian
+from bayescal.inference.gaussian import Gaussian
 
 type Floats = NDArray[np.float64]
+
+
+class Likelihood(Protocol):
+    """Likelihood of standard normal coefficients."""
+
+    def log_likelihood(self, coef: Floats) -> Floats:
+        """Log-likelihood, (draw,), at coefficients (draw, basis)."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +70,13 @@ class Weighted:
 
 
 def importance_sample(
-    regression: BinomialRegression, proposal: Gaussian, draws: int, rng: np.random.Generator
+    likelihood: Likelihood, proposal: Gaussian, draws: int, rng: np.random.Generator
 ) -> Weighted:
-    """Weigh draws of the proposal by the posterior of a binomial regression.
+    """Weigh draws of the proposal by the posterior.
 
     Parameters
     ----------
-    regression : BinomialRegression
+    likelihood : Likelihood
         Likelihood; the prior of the coefficients is standard normal.
     proposal : Gaussian
         Approximation of the posterior.
@@ -79,12 +88,12 @@ def importance_sample(
     Returns
     -------
     Weighted
-        Draws; `log_evidence` is that of the counts, without the binomial coefficients.
+        Draws; `log_evidence` is that of the data.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from bayescal.inference.gaussian import variational_gaussian
+    >>> from bayescal.inference.gaussian import BinomialRegression, variational_gaussian
     >>> one = BinomialRegression(np.zeros(1), np.ones((1, 1)), np.array([9]), np.array([7]))
     >>> fit = importance_sample(one, variational_gaussian(one), 1000, np.random.default_rng(20))
     >>> fit.ess > 900
@@ -96,4 +105,4 @@ def importance_sample(
     log_prior = -(coef**2).sum(axis=1) / 2
     # The constants of the normal densities cancel, but for the proposal's volume.
     log_proposal = -(standard**2).sum(axis=1) / 2 - np.log(np.abs(np.diag(proposal.root))).sum()
-    return Weighted(coef, regression.log_likelihood(coef) + log_prior - log_proposal)
+    return Weighted(coef, likelihood.log_likelihood(coef) + log_prior - log_proposal)

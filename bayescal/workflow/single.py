@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescal.core.errors import InputError
 from bayescal.core.room import Case, Room
 from bayescal.results.assemble import CaseResult
 from bayescal.workflow.settings import Settings
@@ -36,22 +37,24 @@ def fit_case(room: Room, case: Case, settings: Settings, index: int) -> CaseResu
     -------
     CaseResult
         Arrays by group and variable, diagnostics among them.
+
+    Raises
+    ------
+    InputError
+        If there is no posterior without NUTS, and one is asked for.
     """
     rng = np.random.default_rng([settings.seed, index])
-    shape = (settings.chains, settings.draws)
-    exact = case.exact(settings.chains * settings.draws if settings.quick else _EVIDENCE_DRAWS, rng)
+    number = settings.chains * settings.draws
+    exact = case.exact(number if settings.quick else _EVIDENCE_DRAWS, rng)
     draws: Arrays
     stats: Arrays
     if settings.quick:
-        draws = {
-            name: values.reshape(*shape, *values.shape[1:]) for name, values in exact.draws.items()
-        }
-        stats = {}
+        draws, stats = _exact_draws(exact, settings), {}
     else:
         draws, stats = _sample(room, case, settings, rng)
     pieces = case.pieces(draws, exact, rng)
     # Draws resampled from more than were kept cannot tell more than their own number.
-    ess = min(exact.ess, settings.chains * settings.draws)
+    ess = number if exact is None else min(exact.ess, number)
     health = _health({name: pieces.posterior[name] for name in room.WATCHED}, stats, ess)
     return CaseResult(
         coords=dict(case.coords),
@@ -68,6 +71,16 @@ def fit_case(room: Room, case: Case, settings: Settings, index: int) -> CaseResu
         model_average=pieces.model_average,
         diagnostics={**pieces.diagnostics, **health},
     )
+
+
+def _exact_draws(exact: Any, settings: Settings) -> Arrays:
+    """Draws without NUTS, cut into chains."""
+    if exact is None:
+        raise InputError(
+            "these priors have no posterior without NUTS; got quick=True. Leave quick out."
+        )
+    shape = (settings.chains, settings.draws)
+    return {name: values.reshape(*shape, *values.shape[1:]) for name, values in exact.draws.items()}
 
 
 def _sample(

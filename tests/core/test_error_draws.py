@@ -11,6 +11,10 @@ from bayescal.core.problem import Problem
 from tests.quantities.ece.made import of_counts, problem
 
 
+def _masses(made, rates):
+    return draw_masses(made.cells.count, rates.shape[:-1], np.random.default_rng(5))
+
+
 def with_empty_bin():
     cells = BinCounts(
         [0, 0.1, 0.2, 0.3, 0.4, 0.7, 1],
@@ -60,7 +64,7 @@ def one_draw(made, rates, mass):
 def test_against_plain_loops(made):
     rng = np.random.default_rng(4)
     rates = rng.random((2, 3, made.cells.n_bins))
-    found = error_draws(made, rates, np.random.default_rng(5))
+    found = error_draws(made, rates, _masses(made, rates))
     masses = draw_masses(made.cells.count, (2, 3), np.random.default_rng(5))
     for chain in range(2):
         for draw in range(3):
@@ -72,7 +76,7 @@ def test_against_plain_loops(made):
 def test_shapes_and_ranges():
     made = problem(n=500, n_bins=7)
     rates = np.random.default_rng(4).random((2, 50, made.cells.n_bins))
-    found = error_draws(made, rates, np.random.default_rng(5))
+    found = error_draws(made, rates, _masses(made, rates))
     assert {name: value.shape for name, value in found.items()} == {
         **dict.fromkeys(("ece", "tce", "mce"), (2, 50)),
         **dict.fromkeys(("label_rate", "gap"), (2, 50, 7)),
@@ -85,7 +89,7 @@ def test_shapes_and_ranges():
 def test_rates_equal_to_scores_are_no_error():
     made = problem(n=500, n_bins=7)
     rates = np.broadcast_to(made.cells.mean_score, (1, 20, made.cells.n_bins))
-    found = error_draws(made, rates, np.random.default_rng(5))
+    found = error_draws(made, rates, _masses(made, rates))
     for name in ("ece", "tce", "mce", "gap"):
         np.testing.assert_allclose(found[name], 0, atol=1e-15)
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import bayescal as bc
 from bayescal.core.bin_counts import BinCounts
-from bayescal.core.error_draws import error_draws
+from bayescal.core.error_draws import draw_masses, error_draws
 from bayescal.core.problem import Problem, pad, padded_size
 from bayescal.quantities.ece.prepare import problem_of
 from tests.quantities.ece.made import problem
@@ -40,7 +40,7 @@ def test_bins_that_ties_leave_empty_change_no_error(closed: str) -> None:
     problem = tied(closed)
     rng = np.random.default_rng(20)
     rates = rng.random((1, 50, problem.cells.n_bins))
-    found = error_draws(problem, rates, rng)
+    found = error_draws(problem, rates, draw_masses(problem.cells.count, rates.shape[:-1], rng))
     assert all(np.isfinite(values).all() for values in found.values())
     # Each of the two distinct scores is a bin, so binned and unbinned error are one number.
     np.testing.assert_allclose(found["ece"], found["tce"], rtol=1e-12)

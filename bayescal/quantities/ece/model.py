@@ -9,13 +9,7 @@ import numpy as np
 from bayescal.core.bin_counts import BinCounts
 from bayescal.core.edges import Strategy
 from bayescal.core.errors import InputError
-from bayescal.core.functionals import (
-    bin_mean,
-    calibration_gap,
-    expected_calibration_error,
-    maximum_calibration_error,
-)
-from bayescal.core.problem import Problem, pad
+from bayescal.core.problem import Problem
 from bayescal.core.scores import Scores
 from bayescal.quantities.ece.family import Family, family
 from bayescal.quantities.ece.prepare import problems
@@ -98,25 +92,10 @@ def model_of(problem: Problem, rates: Family) -> pm.Model:
     """
     import pymc as pm
 
+    from bayescal.inference.error_model import add_errors, mass_of_rows
+
     cells, n_bins = rates.structure[-1], problem.bins.n_bins
     with pm.Model(coords={"cell": np.arange(cells), "bin": np.arange(n_bins)}) as model:
         rate = rates.add_to_model()
-        count = pad(problem.cells.count, cells)
-        score = pm.Data("mean_score", pad(problem.cells.mean_score, cells), dims="cell")
-        table = pad(problem.membership(), cells, n_bins)
-        member = pm.Data("membership", table, dims=("cell", "bin"))
-        table = pad(problem.support(), cells, n_bins)
-        support = pm.Data("support", table, dims=("cell", "bin"))
-        # Normalised gammas are Dirichlet(count); cells without rows have mass 0, not a density.
-        gamma = pm.Gamma("gamma", np.maximum(count, 1), 1, dims="cell") * (count > 0)
-        mass = gamma / gamma.sum()
-        weight = mass + pad(problem.in_empty_bin(), cells)
-        bin_mass = mass @ member
-        label_rate = bin_mean(weight, rate, support)
-        confidence = bin_mean(weight, score, support)
-        pm.Deterministic("label_rate", label_rate, dims="bin")
-        pm.Deterministic("gap", calibration_gap(label_rate, confidence), dims="bin")
-        pm.Deterministic("ece", expected_calibration_error(bin_mass, label_rate, confidence))
-        pm.Deterministic("tce", expected_calibration_error(mass, rate, score))
-        pm.Deterministic("mce", maximum_calibration_error(bin_mass, label_rate, confidence))
+        add_errors(problem, rate, mass_of_rows(problem, cells), cells)
     return model

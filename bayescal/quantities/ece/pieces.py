@@ -11,7 +11,7 @@ from scipy.special import gammaln, xlog1py, xlogy
 
 from bayescal.core.bin_counts import BinCounts
 from bayescal.core.edges import STRATEGIES
-from bayescal.core.error_draws import curve_scores, error_draws
+from bayescal.core.error_draws import curve_scores, draw_masses, error_draws
 from bayescal.core.problem import Problem, pad
 from bayescal.core.room import Pieces
 from bayescal.quantities.ece.bounds import Bounds, bounds
@@ -69,10 +69,11 @@ def tell(
     Pieces
         All but the draws of the model's own variables and their priors.
     """
-    posterior = error_draws(problem, rates, rng)
+    count = problem.cells.count
+    posterior = error_draws(problem, rates, draw_masses(count, rates.shape[:-1], rng))
     points = curve_scores(problem)
     posterior["calibration_curve"] = curve(points)
-    before = error_draws(problem, prior_rates[None], rng)
+    before = error_draws(problem, prior_rates[None], draw_masses(count, (1, len(prior_rates)), rng))
     p_calibrated = probability_calibrated(problem.cells, exact.log_evidence, priors.calibrated)
     slab = 1 - np.nan_to_num(p_calibrated)
     jump = _log_bayes_factor_jump(problem, priors, exact, rng)

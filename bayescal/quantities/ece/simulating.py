@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.bin_counts import BinCounts
-from bayescal.core.error_draws import Floats, error_draws
+from bayescal.core.error_draws import Floats, draw_masses, error_draws
 from bayescal.core.problem import Problem
 from bayescal.quantities.ece.case import EceCase
 from bayescal.quantities.ece.grouped import GroupedCase
@@ -73,7 +73,8 @@ def _grouped(case: GroupedCase, rng: np.random.Generator) -> tuple[GroupedCase, 
 def _drawn(problem: Problem, rates: Floats, rng: np.random.Generator) -> tuple[Problem, Values]:
     """Labels of one problem for one draw of its cells' rates, and the quantities behind them."""
     again = _relabelled(problem, rng.binomial(problem.cells.count, rates[0]))
-    drawn = error_draws(problem, rates[None], rng)
+    mass = draw_masses(problem.cells.count, (1, len(rates)), rng)
+    drawn = error_draws(problem, rates[None], mass)
     return again, {name: value[0, 0] for name, value in drawn.items()}
 
 

@@ -11,7 +11,7 @@ from scipy.stats import beta, betabinom, binom, gamma, lognorm, norm
 
 import bayescal as bc
 from bayescal.core.bin_counts import BinCounts
-from bayescal.core.error_draws import error_draws
+from bayescal.core.error_draws import draw_masses, error_draws
 from bayescal.core.errors import InputError
 from bayescal.core.problem import Problem, pad
 from bayescal.quantities.ece.family import family
@@ -52,7 +52,8 @@ def test_deterministics_are_the_quantities_of_the_same_draws(prior, made):
     exact = rates.exact(3, np.random.default_rng(1))
     draws = {name: values[None] for name, values in exact.draws.items()}
     cell_rates = rates.cell_rates(draws, np.random.default_rng(2))
-    expected = error_draws(made, cell_rates, np.random.default_rng(3))
+    drawn = draw_masses(made.cells.count, cell_rates.shape[:-1], np.random.default_rng(3))
+    expected = error_draws(made, cell_rates, drawn)
     # The same gammas that `error_draws` makes its masses of; empty cells may have any.
     masses = np.random.default_rng(3).standard_gamma(
         made.cells.count.astype(float), size=(1, 3, made.cells.n_bins)

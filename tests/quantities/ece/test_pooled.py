@@ -9,7 +9,7 @@ from scipy.special import expit
 from scipy.stats import lognorm, norm
 
 import bayescal as bc
-from bayescal.core.error_draws import error_draws
+from bayescal.core.error_draws import draw_masses, error_draws
 from bayescal.inference.sampler import compile_model
 from bayescal.quantities.ece import pooled
 from bayescal.quantities.ece.fitting import cases
@@ -32,7 +32,9 @@ def case(sizes, slopes, shifts=None, *, seed=1, **options):
 def errors(found, draws, group):
     """TCE of one group, draw by draw."""
     rates = found.rates.cell_rates(draws, group)
-    return error_draws(found.alone[group].problem, rates, np.random.default_rng(7))["tce"]
+    problem = found.alone[group].problem
+    mass = draw_masses(problem.cells.count, rates.shape[:-1], np.random.default_rng(7))
+    return error_draws(problem, rates, mass)["tce"]
 
 
 def of_exact(found, group, draws=4000, seed=3):
@@ -135,7 +137,8 @@ def of_its_own_rows(found, group):
     draws = alone.exact(4000, np.random.default_rng(3)).draws
     values = {name: array[None] for name, array in draws.items()}
     rates = alone.rates.cell_rates(values, np.random.default_rng(0))
-    return error_draws(alone.problem, rates, np.random.default_rng(7))["tce"].ravel()
+    mass = draw_masses(alone.problem.cells.count, rates.shape[:-1], np.random.default_rng(7))
+    return error_draws(alone.problem, rates, mass)["tce"].ravel()
 
 
 def test_a_group_of_a_million_rows_is_not_pulled():

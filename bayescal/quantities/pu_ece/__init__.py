@@ -1,0 +1,150 @@
+"""Expected calibration error from positive and unlabelled rows: estimate, bounds and posterior."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from bayescal.core.room import Reference
+
+# Bound here, once: the module of the same name would take the name when something loads it first.
+from bayescal.quantities.pu_ece.bounds import bounds
+
+if TYPE_CHECKING:
+    from bayescal.core.curve import SmoothCurve
+    from bayescal.quantities.pu_ece.bounds import optimal_n_bins
+    from bayescal.quantities.pu_ece.class_prior import estimate_class_prior
+    from bayescal.quantities.pu_ece.classifier import PUClassifier
+    from bayescal.quantities.pu_ece.estimator import Estimate, estimate
+    from bayescal.quantities.pu_ece.fitting import cases, describe, pairing
+    from bayescal.quantities.pu_ece.mixture_tce import tce_from_logits
+    from bayescal.quantities.pu_ece.model import build_model
+    from bayescal.quantities.pu_ece.priors import IndependentBins, MixtureBins, PriorDraws, Priors
+    from bayescal.quantities.pu_ece.risk import nnpu_risk, upu_risk
+    from bayescal.quantities.pu_ece.simulating import replicate
+
+NAME = "pu_ece"
+TITLE = "Expected calibration error from positive and unlabelled rows"
+ESTIMAND = (
+    "tce: the mean over the unlabelled population of |P(Y = 1 | score) - score|. ece: the same "
+    "after scores and labels are averaged within bins. mce: the largest such gap of a bin. "
+    "class_prior: the share of positives in that population."
+)
+REFERENCES: tuple[Reference, ...] = (
+    Reference(
+        "pu-ece",
+        '"Estimating Expected Calibration Error for Positive-Unlabeled Learning", Transactions on '
+        "Machine Learning Research, 2025. https://openreview.net/forum?id=SvoBtLIrPZ",
+        "PU-ECE and its bins, section 3.1; number of bins, Corollary 1; bias, Theorem 1; error of "
+        "the class prior, Theorem 2; generalization, Theorem 3 and Corollary 2.",
+    ),
+    Reference(
+        "prentice-pyke",
+        'R. L. Prentice and R. Pyke, "Logistic disease incidence models and case-control studies", '
+        "Biometrika 66(3), 1979. https://doi.org/10.1093/biomet/66.3.403",
+        "Likelihood of a curve from samples taken by outcome.",
+    ),
+    Reference(
+        "garg",
+        'S. Garg, Y. Wu, A. J. Smola, S. Balakrishnan and Z. C. Lipton, "Mixture Proportion '
+        'Estimation and PU Learning: A Modern Approach", NeurIPS 2021. '
+        "https://arxiv.org/abs/2111.00980",
+        "Best bin estimation of the class prior, Algorithm 1.",
+    ),
+    Reference(
+        "kiryo",
+        "R. Kiryo, G. Niu, M. C. du Plessis and M. Sugiyama, "
+        '"Positive-Unlabeled Learning with Non-Negative Risk Estimator", NeurIPS 2017. '
+        "https://arxiv.org/abs/1703.00593",
+        "Risk estimators uPU and nnPU, Eqs. (3) and (6).",
+    ),
+    Reference(
+        "rubin",
+        'D. B. Rubin, "The Bayesian Bootstrap", Annals of Statistics 9(1), 1981. '
+        "https://doi.org/10.1214/aos/1176345338",
+        "Posterior of the unlabelled scores' distribution.",
+    ),
+)
+DIMS: Mapping[str, tuple[str, ...]] = {
+    "label_rate": ("bin",),
+    "exceeds_one": ("bin",),
+    "gap": ("bin",),
+    "confidence": ("bin",),
+    "bin_mass": ("bin",),
+    "positive_mass": ("bin",),
+    "negative_mass": ("bin",),
+    "count": ("bin",),
+    "positive_count": ("bin",),
+    "bin_edges": ("bin_edge",),
+    "calibration_curve": ("point",),
+    "curve_score": ("point",),
+    "coef": ("basis",),
+    "events": ("cell",),
+    "cell_count": ("cell",),
+    "cell_score": ("cell",),
+}
+WATCHED = ("ece", "tce", "mce", "label_rate", "class_prior")
+
+_HOME = {
+    "Estimate": "estimator",
+    "IndependentBins": "priors",
+    "MixtureBins": "priors",
+    "PUClassifier": "classifier",
+    "PriorDraws": "priors",
+    "Priors": "priors",
+    "SmoothCurve": "priors",
+    "build_model": "model",
+    "cases": "fitting",
+    "describe": "fitting",
+    "estimate": "estimator",
+    "estimate_class_prior": "class_prior",
+    "nnpu_risk": "risk",
+    "optimal_n_bins": "bounds",
+    "pairing": "fitting",
+    "replicate": "simulating",
+    "tce_from_logits": "mixture_tce",
+    "upu_risk": "risk",
+}
+
+__all__ = [
+    "DIMS",
+    "ESTIMAND",
+    "NAME",
+    "REFERENCES",
+    "TITLE",
+    "WATCHED",
+    "Estimate",
+    "IndependentBins",
+    "MixtureBins",
+    "PUClassifier",
+    "PriorDraws",
+    "Priors",
+    "SmoothCurve",
+    "bounds",
+    "build_model",
+    "cases",
+    "describe",
+    "estimate",
+    "estimate_class_prior",
+    "nnpu_risk",
+    "optimal_n_bins",
+    "pairing",
+    "replicate",
+    "tce_from_logits",
+    "upu_risk",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Load a name of the room on first use, so that its arithmetic never loads PyMC."""
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """List the room's names, loaded or not."""
+    return sorted(set(globals()) | set(__all__))

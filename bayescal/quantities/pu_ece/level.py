@@ -1,0 +1,100 @@
+"""The level of a calibration curve, found from the mean label rate that it must have."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+type Floats = NDArray[np.float64]
+
+_CLOSE = 1e-12
+_MAX_STEPS = 200
+_FAR = 80.0
+# Enough from a start within a few logits, as NUTS has; each takes one pass over the cells.
+_GRAPH_STEPS = 8
+_LONGEST = 3.0
+SMALLEST = 1e-12
+"""A mean label rate is kept this far from 0 and 1."""
+
+
+def solve_level(base: Floats, rise: Floats, weight: Floats, mean_rate: Floats) -> Floats:
+    """Find how far to raise a curve so that its mean label rate is the one given.
+
+    Parameters
+    ----------
+    base : ndarray of shape (..., cell)
+        Logit of the label rates at level 0.
+    rise : ndarray of shape (cell,), above 0
+        What a unit of the level adds to each logit.
+    weight : ndarray of shape (cell,)
+        Shares of the cells, summing to 1.
+    mean_rate : ndarray of shape (...), in (0, 1)
+        Mean label rate wanted.
+
+    Returns
+    -------
+    ndarray of shape (...)
+        The level, to 12 digits: Newton's method on the logit of the mean, kept inside a bracket by
+        bisection.
+    """
+    level = np.zeros(base.shape[:-1])
+    low, high = np.full(level.shape, -_FAR / rise.min()), np.full(level.shape, _FAR / rise.min())
+    for _ in range(_MAX_STEPS):
+        rate = expit(base + level[..., None] * rise)
+        excess = rate @ weight - mean_rate
+        slope = (rate * (1 - rate) * rise) @ weight
+        low, high = np.where(excess < 0, level, low), np.where(excess > 0, level, high)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            step = level - excess / slope
+        after = np.where((step > low) & (step < high), step, (low + high) / 2)
+        after = np.where(excess == 0, level, after)
+        done = np.abs(after - level) <= _CLOSE * (1 + np.abs(level))
+        level = after
+        if done.all():
+            break
+    return level
+
+
+def level_in_graph(base: Any, rise: Any, weight: Any, mean_rate: Any, start: Any) -> Any:
+    """Do the same in a PyTensor graph, with the derivatives of the solution.
+
+    Parameters
+    ----------
+    base : TensorVariable of shape (cell,)
+        Logit of the label rates at level 0.
+    rise, weight : TensorVariable of shape (cell,)
+        As in `solve_level`.
+    mean_rate : TensorVariable
+        Mean label rate wanted.
+    start : TensorVariable
+        Level to start from.
+
+    Returns
+    -------
+    TensorVariable
+        The level.
+
+    Notes
+    -----
+    The steps towards the solution are hidden from differentiation; one last step from it is not,
+    and its derivative is that of the implicit function.
+    """
+    import pytensor.tensor as pt
+    from pytensor.gradient import disconnected_grad
+
+    wanted = pt.log(mean_rate) - pt.log1p(-mean_rate)
+    level = start
+    for _ in range(_GRAPH_STEPS):
+        rate = pt.sigmoid(base + level * rise)
+        mean = pt.clip((weight * rate).sum(), SMALLEST, 1 - SMALLEST)
+        slope = (weight * rate * (1 - rate) * rise).sum() / (mean * (1 - mean))
+        gap = pt.log(mean) - pt.log1p(-mean) - wanted
+        level = level - pt.clip(gap / (slope + SMALLEST), -_LONGEST, _LONGEST)
+    found = disconnected_grad(level)  # type: ignore[no-untyped-call]
+    rate = pt.sigmoid(base + found * rise)
+    by_level = (weight * rate * (1 - rate) * rise).sum()
+    slope = disconnected_grad(by_level)  # type: ignore[no-untyped-call]
+    return found - ((weight * rate).sum() - mean_rate) / slope

@@ -1,0 +1,107 @@
+"""The room's PyMC model: positives and unlabelled rows by cell, and the calibration errors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bayescal.core.edges import Strategy
+from bayescal.core.errors import InputError
+from bayescal.core.pu_scores import PUScores
+from bayescal.quantities.pu_ece.family import Family, family
+from bayescal.quantities.pu_ece.prepare import problems
+from bayescal.quantities.pu_ece.priors import Priors
+from bayescal.quantities.pu_ece.problem import PUProblem
+
+if TYPE_CHECKING:
+    import pymc as pm
+
+
+def build_model(
+    data: PUScores,
+    priors: Priors,
+    *,
+    n_bins: int = 15,
+    strategy: Strategy = "quantile",
+    closed: str = "right",
+) -> pm.Model:
+    """Build the model of one classifier, unsampled.
+
+    Parameters
+    ----------
+    data : PUScores
+        One classifier's positive and unlabelled scores.
+    priors : Priors
+        Priors; the class prior has no default.
+    n_bins, strategy, closed
+        Bins of the evaluation, cut on the unlabelled scores; see `bayescal.bin_scores`.
+
+    Returns
+    -------
+    pm.Model
+        Observed ``events`` (cell), the positives; Deterministics ``class_prior``, ``label_rate``
+        and ``gap`` (bin), ``ece``, ``tce`` and ``mce``; data as pm.Data.
+
+    Raises
+    ------
+    InputError
+        If the data hold more than one classifier.
+
+    Notes
+    -----
+    In a cell of the score with U unlabelled rows, of which the share ``rate`` is positive, the
+    positives' density is ``rate / pi`` times that of the unlabelled rows. Of the cell's P + U rows
+    therefore ``P ~ Binomial(P + U, rho)``, ``logit rho = log(nP / nU) + log rate - log pi``: the
+    likelihood of a case-control study [1]_. The logit of the rate is a smooth curve of the score,
+    whose mean over the unlabelled rows is Normal about pi with the standard deviation of such a
+    mean. The curve's level is solved from that mean, which leaves no ridge to sample along.
+
+    References
+    ----------
+    .. [1] R. L. Prentice and R. Pyke, "Logistic disease incidence models and case-control studies",
+       Biometrika 66(3), 1979. https://doi.org/10.1093/biomet/66.3.403
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import bayescal as bc
+    >>> score = np.linspace(0.05, 0.95, 40)
+    >>> pu = bc.PUScores(positive=score[20:], unlabeled=score)
+    >>> priors = bc.pu_ece.Priors(bc.Beta(4, 6))
+    >>> sorted(v.name for v in bc.pu_ece.build_model(pu, priors, n_bins=2).deterministics)
+    ['class_prior', 'ece', 'gap', 'label_rate', 'mce', 'tce']
+    """
+    found = problems(data, priors, n_bins, strategy, closed)
+    if len(found) > 1:
+        raise InputError(
+            f"a model is that of one classifier; got {len(found)}. "
+            f"Take one with .select({data.classifiers[0]!r})."
+        )
+    return model_of(found[0], family(found[0], priors))
+
+
+def model_of(problem: PUProblem, rates: Family) -> pm.Model:
+    """Build the model of one problem.
+
+    Parameters
+    ----------
+    problem : PUProblem
+        Counts.
+    rates : Family
+        The problem under its priors.
+
+    Returns
+    -------
+    pm.Model
+        As `build_model`.
+    """
+    import pymc as pm
+
+    from bayescal.inference.error_model import add_errors
+
+    cells, n_bins = rates.structure[-1], problem.unlabeled.bins.n_bins
+    with pm.Model(coords={"cell": np.arange(cells), "bin": np.arange(n_bins)}) as model:
+        rate, mass = rates.add_to_model()
+        add_errors(problem.unlabeled, rate, mass, cells)
+    return model

@@ -1,0 +1,267 @@
+"""What is believed before the data: the class prior, and the label rates of unlabelled scores."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bayescal.core.curve import SmoothCurve
+from bayescal.core.errors import InputError
+from bayescal.core.prior_base import check_positive
+from bayescal.core.priors import Beta
+
+__all__ = [
+    "ClassPrior",
+    "IndependentBins",
+    "MixtureBins",
+    "PriorDraws",
+    "Priors",
+    "SmoothCurve",
+]
+
+# Fewer draws leave the tails of a class prior to guesswork.
+_MIN_DRAWS = 100
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class PriorDraws:
+    """A class prior that another analysis gave as draws, say of a prevalence study's posterior.
+
+    Parameters
+    ----------
+    values : array-like of shape (draw,), in (0, 1)
+        At least 100 draws that are not all equal.
+
+    Raises
+    ------
+    InputError
+        If there are fewer, all are equal, or one lies outside (0, 1).
+
+    Notes
+    -----
+    The distribution used is that of the draws' logits, smoothed by a Gaussian kernel of Silverman's
+    width. Draws of 3 digits or so are no worse for it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import bayescal as bc
+    >>> study = np.random.default_rng(20).beta(40, 160, size=2000)
+    >>> round(bc.pu_ece.PriorDraws(study).mean, 2)
+    0.2
+    """
+
+    values: tuple[float, ...]
+
+    def __init__(self, values: ArrayLike) -> None:
+        found = np.asarray(values, dtype=float).ravel()
+        if found.size < _MIN_DRAWS:
+            raise InputError(
+                f"draws of a class prior must be at least {_MIN_DRAWS}; got {found.size}. "
+                "Pass a Beta instead, or a number if the class prior is known."
+            )
+        wrong = np.flatnonzero(~((found > 0) & (found < 1)))
+        if wrong.size:
+            raise InputError(
+                f"draws of a class prior must lie in (0, 1); got {found[wrong[0]]} at draw "
+                f"{wrong[0]}. Leave out draws that hold no positives or nothing else."
+            )
+        if np.ptp(found) == 0:
+            raise InputError(
+                f"draws of a class prior must differ; all are {found[0]}. Pass the number itself."
+            )
+        object.__setattr__(self, "values", tuple(found.tolist()))
+
+    @property
+    def mean(self) -> float:
+        """Mean of the draws."""
+        return float(np.mean(self.values))
+
+    def describe(self) -> str:
+        """Put the draws into words.
+
+        Returns
+        -------
+        str
+            Number, mean and central 90%.
+        """
+        low, high = np.quantile(self.values, [0.05, 0.95])
+        return (
+            f"given by {len(self.values)} draws: mean {self.mean:.3g}, "
+            f"90% between {low:.3g} and {high:.3g}"
+        )
+
+
+type ClassPrior = float | Beta | PriorDraws
+
+
+@dataclass(frozen=True, slots=True)
+class MixtureBins:
+    """Bins of positives r and negatives t whose mixture the unlabelled are.
+
+    Parameters
+    ----------
+    concentration : float, above 0, default 1
+        Of the Dirichlet priors of r and t: 1 is flat.
+
+    Notes
+    -----
+    The paper's bins taken at their word: ``q = pi r + (1 - pi) t``, with no link between a bin's
+    score and its label rate. Sampling is sound and the intervals are not: noise in each bin pushes
+    the calibration error up. The documentation gives the coverage.
+    """
+
+    concentration: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_positive(self.concentration, "concentration")
+
+
+@dataclass(frozen=True, slots=True)
+class IndependentBins:
+    """Bins of positives r and of unlabelled q, independent but for ``pi r <= q`` in every bin.
+
+    Parameters
+    ----------
+    concentration : float, above 0, default 1
+        Of the Dirichlet priors of r and q: 1 is flat.
+
+    Notes
+    -----
+    Cutting two independent Dirichlets down to where the constraint holds is a belief of its own: a
+    large class prior satisfies it less often, by a factor ``(1 - pi)**(bins - 1)`` with flat
+    Dirichlets, so that the class prior is pulled below its prior. The documentation gives the
+    coverage.
+    """
+
+    concentration: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_positive(self.concentration, "concentration")
+
+
+type LabelRatePrior = SmoothCurve | MixtureBins | IndependentBins
+
+
+def _default_curve() -> SmoothCurve:
+    # Positives and unlabelled rows tell less of the curve than labels: wiggles shorter than the
+    # spread of the scores are not seen in them, and would only widen and lift the error.
+    return SmoothCurve(lengthscales=(1.0,))
+
+
+@dataclass(frozen=True, slots=True)
+class Priors:
+    """Priors of the calibration error from positive and unlabelled rows.
+
+    Parameters
+    ----------
+    class_prior : float in (0, 1), Beta or PriorDraws
+        Share pi of positives among the unlabelled: known, believed, or drawn elsewhere. It has no
+        default, as no data at hand tell it: see `bayescal.pu_ece.estimate_class_prior`. A number
+        declares it known: one that is off by a tenth destroys every interval.
+    label_rate : SmoothCurve, MixtureBins or IndependentBins, default SmoothCurve(lengthscales=(1,))
+        Prior of the probability of the event given the score, should the classifier not be
+        calibrated.
+    calibrated : float, in [0, 1), default 0.5
+        Prior probability that the classifier is calibrated: that the probability of the event is
+        the score. 0 leaves this alternative out; bins never have it.
+
+    Raises
+    ------
+    InputError
+        If a number lies outside its range, or a prior is none of those named.
+
+    Examples
+    --------
+    >>> import bayescal as bc
+    >>> bc.pu_ece.Priors(class_prior=bc.Beta(4, 16)).calibrated
+    0.5
+    """
+
+    class_prior: ClassPrior = None  # type: ignore[assignment]  # refused below, in words
+    label_rate: LabelRatePrior = field(default_factory=_default_curve)
+    calibrated: float = 0.5
+
+    def __post_init__(self) -> None:
+        pi = self.class_prior
+        if pi is None:
+            raise InputError(
+                "class_prior must be given: positive and unlabelled rows alone do not tell it. "
+                "Pass the share of positives among the unlabelled, as Priors(Beta(4, 16)), or "
+                "bound it with bayescal.pu_ece.estimate_class_prior."
+            )
+        if isinstance(pi, int | float):
+            if not 0 < pi < 1:
+                raise InputError(
+                    f"class_prior must lie in (0, 1); got {pi}. Pass the share of positives among "
+                    "the unlabelled rows, as Beta(4, 16) if it is not known."
+                )
+            object.__setattr__(self, "class_prior", float(pi))
+        elif not isinstance(pi, Beta | PriorDraws):
+            raise InputError(
+                f"class_prior must be a number, a Beta or PriorDraws; got {type(pi).__name__}."
+            )
+        if not isinstance(self.label_rate, SmoothCurve | MixtureBins | IndependentBins):
+            raise InputError(
+                "label_rate must be a SmoothCurve, MixtureBins or IndependentBins; "
+                f"got {type(self.label_rate).__name__}."
+            )
+        if not 0 <= self.calibrated < 1:
+            raise InputError(
+                f"calibrated must be a probability in [0, 1); got {self.calibrated}. "
+                "Pass 0.5 to hold both alternatives equally likely."
+            )
+
+    @property
+    def class_prior_mean(self) -> float:
+        """Mean of the class prior, which the paper's estimate is told with."""
+        return self.class_prior if isinstance(self.class_prior, float) else self.class_prior.mean
+
+    def to_json(self) -> str:
+        """Write the priors as JSON.
+
+        Returns
+        -------
+        str
+            The class prior, the kind of label-rate prior with its parameters, and `calibrated`.
+        """
+        pi = self.class_prior
+        return json.dumps(
+            {
+                "class_prior": pi if isinstance(pi, float) else {type(pi).__name__: asdict(pi)},
+                "label_rate": {type(self.label_rate).__name__: asdict(self.label_rate)},
+                "calibrated": self.calibrated,
+            }
+        )
+
+    def describe(self) -> str:
+        """Put the priors into words.
+
+        Returns
+        -------
+        str
+            Two or three sentences.
+        """
+        pi, rate = self.class_prior, self.label_rate
+        share = f"declared known: {pi:g}" if isinstance(pi, float) else pi.describe()
+        text = f"The share of positives among the unlabelled rows is {share}. "
+        match rate:
+            case SmoothCurve():
+                scales = ", ".join(f"{scale:g}" for scale in rate.lengthscales)
+                return (
+                    f"{text}The probability of the event is a smooth curve of the score: in logits,"
+                    " an intercept, a slope and a Gaussian process of standard deviation "
+                    f"{rate.scale:g} each, at length scales {scales}. "
+                    f"The prior probability of exact calibration is {self.calibrated:g}."
+                )
+            case MixtureBins():
+                what = "positives and of negatives"
+            case IndependentBins():
+                what = "positives and of unlabelled rows (positives never exceeding their share)"
+        return (
+            f"{text}The shares of the bins among {what} are Dirichlet with concentration "
+            f"{rate.concentration:g} each."
+        )
