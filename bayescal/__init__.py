@@ -20,9 +20,10 @@ if TYPE_CHECKING:
     from bayescal.core.binning import bin_scores
     from bayescal.core.errors import ConvergenceWarning, InputError, OutputError
     from bayescal.core.priors import Beta, HalfNormal, LogNormal, Normal
+    from bayescal.core.pu_scores import PUScores
     from bayescal.core.scores import Scores
     from bayescal.core.tables import read_scores
-    from bayescal.quantities import ece
+    from bayescal.quantities import ece, pu_ece
     from bayescal.results.difference import difference
     from bayescal.results.intervals import interval
     from bayescal.results.io import load, save
@@ -39,6 +40,7 @@ _HOME = {
     "LogNormal": "bayescal.core.priors",
     "Normal": "bayescal.core.priors",
     "OutputError": "bayescal.core.errors",
+    "PUScores": "bayescal.core.pu_scores",
     "Scores": "bayescal.core.scores",
     "bin_scores": "bayescal.core.binning",
     "difference": "bayescal.results.difference",
@@ -54,6 +56,7 @@ _MODULES = {
     "datasets": "bayescal.datasets",
     "ece": "bayescal.quantities.ece",
     "plots": "bayescal.plots",
+    "pu_ece": "bayescal.quantities.pu_ece",
 }
 
 __all__ = [
@@ -65,6 +68,7 @@ __all__ = [
     "LogNormal",
     "Normal",
     "OutputError",
+    "PUScores",
     "Scores",
     "__version__",
     "bin_scores",
@@ -76,6 +80,7 @@ __all__ = [
     "load",
     "marginal",
     "plots",
+    "pu_ece",
     "read_scores",
     "report",
     "save",

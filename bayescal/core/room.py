@@ -43,6 +43,8 @@ class Pieces:
         Of shape (chain, draw, ...).
     observed_data, constant_data, point_estimate, bounds : mapping of str to ndarray or number
     model_average, diagnostics : mapping of str to number
+    sensitivity : mapping of str to ndarray
+        The answer as a function of what is assumed.
     bounds_attrs : mapping of str to mapping
         ``kind`` and ``assumption`` of each bound, in words.
     """
@@ -58,6 +60,7 @@ class Pieces:
     bounds_attrs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     model_average: Arrays = field(default_factory=dict)
     diagnostics: Arrays = field(default_factory=dict)
+    sensitivity: Arrays = field(default_factory=dict)
 
 
 class ExactPosterior(Protocol):

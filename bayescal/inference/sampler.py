@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pymc as pm
 from numpy.typing import NDArray
-from pymc.model.transform.basic import prune_vars_detached_from_observed
 
 from bayescal.core.errors import InputError
 from bayescal.inference.on_demand import on_demand
+from bayescal.inference.pruning import density_core
 
 # nutpie needs ArviZ, and with it Matplotlib and most of SciPy, for a conversion that is not used
 # here: two of the seven seconds that a single fit takes on the command line.
@@ -181,8 +181,9 @@ def compile_model(model: pm.Model) -> CompiledModel:
     Parameters
     ----------
     model : pm.Model
-        A model with continuous free variables and pm.Data. What does not lead to an observed
-        variable is left out: it is known in closed form or computed from the draws.
+        A model with continuous free variables and pm.Data. What leads neither to an observed
+        variable nor to a potential is left out: it is known in closed form or computed from the
+        draws.
 
     Returns
     -------
@@ -195,7 +196,7 @@ def compile_model(model: pm.Model) -> CompiledModel:
     handed to nutpie as a function. Nutpie's own compiler fuses more but starts from nothing in
     every process, which costs more than many fits.
     """
-    core = prune_vars_detached_from_observed(model)
+    core = density_core(model)
     density = core.logp_dlogp_function(ravel_inputs=True, mode="NUMBA")
     density.set_extra_values({})
     log_density = density._pytensor_function

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bayescal.quantities import ece
+from bayescal.quantities import ece, pu_ece
 
 if TYPE_CHECKING:
     from bayescal.core.room import Room
 
-ROOMS: dict[str, Room] = {ece.NAME: ece}
+ROOMS: dict[str, Room] = {ece.NAME: ece, pu_ece.NAME: pu_ece}
 """The rooms by name; tests, command line, report and docs read them from here."""

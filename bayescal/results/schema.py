@@ -34,6 +34,8 @@ BOUNDS: Final = "bounds"
 DIAGNOSTICS: Final = "diagnostics"
 MODEL_AVERAGE: Final = "model_average"
 PAIRING: Final = "pairing"
+SENSITIVITY: Final = "sensitivity"
+"""The answer as a function of what is assumed, such as the class prior."""
 
 DRAW_GROUPS: Final = (POSTERIOR, PRIOR, SAMPLE_STATS, LOG_LIKELIHOOD, LOG_PRIOR)
 PLAIN_GROUPS: Final = (
@@ -43,6 +45,7 @@ PLAIN_GROUPS: Final = (
     BOUNDS,
     MODEL_AVERAGE,
     DIAGNOSTICS,
+    SENSITIVITY,
 )
 REQUIRED_GROUPS: Final = (POSTERIOR, POINT_ESTIMATE, DIAGNOSTICS)
 

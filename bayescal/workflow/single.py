@@ -70,6 +70,7 @@ def fit_case(room: Room, case: Case, settings: Settings, index: int) -> CaseResu
         bounds_attrs=pieces.bounds_attrs,
         model_average=pieces.model_average,
         diagnostics={**pieces.diagnostics, **health},
+        sensitivity=pieces.sensitivity,
     )
 
 

@@ -56,7 +56,7 @@ def _of_fit(result: CaseResult) -> list[str]:
     wrong = problems(figures)
     if wrong:
         found.append(f"the fit did not converge, {'; '.join(wrong)}. {REMEDY}")
-    if not figures["importance_ess"] >= MIN_ESS:
+    if figures["importance_ess"] < MIN_ESS:
         found.append(
             f"the probability of calibration rests on {figures['importance_ess']:.0f} effective "
             f"draws (at least {MIN_ESS} are asked). Do not rely on it or on the lower ends."

@@ -81,6 +81,13 @@ DIMS: Mapping[str, tuple[str, ...]] = {
     "curve_score": ("point",),
     "coef": ("basis",),
     "events": ("cell",),
+    "sensitivity/class_prior": ("class_prior_point",),
+    "sensitivity/ece": ("class_prior_point",),
+    "envelope_lower": ("class_prior_point",),
+    "envelope_upper": ("class_prior_point",),
+    "sensitivity/tce_lower": ("class_prior_point",),
+    "sensitivity/tce_mean": ("class_prior_point",),
+    "sensitivity/tce_upper": ("class_prior_point",),
     "cell_count": ("cell",),
     "cell_score": ("cell",),
 }

@@ -101,7 +101,13 @@ class PUCase:
         """Hash of the counts, cells and bins."""
         cells, bins = self.problem.cells, self.problem.unlabeled.bins
         digest = hashlib.sha256(repr(sorted(self.coords.items())).encode())
-        for array in (cells.edges, cells.count, self.problem.positive, cells.mean_score, bins.edges):
+        for array in (
+            cells.edges,
+            cells.count,
+            self.problem.positive,
+            cells.mean_score,
+            bins.edges,
+        ):
             digest.update(array.tobytes())
         digest.update(f"{bins.strategy} {bins.closed}".encode())
         return digest.hexdigest()
@@ -141,7 +147,7 @@ class PUCase:
         posterior = self.quantities(draws, rng)
         prior_draws = self.rates.prior_draws(PRIOR_DRAWS, rng)
         before = self.quantities({name: v[None] for name, v in prior_draws.items()}, rng)
-        p_calibrated = self._probability_calibrated(exact)
+        p_calibrated = self.probability_calibrated(exact)
         slab = 1 - np.nan_to_num(p_calibrated)
         theory = theory_of(problem, self.priors)._asdict()
         held = np.flatnonzero(problem.positive + problem.cells.count)
@@ -157,7 +163,7 @@ class PUCase:
             observed_data={"events": pad(problem.positive[held], size)},
             constant_data={
                 "curve_score": points,
-                "cell_count": pad(problem.cells.count[held], size),
+                "cell_count": pad(problem.total[held], size),
                 "cell_score": pad(problem.cells.mean_score[held], size),
             },
             point_estimate=estimate_of(problem, self.priors),
@@ -198,8 +204,19 @@ class PUCase:
         found = error_draws(self.problem.unlabeled, rates, self.rates.masses(draws, rng))
         return {**found, "class_prior": self.rates.class_prior(draws)}
 
-    def _probability_calibrated(self, exact: Exact | None) -> float:
-        """NaN where the prior leaves calibration out, as the bins' does."""
+    def probability_calibrated(self, exact: Exact | None) -> float:
+        """Weigh a calibrated classifier against the curve.
+
+        Parameters
+        ----------
+        exact : Exact or None
+            For the curve's evidence.
+
+        Returns
+        -------
+        float
+            Posterior probability; NaN where the prior leaves calibration out, as the bins' does.
+        """
         prior = self.priors.calibrated
         if exact is None or prior == 0:
             return float("nan")

@@ -1,4 +1,4 @@
-"""Do the positives look drawn from the unlabelled rows, at any class prior that is believed?"""
+"""Whether the positives look drawn from the unlabelled rows, at a class prior believed."""
 
 from __future__ import annotations
 

@@ -13,8 +13,8 @@ type Floats = NDArray[np.float64]
 _CLOSE = 1e-12
 _MAX_STEPS = 200
 _FAR = 80.0
-# Enough from a start within a few logits, as NUTS has; each takes one pass over the cells.
-_GRAPH_STEPS = 8
+# Enough from a start within a logit, as NUTS has; each takes one pass over the cells.
+_GRAPH_STEPS = 2
 _LONGEST = 3.0
 SMALLEST = 1e-12
 """A mean label rate is kept this far from 0 and 1."""

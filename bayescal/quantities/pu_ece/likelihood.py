@@ -228,6 +228,24 @@ class CaseControl:
         by_mean[:, -1] = found.derivative
         return np.asarray(by_mean / found.slope[:, None])
 
+    def level_at(self, coef: Floats) -> tuple[Floats, Floats]:
+        """Level and its slopes.
+
+        Parameters
+        ----------
+        coef : ndarray of shape (size,)
+            Coefficients.
+
+        Returns
+        -------
+        level : ndarray of shape ()
+        slopes : ndarray of shape (size,)
+            Derivative of the level by each coefficient.
+        """
+        found = self.state(coef[None])
+        rate = expit(found.logit_rate)
+        return found.level[0], self._level_slopes(rate * (1 - rate), found)[0]
+
     def curve(self, coef: Floats, score: Floats) -> Floats:
         """Probability of the event at any score.
 

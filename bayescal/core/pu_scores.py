@@ -1,0 +1,183 @@
+"""Scores of positives and of unlabelled rows, of one or several classifiers, checked once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescal.core.checks import check_known, check_same_length
+from bayescal.core.errors import InputError
+from bayescal.core.intake import Column, probabilities
+
+type Floats = NDArray[np.floating]
+
+
+@dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
+class PUScores:
+    """Scores of rows known to be positive and of rows whose label is not known.
+
+    Parameters
+    ----------
+    positive : array-like or Series of shape (positive,), in [0, 1]
+        Scores of a random sample of positives.
+    unlabeled : array-like or Series of shape (unlabeled,), in [0, 1]
+        Scores of a random sample of the population, positives and negatives.
+    classifier : str, default "classifier"
+        Name of the classifier.
+
+    Attributes
+    ----------
+    positive, unlabeled : tuple of ndarray
+        Scores of each classifier; float32 stays float32.
+    classifiers : tuple of str
+        Names of the classifiers.
+
+    Raises
+    ------
+    InputError
+        If one of the samples is empty, or a score is no probability.
+
+    Notes
+    -----
+    The positives are taken to be selected completely at random (SCAR): their scores are distributed
+    like those of the positives among the unlabelled rows. The two samples are drawn separately
+    (case-control); the positives are not rows of the unlabelled sample. Arrays are looked at, not
+    copied: do not change them afterwards.
+
+    References
+    ----------
+    .. [1] C. Elkan and K. Noto, "Learning Classifiers from Only Positive and Unlabeled Data", KDD
+       2008. https://doi.org/10.1145/1401890.1401920
+
+    Examples
+    --------
+    >>> from bayescal.core.pu_scores import PUScores
+    >>> PUScores(positive=[0.7, 0.9], unlabeled=[0.1, 0.4, 0.8], classifier="vit")
+    <PUScores: classifiers 'vit'; n_positive 2, n_unlabeled 3>
+    """
+
+    positive: tuple[Floats, ...]
+    unlabeled: tuple[Floats, ...]
+    classifiers: tuple[str, ...]
+
+    def __init__(self, *, positive: Any, unlabeled: Any, classifier: str = "classifier") -> None:
+        _fill(self, {str(classifier): (positive, unlabeled)}, "")
+
+    @classmethod
+    def stack(cls, scores: Mapping[str, tuple[Any, Any]]) -> PUScores:
+        """Put several classifiers' scores of the same rows together.
+
+        Parameters
+        ----------
+        scores : mapping of str to (positive, unlabeled)
+            Both samples' scores by name of the classifier, each as for `PUScores`.
+
+        Returns
+        -------
+        PUScores
+            With one entry of ``classifier`` each, in the order given.
+
+        Raises
+        ------
+        InputError
+            If there is no classifier, or they score different numbers of rows.
+
+        Examples
+        --------
+        >>> from bayescal.core.pu_scores import PUScores
+        >>> PUScores.stack({"vit": ([0.7], [0.1, 0.4]), "gbm": ([0.8], [0.2, 0.3])}).n_classifiers
+        2
+        """
+        if not scores:
+            raise InputError(
+                "there must be at least one classifier; got none. "
+                "Pass {name: (positive, unlabeled)}."
+            )
+        found = cls.__new__(cls)
+        _fill(found, {str(name): pair for name, pair in scores.items()}, " of {!r}")
+        return found
+
+    @property
+    def n_positive(self) -> int:
+        """Number of positives."""
+        return len(self.positive[0])
+
+    @property
+    def n_unlabeled(self) -> int:
+        """Number of unlabelled rows."""
+        return len(self.unlabeled[0])
+
+    @property
+    def n_classifiers(self) -> int:
+        """Number of classifiers."""
+        return len(self.classifiers)
+
+    def select(self, classifier: str) -> PUScores:
+        """Take one classifier.
+
+        Parameters
+        ----------
+        classifier : str
+            Its name.
+
+        Returns
+        -------
+        PUScores
+            That classifier alone.
+
+        Raises
+        ------
+        InputError
+            If there is none of that name.
+
+        Examples
+        --------
+        >>> from bayescal.core.pu_scores import PUScores
+        >>> both = PUScores.stack({"vit": ([0.7], [0.1, 0.4]), "gbm": ([0.8], [0.2, 0.3])})
+        >>> both.select("gbm").classifiers
+        ('gbm',)
+        """
+        check_known(classifier, self.classifiers, "classifier", "the scores")
+        place = self.classifiers.index(classifier)
+        return PUScores(
+            positive=self.positive[place], unlabeled=self.unlabeled[place], classifier=classifier
+        )
+
+    def __repr__(self) -> str:
+        """Name the classifiers and count the rows."""
+        names = ", ".join(map(repr, self.classifiers))
+        return (
+            f"<PUScores: classifiers {names}; n_positive {self.n_positive}, "
+            f"n_unlabeled {self.n_unlabeled}>"
+        )
+
+
+def _fill(found: PUScores, scores: Mapping[str, tuple[Any, Any]], whose: str) -> None:
+    """Check and set the fields; `whose` names the classifier in a message."""
+    samples: dict[str, list[Floats]] = {"positive": [], "unlabeled": []}
+    for name, pair in scores.items():
+        for (sample, arrays), values in zip(samples.items(), pair, strict=True):
+            called = sample + whose.format(name)
+            array = _binary(probabilities(Column(called, values)), called)
+            if arrays:
+                first = sample + whose.format(next(iter(scores)))
+                check_same_length(len(array), called, len(arrays[0]), first)
+            arrays.append(array)
+    for sample, arrays in samples.items():
+        object.__setattr__(found, sample, tuple(arrays))
+    object.__setattr__(found, "classifiers", tuple(scores))
+
+
+def _binary(values: Floats, name: str) -> Floats:
+    if values.ndim != 1:
+        raise InputError(
+            f"{name} must hold one score a row; got shape {values.shape}. "
+            "Pass the probability of the positive class."
+        )
+    read_only = values.view()
+    read_only.flags.writeable = False
+    return read_only

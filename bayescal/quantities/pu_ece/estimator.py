@@ -1,0 +1,196 @@
+"""The paper's number: binned calibration error from positives and unlabelled rows."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescal.core.binning import count_into
+from bayescal.core.checks import check_choice
+from bayescal.core.edges import CLOSED, Strategy, bin_edges
+from bayescal.core.errors import InputError
+from bayescal.core.pu_scores import PUScores
+
+type Value = np.float64 | NDArray[np.float64]
+type Floats = NDArray[np.float64]
+
+
+class Estimate(NamedTuple):
+    """Point estimates, each with a leading dim ``classifier`` where there is more than one.
+
+    Parameters
+    ----------
+    ece : float or ndarray of shape (...)
+        PU-ECE, at least 0.
+    mce : float or ndarray of shape (...)
+        Largest absolute gap of a bin that holds an unlabelled row.
+    label_rate : ndarray of shape (..., bin)
+        ``class_prior * positive_mass / bin_mass``: what the two samples make the share of positives
+        among the unlabelled rows of the bin. It may exceed 1; NaN in a bin without unlabelled rows.
+    exceeds_one : ndarray of shape (..., bin), bool
+        Where it does: noise, a class prior too large, or positives that are no random sample.
+    gap : ndarray of shape (..., bin)
+        `label_rate` less `confidence`; NaN in a bin without unlabelled rows.
+    confidence : ndarray of shape (..., bin)
+        Mean score of each bin's unlabelled rows; the midpoint of an empty one.
+    bin_mass : ndarray of shape (..., bin)
+        Share of the unlabelled rows in each bin.
+    positive_mass : ndarray of shape (..., bin)
+        Share of the positives in each bin.
+    count : ndarray of shape (..., bin), int64
+        Unlabelled rows in each bin.
+    positive_count : ndarray of shape (..., bin), int64
+        Positives in each bin.
+    bin_edges : ndarray of shape (..., bin + 1)
+        Edges of the bins.
+    """
+
+    ece: Value
+    mce: Value
+    label_rate: Floats
+    exceeds_one: NDArray[np.bool_]
+    gap: Floats
+    confidence: Floats
+    bin_mass: Floats
+    positive_mass: Floats
+    count: NDArray[np.int64]  # type: ignore[assignment]  # the result schema's name; hides tuple's
+    positive_count: NDArray[np.int64]
+    bin_edges: Floats
+
+
+def estimate(
+    data: PUScores,
+    *,
+    class_prior: float,
+    n_bins: int = 15,
+    strategy: Strategy = "quantile",
+    closed: str = "right",
+) -> Estimate:
+    """Estimate the calibration error from positives and unlabelled rows, by bins.
+
+    Parameters
+    ----------
+    data : PUScores
+        Positive and unlabelled scores.
+    class_prior : float, in (0, 1)
+        Share of positives among the unlabelled.
+    n_bins : int, default 15
+        Number of bins.
+    strategy : {"uniform", "quantile"} or array-like of shape (bin + 1,), default "quantile"
+        Bins of equal width, of equal mass of the unlabelled scores, or with these edges.
+    closed : {"right", "left"}, default "right"
+        Whether a score equal to an edge belongs to the bin on its left or on its right.
+
+    Returns
+    -------
+    Estimate
+        A named tuple. The cost is that of binning both samples.
+
+    Raises
+    ------
+    InputError
+        If the class prior does not lie in (0, 1), or an option is unknown.
+
+    Notes
+    -----
+    The estimand is that of `bayescal.ece.estimate`, the sum over bins of
+    ``|P(Y = 1, bin) - E[f; bin]|``. With ``P(Y = 1, bin) = pi P(bin | Y = 1)`` it becomes::
+
+        ECE_PU = sum_b | pi nP_b / nP - (1 / nU) sum_{unlabelled u in b} f(u) |
+
+    which needs no division by what a bin holds, and counts a bin that holds positives only.
+
+    References
+    ----------
+    .. [1] "Estimating Expected Calibration Error for Positive-Unlabeled Learning", Transactions on
+       Machine Learning Research, 2025, section 3.1. https://openreview.net/forum?id=SvoBtLIrPZ
+
+    Examples
+    --------
+    >>> import bayescal as bc
+    >>> from bayescal.quantities.pu_ece.estimator import estimate
+    >>> pu = bc.PUScores(positive=[0.6, 0.8], unlabeled=[0.25, 0.25, 0.75, 0.75])
+    >>> found = estimate(pu, class_prior=0.4, n_bins=2, strategy="uniform")
+    >>> round(float(found.ece), 12), found.label_rate.tolist()
+    (0.1, [0.0, 0.8])
+    """
+    check_class_prior(class_prior)
+    check_choice(closed, CLOSED, "closed")
+    cases = []
+    for positive, unlabeled in zip(data.positive, data.unlabeled, strict=True):
+        edges = bin_edges(unlabeled, n_bins, strategy)
+        held, found = (
+            count_into(score, np.zeros(len(score), np.uint8), edges, closed)
+            for score in (unlabeled, positive)
+        )
+        cases.append(of_counts(held.count, found.count, held.mean_score, held.edges, class_prior))
+    if len(cases) == 1:
+        return cases[0]
+    return Estimate._make(np.stack(values) for values in zip(*cases, strict=True))
+
+
+def of_counts(
+    count: NDArray[np.int64],
+    positive_count: NDArray[np.int64],
+    confidence: Floats,
+    edges: Floats,
+    class_prior: float,
+) -> Estimate:
+    """Estimate from the counts of one classifier's bins.
+
+    Parameters
+    ----------
+    count, positive_count : ndarray of shape (bin,)
+        Unlabelled rows and positives of each bin.
+    confidence : ndarray of shape (bin,)
+        Mean score of the unlabelled rows.
+    edges : ndarray of shape (bin + 1,)
+        Edges of the bins.
+    class_prior : float, in (0, 1)
+        Share of positives among the unlabelled.
+
+    Returns
+    -------
+    Estimate
+        Without a leading dim.
+    """
+    mass, positive_mass = count / count.sum(), positive_count / positive_count.sum()
+    joint = class_prior * positive_mass
+    with np.errstate(divide="ignore", invalid="ignore"):
+        label_rate = np.where(count > 0, joint / mass, np.nan)
+    gap = label_rate - confidence
+    return Estimate(
+        ece=np.abs(joint - mass * confidence).sum(),
+        mce=np.abs(gap[count > 0]).max(),
+        label_rate=label_rate,
+        exceeds_one=label_rate > 1,
+        gap=gap,
+        confidence=confidence,
+        bin_mass=mass,
+        positive_mass=positive_mass,
+        count=count,
+        positive_count=positive_count,
+        bin_edges=edges,
+    )
+
+
+def check_class_prior(class_prior: float) -> None:
+    """Check that a class prior is a share that leaves both classes in.
+
+    Parameters
+    ----------
+    class_prior : float
+        Share of positives.
+
+    Raises
+    ------
+    InputError
+        If it does not lie in (0, 1).
+    """
+    if not 0 < class_prior < 1:
+        raise InputError(
+            f"class_prior must lie in (0, 1); got {class_prior}. "
+            "Pass the share of positives among the unlabelled rows."
+        )
