@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -24,7 +25,8 @@ type Seed = int | np.random.Generator | None
 
 # Beyond ten standard deviations of either class the density is below rounding.
 _REACH: Final = 11.0
-_GRID: Final = 200_001
+# The feature's coefficient in the true logit: half the squared distance of the classes' means.
+_SLOPE: Final = 2.0
 
 
 def _sigmoid(logit: Floats) -> Floats:
@@ -46,6 +48,16 @@ class PUTruth:
     class_prior : float, in (0, 1), default 0.5
         Share of positives in the population. With ``b0 = logit(class_prior)`` and ``b1 = 2`` the
         classifier is calibrated.
+
+    Raises
+    ------
+    InputError
+        If `class_prior` does not lie in (0, 1), or `b1` is not above 0.
+
+    References
+    ----------
+    .. [1] "Estimating Expected Calibration Error for Positive-Unlabeled Learning", Transactions on
+       Machine Learning Research, 2025, section 5.1. https://openreview.net/forum?id=SvoBtLIrPZ
 
     Examples
     --------
@@ -96,8 +108,24 @@ class PUTruth:
         ndarray of the same shape, in [0, 1]
             ``sigmoid(2 x + logit(class_prior))``.
         """
-        odds = math.log(self.class_prior / (1 - self.class_prior))
-        return _sigmoid(2 * np.asarray(x, np.float64) + odds)
+        return _sigmoid(_SLOPE * np.asarray(x, np.float64) + self._prior_logit)
+
+    def probability(self, score: ArrayLike) -> Floats:
+        """Give P(Y = 1 | f = score), the true calibration curve.
+
+        Parameters
+        ----------
+        score : array-like, in [0, 1]
+            Scores.
+
+        Returns
+        -------
+        ndarray of the same shape, in [0, 1]
+            Exact, since the score is a strictly rising function of the feature.
+        """
+        info = np.finfo(np.float64)
+        inside = np.clip(np.asarray(score, np.float64), info.tiny, 1.0 - info.epsneg)
+        return self.event_probability((np.log(inside) - np.log1p(-inside) - self.b0) / self.b1)
 
     def scores(self, n: tuple[int, int], seed: Seed = None) -> PUScores:
         """Draw both samples.
@@ -113,6 +141,11 @@ class PUTruth:
         -------
         PUScores
             Scores under the classifier's name.
+
+        Raises
+        ------
+        InputError
+            If one of the samples is to be empty.
         """
         rng = np.random.default_rng(seed)
         n_positive, n_unlabeled = n
@@ -126,14 +159,30 @@ class PUTruth:
 
     @cached_property
     def tce(self) -> float:
-        """True calibration error, ``E |P(Y = 1 | f) - f|``, by the trapezoid rule to 1e-9."""
-        x = np.linspace(-_REACH, _REACH, _GRID)
-        gap = np.abs(self.event_probability(x) - self.score(x))
-        return float(np.trapezoid(gap * self._density(x), x))
+        """True calibration error, ``E |P(Y = 1 | f) - f|``, by quadrature over the feature."""
+        from scipy.integrate import quad
+
+        def integrand(x: float) -> float:
+            at = np.asarray(x)
+            gap = abs(float(self.event_probability(at) - self.score(at)))
+            return gap * float(self._density(at))
+
+        # Both logits are straight lines, so that the curve crosses the diagonal once at most.
+        ends = [-_REACH, -1.0, 1.0, _REACH]
+        if self.b1 != _SLOPE:
+            crossing = (self._prior_logit - self.b0) / (self.b1 - _SLOPE)
+            ends = sorted([*ends, min(max(crossing, -_REACH), _REACH)])
+        # Smooth between its kinks, so that each piece converges at once.
+        return float(sum(quad(integrand, *piece, epsabs=1e-13)[0] for piece in pairwise(ends)))
+
+    @property
+    def _prior_logit(self) -> float:
+        return math.log(self.class_prior) - math.log1p(-self.class_prior)
 
     def _density(self, x: Floats) -> Floats:
-        normal = [np.exp(-0.5 * (x - side) ** 2) / math.sqrt(2 * math.pi) for side in (1.0, -1.0)]
-        return self.class_prior * normal[0] + (1 - self.class_prior) * normal[1]
+        positive, negative = (np.exp(-0.5 * (x - mean) ** 2) for mean in (1.0, -1.0))
+        mixture = self.class_prior * positive + (1 - self.class_prior) * negative
+        return np.asarray(mixture / math.sqrt(2 * math.pi))
 
 
 TRUTHS: Final[dict[str, PUTruth]] = {
@@ -146,7 +195,8 @@ TRUTHS: Final[dict[str, PUTruth]] = {
         PUTruth("over", 0.0, 4.0),
     )
 }
-"""Simulated classifiers by name, from calibrated to badly over-confident."""
+"""Simulated classifiers by name, with an error from 0 to .075; the scores are those of the same
+names in `bayescal.datasets.ece`, so that what labels are worth can be told."""
 
 
 def truth(name: str) -> PUTruth:
@@ -173,5 +223,5 @@ def truth(name: str) -> PUTruth:
     >>> truth("calibrated").tce
     0.0
     """
-    check_known(name, list(TRUTHS), "truth", "TRUTHS")
+    check_known(name, tuple(TRUTHS), "truth", "bayescal.datasets.pu_ece")
     return TRUTHS[name]
