@@ -161,7 +161,7 @@ def render() -> None:
         ],
     )
     print_table(
-        "The class prior's posterior mean where its prior is 10% off, and figures where it is known",
+        "Class prior: posterior mean where its prior is 10% off, and figures where it is known",
         ("truth", "nP", "nU", "class prior", "width", "bias", "RMSE", "plug-in's", "mean p0"),
         [
             (

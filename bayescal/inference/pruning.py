@@ -10,7 +10,7 @@ from pymc.model.fgraph import (
     fgraph_from_model,
     model_from_fgraph,
 )
-from pytensor.graph import ancestors
+from pytensor.graph.traversal import ancestors
 
 
 def density_core(model: pm.Model) -> pm.Model:
@@ -40,9 +40,7 @@ def density_core(model: pm.Model) -> pm.Model:
     ]
     kept = {variable.owner for variable in ancestors(wanted)}
     dropped = [
-        node
-        for node in graph.apply_nodes
-        if isinstance(node.op, ModelVar) and node not in kept
+        node for node in graph.apply_nodes if isinstance(node.op, ModelVar) and node not in kept
     ]
     for node in dropped:
         graph.remove_node(node)

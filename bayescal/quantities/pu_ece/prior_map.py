@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.interpolate import PchipInterpolator
 from scipy.special import betaincinv, betaln, expit, logit, ndtr, xlogy
 
 from bayescal.core.priors import Beta
@@ -173,12 +174,8 @@ def _of_draws(prior: PriorDraws) -> PriorMap:
     at = logit(np.asarray(prior.values))
     width = 0.9 * at.std() * len(at) ** -0.2
     grid = np.linspace(at.min() - 8 * width, at.max() + 8 * width, 4001)
-    standard = (grid[:, None] - at) / width
-    below, density = (
-        ndtr(standard).mean(axis=1),
-        np.exp(-(standard**2) / 2 - _LOG_ROOT).mean(axis=1),
-    )
+    below = ndtr((grid[:, None] - at) / width).mean(axis=1)
     kept = np.flatnonzero(np.diff(below, prepend=-1) > 0)
     value = np.interp(ndtr(KNOTS), below[kept], grid[kept])
-    slope = np.exp(-(KNOTS**2) / 2 - _LOG_ROOT) / (np.interp(value, grid, density) / width)
-    return PriorMap(value, slope)
+    # Slopes that keep the cubic from turning back where draws leave a gap.
+    return PriorMap(value, PchipInterpolator(KNOTS, value).derivative()(KNOTS))

@@ -1,0 +1,23 @@
+"""Problems that the tests of the room share."""
+
+import numpy as np
+
+from bayescal.core.bin_counts import BinCounts
+from bayescal.core.problem import Problem
+from bayescal.datasets.pu_ece import truth
+from bayescal.quantities.pu_ece.prepare import problems
+from bayescal.quantities.pu_ece.priors import Priors
+from bayescal.quantities.pu_ece.problem import PUProblem
+
+
+def problem(name="over", size=(200, 1500), seed=1, n_bins=5, priors=None) -> PUProblem:
+    """Rows of a simulated truth, counted."""
+    data = truth(name).scores(size, seed)
+    return problems(data, priors or Priors(0.5), n_bins, "quantile", "right")[0]
+
+
+def of_counts(positive, unlabeled, mean_score) -> PUProblem:
+    """Bins of equal width given outright, which are the cells."""
+    edges = np.linspace(0, 1, len(unlabeled) + 1)
+    bins = BinCounts(edges, unlabeled, np.zeros(len(unlabeled), int), mean_score)
+    return PUProblem.of(Problem({"classifier": "made"}, bins, bins), np.asarray(positive))
