@@ -24,12 +24,15 @@ if TYPE_CHECKING:
     from bayescal.core.scores import Scores
     from bayescal.core.tables import read_scores
     from bayescal.quantities import ece, pu_ece
+    from bayescal.results.conclusion import conclusions
     from bayescal.results.difference import difference
     from bayescal.results.intervals import interval
     from bayescal.results.io import load, save
     from bayescal.results.marginal import marginal
+    from bayescal.results.power_scaling import power_scale
     from bayescal.results.summary import summary
     from bayescal.workflow.fit import fit
+    from bayescal.workflow.sensitivity import prior_sensitivity
 
 _HOME = {
     "Beta": "bayescal.core.priors",
@@ -43,11 +46,14 @@ _HOME = {
     "PUScores": "bayescal.core.pu_scores",
     "Scores": "bayescal.core.scores",
     "bin_scores": "bayescal.core.binning",
+    "conclusions": "bayescal.results.conclusion",
     "difference": "bayescal.results.difference",
     "fit": "bayescal.workflow.fit",
     "interval": "bayescal.results.intervals",
     "load": "bayescal.results.io",
     "marginal": "bayescal.results.marginal",
+    "power_scale": "bayescal.results.power_scaling",
+    "prior_sensitivity": "bayescal.workflow.sensitivity",
     "read_scores": "bayescal.core.tables",
     "save": "bayescal.results.io",
     "summary": "bayescal.results.summary",
@@ -72,6 +78,7 @@ __all__ = [
     "Scores",
     "__version__",
     "bin_scores",
+    "conclusions",
     "datasets",
     "difference",
     "ece",
@@ -80,6 +87,8 @@ __all__ = [
     "load",
     "marginal",
     "plots",
+    "power_scale",
+    "prior_sensitivity",
     "pu_ece",
     "read_scores",
     "report",

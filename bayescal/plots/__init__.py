@@ -4,6 +4,7 @@ from bayescal.plots.comparison import plot_comparison, plot_differences
 from bayescal.plots.posterior import plot_posterior
 from bayescal.plots.prior_posterior import plot_prior_posterior
 from bayescal.plots.reliability import plot_reliability
+from bayescal.plots.sensitivity import plot_sensitivity, plot_sensitivity_curve
 
 __all__ = [
     "plot_comparison",
@@ -11,4 +12,6 @@ __all__ = [
     "plot_posterior",
     "plot_prior_posterior",
     "plot_reliability",
+    "plot_sensitivity",
+    "plot_sensitivity_curve",
 ]

@@ -55,9 +55,17 @@ DRAW_DIMS: Final = (CHAIN, DRAW)
 CLASSIFIER: Final = "classifier"
 CLASS: Final = "class"
 GROUP: Final = "group"
-CASE_DIMS: Final = (CLASSIFIER, CLASS, GROUP)
+PRIOR_NAME: Final = "prior"
+"""Dimension of the priors that the same data were fitted under, one refit each."""
+CASE_DIMS: Final = (CLASSIFIER, CLASS, GROUP, PRIOR_NAME)
 """Dimensions that tell one answer from another, present only with more than one value."""
 
+KIND: Final = "kind"
+"""Root attribute of what is not a single fit."""
+PRIOR_GRID: Final = "prior sensitivity"
+"""What `KIND` says of the refits of one data set under several priors."""
+
+BIN: Final = "bin"
 CELL: Final = "cell"
 CELL_COUNT: Final = "cell_count"
 """Rows in each cell, in `constant_data`; 0 where a case has fewer cells than another."""
@@ -97,6 +105,8 @@ class Case:
         What `DataArray.sel` needs to reach this case; empty in a result with one case.
     label : str
         Shortest name that tells the case from the others of its result; for axes and tables.
+    prior : str or None
+        None where the result is of one prior.
     """
 
     classifier: str
@@ -104,6 +114,7 @@ class Case:
     group: str | None
     sel: dict[str, str] = field(hash=False)
     label: str
+    prior: str | None = None
 
     @property
     def title(self) -> str:
@@ -112,13 +123,15 @@ class Case:
         Returns
         -------
         str
-            Classifier, then class and group where there are any.
+            Classifier, then class, group and prior where there are several.
         """
         parts = [self.classifier]
         if self.class_ is not None:
             parts.append(f"class {self.class_}")
         if self.group is not None:
             parts.append(f"group {self.group}")
+        if self.prior is not None:
+            parts.append(f"prior {self.prior}")
         return ", ".join(parts)
 
 
@@ -165,6 +178,7 @@ def _case(tree: xr.DataTree, values: dict[str, list[str]], combo: tuple[str, ...
         group=sel.get(GROUP),
         sel=sel,
         label=" / ".join(varying) or classifier,
+        prior=sel.get(PRIOR_NAME),
     )
 
 
@@ -299,6 +313,22 @@ def structure(tree: xr.DataTree, name: str) -> Any:
         Its value.
     """
     return json.loads(str(tree.attrs[name]))
+
+
+def is_prior_grid(tree: xr.DataTree) -> bool:
+    """Whether a result holds refits of the same data under several priors.
+
+    Parameters
+    ----------
+    tree : xarray.DataTree
+        A result.
+
+    Returns
+    -------
+    bool
+        True for what `bayescal.prior_sensitivity` returned.
+    """
+    return tree.attrs.get(KIND) == PRIOR_GRID
 
 
 def is_converged(tree: xr.DataTree) -> bool:

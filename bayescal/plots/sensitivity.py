@@ -1,0 +1,311 @@
+"""How the answer moves with what was assumed: prior by prior, or along a class prior."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import xarray as xr
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import MaxNLocator
+
+from bayescal.core.errors import InputError
+from bayescal.plots import style
+from bayescal.plots.density import density
+from bayescal.plots.wording import number, probability
+from bayescal.results import schema
+from bayescal.results.conclusion import Conclusion, UnderPrior, conclusions, default_quantity
+from bayescal.results.prior_grid import priors_of, without_prior
+from bayescal.results.schema import Case
+
+_COLUMNS: Final = 3
+_ROW_INCHES: Final = 0.5
+_FRAME_INCHES: Final = 1.35
+_TALLEST: Final = 0.72
+_SAME_DASH: Final = (0, (1, 2))
+_PLUG_DASH: Final = (0, (3, 2))
+
+
+def plot_sensitivity(
+    tree: xr.DataTree,
+    var: str | None = None,
+    prob: float = 0.9,
+    threshold: float | None = None,
+) -> Figure:
+    """Draw the posterior of the quantity under each prior, one row a prior, one panel a case.
+
+    Parameters
+    ----------
+    tree : xarray.DataTree
+        What `bayescal.prior_sensitivity` returned.
+    var : str, optional
+        A variable of its posterior with one number a case; ``tce`` by default, else ``ece``.
+    prob : float
+        Posterior probability of the interval below each density.
+    threshold : float, optional
+        What the quantity is held against, as a line; what the result was asked for by default.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Each row has the density given miscalibration, scaled to one height; at 0 a bar as high as
+        the probability of perfect calibration; the interval with the posterior mean; a dotted line
+        at the mean under the first prior. A note above says so if a conclusion does not survive.
+
+    Raises
+    ------
+    InputError
+        If it is a result of one prior, or has no such variable.
+    """
+    name = var or str(tree.attrs.get("conclusion_var", default_quantity(tree)))
+    priors = priors_of(tree)
+    at = tree.attrs.get("threshold") if threshold is None else threshold
+    found = conclusions(tree, name, prob, None if at is None else float(at))
+    gathered = without_prior(schema.cases(tree))
+    columns = min(_COLUMNS, len(found))
+    rows = -(-len(found) // columns)
+    width = 6.4 if columns == 1 else 1.6 + 2.4 * columns
+    height = rows * (_ROW_INCHES * len(priors) + 0.45) + _FRAME_INCHES
+    notes = style.notes_for(tree, schema.cases(tree)) + _not_surviving(found)
+    figure = style.new_figure(width, height, notes)
+    grid = figure.subplots(rows, columns, squeeze=False, sharey=True)
+    for spare in list(grid.flat)[len(found) :]:
+        spare.remove()
+    ends = [_end(tree, name, cases) for cases in gathered]
+    shared = max(ends) <= 5 * min(ends)
+    for ax, one, cases, end in zip(grid.flat, found, gathered, ends, strict=False):
+        _draw_rows(ax, tree, one, cases, max(ends) if shared else end)
+        if len(found) == 1:
+            _write_numbers(ax, one)
+        else:
+            style.title(ax, style.shorten(one.case, 26), fontsize=style.TEXT_SIZE)
+        ax.set_xlabel(_axis_name(name), fontsize=style.TEXT_SIZE, color=style.INK)
+    _legend(figure, found, prob)
+    return figure
+
+
+def plot_sensitivity_curve(tree: xr.DataTree) -> Figure:
+    """Draw the calibration error against the class prior, one panel a case.
+
+    Parameters
+    ----------
+    tree : xarray.DataTree
+        A result with a group `sensitivity`: ``class_prior`` and, along it, ``ece`` (the paper's
+        estimate), ``envelope_lower`` and ``envelope_upper``, and the posterior's ends ``tce_lower``
+        and ``tce_upper`` or ``ece_lower`` and ``ece_upper``, each where there is one.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The paper's estimate as a line, within the envelope that Theorem 2 gives it from the class
+        prior that is believed; the posterior of the error were each class prior known; and below,
+        where the result has it, the central 90% of the class prior's own posterior.
+
+    Raises
+    ------
+    InputError
+        If the result has no such group.
+    """
+    found = schema.cases(tree)
+    for name in ("class_prior", "ece"):
+        if not schema.has_variable(tree, schema.SENSITIVITY, name):
+            raise InputError(
+                f"a curve against the class prior needs {schema.SENSITIVITY}/{name}, which this "
+                "result does not have. It comes with fits to positive and unlabelled rows."
+            )
+    columns = min(_COLUMNS, len(found))
+    rows = -(-len(found) // columns)
+    width = 6.4 if columns == 1 else 0.8 + 2.4 * columns
+    figure = style.new_figure(width, 2.6 * rows + 1.1, style.notes_for(tree, found))
+    grid = figure.subplots(rows, columns, squeeze=False)
+    for spare in list(grid.flat)[len(found) :]:
+        spare.remove()
+    for ax, case in zip(grid.flat, found, strict=False):
+        _draw_curve(ax, tree, case)
+        if len(found) > 1:
+            style.case_title(ax, tree, case)
+        ax.set_xlabel("class prior", fontsize=style.TEXT_SIZE, color=style.INK)
+    for ax in grid[:, 0]:
+        ax.set_ylabel("calibration error", fontsize=style.TEXT_SIZE, color=style.INK)
+    _curve_legend(figure, tree)
+    return figure
+
+
+def _not_surviving(found: list[Conclusion]) -> list[style.Note]:
+    lost = [one.case for one in found if not one.survives]
+    if not lost:
+        return []
+    of = f" for {', '.join(map(style.shorten, lost))}" if any(lost) else ""
+    text = f"The conclusion does not survive the change of prior{of}."
+    return [style.Note(text, style.INK, style.AMBER)]
+
+
+def _axis_name(var: str) -> str:
+    return var.upper() if var in schema.CALIBRATION_ERRORS else var.replace("_", " ")
+
+
+def _end(tree: xr.DataTree, var: str, cases: tuple[Case, ...]) -> float:
+    """Right end of a panel: room for all its densities."""
+    draws = [schema.variable(tree, schema.POSTERIOR, var, case).values for case in cases]
+    return max(1.06 * max(float(np.quantile(one, 0.998)) for one in draws), 1e-6)
+
+
+def _draw_rows(
+    ax: Axes, tree: xr.DataTree, one: Conclusion, cases: tuple[Case, ...], end: float
+) -> None:
+    x = np.linspace(0, end, 400)
+    for place, (row, case) in enumerate(zip(one.rows, cases, strict=True)):
+        base = float(len(cases) - 1 - place)
+        colour = style.BLUE if row.converged else style.RED
+        draws = schema.variable(tree, schema.POSTERIOR, one.var, case).values
+        height = density(draws, x)
+        if height.max() > 0:
+            height = _TALLEST * height / height.max()
+            ax.fill_between(x, base, base + height, color=colour, alpha=0.25, linewidth=0)
+            ax.plot(x, base + height, color=colour, linewidth=1.1)
+        if one.var in schema.CALIBRATION_ERRORS and (row.p_calibrated or 0.0) >= 0.001:
+            top = base + _TALLEST * float(row.p_calibrated or 0.0)
+            ax.plot((0, 0), (base, top), color=style.INK, linewidth=4, solid_capstyle="butt")
+        _draw_interval(ax, row, base - 0.09, colour)
+    ax.axvline(one.rows[0].mean, color=style.GREY, linewidth=1.0, linestyle=_SAME_DASH, zorder=0)
+    if one.threshold is not None:
+        ax.axvline(one.threshold, color=style.VERMILLION, linewidth=1.3, linestyle=_PLUG_DASH)
+    style.dress(ax, grid="x")
+    ax.set_xlim(-0.03 * end, end)
+    ax.set_ylim(-0.3, len(cases) - 0.1)
+    ax.spines["left"].set_visible(False)
+    ax.set_yticks(
+        [len(cases) - 1 - place for place in range(len(cases))],
+        [style.shorten(_row_name(row), 26) for row in one.rows],
+    )
+    style.as_written(ax.get_yticklabels())
+    ax.tick_params(axis="y", length=0)
+    ax.xaxis.set_major_locator(MaxNLocator(4, min_n_ticks=2))
+
+
+def _row_name(row: UnderPrior) -> str:
+    return row.prior if row.converged else f"{row.prior} (not converged)"
+
+
+def _draw_interval(ax: Axes, row: UnderPrior, y: float, colour: str) -> None:
+    ax.plot((row.lower, row.upper), (y, y), color=colour, linewidth=2.2, solid_capstyle="butt")
+    ax.plot(
+        row.mean,
+        y,
+        marker="o",
+        markersize=4.5,
+        color=colour,
+        markeredgecolor="white",
+        markeredgewidth=0.6,
+        clip_on=False,
+    )
+
+
+def _write_numbers(ax: Axes, one: Conclusion) -> None:
+    """Mean, interval and probability of calibration at the right of each row."""
+    for place, row in enumerate(reversed(one.rows)):
+        lines = [f"{number(row.mean)} ({number(row.lower)} to {number(row.upper)})"]
+        if one.var in schema.CALIBRATION_ERRORS and row.p_calibrated is not None:
+            lines.append(f"P(0) {probability(row.p_calibrated)}")
+        ax.annotate(
+            "\n".join(lines),
+            (1, place + 0.12),
+            xycoords=("axes fraction", "data"),
+            xytext=(8, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=style.SMALL_SIZE,
+            color=style.INK,
+            annotation_clip=False,
+        )
+
+
+def _legend(figure: Figure, found: list[Conclusion], prob: float) -> None:
+    error = found[0].var in schema.CALIBRATION_ERRORS
+    entries: dict[str, Artist] = {
+        "posterior if miscalibrated" if error else "posterior": Patch(
+            facecolor=style.BLUE, alpha=0.25
+        ),
+        f"mean and {100 * prob:.6g}% interval": Line2D(
+            [], [], color=style.BLUE, linewidth=2.2, marker="o", markersize=4.5
+        ),
+    }
+    if error and any(row.p_calibrated is not None for one in found for row in one.rows):
+        entries["P(0): probability of perfect calibration"] = Line2D(
+            [], [], color=style.INK, linewidth=4
+        )
+    entries["mean under the first prior"] = Line2D(
+        [], [], color=style.GREY, linewidth=1.0, linestyle=_SAME_DASH
+    )
+    if found[0].threshold is not None:
+        entries[f"threshold {found[0].threshold:g}"] = Line2D(
+            [], [], color=style.VERMILLION, linewidth=1.3, linestyle=_PLUG_DASH
+        )
+    style.legend(figure, entries)
+
+
+def _posterior_name(tree: xr.DataTree) -> str | None:
+    """Which error the posterior's ends along the class prior are of."""
+    return next(
+        (name for name in ("tce", "ece") if _has(tree, f"{name}_lower", f"{name}_upper")), None
+    )
+
+
+def _has(tree: xr.DataTree, *names: str) -> bool:
+    return all(schema.has_variable(tree, schema.SENSITIVITY, name) for name in names)
+
+
+def _draw_curve(ax: Axes, tree: xr.DataTree, case: Case) -> None:
+    def along(name: str) -> xr.DataArray:
+        return schema.variable(tree, schema.SENSITIVITY, name, case)
+
+    x = along("class_prior").values
+    if _has(tree, "envelope_lower", "envelope_upper"):
+        lower, upper = along("envelope_lower").values, along("envelope_upper").values
+        ax.fill_between(x, lower, upper, color=style.PALE, alpha=0.6, linewidth=0)
+    error = _posterior_name(tree)
+    if error is not None:
+        lower, upper = along(f"{error}_lower").values, along(f"{error}_upper").values
+        ax.fill_between(x, lower, upper, color=style.BLUE, alpha=0.25, linewidth=0)
+        if _has(tree, f"{error}_mean"):
+            ax.plot(x, along(f"{error}_mean").values, color=style.BLUE, linewidth=1.4)
+    ax.plot(x, along("ece").values, color=style.VERMILLION, linewidth=1.4, linestyle=_PLUG_DASH)
+    style.dress(ax, grid="y")
+    ax.set_xlim(x[0], x[-1])
+    ax.set_ylim(0, None)
+    ax.xaxis.set_major_locator(MaxNLocator(4, min_n_ticks=2))
+    _draw_belief(ax, tree, case)
+
+
+def _draw_belief(ax: Axes, tree: xr.DataTree, case: Case) -> None:
+    """Central 90% of the class prior after the data, as a bar on the axis."""
+    if not schema.has_variable(tree, schema.POSTERIOR, "class_prior"):
+        return
+    draws = schema.variable(tree, schema.POSTERIOR, "class_prior", case).values
+    low, high = np.quantile(draws, (0.05, 0.95))
+    across = ax.get_xaxis_transform()
+    bar = {"color": style.INK, "transform": across, "clip_on": False}
+    ax.plot((low, high), (0, 0), linewidth=4, solid_capstyle="butt", **bar)
+    ax.plot(draws.mean(), 0, marker="|", markersize=12, **bar)
+
+
+def _curve_legend(figure: Figure, tree: xr.DataTree) -> None:
+    entries: dict[str, Artist] = {
+        "plug-in ECE": Line2D([], [], color=style.VERMILLION, linewidth=1.4, linestyle=_PLUG_DASH)
+    }
+    if _has(tree, "envelope_lower", "envelope_upper"):
+        entries["where Theorem 2 holds the plug-in"] = Patch(facecolor=style.PALE, alpha=0.6)
+    error = _posterior_name(tree)
+    if error is not None:
+        entries[f"{error.upper()} if miscalibrated and the class prior known, 90%"] = Patch(
+            facecolor=style.BLUE, alpha=0.25
+        )
+    if schema.has_variable(tree, schema.POSTERIOR, "class_prior"):
+        entries["class prior after the data, 90%"] = Line2D(
+            [], [], color=style.INK, linewidth=4, marker="|", markersize=12
+        )
+    style.legend(figure, entries)

@@ -1,0 +1,278 @@
+"""How a posterior answers to a little more, or a little less, weight of prior and data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayescal.core.errors import InputError
+from bayescal.results import schema
+from bayescal.results.schema import Case
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+THRESHOLD: Final = 0.05
+"""Sensitivity from which on it matters, as ArviZ and Kallioinen et al. have it."""
+MIN_DRAWS: Final = 100
+ALL: Final = "all"
+
+DATA: Final = "the data decide"
+BOTH: Final = "prior and data both matter"
+PRIOR: Final = "the prior dominates"
+FLAT: Final = "flat prior: refit under others (prior_sensitivity)"
+NONE: Final = "no prior in the model: refit under others (prior_sensitivity)"
+CONSTANT: Final = "does not vary"
+
+# Relative to its size, a log density that varies less has no shape but rounding.
+_ROUNDING: Final = 1e-9
+_POWERS: Final = (0.99, 1.01)
+
+
+def power_scale(tree: xr.DataTree, var_names: str | Sequence[str] | None = None) -> pd.DataFrame:
+    """Tell how strongly each quantity depends on each prior, without a refit.
+
+    Parameters
+    ----------
+    tree : xarray.DataTree
+        A result of `bayescal.fit`, with its groups `log_prior` and `log_likelihood`.
+    var_names : str or sequence of str, optional
+        Posterior variables; by default those with one number a case or a bin. Of a variable with
+        several numbers the most prior-sensitive one is shown.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Index `case`; a row a case, quantity and prior. Columns:
+
+        ======================  ==================================================================
+        quantity                variable, with the element shown, as ``label_rate[3]``
+        prior                   variable of the model whose prior is scaled; "all" for all at once,
+                                where there are several
+        prior_sensitivity       ArviZ's psense: how fast the posterior changes, in its distribution,
+                                per doubling of the prior's weight; 0 not at all; NaN for a flat
+                                prior
+        likelihood_sensitivity  the same of the likelihood
+        prior_shift             change of the posterior mean per doubling of the prior's weight, in
+                                posterior standard deviations; its sign is the direction
+        likelihood_shift        the same of the likelihood
+        diagnosis               in words
+        ======================  ==================================================================
+
+    Raises
+    ------
+    InputError
+        If the result lacks what is scaled, such as one of several priors, has fewer than 100 draws
+        a case, or no such variable.
+
+    Notes
+    -----
+    The posterior is reweighted to be proportional to ``prior**a * likelihood`` (or ``prior *
+    likelihood**a``) at the powers a = 0.99 and 1.01, by importance sampling, and compared with what
+    it is. Shifts are derivatives at 1: ``log(2) cov(quantity, log prior) / sd(quantity)``.
+    From 0.05 on a sensitivity matters: the prior's alone means that it dominates, both that prior
+    and data pull, perhaps apart. Fits are power-scaled in the model's own parameters; of a
+    calibration error it is the posterior given miscalibration. A flat prior keeps its shape at
+    every power, so that there is nothing to see: refit under others with
+    `bayescal.prior_sensitivity`.
+
+    References
+    ----------
+    .. [1] N. Kallioinen, T. Paananen, P.-C. Bürkner and A. Vehtari, "Detecting and diagnosing prior
+       and likelihood sensitivity with power-scaling", Statistics and Computing 34(57), 2024.
+       https://doi.org/10.1007/s11222-023-10366-5
+
+    Examples
+    --------
+    >>> import bayescal as bc
+    >>> scores = bc.datasets.ece.truth("over").scores(2000, seed=1)
+    >>> tree = bc.fit(bc.ece, scores, seed=20, quick=True)
+    >>> bc.power_scale(tree, "tce")["diagnosis"].item()
+    'the data decide'
+    """
+    import pandas as pd
+
+    schema.check_result(tree)
+    _check_scalable(tree)
+    names = _names(tree, var_names)
+    found = schema.cases(tree)
+    rows = [(case, row) for case in found for row in _case_rows(tree, case, names)]
+    index = pd.Index([case.label for case, _ in rows], name="case")
+    return pd.DataFrame([row for _, row in rows], index=index)
+
+
+def _check_scalable(tree: xr.DataTree) -> None:
+    if schema.is_prior_grid(tree):
+        raise InputError(
+            "power scaling is of one prior; this result holds refits under several. Pass the "
+            "result of bayescal.fit under one of them."
+        )
+    if schema.LOG_LIKELIHOOD not in tree.children:
+        raise InputError(
+            f"power scaling needs the group {schema.LOG_LIKELIHOOD!r}, which this result does not "
+            "have. Fit again with bayescal.fit."
+        )
+    sizes = tree[schema.POSTERIOR].sizes
+    draws = sizes[schema.CHAIN] * sizes[schema.DRAW]
+    if draws < MIN_DRAWS:
+        raise InputError(
+            f"power scaling needs at least {MIN_DRAWS} draws; got {draws}. Fit with more."
+        )
+
+
+def _names(tree: xr.DataTree, asked: str | Sequence[str] | None) -> list[str]:
+    if asked is not None:
+        names = [asked] if isinstance(asked, str) else list(asked)
+        for name in names:
+            schema.variable(tree, schema.POSTERIOR, name)
+        return names
+    posterior = tree[schema.POSTERIOR].dataset
+    # What groups have in common is none's answer.
+    own = {*schema.DRAW_DIMS, *(dim for dim in schema.CASE_DIMS if dim in posterior.dims)}
+    return [
+        str(name)
+        for name, values in posterior.data_vars.items()
+        if own <= set(values.dims) <= {*own, schema.BIN}
+    ]
+
+
+def _case_rows(tree: xr.DataTree, case: Case, names: Sequence[str]) -> Iterator[dict[str, Any]]:
+    coords = {schema.CLASSIFIER: case.classifier, **case.sel}
+    likelihood = _total(_log_densities(tree, schema.LOG_LIKELIHOOD, case))
+    priors = _priors(tree, case)
+    for name in names:
+        draws = schema.variable(tree, schema.POSTERIOR, name, case)
+        values = draws.transpose(*schema.DRAW_DIMS, ...).values
+        values = values.reshape(*values.shape[:2], -1)
+        by_data = _sensitivity(values, likelihood)
+        for prior, density in priors.items():
+            by_prior = np.full(values.shape[2], np.nan)
+            if density is not None:
+                by_prior = _sensitivity(values, density)
+            worst = 0 if np.isnan(by_prior).all() else int(np.nanargmax(by_prior))
+            one = values[..., worst]
+            yield {
+                **coords,
+                "quantity": _element(name, draws, worst),
+                "prior": prior,
+                "prior_sensitivity": float(by_prior[worst]),
+                "likelihood_sensitivity": float(by_data[worst]),
+                "prior_shift": _shift(one, density),
+                "likelihood_shift": _shift(one, likelihood),
+                "diagnosis": _diagnosis(one, by_prior[worst], by_data[worst], density),
+            }
+
+
+def _priors(tree: xr.DataTree, case: Case) -> dict[str, NDArray[Any] | None]:
+    """Log density over the draws of each prior, and of all together; None for a model without."""
+    single = {
+        name: _total({name: values})
+        for name, values in _log_densities(tree, schema.LOG_PRIOR, case).items()
+    }
+    if not single:
+        return {ALL: None}
+    if len(single) == 1:
+        return dict(single)
+    return {ALL: np.sum(list(single.values()), axis=0), **single}
+
+
+def _log_densities(tree: xr.DataTree, group: str, case: Case) -> dict[str, xr.DataArray]:
+    """Log densities of the model that a case is from.
+
+    Groups under one pooled model have one prior: what all their rows say goes into each of them.
+    """
+    if group not in tree.children:
+        return {}
+    pooled = schema.LOG_PRIOR in tree.children and any(
+        schema.GROUP not in values.dims for values in tree[schema.LOG_PRIOR].data_vars.values()
+    )
+    place = {
+        dim: value
+        for dim, value in case.sel.items()
+        if not (pooled and dim == schema.GROUP)
+    }
+    return {
+        str(name): values.sel({dim: at for dim, at in place.items() if dim in values.dims})
+        for name, values in tree[group].dataset.data_vars.items()
+    }
+
+
+def _total(densities: dict[str, xr.DataArray]) -> NDArray[Any]:
+    """Sum over variables and their elements, by chain and draw."""
+    arrays = (
+        values.transpose(*schema.DRAW_DIMS, ...).values.reshape(*values.shape[:2], -1).sum(-1)
+        for values in densities.values()
+    )
+    return np.asarray(sum(arrays))
+
+
+def _sensitivity(values: NDArray[Any], density: NDArray[Any]) -> NDArray[np.float64]:
+    """ArviZ's psense of each element, by a log density over the draws."""
+    found = np.full(values.shape[2], np.nan)
+    moving = np.array([not _constant(values[..., i]) for i in range(values.shape[2])])
+    if _constant(density) or not moving.any():
+        return found
+    # Registers the accessor; loaded here, since results are read without it.
+    import arviz_stats  # noqa: F401
+
+    lower, upper = (_weights(density, power) for power in _POWERS)
+    measured = xr.DataArray(values[..., moving], dims=(*schema.DRAW_DIMS, "element"))
+    found[moving] = measured.azstats.power_scale_sense(
+        lower_w=lower,
+        upper_w=upper,
+        lower_alpha=_POWERS[0],
+        upper_alpha=_POWERS[1],
+        sample_dims=list(schema.DRAW_DIMS),
+    ).values
+    return found
+
+
+def _weights(density: NDArray[Any], power: float) -> xr.DataArray:
+    """Importance of each draw were the density raised to a power.
+
+    So close to 1 they are nearly equal: ArviZ's smoothing of their tail changes nothing that is
+    shown, and refuses draws that repeat.
+    """
+    log = (power - 1) * density
+    weights = np.exp(log - log.max())
+    return xr.DataArray(weights / weights.sum(), dims=schema.DRAW_DIMS)
+
+
+def _constant(values: NDArray[Any]) -> bool:
+    return bool(np.ptp(values) <= _ROUNDING * max(1.0, float(np.abs(values).max())))
+
+
+def _shift(values: NDArray[Any], density: NDArray[Any] | None) -> float:
+    """Derivative of the mean by log2 of the power, in standard deviations."""
+    if density is None or _constant(density) or _constant(values):
+        return float("nan")
+    covariance = float(np.mean((values - values.mean()) * (density - density.mean())))
+    return float(np.log(2) * covariance / values.std())
+
+
+def _diagnosis(
+    values: NDArray[Any], by_prior: float, by_data: float, density: NDArray[Any] | None
+) -> str:
+    if _constant(values):
+        return CONSTANT
+    if density is None:
+        return NONE
+    if _constant(density):
+        return FLAT
+    if by_prior < THRESHOLD:
+        return DATA
+    return BOTH if by_data >= THRESHOLD else PRIOR
+
+
+def _element(name: str, draws: xr.DataArray, place: int) -> str:
+    """Name of an element, as ``label_rate[3]``."""
+    own = [dim for dim in draws.dims if dim not in schema.DRAW_DIMS]
+    if not own:
+        return name
+    where = np.unravel_index(place, [draws.sizes[dim] for dim in own])
+    labels = [str(draws[dim].values[at]) for dim, at in zip(own, where, strict=True)]
+    return f"{name}[{', '.join(labels)}]"

@@ -1,0 +1,181 @@
+"""Put refits of the same data under several priors into one result, and take one out again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+import xarray as xr
+
+from bayescal.core.errors import InputError
+from bayescal.results import schema
+
+# Sums of parts that priors do not share would be sums of something else.
+_WHOLE: Final = (schema.LOG_PRIOR, schema.LOG_LIKELIHOOD)
+# What the correlation over shared rows has to do with draws, each fit says for itself.
+_SINGLE: Final = (schema.PAIRING,)
+_BY_NAME: Final = {"priors": "priors", "prior_text": "prior_texts", "status": "statuses"}
+
+
+def combine(trees: Mapping[str, xr.DataTree]) -> xr.DataTree:
+    """Put the fits of one data set under several priors into one result.
+
+    Parameters
+    ----------
+    trees : mapping of str to xarray.DataTree
+        By the name of the prior.
+
+    Returns
+    -------
+    xarray.DataTree
+        With a dimension `prior` in every group, in the order given. Variables that not all priors'
+        models have in the same shape (their own coefficients, the log densities) are left out.
+        Root attributes `priors`, `prior_texts` and `statuses` are JSON by prior.
+
+    Raises
+    ------
+    InputError
+        If there are fewer than two, or they are not of the same data and quantity.
+    """
+    if len(trees) < 2:
+        raise InputError(
+            f"prior sensitivity needs two priors or more; got {len(trees)}. Pass "
+            "{'default': ..., 'wide': ...}."
+        )
+    found = list(trees.values())
+    for tree in found:
+        schema.check_result(tree)
+    for name in ("quantity", "n_obs", "n_labeled", "classifiers", "groups"):
+        values = {tree.attrs.get(name) for tree in found}
+        if len(values) > 1:
+            raise InputError(
+                f"the fits must be of the same data and quantity; their {name} differ. "
+                "Fit the same data under every prior."
+            )
+    groups = {
+        name: _together([tree[name].dataset for tree in found], list(trees))
+        for name in found[0].children
+        if name not in (*_WHOLE, *_SINGLE) and all(name in tree.children for tree in found)
+    }
+    combined = xr.DataTree.from_dict({name: held for name, held in groups.items() if held})
+    combined.attrs = _attrs(trees)
+    return combined
+
+
+def priors_of(tree: xr.DataTree) -> list[str]:
+    """List the priors of a result of `bayescal.prior_sensitivity`.
+
+    Parameters
+    ----------
+    tree : xarray.DataTree
+        The result.
+
+    Returns
+    -------
+    list of str
+        Names, in the order they were given.
+
+    Raises
+    ------
+    InputError
+        If it is another kind of result.
+    """
+    schema.check_result(tree)
+    if not schema.is_prior_grid(tree):
+        raise InputError(
+            "a comparison of priors needs fits under several; this result has one prior. "
+            "Pass what bayescal.prior_sensitivity returned."
+        )
+    return [str(name) for name in tree[schema.POSTERIOR][schema.PRIOR_NAME].values]
+
+
+def without_prior(cases: Iterable[schema.Case]) -> list[tuple[schema.Case, ...]]:
+    """Gather the cases that differ by the prior alone.
+
+    Parameters
+    ----------
+    cases : iterable of Case
+        Cases of a result under several priors.
+
+    Returns
+    -------
+    list of tuple of Case
+        One tuple for each classifier, class and group, in order; in it one case a prior.
+    """
+    gathered: dict[tuple[str, ...], list[schema.Case]] = {}
+    for case in cases:
+        key = tuple(value for dim, value in case.sel.items() if dim != schema.PRIOR_NAME)
+        gathered.setdefault(key, []).append(case)
+    return [tuple(found) for found in gathered.values()]
+
+
+def _together(datasets: Sequence[xr.Dataset], names: Sequence[str]) -> xr.Dataset:
+    """Stack the variables that all have in one shape, the new dimension after chain and draw."""
+    shared = [
+        name
+        for name in datasets[0].data_vars
+        if all(_alike(datasets[0], other, str(name)) for other in datasets[1:])
+    ]
+    variables = {}
+    for name in shared:
+        arrays = [dataset[name].variable for dataset in datasets]
+        lead = sum(dim in schema.DRAW_DIMS for dim in arrays[0].dims)
+        dims = (*arrays[0].dims[:lead], schema.PRIOR_NAME, *arrays[0].dims[lead:])
+        stacked = np.stack([array.values for array in arrays], axis=lead)
+        variables[name] = xr.Variable(dims, stacked, attrs=arrays[0].attrs)
+    if not variables:
+        return xr.Dataset()
+    held = xr.Dataset(variables, coords={schema.PRIOR_NAME: list(names)})
+    kept = {dim: datasets[0][dim] for dim in held.dims if dim in datasets[0].coords}
+    return held.assign_coords(kept)
+
+
+def _alike(first: xr.Dataset, other: xr.Dataset, name: str) -> bool:
+    return (
+        name in other
+        and first[name].dims == other[name].dims
+        and first[name].shape == other[name].shape
+    )
+
+
+def _attrs(trees: Mapping[str, xr.DataTree]) -> dict[str, Any]:
+    """What all fits say; JSON by prior of what they say differently."""
+    first = next(iter(trees.values())).attrs
+    attrs: dict[str, Any] = {}
+    for name in first:
+        told = {prior: _plain(tree.attrs.get(name)) for prior, tree in trees.items()}
+        if name not in _BY_NAME:
+            same = len(set(map(str, told.values()))) == 1
+            attrs[name] = _plain(first[name]) if same else json.dumps(told)
+    for name, by_name in _BY_NAME.items():
+        attrs[by_name] = json.dumps({prior: _read(tree, name) for prior, tree in trees.items()})
+    converged = all(schema.is_converged(tree) for tree in trees.values())
+    return attrs | {
+        schema.KIND: schema.PRIOR_GRID,
+        "created": max(str(tree.attrs.get("created", "")) for tree in trees.values()),
+        "status": _status(trees),
+        "converged": "true" if converged else "false",
+    }
+
+
+def _read(tree: xr.DataTree, name: str) -> Any:
+    """An attribute, of which priors alone are JSON."""
+    value = str(tree.attrs.get(name, ""))
+    return json.loads(value) if name == "priors" and value else value
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _status(trees: Mapping[str, xr.DataTree]) -> str:
+    """What is wrong under which priors, what several say said once."""
+    told: dict[str, list[str]] = {}
+    for prior, tree in trees.items():
+        if (said := str(tree.attrs["status"])) != "ok":
+            told.setdefault(said, []).append(prior)
+    if len(told) == 1 and len(next(iter(told.values()))) == len(trees):
+        return next(iter(told))
+    return " ".join(f"Under {', '.join(names)}: {said}" for said, names in told.items()) or "ok"

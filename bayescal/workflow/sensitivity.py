@@ -1,0 +1,150 @@
+"""The same data under several priors: does the conclusion survive?"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from bayescal.core.errors import ConvergenceWarning, InputError
+from bayescal.core.room import Room
+from bayescal.results.conclusion import conclusions
+from bayescal.results.prior_grid import combine
+from bayescal.workflow.fit import Progress, fit
+from bayescal.workflow.settings import seed_or_new
+
+if TYPE_CHECKING:
+    from xarray import DataTree
+
+
+def prior_sensitivity(
+    room: Room,
+    data: Any,
+    priors: Mapping[str, Any],
+    *,
+    seed: int | None = None,
+    var: str | None = None,
+    threshold: float | None = None,
+    prob: float = 0.9,
+    progress: Progress | None = None,
+    **options: Any,
+) -> DataTree:
+    """Fit the same data under several priors.
+
+    Parameters
+    ----------
+    room : Room
+        What to fit: `bayescal.ece`.
+    data : Scores, BinCounts or what else the room takes
+        The same for every prior.
+    priors : mapping of str to room.Priors
+        Two priors or more, by a name of yours. The first is what the others are compared with.
+    seed : int, optional
+        Every prior is fitted with this seed, so that differences are not those of random numbers;
+        one is drawn, and told in the result, if not given.
+    var : str, optional
+        The quantity that the conclusion is on; see `conclusions`.
+    threshold : float, optional
+        What the quantity is held against; perfect calibration by default.
+    prob : float, in (0, 1), default 0.9
+        Probability of the intervals.
+    progress : callable, optional
+        Called with (label, fits done, fits in all).
+    **options
+        As in `bayescal.fit`: `draws`, `quick`, `checkpoint`, and the options of the room.
+
+    Returns
+    -------
+    xarray.DataTree
+        A result with a dimension `prior`, which `summary`, `interval`, `save`, `load`, the plots
+        and the report read. Under each prior it is what `fit` returns with the same seed, less what
+        the models do not have in common. Root attributes `priors`, `prior_texts` and `statuses` are
+        JSON by prior, ``kind`` is "prior sensitivity", `survives` is "true" or "false", and
+        `conclusion` says in sentences why; ask `conclusions` for its parts.
+
+    Raises
+    ------
+    InputError
+        If there are fewer than two priors, a name is empty, or a fit cannot be made.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If a fit did not converge; the result's status says which, and the remedy.
+
+    Notes
+    -----
+    Models are compiled once a structure, not once a prior: priors of one kind share it. With
+    `checkpoint` nothing that was finished is lost if the run stops.
+
+    Examples
+    --------
+    >>> import bayescal as bc
+    >>> scores = bc.datasets.ece.truth("over").scores(1000, seed=1)
+    >>> priors = {
+    ...     "default": bc.ece.Priors(),
+    ...     "tight": bc.ece.Priors(bc.ece.SmoothCurve(scale=0.3)),
+    ... }
+    >>> grid = bc.prior_sensitivity(bc.ece, scores, priors, seed=20, quick=True)
+    >>> grid.attrs["survives"]
+    'true'
+    """
+    chosen = _checked(priors)
+    number = seed_or_new(seed)
+    trees = {}
+    for place, (name, one) in enumerate(chosen.items()):
+        with warnings.catch_warnings():
+            # Said once, of all priors, below.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            trees[name] = fit(
+                room,
+                data,
+                priors=one,
+                seed=number,
+                prob=prob,
+                progress=_within(progress, name, place, len(chosen)),
+                **options,
+            )
+    tree = combine(trees)
+    found = conclusions(tree, var, prob, threshold)
+    tree.attrs["survives"] = "true" if all(one.survives for one in found) else "false"
+    tree.attrs["conclusion"] = " ".join(one.text for one in found)
+    tree.attrs["conclusion_var"] = found[0].var
+    if threshold is not None:
+        tree.attrs["threshold"] = float(threshold)
+    if tree.attrs["converged"] != "true":
+        warnings.warn(tree.attrs["status"], ConvergenceWarning, stacklevel=2)
+    return tree
+
+
+def _checked(priors: Mapping[str, Any]) -> dict[str, Any]:
+    if not isinstance(priors, Mapping):
+        raise InputError(
+            f"priors must be a mapping of names to priors; got {type(priors).__name__}. Pass "
+            "{'default': ..., 'wide': ...}."
+        )
+    if len(priors) < 2:
+        raise InputError(
+            f"prior sensitivity needs two priors or more; got {len(priors)}. Pass "
+            "{'default': ..., 'wide': ...}."
+        )
+    for name in priors:
+        if not isinstance(name, str) or not name.strip():
+            raise InputError(f"every prior must have a name; got {name!r}. Pass a word or two.")
+    return dict(priors)
+
+
+def _within(progress: Progress | None, name: str, place: int, number: int) -> Progress | None:
+    """Progress of one fit as part of the progress of all."""
+    if progress is None:
+        return None
+
+    def update(label: str, done: int, total: int) -> None:
+        last = place == number - 1 and done == total
+        progress(
+            "" if last else ", ".join(part for part in (name, label) if part),
+            place * total + done,
+            number * total,
+        )
+
+    return update
