@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from bayescal.core.errors import ConvergenceWarning, InputError, OutputError
     from bayescal.core.priors import Beta, HalfNormal, LogNormal, Normal
     from bayescal.core.pu_scores import PUScores
+    from bayescal.core.pu_tables import read_pu_scores
     from bayescal.core.scores import Scores
     from bayescal.core.tables import read_scores
     from bayescal.quantities import ece, pu_ece
@@ -54,6 +55,7 @@ _HOME = {
     "marginal": "bayescal.results.marginal",
     "power_scale": "bayescal.results.power_scaling",
     "prior_sensitivity": "bayescal.workflow.sensitivity",
+    "read_pu_scores": "bayescal.core.pu_tables",
     "read_scores": "bayescal.core.tables",
     "save": "bayescal.results.io",
     "summary": "bayescal.results.summary",
@@ -90,6 +92,7 @@ __all__ = [
     "power_scale",
     "prior_sensitivity",
     "pu_ece",
+    "read_pu_scores",
     "read_scores",
     "report",
     "save",

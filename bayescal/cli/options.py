@@ -62,15 +62,16 @@ _BINS: Final = (
     ),
 )
 
-_FIT: Final = (
-    click.option(
-        "--prior",
-        default="curve",
-        show_default=True,
-        metavar="PRIOR",
-        help="curve (a smooth calibration curve), hierarchical (pooled bins), or independent bins: "
-        "flat, jeffreys or beta:A,B.",
-    ),
+_PRIOR: Final = click.option(
+    "--prior",
+    default="curve",
+    show_default=True,
+    metavar="PRIOR",
+    help="curve (a smooth calibration curve), hierarchical (pooled bins), or independent bins: "
+    "flat, jeffreys or beta:A,B.",
+)
+
+_SAMPLING: Final = (
     click.option(
         "--quick", is_flag=True, help="Importance sampling instead of NUTS; PyMC is not loaded."
     ),
@@ -165,7 +166,12 @@ def bin_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def fit_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options of fitting."""
-    return _all(_FIT, command)
+    return _all((_PRIOR, *_SAMPLING), command)
+
+
+def sampling_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of fitting, but for the prior."""
+    return _all(_SAMPLING, command)
 
 
 def take[T](kind: type[T], given: dict[str, Any]) -> T:

@@ -254,7 +254,8 @@ class Priors:
                 return (
                     f"{text}The probability of the event is a smooth curve of the score: in logits,"
                     " an intercept, a slope and a Gaussian process of standard deviation "
-                    f"{rate.scale:g} each, at length scales {scales}. "
+                    f"{rate.scale:g} each, at length scale{'s' * (len(rate.lengthscales) > 1)} "
+                    f"{scales}. "
                     f"The prior probability of exact calibration is {self.calibrated:g}."
                 )
             case MixtureBins():

@@ -1,0 +1,67 @@
+"""``--class-prior`` and ``--label-rate`` in words to the Priors of ``pu_ece``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bayescal.core.errors import InputError
+
+if TYPE_CHECKING:
+    from bayescal.core.priors import Beta
+    from bayescal.core.pu_scores import PUScores
+    from bayescal.quantities.pu_ece.priors import Priors
+
+
+def pu_priors_from_text(class_prior: str, label_rate: str, data: PUScores) -> Priors:
+    """Read the priors of PU-ECE.
+
+    Parameters
+    ----------
+    class_prior : str
+        ``beta:A,B``, a number in (0, 1), or ``estimate``.
+    label_rate : str
+        ``curve``, ``mixture`` or ``independent``.
+    data : PUScores
+        What ``estimate`` looks at.
+
+    Returns
+    -------
+    Priors
+        Of the room ``pu_ece``.
+
+    Raises
+    ------
+    InputError
+        If a text is none of these.
+
+    Examples
+    --------
+    >>> import bayescal as bc
+    >>> pu = bc.PUScores(positive=[0.7], unlabeled=[0.2])
+    >>> pu_priors_from_text("beta:4,16", "curve", pu).class_prior
+    Beta(alpha=4.0, beta=16.0)
+    """
+    from bayescal.quantities.pu_ece.priors import IndependentBins, MixtureBins, Priors
+
+    share = _class_prior(class_prior.strip().casefold(), class_prior, data)
+    if label_rate == "mixture":
+        return Priors(share, MixtureBins())
+    if label_rate == "independent":
+        return Priors(share, IndependentBins())
+    return Priors(share)
+
+
+def _class_prior(word: str, text: str, data: PUScores) -> float | Beta:
+    from bayescal.core.priors import Beta, prior_from_string
+    from bayescal.quantities.pu_ece.class_prior import estimate_class_prior
+
+    if word == "estimate":
+        return estimate_class_prior(data.select(data.classifiers[0])).prior
+    if word.startswith("beta:") and isinstance(found := prior_from_string(word), Beta):
+        return found
+    try:
+        return float(word)
+    except ValueError:
+        raise InputError(
+            f"--class-prior must be beta:A,B, a number in (0, 1) or estimate; got {text!r}."
+        ) from None
