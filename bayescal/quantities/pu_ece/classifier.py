@@ -1,0 +1,333 @@
+"""A small classifier trained from positives and unlabelled rows."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Final, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import minimize
+from scipy.special import expit
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import check_is_fitted, check_random_state, validate_data
+
+from bayescal.core.checks import check_choice
+from bayescal.core.errors import InputError
+from bayescal.quantities.pu_ece.estimator import check_class_prior
+from bayescal.quantities.pu_ece.risk import LOSSES, RiskParts, risk_parts
+
+type Floats = NDArray[np.float64]
+type Shapes = list[tuple[int, ...]]
+
+_OUT_OF_ITERATIONS: Final = 1
+# The weight of the negatives' risk at the kink is found to 2**-14.
+_HALVINGS: Final = 14
+
+
+class _Found(NamedTuple):
+    weights: list[Floats]
+    risk: float
+    penalty: float
+    status: int
+    n_iter: int = 0
+
+    @property
+    def total(self) -> float:
+        return self.risk + self.penalty
+
+
+class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no types there
+    """Linear classifier, or one hidden layer, that minimises the risk of positive-unlabelled data.
+
+    Parameters
+    ----------
+    class_prior : float, in (0, 1), default 0.5
+        Share of positives among the unlabelled rows.
+    hidden : int, default 0
+        Units of the hidden layer (tanh); 0 for a linear classifier.
+    loss : {"logistic", "sigmoid"}, default "logistic"
+        With the logistic loss `predict_proba` estimates probabilities; with the sigmoid loss only
+        its side of 0.5 means something.
+    non_negative : bool, default True
+        Whether what negatives contribute to the risk is kept from falling below 0 (nnPU), or not
+        (uPU).
+    alpha : float, at least 0, default 0.001
+        Weight of half the sum of the squared weights, intercepts left out.
+    max_iter : int, default 500
+        Iterations of L-BFGS at most, for each w (see Notes).
+    random_state : int or RandomState, optional
+        Source of the hidden layer's first weights.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        What `fit` found for unlabelled and for positive rows: 0 and 1.
+    weights_ : list of ndarray
+        Weights and intercepts, layer by layer.
+    risk_ : float
+        Risk reached on the training rows, without the penalty.
+    n_iter_ : int
+        Iterations of L-BFGS, over all w.
+    n_features_in_ : int
+        Number of features.
+
+    Notes
+    -----
+    The rows are a sample of positives and a separate sample of the population, in one table. With
+    ``A = pi R_P+`` and ``N = R_U- - pi R_P-``, uPU is ``A + N`` and nnPU ``A + max(0, N)``. For a
+    linear classifier and the logistic loss both are convex, nnPU as the larger of A and ``A + N``.
+
+    The least nnPU often lies on the kink ``N = 0``, where L-BFGS may stop short of it. So L-BFGS
+    minimises the smooth ``A + w N`` instead, and w is halved in on between 0 and 1 until N changes
+    sign: as ``max(0, N)`` is the largest ``w N``, the least of the convex nnPU is the largest over
+    w of these least values. With a hidden layer nothing is convex, and this is a way to go down.
+
+    Features should be of like scale: put a ``StandardScaler`` before it.
+
+    References
+    ----------
+    .. [1] R. Kiryo, G. Niu, M. C. du Plessis and M. Sugiyama, "Positive-Unlabeled Learning with
+       Non-Negative Risk Estimator", NeurIPS 2017, Eqs. (3) and (6).
+       https://arxiv.org/abs/1703.00593
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayescal.quantities.pu_ece.classifier import PUClassifier
+    >>> rng = np.random.default_rng(1)
+    >>> x = np.concatenate([rng.normal(1, 1, 500), rng.normal(np.repeat([1, -1], 500), 1)])
+    >>> s = np.repeat([1, 0], [500, 1000])
+    >>> fitted = PUClassifier(class_prior=0.5).fit(x[:, None], s)
+    >>> fitted.predict([[2.0], [-2.0]]).tolist()
+    [1, 0]
+    """
+
+    def __init__(
+        self,
+        class_prior: float = 0.5,
+        hidden: int = 0,
+        loss: str = "logistic",
+        non_negative: bool = True,
+        alpha: float = 0.001,
+        max_iter: int = 500,
+        random_state: Any = None,
+    ) -> None:
+        self.class_prior = class_prior
+        self.hidden = hidden
+        self.loss = loss
+        self.non_negative = non_negative
+        self.alpha = alpha
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        """Say that there are two classes."""
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:  # noqa: N803  # scikit-learn's name
+        """Train on positives and unlabelled rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (obs, feature)
+            Features.
+        y : array-like of shape (obs,)
+            1 for a positive, 0 for an unlabelled row; of any other two values, the one that sorts
+            last stands for positives.
+
+        Returns
+        -------
+        PUClassifier
+            Itself.
+
+        Raises
+        ------
+        InputError
+            If `y` does not hold two values, or a parameter is out of range.
+        """
+        self._check_parameters()
+        x, s = validate_data(self, X, y, dtype=np.float64)
+        self.classes_, known = self._classes(s)
+        start = self._start(x.shape[1])
+        found = self._minimise(start, x[known == 1], x[known == 0])
+        if found.status == _OUT_OF_ITERATIONS:
+            warnings.warn(
+                f"the PU risk was still falling after {self.max_iter} iterations. "
+                "Scale the features, or raise max_iter.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        self.weights_ = found.weights
+        self.risk_ = found.risk
+        self.n_iter_ = found.n_iter
+        return self
+
+    def decision_function(self, X: ArrayLike) -> Floats:  # noqa: N803
+        """Compute decision values; for the logistic loss, logits of being positive.
+
+        Parameters
+        ----------
+        X : array-like of shape (obs, feature)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (obs,)
+            Above 0 where a row is rather positive.
+        """
+        check_is_fitted(self)
+        return _forward(self.weights_, validate_data(self, X, reset=False, dtype=np.float64))[0]
+
+    def predict_proba(self, X: ArrayLike) -> Floats:  # noqa: N803
+        """Compute probabilities.
+
+        Parameters
+        ----------
+        X : array-like of shape (obs, feature)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (obs, 2), in [0, 1]
+            Of being negative and of being positive.
+        """
+        logit = self.decision_function(X)
+        return np.column_stack([expit(-logit), expit(logit)])
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:  # noqa: N803
+        """Tell the more probable class.
+
+        Parameters
+        ----------
+        X : array-like of shape (obs, feature)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (obs,)
+            The value that stands for positives where a row is rather positive; elsewhere the other
+            one, which here means negative.
+        """
+        positive = self.decision_function(X) > 0
+        return np.asarray(self.classes_[positive.astype(int)])
+
+    def _check_parameters(self) -> None:
+        check_class_prior(self.class_prior)
+        check_choice(self.loss, tuple(LOSSES), "loss")
+        for value, least, name in ((self.hidden, 0, "hidden"), (self.max_iter, 1, "max_iter")):
+            if not isinstance(value, int | np.integer) or value < least:
+                raise InputError(f"{name} must be a whole number >= {least}; got {value!r}.")
+        if not 0 <= self.alpha < np.inf:
+            raise InputError(f"alpha must be a finite number >= 0; got {self.alpha!r}.")
+
+    def _classes(self, s: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        check_classification_targets(s)
+        kind = type_of_target(s, input_name="y")
+        classes, known = np.unique(s, return_inverse=True)
+        if kind != "binary":
+            # The first words are those that scikit-learn's own checks look for.
+            raise InputError(
+                f"Only binary classification is supported: the type of the target is {kind}. "
+                "y must hold 1 for positives and 0 for unlabelled rows."
+            )
+        if len(classes) != 2:
+            raise InputError(
+                "y must hold two classes, 1 for positives and 0 for unlabelled rows; "
+                f"got 1 class, {classes.tolist()}."
+            )
+        return classes, known
+
+    def _start(self, features: int) -> list[Floats]:
+        if not self.hidden:
+            return [np.zeros(features), np.zeros(1)]
+        rng = check_random_state(self.random_state)
+        return [
+            rng.normal(0, features**-0.5, (features, self.hidden)),
+            np.zeros(self.hidden),
+            rng.normal(0, self.hidden**-0.5, self.hidden),
+            np.zeros(1),
+        ]
+
+    def _penalty(self, weights: list[Floats]) -> float:
+        return self.alpha / 2 * float(sum((w**2).sum() for w in weights[::2]))
+
+    def _minimise(self, start: list[Floats], positive: Floats, unlabeled: Floats) -> _Found:
+        """Minimise the penalised risk."""
+        shapes = [piece.shape for piece in start]
+        low, high, weight, at, spent = 0.0, 1.0, 1.0, _joined(start), 0
+        tried: list[_Found] = []
+        for _ in range(_HALVINGS if self.non_negative else 1):
+            found = minimize(
+                self._objective,
+                at,
+                args=(weight, positive, unlabeled, shapes),
+                jac=True,
+                method="L-BFGS-B",
+                options={"maxiter": self.max_iter},
+            )
+            spent += int(found.nit)
+            weights = _split(found.x, shapes)
+            parts = self._parts(weights, positive, unlabeled)
+            counted = max(0.0, parts.negative) if self.non_negative else parts.negative
+            risk = parts.positive + counted
+            tried.append(_Found(weights, risk, self._penalty(weights), found.status))
+            if weight == 1.0 and parts.negative >= 0:
+                break
+            # From the side where N > 0 on: beyond the kink a flexible classifier has run away.
+            low, high, at = (weight, high, found.x) if parts.negative > 0 else (low, weight, at)
+            weight = (low + high) / 2
+        return min(tried, key=lambda found: found.total)._replace(n_iter=spent)
+
+    def _parts(self, weights: list[Floats], positive: Floats, unlabeled: Floats) -> RiskParts:
+        at_positive, at_unlabeled = (_forward(weights, x)[0] for x in (positive, unlabeled))
+        return risk_parts(at_positive, at_unlabeled, self.class_prior, self.loss)
+
+    def _objective(
+        self, flat: Floats, weight: float, positive: Floats, unlabeled: Floats, shapes: Shapes
+    ) -> tuple[float, Floats]:
+        """Penalised ``A + weight N`` and its gradient."""
+        weights = _split(flat, shapes)
+        at, inner = zip(*(_forward(weights, x) for x in (positive, unlabeled)), strict=True)
+        parts = risk_parts(at[0], at[1], self.class_prior, self.loss)
+        slopes = [
+            of_positive + weight * of_negative
+            for of_positive, of_negative in zip(
+                parts.positive_slopes, parts.negative_slopes, strict=True
+            )
+        ]
+        sides = zip((positive, unlabeled), inner, slopes, strict=True)
+        by_side = [_backward(weights, *side) for side in sides]
+        gradient = [sum(pieces) for pieces in zip(*by_side, strict=True)]
+        for place in range(0, len(weights), 2):
+            gradient[place] = gradient[place] + self.alpha * weights[place]
+        return parts.positive + weight * parts.negative + self._penalty(weights), _joined(gradient)
+
+
+def _forward(weights: list[Floats], x: Floats) -> tuple[Floats, Floats]:
+    """Decision values, and what goes into the last layer."""
+    inner = x if len(weights) == 2 else np.tanh(x @ weights[0] + weights[1])
+    return inner @ weights[-2] + weights[-1], inner
+
+
+def _backward(weights: list[Floats], x: Floats, inner: Floats, slope: Floats) -> list[Floats]:
+    """Gradient in each piece of the weights, from the slopes in the decision values."""
+    last = [inner.T @ slope, slope.sum(keepdims=True)]
+    if len(weights) == 2:
+        return last
+    by_inner = slope[:, None] * weights[2] * (1 - inner**2)
+    return [x.T @ by_inner, by_inner.sum(axis=0), *last]
+
+
+def _joined(pieces: list[Any]) -> Floats:
+    return np.concatenate([piece.ravel() for piece in pieces])
+
+
+def _split(flat: Floats, shapes: Shapes) -> list[Floats]:
+    ends = np.cumsum([int(np.prod(shape)) for shape in shapes])
+    cut = np.split(flat, ends[:-1])
+    return [piece.reshape(shape) for piece, shape in zip(cut, shapes, strict=True)]
