@@ -1,4 +1,4 @@
-"""The step that ``ece`` and ``report`` share: from options to a result."""
+"""The steps that commands on labelled rows share: from options to scores, and to a result."""
 
 from __future__ import annotations
 
@@ -16,6 +16,35 @@ from bayescal.cli.progress import progress
 
 if TYPE_CHECKING:
     from xarray import DataTree
+
+
+def scores_of(data: Data, bins: Bins, *, compare: bool = False) -> Any:
+    """Read the file, or count it where its rows are too many to hold.
+
+    Parameters
+    ----------
+    data : Data
+        What to read.
+    bins : Bins
+        How to bin it.
+    compare : bool, default False
+        Whether several classifiers are to be compared, for which larger files are read whole.
+
+    Returns
+    -------
+    Scores or dict of str to StreamedCounts
+        What the room ``ece`` takes.
+
+    Raises
+    ------
+    InputError
+        If the options or the data cannot be used.
+    """
+    if data_.streams(data, compare=compare):
+        from bayescal.quantities.ece.prepare import CELLS
+
+        return data_.stream(data, bins, CELLS)
+    return data_.read(data)
 
 
 @contextmanager
@@ -53,12 +82,7 @@ def fitted(
         If the user pressed Ctrl-C.
     """
     priors = priors_from_text(how.prior)
-    if data_.streams(data, compare=compare):
-        from bayescal.quantities.ece.prepare import CELLS
-
-        scores: Any = data_.stream(data, bins, CELLS)
-    else:
-        scores = data_.read(data)
+    scores = scores_of(data, bins, compare=compare)
 
     import bayescal as bc
 

@@ -62,13 +62,17 @@ _BINS: Final = (
     ),
 )
 
+PRIOR_HELP: Final = (
+    "curve (a smooth calibration curve; curve:SCALE for another scale than 0.7), hierarchical "
+    "(pooled bins), or independent bins: flat, jeffreys or beta:A,B."
+)
+
 _PRIOR: Final = click.option(
     "--prior",
     default="curve",
     show_default=True,
     metavar="PRIOR",
-    help="curve (a smooth calibration curve), hierarchical (pooled bins), or independent bins: "
-    "flat, jeffreys or beta:A,B.",
+    help=PRIOR_HELP,
 )
 
 _SAMPLING: Final = (

@@ -16,7 +16,7 @@ def priors_from_text(text: str) -> Priors:
     Parameters
     ----------
     text : str
-        ``curve``, ``hierarchical``, ``flat``, ``jeffreys`` or ``beta:A,B``.
+        ``curve``, ``curve:SCALE``, ``hierarchical``, ``flat``, ``jeffreys`` or ``beta:A,B``.
 
     Returns
     -------
@@ -34,11 +34,13 @@ def priors_from_text(text: str) -> Priors:
     Beta(alpha=0.5, beta=0.5)
     """
     from bayescal.core.priors import Beta, prior_from_string
-    from bayescal.quantities.ece import HierarchicalBins, IndependentBins, Priors
+    from bayescal.quantities.ece import HierarchicalBins, IndependentBins, Priors, SmoothCurve
 
     word = text.strip().casefold()
     if word == "curve":
         return Priors()
+    if word.startswith("curve:") and (scale := _number(word.removeprefix("curve:"))) is not None:
+        return Priors(label_rate=SmoothCurve(scale=scale))
     if word == "hierarchical":
         return Priors(label_rate=HierarchicalBins())
     if word == "flat":
@@ -48,5 +50,13 @@ def priors_from_text(text: str) -> Priors:
     if word.startswith("beta:") and isinstance(rate := prior_from_string(word), Beta):
         return Priors(label_rate=IndependentBins(rate))
     raise InputError(
-        f"--prior must be curve, hierarchical, flat, jeffreys or beta:A,B; got {text!r}."
+        "--prior must be curve, curve:SCALE, hierarchical, flat, jeffreys or beta:A,B; "
+        f"got {text!r}."
     )
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None

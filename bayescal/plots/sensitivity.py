@@ -26,6 +26,7 @@ _COLUMNS: Final = 3
 _ROW_INCHES: Final = 0.5
 _FRAME_INCHES: Final = 1.35
 _TALLEST: Final = 0.72
+_SEEN: Final = 0.001
 _SAME_DASH: Final = (0, (1, 2))
 _PLUG_DASH: Final = (0, (3, 2))
 
@@ -167,7 +168,7 @@ def _draw_rows(
             height = _TALLEST * height / height.max()
             ax.fill_between(x, base, base + height, color=colour, alpha=0.25, linewidth=0)
             ax.plot(x, base + height, color=colour, linewidth=1.1)
-        if one.var in schema.CALIBRATION_ERRORS and (row.p_calibrated or 0.0) >= 0.001:
+        if one.var in schema.CALIBRATION_ERRORS and (row.p_calibrated or 0.0) >= _SEEN:
             top = base + _TALLEST * float(row.p_calibrated or 0.0)
             ax.plot((0, 0), (base, top), color=style.INK, linewidth=4, solid_capstyle="butt")
         _draw_interval(ax, row, base - 0.09, colour)
@@ -234,7 +235,7 @@ def _legend(figure: Figure, found: list[Conclusion], prob: float) -> None:
             [], [], color=style.BLUE, linewidth=2.2, marker="o", markersize=4.5
         ),
     }
-    if error and any(row.p_calibrated is not None for one in found for row in one.rows):
+    if error and any((row.p_calibrated or 0.0) >= _SEEN for one in found for row in one.rows):
         entries["P(0): probability of perfect calibration"] = Line2D(
             [], [], color=style.INK, linewidth=4
         )
@@ -288,9 +289,18 @@ def _draw_belief(ax: Axes, tree: xr.DataTree, case: Case) -> None:
     draws = schema.variable(tree, schema.POSTERIOR, "class_prior", case).values
     low, high = np.quantile(draws, (0.05, 0.95))
     across = ax.get_xaxis_transform()
-    bar = {"color": style.INK, "transform": across, "clip_on": False}
-    ax.plot((low, high), (0, 0), linewidth=4, solid_capstyle="butt", **bar)
-    ax.plot(draws.mean(), 0, marker="|", markersize=12, **bar)
+    for x, marker in (((low, high), ""), ((draws.mean(),), "|")):
+        ax.plot(
+            x,
+            (0,) * len(x),
+            color=style.INK,
+            linewidth=4,
+            solid_capstyle="butt",
+            marker=marker,
+            markersize=12,
+            transform=across,
+            clip_on=False,
+        )
 
 
 def _curve_legend(figure: Figure, tree: xr.DataTree) -> None:

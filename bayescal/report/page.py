@@ -11,6 +11,7 @@ from bayescal._version import __version__
 from bayescal.core.errors import InputError
 from bayescal.report.numbers import count
 from bayescal.report.render import render, source
+from bayescal.report.section import Section
 from bayescal.report.sections import SECTIONS
 from bayescal.report.view import View
 from bayescal.results import schema
@@ -47,7 +48,7 @@ def page(
     parts = [
         {"id": section.id, "title": section.title, "short": section.short, "body": body}
         for section in SECTIONS
-        if (body := section.render(views)) is not None
+        if (body := section.render(_read_by(section, views))) is not None
     ]
     return render(
         "report.html.j2",
@@ -70,13 +71,27 @@ def _views(results: xr.DataTree | Sequence[xr.DataTree], prob: float) -> list[Vi
     return [View(tree, prob, number) for number, tree in enumerate(trees, start=1)]
 
 
+def _read_by(section: Section, views: Sequence[View]) -> list[View]:
+    """Results that a section reads: refits under several priors are no answer of their own."""
+    return [view for view in views if section.grids or not view.is_grid]
+
+
 def _byline(views: Sequence[View]) -> list[str]:
     """Say what was judged on how many rows, and when."""
     names = list(dict.fromkeys(name for view in views for name in view.names("classifiers")))
-    rows = [view.tree.attrs.get("n_labeled") for view in views]
+    rows = {_rows(view) for view in views}
     created = max(view.text("created") for view in views)
     facts = [names[0] if len(names) == 1 else f"{len(names)} classifiers" if names else ""]
-    if len(set(rows)) == 1 and rows[0] is not None:
-        facts.append(f"{count(rows[0])} labelled rows")
+    facts += rows if len(rows) == 1 else []
     facts.append(created[:10])
     return [fact for fact in facts if fact]
+
+
+def _rows(view: View) -> str:
+    """Say on how many rows of which kind a result rests."""
+    attrs = view.tree.attrs
+    if "n_unlabeled" in attrs:
+        return (
+            f"{count(attrs['n_positive'])} positives, {count(attrs['n_unlabeled'])} unlabelled rows"
+        )
+    return f"{count(attrs['n_labeled'])} labelled rows" if "n_labeled" in attrs else ""

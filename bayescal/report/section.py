@@ -28,12 +28,15 @@ class Section:
         Its name in the contents.
     render : callable
         From all results of the report to the section's body; None leaves the section out.
+    grids : bool, default False
+        Whether it reads refits under several priors too, or single fits only.
     """
 
     id: str
     title: str
     short: str
     render: Render
+    grids: bool = False
 
 
 def for_each(render_one: RenderOne) -> Render:

@@ -52,7 +52,14 @@ class View:
             parts.append(multiclass)
         if schema.GROUP in self.dims_of_cases:
             parts.append("by group")
+        if self.is_grid:
+            parts.append("prior by prior")
         return f"{self.number}. {', '.join(parts)}"
+
+    @property
+    def is_grid(self) -> bool:
+        """Whether this is the same data under several priors."""
+        return schema.is_prior_grid(self.tree)
 
     @property
     def dims_of_cases(self) -> tuple[str, ...]:

@@ -105,6 +105,28 @@ def power_scale(tree: xr.DataTree, var_names: str | Sequence[str] | None = None)
     return pd.DataFrame([row for _, row in rows], index=index)
 
 
+def scalable(tree: xr.DataTree) -> bool:
+    """Whether a result has all that power scaling asks for.
+
+    Parameters
+    ----------
+    tree : xarray.DataTree
+        A result.
+
+    Returns
+    -------
+    bool
+        False for refits under several priors, without log densities, or with too few draws.
+    """
+    held = schema.LOG_LIKELIHOOD in tree.children
+    return held and not schema.is_prior_grid(tree) and _draws(tree) >= MIN_DRAWS
+
+
+def _draws(tree: xr.DataTree) -> int:
+    sizes = tree[schema.POSTERIOR].sizes
+    return int(sizes[schema.CHAIN] * sizes[schema.DRAW])
+
+
 def _check_scalable(tree: xr.DataTree) -> None:
     if schema.is_prior_grid(tree):
         raise InputError(
@@ -116,11 +138,9 @@ def _check_scalable(tree: xr.DataTree) -> None:
             f"power scaling needs the group {schema.LOG_LIKELIHOOD!r}, which this result does not "
             "have. Fit again with bayescal.fit."
         )
-    sizes = tree[schema.POSTERIOR].sizes
-    draws = sizes[schema.CHAIN] * sizes[schema.DRAW]
-    if draws < MIN_DRAWS:
+    if _draws(tree) < MIN_DRAWS:
         raise InputError(
-            f"power scaling needs at least {MIN_DRAWS} draws; got {draws}. Fit with more."
+            f"power scaling needs at least {MIN_DRAWS} draws; got {_draws(tree)}. Fit with more."
         )
 
 
@@ -190,11 +210,7 @@ def _log_densities(tree: xr.DataTree, group: str, case: Case) -> dict[str, xr.Da
     pooled = schema.LOG_PRIOR in tree.children and any(
         schema.GROUP not in values.dims for values in tree[schema.LOG_PRIOR].data_vars.values()
     )
-    place = {
-        dim: value
-        for dim, value in case.sel.items()
-        if not (pooled and dim == schema.GROUP)
-    }
+    place = {dim: value for dim, value in case.sel.items() if not (pooled and dim == schema.GROUP)}
     return {
         str(name): values.sel({dim: at for dim, at in place.items() if dim in values.dims})
         for name, values in tree[group].dataset.data_vars.items()

@@ -88,7 +88,7 @@ def priors_of(tree: xr.DataTree) -> list[str]:
             "a comparison of priors needs fits under several; this result has one prior. "
             "Pass what bayescal.prior_sensitivity returned."
         )
-    return [str(name) for name in tree[schema.POSTERIOR][schema.PRIOR_NAME].values]
+    return [str(name) for name in tree[schema.POSTERIOR].dataset[schema.PRIOR_NAME].values]
 
 
 def without_prior(cases: Iterable[schema.Case]) -> list[tuple[schema.Case, ...]]:
@@ -144,7 +144,7 @@ def _attrs(trees: Mapping[str, xr.DataTree]) -> dict[str, Any]:
     """What all fits say; JSON by prior of what they say differently."""
     first = next(iter(trees.values())).attrs
     attrs: dict[str, Any] = {}
-    for name in first:
+    for name in map(str, first):
         told = {prior: _plain(tree.attrs.get(name)) for prior, tree in trees.items()}
         if name not in _BY_NAME:
             same = len(set(map(str, told.values()))) == 1

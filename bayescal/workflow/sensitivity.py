@@ -1,4 +1,4 @@
-"""The same data under several priors: does the conclusion survive?"""
+"""The same data under several priors: whether the conclusion survives."""
 
 from __future__ import annotations
 

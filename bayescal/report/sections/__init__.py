@@ -20,6 +20,7 @@ from bayescal.report.sections import (
     priors,
     provenance,
     references,
+    sensitivity,
     table,
 )
 
@@ -33,6 +34,7 @@ SECTIONS: Final[tuple[Section, ...]] = tuple(
         groups,
         diagnostics,
         priors,
+        sensitivity,
         bounds,
         provenance,
         references,

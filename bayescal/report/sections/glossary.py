@@ -91,4 +91,4 @@ def glossary(views: Sequence[View]) -> Markup | None:
     return render("sections/glossary.html.j2", terms=terms)
 
 
-SECTION = Section("glossary", "How to read this", "How to read this", glossary)
+SECTION = Section("glossary", "How to read this", "How to read this", glossary, grids=True)

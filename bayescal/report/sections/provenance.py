@@ -67,4 +67,6 @@ def _sampler(view: View) -> str:
     return f"{name}, {chains} × {count(float(draws))} draws" if chains else f"{name}, {draws} draws"
 
 
-SECTION = Section("provenance", "How to make it again", "Provenance", for_each(provenance))
+SECTION = Section(
+    "provenance", "How to make it again", "Provenance", for_each(provenance), grids=True
+)

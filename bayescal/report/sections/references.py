@@ -73,4 +73,4 @@ def linked(text: str) -> Markup:
     return Markup("").join([*parts, escape(text[end:])])
 
 
-SECTION = Section("references", "Papers used", "Papers", references)
+SECTION = Section("references", "Papers used", "Papers", references, grids=True)
