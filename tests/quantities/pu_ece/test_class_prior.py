@@ -1,0 +1,129 @@
+import math
+
+import numpy as np
+import pytest
+
+from bayescal.core.errors import InputError
+from bayescal.core.priors import Beta
+from bayescal.core.pu_scores import PUScores
+from bayescal.datasets.pu_ece import PUTruth
+from bayescal.quantities.pu_ece.class_prior import estimate_class_prior
+
+
+def brute_force(positive, unlabeled, delta, gamma):
+    """Algorithm 1 and the bounds of the Notes, threshold by threshold."""
+    e_p = math.sqrt(math.log(4 / delta) / (2 * len(positive)))
+    e_u = math.sqrt(math.log(4 / delta) / (2 * len(unlabeled)))
+    least, found, upper = math.inf, None, 1.0
+    for c in sorted({*positive, *unlabeled}):
+        p = sum(score >= c for score in positive) / len(positive)
+        u = sum(score >= c for score in unlabeled) / len(unlabeled)
+        if p == 0:
+            continue
+        if p > e_p:
+            upper = min(upper, (u + e_u) / (p - e_p))
+        bound = u / p + (1 + gamma) * (e_p + e_u) / p
+        if bound < least:
+            least = bound
+            found = min(1.0, u / p), max(0.0, (u - e_u) / (p + e_p)), c
+    estimate, lower, threshold = found
+    return estimate, lower, upper, threshold
+
+
+@pytest.mark.parametrize("decimals", [1, 2, 16])
+@pytest.mark.parametrize("sizes", [(1, 1), (3, 8), (60, 200), (300, 150)])
+def test_thresholds_are_those_of_a_search_by_hand(sizes, decimals):
+    rng = np.random.default_rng(sizes[0])
+    positive = np.round(rng.beta(4, 2, sizes[0]), decimals)
+    unlabeled = np.round(rng.beta(2, 3, sizes[1]), decimals)
+    data = PUScores(positive=positive, unlabeled=unlabeled)
+    found = estimate_class_prior(data, delta=0.2, gamma=0.05)
+    estimate, lower, upper, threshold = brute_force(positive, unlabeled, 0.2, 0.05)
+    assert found.estimate == pytest.approx(estimate, abs=1e-12)
+    assert found.lower == pytest.approx(lower, abs=1e-12)
+    assert found.upper == pytest.approx(upper, abs=1e-12)
+    assert found.threshold == threshold
+
+
+def pure_top(rng, pi, n_positive, n_unlabeled):
+    """Positives are uniform on [0, 1], negatives on [0, 0.5]: the upper half is pure."""
+    is_positive = rng.random(n_unlabeled) < pi
+    unlabeled = rng.random(n_unlabeled) * np.where(is_positive, 1.0, 0.5)
+    return PUScores(positive=rng.random(n_positive), unlabeled=unlabeled)
+
+
+@pytest.mark.parametrize("pi", [0.1, 0.5, 0.9])
+@pytest.mark.parametrize("sizes", [(100, 1000), (1000, 300)])
+def test_the_interval_holds_where_the_top_is_pure(pi, sizes):
+    rng = np.random.default_rng(7)
+    found = [estimate_class_prior(pure_top(rng, pi, *sizes)) for _ in range(100)]
+    held = np.mean([one.lower <= pi <= one.upper for one in found])
+    assert held >= 0.9  # the guarantee; the inequality's slack puts it near 1
+    if pi >= 0.5:
+        assert np.median([one.lower for one in found]) > 0.2
+
+
+def test_the_estimate_finds_the_class_prior_as_rows_grow():
+    rng = np.random.default_rng(8)
+    found = estimate_class_prior(pure_top(rng, 0.3, 100_000, 200_000))
+    assert found.estimate == pytest.approx(0.3, abs=0.01)
+    assert found.lower < 0.3 < found.upper < 0.33
+
+
+@pytest.mark.parametrize("pi", [0.2, 0.5])
+def test_the_upper_end_holds_where_no_bin_is_pure(pi):
+    # The normal classes overlap everywhere, and a flat classifier separates them badly besides.
+    simulated = PUTruth("flat", 0.0, 0.5, class_prior=pi)
+    found = [estimate_class_prior(simulated.scores((300, 2000), seed)) for seed in range(100)]
+    assert np.mean([one.upper >= pi for one in found]) >= 0.9
+
+
+def test_the_irreducible_part_is_what_the_bound_goes_to():
+    # A tenth of the negatives look just like positives: the best ratio is .4 + .6 / 10.
+    rng = np.random.default_rng(9)
+    alike = rng.random(200_000) < 0.46
+    unlabeled = rng.random(200_000) * np.where(alike, 1.0, 0.5)
+    found = estimate_class_prior(PUScores(positive=rng.random(100_000), unlabeled=unlabeled))
+    assert found.estimate == pytest.approx(0.46, abs=0.01)
+
+
+def test_the_prior_has_the_interval():
+    found = estimate_class_prior(pure_top(np.random.default_rng(1), 0.3, 500, 2000), delta=0.2)
+    assert 0 < found.lower < found.upper < 1
+    assert found.prior.quantile(0.1) == pytest.approx(found.lower, abs=1e-6)
+    assert found.prior.quantile(0.9) == pytest.approx(found.upper, abs=1e-6)
+
+
+def test_without_evidence_the_prior_is_flat():
+    found = estimate_class_prior(PUScores(positive=[0.5], unlabeled=[0.5]))
+    assert (found.estimate, found.lower, found.upper) == (1.0, 0.0, 1.0)
+    assert found.prior.alpha == pytest.approx(1, abs=1e-5)
+    assert found.prior.beta == pytest.approx(1, abs=1e-5)
+
+
+def test_an_open_lower_end_is_put_where_a_flat_belief_has_it():
+    rng = np.random.default_rng(2)
+    # Hardly any positives among the unlabelled: the lower bound is 0.
+    found = estimate_class_prior(PUScores(positive=rng.random(400), unlabeled=rng.random(50) / 2))
+    assert found.lower == 0 < found.upper < 1
+    assert found.prior.quantile(0.05) == pytest.approx(0.05 * found.upper, abs=1e-6)
+    assert found.prior.quantile(0.95) == pytest.approx(found.upper, abs=1e-6)
+
+
+def test_the_prior_is_what_the_model_takes():
+    from bayescal.quantities.pu_ece.priors import Priors
+
+    found = estimate_class_prior(pure_top(np.random.default_rng(3), 0.3, 500, 2000))
+    assert isinstance(Priors(found.prior).class_prior, Beta)
+
+
+@pytest.mark.parametrize("option", [{"delta": 0.0}, {"delta": 1.0}, {"gamma": 0.0}])
+def test_numbers_outside_their_range_are_refused(option):
+    with pytest.raises(InputError, match=next(iter(option))):
+        estimate_class_prior(PUScores(positive=[0.5], unlabeled=[0.5]), **option)
+
+
+def test_several_classifiers_are_refused():
+    both = PUScores.stack({"a": ([0.7], [0.1]), "b": ([0.8], [0.2])})
+    with pytest.raises(InputError, match=r"one classifier; got 2. Take one of them with select"):
+        estimate_class_prior(both)
