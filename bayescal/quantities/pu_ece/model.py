@@ -55,7 +55,9 @@ def build_model(
     therefore ``P ~ Binomial(P + U, rho)``, ``logit rho = log(nP / nU) + log rate - log pi``: the
     likelihood of a case-control study [1]_. The logit of the rate is a smooth curve of the score,
     whose mean over the unlabelled rows is Normal about pi with the standard deviation of such a
-    mean. The curve's level is solved from that mean, which leaves no ridge to sample along.
+    mean. The curve's level is solved from that mean, which leaves no ridge to sample along; its
+    density is the potential ``level``, which PyMC leaves out of prior predictive draws (and says
+    so): the group ``prior`` of a result holds draws that have it.
 
     References
     ----------

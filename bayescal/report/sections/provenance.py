@@ -42,6 +42,11 @@ def provenance(view: View) -> Markup | None:
 
 
 def _rows(view: View) -> str:
+    if "n_unlabeled" in view.tree.attrs:
+        positive, unlabeled = (
+            count(view.tree.attrs[name]) for name in ("n_positive", "n_unlabeled")
+        )
+        return f"{positive} positives, {unlabeled} unlabelled"
     rows, labeled = (view.tree.attrs.get(name) for name in ("n_obs", "n_labeled"))
     if rows is None:
         return ""
