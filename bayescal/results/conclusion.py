@@ -178,9 +178,9 @@ class Conclusion:
         told_sides = {row.side for row in self.rows} - {"unknown"}
         where = "".join(f" and {self._where(side)}" for side in told_sides)
         unknown = [row.prior for row in self.rows if row.side == "unknown"]
-        apart = (
-            f"; {_list(unknown)} cannot tell, leaving calibration no probability" if unknown else ""
-        )
+        apart = f"; {_list(unknown)} cannot tell calibration" if unknown else ""
+        if len(unknown) == len(self.rows):
+            apart = "; none gives calibration a probability, so that no side can be told"
         return f"under {number} priors {intervals} overlap{where}{apart}"
 
     def _where(self, side: str) -> str:
@@ -308,10 +308,10 @@ def _conclusion(
 def _moments(tree: xr.DataTree, var: str, case: Case) -> tuple[float, float]:
     """Mean and standard deviation, of the average with exact calibration where there is one."""
     draws = schema.variable(tree, schema.POSTERIOR, var, case).values
-    mean = averaged_mean(tree, var, case)
-    p_calibrated = _p_calibrated(tree, case) if var in schema.CALIBRATION_ERRORS else None
-    square = (1 - (p_calibrated or 0.0)) * float(np.mean(draws**2))
-    return mean, float(np.sqrt(max(square - mean**2, 0.0)))
+    zero = _p_calibrated(tree, case) if var in schema.CALIBRATION_ERRORS else None
+    share = 0.0 if zero is None else zero
+    variance = (1 - share) * (float(draws.var()) + share * float(draws.mean()) ** 2)
+    return averaged_mean(tree, var, case), float(np.sqrt(variance))
 
 
 def _p_calibrated(tree: xr.DataTree, case: Case) -> float | None:

@@ -1,0 +1,107 @@
+"""Refits put together: nothing lost that they share, nothing mixed that they do not."""
+
+import json
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import bayescal as bc
+from bayescal.results import schema
+from bayescal.results.prior_grid import combine, priors_of, without_prior
+from tests.synthetic import make_result
+
+
+@pytest.fixture(scope="module")
+def trees():
+    return {name: make_result(("a", "b"), seed=seed) for seed, name in enumerate(("one", "two"))}
+
+
+@pytest.fixture(scope="module")
+def grid(trees):
+    return combine(trees)
+
+
+def test_under_each_prior_the_grid_holds_what_the_fit_held(trees, grid):
+    for name, tree in trees.items():
+        for group in ("posterior", "point_estimate", "diagnostics", "model_average", "bounds"):
+            for var, values in tree[group].dataset.data_vars.items():
+                held = grid[group].dataset[var]
+                assert held.dims.count("prior") == 1
+                xr.testing.assert_identical(held.sel(prior=name, drop=True), values)
+
+
+def test_log_densities_and_pairing_are_left_out_whole(grid):
+    assert {"log_prior", "log_likelihood", "pairing"}.isdisjoint(grid.children)
+
+
+def test_variables_of_different_shapes_are_left_out():
+    few, many = make_result(("a",), n_bins=5), make_result(("a",), n_bins=10)
+    grid = combine({"few": few, "many": many})
+    assert "ece" in grid["posterior"]
+    assert "label_rate" not in grid["posterior"]
+    assert "bin_edges" not in grid["point_estimate"]
+
+
+def test_it_is_a_result_with_a_case_a_prior(grid):
+    schema.check_result(grid)
+    found = schema.cases(grid)
+    assert [case.label for case in found] == ["a / one", "a / two", "b / one", "b / two"]
+    assert found[1].title == "a, prior two"
+    gathered = without_prior(found)
+    assert [[case.prior for case in cases] for cases in gathered] == [["one", "two"]] * 2
+    assert priors_of(grid) == ["one", "two"]
+
+
+def test_summary_and_interval_are_those_of_the_fits(trees, grid):
+    table = bc.summary(grid)
+    for name, tree in trees.items():
+        alone = bc.summary(tree)
+        mine = table[table["prior"] == name].drop(columns="prior")
+        np.testing.assert_array_equal(mine.to_numpy(), alone.to_numpy())
+        xr.testing.assert_equal(
+            bc.interval(grid, "tce").sel(prior=name, drop=True), bc.interval(tree, "tce")
+        )
+
+
+def test_what_fits_say_differently_is_told_by_prior(trees, grid):
+    attrs = grid.attrs
+    assert attrs["kind"] == "prior sensitivity"
+    assert json.loads(attrs["seed"]) == {"one": 0, "two": 1}
+    assert attrs["quantity"] == "ece"
+    assert json.loads(attrs["priors"])["one"] == json.loads(trees["one"].attrs["priors"])
+    assert json.loads(attrs["prior_texts"])["two"] == trees["two"].attrs["prior_text"]
+    assert json.loads(attrs["statuses"]) == {"one": "ok", "two": "ok"}
+    assert attrs["status"] == "ok"
+    assert attrs["converged"] == "true"
+
+
+def test_it_survives_a_file(grid, tmp_path):
+    again = bc.load(bc.save(grid, tmp_path / "grid.nc"))
+    assert schema.is_prior_grid(again)
+    assert again.attrs == grid.attrs
+    for group in grid.children:
+        xr.testing.assert_equal(again[group].dataset, grid[group].dataset)
+
+
+def test_a_fit_that_failed_is_named_with_its_prior():
+    grid = combine({"good": make_result(), "bad": make_result(converged=False)})
+    assert grid.attrs["converged"] == "false"
+    assert grid.attrs["status"].startswith("Under bad: a: R-hat")
+    table = bc.summary(grid)
+    assert list(table.loc[table["status"] != "ok"].index) == ["a / bad"]
+
+
+def test_what_all_say_is_said_once():
+    tree = make_result(jump=True)
+    status = combine({"one": tree, "two": tree}).attrs["status"]
+    assert status == tree.attrs["status"]
+
+
+def test_one_fit_or_other_data_are_refused(trees):
+    with pytest.raises(bc.InputError, match="two priors or more; got 1"):
+        combine({"one": trees["one"]})
+    with pytest.raises(bc.InputError, match="classifiers differ"):
+        combine({"one": trees["one"], "two": make_result(("a", "c"))})
+    with pytest.raises(bc.InputError, match="this result has one prior"):
+        priors_of(trees["one"])
