@@ -23,7 +23,8 @@ type Floats = NDArray[np.float64]
 type Shapes = list[tuple[int, ...]]
 
 _OUT_OF_ITERATIONS: Final = 1
-# The weight of the negatives' risk at the kink is found to 2**-14.
+# The risk is minimised to this, far below what it is known to from any number of rows.
+_GAP: Final = 1e-4
 _HALVINGS: Final = 14
 
 
@@ -81,9 +82,10 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no 
     linear classifier and the logistic loss both are convex, nnPU as the larger of A and ``A + N``.
 
     The least nnPU often lies on the kink ``N = 0``, where L-BFGS may stop short of it. So L-BFGS
-    minimises the smooth ``A + w N`` instead, and w is halved in on between 0 and 1 until N changes
-    sign: as ``max(0, N)`` is the largest ``w N``, the least of the convex nnPU is the largest over
-    w of these least values. With a hidden layer nothing is convex, and this is a way to go down.
+    minimises the smooth ``A + w N`` instead, with w halved in on where N changes sign. As
+    ``max(0, N)`` is the largest ``w N`` for w between 0 and 1, each of these least values is below
+    the least nnPU, and the best w has found it to 1e-4. With a hidden layer nothing is convex, and
+    this is a way to go down.
 
     Features should be of like scale: put a ``StandardScaler`` before it.
 
@@ -261,7 +263,8 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no 
         shapes = [piece.shape for piece in start]
         low, high, weight, at, spent = 0.0, 1.0, 1.0, _joined(start), 0
         tried: list[_Found] = []
-        for _ in range(_HALVINGS if self.non_negative else 1):
+        floor = -np.inf
+        for _ in range(_HALVINGS):
             found = minimize(
                 self._objective,
                 at,
@@ -276,7 +279,8 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no 
             counted = max(0.0, parts.negative) if self.non_negative else parts.negative
             risk = parts.positive + counted
             tried.append(_Found(weights, risk, self._penalty(weights), found.status))
-            if weight == 1.0 and parts.negative >= 0:
+            floor = max(floor, float(found.fun))
+            if min(each.total for each in tried) - floor <= _GAP:
                 break
             # From the side where N > 0 on: beyond the kink a flexible classifier has run away.
             low, high, at = (weight, high, found.x) if parts.negative > 0 else (low, weight, at)

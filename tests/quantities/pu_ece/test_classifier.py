@@ -1,0 +1,187 @@
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import accuracy_score
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from bayescal.core.errors import InputError
+from bayescal.core.pu_scores import PUScores
+from bayescal.datasets.pu_ece import digits
+from bayescal.quantities.pu_ece.classifier import PUClassifier
+from bayescal.quantities.pu_ece.risk import nnpu_risk, risk_parts, upu_risk
+
+# In scikit-learn's checks the other class holds no positives, which is what a small class prior
+# says; at one half the classifier rightly refuses to tell them apart as well as the checks ask.
+FEW = 0.05
+
+
+@parametrize_with_checks(
+    [
+        PUClassifier(FEW),
+        PUClassifier(FEW, hidden=2, alpha=0.01, random_state=0),
+    ]
+)
+def test_scikit_learn_finds_nothing_to_say(estimator, check):
+    check(estimator)
+
+
+def normal_rows(n_positive, n_unlabeled, seed, pi=0.5):
+    rng = np.random.default_rng(seed)
+    side = np.where(rng.random(n_unlabeled) < pi, 1.0, -1.0)
+    rows = np.concatenate([rng.normal(1, 1, n_positive), rng.normal(side, 1)])
+    return rows[:, None], np.repeat([1, 0], [n_positive, n_unlabeled])
+
+
+@pytest.mark.parametrize("non_negative", [True, False])
+@pytest.mark.parametrize("pi", [0.2, 0.5])
+def test_the_logit_of_two_normals_is_found(pi, non_negative):
+    x, s = normal_rows(20_000, 50_000, 1, pi)
+    fitted = PUClassifier(pi, alpha=0.0, non_negative=non_negative).fit(x, s)
+    slope, intercept = fitted.weights_
+    # Truth: 2 x + logit(pi); no error is known in closed form, the noise at 20,000 is about .03.
+    assert slope[0] == pytest.approx(2, abs=0.1)
+    assert intercept[0] == pytest.approx(np.log(pi / (1 - pi)), abs=0.1)
+
+
+def test_the_unbiased_risk_is_minimised_as_logistic_regression_does_with_all_labels():
+    # With the unlabelled rows made of the positives and negatives in the shares of pi, uPU is the
+    # log loss of the labelled rows.
+    rng = np.random.default_rng(2)
+    positive, negative = rng.normal(0.5, 1, (60, 3)), rng.normal(-0.5, 1, (90, 3))
+    labelled = np.concatenate([positive, negative])
+    y = np.repeat([1, 0], [60, 90])
+    alpha = 0.01
+    expected = LogisticRegression(C=1 / (150 * alpha), tol=1e-10, max_iter=10_000).fit(labelled, y)
+    rows = np.concatenate([positive, labelled])
+    s = np.repeat([1, 0], [60, 150])
+    found = PUClassifier(0.4, alpha=alpha, non_negative=False).fit(rows, s)
+    np.testing.assert_allclose(found.weights_[0], expected.coef_[0], atol=1e-3)
+    np.testing.assert_allclose(found.weights_[1], expected.intercept_, atol=1e-3)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_the_least_non_negative_risk_of_a_linear_classifier_is_reached(seed):
+    data = digits(seed)
+    alpha, pi = 0.01, data.class_prior
+    positive, unlabeled = (data.train[data.selected == k] for k in (1, 0))
+    fitted = PUClassifier(pi, alpha=alpha).fit(data.train, data.selected)
+    reached = fitted.risk_ + alpha / 2 * (fitted.weights_[0] ** 2).sum()
+
+    def lagrangian(weights, multiplier):
+        at = (rows @ weights[:-1] + weights[-1] for rows in (positive, unlabeled))
+        parts = risk_parts(*at, pi, "logistic")
+        slope_p = parts.positive_slopes[0] + multiplier * parts.negative_slopes[0]
+        slope_u = multiplier * parts.negative_slopes[1]
+        gradient = positive.T @ slope_p + unlabeled.T @ slope_u + alpha * weights[:-1]
+        value = parts.positive + multiplier * parts.negative + alpha / 2 * (weights[:-1] ** 2).sum()
+        return value, np.append(gradient, slope_p.sum() + slope_u.sum())
+
+    # Weak duality: the least value at any multiplier in [0, 1] is below the least risk.
+    floor = max(
+        minimize(lagrangian, np.zeros(65), (m,), jac=True, method="L-BFGS-B").fun
+        for m in np.linspace(0.6, 0.9, 11)
+    )
+    assert floor <= reached + 1e-6
+    assert reached - floor < 5e-4
+
+
+@pytest.mark.parametrize("hidden", [0, 5])
+@pytest.mark.parametrize("loss", ["logistic", "sigmoid"])
+def test_the_risk_told_is_that_of_the_training_rows(hidden, loss):
+    x, s = normal_rows(80, 300, 3)
+    for non_negative, risk in ((True, nnpu_risk), (False, upu_risk)):
+        fitted = PUClassifier(
+            0.5, hidden=hidden, loss=loss, non_negative=non_negative, alpha=0.01, random_state=1
+        ).fit(x, s)
+        at = fitted.decision_function(x)
+        expected = risk(at[s == 1], at[s == 0], class_prior=0.5, loss=loss)
+        assert fitted.risk_ == pytest.approx(expected, abs=1e-12)
+
+
+def test_overfitted_the_unbiased_risk_is_below_zero_and_the_other_is_not():
+    rng = np.random.default_rng(9)
+    # As many features as rows: everything can be told apart by heart.
+    x, s = rng.normal(size=(60, 60)), np.repeat([1, 0], [20, 40])
+    unbiased = PUClassifier(0.5, alpha=0.01, non_negative=False).fit(x, s)
+    safe = PUClassifier(0.5, alpha=0.01).fit(x, s)
+    assert unbiased.risk_ < 0 <= safe.risk_
+
+
+def test_a_hidden_layer_learns_what_no_line_separates():
+    rng = np.random.default_rng(4)
+    ring = rng.normal(size=(600, 2))
+    ring = 3 * ring / np.linalg.norm(ring, axis=1)[:, None] + rng.normal(0, 0.3, (600, 2))
+    core = rng.normal(0, 0.6, (300, 2))
+    x, s = np.concatenate([ring, core]), np.repeat([1, 0, 0], [300, 300, 300])
+    y = np.repeat([1, 1, 0], [300, 300, 300])
+    linear = PUClassifier(0.5).fit(x, s)
+    layered = PUClassifier(0.5, hidden=6, alpha=0.01, random_state=0).fit(x, s)
+    unlabeled = s == 0
+    assert accuracy_score(y[unlabeled], linear.predict(x[unlabeled])) < 0.8
+    assert accuracy_score(y[unlabeled], layered.predict(x[unlabeled])) > 0.95
+
+
+def test_digits_are_told_apart_without_one_negative_label():
+    from bayescal.quantities.pu_ece.estimator import estimate
+
+    data = digits(seed=1)
+    fitted = PUClassifier(data.class_prior, alpha=0.01).fit(data.train, data.selected)
+    assert accuracy_score(data.label, fitted.predict(data.unlabeled)) > 0.8
+    scores = PUScores(
+        positive=fitted.predict_proba(data.positive)[:, 1],
+        unlabeled=fitted.predict_proba(data.unlabeled)[:, 1],
+    )
+    found = estimate(scores, class_prior=data.class_prior, n_bins=7)
+    assert 0 < found.ece < 0.2
+
+
+def test_any_two_labels_do_the_last_one_positive():
+    x, s = normal_rows(50, 200, 5)
+    words = np.where(s == 1, "positive", "other")
+    plain, named = PUClassifier(0.5).fit(x, s), PUClassifier(0.5).fit(x, words)
+    assert named.classes_.tolist() == ["other", "positive"]
+    assert np.array_equal(plain.predict_proba(x), named.predict_proba(x))
+    assert np.array_equal(named.predict(x) == "positive", plain.predict(x) == 1)
+
+
+def test_a_seed_gives_the_same_weights():
+    x, s = normal_rows(50, 200, 6)
+    first = PUClassifier(0.5, hidden=3, alpha=0.1, random_state=7).fit(x, s)
+    again = clone(first).fit(x, s)
+    other = clone(first).set_params(random_state=8).fit(x, s)
+    assert np.array_equal(first.weights_[0], again.weights_[0])
+    assert not np.array_equal(first.weights_[0], other.weights_[0])
+
+
+def test_too_few_iterations_are_told():
+    x, s = normal_rows(50, 200, 7)
+    with pytest.warns(ConvergenceWarning, match="still falling after 1 iterations"):
+        PUClassifier(0.5, max_iter=1).fit(x, s)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"class_prior": 1.0}, "class_prior must lie in"),
+        ({"loss": "hinge"}, "loss must be one of"),
+        ({"hidden": -1}, "hidden must be a whole number >= 0; got -1"),
+        ({"max_iter": 0}, "max_iter must be a whole number >= 1; got 0"),
+        ({"alpha": -1.0}, "alpha must be a finite number >= 0"),
+    ],
+)
+def test_parameters_outside_their_range_are_refused(parameters, message):
+    x, s = normal_rows(5, 5, 8)
+    with pytest.raises(InputError, match=message):
+        PUClassifier(**parameters).fit(x, s)
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [([1, 1, 1], "got 1 class"), ([0, 1, 2], "Only binary classification is supported")],
+)
+def test_labels_other_than_two_are_refused(labels, message):
+    with pytest.raises(InputError, match=message):
+        PUClassifier().fit([[0.0], [1.0], [2.0]], labels)
