@@ -27,6 +27,7 @@ PRIOR: Final = "the prior dominates"
 FLAT: Final = "flat prior: refit under others (prior_sensitivity)"
 NONE: Final = "no prior in the model: refit under others (prior_sensitivity)"
 CONSTANT: Final = "does not vary"
+IMPOSSIBLE: Final = "a draw has no finite density"
 
 # Relative to its size, a log density that varies less has no shape but rounding.
 _ROUNDING: Final = 1e-9
@@ -183,7 +184,7 @@ def _case_rows(tree: xr.DataTree, case: Case, names: Sequence[str]) -> Iterator[
                 "likelihood_sensitivity": float(by_data[worst]),
                 "prior_shift": _shift(one, density),
                 "likelihood_shift": _shift(one, likelihood),
-                "diagnosis": _diagnosis(one, by_prior[worst], by_data[worst], density),
+                "diagnosis": _diagnosis(one, by_prior[worst], by_data[worst], density, likelihood),
             }
 
 
@@ -230,7 +231,7 @@ def _sensitivity(values: NDArray[Any], density: NDArray[Any]) -> NDArray[np.floa
     """ArviZ's psense of each element, by a log density over the draws."""
     found = np.full(values.shape[2], np.nan)
     moving = np.array([not _constant(values[..., i]) for i in range(values.shape[2])])
-    if _constant(density) or not moving.any():
+    if not np.isfinite(density).all() or _constant(density) or not moving.any():
         return found
     # Registers the accessor; loaded here, since results are read without it.
     import arviz_stats  # noqa: F401
@@ -264,19 +265,27 @@ def _constant(values: NDArray[Any]) -> bool:
 
 def _shift(values: NDArray[Any], density: NDArray[Any] | None) -> float:
     """Derivative of the mean by log2 of the power, in standard deviations."""
-    if density is None or _constant(density) or _constant(values):
+    if density is None or not np.isfinite(density).all():
+        return float("nan")
+    if _constant(density) or _constant(values):
         return float("nan")
     covariance = float(np.mean((values - values.mean()) * (density - density.mean())))
     return float(np.log(2) * covariance / values.std())
 
 
 def _diagnosis(
-    values: NDArray[Any], by_prior: float, by_data: float, density: NDArray[Any] | None
+    values: NDArray[Any],
+    by_prior: float,
+    by_data: float,
+    density: NDArray[Any] | None,
+    likelihood: NDArray[Any],
 ) -> str:
     if _constant(values):
         return CONSTANT
     if density is None:
         return NONE
+    if not (np.isfinite(density).all() and np.isfinite(likelihood).all()):
+        return IMPOSSIBLE
     if _constant(density):
         return FLAT
     if by_prior < THRESHOLD:

@@ -89,9 +89,7 @@ def test_one_that_allows_calibration_disagrees_with_one_that_does_not():
     assert found.overlap
     assert not found.agree
     assert not found.survives
-    assert (
-        "exclude perfect calibration under a but allow perfect calibration under b" in found.text
-    )
+    assert "exclude perfect calibration under a but allow perfect calibration under b" in found.text
 
 
 def test_a_prior_without_calibration_cannot_tell_and_does_not_disagree():
@@ -144,7 +142,9 @@ def test_points_that_differ_move_without_end():
 
 def test_every_case_has_its_conclusion():
     names = ("vit", "gbm")
-    found = conclusions(combine({"a": tree(0.1, 0.2, names=names), "b": tree(0.1, 0.2, names=names)}))
+    found = conclusions(
+        combine({"a": tree(0.1, 0.2, names=names), "b": tree(0.1, 0.2, names=names)})
+    )
     assert [one.case for one in found] == ["vit", "gbm"]
     assert "calibration error of gbm survives" in found[1].text
 

@@ -124,6 +124,15 @@ def test_a_model_without_priors_is_said_to_have_none():
     assert found["diagnosis"].item().startswith("no prior in the model")
 
 
+def test_a_draw_without_density_is_told_instead_of_a_number():
+    tree = make_result(("v",))
+    tree["log_likelihood"]["k"][0, 0, 0] = -np.inf
+    (row, *_) = bc.power_scale(tree, "tce").to_dict("records")
+    assert row["diagnosis"] == "a draw has no finite density"
+    assert np.isnan(row["likelihood_sensitivity"])
+    assert np.isnan(row["likelihood_shift"])
+
+
 def test_what_cannot_be_scaled_is_refused_with_the_reason():
     tree = make_result(("v",))
     grid = combine({"a": tree, "b": tree})

@@ -65,7 +65,7 @@ def test_threshold_quantity_and_probability_are_passed_on():
     ("n", "scale", "dominates"), [(30, 0.1, True), (50, 0.3, True), (20_000, 0.7, False)]
 )
 def test_refits_and_power_scaling_agree(n, scale, dominates):
-    """A normal prior to the power a is one of scale / sqrt(a): refits say what scaling foretells."""
+    """A normal prior to the power a has the scale / sqrt(a): refits say what scaling foretells."""
     power = 1.25
     scales = {"base": scale, "strong": scale / np.sqrt(power), "weak": scale * np.sqrt(power)}
     priors = {name: bc.ece.Priors(CURVE(scale=s), calibrated=0) for name, s in scales.items()}
@@ -177,5 +177,5 @@ def test_positive_and_unlabelled_rows_under_several_class_priors():
     known = {f"{pi:g}": bc.pu_ece.Priors(class_prior=pi) for pi in (0.5, 0.55)}
     grid = bc.prior_sensitivity(bc.pu_ece, data, known, seed=20, quick=True)
     assert grid.attrs["survives"] == "false"
-    assert list(grid["sensitivity"]["class_prior"].dims)[0] == "prior"
+    assert grid["sensitivity"]["class_prior"].dims[0] == "prior"
     assert float(grid["point_estimate"]["ece"].std()) > 0

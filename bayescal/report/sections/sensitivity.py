@@ -20,7 +20,9 @@ from bayescal.results.conclusion import Conclusion, conclusions
 from bayescal.results.power_scaling import (
     ALL,
     BOTH,
+    CONSTANT,
     FLAT,
+    IMPOSSIBLE,
     NONE,
     PRIOR,
     power_scale,
@@ -155,6 +157,8 @@ def _sentence(frame: pd.DataFrame) -> str:
             "nothing of it. It is an assumption nevertheless. To see what hangs on it, fit under "
             "other priors with bayescal.prior_sensitivity."
         )
+    if words <= {FLAT, NONE, IMPOSSIBLE, CONSTANT}:
+        return "The weight of the prior cannot be told from these draws."
     matter = frame[frame["diagnosis"].isin(_MATTERS)]
     if matter.empty:
         return "The data decide: a little more or less weight of the prior changes little."

@@ -1,0 +1,105 @@
+"""``bayescal sensitivity``: the same numbers as in Python, in words."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from click.testing import CliRunner, Result
+from pyarrow import csv
+
+import bayescal as bc
+from bayescal.cli.main import cli
+
+HONEST = ["--label", "y", "--score", "honest", "--quick"]
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(cli, ["sensitivity", *map(str, arguments)])
+
+
+def prior(*texts: str, option: str = "--prior") -> list[str]:
+    return [part for text in texts for part in (option, text)]
+
+
+def test_it_prints_and_keeps_what_python_computes(files: Path, tmp_path: Path) -> None:
+    output = tmp_path / "grid.nc"
+    result = run(
+        "ece",
+        files / "scores.csv",
+        *HONEST,
+        *prior("curve", "curve:0.2"),
+        "--seed",
+        3,
+        "-o",
+        output,
+    )
+    assert result.exit_code == 0, result.output
+    scores = bc.read_scores(files / "scores.csv", label="y", score=["honest"])
+    expected = bc.prior_sensitivity(
+        bc.ece,
+        scores,
+        {"curve": bc.ece.Priors(), "curve:0.2": bc.ece.Priors(bc.ece.SmoothCurve(scale=0.2))},
+        seed=3,
+        quick=True,
+    )
+    assert expected.attrs["conclusion"] in result.stdout.replace("\n", " ")
+    kept = bc.load(output)
+    assert kept["posterior"]["tce"].equals(expected["posterior"]["tce"])
+    assert list(tmp_path.iterdir()) == [output]
+
+
+def test_it_writes_a_report(files: Path, tmp_path: Path) -> None:
+    output = tmp_path / "grid.html"
+    result = run("ece", files / "scores.csv", *HONEST, *prior("curve", "jeffreys"), "-o", output)
+    assert result.exit_code == 0, result.output
+    assert "What hangs on the priors" in output.read_text(encoding="utf-8")
+
+
+def test_a_threshold_is_asked_of_every_classifier(files: Path) -> None:
+    result = run(
+        "ece",
+        files / "scores.csv",
+        *HONEST,
+        *("--score", "bold"),
+        *prior("curve", "flat"),
+        *("--threshold", 0.5),
+    )
+    assert result.exit_code == 0, result.output
+    lines = [line for line in result.stdout.splitlines() if line.startswith("The conclusion")]
+    assert len(lines) == 2
+    assert all("lie below 0.5" in line for line in lines)
+
+
+def test_class_priors_of_positives_and_unlabelled_rows(tmp_path: Path) -> None:
+    data = bc.datasets.pu_ece.truth("near").scores((100, 500), 1)
+    rows = pa.table(
+        {
+            "s": np.repeat([1, 0], [100, 500]),
+            "f": np.concatenate([data.positive[0], data.unlabeled[0]]),
+        }
+    )
+    csv.write_csv(rows, tmp_path / "pu.csv")
+    beliefs = prior("beta:50,50", "0.55", "estimate", option="--class-prior")
+    result = run("pu-ece", tmp_path / "pu.csv", "--positive-column", "s", *beliefs, "--quick")
+    assert result.exit_code == 0, result.output
+    assert re.search(r"^ ?beta:50,50 .*\n ?0\.55 .*\n ?estimate ", result.stdout, re.MULTILINE)
+    assert "The conclusion on the calibration error" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (prior("curve"), "--prior must be given for two priors or more; got curve"),
+        (prior("curve", " curve"), "two priors or more; got curve"),
+        (prior("curve", "curve:wide"), "--prior must be curve, curve:SCALE"),
+        (prior("curve", "curve:-1"), "scale must be"),
+        ([*prior("curve", "flat"), "-o", "grid.txt"], "must end in .nc"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused_in_one_line(files, arguments, words) -> None:
+    result = run("ece", files / "scores.csv", *HONEST, *arguments)
+    assert result.exit_code == 2
+    assert words in result.stderr
+    assert result.stderr.count("\n") == 1

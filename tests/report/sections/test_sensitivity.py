@@ -1,0 +1,137 @@
+"""The section on what hangs on the priors."""
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import bayescal as bc
+from bayescal.report.page import page
+from bayescal.report.section import for_each
+from bayescal.report.sections.sensitivity import MOST_ROWS, sensitivity
+from bayescal.report.view import View
+from bayescal.results.prior_grid import combine
+from tests.plots.test_sensitivity import with_curve
+from tests.report.pages import HOSTILE, Page, words
+from tests.synthetic import make_result
+
+
+def shown(*trees):
+    views = [View(tree, 0.9, number) for number, tree in enumerate(trees, start=1)]
+    body = for_each(sensitivity)(views)
+    return None if body is None else Page(f"<section id='s'>{body}</section>")
+
+
+def text(page):
+    return words(page.section("s").text)
+
+
+def grid(**options):
+    return combine({name: make_result(("a",), **options) for name in ("default", "wide")})
+
+
+def test_every_fit_gets_a_table_of_power_scaling():
+    tree = make_result(("a",))
+    found = shown(tree)
+    table = bc.power_scale(tree, "tce")
+    cells = [words(row.text) for row in found.all("tr")[1:]]
+    assert len(cells) == len(table) == 3
+    for line, (_, row) in zip(cells, table.iterrows(), strict=True):
+        assert f"{row['prior_sensitivity']:.2f}" in line
+        assert line.endswith(row["diagnosis"])
+
+
+def test_of_several_cases_the_priors_are_scaled_together():
+    found = shown(make_result(("a", "b", "c")))
+    assert len(found.all("tr")) == 1 + 3
+
+
+def test_many_cases_are_cut_to_the_most_sensitive():
+    tree = make_result(("a",), classes=[f"c{i}" for i in range(MOST_ROWS + 3)], draws=30)
+    found = shown(tree)
+    assert len(found.all("tr")) == 1 + MOST_ROWS
+    assert "bayescal.power_scale has the other 3" in text(found)
+
+
+def test_the_sentence_says_whether_and_which_way():
+    few = bc.datasets.ece.truth("over").scores(30, seed=1)
+    tight = bc.ece.Priors(bc.ece.SmoothCurve(scale=0.1))
+    pulled = bc.fit(bc.ece, few, priors=tight, seed=20, quick=True)
+    assert "The prior matters." in text(shown(pulled))
+    assert "more weight of it would lower the calibration error" in text(shown(pulled))
+    many = bc.datasets.ece.truth("over").scores(20_000, seed=1)
+    decided = bc.fit(bc.ece, many, seed=20, quick=True)
+    assert text(shown(decided)).startswith("The data decide: ")
+
+
+def test_a_flat_prior_is_answered_with_a_refit():
+    flat = bc.ece.Priors(bc.ece.IndependentBins(bc.Beta(1, 1)))
+    rows = bc.datasets.ece.truth("over").scores(300, seed=1)
+    found = text(shown(bc.fit(bc.ece, rows, priors=flat, seed=20, quick=True)))
+    assert found.startswith("The prior is flat:")
+    assert "bayescal.prior_sensitivity" in found
+
+
+def test_a_result_without_densities_has_no_such_section():
+    tree = make_result(("a",)).drop_nodes("log_likelihood")
+    assert shown(tree) is None
+    assert shown(make_result(("a",), draws=10)) is None
+
+
+def test_the_class_prior_has_its_curve():
+    found = shown(with_curve())
+    assert any("against the class prior" in image.attrs["alt"] for image in found.all("img"))
+    assert "Class prior" in text(found)
+
+
+def test_refits_are_a_table_a_picture_and_a_sentence():
+    tree = grid()
+    found = shown(tree)
+    (one,) = bc.conclusions(tree)
+    assert one.text in text(found)
+    assert len(found.all("img")) == 1
+    assert [words(cell.text) for cell in found.all("th")[-2:]] == ["default", "wide"]
+    assert "Intercept and slope of the recalibration are normal" in text(found)
+
+
+def test_refits_of_several_cases_have_a_table_each():
+    pair = combine({"x": make_result(("a", "b")), "y": make_result(("a", "b"), p_calibrated=0.5)})
+    found = shown(pair)
+    assert len(found.all("table")) == 2
+    lost = [one.case for one in bc.conclusions(pair) if not one.survives]
+    assert f"does not survive for {', '.join(lost)}" in text(found)
+
+
+def test_a_refit_that_failed_is_loud():
+    found = shown(
+        combine({"good": make_result(("a",)), "bad": make_result(("a",), converged=False)})
+    )
+    assert any(box.attrs.get("role") == "alert" for box in found.all("div"))
+    assert "Not to be relied on" in text(found)
+    assert "badnot converged" in text(found)
+
+
+def test_refits_are_no_answer_of_their_own():
+    tree, both = make_result(("a",)), grid()
+    found = Page(page([tree, both]))
+    assert words(found.section("answer").text).count("calibration error of") == 1
+    assert words(found.section("sensitivity").text).count("prior by prior") >= 1
+    alone = Page(page(both))
+    assert "answer" not in alone.ids
+    assert {"sensitivity", "provenance"} <= set(alone.ids)
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_names_of_priors_are_only_words(name):
+    tree = combine({name: make_result(("a",)), "b": make_result(("a",), seed=1)})
+    found = shown(tree)
+    assert not any(element.tag == "script" for element in found.elements)
+    assert not any("onload" in element.attrs for element in found.elements)
+
+
+def test_refits_of_positive_and_unlabelled_rows_are_shown():
+    data = bc.datasets.pu_ece.truth("near").scores((100, 500), 1)
+    known = {f"{pi:g}": bc.pu_ece.Priors(class_prior=pi) for pi in (0.5, 0.55)}
+    tree = bc.prior_sensitivity(bc.pu_ece, data, known, seed=20, quick=True)
+    assert isinstance(tree, xr.DataTree)
+    assert np.isfinite(tree["posterior"]["tce"]).all()
+    assert "0.55" in text(shown(tree))
