@@ -6,7 +6,7 @@ from scipy import integrate, stats
 
 from bayescal.core.errors import InputError
 from bayescal.datasets import ece
-from bayescal.datasets.pu_ece import TRUTHS, PUTruth, truth
+from bayescal.datasets.pu_ece import TRUTHS, PUTruth, digits, truth
 
 OTHERS = (
     PUTruth("rare", -1.0, 1.5, class_prior=0.1),
@@ -105,3 +105,33 @@ def test_what_is_no_classifier_is_refused(wrong, message):
 def test_an_unknown_name_is_refused_with_the_nearest():
     with pytest.raises(InputError, match="did you mean 'calibrated'"):
         truth("calibratd")
+
+
+def test_digits_are_those_of_scikit_learn_each_in_one_sample_only():
+    from sklearn.datasets import load_digits
+
+    pixels, digit = load_digits(return_X_y=True)
+    labelled = {}
+    for row, value in zip(pixels / 16, digit, strict=True):
+        labelled.setdefault(row.tobytes(), []).append(int(value >= 5))
+    found = digits(seed=2)
+    drawn = [*found.train, *found.positive, *found.unlabeled]
+    # No two of scikit-learn's digits are equal, so that a row tells which one it is.
+    assert all(len(same) == 1 for same in labelled.values())
+    assert len({row.tobytes() for row in drawn}) == len(drawn)
+    assert all(labelled[row.tobytes()] == [1] for row in found.positive)
+    assert all(labelled[row.tobytes()] == [1] for row in found.train[found.selected == 1])
+    told = [labelled[row.tobytes()][0] for row in found.unlabeled]
+    assert found.label.tolist() == told
+    assert found.class_prior == pytest.approx((digit >= 5).mean())
+
+
+def test_the_unlabelled_digits_have_the_class_prior_on_average():
+    share = np.mean([digits(seed).label.mean() for seed in range(20)])
+    # 630 rows each, of 1,797: the standard error of the mean is below .005.
+    assert share == pytest.approx(digits(0).class_prior, abs=0.015)
+
+
+def test_a_seed_gives_the_same_digits():
+    assert np.array_equal(digits(3).unlabeled, digits(3).unlabeled)
+    assert not np.array_equal(digits(3).unlabeled, digits(4).unlabeled)
