@@ -145,3 +145,24 @@ def test_weights_are_target_over_proposal():
     expected = target - norm.logpdf(at, proposal.mean[0], proposal.root[0, 0])
     np.testing.assert_allclose(weighted.log_weights, expected, atol=1e-10)
     assert (expit(problem.logit(weighted.draws)) > 0).all()
+
+
+def test_a_t_proposal_gives_the_same_evidence_and_moments() -> None:
+    from bayescal.inference.gaussian import BinomialRegression, variational_gaussian
+    from bayescal.inference.importance import importance_sample
+
+    rng = np.random.default_rng(1)
+    count = np.full(12, 8)
+    made = BinomialRegression(
+        np.zeros(12), rng.normal(0, 1, (12, 3)), count, rng.binomial(count, 0.2)
+    )
+    proposal = variational_gaussian(made)
+    normal, heavy = (
+        importance_sample(made, proposal, 200_000, np.random.default_rng(2), degrees)
+        for degrees in (np.inf, 5.0)
+    )
+    # Relative errors of the mean weight are some 1 / sqrt(200,000) each.
+    assert heavy.log_evidence == pytest.approx(normal.log_evidence, abs=0.02)
+    assert 100_000 < heavy.ess < normal.ess
+    means = [w.resample(100_000, np.random.default_rng(3)).mean(axis=0) for w in (normal, heavy)]
+    np.testing.assert_allclose(*means, atol=0.02)

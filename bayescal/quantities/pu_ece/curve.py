@@ -28,6 +28,8 @@ LARGEST_BASIS = 64
 # The prior of the level weighs proposals; this many for each draw kept leave no trace of it.
 _PROPOSALS = 4
 _FEWEST_PROPOSALS = 4000
+# The class prior has longer tails than a Gaussian where few positives bound it.
+_DEGREES = 5.0
 _LOG_ROOT = np.log(2 * np.pi) / 2
 
 
@@ -149,7 +151,7 @@ class Curve:
 
     def exact(self, draws: int, rng: np.random.Generator) -> Exact:
         """Importance sampling from the Gaussian."""
-        weighted = importance_sample(self.likelihood, self.gaussian, 2 * draws, rng)
+        weighted = importance_sample(self.likelihood, self.gaussian, 2 * draws, rng, _DEGREES)
         coef = self._padded(weighted.resample(draws, rng), rng)
         # The level's density goes without its constant in the likelihood.
         return Exact({"coef": coef}, weighted.log_evidence - _LOG_ROOT, weighted.ess)
