@@ -26,7 +26,9 @@ def public(module: ModuleType) -> Iterator[str]:
             yield (home := f"{found.__module__}.{found.__qualname__}")
             for member, value in vars(found).items():
                 named = inspect.isroutine(value) or isinstance(value, property)
-                if named and not member.startswith("_"):
+                # scikit-learn puts methods of its own into the classes that derive from its.
+                ours = not type(value).__module__.startswith("sklearn.")
+                if named and ours and not member.startswith("_"):
                     yield f"{home}.{member}"
         elif inspect.isfunction(found):
             yield f"{found.__module__}.{found.__qualname__}"

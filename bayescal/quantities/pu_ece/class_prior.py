@@ -25,7 +25,7 @@ class ClassPriorEstimate(NamedTuple):
         Best-bin estimate.
     lower, upper : float, in [0, 1]
         Ends that hold together with probability ``1 - delta`` or more: `upper` whatever the
-        classifier, `lower` if no negative scores `threshold` or more.
+        classifier, `lower` if no negative scores `threshold` or more (0 if that is not believed).
     prior : Beta
         Belief with `lower` and `upper` as its central ``1 - delta`` interval. An end at 0 or 1 is
         put where a flat belief up to it would have it.
@@ -41,7 +41,7 @@ class ClassPriorEstimate(NamedTuple):
 
 
 def estimate_class_prior(
-    data: PUScores, *, delta: float = 0.1, gamma: float = 0.01
+    data: PUScores, *, pure: bool = True, delta: float = 0.1, gamma: float = 0.01
 ) -> ClassPriorEstimate:
     """Estimate and bound the share of positives among the unlabelled rows, by the best bin.
 
@@ -49,6 +49,9 @@ def estimate_class_prior(
     ----------
     data : PUScores
         Scores of one classifier that was not trained on these rows.
+    pure : bool, default True
+        Whether the best bin is believed to hold positives only. If not, `lower` is 0, and the prior
+        is nearly flat up to `upper`.
     delta : float, in (0, 1), default 0.1
         How improbable it may be that the interval fails.
     gamma : float, above 0, default 0.01
@@ -79,7 +82,9 @@ def estimate_class_prior(
     irreducible upper bound. And ``(U(c) - e_U) / (P(c) + e_P)`` at the best bin is not above pi if
     that bin is pure. Positives and unlabelled rows alone cannot tell whether it is: a part of the
     negatives that looks like positives counts as positive. So `lower` is an assumption, to be
-    replaced by what is known from elsewhere.
+    replaced by what is known from elsewhere. On `bayescal.datasets.pu_ece`, where no score is of
+    positives only, the interval held in 93 to 98 of 100 samples at a class prior of .5, but in 52
+    to 86 at .2, always failing below: there, say ``pure=False``.
 
     A classifier that has seen the rows separates them too well, and the estimate comes out low.
 
@@ -116,7 +121,7 @@ def estimate_class_prior(
     in_p, in_u = (_share_from(sample, thresholds) for sample in (positive, unlabeled))
     e_p, e_u = (math.sqrt(math.log(4 / delta) / (2 * len(s))) for s in (positive, unlabeled))
     best = int(np.argmin((in_u + (1 + gamma) * (e_p + e_u)) / in_p))
-    lower = max(0.0, float((in_u[best] - e_u) / (in_p[best] + e_p)))
+    lower = max(0.0, float((in_u[best] - e_u) / (in_p[best] + e_p))) if pure else 0.0
     sure = in_p > e_p
     upper = min(1.0, float(((in_u[sure] + e_u) / (in_p[sure] - e_p)).min(initial=1.0)))
     return ClassPriorEstimate(

@@ -110,6 +110,19 @@ def test_an_open_lower_end_is_put_where_a_flat_belief_has_it():
     assert found.prior.quantile(0.95) == pytest.approx(found.upper, abs=1e-6)
 
 
+def test_without_a_pure_bin_only_the_upper_end_is_left():
+    simulated = PUTruth("rare", math.log(0.25), 2.0, class_prior=0.2)
+    data = [simulated.scores((1000, 10_000), seed) for seed in range(50)]
+    pure = [estimate_class_prior(one) for one in data]
+    mixed = [estimate_class_prior(one, pure=False) for one in data]
+    # What the docstring says: a top that is not pure lifts the lower end above the truth.
+    assert np.mean([one.lower <= 0.2 for one in pure]) < 0.8
+    assert all(one.lower == 0 < 0.2 <= one.upper for one in mixed)
+    for with_bin, without in zip(pure, mixed, strict=True):
+        assert without.prior.quantile(0.95) == pytest.approx(with_bin.upper, abs=1e-6)
+        assert without.prior.quantile(0.05) == pytest.approx(0.05 * with_bin.upper, abs=1e-6)
+
+
 def test_the_prior_is_what_the_model_takes():
     from bayescal.quantities.pu_ece.priors import Priors
 
