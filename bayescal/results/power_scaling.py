@@ -64,6 +64,8 @@ def power_scale(tree: xr.DataTree, var_names: str | Sequence[str] | None = None)
         diagnosis               in words
         ======================  ==================================================================
 
+        Sensitivities are at least 0; shifts have a sign.
+
     Raises
     ------
     InputError
