@@ -11,8 +11,6 @@ import click
 from bayescal.cli.options import PATH, Bins, Fit, bin_options, sampling_options, take
 
 if TYPE_CHECKING:
-    from xarray import DataTree
-
     from bayescal.core.pu_scores import PUScores
 
 
@@ -140,10 +138,9 @@ def _posterior(
     from bayescal.cli.progress import progress
     from bayescal.cli.pu_priors import pu_priors_from_text
     from bayescal.cli.table import posterior_rows, print_json
-    from bayescal.results.io import check_writable
+    from bayescal.cli.writing import check_output, write
 
-    if output is not None:
-        check_writable(output)
+    check_output(output)
     priors = pu_priors_from_text(class_prior, how.prior, data)
     with checkpoint(how.checkpoint, output) as directory:
         with progress("Fitting") as update, watched():
@@ -163,7 +160,7 @@ def _posterior(
                 prob=how.prob,
                 checkpoint=directory,
             )
-        _write(tree, output, how.prob)
+        write(tree, output, how.prob)
     if as_json:
         head |= {"status": tree.attrs["status"], "converged": tree.attrs["converged"] == "true"}
         head |= {"seed": how.seed, "prob": how.prob, "sampler": tree.attrs["sampler"]}
@@ -175,17 +172,3 @@ def _posterior(
             "All of it hangs on the class prior: compare others with bayescal sensitivity pu-ece."
         )
     return code
-
-
-def _write(tree: DataTree, output: Path | None, prob: float) -> None:
-    """Write a report or the result, as the file's ending says."""
-    if output is None:
-        return
-    if output.suffix.casefold() in (".html", ".htm"):
-        from bayescal.report.html import report
-
-        report(tree, output, prob=prob)
-        return
-    from bayescal.results.io import save
-
-    save(tree, output)

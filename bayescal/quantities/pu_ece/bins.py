@@ -87,8 +87,8 @@ class Bins:
 
     @property
     def target_accept(self) -> float:
-        """High: bins without positives or negatives make narrow corners."""
-        return 0.95
+        """Above NUTS's own default: bins without positives or negatives make corners."""
+        return 0.9
 
     @property
     def max_depth(self) -> int:

@@ -210,11 +210,17 @@ class Curve:
         return np.asarray(positive * at - total * np.logaddexp(0, at) + ways)
 
     def log_prior(self, draws: Draws) -> dict[str, Floats]:
-        """Standard normal density of each coefficient, and density of the class prior."""
-        coef = draws["coef"]
-        found = {"coef": -(coef**2) / 2 - _LOG_ROOT}
+        """Density of the curve, by its level and other coefficients, and of the class prior.
+
+        The coefficients that stand for neither have no say; those that pad count for nothing.
+        """
+        used = self._used(draws)
+        level = self.likelihood.state(used).level[..., None]
+        curve = np.concatenate([level, used[..., 1:-1]], axis=-1)
+        idle = np.zeros((*curve.shape[:-1], self.structure[1] - curve.shape[-1]))
+        found = {"coef": np.concatenate([-(curve**2) / 2 - _LOG_ROOT, idle], axis=-1)}
         if not self.likelihood.prior.known:
-            found["class_prior"] = self.likelihood.prior.log_density(coef[..., -1])
+            found["class_prior"] = self.likelihood.prior.log_density(used[..., -1])
         return found
 
     def _used(self, draws: Draws) -> Floats:

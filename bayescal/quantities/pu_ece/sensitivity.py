@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.interpolate import PchipInterpolator
 
 from bayescal.core.curve import SmoothCurve
 from bayescal.core.error_draws import draw_masses, error_draws
@@ -87,5 +88,5 @@ def _posterior(
         mass = draw_masses(problem.cells.count, rates.shape[:-1], rng)
         tce = error_draws(problem.unlabeled, rates, mass)["tce"]
         told.append([*np.quantile(tce, [_TAIL, 1 - _TAIL]), tce.mean()])
-    lower, upper, mean = (np.interp(grid, nodes, values) for values in np.transpose(told))
+    lower, upper, mean = PchipInterpolator(nodes, told)(grid).T
     return {"tce_lower": lower, "tce_mean": mean, "tce_upper": upper}
