@@ -13,7 +13,7 @@ from bayescal.quantities.pu_ece.bounds import bounds
 
 if TYPE_CHECKING:
     from bayescal.core.curve import SmoothCurve
-    from bayescal.quantities.pu_ece.bounds import optimal_n_bins
+    from bayescal.quantities.pu_ece.bounds import fcmi_of_vc, generalization_gap, optimal_n_bins
     from bayescal.quantities.pu_ece.class_prior import estimate_class_prior
     from bayescal.quantities.pu_ece.classifier import PUClassifier
     from bayescal.quantities.pu_ece.estimator import Estimate, estimate
@@ -106,6 +106,8 @@ _HOME = {
     "describe": "fitting",
     "estimate": "estimator",
     "estimate_class_prior": "class_prior",
+    "fcmi_of_vc": "bounds",
+    "generalization_gap": "bounds",
     "nnpu_risk": "risk",
     "optimal_n_bins": "bounds",
     "pairing": "fitting",
@@ -134,6 +136,8 @@ __all__ = [
     "describe",
     "estimate",
     "estimate_class_prior",
+    "fcmi_of_vc",
+    "generalization_gap",
     "nnpu_risk",
     "optimal_n_bins",
     "pairing",

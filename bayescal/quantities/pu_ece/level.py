@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
+from scipy.special import expit, logit
 
 type Floats = NDArray[np.float64]
 
-_CLOSE = 1e-12
+# Newton doubles the digits: the level returned is a step beyond this.
+_CLOSE = 1e-7
 _MAX_STEPS = 200
 _FAR = 80.0
 # Enough from a start within a logit, as NUTS has; each takes one pass over the cells.
@@ -37,25 +38,29 @@ def solve_level(base: Floats, rise: Floats, weight: Floats, mean_rate: Floats) -
     Returns
     -------
     ndarray of shape (...)
-        The level, to 12 digits: Newton's method on the logit of the mean, kept inside a bracket by
+        The level: Newton's method on the logit of the mean, kept inside a bracket by
         bisection.
     """
-    level = np.zeros(base.shape[:-1])
-    low, high = np.full(level.shape, -_FAR / rise.min()), np.full(level.shape, _FAR / rise.min())
+    shape = base.shape[:-1]
+    logits, wanted = base.reshape(-1, base.shape[-1]), np.broadcast_to(mean_rate, shape).ravel()
+    found = np.zeros(len(logits))
+    low, high = (np.full(len(logits), end / rise.min()) for end in (-_FAR, _FAR))
+    left = np.arange(len(logits))
     for _ in range(_MAX_STEPS):
-        rate = expit(base + level[..., None] * rise)
-        excess = rate @ weight - mean_rate
-        slope = (rate * (1 - rate) * rise) @ weight
-        low, high = np.where(excess < 0, level, low), np.where(excess > 0, level, high)
+        level = found[left]
+        rate = expit(logits[left] + level[:, None] * rise)
+        mean, other = rate @ weight, (1 - rate) @ weight
+        below = mean < wanted[left]
+        low[left[below]], high[left[~below]] = level[below], level[~below]
         with np.errstate(divide="ignore", invalid="ignore"):
-            step = level - excess / slope
-        after = np.where((step > low) & (step < high), step, (low + high) / 2)
-        after = np.where(excess == 0, level, after)
-        done = np.abs(after - level) <= _CLOSE * (1 + np.abs(level))
-        level = after
-        if done.all():
+            slope = (rate * (1 - rate) * rise) @ weight / (mean * other)
+            step = level - (np.log(mean / other) - logit(wanted[left])) / slope
+        inside = (step > low[left]) & (step < high[left])
+        found[left] = np.where(inside, step, (low[left] + high[left]) / 2)
+        left = left[np.abs(found[left] - level) > _CLOSE * (1 + np.abs(level))]
+        if not left.size:
             break
-    return level
+    return found.reshape(shape)
 
 
 def level_in_graph(base: Any, rise: Any, weight: Any, mean_rate: Any, start: Any) -> Any:
