@@ -41,10 +41,9 @@ def run(data: Path, draws: int, seed: int) -> None:
     truth = dict(zip(names, bc.ece.estimate(labelled, n_bins=15).ece, strict=True))
     rows: dict[tuple[str, str], list[Any]] = {}
     for rng in map(np.random.default_rng, np.random.SeedSequence(seed).spawn(draws)):
-        order = rng.permutation(len(label))
-        positive = order[label[order] == 1][: SIZE[0]]
-        unlabeled = np.setdiff1d(order, positive)
-        unlabeled = rng.choice(unlabeled, SIZE[1], replace=False)
+        positive = rng.choice(np.flatnonzero(label), SIZE[0], replace=False)
+        # Out of all rows: without the positives drawn, the share of positives would be another.
+        unlabeled = rng.choice(len(label), SIZE[1], replace=False)
         pu = bc.PUScores.stack(
             {n: (table[positive, k], table[unlabeled, k]) for k, n in enumerate(names)}
         )

@@ -1,0 +1,93 @@
+"""``bayescal pu-ece``: the same numbers as in Python, and refusals in one line."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+import bayescal as bc
+from bayescal.cli.main import cli
+from bayescal.datasets.pu_ece import truth
+
+DATA = truth("over").scores((100, 800), seed=1)
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(cli, ["pu-ece", *map(str, arguments)])
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("pu") / "pu.csv"
+    rows = [(1, score) for score in DATA.positive[0]] + [(0, score) for score in DATA.unlabeled[0]]
+    path.write_text("s,over\n" + "".join(f"{selected},{float(score)!r}\n" for selected, score in rows))
+    return path
+
+
+def test_it_prints_and_keeps_what_python_computes(file: Path, tmp_path: Path) -> None:
+    output = tmp_path / "pu.nc"
+    given = ["--positive-column", "s", "--class-prior", "beta:20,20", "--quick", "--seed", 3]
+    result = run(file, *given, "-o", output)
+    assert result.exit_code == 0, result.output
+    priors = bc.pu_ece.Priors(bc.Beta(20, 20))
+    expected = bc.fit(bc.pu_ece, DATA, priors=priors, seed=3, quick=True)
+    kept = bc.load(output)
+    assert kept["posterior"]["tce"].equals(expected["posterior"]["tce"])
+    assert "Beta(20, 20)" in result.stdout
+    assert "hangs on the class prior" in result.stdout
+    as_json = json.loads(run(file, *given, "--json").stdout)
+    assert (as_json["n_positive"], as_json["n_unlabeled"]) == (100, 800)
+    assert as_json["results"][0]["tce_mean"] == pytest.approx(
+        expected["model_average"]["tce_mean"].item()
+    )
+
+
+def test_estimates_without_a_posterior(file: Path) -> None:
+    given = ["--positive-column", "s", "--score", "over", "--class-prior", 0.4]
+    result = run(file, *given, "--estimate-only", "--n-bins", 8, "--json")
+    assert result.exit_code == 0, result.output
+    expected = bc.pu_ece.estimate(DATA, class_prior=0.4, n_bins=8).ece
+    assert json.loads(result.stdout)["results"][0]["ece_point"] == pytest.approx(float(expected))
+    plain = run(file, *given, "--estimate-only", "--n-bins", 8)
+    assert f"{float(expected):.4f}" in plain.stdout
+
+
+def test_the_class_prior_may_be_estimated(file: Path) -> None:
+    result = run(file, "--positive-column", "s", "--class-prior", "estimate", "--estimate-only")
+    found = bc.pu_ece.estimate_class_prior(DATA).prior.mean
+    assert f"At a class prior of {found:.3g}" in result.stdout
+
+
+def test_it_writes_a_report(file: Path, tmp_path: Path) -> None:
+    output = tmp_path / "pu.html"
+    result = run(file, "--positive-column", "s", "--class-prior", "0.5", "--quick", "-o", output)
+    assert result.exit_code == 0, result.output
+    page = output.read_text(encoding="utf-8")
+    assert "100 positives, 800 unlabelled rows" in page
+    assert "What hangs on the priors" in page
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (["--class-prior", "1.5"], "class_prior must lie in (0, 1)"),
+        (["--class-prior", "much"], "--class-prior must be beta:A,B"),
+        (["--class-prior", "normal:0,1"], "--class-prior must be beta:A,B"),
+        (["--class-prior", "0.5", "--score", "none"], "none"),
+        (["--class-prior", "0.5", "--estimate-only", "--quick"], "--estimate-only computes no"),
+        (["--class-prior", "0.5", "--quick", "-o", "pu.txt"], "must end in .nc"),
+        (["--class-prior", "0.5", "--label-rate", "mixture", "--quick"], "without NUTS"),
+    ],
+)
+def test_bad_options_are_refused_in_one_line(file: Path, given: list[str], words: str) -> None:
+    result = run(file, "--positive-column", "s", *given)
+    assert result.exit_code == 2
+    assert words in result.stderr
+    assert "Traceback" not in result.output
+
+
+def test_swapped_columns_are_recognised(file: Path) -> None:
+    result = run(file, "--positive-column", "over", "--score", "s", "--class-prior", 0.5)
+    assert result.exit_code == 2
+    assert "Swap the two" in result.stderr
