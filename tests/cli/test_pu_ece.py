@@ -20,8 +20,9 @@ def run(*arguments: object) -> Result:
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("pu") / "pu.csv"
-    rows = [(1, score) for score in DATA.positive[0]] + [(0, score) for score in DATA.unlabeled[0]]
-    path.write_text("s,over\n" + "".join(f"{selected},{float(score)!r}\n" for selected, score in rows))
+    positive, unlabeled = (values[0].tolist() for values in (DATA.positive, DATA.unlabeled))
+    lines = [f"1,{score!r}" for score in positive] + [f"0,{score!r}" for score in unlabeled]
+    path.write_text("\n".join(["s,over", *lines]) + "\n")
     return path
 
 

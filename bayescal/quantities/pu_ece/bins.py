@@ -88,7 +88,7 @@ class Bins:
     @property
     def target_accept(self) -> float:
         """Above NUTS's own default: bins without positives or negatives make corners."""
-        return 0.9
+        return 0.95
 
     @property
     def max_depth(self) -> int:
