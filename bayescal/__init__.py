@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from bayescal import datasets, plots
     from bayescal.core.bin_counts import BinCounts
     from bayescal.core.binning import bin_scores
-    from bayescal.core.errors import ConvergenceWarning, InputError, OutputError
+    from bayescal.core.errors import ConvergenceWarning, InputError, OutputError, ScarWarning
     from bayescal.core.priors import Beta, HalfNormal, LogNormal, Normal
     from bayescal.core.pu_scores import PUScores
     from bayescal.core.pu_tables import read_pu_scores
@@ -45,6 +45,7 @@ _HOME = {
     "Normal": "bayescal.core.priors",
     "OutputError": "bayescal.core.errors",
     "PUScores": "bayescal.core.pu_scores",
+    "ScarWarning": "bayescal.core.errors",
     "Scores": "bayescal.core.scores",
     "bin_scores": "bayescal.core.binning",
     "conclusions": "bayescal.results.conclusion",
@@ -77,6 +78,7 @@ __all__ = [
     "Normal",
     "OutputError",
     "PUScores",
+    "ScarWarning",
     "Scores",
     "__version__",
     "bin_scores",

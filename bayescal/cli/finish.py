@@ -12,7 +12,7 @@ import click
 
 from bayescal.cli.errors import NOT_CONVERGED, OK, as_options, warn
 from bayescal.cli.table import marginal_rows, posterior_rows, print_posterior
-from bayescal.core.errors import ConvergenceWarning
+from bayescal.core.errors import ConvergenceWarning, ScarWarning
 
 if TYPE_CHECKING:
     from xarray import DataTree
@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 
 @contextmanager
 def watched() -> Iterator[None]:
-    """Fit without Python's printing of convergence warnings: :func:`finish` says it."""
+    """Fit without Python's printing of warnings that the status holds: :func:`finish` says it."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", ScarWarning)
         yield
 
 

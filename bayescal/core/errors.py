@@ -20,3 +20,7 @@ class OutputError(OSError):
 
 class ConvergenceWarning(UserWarning):
     """The sampler did not converge, so that its numbers are not to be trusted."""
+
+
+class ScarWarning(UserWarning):
+    """The positives do not look selected completely at random (SCAR), or the class prior is off."""

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from bayescal.core.edges import Strategy, strategy_name
-from bayescal.core.errors import InputError
+from bayescal.core.errors import InputError, ScarWarning
 from bayescal.core.pu_scores import PUScores
 from bayescal.quantities.pu_ece.case import PUCase
-from bayescal.quantities.pu_ece.doubt import check_possible
+from bayescal.quantities.pu_ece.doubt import check_possible, doubts
 from bayescal.quantities.pu_ece.prepare import problems
 from bayescal.quantities.pu_ece.priors import Priors
 
@@ -44,6 +45,11 @@ def cases(
     ------
     InputError
         If the data are no PUScores, or rule the class prior out.
+
+    Warns
+    -----
+    ScarWarning
+        If the positives do not look drawn from the unlabelled rows at the class prior's mean.
     """
     if not isinstance(data, PUScores):
         raise InputError(
@@ -53,6 +59,8 @@ def cases(
     found = problems(data, priors, n_bins, strategy, closed)
     for problem in found:
         check_possible(problem, priors)
+        for doubt in doubts(problem, priors):
+            warnings.warn(doubt, ScarWarning, stacklevel=3)
     return [PUCase.of(problem, priors) for problem in found]
 
 

@@ -36,7 +36,9 @@ def test_selected_positives_raise_doubt() -> None:
     chosen = bc.PUScores(
         positive=data.positive[0][data.positive[0] > 0.9], unlabeled=data.unlabeled[0]
     )
-    fit = bc.fit(bc.pu_ece, chosen, priors=bc.pu_ece.Priors(bc.Beta(5, 5)), seed=1, quick=True)
+    priors = bc.pu_ece.Priors(bc.Beta(5, 5))
+    with pytest.warns(bc.ScarWarning, match="SCAR or the class prior is doubtful"):
+        fit = bc.fit(bc.pu_ece, chosen, priors=priors, seed=1, quick=True)
     assert "SCAR or the class prior is doubtful" in fit.attrs["status"]
     assert "classifier" in fit.attrs["status"]
 
