@@ -95,7 +95,7 @@ def test_the_report_is_written_and_its_place_said(files: Path, tmp_path: Path) -
 def test_an_unknown_prior_is_refused_before_the_file_is_read() -> None:
     result = run("ece", "no-such-file.csv", *BOTH, "--prior", "smooth")
     assert result.exit_code == 2
-    assert "--prior must be curve, hierarchical" in result.stderr
+    assert "--prior must be curve, curve:SCALE, hierarchical" in result.stderr
 
 
 def test_quick_does_not_load_pymc(files: Path) -> None:

@@ -114,7 +114,7 @@ def estimate(
     >>> pu = bc.PUScores(positive=[0.6, 0.8], unlabeled=[0.25, 0.25, 0.75, 0.75])
     >>> found = estimate(pu, class_prior=0.4, n_bins=2, strategy="uniform")
     >>> round(float(found.ece), 12), found.label_rate.tolist()
-    (0.1, [0.0, 0.8])
+    (0.15, [0.0, 0.8])
     """
     check_class_prior(class_prior)
     check_choice(closed, CLOSED, "closed")
