@@ -1,0 +1,1 @@
+"""Evaluating several classifiers from few labels and many unlabelled scores."""
