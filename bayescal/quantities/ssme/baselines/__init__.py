@@ -1,0 +1,1 @@
+"""Other methods of evaluating classifiers from few labels, to compare with."""
