@@ -79,8 +79,12 @@ def active_testing(
     Rows are drawn one after the other without putting back, with probability q proportional to the
     expected loss (1 - accuracy, log loss or Brier score). Of a pool of N rows, the loss of the m-th
     of M rows is weighted by ``1 + (N - M) / (N - m) (1 / ((N - m + 1) q) - 1)``: R_LURE, an
-    estimate of the pool's mean loss without bias, [1]_ equation 6 and [2]_. A classifier that
-    believes in itself expects no loss where it errs, which makes the estimate heavy-tailed.
+    estimate of the pool's mean loss without bias, [1]_ equation 6 and [2]_.
+
+    Labels are saved where the loss itself is foreseen. A loss of 0 or 1 gains nothing from an
+    honest guess r of its probability: the variance of a row is the sum of r / q over the pool, the
+    same for q proportional to r as for a uniform q. A classifier that believes in itself expects no
+    loss where it errs, and does worse than that.
 
     References
     ----------
