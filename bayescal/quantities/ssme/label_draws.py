@@ -10,8 +10,8 @@ from bayescal.quantities.ssme.baselines.imputed import draw_labels, mean_over_dr
 from bayescal.quantities.ssme.metrics import Metrics, metrics, subgroup_metrics
 from bayescal.quantities.ssme.panel import Panel
 
-# Label probabilities held at once: 64 MB.
-_BLOCK = 1 << 23
+# Labels held at once: 256 MB, as sorting the scores anew for each block costs more than drawing.
+_BLOCK = 1 << 25
 
 
 def expected_metrics(
