@@ -104,12 +104,15 @@ def by_active_testing(split: Split, seed: int) -> Found:
 _COMPILED: dict[tuple[int, int], CompiledModel] = {}
 
 
-def by_calibration(split: Split, seed: int) -> Found:
-    key = (split.scores.n_classifiers, split.scores.n_labeled)
-    if key not in _COMPILED:
-        _COMPILED[key] = compile_model(build_model(split.scores))
-    found = bayesian_calibration(split.scores, seed=seed, compiled=_COMPILED[key])
-    return Found(values(found.point), *of_draws(values(found.draws)))
+def by_calibration(cut: float) -> Method:
+    def method(split: Split, seed: int) -> Found:
+        key = (split.scores.n_classifiers, split.scores.n_labeled)
+        if key not in _COMPILED:
+            _COMPILED[key] = compile_model(build_model(split.scores))
+        found = bayesian_calibration(split.scores, cut=cut, seed=seed, compiled=_COMPILED[key])
+        return Found(values(found.point), *of_draws(values(found.draws)))
+
+    return method
 
 
 def by_posterior(split: Split, seed: int) -> Found:
@@ -142,7 +145,8 @@ METHODS: dict[str, Method] = {
         for name, method in IMPUTED.items()
         for reading in READINGS
     },
-    "Bayesian-Calibration": by_calibration,
+    "Bayesian-Calibration (cut .01)": by_calibration(0.01),
+    "Bayesian-Calibration (cut .001)": by_calibration(0.001),
     "AutoEval": by_autoeval("self"),
     "AutoEval (ensemble)": by_autoeval("ensemble"),
     "Active-Testing": by_active_testing,

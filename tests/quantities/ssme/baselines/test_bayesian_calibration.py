@@ -58,6 +58,8 @@ def test_the_prior_is_centred_at_no_change():
     nothing = np.zeros((1, panel.n_classifiers))
     found = calibrated(panel, nothing, nothing, nothing)
     np.testing.assert_allclose(found[0], np.clip(scores.y_prob, 0.01, 0.99), rtol=1e-9)
+    wide = calibrated(panel, nothing, nothing, nothing, cut=1e-9)
+    np.testing.assert_allclose(wide[0], scores.y_prob, rtol=1e-9)
 
 
 def test_draws_hold_known_labels_and_shapes(scores, compiled):
@@ -85,3 +87,9 @@ def test_scores_of_exactly_zero_and_one_are_cut(compiled):
 def test_a_model_compiled_for_other_shapes_is_refused(compiled):
     with pytest.raises(InputError, match="compiled for data of shapes"):
         bayesian_calibration(simulated(n_labeled=30)[0], compiled=compiled)
+
+
+@pytest.mark.parametrize("cut", [0.0, 0.5])
+def test_a_cut_outside_its_range_is_refused(scores, compiled, cut):
+    with pytest.raises(InputError, match="cut must lie in"):
+        bayesian_calibration(scores, cut=cut, compiled=compiled)
