@@ -11,7 +11,7 @@ from bayescal.core.errors import InputError
 from bayescal.core.prior_base import check_mass
 from bayescal.core.scores import Scores
 from bayescal.quantities.ssme.baselines.imputed import check_count, check_labels
-from bayescal.quantities.ssme.metrics import Metrics, metrics
+from bayescal.quantities.ssme.metrics import Metrics, metrics, subgroup_metrics
 from bayescal.quantities.ssme.panel import panel_of
 
 type Floats = NDArray[np.float64]
@@ -62,6 +62,54 @@ def labeled(scores: Scores) -> Metrics:
     array([0.667])
     """
     return metrics(*_labeled_rows(scores, "Labeled"))
+
+
+def labeled_by_group(scores: Scores) -> Metrics:
+    """Metrics of every classifier on the labelled rows of each group.
+
+    Parameters
+    ----------
+    scores : Scores
+        As for `labeled`, with groups.
+
+    Returns
+    -------
+    Metrics
+        Arrays of shape (classifier, group). A metric that does not exist in a group, for want of
+        labels or of a second class, is that of all labelled rows, as in the paper.
+
+    Raises
+    ------
+    InputError
+        As `labeled`, and if there are no groups.
+
+    References
+    ----------
+    .. [1] D. Shanmugam et al., "Evaluating multiple models using labeled and unlabeled data",
+       NeurIPS 2025, appendix B.2. https://arxiv.org/abs/2501.11866
+
+    Examples
+    --------
+    >>> import bayescal as bc
+    >>> from bayescal.quantities.ssme.baselines.labeled import labeled_by_group
+    >>> y_prob, group = [0.2, 0.9, 0.4, 0.6], ["u", "u", "u", "v"]
+    >>> scores = bc.Scores(y_true=[0, 1, 1, None], y_prob=y_prob, group=group)
+    >>> labeled_by_group(scores).accuracy.round(3)
+    array([[0.667, 0.667]])
+    """
+    if scores.group is None:
+        raise InputError("metrics by group need groups; got none. Pass group= with the scores.")
+    overall = labeled(scores)
+    panel = panel_of(scores)
+    rows = np.flatnonzero(panel.labeled)
+    one_hot = np.eye(panel.n_classes)[panel.y[rows]]
+    found = subgroup_metrics(panel.probs[:, rows], one_hot, scores.group[rows], len(scores.groups))
+    return Metrics(
+        *(
+            np.where(np.isnan(of_group), of_all[:, np.newaxis], of_group)
+            for of_group, of_all in zip(found, overall, strict=True)
+        )
+    )
 
 
 def labeled_interval(

@@ -2,8 +2,13 @@ import numpy as np
 import pytest
 from sklearn.metrics import average_precision_score, log_loss, roc_auc_score
 
+import bayescal as bc
 from bayescal.core.errors import InputError
-from bayescal.quantities.ssme.baselines.labeled import labeled, labeled_interval
+from bayescal.quantities.ssme.baselines.labeled import (
+    labeled,
+    labeled_by_group,
+    labeled_interval,
+)
 from tests.quantities.ssme.baselines.made import simulated, stacked
 
 
@@ -61,6 +66,43 @@ def test_the_same_seed_gives_the_same_interval():
     scores, _ = simulated()
     first, second = (labeled_interval(scores, n_boot=50, seed=7) for _ in range(2))
     np.testing.assert_array_equal(first.lower.ece, second.lower.ece)
+
+
+def grouped(group):
+    scores, y = simulated(n_obs=120, n_labeled=60)
+    known = [*map(int, y[:60]), *[None] * 60]
+    names = dict(zip(scores.classifiers, scores.y_prob, strict=True))
+    return bc.Scores.stack(names, y_true=known, group=group(y)), y
+
+
+def test_groups_have_the_metrics_of_their_rows():
+    scores, y = grouped(lambda _: np.where(np.arange(120) % 3, "most", "few"))
+    found = labeled_by_group(scores)
+    for place, name in enumerate(scores.groups):
+        rows = np.flatnonzero((np.arange(120) % 3 > 0) == (name == "most"))
+        alone = scores.y_prob[:, rows]
+        known = [int(y[i]) if i < 60 else None for i in rows]
+        expected = labeled(stacked(np.stack([1 - alone, alone], axis=2), known))
+        for ours, theirs in zip(found, expected, strict=True):
+            np.testing.assert_allclose(ours[:, place], theirs, rtol=1e-12)
+
+
+def test_what_does_not_exist_in_a_group_is_that_of_all():
+    # No label in one group, and labels of one class only in another.
+    scores, _ = grouped(
+        lambda y: np.where(np.arange(120) >= 60, "none", np.where(y == 1, "ones", "zeros"))
+    )
+    found, overall = labeled_by_group(scores), labeled(scores)
+    none, ones = scores.groups.index("none"), scores.groups.index("ones")
+    for of_group, of_all in zip(found, overall, strict=True):
+        np.testing.assert_array_equal(of_group[:, none], of_all)
+    np.testing.assert_array_equal(found.auc[:, ones], overall.auc)
+    assert (found.accuracy[:, ones] != overall.accuracy).any()
+
+
+def test_scores_without_groups_have_no_metrics_by_group():
+    with pytest.raises(InputError, match="need groups; got none"):
+        labeled_by_group(simulated()[0])
 
 
 def test_labels_of_one_class_are_refused():
