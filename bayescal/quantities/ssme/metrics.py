@@ -118,7 +118,7 @@ def metrics(
     ([0.667], [1.0])
     """
     probs = np.asarray(probs, dtype=np.float64)
-    convention = _convention(ece, probs.shape[2])
+    convention = CONVENTIONS[convention_name(ece, probs.shape[2])]
     labels, has_draws = _label_draws(q, probs.shape[1], probs.shape[2])
     weight, weights_have_draws = _row_weights(weights, probs.shape[1])
     n_draws = _common_draws(labels.shape[1], len(weight))
@@ -274,18 +274,41 @@ def _mean_of_defined(values: list[NDArray[np.float64]]) -> NDArray[np.float64]:
     return mean
 
 
-def _convention(name: str | None, n_classes: int) -> Convention:
-    """Look a convention of the calibration error up."""
+def convention_name(name: str | None, n_classes: int) -> str:
+    """Name the convention of the calibration errors.
+
+    Parameters
+    ----------
+    name : {"equal-mass", "equal-width", "top-label"} or None
+        The one asked for; None for the default.
+    n_classes : int
+        Number of classes.
+
+    Returns
+    -------
+    str
+        "equal-mass" for two classes and "top-label" for more, unless another was asked for.
+
+    Raises
+    ------
+    InputError
+        If there is no such convention, or it needs two classes.
+
+    Examples
+    --------
+    >>> from bayescal.quantities.ssme.metrics import convention_name
+    >>> convention_name(None, 3)
+    'top-label'
+    """
     if name is None:
-        name = "equal-mass" if n_classes == 2 else "top-label"
+        return "equal-mass" if n_classes == 2 else "top-label"
     check_choice(name, tuple(CONVENTIONS), "ece")
-    convention = CONVENTIONS[name]
-    if n_classes > 2 and not convention.top_label:
+    if n_classes > 2 and not CONVENTIONS[name].top_label:
         raise InputError(
             f"ece={name!r} bins the score of the positive class and needs 2 classes; "
             f"got {n_classes}. Use ece='top-label'."
         )
-    return convention
+    return name
 
 
 def _label_draws(q: ArrayLike, n_obs: int, n_classes: int) -> tuple[NDArray[np.float64], bool]:

@@ -164,7 +164,7 @@ def acquire(
 
 
 def lure_weights(q: Floats, n: int) -> Floats:
-    """Weights that make the mean loss of the rows drawn one of the pool without bias.
+    """Weigh the rows drawn so that their mean loss is the pool's without bias.
 
     Parameters
     ----------

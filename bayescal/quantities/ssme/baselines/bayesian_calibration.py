@@ -57,7 +57,7 @@ def bayesian_calibration(
     seed: int = 0,
     compiled: CompiledModel | None = None,
 ) -> Calibrated:
-    """Metrics under labels drawn from the posterior of a calibration map of each classifier.
+    """Measure under labels drawn from the posterior of a calibration map of each classifier.
 
     Parameters
     ----------

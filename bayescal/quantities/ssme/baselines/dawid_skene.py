@@ -53,7 +53,7 @@ def dawid_skene(
     n_draws: int = 500,
     seed: int = 0,
 ) -> Metrics:
-    """Metrics under the labels that the model of Dawid and Skene gives, known labels held.
+    """Measure under the labels that the model of Dawid and Skene gives, known labels held.
 
     Parameters
     ----------

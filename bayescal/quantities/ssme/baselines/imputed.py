@@ -20,7 +20,7 @@ _CHUNK = 4_000_000
 def imputed_metrics(
     panel: Panel, prob_label: Floats, reading: str, *, n_draws: int = 500, seed: int = 0
 ) -> Metrics:
-    """Metrics of every classifier where labels that are not known are replaced by imputed ones.
+    """Measure every classifier where labels that are not known are replaced by imputed ones.
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ class Interval(NamedTuple):
 
 
 def labeled(scores: Scores) -> Metrics:
-    """Metrics of every classifier on the labelled rows.
+    """Measure every classifier on the labelled rows.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def labeled(scores: Scores) -> Metrics:
 
 
 def labeled_by_group(scores: Scores) -> Metrics:
-    """Metrics of every classifier on the labelled rows of each group.
+    """Measure every classifier on the labelled rows of each group.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ type Floats = NDArray[np.float64]
 def majority_vote(
     scores: Scores, *, reading: str = "hard", n_draws: int = 500, seed: int = 0
 ) -> Metrics:
-    """Metrics under the label that most classifiers predict, each as heavy as it is accurate.
+    """Measure under the label that most classifiers predict, each as heavy as it is accurate.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ type Floats = NDArray[np.float64]
 def pseudo_labeled(
     scores: Scores, *, reading: str = "drawn", n_draws: int = 500, seed: int = 0
 ) -> Metrics:
-    """Metrics under labels that a logistic regression of the labelled rows predicts.
+    """Measure under labels that a logistic regression of the labelled rows predicts.
 
     Parameters
     ----------
