@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 import bayescal as bc
 from bayescal.inference.sampler import CompiledModel, compile_model
-from bayescal.quantities import ROOMS
 from bayescal.quantities.ssme.baselines.active_testing import active_testing
 from bayescal.quantities.ssme.baselines.autoeval import autoeval
 from bayescal.quantities.ssme.baselines.bayesian_calibration import (
@@ -45,11 +44,12 @@ class Split(NamedTuple):
 
 
 class Found(NamedTuple):
-    """Estimates by metric, (classifier,), and the ends of 90% intervals where there are any."""
+    """Estimates by metric, (classifier,); ends of 90% intervals and health of NUTS, if any."""
 
     point: Values
     lower: Values | None = None
     upper: Values | None = None
+    health: Mapping[str, float] | None = None
 
 
 type Method = Callable[[Split, int], Found]
@@ -116,13 +116,14 @@ def by_calibration(cut: float) -> Method:
 
 
 def by_posterior(split: Split, seed: int) -> Found:
-    tree = bc.fit(bc.ssme, split.scores, seed=seed, quick=True)
-    posterior = tree["posterior"]
+    tree = bc.fit(bc.ssme, split.scores, seed=seed)
+    posterior, diagnostics = tree["posterior"], tree["diagnostics"]
     draws = {
         name: posterior[name].to_numpy().reshape(-1, split.scores.n_classifiers) for name in METRICS
     }
     point = {name: np.nanmedian(drawn, axis=0) for name, drawn in draws.items()}
-    return Found(point, *of_draws(draws))
+    health = {name: diagnostics[name].item() for name in ("rhat_max", "divergences")}
+    return Found(point, *of_draws(draws), health)
 
 
 # By the paper's text and by the published code; then two choices that are neither.
@@ -159,5 +160,5 @@ METHODS: dict[str, Method] = {
         f"SSME-KDE-M ({name})": of_metrics(partial(estimate_each, variant=name))
         for name in ("paper", "release")
     },
-    **({"Posterior": by_posterior} if "ssme" in ROOMS else {}),
+    "Posterior": by_posterior,
 }

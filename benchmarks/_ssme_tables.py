@@ -71,6 +71,7 @@ def render(
         _print_relative(of_count, n_labeled, methods, LABELED)
         _print_relative(of_count, n_labeled, methods, RELEASE)
     _print_intervals(cells, methods)
+    _print_health(cells, methods)
     _print_paper(cells, methods)
     if (RESULTS / "ssme_curve.json").exists():
         _print_effective(cells, methods, read("ssme_curve"))
@@ -101,6 +102,12 @@ def with_error(values: Floats) -> str:
 def standard_error(values: Floats) -> float:
     """Standard error of the mean; nan of a single number."""
     return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else np.nan
+
+
+def _mean(values: Floats) -> float:
+    """Mean of the numbers there are; nan of none."""
+    held = values[np.isfinite(values)]
+    return float(held.mean()) if held.size else np.nan
 
 
 def _cells(tasks: Sequence[str], counts: Sequence[int], seeds: Sequence[int]) -> Iterable[Cell]:
@@ -136,11 +143,8 @@ def _print_relative(
     rows = []
     for method in methods:
         ratios = [
-            float(np.nanmean(values)) if np.isfinite(values).any() else np.nan
-            for values in (
-                np.array([cell.ratio(method, other, metric) for metric in METRICS])
-                for cell in cells
-            )
+            _mean(np.array([cell.ratio(method, other, metric) for metric in METRICS]))
+            for cell in cells
         ]
         held = [ratio for ratio in ratios if np.isfinite(ratio)]
         if held:
@@ -164,17 +168,17 @@ def _print_intervals(cells: Sequence[Cell], methods: Sequence[str]) -> None:
                 if not np.isfinite(found).any():
                     continue
                 coverage = 1 - found[:, 0] - found[:, 1]
-                held.append(np.nanmean(coverage))
-                widths.append(np.nanmean(found[:, 2] / base[:, 2]))
+                held.append(_mean(coverage))
+                widths.append(_mean(found[:, 2] / base[:, 2]))
                 rows.append(
                     [
                         str(n_labeled),
                         cell.task,
                         method,
                         " ".join(map(number, coverage)),
-                        number(float(held[-1])),
+                        number(held[-1]),
                         " ".join(number(width, 1) for width in found[:, 2]),
-                        number(float(widths[-1])),
+                        number(widths[-1]),
                     ]
                 )
             if held:
@@ -189,6 +193,32 @@ def _print_intervals(cells: Sequence[Cell], methods: Sequence[str]) -> None:
         "90% intervals over tasks",
         ["labels", "method", "mean coverage", "worst task", f"width / {LABELED}'s"],
         summary,
+    )
+
+
+def _print_health(cells: Sequence[Cell], methods: Sequence[str]) -> None:
+    """What the sampler says of itself, over splits."""
+    rows = []
+    for cell in cells:
+        for method in methods:
+            held = [record for record in cell.records(method) if "rhat_max" in record]
+            if held:
+                rhat = np.array([record["rhat_max"] for record in held])
+                divergences = np.array([record["divergences"] for record in held])
+                rows.append(
+                    [
+                        str(cell.n_labeled),
+                        cell.task,
+                        method,
+                        number(float(rhat.max()), 3),
+                        number(float(np.mean(divergences > 0))),
+                        number(float(divergences.max()), 0),
+                    ]
+                )
+    markdown(
+        "NUTS: worst R-hat of all splits, share of splits with divergences, most in a split",
+        ["labels", "task", "method", "R-hat", "splits with", "most"],
+        rows,
     )
 
 

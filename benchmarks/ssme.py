@@ -64,7 +64,7 @@ def rounded(value: float) -> float | None:
 
 def record_of(found: Found, truth: Metrics) -> Record:
     """Mean over classifiers: absolute error; share of intervals below and above, and width."""
-    record: Record = {}
+    record: Record = {name: rounded(value) for name, value in (found.health or {}).items()}
     for metric, point in found.point.items():
         true = getattr(truth, metric)
         record[metric] = rounded(np.mean(np.abs(point - true)))
