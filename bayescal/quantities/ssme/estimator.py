@@ -237,7 +237,7 @@ def _fit(
     panel: Panel, variant: Variant, class_prior: ArrayLike | None, rng: np.random.Generator
 ) -> tuple[Fit, Floats]:
     """Fit the mixture; the bandwidths are returned as well."""
-    prior = None if class_prior is None else _check_prior(class_prior, panel.n_classes)
+    prior = None if class_prior is None else check_prior(class_prior, panel.n_classes)
     coords = alr(panel.probs)
     drawn = with_known_labels(panel, draw_labels(panel.probs.mean(axis=0), 1, rng)[0])
     start = drawn if variant.start == "draw" else panel.probs.mean(axis=0)
@@ -263,8 +263,26 @@ def _widths(coords: Floats, drawn: Floats, variant: Variant) -> Floats:
     return widths
 
 
-def _check_prior(class_prior: ArrayLike, n_classes: int) -> Floats:
-    """Check that a given class prior is one."""
+def check_prior(class_prior: ArrayLike, n_classes: int) -> Floats:
+    """Check that a given class prior is one.
+
+    Parameters
+    ----------
+    class_prior : array-like
+        What was given.
+    n_classes : int
+        Number of classes.
+
+    Returns
+    -------
+    ndarray of shape (class,)
+        The same.
+
+    Raises
+    ------
+    InputError
+        If it holds something else than one probability above 0 for each class.
+    """
     prior = np.asarray(class_prior, dtype=np.float64)
     if prior.shape != (n_classes,) or not (prior.min() > 0 and abs(prior.sum() - 1) < 1e-6):
         raise InputError(
