@@ -20,12 +20,16 @@ from bayescal.quantities.ssme.baselines.bayesian_calibration import (
 )
 from bayescal.quantities.ssme.baselines.dawid_skene import dawid_skene
 from bayescal.quantities.ssme.baselines.imputed import READINGS
-from bayescal.quantities.ssme.baselines.labeled import labeled, labeled_interval
+from bayescal.quantities.ssme.baselines.labeled import (
+    labeled,
+    labeled_by_group,
+    labeled_interval,
+)
 from bayescal.quantities.ssme.baselines.majority_vote import majority_vote
 from bayescal.quantities.ssme.baselines.pseudo_labeled import pseudo_labeled
-from bayescal.quantities.ssme.ensemble import ensemble
-from bayescal.quantities.ssme.estimator import estimate, estimate_each
-from bayescal.quantities.ssme.metrics import Metrics
+from bayescal.quantities.ssme.ensemble import ensemble, ensemble_by_group
+from bayescal.quantities.ssme.estimator import estimate, estimate_by_group, estimate_each
+from bayescal.quantities.ssme.metrics import Metrics, subgroup_metrics
 from bayescal.quantities.ssme.variant import Variant
 
 type Floats = NDArray[np.float64]
@@ -36,7 +40,11 @@ MASS = 0.9
 
 
 class Split(NamedTuple):
-    """One draw of rows: what an evaluator sees, the same with every label, and the truth."""
+    """One draw of rows: what an evaluator sees, the same with every label, and the truth.
+
+    The truth is that of the rows kept apart: arrays of shape (classifier,), by group (classifier,
+    group).
+    """
 
     scores: bc.Scores
     oracle: bc.Scores
@@ -44,7 +52,7 @@ class Split(NamedTuple):
 
 
 class Found(NamedTuple):
-    """Estimates by metric, (classifier,); ends of 90% intervals and health of NUTS, if any."""
+    """Estimates by metric, shaped as the truth; ends of 90% intervals, health of NUTS, if any."""
 
     point: Values
     lower: Values | None = None
@@ -56,11 +64,22 @@ type Method = Callable[[Split, int], Found]
 
 
 def split_of(task: Task, n_labeled: int, seed: int) -> Split:
-    """Draw the rows of one split."""
+    """Draw the rows of one split, not divided into groups."""
     scores, truth = task.split(n_labeled, seed)
     labeled_rows, rest = task.rows(n_labeled, seed)
     oracle = task.scores(np.concatenate([labeled_rows, rest]), rest[:0])
-    return Split(scores, oracle, truth)
+    return Split(scores.without_group(), oracle.without_group(), truth)
+
+
+def grouped_split_of(task: Task, n_labeled: int, seed: int) -> Split:
+    """The same rows with their groups, and the truth of every group."""
+    labeled_rows, rest = task.rows(n_labeled, seed)
+    seen = np.concatenate([labeled_rows, rest])
+    held = np.setdiff1d(np.arange(len(task.labels)), seen)
+    names, code = np.unique(task.group, return_inverse=True)
+    one_hot = np.eye(task.probs.shape[2])[task.labels[held]]
+    truth = subgroup_metrics(task.probs[:, held], one_hot, code[held], len(names))
+    return Split(task.scores(labeled_rows, rest), task.scores(seen, rest[:0]), truth)
 
 
 def values(found: Any) -> Values:
@@ -74,9 +93,9 @@ def of_metrics(estimate: Callable[..., Any]) -> Method:
 
 
 def of_draws(draws: Values) -> tuple[Values, Values]:
-    """Central 90% interval of draws, (draw, classifier); of draws in which a metric exists."""
+    """Central 90% interval of draws, (draw, ...); of the draws in which a metric exists."""
     ends = [
-        {name: np.nanquantile(drawn, level, axis=0) for name, drawn in draws.items()}
+        {name: np.nanquantile(value, level, axis=0) for name, value in draws.items()}
         for level in ((1 - MASS) / 2, (1 + MASS) / 2)
     ]
     return ends[0], ends[1]
@@ -121,7 +140,7 @@ def by_posterior(split: Split, seed: int) -> Found:
     draws = {
         name: posterior[name].to_numpy().reshape(-1, split.scores.n_classifiers) for name in METRICS
     }
-    point = {name: np.nanmedian(drawn, axis=0) for name, drawn in draws.items()}
+    point = {name: np.nanmedian(value, axis=0) for name, value in draws.items()}
     health = {name: diagnostics[name].item() for name in ("rhat_max", "divergences")}
     return Found(point, *of_draws(draws), health)
 
@@ -158,6 +177,17 @@ METHODS: dict[str, Method] = {
     },
     **{
         f"SSME-KDE-M ({name})": of_metrics(partial(estimate_each, variant=name))
+        for name in ("paper", "release")
+    },
+    "Posterior": by_posterior,
+}
+
+# Of every group: metrics of shape (classifier, group).
+GROUPED: dict[str, Method] = {
+    "Labeled": lambda split, _: Found(values(labeled_by_group(split.scores))),
+    "Ensemble": lambda split, _: Found(values(ensemble_by_group(split.scores))),
+    **{
+        f"SSME-KDE ({name})": of_metrics(partial(estimate_by_group, variant=name))
         for name in ("paper", "release")
     },
     "Posterior": by_posterior,

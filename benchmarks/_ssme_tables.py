@@ -55,11 +55,20 @@ class Cell:
         return np.nanmean(ends, axis=0) * [1, 1, 100] if ends else np.full(3, np.nan)
 
 
+def file_of(task: str, n_labeled: int, grouped: bool) -> str:
+    """Name of the file of one task and one number of labels."""
+    return f"ssme_{task}_{n_labeled}" + ("_groups" if grouped else "")
+
+
 def render(
-    tasks: Sequence[str], counts: Sequence[int], seeds: Sequence[int], methods: Sequence[str]
+    tasks: Sequence[str],
+    counts: Sequence[int],
+    seeds: Sequence[int],
+    methods: Sequence[str],
+    grouped: bool,
 ) -> None:
-    """Print every table."""
-    cells = list(_cells(tasks, counts, seeds))
+    """Print every table; the paper's rows and effective sample sizes are of all rows together."""
+    cells = list(_cells(tasks, counts, seeds, grouped))
     if not cells:
         print("nothing on disk for these tasks and numbers of labels")
         return
@@ -72,6 +81,8 @@ def render(
         _print_relative(of_count, n_labeled, methods, RELEASE)
     _print_intervals(cells, methods)
     _print_health(cells, methods)
+    if grouped:
+        return
     _print_paper(cells, methods)
     if (RESULTS / "ssme_curve.json").exists():
         _print_effective(cells, methods, read("ssme_curve"))
@@ -110,11 +121,14 @@ def _mean(values: Floats) -> float:
     return float(held.mean()) if held.size else np.nan
 
 
-def _cells(tasks: Sequence[str], counts: Sequence[int], seeds: Sequence[int]) -> Iterable[Cell]:
+def _cells(
+    tasks: Sequence[str], counts: Sequence[int], seeds: Sequence[int], grouped: bool
+) -> Iterable[Cell]:
     for n_labeled in counts:
         for task in tasks:
-            if (RESULTS / f"ssme_{task}_{n_labeled}.json").exists():
-                yield Cell(task, n_labeled, seeds, read(f"ssme_{task}_{n_labeled}"))
+            name = file_of(task, n_labeled, grouped)
+            if (RESULTS / f"{name}.json").exists():
+                yield Cell(task, n_labeled, seeds, read(name))
 
 
 def _print_cell(cell: Cell, methods: Sequence[str]) -> None:

@@ -2,6 +2,7 @@
 
 python benchmarks/ssme.py --data DIR                               # all tasks, methods and counts
 python benchmarks/ssme.py --data DIR --tasks digits --labels 20 --splits 5 --methods Labeled
+python benchmarks/ssme.py --data DIR --groups                      # every group of Adult
 python benchmarks/ssme.py --data DIR --curve                       # labelled rows alone, 10 to 1000
 python benchmarks/ssme.py --render
 
@@ -21,8 +22,17 @@ from typing import Any
 
 import numpy as np
 from _results import RESULTS, read, write
-from _ssme_methods import METHODS, METRICS, Found, Split, split_of
-from _ssme_tables import render
+from _ssme_methods import (
+    GROUPED,
+    METHODS,
+    METRICS,
+    Found,
+    Method,
+    Split,
+    grouped_split_of,
+    split_of,
+)
+from _ssme_tables import file_of, render
 from _ssme_tasks import Task, tasks
 
 from bayescal.core.errors import InputError
@@ -34,11 +44,6 @@ type Record = dict[str, Any]
 COUNTS = (20, 100, 200, 500)
 # The names, without the data that making the tasks needs.
 TASKS = tuple(tasks(Path()))
-
-
-def name_of(task: str, n_labeled: int) -> str:
-    """Name of the file of one task and one number of labels."""
-    return f"ssme_{task}_{n_labeled}"
 
 
 def stored(name: str) -> dict[str, dict[str, Record]]:
@@ -63,7 +68,7 @@ def rounded(value: float) -> float | None:
 
 
 def record_of(found: Found, truth: Metrics) -> Record:
-    """Mean over classifiers: absolute error; share of intervals below and above, and width."""
+    """Means over classifiers and groups: error; share of intervals below and above, width."""
     record: Record = {name: rounded(value) for name, value in (found.health or {}).items()}
     for metric, point in found.point.items():
         true = getattr(truth, metric)
@@ -76,30 +81,37 @@ def record_of(found: Found, truth: Metrics) -> Record:
     return record
 
 
-def measure(split: Split, method: str, seed: int) -> Record:
+def measure(split: Split, method: Method, seed: int) -> Record:
     """One method on one split; a refusal is a result too."""
     start = time.perf_counter()
     try:
-        found = METHODS[method](split, seed)
+        found = method(split, seed)
     except InputError as error:
         return {"refused": str(error)}
     return record_of(found, split.truth) | {"seconds": round(time.perf_counter() - start, 3)}
 
 
 def run(
-    task: Task, n_labeled: int, seeds: Sequence[int], methods: Sequence[str], redo: bool
+    task: Task,
+    n_labeled: int,
+    seeds: Sequence[int],
+    methods: Mapping[str, Method],
+    *,
+    grouped: bool,
+    redo: bool,
 ) -> None:
     """Every method on every split of one task with one number of labels."""
-    name = name_of(task.name, n_labeled)
-    if n_labeled >= len(task.labels):
+    name = file_of(task.name, n_labeled, grouped)
+    if n_labeled >= len(task.labels) or (grouped and task.group is None):
         return
+    draw = grouped_split_of if grouped else split_of
     for seed in seeds:
         before = {} if redo else stored(name)
         missing = [method for method in methods if str(seed) not in before.get(method, {})]
         if not missing:
             continue
-        split = split_of(task, n_labeled, seed)
-        found = {method: measure(split, method, seed) for method in missing}
+        split = draw(task, n_labeled, seed)
+        found = {method: measure(split, methods[method], seed) for method in missing}
         store(name, task.name, n_labeled, seed, found)
         took = sum(record.get("seconds", 0) for record in found.values())
         print(f"{name} split {seed}: {len(found)} methods, {took:.1f} s", flush=True)
@@ -129,13 +141,14 @@ def main() -> None:
     parser.add_argument("--splits", type=int, default=50)
     parser.add_argument("--first", type=int, default=0, help="number of the first split")
     parser.add_argument("--methods", nargs="+", choices=[*METHODS], default=[*METHODS])
+    parser.add_argument("--groups", action="store_true", help="metrics of every group")
     parser.add_argument("--redo", action="store_true", help="compute anew what is on disk")
     parser.add_argument("--curve", action="store_true", help="labelled rows alone, 10 to 1000")
     parser.add_argument("--render", action="store_true", help="only print the figures on disk")
     given = parser.parse_args()
     seeds = range(given.first, given.first + given.splits)
     if given.render:
-        render(given.tasks, given.labels, seeds, given.methods)
+        render(given.tasks, given.labels, seeds, given.methods, given.groups)
         return
     if given.data is None:
         parser.error("--data is needed to compute")
@@ -143,10 +156,12 @@ def main() -> None:
     if given.curve:
         curve(made, given.tasks)
         return
+    known = GROUPED if given.groups else METHODS
+    methods = {name: known[name] for name in given.methods if name in known}
     for name in given.tasks:
         task = made[name]()
         for n_labeled in given.labels:
-            run(task, n_labeled, seeds, given.methods, given.redo)
+            run(task, n_labeled, seeds, methods, grouped=given.groups, redo=given.redo)
 
 
 if __name__ == "__main__":
