@@ -24,7 +24,7 @@ from bayescal.quantities.ssme.yardsticks import METHODS, point_estimate, yardsti
 if TYPE_CHECKING:
     import pymc as pm
 
-PRIOR_DRAWS = 500
+PRIOR_DRAWS = 300
 
 
 @dataclass(frozen=True, slots=True, eq=False)

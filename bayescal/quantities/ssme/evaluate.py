@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescal.quantities.ssme.calibration_draws import calibration_errors
 from bayescal.quantities.ssme.family import Draws, Family, Floats
 from bayescal.quantities.ssme.metrics import Metrics, metrics, subgroup_metrics
 from bayescal.quantities.ssme.problem import Problem
@@ -105,8 +106,7 @@ def _of_draws(
     weight = rng.standard_exponential(prob.shape[:2]) * problem.weight
     labels = _drawn(_with_known(problem, prob), rng)
     drawn = _measured(problem, labels, weight, ece)._asdict()
-    expected = _measured(problem, prob, weight, ece)._asdict()
-    return {**drawn, **{name: expected[name] for name in BINNED}}
+    return {**drawn, **dict(zip(BINNED, _gaps(problem, prob, weight, ece), strict=True))}
 
 
 def _measured(problem: Problem, q: Floats, weight: Floats, ece: str | None) -> Metrics:
@@ -114,6 +114,20 @@ def _measured(problem: Problem, q: Floats, weight: Floats, ece: str | None) -> M
     if panel.group is None:
         return metrics(panel.probs, q, weight, ece=ece)
     return subgroup_metrics(panel.probs, q, panel.group, len(panel.groups), weight, ece=ece)
+
+
+def _gaps(problem: Problem, prob: Floats, weight: Floats, ece: str | None) -> tuple[Floats, Floats]:
+    """Calibration errors, (draw, classifier) or (draw, classifier, group)."""
+    panel = problem.panel
+    if panel.group is None:
+        return calibration_errors(panel.probs, prob, weight, ece)
+    parts = []
+    for g in range(len(panel.groups)):
+        rows = np.flatnonzero(panel.group == g)
+        probs = panel.probs[:, rows]
+        parts.append(calibration_errors(probs, prob[:, rows], weight[:, rows], ece))
+    errors, largest = (np.stack(values, axis=-1) for values in zip(*parts, strict=True))
+    return errors, largest
 
 
 def _with_known(problem: Problem, prob: Floats) -> Floats:

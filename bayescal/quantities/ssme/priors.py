@@ -53,9 +53,10 @@ class Tilt:
         eta_k = a_k + b_k log p_k + sum_j w_j D_jk + c z_k,    P(Y = k | scores) = softmax(eta)_k
 
     ``z`` is what p leaves on the same regression, with standard deviation 1. Intercepts, weights
-    and bend are normal, with scales that are half-Student-t (3) times those above; the log slope is
-    Student-t (3). Tails this heavy let the labels overrule the pool where it is badly off (a set of
-    uniformly under-confident classifiers needs b of 3 to 4), which costs little where it is not.
+    and bend are normal, with scales that are log-normal around those above (log standard deviation
+    0.8); the log slope is Student-t (3). Tails this heavy let the labels overrule the pool where it
+    is badly off (a set of uniformly under-confident classifiers needs b of 3 to 4), which costs
+    little where it is not.
     """
 
     intercept: float = 0.3
