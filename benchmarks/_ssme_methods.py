@@ -135,7 +135,10 @@ def by_calibration(cut: float) -> Method:
 
 
 def by_posterior(split: Split, seed: int) -> Found:
-    tree = bc.fit(bc.ssme, split.scores, seed=seed)
+    # Fewer draws than a fit's default, as 1,500 fits are made: 500 tell a 90% interval well enough.
+    tree = bc.fit(
+        bc.ssme, split.scores, labeling="one-per-class", seed=seed, draws=250, tune=300, chains=2
+    )
     posterior, diagnostics = tree["posterior"], tree["diagnostics"]
     draws = {
         name: posterior[name].to_numpy().reshape(-1, split.scores.n_classifiers) for name in METRICS
