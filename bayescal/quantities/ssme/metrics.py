@@ -235,7 +235,9 @@ def _if_label_were(probs: NDArray[np.float64]) -> NDArray[np.float64]:
 def _of_block(plan: _Plan, q: NDArray[np.float64], weight: NDArray[np.float64]) -> Metrics:
     """Metrics of a few draws; `q` is (class, draw or 1, obs), `weight` (draw or 1, obs)."""
     n_classifiers = len(plan.predicted)
-    event = np.ascontiguousarray(q) * weight
+    event = np.ascontiguousarray(q)
+    if (weight != 1).any():
+        event = event * weight
     total = weight.sum(axis=1)[:, np.newaxis]
     sums = sum(of_class @ linear for of_class, linear in zip(event, plan.linear, strict=True))
     accuracy, log_loss, brier = np.split(sums / total, 3, axis=1)
