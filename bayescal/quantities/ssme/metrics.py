@@ -60,7 +60,7 @@ def metrics(
     *,
     ece: str | None = None,
 ) -> Metrics:
-    """Metrics of every classifier, for one set of label probabilities or for many draws.
+    """Measure every classifier under one set of label probabilities, or under many draws.
 
     Parameters
     ----------
@@ -68,8 +68,7 @@ def metrics(
         Class probabilities.
     q : array-like of shape (obs, class) or (draw, obs, class), in [0, 1]
         Probability of each label of each row; known or drawn labels are one-hot. Two classes: also
-        (draw, obs), the probability of the second class. (Two rows and two draws are read as
-        (obs, class).)
+        (draw, obs), the probability of the second class. Shape (2, 2) is read as (obs, class).
     weights : array-like of shape (obs,) or (draw, obs), optional
         Weights of the rows, such as those of a Bayesian bootstrap; by default all alike.
     ece : {"equal-mass", "equal-width", "top-label"}, optional
@@ -145,16 +144,18 @@ def subgroup_metrics(
     *,
     ece: str | None = None,
 ) -> Metrics:
-    """Metrics of every classifier in every group.
+    """Measure every classifier in every group.
 
     Parameters
     ----------
-    probs, q, weights, ece
+    probs, q
         As for `metrics`.
     group : ndarray of shape (obs,), int
         Group of each row, from 0 on.
     n_groups : int
         Number of groups.
+    weights, ece
+        As for `metrics`.
 
     Returns
     -------

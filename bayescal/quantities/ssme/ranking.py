@@ -58,8 +58,10 @@ def ranking_metrics(
 
     Returns
     -------
-    auc, average_precision : ndarray of shape (draw,)
-        NaN where there is no positive weight; the AUC also where there is no negative weight.
+    auc : ndarray of shape (draw,)
+        NaN where there is no positive or no negative weight.
+    average_precision : ndarray of shape (draw,)
+        NaN where there is no positive weight.
 
     Notes
     -----
