@@ -18,8 +18,9 @@ from bayescal.quantities.ssme.binned_error import (
 from bayescal.quantities.ssme.ranking import Ranking, rank, ranking_metrics
 
 # Draws are taken in blocks of about this many numbers, which a core's cache holds; but in enough
-# of them at a time that what depends on the scores alone is not fetched for each draw.
-_BLOCK, _LEAST_DRAWS = 1 << 17, 16
+# of them at a time that what depends on the scores alone is not fetched for each draw. Both count
+# draws of all classes.
+_BLOCK, _LEAST_DRAWS = 1 << 18, 32
 _SUM_TOLERANCE = 1e-6
 
 
@@ -122,7 +123,7 @@ def metrics(
     weight, weights_have_draws = _row_weights(weights, probs.shape[1])
     n_draws = _common_draws(labels.shape[1], len(weight))
     plan = _Plan.of(probs, convention)
-    size = max(_LEAST_DRAWS, _BLOCK // probs.shape[1])
+    size = max(_LEAST_DRAWS, _BLOCK // probs.shape[1]) // probs.shape[2] + 1
     blocks = []
     for start in range(0, n_draws, size):
         # What has no draws of its own is the same for all.
