@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from bayescal.core.scores import Scores
     from bayescal.core.tables import read_scores
     from bayescal.quantities import ece, pu_ece, ssme
+    from bayescal.results.best import best
     from bayescal.results.conclusion import conclusions
     from bayescal.results.difference import difference
     from bayescal.results.intervals import interval
@@ -47,6 +48,7 @@ _HOME = {
     "PUScores": "bayescal.core.pu_scores",
     "ScarWarning": "bayescal.core.errors",
     "Scores": "bayescal.core.scores",
+    "best": "bayescal.results.best",
     "bin_scores": "bayescal.core.binning",
     "conclusions": "bayescal.results.conclusion",
     "difference": "bayescal.results.difference",
@@ -82,6 +84,7 @@ __all__ = [
     "ScarWarning",
     "Scores",
     "__version__",
+    "best",
     "bin_scores",
     "conclusions",
     "datasets",
