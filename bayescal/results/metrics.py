@@ -126,3 +126,26 @@ def check_joint(tree: xr.DataTree, what: str) -> None:
             f"{what} needs the metrics of all classifiers in one posterior; this result holds "
             f"{tree.attrs['quantity']!r}. Pass what bayescal.fit(bayescal.ssme, ...) returned."
         )
+
+
+def check_separate(tree: xr.DataTree, what: str) -> None:
+    """Refuse results that hold the metrics of several classifiers in one posterior.
+
+    Parameters
+    ----------
+    tree : xarray.DataTree
+        A result.
+    what : str
+        What is asked for, as the subject of a sentence.
+
+    Raises
+    ------
+    InputError
+        If the result has no calibration error with bins of its own, but metrics.
+    """
+    schema.check_result(tree)
+    if is_joint(tree):
+        raise InputError(
+            f"{what} needs a calibration fit; this result holds metrics of several classifiers in "
+            "one posterior. Draw it with bayescal.plots.plot_metrics or plot_ranks."
+        )
