@@ -5,7 +5,7 @@ import pytest
 
 import bayescal as bc
 from bayescal.quantities.ssme.panel import panel_of
-from bayescal.quantities.ssme.problem import MOST_UNLABELED, Problem
+from bayescal.quantities.ssme.problem import LEAST_OF_GROUP, MOST_UNLABELED, Problem
 from tests.quantities.ssme.made import binary
 
 
@@ -47,6 +47,26 @@ def test_the_rows_taken_have_the_mean_of_all():
     mean = np.average(found.panel.probs[..., 1], axis=1, weights=found.weight)
     error = own.probs[..., 1].std(axis=1) / np.sqrt(MOST_UNLABELED)
     assert (np.abs(mean - own.probs[..., 1].mean(axis=1)) < 4 * error).all()
+
+
+def test_small_groups_keep_their_rows():
+    """Ten rows in a hundred thousand would be left out of 5,000 taken from all."""
+    n = 100_000
+    group = np.where(np.arange(n) % 10_000 == 9_999, "few", "many")
+    own = panel(n=n, group=group)
+    found = Problem.of(own, "random")
+    for g in range(2):
+        rows, every = found.panel.group == g, own.group == g
+        assert found.weight[rows].sum() == pytest.approx(every.sum())
+        assert rows.sum() == min(every.sum(), MOST_UNLABELED // 2 + (own.labeled & every).sum())
+
+
+def test_many_groups_keep_enough_each():
+    own = panel(n=60_000, group=[f"g{i % 50}" for i in range(60_000)])
+    found = Problem.of(own, "random")
+    unlabeled = ~found.panel.labeled
+    assert (np.bincount(found.panel.group[unlabeled]) == LEAST_OF_GROUP).all()
+    assert found.weight.sum() == pytest.approx(60_000)
 
 
 def test_labeling_is_one_of_two():
