@@ -1,6 +1,7 @@
 """Problems, models and checks of the posterior that its tests share."""
 
 import numpy as np
+from pytensor.compile.mode import Mode
 
 from bayescal.quantities.ssme.family import family
 from bayescal.quantities.ssme.panel import panel_of
@@ -8,6 +9,8 @@ from bayescal.quantities.ssme.priors import Priors, Tilt
 from bayescal.quantities.ssme.problem import Problem
 from tests.quantities.ssme.made import binary, multiclass
 
+# Python alone: compiling takes longer than a few densities.
+PLAIN = Mode(linker="py", optimizer="fast_compile")
 # Sampling where its statistics are not the point.
 TINY = {"draws": 50, "tune": 50, "chains": 2, "seed": 1}
 
@@ -40,7 +43,7 @@ def in_chains(draws, chains=2):
 
 def log_density_of(model, variables):
     """Log density of a PyMC model at a point of the named free variables, Jacobians left out."""
-    logp = model.compile_logp(jacobian=False, mode="FAST_COMPILE")
+    logp = model.compile_logp(jacobian=False, mode=PLAIN)
     transforms = model.rvs_to_transforms
 
     def at(point):
@@ -48,7 +51,7 @@ def log_density_of(model, variables):
         for rv in model.free_RVs:
             value, transform = point[rv.name], transforms[rv]
             if transform is not None:
-                value = transform.forward(value, *rv.owner.inputs).eval()
+                value = transform.forward(value, *rv.owner.inputs).eval(mode=PLAIN)
             given[model.rvs_to_values[rv].name] = np.asarray(value)
         return float(logp(given))
 
