@@ -132,7 +132,9 @@ def _of_group(view: View, ranking: Best, group: str | None) -> list[Markup]:
     chance = in_words(probability(winner.chance))
     said = [
         Markup(text).format(_inside(group), named(winner.name), chance),
-        Markup("Its accuracy is <b>{}</b>.").format(winner.value),
+        Markup("Its accuracy is <b>{}</b> (mean, {} credible interval).").format(
+            winner.value, percent(view.prob)
+        ),
     ]
     gap = difference(view.tree, winner.name, winner.second, ranking.var, view.prob, group=group)
     return [*said, _gap(gap)]
@@ -141,13 +143,17 @@ def _of_group(view: View, ranking: Best, group: str | None) -> list[Markup]:
 def _gap(gap: Difference) -> Markup:
     digits = decimals(gap.lower, gap.upper)
     low, high = fixed(gap.lower, digits), fixed(gap.upper, digits)
-    apart = gap.lower > 0 or gap.upper < 0
-    words = "It exceeds that of {} by {} ({} interval {} to {})."
-    if not apart:
+    words = "It differs from that of {} by {} ({} interval {} to {})."
+    if gap.lower <= 0 <= gap.upper:
         words = "It is not told apart from that of {}: the difference is {} ({} interval {} to {})."
     return Markup(words).format(
-        named(gap.second), fixed(gap.mean, digits), percent(gap.prob), low, high
+        named(gap.second), _signed(gap.mean, digits), percent(gap.prob), low, high
     )
+
+
+def _signed(value: float, digits: int) -> str:
+    text = fixed(value, digits)
+    return f"+{text}" if value > 0 else text
 
 
 def _inside(group: str | None) -> Markup:

@@ -84,3 +84,12 @@ def test_what_has_no_difference(tree: xr.DataTree) -> None:
 def test_power_scaling_reads_it(tree: xr.DataTree) -> None:
     frame = bc.power_scale(tree, "accuracy")
     assert list(frame["classifier"]) == ["a", "b", "c"]
+
+
+def test_power_scaling_tells_what_is_undefined() -> None:
+    tree = make_panel_result(("a", "b"))
+    tree["posterior"]["auc"][0, 0] = np.nan
+    frame = bc.power_scale(tree, ["auc", "ece"])
+    told = dict(zip(frame["quantity"] + frame["classifier"], frame["diagnosis"], strict=True))
+    assert told["auca"] == told["aucb"] == "undefined in some draws"
+    assert told["ecea"] != "undefined in some draws"

@@ -26,6 +26,7 @@ from bayescal.results.power_scaling import (
     IMPOSSIBLE,
     NONE,
     PRIOR,
+    UNDEFINED,
     power_scale,
     scalable,
 )
@@ -168,7 +169,7 @@ def _sentence(frame: pd.DataFrame) -> str:
             "nothing of it. It is an assumption nevertheless. To see what hangs on it, fit under "
             "other priors with bayescal.prior_sensitivity."
         )
-    if words <= {FLAT, NONE, IMPOSSIBLE, CONSTANT}:
+    if words <= {FLAT, NONE, IMPOSSIBLE, CONSTANT, UNDEFINED}:
         return "The weight of the prior cannot be told from these draws."
     matter = frame[frame["diagnosis"].isin(_MATTERS)]
     if matter.empty:
