@@ -308,8 +308,8 @@ class Scores:
         labeled = self.y_true != MISSING
         if self.n_obs and not labeled.any():
             raise InputError(
-                f"y_true must hold at least one label; all {self.n_obs} rows are missing. Label some "
-                "rows: calibration cannot be measured without."
+                f"y_true must hold at least one label; all {self.n_obs} rows are missing. Label "
+                "some rows: calibration cannot be measured without."
             )
         rows = None if labeled.all() else labeled
         return tuple(

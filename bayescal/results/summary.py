@@ -50,8 +50,6 @@ def summary(tree: xr.DataTree, prob: float = 0.9) -> pd.DataFrame:
         status              "ok" or "NOT CONVERGED"
         ==================  ==========================================================
 
-        Scores and errors are in [0, 1].
-
         A result of `bayescal.ssme` has one row a classifier (and group) and metric instead:
 
         ==================  ==========================================================
@@ -66,6 +64,8 @@ def summary(tree: xr.DataTree, prob: float = 0.9) -> pd.DataFrame:
         divergences         number of divergent transitions
         status              "ok" or "NOT CONVERGED"
         ==================  ==========================================================
+
+        Scores and errors are in [0, 1], but for the log loss.
 
     Raises
     ------
