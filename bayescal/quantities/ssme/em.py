@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
-from bayescal.quantities.ssme.baselines.imputed import draw_labels
 from bayescal.quantities.ssme.kernel import Kernel
+from bayescal.quantities.ssme.label_draws import draw_labels
 from bayescal.quantities.ssme.variant import Variant
 
 type Floats = NDArray[np.float64]

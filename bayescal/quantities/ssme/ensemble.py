@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.scores import Scores
-from bayescal.quantities.ssme.baselines.imputed import with_known_labels
+from bayescal.quantities.ssme.label_draws import with_known_labels
 from bayescal.quantities.ssme.metrics import Metrics, metrics, subgroup_metrics
 from bayescal.quantities.ssme.panel import Panel, panel_of
 

@@ -11,10 +11,13 @@ from bayescal.core.errors import InputError
 from bayescal.core.scores import Scores
 from bayescal.quantities.ssme.alr import alr
 from bayescal.quantities.ssme.bandwidth import bandwidth
-from bayescal.quantities.ssme.baselines.imputed import draw_labels, with_known_labels
 from bayescal.quantities.ssme.em import Fit, fit_mixture
 from bayescal.quantities.ssme.kernel_choice import kernel_of
-from bayescal.quantities.ssme.label_draws import expected_metrics
+from bayescal.quantities.ssme.label_draws import (
+    draw_labels,
+    expected_metrics,
+    with_known_labels,
+)
 from bayescal.quantities.ssme.metrics import Metrics
 from bayescal.quantities.ssme.panel import Panel, panel_of
 from bayescal.quantities.ssme.variant import Variant, variant_of

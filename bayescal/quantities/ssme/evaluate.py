@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from bayescal.quantities.ssme.calibration_draws import calibration_errors
 from bayescal.quantities.ssme.family import Draws, Family, Floats
+from bayescal.quantities.ssme.label_draws import labels_at, with_known_labels
 from bayescal.quantities.ssme.metrics import Metrics, metrics, subgroup_metrics
 from bayescal.quantities.ssme.problem import Problem
 
@@ -82,7 +83,7 @@ def evaluate(
         prob = model.label_probs(part)
         found.append(_of_draws(problem, prob, rng, ece))
         if keep_labels:
-            kept.append(_with_known(problem, prob).astype(np.float32))
+            kept.append(with_known_labels(problem.panel, prob).astype(np.float32))
     values = {
         name: np.concatenate([block[name] for block in found]).reshape(
             *shape, *found[0][name].shape[1:]
@@ -104,7 +105,8 @@ def _of_draws(
 ) -> dict[str, Floats]:
     """Metrics of a few draws, (draw, classifier) or (draw, classifier, group)."""
     weight = rng.standard_exponential(prob.shape[:2]) * problem.weight
-    labels = _drawn(_with_known(problem, prob), rng)
+    known = with_known_labels(problem.panel, prob)
+    labels = labels_at(known, rng.random(prob.shape[:2]))
     drawn = _measured(problem, labels, weight, ece)._asdict()
     return {**drawn, **dict(zip(BINNED, _gaps(problem, prob, weight, ece), strict=True))}
 
@@ -132,17 +134,3 @@ def _gaps(problem: Problem, prob: Floats, weight: Floats, ece: str | None) -> tu
         parts.append(calibration_errors(probs, prob[:, rows], weight[:, rows], ece))
     errors, largest = (np.stack(values, axis=-1) for values in zip(*parts, strict=True))
     return errors, largest
-
-
-def _with_known(problem: Problem, prob: Floats) -> Floats:
-    """Probabilities in which known labels are certain."""
-    known = prob.copy()
-    known[:, problem.rows] = np.eye(prob.shape[2])[problem.labels]
-    return known
-
-
-def _drawn(prob: Floats, rng: np.random.Generator) -> Floats:
-    """One label a row, as one-hot vectors of the shape of `prob`."""
-    below = prob.cumsum(axis=2)[..., :-1]
-    label = (rng.random(prob.shape[:2])[..., None] > below).sum(axis=2)
-    return np.eye(prob.shape[2])[label]

@@ -13,9 +13,8 @@ from bayescal.core.scores import Scores
 from bayescal.quantities.ssme.baselines.imputed import (
     check_count,
     check_labels,
-    mean_over_draws,
-    with_known_labels,
 )
+from bayescal.quantities.ssme.label_draws import mean_over_draws, with_known_labels
 from bayescal.quantities.ssme.metrics import Metrics, metrics
 from bayescal.quantities.ssme.panel import Panel, panel_of
 

@@ -11,8 +11,8 @@ from bayescal.core.scores import Scores
 from bayescal.quantities.ssme.baselines.imputed import (
     check_count,
     imputed_metrics,
-    with_known_labels,
 )
+from bayescal.quantities.ssme.label_draws import with_known_labels
 from bayescal.quantities.ssme.metrics import Metrics
 from bayescal.quantities.ssme.panel import Panel, panel_of
 

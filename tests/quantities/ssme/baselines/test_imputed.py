@@ -2,14 +2,8 @@ import numpy as np
 import pytest
 
 from bayescal.core.errors import InputError
-from bayescal.quantities.ssme.baselines.imputed import (
-    check_labels,
-    draw_labels,
-    imputed_metrics,
-    mean_over_draws,
-    with_known_labels,
-)
-from bayescal.quantities.ssme.metrics import Metrics, metrics
+from bayescal.quantities.ssme.baselines.imputed import check_labels, imputed_metrics
+from bayescal.quantities.ssme.metrics import metrics
 from bayescal.quantities.ssme.panel import panel_of
 from tests.quantities.ssme.baselines.made import simulated, stacked, unlabeled
 
@@ -21,13 +15,6 @@ def panel():
 
 def uniform(panel):
     return np.full((panel.n_obs, panel.n_classes), 1 / panel.n_classes)
-
-
-def test_known_labels_stay(panel):
-    prob = with_known_labels(panel, uniform(panel))
-    assert (prob[np.arange(40), panel.y[:40]] == 1).all()
-    assert (prob[:40].sum(axis=1) == 1).all()
-    np.testing.assert_array_equal(prob[40:], uniform(panel)[40:])
 
 
 def test_with_all_labels_known_every_reading_is_their_metrics():
@@ -58,31 +45,10 @@ def test_drawn_metrics_are_the_expectation_over_all_labelings():
     np.testing.assert_allclose(np.concatenate(found), expected, atol=0.005)
 
 
-def test_draws_have_their_probabilities():
-    prob = np.array([[0.2, 0.5, 0.3], [0.0, 1.0, 0.0], [0.5, 0.0, 0.5]])
-    drawn = draw_labels(prob, 50_000, np.random.default_rng(2))
-    assert (drawn.sum(axis=2) == 1).all()
-    # Standard error below .0023.
-    np.testing.assert_allclose(drawn.mean(axis=0), prob, atol=0.01)
-    assert (drawn[:, 1, 1] == 1).all()
-    assert (drawn[:, 2, 1] == 0).all()
-
-
-def test_the_same_seed_gives_the_same_draws_whatever_their_number_held_at_once(panel, monkeypatch):
-    once = imputed_metrics(panel, uniform(panel), "drawn", n_draws=20, seed=4)
-    again = imputed_metrics(panel, uniform(panel), "drawn", n_draws=20, seed=4)
-    monkeypatch.setitem(imputed_metrics.__globals__, "_CHUNK", 3 * uniform(panel).size)
-    in_parts = imputed_metrics(panel, uniform(panel), "drawn", n_draws=20, seed=4)
-    for first, second, third in zip(once, again, in_parts, strict=True):
-        np.testing.assert_array_equal(first, second)
-        np.testing.assert_allclose(first, third, rtol=1e-12)
-
-
-def test_draws_without_a_metric_are_left_out_of_its_mean():
-    values = np.array([[0.2, np.nan], [0.4, np.nan]])
-    found = mean_over_draws(Metrics(*[values] * 7))
-    assert found.auc[0] == pytest.approx(0.3)
-    assert np.isnan(found.auc[1])
+def test_the_same_seed_gives_the_same_draws(panel):
+    first, again = (imputed_metrics(panel, uniform(panel), "drawn", seed=4) for _ in range(2))
+    for one, two in zip(first, again, strict=True):
+        np.testing.assert_array_equal(one, two)
 
 
 def test_labels_of_one_class_have_no_auc():
