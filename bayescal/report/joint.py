@@ -20,7 +20,7 @@ from bayescal.results.best import LIKELY, Best, best
 from bayescal.results.difference import Difference, difference
 from bayescal.results.lookup import find_case
 from bayescal.results.metrics import HIGHER, metric_title, metrics_of
-from bayescal.results.summary import NOT_CONVERGED, OK, averaged_mean, summary
+from bayescal.results.summary import NO_LABELS, NOT_CONVERGED, OK, averaged_mean, summary
 
 DRAWN = ("accuracy", "ece", "auc")
 MOST_GROUPS = 6
@@ -205,7 +205,7 @@ def joint_table(view: View) -> Markup:
         The table.
     """
     frame = summary(view.tree, view.prob)
-    failed = NOT_CONVERGED in set(frame["status"])
+    failed = set(frame["status"]) != {OK}
     titles = ["Metric", "Mean", "Median", f"{percent(view.prob)} interval"]
     titles += ["SSME‑KDE", "Ensemble", "Labelled rows"] + (["Fit"] if failed else [])
     rows = []
@@ -222,7 +222,7 @@ def joint_table(view: View) -> Markup:
         titles=titles,
         rows=rows,
         estimand=view.text("estimand"),
-        bad=NOT_CONVERGED,
+        bad=(NOT_CONVERGED, NO_LABELS),
     )
 
 

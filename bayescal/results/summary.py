@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 OK: Final = "ok"
 NOT_CONVERGED: Final = "NOT CONVERGED"
+NO_LABELS: Final = "NO LABELS"
 
 
 def summary(tree: xr.DataTree, prob: float = 0.9) -> pd.DataFrame:
@@ -62,7 +63,8 @@ def summary(tree: xr.DataTree, prob: float = 0.9) -> pd.DataFrame:
         labeled             on the labeled rows alone
         rhat_max, ess_min   worst over the metrics of all classifiers
         divergences         number of divergent transitions
-        status              "ok" or "NOT CONVERGED"
+        status              "ok", "NOT CONVERGED", or "NO LABELS": no label has checked
+                            the numbers, which are the prior's
         ==================  ==========================================================
 
         Scores and errors are in [0, 1], but for the log loss.
@@ -120,7 +122,7 @@ def _metric_rows(
         name: schema.scalar(tree, schema.DIAGNOSTICS, name, case)
         for name in ("rhat_max", "ess_min", "divergences")
     }
-    status = OK if case_converged(tree, case) else NOT_CONVERGED
+    status = _joint_status(tree, case)
     rows: list[dict[str, str | float | None]] = []
     for name in ends:
         draws = schema.variable(tree, schema.POSTERIOR, name, case)
@@ -141,6 +143,13 @@ def _metric_rows(
             }
         )
     return rows
+
+
+def _joint_status(tree: xr.DataTree, case: Case) -> str:
+    """Whether a joint result's numbers may be relied on, in two words."""
+    if not case_converged(tree, case):
+        return NOT_CONVERGED
+    return NO_LABELS if tree.attrs.get("n_labeled") == 0 else OK
 
 
 def yardsticks(tree: xr.DataTree, var: str, case: Case) -> dict[str, float]:

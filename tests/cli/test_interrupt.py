@@ -31,13 +31,23 @@ def command(tmp_path: Path) -> list[str]:
 
 def test_ctrl_c_keeps_what_is_finished_and_the_same_command_goes_on(command, tmp_path) -> None:
     kept = tmp_path / "result.nc.partial"
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 120
-    while not list(kept.glob("*.npz")) and process.poll() is None:
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    # A shell's background jobs, and so their children, ignore Ctrl-C; here nobody is to.
+    process = subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    try:
+        deadline = time.monotonic() + 120
+        while not list(kept.glob("*.npz")) and process.poll() is None:
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
     assert process.returncode == 130, err
     assert out == ""
     assert err.startswith("bayescal: interrupted; finished results (")

@@ -67,6 +67,12 @@ def test_without_labels_no_mark_stands_for_them() -> None:
     assert "ensemble, no fit" in said
 
 
+def test_what_a_result_says_of_itself_stands_on_its_pictures():
+    tree = make_panel_result(labeled=False, status="all classifiers: no row is labeled.")
+    for draw in (plots.plot_metrics, plots.plot_ranks):
+        assert "no row is labeled" in " ".join(words(draw(tree)))
+
+
 def test_one_classifier_has_a_forest_but_no_ranks() -> None:
     tree = make_panel_result(("only",))
     assert "only" in words(plots.plot_metrics(tree))

@@ -92,9 +92,12 @@ def test_groups_one_classifier_and_missing_labels() -> None:
     alone = make_panel_result(
         ("only",), draws=60, labeled=False, status="all classifiers: no row is labeled."
     )
-    said = words(read(alone).section("answer").text)
+    page = read(alone)
+    said = words(page.section("answer").text)
     assert "Read this first" in said
+    assert "no row is labeled" in said
     assert "only: accuracy 0." in said
+    assert "NO LABELS" in page.section("table").text
 
 
 def test_undefined_metrics_are_left_out() -> None:

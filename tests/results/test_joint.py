@@ -39,6 +39,7 @@ def test_groups_one_classifier_no_labels_and_a_failed_fit() -> None:
     assert set(alone["classifier"]) == {"only"}
     assert alone["labeled"].isna().all()
     assert set(alone["status"]) == {"NOT CONVERGED"}
+    assert set(bc.summary(make_panel_result(labeled=False))["status"]) == {"NO LABELS"}
 
 
 def test_intervals_are_equal_tailed(tree: xr.DataTree) -> None:

@@ -73,7 +73,7 @@ def table(view: View) -> Markup | None:
         titles=[column.title for column in columns],
         rows=list(zip(frame.index, cells, strict=True)),
         estimand=view.text("estimand"),
-        bad=NOT_CONVERGED,
+        bad=(NOT_CONVERGED,),
     )
 
 

@@ -157,11 +157,30 @@ def test_identical_classifiers_get_the_same_numbers():
         np.testing.assert_allclose(found.posterior[name][..., 0], found.posterior[name][..., 1])
 
 
-def test_fifty_classifiers():
-    own = case(problem(n=60, m=50))
-    found = pieces(own)
+def test_fifty_correlated_classifiers():
+    made = problem(n=60, m=1)
+    odds = made.panel.probs[0, :, 1] / made.panel.probs[0, :, 0]
+    noisy = odds * np.exp(0.3 * np.random.default_rng(2).normal(size=(50, 60)))
+    score = noisy / (1 + noisy)
+    panel = replace(
+        made.panel,
+        probs=np.stack([1 - score, score], axis=-1),
+        classifiers=tuple(f"c{j}" for j in range(50)),
+    )
+    found = pieces(case(replace(made, panel=panel)))
     assert found.posterior["weight"].shape == (2, 10, 50)
-    assert np.isfinite(found.posterior["auc"]).all()
+    for name in Metrics._fields:
+        assert found.posterior[name].shape == (2, 10, 50)
+        assert np.isfinite(found.posterior[name]).all()
+
+
+def test_fifty_classes_most_of_them_without_label():
+    own = case(many_classes(n=120, k=50))
+    assert "more: what is said of that class rests on the prior" in own.notes[0]
+    found = pieces(own)
+    assert found.posterior["intercept"].shape == (2, 10, 50)
+    for name in Metrics._fields:
+        assert np.isfinite(found.posterior[name]).all()
 
 
 def test_scores_of_exactly_0_and_1():

@@ -200,6 +200,17 @@ def test_fifty_correlated_classifiers(choice):
         assert np.isfinite(values).all()
 
 
+@pytest.mark.parametrize("choice", ["paper", "release"])
+def test_fifty_classes(choice):
+    scores, truth = multiclass(n=300, k=50, n_labeled=100)
+    found = estimate(scores, variant=choice, n_draws=10)
+    assert found.prob_label.shape == (300, scores.n_classes)
+    np.testing.assert_allclose(found.prob_label.sum(axis=1), 1, atol=1e-12)
+    for values in found[:7]:
+        assert np.isfinite(values).all()
+    np.testing.assert_array_equal(found.prob_label[:100], np.eye(50)[truth[:100]])
+
+
 def test_many_rows_go_by_neighbours_with_the_same_answer(monkeypatch):
     scores, _ = binary(n=400, m=5)
     variant = Variant(bandwidth=0.5, start="mean")

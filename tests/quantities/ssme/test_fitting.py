@@ -120,6 +120,43 @@ def test_groups_have_a_dim_and_one_without_label_is_told():
     assert "no label in group 'y': it is taken to be like the others" in found.attrs["status"]
 
 
+def given(labels, change=lambda prob: prob, rows=200):
+    """Three classifiers' scores and up to 32 labels, so that no model is compiled anew."""
+    made, truth = binary(n=rows)
+    label = [int(y) if keep else None for y, keep in zip(truth, labels(truth), strict=True)]
+    scores = zip(made.classifiers, change(made.y_prob), strict=True)
+    return bc.Scores.stack(list(scores), y_true=label)
+
+
+def first(y):
+    return np.arange(len(y)) < 20
+
+
+SPECIAL = {
+    "no labels": (lambda: given(lambda y: y < 0), "no row is labeled"),
+    "one class": (lambda: given(lambda y: first(y) & (y == 1)), "no label of 0"),
+    "all labels": (lambda: given(lambda y: y >= 0, rows=30), None),
+    "identical classifiers": (lambda: given(first, lambda p: np.stack([p[0]] * 3)), None),
+    "exactly 0 and 1": (lambda: given(first, np.round), None),
+    "scores that do not vary": (lambda: given(first, lambda p: 0 * p + 0.4), None),
+}
+
+
+@pytest.mark.parametrize("name", SPECIAL)
+def test_special_data_are_fitted_and_told(name):
+    make, words = SPECIAL[name]
+    found = bc.fit(bc.ssme, make(), **TINY)
+    for metric in Metrics._fields:
+        assert np.isfinite(found["posterior"][metric]).all()
+    assert (
+        "no row" not in found.attrs["status"] if words is None else words in found.attrs["status"]
+    )
+    table = bc.summary(found)
+    assert np.isfinite(table[["mean", "lower", "upper", "ensemble"]]).all(axis=None)
+    assert (table["lower"] <= table["upper"]).all()
+    assert table["labeled"].isna().all() == (name == "no labels")
+
+
 @pytest.mark.parametrize("label", [bc.ssme.Tilt(), bc.ssme.GaussianMixture()])
 def test_quick_is_refused_in_words(scores, label):
     priors = bc.ssme.Priors(label=label)
