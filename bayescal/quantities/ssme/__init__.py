@@ -23,6 +23,8 @@ if TYPE_CHECKING:
         estimate_each,
     )
     from bayescal.quantities.ssme.fitting import cases, describe, pairing
+    from bayescal.quantities.ssme.flow import FlowSettings
+    from bayescal.quantities.ssme.flow_estimator import FlowEstimate, estimate_flow
     from bayescal.quantities.ssme.model import build_model
     from bayescal.quantities.ssme.priors import GaussianMixture, Priors, StudentTMixture, Tilt
     from bayescal.quantities.ssme.simulating import replicate
@@ -91,6 +93,8 @@ WATCHED = _METRICS
 
 _HOME = {
     "Estimate": "estimator",
+    "FlowEstimate": "flow_estimator",
+    "FlowSettings": "flow",
     "GaussianMixture": "priors",
     "Priors": "priors",
     "StudentTMixture": "priors",
@@ -103,6 +107,7 @@ _HOME = {
     "estimate": "estimator",
     "estimate_by_group": "estimator",
     "estimate_each": "estimator",
+    "estimate_flow": "flow_estimator",
     "pairing": "fitting",
     "replicate": "simulating",
     "rescaled_error": "effective",
@@ -116,6 +121,8 @@ __all__ = [
     "TITLE",
     "WATCHED",
     "Estimate",
+    "FlowEstimate",
+    "FlowSettings",
     "GaussianMixture",
     "Metrics",
     "Priors",
@@ -132,6 +139,7 @@ __all__ = [
     "estimate",
     "estimate_by_group",
     "estimate_each",
+    "estimate_flow",
     "metrics",
     "pairing",
     "replicate",

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from bayescal.core.errors import InputError
 from bayescal.core.scores import Scores
 from bayescal.quantities.ssme.case import SSMECase
 from bayescal.quantities.ssme.metrics import convention_name
 from bayescal.quantities.ssme.panel import panel_of
 from bayescal.quantities.ssme.priors import Priors
-from bayescal.quantities.ssme.problem import Problem
+from bayescal.quantities.ssme.problem import MOST_UNLABELED, Problem
 
 
 def cases(
@@ -35,7 +36,7 @@ def cases(
         Convention of the calibration errors; see `metrics`.
     prob_label : bool, default False
         Whether the posterior holds ``prob_label`` (obs, label_class), the probabilities of every
-        row's labels.
+        row's labels. Of at most 5,000 rows without label.
 
     Returns
     -------
@@ -45,11 +46,19 @@ def cases(
     Raises
     ------
     InputError
-        If the data are no Scores, or an option is unknown.
+        If the data are no Scores, an option is unknown, or there are too many rows for
+        `prob_label`.
     """
     panel = panel_of(data)
     convention_name(ece, panel.n_classes)
-    return [SSMECase.of(Problem.of(panel, labeling), priors, ece, prob_label)]
+    problem = Problem.of(panel, labeling)
+    if prob_label and problem.panel.n_obs < panel.n_obs:
+        # A model of many rows has a random part of them: their places would be lost.
+        raise InputError(
+            f"prob_label=True needs at most {MOST_UNLABELED} rows without label; got "
+            f"{panel.n_obs - panel.n_labeled}. Pass fewer of them, or leave prob_label out."
+        )
+    return [SSMECase.of(problem, priors, ece, prob_label)]
 
 
 def pairing(

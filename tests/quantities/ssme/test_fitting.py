@@ -87,6 +87,13 @@ def test_probabilities_of_labels_are_those_of_every_row(scores, tiny):
     np.testing.assert_array_equal(prob.isel(obs=known), expected)
 
 
+def test_probabilities_of_labels_need_all_rows(scores, monkeypatch):
+    """Of many rows a random part is modelled, and which is which would be lost."""
+    monkeypatch.setattr("bayescal.quantities.ssme.problem.MOST_UNLABELED", 100)
+    with pytest.raises(bc.InputError, match=r"prob_label=True needs at most .* got 270"):
+        bc.fit(bc.ssme, scores, prob_label=True, seed=1)
+
+
 def test_binary_scores_of_two_columns_are_those_of_one(tiny):
     scores, truth = binary(n=300, n_labeled=30)
     label = [int(y) if i < 30 else None for i, y in enumerate(truth)]
