@@ -31,8 +31,8 @@ def doubts(panel: Panel) -> list[str]:
     bare = [panel.classes[k] for k in np.flatnonzero(count == 0)]
     if bare:
         found.append(
-            f"no label of {listing(bare)}: what is said of that class rests on the prior. Label "
-            "rows that the classifiers give to it."
+            f"no label of {listing(bare)}: what is said of such a class rests on the prior. Label "
+            "more rows, chosen as the others were."
         )
     if panel.group is not None:
         labels = np.bincount(panel.group[panel.labeled], minlength=len(panel.groups))

@@ -176,7 +176,7 @@ def test_fifty_correlated_classifiers():
 
 def test_fifty_classes_most_of_them_without_label():
     own = case(many_classes(n=120, k=50))
-    assert "more: what is said of that class rests on the prior" in own.notes[0]
+    assert "more: what is said of such a class rests on the prior" in own.notes[0]
     found = pieces(own)
     assert found.posterior["intercept"].shape == (2, 10, 50)
     for name in Metrics._fields:

@@ -28,6 +28,8 @@ def test_no_labels_are_told_first_and_alone():
 def test_classes_and_groups_without_labels_are_named():
     (bare,) = doubts(relabeled(many_classes(k=4), [0, 2]))
     assert "no label of 1, 3" in bare
+    # Not those that look like the class: labels chosen by score would be no random sample.
+    assert "chosen as the others were" in bare
     class_, group = doubts(relabeled(grouped(), [0, 0]))
     assert "no label of 1" in class_
     assert "no label in group 'z'" in group
