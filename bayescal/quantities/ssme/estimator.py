@@ -102,9 +102,10 @@ def estimate(
     Gaussian kernel estimates of f_k and P(y_i = k | s_i), proportional to pi_k f_k(s_i), with known
     labels put back. See `fit_mixture` for what this comes down to with one bandwidth.
 
-    A class without a label keeps the rows that the mean score gives it, so that its prior comes
-    from the scores. Without any label the whole start does. With all labels known the estimate is
-    that of the labels.
+    A class without a label starts with the rows that the mean score gives it. Narrow kernels leave
+    them there; kernels that reach far hand them to the classes that have labels, epoch by epoch.
+    Without any label EM smooths the start, to equal probabilities at all rows if kernels reach far.
+    Do not rely on the estimate in either case. With all labels known it is that of the labels.
 
     Above 5,000 rows kernels reach no further than the nearest neighbours (`NeighborKernel`), or of
     a single binary classifier are summed on a grid (`GridKernel`).

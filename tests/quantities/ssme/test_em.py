@@ -89,6 +89,18 @@ def test_long_run_is_the_harmonic_solution():
     np.testing.assert_allclose(found.prob_label[free], harmonic, atol=1e-10)
 
 
+def test_without_labels_all_rows_end_alike():
+    """A random walk forgets its start: all rows get its mean, weighted by the kernel's row sums."""
+    coords, start, _, _ = made(n=30)
+    none = np.zeros(30, dtype=bool)
+    variant = Variant(max_epochs=3000, tolerance=1e-14)
+    found = fit(coords, start, np.empty((0, 3)), none, variant, np.full(3, 1.0))
+    degree = np.exp(-squared_distances(coords) / 2).sum(axis=1)
+    expected = np.tile(np.average(start, axis=0, weights=degree), (30, 1))
+    assert found.converged
+    np.testing.assert_allclose(found.prob_label, expected, atol=1e-10)
+
+
 def test_narrow_kernels_stay_where_they_start():
     """A row that sees only itself keeps its label: the fit is one draw from the mean score."""
     coords, start, known, labeled = made(d=7)
