@@ -1,4 +1,4 @@
-"""What the tilt knows of a row: the pool, what each classifier adds to it, and its bend."""
+"""What the tilt knows of a row: the pool, each classifier's own word, and the pool's bend."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ class Features(NamedTuple):
     ----------
     log_pool : ndarray of shape (obs, class)
         Logarithm of the pooled probability.
-    departure : ndarray of shape (obs, class, classifier)
-        What each classifier's log probabilities leave when regressed on the pool's.
+    own : ndarray of shape (obs, class, classifier)
+        Each classifier's log probabilities, centred.
     bend : ndarray of shape (obs, class)
         What the pooled probability leaves on the same regression.
     """
 
     log_pool: Floats
-    departure: Floats
+    own: Floats
     bend: Floats
 
 
@@ -47,8 +47,13 @@ def features_of(probs: Floats, prior: Tilt) -> Features:
     Returns
     -------
     Features
-        Departures are in units of their classifier's standard deviation of centred log
-        probabilities, the bend in units of its own.
+        Own log probabilities are centred over classes and over rows, with standard deviation 1;
+        the bend, too, has standard deviation 1.
+
+    Notes
+    -----
+    Own log probabilities are not rid of what they share with the pool's: weights that move together
+    steepen or flatten the pool, most where the better classifiers do.
     """
     lifted = floored(probs)
     n = len(lifted)
@@ -56,14 +61,14 @@ def features_of(probs: Floats, prior: Tilt) -> Features:
     pool = pooled(lifted, weights)
     log_pool = np.log(pool)
     base = log_pool - log_pool.mean(axis=1, keepdims=True)
-    logs = np.log(lifted)
-    logs -= logs.mean(axis=2, keepdims=True)
-    spread = np.maximum(logs.std(axis=(1, 2), keepdims=True), _LEAST_SPREAD)
-    departure = (_residual(part, base) for part in logs / spread)
+    own = np.log(lifted)
+    own -= own.mean(axis=2, keepdims=True)
+    own -= own.mean(axis=1, keepdims=True)
+    own /= np.maximum(own.std(axis=(1, 2), keepdims=True), _LEAST_SPREAD)
     bend = _residual(pool - 1 / pool.shape[1], base)
     return Features(
         log_pool,
-        np.stack(list(departure), axis=-1),
+        np.moveaxis(own, 0, -1),
         bend / max(float(bend.std()), _LEAST_SPREAD),
     )
 

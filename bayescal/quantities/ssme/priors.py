@@ -21,18 +21,18 @@ class Tilt:
 
     Parameters
     ----------
-    intercept : float, above 0, default 0.3
+    intercept : float, above 0, default 0.12
         Scale of the classes' intercepts: how far the class shares may be from the pool's.
-    slope_location : float, default -0.1
+    slope_location : float, default -0.06
         Centre of the log slope. Below 0 as classifiers trained by likelihood are overconfident
         more often than not; 0 takes the pool at its word.
-    slope_scale : float, above 0, default 0.2
+    slope_scale : float, above 0, default 0.1
         Scale of the log slope.
-    class_slope : float, above 0, default 0.2
+    class_slope : float, above 0, default 0.1
         Scale by which the classes' log slopes differ.
-    weight : float, above 0, default 0.5
+    weight : float, above 0, default 0.12
         Scale of the weights that move the pool towards or away from each classifier.
-    curvature : float, above 0, default 0.3
+    curvature : float, above 0, default 0.1
         Scale of a bend of the calibration curve.
     group : float, above 0, default 0.2
         Scale by which groups differ in intercept and log slope.
@@ -47,24 +47,24 @@ class Tilt:
 
     Notes
     -----
-    With p the pooled probabilities, and D_j what the centred log probabilities of classifier j
-    (over their standard deviation) leave when regressed on those of the pool::
+    With p the pooled probabilities, and r_j the log probabilities of classifier j, centred over
+    classes and over rows and divided by their standard deviation::
 
-        eta_k = a_k + b_k log p_k + sum_j w_j D_jk + c z_k,    P(Y = k | scores) = softmax(eta)_k
+        eta_k = a_k + b_k log p_k + sum_j w_j r_jk + c z_k,    P(Y = k | scores) = softmax(eta)_k
 
-    ``z`` is what p leaves on the same regression, with standard deviation 1. Intercepts, weights
-    and bend are normal, with scales that are log-normal around those above (log standard deviation
-    0.8); the log slope is Student-t (3). Tails this heavy let the labels overrule the pool where it
-    is badly off (a set of uniformly under-confident classifiers needs b of 3 to 4), which costs
-    little where it is not.
+    ``z`` is what p leaves when regressed on its centred logarithm, with standard deviation 1.
+    Intercepts, weights and bend are normal, with scales that are log-normal around those above (log
+    standard deviation 0.8); the log slope is Student-t (3). The scales are small, as twenty labels
+    cannot tell the coefficients from one another; the tails are heavy, so that labels that agree
+    with each other overrule the pool.
     """
 
-    intercept: float = 0.3
-    slope_location: float = -0.1
-    slope_scale: float = 0.2
-    class_slope: float = 0.2
-    weight: float = 0.5
-    curvature: float = 0.3
+    intercept: float = 0.12
+    slope_location: float = -0.06
+    slope_scale: float = 0.1
+    class_slope: float = 0.1
+    weight: float = 0.12
+    curvature: float = 0.1
     group: float = 0.2
     pool: str = "agreement"
 

@@ -103,13 +103,13 @@ class TiltModel:
 
     def inputs(self) -> dict[str, NDArray[Any]]:
         """Features and labels of the labeled rows, scales of the priors, and the power."""
-        panel, (log_pool, departure, bend) = self.problem.panel, self.features
+        panel, (log_pool, own, bend) = self.problem.panel, self.features
         *_, size, forced = self.structure
         rows, k, m = self.problem.rows, panel.n_classes, panel.n_classifiers
         prior = self.prior
         found: dict[str, NDArray[Any]] = {
             "log_pool": pad(log_pool[rows], size, k),
-            "departure": pad(departure[rows], size, k, m),
+            "own_logs": pad(own[rows], size, k, m),
             "bend_feature": pad(bend[rows], size, k),
             "label_power": pad(np.full(len(rows), self.power), size),
             "observed_label": pad(self.problem.labels.astype(np.int64), size),
@@ -135,7 +135,7 @@ class TiltModel:
         found = {
             "row_log_weight": np.concatenate([log_weight, np.maximum(blank, -1e6)]),
             "row_log_pool": pad(self.features.log_pool[chosen], ROWS, k),
-            "row_departure": pad(self.features.departure[chosen], ROWS, k, m),
+            "row_own_logs": pad(self.features.own[chosen], ROWS, k, m),
             "row_bend": pad(self.features.bend[chosen], ROWS, k),
             "power": np.asarray(self.power),
         }
@@ -153,14 +153,14 @@ class TiltModel:
         data = {name: pm.Data(name, value) for name, value in self.inputs().items()}
         coefficients = self._coefficients(data)
         group = data.get("label_group")
-        eta = _eta(coefficients, data["log_pool"], data["departure"], data["bend_feature"], group)
+        eta = _eta(coefficients, data["log_pool"], data["own_logs"], data["bend_feature"], group)
         powered_categorical("label", eta, data["label_power"], data["observed_label"])
         if "power" not in data:
             return
         eta = _eta(
             coefficients,
             data["row_log_pool"],
-            data["row_departure"],
+            data["row_own_logs"],
             data["row_bend"],
             data.get("row_group"),
         )
@@ -253,8 +253,8 @@ class TiltModel:
 
     def _eta_at(self, draws: Draws, rows: Any) -> Floats:
         """Logits of some rows, (..., obs, class)."""
-        log_pool, departure, bend = (feature[rows] for feature in self.features)
-        moved = np.tensordot(draws["weight"], departure, axes=(-1, -1))
+        log_pool, own, bend = (feature[rows] for feature in self.features)
+        moved = np.tensordot(draws["weight"], own, axes=(-1, -1))
         eta = draws["intercept"][..., None, :] + draws["slope"][..., None, :] * log_pool
         eta = eta + moved + draws["bend"][..., None, None] * bend
         if not self.n_groups:
@@ -265,14 +265,12 @@ class TiltModel:
         return np.asarray(eta * steeper + draws["group_intercept"][..., group, :])
 
 
-def _eta(
-    coefficients: Mapping[str, Any], log_pool: Any, departure: Any, bend: Any, group: Any
-) -> Any:
+def _eta(coefficients: Mapping[str, Any], log_pool: Any, own: Any, bend: Any, group: Any) -> Any:
     """Logits of rows in PyTensor, (obs, class)."""
     import pymc as pm
 
     eta = coefficients["intercept"] + coefficients["slope"] * log_pool
-    eta = eta + pm.math.dot(departure, coefficients["weight"]) + coefficients["bend"] * bend
+    eta = eta + pm.math.dot(own, coefficients["weight"]) + coefficients["bend"] * bend
     if group is None:
         return eta
     steeper = pm.math.exp(coefficients["group_slope"])[group][:, None]

@@ -1,7 +1,6 @@
-"""Features of the tilt: orthogonal to the pool, in units of their own."""
+"""Features of the tilt: centred, and in units of their own."""
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,29 +18,36 @@ def centred(values, axis):
 
 
 @given(st.integers(0, 10_000), st.integers(1, 4), st.integers(2, 4))
-def test_departures_and_bend_are_orthogonal_to_the_pool(seed, m, k):
+def test_the_bend_is_orthogonal_to_the_pool(seed, m, k):
     found = features_of(panel(seed, m=m, k=k), Tilt())
     base = centred(found.log_pool, 1)
     norm = np.sqrt((base**2).sum())
-    for part in (*np.moveaxis(found.departure, -1, 0), found.bend):
-        # In units of both lengths: rounding of a sum of 120 products.
-        assert abs((part * base).sum()) < 1e-10 * norm * max(np.sqrt((part**2).sum()), 1)
-        np.testing.assert_allclose(part.sum(axis=1), 0, atol=1e-9)
+    # In units of both lengths: rounding of a sum of 120 products.
+    assert abs((found.bend * base).sum()) < 1e-10 * norm * max(np.sqrt((found.bend**2).sum()), 1)
+    np.testing.assert_allclose(found.bend.sum(axis=1), 0, atol=1e-9)
 
 
-def test_departures_are_residuals_of_least_squares():
+@given(st.integers(0, 10_000), st.integers(1, 4), st.integers(2, 4))
+def test_own_logs_sum_to_nothing_over_classes_and_over_rows(seed, m, k):
+    own = features_of(panel(seed, m=m, k=k), Tilt()).own
+    np.testing.assert_allclose(own.sum(axis=0), 0, atol=1e-9)
+    np.testing.assert_allclose(own.sum(axis=1), 0, atol=1e-9)
+
+
+def test_features_by_hand():
     probs = panel(1)
     found = features_of(probs, Tilt(pool="mean"))
     base = centred(found.log_pool, 1).ravel()
-    np.testing.assert_allclose(found.log_pool, np.log(floored(probs).mean(axis=0)))
-    for j, own in enumerate(floored(probs)):
-        logs = centred(np.log(own), 1).ravel()
-        target = logs / logs.std()
-        slope = np.linalg.lstsq(base[:, None], target, rcond=None)[0][0]
-        np.testing.assert_allclose(
-            found.departure[..., j].ravel(), target - slope * base, atol=1e-12
-        )
-    assert found.bend.std() == pytest.approx(1)
+    mean = floored(probs).mean(axis=0)
+    np.testing.assert_allclose(found.log_pool, np.log(mean))
+    for j, given_probs in enumerate(floored(probs)):
+        logs = np.log(given_probs)
+        # Two-way centring in one step: less the means of row and class, plus the mean of all.
+        target = logs - logs.mean(axis=1)[:, None] - logs.mean(axis=0)[None, :] + logs.mean()
+        np.testing.assert_allclose(found.own[..., j], target / target.std(), atol=1e-12)
+    slope = np.linalg.lstsq(base[:, None], (mean - 1 / 3).ravel(), rcond=None)[0][0]
+    left = (mean - 1 / 3).ravel() - slope * base
+    np.testing.assert_allclose(found.bend.ravel(), left / left.std(), atol=1e-12)
 
 
 def test_the_pool_is_the_one_asked_for():
@@ -51,9 +57,9 @@ def test_the_pool_is_the_one_asked_for():
     np.testing.assert_allclose(features_of(probs, Tilt()).log_pool, expected)
 
 
-def test_nothing_is_left_of_identical_classifiers():
-    found = features_of(np.repeat(panel(3, m=1), 4, axis=0), Tilt())
-    np.testing.assert_allclose(found.departure, 0, atol=1e-9)
+def test_identical_classifiers_have_the_same_own_logs():
+    own = features_of(np.repeat(panel(3, m=1), 4, axis=0), Tilt()).own
+    np.testing.assert_allclose(own, np.repeat(own[..., :1], 4, axis=-1), atol=1e-12)
 
 
 def test_constant_and_extreme_scores_leave_finite_features():

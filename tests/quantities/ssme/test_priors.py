@@ -59,7 +59,7 @@ def test_json_holds_every_number(label):
 @pytest.mark.parametrize(
     ("label", "words"),
     [
-        (Tilt(), ["weighted by agreement", "around -0.1 of scale 0.2", "power 0.25"]),
+        (Tilt(), ["weighted by agreement", "around -0.06 of scale 0.1", "power 0.25"]),
         (Tilt(pool="mean"), ["in plain mean"]),
         (GaussianMixture(3.0, 0.5), ["independent normals", "deviation 3", "log widths of 0.5"]),
         (StudentTMixture(degrees=7), ["7 degrees of freedom"]),

@@ -62,7 +62,7 @@ def test_label_probabilities_by_loops(name):
                 value += draws["slope"][s, k] * own.features.log_pool[i, k]
                 value += draws["bend"][s] * own.features.bend[i, k]
                 for j in range(panel.n_classifiers):
-                    value += draws["weight"][s, j] * own.features.departure[i, k, j]
+                    value += draws["weight"][s, j] * own.features.own[i, k, j]
                 if panel.group is not None:
                     g = panel.group[i]
                     value *= np.exp(draws["group_slope"][s, g])
