@@ -93,8 +93,12 @@ class TiltModel:
 
     @property
     def target_accept(self) -> float:
-        """Above NUTS's default: scales times units make the density bend."""
-        return 0.9
+        """Far above NUTS's default: scales times units make the density bend.
+
+        At 0.9 a third of the fits to 500 labels had a divergence, at 0.98 none, for a tenth more
+        time.
+        """
+        return 0.98
 
     @property
     def max_depth(self) -> int:
