@@ -9,7 +9,7 @@ MAX_RHAT = 1.01
 MIN_ESS = 400
 MIN_EBFMI = 0.3
 
-REMEDY = "Sample longer: draws=2000, tune=1000; after divergences also target_accept=0.95."
+REMEDY = "Sample longer: draws=2000, tune=1000; after divergences also target_accept=0.99."
 
 
 def problems(figures: Mapping[str, Any]) -> list[str]:

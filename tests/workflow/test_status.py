@@ -31,7 +31,7 @@ def test_a_good_fit_is_ok():
     [
         ({"rhat_max": 1.3}, ["did not converge", "R-hat is 1.300", REMEDY]),
         ({"ess_min": 12.0}, ["the effective sample size is 12", REMEDY]),
-        ({"divergences": 7}, ["7 transitions diverged", "target_accept=0.95"]),
+        ({"divergences": 7}, ["7 transitions diverged", "target_accept=0.99"]),
         ({"importance_ess": 50.0}, ["rests on 50 effective draws", "Do not rely on it"]),
         ({"jump_flag": True}, ["a calibration curve that jumps", "try strategy='uniform'"]),
     ],
