@@ -1,0 +1,1 @@
+"""Credal sets of class probabilities from Venn-Abers predictors: intervals, decisions, learning."""
