@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayescal.core.checks import check_rows, listing
+from bayescal.core.checks import listing
 from bayescal.core.errors import InputError
+from bayescal.quantities.credal.intervals import proper
 from bayescal.quantities.credal.projection import project
 
 type Floats = NDArray[np.float64]
-
-# Bounds that were made to hold probabilities miss the sum of 1 by rounding only.
-_ROUNDING: Final = 1e-9
-# A softmax may underflow: without a floor a class of probability 0 would never come back.
-_FLOOR: Final = 1e-12
 
 
 class LabelSets(NamedTuple):
@@ -48,12 +44,9 @@ class LabelSets(NamedTuple):
         if not open_rows.any():
             return self.lower
         nearest = self.lower.copy()
-        floored = np.maximum(p[open_rows], _FLOOR)
-        nearest[open_rows] = project(
-            floored / floored.sum(axis=1, keepdims=True),
-            self.lower[open_rows],
-            self.upper[open_rows],
-        )
+        # Means of many classifiers may exceed 1 by rounding.
+        below_one = np.minimum(p[open_rows], 1.0)
+        nearest[open_rows] = project(below_one, self.lower[open_rows], self.upper[open_rows])
         return nearest
 
     def followed_by(self, other: LabelSets) -> LabelSets:
@@ -137,37 +130,20 @@ def check_label_sets(lower: ArrayLike, upper: ArrayLike, rows: int) -> LabelSets
     Examples
     --------
     >>> from bayescal.quantities.credal.label_sets import check_label_sets
-    >>> check_label_sets([[0.6, 0.5]], [[1.0, 1.0]], 1)
+    >>> check_label_sets([[0.5, 0.5]], [[0.5, 0.5]], 2)
     Traceback (most recent call last):
     ...
-    bayescal.core.errors.InputError: lower and upper must hold probabilities; got lower bounds \
-that sum to 1.1 and upper bounds that sum to 2 at row 0. Discount the bounds first.
+    bayescal.core.errors.InputError: lower must have a row for each of the 2 rows of X; got 1. \
+Pass one value for each row.
     """
-    low, high = np.asarray(lower, np.float64), np.asarray(upper, np.float64)
-    if low.ndim != 2 or low.shape != high.shape or low.shape[1] < 2:
+    low, high = proper(lower, upper)
+    if low.ndim != 2:
         raise InputError(
-            "lower and upper must have the same shape (obs, class) with at least 2 classes; "
-            f"got {low.shape} and {high.shape}."
+            f"lower must have shape (obs, class); got {low.shape}. Pass bounds of each class."
         )
-    check_rows(len(low), "lower")
     if len(low) != rows:
-        raise InputError(f"lower must have a row for each of the {rows} rows of X; got {len(low)}.")
-    # A NaN makes every comparison false, so it lands in the refusal.
-    bad = ~((low >= 0) & (low <= high) & (high <= 1))
-    if bad.any():
-        row, column = (int(place) for place in np.unravel_index(int(bad.argmax()), bad.shape))
         raise InputError(
-            "bounds must keep 0 <= lower <= upper <= 1; got "
-            f"[{low[row, column]:.6g}, {high[row, column]:.6g}] at row {row}, column {column}. "
-            "Sort or clip them."
-        )
-    least, most = low.sum(axis=1), high.sum(axis=1)
-    empty = (least > 1 + _ROUNDING) | (most < 1 - _ROUNDING)
-    if empty.any():
-        row = int(empty.argmax())
-        raise InputError(
-            "lower and upper must hold probabilities; got lower bounds that sum to "
-            f"{least[row]:.6g} and upper bounds that sum to {most[row]:.6g} at row {row}. "
-            "Discount the bounds first."
+            f"lower must have a row for each of the {rows} rows of X; got {len(low)}. "
+            "Pass one value for each row."
         )
     return LabelSets(low, high)

@@ -207,7 +207,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         self, x: Floats, sets: LabelSets, classes: NDArray[Any], sample_weight: ArrayLike | None
     ) -> Self:
         self._check_parameters()
-        if sample_weight is not None and not np.any(sample_weight):
+        if sample_weight is not None and not np.any(np.asarray(sample_weight)):
             # The first words are those that scikit-learn's own checks look for.
             raise InputError(
                 "Sample weights must contain at least one non-zero number; got 0 in every row. "

@@ -46,7 +46,7 @@ def soft_labels(prob: Floats) -> LabelSets:
     Returns
     -------
     LabelSets
-        One point a row.
+        One point a row, which sums to 1 to the last digit also where float32 did not.
 
     Examples
     --------
@@ -55,7 +55,8 @@ def soft_labels(prob: Floats) -> LabelSets:
     >>> soft_labels(np.array([[0.3, 0.7]])).upper.tolist()
     [[0.3, 0.7]]
     """
-    return LabelSets(prob, prob)
+    points = prob / prob.sum(axis=1, keepdims=True)
+    return LabelSets(points, points)
 
 
 def credal_labels(

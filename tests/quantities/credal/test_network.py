@@ -82,17 +82,18 @@ def test_probabilities_of_two_normals_are_found():
     rng = np.random.default_rng(9)
     y = rng.integers(2, size=5_000)
     x = rng.normal(2.0 * y - 1, 1)[:, None]
-    fitted = NetworkClassifier(hidden=4, alpha=1e-5, random_state=0).fit(x, y)
+    fitted = NetworkClassifier(hidden=4, alpha=1e-4, random_state=0).fit(x, y)
     grid = np.linspace(-1.5, 1.5, 7)[:, None]
     truth = 1 / (1 + np.exp(-2 * grid[:, 0]))
-    # Noise at 20,000 rows is about .01.
-    np.testing.assert_allclose(fitted.predict_proba(grid)[:, 1], truth, atol=0.03)
+    # Noise at 5,000 rows is about .015.
+    np.testing.assert_allclose(fitted.predict_proba(grid)[:, 1], truth, atol=0.05)
 
 
 def test_the_seed_decides():
     x, y = rows(30, 10)
     first, again, other = (
-        NetworkClassifier(random_state=seed).fit(x, y).predict_proba(x) for seed in (1, 1, 2)
+        NetworkClassifier(2, 0.01, random_state=seed).fit(x, y).predict_proba(x)
+        for seed in (1, 1, 2)
     )
     np.testing.assert_array_equal(first, again)
     assert not np.array_equal(first, other)
@@ -102,8 +103,8 @@ def test_classes_have_names():
     x, y = rows(30, 11)
     corners = np.eye(3)[y]
     names = np.array(["a", "b", "c"])
-    by_sets = NetworkClassifier(random_state=0).fit_credal(x, corners, corners, names)
-    by_labels = NetworkClassifier(random_state=0).fit(x, names[y])
+    by_sets = NetworkClassifier(2, 0.01, random_state=0).fit_credal(x, corners, corners, names)
+    by_labels = NetworkClassifier(2, 0.01, random_state=0).fit(x, names[y])
     assert by_sets.predict(x).tolist() == by_labels.predict(x).tolist()
 
 
@@ -119,14 +120,15 @@ POINT = [[0.5, 0.5]]
 @pytest.mark.parametrize(
     ("lower", "upper", "message"),
     [
-        ([[0.6, 0.5]], [[1.0, 1.0]], "lower bounds that sum to 1.1"),
-        ([[0.0, 0.1]], [[0.4, 0.5]], "upper bounds that sum to 0.9"),
-        ([[0.5, 0.2]], [[0.4, 1.0]], r"\[0.5, 0.4\] at row 0, column 0"),
-        ([[-0.1, 0.2]], [[0.4, 1.0]], "0 <= lower"),
-        ([[0.1, 0.2]], [[0.4, 1.1]], "upper <= 1"),
-        ([[np.nan, 0.2]], [[0.4, 1.0]], r"\[nan, 0.4\]"),
-        ([[0.1]], [[1.0]], "at least 2 classes"),
-        ([0.1, 0.2], [0.9, 0.8], "same shape"),
+        ([[0.6, 0.5]], [[1.0, 1.0]], "got sums 1.1 and 2 at row 0"),
+        ([[0.0, 0.1]], [[0.4, 0.5]], "got sums 0.1 and 0.9 at row 0"),
+        ([[0.5, 0.2]], [[0.4, 1.0]], "must not exceed upper; got 0.5 and 0.4 at row 0, class 0"),
+        ([[-0.1, 0.2]], [[0.4, 1.0]], "lower must lie in"),
+        ([[0.1, 0.2]], [[0.4, 1.1]], "upper must lie in"),
+        ([[np.nan, 0.2]], [[0.4, 1.0]], "lower must be finite"),
+        ([[0.1]], [[1.0]], "at least two classes"),
+        ([[0.1, 0.2]], [[0.9]], "same shape"),
+        ([0.5, 0.5], [0.5, 0.5], r"shape \(obs, class\)"),
         (POINT * 2, POINT * 2, "each of the 1 rows of X; got 2"),
     ],
 )

@@ -15,11 +15,13 @@ def test_of_equally_probable_classes_the_first_is_the_hard_label():
     assert hard_labels(np.array([[0.4, 0.2, 0.4]])).lower.tolist() == [[1.0, 0.0, 0.0]]
 
 
-def test_soft_labels_are_the_predictions():
-    prob = probabilities(5, 3, 1)
-    lower, upper = soft_labels(prob)
-    np.testing.assert_array_equal(lower, prob)
-    np.testing.assert_array_equal(upper, prob)
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_soft_labels_are_the_predictions_with_a_sum_of_1(kind):
+    prob = probabilities(50, 7, 1).astype(kind)
+    lower, upper = soft_labels(prob.astype(np.float64))
+    np.testing.assert_allclose(lower, prob, atol=10 * np.finfo(kind).eps)
+    np.testing.assert_allclose(lower.sum(axis=1), 1, atol=1e-15)
+    np.testing.assert_array_equal(lower, upper)
 
 
 def two_fits(score, label, new):
