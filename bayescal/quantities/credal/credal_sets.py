@@ -10,6 +10,7 @@ from bayescal.quantities.credal.intervals import Interval, proper
 
 type Floats = NDArray[np.float64]
 
+
 def reachable(lower: ArrayLike, upper: ArrayLike) -> Interval:
     """Tighten bounds to what the probabilities between them reach.
 

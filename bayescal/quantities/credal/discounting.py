@@ -35,8 +35,8 @@ def discount(lower: ArrayLike, upper: ArrayLike) -> Interval:
 
     *A > 1*, linear programme (8): the least ``sum delta`` with ``0 <= delta <= lower`` for which
     no class's upper bound and the other lower bounds less delta exceed 1. Write t for 1 less the
-    new sum of lower bounds, so that ``sum delta = A - 1 + t``, and ``upper_k - t`` is the least that
-    the new lower bound of class k may be. Then t is the largest of ``max w`` and of
+    new sum of lower bounds: ``sum delta = A - 1 + t``, and ``upper_k - t`` is the least that the
+    new lower bound of class k may be. Then t is the largest of ``max w`` and of
     ``(B_m - 1) / (m - 1)``, m = 2, ..., K, with B_m the sum of the m largest upper bounds; and
     delta_k is at most ``cap_k = lower_k - max(0, upper_k - t)``.
 

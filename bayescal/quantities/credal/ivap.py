@@ -232,7 +232,11 @@ def _finite(score: ArrayLike, name: str) -> NDArray[np.floating]:
 
 def _binary(label: ArrayLike) -> NDArray[np.int64]:
     values = np.asarray(label)
-    if values.ndim != 1 or values.dtype.kind not in "fiub" or not ((values == 0) | (values == 1)).all():
+    if (
+        values.ndim != 1
+        or values.dtype.kind not in "fiub"
+        or not ((values == 0) | (values == 1)).all()
+    ):
         shown = f"dtype {values.dtype}, shape {values.shape}"
         if values.ndim == 1 and values.dtype.kind in "fiub":
             place = int(((values != 0) & (values != 1)).argmax())

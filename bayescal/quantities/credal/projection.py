@@ -62,13 +62,13 @@ def project(prob: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> Floats:
     """
     low, high = proper(lower, upper)
     near = _probabilities(prob, low.shape)
-    rows, width = (low.size // low.shape[-1], low.shape[-1])
-    flat = [array.reshape(rows, width) for array in (near, low, high)]
-    found = np.empty((rows, width))
-    for first in range(0, rows, _BLOCK):
+    flat = [array.reshape(-1, low.shape[-1]) for array in (near, low, high)]
+    found = np.empty_like(flat[0])
+    for first in range(0, len(found), _BLOCK):
         # A row a class, so that sums over classes add whole rows of numbers.
-        block = [np.ascontiguousarray(array[first : first + _BLOCK].T) for array in flat]
-        found[first : first + _BLOCK] = _projected(*block).T
+        block = [array[first : first + _BLOCK].T.copy(order="C") for array in flat]
+        np.maximum(block[0], FLOOR, out=block[0])
+        found[first : first + _BLOCK] = _projected(*block)
     return found.reshape(low.shape)
 
 
@@ -99,7 +99,7 @@ def divergence(p: ArrayLike, prob: ArrayLike) -> Floats:
     0.693147
     """
     mine = np.asarray(p, dtype=np.float64)
-    theirs = _probabilities(prob, mine.shape)
+    theirs = np.maximum(_probabilities(prob, mine.shape), FLOOR)
     _probabilities(mine, theirs.shape, "p")
     ratio = np.where(mine > 0, mine, theirs) / theirs
     return np.asarray((mine * np.log(ratio)).sum(axis=-1))
@@ -118,31 +118,42 @@ def _probabilities(prob: ArrayLike, shape: tuple[int, ...], name: str = "prob") 
         raise InputError(
             f"{name} must {rule}; got {values[wrong][0]:.6g}. Pass probabilities, not logits."
         )
-    return np.maximum(values, FLOOR)
+    return values
 
 
 def _projected(near: Floats, low: Floats, high: Floats) -> Floats:
-    """Project a block of shape (class, obs), by rounds on the rows that are not done yet."""
-    result = np.empty_like(near)
-    rows = np.arange(near.shape[1])
-    # Free classes hold their weight and bounds, fixed ones zeros and their share in `fixed`.
-    weight, fixed, mass = near, np.zeros_like(near), np.ones(near.shape[1])
-    while len(rows):
-        total = weight.sum(axis=0)
-        scaled = weight * (mass / np.where(total > 0, total, 1))
-        held = np.clip(scaled, low, high)
-        moved = held - scaled
-        surplus = moved.sum(axis=0)
-        done = (surplus == 0) | ~moved.any(axis=0)
-        result[:, rows[done]] = (fixed + held)[:, done]
-        left = np.flatnonzero(~done)
-        rows = rows[left]
-        held, moved, weight, low, high, fixed = (
-            array.take(left, axis=1) for array in (held, moved, weight, low, high, fixed)
-        )
-        stays = moved * np.sign(surplus[left]) > 0
-        share = np.where(stays, held, 0)
-        fixed = fixed + share
-        mass = mass[left] - share.sum(axis=0)
-        weight, low, high = (np.where(stays, 0, array) for array in (weight, low, high))
-    return result
+    """Project a block of shape (class, obs), by rounds until every row is done; (obs, class).
+
+    Free classes hold their weight and bounds, fixed ones zeros and their share in `fixed`. Masks
+    are factors, which NumPy applies far faster than it selects. The arrays are overwritten.
+    """
+    result, rows = np.empty((near.shape[1], len(near))), np.arange(near.shape[1])
+    fixed, held, scaled, free = np.zeros((4, *near.shape))
+    mass = np.ones(near.shape[1])
+    while True:
+        total = near.sum(axis=0)
+        total[total == 0] = 1
+        np.multiply(near, mass / total, out=scaled)
+        np.maximum(scaled, low, out=held)
+        np.minimum(held, high, out=held)
+        scaled -= held
+        scaled *= -np.sign(scaled.sum(axis=0))
+        np.greater_equal(scaled, 0, out=free)
+        open_rows = np.flatnonzero(free.min(axis=0) == 0)
+        if 2 * len(open_rows) <= len(rows):
+            fixed += held
+            result[rows] = fixed.T
+            if not len(open_rows):
+                return result
+            fixed -= held
+            rows, mass = rows[open_rows], mass[open_rows]
+            near, low, high, fixed, held, free = (
+                array.take(open_rows, axis=1) for array in (near, low, high, fixed, held, free)
+            )
+            scaled = np.empty_like(near)
+        for array in (near, low, high):
+            array *= free
+        np.subtract(1, free, out=free)
+        held *= free
+        fixed += held
+        mass -= held.sum(axis=0)
