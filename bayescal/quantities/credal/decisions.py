@@ -199,7 +199,7 @@ def _unbeaten(table: Floats, low: Floats, high: Floats) -> Booleans:
     return kept
 
 
-def _best_somewhere(action: int, table: Floats, low: Floats, high: Floats) -> bool:
+def _best_somewhere(action: np.intp, table: Floats, low: Floats, high: Floats) -> bool:
     """Look for a member of one set for which an action costs no more than any other."""
     from scipy.optimize import linprog
 

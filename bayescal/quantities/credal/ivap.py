@@ -132,7 +132,6 @@ def fit_ivap(score: ArrayLike, label: ArrayLike) -> InductiveVennAbers:
     count = np.diff(first, append=len(ordered))
     positive = np.add.reduceat(labels[order], first)
     lower, upper = venn_abers_steps(count, positive)
-    distinct = ordered[first]
     return _between_edges(ordered[first].astype(np.float64), lower, upper)
 
 
@@ -189,7 +188,7 @@ def merged(p0: ArrayLike, p1: ArrayLike) -> Floats:
     """
     low, high = np.asarray(p0, float), np.asarray(p1, float)
     check_pair(low, high)
-    return high / (1 - low + high)
+    return np.asarray(high / (1 - low + high))
 
 
 def check_pair(p0: Floats, p1: Floats) -> None:
@@ -232,17 +231,15 @@ def _finite(score: ArrayLike, name: str) -> NDArray[np.floating]:
 
 def _binary(label: ArrayLike) -> NDArray[np.int64]:
     values = np.asarray(label)
-    if (
-        values.ndim != 1
-        or values.dtype.kind not in "fiub"
-        or not ((values == 0) | (values == 1)).all()
-    ):
-        shown = f"dtype {values.dtype}, shape {values.shape}"
-        if values.ndim == 1 and values.dtype.kind in "fiub":
-            place = int(((values != 0) & (values != 1)).argmax())
-            shown = f"{values[place]:.6g} at row {place}"
+    got = ""
+    if values.ndim != 1 or values.dtype.kind not in "fiub":
+        got = f"dtype {values.dtype}, shape {values.shape}"
+    elif ((values != 0) & (values != 1)).any():
+        place = int(((values != 0) & (values != 1)).argmax())
+        got = f"{values[place]:.6g} at row {place}"
+    if got:
         raise InputError(
-            f"label must hold 0 or 1 for each row; got {shown}. "
+            f"label must hold 0 or 1 for each row; got {got}. "
             "Pass 1 for rows of the class that the score is of."
         )
     return values.astype(np.int64)
