@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 from sklearn.utils import _safe_indexing, get_tags, indexable
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_or_1d
 
 from bayescal.core.errors import InputError
 from bayescal.quantities.credal.cross_venn_abers import merge_folds
@@ -23,7 +23,9 @@ type Floats = NDArray[np.float64]
 type Rows = NDArray[np.intp]
 
 
-class VennAbersCalibrator(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  # no types there
+class VennAbersCalibrator(  # type: ignore[misc]  # no types there
+    ClassifierMixin, MetaEstimatorMixin, BaseEstimator
+):
     """Classifier whose probabilities are calibrated by Venn-Abers predictors.
 
     Parameters
@@ -112,6 +114,7 @@ class VennAbersCalibrator(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         """
         self._check_parameters()
         rows, labels = indexable(X, column_or_1d(y, warn=True))
+        assert_all_finite(labels, input_name="y")
         check_classification_targets(labels)
         estimator = self._estimator()
         if isinstance(estimator, FrozenEstimator):
@@ -185,7 +188,8 @@ class VennAbersCalibrator(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         ndarray of shape (obs,)
             Labels.
         """
-        return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
+        place = self.predict_proba(X).argmax(axis=1)
+        return np.asarray(self.classes_[place])
 
     def _estimator(self) -> Any:
         return LogisticRegression() if self.estimator is None else self.estimator
@@ -198,7 +202,8 @@ class VennAbersCalibrator(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
             )
         if self.cv is not None and (not isinstance(self.cv, int | np.integer) or self.cv < 2):
             raise InputError(
-                f"cv must be a whole number >= 2; got {self.cv!r}. Leave it out to hold rows out once."
+                f"cv must be a whole number >= 2; got {self.cv!r}. "
+                "Leave it out to hold rows out once."
             )
 
     def _splits(self, labels: NDArray[Any]) -> list[tuple[Rows, Rows]]:
