@@ -161,7 +161,7 @@ def sizes(data: Path) -> dict[str, list[int]]:
 def top_label_ece(y: NDArray[np.int64], prob: Floats) -> float:
     """ECE of the predicted class, bins of equal width as in the paper's field."""
     clean = prob / prob.sum(axis=1, keepdims=True)
-    return float(estimate(bc.Scores(y, clean), n_bins=BINS, strategy="uniform").ece)
+    return float(estimate(bc.Scores(y_true=y, y_prob=clean), n_bins=BINS, strategy="uniform").ece)
 
 
 def log_loss(y: NDArray[np.int64], prob: Floats) -> float:
@@ -263,7 +263,8 @@ def curves_figure(content: dict[str, Any]) -> Figure:
             curve = curves_of(content, name, run, measure)
             mean, error = curve.mean(axis=0), error_of(curve)
             at = np.arange(len(mean))
-            axes.plot(at, mean, c=colour, marker=marker, ls=line, ms=3.5, lw=1.3, label=run)
+            words = run.replace("fewer", "trained on the rows of credal only")
+            axes.plot(at, mean, c=colour, marker=marker, ls=line, ms=3.5, lw=1.3, label=words)
             if marker:
                 axes.fill_between(at, mean - error, mean + error, color=colour, alpha=0.15, lw=0)
         axes.spines[["top", "right"]].set_visible(False)
@@ -272,6 +273,7 @@ def curves_figure(content: dict[str, Any]) -> Figure:
             axes.set_title(name, color=INK)
         else:
             axes.set_xlabel("batches learned")
+            axes.set_xticks(range(0, BATCHES + 1, 2))
             axes.set_ylim(bottom=0)
         if column == 0:
             axes.set_ylabel(WORDS[measure])

@@ -170,6 +170,8 @@ def _check_width(table: Floats, width: int, name: str) -> None:
 def _labels(values: ArrayLike, rows: Floats, prefix: str) -> NDArray[Any]:
     """Take labels as a column, one for each row."""
     column = np.array(values)
+    if column.dtype == object and all(isinstance(value, str) for value in column.flat):
+        column = column.astype(np.str_)
     if column.ndim != 1 or column.dtype.kind not in "biuUS":
         raise InputError(
             f"{prefix}labels must be a column of whole numbers or words; "

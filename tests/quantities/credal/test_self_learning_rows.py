@@ -21,6 +21,13 @@ def test_rows_are_copied_and_cannot_be_changed():
         rows.x_labeled[0] = 9
 
 
+def test_words_may_come_as_objects():
+    words = np.array(["no", "yes"], object)
+    assert SelfLearningRows(**GOOD | {"labels": words}).classes.tolist() == ["no", "yes"]
+    with pytest.raises(InputError, match="whole numbers or words"):
+        SelfLearningRows(**GOOD | {"labels": np.array(["no", None], object)})
+
+
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
