@@ -23,9 +23,8 @@ type Floats = NDArray[np.float64]
 type Rows = NDArray[np.intp]
 
 
-class VennAbersCalibrator(  # type: ignore[misc]  # no types there
-    ClassifierMixin, MetaEstimatorMixin, BaseEstimator
-):
+# scikit-learn has no types.
+class VennAbersCalibrator(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """Classifier whose probabilities are calibrated by Venn-Abers predictors.
 
     Parameters

@@ -129,7 +129,7 @@ def merge_folds(p0: ArrayLike, p1: ArrayLike, loss: str = "log") -> Floats:
 
     References
     ----------
-    .. [1] V. Vovk, I. Petej and V. Fedorova, NeurIPS 2015, section 5.
+    .. [1] V. Vovk, I. Petej and V. Fedorova, NeurIPS 2015, section 4.
        https://arxiv.org/abs/1511.00213
 
     Examples

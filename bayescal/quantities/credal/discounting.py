@@ -52,8 +52,7 @@ def discount(lower: ArrayLike, upper: ArrayLike) -> Interval:
     References
     ----------
     .. [1] C. Rodriguez, V. M. Bordini, S. Destercke and B. Quost, "Self Learning using Venn-Abers
-       predictors", COPA, PMLR 204, 2023, Eqs. (8) and (9).
-       https://proceedings.mlr.press/v204/rodriguez23a.html
+       predictors", COPA 2023, Eqs. (8) and (9).
 
     Examples
     --------

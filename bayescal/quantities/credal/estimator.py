@@ -64,9 +64,9 @@ def estimate(data: CalibrationSplit) -> Estimate:
     References
     ----------
     .. [1] V. Vovk, I. Petej and V. Fedorova, "Large-scale probabilistic predictors with and without
-       guarantees of validity", NeurIPS 2015, section 4. https://arxiv.org/abs/1511.00213
+       guarantees of validity", NeurIPS 2015, section 2. https://arxiv.org/abs/1511.00213
     .. [2] C. Rodriguez, V. M. Bordini, S. Destercke and B. Quost, "Self Learning using Venn-Abers
-       predictors", COPA, PMLR 204, 2023. https://proceedings.mlr.press/v204/rodriguez23a.html
+       predictors", COPA 2023.
 
     Examples
     --------

@@ -108,7 +108,7 @@ def fit_ivap(score: ArrayLike, label: ArrayLike) -> InductiveVennAbers:
     References
     ----------
     .. [1] V. Vovk, I. Petej and V. Fedorova, "Large-scale probabilistic predictors with and without
-       guarantees of validity", NeurIPS 2015, section 4. https://arxiv.org/abs/1511.00213
+       guarantees of validity", NeurIPS 2015, section 2. https://arxiv.org/abs/1511.00213
 
     Examples
     --------
@@ -177,7 +177,7 @@ def merged(p0: ArrayLike, p1: ArrayLike) -> Floats:
 
     References
     ----------
-    .. [1] V. Vovk, I. Petej and V. Fedorova, NeurIPS 2015, section 5, Eq. (6).
+    .. [1] V. Vovk, I. Petej and V. Fedorova, NeurIPS 2015, section 4.
        https://arxiv.org/abs/1511.00213
 
     Examples

@@ -62,7 +62,7 @@ def venn_abers_steps(count: Integers, positive: Integers) -> tuple[Steps, Steps]
     References
     ----------
     .. [1] V. Vovk, I. Petej and V. Fedorova, "Large-scale probabilistic predictors with and without
-       guarantees of validity", NeurIPS 2015, section 4. https://arxiv.org/abs/1511.00213
+       guarantees of validity", NeurIPS 2015, section 2. https://arxiv.org/abs/1511.00213
 
     Examples
     --------

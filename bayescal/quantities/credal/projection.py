@@ -48,7 +48,7 @@ def project(prob: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> Floats:
 
     References
     ----------
-    .. [1] J. Lienen and E. Hüllermeier, "Credal Self-Supervised Learning", NeurIPS 2021, Eq. (3).
+    .. [1] J. Lienen and E. Hüllermeier, "Credal Self-Supervised Learning", NeurIPS 2021.
        https://arxiv.org/abs/2106.11853
     .. [2] G. R. Bitran and A. C. Hax, "Disaggregation and Resource Allocation Using Convex Knapsack
        Problems with Bounded Variables", Management Science 27(4), 1981.
