@@ -68,7 +68,7 @@ def project(prob: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> Floats:
         # A row a class, so that sums over classes add whole rows of numbers.
         block = [array[first : first + _BLOCK].T.copy(order="C") for array in flat]
         np.maximum(block[0], FLOOR, out=block[0])
-        found[first : first + _BLOCK] = _projected(*block)
+        found[first : first + _BLOCK] = _projected(*block).T
     return found.reshape(low.shape)
 
 
@@ -122,38 +122,39 @@ def _probabilities(prob: ArrayLike, shape: tuple[int, ...], name: str = "prob") 
 
 
 def _projected(near: Floats, low: Floats, high: Floats) -> Floats:
-    """Project a block of shape (class, obs), by rounds until every row is done; (obs, class).
+    """Project a block of shape (class, obs), by rounds until every row is done.
 
-    Free classes hold their weight and bounds, fixed ones zeros and their share in `fixed`. Masks
-    are factors, which NumPy applies far faster than it selects. The arrays are overwritten.
+    A class is fixed by a weight of 0: at its lower bound, which is raised to the upper one where
+    that is the end it stays at. Masks are factors, which NumPy applies far faster than it selects.
+    The arrays are overwritten.
     """
-    result, rows = np.empty((near.shape[1], len(near))), np.arange(near.shape[1])
-    fixed, held, scaled, free = np.zeros((4, *near.shape))
+    result, rows = np.empty_like(near), np.arange(near.shape[1])
+    tolerance = 2 * len(near) * np.finfo(np.float64).eps
+    held, scaled, factor = np.empty((3, *near.shape))
     mass = np.ones(near.shape[1])
-    while True:
+    # Each round fixes a class of every row that is not done.
+    for _ in range(len(near) + 1):
         total = near.sum(axis=0)
         total[total == 0] = 1
         np.multiply(near, mass / total, out=scaled)
         np.maximum(scaled, low, out=held)
         np.minimum(held, high, out=held)
-        scaled -= held
-        scaled *= -np.sign(scaled.sum(axis=0))
-        np.greater_equal(scaled, 0, out=free)
-        open_rows = np.flatnonzero(free.min(axis=0) == 0)
+        surplus = held.sum(axis=0) - 1
+        open_rows = np.flatnonzero(np.abs(surplus) > tolerance)
         if 2 * len(open_rows) <= len(rows):
-            fixed += held
-            result[rows] = fixed.T
+            result[:, rows] = held
             if not len(open_rows):
-                return result
-            fixed -= held
-            rows, mass = rows[open_rows], mass[open_rows]
-            near, low, high, fixed, held, free = (
-                array.take(open_rows, axis=1) for array in (near, low, high, fixed, held, free)
+                break
+            rows, surplus = rows[open_rows], surplus[open_rows]
+            near, low, high, held, scaled = (
+                array.take(open_rows, axis=1) for array in (near, low, high, held, scaled)
             )
-            scaled = np.empty_like(near)
-        for array in (near, low, high):
-            array *= free
-        np.subtract(1, free, out=free)
-        held *= free
-        fixed += held
-        mass -= held.sum(axis=0)
+            factor = np.empty_like(near)
+        scaled -= held
+        scaled *= np.sign(surplus)
+        near *= np.greater_equal(scaled, 0, out=factor)
+        np.equal(near, 0, out=factor)
+        factor *= held
+        np.maximum(low, factor, out=low)
+        mass = 1 - factor.sum(axis=0)
+    return result

@@ -127,7 +127,7 @@ def test_probabilities_that_are_none():
         project([0.2, 0.3, 0.5], low, high)
     with pytest.raises(InputError, match=r"p must lie in \[0, 1\]; got 2"):
         divergence([2, 0], [0.5, 0.5])
-    with pytest.raises(InputError, match="p0 0.5 and p1 0.4 at row 0"):
+    with pytest.raises(InputError, match=r"p0 0\.5 and p1 0\.4 at row 0"):
         merged(0.5, 0.4)
 
 

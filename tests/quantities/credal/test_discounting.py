@@ -72,8 +72,8 @@ def test_discounted_bounds_are_proper_and_reachable(kind, n_classes):
 
 
 def test_example_1():
-    # The paper's t = .25 and discounts (0, .15, .2). They belong to all bounds of widths .25, .1 and
-    # .05 whose upper ones sum to 1.5, such as these: t = (1.5 - 1) / 2, delta = .25 - width.
+    # The paper's t = .25 and discounts (0, .15, .2). They belong to all bounds of widths .25, .1
+    # and .05 whose upper ones sum to 1.5, such as these: t = (1.5 - 1) / 2, delta = .25 - width.
     lower, upper = np.array([0.25, 0.5, 0.35]), np.array([0.5, 0.6, 0.4])
     new, _ = discount(lower, upper)
     np.testing.assert_allclose(lower - new, [0, 0.15, 0.2], atol=1e-15)

@@ -30,7 +30,7 @@ def random_rows(seed):
 def isotonic_at(score, label, at, added):
     """Isotonic fit with one more row at a score, its sums in whole numbers."""
     scores, labels = np.append(score, at), np.append(label, added)
-    distinct, place = np.unique(scores, return_inverse=True)
+    place = np.unique(scores, return_inverse=True)[1]
     weight = np.bincount(place)
     rate = np.bincount(place, labels) / weight
     fit = isotonic_regression(rate, weights=weight.astype(float))
