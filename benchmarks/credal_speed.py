@@ -2,6 +2,9 @@
 
 python benchmarks/credal_speed.py            # all, minutes: linear programmes are solved one by one
 python benchmarks/credal_speed.py --quick    # a hundredth of the comparisons
+
+Nothing here uses a second core. Targets are held against the seconds that the process had a core,
+which are the seconds by the clock where it has one for itself; both are printed.
 """
 
 from __future__ import annotations
@@ -69,7 +72,7 @@ def speeds(repeat: int) -> Iterator[tuple[str, float, float, str, str]]:
         what: str, task: Callable[[], object], target: float, times: int = repeat
     ) -> tuple[str, float, float, str, str]:
         wall, cpu = time_best(task, times)
-        met = "" if not target else "met" if wall <= target else "missed"
+        met = "" if not target else "met" if cpu <= target else "missed"
         return what, wall, cpu, f"{target:g} s" if target else "", met
 
     score, label = rows(10**5, 1)

@@ -7,7 +7,7 @@ from bayescal.core.errors import InputError
 from bayescal.quantities.credal.credal_sets import expectation, probability, reachable
 from bayescal.quantities.credal.decisions import e_admissible, interval_dominance, maximin, zero_one
 from bayescal.quantities.credal.discounting import discount
-from bayescal.quantities.credal.imprecision import imprecision
+from bayescal.quantities.credal.size import imprecision
 from bayescal.quantities.credal.intervals import is_proper
 from bayescal.quantities.credal.ivap import fit_ivap, merged
 from bayescal.quantities.credal.multiclass import fit_one_vs_rest
