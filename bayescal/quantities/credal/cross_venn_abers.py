@@ -21,7 +21,7 @@ LOSSES: Final = ("log", "square")
 class CrossVennAbers:
     """A fitted cross Venn-Abers predictor of binary labels.
 
-    Attributes
+    Parameters
     ----------
     predictors : tuple of InductiveVennAbers
         One a fold.

@@ -34,7 +34,7 @@ class Pair(NamedTuple):
 class InductiveVennAbers:
     """A fitted inductive Venn-Abers predictor of binary labels.
 
-    Attributes
+    Parameters
     ----------
     edge : ndarray of shape (edge,)
         Scores from which on p0 or p1 takes its next value, increasing.

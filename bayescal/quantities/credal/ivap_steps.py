@@ -37,8 +37,10 @@ def venn_abers_steps(count: Integers, positive: Integers) -> tuple[Steps, Steps]
 
     Returns
     -------
-    p0, p1 : Steps
-        The fit at the score of the added row, if its label is 0 and if it is 1.
+    p0 : Steps
+        The fit at the score of the added row, if its label is 0.
+    p1 : Steps
+        The same if its label is 1.
 
     Notes
     -----

@@ -16,7 +16,7 @@ from bayescal.quantities.credal.ivap import InductiveVennAbers, Pair, fit_ivap
 class OneVsRest:
     """Fitted inductive Venn-Abers predictors, one for each class.
 
-    Attributes
+    Parameters
     ----------
     predictors : tuple of InductiveVennAbers
         Of each class against the rest.

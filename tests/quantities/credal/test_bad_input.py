@@ -7,11 +7,11 @@ from bayescal.core.errors import InputError
 from bayescal.quantities.credal.credal_sets import expectation, probability, reachable
 from bayescal.quantities.credal.decisions import e_admissible, interval_dominance, maximin, zero_one
 from bayescal.quantities.credal.discounting import discount
-from bayescal.quantities.credal.size import imprecision
 from bayescal.quantities.credal.intervals import is_proper
 from bayescal.quantities.credal.ivap import fit_ivap, merged
 from bayescal.quantities.credal.multiclass import fit_one_vs_rest
 from bayescal.quantities.credal.projection import divergence, project
+from bayescal.quantities.credal.size import imprecision
 
 NEED_BOUNDS = {
     "is_proper": is_proper,
