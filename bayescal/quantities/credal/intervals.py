@@ -67,16 +67,9 @@ Exchange the two, or pass p0 as lower and p1 as upper.
             f"there must be at least two classes, in the last dimension; got shape {low.shape}. "
             "For a binary score pass both classes: [1 - p1, p0] and [1 - p0, p1]."
         )
-    for name, bound in (("lower", low), ("upper", high)):
-        if bound.size and not (bound.min() >= 0 and bound.max() <= 1):
-            _refuse(bound, ~((bound >= 0) & (bound <= 1)), name)
-    if (low > high).any():
-        wrong = low > high
-        where, first = _where(wrong), int(wrong.argmax())
-        raise InputError(
-            f"lower must not exceed upper; got {low.flat[first]:.6g} and {high.flat[first]:.6g} "
-            f"at {where}. Exchange the two, or pass p0 as lower and p1 as upper."
-        )
+    # Three passes that a NaN fails too; what is wrong is looked for only when something is.
+    if low.size and not (low.min() >= 0 and high.max() <= 1 and (low <= high).all()):
+        _refuse(low, high)
     return Interval(low, high)
 
 
@@ -155,9 +148,19 @@ def _where(wrong: NDArray[np.bool_]) -> str:
     return f"{rows}class {place[-1]}"
 
 
-def _refuse(bound: Floats, wrong: NDArray[np.bool_], name: str) -> None:
-    value = bound.flat[int(wrong.argmax())]
-    rule = "lie in [0, 1]" if np.isfinite(value) else "be finite"
+def _refuse(low: Floats, high: Floats) -> None:
+    for name, bound in (("lower", low), ("upper", high)):
+        wrong = ~((bound >= 0) & (bound <= 1))
+        if wrong.any():
+            value = bound.flat[int(wrong.argmax())]
+            rule = "lie in [0, 1]" if np.isfinite(value) else "be finite"
+            raise InputError(
+                f"{name} must {rule}; got {value:.6g} at {_where(wrong)}. "
+                "Pass bounds of probabilities."
+            )
+    wrong = low > high
+    first = int(wrong.argmax())
     raise InputError(
-        f"{name} must {rule}; got {value:.6g} at {_where(wrong)}. Pass bounds of probabilities."
+        f"lower must not exceed upper; got {low.flat[first]:.6g} and {high.flat[first]:.6g} "
+        f"at {_where(wrong)}. Exchange the two, or pass p0 as lower and p1 as upper."
     )
