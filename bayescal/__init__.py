@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from bayescal.core.pu_tables import read_pu_scores
     from bayescal.core.scores import Scores
     from bayescal.core.tables import read_scores
-    from bayescal.quantities import ece, pu_ece
+    from bayescal.quantities import ece, pu_ece, ssme
     from bayescal.results.conclusion import conclusions
     from bayescal.results.difference import difference
     from bayescal.results.intervals import interval
@@ -66,6 +66,7 @@ _MODULES = {
     "ece": "bayescal.quantities.ece",
     "plots": "bayescal.plots",
     "pu_ece": "bayescal.quantities.pu_ece",
+    "ssme": "bayescal.quantities.ssme",
 }
 
 __all__ = [
@@ -98,6 +99,7 @@ __all__ = [
     "read_scores",
     "report",
     "save",
+    "ssme",
     "summary",
 ]
 

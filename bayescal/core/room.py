@@ -45,6 +45,8 @@ class Pieces:
     model_average, diagnostics : mapping of str to number
     sensitivity : mapping of str to ndarray
         The answer as a function of what is assumed.
+    yardsticks : mapping of str to ndarray
+        Other estimates of the same quantities, to be read beside the posterior.
     bounds_attrs : mapping of str to mapping
         ``kind`` and ``assumption`` of each bound, in words.
     """
@@ -61,6 +63,7 @@ class Pieces:
     model_average: Arrays = field(default_factory=dict)
     diagnostics: Arrays = field(default_factory=dict)
     sensitivity: Arrays = field(default_factory=dict)
+    yardsticks: Arrays = field(default_factory=dict)
 
 
 class ExactPosterior(Protocol):
@@ -91,8 +94,8 @@ class Case(Protocol):
         ...
 
     @property
-    def groups(self) -> tuple[str, ...]:
-        """Groups that the one model answers for; empty without groups."""
+    def axes(self) -> Mapping[str, tuple[str, ...]]:
+        """Names along dims that the one model answers for at once, such as groups."""
         ...
 
     @property

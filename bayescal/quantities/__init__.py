@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bayescal.quantities import ece, pu_ece
+from bayescal.quantities import ece, pu_ece, ssme
 
 if TYPE_CHECKING:
     from bayescal.core.room import Room
 
-ROOMS: dict[str, Room] = {ece.NAME: ece, pu_ece.NAME: pu_ece}
+ROOMS: dict[str, Room] = {room.NAME: room for room in (ece, pu_ece, ssme)}
 """The rooms by name; tests, command line, report and docs read them from here."""

@@ -36,7 +36,7 @@ class CaseResult:
         What the fit was of: {"classifier": "vit"}, {"classifier": "vit", "class": "cat"}.
     posterior, prior, sample_stats, log_likelihood, log_prior : mapping of str to array
     observed_data, constant_data, point_estimate, bounds : mapping of str to array or number
-    model_average, diagnostics, sensitivity : mapping of str to array or number
+    model_average, diagnostics, sensitivity, yardsticks : mapping of str to array or number
     bounds_attrs : mapping of str to mapping
         Kind and assumption of each bound, in words.
 
@@ -61,6 +61,7 @@ class CaseResult:
     model_average: Arrays = field(default_factory=dict)
     diagnostics: Arrays = field(default_factory=dict)
     sensitivity: Arrays = field(default_factory=dict)
+    yardsticks: Arrays = field(default_factory=dict)
     bounds_attrs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 

@@ -36,6 +36,8 @@ MODEL_AVERAGE: Final = "model_average"
 PAIRING: Final = "pairing"
 SENSITIVITY: Final = "sensitivity"
 """The answer as a function of what is assumed, such as the class prior."""
+YARDSTICKS: Final = "yardsticks"
+"""Other estimates of the same quantities, by method, to be read beside the posterior."""
 
 DRAW_GROUPS: Final = (POSTERIOR, PRIOR, SAMPLE_STATS, LOG_LIKELIHOOD, LOG_PRIOR)
 PLAIN_GROUPS: Final = (
@@ -46,6 +48,7 @@ PLAIN_GROUPS: Final = (
     MODEL_AVERAGE,
     DIAGNOSTICS,
     SENSITIVITY,
+    YARDSTICKS,
 )
 REQUIRED_GROUPS: Final = (POSTERIOR, POINT_ESTIMATE, DIAGNOSTICS)
 

@@ -128,7 +128,7 @@ def fit(
         results,
         dims=cases[0].dims,
         attrs=attrs,
-        coords={"group": cases[0].groups} if cases[0].groups else None,
+        coords=cases[0].axes,
         pairing=_pairing(room, data, cases, results, options),
     )
     if not converged(results):
@@ -146,7 +146,7 @@ def _fit_all(
     results = []
     for index, case in enumerate(cases):
         if progress is not None:
-            progress(", ".join(case.coords.values()), index, len(cases))
+            progress(", ".join(case.coords.values()) or "all classifiers", index, len(cases))
         result = checkpoint.find(index, case)
         if result is None:
             result = fit_case(room, case, settings, index)

@@ -41,7 +41,7 @@ def attributes(
         "estimand": room.ESTIMAND,
         "references": [reference._asdict() for reference in room.REFERENCES],
         "data_hash": f"sha256:{hashlib.sha256(prints.encode()).hexdigest()[:16]}",
-        "classifiers": list(dict.fromkeys(case.coords["classifier"] for case in cases)),
+        "classifiers": _classifiers(cases),
         "priors": priors.to_json(),
         "prior_text": priors.describe(),
         "sampler": sampler,
@@ -53,6 +53,12 @@ def attributes(
         "seed": settings.seed,
         "prob": settings.prob,
     }
+
+
+def _classifiers(cases: Sequence[Case]) -> list[str]:
+    """Classifiers of the cases, or those that a case answers for at once."""
+    found = [case.axes.get("classifier") or (case.coords["classifier"],) for case in cases]
+    return list(dict.fromkeys(name for names in found for name in names))
 
 
 def _nuts() -> tuple[str, str]:

@@ -71,6 +71,7 @@ def fit_case(room: Room, case: Case, settings: Settings, index: int) -> CaseResu
         model_average=pieces.model_average,
         diagnostics={**pieces.diagnostics, **health},
         sensitivity=pieces.sensitivity,
+        yardsticks=pieces.yardsticks,
     )
 
 

@@ -28,7 +28,7 @@ def status(results: Sequence[CaseResult], notes: Sequence[Iterable[str]]) -> str
     """
     told: dict[str, list[str]] = {}
     for result, said in zip(results, notes, strict=True):
-        name = ", ".join(result.coords.values())
+        name = ", ".join(result.coords.values()) or "all classifiers"
         for sentence in [*_of_fit(result), *said]:
             told.setdefault(sentence, []).append(name)
     return " ".join(f"{_names(names)}: {sentence}" for sentence, names in told.items()) or "ok"

@@ -63,9 +63,9 @@ class EceCase:
         return self.rates.structure
 
     @property
-    def groups(self) -> tuple[str, ...]:
-        """No groups."""
-        return ()
+    def axes(self) -> Mapping[str, tuple[str, ...]]:
+        """None: the case is one classifier's."""
+        return {}
 
     @property
     def dims(self) -> Mapping[str, tuple[str, ...]]:

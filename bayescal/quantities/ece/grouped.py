@@ -102,9 +102,9 @@ class GroupedCase:
         return self.rates.structure
 
     @property
-    def groups(self) -> tuple[str, ...]:
+    def axes(self) -> Mapping[str, tuple[str, ...]]:
         """Names of the groups."""
-        return tuple(case.coords["group"] for case in self.alone)
+        return {"group": tuple(case.coords["group"] for case in self.alone)}
 
     @property
     def dims(self) -> Mapping[str, tuple[str, ...]]:

@@ -1,0 +1,292 @@
+"""The paper's number: metrics under labels that a mixture of kernel densities finds likely."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bayescal.core.errors import InputError
+from bayescal.core.scores import Scores
+from bayescal.quantities.ssme.alr import alr
+from bayescal.quantities.ssme.bandwidth import bandwidth
+from bayescal.quantities.ssme.baselines.imputed import draw_labels, with_known_labels
+from bayescal.quantities.ssme.em import Fit, fit_mixture
+from bayescal.quantities.ssme.kernel_choice import kernel_of
+from bayescal.quantities.ssme.label_draws import expected_metrics
+from bayescal.quantities.ssme.metrics import Metrics
+from bayescal.quantities.ssme.panel import Panel, panel_of
+from bayescal.quantities.ssme.variant import Variant, variant_of
+
+type Floats = NDArray[np.float64]
+
+
+class Estimate(NamedTuple):
+    """Estimated metrics of each classifier, and the fit that they come from.
+
+    Parameters
+    ----------
+    accuracy, ece, auc, auprc, mce, log_loss, brier : ndarray of shape (classifier,)
+        As in `Metrics`.
+    prob_label : ndarray of shape (obs, class)
+        Probability of each label of each row; known labels are certain.
+    class_prior : ndarray of shape (class,)
+        Class prior, learned or given.
+    n_iter : int
+        Epochs of EM.
+    converged : bool
+        Whether EM stopped because nothing changed any more.
+    bandwidth : ndarray of shape (class,)
+        Bandwidth of each class's kernel.
+    """
+
+    accuracy: Floats
+    ece: Floats
+    auc: Floats
+    auprc: Floats
+    mce: Floats
+    log_loss: Floats
+    brier: Floats
+    prob_label: Floats
+    class_prior: Floats
+    n_iter: int | NDArray[np.int64]
+    converged: bool | NDArray[np.bool_]
+    bandwidth: Floats
+
+
+def estimate(
+    scores: Scores | Panel,
+    *,
+    variant: str | Variant = "paper",
+    class_prior: ArrayLike | None = None,
+    n_draws: int | None = 500,
+    ece: str | None = None,
+    seed: int = 0,
+) -> Estimate:
+    """Estimate every classifier's metrics by SSME-KDE.
+
+    Parameters
+    ----------
+    scores : Scores or Panel
+        Scores of one or several classifiers, some or all labels missing.
+    variant : {"paper", "release"} or Variant, default "paper"
+        What the paper's text says, what its published code does, or choices of one's own.
+    class_prior : array-like of shape (class,), optional
+        Probability of each class, if known; otherwise it is learned.
+    n_draws : int or None, default 500
+        Number of label draws that metrics are averaged over; None for the metrics under the label
+        probabilities themselves.
+    ece : {"equal-mass", "equal-width", "top-label"}, optional
+        Convention of the calibration errors; see `metrics`.
+    seed : int, default 0
+        Same seed, same estimate.
+
+    Returns
+    -------
+    Estimate
+        Metrics first, then the fit.
+
+    Raises
+    ------
+    InputError
+        If an option is out of range or unknown.
+
+    Notes
+    -----
+    The estimand is each metric of each classifier on the population that all rows come from. Class
+    k has the density f_k of the log ratios s of all classifiers together; EM alternates between
+    Gaussian kernel estimates of f_k and P(y_i = k | s_i), proportional to pi_k f_k(s_i), with known
+    labels put back. See `fit_mixture` for what this comes down to with one bandwidth.
+
+    A class without a label keeps the rows that the mean score gives it, so that its prior comes
+    from the scores. Without any label the whole start does. With all labels known the estimate is
+    that of the labels.
+
+    Above 5,000 rows kernels reach no further than the nearest neighbours (`NeighborKernel`), or of
+    a single binary classifier are summed on a grid (`GridKernel`).
+
+    References
+    ----------
+    .. [1] D. Shanmugam, S. Sadhuka, M. Raghavan, J. Guttag, B. Berger and E. Pierson, "Evaluating
+       multiple models using labeled and unlabeled data", 2025, section 4.
+       https://arxiv.org/abs/2501.11866
+    .. [2] The published code. https://github.com/divyashan/SSME
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import bayescal as bc
+    >>> from bayescal.quantities.ssme.estimator import estimate
+    >>> rng = np.random.default_rng(20)
+    >>> score = rng.random(200)
+    >>> label = [*(rng.random(20) < score[:20]).astype(int), *[None] * 180]
+    >>> found = estimate(bc.Scores.stack({"a": score, "b": score**2}, y_true=label))
+    >>> found.accuracy.shape, found.prob_label.shape
+    ((2,), (200, 2))
+    """
+    panel = scores if isinstance(scores, Panel) else panel_of(scores)
+    rng = np.random.default_rng(seed)
+    fit, widths = _fit(panel, variant_of(variant), class_prior, rng)
+    found = expected_metrics(panel, fit.prob_label, n_draws, rng, ece=ece)
+    return Estimate(*found, *fit, widths)
+
+
+def estimate_each(
+    scores: Scores | Panel,
+    *,
+    variant: str | Variant = "paper",
+    class_prior: ArrayLike | None = None,
+    n_draws: int | None = 500,
+    ece: str | None = None,
+    seed: int = 0,
+) -> Estimate:
+    """Estimate every classifier's metrics from its own scores alone (SSME-KDE-M).
+
+    Parameters
+    ----------
+    scores, variant, class_prior, n_draws, ece, seed
+        As for `estimate`.
+
+    Returns
+    -------
+    Estimate
+        Metrics as from `estimate`; what describes a fit has a leading dim ``classifier``.
+
+    Raises
+    ------
+    InputError
+        As for `estimate`.
+
+    Examples
+    --------
+    >>> import bayescal as bc
+    >>> from bayescal.quantities.ssme.estimator import estimate_each
+    >>> scores = bc.Scores.stack({"a": [0.1, 0.8, 0.9], "b": [0.2, 0.4, 0.7]}, y_true=[0, None, 1])
+    >>> estimate_each(scores).prob_label.shape
+    (2, 3, 2)
+    """
+    panel = scores if isinstance(scores, Panel) else panel_of(scores)
+    cases = [
+        estimate(
+            panel.select(m),
+            variant=variant,
+            class_prior=class_prior,
+            n_draws=n_draws,
+            ece=ece,
+            seed=seed,
+        )
+        for m in range(panel.n_classifiers)
+    ]
+    measured = (Metrics._make(case[: len(Metrics._fields)]) for case in cases)
+    found = Metrics._make(np.concatenate(values) for values in zip(*measured, strict=True))
+    return Estimate(
+        *found,
+        prob_label=np.stack([case.prob_label for case in cases]),
+        class_prior=np.stack([case.class_prior for case in cases]),
+        n_iter=np.array([case.n_iter for case in cases]),
+        converged=np.array([case.converged for case in cases]),
+        bandwidth=np.stack([case.bandwidth for case in cases]),
+    )
+
+
+def estimate_by_group(
+    scores: Scores | Panel,
+    *,
+    variant: str | Variant = "paper",
+    class_prior: ArrayLike | None = None,
+    n_draws: int | None = 500,
+    ece: str | None = None,
+    seed: int = 0,
+) -> Estimate:
+    """Estimate every classifier's metrics in every group, from one fit to all rows.
+
+    Parameters
+    ----------
+    scores, variant, class_prior, n_draws, ece, seed
+        As for `estimate`; `scores` has groups.
+
+    Returns
+    -------
+    Estimate
+        Metrics of shape (classifier, group); the rest as from `estimate`.
+
+    Raises
+    ------
+    InputError
+        As for `estimate`, and if there are no groups.
+
+    Examples
+    --------
+    >>> import bayescal as bc
+    >>> from bayescal.quantities.ssme.estimator import estimate_by_group
+    >>> scores = bc.Scores(y_true=[0, None, 1], y_prob=[0.1, 0.8, 0.9], group=["u", "v", "v"])
+    >>> estimate_by_group(scores).accuracy.shape
+    (1, 2)
+    """
+    panel = scores if isinstance(scores, Panel) else panel_of(scores)
+    if panel.group is None:
+        raise InputError("scores must have groups; got none. Pass group= to Scores.")
+    rng = np.random.default_rng(seed)
+    fit, widths = _fit(panel, variant_of(variant), class_prior, rng)
+    found = expected_metrics(panel, fit.prob_label, n_draws, rng, ece=ece, by_group=True)
+    return Estimate(*found, *fit, widths)
+
+
+def _fit(
+    panel: Panel, variant: Variant, class_prior: ArrayLike | None, rng: np.random.Generator
+) -> tuple[Fit, Floats]:
+    """Fit the mixture; the bandwidths are returned as well."""
+    prior = None if class_prior is None else check_prior(class_prior, panel.n_classes)
+    coords = alr(panel.probs)
+    drawn = with_known_labels(panel, draw_labels(panel.probs.mean(axis=0), 1, rng)[0])
+    start = drawn if variant.start == "draw" else panel.probs.mean(axis=0)
+    widths = _widths(coords, drawn, variant)
+    kernel = kernel_of(coords, widths, variant.leave_one_out)
+    known = np.eye(panel.n_classes)[panel.y[panel.labeled]]
+    return fit_mixture(kernel, start, known, panel.labeled, variant, prior, rng), widths
+
+
+def _widths(coords: Floats, drawn: Floats, variant: Variant) -> Floats:
+    """Bandwidth of each class, shape (class,)."""
+    n_classes = drawn.shape[1]
+    if not isinstance(variant.bandwidth, str):
+        return np.full(n_classes, variant.bandwidth * variant.bandwidth_scale)
+    shared = bandwidth(coords, variant.bandwidth, variant.bandwidth_scale)
+    widths = np.full(n_classes, shared)
+    if variant.sharing == "class":
+        for k in range(n_classes):
+            rows = coords[drawn[:, k] > 0]
+            # Of one point, or of equal ones, no bandwidth can be had.
+            if len(rows) and np.ptp(rows, axis=0).any():
+                widths[k] = bandwidth(rows, variant.bandwidth, variant.bandwidth_scale)
+    return widths
+
+
+def check_prior(class_prior: ArrayLike, n_classes: int) -> Floats:
+    """Check that a given class prior is one.
+
+    Parameters
+    ----------
+    class_prior : array-like
+        What was given.
+    n_classes : int
+        Number of classes.
+
+    Returns
+    -------
+    ndarray of shape (class,)
+        The same.
+
+    Raises
+    ------
+    InputError
+        If it holds something else than one probability above 0 for each class.
+    """
+    prior = np.asarray(class_prior, dtype=np.float64)
+    if prior.shape != (n_classes,) or not (prior.min() > 0 and abs(prior.sum() - 1) < 1e-6):
+        raise InputError(
+            f"class_prior must hold {n_classes} probabilities above 0 that sum to 1; got "
+            f"{class_prior!r}. Pass one for each class, in the order of classes."
+        )
+    return prior

@@ -1,0 +1,144 @@
+"""From draws of the labels' probabilities to draws of every metric."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescal.quantities.ssme.calibration_draws import calibration_errors
+from bayescal.quantities.ssme.family import Draws, Family, Floats
+from bayescal.quantities.ssme.metrics import Metrics, metrics, subgroup_metrics
+from bayescal.quantities.ssme.problem import Problem
+
+BINNED = ("ece", "mce")
+"""Metrics that are taken under the probabilities of the labels."""
+
+# Numbers held at once: 8 MB each of the arrays over draws, rows and classes.
+_BLOCK = 1 << 20
+
+
+class Evaluated(NamedTuple):
+    """Draws of metrics, and of the labels' probabilities if they were asked for.
+
+    Parameters
+    ----------
+    metrics : dict of str to ndarray of shape (chain, draw, classifier) or (..., group)
+        By name.
+    prob_label : ndarray of shape (chain, draw, obs, class), float32, or None
+        Probabilities of the labels, known ones certain.
+    """
+
+    metrics: dict[str, Floats]
+    prob_label: NDArray[np.float32] | None
+
+
+def evaluate(
+    problem: Problem,
+    model: Family,
+    draws: Draws,
+    rng: np.random.Generator,
+    *,
+    ece: str | None,
+    keep_labels: bool = False,
+) -> Evaluated:
+    """Draw every metric.
+
+    Parameters
+    ----------
+    problem : Problem
+        Rows.
+    model : Family
+        Model of the labels.
+    draws : mapping of str to ndarray of shape (chain, draw, ...)
+        Draws of its variables.
+    rng : numpy.random.Generator
+        Source of labels and row weights.
+    ece : str or None
+        Convention of the calibration errors; see `metrics`.
+    keep_labels : bool, default False
+        Whether to keep the labels' probabilities.
+
+    Returns
+    -------
+    Evaluated
+        Draws.
+
+    Notes
+    -----
+    The metric is that of the population the rows are from. A draw of it takes a draw of the model's
+    coefficients, with it labels for the rows that have none, and Bayesian bootstrap weights for
+    all rows. Calibration errors are taken under the probabilities of the labels, labeled rows
+    included: drawn labels put noise in each bin, and the absolute gaps would turn it into error.
+    """
+    first = next(iter(draws.values()))
+    shape = first.shape[:2]
+    flat = {name: value.reshape(-1, *value.shape[2:]) for name, value in draws.items()}
+    found: list[dict[str, Floats]] = []
+    kept: list[NDArray[np.float32]] = []
+    for part in _blocks(flat, int(np.prod(shape)), problem.panel.probs[0].size):
+        prob = model.label_probs(part)
+        found.append(_of_draws(problem, prob, rng, ece))
+        if keep_labels:
+            kept.append(_with_known(problem, prob).astype(np.float32))
+    values = {
+        name: np.concatenate([block[name] for block in found]).reshape(
+            *shape, *found[0][name].shape[1:]
+        )
+        for name in Metrics._fields
+    }
+    labels = np.concatenate(kept) if keep_labels else None
+    return Evaluated(values, None if labels is None else labels.reshape(*shape, *labels.shape[1:]))
+
+
+def _blocks(flat: Draws, n: int, size: int) -> Iterator[Draws]:
+    step = max(1, _BLOCK // size)
+    for start in range(0, n, step):
+        yield {name: value[start : start + step] for name, value in flat.items()}
+
+
+def _of_draws(
+    problem: Problem, prob: Floats, rng: np.random.Generator, ece: str | None
+) -> dict[str, Floats]:
+    """Metrics of a few draws, (draw, classifier) or (draw, classifier, group)."""
+    weight = rng.standard_exponential(prob.shape[:2]) * problem.weight
+    labels = _drawn(_with_known(problem, prob), rng)
+    drawn = _measured(problem, labels, weight, ece)._asdict()
+    return {**drawn, **dict(zip(BINNED, _gaps(problem, prob, weight, ece), strict=True))}
+
+
+def _measured(problem: Problem, q: Floats, weight: Floats, ece: str | None) -> Metrics:
+    panel = problem.panel
+    if panel.group is None:
+        return metrics(panel.probs, q, weight, ece=ece)
+    return subgroup_metrics(panel.probs, q, panel.group, len(panel.groups), weight, ece=ece)
+
+
+def _gaps(problem: Problem, prob: Floats, weight: Floats, ece: str | None) -> tuple[Floats, Floats]:
+    """Calibration errors, (draw, classifier) or (draw, classifier, group)."""
+    panel = problem.panel
+    if panel.group is None:
+        return calibration_errors(panel.probs, prob, weight, ece)
+    parts = []
+    for g in range(len(panel.groups)):
+        rows = np.flatnonzero(panel.group == g)
+        probs = panel.probs[:, rows]
+        parts.append(calibration_errors(probs, prob[:, rows], weight[:, rows], ece))
+    errors, largest = (np.stack(values, axis=-1) for values in zip(*parts, strict=True))
+    return errors, largest
+
+
+def _with_known(problem: Problem, prob: Floats) -> Floats:
+    """Probabilities in which known labels are certain."""
+    known = prob.copy()
+    known[:, problem.rows] = np.eye(prob.shape[2])[problem.labels]
+    return known
+
+
+def _drawn(prob: Floats, rng: np.random.Generator) -> Floats:
+    """One label a row, as one-hot vectors of the shape of `prob`."""
+    below = prob.cumsum(axis=2)[..., :-1]
+    label = (rng.random(prob.shape[:2])[..., None] > below).sum(axis=2)
+    return np.eye(prob.shape[2])[label]

@@ -1,0 +1,96 @@
+"""The shape that every model of the labels has in code, and where each is found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescal.quantities.ssme.priors import Priors, Tilt
+from bayescal.quantities.ssme.problem import Problem
+
+type Floats = NDArray[np.float64]
+type Draws = Mapping[str, Floats]
+
+
+class Family(Protocol):
+    """Labels of one problem under one prior."""
+
+    @property
+    def structure(self) -> tuple[Any, ...]:
+        """What tells one compiled model from another."""
+        ...
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """Variables of the model that draws are kept of."""
+        ...
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """Those of them that a result holds."""
+        ...
+
+    @property
+    def target_accept(self) -> float:
+        """Acceptance to which NUTS tunes its steps, unless asked otherwise."""
+        ...
+
+    @property
+    def max_depth(self) -> int:
+        """Doublings of a NUTS trajectory that serve this posterior."""
+        ...
+
+    def inputs(self) -> dict[str, NDArray[Any]]:
+        """Values of the model's pm.Data by name, padded to the structure's shapes."""
+        ...
+
+    def add_to_model(self) -> None:
+        """Add variables and observed labels to the model in context."""
+        ...
+
+    def prior_draws(self, draws: int, rng: np.random.Generator) -> Draws:
+        """Draws of the variables before the labels, (draw, ...)."""
+        ...
+
+    def label_probs(self, draws: Draws) -> Floats:
+        """Probability of each label of each row, (draw, obs, class), for draws (draw, ...)."""
+        ...
+
+    def log_likelihood(self, draws: Draws) -> Floats:
+        """Log probability of each known label, raised to the power, (..., label)."""
+        ...
+
+    def log_prior(self, draws: Draws) -> dict[str, Floats]:
+        """Log prior density by name of a shown variable, (...)."""
+        ...
+
+
+def family(problem: Problem, priors: Priors) -> Family:
+    """Join a problem and its priors.
+
+    Parameters
+    ----------
+    problem : Problem
+        Rows and labels.
+    priors : Priors
+        Priors.
+
+    Returns
+    -------
+    Family
+        What can be modelled and sampled.
+
+    Raises
+    ------
+    InputError
+        If a mixture is asked for and a class has no label.
+    """
+    from bayescal.quantities.ssme.mixture import MixtureModel
+    from bayescal.quantities.ssme.tilt import TiltModel
+
+    if isinstance(priors.label, Tilt):
+        return TiltModel.of(problem, priors.label, priors.power)
+    return MixtureModel.of(problem, priors.label, priors.power)

@@ -1,0 +1,213 @@
+"""What is believed before the labels: how far the truth is from what the classifiers say."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from typing import Final
+
+from bayescal.core.checks import check_choice
+from bayescal.core.errors import InputError
+from bayescal.core.prior_base import check_finite, check_positive
+
+__all__ = ["POOLS", "GaussianMixture", "Priors", "StudentTMixture", "Tilt"]
+
+POOLS: Final = ("agreement", "mean")
+
+
+@dataclass(frozen=True, slots=True)
+class Tilt:
+    """An exponential tilt of the pooled classifiers: the default.
+
+    Parameters
+    ----------
+    intercept : float, above 0, default 0.3
+        Scale of the classes' intercepts: how far the class shares may be from the pool's.
+    slope_location : float, default -0.1
+        Centre of the log slope. Below 0 as classifiers trained by likelihood are overconfident
+        more often than not; 0 takes the pool at its word.
+    slope_scale : float, above 0, default 0.2
+        Scale of the log slope.
+    class_slope : float, above 0, default 0.2
+        Scale by which the classes' log slopes differ.
+    weight : float, above 0, default 0.5
+        Scale of the weights that move the pool towards or away from each classifier.
+    curvature : float, above 0, default 0.3
+        Scale of a bend of the calibration curve.
+    group : float, above 0, default 0.2
+        Scale by which groups differ in intercept and log slope.
+    pool : {"agreement", "mean"}, default "agreement"
+        How probabilities are pooled: weighted by agreement with the other classifiers, or their
+        plain mean. Agreement helps where one classifier is bad, and does little harm elsewhere.
+
+    Raises
+    ------
+    InputError
+        If a number lies outside its range, or the pool is none of those named.
+
+    Notes
+    -----
+    With p the pooled probabilities, and D_j what the centred log probabilities of classifier j
+    (over their standard deviation) leave when regressed on those of the pool::
+
+        eta_k = a_k + b_k log p_k + sum_j w_j D_jk + c z_k,    P(Y = k | scores) = softmax(eta)_k
+
+    ``z`` is what p leaves on the same regression, with standard deviation 1. Intercepts, weights
+    and bend are normal, with scales that are log-normal around those above (log standard deviation
+    0.8); the log slope is Student-t (3). Tails this heavy let the labels overrule the pool where it
+    is badly off (a set of uniformly under-confident classifiers needs b of 3 to 4), which costs
+    little where it is not.
+    """
+
+    intercept: float = 0.3
+    slope_location: float = -0.1
+    slope_scale: float = 0.2
+    class_slope: float = 0.2
+    weight: float = 0.5
+    curvature: float = 0.3
+    group: float = 0.2
+    pool: str = "agreement"
+
+    def __post_init__(self) -> None:
+        for name in ("intercept", "slope_scale", "class_slope", "weight", "curvature", "group"):
+            check_positive(getattr(self, name), name)
+        check_finite(self.slope_location, "slope_location")
+        check_choice(self.pool, POOLS, "pool")
+
+
+@dataclass(frozen=True, slots=True)
+class GaussianMixture:
+    """Scores of each class normal, labels of the unlabelled rows summed over.
+
+    Parameters
+    ----------
+    location, scale : float, above 0, default 2 and 1
+        Standard deviation of the classes' means, and of the log of their standard deviations, in
+        units of the whitened scores.
+
+    Notes
+    -----
+    The literal semi-supervised mixture. Real scores are not normal given the class, and many
+    unlabelled rows make the mixture fit their shape rather than the labels: its intervals are
+    narrow and wrong. The documentation gives the numbers. Components keep their class only through
+    labels: every class needs one.
+    """
+
+    location: float = 2.0
+    scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_positive(self.location, "location")
+        check_positive(self.scale, "scale")
+
+
+@dataclass(frozen=True, slots=True)
+class StudentTMixture:
+    """As `GaussianMixture`, with Student-t scores.
+
+    Parameters
+    ----------
+    location, scale : float, above 0, default 2 and 1
+        As for `GaussianMixture`.
+    degrees : float, above 0, default 4
+        Degrees of freedom.
+    """
+
+    location: float = 2.0
+    scale: float = 1.0
+    degrees: float = 4.0
+
+    def __post_init__(self) -> None:
+        check_positive(self.location, "location")
+        check_positive(self.scale, "scale")
+        check_positive(self.degrees, "degrees")
+
+
+type LabelPrior = Tilt | GaussianMixture | StudentTMixture
+
+
+@dataclass(frozen=True, slots=True)
+class Priors:
+    """Priors of the labels given all classifiers' scores.
+
+    Parameters
+    ----------
+    label : Tilt, GaussianMixture or StudentTMixture, default Tilt()
+        Model of the labels and its scales.
+    power : float, in (0, 1], default 0.6
+        Power that the labels' likelihood is raised to. The tilt is an approximation; a power below
+        1 keeps its intervals from being too sure of it. 1 is the plain posterior.
+
+    Raises
+    ------
+    InputError
+        If `power` lies outside (0, 1], or `label` is no model of labels.
+
+    References
+    ----------
+    .. [1] J. W. Miller and D. B. Dunson, "Robust Bayesian Inference via Coarsening", Journal of the
+       American Statistical Association 114(527), 2019. https://doi.org/10.1080/01621459.2018.1469995
+
+    Examples
+    --------
+    >>> import bayescal as bc
+    >>> bc.ssme.Priors(label=bc.ssme.Tilt(pool="mean")).power
+    0.6
+    """
+
+    label: LabelPrior = field(default_factory=Tilt)
+    power: float = 0.6
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.label, Tilt | GaussianMixture | StudentTMixture):
+            raise InputError(
+                "label must be a Tilt, GaussianMixture or StudentTMixture; "
+                f"got {type(self.label).__name__}."
+            )
+        if not 0 < self.power <= 1:
+            raise InputError(
+                f"power must lie in (0, 1]; got {self.power}. Pass 1 for the plain posterior."
+            )
+
+    def to_json(self) -> str:
+        """Write the priors as JSON.
+
+        Returns
+        -------
+        str
+            The kind of label model with its parameters, and the power.
+        """
+        return json.dumps(
+            {"label": {type(self.label).__name__: asdict(self.label)}, "power": self.power}
+        )
+
+    def describe(self) -> str:
+        """Put the priors into words.
+
+        Returns
+        -------
+        str
+            Two or three sentences.
+        """
+        match self.label:
+            case Tilt() as tilt:
+                pooled = "weighted by agreement" if tilt.pool == "agreement" else "in plain mean"
+                text = (
+                    f"The label's probability is that of the pooled classifiers ({pooled}), tilted:"
+                    f" intercepts of scale {tilt.intercept:g}, a log slope around "
+                    f"{tilt.slope_location:g} of scale {tilt.slope_scale:g}, weights of the "
+                    f"classifiers of scale {tilt.weight:g} and a bend of scale {tilt.curvature:g}, "
+                    "all with heavy tails."
+                )
+            case GaussianMixture() as mixture:
+                text = (
+                    "The whitened scores of each class are independent normals: means of standard "
+                    f"deviation {mixture.location:g}, log widths of {mixture.scale:g}."
+                )
+            case StudentTMixture() as mixture:
+                text = (
+                    "The whitened scores of each class are independent Student-t with "
+                    f"{mixture.degrees:g} degrees of freedom: centres of standard deviation "
+                    f"{mixture.location:g}, log widths of {mixture.scale:g}."
+                )
+        return f"{text} The labels' likelihood is raised to the power {self.power:g}."

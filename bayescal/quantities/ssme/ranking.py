@@ -1,0 +1,104 @@
+"""AUC and average precision of one score under many label draws at once."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Ranking(NamedTuple):
+    """Rows from the highest score to the lowest, tied ones together.
+
+    Parameters
+    ----------
+    order : ndarray of shape (obs,), int64
+        Row numbers by falling score.
+    starts : ndarray of shape (distinct,), int64
+        Where each distinct score begins in `order`.
+    """
+
+    order: NDArray[np.int64]
+    starts: NDArray[np.int64]
+
+
+def rank(score: NDArray[np.float64]) -> Ranking:
+    """Sort rows by falling score.
+
+    Parameters
+    ----------
+    score : ndarray of shape (obs,)
+        Scores.
+
+    Returns
+    -------
+    Ranking
+        To be used for every draw of the labels.
+    """
+    order = np.argsort(-score, kind="stable")
+    falling = score[order]
+    starts = np.flatnonzero(np.concatenate(([True], falling[1:] != falling[:-1])))
+    return Ranking(order, starts)
+
+
+def ranking_metrics(
+    ranking: Ranking, positive: NDArray[np.float64], weight: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Area under the ROC curve, and average precision.
+
+    Parameters
+    ----------
+    ranking : Ranking
+        Of the scores.
+    positive : ndarray of shape (draw, obs)
+        Weight of each row as a positive: its weight times the probability of the label.
+    weight : ndarray of shape (1, obs) or (draw, obs)
+        Weight of each row.
+
+    Returns
+    -------
+    auc, average_precision : ndarray of shape (draw,)
+        NaN where there is no positive weight; the AUC also where there is no negative weight.
+
+    Notes
+    -----
+    With tp and fp the positive and negative weight at or above a distinct score and d their steps,
+    AUC = sum d(fp) (tp - d(tp) / 2) / (P N), AP = sum d(tp) tp / (tp + fp) / P. On hard labels
+    these are scikit-learn's ``roc_auc_score`` and ``average_precision_score``, ties included.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayescal.quantities.ssme.ranking import rank, ranking_metrics
+    >>> ranking = rank(np.array([0.1, 0.8, 0.6]))
+    >>> auc, ap = ranking_metrics(ranking, np.array([[0.0, 0.0, 1.0]]), np.ones((1, 3)))
+    >>> auc.tolist(), ap.tolist()
+    ([0.5], [0.5])
+    """
+    step_tp = _by_score(ranking, positive)
+    step_all = _by_score(ranking, weight)
+    tp, above = np.cumsum(step_tp, axis=1), np.cumsum(step_all, axis=1)
+    step_fp = step_all - step_tp
+    n_positive, n_negative = tp[:, -1], step_fp.sum(axis=1)
+    area = np.einsum("dg,dg->d", step_fp, tp) - 0.5 * np.einsum("dg,dg->d", step_fp, step_tp)
+    # Rows of no weight above the first that has some: 0 / 0, of which nothing is counted.
+    precision = tp / np.maximum(above, np.finfo(np.float64).tiny)
+    hits = np.einsum("dg,dg->d", step_tp, precision)
+    return _ratio(area, n_positive * n_negative), _ratio(hits, n_positive)
+
+
+def _by_score(ranking: Ranking, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Sums of (draw, obs) over rows of the same score, highest first."""
+    ordered = np.take(values, ranking.order, axis=1)
+    if len(ranking.starts) == len(ranking.order):
+        return ordered
+    sums: NDArray[np.float64] = np.add.reduceat(ordered, ranking.starts, axis=1)
+    return sums
+
+
+def _ratio(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Divide; NaN where there is nothing to divide by."""
+    found: NDArray[np.float64] = np.full(part.shape, np.nan)
+    np.divide(part, whole, out=found, where=whole > 0)
+    return found

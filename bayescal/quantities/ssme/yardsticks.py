@@ -1,0 +1,75 @@
+"""What a posterior is read beside: the paper's estimate, the plain ensemble, the labels alone."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from bayescal.quantities.ssme.ensemble import ensemble
+from bayescal.quantities.ssme.estimator import estimate, estimate_by_group
+from bayescal.quantities.ssme.family import Floats
+from bayescal.quantities.ssme.metrics import Metrics, metrics, subgroup_metrics
+from bayescal.quantities.ssme.panel import Panel
+from bayescal.quantities.ssme.problem import Problem
+
+METHODS: Final = ("ensemble", "labeled")
+"""The plain ensemble, and the labeled rows alone."""
+
+
+def point_estimate(problem: Problem, ece: str | None) -> dict[str, Any]:
+    """Estimate metrics by SSME-KDE.
+
+    Parameters
+    ----------
+    problem : Problem
+        Rows.
+    ece : str or None
+        Convention of the calibration errors.
+
+    Returns
+    -------
+    dict of str to ndarray
+        Metrics, (classifier,) or (classifier, group), and the class prior.
+    """
+    panel = problem.panel
+    found = (estimate_by_group if panel.groups else estimate)(panel, ece=ece)._asdict()
+    return {name: found[name] for name in (*Metrics._fields, "class_prior")}
+
+
+def yardsticks(problem: Problem, ece: str | None) -> dict[str, Floats]:
+    """Estimate metrics without any model.
+
+    Parameters
+    ----------
+    problem : Problem
+        Rows.
+    ece : str or None
+        Convention of the calibration errors.
+
+    Returns
+    -------
+    dict of str to ndarray of shape (method, classifier) or (method, classifier, group)
+        NaN where no label tells.
+    """
+    panel = problem.panel
+    pool = panel.probs.mean(axis=0)
+    if panel.group is None:
+        of_pool = ensemble(panel, ece=ece)
+        of_labels = _labeled(panel, ece)
+    else:
+        of_pool = subgroup_metrics(panel.probs, pool, panel.group, len(panel.groups), ece=ece)
+        parts = [_labeled(panel.take(panel.group == g), ece) for g in range(len(panel.groups))]
+        of_labels = Metrics._make(np.stack(values, axis=-1) for values in zip(*parts, strict=True))
+    return {
+        name: np.stack([getattr(of_pool, name), getattr(of_labels, name)])
+        for name in Metrics._fields
+    }
+
+
+def _labeled(panel: Panel, ece: str | None) -> Metrics:
+    """Metrics on the labeled rows; NaN without any."""
+    if panel.n_labeled == 0:
+        return Metrics._make(np.full(panel.n_classifiers, np.nan) for _ in Metrics._fields)
+    known = panel.take(panel.labeled)
+    return metrics(known.probs, np.eye(panel.n_classes)[known.y], ece=ece)

@@ -1,0 +1,95 @@
+import numpy as np
+import pytest
+from scipy.special import expit
+
+from bayescal.core.errors import InputError
+from bayescal.inference.sampler import compile_model
+from bayescal.quantities.ssme.baselines.bayesian_calibration import (
+    bayesian_calibration,
+    build_model,
+    calibrated,
+)
+from bayescal.quantities.ssme.panel import panel_of
+from tests.quantities.ssme.baselines.made import simulated, stacked
+
+
+@pytest.fixture(scope="module")
+def scores():
+    return simulated(n_obs=220, n_labeled=20, n_classifiers=2)[0]
+
+
+@pytest.fixture(scope="module")
+def compiled(scores):
+    return compile_model(build_model(scores))
+
+
+def by_importance(score, known, n_draws=200_000):
+    """Posterior means of calibrated probabilities, by draws from the prior."""
+    rng = np.random.default_rng(9)
+    a, b = rng.normal(0, np.sqrt(0.4**2 + 0.15**2), size=(2, n_draws, 1))
+    c = rng.normal(0, np.sqrt(2**2 + 0.75**2), size=(n_draws, 1))
+    score = np.clip(score, 0.01, 0.99)
+
+    def prob(s):
+        return expit(c + np.exp(a) * np.log(s) - np.exp(b) * np.log(1 - s))
+
+    n = len(known)
+    of_labels = np.where(known == 1, prob(score[:n]), 1 - prob(score[:n]))
+    weight = np.prod(of_labels, axis=1)
+    weight /= weight.sum()
+    assert 1 / np.sum(weight**2) > 2000  # effective draws: errors below 1 / 90 of a posterior sd
+    return np.array([weight @ prob(s)[:, 0] for s in score[n:]])
+
+
+def test_accuracy_is_that_of_importance_sampling(scores, compiled):
+    found = bayesian_calibration(scores, n_draws=2000, seed=1, compiled=compiled)
+    known = scores.y_true[:20]
+    for m, score in enumerate(scores.y_prob):
+        p = by_importance(score, known)
+        says = score > 0.5
+        right = np.concatenate([(says[:20] == known), np.where(says[20:], p, 1 - p)])
+        # The posterior sd of accuracy is some .04, of 2000 draws that are nearly independent.
+        assert found.point.accuracy[m] == pytest.approx(right.mean(), abs=0.005)
+
+
+def test_the_prior_is_centred_at_no_change():
+    scores, _ = simulated()
+    panel = panel_of(scores)
+    nothing = np.zeros((1, panel.n_classifiers))
+    found = calibrated(panel, nothing, nothing, nothing)
+    np.testing.assert_allclose(found[0], np.clip(scores.y_prob, 0.01, 0.99), rtol=1e-9)
+    wide = calibrated(panel, nothing, nothing, nothing, cut=1e-9)
+    np.testing.assert_allclose(wide[0], scores.y_prob, rtol=1e-9)
+
+
+def test_draws_hold_known_labels_and_shapes(scores, compiled):
+    found = bayesian_calibration(scores, n_draws=6, seed=2, compiled=compiled)
+    assert found.draws.accuracy.shape == (8, 2)  # two draws of each of four chains
+    assert found.point.auc.shape == (2,)
+    again = bayesian_calibration(scores, n_draws=6, seed=2, compiled=compiled)
+    np.testing.assert_array_equal(found.draws.ece, again.draws.ece)
+
+
+def test_several_classes_are_refused():
+    with pytest.raises(InputError, match="Bayesian-Calibration needs two classes; got 3"):
+        bayesian_calibration(simulated(n_classes=3)[0])
+
+
+def test_scores_of_exactly_zero_and_one_are_cut(compiled):
+    scores, _ = simulated(n_obs=220, n_labeled=20, n_classifiers=2)
+    positive = scores.y_prob.round()
+    known = [*map(int, scores.y_true[:20]), *[None] * 200]
+    rounded = stacked(np.stack([1 - positive, positive], axis=2), known)
+    found = bayesian_calibration(rounded, n_draws=40, compiled=compiled)
+    assert np.isfinite(found.point.accuracy).all()
+
+
+def test_a_model_compiled_for_other_shapes_is_refused(compiled):
+    with pytest.raises(InputError, match="compiled for data of shapes"):
+        bayesian_calibration(simulated(n_labeled=30)[0], compiled=compiled)
+
+
+@pytest.mark.parametrize("cut", [0.0, 0.5])
+def test_a_cut_outside_its_range_is_refused(scores, compiled, cut):
+    with pytest.raises(InputError, match="cut must lie in"):
+        bayesian_calibration(scores, cut=cut, compiled=compiled)
