@@ -18,13 +18,15 @@ if TYPE_CHECKING:
     from bayescal import datasets, plots
     from bayescal.core.bin_counts import BinCounts
     from bayescal.core.binning import bin_scores
+    from bayescal.core.calibration_split import CalibrationSplit
     from bayescal.core.errors import ConvergenceWarning, InputError, OutputError, ScarWarning
     from bayescal.core.priors import Beta, HalfNormal, LogNormal, Normal
     from bayescal.core.pu_scores import PUScores
     from bayescal.core.pu_tables import read_pu_scores
     from bayescal.core.scores import Scores
     from bayescal.core.tables import read_scores
-    from bayescal.quantities import ece, pu_ece, ssme
+    from bayescal.quantities import credal, ece, pu_ece, ssme
+    from bayescal.quantities.credal.calibrator import VennAbersCalibrator
     from bayescal.results.conclusion import conclusions
     from bayescal.results.difference import difference
     from bayescal.results.intervals import interval
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
 _HOME = {
     "Beta": "bayescal.core.priors",
     "BinCounts": "bayescal.core.bin_counts",
+    "CalibrationSplit": "bayescal.core.calibration_split",
     "ConvergenceWarning": "bayescal.core.errors",
     "HalfNormal": "bayescal.core.priors",
     "InputError": "bayescal.core.errors",
@@ -47,6 +50,7 @@ _HOME = {
     "PUScores": "bayescal.core.pu_scores",
     "ScarWarning": "bayescal.core.errors",
     "Scores": "bayescal.core.scores",
+    "VennAbersCalibrator": "bayescal.quantities.credal.calibrator",
     "bin_scores": "bayescal.core.binning",
     "conclusions": "bayescal.results.conclusion",
     "difference": "bayescal.results.difference",
@@ -62,6 +66,7 @@ _HOME = {
     "summary": "bayescal.results.summary",
 }
 _MODULES = {
+    "credal": "bayescal.quantities.credal",
     "datasets": "bayescal.datasets",
     "ece": "bayescal.quantities.ece",
     "plots": "bayescal.plots",
@@ -72,6 +77,7 @@ _MODULES = {
 __all__ = [
     "Beta",
     "BinCounts",
+    "CalibrationSplit",
     "ConvergenceWarning",
     "HalfNormal",
     "InputError",
@@ -81,9 +87,11 @@ __all__ = [
     "PUScores",
     "ScarWarning",
     "Scores",
+    "VennAbersCalibrator",
     "__version__",
     "bin_scores",
     "conclusions",
+    "credal",
     "datasets",
     "difference",
     "ece",

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from bayescal.core.room import Reference
 
 # Bound here, once: the module of the same name would take the name when something loads it first.
 from bayescal.quantities.credal.bounds import bounds
@@ -20,22 +23,107 @@ if TYPE_CHECKING:
     )
     from bayescal.quantities.credal.discounting import discount
     from bayescal.quantities.credal.estimator import Estimate, estimate
+    from bayescal.quantities.credal.fitting import cases, describe, pairing
     from bayescal.quantities.credal.intervals import is_proper
     from bayescal.quantities.credal.ivap import fit_ivap, merged
+    from bayescal.quantities.credal.model import build_model
     from bayescal.quantities.credal.multiclass import fit_one_vs_rest
     from bayescal.quantities.credal.network import NetworkClassifier
+    from bayescal.quantities.credal.priors import (
+        ImpreciseDirichlet,
+        IncrementIsotonic,
+        MonotoneCurve,
+        Priors,
+    )
     from bayescal.quantities.credal.projection import divergence, project
     from bayescal.quantities.credal.self_learning import SelfLearningSettings
     from bayescal.quantities.credal.self_learning_rows import SelfLearningRows
     from bayescal.quantities.credal.self_learning_run import self_learn
+    from bayescal.quantities.credal.simulating import replicate
     from bayescal.quantities.credal.size import imprecision
+
+NAME = "credal"
+TITLE = "Venn-Abers predictors and credible bounds of class probabilities"
+ESTIMAND = (
+    "prob: the probability of the label given its score, P(Y = 1 | score), or of each class given "
+    "the score of that class. prob_lower, prob_upper: the same after imagined observations of the "
+    "other label, and of this one. decision, admissible: the class decided on, and those that "
+    "cannot be ruled out, under the bounds. proper: whether class probabilities lie between them."
+)
+REFERENCES: tuple[Reference, ...] = (
+    Reference(
+        "self-learning",
+        'C. Rodriguez, V. M. Bordini, S. Destercke and B. Quost, "Self Learning using Venn-Abers '
+        'predictors", COPA 2023, PMLR 204. https://proceedings.mlr.press/v204/rodriguez23a.html',
+        "Credal sets from Venn-Abers predictors, discounting (8) and (9), projection (7), "
+        "self-learning, Algorithms 2-4.",
+    ),
+    Reference(
+        "ivap",
+        'V. Vovk, I. Petej and V. Fedorova, "Large-scale probabilistic predictors with and without '
+        'guarantees of validity", NeurIPS 2015. https://arxiv.org/abs/1511.00213',
+        "Inductive Venn-Abers predictors, section 2; merged probabilities, section 4.",
+    ),
+    Reference(
+        "walley",
+        'P. Walley, "Inferences from Multinomial Data: Learning about a Bag of Marbles", Journal '
+        "of the Royal Statistical Society B 58(1), 1996. "
+        "https://doi.org/10.1111/j.2517-6161.1996.tb02065.x",
+        "Imprecise Dirichlet model: bounds by imagined observations.",
+    ),
+    Reference(
+        "ramsay",
+        'J. O. Ramsay, "Monotone Regression Splines in Action", Statistical Science 3(4), 1988. '
+        "https://doi.org/10.1214/ss/1177012761",
+        "I-splines of the rising curve.",
+    ),
+)
+DIMS: Mapping[str, tuple[str, ...]] = {
+    "prob": ("obs", "label_class"),
+    "prob_lower": ("obs", "label_class"),
+    "prob_upper": ("obs", "label_class"),
+    "p0": ("obs", "label_class"),
+    "p1": ("obs", "label_class"),
+    "improper": ("obs",),
+    "proper": ("obs",),
+    "decision": ("obs",),
+    "admissible": ("obs", "label_class"),
+    "intercept": ("label_class",),
+    "spread": ("label_class",),
+    "weight": ("label_class", "spline"),
+    "increment": ("label_class", "step"),
+    "rate": ("label_class", "cell"),
+    "events": ("label_class", "cell"),
+    "cell_count": ("label_class", "cell"),
+    "cell_rank": ("label_class", "cell"),
+    "target_score": ("obs", "label_class"),
+    "target_row": ("obs",),
+    "selected_gap": ("label_class",),
+    "prevalence_lower": ("label_class",),
+    "prevalence_upper": ("label_class",),
+    "merged_regret": ("label_class",),
+    "least_width": ("label_class",),
+    "log_prior/intercept": (),
+    "log_prior/spread": (),
+    "log_prior/weight": (),
+    "log_prior/increment": (),
+    "log_prior/rate": (),
+}
+WATCHED = ("prob",)
 
 _HOME = {
     "Estimate": "estimator",
+    "ImpreciseDirichlet": "priors",
+    "IncrementIsotonic": "priors",
+    "MonotoneCurve": "priors",
     "NetworkClassifier": "network",
+    "Priors": "priors",
     "SelfLearningRows": "self_learning_rows",
     "SelfLearningSettings": "self_learning",
     "VennAbersCalibrator": "calibrator",
+    "build_model": "model",
+    "cases": "fitting",
+    "describe": "fitting",
     "discount": "discounting",
     "divergence": "projection",
     "e_admissible": "decisions",
@@ -50,20 +138,35 @@ _HOME = {
     "maximin": "decisions",
     "merge_folds": "cross_venn_abers",
     "merged": "ivap",
+    "pairing": "fitting",
     "probability": "credal_sets",
     "project": "projection",
     "reachable": "credal_sets",
+    "replicate": "simulating",
     "self_learn": "self_learning_run",
     "zero_one": "decisions",
 }
 
 __all__ = [
+    "DIMS",
+    "ESTIMAND",
+    "NAME",
+    "REFERENCES",
+    "TITLE",
+    "WATCHED",
     "Estimate",
+    "ImpreciseDirichlet",
+    "IncrementIsotonic",
+    "MonotoneCurve",
     "NetworkClassifier",
+    "Priors",
     "SelfLearningRows",
     "SelfLearningSettings",
     "VennAbersCalibrator",
     "bounds",
+    "build_model",
+    "cases",
+    "describe",
     "discount",
     "divergence",
     "e_admissible",
@@ -78,9 +181,11 @@ __all__ = [
     "maximin",
     "merge_folds",
     "merged",
+    "pairing",
     "probability",
     "project",
     "reachable",
+    "replicate",
     "self_learn",
     "zero_one",
 ]
