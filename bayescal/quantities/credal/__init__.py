@@ -14,6 +14,7 @@ from bayescal.quantities.credal.bounds import bounds
 if TYPE_CHECKING:
     from bayescal.quantities.credal.calibrator import VennAbersCalibrator
     from bayescal.quantities.credal.credal_sets import expectation, probability, reachable
+    from bayescal.quantities.credal.credible import CredibleSets, credible_sets
     from bayescal.quantities.credal.cross_venn_abers import fit_cross_venn_abers, merge_folds
     from bayescal.quantities.credal.decisions import (
         e_admissible,
@@ -112,6 +113,7 @@ DIMS: Mapping[str, tuple[str, ...]] = {
 WATCHED = ("prob",)
 
 _HOME = {
+    "CredibleSets": "credible",
     "Estimate": "estimator",
     "ImpreciseDirichlet": "priors",
     "IncrementIsotonic": "priors",
@@ -123,6 +125,7 @@ _HOME = {
     "VennAbersCalibrator": "calibrator",
     "build_model": "model",
     "cases": "fitting",
+    "credible_sets": "credible",
     "describe": "fitting",
     "discount": "discounting",
     "divergence": "projection",
@@ -154,6 +157,7 @@ __all__ = [
     "REFERENCES",
     "TITLE",
     "WATCHED",
+    "CredibleSets",
     "Estimate",
     "ImpreciseDirichlet",
     "IncrementIsotonic",
@@ -166,6 +170,7 @@ __all__ = [
     "bounds",
     "build_model",
     "cases",
+    "credible_sets",
     "describe",
     "discount",
     "divergence",

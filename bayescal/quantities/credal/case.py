@@ -19,7 +19,7 @@ from bayescal.quantities.credal.doubt import doubts
 from bayescal.quantities.credal.estimator import Estimate, estimate
 from bayescal.quantities.credal.family import Draws, Exact, Family, Floats, cells_of, family
 from bayescal.quantities.credal.imagined import Imagined
-from bayescal.quantities.credal.joint import both_classes, joint
+from bayescal.quantities.credal.joint import joint, joint_binary
 from bayescal.quantities.credal.priors import ImpreciseDirichlet, Priors
 from bayescal.quantities.credal.problem import Problem
 
@@ -225,7 +225,8 @@ class CredalCase:
         found = self.imagined(draws)
         before = self.rates.prior_draws(PRIOR_DRAWS, rng)
         prior = self.imagined({name: value[None] for name, value in before.items()})
-        theory, words = self._bounds()
+        told = estimate(self.data)
+        theory, words = self._bounds(told)
         return Pieces(
             posterior=self._squeezed({**found._asdict(), **draws}) | self._joint(found),
             prior=self._squeezed(prior._asdict()),
@@ -242,7 +243,7 @@ class CredalCase:
                 ),
                 "target_row": self.rows,
             },
-            point_estimate=self._point_estimate(),
+            point_estimate=self._point_estimate(told),
             bounds=theory,
             bounds_attrs=words,
             diagnostics={
@@ -255,24 +256,20 @@ class CredalCase:
     def _joint(self, found: Imagined) -> dict[str, NDArray[Any]]:
         """Decisions under the bounds of each draw; of several classes, whether sets are proper."""
         if self.is_binary:
-            lower, upper = both_classes(found.prob_lower[..., 0], found.prob_upper[..., 0])
-        else:
-            lower, upper = found.prob_lower, found.prob_upper
-        told = joint(lower, upper)._asdict()
-        return {name: value for name, value in told.items() if name != "proper" or self.curves[1:]}
+            told = joint_binary(found.prob_lower[..., 0], found.prob_upper[..., 0])
+            return {"decision": told.decision, "admissible": told.admissible}
+        return joint(found.prob_lower, found.prob_upper)._asdict()
 
-    def _point_estimate(self) -> dict[str, Any]:
+    def _point_estimate(self, told: Estimate) -> dict[str, Any]:
         """The paper's estimates of the rows held, and the share of improper ones of all."""
-        told = estimate(self.data)
         few = Estimate._make(value[self.rows] for value in told)._asdict()
         return few | {
             "n": self.data.n_calibration,
             "improper_share": float(told.improper.mean()),
         }
 
-    def _bounds(self) -> tuple[dict[str, Any], dict[str, dict[str, str]]]:
+    def _bounds(self, told: Estimate) -> tuple[dict[str, Any], dict[str, dict[str, str]]]:
         """Theory's bounds of each class, and their words."""
-        told = estimate(self.data)
         n = self.data.n_calibration
         pairs = [(told.p0, told.p1)] if self.is_binary else zip(told.p0.T, told.p1.T, strict=True)
         each = [bounds(p0, p1, n)._asdict() for p0, p1 in pairs]
@@ -294,7 +291,7 @@ class CredalCase:
 
     def _target_score(self) -> NDArray[np.floating]:
         score = self.data.target.y_prob[0][self.rows]
-        return score[:, None] if score.ndim == 1 else score
+        return np.asarray(score[:, None] if score.ndim == 1 else score)
 
     def _squeezed(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Arrays without the dim of the curves, where there is only one."""

@@ -14,7 +14,7 @@ from bayescal.quantities.credal.case import CredalCase
 from bayescal.quantities.credal.priors import Priors
 
 # Curves times rows that a result holds draws of, so that its size does not grow with the rows.
-MOST: Final = 400
+MOST: Final = 200
 FEWEST: Final = 20
 
 
@@ -54,7 +54,7 @@ def held_rows(data: CalibrationSplit) -> NDArray[np.intp]:
     Returns
     -------
     ndarray of shape (obs,), int
-        All of them up to 400 (of several classes, up to 400 values and at least 20 rows). Of more,
+        All of them up to 200 (of several classes, up to 200 values and at least 20 rows). Of more,
         rows evenly spaced in the order of their scores (the first classifier's, of the last class),
         the least and the largest among them.
     """

@@ -1,4 +1,4 @@
-"""What draws of the bounds say of a row: is its credal set proper, and which class is decided on?"""
+"""What draws of bounds say of a row: is its credal set proper, and which class is chosen."""
 
 from __future__ import annotations
 
@@ -66,8 +66,8 @@ def joint(lower: Floats, upper: Floats) -> Joint:
     )
 
 
-def both_classes(lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
-    """Make bounds of both classes of a binary task from those of label 1.
+def joint_binary(lower: Floats, upper: Floats) -> Joint:
+    """Look at the credal sets of a binary task, as `joint` does, at a fraction of the cost.
 
     Parameters
     ----------
@@ -76,7 +76,12 @@ def both_classes(lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
 
     Returns
     -------
-    lower, upper : ndarray of shape (..., 2)
-        Bounds of labels 0 and 1.
+    Joint
+        Every set is proper.
     """
-    return np.stack([1 - upper, lower], axis=-1), np.stack([1 - lower, upper], axis=-1)
+    return Joint(
+        np.ones(lower.shape, bool),
+        # Label 0 has the lower probability 1 - upper, and is the first of equals.
+        (lower > 1 - upper).astype(np.int64),
+        np.stack([lower <= 0.5, upper >= 0.5], axis=-1),
+    )
