@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from bayescal.core.tables import read_scores
     from bayescal.quantities import credal, ece, pu_ece, ssme
     from bayescal.quantities.credal.calibrator import VennAbersCalibrator
+    from bayescal.results.best import best
     from bayescal.results.conclusion import conclusions
     from bayescal.results.difference import difference
     from bayescal.results.intervals import interval
@@ -51,6 +52,7 @@ _HOME = {
     "ScarWarning": "bayescal.core.errors",
     "Scores": "bayescal.core.scores",
     "VennAbersCalibrator": "bayescal.quantities.credal.calibrator",
+    "best": "bayescal.results.best",
     "bin_scores": "bayescal.core.binning",
     "conclusions": "bayescal.results.conclusion",
     "difference": "bayescal.results.difference",
@@ -89,6 +91,7 @@ __all__ = [
     "Scores",
     "VennAbersCalibrator",
     "__version__",
+    "best",
     "bin_scores",
     "conclusions",
     "credal",

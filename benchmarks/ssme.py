@@ -117,12 +117,12 @@ def run(
         print(f"{name} split {seed}: {len(found)} methods, {took:.1f} s", flush=True)
 
 
-def curve(made: Mapping[str, Callable[[], Task]], names: Sequence[str]) -> None:
+def curve(made: Mapping[str, Callable[[], Task]], names: Sequence[str], redo: bool) -> None:
     """Mean absolute error of labelled rows alone, by their number."""
     known: dict[str, Any] = {}
     if (RESULTS / "ssme_curve.json").exists():
         known = read("ssme_curve")["tasks"]
-    for name in names:
+    for name in (name for name in names if redo or name not in known):
         task = made[name]()
         truth = metrics(task.probs, np.eye(task.probs.shape[2])[task.labels])
         errors = labeled_errors(task.probs, task.labels, truth, sizes=SIZES, seed=20)
@@ -154,7 +154,7 @@ def main() -> None:
         parser.error("--data is needed to compute")
     made = tasks(given.data)
     if given.curve:
-        curve(made, given.tasks)
+        curve(made, given.tasks, given.redo)
         return
     known = GROUPED if given.groups else METHODS
     methods = {name: known[name] for name in given.methods if name in known}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from bayescal.cli.options import Bins, Data
+from bayescal.cli.options import Bins, Data, Panel
 
 if TYPE_CHECKING:
     from bayescal.core.scores import Scores
@@ -68,6 +68,36 @@ def read(data: Data) -> Scores:
     """
     if data.multiclass is not None:
         return _read_classes(data)
+    from bayescal.core.tables import read_scores
+
+    return read_scores(
+        data.file,
+        label=data.label,
+        score=list(data.scores),
+        group=data.group,
+        pos_label=data.pos_label,
+        from_logits=data.from_logits,
+    )
+
+
+def read_panel(data: Panel) -> Scores:
+    """Read the columns of several classifiers, labels missing where they are not known.
+
+    Parameters
+    ----------
+    data : Panel
+        The options.
+
+    Returns
+    -------
+    Scores
+        One classifier a score column.
+
+    Raises
+    ------
+    InputError
+        If the file or a column is missing or damaged, or the values are no scores and labels.
+    """
     from bayescal.core.tables import read_scores
 
     return read_scores(

@@ -47,7 +47,7 @@ def finish(tree: DataTree, *, prob: float, output: Path | None, table: bool = Tr
         The exit code: 0, or 3 where the sampler did not converge.
     """
     if table:
-        print_posterior([*posterior_rows(tree, prob), *marginal_rows(tree, prob)], prob)
+        _print_table(tree, prob)
         click.echo(f"Posterior: {tree.attrs['sampler']}.")
     if output is not None:
         click.echo(f"Written: {output.resolve()}", err=not table)
@@ -58,3 +58,14 @@ def finish(tree: DataTree, *, prob: float, output: Path | None, table: bool = Tr
     elif status != "ok":
         warn(status)
     return OK if converged else NOT_CONVERGED
+
+
+def _print_table(tree: DataTree, prob: float) -> None:
+    from bayescal.results.metrics import is_joint
+
+    if is_joint(tree):
+        from bayescal.cli.metrics_table import print_metrics
+
+        print_metrics(tree, prob)
+    else:
+        print_posterior([*posterior_rows(tree, prob), *marginal_rows(tree, prob)], prob)

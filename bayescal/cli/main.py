@@ -15,6 +15,7 @@ from bayescal.cli.errors import guarded
 _COMMANDS: Final = {
     "ece": "bayescal.cli.ece",
     "pu-ece": "bayescal.cli.pu_ece",
+    "ssme": "bayescal.cli.ssme",
     "sensitivity": "bayescal.cli.sensitivity",
     "report": "bayescal.cli.report",
     "demo": "bayescal.cli.demo",

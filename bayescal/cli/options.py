@@ -122,6 +122,54 @@ _SAMPLING: Final = (
 )
 
 
+PANEL_PRIOR_HELP: Final = (
+    "agreement (the classifiers pooled by agreement), mean (their plain mean), gaussian or "
+    "student-t (mixtures); with :POWER for another power of the labels' likelihood than 0.6, "
+    "1 being the plain posterior."
+)
+
+_PANEL: Final = (
+    *_DATA[:2],
+    click.option(
+        "--score",
+        "scores",
+        required=True,
+        multiple=True,
+        metavar="COLUMN",
+        help="Column of a classifier's scores; repeat it for each classifier.",
+    ),
+    *_DATA[3:6],
+    click.option(
+        "--labeling",
+        type=click.Choice(["random", "one-per-class"]),
+        default="random",
+        show_default=True,
+        help="How rows were chosen to be labelled: at random, or so that each class has a label.",
+    ),
+    click.option(
+        "--ece",
+        type=click.Choice(["equal-mass", "equal-width", "top-label"]),
+        default="equal-mass",
+        show_default=True,
+        help="Convention of the calibration errors.",
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Panel:
+    """Which columns of which file, how rows were labelled, and which calibration error."""
+
+    file: Path
+    label: str
+    scores: tuple[str, ...]
+    group: str | None
+    pos_label: str
+    from_logits: bool
+    labeling: str
+    ece: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Data:
     """Which columns of which file, and what they are."""
@@ -176,6 +224,16 @@ def fit_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def sampling_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options of fitting, but for the prior."""
     return _all(_SAMPLING, command)
+
+
+def nuts_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of fitting by NUTS alone, but for the prior."""
+    return _all(_SAMPLING[1:], command)
+
+
+def panel_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add FILE, its columns and how labels and metrics are meant, for several classifiers."""
+    return _all(_PANEL, command)
 
 
 def take[T](kind: type[T], given: dict[str, Any]) -> T:

@@ -9,13 +9,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bayescal.cli.options import (
+    PANEL_PRIOR_HELP,
     PATH,
     PRIOR_HELP,
     Bins,
     Data,
     Fit,
+    Panel,
     bin_options,
     data_options,
+    nuts_options,
+    panel_options,
     sampling_options,
     take,
 )
@@ -65,9 +69,10 @@ def ece(priors: tuple[str, ...], threshold: float | None, output: Path | None, *
 
     data, bins, how = take(Data, given), take(Bins, given), take(Fit, given | {"prior": priors[0]})
     named = _named(priors, "--prior", priors_from_text)
-    options = {"multiclass": data.multiclass or "top-label"}
+    options = _binned(bins) | {"multiclass": data.multiclass or "top-label"}
+    options["quick"] = how.quick
     return _compare(
-        room, lambda: scores_of(data, bins), lambda _: named, bins, how, threshold, output, options
+        room, lambda: scores_of(data, bins), lambda _: named, how, threshold, output, options
     )
 
 
@@ -124,7 +129,57 @@ def pu_ece(
             priors, "--class-prior", lambda text: pu_priors_from_text(text, how.prior, data)
         )
 
-    return _compare(room, read, named, bins, how, threshold, output, {})
+    options = _binned(bins) | {"quick": how.quick}
+    return _compare(room, read, named, how, threshold, output, options)
+
+
+@command.command("ssme")
+@panel_options
+@click.option(
+    "--prior",
+    "priors",
+    required=True,
+    multiple=True,
+    metavar="PRIOR",
+    help=f"Twice or more: {PANEL_PRIOR_HELP}",
+)
+@click.option(
+    "--metric",
+    type=click.Choice(["accuracy", "ece", "auc", "auprc", "mce", "log_loss", "brier"]),
+    default="accuracy",
+    show_default=True,
+    help="What the conclusion is on.",
+)
+@nuts_options
+@click.option(
+    "--threshold",
+    type=float,
+    help="Value of the metric that matters: do all priors agree on which side of it the answer "
+    "lies?",
+)
+@_OUTPUT
+def ssme(
+    priors: tuple[str, ...],
+    metric: str,
+    threshold: float | None,
+    output: Path | None,
+    **given: Any,
+) -> int:
+    """Metrics of several classifiers from few labels in FILE, prior by prior."""
+    from bayescal.cli.data import read_panel
+    from bayescal.cli.ssme_priors import ssme_priors_from_text
+    from bayescal.quantities import ssme as room
+
+    data, how = take(Panel, given), take(Fit, given | {"prior": priors[0], "quick": False})
+    named = _named(priors, "--prior", ssme_priors_from_text)
+    options = {"labeling": data.labeling, "ece": data.ece, "var": metric}
+    return _compare(
+        room, lambda: read_panel(data), lambda _: named, how, threshold, output, options
+    )
+
+
+def _binned(bins: Bins) -> dict[str, Any]:
+    return {"n_bins": bins.n_bins, "strategy": bins.strategy, "closed": bins.closed}
 
 
 def _named(texts: Sequence[str], option: str, read: Callable[[str], Any]) -> dict[str, Any]:
@@ -141,7 +196,6 @@ def _compare(
     room: Room,
     read: Callable[[], Any],
     named: Callable[[Any], Mapping[str, Any]],
-    bins: Bins,
     how: Fit,
     threshold: float | None,
     output: Path | None,
@@ -166,14 +220,10 @@ def _compare(
                 room,
                 data,
                 priors,
-                n_bins=bins.n_bins,
-                strategy=bins.strategy,
-                closed=bins.closed,
                 draws=how.draws,
                 tune=how.tune,
                 target_accept=how.target_accept,
                 seed=how.seed,
-                quick=how.quick,
                 prob=how.prob,
                 threshold=threshold,
                 progress=update,
@@ -182,6 +232,6 @@ def _compare(
             )
         write(tree, output, how.prob)
     code = finish(tree, prob=how.prob, output=output)
-    for one in conclusions(tree, prob=how.prob, threshold=threshold):
+    for one in conclusions(tree, options.get("var"), how.prob, threshold):
         click.echo(one_line(one.text))
     return code

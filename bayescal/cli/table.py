@@ -80,13 +80,13 @@ def print_posterior(rows: Sequence[Row], prob: float) -> None:
     """Write the table of a result to stdout."""
     columns = ["", "rows", "ECE, plug-in", "ECE, posterior", f"{percent(prob)} interval"]
     columns += ["P(calibrated)", "status"]
-    _print(columns, [_posterior_cells(row) for row in rows])
+    print_columns(columns, [_posterior_cells(row) for row in rows])
 
 
 def print_estimates(rows: Sequence[Row]) -> None:
     """Write the table of point estimates to stdout."""
     columns = ["", "rows", "ECE, plug-in", "MCE, plug-in", "l2, debiased"]
-    _print(
+    print_columns(
         columns,
         [
             [
@@ -116,7 +116,8 @@ def _posterior_cells(row: Row) -> list[str]:
     ]
 
 
-def _print(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+def print_columns(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Write a table to stdout: the first and last column to the left, the others to the right."""
     from rich import box
     from rich.console import Console
     from rich.table import Table

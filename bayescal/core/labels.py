@@ -86,7 +86,7 @@ def code_binary(
     Raises
     ------
     InputError
-        If no row is labelled, there are more than two labels, or `pos_label` is none of them.
+        If there are more than two labels, or `pos_label` is none of them.
 
     Examples
     --------
@@ -98,7 +98,6 @@ def code_binary(
     if positive is None:
         raise InputError(f"pos_label must be a word, a whole number or a bool; got {pos_label!r}.")
     codes, values = factorize(column, name)
-    _check_some_label(codes, values, name)
     if classes is not None:
         pair = _as_labels(classes, 2, "the binary task")
         place = _position(positive, pair)
@@ -108,14 +107,6 @@ def code_binary(
     else:
         order = _binary_pair(values, positive, name)
     return _recode(codes, values, order, name), order
-
-
-def _check_some_label(codes: Codes, values: tuple[Label, ...], name: str) -> None:
-    if len(codes) and not values:
-        raise InputError(
-            f"{name} must hold at least one label; all {len(codes)} rows are missing. "
-            "Label some rows: calibration cannot be measured without."
-        )
 
 
 def _no_positive(positive: Label, values: Sequence[Label], where: str) -> str:
@@ -134,6 +125,8 @@ def _binary_pair(values: tuple[Label, ...], positive: Label, name: str) -> tuple
             f"{listing(values)}. Pass y_prob of shape (obs, class), or recode the labels to "
             f"pos_label={positive!r} and one other."
         )
+    if not values:
+        return _negative_of(positive), positive
     place = _position(positive, values)
     if len(values) == 2:
         if place is None:
@@ -211,7 +204,7 @@ def code_classes(
     Raises
     ------
     InputError
-        If no row is labelled or a label has no column.
+        If a label has no column.
 
     Examples
     --------
@@ -220,7 +213,6 @@ def code_classes(
     (array([1, 2], dtype=int32), ('bird', 'cat', 'dog'))
     """
     codes, values = factorize(column, name)
-    _check_some_label(codes, values, name)
     numbers: tuple[Label, ...] = tuple(range(n_classes))
     if classes is not None:
         order = _as_labels(classes, n_classes, "the columns of y_prob")

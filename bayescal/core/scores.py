@@ -294,7 +294,7 @@ class Scores:
         Raises
         ------
         InputError
-            If `multiclass` is something else.
+            If `multiclass` is something else, or no row is labelled.
 
         Examples
         --------
@@ -306,6 +306,11 @@ class Scores:
         """
         check_choice(multiclass, MULTICLASS, "multiclass")
         labeled = self.y_true != MISSING
+        if self.n_obs and not labeled.any():
+            raise InputError(
+                f"y_true must hold at least one label; all {self.n_obs} rows are missing. Label "
+                "some rows: calibration cannot be measured without."
+            )
         rows = None if labeled.all() else labeled
         return tuple(
             self._task({"classifier": name} | coords, score, event, rows)

@@ -18,6 +18,7 @@ from bayescal.results import schema
 from bayescal.results.difference import Difference, difference
 from bayescal.results.intervals import interval
 from bayescal.results.lookup import find_case
+from bayescal.results.metrics import HIGHER, check_separate, metric_title
 from bayescal.results.schema import Case
 from bayescal.results.summary import NOT_CONVERGED, averaged_mean, case_converged
 
@@ -62,6 +63,7 @@ def plot_comparison(tree: xr.DataTree, var: str = "ece", prob: float = 0.9) -> F
     InputError
         If the result has no such variable.
     """
+    check_separate(tree, "a forest of calibration errors")
     found = schema.cases(tree)
     outer, inner = interval(tree, var, prob), interval(tree, var, _INNER)
     rows = [_case_row(tree, var, case, outer, inner) for case in found]
@@ -82,25 +84,25 @@ def plot_differences(
     class_: str | None = None,
     group: str | None = None,
 ) -> Figure:
-    """Draw a forest of the differences of every classifier's error from one of them.
+    """Draw a forest of the differences of every classifier's error or metric from one of them.
 
     Parameters
     ----------
     tree : xarray.DataTree
         A result of several classifiers on the same rows.
     var : {"tce", "ece", "mce"}
-        Which error.
+        Which error; of a result of `bayescal.ssme`, any of its metrics.
     prob : float
         Posterior probability of the thin interval; the thick one has 50%.
     reference : str, optional
-        The classifier to subtract; the one with the smallest mean error by default.
+        The classifier to subtract; the best by its mean by default.
     class_, group : str, optional
         Which class and group, needed where the result tells several apart.
 
     Returns
     -------
     matplotlib.figure.Figure
-        A row a classifier; right of 0 it is worse calibrated than the reference.
+        A row a classifier; right of 0 its error or metric is larger than the reference's.
 
     Raises
     ------
@@ -114,11 +116,16 @@ def plot_differences(
             "Fit several with Scores.stack."
         )
     means = {name: averaged_mean(tree, var, find_case(tree, name, class_, group)) for name in names}
-    base = find_case(tree, reference).classifier if reference else min(means, key=means.__getitem__)
+    higher = var in HIGHER
+    best = max if higher else min
+    base = (
+        find_case(tree, reference).classifier if reference else best(means, key=means.__getitem__)
+    )
     rows = [
         _difference_row(
             difference(tree, name, base, var, prob, class_=class_, group=group),
             difference(tree, name, base, var, _INNER, class_=class_, group=group),
+            higher=higher,
             converged=all(
                 case_converged(tree, find_case(tree, one, class_, group)) for one in (name, base)
             ),
@@ -126,14 +133,15 @@ def plot_differences(
         for name in names
         if name != base
     ]
-    rows.sort(key=lambda row: row.mean)
+    rows.sort(key=lambda row: -row.mean if higher else row.mean)
     shown = [find_case(tree, name, class_, group) for name in names]
     figure, ax = _forest(rows, style.notes_for(tree, shown))
     ax.axvline(0, color=style.GREY, linewidth=1, linestyle=(0, (4, 3)), zorder=1)
     ax.set_xlim(*_both_ends(rows))
     where = ", ".join(style.shorten(value) for value in (class_, group) if value is not None)
     ax.set_xlabel(
-        f"{var.upper()} minus that of {style.shorten(base)}" + (f" ({where})" if where else ""),
+        f"{metric_title(var)} minus that of {style.shorten(base)}"
+        + (f" ({where})" if where else ""),
         parse_math=False,
     )
     _legend(figure, prob, point=None)
@@ -157,9 +165,10 @@ def _case_row(
     )
 
 
-def _difference_row(wide: Difference, narrow: Difference, *, converged: bool) -> _Row:
+def _difference_row(wide: Difference, narrow: Difference, *, higher: bool, converged: bool) -> _Row:
     ends = (wide.lower, wide.upper)
-    sure = f"P(worse) {probability(wide.prob_first_larger)}"
+    larger = wide.prob_first_larger
+    sure = f"P(worse) {probability(1 - larger - wide.prob_equal if higher else larger)}"
     return _Row(
         label=style.shorten(wide.first),
         mean=wide.mean,

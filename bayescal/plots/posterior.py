@@ -18,6 +18,7 @@ from bayescal.plots.density import density
 from bayescal.plots.wording import probability
 from bayescal.results import schema
 from bayescal.results.intervals import interval
+from bayescal.results.metrics import check_separate
 from bayescal.results.schema import Case
 from bayescal.results.summary import averaged_mean
 
@@ -50,6 +51,7 @@ def plot_posterior(tree: xr.DataTree, var: str = "ece", prob: float = 0.9) -> Fi
     InputError
         If the result has no such variable.
     """
+    check_separate(tree, "a posterior of calibration errors")
     bounds = interval(tree, var, prob)
     found = schema.cases(tree)
     figure, axes = panels(tree, found)

@@ -16,6 +16,7 @@ from bayescal.plots import style
 from bayescal.plots.density import density
 from bayescal.plots.posterior import name_below, panels
 from bayescal.results import schema
+from bayescal.results.metrics import check_separate
 from bayescal.results.schema import Case
 
 
@@ -39,6 +40,7 @@ def plot_prior_posterior(tree: xr.DataTree, var: str = "ece") -> Figure:
     InputError
         If the result has no prior draws, or no such variable.
     """
+    check_separate(tree, "a prior against a posterior of calibration errors")
     found = schema.cases(tree)
     if schema.PRIOR not in tree.children:
         raise InputError(

@@ -17,6 +17,7 @@ from bayescal.plots.wording import number, probability
 from bayescal.results import schema
 from bayescal.results.intervals import interval, tail
 from bayescal.results.lookup import find_case
+from bayescal.results.metrics import check_separate
 from bayescal.results.schema import Case
 from bayescal.results.summary import averaged_mean
 
@@ -51,6 +52,7 @@ def plot_reliability(
     InputError
         If no case matches, or the result has no calibration curve.
     """
+    check_separate(tree, "a reliability diagram")
     case = find_case(tree, classifier, class_, group)
     figure = style.new_figure(4.8, 5.9, style.notes_for(tree, [case]))
     top, bottom = figure.subplots(2, 1, sharex=True, height_ratios=(5, 1))

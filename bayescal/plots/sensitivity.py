@@ -19,6 +19,7 @@ from bayescal.plots.density import density
 from bayescal.plots.wording import number, probability
 from bayescal.results import schema
 from bayescal.results.conclusion import Conclusion, UnderPrior, conclusions, default_quantity
+from bayescal.results.metrics import is_joint, metric_title
 from bayescal.results.prior_grid import priors_of, without_prior
 from bayescal.results.schema import Case
 
@@ -44,7 +45,7 @@ def plot_sensitivity(
     tree : xarray.DataTree
         What `bayescal.prior_sensitivity` returned.
     var : str, optional
-        A variable of its posterior with one number a case; ``tce`` by default, else ``ece``.
+        A variable of its posterior with one number a case; by default that of the conclusion.
     prob : float
         Posterior probability of the interval below each density.
     threshold : float, optional
@@ -76,10 +77,9 @@ def plot_sensitivity(
     grid = figure.subplots(rows, columns, squeeze=False, sharey=True)
     for spare in list(grid.flat)[len(found) :]:
         spare.remove()
-    ends = [_end(tree, name, cases) for cases in gathered]
-    shared = max(ends) <= 5 * min(ends)
-    for ax, one, cases, end in zip(grid.flat, found, gathered, ends, strict=False):
-        _draw_rows(ax, tree, one, cases, max(ends) if shared else end)
+    limits = _limits(tree, name, gathered)
+    for ax, one, cases, ends in zip(grid.flat, found, gathered, limits, strict=False):
+        _draw_rows(ax, tree, one, cases, ends)
         if len(found) == 1:
             _write_numbers(ax, one)
         else:
@@ -146,19 +146,41 @@ def _not_surviving(found: list[Conclusion]) -> list[style.Note]:
 
 
 def _axis_name(var: str) -> str:
-    return var.upper() if var in schema.CALIBRATION_ERRORS else var.replace("_", " ")
+    return metric_title(var)
 
 
-def _end(tree: xr.DataTree, var: str, cases: tuple[Case, ...]) -> float:
-    """Right end of a panel: room for all its densities."""
+def _limits(
+    tree: xr.DataTree, var: str, gathered: list[tuple[Case, ...]]
+) -> list[tuple[float, float]]:
+    """Ends of the panels: alike, unless the narrowest would then be a mere line.
+
+    Errors are seen from 0 on; metrics where their draws are.
+    """
+    quantiles = [_spread(tree, var, cases) for cases in gathered]
+    if is_joint(tree):
+        low, high = min(one[0] for one in quantiles), max(one[1] for one in quantiles)
+        margin = max(0.03 * (high - low), 1e-6)
+        return [(max(low - margin, 0.0), high + margin)] * len(gathered)
+    ends = [max(1.06 * high, 1e-6) for _, high in quantiles]
+    shared = max(ends) <= 5 * min(ends)
+    return [(-0.03 * end, end) for end in ([max(ends)] * len(ends) if shared else ends)]
+
+
+def _spread(tree: xr.DataTree, var: str, cases: tuple[Case, ...]) -> tuple[float, float]:
+    """Lowest and highest of what the densities of a panel have to show."""
     draws = [schema.variable(tree, schema.POSTERIOR, var, case).values for case in cases]
-    return max(1.06 * max(float(np.quantile(one, 0.998)) for one in draws), 1e-6)
+    ends = [np.nanquantile(one, (0.002, 0.998)) for one in draws]
+    return min(float(low) for low, _ in ends), max(float(high) for _, high in ends)
 
 
 def _draw_rows(
-    ax: Axes, tree: xr.DataTree, one: Conclusion, cases: tuple[Case, ...], end: float
+    ax: Axes,
+    tree: xr.DataTree,
+    one: Conclusion,
+    cases: tuple[Case, ...],
+    ends: tuple[float, float],
 ) -> None:
-    x = np.linspace(0, end, 400)
+    x = np.linspace(max(ends[0], 0.0), ends[1], 400)
     for place, (row, case) in enumerate(zip(one.rows, cases, strict=True)):
         base = float(len(cases) - 1 - place)
         colour = style.BLUE if row.converged else style.RED
@@ -176,7 +198,7 @@ def _draw_rows(
     if one.threshold is not None:
         ax.axvline(one.threshold, color=style.VERMILLION, linewidth=1.3, linestyle=_PLUG_DASH)
     style.dress(ax, grid="x")
-    ax.set_xlim(-0.03 * end, end)
+    ax.set_xlim(*ends)
     ax.set_ylim(-0.3, len(cases) - 0.1)
     ax.spines["left"].set_visible(False)
     ax.set_yticks(
@@ -226,7 +248,9 @@ def _write_numbers(ax: Axes, one: Conclusion) -> None:
 
 
 def _legend(figure: Figure, found: list[Conclusion], prob: float) -> None:
-    error = found[0].var in schema.CALIBRATION_ERRORS
+    # Of metrics no prior gives exact calibration a probability.
+    error = any(row.p_calibrated is not None for one in found for row in one.rows)
+    error = error and found[0].var in schema.CALIBRATION_ERRORS
     entries: dict[str, Artist] = {
         "posterior if miscalibrated" if error else "posterior": Patch(
             facecolor=style.BLUE, alpha=0.25

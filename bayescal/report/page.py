@@ -94,4 +94,7 @@ def _rows(view: View) -> str:
         return (
             f"{count(attrs['n_positive'])} positives, {count(attrs['n_unlabeled'])} unlabelled rows"
         )
+    if view.is_joint:
+        labeled = int(attrs["n_labeled"])
+        return f"{count(labeled)} labelled rows, {count(int(attrs['n_obs']) - labeled)} without"
     return f"{count(attrs['n_labeled'])} labelled rows" if "n_labeled" in attrs else ""

@@ -13,6 +13,7 @@ import xarray as xr
 from bayescal.report.numbers import decimals
 from bayescal.results import schema
 from bayescal.results.intervals import interval
+from bayescal.results.metrics import is_joint
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ class View:
         """The title, with what tells this result from others of the same quantity."""
         parts = [self.title]
         multiclass = self.text("multiclass", "binary")
-        if multiclass != "binary":
+        if multiclass != "binary" and not self.is_joint:
             parts.append(multiclass)
         if schema.GROUP in self.dims_of_cases:
             parts.append("by group")
@@ -60,6 +61,11 @@ class View:
     def is_grid(self) -> bool:
         """Whether this is the same data under several priors."""
         return schema.is_prior_grid(self.tree)
+
+    @property
+    def is_joint(self) -> bool:
+        """Whether one posterior holds the metrics of all classifiers."""
+        return is_joint(self.tree)
 
     @property
     def dims_of_cases(self) -> tuple[str, ...]:
@@ -86,7 +92,12 @@ class View:
 
     @property
     def target(self) -> str | None:
-        """The posterior variable that is the answer: ``tce``, else ``ece``, else None."""
+        """The calibration error that is the answer: ``tce``, else ``ece``, else None.
+
+        None too where the answer is about metrics of several classifiers.
+        """
+        if self.is_joint:
+            return None
         names = ("tce", "ece")
         return next((name for name in names if self.has(schema.POSTERIOR, name)), None)
 

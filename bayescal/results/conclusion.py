@@ -11,6 +11,7 @@ import xarray as xr
 from bayescal.core.errors import InputError
 from bayescal.results import schema
 from bayescal.results.intervals import interval
+from bayescal.results.metrics import is_joint, metric_title
 from bayescal.results.prior_grid import priors_of, without_prior
 from bayescal.results.schema import Case
 from bayescal.results.summary import averaged_mean, case_converged
@@ -20,6 +21,7 @@ _NAMES: Final = {
     "ece": "binned calibration error (ECE)",
     "mce": "largest calibration gap (MCE)",
 }
+_UNTOLD: Final = {"unknown", ""}
 _LEAST_SD: Final = 1e-12
 
 
@@ -42,10 +44,11 @@ class UnderPrior:
         priors' mean variance).
     converged : bool
         Whether the fit passed its diagnostics.
-    side : {"below", "above", "both", "unknown"}
+    side : {"below", "above", "both", "unknown", ""}
         Where the interval lies: below or above the threshold, or on both sides of it. Against
         perfect calibration, "both" is an interval that starts at 0, "above" one that does not, and
-        "unknown" a prior that gives calibration no probability and so cannot tell.
+        "unknown" a prior that gives calibration no probability and so cannot tell. "" where there
+        is nothing to be held against: metrics without a threshold.
     """
 
     prior: str
@@ -103,7 +106,7 @@ class Conclusion:
         bool
             Priors that cannot tell the sides are left out.
         """
-        return len({row.side for row in self.rows} - {"unknown"}) <= 1
+        return len({row.side for row in self.rows} - _UNTOLD) <= 1
 
     @property
     def survives(self) -> bool:
@@ -147,7 +150,7 @@ class Conclusion:
         str
             Whether it survives and why, and which prior moves the mean most.
         """
-        what = _NAMES.get(self.var, self.var.replace("_", " "))
+        what = _NAMES.get(self.var, metric_title(self.var))
         of = f" of {self.case}" if self.case else ""
         head = f"{what}{of}".strip()
         doubt = "" if self.converged else "Not to be relied on, a fit did not converge. "
@@ -170,12 +173,12 @@ class Conclusion:
         if not self.agree:
             sides: dict[str, list[str]] = {}
             for row in self.rows:
-                if row.side != "unknown":
+                if row.side not in _UNTOLD:
                     sides.setdefault(row.side, []).append(row.prior)
             told = [f"{self._where(side)} under {_list(names)}" for side, names in sides.items()]
             return f"{intervals} {' but '.join(told)}"
         number = "both" if len(self.rows) == 2 else f"all {len(self.rows)}"
-        told_sides = {row.side for row in self.rows} - {"unknown"}
+        told_sides = {row.side for row in self.rows} - _UNTOLD
         where = "".join(f" and {self._where(side)}" for side in told_sides)
         unknown = [row.prior for row in self.rows if row.side == "unknown"]
         apart = f"; {_list(unknown)} cannot tell calibration" if unknown else ""
@@ -212,12 +215,13 @@ def conclusions(
     tree : xarray.DataTree
         What `bayescal.prior_sensitivity` returned.
     var : str, optional
-        A variable of its posterior with one number a case; ``tce`` by default, else ``ece``.
+        A variable of its posterior with one number a case; by default ``accuracy`` of results of
+        `bayescal.ssme`, else ``tce``, else ``ece``.
     prob : float, in (0, 1), default 0.9
         Probability of the intervals.
     threshold : float, optional
         What the quantity is held against, say the error that is still tolerable; perfect
-        calibration by default.
+        calibration by default, and nothing for results of `bayescal.ssme`.
 
     Returns
     -------
@@ -233,10 +237,11 @@ def conclusions(
     Notes
     -----
     The conclusion survives if, first, the intervals under every two priors overlap and, second,
-    all lie on the same side: all wholly below `threshold`, all wholly above it, or all across it.
-    Without a threshold the sides are "perfect calibration is excluded" (the interval does not start
-    at 0) and "it is not". Both are rules of thumb for reading, not tests. Shifts of the mean
-    are from the first prior, in posterior standard deviations.
+    all lie on the same side: all wholly below `threshold`, all wholly above it, or all across
+    it. Without a threshold the sides are "perfect calibration is excluded" (the interval does
+    not start at 0) and "it is not"; metrics of several classifiers have no such sides. Both are
+    rules of thumb for reading, not tests. Shifts of the mean are from the first prior, in
+    posterior standard deviations.
     """
     priors_of(tree)
     name = var or default_quantity(tree)
@@ -245,7 +250,7 @@ def conclusions(
         raise InputError(
             f"var must have one number a case; {name!r} has dims {draws.dims[2:]}. Choose another."
         )
-    if threshold is None and name not in schema.CALIBRATION_ERRORS:
+    if threshold is None and not is_joint(tree) and name not in schema.CALIBRATION_ERRORS:
         raise InputError(
             f"threshold must be given for {name!r}: only calibration errors have a value, 0, that "
             "stands for perfect calibration. Pass the value that matters."
@@ -268,10 +273,10 @@ def default_quantity(tree: xr.DataTree) -> str:
     Returns
     -------
     str
-        ``tce`` if the posterior has it, else ``ece``, else its first variable.
+        ``accuracy`` if the posterior has it, else ``tce``, else ``ece``, else its first variable.
     """
     held = [str(name) for name in tree[schema.POSTERIOR].data_vars]
-    return next((name for name in ("tce", "ece") if name in held), held[0])
+    return next((name for name in ("accuracy", "tce", "ece") if name in held), held[0])
 
 
 def _conclusion(
@@ -298,7 +303,9 @@ def _conclusion(
                 p_calibrated=p_calibrated,
                 shift=_shift(mean - first_mean, first_sd, sd),
                 converged=case_converged(tree, case),
-                side=_side(lower, upper, threshold, p_calibrated),
+                side=""
+                if threshold is None and is_joint(tree)
+                else _side(lower, upper, threshold, p_calibrated),
             )
         )
     several = [value for dim, value in cases[0].sel.items() if dim != schema.PRIOR_NAME]
@@ -310,7 +317,7 @@ def _moments(tree: xr.DataTree, var: str, case: Case) -> tuple[float, float]:
     draws = schema.variable(tree, schema.POSTERIOR, var, case).values
     zero = _p_calibrated(tree, case) if var in schema.CALIBRATION_ERRORS else None
     share = 0.0 if zero is None else zero
-    variance = (1 - share) * (float(draws.var()) + share * float(draws.mean()) ** 2)
+    variance = (1 - share) * (float(np.nanvar(draws)) + share * float(np.nanmean(draws)) ** 2)
     return averaged_mean(tree, var, case), float(np.sqrt(variance))
 
 

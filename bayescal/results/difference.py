@@ -1,4 +1,4 @@
-"""The difference of two classifiers' calibration errors on the same rows."""
+"""The difference of two classifiers' errors or metrics on the same rows."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from bayescal.core.errors import InputError
 from bayescal.results import schema
 from bayescal.results.intervals import tail
 from bayescal.results.lookup import find_case
+from bayescal.results.metrics import check_metric, is_joint, metric_title
 from bayescal.results.schema import Case
 from bayescal.results.summary import averaged_mean
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Difference:
-    """How much larger the first classifier's error is than the second's.
+    """How much larger the first classifier's error or metric is than the second's.
 
     Attributes
     ----------
@@ -32,11 +33,12 @@ class Difference:
     prob : float
         Posterior probability of the interval.
     prob_first_larger : float
-        Posterior probability that the first classifier's error is the larger one.
+        Posterior probability that the first classifier's error or metric is the larger one.
     prob_equal : float
-        Posterior probability that both are perfectly calibrated.
+        Posterior probability that both are perfectly calibrated; of metrics, that they are equal.
     correlation : float
-        Correlation of the two errors that the pairing of the rows brings, in [-1, 1].
+        Correlation of the two that the pairing of the rows brings, in [-1, 1]; NaN where one of
+        them does not vary.
     draws : array
         Model-averaged draws of the difference, shape (chain * draw,).
     """
@@ -64,7 +66,8 @@ class Difference:
         """
         sure = f"{100 * self.prob:.6g}% interval {self.lower:+.4f} to {self.upper:+.4f}"
         return (
-            f"{self.var.upper()} of {self.first} minus {self.second}: {self.mean:+.4f} ({sure}); "
+            f"{metric_title(self.var)} of {self.first} minus {self.second}: "
+            f"{self.mean:+.4f} ({sure}); "
             f"{self.first}'s is the larger with probability {self.prob_first_larger:.2f}."
         )
 
@@ -79,7 +82,7 @@ def difference(
     class_: str | None = None,
     group: str | None = None,
 ) -> Difference:
-    """Posterior of the difference of two classifiers' calibration errors, first minus second.
+    """Posterior of the difference of two classifiers' errors or metrics, first minus second.
 
     Parameters
     ----------
@@ -88,7 +91,7 @@ def difference(
     first, second : str
         Two of its classifiers.
     var : {"tce", "ece", "mce"}
-        Which error.
+        Which error; of a result of `bayescal.ssme`, any of its metrics.
     prob : float
         Posterior probability of the interval, strictly between 0 and 1.
     class_, group : str, optional
@@ -106,10 +109,14 @@ def difference(
 
     Notes
     -----
-    Each classifier's posterior is fitted on its own. Shared rows make the two errors dependent:
-    labels that by chance flatter one classifier flatter a similar one too. The two sets of draws
-    are therefore coupled by a Gaussian copula, whose correlation is that of the two estimates over
-    the rows (group `pairing`). Each marginal posterior stays as it is, draw for draw.
+    A result of `bayescal.ssme` has all classifiers in one posterior: draws are subtracted one by
+    one, those in which the metric is undefined left out, and the interval is equal-tailed.
+
+    Elsewhere each classifier's posterior is fitted on its own. Shared rows make the two errors
+    dependent: labels that by chance flatter one classifier flatter a similar one too. The two
+    sets of draws are therefore coupled by a Gaussian copula, whose correlation is that of the
+    two estimates over the rows (group `pairing`). Each marginal posterior stays as it is, draw
+    for draw.
 
     For the model average, each classifier's draw is replaced by 0 with its probability of
     calibration, independently. The interval sets the averaged draws of the one against the other's
@@ -122,7 +129,11 @@ def difference(
     numbers, and exchanging the names changes their signs only.
     """
     alpha = tail(prob)
-    if var not in schema.CALIBRATION_ERRORS:
+    schema.check_result(tree)
+    joint = is_joint(tree)
+    if joint:
+        check_metric(tree, var)
+    elif var not in schema.CALIBRATION_ERRORS:
         choices = ", ".join(schema.CALIBRATION_ERRORS)
         raise InputError(f"var must be a calibration error; got {var!r}. Choose from {choices}.")
     if first == second:
@@ -130,6 +141,8 @@ def difference(
     _check_one_case(tree, class_=class_, group=group)
     names = schema.classifier_names(tree)
     pair = [find_case(tree, name, class_, group) for name in (first, second)]
+    if joint:
+        return _of_paired_draws(tree, pair, var, prob)
     # The pair is coupled in the result's order, so that exchanging the names only changes the sign.
     order = sorted((0, 1), key=lambda k: names.index(pair[k].classifier))
     ordered = (pair[order[0]], pair[order[1]])
@@ -156,6 +169,40 @@ def difference(
         correlation=correlation,
         draws=averaged,
     )
+
+
+def _of_paired_draws(tree: xr.DataTree, pair: list[Case], var: str, prob: float) -> Difference:
+    """Subtract draw by draw what one posterior holds of both."""
+    alpha = tail(prob)
+    one, two = (schema.variable(tree, schema.POSTERIOR, var, case).values.ravel() for case in pair)
+    known = ~(np.isnan(one) | np.isnan(two))
+    one, two = one[known], two[known]
+    where = "".join(f" in group {case.group}" for case in pair[:1] if case.group is not None)
+    if len(one) == 0:
+        raise InputError(
+            f"a difference needs draws of both; {var!r}{where} is undefined in every draw. Choose "
+            "another metric."
+        )
+    apart = one - two
+    return Difference(
+        first=pair[0].classifier,
+        second=pair[1].classifier,
+        var=var,
+        mean=float(apart.mean()),
+        lower=float(np.quantile(apart, alpha)),
+        upper=float(np.quantile(apart, 1 - alpha)),
+        prob=prob,
+        prob_first_larger=float(np.mean(apart > 0)),
+        prob_equal=float(np.mean(apart == 0)),
+        correlation=_of_draws(one, two),
+        draws=apart,
+    )
+
+
+def _of_draws(one: NDArray[np.float64], two: NDArray[np.float64]) -> float:
+    if np.ptp(one) == 0 or np.ptp(two) == 0:
+        return float("nan")
+    return float(np.corrcoef(one, two)[0, 1])
 
 
 def _check_one_case(tree: xr.DataTree, **given: str | None) -> None:

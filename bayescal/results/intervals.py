@@ -57,7 +57,7 @@ def interval(tree: xr.DataTree, var: str, prob: float = 0.9) -> xr.DataArray:
     1 - alpha quantile of the draws alone. The latter is never below the mixture's, so that the
     interval holds at least `prob` of the posterior. The mixture's own interval would collapse to
     [0, 0] near calibration. Without p0 in the result, and for any other variable, the interval is
-    equal-tailed.
+    equal-tailed. Draws that are NaN, as an AUC without a row of one class, are left out.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def interval(tree: xr.DataTree, var: str, prob: float = 0.9) -> xr.DataArray:
     rest = draws.dims[2:]
     values = draws.values.reshape(-1, *draws.shape[2:])
     p_calibrated = _p_calibrated(tree, var, draws.isel(chain=0, draw=0, drop=True))
-    bounds = np.quantile(values, (alpha, 1 - alpha), axis=0)
+    bounds = _quantiles(values, (alpha, 1 - alpha))
     if p_calibrated is not None:
         bounds[0] = _lower(values, p_calibrated, alpha)
     kind = EQUAL_TAILED if p_calibrated is None else CONSERVATIVE
@@ -88,6 +88,15 @@ def interval(tree: xr.DataTree, var: str, prob: float = 0.9) -> xr.DataArray:
         name=var,
         attrs={"ci_kind": kind, "ci_prob": prob, "ci_text": in_words(kind, prob)},
     )
+
+
+def _quantiles(values: NDArray[Any], levels: tuple[float, float]) -> NDArray[np.float64]:
+    """Quantiles over the first axis of the numbers that exist; NaN where there are none."""
+    found = np.asarray(np.quantile(values, levels, axis=0))
+    holes = np.isnan(found[0]) & ~np.isnan(values).all(axis=0)
+    if holes.any():
+        found[:, holes] = np.nanquantile(values[:, holes], levels, axis=0)
+    return found
 
 
 def averaged_quantile(draws: NDArray[Any], p_calibrated: float, level: float) -> float:

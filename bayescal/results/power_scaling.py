@@ -28,6 +28,7 @@ FLAT: Final = "flat prior: refit under others (prior_sensitivity)"
 NONE: Final = "no prior in the model: refit under others (prior_sensitivity)"
 CONSTANT: Final = "does not vary"
 IMPOSSIBLE: Final = "a draw has no finite density"
+UNDEFINED: Final = "undefined in some draws"
 
 # Relative to its size, a log density that varies less has no shape but rounding.
 _ROUNDING: Final = 1e-9
@@ -232,7 +233,7 @@ def _total(densities: dict[str, xr.DataArray]) -> NDArray[Any]:
 def _sensitivity(values: NDArray[Any], density: NDArray[Any]) -> NDArray[np.float64]:
     """ArviZ's psense of each element, by a log density over the draws."""
     found = np.full(values.shape[2], np.nan)
-    moving = np.array([not _constant(values[..., i]) for i in range(values.shape[2])])
+    moving = np.array([_moves(values[..., i]) for i in range(values.shape[2])])
     if not np.isfinite(density).all() or _constant(density) or not moving.any():
         return found
     # Registers the accessor; loaded here, since results are read without it.
@@ -261,13 +262,17 @@ def _weights(density: NDArray[Any], power: float) -> xr.DataArray:
     return xr.DataArray(weights / weights.sum(), dims=schema.DRAW_DIMS)
 
 
+def _moves(values: NDArray[Any]) -> bool:
+    return not (np.isnan(values).any() or _constant(values))
+
+
 def _constant(values: NDArray[Any]) -> bool:
     return bool(np.ptp(values) <= _ROUNDING * max(1.0, float(np.abs(values).max())))
 
 
 def _shift(values: NDArray[Any], density: NDArray[Any] | None) -> float:
     """Derivative of the mean by log2 of the power, in standard deviations."""
-    if density is None or not np.isfinite(density).all():
+    if density is None or not np.isfinite(density).all() or np.isnan(values).any():
         return float("nan")
     if _constant(density) or _constant(values):
         return float("nan")
@@ -282,6 +287,8 @@ def _diagnosis(
     density: NDArray[Any] | None,
     likelihood: NDArray[Any],
 ) -> str:
+    if np.isnan(values).any():
+        return UNDEFINED
     if _constant(values):
         return CONSTANT
     if density is None:

@@ -1,4 +1,4 @@
-"""The tidy table of a result: one row an answer."""
+"""The tidy table of a result: one row an answer, or one a metric of a joint result."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import xarray as xr
 
 from bayescal.results import schema
 from bayescal.results.intervals import averaged_quantile, interval
+from bayescal.results.metrics import is_joint, metrics_of
 from bayescal.results.schema import Case
 
 if TYPE_CHECKING:
@@ -49,7 +50,22 @@ def summary(tree: xr.DataTree, prob: float = 0.9) -> pd.DataFrame:
         status              "ok" or "NOT CONVERGED"
         ==================  ==========================================================
 
-        Scores and errors are in [0, 1].
+        A result of `bayescal.ssme` has one row a classifier (and group) and metric instead:
+
+        ==================  ==========================================================
+        classifier          name; then `group` where there are several
+        metric              accuracy, ece, auc, auprc, mce, log_loss or brier
+        mean, median        of the posterior
+        lower, upper        equal-tailed interval
+        ssme_kde            the paper's estimate
+        ensemble            under the mean score, without a fit
+        labeled             on the labeled rows alone
+        rhat_max, ess_min   worst over the metrics of all classifiers
+        divergences         number of divergent transitions
+        status              "ok" or "NOT CONVERGED"
+        ==================  ==========================================================
+
+        Scores and errors are in [0, 1], but for the log loss.
 
     Raises
     ------
@@ -59,6 +75,11 @@ def summary(tree: xr.DataTree, prob: float = 0.9) -> pd.DataFrame:
     import pandas as pd
 
     found = schema.cases(tree)
+    if is_joint(tree):
+        ends = {name: interval(tree, name, prob) for name in metrics_of(tree)}
+        rows = [row for case in found for row in _metric_rows(tree, case, ends)]
+        labels = [case.label for case in found for _ in ends]
+        return pd.DataFrame(rows, index=pd.Index(labels, name="case"))
     errors = [name for name in ("ece", "tce") if name in tree[schema.POSTERIOR].data_vars]
     bounds = {name: interval(tree, name, prob) for name in errors}
     index = pd.Index([case.label for case in found], name="case")
@@ -88,6 +109,61 @@ def _row(
     row["jump"] = bool(schema.scalar(tree, schema.DIAGNOSTICS, "jump_flag", case))
     row["status"] = OK if case_converged(tree, case) else NOT_CONVERGED
     return row
+
+
+def _metric_rows(
+    tree: xr.DataTree, case: Case, ends: dict[str, xr.DataArray]
+) -> list[dict[str, str | float | None]]:
+    """One case of a joint result, metric by metric."""
+    coords = {"classifier": case.classifier, **case.sel}
+    health = {
+        name: schema.scalar(tree, schema.DIAGNOSTICS, name, case)
+        for name in ("rhat_max", "ess_min", "divergences")
+    }
+    status = OK if case_converged(tree, case) else NOT_CONVERGED
+    rows: list[dict[str, str | float | None]] = []
+    for name in ends:
+        draws = schema.variable(tree, schema.POSTERIOR, name, case)
+        lower, upper = (float(end) for end in schema.at(ends[name], case).values)
+        point = schema.scalar(tree, schema.POINT_ESTIMATE, name, case)
+        rows.append(
+            {
+                **coords,
+                "metric": name,
+                "mean": float(draws.mean()),
+                "median": float(draws.median()),
+                "lower": lower,
+                "upper": upper,
+                "ssme_kde": point,
+                **yardsticks(tree, name, case),
+                **health,
+                "status": status,
+            }
+        )
+    return rows
+
+
+def yardsticks(tree: xr.DataTree, var: str, case: Case) -> dict[str, float]:
+    """Read other estimates of a quantity, by method.
+
+    Parameters
+    ----------
+    tree : xarray.DataTree
+        A result.
+    var : str
+        The quantity.
+    case : Case
+        Which case.
+
+    Returns
+    -------
+    dict of str to float
+        NaN where a method has none; empty where the result holds no other estimates.
+    """
+    if not schema.has_variable(tree, schema.YARDSTICKS, var):
+        return {}
+    held = schema.variable(tree, schema.YARDSTICKS, var, case)
+    return {str(method): float(held.sel({"method": method})) for method in held["method"].values}
 
 
 def averaged_mean(tree: xr.DataTree, var: str, case: Case) -> float:

@@ -94,10 +94,16 @@ def test_more_than_two_labels_name_pos_label():
 
 
 def test_all_labels_missing():
-    with pytest.raises(InputError, match="at least one label; all 2 rows are missing"):
-        code_binary([None, None], 1, None, "y_true")
-    with pytest.raises(InputError, match="at least one label; all 2 rows are missing"):
-        code_classes([None, np.nan], 3, None, "y_true")
+    found, names = code_binary([None, None], 1, None, "y_true")
+    assert found.tolist() == [-1, -1]
+    assert names == (0, 1)
+    found, names = code_classes([None, np.nan], 3, None, "y_true")
+    assert found.tolist() == [-1, -1]
+    assert names == (0, 1, 2)
+
+
+def test_all_labels_missing_leaves_a_word_its_opposite():
+    assert code_binary([None, None], "spam", None, "y_true")[1] == ("not spam", "spam")
 
 
 def test_binary_classes_are_checked_and_ordered():

@@ -228,13 +228,19 @@ def test_unknown_kind_of_multiclass_task():
         Scores(y_true=[0, 1], y_prob=[0.1, 0.2]).tasks("toplabel")
 
 
+def test_rows_without_any_label_have_no_tasks():
+    scores = Scores(y_true=[None, None], y_prob=[0.1, 0.2])
+    assert scores.n_labeled == 0
+    with pytest.raises(InputError, match="at least one label; all 2 rows are missing"):
+        scores.tasks()
+
+
 BAD = [
     ({"y_prob": [0.1, np.nan]}, "y_prob must not be missing; got NaN at row 1"),
     ({"y_prob": [0.1, np.inf]}, "y_prob must be finite; got inf at row 1"),
     ({"y_prob": [-0.1, 0.5]}, r"y_prob must lie in \[0, 1\]; got -0\.1 at row 0.*logits"),
     ({"y_prob": [0.5, 2.5]}, r"y_prob must lie in \[0, 1\]; got 2\.5 at row 1.*from_logits=True"),
     ({"y_prob": [[0.5, 0.4], [0.5, 0.5]]}, r"each row of y_prob must sum to 1; got 0\.9 at row 0"),
-    ({"y_true": [None, None]}, "at least one label; all 2 rows are missing"),
     ({"y_true": [0, 1, 1]}, "y_prob and y_true must have the same length; got 2 and 3 rows"),
     ({"y_prob": [], "y_true": []}, "y_prob must have at least one row"),
     ({"y_true": ["ham", "spam"]}, "pos_label must be one of the labels; got 1"),

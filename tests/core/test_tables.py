@@ -208,11 +208,6 @@ def test_a_label_of_the_command_line_is_text(csv, pos_label):
         ),
         ("y,p\n1,0.5\n0,\n", "p", r"column 'p' of s\.csv must not be missing; got NaN at row 1"),
         ("y,p\n1,high\n0,0.5\n", "p", r"column 'p' of s\.csv must be numbers; got 'high' at row 0"),
-        (
-            "y,p\n,0.5\n,0.5\n",
-            "p",
-            r"column 'y' of s\.csv must hold at least one label; all 2 rows",
-        ),
         ("y,p\n0,0.5\n1,0.5\n2,0.5\n", "p", r"column 'y' of s\.csv must hold two labels.*got 3"),
         ("y,p\n", "p", r"column 'p' of s\.csv must have at least one row"),
         ("y,p\n1,0.5\n", "q", r"s\.csv has no column 'q'"),

@@ -154,7 +154,7 @@ def fixed_point(t: float, n: int, power: NDArray[np.float64]) -> float:
     Returns
     -------
     float
-        xi gamma^[5](t).
+        The value xi gamma^[5](t).
     """
     frequency = pi**2 * np.arange(1, len(power) + 1, dtype=np.float64) ** 2
 

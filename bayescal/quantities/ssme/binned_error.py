@@ -87,8 +87,10 @@ def binned_errors(
 
     Returns
     -------
-    ece, mce : ndarray of shape (draw,)
-        Over the bins that have weight.
+    ece : ndarray of shape (draw,)
+        Mean gap over the bins that have weight.
+    mce : ndarray of shape (draw,)
+        Largest gap of them.
 
     Examples
     --------

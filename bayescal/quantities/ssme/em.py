@@ -87,11 +87,11 @@ def fit_mixture(
     q[labeled] = known
     row_weight = np.where(labeled, variant.labeled_weight, 1.0)[:, np.newaxis]
     in_densities = q
+    prior = q.mean(axis=0) if class_prior is None else class_prior
     for epoch in range(1, variant.max_epochs + 1):
-        # The drawn prior of the first epoch is that of the labels drawn to start from.
-        prior = class_prior
-        if prior is None:
-            drawn = variant.prior_update == "drawn" and epoch > 1
+        # The first epoch's prior is that of the labels started from, whichever way it is updated.
+        if class_prior is None and epoch > 1:
+            drawn = variant.prior_update == "drawn"
             prior = (draw_labels(q, 1, rng)[0] if drawn else q).mean(axis=0)
         raw = _expect(kernel, in_densities * row_weight, prior, q)
         updated = raw.copy()

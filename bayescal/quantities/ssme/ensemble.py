@@ -12,7 +12,7 @@ from bayescal.quantities.ssme.panel import Panel, panel_of
 
 
 def ensemble(scores: Scores | Panel, *, ece: str | None = None) -> Metrics:
-    """Metrics in expectation under the mean score, without any fit.
+    """Take the mean score for the truth: metrics in expectation, without any fit.
 
     Parameters
     ----------

@@ -124,6 +124,10 @@ def _gaps(problem: Problem, prob: Floats, weight: Floats, ece: str | None) -> tu
     parts = []
     for g in range(len(panel.groups)):
         rows = np.flatnonzero(panel.group == g)
+        if not rows.size:
+            nothing = np.full((len(prob), panel.n_classifiers), np.nan)
+            parts.append((nothing, nothing))
+            continue
         probs = panel.probs[:, rows]
         parts.append(calibration_errors(probs, prob[:, rows], weight[:, rows], ece))
     errors, largest = (np.stack(values, axis=-1) for values in zip(*parts, strict=True))

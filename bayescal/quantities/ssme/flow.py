@@ -110,14 +110,13 @@ def latent_points(coords: Floats, prob: Floats, settings: FlowSettings, seed: in
         update, memory = optimizer.update(jax.grad(loss)(moving, rows), memory, moving)
         return (optax.apply_updates(moving, update), memory), None
 
-    @eqx.filter_jit
     def train(moving: Any) -> Any:
         keys = jax.random.split(key_batch, settings.n_steps)
         (trained, _), _ = jax.lax.scan(step, (moving, optimizer.init(moving)), keys)
         flow, _ = paramax.unwrap(eqx.combine(trained, still))
         return jax.vmap(flow.inverse_and_log_det)(x)[0]
 
-    return np.asarray(train(moving), dtype=np.float64)
+    return np.asarray(eqx.filter_jit(train)(moving), dtype=np.float64)
 
 
 def _real_nvp(

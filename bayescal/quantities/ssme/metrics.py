@@ -18,8 +18,9 @@ from bayescal.quantities.ssme.binned_error import (
 from bayescal.quantities.ssme.ranking import Ranking, rank, ranking_metrics
 
 # Draws are taken in blocks of about this many numbers, which a core's cache holds; but in enough
-# of them at a time that what depends on the scores alone is not fetched for each draw.
-_BLOCK, _LEAST_DRAWS = 1 << 17, 16
+# of them at a time that what depends on the scores alone is not fetched for each draw. Both count
+# draws of all classes.
+_BLOCK, _LEAST_DRAWS = 1 << 18, 32
 _SUM_TOLERANCE = 1e-6
 
 
@@ -60,7 +61,7 @@ def metrics(
     *,
     ece: str | None = None,
 ) -> Metrics:
-    """Metrics of every classifier, for one set of label probabilities or for many draws.
+    """Measure every classifier under one set of label probabilities, or under many draws.
 
     Parameters
     ----------
@@ -68,8 +69,7 @@ def metrics(
         Class probabilities.
     q : array-like of shape (obs, class) or (draw, obs, class), in [0, 1]
         Probability of each label of each row; known or drawn labels are one-hot. Two classes: also
-        (draw, obs), the probability of the second class. (Two rows and two draws are read as
-        (obs, class).)
+        (draw, obs), the probability of the second class. Shape (2, 2) is read as (obs, class).
     weights : array-like of shape (obs,) or (draw, obs), optional
         Weights of the rows, such as those of a Bayesian bootstrap; by default all alike.
     ece : {"equal-mass", "equal-width", "top-label"}, optional
@@ -123,7 +123,7 @@ def metrics(
     weight, weights_have_draws = _row_weights(weights, probs.shape[1])
     n_draws = _common_draws(labels.shape[1], len(weight))
     plan = _Plan.of(probs, convention)
-    size = max(_LEAST_DRAWS, _BLOCK // probs.shape[1])
+    size = max(_LEAST_DRAWS, _BLOCK // probs.shape[1]) // probs.shape[2] + 1
     blocks = []
     for start in range(0, n_draws, size):
         # What has no draws of its own is the same for all.
@@ -145,16 +145,18 @@ def subgroup_metrics(
     *,
     ece: str | None = None,
 ) -> Metrics:
-    """Metrics of every classifier in every group.
+    """Measure every classifier in every group.
 
     Parameters
     ----------
-    probs, q, weights, ece
+    probs, q
         As for `metrics`.
     group : ndarray of shape (obs,), int
         Group of each row, from 0 on.
     n_groups : int
         Number of groups.
+    weights, ece
+        As for `metrics`.
 
     Returns
     -------
@@ -235,7 +237,9 @@ def _if_label_were(probs: NDArray[np.float64]) -> NDArray[np.float64]:
 def _of_block(plan: _Plan, q: NDArray[np.float64], weight: NDArray[np.float64]) -> Metrics:
     """Metrics of a few draws; `q` is (class, draw or 1, obs), `weight` (draw or 1, obs)."""
     n_classifiers = len(plan.predicted)
-    event = np.ascontiguousarray(q) * weight
+    event = np.ascontiguousarray(q)
+    if (weight != 1).any():
+        event = event * weight
     total = weight.sum(axis=1)[:, np.newaxis]
     sums = sum(of_class @ linear for of_class, linear in zip(event, plan.linear, strict=True))
     accuracy, log_loss, brier = np.split(sums / total, 3, axis=1)

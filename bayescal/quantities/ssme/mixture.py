@@ -134,11 +134,12 @@ class MixtureModel:
         from bayescal.quantities.ssme.powered import powered_categorical
 
         data = {name: pm.Data(name, value) for name, value in self.inputs().items()}
-        n_classes = self.structure[1]
+        _, n_classes, _, _, dim = self.structure
         share = pm.Dirichlet("class_share", a=np.ones(n_classes), dims="class")
-        dims = ("class", "dim")
-        location = pm.Normal("location", sigma=data["location_prior"], dims=dims)
-        log_width = pm.Normal("log_width", sigma=data["scale_prior"], dims=dims)
+        # By shape: the dims of whitened scores have no names.
+        shape = (n_classes, dim)
+        location = pm.Normal("location", sigma=data["location_prior"], shape=shape)
+        log_width = pm.Normal("log_width", sigma=data["scale_prior"], shape=shape)
 
         def joint(score: Any) -> Any:
             at = (score[:, None, :] - location) * pt.exp(-log_width)
@@ -151,8 +152,8 @@ class MixtureModel:
         # The class given the scores, and the scores: together the joint density of both.
         labeled, unlabeled = joint(data["label_score"]), joint(data["row_score"])
         powered_categorical("label", labeled, data["label_power"], data["observed_label"])
-        of_labeled = data["label_power"] * pt.logsumexp(labeled, axis=-1)
-        of_others = data["row_power"] * pt.logsumexp(unlabeled, axis=-1)
+        of_labeled = data["label_power"] * pm.math.logsumexp(labeled, axis=-1, keepdims=False)
+        of_others = data["row_power"] * pm.math.logsumexp(unlabeled, axis=-1, keepdims=False)
         pm.Potential("scores", of_labeled.sum() + of_others.sum())
 
     def prior_draws(self, draws: int, rng: np.random.Generator) -> Draws:

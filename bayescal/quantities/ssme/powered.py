@@ -11,8 +11,9 @@ from scipy.special import softmax
 
 
 def _log_density(value: Any, eta: Any, power: Any) -> Any:
-    chosen = pt.eq(value[:, None], pt.arange(eta.shape[1]))
-    log_prob = (eta * chosen).sum(axis=-1) - pt.logsumexp(eta, axis=-1)
+    classes = pt.arange(eta.shape[1])  # type: ignore[no-untyped-call]
+    chosen = pt.eq(value[:, None], classes)
+    log_prob = (eta * chosen).sum(axis=-1) - pm.math.logsumexp(eta, axis=-1, keepdims=False)
     return (power * log_prob).sum()
 
 

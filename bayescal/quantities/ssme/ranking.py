@@ -58,8 +58,10 @@ def ranking_metrics(
 
     Returns
     -------
-    auc, average_precision : ndarray of shape (draw,)
-        NaN where there is no positive weight; the AUC also where there is no negative weight.
+    auc : ndarray of shape (draw,)
+        NaN where there is no positive or no negative weight.
+    average_precision : ndarray of shape (draw,)
+        NaN where there is no positive weight.
 
     Notes
     -----
@@ -81,16 +83,17 @@ def ranking_metrics(
     tp, above = np.cumsum(step_tp, axis=1), np.cumsum(step_all, axis=1)
     step_fp = step_all - step_tp
     n_positive, n_negative = tp[:, -1], step_fp.sum(axis=1)
-    area = np.einsum("dg,dg->d", step_fp, tp) - 0.5 * np.einsum("dg,dg->d", step_fp, step_tp)
+    area = np.vecdot(step_fp, tp) - 0.5 * np.vecdot(step_fp, step_tp)
     # Rows of no weight above the first that has some: 0 / 0, of which nothing is counted.
     precision = tp / np.maximum(above, np.finfo(np.float64).tiny)
-    hits = np.einsum("dg,dg->d", step_tp, precision)
+    hits = np.vecdot(step_tp, precision)
     return _ratio(area, n_positive * n_negative), _ratio(hits, n_positive)
 
 
 def _by_score(ranking: Ranking, values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Sums of (draw, obs) over rows of the same score, highest first."""
-    ordered = np.take(values, ranking.order, axis=1)
+    # The order is in range; without a check of that NumPy writes straight into the result.
+    ordered = np.take(values, ranking.order, axis=1, mode="clip")
     if len(ranking.starts) == len(ranking.order):
         return ordered
     sums: NDArray[np.float64] = np.add.reduceat(ordered, ranking.starts, axis=1)

@@ -84,6 +84,7 @@ class TiltModel:
     @property
     def _parts(self) -> dict[str, tuple[str, ...]]:
         """What each coefficient is made of."""
+        parts: dict[str, tuple[str, ...]]
         parts = {name: (f"{name}_scale", f"{name}_unit") for name in _SCALED}
         parts["slope"] = ("slope_unit", "class_slope_unit")
         if self.n_groups:
@@ -146,7 +147,6 @@ class TiltModel:
     def add_to_model(self) -> None:
         """``label ~ Categorical(softmax(eta))``, to the power; the forced labels' correction."""
         import pymc as pm
-        import pytensor.tensor as pt
 
         from bayescal.quantities.ssme.powered import powered_categorical
 
@@ -164,8 +164,8 @@ class TiltModel:
             data["row_bend"],
             data.get("row_group"),
         )
-        log_prob = eta - pt.logsumexp(eta, axis=-1, keepdims=True)
-        mean = pt.logsumexp(log_prob + data["row_log_weight"][:, None], axis=0)
+        log_prob = eta - pm.math.logsumexp(eta, axis=-1, keepdims=True)
+        mean = pm.math.logsumexp(log_prob + data["row_log_weight"][:, None], axis=0, keepdims=False)
         pm.Potential("one_per_class", -data["power"] * mean.sum())
 
     def _coefficients(self, data: Mapping[str, Any]) -> dict[str, Any]:
@@ -185,12 +185,12 @@ class TiltModel:
         log_slope = common + class_slope * pm.Normal("class_slope_unit", dims="class")
         found["slope"] = pm.Deterministic("slope", pm.math.exp(log_slope), dims="class")
         if self.n_groups:
-            dims = {"group_intercept": ("group", "class"), "group_slope": "group"}
+            by_group = {"group_intercept": ("group", "class"), "group_slope": ("group",)}
             for name in _GROUPED:
                 scale = pm.HalfNormal(f"{name}_scale")
-                unit = pm.Normal(f"{name}_unit", dims=dims[name])
+                unit = pm.Normal(f"{name}_unit", dims=by_group[name])
                 found[name] = pm.Deterministic(
-                    name, data["group_prior"] * scale * unit, dims=dims[name]
+                    name, data["group_prior"] * scale * unit, dims=by_group[name]
                 )
         return found
 
@@ -214,9 +214,9 @@ class TiltModel:
         common = prior.slope_location + prior.slope_scale * found["slope_unit"]
         found["slope"] = np.exp(common[:, None] + prior.class_slope * found["class_slope_unit"])
         if g:
-            for name, shape in (("group_intercept", (g, k)), ("group_slope", (g,))):
+            for name, sizes in (("group_intercept", (g, k)), ("group_slope", (g,))):
                 found[f"{name}_scale"] = np.abs(rng.standard_normal(draws))
-                scaled(name, prior.group, found[f"{name}_scale"], *shape)
+                scaled(name, prior.group, found[f"{name}_scale"], *sizes)
         return found
 
     def label_probs(self, draws: Draws) -> Floats:
@@ -269,11 +269,11 @@ def _eta(
     coefficients: Mapping[str, Any], log_pool: Any, departure: Any, bend: Any, group: Any
 ) -> Any:
     """Logits of rows in PyTensor, (obs, class)."""
-    import pytensor.tensor as pt
+    import pymc as pm
 
     eta = coefficients["intercept"] + coefficients["slope"] * log_pool
-    eta = eta + pt.dot(departure, coefficients["weight"]) + coefficients["bend"] * bend
+    eta = eta + pm.math.dot(departure, coefficients["weight"]) + coefficients["bend"] * bend
     if group is None:
         return eta
-    steeper = pt.exp(coefficients["group_slope"])[group][:, None]
+    steeper = pm.math.exp(coefficients["group_slope"])[group][:, None]
     return eta * steeper + coefficients["group_intercept"][group]

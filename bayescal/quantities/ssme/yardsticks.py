@@ -6,10 +6,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from bayescal.quantities.ssme.ensemble import ensemble
+from bayescal.quantities.ssme.ensemble import ensemble, ensemble_by_group
 from bayescal.quantities.ssme.estimator import estimate, estimate_by_group
 from bayescal.quantities.ssme.family import Floats
-from bayescal.quantities.ssme.metrics import Metrics, metrics, subgroup_metrics
+from bayescal.quantities.ssme.metrics import Metrics, metrics
 from bayescal.quantities.ssme.panel import Panel
 from bayescal.quantities.ssme.problem import Problem
 
@@ -53,12 +53,11 @@ def yardsticks(problem: Problem, ece: str | None) -> dict[str, Floats]:
         NaN where no label tells.
     """
     panel = problem.panel
-    pool = panel.probs.mean(axis=0)
     if panel.group is None:
         of_pool = ensemble(panel, ece=ece)
         of_labels = _labeled(panel, ece)
     else:
-        of_pool = subgroup_metrics(panel.probs, pool, panel.group, len(panel.groups), ece=ece)
+        of_pool = ensemble_by_group(panel, ece=ece)
         parts = [_labeled(panel.take(panel.group == g), ece) for g in range(len(panel.groups))]
         of_labels = Metrics._make(np.stack(values, axis=-1) for values in zip(*parts, strict=True))
     return {

@@ -6,6 +6,7 @@ from markupsafe import Markup
 
 from bayescal.report.alerts import alerts
 from bayescal.report.answers import among, answers, best_two
+from bayescal.report.joint import joint_answer
 from bayescal.report.means import means_over_classes
 from bayescal.report.render import render
 from bayescal.report.section import Section, for_each
@@ -38,8 +39,10 @@ def answer(view: View) -> Markup | None:
     Returns
     -------
     markupsafe.Markup or None
-        None where the result has no calibration error.
+        None where the result has no calibration error, nor metrics of several classifiers.
     """
+    if view.is_joint:
+        return joint_answer(view)
     found = answers(view)
     if not found:
         return None

@@ -52,6 +52,7 @@ def bounds(view: View) -> Markup | None:
     return render(
         "sections/bounds.html.j2",
         rows=rows,
+        of="the metrics on the labelled rows alone" if view.is_joint else "the plug-in estimate",
         labels=[] if together else [case.label for case in view.cases],
         vacuous=any(
             row.kind.startswith("upper bound") and max(numbers[name], default=0.0) > 1.0

@@ -66,14 +66,26 @@ def diagnostics(view: View) -> Markup | None:
         return None
     return render(
         "sections/diagnostics.html.j2",
-        case_word=view.case_word,
+        case_word="Fit" if view.is_joint else view.case_word,
         columns=columns,
-        rows=[(case.label, [_cell(view, check, case) for check in columns]) for case in view.cases],
+        rows=[
+            (label, [_cell(view, check, case) for check in columns])
+            for label, case in _fits(view).items()
+        ],
         status=view.text("status", "ok"),
         converged=view.converged,
-        failed=[case.label for case in view.cases_where("converged", False)],
+        failed=[]
+        if view.is_joint
+        else [case.label for case in view.cases_where("converged", False)],
         quick=view.quick,
     )
+
+
+def _fits(view: View) -> dict[str, schema.Case]:
+    """Cases by name; one for all where they are of one fit."""
+    if view.is_joint:
+        return {"all classifiers": view.cases[0]}
+    return {case.label: case for case in view.cases}
 
 
 def _known(view: View, check: Check) -> bool:

@@ -33,10 +33,34 @@ _TERMS: tuple[tuple[str, str, Callable[[View], bool]], ...] = (
         lambda view: view.has(schema.POSTERIOR, "ece"),
     ),
     (
+        "Accuracy, AUC, AUPRC",
+        "Share of rows whose most probable class is the right one; probability that a positive row "
+        "scores above a negative one; mean precision over the positives. Higher is better.",
+        lambda view: view.is_joint,
+    ),
+    (
+        "Log loss, Brier score",
+        "Mean penalty of the scores as probabilities: minus the logarithm of that of the true "
+        "label, or its squared error. Lower is better.",
+        lambda view: view.is_joint,
+    ),
+    (
+        "SSME-KDE, ensemble, labelled rows",
+        "Three other estimates: the paper's, with kernel densities of the scores; the mean score "
+        "of all classifiers taken for the truth; and the rows with labels alone.",
+        lambda view: view.is_joint,
+    ),
+    (
+        "P(best)",
+        "Posterior probability that no other classifier has a better value of the metric, all on "
+        "the same rows.",
+        lambda view: view.is_joint,
+    ),
+    (
         "Plug-in ECE",
         "The ECE as papers print it: label rates of the sample taken as if they were exact. Noise "
         "counts as error, so it is too large on average, most of all with many bins and few rows.",
-        lambda view: view.has(schema.POINT_ESTIMATE, "ece"),
+        lambda view: view.has(schema.POINT_ESTIMATE, "ece") and not view.is_joint,
     ),
     (
         "MCE",
@@ -47,7 +71,13 @@ _TERMS: tuple[tuple[str, str, Callable[[View], bool]], ...] = (
         "{prob} credible interval",
         "Given the data and the priors, the value lies in it with a probability of at least "
         "{prob}. Where calibration itself is not ruled out, the interval starts at 0.",
-        lambda view: True,
+        lambda view: not view.is_joint,
+    ),
+    (
+        "{prob} credible interval of a metric",
+        "Given the data and the priors, the value lies in it with a probability of {prob}, and on "
+        "either side of it with the same.",
+        lambda view: view.is_joint,
     ),
     (
         "Probability that it is calibrated",

@@ -17,6 +17,7 @@ from bayescal.plots import (
 from bayescal.plots.style import shorten
 from bayescal.report.answers import answer_of
 from bayescal.report.figures import Image, image
+from bayescal.report.joint import joint_plots
 from bayescal.report.numbers import percent
 from bayescal.report.render import render
 from bayescal.report.section import Section, for_each
@@ -42,6 +43,8 @@ def plots(view: View) -> Markup | None:
     markupsafe.Markup or None
         None where there is nothing to draw.
     """
+    if view.is_joint:
+        return joint_plots(view)
     shown = _diagrammed(view)
     diagrams = [_diagram(view, case) for case in shown]
     others = _others(view)

@@ -23,6 +23,7 @@ def provenance(view: View) -> Markup | None:
     markupsafe.Markup or None
         Never None: every result has a provenance.
     """
+    labeling = view.text("labeling")
     facts = [
         ("Quantity", view.text("quantity")),
         ("Estimand", view.text("estimand")),
@@ -31,6 +32,8 @@ def provenance(view: View) -> Markup | None:
         ("Classes", ", ".join(view.names("classes"))),
         ("Multi-class", view.text("multiclass")),
         ("Groups", ", ".join(view.names("groups"))),
+        ("Labelled rows", {"random": "at random"}.get(labeling, labeling.replace("-", " "))),
+        ("Calibration errors", view.text("ece_convention")),
         ("Binning", _binning(view)),
         ("Sampler", _sampler(view)),
         ("Seed", view.text("seed")),

@@ -17,6 +17,7 @@ from bayescal.report.section import Section, for_each
 from bayescal.report.view import View
 from bayescal.results import schema
 from bayescal.results.conclusion import Conclusion, conclusions
+from bayescal.results.metrics import metric_title
 from bayescal.results.power_scaling import (
     ALL,
     BOTH,
@@ -25,6 +26,7 @@ from bayescal.results.power_scaling import (
     IMPOSSIBLE,
     NONE,
     PRIOR,
+    UNDEFINED,
     power_scale,
     scalable,
 )
@@ -36,12 +38,20 @@ MOST_ROWS = 40
 MOST_PANELS = 24
 # What the page says itself need not be told in each line.
 _WORDS = {FLAT: "flat prior", NONE: "no prior"}
-_NAMES = {"tce": "Calibration error", "ece": "ECE", "class_prior": "Class prior"}
+METRICS = ("accuracy", "ece", "auc")
+_NAMES = {
+    "accuracy": "Accuracy",
+    "auc": "AUC",
+    "class_prior": "Class prior",
+    "ece": "ECE",
+    "tce": "Calibration error",
+}
 _PRIORS = {
     ALL: "all together",
     "coef": "calibration curve",
     "common": "common curve",
     "rate": "label rates",
+    "weight": "weights of the classifiers",
 }
 _MATTERS = (BOTH, PRIOR)
 
@@ -99,7 +109,7 @@ def sensitivity(view: View) -> Markup | None:
 def _of_fit(view: View) -> Markup | None:
     names = [
         name
-        for name in dict.fromkeys((view.target, "class_prior"))
+        for name in dict.fromkeys(METRICS if view.is_joint else (view.target, "class_prior"))
         if name is not None and view.has(schema.POSTERIOR, name)
     ]
     frame = power_scale(view.tree, names) if names and scalable(view.tree) else None
@@ -112,6 +122,8 @@ def _of_fit(view: View) -> Markup | None:
         case_word=view.case_word,
         several=len(view.cases) > 1,
         sentence="" if frame is None else _sentence(frame),
+        given="" if view.is_joint else " given miscalibration",
+        calibrated=not view.is_joint,
         rows=told[:MOST_ROWS],
         left_out=max(len(told) - MOST_ROWS, 0),
         curves=curves,
@@ -157,7 +169,7 @@ def _sentence(frame: pd.DataFrame) -> str:
             "nothing of it. It is an assumption nevertheless. To see what hangs on it, fit under "
             "other priors with bayescal.prior_sensitivity."
         )
-    if words <= {FLAT, NONE, IMPOSSIBLE, CONSTANT}:
+    if words <= {FLAT, NONE, IMPOSSIBLE, CONSTANT, UNDEFINED}:
         return "The weight of the prior cannot be told from these draws."
     matter = frame[frame["diagnosis"].isin(_MATTERS)]
     if matter.empty:
@@ -203,6 +215,12 @@ def _of_refits(view: View) -> Markup:
         alerts=alerts(view),
         blocks=[_block(one) for one in found],
         several=len(found) > 1,
+        names={one.var: _NAMES.get(one.var, metric_title(one.var)) for one in found},
+        rule=""
+        if view.is_joint and at is None
+        else " and all lie on the same side, of perfect calibration or of the threshold asked for",
+        calibrated=any(row.p_calibrated is not None for one in found for row in one.rows)
+        or not view.is_joint,
         lost=[one.case for one in found if not one.survives],
         number=len(found[0].rows),
         prob=view.prob,

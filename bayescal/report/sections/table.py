@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
+from bayescal.report.joint import joint_table
 from bayescal.report.numbers import MISSING, count, error, percent, probability
 from bayescal.report.render import render
 from bayescal.report.section import Section, for_each
@@ -55,6 +56,8 @@ def table(view: View) -> Markup | None:
     markupsafe.Markup or None
         None where the summary has nothing to show.
     """
+    if view.is_joint:
+        return joint_table(view)
     frame = summary(view.tree, view.prob)
     columns = [
         column

@@ -46,6 +46,7 @@ def test_same_seed_same_points():
     assert not np.allclose(first, other)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("installed")
 def test_training_makes_classes_normal():
     """Squared distances from the class mean, in class deviations, are chi-squared: mean d."""
@@ -67,6 +68,7 @@ def test_training_makes_classes_normal():
     assert correlation(straight) < 0.5 * correlation(bent)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("installed")
 @pytest.mark.parametrize("make", [binary, multiclass])
 def test_labels_that_clusters_tell(make):

@@ -47,7 +47,7 @@ class Annotators(NamedTuple):
 def dawid_skene(
     scores: Scores,
     *,
-    reading: str = "hard",
+    reading: str = "soft",
     max_iter: int = 100,
     tol: float = 1e-5,
     n_draws: int = 500,
@@ -59,8 +59,8 @@ def dawid_skene(
     ----------
     scores : Scores
         Scores of one or several classifiers; labels may be missing altogether.
-    reading : {"hard", "soft", "drawn"}, default "hard"
-        The most probable label, the probabilities as weights, or labels drawn from them.
+    reading : {"soft", "drawn", "hard"}, default "soft"
+        The probabilities as weights, labels drawn from them, or the most probable label.
     max_iter : int, default 100
         Most iterations of EM.
     tol : float, default 1e-5
@@ -84,7 +84,8 @@ def dawid_skene(
     -----
     A classifier annotates a row with its most probable class. Classifiers trained on the same data
     err together, which the model takes for being right together: accuracies come out too high.
-    Without labels it needs three classifiers or more to know which of them is right.
+    Without labels it needs three classifiers or more to know which of them is right. The paper does
+    not say how probabilities are read; they hardly ever are in doubt, so that it matters little.
 
     References
     ----------

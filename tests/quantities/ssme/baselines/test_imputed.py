@@ -71,9 +71,7 @@ def test_draws_have_their_probabilities():
 def test_the_same_seed_gives_the_same_draws_whatever_their_number_held_at_once(panel, monkeypatch):
     once = imputed_metrics(panel, uniform(panel), "drawn", n_draws=20, seed=4)
     again = imputed_metrics(panel, uniform(panel), "drawn", n_draws=20, seed=4)
-    monkeypatch.setattr(
-        "bayescal.quantities.ssme.baselines.imputed._CHUNK", 3 * uniform(panel).size
-    )
+    monkeypatch.setitem(imputed_metrics.__globals__, "_CHUNK", 3 * uniform(panel).size)
     in_parts = imputed_metrics(panel, uniform(panel), "drawn", n_draws=20, seed=4)
     for first, second, third in zip(once, again, in_parts, strict=True):
         np.testing.assert_array_equal(first, second)

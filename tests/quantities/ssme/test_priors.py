@@ -1,0 +1,70 @@
+"""What may be believed, and how it is told."""
+
+import json
+from dataclasses import fields
+
+import pytest
+
+import bayescal as bc
+from bayescal.quantities.ssme.priors import GaussianMixture, Priors, StudentTMixture, Tilt
+
+SCALES = ("intercept", "slope_scale", "class_slope", "weight", "curvature", "group")
+
+
+@pytest.mark.parametrize("name", SCALES)
+@pytest.mark.parametrize("value", [0.0, -1.0, float("nan"), float("inf")])
+def test_scales_of_a_tilt_must_be_positive(name, value):
+    with pytest.raises(bc.InputError, match=name):
+        Tilt(**{name: value})
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_the_slope_has_a_centre(value):
+    with pytest.raises(bc.InputError, match="slope_location"):
+        Tilt(slope_location=value)
+
+
+def test_pools_are_told():
+    with pytest.raises(bc.InputError, match=r"pool must be .*agreement.*mean"):
+        Tilt(pool="median")
+
+
+@pytest.mark.parametrize("kind", [GaussianMixture, StudentTMixture])
+def test_scales_of_mixtures_must_be_positive(kind):
+    for name in (f.name for f in fields(kind)):
+        with pytest.raises(bc.InputError, match=name):
+            kind(**{name: 0.0})
+
+
+@pytest.mark.parametrize("power", [0.0, -0.5, 1.5, float("nan")])
+def test_a_power_lies_above_0_and_at_most_at_1(power):
+    with pytest.raises(bc.InputError, match=r"power must lie in \(0, 1\]"):
+        Priors(power=power)
+
+
+def test_a_label_model_is_one_of_three():
+    with pytest.raises(bc.InputError, match="Tilt, GaussianMixture or StudentTMixture; got str"):
+        Priors(label="tilt")
+
+
+@pytest.mark.parametrize("label", [Tilt(weight=0.7), GaussianMixture(), StudentTMixture(degrees=9)])
+def test_json_holds_every_number(label):
+    found = json.loads(Priors(label=label, power=0.3).to_json())
+    assert found["power"] == 0.3
+    ((kind, numbers),) = found["label"].items()
+    assert type(label)(**numbers) == label
+    assert kind == type(label).__name__
+
+
+@pytest.mark.parametrize(
+    ("label", "words"),
+    [
+        (Tilt(), ["weighted by agreement", "around -0.1 of scale 0.2", "power 0.25"]),
+        (Tilt(pool="mean"), ["in plain mean"]),
+        (GaussianMixture(3.0, 0.5), ["independent normals", "deviation 3", "log widths of 0.5"]),
+        (StudentTMixture(degrees=7), ["7 degrees of freedom"]),
+    ],
+)
+def test_priors_are_put_into_words(label, words):
+    text = Priors(label=label, power=0.25).describe()
+    assert all(word in text for word in words)

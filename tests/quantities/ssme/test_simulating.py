@@ -1,0 +1,60 @@
+"""Labels that the model simulates, and its own posterior of them."""
+
+import numpy as np
+import pytest
+
+import bayescal as bc
+from bayescal.quantities.ssme.case import SSMECase
+from bayescal.quantities.ssme.metrics import Metrics
+from bayescal.quantities.ssme.priors import GaussianMixture, Priors, Tilt
+from bayescal.quantities.ssme.simulating import replicate
+from tests.quantities.ssme.problems import grouped, many_classes, problem
+
+
+def case(made, **given):
+    return SSMECase.of(made, Priors(**({"power": 1.0} | given)))
+
+
+@pytest.mark.parametrize("make", [problem, many_classes, grouped])
+def test_scores_and_labeled_rows_stay(make):
+    old = case(make(n=60))
+    new, values = replicate(old, np.random.default_rng(1))
+    np.testing.assert_array_equal(new.problem.panel.probs, old.problem.panel.probs)
+    np.testing.assert_array_equal(new.problem.panel.labeled, old.problem.panel.labeled)
+    assert new.structure == old.structure
+    assert {*Metrics._fields, "slope", "weight", "intercept", "bend"} <= set(values)
+    assert np.isfinite(values["accuracy"]).all()
+
+
+def test_the_same_random_numbers_give_the_same_labels():
+    one, two = (replicate(case(problem(n=60)), np.random.default_rng(3)) for _ in range(2))
+    np.testing.assert_array_equal(one[0].problem.labels, two[0].problem.labels)
+    np.testing.assert_array_equal(one[1]["auc"], two[1]["auc"])
+
+
+def test_labels_have_the_probabilities_of_the_coefficients():
+    """Scales so small that the coefficients are known: labels then have the pool's law."""
+    tiny = dict.fromkeys(
+        ("intercept", "slope_scale", "class_slope", "weight", "curvature", "group"), 1e-9
+    )
+    old = case(problem(n=60), label=Tilt(**tiny, slope_location=0.0))
+    expected = np.exp(old.model.features.log_pool[old.problem.rows, 1])
+    drawn = np.mean(
+        [replicate(old, np.random.default_rng(seed))[0].problem.labels for seed in range(600)],
+        axis=0,
+    )
+    # Each share of 600 has a standard error below .0205; 20 of them.
+    np.testing.assert_allclose(drawn, expected, atol=0.085)
+
+
+@pytest.mark.parametrize(
+    ("made", "given", "words"),
+    [
+        (lambda: problem(n=60), {"power": 0.6}, "power=1 and labeling='random'; got power=0.6"),
+        (lambda: problem("one-per-class", n=60), {}, "labeling='one-per-class'"),
+        (lambda: problem(n=60), {"label": GaussianMixture()}, "got GaussianMixture. Pass Tilt"),
+    ],
+)
+def test_what_is_not_the_models_own_posterior_is_refused(made, given, words):
+    with pytest.raises(bc.InputError, match=words):
+        replicate(case(made(), **given), np.random.default_rng(1))

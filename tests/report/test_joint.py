@@ -1,0 +1,125 @@
+"""What the report says of several classifiers in one posterior, and what it does not say."""
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import bayescal as bc
+from bayescal.report.numbers import in_words, probability
+from bayescal.report.page import page
+from bayescal.results.metrics import METRICS
+from tests.report.pages import HOSTILE, Page, words
+from tests.synthetic import make_result
+from tests.synthetic_ssme import make_panel_result
+
+
+def read(*trees: xr.DataTree, prob: float = 0.9) -> Page:
+    return Page(str(page(list(trees), prob=prob)))
+
+
+@pytest.fixture(scope="module")
+def tree() -> xr.DataTree:
+    return make_panel_result(("vit", "gbm", "tree"))
+
+
+@pytest.fixture(scope="module")
+def parsed(tree: xr.DataTree) -> Page:
+    return read(tree)
+
+
+def test_who_is_best_comes_first_in_words(tree: xr.DataTree, parsed: Page) -> None:
+    said = words(parsed.section("answer").text)
+    chance = in_words(probability(float(bc.best(tree).prob_best.sel(classifier="vit"))))
+    assert "From 40 labelled rows and 1,000 without a label." in said
+    assert f"By accuracy, vit is best with probability {chance}." in said
+    mean = float(tree["posterior"]["accuracy"].sel(classifier="vit").mean())
+    assert f"Its accuracy is {mean:.3f} (" in said
+    assert "that of gbm" in said
+
+
+def test_what_is_assumed_is_said(parsed: Page) -> None:
+    said = words(parsed.section("answer").text)
+    assert "random sample of all rows" in said
+    assert "as good as that model" in said
+    forced = make_panel_result(draws=50)
+    forced.attrs["labeling"] = "one-per-class"
+    assert "one of each class" in words(read(forced).section("answer").text)
+
+
+def test_the_table_has_every_metric_beside_other_estimates(parsed: Page) -> None:
+    said = words(parsed.section("table").text)
+    assert all(title in said for title in ("SSME‑KDE", "Ensemble", "Labelled rows"))
+    assert said.count("vit") == len(METRICS)
+
+
+def test_pictures_say_what_they_show(parsed: Page) -> None:
+    images = parsed.all("img")
+    assert len(images) == 4
+    assert all(len(image.attrs["alt"]) > 20 for image in images)
+
+
+def test_nothing_is_said_that_holds_of_calibration_fits_alone(parsed: Page) -> None:
+    said = words(" ".join(e.text for e in parsed.all("main")))
+    assert "lug-in ECE" not in said
+    assert "lug‑in ECE" not in said
+    assert "P(calibrated)" not in said
+    assert "given miscalibration" not in said
+    found = [element.attrs["id"] for element in parsed.all("section")]
+    assert "differences" not in found
+    assert "groups" not in found
+    assert {"answer", "diagnostics", "priors", "sensitivity", "bounds", "provenance"} <= set(found)
+
+
+def test_the_fit_has_one_row_of_diagnostics(parsed: Page) -> None:
+    assert words(parsed.section("diagnostics").text).count("all classifiers") == 1
+
+
+def test_a_lead_that_is_not_clear_is_called_so() -> None:
+    tree = make_panel_result(("a", "b", "c"), draws=100)
+    held = tree["posterior"]["accuracy"]
+    noise = np.random.default_rng(0).normal(0.8, 0.05, held.shape)
+    tree["posterior"]["accuracy"] = held.copy(data=noise)
+    said = words(read(tree).section("answer").text)
+    assert "no classifier is clearly best" in said
+    assert "It is not told apart from that of" in said
+
+
+def test_groups_one_classifier_and_missing_labels() -> None:
+    grouped = make_panel_result(("a", "b"), groups=("north", "south"), draws=60)
+    said = words(read(grouped).section("answer").text)
+    assert "By accuracy in group north" in said
+    assert "By accuracy in group south" in said
+    alone = make_panel_result(
+        ("only",), draws=60, labeled=False, status="all classifiers: no row is labeled."
+    )
+    said = words(read(alone).section("answer").text)
+    assert "Read this first" in said
+    assert "only: accuracy 0." in said
+
+
+def test_undefined_metrics_are_left_out() -> None:
+    tree = make_panel_result(draws=60)
+    tree["posterior"]["auc"] = tree["posterior"]["auc"] * np.nan
+    answer = words(read(tree).section("answer").text)
+    assert "AUC (highest)" not in answer
+    assert "AUPRC (highest)" in answer
+
+
+def test_a_failed_fit_is_loud() -> None:
+    parsed = read(make_panel_result(draws=60, converged=False))
+    assert any(e.attrs.get("role") == "alert" for e in parsed.elements)
+    assert "Not to be relied on" in parsed.section("answer").text
+    assert "NOT CONVERGED" in parsed.section("table").text
+
+
+def test_hostile_names_do_no_harm_beside_another_result() -> None:
+    tree = make_panel_result(HOSTILE[:4], groups=("<i>x</i>", HOSTILE[4]), draws=60)
+    html = str(page([make_result(draws=50), tree]))
+    assert "<script" not in html
+    assert "<i>x" not in html
+    parsed = Page(html)
+    assert not any("onload" in element.attrs for element in parsed.elements)
+    assert len(set(parsed.ids)) == len(parsed.ids)
+    said = words(parsed.section("answer").text)
+    assert "1. Expected calibration error" in said
+    assert "2. Semi-supervised evaluation of several classifiers, by group" in said

@@ -1,0 +1,118 @@
+"""Who is best: against closed forms, loops over draws, and where there is nothing to rank."""
+
+import numpy as np
+import pytest
+import xarray as xr
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from scipy.stats import rankdata
+
+import bayescal as bc
+from bayescal.core.errors import InputError
+from bayescal.results.best import _rank_shares
+from bayescal.results.metrics import HIGHER, LOWER, METRICS
+from tests.synthetic import make_result
+from tests.synthetic_ssme import make_panel_result
+
+
+def with_draws(var: str, values: np.ndarray) -> xr.DataTree:
+    """A result whose draws of one metric are given, (draw, classifier)."""
+    names = tuple("abcdefgh"[: values.shape[1]])
+    tree = make_panel_result(names, draws=len(values), chains=1)
+    tree["posterior"][var] = tree["posterior"][var].copy(data=values[None])
+    return tree
+
+
+def test_every_metric_has_a_direction() -> None:
+    assert sorted(HIGHER + LOWER) == sorted(METRICS)
+
+
+@pytest.mark.parametrize("var", METRICS)
+def test_the_first_of_the_made_up_classifiers_is_best_by_every_metric(var: str) -> None:
+    found = bc.best(make_panel_result(), var)
+    assert float(found.prob_best.sel(classifier="a")) > 0.5
+    assert f"a is best with probability {float(found.prob_best[0]):.2f}" in found.text
+
+
+def test_the_closed_form_of_three_exponentials() -> None:
+    """P(min is the i-th) of independent exponentials is rate_i / sum of the rates."""
+    rng = np.random.default_rng(1)
+    values = rng.exponential(1 / np.array([1.0, 2.0, 5.0]), (40_000, 3))
+    found = bc.best(with_draws("ece", values), "ece")
+    # Monte Carlo: four standard errors of a share over 40,000 draws.
+    assert found.prob_best.values == pytest.approx([1 / 8, 2 / 8, 5 / 8], abs=0.01)
+
+
+@given(
+    hnp.arrays(
+        np.float64, st.tuples(st.integers(1, 6), st.integers(2, 5)), elements=st.integers(0, 3)
+    )
+)
+@settings(deadline=None, max_examples=60)
+def test_rank_probabilities_against_scipy_with_ties_shared(values: np.ndarray) -> None:
+    shares = _rank_shares(values)
+    n = values.shape[1]
+    expected = np.zeros((n, n))
+    for row in values:
+        lowest, highest = rankdata(row, "min").astype(int), rankdata(row, "max").astype(int)
+        for k in range(n):
+            expected[k, lowest[k] - 1 : highest[k]] += 1 / (highest[k] - lowest[k] + 1)
+    assert shares == pytest.approx(expected / len(values), abs=1e-12)
+    assert shares.sum(axis=0) == pytest.approx(np.ones(n))
+    assert shares.sum(axis=1) == pytest.approx(np.ones(n))
+
+
+def test_equal_classifiers_share_every_rank() -> None:
+    values = np.repeat(np.random.default_rng(0).random((50, 1)), 3, axis=1)
+    assert bc.best(with_draws("accuracy", values)).prob_rank.values == pytest.approx(1 / 3)
+
+
+def test_two_classifiers_agree_with_their_difference() -> None:
+    tree = make_panel_result(("a", "b"))
+    pair = bc.difference(tree, "a", "b", "auc")
+    assert float(bc.best(tree, "auc").prob_best[0]) == pytest.approx(pair.prob_first_larger)
+
+
+def test_undefined_draws_are_left_out() -> None:
+    values = np.array([[0.9, 0.8], [0.7, 0.8], [np.nan, np.nan], [0.6, 0.5]])
+    tree = with_draws("auc", values)
+    assert bc.best(tree, "auc").prob_best.values == pytest.approx([2 / 3, 1 / 3])
+    low, high = bc.interval(tree, "auc").sel(classifier="a").values
+    assert (low, high) == pytest.approx(tuple(np.quantile([0.9, 0.7, 0.6], (0.05, 0.95))))
+    nothing = bc.best(with_draws("auc", np.full((4, 2), np.nan)), "auc")
+    assert bool(nothing.prob_best.isnull().all())
+    assert "undefined in every draw" in nothing.text
+
+
+def test_groups_are_ranked_one_by_one() -> None:
+    found = bc.best(make_panel_result(groups=("north", "south")))
+    assert found.prob_best.dims == ("group", "classifier")
+    assert found.prob_rank.sum("rank").values == pytest.approx(np.ones((2, 3)))
+    assert "By accuracy in group north, a is best" in found.text
+    assert "By accuracy in group south, a is best" in found.text
+
+
+def test_a_lead_that_is_not_clear_is_called_so() -> None:
+    rng = np.random.default_rng(3)
+    found = bc.best(with_draws("accuracy", rng.random((3000, 4))))
+    assert "no classifier is clearly best" in found.text
+
+
+def test_a_sure_lead_is_not_rounded_to_certainty() -> None:
+    values = np.tile([0.9, 0.1], (20, 1))
+    text = bc.best(with_draws("accuracy", values)).text
+    assert text == "By accuracy, a is best with probability above 0.999; b has below 0.001."
+
+
+def test_a_failed_fit_is_said_first() -> None:
+    assert bc.best(make_panel_result(converged=False)).text.startswith("Not to be relied on")
+
+
+def test_what_cannot_be_ranked() -> None:
+    with pytest.raises(InputError, match="Choose from accuracy, ece"):
+        bc.best(make_panel_result(), "tce")
+    with pytest.raises(InputError, match="needs two classifiers"):
+        bc.best(make_panel_result(("a",)))
+    with pytest.raises(InputError, match=r"bayescal\.ssme"):
+        bc.best(make_result())
