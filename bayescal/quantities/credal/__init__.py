@@ -15,7 +15,11 @@ if TYPE_CHECKING:
     from bayescal.quantities.credal.calibrator import VennAbersCalibrator
     from bayescal.quantities.credal.credal_sets import expectation, probability, reachable
     from bayescal.quantities.credal.credible import CredibleSets, credible_sets
-    from bayescal.quantities.credal.cross_venn_abers import fit_cross_venn_abers, merge_folds
+    from bayescal.quantities.credal.cross_venn_abers import (
+        CrossVennAbers,
+        fit_cross_venn_abers,
+        merge_folds,
+    )
     from bayescal.quantities.credal.decisions import (
         e_admissible,
         interval_dominance,
@@ -26,9 +30,10 @@ if TYPE_CHECKING:
     from bayescal.quantities.credal.estimator import Estimate, estimate
     from bayescal.quantities.credal.fitting import cases, describe, pairing
     from bayescal.quantities.credal.intervals import is_proper
-    from bayescal.quantities.credal.ivap import fit_ivap, merged
+    from bayescal.quantities.credal.ivap import InductiveVennAbers, fit_ivap, merged
+    from bayescal.quantities.credal.label_sets import LabelSets
     from bayescal.quantities.credal.model import build_model
-    from bayescal.quantities.credal.multiclass import fit_one_vs_rest
+    from bayescal.quantities.credal.multiclass import OneVsRest, fit_one_vs_rest
     from bayescal.quantities.credal.network import NetworkClassifier
     from bayescal.quantities.credal.priors import (
         ImpreciseDirichlet,
@@ -37,9 +42,10 @@ if TYPE_CHECKING:
         Priors,
     )
     from bayescal.quantities.credal.projection import divergence, project
+    from bayescal.quantities.credal.pseudo_labels import credal_labels, hard_labels, soft_labels
     from bayescal.quantities.credal.self_learning import SelfLearningSettings
     from bayescal.quantities.credal.self_learning_rows import SelfLearningRows
-    from bayescal.quantities.credal.self_learning_run import self_learn
+    from bayescal.quantities.credal.self_learning_run import SelfLearned, self_learn
     from bayescal.quantities.credal.simulating import replicate
     from bayescal.quantities.credal.size import imprecision
 
@@ -114,17 +120,23 @@ WATCHED = ("prob",)
 
 _HOME = {
     "CredibleSets": "credible",
+    "CrossVennAbers": "cross_venn_abers",
     "Estimate": "estimator",
     "ImpreciseDirichlet": "priors",
     "IncrementIsotonic": "priors",
+    "InductiveVennAbers": "ivap",
+    "LabelSets": "label_sets",
     "MonotoneCurve": "priors",
     "NetworkClassifier": "network",
+    "OneVsRest": "multiclass",
     "Priors": "priors",
+    "SelfLearned": "self_learning_run",
     "SelfLearningRows": "self_learning_rows",
     "SelfLearningSettings": "self_learning",
     "VennAbersCalibrator": "calibrator",
     "build_model": "model",
     "cases": "fitting",
+    "credal_labels": "pseudo_labels",
     "credible_sets": "credible",
     "describe": "fitting",
     "discount": "discounting",
@@ -135,6 +147,7 @@ _HOME = {
     "fit_cross_venn_abers": "cross_venn_abers",
     "fit_ivap": "ivap",
     "fit_one_vs_rest": "multiclass",
+    "hard_labels": "pseudo_labels",
     "imprecision": "size",
     "interval_dominance": "decisions",
     "is_proper": "intervals",
@@ -147,6 +160,7 @@ _HOME = {
     "reachable": "credal_sets",
     "replicate": "simulating",
     "self_learn": "self_learning_run",
+    "soft_labels": "pseudo_labels",
     "zero_one": "decisions",
 }
 
@@ -158,18 +172,24 @@ __all__ = [
     "TITLE",
     "WATCHED",
     "CredibleSets",
+    "CrossVennAbers",
     "Estimate",
     "ImpreciseDirichlet",
     "IncrementIsotonic",
+    "InductiveVennAbers",
+    "LabelSets",
     "MonotoneCurve",
     "NetworkClassifier",
+    "OneVsRest",
     "Priors",
+    "SelfLearned",
     "SelfLearningRows",
     "SelfLearningSettings",
     "VennAbersCalibrator",
     "bounds",
     "build_model",
     "cases",
+    "credal_labels",
     "credible_sets",
     "describe",
     "discount",
@@ -180,6 +200,7 @@ __all__ = [
     "fit_cross_venn_abers",
     "fit_ivap",
     "fit_one_vs_rest",
+    "hard_labels",
     "imprecision",
     "interval_dominance",
     "is_proper",
@@ -192,6 +213,7 @@ __all__ = [
     "reachable",
     "replicate",
     "self_learn",
+    "soft_labels",
     "zero_one",
 ]
 
