@@ -103,6 +103,7 @@ DIMS: Mapping[str, tuple[str, ...]] = {
     "events": ("label_class", "cell"),
     "cell_count": ("label_class", "cell"),
     "cell_rank": ("label_class", "cell"),
+    "cell_score": ("label_class", "cell"),
     "target_score": ("obs", "label_class"),
     "target_row": ("obs",),
     "selected_gap": ("label_class",),

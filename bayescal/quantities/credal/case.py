@@ -238,6 +238,7 @@ class CredalCase:
                     {
                         "cell_count": self.problem.count,
                         "cell_rank": self.problem.place,
+                        "cell_score": self._cell_score(),
                         "target_score": self._target_score(),
                     }
                 ),
@@ -288,6 +289,11 @@ class CredalCase:
         rate = self.rates.cell_prob(draws)
         of_labels = xlogy(positives, rate) + xlog1py(count - positives, -rate)
         return np.asarray(log_binomial_coefficient(count, positives) + of_labels)
+
+    def _cell_score(self) -> Floats:
+        """Score at the mean rank of each cell."""
+        rows = zip(self.problem.ranks, self.problem.place, strict=True)
+        return np.stack([np.interp(place, ranks.rank, ranks.score) for ranks, place in rows])
 
     def _target_score(self) -> NDArray[np.floating]:
         score = self.data.target.y_prob[0][self.rows]
