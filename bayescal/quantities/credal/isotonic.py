@@ -70,15 +70,17 @@ class Isotonic:
 
         from bayescal.inference.logit_binomial import logit_binomial
 
-        data = {name: pm.Data(name, values) for name, values in self.inputs().items()}
+        data = {
+            name: pm.Data(name, values, dims=("curve", "cell") if np.ndim(values) else None)
+            for name, values in self.inputs().items()
+        }
         shape = (self.problem.n_curves, self.prior.bins + 1)
-        mass = pm.Gamma("mass", data["concentration"], 1.0, shape=shape, dims=("curve", "step"))
-        increment = pm.Deterministic(
-            "increment", mass / mass.sum(axis=-1, keepdims=True), dims=("curve", "step")
-        )
+        mass = pm.Gamma("mass", data["concentration"], 1.0, shape=shape)
+        increment = pm.Deterministic("increment", mass / mass.sum(axis=-1, keepdims=True))
         # Sums of small steps from either end, so that neither loses its digits.
-        below = pt.cumsum(increment, axis=-1)[:, :-1]
-        above = pt.cumsum(increment[:, ::-1], axis=-1)[:, ::-1][:, 1:]
+        is_below = np.tri(self.prior.bins, self.prior.bins + 1)
+        below = (increment[:, None, :] * is_below).sum(axis=-1)
+        above = (increment[:, None, :] * (1 - is_below)).sum(axis=-1)
         logit_binomial(
             "events",
             data["count"],

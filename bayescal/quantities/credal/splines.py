@@ -46,4 +46,4 @@ def i_splines(rank: NDArray[np.float64]) -> NDArray[np.float64]:
 
     knots = np.concatenate([[0.0] * _DEGREE, _BREAKS, [1.0] * _DEGREE])
     basis = BSpline.design_matrix(rank, knots, _DEGREE).toarray()
-    return np.clip(basis[:, :0:-1].cumsum(axis=1)[:, ::-1], 0, 1)
+    return np.asarray(np.clip(basis[:, :0:-1].cumsum(axis=1)[:, ::-1], 0, 1))

@@ -65,16 +65,14 @@ def draw_rates(
     for b in range(len(count) - 2, -1, -1):
         for after in np.unique(cell[:, b + 1]):
             chosen = cell[:, b + 1] == after
-            cell[chosen, b] = _drawn(
-                forward[b] + log_kernel[:, after], np.count_nonzero(chosen), rng
-            )
+            cell[chosen, b] = _drawn(forward[b] + log_kernel[:, after], int(chosen.sum()), rng)
     return _within(cell, edge, rng)
 
 
 def _drawn(log_weight: Floats, draws: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """Draw cells in proportion to their weights."""
     below = np.cumsum(np.exp(log_weight - log_weight.max()))
-    return np.searchsorted(below, rng.random(draws) * below[-1], side="right")
+    return np.asarray(np.searchsorted(below, rng.random(draws) * below[-1], side="right"))
 
 
 def _within(cell: NDArray[np.int64], edge: Floats, rng: np.random.Generator) -> Floats:
