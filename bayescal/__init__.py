@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from bayescal.results.io import load, save
     from bayescal.results.marginal import marginal
     from bayescal.results.power_scaling import power_scale
+    from bayescal.results.row_table import row_table
     from bayescal.results.summary import summary
     from bayescal.workflow.fit import fit
     from bayescal.workflow.sensitivity import prior_sensitivity
@@ -64,6 +65,7 @@ _HOME = {
     "prior_sensitivity": "bayescal.workflow.sensitivity",
     "read_pu_scores": "bayescal.core.pu_tables",
     "read_scores": "bayescal.core.tables",
+    "row_table": "bayescal.results.row_table",
     "save": "bayescal.results.io",
     "summary": "bayescal.results.summary",
 }
@@ -109,6 +111,7 @@ __all__ = [
     "read_pu_scores",
     "read_scores",
     "report",
+    "row_table",
     "save",
     "ssme",
     "summary",
