@@ -138,8 +138,9 @@ def proper(lower: ArrayLike, upper: ArrayLike) -> Interval:
 
 
 def _holds_any(low: Floats, high: Floats) -> NDArray[np.bool_]:
-    within = (low.sum(axis=-1) <= 1 + ROUNDING) & (high.sum(axis=-1) >= 1 - ROUNDING)
-    return np.asarray(within)
+    # For few classes einsum adds twice as fast as sum.
+    least, most = (np.einsum("...k->...", bound) for bound in (low, high))
+    return np.asarray((least <= 1 + ROUNDING) & (most >= 1 - ROUNDING))
 
 
 def _where(wrong: NDArray[np.bool_]) -> str:
