@@ -145,7 +145,7 @@ def _by_newton(near: Floats, low: Floats, high: Floats) -> tuple[Floats, NDArray
     factor, rows = 1 / near.sum(axis=0), np.arange(near.shape[1])
     part: tuple[Floats, ...] = near, low, high
     for _ in range(_STEPS):
-        scaled, held = _clipped(*part, factor[rows])
+        scaled, held = _clipped(factor[rows], *part)
         surplus = held.sum(axis=0) - 1
         # The sum's slope is that of the classes between their bounds; without any there is no step.
         slope = np.einsum("kn,kn->n", part[0], held == scaled)
@@ -155,11 +155,11 @@ def _by_newton(near: Floats, low: Floats, high: Floats) -> tuple[Floats, NDArray
             rows = rows[open_rows]
             # Places are in range; saying so halves the time.
             part = tuple(array.take(open_rows, axis=1, mode="clip") for array in part)
-    held = _clipped(near, low, high, factor)[1]
+    held = _clipped(factor, near, low, high)[1]
     return held, np.flatnonzero(np.abs(held.sum(axis=0) - 1) > _rounding(len(near)))
 
 
-def _clipped(near: Floats, low: Floats, high: Floats, factor: Floats) -> tuple[Floats, Floats]:
+def _clipped(factor: Floats, near: Floats, low: Floats, high: Floats) -> tuple[Floats, Floats]:
     """Scale probabilities, and cut them at their bounds: both before and after."""
     scaled = near * factor
     held = np.maximum(scaled, low)
