@@ -121,13 +121,14 @@ def _decided(view: View, case: schema.Case, rows: CredalRows) -> Markup:
         head = Markup("Of these {} rows, ").format(count(total))
     return head + Markup(
         "<b>{} {} decided</b>{}, and <b>{} {} open</b>: the calibration rows do not say which "
-        "class is the more probable one. The {} bounds are {} wide on average."
+        "class is {}. The {} bounds are {} wide on average."
     ).format(
         count(total - n_open),
         "is" if total - n_open == 1 else "are",
         how,
         count(n_open),
         "stays" if n_open == 1 else "stay",
+        "the most probable" if len(rows.classes) > 2 else "the more probable one",
         percent(view.prob),
         fixed(float(rows.width.mean()), 3),
     )
