@@ -1,6 +1,6 @@
 """Credal intervals on real scores: probabilities, what can be decided, do bounds hold label rates.
 
-python benchmarks/credal_acceptance.py --data DIR       # 20 splits, of which 5 and 10 are sampled
+python benchmarks/credal_acceptance.py --data DIR       # 20 splits; the posterior of some of them
 python benchmarks/credal_acceptance.py --render
 
 DIR holds cifar10_vgg.npz (probs, labels) and adult.csv.gz. CIFAR-10: ten classes, calibrated on
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Mapping
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -46,6 +47,8 @@ PRIORS = {
     "steps": bc.credal.IncrementIsotonic(),
     "bins": bc.credal.ImpreciseDirichlet(),
 }
+
+PRIORS_OF = {"cifar10": ("curve",), "adult": tuple(PRIORS)}
 
 
 class Split(NamedTuple):
@@ -224,22 +227,33 @@ def tables(data: Path) -> Iterable[tuple[str, str, Floats, NDArray[np.int64]]]:
 
 
 def run(data: Path, splits: int, sampled: Mapping[str, int]) -> None:
-    """Measure and write."""
-    figures = []
+    """Measure, and write after every split; go on where a run of the same splits was stopped."""
+    settings = {"splits": splits, "sampled": dict(sampled)}
+    figures = begun(settings)
+    done = {tuple(row[:4]) for row in figures}
     for name, classifier, prob, label in tables(data):
-        kinds = {"curve": PRIORS["curve"]} if name == "cifar10" else PRIORS
-        for n in SIZES[name]:
-            cell = f"{name}, {classifier}, {n}"
-            for seed in range(splits):
-                split = Split.of(prob, label, n, seed)
-                judged_by, about = point(split)
-                figures.append([name, classifier, n, seed, judged_by, {"p0, p1": about}])
-                if seed < sampled[name]:
-                    for kind, prior in kinds.items():
-                        found = posterior(split, prior, seed)
-                        figures[-1][4][kind], figures[-1][5][kind] = found
-            print(f"{cell} done", flush=True)
-    write("credal_acceptance", splits=splits, sampled=dict(sampled), figures=figures)
+        for n, seed in product(SIZES[name], range(splits)):
+            if (name, classifier, n, seed) in done:
+                continue
+            split = Split.of(prob, label, n, seed)
+            probabilities, about = point(split)
+            bounds = {"p0, p1": about}
+            if seed < sampled[name]:
+                for kind in PRIORS_OF[name]:
+                    probabilities[kind], bounds[kind] = posterior(split, PRIORS[kind], seed)
+            figures.append([name, classifier, n, seed, probabilities, bounds])
+            write("credal_acceptance", **settings, figures=figures)
+            print(name, classifier, n, seed, flush=True)
+
+
+def begun(settings: Mapping[str, Any]) -> list[Any]:
+    """Figures on disk, if they are of the same splits."""
+    try:
+        content = read("credal_acceptance")
+    except FileNotFoundError:
+        return []
+    same = all(content[name] == value for name, value in settings.items())
+    return list(content["figures"]) if same else []
 
 
 def in_words(values: list[float]) -> str:
@@ -281,8 +295,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, help="directory of the data")
     parser.add_argument("--splits", type=int, default=20)
-    parser.add_argument("--cifar", type=int, default=5, help="splits of CIFAR-10 that are sampled")
-    parser.add_argument("--adult", type=int, default=10, help="splits of Adult that are sampled")
+    parser.add_argument("--cifar", type=int, default=3, help="splits of CIFAR-10 that are sampled")
+    parser.add_argument("--adult", type=int, default=5, help="splits of Adult that are sampled")
     parser.add_argument("--render", action="store_true", help="only print the figures on disk")
     given = parser.parse_args()
     if not given.render:
