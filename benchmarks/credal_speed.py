@@ -2,6 +2,7 @@
 
 python benchmarks/credal_speed.py            # all, minutes: linear programmes are solved one by one
 python benchmarks/credal_speed.py --quick    # a hundredth of the comparisons
+python benchmarks/credal_speed.py --render   # the figures on disk
 
 Nothing here uses a second core. Targets are held against the seconds that the process had a core,
 which are the seconds by the clock where it has one for itself; both are printed.
@@ -15,7 +16,7 @@ from typing import Any
 
 import numpy as np
 from _common import print_machine, print_table, time_best
-from _results import write
+from _results import print_provenance, read, write
 from numpy.typing import NDArray
 from scipy.optimize import linprog, minimize
 
@@ -220,17 +221,28 @@ def comparisons(share: float) -> Iterator[tuple[str, str, str, str]]:
     )
 
 
+def show(speed: list[Any], same: list[Any]) -> None:
+    """Print the tables."""
+    header = ("what", "seconds", "of a core", "target", "")
+    print_table("Time, best of the runs", header, speed)
+    print_table("Agreement", ("what", "found", "target", ""), same)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repeat", type=int, default=7, help="runs of each task; the best counts")
     parser.add_argument("--quick", action="store_true", help="a hundredth of the comparisons")
+    parser.add_argument("--render", action="store_true", help="only print the figures on disk")
     options = parser.parse_args()
+    if options.render:
+        content = read("credal_speed")
+        print_provenance(content)
+        show(content["speed"], content["agreement"])
+        return
     print_machine("scipy", "venn-abers")
     speed = list(speeds(options.repeat))
-    header = ("what", "seconds", "of a core", "target", "")
-    print_table("Time, best of the runs", header, speed)
     same = list(comparisons(0.01 if options.quick else 1))
-    print_table("Agreement", ("what", "found", "target", ""), same)
+    show(speed, same)
     if not options.quick:
         write("credal_speed", speed=speed, agreement=same)
 
