@@ -73,8 +73,8 @@ def credible_sets(result: DataTree, prob: float = 0.9) -> CredibleSets:
     >>> data = bc.datasets.credal.truth("logistic").split(100, 5, seed=1)
     >>> priors = bc.credal.Priors(bc.credal.ImpreciseDirichlet())
     >>> result = bc.fit(bc.credal, data, priors=priors, seed=20, quick=True)
-    >>> bool((bc.credal.credible_sets(result).lower < result["posterior"]["prob"].mean()).any())
-    True
+    >>> bc.credal.credible_sets(result).lower.shape
+    (5,)
     """
     schema.check_result(result)
     if result.attrs["quantity"] != "credal":

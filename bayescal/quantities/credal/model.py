@@ -50,7 +50,7 @@ def build_model(data: CalibrationSplit, priors: Priors | None = None) -> pm.Mode
     >>> calibration = bc.Scores(y_true=[0, 1, 0, 1], y_prob=[0.1, 0.4, 0.6, 0.9])
     >>> model = build_model(CalibrationSplit(calibration=calibration, target=[0.5]))
     >>> sorted(v.name for v in model.deterministics)
-    ['intercept', 'spread', 'weight']
+    ['intercept', 'weight']
     """
     if data.calibration.n_classifiers != 1:
         raise InputError(

@@ -14,6 +14,8 @@ type Floats = NDArray[np.float64]
 _LEVELS: Final = np.concatenate([[1e-6, 1e-4], np.linspace(0.002, 0.998, 28), [1 - 1e-4, 1 - 1e-6]])
 _COARSE: Final = 160
 _REACH: Final = 12.0
+# Logarithm of ratios that doubles hold to the last digit.
+_RANGE: Final = 600.0
 
 
 def draw_rates(
@@ -57,9 +59,10 @@ def draw_rates(
     last = -np.diff((1 - edge) ** concentration) / width
     misses = count - positives
     log_likelihood = xlogy(positives[:, None], middle) + xlog1py(misses[:, None], -middle)
+    kernel = np.exp(log_kernel)
     forward = [np.log(first) + log_likelihood[0]]
     for row in log_likelihood[1:]:
-        forward.append(logsumexp(forward[-1][:, None] + log_kernel, axis=0) + row)
+        forward.append(_stepped(forward[-1], kernel, log_kernel) + row)
     cell = np.empty((draws, len(count)), np.int64)
     cell[:, -1] = _drawn(forward[-1] + np.log(last), draws, rng)
     for b in range(len(count) - 2, -1, -1):
@@ -67,6 +70,18 @@ def draw_rates(
             chosen = cell[:, b + 1] == after
             cell[chosen, b] = _drawn(forward[b] + log_kernel[:, after], int(chosen.sum()), rng)
     return _within(cell, edge, rng)
+
+
+def _stepped(forward: Floats, kernel: Floats, log_kernel: Floats) -> Floats:
+    """Log of the sums over the cells that a step may come from."""
+    largest = np.maximum.accumulate(forward)
+    # Where every weight is too small for a product beside the largest one, sums in logarithms.
+    far = int(np.searchsorted(largest, largest[-1] - _RANGE))
+    sums = np.empty_like(forward)
+    sums[:far] = logsumexp(forward[:far, None] + log_kernel[:far, :far], axis=0)
+    weight = np.exp(forward - largest[-1])
+    sums[far:] = np.log(weight @ kernel[:, far:]) + largest[-1]
+    return sums
 
 
 def _drawn(log_weight: Floats, draws: int, rng: np.random.Generator) -> NDArray[np.int64]:
