@@ -295,8 +295,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, help="directory of the data")
     parser.add_argument("--splits", type=int, default=20)
-    parser.add_argument("--cifar", type=int, default=3, help="splits of CIFAR-10 that are sampled")
-    parser.add_argument("--adult", type=int, default=5, help="splits of Adult that are sampled")
+    parser.add_argument("--cifar", type=int, default=2, help="splits of CIFAR-10 that are sampled")
+    parser.add_argument("--adult", type=int, default=3, help="splits of Adult that are sampled")
     parser.add_argument("--render", action="store_true", help="only print the figures on disk")
     given = parser.parse_args()
     if not given.render:
