@@ -87,9 +87,11 @@ def _estimates(data: Split, listed: Path | None, as_json: bool) -> int:
     from bayescal.cli.credal_data import read_split
     from bayescal.cli.credal_table import estimated_rows, print_estimates, write_rows
     from bayescal.cli.table import print_json
-    from bayescal.results.io import check_writable
 
     if listed is not None:
+        # Loaded for a file alone: it brings xarray with it.
+        from bayescal.results.io import check_writable
+
         check_writable(listed)
     split = read_split(data)
     rows = estimated_rows(split)

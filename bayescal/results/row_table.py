@@ -47,6 +47,8 @@ def row_table(tree: xr.DataTree, prob: float = 0.9) -> pd.DataFrame:
         status             "ok" or "NOT CONVERGED"
         =================  ===================================================================
 
+        Scores, probabilities and bounds are in [0, 1].
+
     Raises
     ------
     InputError
