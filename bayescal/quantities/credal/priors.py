@@ -21,7 +21,7 @@ class MonotoneCurve:
     ----------
     intercept : float, above 0, default 2
         Standard deviation of the curve's logit at the middle.
-    spread : float, above 0, default 2
+    spread : float, above 0, default 4
         Scale of how far the logit rises.
     s : float, above 0, default 1
         Imagined observations of either label at the score asked for, which make the bounds.
@@ -49,7 +49,7 @@ class MonotoneCurve:
     """
 
     intercept: float = 2.0
-    spread: float = 2.0
+    spread: float = 4.0
     s: float = 1.0
 
     def __post_init__(self) -> None:

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 SPLINES: Final = 8
 _DEGREE: Final = 2
 # Of one more quadratic B-spline than there are I-splines: their sum is 1 and drops out.
-_BREAKS: Final = np.linspace(0, 1, SPLINES)
+# Breaks crowd towards both ends, where logits of probabilities near 0 and 1 are steepest.
+_BREAKS: Final = np.sin(np.linspace(0, np.pi / 2, SPLINES)) ** 2
 
 
 def i_splines(rank: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -28,7 +29,8 @@ def i_splines(rank: NDArray[np.float64]) -> NDArray[np.float64]:
 
     Notes
     -----
-    ``I_j = sum_{m >= j} B_m`` with B_m quadratic B-splines on evenly spaced knots.
+    ``I_j = sum_{m >= j} B_m`` with B_m quadratic B-splines on knots at ``sin(pi k / 14)**2``,
+    k = 0, ..., 7.
 
     References
     ----------
