@@ -42,6 +42,20 @@ _DATA: Final = (
     ),
 )
 
+_REPORTED: Final = (
+    click.argument("files", type=PATH, nargs=-1, required=True, metavar="FILE..."),
+    click.option("--label", metavar="COLUMN", help="Column of the true labels."),
+    click.option(
+        "--score",
+        "scores",
+        multiple=True,
+        metavar="COLUMN",
+        help="Column of a classifier's scores; repeat it for several classifiers on the same rows "
+        "(or, with --multiclass, once for each class of one classifier).",
+    ),
+    *_DATA[3:],
+)
+
 _BINS: Final = (
     click.option(
         "--n-bins", type=click.IntRange(min=1), default=15, show_default=True, help="Bins."
@@ -259,6 +273,11 @@ class Fit:
 def data_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add FILE and the options that say what its columns are."""
     return _all(_DATA, command)
+
+
+def report_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add FILE... and the options of its columns, of which results need none."""
+    return _all(_REPORTED, command)
 
 
 def bin_options(command: Callable[..., Any]) -> Callable[..., Any]:

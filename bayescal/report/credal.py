@@ -27,6 +27,8 @@ MOST_CURVES = 4
 LISTED = 12
 MOST_LISTED_CLASSES = 4
 
+_DECIDED = "its decision"
+
 _TITLES = {
     "n": "Calibration rows",
     "n_target": "Target rows",
@@ -282,9 +284,9 @@ def _block(view: View, case: schema.Case) -> Block:
     return Block(
         name=case.label,
         sentences=_sentences(view, case, rows),
-        lines=[_line(rows, int(place)) for place in shown] if few else [],
-        curves=rows.curves,
-        left_out=len(rows.row) - len(shown) if few else len(rows.row),
+        lines=[_line(rows, int(place), few=few) for place in shown],
+        curves=rows.curves if few else (_DECIDED,),
+        left_out=len(rows.row) - len(shown),
     )
 
 
@@ -296,8 +298,8 @@ def _sentences(view: View, case: schema.Case, rows: CredalRows) -> list[Markup]:
             count(len(rows.row) - n_open), count(len(rows.row)), count(n_open)
         ),
         Markup(
-            "The {} bounds are {} wide on average; the Venn-Abers intervals p0 to p1 {}, which "
-            "makes them no surer, but another thing."
+            "The {} bounds are {} wide on average; the Venn-Abers intervals p0 to p1 are {} wide, "
+            "but no such bounds."
         ).format(percent(view.prob), fixed(bounds, 3), fixed(pair, 3)),
     ]
     improper = view.number_of(schema.POINT_ESTIMATE, "improper_share", case)
@@ -319,19 +321,17 @@ def _sentences(view: View, case: schema.Case, rows: CredalRows) -> list[Markup]:
     return said
 
 
-def _line(rows: CredalRows, place: int) -> Line:
+def _line(rows: CredalRows, place: int, *, few: bool) -> Line:
+    """One row with all its curves; of many, with that of the class decided on."""
     decision = int(rows.decision[place])
+    curves = range(len(rows.curves)) if few else [decision]
     return Line(
         row=count(int(rows.row[place])),
-        score=", ".join(fixed(value, 3) for value in rows.score[place]),
+        score=", ".join(fixed(rows.score[place, k], 3) for k in curves),
         bounds=[
-            f"{fixed(low, 3)} to {fixed(high, 3)}"
-            for low, high in zip(rows.lower[place], rows.upper[place], strict=True)
+            f"{fixed(rows.lower[place, k], 3)} to {fixed(rows.upper[place, k], 3)}" for k in curves
         ],
-        pair=[
-            f"{fixed(low, 3)}, {fixed(high, 3)}"
-            for low, high in zip(rows.p0[place], rows.p1[place], strict=True)
-        ],
+        pair=[f"{fixed(rows.p0[place, k], 3)}, {fixed(rows.p1[place, k], 3)}" for k in curves],
         decision=rows.classes[decision],
         chance=float(rows.p_decision[place, decision]),
         stays=open_names(rows, place),

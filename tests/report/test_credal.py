@@ -49,7 +49,7 @@ def test_the_section_says_what_intervals_are_and_are_not(binary: xr.DataTree, pa
     assert "imagines 1 more calibration row" in said
     assert "No interval for that probability." in said
     frame = bc.row_table(binary, 0.8)
-    assert f"p0 to p1 {(frame['p1'] - frame['p0']).mean():.3f}" in said
+    assert f"p0 to p1 are {(frame['p1'] - frame['p0']).mean():.3f}" in said
     assert "Improper" not in said
     least = frame.sort_values("score").iloc[0]
     assert f"{least['lower']:.3f} to {least['upper']:.3f}" in said
@@ -79,6 +79,17 @@ def test_every_other_section_has_its_words(parsed: Page, three: Page) -> None:
         whole = words(" ".join(e.text for e in found.all("main")))
         for other in ("plug-in ECE", "P(calibrated)", "given miscalibration", "credible interval"):
             assert other not in whole, other
+
+
+def test_of_many_classes_rows_are_listed_with_that_of_their_decision() -> None:
+    tree = make_credal_result(classes=("a", "b", "c", "d", "e"))
+    said = words(read(tree).section("credal").text)
+    frame = bc.row_table(tree)
+    # Listed rows are evenly spaced by the score of the last class: the least is among them.
+    own = frame[frame["class"] == "e"].sort_values("score")
+    lines = frame.loc[own.index[0]]
+    line = lines[lines["class"] == lines["decision"].iloc[0]].iloc[0]
+    assert f"{line['score']:.3f}{line['lower']:.3f} to {line['upper']:.3f}" in said
 
 
 def test_classes_have_bounds_from_least_to_largest(three: Page) -> None:
