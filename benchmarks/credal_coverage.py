@@ -112,7 +112,8 @@ def run(replications: int, seed: int) -> None:
         if all(before[key] == value for key, value in settings.items()):
             cells = before["cells"]
     done = {(c["truth"], c["n"]) for c in cells}
-    for place, (n, name) in enumerate((n, name) for n in SIZES for name in TRUTHS):
+    places = enumerate((n, name) for n in SIZES for name in TRUTHS)
+    for place, (n, name) in sorted(places, key=lambda p: TRUTHS[p[1][1]].kind != "smooth"):
         if (name, n) in done:
             continue
         cells.append(cell(place, name, n, replications, seed))
