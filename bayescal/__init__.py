@@ -18,13 +18,15 @@ if TYPE_CHECKING:
     from bayescal import datasets, plots
     from bayescal.core.bin_counts import BinCounts
     from bayescal.core.binning import bin_scores
+    from bayescal.core.calibration_split import CalibrationSplit
     from bayescal.core.errors import ConvergenceWarning, InputError, OutputError, ScarWarning
     from bayescal.core.priors import Beta, HalfNormal, LogNormal, Normal
     from bayescal.core.pu_scores import PUScores
     from bayescal.core.pu_tables import read_pu_scores
     from bayescal.core.scores import Scores
     from bayescal.core.tables import read_scores
-    from bayescal.quantities import ece, pu_ece, ssme
+    from bayescal.quantities import credal, ece, pu_ece, ssme
+    from bayescal.quantities.credal.calibrator import VennAbersCalibrator
     from bayescal.results.best import best
     from bayescal.results.conclusion import conclusions
     from bayescal.results.difference import difference
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from bayescal.results.io import load, save
     from bayescal.results.marginal import marginal
     from bayescal.results.power_scaling import power_scale
+    from bayescal.results.row_table import row_table
     from bayescal.results.summary import summary
     from bayescal.workflow.fit import fit
     from bayescal.workflow.sensitivity import prior_sensitivity
@@ -39,6 +42,7 @@ if TYPE_CHECKING:
 _HOME = {
     "Beta": "bayescal.core.priors",
     "BinCounts": "bayescal.core.bin_counts",
+    "CalibrationSplit": "bayescal.core.calibration_split",
     "ConvergenceWarning": "bayescal.core.errors",
     "HalfNormal": "bayescal.core.priors",
     "InputError": "bayescal.core.errors",
@@ -48,6 +52,7 @@ _HOME = {
     "PUScores": "bayescal.core.pu_scores",
     "ScarWarning": "bayescal.core.errors",
     "Scores": "bayescal.core.scores",
+    "VennAbersCalibrator": "bayescal.quantities.credal.calibrator",
     "best": "bayescal.results.best",
     "bin_scores": "bayescal.core.binning",
     "conclusions": "bayescal.results.conclusion",
@@ -60,10 +65,12 @@ _HOME = {
     "prior_sensitivity": "bayescal.workflow.sensitivity",
     "read_pu_scores": "bayescal.core.pu_tables",
     "read_scores": "bayescal.core.tables",
+    "row_table": "bayescal.results.row_table",
     "save": "bayescal.results.io",
     "summary": "bayescal.results.summary",
 }
 _MODULES = {
+    "credal": "bayescal.quantities.credal",
     "datasets": "bayescal.datasets",
     "ece": "bayescal.quantities.ece",
     "plots": "bayescal.plots",
@@ -74,6 +81,7 @@ _MODULES = {
 __all__ = [
     "Beta",
     "BinCounts",
+    "CalibrationSplit",
     "ConvergenceWarning",
     "HalfNormal",
     "InputError",
@@ -83,10 +91,12 @@ __all__ = [
     "PUScores",
     "ScarWarning",
     "Scores",
+    "VennAbersCalibrator",
     "__version__",
     "best",
     "bin_scores",
     "conclusions",
+    "credal",
     "datasets",
     "difference",
     "ece",
@@ -101,6 +111,7 @@ __all__ = [
     "read_pu_scores",
     "read_scores",
     "report",
+    "row_table",
     "save",
     "ssme",
     "summary",

@@ -61,11 +61,16 @@ def finish(tree: DataTree, *, prob: float, output: Path | None, table: bool = Tr
 
 
 def _print_table(tree: DataTree, prob: float) -> None:
+    from bayescal.results.credal_rows import is_credal
     from bayescal.results.metrics import is_joint
 
     if is_joint(tree):
         from bayescal.cli.metrics_table import print_metrics
 
         print_metrics(tree, prob)
+    elif is_credal(tree):
+        from bayescal.cli.credal_table import print_rows_decided
+
+        print_rows_decided(tree, prob)
     else:
         print_posterior([*posterior_rows(tree, prob), *marginal_rows(tree, prob)], prob)

@@ -16,6 +16,7 @@ _COMMANDS: Final = {
     "ece": "bayescal.cli.ece",
     "pu-ece": "bayescal.cli.pu_ece",
     "ssme": "bayescal.cli.ssme",
+    "credal": "bayescal.cli.credal",
     "sensitivity": "bayescal.cli.sensitivity",
     "report": "bayescal.cli.report",
     "demo": "bayescal.cli.demo",

@@ -42,6 +42,20 @@ _DATA: Final = (
     ),
 )
 
+_REPORTED: Final = (
+    click.argument("files", type=PATH, nargs=-1, required=True, metavar="FILE..."),
+    click.option("--label", metavar="COLUMN", help="Column of the true labels."),
+    click.option(
+        "--score",
+        "scores",
+        multiple=True,
+        metavar="COLUMN",
+        help="Column of a classifier's scores; repeat it for several classifiers on the same rows "
+        "(or, with --multiclass, once for each class of one classifier).",
+    ),
+    *_DATA[3:],
+)
+
 _BINS: Final = (
     click.option(
         "--n-bins", type=click.IntRange(min=1), default=15, show_default=True, help="Bins."
@@ -156,6 +170,56 @@ _PANEL: Final = (
 )
 
 
+ROW_PRIOR_HELP: Final = (
+    "curve (smooth and rising), steps (rising in jumps; steps:BINS) or bins (imprecise Dirichlet, "
+    "nothing rises; bins:BINS); with ,s=NUMBER for other imagined rows than --s."
+)
+
+_SPLIT: Final = (
+    click.argument("calibration", type=PATH, metavar="CALIBRATION"),
+    click.argument("target", type=PATH, metavar="TARGET"),
+    click.option(
+        "--label", required=True, metavar="COLUMN", help="Column of CALIBRATION's true labels."
+    ),
+    click.option(
+        "--score",
+        "scores",
+        required=True,
+        multiple=True,
+        metavar="COLUMN",
+        help="Column of a classifier's scores in both files; repeat it for several classifiers "
+        "(or, with --multiclass, once for each class of one classifier).",
+    ),
+    *_DATA[4:6],
+    click.option(
+        "--multiclass",
+        is_flag=True,
+        help="Take the --score columns as the classes of one classifier, named by the columns.",
+    ),
+    click.option(
+        "--s",
+        type=click.FloatRange(0, min_open=True),
+        default=1.0,
+        show_default=True,
+        help="Imagined calibration rows of either label, which make the bounds.",
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Split:
+    """Which columns of which two files, what they are, and how many rows are imagined."""
+
+    calibration: Path
+    target: Path
+    label: str
+    scores: tuple[str, ...]
+    pos_label: str
+    from_logits: bool
+    multiclass: bool
+    s: float
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Panel:
     """Which columns of which file, how rows were labelled, and which calibration error."""
@@ -211,6 +275,11 @@ def data_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return _all(_DATA, command)
 
 
+def report_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add FILE... and the options of its columns, of which results need none."""
+    return _all(_REPORTED, command)
+
+
 def bin_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options of binning."""
     return _all(_BINS, command)
@@ -234,6 +303,11 @@ def nuts_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def panel_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add FILE, its columns and how labels and metrics are meant, for several classifiers."""
     return _all(_PANEL, command)
+
+
+def split_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add CALIBRATION, TARGET, and the options that say what their columns are."""
+    return _all(_SPLIT, command)
 
 
 def take[T](kind: type[T], given: dict[str, Any]) -> T:

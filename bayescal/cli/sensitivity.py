@@ -12,15 +12,18 @@ from bayescal.cli.options import (
     PANEL_PRIOR_HELP,
     PATH,
     PRIOR_HELP,
+    ROW_PRIOR_HELP,
     Bins,
     Data,
     Fit,
     Panel,
+    Split,
     bin_options,
     data_options,
     nuts_options,
     panel_options,
     sampling_options,
+    split_options,
     take,
 )
 
@@ -176,6 +179,30 @@ def ssme(
     return _compare(
         room, lambda: read_panel(data), lambda _: named, how, threshold, output, options
     )
+
+
+@command.command("credal")
+@split_options
+@click.option(
+    "--prior",
+    "priors",
+    required=True,
+    multiple=True,
+    metavar="PRIOR",
+    help=f"Twice or more: {ROW_PRIOR_HELP}",
+)
+@sampling_options
+@_OUTPUT
+def credal(priors: tuple[str, ...], output: Path | None, **given: Any) -> int:
+    """Bounds and decisions of the rows in TARGET, calibrated on CALIBRATION, prior by prior."""
+    from bayescal.cli.credal_data import read_split
+    from bayescal.cli.credal_priors import credal_priors_from_text
+    from bayescal.quantities import credal as room
+
+    data, how = take(Split, given), take(Fit, given | {"prior": priors[0]})
+    named = _named(priors, "--prior", lambda text: credal_priors_from_text(text, data.s))
+    options = {"quick": how.quick}
+    return _compare(room, lambda: read_split(data), lambda _: named, how, None, output, options)
 
 
 def _binned(bins: Bins) -> dict[str, Any]:

@@ -16,11 +16,14 @@ from matplotlib.ticker import MaxNLocator
 from bayescal.core.errors import InputError
 from bayescal.plots import style
 from bayescal.plots.density import density
+from bayescal.plots.row_sensitivity import plot_row_sensitivity
 from bayescal.plots.wording import number, probability
 from bayescal.results import schema
 from bayescal.results.conclusion import Conclusion, UnderPrior, conclusions, default_quantity
+from bayescal.results.credal_rows import is_credal
 from bayescal.results.metrics import is_joint, metric_title
 from bayescal.results.prior_grid import priors_of, without_prior
+from bayescal.results.row_conclusion import VAR as ROWS
 from bayescal.results.schema import Case
 
 _COLUMNS: Final = 3
@@ -57,16 +60,20 @@ def plot_sensitivity(
         Each row has the density given miscalibration, scaled to one height; at 0 a bar as high as
         the probability of perfect calibration; the interval with the posterior mean; a dotted line
         at the mean under the first prior. A note above says so if a conclusion does not survive.
+        Of results of `bayescal.credal`, bounds of up to 16 rows under each prior.
 
     Raises
     ------
     InputError
         If it is a result of one prior, or has no such variable.
     """
-    name = var or str(tree.attrs.get("conclusion_var", default_quantity(tree)))
     priors = priors_of(tree)
+    name = var or str(tree.attrs.get("conclusion_var", default_quantity(tree)))
+    if is_credal(tree) and name == ROWS:
+        return plot_row_sensitivity(tree, prob)
     at = tree.attrs.get("threshold") if threshold is None else threshold
-    found = conclusions(tree, name, prob, None if at is None else float(at))
+    told = conclusions(tree, name, prob, None if at is None else float(at))
+    found = [one for one in told if isinstance(one, Conclusion)]
     gathered = without_prior(schema.cases(tree))
     columns = min(_COLUMNS, len(found))
     rows = -(-len(found) // columns)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bayescal.quantities import ece, pu_ece, ssme
+from bayescal.quantities import credal, ece, pu_ece, ssme
 
 if TYPE_CHECKING:
     from bayescal.core.room import Room
 
-ROOMS: dict[str, Room] = {room.NAME: room for room in (ece, pu_ece, ssme)}
+ROOMS: dict[str, Room] = {room.NAME: room for room in (ece, pu_ece, ssme, credal)}
 """The rooms by name; tests, command line, report and docs read them from here."""

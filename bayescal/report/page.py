@@ -97,4 +97,6 @@ def _rows(view: View) -> str:
     if view.is_joint:
         labeled = int(attrs["n_labeled"])
         return f"{count(labeled)} labelled rows, {count(int(attrs['n_obs']) - labeled)} without"
+    if view.is_credal:
+        return f"{count(attrs['n_labeled'])} calibration rows, {count(attrs['n_target'])} to answer"
     return f"{count(attrs['n_labeled'])} labelled rows" if "n_labeled" in attrs else ""

@@ -12,6 +12,7 @@ import xarray as xr
 
 from bayescal.report.numbers import decimals
 from bayescal.results import schema
+from bayescal.results.credal_rows import is_credal
 from bayescal.results.intervals import interval
 from bayescal.results.metrics import is_joint
 
@@ -66,6 +67,11 @@ class View:
     def is_joint(self) -> bool:
         """Whether one posterior holds the metrics of all classifiers."""
         return is_joint(self.tree)
+
+    @property
+    def is_credal(self) -> bool:
+        """Whether this is of class probabilities, row by row."""
+        return is_credal(self.tree)
 
     @property
     def dims_of_cases(self) -> tuple[str, ...]:

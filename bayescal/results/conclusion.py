@@ -10,9 +10,12 @@ import xarray as xr
 
 from bayescal.core.errors import InputError
 from bayescal.results import schema
+from bayescal.results.credal_rows import is_credal
 from bayescal.results.intervals import interval
 from bayescal.results.metrics import is_joint, metric_title
 from bayescal.results.prior_grid import priors_of, without_prior
+from bayescal.results.row_conclusion import VAR as ROWS
+from bayescal.results.row_conclusion import RowConclusion, row_conclusions
 from bayescal.results.schema import Case
 from bayescal.results.summary import averaged_mean, case_converged
 
@@ -207,7 +210,7 @@ def conclusions(
     var: str | None = None,
     prob: float = 0.9,
     threshold: float | None = None,
-) -> list[Conclusion]:
+) -> list[Conclusion | RowConclusion]:
     """Ask of every case whether its conclusion survives the change of prior.
 
     Parameters
@@ -216,7 +219,8 @@ def conclusions(
         What `bayescal.prior_sensitivity` returned.
     var : str, optional
         A variable of its posterior with one number a case; by default ``accuracy`` of results of
-        `bayescal.ssme`, else ``tce``, else ``ece``.
+        `bayescal.ssme`, else ``tce``, else ``ece``. Of results of `bayescal.credal` it is
+        ``prob``, with all its rows.
     prob : float, in (0, 1), default 0.9
         Probability of the intervals.
     threshold : float, optional
@@ -225,14 +229,14 @@ def conclusions(
 
     Returns
     -------
-    list of Conclusion
-        One for each classifier, class and group.
+    list of Conclusion or of RowConclusion
+        One for each classifier, class and group. The latter for the rows of `bayescal.credal`.
 
     Raises
     ------
     InputError
-        If it is a result of one prior, the variable is not there or has several numbers a case, or
-        no threshold is given for a variable that is not a calibration error.
+        If it is a result of one prior, the variable is not there or has several numbers a case,
+        no threshold is given for a variable that is not a calibration error, or one for rows.
 
     Notes
     -----
@@ -242,9 +246,19 @@ def conclusions(
     not start at 0) and "it is not"; metrics of several classifiers have no such sides. Both are
     rules of thumb for reading, not tests. Shifts of the mean are from the first prior, in
     posterior standard deviations.
+
+    Decisions of rows survive if no row is decided for one class under one prior and for another
+    class under another; rows that stay open under one of them are counted, not held against it.
     """
     priors_of(tree)
     name = var or default_quantity(tree)
+    if is_credal(tree) and name == ROWS:
+        if threshold is not None:
+            raise InputError(
+                f"threshold must be left out for the rows of bayescal.credal; got {threshold}. "
+                "Their classes are held against each other."
+            )
+        return [*row_conclusions(tree, prob)]
     draws = schema.variable(tree, schema.POSTERIOR, name)
     if set(draws.dims) - {*schema.DRAW_DIMS, *schema.CASE_DIMS}:
         raise InputError(
@@ -273,10 +287,11 @@ def default_quantity(tree: xr.DataTree) -> str:
     Returns
     -------
     str
-        ``accuracy`` if the posterior has it, else ``tce``, else ``ece``, else its first variable.
+        ``accuracy`` if the posterior has it, else ``tce``, ``ece``, ``prob``, else its first
+        variable.
     """
     held = [str(name) for name in tree[schema.POSTERIOR].data_vars]
-    return next((name for name in ("accuracy", "tce", "ece") if name in held), held[0])
+    return next((name for name in ("accuracy", "tce", "ece", "prob") if name in held), held[0])
 
 
 def _conclusion(

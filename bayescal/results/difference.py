@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from bayescal.core.errors import InputError
 from bayescal.results import schema
+from bayescal.results.credal_rows import is_credal
 from bayescal.results.intervals import tail
 from bayescal.results.lookup import find_case
 from bayescal.results.metrics import check_metric, is_joint, metric_title
@@ -130,6 +131,12 @@ def difference(
     """
     alpha = tail(prob)
     schema.check_result(tree)
+    if is_credal(tree):
+        raise InputError(
+            "a difference needs an error or a metric of each classifier; this result holds "
+            "probabilities given each classifier's own score, which are different questions. "
+            "Compare widths and open rows with bayescal.summary, or fit bayescal.ece or ssme."
+        )
     joint = is_joint(tree)
     if joint:
         check_metric(tree, var)

@@ -8,6 +8,7 @@ import xarray as xr
 
 from bayescal.core.errors import InputError
 from bayescal.results import schema
+from bayescal.results.credal_rows import is_credal
 
 HIGHER: Final = ("accuracy", "auc", "auprc")
 """Metrics of which more is better."""
@@ -148,4 +149,9 @@ def check_separate(tree: xr.DataTree, what: str) -> None:
         raise InputError(
             f"{what} needs a calibration fit; this result holds metrics of several classifiers in "
             "one posterior. Draw it with bayescal.plots.plot_metrics or plot_ranks."
+        )
+    if is_credal(tree):
+        raise InputError(
+            f"{what} needs a calibration fit; this result holds class probabilities row by row. "
+            "Draw it with bayescal.plots.plot_probability, plot_decisions or plot_credal_sets."
         )

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from bayescal.core.errors import InputError
 from bayescal.results import schema
+from bayescal.results.credal_rows import is_credal
 from bayescal.results.schema import Case
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ UNDEFINED: Final = "undefined in some draws"
 # Relative to its size, a log density that varies less has no shape but rounding.
 _ROUNDING: Final = 1e-9
 _POWERS: Final = (0.99, 1.01)
+_FEW_ROWS: Final = 9
 
 
 def power_scale(tree: xr.DataTree, var_names: str | Sequence[str] | None = None) -> pd.DataFrame:
@@ -43,7 +45,8 @@ def power_scale(tree: xr.DataTree, var_names: str | Sequence[str] | None = None)
     tree : xarray.DataTree
         A result of `bayescal.fit`, with its groups `log_prior` and `log_likelihood`.
     var_names : str or sequence of str, optional
-        Posterior variables; by default those with one number a case or a bin. Of a variable with
+        Posterior variables; by default those with one number a case or a bin, and of results of
+        `bayescal.credal` ``prob`` at up to nine rows evenly spaced by score. Of a variable with
         several numbers the most prior-sensitive one is shown.
 
     Returns
@@ -104,7 +107,8 @@ def power_scale(tree: xr.DataTree, var_names: str | Sequence[str] | None = None)
     _check_scalable(tree)
     names = _names(tree, var_names)
     found = schema.cases(tree)
-    rows = [(case, row) for case in found for row in _case_rows(tree, case, names)]
+    few = var_names is None and is_credal(tree)
+    rows = [(case, row) for case in found for row in _case_rows(tree, case, names, few=few)]
     index = pd.Index([case.label for case, _ in rows], name="case")
     return pd.DataFrame([row for _, row in rows], index=index)
 
@@ -154,6 +158,8 @@ def _names(tree: xr.DataTree, asked: str | Sequence[str] | None) -> list[str]:
         for name in names:
             schema.variable(tree, schema.POSTERIOR, name)
         return names
+    if is_credal(tree):
+        return ["prob"]
     posterior = tree[schema.POSTERIOR].dataset
     # What groups have in common is none's answer.
     own = {*schema.DRAW_DIMS, *(dim for dim in schema.CASE_DIMS if dim in posterior.dims)}
@@ -164,12 +170,24 @@ def _names(tree: xr.DataTree, asked: str | Sequence[str] | None) -> list[str]:
     ]
 
 
-def _case_rows(tree: xr.DataTree, case: Case, names: Sequence[str]) -> Iterator[dict[str, Any]]:
+def _spaced(tree: xr.DataTree, case: Case) -> NDArray[np.intp]:
+    """Rows evenly spaced by the score of the last class."""
+    score = schema.variable(tree, schema.CONSTANT_DATA, "target_score", case).values
+    order = np.argsort(score.reshape(len(score), -1)[:, -1], kind="stable")
+    places = np.linspace(0, len(order) - 1, min(len(order), _FEW_ROWS)).round()
+    return np.asarray(np.sort(order[places.astype(np.intp)]))
+
+
+def _case_rows(
+    tree: xr.DataTree, case: Case, names: Sequence[str], *, few: bool = False
+) -> Iterator[dict[str, Any]]:
     coords = {schema.CLASSIFIER: case.classifier, **case.sel}
     likelihood = _total(_log_densities(tree, schema.LOG_LIKELIHOOD, case))
     priors = _priors(tree, case)
     for name in names:
         draws = schema.variable(tree, schema.POSTERIOR, name, case)
+        if few:
+            draws = draws.isel(obs=_spaced(tree, case))
         values = draws.transpose(*schema.DRAW_DIMS, ...).values
         values = values.reshape(*values.shape[:2], -1)
         by_data = _sensitivity(values, likelihood)

@@ -1,4 +1,4 @@
-"""The tidy table of a result: one row an answer, or one a metric of a joint result."""
+"""The tidy table of a result: a row an answer, a metric of a joint one, or a classifier."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 import xarray as xr
 
 from bayescal.results import schema
+from bayescal.results.credal_rows import credal_rows, is_credal
 from bayescal.results.intervals import averaged_quantile, interval
 from bayescal.results.metrics import is_joint, metrics_of
 from bayescal.results.schema import Case
@@ -67,6 +68,21 @@ def summary(tree: xr.DataTree, prob: float = 0.9) -> pd.DataFrame:
                             the numbers, which are the prior's
         ==================  ==========================================================
 
+        A result of `bayescal.credal` has one row a classifier; `bayescal.row_table` has its rows:
+
+        ==================  ==========================================================
+        classifier          name
+        n                   labelled calibration rows
+        n_target, n_rows    rows to answer for, and those of them that the result holds
+        width               mean width of the bounds at level `prob`, over rows and classes
+        ivap_width          mean of p1 - p0 of the Venn-Abers predictors
+        open_share          share of rows with more than one class left open
+        improper_share      share of all target rows whose p0 and p1 fit no probabilities
+        rhat_max, ess_min   worst over the probabilities
+        divergences         number of divergent transitions
+        status              "ok" or "NOT CONVERGED"
+        ==================  ==========================================================
+
         Scores and errors are in [0, 1], but for the log loss.
 
     Raises
@@ -82,6 +98,9 @@ def summary(tree: xr.DataTree, prob: float = 0.9) -> pd.DataFrame:
         rows = [row for case in found for row in _metric_rows(tree, case, ends)]
         labels = [case.label for case in found for _ in ends]
         return pd.DataFrame(rows, index=pd.Index(labels, name="case"))
+    if is_credal(tree):
+        lines = [_credal_row(tree, case, prob) for case in found]
+        return pd.DataFrame(lines, index=pd.Index([case.label for case in found], name="case"))
     errors = [name for name in ("ece", "tce") if name in tree[schema.POSTERIOR].data_vars]
     bounds = {name: interval(tree, name, prob) for name in errors}
     index = pd.Index([case.label for case in found], name="case")
@@ -111,6 +130,27 @@ def _row(
     row["jump"] = bool(schema.scalar(tree, schema.DIAGNOSTICS, "jump_flag", case))
     row["status"] = OK if case_converged(tree, case) else NOT_CONVERGED
     return row
+
+
+def _credal_row(tree: xr.DataTree, case: Case, prob: float) -> dict[str, str | float | None]:
+    """One case of a result of bounds, over its rows."""
+    rows = credal_rows(tree, case, prob)
+    return {
+        "classifier": case.classifier,
+        **case.sel,
+        "n": schema.scalar(tree, schema.POINT_ESTIMATE, "n", case),
+        "n_target": float(tree.attrs["n_target"]),
+        "n_rows": float(len(rows.row)),
+        "width": float(rows.width.mean()),
+        "ivap_width": float((rows.p1 - rows.p0).mean()),
+        "open_share": float((rows.n_open > 1).mean()),
+        "improper_share": schema.scalar(tree, schema.POINT_ESTIMATE, "improper_share", case),
+        **{
+            name: schema.scalar(tree, schema.DIAGNOSTICS, name, case)
+            for name in ("rhat_max", "ess_min", "divergences")
+        },
+        "status": OK if case_converged(tree, case) else NOT_CONVERGED,
+    }
 
 
 def _metric_rows(

@@ -92,26 +92,6 @@ def test_the_report_is_written_and_its_place_said(files: Path, tmp_path: Path) -
     assert list(tmp_path.iterdir()) == [output]
 
 
-def test_kept_results_join_the_report(files: Path, expected, tmp_path: Path) -> None:
-    kept, output = tmp_path / "kept.nc", tmp_path / "all.html"
-    other = bc.read_scores(files / "scores.csv", label="y", score=["honest"])
-    bc.save(bc.fit(bc.ece, other, seed=3, quick=True), kept)
-    result = run("report", files / "scores.csv", *BOTH, "--with", kept, "-o", output)
-    assert result.exit_code == 0, result.output
-    alone = tmp_path / "alone.html"
-    assert run("report", files / "scores.csv", *BOTH, "-o", alone).exit_code == 0
-    # The classifier of the kept result has one more set of figures.
-    counts = [page.read_text(encoding="utf-8").count("<figure") for page in (alone, output)]
-    assert counts[1] > counts[0]
-
-
-def test_what_joins_is_read_before_the_work(files: Path, tmp_path: Path) -> None:
-    result = run("report", files / "scores.csv", *BOTH, "--with", tmp_path / "gone.nc")
-    assert result.exit_code == 2
-    assert "there is none at" in result.stderr
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_an_unknown_prior_is_refused_before_the_file_is_read() -> None:
     result = run("ece", "no-such-file.csv", *BOTH, "--prior", "smooth")
     assert result.exit_code == 2

@@ -17,6 +17,7 @@ from bayescal.report.html import report
 from bayescal.report.sections import SECTIONS
 from tests.report.pages import HOSTILE
 from tests.synthetic import make_result
+from tests.synthetic_credal import make_credal_result
 from tests.synthetic_ssme import make_panel_result
 
 pytestmark = pytest.mark.browser
@@ -79,6 +80,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
         make_result(HOSTILE, draws=100, prior=True),
         make_result(HOSTILE[:2], groups=("women", "<i>men</i>"), draws=50, converged=False),
         make_panel_result(HOSTILE[:5], groups=("women", HOSTILE[-1]), draws=50),
+        make_credal_result(HOSTILE[:2], (*HOSTILE[:2], HOSTILE[3])),
     ]
     path = tmp_path_factory.mktemp("report") / "calibration.html"
     return report(results, path, title=HOSTILE[0])

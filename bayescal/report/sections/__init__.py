@@ -12,6 +12,7 @@ from bayescal.report.section import Section
 from bayescal.report.sections import (
     answer,
     bounds,
+    credal,
     diagnostics,
     differences,
     glossary,
@@ -30,6 +31,7 @@ SECTIONS: Final[tuple[Section, ...]] = tuple(
         answer,
         table,
         plots,
+        credal,
         differences,
         groups,
         diagnostics,

@@ -6,6 +6,7 @@ from markupsafe import Markup
 
 from bayescal.report.alerts import alerts
 from bayescal.report.answers import among, answers, best_two
+from bayescal.report.credal import credal_answer
 from bayescal.report.joint import joint_answer
 from bayescal.report.means import means_over_classes
 from bayescal.report.render import render
@@ -39,10 +40,12 @@ def answer(view: View) -> Markup | None:
     Returns
     -------
     markupsafe.Markup or None
-        None where the result has no calibration error, nor metrics of several classifiers.
+        None where the result has no calibration error, no metrics and no class probabilities.
     """
     if view.is_joint:
         return joint_answer(view)
+    if view.is_credal:
+        return credal_answer(view)
     found = answers(view)
     if not found:
         return None

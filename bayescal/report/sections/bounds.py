@@ -15,6 +15,7 @@ from bayescal.report.render import render
 from bayescal.report.section import Section, for_each
 from bayescal.report.view import View
 from bayescal.results import schema
+from bayescal.results.credal_rows import LABEL_CLASS
 
 MOST_COLUMNS = 4
 
@@ -46,13 +47,14 @@ def bounds(view: View) -> Markup | None:
         return None
     held = view.tree[schema.BOUNDS].dataset
     numbers = {str(name): _numbers(view, str(name)) for name in held.data_vars}
-    alike = all(len(set(values)) == 1 for values in numbers.values())
+    # Bounds of each class are told together too.
+    alike = LABEL_CLASS in held.dims or all(len(set(values)) == 1 for values in numbers.values())
     together = alike or len(view.cases) > MOST_COLUMNS
     rows = [_bound(held[name].attrs, name, values, together) for name, values in numbers.items()]
     return render(
         "sections/bounds.html.j2",
         rows=rows,
-        of="the metrics on the labelled rows alone" if view.is_joint else "the plug-in estimate",
+        of=_subject(view),
         labels=[] if together else [case.label for case in view.cases],
         vacuous=any(
             row.kind.startswith("upper bound") and max(numbers[name], default=0.0) > 1.0
@@ -61,8 +63,18 @@ def bounds(view: View) -> Markup | None:
     )
 
 
+def _subject(view: View) -> str:
+    """What the bounds are of."""
+    if view.is_credal:
+        return "the Venn-Abers probabilities p0 and p1"
+    return "the metrics on the labelled rows alone" if view.is_joint else "the plug-in estimate"
+
+
 def _numbers(view: View, name: str) -> list[float]:
-    """One value a case, NaN where there is none."""
+    """One value a case (and class, where the bound is of each), NaN where there is none."""
+    held = schema.variable(view.tree, schema.BOUNDS, name)
+    if LABEL_CLASS in held.dims:
+        return [float(value) for value in held.values.ravel()]
     found = (view.number_of(schema.BOUNDS, name, case) for case in view.cases)
     return [math.nan if number is None else number for number in found]
 

@@ -17,7 +17,23 @@ _TERMS: tuple[tuple[str, str, Callable[[View], bool]], ...] = (
         "Calibrated",
         "Among the rows with score 0.7, seven in ten have a positive label, and so for every "
         "other score: the score can be read as a probability.",
-        lambda view: True,
+        lambda view: not view.is_credal,
+    ),
+    (
+        "P(class | score)",
+        "Among all rows of the population with this score, the share that is of the class.",
+        lambda view: view.is_credal,
+    ),
+    (
+        "Credal set",
+        "All class probabilities between the bounds: what the calibration rows leave possible.",
+        lambda view: view.is_credal,
+    ),
+    (
+        "Venn-Abers, merged",
+        "The single probability p1 / (1 − p0 + p1), which loses least in log loss whatever the "
+        "label is.",
+        lambda view: view.is_credal,
     ),
     (
         "Calibration error (TCE)",
@@ -71,7 +87,7 @@ _TERMS: tuple[tuple[str, str, Callable[[View], bool]], ...] = (
         "{prob} credible interval",
         "Given the data and the priors, the value lies in it with a probability of at least "
         "{prob}. Where calibration itself is not ruled out, the interval starts at 0.",
-        lambda view: not view.is_joint,
+        lambda view: not (view.is_joint or view.is_credal),
     ),
     (
         "{prob} credible interval of a metric",

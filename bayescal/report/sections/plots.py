@@ -16,6 +16,7 @@ from bayescal.plots import (
 )
 from bayescal.plots.style import shorten
 from bayescal.report.answers import answer_of
+from bayescal.report.credal import credal_plots
 from bayescal.report.figures import Image, image
 from bayescal.report.joint import joint_plots
 from bayescal.report.numbers import percent
@@ -45,6 +46,8 @@ def plots(view: View) -> Markup | None:
     """
     if view.is_joint:
         return joint_plots(view)
+    if view.is_credal:
+        return credal_plots(view)
     shown = _diagrammed(view)
     diagrams = [_diagram(view, case) for case in shown]
     others = _others(view)

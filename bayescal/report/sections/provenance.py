@@ -50,6 +50,11 @@ def _rows(view: View) -> str:
             count(view.tree.attrs[name]) for name in ("n_positive", "n_unlabeled")
         )
         return f"{positive} positives, {unlabeled} unlabelled"
+    if view.is_credal:
+        calibration, target, held = (
+            count(view.tree.attrs[name]) for name in ("n_labeled", "n_target", "n_held")
+        )
+        return f"{calibration} to calibrate on, {target} to answer for, of which {held} are told"
     rows, labeled = (view.tree.attrs.get(name) for name in ("n_obs", "n_labeled"))
     if rows is None:
         return ""

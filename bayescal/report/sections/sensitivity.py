@@ -30,6 +30,8 @@ from bayescal.results.power_scaling import (
     power_scale,
     scalable,
 )
+from bayescal.results.row_conclusion import VAR as ROWS
+from bayescal.results.row_conclusion import row_conclusions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,9 +52,14 @@ _PRIORS = {
     ALL: "all together",
     "coef": "calibration curve",
     "common": "common curve",
+    "increment": "steps",
+    "intercept": "middle of the curve",
     "rate": "label rates",
+    "spread": "scale of the rise",
     "weight": "weights of the classifiers",
 }
+_ROW = "prob["
+_RISE = "rise of the curve"
 _MATTERS = (BOTH, PRIOR)
 
 
@@ -107,6 +114,8 @@ def sensitivity(view: View) -> Markup | None:
 
 
 def _of_fit(view: View) -> Markup | None:
+    if view.is_credal:
+        return _of_rows(view)
     names = [
         name
         for name in dict.fromkeys(METRICS if view.is_joint else (view.target, "class_prior"))
@@ -130,6 +139,27 @@ def _of_fit(view: View) -> Markup | None:
     )
 
 
+def _of_rows(view: View) -> Markup | None:
+    """The weight of the priors in the probabilities of a few rows."""
+    if not scalable(view.tree):
+        return None
+    frame = power_scale(view.tree)
+    frame["quantity"] = [_by_target_row(view, name) for name in frame["quantity"]]
+    told = _rows(view, frame)
+    return render(
+        "sections/sensitivity.html.j2",
+        case_word=view.case_word,
+        several=len(view.cases) > 1,
+        sentence=f"{_sentence(frame)} Of nine rows evenly spaced by score the most sensitive one "
+        "is shown.",
+        given="",
+        calibrated=False,
+        rows=told[:MOST_ROWS],
+        left_out=max(len(told) - MOST_ROWS, 0),
+        curves=[],
+    )
+
+
 def _rows(view: View, frame: pd.DataFrame) -> list[Row]:
     """Lines of the table, those where the prior matters most first if they are many."""
     records: list[tuple[str, dict[str, Any]]] = [
@@ -150,14 +180,35 @@ def _row(case: str, record: dict[str, Any]) -> Row:
     words = str(record["diagnosis"])
     return Row(
         case=case,
-        quantity=_NAMES.get(name, name.replace("_", " ")),
-        prior=_PRIORS.get(prior, prior.replace("_", " ")),
+        quantity=_spoken(name),
+        prior=_prior(prior, name),
         by_prior=fixed(record["prior_sensitivity"], 2),
         by_data=fixed(record["likelihood_sensitivity"], 2),
         move=_signed(float(record["prior_shift"])),
         words=_WORDS.get(words, words),
         matters=words in _MATTERS,
     )
+
+
+def _by_target_row(view: View, name: str) -> str:
+    """Name of a probability with the place of its row among all rows asked for."""
+    place, comma, class_ = name.removeprefix(_ROW).rstrip("]").partition(", ")
+    row = schema.variable(view.tree, schema.CONSTANT_DATA, "target_row", view.cases[0])
+    return f"{_ROW}{int(row[int(place)])}{comma}{class_}]"
+
+
+def _prior(prior: str, quantity: str) -> str:
+    """What a prior is of; `weight` is of another thing in each room."""
+    if prior == "weight" and quantity.startswith(_ROW):
+        return _RISE
+    return _PRIORS.get(prior, prior.replace("_", " "))
+
+
+def _spoken(name: str) -> str:
+    """Name of a quantity; of a probability, with its row and class."""
+    if name.startswith(_ROW):
+        return f"Probability, row {name.removeprefix(_ROW).rstrip(']')}"
+    return _NAMES.get(name, name.replace("_", " "))
 
 
 def _sentence(frame: pd.DataFrame) -> str:
@@ -178,7 +229,9 @@ def _sentence(frame: pd.DataFrame) -> str:
     where = "" if frame.index.nunique() == 1 else f" for {_some(cases)}"
     strongest = matter.iloc[int(matter["prior_sensitivity"].argmax())]
     way = "raise" if strongest["prior_shift"] > 0 else "lower"
-    what = _NAMES.get(strongest["quantity"], strongest["quantity"]).lower()
+    spoken = _spoken(strongest["quantity"])
+    # The name of a class stays as its user wrote it.
+    what = f"{spoken[0].lower()}{spoken[1:]}" if spoken[1:2].islower() else spoken.lower()
     return (
         f"The prior matters{where}. Where it does most, more weight of it would {way} the {what}, "
         f"by {abs(strongest['prior_shift']):.2f} posterior standard deviations for twice the "
@@ -202,10 +255,13 @@ def _curve(view: View) -> Image:
 
 
 def _of_refits(view: View) -> Markup:
+    if view.is_credal and view.text("conclusion_var") == ROWS:
+        return _of_row_refits(view)
     var = view.text("conclusion_var") or None
     threshold = view.tree.attrs.get("threshold")
     at = None if threshold is None else float(threshold)
-    found = conclusions(view.tree, var, view.prob, at)
+    told = conclusions(view.tree, var, view.prob, at)
+    found = [one for one in told if isinstance(one, Conclusion)]
     texts = view.structure("prior_texts")
     pictures = []
     if len(found) <= MOST_PANELS:
@@ -226,6 +282,25 @@ def _of_refits(view: View) -> Markup:
         prob=view.prob,
         texts=texts if isinstance(texts, dict) else {},
         pictures=pictures,
+    )
+
+
+def _of_row_refits(view: View) -> Markup:
+    found = row_conclusions(view.tree, view.prob)
+    texts = view.structure("prior_texts")
+    picture = image(
+        partial(plot_sensitivity, view.tree, ROWS, view.prob),
+        alt="Bounds of rows under each prior. " + " ".join(one.text for one in found[:4]),
+        name="Bounds, prior by prior",
+        caption="The same rows under each prior, with the same random numbers.",
+    )
+    return render(
+        "sections/row_refits.html.j2",
+        alerts=alerts(view),
+        found=found,
+        prob=view.prob,
+        texts=texts if isinstance(texts, dict) else {},
+        pictures=[picture],
     )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
+from bayescal.report.credal import credal_table
 from bayescal.report.joint import joint_table
 from bayescal.report.numbers import MISSING, count, error, percent, probability
 from bayescal.report.render import render
@@ -58,6 +59,8 @@ def table(view: View) -> Markup | None:
     """
     if view.is_joint:
         return joint_table(view)
+    if view.is_credal:
+        return credal_table(view)
     frame = summary(view.tree, view.prob)
     columns = [
         column

@@ -1,0 +1,125 @@
+"""Bounds of a few rows under each prior, side by side."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import xarray as xr
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from bayescal.plots import style
+from bayescal.results import schema
+from bayescal.results.credal_rows import EVEN, CredalRows, credal_rows
+from bayescal.results.prior_grid import without_prior
+from bayescal.results.row_conclusion import row_conclusions
+from bayescal.results.schema import Case
+
+_ROWS: Final = 16
+_COLUMNS: Final = 2
+_MOST_PANELS: Final = 12
+_SPREAD: Final = 0.6
+_PRIORS: Final = (style.BLUE, style.VERMILLION, style.ORANGE, style.INK, style.GREY)
+_DASHES: Final[tuple[tuple[int, tuple[int, ...]], ...]] = ((0, ()), (0, (2, 1)))
+
+
+def plot_row_sensitivity(tree: xr.DataTree, prob: float = 0.9) -> Figure:
+    """Draw bounds and posterior medians of rows under each prior.
+
+    Parameters
+    ----------
+    tree : xarray.DataTree
+        What `bayescal.prior_sensitivity` returned for `bayescal.credal`.
+    prob : float, in (0, 1), default 0.9
+        Level of the bounds.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A panel a classifier and class: up to 16 rows in the order of their score, a line a prior.
+        A note above says so if decisions do not survive.
+
+    Raises
+    ------
+    InputError
+        If it is a result of one prior.
+    """
+    found = row_conclusions(tree, prob)
+    gathered = without_prior(schema.cases(tree))
+    panels = [
+        (cases, [credal_rows(tree, case, prob) for case in cases], one.case)
+        for cases, one in zip(gathered, found, strict=True)
+    ]
+    shown = [(*panel, k) for panel in panels for k in range(len(panel[1][0].curves))]
+    shown = shown[:_MOST_PANELS]
+    columns = min(_COLUMNS, len(shown))
+    lines = -(-len(shown) // columns)
+    notes = style.notes_for(tree, schema.cases(tree))
+    lost = [one for one in found if not one.survives]
+    if lost:
+        of = ", ".join(style.shorten(one.case) for one in lost if one.case)
+        text = f"Decisions do not survive the change of prior{f' for {of}' if of else ''}."
+        notes.append(style.Note(text, style.INK, style.AMBER))
+    figure = style.new_figure(6.4 if columns == 1 else 8.2, 2.5 * lines + 1.0, notes)
+    grid = figure.subplots(lines, columns, squeeze=False, sharey=True)
+    for spare in list(grid.flat)[len(shown) :]:
+        spare.remove()
+    for ax, (_, rows, name, k) in zip(grid.flat, shown, strict=False):
+        _draw(ax, rows, k)
+        parts = [style.shorten(name, 20)] if name else []
+        parts += [style.shorten(rows[0].curves[k], 16)] if len(rows[0].curves) > 1 else []
+        style.title(ax, ", ".join(parts), fontsize=style.TEXT_SIZE)
+        ax.set_xlabel("score of the row")
+        style.dress(ax, grid="y")
+    for ax in grid[:, 0]:
+        ax.set_ylabel("P(class | score)")
+        ax.yaxis.label.set_fontsize(style.TEXT_SIZE)
+    _legend(figure, gathered[0], prob)
+    return figure
+
+
+def _draw(ax: Axes, rows: list[CredalRows], k: int) -> None:
+    order = np.argsort(rows[0].score[:, k], kind="stable")
+    number = min(len(order), _ROWS)
+    shown = order[np.linspace(0, len(order) - 1, number).round().astype(np.intp)]
+    offsets = np.linspace(-_SPREAD / 2, _SPREAD / 2, len(rows))
+    for place, (one, offset) in enumerate(zip(rows, offsets, strict=True)):
+        colour, dash = _look(place)
+        x = np.arange(number) + offset
+        ax.vlines(
+            x,
+            one.lower[shown, k],
+            one.upper[shown, k],
+            colors=colour,
+            linewidth=1.6,
+            linestyle=dash,
+        )
+        ax.scatter(x, one.median[shown, k], s=9, color=colour, zorder=3, clip_on=False)
+    if len(rows[0].classes) == 2:
+        ax.axhline(EVEN, color=style.GREY, linewidth=0.8, linestyle=(0, (4, 3)), zorder=0)
+    ticks = np.unique(np.linspace(0, number - 1, min(number, 6)).round().astype(int))
+    ax.set_xticks(ticks, [f"{rows[0].score[shown[t], k]:.2f}" for t in ticks])
+    ax.set_ylim(-0.02, 1.02)
+
+
+def _look(place: int) -> tuple[str, tuple[int, tuple[int, ...]]]:
+    """Colour and dash of a prior; dashed ones begin again at the first colour."""
+    turn, colour = divmod(place, len(_PRIORS))
+    return _PRIORS[colour], _DASHES[min(turn, 1)]
+
+
+def _legend(figure: Figure, cases: tuple[Case, ...], prob: float) -> None:
+    entries: dict[str, Artist] = {}
+    for place, case in enumerate(cases):
+        colour, dash = _look(place)
+        entries[style.shorten(str(case.prior))] = Line2D(
+            [], [], color=colour, linestyle=dash, linewidth=1.6, marker="o", markersize=3
+        )
+    style.legend(figure, entries, columns=3)
+    box = figure.legends[-1]
+    box.set_title(f"{100 * prob:.6g}% bounds and posterior median under")
+    box.get_title().set_fontsize(style.SMALL_SIZE)
+    style.as_written(box.get_texts())

@@ -1,0 +1,122 @@
+"""The paper's numbers: Venn-Abers probabilities of each row, and the credal set they make."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescal.core.calibration_split import CalibrationSplit
+from bayescal.core.factorize import MISSING
+from bayescal.quantities.credal.credal_sets import reachable
+from bayescal.quantities.credal.discounting import discount
+from bayescal.quantities.credal.intervals import is_proper
+from bayescal.quantities.credal.ivap import Pair, fit_ivap, merged
+from bayescal.quantities.credal.multiclass import fit_one_vs_rest
+
+type Floats = NDArray[np.float64]
+
+
+class Estimate(NamedTuple):
+    """Point estimates, each with a leading dim ``classifier`` where there is more than one.
+
+    Parameters
+    ----------
+    p0, p1 : ndarray of shape (..., obs) or (..., obs, class), in [0, 1]
+        Probability of the positive class, or of each class against the rest, by a fit in which the
+        row is not of it, and by one in which it is. Not a coverage interval (see `bounds`).
+    prob : ndarray of shape (..., obs) or (..., obs, class), in [0, 1]
+        Both merged, ``p1 / (1 - p0 + p1)``; of several classes divided by their sum.
+    prob_lower, prob_upper : ndarray of shape (..., obs) or (..., obs, class), in [0, 1]
+        Least and largest probability in the credal set of p0 and p1, discounted where it was
+        improper. For binary scores p0 and p1 themselves.
+    improper : ndarray of shape (..., obs), bool
+        Where no class probabilities lie between p0 and p1; never for binary scores.
+    """
+
+    p0: Floats
+    p1: Floats
+    prob: Floats
+    prob_lower: Floats
+    prob_upper: Floats
+    improper: NDArray[np.bool_]
+
+
+def estimate(data: CalibrationSplit) -> Estimate:
+    """Calibrate target scores by inductive Venn-Abers predictors.
+
+    Parameters
+    ----------
+    data : CalibrationSplit
+        Labelled calibration rows, and the rows to answer for.
+
+    Returns
+    -------
+    Estimate
+        A named tuple. The cost is that of sorting the calibration scores and looking up the others.
+
+    Notes
+    -----
+    Several classes are calibrated one against the rest, which need not fit together: `improper`
+    rows are those whose lower bounds sum to more than 1 or upper ones to less.
+
+    References
+    ----------
+    .. [1] V. Vovk, I. Petej and V. Fedorova, "Large-scale probabilistic predictors with and without
+       guarantees of validity", NeurIPS 2015, section 2. https://arxiv.org/abs/1511.00213
+    .. [2] C. Rodriguez, V. M. Bordini, S. Destercke and B. Quost, "Self Learning using Venn-Abers
+       predictors", COPA 2023.
+
+    Examples
+    --------
+    >>> import bayescal as bc
+    >>> from bayescal.core.calibration_split import CalibrationSplit
+    >>> from bayescal.quantities.credal.estimator import estimate
+    >>> calibration = bc.Scores(y_true=[0, 1, 0, 1], y_prob=[0.1, 0.4, 0.6, 0.9])
+    >>> found = estimate(CalibrationSplit(calibration=calibration, target=[0.5]))
+    >>> found.p0.round(3).tolist(), found.p1.round(3).tolist(), found.prob.round(3).tolist()
+    ([0.333], [0.667], [0.5])
+    """
+    known = data.calibration.y_true != MISSING
+    label = data.calibration.y_true[known]
+    of_one = _binary if data.calibration.is_binary else _of_classes
+    found = [
+        of_one(score[known], label, target)
+        for score, target in zip(data.calibration.y_prob, data.target.y_prob, strict=True)
+    ]
+    if len(found) == 1:
+        return found[0]
+    return Estimate._make(np.stack(values) for values in zip(*found, strict=True))
+
+
+def _binary(
+    score: NDArray[np.floating], label: NDArray[np.int32], target: NDArray[np.floating]
+) -> Estimate:
+    p0, p1 = fit_ivap(score, label).predict(target)
+    return Estimate(p0, p1, merged(p0, p1), p0, p1, np.zeros(len(p0), bool))
+
+
+def _of_classes(
+    score: NDArray[np.floating], label: NDArray[np.int32], target: NDArray[np.floating]
+) -> Estimate:
+    p0, p1 = fit_one_vs_rest(score, label).predict(target)
+    lower, upper = reachable(*discount(p0, p1))
+    return Estimate(p0, p1, merged_classes(Pair(p0, p1)), lower, upper, ~is_proper(p0, p1))
+
+
+def merged_classes(pair: Pair) -> Floats:
+    """Merge both probabilities of each class, and make the classes sum to 1.
+
+    Parameters
+    ----------
+    pair : Pair
+        Probabilities of shape (obs, class).
+
+    Returns
+    -------
+    ndarray of shape (obs, class)
+        ``p1 / (1 - p0 + p1)`` divided by its sum over classes.
+    """
+    each = merged(*pair)
+    return np.asarray(each / each.sum(axis=1, keepdims=True))

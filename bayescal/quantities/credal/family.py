@@ -1,0 +1,154 @@
+"""The shape that every prior of label rates has in code, and where each is found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescal.quantities.credal.imagined import Imagined
+from bayescal.quantities.credal.priors import (
+    ImpreciseDirichlet,
+    IncrementIsotonic,
+    LabelRatePrior,
+    MonotoneCurve,
+)
+from bayescal.quantities.credal.problem import Problem
+
+type Floats = NDArray[np.float64]
+type Draws = Mapping[str, Floats]
+
+
+@dataclass(frozen=True, slots=True)
+class Exact:
+    """The posterior without NUTS.
+
+    Attributes
+    ----------
+    draws : mapping of str to ndarray of shape (draw, ...)
+        Independent draws of the family's variables.
+    ess : float
+        Effective number of draws.
+    """
+
+    draws: Draws
+    ess: float
+
+
+class Family(Protocol):
+    """Label rates of one problem under one prior; every array has a dim of the curves."""
+
+    @property
+    def structure(self) -> tuple[Any, ...]:
+        """What tells one compiled model from another."""
+        ...
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """Variables of the model that draws are kept of, and that a result holds."""
+        ...
+
+    @property
+    def target_accept(self) -> float:
+        """Acceptance to which NUTS tunes its steps, unless asked otherwise."""
+        ...
+
+    @property
+    def max_depth(self) -> int:
+        """Doublings of a NUTS trajectory that serve this posterior."""
+        ...
+
+    def inputs(self) -> dict[str, NDArray[Any]]:
+        """Values of the model's pm.Data by name, of the structure's shapes."""
+        ...
+
+    def add_to_model(self) -> None:
+        """Add variables and observed counts to the model in context."""
+        ...
+
+    def prior_draws(self, draws: int, rng: np.random.Generator) -> Draws:
+        """Draws of the variables before the data, (draw, curve, ...)."""
+        ...
+
+    def exact(self, draws: int, rng: np.random.Generator) -> Exact | None:
+        """Posterior without NUTS; None where there is none."""
+        ...
+
+    def cell_prob(self, draws: Draws) -> Floats:
+        """Probability of the label in each cell, (..., curve, cell)."""
+        ...
+
+    def imagined(self, draws: Draws, rank: Floats) -> Imagined:
+        """Probabilities and bounds, (draw, obs, curve), at ranks (obs, curve)."""
+        ...
+
+    def log_prior(self, draws: Draws) -> dict[str, Floats]:
+        """Log prior density of each variable, summed over all but chains and draws."""
+        ...
+
+
+def cells_of(prior: LabelRatePrior) -> int:
+    """Give the number of cells that a prior's model counts rows in.
+
+    Parameters
+    ----------
+    prior : MonotoneCurve, IncrementIsotonic or ImpreciseDirichlet
+        Prior.
+
+    Returns
+    -------
+    int
+        Cells of equal width in rank.
+    """
+    from bayescal.quantities.credal.monotone import CELLS
+
+    return CELLS if isinstance(prior, MonotoneCurve) else prior.bins
+
+
+def family(problem: Problem, prior: LabelRatePrior) -> Family:
+    """Join a problem and a prior.
+
+    Parameters
+    ----------
+    problem : Problem
+        Counts in the prior's number of cells.
+    prior : MonotoneCurve, IncrementIsotonic or ImpreciseDirichlet
+        Prior of the label rates.
+
+    Returns
+    -------
+    Family
+        What can be modelled and sampled.
+    """
+    from bayescal.quantities.credal.imprecise import Imprecise
+    from bayescal.quantities.credal.isotonic import Isotonic
+    from bayescal.quantities.credal.monotone import Monotone
+
+    match prior:
+        case MonotoneCurve():
+            return Monotone.of(problem, prior)
+        case IncrementIsotonic():
+            return Isotonic(problem, prior)
+        case ImpreciseDirichlet():
+            return Imprecise(problem, prior)
+
+
+def in_columns(per_cell: Floats, cell: NDArray[np.int64]) -> Floats:
+    """Look up the value of each row's cell.
+
+    Parameters
+    ----------
+    per_cell : ndarray of shape (draw, curve, cell)
+        Values.
+    cell : ndarray of shape (obs, curve), int
+        Cell of each row and curve.
+
+    Returns
+    -------
+    ndarray of shape (draw, obs, curve)
+        Values.
+    """
+    return np.asarray(per_cell[:, np.arange(cell.shape[1]), cell])

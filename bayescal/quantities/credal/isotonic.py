@@ -1,0 +1,123 @@
+"""Step-robust prior of label rates: a rising step function whose steps are Dirichlet."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln, xlogy
+
+from bayescal.quantities.credal.family import Draws, Exact, Floats, in_columns
+from bayescal.quantities.credal.imagined import Imagined, imagine
+from bayescal.quantities.credal.priors import IncrementIsotonic
+from bayescal.quantities.credal.problem import Problem
+from bayescal.quantities.credal.ranks import cell_of
+from bayescal.quantities.credal.step_posterior import draw_rates
+
+# Steps of concentrations below 1 have an infinite density at 0; draws may round to it.
+_SMALLEST: Final = 1e-300
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Isotonic:
+    """A problem under `IncrementIsotonic`."""
+
+    problem: Problem
+    prior: IncrementIsotonic
+
+    @property
+    def structure(self) -> tuple[Any, ...]:
+        """Numbers of curves and bins."""
+        return ("isotonic", self.problem.n_curves, self.prior.bins)
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The steps."""
+        return ("increment",)
+
+    @property
+    def target_accept(self) -> float:
+        """Above NUTS's default: small steps have long tails on the log scale."""
+        return 0.9
+
+    @property
+    def max_depth(self) -> int:
+        """NUTS's default."""
+        return 10
+
+    def inputs(self) -> dict[str, NDArray[Any]]:
+        """Counts and concentrations."""
+        from bayescal.inference.logit_binomial import log_binomial_coefficient
+
+        count, positives = self.problem.count, self.problem.positives
+        return {
+            "count": count,
+            "positives": positives,
+            "log_coefficient": log_binomial_coefficient(count, positives),
+            "concentration": np.asarray(self.prior.concentration),
+        }
+
+    def add_to_model(self) -> None:
+        """``positives ~ Binomial(count, cumsum(increment))``, Dirichlet as Gammas over their sum.
+
+        NUTS takes hundreds of steps a draw in the coordinates of ``pm.Dirichlet``, and a tenth of
+        these in the logarithms of the Gammas.
+        """
+        import pymc as pm
+        import pytensor.tensor as pt
+
+        from bayescal.inference.logit_binomial import logit_binomial
+
+        data = {
+            name: pm.Data(name, values, dims=("curve", "cell") if np.ndim(values) else None)
+            for name, values in self.inputs().items()
+        }
+        shape = (self.problem.n_curves, self.prior.bins + 1)
+        mass = pm.Gamma("mass", data["concentration"], 1.0, shape=shape)
+        increment = pm.Deterministic("increment", mass / mass.sum(axis=-1, keepdims=True))
+        # Sums of small steps from either end, so that neither loses its digits.
+        is_below = np.tri(self.prior.bins, self.prior.bins + 1)
+        below = (increment[:, None, :] * is_below).sum(axis=-1)
+        above = (increment[:, None, :] * (1 - is_below)).sum(axis=-1)
+        logit_binomial(
+            "events",
+            data["count"],
+            pt.log(below) - pt.log(above),
+            data["log_coefficient"],
+            observed=data["positives"],
+            dims=("curve", "cell"),
+        )
+
+    def prior_draws(self, draws: int, rng: np.random.Generator) -> Draws:
+        """Dirichlet draws."""
+        alpha = np.full(self.prior.bins + 1, self.prior.concentration)
+        return {"increment": rng.dirichlet(alpha, (draws, self.problem.n_curves))}
+
+    def exact(self, draws: int, rng: np.random.Generator) -> Exact:
+        """Independent draws by sums over a grid; see `draw_rates`."""
+        rates = [
+            draw_rates(count, positives, self.prior.concentration, draws, rng)
+            for count, positives in zip(self.problem.count, self.problem.positives, strict=True)
+        ]
+        increment = np.diff(np.stack(rates, axis=1), axis=-1, prepend=0, append=1)
+        return Exact({"increment": increment}, float(draws))
+
+    def cell_prob(self, draws: Draws) -> Floats:
+        """Sums of the steps."""
+        return np.clip(draws["increment"].cumsum(axis=-1)[..., :-1], 0, 1)
+
+    def imagined(self, draws: Draws, rank: Floats) -> Imagined:
+        """Rates and bounds of the ranks' bins."""
+        rate = self.cell_prob(draws)
+        found = imagine(rate.reshape(len(rate), -1), self.prior.s)
+        cell = cell_of(rank, self.prior.bins)
+        return Imagined._make(in_columns(part.reshape(rate.shape), cell) for part in found)
+
+    def log_prior(self, draws: Draws) -> dict[str, Floats]:
+        """Dirichlet density."""
+        alpha, size = self.prior.concentration, self.prior.bins + 1
+        log_step = xlogy(alpha - 1, np.maximum(draws["increment"], _SMALLEST)).sum(axis=-1)
+        constant = gammaln(alpha * size) - size * gammaln(alpha)
+        return {"increment": np.asarray((log_step + constant).sum(axis=-1))}

@@ -1,0 +1,87 @@
+"""What draws of bounds say of a row: is its credal set proper, and which class is chosen."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescal.quantities.credal.credal_sets import reachable
+from bayescal.quantities.credal.decisions import e_admissible, zero_one
+from bayescal.quantities.credal.discounting import discount
+from bayescal.quantities.credal.intervals import is_proper
+
+type Floats = NDArray[np.float64]
+
+
+class Joint(NamedTuple):
+    """Draws of what holds of credal sets.
+
+    Parameters
+    ----------
+    proper : ndarray of shape (...), bool
+        Whether class probabilities lie between the bounds.
+    decision : ndarray of shape (...), int
+        The class whose lower probability is largest: `maximin` under `zero_one` costs.
+    admissible : ndarray of shape (..., class), bool
+        Whether a class is the most probable one for some member: `e_admissible` under such costs.
+    """
+
+    proper: NDArray[np.bool_]
+    decision: NDArray[np.int64]
+    admissible: NDArray[np.bool_]
+
+
+def joint(lower: Floats, upper: Floats) -> Joint:
+    """Look at the credal sets of bounds.
+
+    Parameters
+    ----------
+    lower, upper : ndarray of shape (..., class), in [0, 1]
+        Bounds of each class; of a binary task, of both classes.
+
+    Returns
+    -------
+    Joint
+        Decisions are made on the set discounted where it is not proper.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayescal.quantities.credal.joint import joint
+    >>> found = joint(np.array([0.3, 0.4, 0.0]), np.array([0.6, 0.5, 0.3]))
+    >>> bool(found.proper), int(found.decision), found.admissible.tolist()
+    (True, 1, [True, True, False])
+    """
+    proper = np.asarray(is_proper(lower, upper))
+    flat = (lower.reshape(-1, lower.shape[-1]), upper.reshape(-1, upper.shape[-1]))
+    low, high = reachable(*discount(*flat))
+    admissible = e_admissible(zero_one(lower.shape[-1]), low, high)
+    return Joint(
+        proper,
+        # The worst expected cost of naming a class is 1 less its lower probability.
+        low.argmax(axis=-1).reshape(proper.shape),
+        admissible.reshape(lower.shape),
+    )
+
+
+def joint_binary(lower: Floats, upper: Floats) -> Joint:
+    """Look at the credal sets of a binary task, as `joint` does, at a fraction of the cost.
+
+    Parameters
+    ----------
+    lower, upper : ndarray of shape (...), in [0, 1]
+        Bounds of label 1.
+
+    Returns
+    -------
+    Joint
+        Every set is proper.
+    """
+    return Joint(
+        np.ones(lower.shape, bool),
+        # Label 0 has the lower probability 1 - upper, and is the first of equals.
+        (lower > 1 - upper).astype(np.int64),
+        np.stack([lower <= 0.5, upper >= 0.5], axis=-1),
+    )

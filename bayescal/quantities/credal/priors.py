@@ -1,0 +1,229 @@
+"""What is believed before the labels: how the probability of the label rises with the score."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+
+from bayescal.core.errors import InputError
+from bayescal.core.prior_base import check_positive
+
+__all__ = ["ImpreciseDirichlet", "IncrementIsotonic", "MonotoneCurve", "Priors"]
+
+MOST_BINS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class MonotoneCurve:
+    """A smooth rising curve of the score's rank: the default.
+
+    Parameters
+    ----------
+    intercept : float, above 0, default 2
+        Standard deviation of the curve's logit at the middle.
+    spread : float, above 0, default 4
+        Scale of how far the logit rises.
+    s : float, above 0, default 1
+        Imagined observations of either label at the score asked for, which make the bounds.
+
+    Raises
+    ------
+    InputError
+        If a number is not finite and above 0.
+
+    Notes
+    -----
+    With u in [0, 1] the score's rank among the calibration scores and I_1, ..., I_8 quadratic
+    I-splines, which rise from 0 to 1::
+
+        logit g(u) = a + sum_j w_j (I_j(u) - 1/2),    w_j = tau z_j
+        a ~ Normal(0, intercept),    tau ~ HalfNormal(spread),    z_j ~ HalfNormal(1)
+
+    The weights are not below 0, so that the curve never falls. Only the scores' order matters, as
+    for Venn-Abers predictors. Jumps are smoothed over: see `IncrementIsotonic`.
+
+    References
+    ----------
+    .. [1] J. O. Ramsay, "Monotone Regression Splines in Action", Statistical Science 3(4), 1988.
+       https://doi.org/10.1214/ss/1177012761
+    """
+
+    intercept: float = 2.0
+    spread: float = 4.0
+    s: float = 1.0
+
+    def __post_init__(self) -> None:
+        for name in ("intercept", "spread", "s"):
+            check_positive(getattr(self, name), name)
+
+    def describe(self) -> str:
+        """Put the prior into words.
+
+        Returns
+        -------
+        str
+            A sentence.
+        """
+        return (
+            "The probability of the label is a smooth curve that rises with the score: its logit "
+            f"has standard deviation {self.intercept:g} at the middle rank and rises by I-splines "
+            f"of scale {self.spread:g}."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class IncrementIsotonic:
+    """A rising step function over bins of equal mass, whose steps are Dirichlet: allows jumps.
+
+    Parameters
+    ----------
+    bins : int, 2 to 200, default 20
+        Number of bins.
+    concentration : float, above 0, default 0.3
+        Of each of the ``bins + 1`` steps from 0 to 1. Below 1 a few steps do most of the rise.
+    s : float, above 0, default 1
+        Imagined observations of either label at the score asked for, which make the bounds.
+
+    Raises
+    ------
+    InputError
+        If a number lies outside its range.
+    """
+
+    bins: int = 20
+    concentration: float = 0.3
+    s: float = 1.0
+
+    def __post_init__(self) -> None:
+        _check_bins(self.bins, 2)
+        check_positive(self.concentration, "concentration")
+        check_positive(self.s, "s")
+
+    def describe(self) -> str:
+        """Put the prior into words.
+
+        Returns
+        -------
+        str
+            A sentence.
+        """
+        return (
+            f"The probability of the label rises in steps over {self.bins} bins of equal mass; the "
+            f"steps are Dirichlet with concentration {self.concentration:g} each."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ImpreciseDirichlet:
+    """Walley's imprecise model in each bin of equal mass: nothing is believed but exchangeability.
+
+    Parameters
+    ----------
+    s : float, above 0, default 1
+        Weight of the prior, in observations. With 1 the bounds of a bin are those of Clopper and
+        Pearson.
+    bins : int, 1 to 200, default 10
+        Number of bins.
+
+    Raises
+    ------
+    InputError
+        If a number lies outside its range.
+
+    Notes
+    -----
+    All priors Beta(s t, s (1 - t)), 0 < t < 1, stand side by side. With k of n labels the lower
+    probability is that under Beta(k, n - k + s), the upper one that under Beta(k + s, n - k); the
+    probability itself is drawn with t = 1/2. Bins are independent of each other: nothing rises.
+
+    References
+    ----------
+    .. [1] P. Walley, "Inferences from Multinomial Data: Learning about a Bag of Marbles", Journal
+       of the Royal Statistical Society B 58(1), 1996.
+       https://doi.org/10.1111/j.2517-6161.1996.tb02065.x
+    """
+
+    s: float = 1.0
+    bins: int = 10
+
+    def __post_init__(self) -> None:
+        check_positive(self.s, "s")
+        _check_bins(self.bins, 1)
+
+    def describe(self) -> str:
+        """Put the prior into words.
+
+        Returns
+        -------
+        str
+            A sentence.
+        """
+        return (
+            f"In each of {self.bins} bins of equal mass all Beta priors of weight {self.s:g} stand "
+            "side by side (imprecise Dirichlet model); bins are independent."
+        )
+
+
+type LabelRatePrior = MonotoneCurve | IncrementIsotonic | ImpreciseDirichlet
+
+
+@dataclass(frozen=True, slots=True)
+class Priors:
+    """Priors of the probability of the label given the score.
+
+    Parameters
+    ----------
+    label_rate : MonotoneCurve, IncrementIsotonic or ImpreciseDirichlet, default MonotoneCurve()
+        Prior of the probability. Where the rise may be a jump, take `IncrementIsotonic`.
+
+    Raises
+    ------
+    InputError
+        If it is none of these.
+
+    Examples
+    --------
+    >>> from bayescal.quantities.credal.priors import ImpreciseDirichlet, Priors
+    >>> Priors(ImpreciseDirichlet(s=2)).label_rate.bins
+    10
+    """
+
+    label_rate: LabelRatePrior = field(default_factory=MonotoneCurve)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.label_rate, MonotoneCurve | IncrementIsotonic | ImpreciseDirichlet):
+            raise InputError(
+                "label_rate must be a MonotoneCurve, IncrementIsotonic or ImpreciseDirichlet; "
+                f"got {type(self.label_rate).__name__}. Pass bayescal.credal.MonotoneCurve()."
+            )
+
+    def to_json(self) -> str:
+        """Write the priors as JSON.
+
+        Returns
+        -------
+        str
+            The kind of prior with its parameters.
+        """
+        rate = self.label_rate
+        return json.dumps({"label_rate": {type(rate).__name__: asdict(rate)}})
+
+    def describe(self) -> str:
+        """Put the priors into words.
+
+        Returns
+        -------
+        str
+            Two sentences.
+        """
+        return (
+            f"{self.label_rate.describe()} Bounds imagine {self.label_rate.s:g} more observation"
+            f"{'s' * (self.label_rate.s != 1)} of either label."
+        )
+
+
+def _check_bins(value: int, least: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= MOST_BINS:
+        raise InputError(
+            f"bins must be a whole number from {least} to {MOST_BINS}; got {value!r}. Pass 20."
+        )

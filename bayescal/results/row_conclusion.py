@@ -1,0 +1,208 @@
+"""Whether the decisions of rows stand under every prior that was tried."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayescal.results import schema
+from bayescal.results.credal_rows import CredalRows, credal_rows
+from bayescal.results.prior_grid import priors_of, without_prior
+from bayescal.results.schema import Case
+from bayescal.results.summary import case_converged
+
+VAR = "prob"
+
+
+@dataclass(frozen=True, slots=True)
+class RowsUnderPrior:
+    """What one prior leads to, over the rows.
+
+    Attributes
+    ----------
+    prior : str
+        Its name.
+    width : float
+        Mean width of the bounds, in [0, 1].
+    n_open : int
+        Rows with more than one class left open.
+    n_alike : int
+        Rows with the same classes left open as under the first prior.
+    n_against : int
+        Rows decided for another class than under the first prior; rows open under either are none.
+    shift : float
+        Mean absolute move of the posterior medians from those under the first prior.
+    converged : bool
+        Whether the fit passed its diagnostics.
+    """
+
+    prior: str
+    width: float
+    n_open: int
+    n_alike: int
+    n_against: int
+    shift: float
+    converged: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RowConclusion:
+    """Whether decisions survive the change of prior, for one classifier.
+
+    Attributes
+    ----------
+    case : str
+        Name of the case; "" where there is only one.
+    prob : float
+        Level of the bounds.
+    n_rows : int
+        Rows that the result holds.
+    n_against : int
+        Rows decided for one class under one prior and for another under another.
+    n_apart : int
+        Rows in which the bounds of a class under two priors do not overlap.
+    rows : tuple of RowsUnderPrior
+        One a prior, in the order given.
+    """
+
+    case: str
+    prob: float
+    n_rows: int
+    n_against: int
+    n_apart: int
+    rows: tuple[RowsUnderPrior, ...]
+
+    @property
+    def var(self) -> str:
+        """The variable that it is on.
+
+        Returns
+        -------
+        str
+            ``prob``.
+        """
+        return VAR
+
+    @property
+    def survives(self) -> bool:
+        """Whether no row is decided one way under one prior and another way under another.
+
+        Returns
+        -------
+        bool
+            Rows that are decided under one prior and open under another do not count against it.
+        """
+        return self.n_against == 0
+
+    @property
+    def converged(self) -> bool:
+        """Whether all the fits it rests on converged.
+
+        Returns
+        -------
+        bool
+            False if one did not.
+        """
+        return all(row.converged for row in self.rows)
+
+    @property
+    def text(self) -> str:
+        """The answer in sentences.
+
+        Returns
+        -------
+        str
+            Whether decisions survive, how many rows stay open under each prior, and how far bounds
+            are apart.
+        """
+        of = f" of {self.case}" if self.case else ""
+        doubt = "" if self.converged else "Not to be relied on, a fit did not converge. "
+        if self.survives:
+            head = f"The decisions{of} survive: no row is decided differently under two priors."
+        else:
+            head = (
+                f"The decisions{of} do not survive: {_rows(self.n_against)} of {self.n_rows} "
+                f"{'is' if self.n_against == 1 else 'are'} decided differently under two priors."
+            )
+        told = "; ".join(
+            f"{row.n_open} under {row.prior} (mean width {row.width:.3f})" for row in self.rows
+        )
+        apart = (
+            f" In {_rows(self.n_apart)} bounds under two priors do not overlap."
+            if self.n_apart
+            else ""
+        )
+        return f"{doubt}{head} Of {self.n_rows} rows stay open: {told}.{apart}"
+
+
+def row_conclusions(tree: xr.DataTree, prob: float = 0.9) -> list[RowConclusion]:
+    """Ask of every classifier whether its rows' decisions survive the change of prior.
+
+    Parameters
+    ----------
+    tree : xarray.DataTree
+        What `bayescal.prior_sensitivity` returned for `bayescal.credal`.
+    prob : float, in (0, 1), default 0.9
+        Level of the bounds.
+
+    Returns
+    -------
+    list of RowConclusion
+        One a classifier.
+
+    Raises
+    ------
+    InputError
+        If it is a result of one prior.
+    """
+    priors_of(tree)
+    return [_conclusion(tree, cases, prob) for cases in without_prior(schema.cases(tree))]
+
+
+def _conclusion(tree: xr.DataTree, cases: tuple[Case, ...], prob: float) -> RowConclusion:
+    found = [credal_rows(tree, case, prob) for case in cases]
+    lower, upper = (np.stack([getattr(one, end) for one in found]) for end in ("lower", "upper"))
+    apart = (lower.max(axis=0) > upper.min(axis=0)).any(axis=1)
+    decided = np.stack([_decided(one) for one in found])
+    against = [_against(decided[[0, k]]) for k in range(len(found))]
+    first = found[0]
+    rows = tuple(
+        RowsUnderPrior(
+            prior=str(case.prior),
+            width=float(one.width.mean()),
+            n_open=int((one.n_open > 1).sum()),
+            n_alike=int((one.is_open == first.is_open).all(axis=1).sum()),
+            n_against=int(differs.sum()),
+            shift=float(np.abs(one.median - first.median).mean()),
+            converged=case_converged(tree, case),
+        )
+        for case, one, differs in zip(cases, found, against, strict=True)
+    )
+    name = " / ".join(v for dim, v in cases[0].sel.items() if dim != schema.PRIOR_NAME)
+    return RowConclusion(
+        case=name,
+        prob=prob,
+        n_rows=len(first.row),
+        n_against=int(_against(decided).sum()),
+        n_apart=int(apart.sum()),
+        rows=rows,
+    )
+
+
+def _decided(rows: CredalRows) -> NDArray[np.int64]:
+    """The only class that is open in each row, -1 where there are more."""
+    return np.where(rows.n_open == 1, rows.is_open.argmax(axis=1), -1)
+
+
+def _against(decided: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Rows decided for two classes, of decisions (prior, obs)."""
+    known = np.ma.masked_less(decided, 0)
+    # No class is above none: rows that nobody decides are masked, and so not against.
+    return np.asarray((known.max(axis=0) != known.min(axis=0)).filled(False), dtype=bool)
+
+
+def _rows(number: int) -> str:
+    return "1 row" if number == 1 else f"{number} rows"

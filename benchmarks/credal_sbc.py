@@ -1,0 +1,161 @@
+"""Simulation-based calibration of the probability of the label given its score, by NUTS.
+
+python benchmarks/credal_sbc.py                         # 200 replications of each prior
+python benchmarks/credal_sbc.py --render
+"""
+
+from __future__ import annotations
+
+import argparse
+from time import perf_counter, process_time
+from typing import Any
+
+import numpy as np
+from _common import print_table
+from _results import print_provenance, read, write
+
+import bayescal as bc
+from bayescal.core.health import MAX_RHAT, MIN_ESS
+from bayescal.datasets.credal import truth
+from bayescal.workflow.simulation import sbc
+
+MODELS = {
+    "rising curve": (bc.credal.Priors(), ("intercept", "weight")),
+    "isotonic steps": (bc.credal.Priors(bc.credal.IncrementIsotonic()), ()),
+    "imprecise Dirichlet": (bc.credal.Priors(bc.credal.ImpreciseDirichlet()), ()),
+}
+ROWS = 200
+SCORES = (np.arange(5) + 0.5) / 5
+LEVEL = 0.01
+# Of a fit after its compilation: rows of each size, and fits that the least is taken of.
+SIZES = (20, 1000, 100_000)
+REPEATS = 3
+
+
+def run(name: str, given: argparse.Namespace) -> dict[str, Any]:
+    """Rank probabilities at five scores, and the curve's coefficients."""
+    priors, coefficients = MODELS[name]
+    data = truth("logistic").split(ROWS, SCORES, given.seed)
+    seconds = {} if given.no_times else times(priors)
+    start = process_time()
+    found = sbc(
+        bc.credal,
+        data,
+        given.replications,
+        seed=given.seed,
+        priors=priors,
+        variables=["prob", *coefficients],
+        quick=False,
+        draws=given.draws,
+        tune=given.tune,
+        chains=given.chains,
+    )
+    sick = (found.divergences > 0) | (found.rhat_max > MAX_RHAT) | (found.ess_min < MIN_ESS)
+    return {
+        "model": name,
+        "cpu_seconds_a_fit": (process_time() - start) / given.replications,
+        "refit": seconds,
+        "p_values": found.p_values(),
+        "histograms": {
+            variable: np.bincount(ranks // 5, minlength=20).tolist()
+            for variable, ranks in found.ranks.items()
+        },
+        "divergences": int(found.divergences.sum()),
+        "fits_with_divergences": int((found.divergences > 0).sum()),
+        "rhat_max": float(found.rhat_max.max()),
+        "rhat_over": int((found.rhat_max > MAX_RHAT).sum()),
+        "ess_min": float(found.ess_min.min()),
+        "ess_under": int((found.ess_min < MIN_ESS).sum()),
+        "unhealthy": int(sick.sum()),
+    }
+
+
+def times(priors: bc.credal.Priors) -> dict[str, dict[str, float]]:
+    """Seconds by the clock and of a core, of `bayescal.fit` once its model is compiled."""
+    found = {}
+    for n in SIZES:
+        data = truth("logistic").split(n, 200, seed=1)
+        bc.fit(bc.credal, data, priors=priors, seed=20, draws=50, tune=50, chains=1)
+        wall, cpu = [], []
+        for seed in range(REPEATS):
+            clock, core = perf_counter(), process_time()
+            bc.fit(bc.credal, data, priors=priors, seed=seed)
+            wall.append(perf_counter() - clock)
+            cpu.append(process_time() - core)
+        found[str(n)] = {"wall": min(wall), "cpu": min(cpu)}
+    return found
+
+
+def least(p_values: dict[str, float], variable: str) -> float:
+    return min((p for name, p in p_values.items() if name.split("[")[0] == variable), default=1)
+
+
+def render() -> None:
+    content = read("credal_sbc")
+    print_provenance(content)
+    variables = ("prob", "intercept", "weight")
+    print_table(
+        f"Simulation-based calibration, {content['replications']} replications of "
+        f"{content['chains']} x {content['draws']} draws, {ROWS} rows: ranks in 20 bins, "
+        "chi-square; the least p-value of each variable's elements, and the level for each of all",
+        (
+            "prior",
+            *(f"p, {name}" for name in variables),
+            "level",
+            "divergences",
+            "fits with",
+            "largest R-hat",
+            "R-hat over",
+            "least ESS",
+            "fits off a mark",
+            "CPU s a fit",
+        ),
+        [
+            (
+                found["model"],
+                *(least(found["p_values"], name) for name in variables),
+                LEVEL / len(found["p_values"]),
+                found["divergences"],
+                found["fits_with_divergences"],
+                found["rhat_max"],
+                found["rhat_over"],
+                found["ess_min"],
+                found["unhealthy"],
+                found["cpu_seconds_a_fit"],
+            )
+            for found in content["models"]
+        ],
+    )
+    print_table(
+        f"Seconds of a fit after compilation, 200 rows to answer for, least of {REPEATS}",
+        ("prior", "rows", "wall", "CPU"),
+        [
+            (found["model"], int(n), seconds["wall"], seconds["cpu"])
+            for found in content["models"]
+            for n, seconds in found["refit"].items()
+        ],
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--replications", type=int, default=200)
+    parser.add_argument("--draws", type=int, default=1000)
+    parser.add_argument("--tune", type=int, default=300)
+    parser.add_argument("--chains", type=int, default=4)
+    parser.add_argument("--seed", type=int, default=20)
+    parser.add_argument("--models", nargs="+", choices=MODELS, default=[*MODELS])
+    parser.add_argument("--no-times", action="store_true", help="leave the times out")
+    parser.add_argument("--render", action="store_true", help="only print the figures on disk")
+    given = parser.parse_args()
+    settings = {name: vars(given)[name] for name in ("replications", "draws", "tune", "chains")}
+    models: list[dict[str, Any]] = []
+    for name in [] if given.render else given.models:
+        models.append(run(name, given))
+        write("credal_sbc", **settings, seed=given.seed, models=models)
+        print(models[-1], flush=True)
+    render()
+
+
+if __name__ == "__main__":
+    main()

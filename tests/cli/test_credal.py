@@ -1,0 +1,190 @@
+"""``bayescal credal``: the same numbers as in Python, and refusals in one line."""
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+import bayescal as bc
+from bayescal.cli.credal_priors import credal_priors_from_text
+from bayescal.cli.main import cli
+from bayescal.core.errors import InputError
+
+COLUMNS = ["--label", "y", "--score", "a", "--score", "b"]
+QUICK = ["--prior", "bins:5", "--quick", "--draws", 100, "--seed", 3]
+
+
+def run(*arguments: object, command: str = "credal") -> Result:
+    return CliRunner().invoke(cli, [*command.split(), *map(str, arguments)])
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Rows to calibrate on and rows without labels, of two classifiers; the same of 3 classes."""
+    path = tmp_path_factory.mktemp("credal")
+    rng = np.random.default_rng(5)
+    truth = rng.normal(0, 1.5, 160)
+    label = (rng.random(160) < 1 / (1 + np.exp(-truth))).astype(int)
+    scores = np.round([1 / (1 + np.exp(-truth - rng.normal(0, s, 160))) for s in (0.2, 1)], 6)
+    species = rng.integers(0, 3, 160)
+    logit = rng.normal(size=(160, 3))
+    logit[np.arange(160), species] += 2
+    prob = np.exp(logit) / np.exp(logit).sum(axis=1, keepdims=True)
+    for part, rows in (("cal", range(120)), ("new", range(120, 160))):
+        known = part == "cal"
+        lines = ["y,a,b" if known else "a,b"]
+        many = ["species,cat,dog,eel" if known else "cat,dog,eel"]
+        for i in rows:
+            lines.append(",".join(map(str, [*([label[i]] if known else []), *scores[:, i]])))
+            name = ["cat", "dog", "eel"][species[i]]
+            many.append(",".join(map(str, [*([name] if known else []), *prob[i]])))
+        (path / f"{part}.csv").write_text("\n".join(lines) + "\n")
+        (path / f"{part}3.csv").write_text("\n".join(many) + "\n")
+    return path
+
+
+@pytest.fixture(scope="module")
+def data(folder: Path) -> bc.CalibrationSplit:
+    calibration = bc.read_scores(folder / "cal.csv", label="y", score=["a", "b"])
+    scores = np.loadtxt(folder / "new.csv", delimiter=",", skiprows=1)
+    target = bc.Scores.stack(
+        {"a": scores[:, 0], "b": scores[:, 1]}, y_true=[None] * 40, classes=[0, 1]
+    )
+    return bc.CalibrationSplit(calibration=calibration, target=target)
+
+
+def both(folder: Path, number: str = "") -> list[Path]:
+    return [folder / f"cal{number}.csv", folder / f"new{number}.csv"]
+
+
+def test_it_prints_and_keeps_what_python_computes(
+    folder: Path, data: bc.CalibrationSplit, tmp_path: Path
+) -> None:
+    output, page, rows = (tmp_path / name for name in ("c.nc", "c.html", "rows.csv"))
+    result = run(*both(folder), *COLUMNS, *QUICK, "-o", output, "--report", page, "--rows", rows)
+    assert result.exit_code == 0, result.output
+    priors = bc.credal.Priors(bc.credal.ImpreciseDirichlet(bins=5))
+    expected = bc.fit(bc.credal, data, priors=priors, quick=True, draws=100, seed=3)
+    kept = bc.load(output)
+    assert kept["posterior"]["prob_lower"].equals(expected["posterior"]["prob_lower"])
+    assert "<html" in page.read_text()
+    assert sorted(tmp_path.iterdir()) == sorted([output, page, rows])
+    frame = bc.row_table(expected)
+    with rows.open(newline="") as file:
+        listed = list(csv.DictReader(file))
+    assert [float(row["upper"]) for row in listed] == pytest.approx(list(frame["upper"]))
+    assert [row["open"] for row in listed] == list(frame["open"])
+    decided = int((frame[frame["classifier"] == "a"]["n_open"] == 1).sum())
+    line = next(line for line in result.stdout.splitlines() if line.split()[:1] == ["a"])
+    assert line.split()[1:4] == ["120", "40", "40"]
+    assert str(decided) in line.split()
+    assert "imprecise Dirichlet" in result.stdout
+
+
+def test_json_has_the_summary_and_the_rows(folder: Path, data: bc.CalibrationSplit) -> None:
+    found = json.loads(run(*both(folder), *COLUMNS, *QUICK, "--s", 2, "--json").stdout)
+    assert (found["n_calibration"], found["n_target"], found["s"]) == (120, 40, 2)
+    assert found["converged"] is True
+    assert len(found["rows"]) == 80
+    priors = bc.credal.Priors(bc.credal.ImpreciseDirichlet(s=2, bins=5))
+    expected = bc.fit(bc.credal, data, priors=priors, quick=True, draws=100, seed=3)
+    width = bc.summary(expected)["width"]
+    assert [row["width"] for row in found["results"]] == pytest.approx(list(width))
+
+
+def test_estimates_of_all_rows_without_a_posterior(
+    folder: Path, data: bc.CalibrationSplit, tmp_path: Path
+) -> None:
+    rows = tmp_path / "rows.csv"
+    result = run(*both(folder), *COLUMNS, "--estimate-only", "--json", "--rows", rows)
+    assert result.exit_code == 0, result.output
+    told = json.loads(result.stdout)["results"]
+    expected = bc.credal.estimate(data)
+    assert [row["p0"] for row in told] == pytest.approx(list(expected.p0.ravel()))
+    assert [row["merged"] for row in told] == pytest.approx(list(expected.prob.ravel()))
+    assert len(rows.read_text().splitlines()) == 81
+    printed = run(*both(folder), *COLUMNS, "--estimate-only").stdout
+    assert "and 70 more" in printed
+    assert "no interval" in printed
+
+
+def test_three_classes(folder: Path) -> None:
+    asked = ["--label", "species", "--score", "cat", "--score", "dog", "--score", "eel"]
+    result = run(*both(folder, "3"), *asked, "--multiclass", *QUICK, "--json")
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    assert found["classes"] == ["cat", "dog", "eel"]
+    assert {row["class"] for row in found["rows"]} == {"cat", "dog", "eel"}
+    assert found["results"][0]["case"] == "cal3"
+
+
+def test_a_failed_fit_is_said_and_has_its_exit_code(folder: Path) -> None:
+    few = ["--prior", "steps:5", "--draws", 50, "--tune", 50, "--seed", 3, "--quick"]
+    result = run(*both(folder), *COLUMNS[:4], *few)
+    assert result.exit_code == 3, result.output
+    assert "NOT CONVERGED, do not use these numbers" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--label", "nope", "--score", "a"], "no column 'nope'"),
+        (["--label", "y", "--score", "nope"], "no column 'nope'"),
+        (["--label", "y"], "--score"),
+        (["--score", "a"], "--label"),
+        ([*COLUMNS, "--prior", "wat"], "--prior must be curve"),
+        ([*COLUMNS, "--prior", "curve:3"], "--prior must be curve"),
+        ([*COLUMNS, "--prior", "bins,t=3"], "--prior must be curve"),
+        ([*COLUMNS, "--prior", "bins:0"], "bins must be a whole number"),
+        ([*COLUMNS, "--s", "0"], "--s"),
+        ([*COLUMNS, "--quick"], "--quick knows --prior steps and bins"),
+        ([*COLUMNS, "--multiclass"], "three classes or more"),
+        ([*COLUMNS, "-o", "x.txt"], "--output must end in"),
+        ([*COLUMNS, "--report", "x.nc"], "--report must end in .html"),
+        ([*COLUMNS, "--rows", "x.txt"], "--rows must end in .csv"),
+        ([*COLUMNS, "--estimate-only", "-o", "x.nc"], "--estimate-only computes no posterior"),
+        ([*COLUMNS, "--estimate-only", "--quick"], "--quick is about one"),
+        ([*COLUMNS, "--rows", "/no/such/folder/x.csv"], "/no/such/folder"),
+    ],
+)
+def test_refusals_are_one_line(folder: Path, arguments: list[str], words: str) -> None:
+    result = run(*both(folder), *arguments)
+    assert result.exit_code == 2 or "/no/such" in words
+    assert result.exit_code != 0
+    assert result.stderr.count("\n") == 1
+    assert words in result.stderr
+
+
+def test_bad_target_files(folder: Path, tmp_path: Path) -> None:
+    missing = run(folder / "cal.csv", tmp_path / "new.csv", *COLUMNS)
+    assert missing.exit_code == 2
+    assert "there is no file" in missing.stderr
+    bad = tmp_path / "bad.csv"
+    bad.write_text("a,b\n0.1,0.2\n3.5,0.1\n")
+    result = run(folder / "cal.csv", bad, *COLUMNS, *QUICK)
+    assert result.exit_code == 2
+    assert "column 'a' of bad.csv" in result.stderr
+
+
+def test_priors_in_words() -> None:
+    assert credal_priors_from_text("Curve") == bc.credal.Priors()
+    assert credal_priors_from_text("steps:7", 2.0) == bc.credal.Priors(
+        bc.credal.IncrementIsotonic(bins=7, s=2.0)
+    )
+    with pytest.raises(InputError, match="s must be"):
+        credal_priors_from_text("bins,s=-1")
+
+
+def test_sensitivity(folder: Path, tmp_path: Path) -> None:
+    output = tmp_path / "grid.nc"
+    priors = ["--prior", "bins:5", "--prior", "bins:3,s=2"]
+    given = [*both(folder), *COLUMNS, *priors, *QUICK[2:]]
+    result = run(*given, "-o", output, command="sensitivity credal")
+    assert result.exit_code == 0, result.output
+    kept = bc.load(output)
+    assert kept.attrs["conclusion_var"] == "prob"
+    assert list(kept["posterior"]["prior"].values) == ["bins:5", "bins:3,s=2"]
+    assert "The decisions of a " in result.stdout

@@ -1,0 +1,145 @@
+"""What breaks a rule is refused with the rule, the value and where it is; what is odd works."""
+
+import numpy as np
+import pytest
+
+from bayescal.core.errors import InputError
+from bayescal.quantities.credal.credal_sets import expectation, probability, reachable
+from bayescal.quantities.credal.decisions import e_admissible, interval_dominance, maximin, zero_one
+from bayescal.quantities.credal.discounting import discount
+from bayescal.quantities.credal.intervals import is_proper
+from bayescal.quantities.credal.ivap import fit_ivap, merged
+from bayescal.quantities.credal.multiclass import fit_one_vs_rest
+from bayescal.quantities.credal.projection import divergence, project
+from bayescal.quantities.credal.size import imprecision
+
+NEED_BOUNDS = {
+    "is_proper": is_proper,
+    "discount": discount,
+    "reachable": reachable,
+    "imprecision": imprecision,
+    "probability": lambda low, high: probability(np.array([True, False]), low, high),
+    "expectation": lambda low, high: expectation([1, 2], low, high),
+    "project": lambda low, high: project(np.full(np.shape(low), 0.5), low, high),
+    "maximin": lambda low, high: maximin(zero_one(2), low, high),
+    "interval_dominance": lambda low, high: interval_dominance(zero_one(2), low, high),
+    "e_admissible": lambda low, high: e_admissible(zero_one(2), low, high),
+}
+NEED_MEMBERS = {k: v for k, v in NEED_BOUNDS.items() if k not in ("is_proper", "discount")}
+
+
+@pytest.mark.parametrize("function", NEED_BOUNDS.values(), ids=NEED_BOUNDS)
+@pytest.mark.parametrize(
+    ("lower", "upper", "message"),
+    [
+        ([[0, 0], [0.6, 0.1]], [[1, 1], [0.5, 0.9]], "got 0.6 and 0.5 at row 1, class 0"),
+        ([0.2, -0.1], [0.5, 0.9], r"lower must lie in \[0, 1\]; got -0.1 at class 1"),
+        ([0.2, 0.1], [0.5, 1.1], r"upper must lie in \[0, 1\]; got 1.1 at class 1"),
+        ([0.2, np.nan], [0.5, 0.9], "lower must be finite; got nan at class 1"),
+        ([0.2, 0.1], [0.5, np.inf], "upper must be finite; got inf at class 1"),
+        ([0.2, 0.1], [0.5], r"the same shape; got \(2,\) and \(1,\)"),
+    ],
+)
+def test_bounds_that_are_none(function, lower, upper, message):
+    with pytest.raises(InputError, match=message):
+        function(lower, upper)
+
+
+@pytest.mark.parametrize("function", [is_proper, discount, reachable, imprecision])
+@pytest.mark.parametrize("lower", [[0.5], [[0.5], [0.4]], 0.5])
+def test_a_single_class(function, lower):
+    with pytest.raises(InputError, match="at least two classes, in the last dimension"):
+        function(lower, lower)
+
+
+@pytest.mark.parametrize("function", NEED_MEMBERS.values(), ids=NEED_MEMBERS)
+def test_a_set_empty_after_rounding(function):
+    exact = np.array([[0.333, 0.667], [0.5, 0.5]])
+    rounded = np.round(exact, 1)
+    rounded[0] = [0.3, 0.6]
+    with pytest.raises(InputError, match=r"got sums 0.9 and 0.9 at row 0 \(1 such rows\)"):
+        function(rounded, rounded)
+    function(*discount(rounded, rounded))
+
+
+@pytest.mark.parametrize("function", NEED_BOUNDS.values(), ids=NEED_BOUNDS)
+def test_all_bounds_from_zero_to_one_and_no_rows_at_all(function):
+    function(np.zeros((3, 2)), np.ones((3, 2)))
+    function(np.zeros((0, 2)), np.ones((0, 2)))
+
+
+@pytest.mark.parametrize(
+    ("score", "label", "message"),
+    [
+        ([0.1, np.nan], [0, 1], "score must be finite; got nan at place 1"),
+        ([0.1, -np.inf], [0, 1], "score must be finite; got -inf at place 1"),
+        (["a", "b"], [0, 1], "score must hold numbers"),
+        ([0.1, 0.2], [0, 2], "label must hold 0 or 1 for each row; got 2 at row 1"),
+        ([0.1, 0.2], [0, np.nan], "label must hold 0 or 1 for each row; got nan at row 1"),
+        ([0.1, 0.2], ["no", "yes"], "label must hold 0 or 1 for each row; got dtype"),
+        ([0.1, 0.2], [0], "label and score must have the same length; got 1 and 2 rows"),
+        ([], [], "score must have at least one row"),
+        ([[0.1, 0.9]], [1], r"score must hold one value a row; got shape \(1, 2\)"),
+    ],
+)
+def test_calibration_rows_that_are_none(score, label, message):
+    with pytest.raises(InputError, match=message):
+        fit_ivap(score, label)
+
+
+@pytest.mark.parametrize(
+    ("score", "label", "message"),
+    [
+        ([[0.1], [0.2]], [0, 0], "at least two classes; got shape"),
+        ([0.1, 0.2], [0, 1], "at least two classes; got shape"),
+        ([[0.1, 0.9]], [2], "label must hold the column of each row's class, 0 to 1; got 2 to 2"),
+        ([[0.1, 0.9]], ["cat"], "0 to 1; got dtype"),
+        ([[0.1, 0.9]], [0, 1], "label and score must have the same length"),
+        ([[0.1, np.inf]], [0], "score must be finite; got inf"),
+        (np.empty((0, 2)), np.empty(0, int), "score must have at least one row"),
+    ],
+)
+def test_calibration_rows_of_classes_that_are_none(score, label, message):
+    with pytest.raises(InputError, match=message):
+        fit_one_vs_rest(score, label)
+
+
+def test_new_scores_that_are_none():
+    with pytest.raises(InputError, match="score must be finite; got nan at place 1"):
+        fit_ivap([0.1], [1]).predict([0.5, np.nan])
+    with pytest.raises(InputError, match="a column for each of the 2 classes; got 3"):
+        fit_one_vs_rest([[0.4, 0.6]], [1]).predict([[0.2, 0.3, 0.5]])
+
+
+def test_a_single_calibration_row_of_classes():
+    lower, upper = fit_one_vs_rest([[0.2, 0.3, 0.5]], [2]).predict([[0.1, 0.1, 0.8]])
+    low, high = discount(lower, upper)
+    assert is_proper(low, high).all()
+
+
+def test_probabilities_that_are_none():
+    low, high = np.zeros(2), np.ones(2)
+    with pytest.raises(InputError, match=r"prob must lie in \[0, 1\]; got -0.5"):
+        project([-0.5, 1], low, high)
+    with pytest.raises(InputError, match="prob must be finite; got nan"):
+        project([np.nan, 1], low, high)
+    with pytest.raises(InputError, match=r"got shape \(3,\) for \(2,\)"):
+        project([0.2, 0.3, 0.5], low, high)
+    with pytest.raises(InputError, match=r"p must lie in \[0, 1\]; got 2"):
+        divergence([2, 0], [0.5, 0.5])
+    with pytest.raises(InputError, match=r"p0 0\.5 and p1 0\.4 at row 0"):
+        merged(0.5, 0.4)
+
+
+def test_costs_and_events_that_are_none():
+    low, high = np.zeros(2), np.ones(2)
+    with pytest.raises(InputError, match="cost must be finite"):
+        expectation([1, np.nan], low, high)
+    with pytest.raises(InputError, match=r"with 2 classes; got \(3,\)"):
+        expectation([1, 2, 3], low, high)
+    with pytest.raises(InputError, match=r"cost must have shape \(action, class\); got \(2,\)"):
+        maximin([1, 2], low, high)
+    with pytest.raises(InputError, match="event must hold true or false for each of the 2 classes"):
+        probability([1, 0], low, high)
+    with pytest.raises(InputError, match="at least two classes; got 1"):
+        zero_one(1)

@@ -1,0 +1,125 @@
+"""The report on class probabilities of rows: words, rows, refits, and hostile names."""
+
+import pytest
+import xarray as xr
+
+import bayescal as bc
+from bayescal.report.page import page
+from tests.report.pages import HOSTILE, Page, words
+from tests.synthetic_credal import failed, make_credal_grid, make_credal_result
+from tests.synthetic_ssme import make_panel_result
+
+
+def read(*trees: xr.DataTree, prob: float = 0.9) -> Page:
+    return Page(str(page(list(trees), prob=prob)))
+
+
+@pytest.fixture(scope="module")
+def binary() -> xr.DataTree:
+    return make_credal_result()
+
+
+@pytest.fixture(scope="module")
+def parsed(binary: xr.DataTree) -> Page:
+    return read(binary, prob=0.8)
+
+
+@pytest.fixture(scope="module")
+def three() -> Page:
+    return read(make_credal_result(classes=("cat", "dog", "eel"), target=100))
+
+
+def test_how_many_rows_are_decided_comes_first(binary: xr.DataTree, parsed: Page) -> None:
+    frame = bc.row_table(binary, 0.8)
+    n_open = int((frame["n_open"] > 1).sum())
+    said = words(parsed.section("answer").text)
+    assert "From 150 labelled calibration rows, for all 30 rows asked for." in said
+    assert f"{30 - n_open} are decided" in said
+    assert f"{n_open} stay open" in said
+    for name in ("no", "yes"):
+        alone = ((frame["n_open"] == 1) & (frame["open"] == name)).sum()
+        assert f"{alone} for {name}" in said
+    width = (frame["upper"] - frame["lower"]).mean()
+    assert f"The 80% bounds are {width:.3f} wide on average." in said
+
+
+def test_the_section_says_what_intervals_are_and_are_not(binary: xr.DataTree, parsed: Page) -> None:
+    said = words(parsed.section("credal").text)
+    assert "with a posterior probability of at least 80%" in said
+    assert "imagines 1 more calibration row" in said
+    assert "No interval for that probability." in said
+    frame = bc.row_table(binary, 0.8)
+    assert f"p0 to p1 are {(frame['p1'] - frame['p0']).mean():.3f}" in said
+    assert "Improper" not in said
+    least = frame.sort_values("score").iloc[0]
+    assert f"{least['lower']:.3f} to {least['upper']:.3f}" in said
+
+
+def test_of_several_classes_it_tells_improper_rows(three: Page) -> None:
+    said = words(three.section("credal").text)
+    assert "The answers need not fit".lower() in said.lower()
+    assert "p0 and p1 are improper" in said
+    assert "for 66 of the 100 rows asked for, evenly spaced by score" in words(
+        three.section("answer").text
+    )
+    assert "Rows improper" in three.section("table").text
+
+
+def test_every_other_section_has_its_words(parsed: Page, three: Page) -> None:
+    for found in (parsed, three):
+        ids = [element.attrs["id"] for element in found.all("section")]
+        assert {"answer", "table", "plots", "credal", "diagnostics", "priors", "sensitivity"} < set(
+            ids
+        )
+        assert "differences" not in ids
+        bounds = words(found.section("bounds").text)
+        assert "Venn-Abers probabilities p0 and p1" in bounds
+        assert "nan" not in bounds.lower()
+        assert all(len(image.attrs["alt"]) > 20 for image in found.all("img"))
+        whole = words(" ".join(e.text for e in found.all("main")))
+        for other in ("plug-in ECE", "P(calibrated)", "given miscalibration", "credible interval"):
+            assert other not in whole, other
+
+
+def test_of_many_classes_rows_are_listed_with_that_of_their_decision() -> None:
+    tree = make_credal_result(classes=("a", "b", "c", "d", "e"))
+    said = words(read(tree).section("credal").text)
+    frame = bc.row_table(tree)
+    # Listed rows are evenly spaced by the score of the last class: the least is among them.
+    own = frame[frame["class"] == "e"].sort_values("score")
+    lines = frame.loc[own.index[0]]
+    line = lines[lines["class"] == lines["decision"].iloc[0]].iloc[0]
+    assert f"{line['score']:.3f}{line['lower']:.3f} to {line['upper']:.3f}" in said
+
+
+def test_classes_have_bounds_from_least_to_largest(three: Page) -> None:
+    assert " to 0." in words(three.section("bounds").text)
+
+
+def test_a_failed_fit_is_loud() -> None:
+    found = read(failed(make_credal_result()))
+    assert any(e.attrs.get("role") == "alert" for e in found.elements)
+    assert "Not to be relied on" in found.section("answer").text
+    assert "NOT CONVERGED" in found.section("table").text
+
+
+def test_refits_are_told_row_by_row() -> None:
+    grid = make_credal_grid(("a", "b"))
+    said = words(read(grid).section("sensitivity").text)
+    for one in bc.conclusions(grid):
+        assert one.text in said
+    assert "Same classes open" in said
+    assert "heavy" in said
+
+
+def test_one_report_holds_rooms_side_by_side_and_hostile_names_do_no_harm() -> None:
+    tree = make_credal_result(HOSTILE[:2], (*HOSTILE[:2], HOSTILE[3]))
+    html = str(page([make_panel_result(("x", "y"), draws=50), tree]))
+    assert "<script" not in html
+    parsed = Page(html)
+    assert not any("onload" in element.attrs for element in parsed.elements)
+    assert len(set(parsed.ids)) == len(parsed.ids)
+    said = words(parsed.section("answer").text)
+    assert "1. Semi-supervised evaluation" in said
+    assert "2. Venn-Abers predictors and credible bounds of class probabilities" in said
+    assert "are decided" in words(parsed.section("answer").text)
