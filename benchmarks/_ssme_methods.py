@@ -134,11 +134,10 @@ def by_calibration(cut: float) -> Method:
     return method
 
 
-def by_posterior(split: Split, seed: int) -> Found:
+def by_posterior(split: Split, seed: int, priors: bc.ssme.Priors | None = None) -> Found:
     # Fewer draws than a fit's default, as 1,500 fits are made: 500 tell a 90% interval well enough.
-    tree = bc.fit(
-        bc.ssme, split.scores, labeling="one-per-class", seed=seed, draws=250, tune=300, chains=2
-    )
+    how = {"labeling": "one-per-class", "seed": seed, "draws": 250, "tune": 300, "chains": 2}
+    tree = bc.fit(bc.ssme, split.scores, priors=priors, **how)
     posterior, diagnostics = tree["posterior"], tree["diagnostics"]
     draws = {
         name: posterior[name].to_numpy().reshape(-1, split.scores.n_classifiers) for name in METRICS
@@ -183,6 +182,12 @@ METHODS: dict[str, Method] = {
         for name in ("paper", "release")
     },
     "Posterior": by_posterior,
+    "Posterior (Gaussian mixture)": partial(
+        by_posterior, priors=bc.ssme.Priors(bc.ssme.GaussianMixture())
+    ),
+    "Posterior (Student-t mixture)": partial(
+        by_posterior, priors=bc.ssme.Priors(bc.ssme.StudentTMixture())
+    ),
 }
 
 # Of every group: metrics of shape (classifier, group).

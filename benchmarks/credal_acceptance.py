@@ -127,7 +127,8 @@ def binary_bounds(result: Any, score: Floats) -> tuple[Floats, Floats, Floats]:
     held = score[result["constant_data"]["target_row"].to_numpy()]
     order = np.argsort(held)
     mean = result["posterior"]["prob"].mean(["chain", "draw"]).to_numpy()
-    found = (np.interp(score, held[order], each[order]) for each in (mean, sets.lower, sets.upper))
+    each_row = (mean, sets.lower[:, 1], sets.upper[:, 1])
+    found = (np.interp(score, held[order], each[order]) for each in each_row)
     return tuple(found)
 
 

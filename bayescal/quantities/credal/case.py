@@ -151,8 +151,9 @@ class CredalCase:
         return doubts(self.problem, self.curves, rising=rising)
 
     def fingerprint(self) -> str:
-        """Hash of both parts' scores and labels."""
+        """Hash of both parts' scores and labels, and of the labels' counts."""
         digest = hashlib.sha256(repr((self.coords, self.axes)).encode())
+        digest.update(self.problem.positives.tobytes())
         for part in (self.data.calibration, self.data.target):
             for array in (part.y_prob, part.y_true):
                 digest.update(np.ascontiguousarray(array).tobytes())

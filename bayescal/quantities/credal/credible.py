@@ -23,8 +23,8 @@ class CredibleSets(NamedTuple):
 
     Parameters
     ----------
-    lower, upper : ndarray of shape (..., obs) or (..., obs, class), in [0, 1]
-        Credal-credible bounds of label 1, or of each class.
+    lower, upper : ndarray of shape (..., obs, class), in [0, 1]
+        Credal-credible bounds of each class, as `e_admissible` and other decisions take them.
     proper : ndarray of shape (..., obs), bool
         Whether class probabilities lie between the bounds.
     decision : ndarray of shape (..., obs), int
@@ -74,7 +74,7 @@ def credible_sets(result: DataTree, prob: float = 0.9) -> CredibleSets:
     >>> priors = bc.credal.Priors(bc.credal.ImpreciseDirichlet())
     >>> result = bc.fit(bc.credal, data, priors=priors, seed=20, quick=True)
     >>> bc.credal.credible_sets(result).lower.shape
-    (5,)
+    (5, 2)
     """
     schema.check_result(result)
     if result.attrs["quantity"] != "credal":
@@ -87,5 +87,8 @@ def credible_sets(result: DataTree, prob: float = 0.9) -> CredibleSets:
     posterior = result[schema.POSTERIOR]
     lower = posterior["prob_lower"].transpose(*draws, ...).quantile(alpha, draws).to_numpy()
     upper = posterior["prob_upper"].transpose(*draws, ...).quantile(1 - alpha, draws).to_numpy()
-    is_binary = result.attrs["multiclass"] == "binary"
-    return CredibleSets(lower, upper, *(joint_binary if is_binary else joint)(lower, upper))
+    if result.attrs["multiclass"] == "binary":
+        told = joint_binary(lower, upper)
+        lower, upper = np.stack([1 - upper, lower], -1), np.stack([1 - lower, upper], -1)
+        return CredibleSets(lower, upper, *told)
+    return CredibleSets(lower, upper, *joint(lower, upper))

@@ -55,7 +55,6 @@ _PRIORS = {
     "increment": "steps",
     "intercept": "middle of the curve",
     "rate": "label rates",
-    "spread": "scale of the rise",
     "weight": "weights of the classifiers",
 }
 _ROW = "prob["

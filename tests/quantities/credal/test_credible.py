@@ -5,9 +5,10 @@ import pytest
 
 import bayescal as bc
 from bayescal.quantities.credal.credible import credible_sets
-from bayescal.quantities.credal.joint import joint, joint_binary
+from bayescal.quantities.credal.joint import joint
 from tests.quantities.credal.made import binary, multiclass
 
+DRAWS = ("chain", "draw")
 PRIORS = bc.credal.Priors(bc.credal.ImpreciseDirichlet())
 
 
@@ -15,15 +16,27 @@ def fit(data):
     return bc.fit(bc.credal, data, priors=PRIORS, seed=20, quick=True, draws=400)
 
 
-@pytest.mark.parametrize(("data", "decide"), [(binary(), joint_binary), (multiclass(), joint)])
-def test_bounds_are_quantiles_and_decide(data, decide):
-    result = fit(data)
+def test_of_two_classes_bounds_are_quantiles_and_their_complements():
+    result = fit(binary())
     found = credible_sets(result, 0.8)
-    draws = ("chain", "draw")
+    quantile = {name: result["posterior"][name].quantile for name in ("prob_lower", "prob_upper")}
+    lower, upper = quantile["prob_lower"](0.1, DRAWS), quantile["prob_upper"](0.9, DRAWS)
+    np.testing.assert_allclose(found.lower, np.stack([1 - upper, lower], axis=-1))
+    np.testing.assert_allclose(found.upper, np.stack([1 - lower, upper], axis=-1))
+    for part, expected in zip(found[2:], joint(found.lower, found.upper), strict=True):
+        np.testing.assert_array_equal(part, expected)
+    # What is kept for the costs of errors is what the set calls admissible.
+    kept = bc.credal.e_admissible(bc.credal.zero_one(2), found.lower, found.upper)
+    np.testing.assert_array_equal(kept, found.admissible)
+
+
+def test_of_several_classes_bounds_are_quantiles_and_decide():
+    result = fit(multiclass())
+    found = credible_sets(result, 0.8)
     for bound, name, level in ((found.lower, "prob_lower", 0.1), (found.upper, "prob_upper", 0.9)):
-        told = result["posterior"][name].transpose(*draws, ...)
+        told = result["posterior"][name].transpose(*DRAWS, ...)
         np.testing.assert_allclose(bound, np.quantile(told, level, axis=(0, 1)))
-    for part, expected in zip(found[2:], decide(found.lower, found.upper), strict=True):
+    for part, expected in zip(found[2:], joint(found.lower, found.upper), strict=True):
         np.testing.assert_array_equal(part, expected)
 
 

@@ -1,0 +1,257 @@
+"""Every entry of ROOMS is a room: its names, its data, its model, and where a reader finds it.
+
+The rules are those of `bayescal.core.room` and of docs/architecture.md; nothing is fitted here.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import re
+import typing
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import bayescal as bc
+from bayescal.cli.main import cli
+from bayescal.core.room import Case, Reference, Room
+from bayescal.quantities import ROOMS
+
+ROOT = Path(__file__).parents[2]
+
+
+class Made(NamedTuple):
+    """Simulated data of a room, with priors under which it can be simulated again."""
+
+    data: Any
+    priors: Any
+    told: Mapping[str, Any] = {}
+
+
+# What each room answers is asked of data of its own kind; a room without an entry fails below.
+MAKE: dict[str, Callable[[], Made]] = {
+    "ece": lambda: Made(bc.datasets.ece.truth("over").scores(200, seed=20), bc.ece.Priors()),
+    "pu_ece": lambda: Made(
+        bc.datasets.pu_ece.truth("over").scores((200, 200), seed=20),
+        bc.pu_ece.Priors(class_prior=bc.Beta(4, 6)),
+        {"class_prior": 0.4},
+    ),
+    "ssme": lambda: Made(
+        bc.datasets.ssme.truth("mixed").scores(20, 100, seed=20), bc.ssme.Priors(power=1)
+    ),
+    "credal": lambda: Made(
+        bc.datasets.credal.truth("logistic").split(100, 20, seed=20), bc.credal.Priors()
+    ),
+}
+
+
+def members(protocol: type) -> set[str]:
+    """Names that a Protocol asks for."""
+    return {name for name in vars(protocol) if not name.startswith("_")}
+
+
+def text(*parts: str) -> str:
+    return ROOT.joinpath(*parts).read_text(encoding="utf-8")
+
+
+def section(page: str, title: str) -> str:
+    found = re.search(rf"^## {title}\n(.*?)(?=^## |\Z)", page, flags=re.DOTALL | re.MULTILINE)
+    assert found is not None, f"no section {title!r}"
+    return found[1]
+
+
+@pytest.fixture(params=ROOMS)
+def room(request: pytest.FixtureRequest) -> Any:
+    return ROOMS[request.param]
+
+
+@pytest.fixture
+def made(room: Any) -> Made:
+    return MAKE[room.NAME]()
+
+
+def test_every_room_is_registered_under_its_name_and_is_public(room: Any) -> None:
+    assert ROOMS[room.NAME] is room
+    assert getattr(bc, room.NAME) is room
+    assert room.NAME in bc.__all__
+
+
+def test_no_room_stands_outside_the_registry() -> None:
+    there = {path.parent.name for path in (ROOT / "bayescal/quantities").glob("*/__init__.py")}
+    assert there == set(ROOMS) == set(MAKE)
+
+
+def test_a_room_has_what_the_protocol_asks_for(room: Any) -> None:
+    assert members(Room) <= set(room.__all__)
+    assert all(getattr(room, name) is not None for name in room.__all__)
+    for name in ("TITLE", "ESTIMAND"):
+        assert re.fullmatch(r"\S(.*\S)?", getattr(room, name)), name
+
+
+def test_an_unknown_name_of_a_room_is_refused_and_known_ones_are_listed(room: Any) -> None:
+    assert set(room.__all__) <= set(dir(room))
+    with pytest.raises(AttributeError, match=f"{room.NAME}' has no attribute 'estimat'"):
+        room.estimat  # noqa: B018
+
+
+def test_estimand_names_what_must_converge(room: Any) -> None:
+    said = set(re.findall(r"\w+", room.ESTIMAND))
+    assert room.WATCHED
+    assert said & set(room.WATCHED)
+
+
+def test_references_name_a_work_its_address_and_what_is_taken(room: Any) -> None:
+    assert room.REFERENCES
+    assert all(isinstance(reference, Reference) for reference in room.REFERENCES)
+    keys = [reference.key for reference in room.REFERENCES]
+    assert len(set(keys)) == len(keys)
+    for reference in room.REFERENCES:
+        assert re.search(r" https://\S+$", reference.citation), reference.key
+        assert re.search(r"\b(19|20)\d\d\b", reference.citation), reference.key
+        assert reference.where.endswith("."), reference.key
+
+
+def test_priors_are_frozen_and_say_what_they_are(room: Any, made: Made) -> None:
+    priors = made.priors
+    assert isinstance(priors, room.Priors)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        setattr(priors, dataclasses.fields(priors)[0].name, None)
+    assert priors.describe()
+    assert priors.to_json().startswith("{")
+    assert "Parameters" in (inspect.getdoc(room.Priors) or "")
+
+
+def test_functions_take_what_fitting_hands_them(room: Any) -> None:
+    first = {
+        "build_model": ["data", "priors"],
+        "cases": ["data", "priors"],
+        "describe": ["data"],
+        "pairing": ["data", "cases", "draws"],
+        "replicate": ["case", "rng"],
+    }
+    for name, wanted in first.items():
+        parameters = list(inspect.signature(getattr(room, name)).parameters.values())
+        assert [p.name for p in parameters[: len(wanted)]] == wanted, name
+        assert all(p.kind in (p.KEYWORD_ONLY, p.VAR_KEYWORD) for p in parameters[len(wanted) :])
+    options = set(inspect.signature(room.cases).parameters) - {"data", "priors"}
+    assert options == set(inspect.signature(room.describe).parameters) - {"data"}
+
+
+def test_every_bound_has_a_value_a_kind_and_an_assumption(room: Any) -> None:
+    bounds = typing.get_type_hints(room.bounds)["return"]
+    for name, kind in typing.get_type_hints(bounds).items():
+        assert kind._fields == ("value", "kind", "assumption"), name
+
+
+def test_the_estimate_has_the_dims_of_the_posterior(room: Any, made: Made) -> None:
+    data, priors, told = made
+    case = room.cases(data, priors)[0]
+    estimate = room.estimate(data, **told)
+    shared = set(estimate._fields) & set(room.WATCHED)
+    assert shared
+    for name in shared:
+        assert np.ndim(getattr(estimate, name)) == len(case.dims.get(name, ())), name
+
+
+def test_cases_are_what_the_protocol_asks_for(room: Any, made: Made) -> None:
+    data, priors, _ = made
+    for case in room.cases(data, priors):
+        assert members(Case) <= set(dir(case))
+        assert hash(case.structure) is not None
+        assert set(case.coords) <= {"classifier", "class", "group"}
+        assert not set(case.coords) & set(case.axes)
+        assert case.fingerprint() == room.cases(data, priors)[0].fingerprint()
+        assert all(isinstance(note, str) for note in case.notes)
+        assert 0 < case.target_accept < 1
+        assert case.max_depth > 0
+
+
+def test_a_model_is_unsampled_with_its_data_exchangeable(room: Any, made: Made) -> None:
+    import pymc as pm
+
+    data, priors, _ = made
+    case = room.cases(data, priors)[0]
+    for model in (room.build_model(data, priors), case.build_model()):
+        assert type(model) is pm.Model
+        assert model.coords
+        assert model.observed_RVs
+        assert set(case.inputs()) <= {data_var.name for data_var in model.data_vars}
+        assert set(case.variables) <= set(model.named_vars)
+
+
+def test_simulated_labels_share_the_compiled_model(room: Any, made: Made) -> None:
+    data, priors, _ = made
+    case = room.cases(data, priors)[0]
+    again, values = room.replicate(case, np.random.default_rng(20))
+    assert again.structure == case.structure
+    assert again.coords == case.coords
+    assert again.fingerprint() != case.fingerprint()
+    assert set(values) & set(room.WATCHED)
+
+
+def test_the_description_is_of_plain_values(room: Any, made: Made) -> None:
+    told = room.describe(made.data)
+    assert {"n_obs", "n_labeled", "classes", "multiclass"} <= set(told)
+    assert all(isinstance(value, str | int | float | list) for value in told.values())
+
+
+def test_a_simulator_knows_the_truth(room: Any) -> None:
+    simulator = getattr(bc.datasets, room.NAME)
+    assert all(simulator.truth(name) is found for name, found in simulator.TRUTHS.items())
+    with pytest.raises(bc.InputError, match=next(iter(simulator.TRUTHS))):
+        simulator.truth("of no such name")
+
+
+def test_every_dim_is_in_the_schema(room: Any) -> None:
+    described = section(text("docs", "schema.md"), "Dimensions")
+    for dim in {dim for dims in room.DIMS.values() for dim in dims}:
+        assert f"`{dim}`" in described, dim
+
+
+def test_every_variable_that_must_converge_is_in_the_schema(room: Any) -> None:
+    described = section(text("docs", "schema.md"), f"Variables of `{room.NAME}`")
+    for name in room.WATCHED:
+        assert f"`{name}`" in described, name
+
+
+def test_a_room_has_a_command_and_is_cited(room: Any) -> None:
+    run = CliRunner().invoke(cli, [room.NAME.replace("_", "-"), "--help"])
+    assert run.exit_code == 0
+    assert "--score" in run.stdout
+    cited = CliRunner().invoke(cli, ["cite", room.NAME])
+    assert cited.exit_code == 0
+    assert all(reference.citation in cited.stdout for reference in room.REFERENCES)
+
+
+@pytest.mark.parametrize(
+    ("page", "mark"),
+    [
+        ("README.md", "(docs/{name}.md)"),
+        ("README.md", "| **{word}** `{name}` |"),
+        ("docs/index.md", "[]({name}.md)"),
+        ("docs/index.md", "{{doc}}`notebooks/{name}`"),
+        ("docs/index.md", "<notebooks/{name}>"),
+        ("docs/api.md", "bayescal.quantities.{name}.estimate"),
+        ("docs/api.md", "bayescal.datasets.{name}.truth"),
+        ("docs/architecture.md", "| `bayescal/quantities/{name}/` |"),
+        ("docs/glossary.md", "`{name}`"),
+        ("docs/glossary.md", "({name}.md)"),
+        ("docs/cli.md", "bayescal {command} "),
+        ("CHANGELOG.md", "The room `{name}`"),
+    ],
+)
+def test_readers_find_the_room(room: Any, page: str, mark: str) -> None:
+    word = room.NAME if room.NAME == "credal" else room.NAME.upper().replace("_", "-")
+    wanted = mark.format(name=room.NAME, command=room.NAME.replace("_", "-"), word=word)
+    assert wanted in text(*page.split("/")), f"{page} must hold {wanted!r}"
+
+
+def test_a_room_has_a_page_and_a_notebook_and_tests(room: Any) -> None:
+    assert f"notebooks/{room.NAME}" in text("docs", f"{room.NAME}.md")
+    assert (ROOT / "notebooks" / f"{room.NAME}.ipynb").is_file()
+    assert list((ROOT / "tests" / "quantities" / room.NAME).glob("test_*.py"))
