@@ -10,6 +10,7 @@ import inspect
 import re
 import typing
 from collections.abc import Callable, Mapping
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -255,3 +256,10 @@ def test_a_room_has_a_page_and_a_notebook_and_tests(room: Any) -> None:
     assert f"notebooks/{room.NAME}" in text("docs", f"{room.NAME}.md")
     assert (ROOT / "notebooks" / f"{room.NAME}.ipynb").is_file()
     assert list((ROOT / "tests" / "quantities" / room.NAME).glob("test_*.py"))
+
+
+def test_the_architecture_page_says_what_every_file_of_a_room_is_for(room: Any) -> None:
+    patterns = re.findall(r"`(?:\w+/)*([\w*]+\.py)`", text("docs", "architecture.md"))
+    for path in (ROOT / "bayescal" / "quantities" / room.NAME).glob("*.py"):
+        known = any(fnmatch(path.name, pattern) for pattern in patterns)
+        assert known or path.name == "__init__.py", path.name
