@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescal.core.sampled import Sampled
+
 if TYPE_CHECKING:
     import pymc as pm
 
@@ -80,17 +82,12 @@ class ExactPosterior(Protocol):
         ...
 
 
-class Case(Protocol):
+class Case(Sampled, Protocol):
     """One model to fit: a classifier, a class, or all groups of them at once."""
 
     @property
     def coords(self) -> Mapping[str, str]:
         """Where the case stands in a result."""
-        ...
-
-    @property
-    def structure(self) -> tuple[Any, ...]:
-        """Cases of equal structure share a compiled model."""
         ...
 
     @property
@@ -104,21 +101,6 @@ class Case(Protocol):
         ...
 
     @property
-    def variables(self) -> tuple[str, ...]:
-        """The model's free variables that inform `pieces`."""
-        ...
-
-    @property
-    def target_accept(self) -> float:
-        """Acceptance to which NUTS tunes its steps, unless asked otherwise."""
-        ...
-
-    @property
-    def max_depth(self) -> int:
-        """Doublings of a NUTS trajectory that serve the case's posterior."""
-        ...
-
-    @property
     def notes(self) -> Sequence[str]:
         """What a reader must know of the data, in sentences."""
         ...
@@ -129,10 +111,6 @@ class Case(Protocol):
 
     def build_model(self) -> pm.Model:
         """Model, unsampled."""
-        ...
-
-    def inputs(self) -> Mapping[str, NDArray[Any]]:
-        """Values of the model's pm.Data that sampling reads."""
         ...
 
     def exact(self, draws: int, rng: np.random.Generator) -> Any:

@@ -7,28 +7,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bayescal.core.bound import Bound
 from bayescal.core.errors import InputError
 from bayescal.quantities.credal.ivap import check_pair
 
 _EXCHANGEABLE = "calibration rows and the row asked for are exchangeable, e.g. drawn independently"
-
-
-class Bound(NamedTuple):
-    """A number that theory gives, with what it is and what it takes for granted.
-
-    Parameters
-    ----------
-    value : float
-        The number.
-    kind : str
-        What it bounds, in words.
-    assumption : str
-        What has to hold, in words.
-    """
-
-    value: float
-    kind: str
-    assumption: str
 
 
 class Bounds(NamedTuple):

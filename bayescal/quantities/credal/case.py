@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlog1py, xlogy
 
+from bayescal.core.bound import words_of
 from bayescal.core.calibration_split import CalibrationSplit
 from bayescal.core.room import Pieces
 from bayescal.quantities import credal
@@ -165,7 +166,7 @@ class CredalCase:
 
         return model_of(self.rates, self.curves)
 
-    def inputs(self) -> dict[str, NDArray[Any]]:
+    def inputs(self) -> Mapping[str, NDArray[Any]]:
         """Values of the model's pm.Data that sampling reads."""
         return self.rates.inputs()
 
@@ -276,11 +277,9 @@ class CredalCase:
         pairs = [(told.p0, told.p1)] if self.is_binary else zip(told.p0.T, told.p1.T, strict=True)
         each = [bounds(p0, p1, n)._asdict() for p0, p1 in pairs]
         values = {name: np.array([one[name].value for one in each]) for name in each[0]}
-        words = {
-            name: {"kind": bound.kind, "assumption": bound.assumption}
-            for name, bound in each[0].items()
-        }
-        return {name: v[0] if self.is_binary else v for name, v in values.items()}, words
+        return {name: v[0] if self.is_binary else v for name, v in values.items()}, words_of(
+            each[0]
+        )
 
     def _log_likelihood(self, draws: Mapping[str, NDArray[Any]]) -> Floats:
         """Log probability of the labels of each cell."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescal.core.sampled import Sampled
 from bayescal.quantities.credal.imagined import Imagined
 from bayescal.quantities.credal.priors import (
     ImpreciseDirichlet,
@@ -38,32 +39,8 @@ class Exact:
     ess: float
 
 
-class Family(Protocol):
+class Family(Sampled, Protocol):
     """Label rates of one problem under one prior; every array has a dim of the curves."""
-
-    @property
-    def structure(self) -> tuple[Any, ...]:
-        """What tells one compiled model from another."""
-        ...
-
-    @property
-    def variables(self) -> tuple[str, ...]:
-        """Variables of the model that draws are kept of, and that a result holds."""
-        ...
-
-    @property
-    def target_accept(self) -> float:
-        """Acceptance to which NUTS tunes its steps, unless asked otherwise."""
-        ...
-
-    @property
-    def max_depth(self) -> int:
-        """Doublings of a NUTS trajectory that serve this posterior."""
-        ...
-
-    def inputs(self) -> dict[str, NDArray[Any]]:
-        """Values of the model's pm.Data by name, of the structure's shapes."""
-        ...
 
     def add_to_model(self) -> None:
         """Add variables and observed counts to the model in context."""

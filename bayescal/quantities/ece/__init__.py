@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from bayescal.core.lazy import lazy_names
 from bayescal.core.room import Reference
 
 # Bound here, once: the module of the same name would take the name when something loads it first.
@@ -110,16 +110,4 @@ __all__ = [
     "replicate",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    """Load a name of the room on first use, so that its arithmetic never loads PyMC."""
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    """List the room's names, loaded or not."""
-    return sorted(set(globals()) | set(__all__))
+__getattr__, __dir__ = lazy_names(globals(), _HOME)

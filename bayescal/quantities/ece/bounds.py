@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescal.core.bound import Bound
 from bayescal.core.checks import check_choice
 from bayescal.core.edges import STRATEGIES, Strategy, check_edges, check_n_bins
 from bayescal.core.errors import InputError
@@ -15,24 +16,6 @@ from bayescal.core.errors import InputError
 _INDEPENDENT = "rows are independent and the bins were not chosen with them"
 _DENSITY = "rows are independent and scores have a density (no ties); n >= 2 n_bins"
 _LIPSCHITZ = "E[Y | f] is {:g}-Lipschitz in f"
-
-
-class Bound(NamedTuple):
-    """A number that theory gives, with what it is and what it takes for granted.
-
-    Parameters
-    ----------
-    value : float
-        The number; infinite where the theory says nothing.
-    kind : str
-        What it bounds, in words.
-    assumption : str
-        What has to hold, in words.
-    """
-
-    value: float
-    kind: str
-    assumption: str
 
 
 class Bounds(NamedTuple):

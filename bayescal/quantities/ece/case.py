@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from bayescal.core.problem import Problem
 from bayescal.core.room import Pieces
+from bayescal.core.sampled import Exact
 from bayescal.quantities import ece
-from bayescal.quantities.ece.family import Exact, Family, family
+from bayescal.quantities.ece.family import Family, family
 from bayescal.quantities.ece.pieces import PRIOR_DRAWS, tell
 from bayescal.quantities.ece.priors import Priors
 
@@ -108,7 +109,7 @@ class EceCase:
 
         return model_of(self.problem, self.rates)
 
-    def inputs(self) -> dict[str, NDArray[Any]]:
+    def inputs(self) -> Mapping[str, NDArray[Any]]:
         """Values of the model's pm.Data that sampling reads."""
         return self.rates.inputs()
 

@@ -11,9 +11,10 @@ from scipy.special import expit
 
 from bayescal.core.curve import CurveBasis, SmoothCurve, curve_basis
 from bayescal.core.problem import Problem, pad, padded_size
+from bayescal.core.sampled import Exact
 from bayescal.inference.gaussian import BinomialRegression, variational_gaussian
 from bayescal.inference.importance import importance_sample
-from bayescal.quantities.ece.family import Draws, Exact, Floats
+from bayescal.quantities.ece.family import Draws, Floats
 
 CELLS = 128
 BASIS = 32

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from bayescal.core.curve import SmoothCurve
 from bayescal.core.problem import Problem
 from bayescal.core.room import Pieces
+from bayescal.core.sampled import Exact
 from bayescal.quantities import ece
 from bayescal.quantities.ece.case import EceCase
-from bayescal.quantities.ece.family import Exact
 from bayescal.quantities.ece.pieces import PRIOR_DRAWS, tell
 from bayescal.quantities.ece.pooled import PooledCurves
 from bayescal.quantities.ece.priors import Priors

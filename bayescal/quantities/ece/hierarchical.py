@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from scipy.special import betaln, logsumexp
 
 from bayescal.core.problem import Problem, pad, padded_size
-from bayescal.quantities.ece.family import Draws, Exact, Floats
+from bayescal.core.sampled import Exact
+from bayescal.quantities.ece.family import Draws, Floats
 from bayescal.quantities.ece.independent import CELLS, step_curve
 from bayescal.quantities.ece.priors import HierarchicalBins
 

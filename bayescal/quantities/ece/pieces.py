@@ -10,15 +10,16 @@ from numpy.typing import NDArray
 from scipy.special import gammaln, xlog1py, xlogy
 
 from bayescal.core.bin_counts import BinCounts
+from bayescal.core.bound import values_of, words_of
 from bayescal.core.edges import STRATEGIES
 from bayescal.core.error_draws import curve_scores, draw_masses, error_draws
 from bayescal.core.problem import Problem, pad
 from bayescal.core.room import Pieces
+from bayescal.core.sampled import Exact
 from bayescal.quantities.ece.bounds import Bounds, bounds
 from bayescal.quantities.ece.curve import Curve
 from bayescal.quantities.ece.estimator import estimate
 from bayescal.quantities.ece.evidence import probability_calibrated
-from bayescal.quantities.ece.family import Exact
 from bayescal.quantities.ece.priors import Priors, SmoothCurve
 from bayescal.quantities.ece.segmentation import log_bayes_factor_jump
 
@@ -97,11 +98,8 @@ def tell(
             "n": problem.bins.n,
             "prevalence": problem.bins.positives.sum() / problem.bins.n,
         },
-        bounds={name: bound.value for name, bound in theory.items()},
-        bounds_attrs={
-            name: {"kind": bound.kind, "assumption": bound.assumption}
-            for name, bound in theory.items()
-        },
+        bounds=values_of(theory),
+        bounds_attrs=words_of(theory),
         model_average={
             "p_calibrated": p_calibrated,
             **{f"{name}_mean": slab * posterior[name].mean() for name in _ERRORS},

@@ -14,9 +14,10 @@ from scipy.special import expit, logsumexp
 from bayescal.core.curve import CurveBasis, SmoothCurve, curve_basis
 from bayescal.core.priors import LogNormal
 from bayescal.core.problem import Problem, pad, padded_size
+from bayescal.core.sampled import Exact
 from bayescal.inference.arrow import ArrowGaussian, GroupedRegression, arrow_gaussian
 from bayescal.quantities.ece.curve import BASIS
-from bayescal.quantities.ece.family import Draws, Exact, Floats
+from bayescal.quantities.ece.family import Draws, Floats
 
 CELLS = 64
 WIGGLE = 0.5

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bayescal.core.bound import Bound
 from bayescal.core.checks import check_choice
 from bayescal.core.edges import STRATEGIES, Strategy, check_edges, check_n_bins
 from bayescal.core.errors import InputError
@@ -17,24 +18,6 @@ _FIXED = f"{_SCAR}; the bins were not chosen with the scores; the class prior is
 _DENSITY = f"{_SCAR}; scores have a density (no ties); the class prior is right"
 _LIPSCHITZ = "E[Y | f] is {:g}-Lipschitz in f"
 _LN2 = math.log(2)
-
-
-class Bound(NamedTuple):
-    """A number that theory gives, with what it is and what it takes for granted.
-
-    Parameters
-    ----------
-    value : float
-        The number.
-    kind : str
-        What it bounds, in words.
-    assumption : str
-        What has to hold, in words.
-    """
-
-    value: float
-    kind: str
-    assumption: str
 
 
 class Bounds(NamedTuple):

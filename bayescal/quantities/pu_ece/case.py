@@ -11,12 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
+from bayescal.core.bound import values_of, words_of
 from bayescal.core.error_draws import curve_scores, error_draws
 from bayescal.core.problem import pad
 from bayescal.core.room import Pieces
+from bayescal.core.sampled import Exact
 from bayescal.quantities import pu_ece
 from bayescal.quantities.pu_ece.doubt import doubts
-from bayescal.quantities.pu_ece.family import Draws, Exact, Family, family
+from bayescal.quantities.pu_ece.family import Draws, Family, family
 from bayescal.quantities.pu_ece.priors import Priors
 from bayescal.quantities.pu_ece.problem import PUProblem
 from bayescal.quantities.pu_ece.sensitivity import class_prior_curve
@@ -118,7 +120,7 @@ class PUCase:
 
         return model_of(self.problem, self.rates)
 
-    def inputs(self) -> dict[str, NDArray[Any]]:
+    def inputs(self) -> Mapping[str, NDArray[Any]]:
         """Values of the model's pm.Data that sampling reads."""
         return self.rates.inputs()
 
@@ -167,11 +169,8 @@ class PUCase:
                 "cell_score": pad(problem.cells.mean_score[held], size),
             },
             point_estimate=estimate_of(problem, self.priors),
-            bounds={name: bound.value for name, bound in theory.items()},
-            bounds_attrs={
-                name: {"kind": bound.kind, "assumption": bound.assumption}
-                for name, bound in theory.items()
-            },
+            bounds=values_of(theory),
+            bounds_attrs=words_of(theory),
             model_average={
                 "p_calibrated": p_calibrated,
                 **{f"{name}_mean": slab * posterior[name].mean() for name in _ERRORS},

@@ -12,10 +12,11 @@ from scipy.special import expit, gammaln, logsumexp
 from bayescal.core.curve import SmoothCurve
 from bayescal.core.error_draws import draw_masses
 from bayescal.core.problem import pad, padded_size
+from bayescal.core.sampled import Exact
 from bayescal.inference.gaussian import Gaussian
 from bayescal.inference.importance import Weighted, importance_sample
 from bayescal.inference.smooth_gaussian import smooth_gaussian
-from bayescal.quantities.pu_ece.family import Draws, Exact, Floats
+from bayescal.quantities.pu_ece.family import Draws, Floats
 from bayescal.quantities.pu_ece.level import SMALLEST, level_in_graph
 from bayescal.quantities.pu_ece.likelihood import CaseControl
 from bayescal.quantities.pu_ece.prior_map import LAST, PriorMap, logit_in_graph

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.curve import SmoothCurve
+from bayescal.core.sampled import Exact, Sampled
 from bayescal.quantities.pu_ece.priors import Priors
 from bayescal.quantities.pu_ece.problem import PUProblem
 
@@ -17,50 +17,12 @@ type Floats = NDArray[np.float64]
 type Draws = Mapping[str, Floats]
 
 
-@dataclass(frozen=True, slots=True)
-class Exact:
-    """The posterior without NUTS, by importance sampling.
-
-    Attributes
-    ----------
-    draws : mapping of str to ndarray of shape (draw, ...)
-        Independent draws of the family's variables.
-    log_evidence : float
-        Log marginal likelihood of the positives' counts, without the binomial coefficients.
-    ess : float
-        Effective number of draws that the evidence rests on.
-    """
-
-    draws: Draws
-    log_evidence: float
-    ess: float
-
-
-class Family(Protocol):
+class Family(Sampled, Protocol):
     """Label rates and class prior of one problem under one prior."""
 
     @property
     def structure(self) -> tuple[Any, ...]:
         """What tells one compiled model from another; the last is the number of cells, padded."""
-        ...
-
-    @property
-    def variables(self) -> tuple[str, ...]:
-        """Free variables of the model."""
-        ...
-
-    @property
-    def target_accept(self) -> float:
-        """Acceptance to which NUTS tunes its steps, unless asked otherwise."""
-        ...
-
-    @property
-    def max_depth(self) -> int:
-        """Doublings of a NUTS trajectory that serve this posterior."""
-        ...
-
-    def inputs(self) -> dict[str, NDArray[Any]]:
-        """Values of the model's pm.Data by name, padded to the structure's shapes."""
         ...
 
     def add_to_model(self) -> tuple[Any, Any]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from bayescal.core.lazy import lazy_names
 from bayescal.core.room import Reference
 
 # Bound here, once: modules of the same names would take the names when something loads it first.
@@ -147,18 +147,4 @@ __all__ = [
     "subgroup_metrics",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    """Load a name of the room on first use, so that its arithmetic never loads PyMC."""
-    if name == "baselines":
-        return import_module(f"{__name__}.baselines")
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    """List the room's names, loaded or not."""
-    return sorted(set(globals()) | set(__all__))
+__getattr__, __dir__ = lazy_names(globals(), _HOME, ("baselines",))

@@ -5,27 +5,10 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+from bayescal.core.bound import Bound
 from bayescal.core.errors import InputError
 
 _RANDOM = "labeled rows are drawn independently from the population that is asked about"
-
-
-class Bound(NamedTuple):
-    """A number that theory gives, with what it is and what it takes for granted.
-
-    Parameters
-    ----------
-    value : float
-        The number.
-    kind : str
-        What it bounds, in words.
-    assumption : str
-        What has to hold, in words.
-    """
-
-    value: float
-    kind: str
-    assumption: str
 
 
 class Bounds(NamedTuple):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescal.core.bound import values_of, words_of
 from bayescal.core.room import Pieces
 from bayescal.quantities import ssme
 from bayescal.quantities.ssme.bounds import bounds
@@ -129,7 +130,7 @@ class SSMECase:
 
         return model_of(self.problem, self.model)
 
-    def inputs(self) -> dict[str, NDArray[Any]]:
+    def inputs(self) -> Mapping[str, NDArray[Any]]:
         """Values of the model's pm.Data that sampling reads."""
         return self.model.inputs()
 
@@ -179,11 +180,8 @@ class SSMECase:
             observed_data={"label": self.problem.labels},
             point_estimate=self._squeezed(point_estimate(self.problem, self.ece)),
             yardsticks=self._squeezed(yardsticks(self.problem, self.ece)),
-            bounds={name: bound.value for name, bound in theory.items()},
-            bounds_attrs={
-                name: {"kind": bound.kind, "assumption": bound.assumption}
-                for name, bound in theory.items()
-            },
+            bounds=values_of(theory),
+            bounds_attrs=words_of(theory),
             diagnostics={
                 "importance_ess": np.nan,
                 "log_bayes_factor_jump": np.nan,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescal.core.sampled import Sampled
 from bayescal.quantities.ssme.priors import Priors, Tilt
 from bayescal.quantities.ssme.problem import Problem
 
@@ -15,36 +16,12 @@ type Floats = NDArray[np.float64]
 type Draws = Mapping[str, Floats]
 
 
-class Family(Protocol):
+class Family(Sampled, Protocol):
     """Labels of one problem under one prior."""
-
-    @property
-    def structure(self) -> tuple[Any, ...]:
-        """What tells one compiled model from another."""
-        ...
-
-    @property
-    def variables(self) -> tuple[str, ...]:
-        """Variables of the model that draws are kept of."""
-        ...
 
     @property
     def shown(self) -> tuple[str, ...]:
         """Those of them that a result holds."""
-        ...
-
-    @property
-    def target_accept(self) -> float:
-        """Acceptance to which NUTS tunes its steps, unless asked otherwise."""
-        ...
-
-    @property
-    def max_depth(self) -> int:
-        """Doublings of a NUTS trajectory that serve this posterior."""
-        ...
-
-    def inputs(self) -> dict[str, NDArray[Any]]:
-        """Values of the model's pm.Data by name, padded to the structure's shapes."""
         ...
 
     def add_to_model(self) -> None:
