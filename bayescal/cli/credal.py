@@ -157,25 +157,11 @@ def _fitted(
     """Fit every classifier, and write what was asked for."""
     import bayescal as bc
     from bayescal.cli.checkpoint import checkpoint
-    from bayescal.cli.finish import watched
-    from bayescal.cli.progress import progress
+    from bayescal.cli.fitting import fit
     from bayescal.cli.writing import write
 
     with checkpoint(how.checkpoint, output or page) as directory:
-        with progress("Fitting") as update, watched():
-            tree = bc.fit(
-                bc.credal,
-                split,
-                priors=priors,
-                draws=how.draws,
-                tune=how.tune,
-                target_accept=how.target_accept,
-                seed=how.seed,
-                progress=update,
-                quick=how.quick,
-                prob=how.prob,
-                checkpoint=directory,
-            )
+        tree = fit(bc.credal, split, priors, how, directory)
         write(tree, output, how.prob)
         write(tree, page, how.prob)
     return tree

@@ -1,4 +1,4 @@
-"""The steps that commands on labelled rows share: from options to scores, and to a result."""
+"""The steps that commands share: from options to scores, and to a result."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from bayescal.cli.progress import progress
 
 if TYPE_CHECKING:
     from xarray import DataTree
+
+    from bayescal.core.room import Room
 
 
 def scores_of(data: Data, bins: Bins, *, compare: bool = False) -> Any:
@@ -87,22 +89,56 @@ def fitted(
     import bayescal as bc
 
     with checkpoint(how.checkpoint, output) as directory:
-        with progress("Fitting") as update, watched():
-            tree = bc.fit(
-                bc.ece,
-                scores,
-                priors=priors,
-                n_bins=bins.n_bins,
-                strategy=bins.strategy,
-                closed=bins.closed,
-                multiclass=data.multiclass or "top-label",
-                draws=how.draws,
-                tune=how.tune,
-                target_accept=how.target_accept,
-                seed=how.seed,
-                progress=update,
-                quick=how.quick,
-                prob=how.prob,
-                checkpoint=directory,
-            )
-        yield tree
+        yield fit(
+            bc.ece,
+            scores,
+            priors,
+            how,
+            directory,
+            n_bins=bins.n_bins,
+            strategy=bins.strategy,
+            closed=bins.closed,
+            multiclass=data.multiclass or "top-label",
+        )
+
+
+def fit(
+    room: Room, data: Any, priors: Any, how: Fit, directory: Path | None, **options: Any
+) -> DataTree:
+    """Fit every classifier as the options say, with progress shown.
+
+    Parameters
+    ----------
+    room : Room
+        What to estimate.
+    data, priors
+        What the room takes.
+    how : Fit
+        How to compute the posterior.
+    directory : Path or None
+        Where finished classifiers wait.
+    **options
+        Options of the room.
+
+    Returns
+    -------
+    DataTree
+        The result; what did not converge is in its status.
+    """
+    import bayescal as bc
+
+    with progress("Fitting") as update, watched():
+        return bc.fit(
+            room,
+            data,
+            priors=priors,
+            draws=how.draws,
+            tune=how.tune,
+            target_accept=how.target_accept,
+            seed=how.seed,
+            progress=update,
+            quick=how.quick,
+            prob=how.prob,
+            checkpoint=directory,
+            **options,
+        )

@@ -134,8 +134,8 @@ def _posterior(
 ) -> int:
     import bayescal as bc
     from bayescal.cli.checkpoint import checkpoint
-    from bayescal.cli.finish import finish, watched
-    from bayescal.cli.progress import progress
+    from bayescal.cli.finish import finish
+    from bayescal.cli.fitting import fit
     from bayescal.cli.pu_priors import pu_priors_from_text
     from bayescal.cli.table import posterior_rows, print_json
     from bayescal.cli.writing import check_output, write
@@ -143,23 +143,16 @@ def _posterior(
     check_output(output)
     priors = pu_priors_from_text(class_prior, how.prior, data)
     with checkpoint(how.checkpoint, output) as directory:
-        with progress("Fitting") as update, watched():
-            tree = bc.fit(
-                bc.pu_ece,
-                data,
-                priors=priors,
-                n_bins=bins.n_bins,
-                strategy=bins.strategy,
-                closed=bins.closed,
-                draws=how.draws,
-                tune=how.tune,
-                target_accept=how.target_accept,
-                seed=how.seed,
-                progress=update,
-                quick=how.quick,
-                prob=how.prob,
-                checkpoint=directory,
-            )
+        tree = fit(
+            bc.pu_ece,
+            data,
+            priors,
+            how,
+            directory,
+            n_bins=bins.n_bins,
+            strategy=bins.strategy,
+            closed=bins.closed,
+        )
         write(tree, output, how.prob)
     if as_json:
         head |= {"status": tree.attrs["status"], "converged": tree.attrs["converged"] == "true"}

@@ -118,9 +118,9 @@ def _posterior(data: Panel, how: Fit, output: Path | None, page: Path | None, as
     import bayescal as bc
     from bayescal.cli.checkpoint import checkpoint
     from bayescal.cli.data import read_panel
-    from bayescal.cli.finish import finish, watched
+    from bayescal.cli.finish import finish
+    from bayescal.cli.fitting import fit
     from bayescal.cli.metrics_table import best_by_metric
-    from bayescal.cli.progress import progress
     from bayescal.cli.ssme_priors import ssme_priors_from_text
     from bayescal.cli.table import posterior_rows, print_json
     from bayescal.cli.writing import check_output, write
@@ -130,21 +130,7 @@ def _posterior(data: Panel, how: Fit, output: Path | None, page: Path | None, as
     priors = ssme_priors_from_text(how.prior)
     scores = read_panel(data)
     with checkpoint(how.checkpoint, output or page) as directory:
-        with progress("Fitting") as update, watched():
-            tree = bc.fit(
-                bc.ssme,
-                scores,
-                priors=priors,
-                labeling=data.labeling,
-                ece=data.ece,
-                draws=how.draws,
-                tune=how.tune,
-                target_accept=how.target_accept,
-                seed=how.seed,
-                progress=update,
-                prob=how.prob,
-                checkpoint=directory,
-            )
+        tree = fit(bc.ssme, scores, priors, how, directory, labeling=data.labeling, ece=data.ece)
         write(tree, output, how.prob)
         write(tree, page, how.prob)
     if as_json:
