@@ -7,26 +7,7 @@ from typing import Any
 import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
-from numpy.typing import NDArray
-from scipy.special import expit, gammaln
-
-
-def log_binomial_coefficient(count: NDArray[Any], positives: NDArray[Any]) -> NDArray[np.float64]:
-    """Log of the number of ways to choose `positives` out of `count`.
-
-    Parameters
-    ----------
-    count, positives : ndarray of shape (...)
-        Rows and events.
-
-    Returns
-    -------
-    ndarray of shape (...)
-        Logarithms.
-    """
-    return np.asarray(
-        gammaln(count + 1.0) - gammaln(positives + 1.0) - gammaln(count - positives + 1.0)
-    )
+from scipy.special import expit
 
 
 def _log_density(value: Any, count: Any, logit_p: Any, log_coefficient: Any) -> Any:
@@ -58,7 +39,7 @@ def logit_binomial(
     logit_p : TensorVariable of shape (cell,)
         Logit of the event's probability.
     log_coefficient : pm.Data of shape (cell,)
-        `log_binomial_coefficient` of count and observed.
+        `bayescal.core.binomial.log_binomial_coefficient` of count and observed.
     observed : pm.Data of shape (cell,)
         Numbers of events.
     dims : str or tuple of str

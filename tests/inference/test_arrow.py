@@ -5,9 +5,9 @@ import pytest
 from scipy.special import expit
 from scipy.stats import binom
 
+from bayescal.core.binomial import log_binomial_coefficient
 from bayescal.inference.arrow import GroupedRegression, arrow_gaussian
 from bayescal.inference.gaussian import BinomialRegression, variational_gaussian
-from bayescal.inference.logit_binomial import log_binomial_coefficient
 
 
 def regression(groups=3, cells=8, basis=4, rows=15, seed=0):

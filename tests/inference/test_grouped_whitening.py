@@ -4,9 +4,10 @@ import numpy as np
 import pymc as pm
 import pytest
 
+from bayescal.core.binomial import log_binomial_coefficient
 from bayescal.inference.arrow import arrow_gaussian
 from bayescal.inference.grouped_whitening import whitened_deviations
-from bayescal.inference.logit_binomial import log_binomial_coefficient, logit_binomial
+from bayescal.inference.logit_binomial import logit_binomial
 from bayescal.inference.whitening import whitened_normal
 from tests.inference.test_arrow import SCALE, moments, regression
 

@@ -1,14 +1,12 @@
 """The binomial law of the models, against SciPy's and PyMC's."""
 
-import math
-
 import numpy as np
 import pymc as pm
-import pytest
 from scipy.special import expit
 from scipy.stats import binom
 
-from bayescal.inference.logit_binomial import log_binomial_coefficient, logit_binomial
+from bayescal.core.binomial import log_binomial_coefficient
+from bayescal.inference.logit_binomial import logit_binomial
 
 COUNT = np.array([0, 1, 1, 7, 30, 30, 1000, 10**8, 10**8])
 POSITIVES = np.array([0, 0, 1, 3, 0, 30, 999, 10**7, 5])
@@ -55,12 +53,6 @@ def test_gradient_is_events_less_expected():
     prior = -LOGIT
     expected = POSITIVES - COUNT * expit(LOGIT) + prior
     np.testing.assert_allclose(gradient, expected, rtol=1e-9, atol=1e-6)
-
-
-@pytest.mark.parametrize(("count", "positives"), [(0, 0), (1, 1), (10, 4), (50, 25), (60, 1)])
-def test_coefficient_is_pascals(count, positives):
-    found = log_binomial_coefficient(np.array([count]), np.array([positives]))
-    assert found == pytest.approx(math.log(math.comb(count, positives)), abs=1e-12)
 
 
 def test_draws_have_the_binomial_mean_and_variance():

@@ -8,6 +8,8 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import re
+import subprocess
+import sys
 import typing
 from collections.abc import Callable, Mapping
 from fnmatch import fnmatch
@@ -264,3 +266,21 @@ def test_the_architecture_page_says_what_every_file_of_a_room_is_for(room: Any) 
     for path in (ROOT / "bayescal" / "quantities" / room.NAME).glob("*.py"):
         known = any(fnmatch(path.name, pattern) for pattern in patterns)
         assert known or path.name == "__init__.py", path.name
+
+
+def test_a_posterior_without_nuts_loads_no_sampler() -> None:
+    # `--quick` promises so; in a process of its own, as other tests have loaded PyMC.
+    code = """
+import sys
+import bayescal as bc
+split = bc.datasets.credal.truth("logistic").split(60, 5, seed=1)
+bins = bc.credal.Priors(label_rate=bc.credal.ImpreciseDirichlet())
+bc.fit(bc.credal, split, priors=bins, quick=True, draws=100, seed=1)
+pu = bc.datasets.pu_ece.truth("over").scores((50, 50), seed=1)
+prior = bc.pu_ece.Priors(class_prior=bc.Beta(4, 6))
+bc.fit(bc.pu_ece, pu, priors=prior, quick=True, draws=100, seed=1)
+bc.fit(bc.ece, bc.datasets.ece.truth("over").scores(50, seed=1), quick=True, draws=100, seed=1)
+assert {"pymc", "pytensor", "nutpie", "matplotlib"}.isdisjoint(sys.modules)
+"""
+    run = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import xlog1py, xlogy
 
+from bayescal.core.binomial import log_binomial
 from bayescal.core.bound import words_of
 from bayescal.core.calibration_split import CalibrationSplit
 from bayescal.core.room import Pieces
@@ -277,18 +277,14 @@ class CredalCase:
         pairs = [(told.p0, told.p1)] if self.is_binary else zip(told.p0.T, told.p1.T, strict=True)
         each = [bounds(p0, p1, n)._asdict() for p0, p1 in pairs]
         values = {name: np.array([one[name].value for one in each]) for name in each[0]}
-        return {name: v[0] if self.is_binary else v for name, v in values.items()}, words_of(
-            each[0]
-        )
+        if self.is_binary:
+            values = {name: value[0] for name, value in values.items()}
+        return values, words_of(each[0])
 
     def _log_likelihood(self, draws: Mapping[str, NDArray[Any]]) -> Floats:
         """Log probability of the labels of each cell."""
-        from bayescal.inference.logit_binomial import log_binomial_coefficient
-
-        count, positives = self.problem.count, self.problem.positives
-        rate = self.rates.cell_prob(draws)
-        of_labels = xlogy(positives, rate) + xlog1py(count - positives, -rate)
-        return np.asarray(log_binomial_coefficient(count, positives) + of_labels)
+        problem = self.problem
+        return log_binomial(problem.positives, problem.count, self.rates.cell_prob(draws))
 
     def _cell_score(self) -> Floats:
         """Score at the mean rank of each cell."""

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, xlogy
 
+from bayescal.core.binomial import log_binomial_coefficient
 from bayescal.quantities.credal.family import Draws, Exact, Floats, in_columns
 from bayescal.quantities.credal.imagined import Imagined, imagine
 from bayescal.quantities.credal.priors import IncrementIsotonic
@@ -49,8 +50,6 @@ class Isotonic:
 
     def inputs(self) -> dict[str, NDArray[Any]]:
         """Counts and concentrations."""
-        from bayescal.inference.logit_binomial import log_binomial_coefficient
-
         count, positives = self.problem.count, self.problem.positives
         return {
             "count": count,

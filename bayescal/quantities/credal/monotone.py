@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from scipy.stats import norm
 
+from bayescal.core.binomial import log_binomial_coefficient
 from bayescal.quantities.credal.family import Draws, Floats
 from bayescal.quantities.credal.half_normal import (
     half_normal,
@@ -88,8 +89,6 @@ class Monotone:
 
     def inputs(self) -> dict[str, NDArray[Any]]:
         """Counts, design and prior scales, and the Gaussians that whiten the curves."""
-        from bayescal.inference.logit_binomial import log_binomial_coefficient
-
         count, positives = self.problem.count, self.problem.positives
         found = [self.gaussian(curve) for curve in range(self.problem.n_curves)]
         return {

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from bayescal.core.binomial import log_binomial_coefficient
 from bayescal.core.curve import CurveBasis, SmoothCurve, curve_basis
 from bayescal.core.problem import Problem, pad, padded_size
 from bayescal.core.sampled import Exact
@@ -75,8 +76,6 @@ class Curve:
 
     def inputs(self) -> dict[str, NDArray[Any]]:
         """Counts, offset and design, and the Gaussian that whitens the coefficients."""
-        from bayescal.inference.logit_binomial import log_binomial_coefficient
-
         _, cells = self.structure
         regression, size = self.regression, self.basis.size
         gaussian = variational_gaussian(regression)

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln, xlog1py, xlogy
 
 from bayescal.core.bin_counts import BinCounts
+from bayescal.core.binomial import log_binomial
 from bayescal.core.bound import values_of, words_of
 from bayescal.core.edges import STRATEGIES
 from bayescal.core.error_draws import curve_scores, draw_masses, error_draws
@@ -85,7 +85,11 @@ def tell(
         posterior=posterior,
         prior={name: before[name] for name in _ERRORS},
         log_likelihood={
-            "events": pad(_log_likelihood(problem, rates)[..., held], *rates.shape[:-1], size)
+            "events": pad(
+                log_binomial(problem.cells.positives, count, rates)[..., held],
+                *rates.shape[:-1],
+                size,
+            )
         },
         observed_data={"events": pad(problem.cells.positives[held], size)},
         constant_data={
@@ -132,10 +136,3 @@ def _theory(bins: BinCounts) -> Bounds:
     """Bounds for bins as they were chosen: those of equal mass follow the scores."""
     known = bins.strategy in STRATEGIES
     return bounds(bins.n, bins.n_bins, bins.strategy if known else bins.edges)
-
-
-def _log_likelihood(problem: Problem, rates: Floats) -> Floats:
-    """Log probability of each cell's events, (chain, draw, cell), by the binomial law."""
-    count, events = problem.cells.count, problem.cells.positives
-    choose = gammaln(count + 1.0) - gammaln(events + 1.0) - gammaln(count - events + 1.0)
-    return np.asarray(choose + xlogy(events, rates) + xlog1py(count - events, -rates))

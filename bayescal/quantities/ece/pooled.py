@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logsumexp
 
+from bayescal.core.binomial import log_binomial_coefficient
 from bayescal.core.curve import CurveBasis, SmoothCurve, curve_basis
 from bayescal.core.priors import LogNormal
 from bayescal.core.problem import Problem, pad, padded_size
@@ -107,8 +108,6 @@ class PooledCurves:
 
     def inputs(self) -> dict[str, NDArray[Any]]:
         """Counts, offsets and designs, and the Gaussian that whitens the coefficients."""
-        from bayescal.inference.logit_binomial import log_binomial_coefficient
-
         regression, gaussian = self.regression, self.gaussian
         return {
             "offset": regression.offset,

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, gammaln, logsumexp
+from scipy.special import expit, logsumexp
 
+from bayescal.core.binomial import log_binomial_coefficient
 from bayescal.core.curve import SmoothCurve
 from bayescal.core.error_draws import draw_masses
 from bayescal.core.problem import pad, padded_size
@@ -86,8 +87,6 @@ class Curve:
 
     def inputs(self) -> dict[str, NDArray[Any]]:
         """Counts, offset and design, the class prior, and the Gaussian that whitens."""
-        from bayescal.inference.logit_binomial import log_binomial_coefficient
-
         _, basis, cells = self.structure
         likelihood, size = self.likelihood, self.likelihood.basis.size
         coefficient = log_binomial_coefficient(self.problem.total, self.problem.positive)
@@ -207,7 +206,7 @@ class Curve:
         """Binomial law of each cell's positives among its positives and unlabelled."""
         positive, total = self.problem.positive, self.problem.total
         at = self.logit_positive(draws)
-        ways = gammaln(total + 1.0) - gammaln(positive + 1.0) - gammaln(total - positive + 1.0)
+        ways = log_binomial_coefficient(total, positive)
         return np.asarray(positive * at - total * np.logaddexp(0, at) + ways)
 
     def log_prior(self, draws: Draws) -> dict[str, Floats]:

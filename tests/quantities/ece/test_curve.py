@@ -5,8 +5,8 @@ import pytest
 from scipy.special import expit, logit
 from scipy.stats import binom, norm
 
+from bayescal.core.binomial import log_binomial_coefficient
 from bayescal.core.curve import SmoothCurve
-from bayescal.inference.logit_binomial import log_binomial_coefficient
 from bayescal.quantities.ece.curve import BASIS, CELLS, Curve
 from tests.quantities.ece.made import of_counts, on_grid, one_cell, problem, quantiles_on
 

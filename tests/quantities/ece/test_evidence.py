@@ -11,7 +11,7 @@ from scipy.special import expit, logit
 from scipy.stats import beta, betabinom, binom, lognorm, norm
 
 import bayescal as bc
-from bayescal.inference.logit_binomial import log_binomial_coefficient
+from bayescal.core.binomial import log_binomial_coefficient
 from bayescal.quantities.ece.evidence import log_calibrated, probability_calibrated
 from bayescal.quantities.ece.family import family
 from bayescal.quantities.ece.priors import HierarchicalBins, IndependentBins, SmoothCurve

@@ -7,7 +7,7 @@ from scipy.special import expit
 from scipy.stats import beta, betabinom, binom, kstest, lognorm, norm
 
 import bayescal as bc
-from bayescal.inference.logit_binomial import log_binomial_coefficient
+from bayescal.core.binomial import log_binomial_coefficient
 from bayescal.inference.sampler import compile_model
 from bayescal.quantities.ece.hierarchical import EDGE, Hierarchical
 from bayescal.quantities.ece.independent import CELLS
