@@ -284,3 +284,10 @@ assert {"pymc", "pytensor", "nutpie", "matplotlib"}.isdisjoint(sys.modules)
 """
     run = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
+
+
+def test_every_notebook_is_in_the_docs() -> None:
+    pages = text("docs", "index.md")
+    for path in (ROOT / "notebooks").glob("*.ipynb"):
+        assert f"{{doc}}`notebooks/{path.stem}`" in pages, path.name
+        assert f"<notebooks/{path.stem}>" in pages, path.name
