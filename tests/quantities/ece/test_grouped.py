@@ -52,7 +52,7 @@ def tree(scores):
 def test_all_groups_are_one_case(scores):
     (found,) = cases(scores, Priors())
     assert isinstance(found, GroupedCase)
-    assert found.groups == scores.groups
+    assert found.axes == {"group": scores.groups}
     assert dict(found.coords) == {"classifier": "classifier"}
 
 
