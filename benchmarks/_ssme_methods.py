@@ -139,9 +139,7 @@ def by_posterior(split: Split, seed: int, priors: bc.ssme.Priors | None = None) 
     how = {"labeling": "one-per-class", "seed": seed, "draws": 250, "tune": 300, "chains": 2}
     tree = bc.fit(bc.ssme, split.scores, priors=priors, **how)
     posterior, diagnostics = tree["posterior"], tree["diagnostics"]
-    draws = {
-        name: posterior[name].to_numpy().reshape(-1, split.scores.n_classifiers) for name in METRICS
-    }
+    draws = {name: np.concatenate(posterior[name].to_numpy()) for name in METRICS}
     point = {name: np.nanmedian(value, axis=0) for name, value in draws.items()}
     health = {name: diagnostics[name].item() for name in ("rhat_max", "divergences")}
     return Found(point, *of_draws(draws), health)

@@ -149,7 +149,8 @@ def adult(data: Path) -> tuple[Task, Task]:
         fitted = [m.fit(features[r], label[r]) for m, r in zip(models, rows, strict=True)]
         return binary(np.stack([m.predict_proba(features[rest])[:, 1] for m in fitted]))
 
-    group = table["sex"].to_numpy(dtype=str)[rest]
+    race = table["race"].where(table["race"].isin(["White", "Black"]), "other")
+    group = (table["sex"] + ", " + race).to_numpy(dtype=str)[rest]
     regressions = predict([LogisticRegression(max_iter=2000) for _ in range(3)], parts)
     return (
         Task("adult-lr", regressions, label[rest], ["young", "middle", "old"], group),

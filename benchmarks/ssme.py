@@ -72,11 +72,12 @@ def record_of(found: Found, truth: Metrics) -> Record:
     record: Record = {name: rounded(value) for name, value in (found.health or {}).items()}
     for metric, point in found.point.items():
         true = getattr(truth, metric)
-        record[metric] = rounded(np.mean(np.abs(point - true)))
+        # Of groups, those in which the metric exists: a group may have no label, or one class.
+        record[metric] = rounded(np.nanmean(np.abs(point - true)))
         if found.lower is None or found.upper is None:
             continue
         lower, upper = found.lower[metric], found.upper[metric]
-        ends = (np.mean(upper < true), np.mean(lower > true), np.mean(upper - lower))
+        ends = (np.mean(upper < true), np.mean(lower > true), np.nanmean(upper - lower))
         record[f"{metric}_interval"] = [rounded(value) for value in ends]
     return record
 
