@@ -26,7 +26,7 @@ def test_a_case_has_what_fitting_asks_of_it(name):
     for member in (member for member in vars(Case) if not member.startswith("_")):
         assert hasattr(made, member), member
     assert made.coords == {"classifier": "over"}
-    assert made.groups == ()
+    assert made.axes == {}
     assert made.notes == []
     free = {variable.name for variable in made.build_model().free_RVs}
     assert set(made.variables) <= free
