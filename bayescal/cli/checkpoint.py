@@ -12,26 +12,7 @@ from bayescal.cli.errors import Interrupted
 
 @contextmanager
 def checkpoint(chosen: Path | None, output: Path | None) -> Iterator[Path]:
-    """Keep finished results over Ctrl-C; clear them away once all is done.
-
-    Parameters
-    ----------
-    chosen : Path or None
-        The user's directory; what is in it stays there.
-    output : Path or None
-        The file to be written; unless a directory was chosen, results wait beside it, so that
-        the same command finds them again. Without either they wait among temporary files.
-
-    Yields
-    ------
-    Path
-        The directory. It may not exist yet.
-
-    Raises
-    ------
-    Interrupted
-        In place of KeyboardInterrupt, with words on what was kept and where.
-    """
+    """Keep finished results over Ctrl-C; clear them away once all is done."""
     directory = chosen or _beside(output)
     try:
         yield directory

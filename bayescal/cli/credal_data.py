@@ -14,24 +14,7 @@ if TYPE_CHECKING:
 
 
 def read_split(data: Split) -> CalibrationSplit:
-    """Read both files.
-
-    Parameters
-    ----------
-    data : Split
-        The options.
-
-    Returns
-    -------
-    CalibrationSplit
-        One classifier a score column; or, of several classes, one classifier named by the
-        calibration file. Labels in the target file are not read.
-
-    Raises
-    ------
-    InputError
-        If a file or a column is missing or damaged, or the values are no scores and labels.
-    """
+    """Read both files."""
     from bayescal.core.calibration_split import CalibrationSplit
 
     calibration = _calibration(data)

@@ -13,31 +13,7 @@ _WEIGHT = "s="
 
 
 def credal_priors_from_text(text: str, s: float = 1.0) -> Priors:
-    """Read a prior of the probability of the label given the score.
-
-    Parameters
-    ----------
-    text : str
-        ``curve``, ``steps`` or ``bins``, the latter two with or without ``:BINS``; each with or
-        without ``,s=NUMBER``.
-    s : float, default 1
-        Imagined observations where the text does not say.
-
-    Returns
-    -------
-    Priors
-        Of the room ``credal``.
-
-    Raises
-    ------
-    InputError
-        If the text is none of them, or a number lies outside its range.
-
-    Examples
-    --------
-    >>> credal_priors_from_text("bins:5,s=2").label_rate
-    ImpreciseDirichlet(s=2.0, bins=5)
-    """
+    """Read a prior of the probability of the label given the score."""
     from bayescal.quantities.credal.priors import (
         ImpreciseDirichlet,
         IncrementIsotonic,

@@ -22,15 +22,7 @@ _PRINTED: Final = 10
 
 
 def print_rows_decided(tree: DataTree, prob: float) -> None:
-    """Write the table of a result to stdout: widths, and how many rows are decided.
-
-    Parameters
-    ----------
-    tree : DataTree
-        A result of ``credal``.
-    prob : float
-        Level of the bounds.
-    """
+    """Write the table of a result to stdout: widths, and how many rows are decided."""
     columns = ["", "calibration", "target", "told", f"{percent(prob)} width"]
     columns += ["p0 to p1", "decided", "open", "improper", "status"]
     print_columns(columns, [_cells(row) for row in posterior_rows(tree, prob)])
@@ -51,20 +43,7 @@ def _cells(row: Row) -> list[str]:
 
 
 def posterior_lines(tree: DataTree, prob: float) -> list[dict[str, Any]]:
-    """Rows of :func:`bayescal.row_table` as plain values.
-
-    Parameters
-    ----------
-    tree : DataTree
-        A result of ``credal``.
-    prob : float
-        Level of the bounds.
-
-    Returns
-    -------
-    list of dict
-        One a row, and class of more than two.
-    """
+    """Rows of :func:`bayescal.row_table` as plain values."""
     from bayescal.results.row_table import row_table
 
     frame = row_table(tree, prob)
@@ -76,18 +55,7 @@ def _plain(value: Any) -> Any:
 
 
 def estimated_rows(split: CalibrationSplit) -> list[dict[str, Any]]:
-    """Venn-Abers probabilities of all target rows.
-
-    Parameters
-    ----------
-    split : CalibrationSplit
-        The data.
-
-    Returns
-    -------
-    list of dict
-        One a row, and class of more than two.
-    """
+    """Venn-Abers probabilities of all target rows."""
     from bayescal.quantities.credal.estimator import estimate
 
     classes = [str(name) for name in split.calibration.classes]
@@ -118,13 +86,7 @@ def estimated_rows(split: CalibrationSplit) -> list[dict[str, Any]]:
 
 
 def print_estimates(rows: Sequence[Row]) -> None:
-    """Write the first rows to stdout, and how many more there are.
-
-    Parameters
-    ----------
-    rows : sequence of mapping
-        Of `estimated_rows`.
-    """
+    """Write the first rows to stdout, and how many more there are."""
     import click
 
     columns = ["", "row", "class", "score", "p0", "p1", "merged", "improper"]
@@ -147,20 +109,7 @@ def print_estimates(rows: Sequence[Row]) -> None:
 
 
 def write_rows(rows: Sequence[Row], path: Path) -> None:
-    """Write rows as CSV.
-
-    Parameters
-    ----------
-    rows : sequence of mapping
-        At least one.
-    path : Path
-        The file.
-
-    Raises
-    ------
-    OutputError
-        If it cannot be written.
-    """
+    """Write rows as CSV."""
     try:
         with path.open("w", newline="", encoding="utf-8") as file:
             writer = csv.DictWriter(file, list(rows[0]))

@@ -24,18 +24,6 @@ def streams(data: Data, *, compare: bool = False) -> bool:
     """Whether the file is to be read in batches, for lack of room.
 
     Groups and several classes need all rows at hand, whatever their number.
-
-    Parameters
-    ----------
-    data : Data
-        The options.
-    compare : bool, default False
-        Whether several classifiers are to be compared.
-
-    Returns
-    -------
-    bool
-        True for a large file.
     """
     from bayescal.core.tables import open_table
 
@@ -49,23 +37,7 @@ def streams(data: Data, *, compare: bool = False) -> bool:
 
 
 def read(data: Data) -> Scores:
-    """Read the columns that the options name.
-
-    Parameters
-    ----------
-    data : Data
-        The options.
-
-    Returns
-    -------
-    Scores
-        One classifier a score column; or, of several classes, one classifier named by the file.
-
-    Raises
-    ------
-    InputError
-        If the file or a column is missing or damaged, or the values are no scores and labels.
-    """
+    """Read the columns that the options name."""
     if data.multiclass is not None:
         return _read_classes(data)
     from bayescal.core.tables import read_scores
@@ -81,23 +53,7 @@ def read(data: Data) -> Scores:
 
 
 def read_panel(data: Panel) -> Scores:
-    """Read the columns of several classifiers, labels missing where they are not known.
-
-    Parameters
-    ----------
-    data : Panel
-        The options.
-
-    Returns
-    -------
-    Scores
-        One classifier a score column.
-
-    Raises
-    ------
-    InputError
-        If the file or a column is missing or damaged, or the values are no scores and labels.
-    """
+    """Read the columns of several classifiers, labels missing where they are not known."""
     from bayescal.core.tables import read_scores
 
     return read_scores(
@@ -137,22 +93,7 @@ def _read_classes(data: Data) -> Scores:
 
 
 def stream(data: Data, bins: Bins, n_cells: int | None = None) -> dict[str, StreamedCounts]:
-    """Count the rows of each classifier into bins, a batch at a time.
-
-    Parameters
-    ----------
-    data : Data
-        The options that say what to read.
-    bins : Bins
-        The options of binning.
-    n_cells : int, optional
-        Also count into that many finer cells.
-
-    Returns
-    -------
-    dict of str to StreamedCounts
-        By classifier.
-    """
+    """Count the rows of each classifier into bins, a batch at a time."""
     from bayescal.core.checks import check_unique
     from bayescal.core.streaming import stream_counts
     from bayescal.core.tables import open_table

@@ -50,13 +50,7 @@ def command(output: Path) -> int:
 
 
 def held_out_scores() -> Scores:
-    """Train the demo's classifiers and score the rows that they have not seen.
-
-    Returns
-    -------
-    Scores
-        Four classifiers, 899 rows; the same numbers on every call.
-    """
+    """Train the demo's classifiers and score the rows that they have not seen."""
     from sklearn.datasets import load_digits
     from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
     from sklearn.linear_model import LogisticRegression

@@ -32,20 +32,7 @@ class Interrupted(Exception):  # noqa: N818 - not an error: the user asked for i
 
 
 def guarded(run: Callable[[], object], *, debug: bool = False) -> int:
-    """Run a command; turn whatever ends it into one line on stderr and an exit code.
-
-    Parameters
-    ----------
-    run : callable
-        Runs the command; what it returns is the exit code if it is an int.
-    debug : bool
-        Let an unexpected exception through, with its traceback.
-
-    Returns
-    -------
-    int
-        0 done, 1 failed, 2 bad input or usage, 3 did not converge, 130 interrupted.
-    """
+    """Run a command; turn whatever ends it into one line on stderr and an exit code."""
     try:
         code = run()
     except click.ClickException as error:
@@ -74,23 +61,7 @@ def warn(message: str) -> None:
 
 
 def one_line(message: str) -> str:
-    r"""Join a message into one line, and spell out characters that a terminal would act on.
-
-    Parameters
-    ----------
-    message : str
-        It may hold names from a user's file.
-
-    Returns
-    -------
-    str
-        One printable line.
-
-    Examples
-    --------
-    >>> one_line("column 'a\x1b[31m'\n  is missing")
-    "column 'a\\x1b[31m' is missing"
-    """
+    r"""Join a message into one line, and spell out characters that a terminal would act on."""
     joined = " ".join(message.split())
     return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in joined)
 
@@ -101,23 +72,7 @@ def _say(message: str, code: int) -> int:
 
 
 def as_options(message: str) -> str:
-    """Turn arguments that a message recommends into options of the command line.
-
-    Parameters
-    ----------
-    message : str
-        Words for those who call Python.
-
-    Returns
-    -------
-    str
-        Words for those who call bayescal.
-
-    Examples
-    --------
-    >>> as_options("Say from_logits=True. Or sample longer: draws=2000, tune=1000.")
-    'Say --from-logits. Or sample longer: --draws 2000 --tune 1000.'
-    """
+    """Turn arguments that a message recommends into options of the command line."""
     message = message.replace("from_logits=True", "--from-logits")
     return _ARGUMENT.sub(_option, message)
 

@@ -16,20 +16,7 @@ Row = dict[str, Any]
 
 
 def estimate_rows(data: Data, bins: Bins) -> list[Row]:
-    """Estimate each classifier's calibration error, class by class and group by group.
-
-    Parameters
-    ----------
-    data : Data
-        What to read.
-    bins : Bins
-        How to bin it.
-
-    Returns
-    -------
-    list of dict
-        One per classifier, class and group; a group without labelled rows has none.
-    """
+    """Estimate each classifier's calibration error, class by class and group by group."""
     if data_.streams(data):
         counted = data_.stream(data, bins)
         return [_row({"classifier": name}, found.bins) for name, found in counted.items()]

@@ -28,24 +28,7 @@ def watched() -> Iterator[None]:
 
 
 def finish(tree: DataTree, *, prob: float, output: Path | None, table: bool = True) -> int:
-    """Print a result, its status and where it was written.
-
-    Parameters
-    ----------
-    tree : DataTree
-        The result.
-    prob : float
-        Probability of the intervals.
-    output : Path or None
-        The file that was written, if one was.
-    table : bool, default True
-        Whether to print the table; the status is said in any case.
-
-    Returns
-    -------
-    int
-        The exit code: 0, or 3 where the sampler did not converge.
-    """
+    """Print a result, its status and where it was written."""
     if table:
         _print_table(tree, prob)
         click.echo(f"Posterior: {tree.attrs['sampler']}.")

@@ -21,27 +21,7 @@ if TYPE_CHECKING:
 
 
 def scores_of(data: Data, bins: Bins, *, compare: bool = False) -> Any:
-    """Read the file, or count it where its rows are too many to hold.
-
-    Parameters
-    ----------
-    data : Data
-        What to read.
-    bins : Bins
-        How to bin it.
-    compare : bool, default False
-        Whether several classifiers are to be compared, for which larger files are read whole.
-
-    Returns
-    -------
-    Scores or dict of str to StreamedCounts
-        What the room ``ece`` takes.
-
-    Raises
-    ------
-    InputError
-        If the options or the data cannot be used.
-    """
+    """Read the file, or count it where its rows are too many to hold."""
     if data_.streams(data, compare=compare):
         from bayescal.quantities.ece.prepare import CELLS
 
@@ -57,31 +37,6 @@ def fitted(
 
     What each classifier gave is kept until the block is done, so that neither Ctrl-C nor a full
     disk costs it.
-
-    Parameters
-    ----------
-    data : Data
-        What to read.
-    bins : Bins
-        How to bin it.
-    how : Fit
-        How to compute the posterior.
-    output : Path or None
-        The file to be written afterwards, beside which finished results wait.
-    compare : bool, default False
-        Whether several classifiers are to be compared, for which larger files are read whole.
-
-    Yields
-    ------
-    DataTree
-        The result.
-
-    Raises
-    ------
-    InputError
-        If the options or the data cannot be used.
-    Interrupted
-        If the user pressed Ctrl-C.
     """
     priors = priors_from_text(how.prior)
     scores = scores_of(data, bins, compare=compare)
@@ -105,26 +60,7 @@ def fitted(
 def fit(
     room: Room, data: Any, priors: Any, how: Fit, directory: Path | None, **options: Any
 ) -> DataTree:
-    """Fit every classifier as the options say, with progress shown.
-
-    Parameters
-    ----------
-    room : Room
-        What to estimate.
-    data, priors
-        What the room takes.
-    how : Fit
-        How to compute the posterior.
-    directory : Path or None
-        Where finished classifiers wait.
-    **options
-        Options of the room.
-
-    Returns
-    -------
-    DataTree
-        The result; what did not converge is in its status.
-    """
+    """Fit every classifier as the options say, with progress shown."""
     import bayescal as bc
 
     with progress("Fitting") as update, watched():

@@ -77,16 +77,5 @@ def cli(ctx: click.Context, debug: bool) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line.
-
-    Parameters
-    ----------
-    argv : sequence of str, optional
-        Arguments without the program's name; those of the process by default.
-
-    Returns
-    -------
-    int
-        The exit code.
-    """
+    """Run the command line."""
     return int(cli.main(argv, standalone_mode=False))

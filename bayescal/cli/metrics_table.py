@@ -20,15 +20,7 @@ SHOWN: Final = ("accuracy", "ece", "auc", "auprc")
 
 
 def print_metrics(tree: DataTree, prob: float) -> None:
-    """Write the table of a result to stdout, and who is best by accuracy.
-
-    Parameters
-    ----------
-    tree : DataTree
-        A result of ``ssme``.
-    prob : float
-        Probability of the intervals.
-    """
+    """Write the table of a result to stdout, and who is best by accuracy."""
     from bayescal.results import schema
     from bayescal.results.best import best
     from bayescal.results.metrics import metric_title
@@ -56,13 +48,7 @@ def print_metrics(tree: DataTree, prob: float) -> None:
 
 
 def print_metric_estimates(rows: Sequence[Mapping[str, Any]]) -> None:
-    """Write the table of point estimates to stdout.
-
-    Parameters
-    ----------
-    rows : sequence of mapping
-        With a case, a method and the metrics.
-    """
+    """Write the table of point estimates to stdout."""
     from bayescal.results.metrics import metric_title
 
     head = ["", *(metric_title(var) for var in SHOWN), "method"]
@@ -76,19 +62,7 @@ def print_metric_estimates(rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def best_by_metric(tree: DataTree) -> dict[str, Any]:
-    """Probabilities of being best by metric, as plain values.
-
-    Parameters
-    ----------
-    tree : DataTree
-        A result of ``ssme``.
-
-    Returns
-    -------
-    dict
-        By metric, then by group where there are groups, then by classifier; None where a metric is
-        undefined. Empty for one classifier.
-    """
+    """Probabilities of being best by metric, as plain values."""
     from bayescal.results import schema
     from bayescal.results.best import best
     from bayescal.results.metrics import metrics_of

@@ -11,28 +11,7 @@ if TYPE_CHECKING:
 
 
 def priors_from_text(text: str) -> Priors:
-    """Read a prior of the label rates.
-
-    Parameters
-    ----------
-    text : str
-        ``curve``, ``curve:SCALE``, ``hierarchical``, ``flat``, ``jeffreys`` or ``beta:A,B``.
-
-    Returns
-    -------
-    Priors
-        Of the room ``ece``.
-
-    Raises
-    ------
-    InputError
-        If the text is none of them.
-
-    Examples
-    --------
-    >>> priors_from_text("jeffreys").label_rate.rate
-    Beta(alpha=0.5, beta=0.5)
-    """
+    """Read a prior of the label rates."""
     from bayescal.core.priors import Beta, prior_from_string
     from bayescal.quantities.ece import HierarchicalBins, IndependentBins, Priors, SmoothCurve
 

@@ -12,18 +12,7 @@ Update = Callable[[str, int, int], None]
 
 @contextmanager
 def progress(what: str) -> Iterator[Update | None]:
-    """Show a bar on stderr while the block runs.
-
-    Parameters
-    ----------
-    what : str
-        What is being done, in a word or two.
-
-    Yields
-    ------
-    callable or None
-        Takes (label, done, total); None where stderr is no terminal.
-    """
+    """Show a bar on stderr while the block runs."""
     if not sys.stderr.isatty():
         yield None
         return

@@ -13,34 +13,7 @@ if TYPE_CHECKING:
 
 
 def pu_priors_from_text(class_prior: str, label_rate: str, data: PUScores) -> Priors:
-    """Read the priors of PU-ECE.
-
-    Parameters
-    ----------
-    class_prior : str
-        ``beta:A,B``, a number in (0, 1), or ``estimate``.
-    label_rate : str
-        ``curve``, ``mixture`` or ``independent``.
-    data : PUScores
-        What ``estimate`` looks at.
-
-    Returns
-    -------
-    Priors
-        Of the room ``pu_ece``.
-
-    Raises
-    ------
-    InputError
-        If a text is none of these.
-
-    Examples
-    --------
-    >>> import bayescal as bc
-    >>> pu = bc.PUScores(positive=[0.7], unlabeled=[0.2])
-    >>> pu_priors_from_text("beta:4,16", "curve", pu).class_prior
-    Beta(alpha=4.0, beta=16.0)
-    """
+    """Read the priors of PU-ECE."""
     from bayescal.quantities.pu_ece.priors import IndependentBins, MixtureBins, Priors
 
     share = _class_prior(class_prior.strip().casefold(), class_prior, data)

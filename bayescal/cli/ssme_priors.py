@@ -11,29 +11,7 @@ if TYPE_CHECKING:
 
 
 def ssme_priors_from_text(text: str) -> Priors:
-    """Read a prior of the labels given several classifiers' scores.
-
-    Parameters
-    ----------
-    text : str
-        ``agreement``, ``mean``, ``gaussian`` or ``student-t``, each with or without ``:POWER``.
-
-    Returns
-    -------
-    Priors
-        Of the room ``ssme``.
-
-    Raises
-    ------
-    InputError
-        If the text is none of them, or the power lies outside (0, 1].
-
-    Examples
-    --------
-    >>> priors = ssme_priors_from_text("mean:1")
-    >>> priors.label.pool, priors.power
-    ('mean', 1.0)
-    """
+    """Read a prior of the labels given several classifiers' scores."""
     from bayescal.quantities.ssme.priors import Priors
 
     word, colon, power = text.strip().casefold().partition(":")

@@ -15,20 +15,7 @@ _REPORT = (".html", ".htm")
 
 
 def check_output(output: Path | None) -> None:
-    """Check a file to be written, before the work that is to fill it.
-
-    Parameters
-    ----------
-    output : Path or None
-        The file, if there is to be one.
-
-    Raises
-    ------
-    click.UsageError
-        If its ending says neither report nor netCDF.
-    OutputError
-        If it cannot be written.
-    """
+    """Check a file to be written, before the work that is to fill it."""
     from bayescal.results.io import check_writable
 
     if output is None:
@@ -41,22 +28,7 @@ def check_output(output: Path | None) -> None:
 
 
 def write(results: DataTree | Sequence[DataTree], output: Path | None, prob: float) -> None:
-    """Write a report, or keep a result.
-
-    Parameters
-    ----------
-    results : DataTree or sequence of DataTree
-        What to write; of several the last is kept.
-    output : Path or None
-        The file, if there is to be one.
-    prob : float
-        Probability of the report's intervals.
-
-    Raises
-    ------
-    OutputError
-        If it cannot be written.
-    """
+    """Write a report, or keep a result."""
     if output is None:
         return
     if output.suffix.casefold() in _REPORT:

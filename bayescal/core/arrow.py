@@ -13,25 +13,7 @@ from numpy.typing import NDArray
 
 
 def arrow_to_numpy(column: Any) -> NDArray[Any]:
-    """Turn an Arrow array, chunked array or table into NumPy.
-
-    Parameters
-    ----------
-    column : pyarrow.Array, ChunkedArray, RecordBatch or Table
-        Values; text and dictionary values share one Python object a distinct value.
-
-    Returns
-    -------
-    ndarray of shape (obs,) or (obs, column)
-        Nulls are NaN in a numeric array and None in an object array.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> from bayescal.core.arrow import arrow_to_numpy
-    >>> arrow_to_numpy(pa.array(["a", None, "a"]))
-    array(['a', None, 'a'], dtype=object)
-    """
+    """Turn an Arrow array, chunked array or table into NumPy, (obs,)."""
     import pyarrow as pa
 
     if isinstance(column, pa.Table | pa.RecordBatch):

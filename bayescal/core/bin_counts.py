@@ -118,13 +118,7 @@ class BinCounts:
         return (self.edges[:-1] + self.edges[1:]) / 2
 
     def __add__(self, other: BinCounts) -> BinCounts:
-        """Count the rows of both.
-
-        Raises
-        ------
-        InputError
-            If the bins differ.
-        """
+        """Count the rows of both."""
         if self.closed != other.closed or not np.array_equal(self.edges, other.edges):
             raise InputError(
                 "only counts of the same bins add up; these differ in edges or in closed. "

@@ -76,23 +76,7 @@ def bin_scores(
 
 
 def single_task(scores: Scores | Task) -> Task:
-    """Take the binary problem out of scores that hold just one.
-
-    Parameters
-    ----------
-    scores : Scores or Task
-        What was handed in.
-
-    Returns
-    -------
-    Task
-        The labelled rows.
-
-    Raises
-    ------
-    InputError
-        If there are several classifiers, or more than two classes.
-    """
+    """Take the binary problem out of scores that hold just one."""
     if isinstance(scores, Task):
         return scores
     if scores.n_classifiers > 1:
@@ -115,33 +99,7 @@ def count_into(
     closed: str = "right",
     strategy: str = "edges",
 ) -> BinCounts:
-    """Count scores and events into given bins, without asking whether they are valid.
-
-    Parameters
-    ----------
-    score : ndarray of shape (obs,)
-        Scores in [0, 1].
-    event : ndarray of shape (obs,), bool or int
-        1 where the event happened, else 0.
-    edges : array-like of shape (bin + 1,)
-        Edges from 0 to 1.
-    closed : {"right", "left"}, default "right"
-        Which end belongs to a bin.
-    strategy : str, default "edges"
-        How `edges` were chosen.
-
-    Returns
-    -------
-    BinCounts
-        Counts, positives and mean scores.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayescal.core.binning import count_into
-    >>> count_into(np.array([0.0, 0.5, 1.0]), np.array([0, 1, 1]), [0, 0.5, 1]).count.tolist()
-    [2, 1]
-    """
+    """Count scores and events into given bins, without asking whether they are valid."""
     checked = check_edges(edges)
     sums = tally(score, event, checked, closed)
     mean_score = sums.score_sum / np.maximum(sums.rows, 1)
@@ -151,34 +109,7 @@ def count_into(
 def fine_counts(
     task: Task, edges: ArrayLike, n_cells: int = 100, closed: str = "right"
 ) -> BinCounts:
-    """Count rows into cells that follow the scores' quantiles and never straddle a bin edge.
-
-    Parameters
-    ----------
-    task : Task
-        Labelled rows.
-    edges : array-like of shape (bin + 1,)
-        Edges of the bins.
-    n_cells : int, default 100
-        Number of quantile cells, before the bins' edges cut them; at most one a row.
-    closed : {"right", "left"}, default "right"
-        Which end belongs to a bin.
-
-    Returns
-    -------
-    BinCounts
-        Cells; ``.merge(edges)`` gives the bins. Cells may be empty.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayescal.core.binning import fine_counts
-    >>> from bayescal.core.tasks import Task
-    >>> task = Task({}, np.array([0.1, 0.4, 0.5, 0.9]), np.array([0, 0, 1, 1]))
-    >>> cells = fine_counts(task, [0, 0.45, 1], n_cells=2)
-    >>> cells.edges.tolist(), cells.merge([0, 0.45, 1]).count.tolist()
-    ([0.0, 0.4, 0.45, 1.0], [2, 2])
-    """
+    """Count rows into cells that follow the scores' quantiles and never straddle a bin edge."""
     check_rows(task.n, "the labelled rows")
     quantiles = bin_edges(task.score, min(n_cells, task.n), "quantile")
     cells = refine(edges, quantiles, closed)

@@ -25,44 +25,12 @@ class Bound(NamedTuple):
 
 
 def values_of(bounds: Mapping[str, Bound]) -> dict[str, float]:
-    """Take the numbers of bounds.
-
-    Parameters
-    ----------
-    bounds : mapping of str to Bound
-        Bounds by name.
-
-    Returns
-    -------
-    dict of str to float
-        The group ``bounds`` of a result.
-
-    Examples
-    --------
-    >>> values_of({"deviation": Bound(0.2, "of the error", "rows are independent")})
-    {'deviation': 0.2}
-    """
+    """Take the numbers of bounds."""
     return {name: bound.value for name, bound in bounds.items()}
 
 
 def words_of(bounds: Mapping[str, Bound]) -> dict[str, dict[str, str]]:
-    """Take the words of bounds.
-
-    Parameters
-    ----------
-    bounds : mapping of str to Bound
-        Bounds by name.
-
-    Returns
-    -------
-    dict of str to dict
-        Attributes of the variables: ``kind`` and ``assumption``.
-
-    Examples
-    --------
-    >>> words_of({"deviation": Bound(0.2, "of the error", "rows are independent")})
-    {'deviation': {'kind': 'of the error', 'assumption': 'rows are independent'}}
-    """
+    """Take the words of bounds."""
     return {
         name: {"kind": bound.kind, "assumption": bound.assumption} for name, bound in bounds.items()
     }

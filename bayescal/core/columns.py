@@ -12,24 +12,7 @@ from bayescal.core.errors import InputError
 
 
 def is_missing(value: object) -> bool:
-    """Tell whether one Python value stands for "not known": None, NaN, pandas' NA or NaT.
-
-    Parameters
-    ----------
-    value : object
-        Any value.
-
-    Returns
-    -------
-    bool
-        True for a missing one.
-
-    Examples
-    --------
-    >>> from bayescal.core.columns import is_missing
-    >>> [is_missing(v) for v in (None, float("nan"), 0, "")]
-    [True, True, False, False]
-    """
+    """Tell whether one Python value stands for "not known": None, NaN, pandas' NA or NaT."""
     if value is None or value is np.ma.masked:
         return True
     if isinstance(value, float | np.floating):
@@ -39,31 +22,7 @@ def is_missing(value: object) -> bool:
 
 
 def to_numpy(column: Any, name: str) -> NDArray[Any]:
-    """Turn a column (or, for scores of several classes, a table) into an array.
-
-    Parameters
-    ----------
-    column : array-like, Series or DataFrame
-        NumPy (also masked), list, pandas, polars, Arrow, xarray, or anything with ``__array__``.
-    name : str
-        What a message calls it.
-
-    Returns
-    -------
-    ndarray of shape (obs,) or (obs, column)
-        Missing values are NaN in a numeric array, and None, NaN or NA in an object array.
-
-    Raises
-    ------
-    InputError
-        If it is not a column of values.
-
-    Examples
-    --------
-    >>> from bayescal.core.columns import to_numpy
-    >>> to_numpy([1, None, 0], "y_true")
-    array([1, None, 0], dtype=object)
-    """
+    """Turn a column (or, for scores of several classes, a table) into an array, (obs,)."""
     array = _convert(column, name)
     if array.ndim == 0:
         raise InputError(
@@ -119,31 +78,7 @@ def _from_frame(column: Any) -> NDArray[Any]:
 
 
 def to_floats(column: Any, name: str) -> NDArray[np.floating]:
-    """Turn a column or table of numbers into floats; float32 stays float32.
-
-    Parameters
-    ----------
-    column : array-like, Series or DataFrame
-        Numbers; see `to_numpy`.
-    name : str
-        What a message calls it.
-
-    Returns
-    -------
-    ndarray of shape (obs,) or (obs, column), float32 or float64
-        Missing values are NaN.
-
-    Raises
-    ------
-    InputError
-        If a value is not a number.
-
-    Examples
-    --------
-    >>> from bayescal.core.columns import to_floats
-    >>> to_floats([0.5, None], "y_prob")
-    array([0.5, nan])
-    """
+    """Turn a column or table of numbers into floats; float32 stays float32, (obs,)."""
     array = to_numpy(column, name)
     if array.dtype.kind == "O":
         array = np.where(_missing(array), np.nan, array)

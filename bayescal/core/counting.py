@@ -39,34 +39,7 @@ class Tally(NamedTuple):
 def tally(
     score: NDArray[np.floating], event: NDArray[np.generic], edges: NDArray[np.float64], closed: str
 ) -> Tally:
-    """Count rows, events and scores by bins.
-
-    Parameters
-    ----------
-    score : ndarray of shape (obs,), in [0, 1]
-        Scores. float32 is compared as float32, without a rounding error.
-    event : ndarray of shape (obs,), bool or int
-        1 where the event happened, else 0.
-    edges : ndarray of shape (bin + 1,)
-        Edges from 0 to 1 that do not decrease.
-    closed : {"right", "left"}
-        Which end of its bin a score equal to an edge belongs to.
-
-    Returns
-    -------
-    Tally
-        Sums of shape (bin,). Scores are summed in float64.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayescal.core.counting import tally
-    >>> score, event = np.array([0.0, 0.5, 0.7]), np.array([0, 1, 1])
-    >>> tally(score, event, np.array([0, 0.5, 1]), "right").rows.tolist()
-    [2, 1]
-    >>> tally(score, event, np.array([0, 0.5, 1]), "left").rows.tolist()
-    [1, 2]
-    """
+    """Count rows, events and scores by bins."""
     dtype: np.dtype[np.floating] = np.dtype("f4" if score.dtype == np.float32 else "f8")
     keys = _edge_keys(_representable(edges[1:-1], dtype, closed), closed)
     side: Literal["left", "right"] = "right" if closed == "right" else "left"

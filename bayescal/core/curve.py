@@ -116,33 +116,11 @@ class CurveBasis:
         return 2 + int(self.loadings.shape[1])
 
     def offset(self, score: Floats) -> Floats:
-        """Logit of the scores, finite also at 0 and 1.
-
-        Parameters
-        ----------
-        score : ndarray of shape (...)
-            Scores in [0, 1].
-
-        Returns
-        -------
-        ndarray of shape (...)
-            Logits.
-        """
+        """Logit of the scores, finite also at 0 and 1, (...)."""
         return np.asarray(logit(np.clip(score, EDGE, 1 - EDGE)))
 
     def design(self, score: Floats) -> Floats:
-        """What each coefficient adds to the logit at these scores.
-
-        Parameters
-        ----------
-        score : ndarray of shape (m,)
-            Scores in [0, 1].
-
-        Returns
-        -------
-        ndarray of shape (m, size)
-            Design matrix; the prior's scale is in it, so that coefficients are standard normal.
-        """
+        """What each coefficient adds to the logit at these scores, (m, size)."""
         offset = self.offset(score)
         process = self.curve.kernel(offset / self.spread, self.places) @ self.loadings
         return self.curve.scale * np.column_stack([np.ones_like(offset), offset, process])
@@ -151,34 +129,10 @@ class CurveBasis:
 def curve_basis(score: Floats, count: NDArray[Any], curve: SmoothCurve, size: int) -> CurveBasis:
     """Find the leading directions of the process over cells of scores.
 
-    Parameters
-    ----------
-    score : ndarray of shape (cell,), in [0, 1]
-        Mean score of each cell.
-    count : ndarray of shape (cell,)
-        Rows in each cell; those without rows are left out.
-    curve : SmoothCurve
-        Prior of the curve.
-    size : int
-        Largest number of coefficients, intercept and slope among them.
-
-    Returns
-    -------
-    CurveBasis
-        Basis of at most `size` coefficients.
-
     Notes
     -----
     The directions are the eigenvectors of the kernel matrix over the cells (Karhunen-Loeve at the
     cells' scores); between cells they are extended by the kernel itself (Nystrom).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayescal.core.curve import SmoothCurve, curve_basis
-    >>> score = np.linspace(0.05, 0.95, 10)
-    >>> curve_basis(score, np.ones(10), SmoothCurve(), size=8).design(score).shape
-    (10, 8)
     """
     held = count > 0
     offset = np.asarray(logit(np.clip(score[held], EDGE, 1 - EDGE)))

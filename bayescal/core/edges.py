@@ -22,32 +22,7 @@ CLOSED = ("right", "left")
 
 
 def check_edges(edges: ArrayLike) -> NDArray[np.float64]:
-    """Check that bin edges run from 0 to 1 without a step back; two equal edges are allowed.
-
-    Parameters
-    ----------
-    edges : array-like of shape (bin + 1,)
-        Bin edges.
-
-    Returns
-    -------
-    ndarray of shape (bin + 1,)
-        The edges as float64.
-
-    Raises
-    ------
-    InputError
-        If they do not start at 0, do not end at 1, or decrease.
-
-    Examples
-    --------
-    >>> from bayescal.core.edges import check_edges
-    >>> check_edges([0.1, 0.5, 1])
-    Traceback (most recent call last):
-    ...
-    bayescal.core.errors.InputError: bin edges must run from 0 to 1; got 0.1 to 1. \
-Add the missing ends.
-    """
+    """Check that bin edges run from 0 to 1 without a step back; two equal edges are allowed."""
     values = np.array(edges, dtype=np.float64)
     if values.ndim != 1 or len(values) < 2:
         raise InputError(
@@ -70,24 +45,7 @@ Add the missing ends.
 
 
 def strategy_name(strategy: Strategy) -> str:
-    """Name a strategy, for a record of the run.
-
-    Parameters
-    ----------
-    strategy : {"uniform", "quantile"} or array-like
-        The strategy.
-
-    Returns
-    -------
-    str
-        ``"uniform"``, ``"quantile"`` or ``"edges"``.
-
-    Examples
-    --------
-    >>> from bayescal.core.edges import strategy_name
-    >>> strategy_name([0, 0.5, 1])
-    'edges'
-    """
+    """Name a strategy, for a record of the run."""
     return strategy if isinstance(strategy, str) else "edges"
 
 
@@ -97,29 +55,7 @@ def choose_edges(
     n_bins: int,
     strategy: Strategy,
 ) -> NDArray[np.float64]:
-    """Bin edges of scores that only their order statistics are asked of.
-
-    Parameters
-    ----------
-    order_statistics : callable
-        Takes ranks from 1 to `n` that do not decrease, and returns the scores of those ranks.
-    n : int
-        Number of scores.
-    n_bins : int
-        Number of bins.
-    strategy : {"uniform", "quantile"} or array-like of shape (bin + 1,)
-        The strategy.
-
-    Returns
-    -------
-    ndarray of shape (bin + 1,)
-        Edges from 0 to 1.
-
-    Raises
-    ------
-    InputError
-        If `n_bins` is no whole number above 0, or the strategy is unknown.
-    """
+    """Bin edges of scores that only their order statistics are asked of, (bin + 1,)."""
     if not isinstance(strategy, str):
         return check_edges(strategy)
     check_choice(strategy, STRATEGIES, "strategy")
@@ -136,48 +72,13 @@ def choose_edges(
 
 
 def quantile_ranks(n: int, n_bins: int) -> NDArray[np.int64]:
-    """Rank the scores that are the inner edges of bins of equal mass.
-
-    Parameters
-    ----------
-    n : int
-        Number of scores.
-    n_bins : int
-        Number of bins.
-
-    Returns
-    -------
-    ndarray of shape (bin - 1,)
-        Ranks floor(n b / n_bins) for b = 1, ..., n_bins - 1: from 0, which is no score, to `n`.
-
-    Examples
-    --------
-    >>> from bayescal.core.edges import quantile_ranks
-    >>> quantile_ranks(10, 4).tolist()
-    [2, 5, 7]
-    """
+    """Rank the scores that are the inner edges of bins of equal mass, (bin - 1,)."""
     ranks: NDArray[np.int64] = n * np.arange(1, n_bins, dtype=np.int64) // n_bins
     return ranks
 
 
 def check_n_bins(n_bins: int) -> int:
-    """Check that a number of bins is a whole number above 0.
-
-    Parameters
-    ----------
-    n_bins : int
-        The number.
-
-    Returns
-    -------
-    int
-        The same.
-
-    Raises
-    ------
-    InputError
-        If it is not.
-    """
+    """Check that a number of bins is a whole number above 0."""
     try:
         number = operator.index(n_bins)
     except TypeError:
@@ -188,59 +89,12 @@ def check_n_bins(n_bins: int) -> int:
 
 
 def bin_edges(score: NDArray[np.floating], n_bins: int, strategy: Strategy) -> NDArray[np.float64]:
-    """Bin edges of scores in memory.
-
-    Parameters
-    ----------
-    score : ndarray of shape (obs,)
-        Scores in [0, 1].
-    n_bins : int
-        Number of bins.
-    strategy : {"uniform", "quantile"} or array-like of shape (bin + 1,)
-        The strategy; see `bin_scores`.
-
-    Returns
-    -------
-    ndarray of shape (bin + 1,)
-        Edges from 0 to 1.
-
-    Raises
-    ------
-    InputError
-        If `n_bins` is no whole number above 0, or the strategy is unknown.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayescal.core.edges import bin_edges
-    >>> bin_edges(np.array([0.9, 0.1, 0.2, 0.4]), 2, "quantile").tolist()
-    [0.0, 0.2, 1.0]
-    """
+    """Bin edges of scores in memory, (bin + 1,)."""
     return choose_edges(lambda ranks: np.sort(score)[ranks - 1], len(score), n_bins, strategy)
 
 
 def refine(edges: ArrayLike, others: ArrayLike, closed: str = "right") -> NDArray[np.float64]:
-    """Unite two sets of edges, so that either set of bins can be merged from the result.
-
-    Parameters
-    ----------
-    edges, others : array-like of shape (bin + 1,)
-        Edges from 0 to 1, repeated ones allowed.
-    closed : {"right", "left"}, default "right"
-        Which end belongs to a bin.
-
-    Returns
-    -------
-    ndarray
-        The edges of both, each once; except that the closed end, 0 or 1, stands twice where it
-        does so in `edges` or `others`, as the rows at exactly 0 or 1 are then a bin.
-
-    Examples
-    --------
-    >>> from bayescal.core.edges import refine
-    >>> refine([0, 0, 0.5, 0.5, 1], [0, 0.2, 1]).tolist()
-    [0.0, 0.0, 0.2, 0.5, 1.0]
-    """
+    """Unite two sets of edges, so that either set of bins can be merged from the result."""
     first, second = check_edges(edges), check_edges(others)
     union = np.union1d(first, second)
     if closed == "right" and (first[1] == 0.0 or second[1] == 0.0):

@@ -24,21 +24,7 @@ POINTS = 80
 def draw_masses(
     count: NDArray[np.int64], shape: tuple[int, ...], rng: np.random.Generator
 ) -> Floats:
-    """Draw the shares of the population that fall into the cells.
-
-    Parameters
-    ----------
-    count : ndarray of shape (..., cell)
-        Rows in each cell.
-    shape : tuple of int
-        Shape of the draws, before the dims of `count`.
-    rng : numpy.random.Generator
-        Source of randomness.
-
-    Returns
-    -------
-    ndarray of shape (*shape, ..., cell)
-        Draws of Dirichlet(count), cells without rows at 0: the Bayesian bootstrap of the scores.
+    """Draw the shares of the population that fall into the cells, (*shape, ..., cell).
 
     References
     ----------
@@ -50,21 +36,6 @@ def draw_masses(
 
 def error_draws(problem: Problem, rates: Floats, mass: Floats) -> dict[str, Floats]:
     """Compute calibration errors, label rates and gaps of every draw.
-
-    Parameters
-    ----------
-    problem : Problem
-        Cells and bins.
-    rates : ndarray of shape (chain, draw, cell)
-        Label rates of the cells.
-    mass : ndarray of shape (chain, draw, cell)
-        Shares of the population in the cells, as `draw_masses` gives them.
-
-    Returns
-    -------
-    dict of str to ndarray
-        ``tce``, ``ece`` and ``mce`` of shape (chain, draw), ``label_rate`` and ``gap`` of shape
-        (chain, draw, bin).
 
     Notes
     -----
@@ -87,19 +58,7 @@ def error_draws(problem: Problem, rates: Floats, mass: Floats) -> dict[str, Floa
 
 
 def curve_scores(problem: Problem) -> Floats:
-    """Scores at which the calibration curve is told.
-
-    Parameters
-    ----------
-    problem : Problem
-        Cells.
-
-    Returns
-    -------
-    ndarray of shape (point,)
-        Scores, from the lowest to the highest mean score of a cell: half of them in even steps,
-        and half in even steps of the logit, since curves are steep near 0 and 1.
-    """
+    """Scores at which the calibration curve is told, (point,)."""
     held = problem.cells.mean_score[problem.cells.count > 0]
     low, high = held.min(), held.max()
     even = np.linspace(low, high, POINTS // 2)

@@ -19,33 +19,7 @@ _TABLE_SPREAD = 1 << 20
 
 
 def factorize(column: Any, name: str) -> tuple[Codes, tuple[Label, ...]]:
-    """Number the distinct values of a column.
-
-    Parameters
-    ----------
-    column : array-like or Series of shape (obs,)
-        Words, whole numbers (also as floats) or true/false; None, NaN and NA are missing.
-    name : str
-        What a message calls it.
-
-    Returns
-    -------
-    codes : ndarray of shape (obs,), int32
-        Index into `values`; -1 where missing.
-    values : tuple
-        The distinct values, sorted.
-
-    Raises
-    ------
-    InputError
-        If the column is not one-dimensional, or holds something else than labels.
-
-    Examples
-    --------
-    >>> from bayescal.core.factorize import factorize
-    >>> factorize(["no", None, "yes"], "y_true")
-    (array([ 0, -1,  1], dtype=int32), ('no', 'yes'))
-    """
+    """Number the distinct values of a column."""
     array = to_numpy(column, name)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
@@ -126,24 +100,7 @@ def _objects(array: NDArray[Any], name: str) -> tuple[Codes, tuple[Label, ...]]:
 
 
 def plain_label(value: Any) -> Label | None:
-    """Turn one value into a Python label.
-
-    Parameters
-    ----------
-    value : object
-        A word, a whole number (also as float) or a bool; NumPy's or Python's.
-
-    Returns
-    -------
-    bool, int, str or None
-        None where it is no label.
-
-    Examples
-    --------
-    >>> from bayescal.core.factorize import plain_label
-    >>> plain_label(1.0), plain_label("cat"), plain_label(0.5)
-    (1, 'cat', None)
-    """
+    """Turn one value into a Python label."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, bytes):

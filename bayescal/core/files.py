@@ -11,18 +11,7 @@ from bayescal.core.errors import InputError
 
 
 def check_file(path: Path) -> None:
-    """Check that there is a file with something in it.
-
-    Parameters
-    ----------
-    path : Path
-        Where it should be.
-
-    Raises
-    ------
-    InputError
-        If it is missing (the nearest name is suggested), a directory, or empty.
-    """
+    """Check that there is a file with something in it."""
     if path.is_dir():
         raise InputError(f"{path} must be a CSV or Parquet file; it is a directory.")
     if not path.is_file():
@@ -37,48 +26,14 @@ def check_file(path: Path) -> None:
 
 
 def first_bytes(path: Path) -> bytes:
-    """Read what tells the kind of a file.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-
-    Returns
-    -------
-    bytes
-        At most 1024.
-
-    Raises
-    ------
-    InputError
-        If it cannot be read.
-    """
+    """Read what tells the kind of a file."""
     with reading(path, "CSV or Parquet"), path.open("rb") as file:
         return file.read(1024)
 
 
 @contextmanager
 def reading(path: Path, kind: str) -> Iterator[None]:
-    """Turn what Arrow and the system say of a file into one line that names it.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    kind : str
-        What it is read as.
-
-    Yields
-    ------
-    None
-        For the body of a ``with`` statement.
-
-    Raises
-    ------
-    InputError
-        If the body raises an error of Arrow or of the system.
-    """
+    """Turn what Arrow and the system say of a file into one line that names it."""
     import pyarrow as pa
 
     try:

@@ -13,25 +13,7 @@ REMEDY = "Sample longer: draws=2000, tune=1000; after divergences also target_ac
 
 
 def problems(figures: Mapping[str, Any]) -> list[str]:
-    """Say what is wrong with a fit.
-
-    Parameters
-    ----------
-    figures : mapping
-        ``rhat_max``, ``ess_min``, ``divergences`` and ``ebfmi_min``; NaN where the sampler has no
-        such figure.
-
-    Returns
-    -------
-    list of str
-        One entry a figure that misses its mark; empty if the fit may be believed.
-
-    Examples
-    --------
-    >>> from bayescal.core.health import problems
-    >>> problems({"rhat_max": 1.2, "ess_min": 900.0, "divergences": 0, "ebfmi_min": 0.9})
-    ['R-hat is 1.200 (at most 1.01 is asked)']
-    """
+    """Say what is wrong with a fit."""
     found = []
     if figures["rhat_max"] > MAX_RHAT:
         found.append(f"R-hat is {figures['rhat_max']:.3f} (at most {MAX_RHAT} is asked)")

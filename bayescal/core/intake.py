@@ -74,47 +74,7 @@ def collect(
     from_logits: bool,
     classes: Sequence[Any] | None,
 ) -> Parts:
-    """Check the columns of one or several classifiers and put them together.
-
-    Parameters
-    ----------
-    scores : mapping of str to Column
-        Each classifier's scores, of shape (obs,) or (obs, class).
-    label : Column
-        The labels, of shape (obs,).
-    group : Column or None
-        The groups, of shape (obs,).
-    pos_label : bool, int or str
-        The label that a binary score is the probability of.
-    from_logits : bool
-        Whether the scores are logits.
-    classes : sequence of labels or None
-        The label of each column of scores.
-
-    Returns
-    -------
-    Parts
-        Arrays as `bayescal.core.scores.Scores` documents them.
-
-    Raises
-    ------
-    InputError
-        If a rule is broken.
-
-    Examples
-    --------
-    >>> from bayescal.core.intake import Column, collect
-    >>> parts = collect(
-    ...     {"vit": Column("y_prob", [0.2, 0.7])},
-    ...     Column("y_true", [0, 1]),
-    ...     group=None,
-    ...     pos_label=1,
-    ...     from_logits=False,
-    ...     classes=None,
-    ... )
-    >>> parts.y_prob
-    array([[0.2, 0.7]])
-    """
+    """Check the columns of one or several classifiers and put them together."""
     if not scores:
         raise InputError("there must be at least one classifier; got none. Pass {name: y_prob}.")
     positive = _positive_column(pos_label, classes)
@@ -160,33 +120,7 @@ def _labels(
 
 
 def probabilities(column: Column, from_logits: bool = False, positive: int = 1) -> Probabilities:
-    """Turn one classifier's column or table of scores into checked probabilities.
-
-    Parameters
-    ----------
-    column : Column
-        Scores of shape (obs,), (obs, 1), (obs, 2) or (obs, class).
-    from_logits : bool, default False
-        Whether they are logits.
-    positive : {1, 0}, default 1
-        Which of two columns is that of the positive class.
-
-    Returns
-    -------
-    ndarray of shape (obs,) or (obs, class), float32 or float64, in [0, 1]
-        One dimension where there were one or two columns.
-
-    Raises
-    ------
-    InputError
-        If there are no rows, or a value is no probability.
-
-    Examples
-    --------
-    >>> from bayescal.core.intake import Column, probabilities
-    >>> probabilities(Column("y_prob", [[0.75, 0.25], [0.5, 0.5]]))
-    array([0.25, 0.5 ])
-    """
+    """Turn one classifier's column or table of scores into checked probabilities, (obs,)."""
     values = to_floats(column.values, column.name)
     if values.ndim > 2 or (values.ndim == 2 and values.shape[1] == 0):
         raise InputError(

@@ -16,22 +16,6 @@ def same_label(first: object, second: object) -> bool:
     """Tell whether two labels are one, also when one of them was read as text.
 
     A command line and a CSV header know words only, so ``"1"`` is 1 and ``"true"`` is True.
-
-    Parameters
-    ----------
-    first, second : bool, int or str
-        The labels.
-
-    Returns
-    -------
-    bool
-        True for the same label.
-
-    Examples
-    --------
-    >>> from bayescal.core.labels import same_label
-    >>> same_label(1, "1"), same_label(True, "true"), same_label("a", "A")
-    (True, True, False)
     """
     if isinstance(first, str) == isinstance(second, str):
         return first == second
@@ -63,37 +47,7 @@ def _as_labels(classes: Sequence[Any], size: int, name: str) -> tuple[Label, ...
 def code_binary(
     column: Any, pos_label: Any, classes: Sequence[Any] | None, name: str
 ) -> tuple[Codes, tuple[Label, Label]]:
-    """Code labels of two classes as 0 (negative) and 1 (positive).
-
-    Parameters
-    ----------
-    column : array-like or Series of shape (obs,)
-        Labels; missing ones allowed.
-    pos_label : bool, int or str
-        The label that the score speaks of.
-    classes : sequence of two labels or None
-        Both labels, where they are to be checked.
-    name : str
-        What a message calls the labels.
-
-    Returns
-    -------
-    codes : ndarray of shape (obs,), int32
-        0, 1, or -1 where missing.
-    classes : tuple
-        The negative and the positive label.
-
-    Raises
-    ------
-    InputError
-        If there are more than two labels, or `pos_label` is none of them.
-
-    Examples
-    --------
-    >>> from bayescal.core.labels import code_binary
-    >>> code_binary(["ham", "spam"], "spam", None, "y_true")
-    (array([0, 1], dtype=int32), ('ham', 'spam'))
-    """
+    """Code labels of two classes as 0 (negative) and 1 (positive)."""
     positive = plain_label(pos_label)
     if positive is None:
         raise InputError(f"pos_label must be a word, a whole number or a bool; got {pos_label!r}.")
@@ -180,38 +134,7 @@ def _recode(codes: Codes, values: tuple[Label, ...], order: Sequence[Label], nam
 def code_classes(
     column: Any, n_classes: int, classes: Sequence[Any] | None, name: str
 ) -> tuple[Codes, tuple[Label, ...]]:
-    """Code labels of several classes as the columns of y_prob.
-
-    Parameters
-    ----------
-    column : array-like or Series of shape (obs,)
-        Labels; missing ones allowed.
-    n_classes : int
-        Number of columns of y_prob.
-    classes : sequence of labels or None
-        The label of each column. Without it, or where it holds words only and the labels are whole
-        numbers, labels are the column numbers 0, 1, ....
-    name : str
-        What a message calls the labels.
-
-    Returns
-    -------
-    codes : ndarray of shape (obs,), int32
-        Column of each label, or -1 where missing.
-    classes : tuple
-        The label of each column.
-
-    Raises
-    ------
-    InputError
-        If a label has no column.
-
-    Examples
-    --------
-    >>> from bayescal.core.labels import code_classes
-    >>> code_classes(["cat", "dog"], 3, ["bird", "cat", "dog"], "y_true")
-    (array([1, 2], dtype=int32), ('bird', 'cat', 'dog'))
-    """
+    """Code labels of several classes as the columns of y_prob."""
     codes, values = factorize(column, name)
     numbers: tuple[Label, ...] = tuple(range(n_classes))
     if classes is not None:
@@ -234,37 +157,7 @@ def code_classes(
 def code_groups(
     column: Any, name: str, n_rows: int, name_rows: str
 ) -> tuple[Codes, tuple[str, ...]]:
-    """Code the group of each row.
-
-    Parameters
-    ----------
-    column : array-like or Series of shape (obs,)
-        Group names, none missing.
-    name : str
-        What a message calls the groups.
-    n_rows : int
-        Number of rows that there must be.
-    name_rows : str
-        What a message calls the column that has so many.
-
-    Returns
-    -------
-    codes : ndarray of shape (obs,), int32
-        Index into `groups`.
-    groups : tuple of str
-        Their names, sorted.
-
-    Raises
-    ------
-    InputError
-        If the length differs or a row has no group.
-
-    Examples
-    --------
-    >>> from bayescal.core.labels import code_groups
-    >>> code_groups(["b", "a", "b"], "group", 3, "y_true")
-    (array([1, 0, 1], dtype=int32), ('a', 'b'))
-    """
+    """Code the group of each row."""
     codes, values = factorize(column, name)
     check_same_length(len(codes), name, n_rows, name_rows)
     missing = codes == MISSING

@@ -10,24 +10,7 @@ from typing import Any
 def lazy_names(
     package: dict[str, Any], home: Mapping[str, str], modules: Iterable[str] = ()
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Make the `__getattr__` and `__dir__` of a package.
-
-    Parameters
-    ----------
-    package : dict
-        What `globals()` gives in the package's `__init__`; found names are kept there.
-    home : mapping of str to str
-        Module of the package that each name is found in.
-    modules : iterable of str
-        Modules of the package that are names of their own.
-
-    Returns
-    -------
-    getattr_ : callable
-        Loads a name, or refuses it as Python does.
-    dir_ : callable
-        Lists the names, loaded or not.
-    """
+    """Make the `__getattr__` and `__dir__` of a package."""
     own: str = package["__name__"]
     packages = frozenset(modules)
 

@@ -24,35 +24,13 @@ _ONE = int(np.float64(1.0).view(np.int64))
 
 
 def order_statistics(chunks: Chunks, ranks: NDArray[np.int64], n: int) -> NDArray[np.float64]:
-    """Find the scores of given ranks.
-
-    Parameters
-    ----------
-    chunks : callable
-        Returns, at every call, the same scores in [0, 1] anew, in arrays of any length.
-    ranks : ndarray of shape (rank,), int
-        Ranks from 1 to `n`, not decreasing.
-    n : int
-        Number of scores in all chunks.
-
-    Returns
-    -------
-    ndarray of shape (rank,), float64
-        The scores of those ranks: those of ``np.sort(all)[ranks - 1]``, to the last bit.
+    """Find the scores of given ranks, (rank,).
 
     Notes
     -----
     Besides a sorted copy of one chunk it holds less than 40 MB. Up to two million scores take one
     pass, a hundred million three; more only where millions of different scores agree in their
     leading digits.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayescal.core.order_statistics import order_statistics
-    >>> chunks = lambda: [np.array([0.9, 0.1]), np.array([0.5])]
-    >>> order_statistics(chunks, np.array([1, 3]), 3).tolist()
-    [0.1, 0.9]
     """
     distinct, inverse = np.unique(ranks, return_inverse=True)
     size = len(distinct)

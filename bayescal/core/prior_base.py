@@ -11,58 +11,19 @@ from bayescal.core.errors import InputError
 
 
 def check_finite(value: float, name: str) -> None:
-    """Check that a number is finite.
-
-    Parameters
-    ----------
-    value : float
-        The number.
-    name : str
-        What the message calls it.
-
-    Raises
-    ------
-    InputError
-        If it is infinite or NaN.
-    """
+    """Check that a number is finite."""
     if not math.isfinite(value):
         raise InputError(f"{name} must be a finite number; got {value!r}.")
 
 
 def check_positive(value: float, name: str) -> None:
-    """Check that a number is finite and above 0.
-
-    Parameters
-    ----------
-    value : float
-        The number.
-    name : str
-        What the message calls it.
-
-    Raises
-    ------
-    InputError
-        If it is not.
-    """
+    """Check that a number is finite and above 0."""
     if not (math.isfinite(value) and value > 0):
         raise InputError(f"{name} must be a finite number above 0; got {value!r}.")
 
 
 def check_mass(value: float, name: str) -> None:
-    """Check that a probability is strictly between 0 and 1.
-
-    Parameters
-    ----------
-    value : float
-        The number.
-    name : str
-        What the message calls it.
-
-    Raises
-    ------
-    InputError
-        If it is not.
-    """
+    """Check that a probability is strictly between 0 and 1."""
     if not 0 < value < 1:
         raise InputError(f"{name} must lie strictly between 0 and 1; got {value!r}.")
 
@@ -91,23 +52,7 @@ class PriorBase:
         raise NotImplementedError
 
     def quantile(self, probability: float) -> float:
-        """Give the value below which the prior has this probability.
-
-        Parameters
-        ----------
-        probability : float, in (0, 1)
-            The probability.
-
-        Returns
-        -------
-        float
-            The quantile.
-
-        Raises
-        ------
-        InputError
-            If `probability` is not strictly between 0 and 1.
-        """
+        """Give the value below which the prior has this probability."""
         check_mass(probability, "probability")
         return self._quantile(probability)
 
@@ -115,13 +60,7 @@ class PriorBase:
         raise NotImplementedError
 
     def describe(self) -> str:
-        """Put the prior into words.
-
-        Returns
-        -------
-        str
-            Family, parameters, mean and central 90% interval.
-        """
+        """Put the prior into words."""
         parameters = ", ".join(_short(value) for value in astuple(self))
         low, high = self.quantile(0.05), self.quantile(0.95)
         return (
@@ -130,22 +69,10 @@ class PriorBase:
         )
 
     def to_string(self) -> str:
-        """Write the prior as the command line takes it.
-
-        Returns
-        -------
-        str
-            As in ``"beta:4,16"``.
-        """
+        """Write the prior as the command line takes it."""
         values = (str(int(v)) if v.is_integer() else repr(v) for v in astuple(self))
         return f"{self.family}:{','.join(values)}"
 
     def to_json(self) -> str:
-        """Write the prior as a JSON object.
-
-        Returns
-        -------
-        str
-            Family and parameters.
-        """
+        """Write the prior as a JSON object."""
         return json.dumps({"family": self.family} | asdict(self))

@@ -256,30 +256,7 @@ def _family(name: str) -> type[Beta] | type[Normal] | type[HalfNormal] | type[Lo
 
 
 def prior_from_string(text: str) -> Prior:
-    """Read a prior as the command line takes it.
-
-    Parameters
-    ----------
-    text : str
-        Family, a colon, and the parameters in order: ``"beta:4,16"``, ``"normal:0,0.3"``,
-        ``"halfnormal:0.5"``, ``"lognormal:0,1"``.
-
-    Returns
-    -------
-    Beta, Normal, HalfNormal or LogNormal
-        The prior.
-
-    Raises
-    ------
-    InputError
-        If it cannot be read; the message shows how to write it.
-
-    Examples
-    --------
-    >>> from bayescal.core.priors import prior_from_string
-    >>> prior_from_string("beta:4,16")
-    Beta(alpha=4.0, beta=16.0)
-    """
+    """Read a prior as the command line takes it."""
     name, _, rest = text.partition(":")
     prior = _family(name)
     names = [field for field in prior.__dataclass_fields__ if field != "family"]
@@ -297,29 +274,7 @@ def prior_from_string(text: str) -> Prior:
 
 
 def prior_from_json(text: str) -> Prior:
-    """Read a prior from JSON.
-
-    Parameters
-    ----------
-    text : str
-        What ``to_json`` wrote: ``{"family": "beta", "alpha": 4.0, "beta": 16.0}``.
-
-    Returns
-    -------
-    Beta, Normal, HalfNormal or LogNormal
-        The prior.
-
-    Raises
-    ------
-    InputError
-        If it is not such an object.
-
-    Examples
-    --------
-    >>> from bayescal.core.priors import HalfNormal, prior_from_json
-    >>> prior_from_json(HalfNormal(0.5).to_json())
-    HalfNormal(sigma=0.5)
-    """
+    """Read a prior from JSON."""
     try:
         values = json.loads(text)
         prior = _family(values.pop("family"))

@@ -32,26 +32,13 @@ class Problem:
     bins: BinCounts
 
     def membership(self) -> Floats:
-        """Which cells make up which bin.
-
-        Returns
-        -------
-        ndarray of shape (cell, bin)
-            1 where the cell lies in the bin, else 0.
-        """
+        """Which cells make up which bin, (cell, bin)."""
         table = np.zeros((self.cells.n_bins, self.bins.n_bins))
         table[np.arange(self.cells.n_bins), self.cells.place_in(self.bins.edges)] = 1
         return table
 
     def support(self) -> Floats:
-        """Which cells tell the rate of which bin.
-
-        Returns
-        -------
-        ndarray of shape (cell, bin)
-            As `membership`; a bin between two equal edges, as ties make, has no cell of its own and
-            takes those of its neighbour at the end that bins own.
-        """
+        """Which cells tell the rate of which bin, (cell, bin)."""
         table = self.membership()
         held, every = np.flatnonzero(table.any(axis=0)), np.arange(self.bins.n_bins)
         if self.bins.closed == "right":
@@ -61,51 +48,19 @@ class Problem:
         return np.asarray(table[:, source])
 
     def in_empty_bin(self) -> Floats:
-        """Cells whose whole bin has no rows, so that masses cannot weigh them.
-
-        Returns
-        -------
-        ndarray of shape (cell,)
-            1 for those, else 0.
-        """
+        """Cells whose whole bin has no rows, so that masses cannot weigh them, (cell,)."""
         return np.asarray(self.membership() @ (self.bins.count == 0))
 
 
 def pad[Scalar: np.generic](values: NDArray[Scalar], *shape: int) -> NDArray[Scalar]:
-    """Append zeros up to a shape, so that one compiled model serves all sizes below it.
-
-    Parameters
-    ----------
-    values : ndarray
-        Array of at most that shape.
-    *shape : int
-        Shape wanted.
-
-    Returns
-    -------
-    ndarray of that shape
-        Values, then zeros.
-    """
+    """Append zeros up to a shape, so that one compiled model serves all sizes below it."""
     return np.pad(
         values, [(0, size - have) for size, have in zip(shape, values.shape, strict=True)]
     )
 
 
 def padded_size(n: int, smallest: int) -> int:
-    """Round a number of cells up to the next doubling of the smallest size.
-
-    Parameters
-    ----------
-    n : int
-        Number needed.
-    smallest : int
-        Smallest size.
-
-    Returns
-    -------
-    int
-        ``smallest * 2**k``, at least `n`.
-    """
+    """Round a number of cells up to the next doubling of the smallest size."""
     size = smallest
     while size < n:
         size *= 2

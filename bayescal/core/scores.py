@@ -340,18 +340,7 @@ class Scores:
 
 
 def from_parts(parts: Parts) -> Scores:
-    """Make Scores of arrays that are checked already.
-
-    Parameters
-    ----------
-    parts : Parts
-        What `bayescal.core.intake.collect` returns.
-
-    Returns
-    -------
-    Scores
-        Looking at the same arrays.
-    """
+    """Make Scores of arrays that are checked already."""
     scores: Scores = object.__new__(Scores)
     _fill(scores, parts)
     return scores

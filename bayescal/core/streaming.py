@@ -36,20 +36,7 @@ class Batched(Protocol):
     def batches(
         self, columns: Sequence[str], batch_rows: int
     ) -> Iterator[Mapping[str, NDArray[Any]]]:
-        """Read the columns anew, in batches.
-
-        Parameters
-        ----------
-        columns : sequence of str
-            Their names.
-        batch_rows : int
-            At most so many rows a batch.
-
-        Returns
-        -------
-        iterator of mapping of str to ndarray
-            Each batch by column.
-        """
+        """Read the columns anew, in batches."""
         ...
 
 
@@ -89,53 +76,10 @@ def stream_counts(
 ) -> StreamedCounts:
     """Bin the labelled rows of a table that is read in batches.
 
-    Parameters
-    ----------
-    table : Batched
-        The table, for instance of `bayescal.core.tables.open_table`.
-    label, score : str
-        Names of the columns with the label and with the score of `pos_label`.
-    pos_label : bool, int or str, default 1
-        The label that the score is the probability of.
-    from_logits : bool, default False
-        Whether the scores are logits.
-    n_bins : int, default 15
-        Number of bins; not used when `strategy` gives the edges.
-    strategy : {"uniform", "quantile"} or array-like of shape (bin + 1,), default "quantile"
-        Bins of equal width, bins of equal mass, or these edges.
-    closed : {"right", "left"}, default "right"
-        Which end of its bin a score equal to an edge belongs to.
-    n_cells : int, optional
-        Also count into that many quantile cells, cut by the edges of the bins.
-    batch_rows : int, default 524288
-        Number of rows held at a time.
-
-    Returns
-    -------
-    StreamedCounts
-        Counts as `bayescal.core.binning.bin_scores` would give on all rows at once.
-
-    Raises
-    ------
-    InputError
-        If a score is no probability, the labels are not two, or no row is labelled.
-
     Notes
     -----
     The table is read once to check it, once or a few times for the order statistics that quantiles
     need, and once to count. Beside a batch and its copies, less than 100 MB are held.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayescal.core.streaming import stream_counts
-    >>> class Halves:
-    ...     def batches(self, columns, batch_rows):
-    ...         yield {"y": np.array([0, 1]), "p": np.array([0.2, 0.6])}
-    ...         yield {"y": np.array([1]), "p": np.array([0.9])}
-    >>> found = stream_counts(Halves(), label="y", score="p", n_bins=2, strategy="uniform")
-    >>> found.bins.count.tolist(), found.bins.positives.tolist()
-    ([1, 2], [0, 2])
     """
     check_choice(closed, CLOSED, "closed")
     n_bins = check_n_bins(n_bins)

@@ -51,23 +51,7 @@ class Table(ABC):
     n_rows: int | None
 
     def read(self, columns: Sequence[str]) -> dict[str, NDArray[Any]]:
-        """Read columns whole.
-
-        Parameters
-        ----------
-        columns : sequence of str
-            Which ones.
-
-        Returns
-        -------
-        dict of str to ndarray of shape (row,)
-            In the order asked for. Empty fields and nulls are NaN among numbers, None among words.
-
-        Raises
-        ------
-        InputError
-            If a column does not exist or the file is damaged.
-        """
+        """Read columns whole, (row,)."""
         self._check(columns)
         with reading(self.path, self.kind):
             table = self._read(list(columns))
@@ -76,25 +60,7 @@ class Table(ABC):
     def batches(
         self, columns: Sequence[str], batch_rows: int = _BATCH_ROWS
     ) -> Iterator[dict[str, NDArray[Any]]]:
-        """Go through columns a batch of rows at a time; each call starts from the top.
-
-        Parameters
-        ----------
-        columns : sequence of str
-            Which ones.
-        batch_rows : int, default 1048576
-            The most rows of a batch; they may be fewer.
-
-        Yields
-        ------
-        dict of str to ndarray of shape (row,)
-            As `read` returns them.
-
-        Raises
-        ------
-        InputError
-            If a column does not exist or the file is damaged.
-        """
+        """Go through columns a batch of rows at a time; each call starts from the top."""
         self._check(columns)
         with reading(self.path, self.kind):
             for batch in self._batches(list(columns), batch_rows):
@@ -220,39 +186,9 @@ def _streaming_types(schema: Any) -> dict[str, Any]:
 def open_table(path: str | PathLike[str]) -> Table:
     r"""Open a CSV or Parquet file, reading its column names only.
 
-    Parameters
-    ----------
-    path : path-like
-        A Parquet file, known by its content; or text with a header, separated by commas,
-        semicolons, tabs or bars, also compressed (``.csv.gz``).
-
-    Returns
-    -------
-    Table
-        With its columns to be read whole or in batches.
-
-    Raises
-    ------
-    InputError
-        If there is no such file, it is empty, or it is neither CSV nor Parquet.
-
     Notes
     -----
     In text, empty fields and the usual words for nothing (NA, NaN, null, None) are missing values.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> from bayescal.core.tables import open_table
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder, "scores.csv")
-    ...     _ = path.write_text("label,score\n1,0.75\n,0.5\n")
-    ...     table = open_table(path)
-    ...     columns = table.read(["label", "score"])
-    >>> table.columns
-    ('label', 'score')
-    >>> columns["label"]
-    array([ 1., nan])
     """
     path = Path(path).expanduser()
     check_file(path)

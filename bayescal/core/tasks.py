@@ -75,29 +75,7 @@ class Task:
 def top_label(
     y_prob: NDArray[np.floating], y_true: NDArray[np.int32]
 ) -> tuple[NDArray[np.floating], NDArray[np.int32]]:
-    """Ask whether the class predicted is the right one.
-
-    Parameters
-    ----------
-    y_prob : ndarray of shape (obs,) or (obs, class), in [0, 1]
-        Probability of the positive class, or of each class.
-    y_true : ndarray of shape (obs,), int32
-        Class of each row; -1 where it is not known.
-
-    Returns
-    -------
-    score : ndarray of shape (obs,)
-        Probability of the class predicted: the first of the largest.
-    event : ndarray of shape (obs,), int32
-        1 where that class is right, 0 where it is wrong, -1 where the label is missing.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayescal.core.tasks import top_label
-    >>> top_label(np.array([[0.7, 0.2, 0.1], [0.3, 0.3, 0.4]]), np.array([0, 1], np.int32))
-    (array([0.7, 0.4]), array([1, 0], dtype=int32))
-    """
+    """Ask whether the class predicted is the right one."""
     if y_prob.ndim == 1:
         predicted = (y_prob > 0.5).astype(np.int32)
         score = np.maximum(y_prob, 1 - y_prob)
@@ -113,36 +91,7 @@ def binary_problems(
     classes: Sequence[object],
     multiclass: str,
 ) -> Iterator[tuple[dict[str, str], NDArray[np.floating], NDArray[Any]]]:
-    """Cut one classifier's scores into binary problems.
-
-    Parameters
-    ----------
-    y_prob : ndarray of shape (obs,) or (obs, class), in [0, 1]
-        Probability of the positive class, or of each class.
-    y_true : ndarray of shape (obs,), int32
-        Class of each row; -1 where it is not known.
-    classes : sequence
-        The labels.
-    multiclass : {"top-label", "class-wise", "marginal"}
-        What several classes are asked; see `bayescal.core.scores.Scores.tasks`.
-
-    Yields
-    ------
-    coords : dict of str to str
-        ``{"class": label}`` for a class-wise problem, else empty.
-    score : ndarray of shape (obs,)
-        Probability of the event.
-    event : ndarray of shape (obs,)
-        True or 1 where the event happened; of no meaning where the label is missing.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayescal.core.tasks import binary_problems
-    >>> y_prob, y_true = np.array([[0.7, 0.2, 0.1]]), np.array([1], np.int32)
-    >>> [int(event[0]) for _, _, event in binary_problems(y_prob, y_true, "abc", "class-wise")]
-    [0, 1, 0]
-    """
+    """Cut one classifier's scores into binary problems."""
     if y_prob.ndim == 1:
         yield {}, y_prob, y_true
     elif multiclass == "top-label":

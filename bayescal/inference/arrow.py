@@ -40,38 +40,12 @@ class GroupedRegression:
     positives: NDArray[Any]
 
     def logit(self, common: Floats, deviation: Floats) -> Floats:
-        """Logit of the event's probability.
-
-        Parameters
-        ----------
-        common : ndarray of shape (..., basis)
-            Common coefficients.
-        deviation : ndarray of shape (..., group, basis)
-            Deviations.
-
-        Returns
-        -------
-        ndarray of shape (..., group, cell)
-            Logits.
-        """
+        """Logit of the event's probability, (..., group, cell)."""
         coef = common[..., None, :] + deviation
         return np.asarray(self.offset + (self.design @ coef[..., None])[..., 0])
 
     def log_likelihood(self, common: Floats, deviation: Floats) -> Floats:
-        """Log-likelihood without the binomial coefficients.
-
-        Parameters
-        ----------
-        common : ndarray of shape (..., basis)
-            Common coefficients.
-        deviation : ndarray of shape (..., group, basis)
-            Deviations.
-
-        Returns
-        -------
-        ndarray of shape (...)
-            Sums over groups and cells.
-        """
+        """Log-likelihood without the binomial coefficients, (...)."""
         eta = self.logit(common, deviation)
         each = self.positives * eta - self.count * np.logaddexp(0, eta)
         return np.asarray(each.sum(axis=(-2, -1)))
@@ -100,38 +74,14 @@ class ArrowGaussian:
     link: Floats
 
     def spread(self, design: Floats) -> Floats:
-        """Standard deviation of the logits.
-
-        Parameters
-        ----------
-        design : ndarray of shape (group, cell, basis)
-            Design matrices.
-
-        Returns
-        -------
-        ndarray of shape (group, cell)
-            Standard deviations.
-        """
+        """Standard deviation of the logits, (group, cell)."""
         through = design @ (self.root - self.link @ self.root)
         own = design @ self.group_root
         return np.asarray(np.sqrt((through**2).sum(axis=-1) + (own**2).sum(axis=-1)))
 
 
 def arrow_gaussian(regression: GroupedRegression, scale: Floats) -> ArrowGaussian:
-    """Find the Gaussian nearest to the posterior, at given scales of the deviations.
-
-    Parameters
-    ----------
-    regression : GroupedRegression
-        Model and data; common coefficients are standard normal before the data.
-    scale : ndarray of shape (basis,)
-        Prior standard deviations of the deviations.
-
-    Returns
-    -------
-    ArrowGaussian
-        Variational approximation, as `bayescal.inference.gaussian.variational_gaussian`.
-    """
+    """Find the Gaussian nearest to the posterior, at given scales of the deviations."""
     groups, _, basis = regression.design.shape
     centre, own = np.zeros(basis), np.zeros((groups, basis))
     value = _objective(regression, centre, own, scale)

@@ -40,24 +40,7 @@ def _draw(mean: Any, root: Any, rng: np.random.Generator | None = None, size: An
 
 
 def whitened_blocks(name: str, mean: Any, root: Any, dims: tuple[str, str]) -> Any:
-    """Add independent Normal(0, 1) variables in blocks.
-
-    Parameters
-    ----------
-    name : str
-        Name of the variable.
-    mean : pm.Data of shape (block, basis)
-        Centre of an approximate posterior of each block.
-    root : pm.Data of shape (block, basis, basis), upper triangular
-        Square roots of their covariances.
-    dims : tuple of str
-        Names of the dimensions, that of the blocks first.
-
-    Returns
-    -------
-    TensorVariable of shape (block, basis)
-        The variables. `mean` and `root` do not enter their distribution.
-    """
+    """Add independent Normal(0, 1) variables in blocks, (block, basis)."""
     return pm.CustomDist(
         name,
         mean,

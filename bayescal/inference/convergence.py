@@ -13,16 +13,6 @@ type Floats = NDArray[np.float64]
 def rhat(draws: Floats) -> Floats:
     """Rank-normalised split R-hat, the larger of that of the draws and of the folded draws.
 
-    Parameters
-    ----------
-    draws : ndarray of shape (quantity, chain, draw)
-        Draws; at least 2 chains of 4.
-
-    Returns
-    -------
-    ndarray of shape (quantity,)
-        R-hat, 1 at best; NaN with a single chain.
-
     Notes
     -----
     Equal to ``arviz.rhat``, which takes a hundred times as long, quantity by quantity.
@@ -40,36 +30,12 @@ def rhat(draws: Floats) -> Floats:
 
 
 def ess_bulk(draws: Floats) -> Floats:
-    """Effective sample size for the centre of the distributions.
-
-    Parameters
-    ----------
-    draws : ndarray of shape (quantity, chain, draw)
-        Draws.
-
-    Returns
-    -------
-    ndarray of shape (quantity,)
-        Sizes, equal to ``arviz.ess``.
-    """
+    """Effective sample size for the centre of the distributions, (quantity,)."""
     return _ess(_normal_scores(_halves(draws)))
 
 
 def ess_tail(draws: Floats, prob: tuple[float, float] = (0.05, 0.95)) -> Floats:
-    """Effective sample size for two quantiles, the smaller one.
-
-    Parameters
-    ----------
-    draws : ndarray of shape (quantity, chain, draw)
-        Draws.
-    prob : tuple of two floats, default (0.05, 0.95)
-        The quantiles' levels.
-
-    Returns
-    -------
-    ndarray of shape (quantity,)
-        Sizes, equal to ``arviz.ess(..., method="tail")``.
-    """
+    """Effective sample size for two quantiles, the smaller one, (quantity,)."""
     cuts = np.quantile(draws, prob, axis=(1, 2), keepdims=True)
     return np.minimum(*(_ess(_halves((draws <= cut).astype(float))) for cut in cuts))
 

@@ -43,18 +43,6 @@ def check(
 ) -> Health:
     """Judge draws.
 
-    Parameters
-    ----------
-    posterior : mapping of str to ndarray of shape (chain, draw, ...)
-        The quantities of interest.
-    sample_stats : mapping of str to ndarray of shape (chain, draw)
-        ``diverging`` and ``energy``.
-
-    Returns
-    -------
-    Health
-        Figures. A quantity that never varies has nothing to converge and is left out.
-
     References
     ----------
     .. [1] A. Vehtari et al., "Rank-Normalization, Folding, and Localization: An Improved R-hat",

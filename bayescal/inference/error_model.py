@@ -17,40 +17,14 @@ from bayescal.core.problem import Problem, pad
 
 
 def mass_of_rows(problem: Problem, size: int) -> Any:
-    """Add the shares of the population in each cell, given the rows alone.
-
-    Parameters
-    ----------
-    problem : Problem
-        Cells and bins.
-    size : int
-        Number of cells that arrays are padded to.
-
-    Returns
-    -------
-    TensorVariable of shape (cell,)
-        Dirichlet(count), as gammas over their sum; cells without rows have mass 0, not a density.
-        It has no data below it.
-    """
+    """Add the shares of the population in each cell, given the rows alone, (cell,)."""
     count = pad(problem.cells.count, size)
     gamma = pm.Gamma("gamma", np.maximum(count, 1), 1, dims="cell") * (count > 0)
     return gamma / gamma.sum()
 
 
 def add_errors(problem: Problem, rate: Any, mass: Any, size: int) -> None:
-    """Add label rates and gaps of the bins, and the calibration errors, to the model in context.
-
-    Parameters
-    ----------
-    problem : Problem
-        Cells and bins.
-    rate : TensorVariable of shape (cell,)
-        Label rates.
-    mass : TensorVariable of shape (cell,)
-        Shares of the population.
-    size : int
-        Number of cells that arrays are padded to.
-    """
+    """Add label rates and gaps of the bins, and the calibration errors, to the model in context."""
     n_bins = problem.bins.n_bins
     score = pm.Data("mean_score", pad(problem.cells.mean_score, size), dims="cell")
     member = pm.Data("membership", pad(problem.membership(), size, n_bins), dims=("cell", "bin"))

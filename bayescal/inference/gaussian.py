@@ -36,33 +36,11 @@ class BinomialRegression:
     positives: NDArray[Any]
 
     def logit(self, coef: Floats) -> Floats:
-        """Logit of the event's probability.
-
-        Parameters
-        ----------
-        coef : ndarray of shape (..., basis)
-            Coefficients.
-
-        Returns
-        -------
-        ndarray of shape (..., cell)
-            Logits.
-        """
+        """Logit of the event's probability, (..., cell)."""
         return np.asarray(self.offset + coef @ self.design.T)
 
     def log_likelihood(self, coef: Floats) -> Floats:
-        """Log-likelihood without the binomial coefficients, which no parameter changes.
-
-        Parameters
-        ----------
-        coef : ndarray of shape (..., basis)
-            Coefficients.
-
-        Returns
-        -------
-        ndarray of shape (...)
-            Sums over the cells.
-        """
+        """Log-likelihood without the binomial coefficients, which no parameter changes, (...)."""
         eta = self.logit(coef)
         return np.asarray((self.positives * eta - self.count * np.logaddexp(0, eta)).sum(axis=-1))
 
@@ -86,18 +64,6 @@ class Gaussian:
 def variational_gaussian(regression: BinomialRegression, max_steps: int = 100) -> Gaussian:
     """Find the Gaussian nearest to the posterior of the coefficients.
 
-    Parameters
-    ----------
-    regression : BinomialRegression
-        Model and data; the prior of the coefficients is standard normal.
-    max_steps : int, default 100
-        Newton steps at most.
-
-    Returns
-    -------
-    Gaussian
-        Minimiser of the Kullback-Leibler divergence from it to the posterior.
-
     Notes
     -----
     At the minimum the mean solves ``design' (positives - count E[p]) = mean`` and the precision is
@@ -109,13 +75,6 @@ def variational_gaussian(regression: BinomialRegression, max_steps: int = 100) -
     ----------
     .. [1] M. Opper and C. Archambeau, "The Variational Gaussian Approximation Revisited", Neural
        Computation 21, 2009, Eqs. (8) and (9).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> one = BinomialRegression(np.zeros(1), np.ones((1, 1)), np.array([4]), np.array([2]))
-    >>> round(float(variational_gaussian(one).mean[0]), 12)
-    0.0
     """
     mean, root = _mode(regression, max_steps)
     for _ in range(max_steps):

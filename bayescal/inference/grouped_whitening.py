@@ -64,26 +64,7 @@ def whitened_deviations(
     link: Any,
     dims: tuple[str, str],
 ) -> Any:
-    """Add independent Normal(0, scale) deviations of each group.
-
-    Parameters
-    ----------
-    name : str
-        Name of the variable.
-    scale : TensorVariable of shape (basis,)
-        Prior standard deviations.
-    common : TensorVariable of shape (basis,)
-        Common coefficients, that the sampler's coordinates lean on.
-    centre, group_centre, group_root, link : pm.Data
-        An `bayescal.inference.arrow.ArrowGaussian`.
-    dims : tuple of str
-        Names of the dimensions, group first.
-
-    Returns
-    -------
-    TensorVariable of shape (group, basis)
-        The deviations. Only `scale` enters their distribution.
-    """
+    """Add independent Normal(0, scale) deviations of each group, (group, basis)."""
     return pm.CustomDist(
         name,
         scale,

@@ -50,20 +50,7 @@ class Weighted:
         return float(weights.sum() ** 2 / (weights**2).sum())
 
     def resample(self, n: int, rng: np.random.Generator) -> Floats:
-        """Draw from the target: proposals in proportion to their weights.
-
-        Parameters
-        ----------
-        n : int
-            Number of draws.
-        rng : numpy.random.Generator
-            Source of randomness.
-
-        Returns
-        -------
-        ndarray of shape (n, basis)
-            Draws in random order, by systematic resampling.
-        """
+        """Draw from the target: proposals in proportion to their weights, (n, basis)."""
         weights = np.exp(self.log_weights - self.log_weights.max())
         ladder = (np.arange(n) + rng.random()) / n
         index = np.searchsorted(np.cumsum(weights) / weights.sum(), ladder)
@@ -77,36 +64,7 @@ def importance_sample(
     rng: np.random.Generator,
     degrees: float = math.inf,
 ) -> Weighted:
-    """Weigh draws of the proposal by the posterior.
-
-    Parameters
-    ----------
-    likelihood : Likelihood
-        Likelihood; the prior of the coefficients is standard normal.
-    proposal : Gaussian
-        Approximation of the posterior.
-    draws : int
-        Number of draws; they come in pairs mirrored at the proposal's mean.
-    rng : numpy.random.Generator
-        Source of randomness.
-    degrees : float, above 0, default inf
-        Degrees of freedom of the multivariate t that has the proposal's centre and shape; infinite
-        for the Gaussian itself. Fewer serve posteriors with longer tails.
-
-    Returns
-    -------
-    Weighted
-        Draws; `log_evidence` is that of the data.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayescal.inference.gaussian import BinomialRegression, variational_gaussian
-    >>> one = BinomialRegression(np.zeros(1), np.ones((1, 1)), np.array([9]), np.array([7]))
-    >>> fit = importance_sample(one, variational_gaussian(one), 1000, np.random.default_rng(20))
-    >>> fit.ess > 900
-    True
-    """
+    """Weigh draws of the proposal by the posterior."""
     size = len(proposal.mean)
     half = rng.standard_normal((-(-draws // 2), size))
     if np.isfinite(degrees):

@@ -28,27 +28,7 @@ def _draw(
 def logit_binomial(
     name: str, count: Any, logit_p: Any, log_coefficient: Any, observed: Any, dims: Any
 ) -> Any:
-    """Observe binomial counts.
-
-    Parameters
-    ----------
-    name : str
-        Name of the variable.
-    count : pm.Data of shape (cell,)
-        Numbers of rows.
-    logit_p : TensorVariable of shape (cell,)
-        Logit of the event's probability.
-    log_coefficient : pm.Data of shape (cell,)
-        `bayescal.core.binomial.log_binomial_coefficient` of count and observed.
-    observed : pm.Data of shape (cell,)
-        Numbers of events.
-    dims : str or tuple of str
-        Names of the dimensions.
-
-    Returns
-    -------
-    TensorVariable of shape (cell,)
-        The observed variable.
+    """Observe binomial counts, (cell,).
 
     Notes
     -----

@@ -12,26 +12,7 @@ from typing import Any
 
 @contextmanager
 def on_demand(name: str) -> Iterator[None]:
-    """Within the block, importing a module costs nothing until something of it is used.
-
-    Parameters
-    ----------
-    name : str
-        Name of the module. One that is loaded already stays as it is.
-
-    Yields
-    ------
-    None
-        What the block imports holds a stand-in, which loads the module at its first use. After the
-        block the module is imported as ever.
-
-    Examples
-    --------
-    >>> with on_demand("calendar"):
-    ...     import calendar
-    >>> calendar.isleap(2024)
-    True
-    """
+    """Within the block, importing a module costs nothing until something of it is used."""
     if name in sys.modules:
         yield
         return

@@ -16,16 +16,6 @@ from pytensor.graph.traversal import ancestors
 def density_core(model: pm.Model) -> pm.Model:
     """Leave out what leads neither to an observed variable nor to a potential.
 
-    Parameters
-    ----------
-    model : pm.Model
-        A model.
-
-    Returns
-    -------
-    pm.Model
-        A copy without variables that are known in closed form or computed from the others' draws.
-
     Notes
     -----
     PyMC's own ``prune_vars_detached_from_observed`` refuses models with potentials, as it cannot

@@ -93,32 +93,7 @@ class CompiledModel:
         target_accept: float = 0.8,
         max_depth: int = 10,
     ) -> Sampled:
-        """Draw from the posterior given other data.
-
-        Parameters
-        ----------
-        data : mapping of str to ndarray
-            Values of the model's pm.Data; those not named keep the values of the model.
-        draws, tune, chains : int
-            Draws kept and tuning draws a chain, and chains.
-        seed : int, optional
-            Same seed, same draws.
-        target_accept : float, in (0, 1)
-            Acceptance that the step size is tuned to.
-        max_depth : int
-            A trajectory takes at most ``2**max_depth - 1`` leapfrog steps.
-
-        Returns
-        -------
-        Sampled
-            Draws and statistics.
-
-        Raises
-        ------
-        InputError
-            If an array is unknown to the model or has another shape than at compilation, or holds
-            whole numbers too large for it.
-        """
+        """Draw from the posterior given other data."""
         values = self._checked(data)
         density_args = [values[name] for name in self.log_density_data]
         log_density = self.log_density
@@ -177,18 +152,6 @@ class CompiledModel:
 
 def compile_model(model: pm.Model) -> CompiledModel:
     """Compile the part of a model that the data inform.
-
-    Parameters
-    ----------
-    model : pm.Model
-        A model with continuous free variables and pm.Data. What leads neither to an observed
-        variable nor to a potential is left out: it is known in closed form or computed from the
-        draws.
-
-    Returns
-    -------
-    CompiledModel
-        The compiled model.
 
     Notes
     -----

@@ -38,19 +38,6 @@ class SmoothLikelihood(Protocol):
 def smooth_gaussian(likelihood: SmoothLikelihood, max_steps: int = 50) -> Gaussian:
     """Find the Gaussian that is nearest to a posterior, as far as its own draws can tell.
 
-    Parameters
-    ----------
-    likelihood : SmoothLikelihood
-        Likelihood; the prior of the coefficients is standard normal.
-    max_steps : int, default 50
-        Newton steps at most, to the mode and from there.
-
-    Returns
-    -------
-    Gaussian
-        Its mean is where the gradient averages to 0, its precision the average information, both
-        over 64 fixed draws of itself, mirrored at the mean.
-
     Notes
     -----
     These are the conditions of the variational Gaussian [1]_ with the expected information in place

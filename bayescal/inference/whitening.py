@@ -43,22 +43,6 @@ def _draw(mean: Any, root: Any, rng: np.random.Generator | None = None, size: An
 def whitened_normal(name: str, mean: Any, root: Any, dims: str) -> Any:
     """Add independent Normal(0, 1) variables, sampled where `mean` and `root` say the posterior is.
 
-    Parameters
-    ----------
-    name : str
-        Name of the variable.
-    mean : pm.Data of shape (basis,)
-        Centre of an approximate posterior.
-    root : pm.Data of shape (basis, basis), upper triangular
-        Square root of its covariance.
-    dims : str
-        Name of the dimension.
-
-    Returns
-    -------
-    TensorVariable of shape (basis,)
-        The variables. `mean` and `root` do not enter their distribution.
-
     Notes
     -----
     With 1e8 rows the posterior of a curve's coefficients is a needle in 30 dimensions, with 100

@@ -141,18 +141,7 @@ def _draw_triangle(ax: Axes, held: CredalRows, place: int) -> None:
 
 
 def between(lower: Floats, upper: Floats) -> Floats:
-    """Corners of the set of class probabilities between bounds.
-
-    Parameters
-    ----------
-    lower, upper : ndarray of shape (3,), in [0, 1]
-        Bounds of three classes.
-
-    Returns
-    -------
-    ndarray of shape (corner, 3)
-        Probabilities, in order around the set; none where the set is empty.
-    """
+    """Corners of the set of class probabilities between bounds, (corner, 3)."""
     corners = np.eye(_THREE)
     for k in range(_THREE):
         for sign, end in ((1.0, lower[k]), (-1.0, upper[k])):

@@ -68,22 +68,7 @@ def plot_posterior(tree: xr.DataTree, var: str = "ece", prob: float = 0.9) -> Fi
 
 
 def panels(tree: xr.DataTree, found: list[Case]) -> tuple[Figure, list[Axes]]:
-    """Make a grid of panels, one a case, without the axes that stay empty.
-
-    Parameters
-    ----------
-    tree : xarray.DataTree
-        A result.
-    found : list of Case
-        What the panels are of.
-
-    Returns
-    -------
-    figure : matplotlib.figure.Figure
-        The figure.
-    axes : list of matplotlib.axes.Axes
-        As many as cases.
-    """
+    """Make a grid of panels, one a case, without the axes that stay empty."""
     columns = min(COLUMNS, len(found))
     rows = -(-len(found) // columns)
     width = 5.2 if columns == 1 else max(2.2 * columns, 5.2)
@@ -97,15 +82,7 @@ def panels(tree: xr.DataTree, found: list[Case]) -> tuple[Figure, list[Axes]]:
 
 
 def name_below(axes: list[Axes], name: str) -> None:
-    """Name the horizontal axis under the lowest panel of each column.
-
-    Parameters
-    ----------
-    axes : list of matplotlib.axes.Axes
-        Panels, row by row.
-    name : str
-        What the axis shows.
-    """
+    """Name the horizontal axis under the lowest panel of each column."""
     for ax in axes[-COLUMNS:]:
         ax.set_xlabel(name, fontsize=style.TEXT_SIZE, color=style.INK)
 

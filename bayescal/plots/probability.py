@@ -75,25 +75,7 @@ def plot_probability(
 
 
 def curve_of(rows: CredalRows, class_: str | None) -> int:
-    """Find the curve of a class.
-
-    Parameters
-    ----------
-    rows : CredalRows
-        Rows of a case.
-    class_ : str or None
-        Its name; the first curve if not given.
-
-    Returns
-    -------
-    int
-        Its place.
-
-    Raises
-    ------
-    InputError
-        If the result has no curve of that class.
-    """
+    """Find the curve of a class."""
     if class_ is None:
         return 0
     if class_ not in rows.curves:

@@ -27,26 +27,7 @@ _DASHES: Final[tuple[tuple[int, tuple[int, ...]], ...]] = ((0, ()), (0, (2, 1)))
 
 
 def plot_row_sensitivity(tree: xr.DataTree, prob: float = 0.9) -> Figure:
-    """Draw bounds and posterior medians of rows under each prior.
-
-    Parameters
-    ----------
-    tree : xarray.DataTree
-        What `bayescal.prior_sensitivity` returned for `bayescal.credal`.
-    prob : float, in (0, 1), default 0.9
-        Level of the bounds.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        A panel a classifier and class: up to 16 rows in the order of their score, a line a prior.
-        A note above says so if decisions do not survive.
-
-    Raises
-    ------
-    InputError
-        If it is a result of one prior.
-    """
+    """Draw bounds and posterior medians of rows under each prior."""
     found = row_conclusions(tree, prob)
     gathered = without_prior(schema.cases(tree))
     panels = [

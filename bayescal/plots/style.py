@@ -61,20 +61,7 @@ class ResultFigure(Figure):
 
 
 def new_figure(width: float, height: float, notes: Sequence[Note] = ()) -> Figure:
-    """Make an empty figure with room for its notes.
-
-    Parameters
-    ----------
-    width, height : float
-        Size in inches of what is to be drawn; the notes come on top of it.
-    notes : sequence of Note
-        Warnings that the reader must not miss.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        Not known to pyplot, so that nothing has to be closed.
-    """
+    """Make an empty figure with room for its notes."""
     blocks = [_wrap(note.text, width) for note in notes]
     inches = [block.count("\n") * _LINE_INCHES + _LINE_INCHES + _NOTE_PADDING for block in blocks]
     total = height + sum(inches)
@@ -114,20 +101,7 @@ def _write_note(figure: Figure, note: Note, block: str, place: tuple[float, floa
 
 
 def notes_for(tree: xr.DataTree, shown: Sequence[Case]) -> list[Note]:
-    """Collect what a reader of these cases must be warned of.
-
-    Parameters
-    ----------
-    tree : xarray.DataTree
-        A result.
-    shown : sequence of Case
-        The cases that the figure shows.
-
-    Returns
-    -------
-    list of Note
-        Red if one of them did not converge, amber if one may jump or the status says more.
-    """
+    """Collect what a reader of these cases must be warned of."""
     status = str(tree.attrs["status"])
     failed = not _all_converged(tree, shown)
     jumps = [case.label for case in shown if _flag(tree, "jump_flag", case)]
@@ -165,25 +139,7 @@ def _wrap(text: str, width: float) -> str:
 
 
 def shorten(name: str, length: int = NAME_LENGTH) -> str:
-    """Cut a name in its middle, since names of one family differ at their ends.
-
-    Parameters
-    ----------
-    name : str
-        A user's name for something.
-    length : int
-        Longest result.
-
-    Returns
-    -------
-    str
-        One line of at most `length` characters.
-
-    Examples
-    --------
-    >>> shorten("resnet50-imagenet-augmented-seed-17", 20)
-    'resnet50-...-seed-17'
-    """
+    """Cut a name in its middle, since names of one family differ at their ends."""
     line = " ".join(name.split())
     if len(line) <= length:
         return line
@@ -192,15 +148,7 @@ def shorten(name: str, length: int = NAME_LENGTH) -> str:
 
 
 def dress(ax: Axes, *, grid: str | None = None) -> None:
-    """Take the frame off an axes and set its text.
-
-    Parameters
-    ----------
-    ax : matplotlib.axes.Axes
-        What to dress.
-    grid : {"x", "y"}, optional
-        Along which axis to draw pale lines.
-    """
+    """Take the frame off an axes and set its text."""
     ax.set_facecolor("white")
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
@@ -219,50 +167,20 @@ def dress(ax: Axes, *, grid: str | None = None) -> None:
 
 
 def title(ax: Axes, text: str, **kwargs: Any) -> None:
-    """Set a title at the left, taking the text as it is.
-
-    Parameters
-    ----------
-    ax : matplotlib.axes.Axes
-        Whose title.
-    text : str
-        A dollar sign in it starts no formula.
-    **kwargs
-        Properties of the text.
-    """
+    """Set a title at the left, taking the text as it is."""
     kwargs = {"fontsize": TITLE_SIZE, "color": INK, "loc": "left", **kwargs}
     ax.set_title(text, **kwargs).set_parse_math(False)
 
 
 def case_title(ax: Axes, tree: xr.DataTree, case: Case) -> None:
-    """Head the panel of a case with its name, in red if its fit did not converge.
-
-    Parameters
-    ----------
-    ax : matplotlib.axes.Axes
-        The panel.
-    tree : xarray.DataTree
-        A result.
-    case : Case
-        What the panel shows.
-    """
+    """Head the panel of a case with its name, in red if its fit did not converge."""
     fine = case_converged(tree, case)
     text = shorten(case.label, 26) if fine else f"{shorten(case.label, 12)} {NOT_CONVERGED}"
     title(ax, text, fontsize=TEXT_SIZE, color=INK if fine else RED)
 
 
 def legend(figure: Figure, entries: Mapping[str, Artist], columns: int = 2) -> None:
-    """Explain the marks of a figure in one block below its axes.
-
-    Parameters
-    ----------
-    figure : matplotlib.figure.Figure
-        The figure.
-    entries : mapping of str to Artist
-        What each mark means.
-    columns : int
-        How many entries stand side by side.
-    """
+    """Explain the marks of a figure in one block below its axes."""
     figure.legend(
         list(entries.values()),
         list(entries),
@@ -276,12 +194,6 @@ def legend(figure: Figure, entries: Mapping[str, Artist], columns: int = 2) -> N
 
 
 def as_written(texts: Iterable[Text]) -> None:
-    """Take texts as they are, so that a dollar sign in a user's name starts no formula.
-
-    Parameters
-    ----------
-    texts : iterable of matplotlib.text.Text
-        What may hold a user's words.
-    """
+    """Take texts as they are, so that a dollar sign in a user's name starts no formula."""
     for text in texts:
         text.set_parse_math(False)

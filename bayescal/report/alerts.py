@@ -31,18 +31,7 @@ class Alert:
 
 
 def alerts(view: View) -> list[Alert]:
-    """List the boxes of a result, the loudest first.
-
-    Parameters
-    ----------
-    view : View
-        The result.
-
-    Returns
-    -------
-    list of Alert
-        Empty when all is well and the draws come from MCMC.
-    """
+    """List the boxes of a result, the loudest first."""
     boxes = []
     status = view.text("status", "ok")
     told = status == "ok"

@@ -12,20 +12,7 @@ _PLURALS = {schema.CLASSIFIER: "classifiers", schema.CLASS: "classes", schema.GR
 
 
 def answer_of(view: View, case: schema.Case) -> Answer | None:
-    """Read the answer for one case.
-
-    Parameters
-    ----------
-    view : View
-        The result.
-    case : Case
-        One of its cases.
-
-    Returns
-    -------
-    Answer or None
-        None where the result has no calibration error.
-    """
+    """Read the answer for one case."""
     ends = view.interval(view.target, case) if view.target else None
     if view.target is None or ends is None:
         return None
@@ -50,35 +37,13 @@ def _kind(view: View) -> str:
 
 
 def answers(view: View) -> list[Answer]:
-    """Read the answers for all cases, from the smallest error to the largest.
-
-    Parameters
-    ----------
-    view : View
-        The result.
-
-    Returns
-    -------
-    list of Answer
-        Empty where the result has no calibration error.
-    """
+    """Read the answers for all cases, from the smallest error to the largest."""
     found = [answer_of(view, case) for case in view.cases]
     return sorted((one for one in found if one is not None), key=lambda answer: answer.point)
 
 
 def among(view: View) -> str:
-    """Say what the cases of a result are.
-
-    Parameters
-    ----------
-    view : View
-        The result.
-
-    Returns
-    -------
-    str
-        "Of 7 classifiers", "Of 30 cases (3 classifiers, 10 classes)".
-    """
+    """Say what the cases of a result are."""
     sizes = {
         dim: view.tree[schema.POSTERIOR].sizes[dim]
         for dim in view.dims_of_cases
@@ -91,18 +56,7 @@ def among(view: View) -> str:
 
 
 def best_two(view: View) -> tuple[str, float, str] | None:
-    """Name the classifier most probably best, its probability, and the runner-up.
-
-    Parameters
-    ----------
-    view : View
-        The result.
-
-    Returns
-    -------
-    tuple of (str, float, str) or None
-        None unless the cases are classifiers on the same rows.
-    """
+    """Name the classifier most probably best, its probability, and the runner-up."""
     only_classifiers = view.dims_of_cases == (schema.CLASSIFIER,)
     paired = view.has(schema.PAIRING, "correlation")
     if view.target is None or not (only_classifiers and paired):

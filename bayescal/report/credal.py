@@ -68,18 +68,7 @@ class Block:
 
 
 def credal_answer(view: View) -> Markup:
-    """Say how many rows are decided, for what, and how many stay open.
-
-    Parameters
-    ----------
-    view : View
-        A result of class probabilities.
-
-    Returns
-    -------
-    markupsafe.Markup
-        The answer.
-    """
+    """Say how many rows are decided, for what, and how many stay open."""
     rows = {case: credal_rows(view.tree, case, view.prob) for case in view.cases}
     several_cases = len(rows) > 1
     return render(
@@ -137,18 +126,7 @@ def _decided(view: View, case: schema.Case, rows: CredalRows) -> Markup:
 
 
 def credal_table(view: View) -> Markup:
-    """Show the summary of every classifier.
-
-    Parameters
-    ----------
-    view : View
-        A result of class probabilities.
-
-    Returns
-    -------
-    markupsafe.Markup
-        The table.
-    """
+    """Show the summary of every classifier."""
     frame = summary(view.tree, view.prob)
     failed = NOT_CONVERGED in set(frame["status"])
     names = [name for name in _TITLES if name != "status" or failed]
@@ -176,18 +154,7 @@ def _cell(name: str, value: str | float) -> str:
 
 
 def credal_plots(view: View) -> Markup:
-    """Draw probabilities against scores, decisions, and credal sets of a few rows.
-
-    Parameters
-    ----------
-    view : View
-        A result of class probabilities.
-
-    Returns
-    -------
-    markupsafe.Markup
-        Pictures of the first classifiers.
-    """
+    """Draw probabilities against scores, decisions, and credal sets of a few rows."""
     per_case = 2 if len(view.names("classes")) == 2 else MOST_CURVES
     shown = view.cases[: max(MOST_PICTURES // per_case, 1)]
     return render(
@@ -243,18 +210,7 @@ def _sets(view: View, case: schema.Case, name: str) -> Image:
 
 
 def credal_section(view: View) -> Markup:
-    """Explain the intervals, and list rows with what is decided on them.
-
-    Parameters
-    ----------
-    view : View
-        A result of class probabilities.
-
-    Returns
-    -------
-    markupsafe.Markup
-        The section.
-    """
+    """Explain the intervals, and list rows with what is decided on them."""
     return render(
         "sections/credal.html.j2",
         blocks=[_block(view, case) for case in view.cases],

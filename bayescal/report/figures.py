@@ -58,18 +58,6 @@ def image(draw: Callable[[], Figure], *, alt: str, caption: str = "", name: str 
 
     An image element keeps the figure's own ids and styles apart from the page, and nothing within
     it can run.
-
-    Parameters
-    ----------
-    draw : callable
-        Makes the figure.
-    alt, caption, name : str
-        As in `Image`.
-
-    Returns
-    -------
-    Image
-        As SVG, or as PNG where the SVG is heavy.
     """
     settings: Any = {"svg.fonttype": "none", "svg.hashsalt": "bayescal", "font.sans-serif": FONTS}
     with mpl.rc_context(settings), warnings.catch_warnings():
@@ -91,18 +79,7 @@ def _address(figure: Figure) -> str:
 
 
 def to_svg(figure: Figure) -> str:
-    """Write a figure as SVG without date, comments and characters that XML forbids.
-
-    Parameters
-    ----------
-    figure : matplotlib.figure.Figure
-        The figure.
-
-    Returns
-    -------
-    str
-        The SVG.
-    """
+    """Write a figure as SVG without date, comments and characters that XML forbids."""
     buffer = io.StringIO()
     figure.savefig(buffer, format="svg", metadata={"Date": None})
     svg = buffer.getvalue()

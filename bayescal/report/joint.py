@@ -48,18 +48,7 @@ class Winner:
 
 
 def joint_answer(view: View) -> Markup:
-    """Say who is best, with what probability, and what is assumed.
-
-    Parameters
-    ----------
-    view : View
-        A result with all classifiers in one posterior.
-
-    Returns
-    -------
-    markupsafe.Markup
-        The answer.
-    """
+    """Say who is best, with what probability, and what is assumed."""
     rankings = _rankings(view)
     groups = _groups(view)
     return render(
@@ -192,18 +181,7 @@ def _value(view: View, var: str, case: schema.Case) -> str:
 
 
 def joint_table(view: View) -> Markup:
-    """Show every metric of every classifier, beside other estimates of it.
-
-    Parameters
-    ----------
-    view : View
-        A result with all classifiers in one posterior.
-
-    Returns
-    -------
-    markupsafe.Markup
-        The table.
-    """
+    """Show every metric of every classifier, beside other estimates of it."""
     frame = summary(view.tree, view.prob)
     failed = set(frame["status"]) != {OK}
     titles = ["Metric", "Mean", "Median", f"{percent(view.prob)} interval"]
@@ -231,18 +209,7 @@ def _number(value: float | None) -> str:
 
 
 def joint_plots(view: View) -> Markup | None:
-    """Draw the metrics of all classifiers, and the probability of each rank.
-
-    Parameters
-    ----------
-    view : View
-        A result with all classifiers in one posterior.
-
-    Returns
-    -------
-    markupsafe.Markup or None
-        None with more rows than a picture can hold.
-    """
+    """Draw the metrics of all classifiers, and the probability of each rank."""
     if len(view.cases) > MOST_ROWS:
         return None
     drawn = [var for var in DRAWN if view.has(schema.POSTERIOR, var)]

@@ -14,18 +14,7 @@ MOST_MEANS = 8
 
 
 def means_over_classes(view: View) -> list[Markup]:
-    """Say the mean over classes of the calibration error, classifier by classifier.
-
-    Parameters
-    ----------
-    view : View
-        The result.
-
-    Returns
-    -------
-    list of markupsafe.Markup
-        One sentence a classifier and group; empty without classes, or with too many to read.
-    """
+    """Say the mean over classes of the calibration error, classifier by classifier."""
     if view.target is None:
         return []
     found = marginals(view.tree, view.target, view.prob)

@@ -11,23 +11,7 @@ LONGEST = 64
 
 
 def plain(name: str) -> Markup:
-    """Set a name so that its writing direction does not touch the text around it.
-
-    Parameters
-    ----------
-    name : str
-        Any text.
-
-    Returns
-    -------
-    markupsafe.Markup
-        Escaped; a name that is cut has the whole of it as tooltip.
-
-    Examples
-    --------
-    >>> str(plain("a<b"))
-    '<bdi>a&lt;b</bdi>'
-    """
+    """Set a name so that its writing direction does not touch the text around it."""
     short = shorten(name, LONGEST)
     if short == name:
         return Markup("<bdi>{}</bdi>").format(name)
@@ -35,21 +19,5 @@ def plain(name: str) -> Markup:
 
 
 def named(name: str) -> Markup:
-    """Set a name in bold, for running text.
-
-    Parameters
-    ----------
-    name : str
-        Any text.
-
-    Returns
-    -------
-    markupsafe.Markup
-        Escaped.
-
-    Examples
-    --------
-    >>> str(named("a<b"))
-    '<strong><bdi>a&lt;b</bdi></strong>'
-    """
+    """Set a name in bold, for running text."""
     return Markup("<strong>{}</strong>").format(plain(name))

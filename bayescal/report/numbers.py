@@ -9,27 +9,7 @@ MISSING = "–"
 
 
 def decimals(low: float, high: float, *, least: int = 3, most: int = 6) -> int:
-    """Return how many decimals show two significant digits of an interval's width.
-
-    Parameters
-    ----------
-    low, high : float
-        The ends of the interval.
-    least, most : int
-        The answer is kept between these.
-
-    Returns
-    -------
-    int
-        Number of digits after the decimal point.
-
-    Examples
-    --------
-    >>> decimals(0.018, 0.047)
-    3
-    >>> decimals(0.00081, 0.00093)
-    5
-    """
+    """Return how many decimals show two significant digits of an interval's width."""
     width = abs(high - low)
     if not math.isfinite(width) or width == 0.0:
         return least
@@ -37,25 +17,7 @@ def decimals(low: float, high: float, *, least: int = 3, most: int = 6) -> int:
 
 
 def fixed(value: float | None, digits: int = 3) -> str:
-    """Write a number with a fixed number of decimals and a true minus sign.
-
-    Parameters
-    ----------
-    value : float or None
-        The number; ``None`` and NaN are written as a dash.
-    digits : int
-        Number of decimals.
-
-    Returns
-    -------
-    str
-        The number in words fit for running text.
-
-    Examples
-    --------
-    >>> fixed(0.03142), fixed(None)
-    ('0.031', '–')
-    """
+    """Write a number with a fixed number of decimals and a true minus sign."""
     if value is None or math.isnan(value):
         return MISSING
     if math.isinf(value):
@@ -67,25 +29,7 @@ def fixed(value: float | None, digits: int = 3) -> str:
 
 
 def error(value: float | None, digits: int = 3) -> str:
-    """Write a calibration error, so that only one that is exactly 0 reads as 0.
-
-    Parameters
-    ----------
-    value : float or None
-        The error, at least 0.
-    digits : int
-        Number of decimals.
-
-    Returns
-    -------
-    str
-        A small error is written as a bound.
-
-    Examples
-    --------
-    >>> error(0.0), error(0.00004), error(0.0312)
-    ('0', '< 0.001', '0.031')
-    """
+    """Write a calibration error, so that only one that is exactly 0 reads as 0."""
     if value is None or math.isnan(value):
         return MISSING
     if value == 0.0:
@@ -95,44 +39,12 @@ def error(value: float | None, digits: int = 3) -> str:
 
 
 def in_words(number: str) -> str:
-    """Put words for the signs of a number that is written as a bound.
-
-    Parameters
-    ----------
-    number : str
-        What `error` or `probability` wrote.
-
-    Returns
-    -------
-    str
-        The same for running text.
-
-    Examples
-    --------
-    >>> in_words("< 0.001")
-    'below 0.001'
-    """
+    """Put words for the signs of a number that is written as a bound."""
     return number.replace("< ", "below ").replace("> ", "above ")
 
 
 def probability(value: float | None) -> str:
-    """Write a probability; one that would round to 0 or 1 is written as a bound.
-
-    Parameters
-    ----------
-    value : float or None
-        The probability, in [0, 1].
-
-    Returns
-    -------
-    str
-        Two decimals in the middle, three near the ends.
-
-    Examples
-    --------
-    >>> probability(0.4242), probability(0.9999), probability(1e-9)
-    ('0.42', '> 0.999', '< 0.001')
-    """
+    """Write a probability; one that would round to 0 or 1 is written as a bound."""
     if value is None or math.isnan(value):
         return MISSING
     if value < 0.001:
@@ -143,67 +55,19 @@ def probability(value: float | None) -> str:
 
 
 def count(value: float | None) -> str:
-    """Write a whole number with commas between thousands.
-
-    Parameters
-    ----------
-    value : float or None
-        The number; it is rounded to a whole one.
-
-    Returns
-    -------
-    str
-        The number.
-
-    Examples
-    --------
-    >>> count(1234567)
-    '1,234,567'
-    """
+    """Write a whole number with commas between thousands."""
     if value is None or not math.isfinite(value):
         return MISSING
     return f"{round(value):,}"
 
 
 def percent(value: float) -> str:
-    """Write a share as a percentage, without decimals it does not need.
-
-    Parameters
-    ----------
-    value : float
-        The share, in [0, 1].
-
-    Returns
-    -------
-    str
-        The percentage.
-
-    Examples
-    --------
-    >>> percent(0.9), percent(0.975)
-    ('90%', '97.5%')
-    """
+    """Write a share as a percentage, without decimals it does not need."""
     return f"{100 * value:.6g}%"
 
 
 def several(names: list[str]) -> str:
-    """Join names with commas and a final "and".
-
-    Parameters
-    ----------
-    names : list of str
-        What to join.
-
-    Returns
-    -------
-    str
-        The list in words.
-
-    Examples
-    --------
-    >>> several(["a", "b", "c"])
-    'a, b and c'
-    """
+    """Join names with commas and a final "and"."""
     if len(names) < 2:
         return "".join(names)
     return f"{', '.join(names[:-1])} and {names[-1]}"

@@ -23,27 +23,7 @@ def page(
     title: str = "Calibration report",
     prob: float = 0.9,
 ) -> Markup:
-    """Render the report.
-
-    Parameters
-    ----------
-    results : xarray.DataTree or sequence of xarray.DataTree
-        One result or several.
-    title : str
-        Heading of the page.
-    prob : float
-        Probability of the credible intervals, in (0, 1).
-
-    Returns
-    -------
-    markupsafe.Markup
-        The whole HTML document.
-
-    Raises
-    ------
-    InputError
-        There is no result, or one that is not a result, or `prob` is not in (0, 1).
-    """
+    """Render the report."""
     views = _views(results, prob)
     parts = [
         {"id": section.id, "title": section.title, "short": section.short, "body": body}

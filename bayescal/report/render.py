@@ -14,13 +14,7 @@ from bayescal.report.names import plain
 
 @cache
 def environment() -> Environment:
-    """Return the environment of the report's templates.
-
-    Returns
-    -------
-    jinja2.Environment
-        Escapes whatever is not `markupsafe.Markup`; an unknown name in a template is an error.
-    """
+    """Return the environment of the report's templates."""
     env = Environment(
         loader=PackageLoader("bayescal.report"),
         autoescape=True,
@@ -39,36 +33,12 @@ def environment() -> Environment:
 
 
 def render(template: str, **context: Any) -> Markup:
-    """Fill a template.
-
-    Parameters
-    ----------
-    template : str
-        Its path below ``templates``.
-    **context
-        What the template names.
-
-    Returns
-    -------
-    markupsafe.Markup
-        HTML, safe to put into another template.
-    """
+    """Fill a template."""
     return Markup(environment().get_template(template).render(**context))
 
 
 def source(template: str) -> Markup:
-    """Return the text of one of the project's own files, unfilled and unescaped.
-
-    Parameters
-    ----------
-    template : str
-        Its path below ``templates``.
-
-    Returns
-    -------
-    markupsafe.Markup
-        The text.
-    """
+    """Return the text of one of the project's own files, unfilled and unescaped."""
     env = environment()
     assert env.loader is not None
     return Markup(env.loader.get_source(env, template)[0])

@@ -40,20 +40,7 @@ class Section:
 
 
 def for_each(render_one: RenderOne) -> Render:
-    """Make a section of one result into a section of several.
-
-    Parameters
-    ----------
-    render_one : callable
-        From one `View` to HTML, or to None where the result has nothing for this section.
-
-    Returns
-    -------
-    callable
-        From several views to one piece of HTML: each part under the heading of its result, parts
-        that say the same under all of theirs, and without a heading where the report holds only
-        one result.
-    """
+    """Make a section of one result into a section of several."""
 
     def render_all(views: Sequence[View]) -> Markup | None:
         parts: dict[Markup, list[str]] = {}

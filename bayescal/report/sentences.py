@@ -73,25 +73,7 @@ class Answer:
 
 
 def error_sentence(answer: Answer, *, quick: bool = False) -> Markup:
-    """Say how large the calibration error is.
-
-    Parameters
-    ----------
-    answer : Answer
-        The numbers of the case.
-    quick : bool
-        Whether they were made without MCMC.
-
-    Returns
-    -------
-    markupsafe.Markup
-        One sentence.
-
-    Examples
-    --------
-    >>> print(error_sentence(Answer("vit", 0.031, 0.018, 0.047, 0.9)).striptags())
-    The calibration error of vit is 0.031 (90% credible interval 0.018 to 0.047).
-    """
+    """Say how large the calibration error is."""
     how = "; quick, without MCMC" if quick else ""
     return Markup(
         "The calibration error of {name} is <b>{point}</b> ({prob} credible interval {range}{how})."
@@ -105,23 +87,7 @@ def error_sentence(answer: Answer, *, quick: bool = False) -> Markup:
 
 
 def plug_in_sentence(answer: Answer) -> str:
-    """Set the plug-in estimate beside the posterior.
-
-    Parameters
-    ----------
-    answer : Answer
-        The numbers of the case.
-
-    Returns
-    -------
-    str
-        One sentence, or "" without a plug-in estimate.
-
-    Examples
-    --------
-    >>> plug_in_sentence(Answer("vit", 0.031, 0.018, 0.047, 0.9, plug_in=0.044))
-    'The plug-in ECE is 0.044.'
-    """
+    """Set the plug-in estimate beside the posterior."""
     if answer.plug_in is None:
         return ""
     text = f"The plug-in ECE is {in_words(answer.plug_in_text)}"
@@ -133,23 +99,7 @@ def plug_in_sentence(answer: Answer) -> str:
 
 
 def calibrated_sentence(answer: Answer) -> str:
-    """Say how probable it is that the case is calibrated, and what that means.
-
-    Parameters
-    ----------
-    answer : Answer
-        The numbers of the case.
-
-    Returns
-    -------
-    str
-        One sentence, or "" where the model has no such probability.
-
-    Examples
-    --------
-    >>> calibrated_sentence(Answer("vit", 0.03, 0.02, 0.05, 0.9, p_calibrated=0.02))
-    'The posterior probability that it is calibrated is 0.02: it is miscalibrated.'
-    """
+    """Say how probable it is that the case is calibrated, and what that means."""
     if answer.p_calibrated is None:
         return ""
     if answer.p_calibrated < UNLIKELY:
@@ -165,25 +115,7 @@ def calibrated_sentence(answer: Answer) -> str:
 
 
 def best_sentence(name: str, prob: float) -> Markup:
-    """Name the best calibrated classifier and the probability that it is.
-
-    Parameters
-    ----------
-    name : str
-        The classifier most often best among the draws.
-    prob : float
-        Posterior probability that its calibration error is the smallest.
-
-    Returns
-    -------
-    markupsafe.Markup
-        One sentence.
-
-    Examples
-    --------
-    >>> print(best_sentence("vit", 0.83).striptags())
-    vit is the best calibrated with probability 0.83.
-    """
+    """Name the best calibrated classifier and the probability that it is."""
     text = "{} is the best calibrated with probability {}."
     if prob < LIKELY:
         text = "No classifier is clearly the best calibrated; {} leads with probability {}."
@@ -191,25 +123,7 @@ def best_sentence(name: str, prob: float) -> Markup:
 
 
 def best_error_sentence(best: Answer, worst: Answer) -> Markup:
-    """Say how large the errors of the best and of the worst classifier are.
-
-    Parameters
-    ----------
-    best, worst : Answer
-        Their numbers.
-
-    Returns
-    -------
-    markupsafe.Markup
-        One sentence, to follow one that names the best.
-
-    Examples
-    --------
-    >>> vit, gbm = Answer("vit", 0.03, 0.02, 0.05, 0.9), Answer("gbm", 0.08, 0.07, 0.09, 0.9)
-    >>> print(best_error_sentence(vit, gbm).striptags())
-    Its calibration error is 0.030 (0.020 to 0.050); the largest is that of gbm: 0.080 (0.070 to \
-0.090).
-    """
+    """Say how large the errors of the best and of the worst classifier are."""
     return Markup(
         "Its calibration error is <b>{}</b> ({}); the largest is that of {}: <b>{}</b> ({})."
     ).format(
@@ -222,27 +136,7 @@ def best_error_sentence(best: Answer, worst: Answer) -> Markup:
 
 
 def extremes_sentence(among: str, smallest: Answer, largest: Answer) -> Markup:
-    """Say which cases have the smallest and the largest error.
-
-    Parameters
-    ----------
-    among : str
-        What the cases are: "Of 7 classes".
-    smallest, largest : Answer
-        The numbers of the two.
-
-    Returns
-    -------
-    markupsafe.Markup
-        One sentence.
-
-    Examples
-    --------
-    >>> cat, dog = Answer("cat", 0.03, 0.02, 0.05, 0.9), Answer("dog", 0.08, 0.07, 0.09, 0.9)
-    >>> print(extremes_sentence("Of 7 classes", cat, dog).striptags())
-    Of 7 classes, the largest calibration error is that of dog: 0.080 (0.070 to 0.090); the \
-smallest is that of cat: 0.030 (0.020 to 0.050).
-    """
+    """Say which cases have the smallest and the largest error."""
     return Markup(
         "{}, the largest calibration error is that of {}: <b>{}</b> ({}); "
         "the smallest is that of {}: <b>{}</b> ({})."
@@ -254,23 +148,7 @@ smallest is that of cat: 0.030 (0.020 to 0.050).
 
 
 def alt_text(answer: Answer) -> str:
-    """Say what a picture of one case shows, for those who do not see it.
-
-    Parameters
-    ----------
-    answer : Answer
-        The numbers of the case.
-
-    Returns
-    -------
-    str
-        One sentence, without markup.
-
-    Examples
-    --------
-    >>> alt_text(Answer("vit", 0.031, 0.018, 0.047, 0.9, plug_in=0.044))
-    'Calibration error 0.031, 90% interval 0.018 to 0.047; plug-in ECE 0.044.'
-    """
+    """Say what a picture of one case shows, for those who do not see it."""
     text = (
         f"Calibration error {answer.point_text}, {percent(answer.prob)} interval "
         f"{answer.range_text}"
@@ -281,27 +159,7 @@ def alt_text(answer: Answer) -> str:
 def difference_sentence(
     first: str, second: str, point: float, low: float, high: float, prob: float
 ) -> Markup:
-    """Say by how much the calibration errors of two classifiers differ.
-
-    Parameters
-    ----------
-    first, second : str
-        Names of the classifiers.
-    point, low, high : float
-        Mean and credible interval of error of `first` minus error of `second`.
-    prob : float
-        Probability of the interval.
-
-    Returns
-    -------
-    markupsafe.Markup
-        One sentence.
-
-    Examples
-    --------
-    >>> print(difference_sentence("vit", "gbm", -0.02, -0.03, -0.01, 0.9).striptags())
-    The error of vit is smaller than that of gbm by 0.020 (90% interval 0.010 to 0.030).
-    """
+    """Say by how much the calibration errors of two classifiers differ."""
     digits = decimals(low, high)
     if low <= 0.0 <= high:
         return Markup(

@@ -45,18 +45,7 @@ class Scale:
 
 
 def scale(answers: Sequence[Answer]) -> Scale:
-    """Choose a scale from 0 to beyond the largest number shown.
-
-    Parameters
-    ----------
-    answers : sequence of Answer
-        What is drawn on it.
-
-    Returns
-    -------
-    Scale
-        With three to seven ticks.
-    """
+    """Choose a scale from 0 to beyond the largest number shown."""
     largest = max(max(one.high, one.point, one.plug_in or 0.0) for one in answers)
     largest = max(largest, 1e-6)
     power = 10.0 ** math.floor(math.log10(largest))
@@ -67,18 +56,5 @@ def scale(answers: Sequence[Answer]) -> Scale:
 
 
 def strip(answer: Answer, scale: Scale) -> Markup:
-    """Draw one row.
-
-    Parameters
-    ----------
-    answer : Answer
-        The row.
-    scale : Scale
-        The scale of its table.
-
-    Returns
-    -------
-    markupsafe.Markup
-        Inline SVG of shapes only, hidden from screen readers: its numbers stand beside it.
-    """
+    """Draw one row."""
     return render("strip.svg.j2", answer=answer, scale=scale, width=WIDTH)

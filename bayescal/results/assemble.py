@@ -73,46 +73,7 @@ def assemble(
     coords: Mapping[str, Sequence[Any]] | None = None,
     pairing: Mapping[str, xr.DataArray] | None = None,
 ) -> xr.DataTree:
-    """Build a result from the fits of its cases.
-
-    Parameters
-    ----------
-    case_results : sequence of CaseResult
-        The full grid of the classifiers, classes and groups in their `coords`, in any order; the
-        order of first appearance is that of the result.
-    dims : mapping of str to tuple of str
-        Own dims of each variable, without chain, draw and the dims of the cases; () if it is not
-        listed. A key "group/name" takes precedence over "name", for a name that has other dims in
-        another group. A fit that answers several groups at once lists "group" here.
-    attrs : mapping
-        Root attributes. Lists and dicts are kept as JSON, truth values as "true" and "false".
-    coords : mapping of str to sequence, optional
-        Values of dims; those not given are numbered from 0. `group` must be given if it is in dims.
-    pairing : mapping of str to DataArray, optional
-        Variables of the group `pairing`, e.g. correlation (classifier, classifier_other).
-
-    Returns
-    -------
-    xarray.DataTree
-        A dimension of the cases is there only if it has more than one value. Cells whose
-        `cell_count` is 0 in every case are dropped.
-
-    Raises
-    ------
-    InputError
-        No case, an incomplete grid, or an array whose shape is not that of its dims.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> fits = [
-    ...     CaseResult(coords={"classifier": name}, posterior={"ece": np.zeros((4, 100))})
-    ...     for name in ("a", "b")
-    ... ]
-    >>> tree = assemble(fits, dims={"ece": ()}, attrs={"quantity": "ece"})
-    >>> tree["posterior"]["ece"].dims
-    ('chain', 'draw', 'classifier')
-    """
+    """Build a result from the fits of its cases."""
     if not case_results:
         raise InputError("a result must have at least one case; got none. Fit a classifier first.")
     grid = _grid(case_results)

@@ -45,14 +45,7 @@ class Best:
 
     @property
     def text(self) -> str:
-        """The answer in sentences.
-
-        Returns
-        -------
-        str
-            Who is best with what probability, and who follows; group by group where there are
-            several.
-        """
+        """The answer in sentences."""
         lead = [dim for dim in self.prob_best.dims if dim != schema.CLASSIFIER]
         told = self.prob_best.stack(where=lead) if lead else self.prob_best.expand_dims("where")
         words = [self._sentence(one, lead) for one in told.transpose("where", ...)]
@@ -137,18 +130,7 @@ def best(tree: xr.DataTree, var: str = "accuracy") -> Best:
 
 
 def _rank_shares(badness: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Share of the draws in which each classifier has each rank, (classifier, rank).
-
-    Parameters
-    ----------
-    badness : ndarray of shape (draw, classifier)
-        Less is better.
-
-    Returns
-    -------
-    ndarray of shape (classifier, rank)
-        NaN if no draw is defined.
-    """
+    """Share of the draws in which each classifier has each rank, (classifier, rank)."""
     known = badness[~np.isnan(badness).any(axis=1)]
     n = known.shape[1]
     if len(known) == 0:

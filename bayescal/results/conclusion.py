@@ -91,68 +91,32 @@ class Conclusion:
 
     @property
     def overlap(self) -> bool:
-        """Whether every two intervals overlap.
-
-        Returns
-        -------
-        bool
-            For intervals the same as all having a point in common.
-        """
+        """Whether every two intervals overlap."""
         return max(row.lower for row in self.rows) <= min(row.upper for row in self.rows)
 
     @property
     def agree(self) -> bool:
-        """Whether the intervals lie on the same side.
-
-        Returns
-        -------
-        bool
-            Priors that cannot tell the sides are left out.
-        """
+        """Whether the intervals lie on the same side."""
         return len({row.side for row in self.rows} - _UNTOLD) <= 1
 
     @property
     def survives(self) -> bool:
-        """Whether the conclusion survives.
-
-        Returns
-        -------
-        bool
-            True if the intervals overlap pairwise and lie on the same side.
-        """
+        """Whether the conclusion survives."""
         return self.overlap and self.agree
 
     @property
     def converged(self) -> bool:
-        """Whether all the fits it rests on converged.
-
-        Returns
-        -------
-        bool
-            False if one did not.
-        """
+        """Whether all the fits it rests on converged."""
         return all(row.converged for row in self.rows)
 
     @property
     def largest(self) -> UnderPrior:
-        """The prior that moves the mean furthest from that under the first.
-
-        Returns
-        -------
-        UnderPrior
-            By the size of its shift.
-        """
+        """The prior that moves the mean furthest from that under the first."""
         return max(self.rows[1:], key=lambda row: abs(row.shift))
 
     @property
     def text(self) -> str:
-        """The answer in sentences.
-
-        Returns
-        -------
-        str
-            Whether it survives and why, and which prior moves the mean most.
-        """
+        """The answer in sentences."""
         what = _NAMES.get(self.var, metric_title(self.var))
         of = f" of {self.case}" if self.case else ""
         head = f"{what}{of}".strip()
@@ -277,19 +241,7 @@ def conclusions(
 
 
 def default_quantity(tree: xr.DataTree) -> str:
-    """Name the quantity that a result is about.
-
-    Parameters
-    ----------
-    tree : xarray.DataTree
-        A result.
-
-    Returns
-    -------
-    str
-        ``accuracy`` if the posterior has it, else ``tce``, ``ece``, ``prob``, else its first
-        variable.
-    """
+    """Name the quantity that a result is about."""
     held = [str(name) for name in tree[schema.POSTERIOR].data_vars]
     return next((name for name in ("accuracy", "tce", "ece", "prob") if name in held), held[0])
 

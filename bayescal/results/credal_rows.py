@@ -78,36 +78,12 @@ class CredalRows(NamedTuple):
 
 
 def is_credal(tree: xr.DataTree) -> bool:
-    """Whether a result holds bounds of the class probabilities of rows.
-
-    Parameters
-    ----------
-    tree : xarray.DataTree
-        A result.
-
-    Returns
-    -------
-    bool
-        True for fits of `bayescal.credal`.
-    """
+    """Whether a result holds bounds of the class probabilities of rows."""
     return schema.has_variable(tree, schema.POSTERIOR, "prob_lower")
 
 
 def check_credal(tree: xr.DataTree, what: str) -> None:
-    """Refuse results without bounds of class probabilities.
-
-    Parameters
-    ----------
-    tree : xarray.DataTree
-        A result.
-    what : str
-        What is asked for, as the subject of a sentence.
-
-    Raises
-    ------
-    InputError
-        If the result is none of `bayescal.credal`.
-    """
+    """Refuse results without bounds of class probabilities."""
     schema.check_result(tree)
     if not is_credal(tree):
         raise InputError(
@@ -118,25 +94,6 @@ def check_credal(tree: xr.DataTree, what: str) -> None:
 
 def credal_rows(tree: xr.DataTree, case: Case, prob: float = 0.9) -> CredalRows:
     """Read the rows of one case.
-
-    Parameters
-    ----------
-    tree : xarray.DataTree
-        A result of `bayescal.credal`.
-    case : Case
-        Which case.
-    prob : float, in (0, 1), default 0.9
-        Level of the bounds.
-
-    Returns
-    -------
-    CredalRows
-        In the order of the result.
-
-    Raises
-    ------
-    InputError
-        If `prob` lies outside (0, 1).
 
     Notes
     -----

@@ -58,13 +58,7 @@ class Difference:
 
     @property
     def text(self) -> str:
-        """The answer as a sentence.
-
-        Returns
-        -------
-        str
-            Mean, interval and which of the two is larger.
-        """
+        """The answer as a sentence."""
         sure = f"{100 * self.prob:.6g}% interval {self.lower:+.4f} to {self.upper:+.4f}"
         return (
             f"{metric_title(self.var)} of {self.first} minus {self.second}: "

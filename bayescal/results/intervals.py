@@ -100,53 +100,14 @@ def _quantiles(values: NDArray[Any], levels: tuple[float, float]) -> NDArray[np.
 
 
 def averaged_quantile(draws: NDArray[Any], p_calibrated: float, level: float) -> float:
-    """Quantile of a mixture of the point 0 and positive draws.
-
-    Parameters
-    ----------
-    draws : array
-        Draws given miscalibration, none below 0; any shape.
-    p_calibrated : float
-        Probability of the point 0, in [0, 1].
-    level : float
-        Which quantile, in [0, 1].
-
-    Returns
-    -------
-    float
-        0 if `p_calibrated` is at least `level`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> averaged_quantile(np.array([1.0, 2.0, 3.0]), 0.0, 0.5)
-    2.0
-    """
+    """Quantile of a mixture of the point 0 and positive draws."""
     if p_calibrated >= level:
         return 0.0
     return float(np.quantile(draws, (level - p_calibrated) / (1 - p_calibrated)))
 
 
 def in_words(kind: str, prob: float) -> str:
-    """Say what an interval is, for a caption or a footnote.
-
-    Parameters
-    ----------
-    kind : {"conservative", "eti"}
-        The interval's `ci_kind`.
-    prob : float
-        The interval's `ci_prob`.
-
-    Returns
-    -------
-    str
-        One or two sentences.
-
-    Examples
-    --------
-    >>> in_words("eti", 0.9)
-    '90% equal-tailed credible interval: 5% of the posterior lies on either side.'
-    """
+    """Say what an interval is, for a caption or a footnote."""
     alpha = tail(prob)
     return _WORDS[kind].format(
         percent=f"{100 * prob:.6g}%", low=f"{100 * alpha:.6g}%", high=f"{100 * (1 - alpha):.6g}%"
@@ -154,23 +115,7 @@ def in_words(kind: str, prob: float) -> str:
 
 
 def tail(prob: float) -> float:
-    """Probability left out on either side of an interval of probability `prob`.
-
-    Parameters
-    ----------
-    prob : float
-        Probability of the interval, strictly between 0 and 1.
-
-    Returns
-    -------
-    float
-        Half of what `prob` leaves.
-
-    Raises
-    ------
-    InputError
-        If prob lies outside (0, 1).
-    """
+    """Probability left out on either side of an interval of probability `prob`."""
     if not 0 < prob < 1:
         raise InputError(f"prob must lie strictly between 0 and 1; got {prob}. Pass 0.9 for 90%.")
     return (1 - prob) / 2

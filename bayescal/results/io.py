@@ -93,18 +93,7 @@ def load(path: str | os.PathLike[str]) -> xr.DataTree:
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
-    """Check that a file can be written, before the work that is to fill it.
-
-    Parameters
-    ----------
-    path : path
-        The file to be; it is left as it is.
-
-    Raises
-    ------
-    OutputError
-        If it is a directory, or its directory is missing or not writable.
-    """
+    """Check that a file can be written, before the work that is to fill it."""
     target = Path(path)
     if target.is_dir():
         raise OutputError(f"{target} cannot be written: it is a directory. Add a file name.")

@@ -15,25 +15,7 @@ def find_case(
     class_: str | None = None,
     group: str | None = None,
 ) -> Case:
-    """Return the first case that matches what is given.
-
-    Parameters
-    ----------
-    tree : xarray.DataTree
-        A result.
-    classifier, class_, group : str, optional
-        What the case must be; a None matches any.
-
-    Returns
-    -------
-    Case
-        The first match, in the order of `cases`.
-
-    Raises
-    ------
-    InputError
-        No case matches; the message lists the choices.
-    """
+    """Return the first case that matches what is given."""
     wanted = {schema.CLASSIFIER: classifier, schema.CLASS: class_, schema.GROUP: group}
     found = schema.cases(tree)
     for dim, value in wanted.items():

@@ -130,20 +130,7 @@ def marginal(
 def marginals(
     tree: xr.DataTree, var: str = "ece", prob: float = 0.9
 ) -> list[tuple[Case, Marginal]]:
-    """Mean over classes for every classifier and group of a result.
-
-    Parameters
-    ----------
-    tree : xarray.DataTree
-        A result.
-    var, prob
-        As in `marginal`.
-
-    Returns
-    -------
-    list of (Case, Marginal)
-        The first class's case tells the classifier and the group. Empty without classes.
-    """
+    """Mean over classes for every classifier and group of a result."""
     if schema.CLASS not in tree[schema.POSTERIOR].dims:
         return []
     first: dict[tuple[str, str | None], Case] = {}

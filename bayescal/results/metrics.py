@@ -30,54 +30,19 @@ _TITLES: Final = {
 
 
 def is_joint(tree: xr.DataTree) -> bool:
-    """Whether one posterior holds the metrics of all classifiers, draw by draw on the same rows.
-
-    Parameters
-    ----------
-    tree : xarray.DataTree
-        A result.
-
-    Returns
-    -------
-    bool
-        True for fits of `bayescal.ssme`; False where each classifier was fitted on its own.
-    """
+    """Whether one posterior holds the metrics of all classifiers, draw by draw on the same rows."""
     return schema.has_variable(tree, schema.POSTERIOR, "accuracy")
 
 
 def metrics_of(tree: xr.DataTree) -> list[str]:
-    """List the metrics of a joint result.
-
-    Parameters
-    ----------
-    tree : xarray.DataTree
-        A result.
-
-    Returns
-    -------
-    list of str
-        Names in the order of tables; empty for results of other kinds.
-    """
+    """List the metrics of a joint result."""
     if not is_joint(tree):
         return []
     return [name for name in METRICS if schema.has_variable(tree, schema.POSTERIOR, name)]
 
 
 def check_metric(tree: xr.DataTree, var: str) -> None:
-    """Check that a joint result holds a metric.
-
-    Parameters
-    ----------
-    tree : xarray.DataTree
-        A joint result.
-    var : str
-        What is asked for.
-
-    Raises
-    ------
-    InputError
-        If it is not one of the result's metrics.
-    """
+    """Check that a joint result holds a metric."""
     found = metrics_of(tree)
     if var not in found:
         raise InputError(
@@ -86,41 +51,12 @@ def check_metric(tree: xr.DataTree, var: str) -> None:
 
 
 def metric_title(var: str) -> str:
-    """Name a metric in running text.
-
-    Parameters
-    ----------
-    var : str
-        Its variable.
-
-    Returns
-    -------
-    str
-        "accuracy", "AUC", "log loss".
-
-    Examples
-    --------
-    >>> metric_title("log_loss"), metric_title("ece")
-    ('log loss', 'ECE')
-    """
+    """Name a metric in running text."""
     return _TITLES.get(var, var.replace("_", " "))
 
 
 def check_joint(tree: xr.DataTree, what: str) -> None:
-    """Refuse results in which classifiers were fitted one by one.
-
-    Parameters
-    ----------
-    tree : xarray.DataTree
-        A result.
-    what : str
-        What is asked for, as the subject of a sentence.
-
-    Raises
-    ------
-    InputError
-        If the result is none of one posterior for all classifiers.
-    """
+    """Refuse results in which classifiers were fitted one by one."""
     schema.check_result(tree)
     if not is_joint(tree):
         raise InputError(
@@ -130,20 +66,7 @@ def check_joint(tree: xr.DataTree, what: str) -> None:
 
 
 def check_separate(tree: xr.DataTree, what: str) -> None:
-    """Refuse results that hold the metrics of several classifiers in one posterior.
-
-    Parameters
-    ----------
-    tree : xarray.DataTree
-        A result.
-    what : str
-        What is asked for, as the subject of a sentence.
-
-    Raises
-    ------
-    InputError
-        If the result has no calibration error with bins of its own, but metrics.
-    """
+    """Refuse results that hold the metrics of several classifiers in one posterior."""
     schema.check_result(tree)
     if is_joint(tree):
         raise InputError(

@@ -114,18 +114,7 @@ def power_scale(tree: xr.DataTree, var_names: str | Sequence[str] | None = None)
 
 
 def scalable(tree: xr.DataTree) -> bool:
-    """Whether a result has all that power scaling asks for.
-
-    Parameters
-    ----------
-    tree : xarray.DataTree
-        A result.
-
-    Returns
-    -------
-    bool
-        False for refits under several priors, without log densities, or with too few draws.
-    """
+    """Whether a result has all that power scaling asks for."""
     held = schema.LOG_LIKELIHOOD in tree.children
     return held and not schema.is_prior_grid(tree) and _draws(tree) >= MIN_DRAWS
 

@@ -20,25 +20,7 @@ _BY_NAME: Final = {"priors": "priors", "prior_text": "prior_texts", "status": "s
 
 
 def combine(trees: Mapping[str, xr.DataTree]) -> xr.DataTree:
-    """Put the fits of one data set under several priors into one result.
-
-    Parameters
-    ----------
-    trees : mapping of str to xarray.DataTree
-        By the name of the prior.
-
-    Returns
-    -------
-    xarray.DataTree
-        With a dimension `prior` in every group, in the order given. Variables that not all priors'
-        models have in the same shape (their own coefficients, the log densities) are left out.
-        Root attributes `priors`, `prior_texts` and `statuses` are JSON by prior.
-
-    Raises
-    ------
-    InputError
-        If there are fewer than two, or they are not of the same data and quantity.
-    """
+    """Put the fits of one data set under several priors into one result."""
     if len(trees) < 2:
         raise InputError(
             f"prior sensitivity needs two priors or more; got {len(trees)}. Pass "
@@ -65,23 +47,7 @@ def combine(trees: Mapping[str, xr.DataTree]) -> xr.DataTree:
 
 
 def priors_of(tree: xr.DataTree) -> list[str]:
-    """List the priors of a result of `bayescal.prior_sensitivity`.
-
-    Parameters
-    ----------
-    tree : xarray.DataTree
-        The result.
-
-    Returns
-    -------
-    list of str
-        Names, in the order they were given.
-
-    Raises
-    ------
-    InputError
-        If it is another kind of result.
-    """
+    """List the priors of a result of `bayescal.prior_sensitivity`."""
     schema.check_result(tree)
     if not schema.is_prior_grid(tree):
         raise InputError(
@@ -92,18 +58,7 @@ def priors_of(tree: xr.DataTree) -> list[str]:
 
 
 def without_prior(cases: Iterable[schema.Case]) -> list[tuple[schema.Case, ...]]:
-    """Gather the cases that differ by the prior alone.
-
-    Parameters
-    ----------
-    cases : iterable of Case
-        Cases of a result under several priors.
-
-    Returns
-    -------
-    list of tuple of Case
-        One tuple for each classifier, class and group, in order; in it one case a prior.
-    """
+    """Gather the cases that differ by the prior alone."""
     gathered: dict[tuple[str, ...], list[schema.Case]] = {}
     for case in cases:
         key = tuple(value for dim, value in case.sel.items() if dim != schema.PRIOR_NAME)

@@ -16,25 +16,6 @@ def prob_best(
 ) -> dict[str, float]:
     """Posterior probability of each classifier that its calibration error is the smallest.
 
-    Parameters
-    ----------
-    tree : xarray.DataTree
-        A result of several classifiers on the same rows.
-    var : {"tce", "ece", "mce"}
-        Which error.
-    class_, group : str, optional
-        Which class and group; the first where none is named.
-
-    Returns
-    -------
-    dict of str to float
-        Probabilities in the order of the classifiers; they sum to 1.
-
-    Raises
-    ------
-    InputError
-        If the result does not know how the classifiers' errors correlate, or a name is unknown.
-
     Notes
     -----
     The draws of all classifiers are coupled by a Gaussian copula with the correlations of the

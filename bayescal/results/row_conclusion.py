@@ -77,47 +77,22 @@ class RowConclusion:
 
     @property
     def var(self) -> str:
-        """The variable that it is on.
-
-        Returns
-        -------
-        str
-            ``prob``.
-        """
+        """The variable that it is on."""
         return VAR
 
     @property
     def survives(self) -> bool:
-        """Whether no row is decided one way under one prior and another way under another.
-
-        Returns
-        -------
-        bool
-            Rows that are decided under one prior and open under another do not count against it.
-        """
+        """Whether no row is decided one way under one prior and another way under another."""
         return self.n_against == 0
 
     @property
     def converged(self) -> bool:
-        """Whether all the fits it rests on converged.
-
-        Returns
-        -------
-        bool
-            False if one did not.
-        """
+        """Whether all the fits it rests on converged."""
         return all(row.converged for row in self.rows)
 
     @property
     def text(self) -> str:
-        """The answer in sentences.
-
-        Returns
-        -------
-        str
-            Whether decisions survive, how many rows stay open under each prior, and how far bounds
-            are apart.
-        """
+        """The answer in sentences."""
         of = f" of {self.case}" if self.case else ""
         doubt = "" if self.converged else "Not to be relied on, a fit did not converge. "
         if self.survives:
@@ -139,25 +114,7 @@ class RowConclusion:
 
 
 def row_conclusions(tree: xr.DataTree, prob: float = 0.9) -> list[RowConclusion]:
-    """Ask of every classifier whether its rows' decisions survive the change of prior.
-
-    Parameters
-    ----------
-    tree : xarray.DataTree
-        What `bayescal.prior_sensitivity` returned for `bayescal.credal`.
-    prob : float, in (0, 1), default 0.9
-        Level of the bounds.
-
-    Returns
-    -------
-    list of RowConclusion
-        One a classifier.
-
-    Raises
-    ------
-    InputError
-        If it is a result of one prior.
-    """
+    """Ask of every classifier whether its rows' decisions survive the change of prior."""
     priors_of(tree)
     return [_conclusion(tree, cases, prob) for cases in without_prior(schema.cases(tree))]
 

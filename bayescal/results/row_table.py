@@ -113,19 +113,6 @@ def _line(rows: CredalRows, place: int, k: int) -> dict[str, Any]:
 
 
 def open_names(rows: CredalRows, place: int) -> str:
-    """Name the classes that stay open in a row.
-
-    Parameters
-    ----------
-    rows : CredalRows
-        Rows of a case.
-    place : int
-        Which row.
-
-    Returns
-    -------
-    str
-        Joined by " / ".
-    """
+    """Name the classes that stay open in a row."""
     named = zip(rows.classes, rows.is_open[place], strict=True)
     return " / ".join(name for name, stays in named if stays)

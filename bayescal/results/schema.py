@@ -121,13 +121,7 @@ class Case:
 
     @property
     def title(self) -> str:
-        """Full name in words: "vit, class cat, group women".
-
-        Returns
-        -------
-        str
-            Classifier, then class, group and prior where there are several.
-        """
+        """Full name in words: "vit, class cat, group women"."""
         parts = [self.classifier]
         if self.class_ is not None:
             parts.append(f"class {self.class_}")
@@ -139,23 +133,7 @@ class Case:
 
 
 def cases(tree: xr.DataTree) -> list[Case]:
-    """List the cases of a result, classifier by classifier, in the order of its coordinates.
-
-    Parameters
-    ----------
-    tree : xarray.DataTree
-        A result.
-
-    Returns
-    -------
-    list of Case
-        One per classifier x class x group; a result with none of these dimensions has one case.
-
-    Raises
-    ------
-    InputError
-        The tree is not a result.
-    """
+    """List the cases of a result, classifier by classifier, in the order of its coordinates."""
     check_result(tree)
     values = _case_values(tree)
     return [_case(tree, values, combo) for combo in product(*values.values())]
@@ -190,47 +168,12 @@ def at(data: xr.DataArray, case: Case) -> xr.DataArray: ...
 @overload
 def at(data: xr.Dataset, case: Case) -> xr.Dataset: ...
 def at(data: xr.DataArray | xr.Dataset, case: Case) -> xr.DataArray | xr.Dataset:
-    """Select a case, along those of its dimensions that `data` has.
-
-    Parameters
-    ----------
-    data : DataArray or Dataset
-        Part of a result.
-    case : Case
-        Which case.
-
-    Returns
-    -------
-    DataArray or Dataset
-        Without the dimensions of the case.
-    """
+    """Select a case, along those of its dimensions that `data` has."""
     return data.sel({dim: value for dim, value in case.sel.items() if dim in data.dims})
 
 
 def variable(tree: xr.DataTree, group: str, name: str, case: Case | None = None) -> xr.DataArray:
-    """Fetch a variable of a result, of one case where `case` is given.
-
-    Parameters
-    ----------
-    tree : xarray.DataTree
-        A result.
-    group : str
-        A group of the result.
-    name : str
-        A variable of that group.
-    case : Case, optional
-        Which case; all by default.
-
-    Returns
-    -------
-    xarray.DataArray
-        The variable, without the dimensions of the case.
-
-    Raises
-    ------
-    InputError
-        The group or the variable is not there; the message says what is.
-    """
+    """Fetch a variable of a result, of one case where `case` is given."""
     if not has_variable(tree, group, name):
         there = ", ".join(map(str, tree[group].data_vars)) if group in tree.children else "nothing"
         raise InputError(
@@ -241,128 +184,39 @@ def variable(tree: xr.DataTree, group: str, name: str, case: Case | None = None)
 
 
 def has_variable(tree: xr.DataTree, group: str, name: str) -> bool:
-    """Whether a result holds a variable.
-
-    Parameters
-    ----------
-    tree : xarray.DataTree
-        A result.
-    group : str
-        A group of the result.
-    name : str
-        A variable of that group.
-
-    Returns
-    -------
-    bool
-        True if it does.
-    """
+    """Whether a result holds a variable."""
     return group in tree.children and name in tree[group].data_vars
 
 
 def scalar(tree: xr.DataTree, group: str, name: str, case: Case) -> float | None:
-    """Fetch one number of one case; None where the result does not hold it.
-
-    Parameters
-    ----------
-    tree : xarray.DataTree
-        A result.
-    group : str
-        A group of the result.
-    name : str
-        A variable of that group.
-    case : Case
-        Which case.
-
-    Returns
-    -------
-    float or None
-        The number; NaN if that is what the result holds.
-    """
+    """Fetch one number of one case; None where the result does not hold it."""
     if not has_variable(tree, group, name):
         return None
     return float(variable(tree, group, name, case).item())
 
 
 def classifier_names(tree: xr.DataTree) -> list[str]:
-    """List the names of the classifiers of a result, in its order.
-
-    Parameters
-    ----------
-    tree : xarray.DataTree
-        A result.
-
-    Returns
-    -------
-    list of str
-        One or more names.
-    """
+    """List the names of the classifiers of a result, in its order."""
     return list(structure(tree, "classifiers"))
 
 
 def structure(tree: xr.DataTree, name: str) -> Any:
-    """Decode a root attribute that is kept as JSON (lists and dicts; netCDF holds neither).
-
-    Parameters
-    ----------
-    tree : xarray.DataTree
-        A result.
-    name : str
-        Which attribute, e.g. "references".
-
-    Returns
-    -------
-    list or dict
-        Its value.
-    """
+    """Decode a root attribute that is kept as JSON (lists and dicts; netCDF holds neither)."""
     return json.loads(str(tree.attrs[name]))
 
 
 def is_prior_grid(tree: xr.DataTree) -> bool:
-    """Whether a result holds refits of the same data under several priors.
-
-    Parameters
-    ----------
-    tree : xarray.DataTree
-        A result.
-
-    Returns
-    -------
-    bool
-        True for what `bayescal.prior_sensitivity` returned.
-    """
+    """Whether a result holds refits of the same data under several priors."""
     return tree.attrs.get(KIND) == PRIOR_GRID
 
 
 def is_converged(tree: xr.DataTree) -> bool:
-    """Whether every fit of the result passed its diagnostics.
-
-    Parameters
-    ----------
-    tree : xarray.DataTree
-        A result.
-
-    Returns
-    -------
-    bool
-        False if a single one did not.
-    """
+    """Whether every fit of the result passed its diagnostics."""
     return str(tree.attrs["converged"]) == "true"
 
 
 def check_result(tree: object) -> None:
-    """Check that an object is a result of this schema.
-
-    Parameters
-    ----------
-    tree : object
-        What may be one.
-
-    Raises
-    ------
-    InputError
-        Naming everything that is missing at once.
-    """
+    """Check that an object is a result of this schema."""
     if not isinstance(tree, xr.DataTree):
         raise InputError(
             f"a result must be an xarray.DataTree; got {type(tree).__name__}. {_REMAKE}"

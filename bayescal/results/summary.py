@@ -193,22 +193,7 @@ def _joint_status(tree: xr.DataTree, case: Case) -> str:
 
 
 def yardsticks(tree: xr.DataTree, var: str, case: Case) -> dict[str, float]:
-    """Read other estimates of a quantity, by method.
-
-    Parameters
-    ----------
-    tree : xarray.DataTree
-        A result.
-    var : str
-        The quantity.
-    case : Case
-        Which case.
-
-    Returns
-    -------
-    dict of str to float
-        NaN where a method has none; empty where the result holds no other estimates.
-    """
+    """Read other estimates of a quantity, by method."""
     if not schema.has_variable(tree, schema.YARDSTICKS, var):
         return {}
     held = schema.variable(tree, schema.YARDSTICKS, var, case)
@@ -216,22 +201,7 @@ def yardsticks(tree: xr.DataTree, var: str, case: Case) -> dict[str, float]:
 
 
 def averaged_mean(tree: xr.DataTree, var: str, case: Case) -> float:
-    """Posterior mean of a variable, averaged over calibrated and miscalibrated where it can be.
-
-    Parameters
-    ----------
-    tree : xarray.DataTree
-        A result.
-    var : str
-        A variable of its posterior with one number a case.
-    case : Case
-        Which case.
-
-    Returns
-    -------
-    float
-        The model-averaged mean if the result holds one, the mean of the draws otherwise.
-    """
+    """Posterior mean of a variable, averaged over calibrated and miscalibrated where it can be."""
     averaged = schema.scalar(tree, schema.MODEL_AVERAGE, f"{var}_mean", case)
     if averaged is not None and averaged == averaged:  # NaN: the prior has no calibrated part
         return averaged
@@ -239,20 +209,7 @@ def averaged_mean(tree: xr.DataTree, var: str, case: Case) -> float:
 
 
 def case_converged(tree: xr.DataTree, case: Case) -> bool:
-    """Whether the fit of one case passed its diagnostics.
-
-    Parameters
-    ----------
-    tree : xarray.DataTree
-        A result.
-    case : Case
-        Which case.
-
-    Returns
-    -------
-    bool
-        What the whole result says, where it does not tell the cases apart.
-    """
+    """Whether the fit of one case passed its diagnostics."""
     flag = schema.scalar(tree, schema.DIAGNOSTICS, "converged", case)
     return schema.is_converged(tree) if flag is None else bool(flag)
 

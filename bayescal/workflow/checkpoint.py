@@ -43,43 +43,13 @@ class Checkpoint:
     def at(
         cls, directory: str | Path | None, room: Room, priors: Any, settings: Settings
     ) -> Checkpoint:
-        """Use a directory.
-
-        Parameters
-        ----------
-        directory : path or None
-            It may not exist yet.
-        room : Room
-            The room.
-        priors : room.Priors
-            Priors.
-        settings : Settings
-            How to sample.
-
-        Returns
-        -------
-        Checkpoint
-            The directory with the recipe.
-        """
+        """Use a directory."""
         recipe = [__version__, room.NAME, priors.to_json(), asdict(settings)]
         place = None if directory is None else Path(directory)
         return cls(place, room, json.dumps(recipe, sort_keys=True))
 
     def find(self, index: int, case: Case) -> CaseResult | None:
-        """Look up a finished case.
-
-        Parameters
-        ----------
-        index : int
-            Number of the case.
-        case : Case
-            The case.
-
-        Returns
-        -------
-        CaseResult or None
-            None if this very case was not finished before.
-        """
+        """Look up a finished case."""
         path = self._path(index, case)
         if path is None or not path.is_file():
             return None
@@ -91,22 +61,7 @@ class Checkpoint:
             return None
 
     def keep(self, index: int, case: Case, result: CaseResult) -> None:
-        """Write a finished case.
-
-        Parameters
-        ----------
-        index : int
-            Number of the case.
-        case : Case
-            The case.
-        result : CaseResult
-            Its result.
-
-        Raises
-        ------
-        OutputError
-            If it cannot be written.
-        """
+        """Write a finished case."""
         path = self._path(index, case)
         if path is None:
             return

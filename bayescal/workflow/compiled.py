@@ -11,20 +11,7 @@ _COMPILED: dict[tuple[Any, ...], CompiledModel] = {}
 
 
 def compiled_model(room: Room, case: Case) -> CompiledModel:
-    """Compile a case's model, or take the one compiled for another case of its structure.
-
-    Parameters
-    ----------
-    room : Room
-        The room.
-    case : Case
-        The case.
-
-    Returns
-    -------
-    CompiledModel
-        To be sampled with ``case.inputs()``.
-    """
+    """Compile a case's model, or take the one compiled for another case of its structure."""
     key = (room.NAME, *case.structure)
     if key not in _COMPILED:
         _COMPILED[key] = compile_model(case.build_model())

@@ -14,24 +14,7 @@ from bayescal.workflow.settings import Settings
 def attributes(
     room: Room, cases: Sequence[Case], priors: Any, settings: Settings
 ) -> dict[str, Any]:
-    """Collect what a result says of itself, but for status and what the data say.
-
-    Parameters
-    ----------
-    room : Room
-        The room.
-    cases : sequence of Case
-        The cases.
-    priors : room.Priors
-        Priors.
-    settings : Settings
-        How it was sampled.
-
-    Returns
-    -------
-    dict
-        Attributes by name.
-    """
+    """Collect what a result says of itself, but for status and what the data say."""
     prints = "|".join(case.fingerprint() for case in cases)
     sampler, version = ("exact, without NUTS", __version__) if settings.quick else _nuts()
     return {

@@ -54,16 +54,5 @@ class Settings:
 
 
 def seed_or_new(seed: int | None) -> int:
-    """Take the seed given, or draw one that can be told in the result.
-
-    Parameters
-    ----------
-    seed : int or None
-        What the user gave.
-
-    Returns
-    -------
-    int
-        A seed.
-    """
+    """Take the seed given, or draw one that can be told in the result."""
     return secrets.randbits(31) if seed is None else seed

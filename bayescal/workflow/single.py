@@ -20,29 +20,7 @@ _EVIDENCE_DRAWS = 2000
 
 
 def fit_case(room: Room, case: Case, settings: Settings, index: int) -> CaseResult:
-    """Fit one case.
-
-    Parameters
-    ----------
-    room : Room
-        The room.
-    case : Case
-        The case.
-    settings : Settings
-        How to sample.
-    index : int
-        Number of the case, for a stream of random numbers of its own.
-
-    Returns
-    -------
-    CaseResult
-        Arrays by group and variable, diagnostics among them.
-
-    Raises
-    ------
-    InputError
-        If there is no posterior without NUTS, and one is asked for.
-    """
+    """Fit one case."""
     rng = np.random.default_rng([settings.seed, index])
     number = settings.chains * settings.draws
     exact = case.exact(number if settings.quick else _EVIDENCE_DRAWS, rng)

@@ -12,20 +12,7 @@ from bayescal.results.assemble import CaseResult
 
 
 def status(results: Sequence[CaseResult], notes: Sequence[Iterable[str]]) -> str:
-    """Put together what went wrong.
-
-    Parameters
-    ----------
-    results : sequence of CaseResult
-        The fits.
-    notes : sequence of iterable of str
-        What each case has to say of its data.
-
-    Returns
-    -------
-    str
-        "ok", or sentences naming cases, problems and remedies.
-    """
+    """Put together what went wrong."""
     told: dict[str, list[str]] = {}
     for result, said in zip(results, notes, strict=True):
         name = ", ".join(result.coords.values()) or "all classifiers"
@@ -35,18 +22,7 @@ def status(results: Sequence[CaseResult], notes: Sequence[Iterable[str]]) -> str
 
 
 def converged(results: Sequence[CaseResult]) -> bool:
-    """Tell whether all fits converged.
-
-    Parameters
-    ----------
-    results : sequence of CaseResult
-        The fits.
-
-    Returns
-    -------
-    bool
-        False if any did not.
-    """
+    """Tell whether all fits converged."""
     return all(result.diagnostics["converged"] for result in results)
 
 

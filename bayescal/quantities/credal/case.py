@@ -59,38 +59,12 @@ class CredalCase:
 
     @classmethod
     def of(cls, data: CalibrationSplit, rows: NDArray[np.intp], priors: Priors) -> CredalCase:
-        """Count the rows of one classifier.
-
-        Parameters
-        ----------
-        data : CalibrationSplit
-            Of one classifier.
-        rows : ndarray of shape (obs,), int
-            Target rows that the result holds draws of.
-        priors : Priors
-            Priors.
-
-        Returns
-        -------
-        CredalCase
-            The case.
-        """
+        """Count the rows of one classifier."""
         problem = Problem.of(data, rows, cells_of(priors.label_rate))
         return cls(data, rows, problem, priors, family(problem, priors.label_rate))
 
     def relabelled(self, positives: NDArray[np.int64]) -> CredalCase:
-        """Give the cells other numbers of labels.
-
-        Parameters
-        ----------
-        positives : ndarray of shape (curve, cell), int
-            Numbers of labels.
-
-        Returns
-        -------
-        CredalCase
-            The same scores otherwise. Point estimates stay those of the data.
-        """
+        """Give the cells other numbers of labels."""
         problem = self.problem.relabelled(positives)
         return replace(self, problem=problem, rates=family(problem, self.priors.label_rate))
 
@@ -171,35 +145,11 @@ class CredalCase:
         return self.rates.inputs()
 
     def exact(self, draws: int, rng: np.random.Generator) -> Exact | None:
-        """Posterior without NUTS, where there is one.
-
-        Parameters
-        ----------
-        draws : int
-            Number of draws.
-        rng : numpy.random.Generator
-            Source of randomness.
-
-        Returns
-        -------
-        Exact or None
-            Independent draws.
-        """
+        """Posterior without NUTS, where there is one."""
         return self.rates.exact(draws, rng)
 
     def imagined(self, draws: Draws) -> Imagined:
-        """Probabilities and bounds of the rows.
-
-        Parameters
-        ----------
-        draws : mapping of str to ndarray of shape (chain, draw, curve, ...)
-            Draws of the model's variables.
-
-        Returns
-        -------
-        Imagined
-            Of shape (chain, draw, obs, curve).
-        """
+        """Probabilities and bounds of the rows."""
         lead = next(iter(draws.values())).shape[:2]
         flat = {name: value.reshape(-1, *value.shape[2:]) for name, value in draws.items()}
         found = self.rates.imagined(flat, self.problem.target_rank)
@@ -208,22 +158,7 @@ class CredalCase:
     def pieces(
         self, draws: Mapping[str, NDArray[Any]], exact: Exact | None, rng: np.random.Generator
     ) -> Pieces:
-        """Everything a result holds of this case, but for the sampler's own figures.
-
-        Parameters
-        ----------
-        draws : mapping of str to ndarray of shape (chain, draw, curve, ...)
-            Draws of the model's variables.
-        exact : Exact or None
-            Not used.
-        rng : numpy.random.Generator
-            Source of the prior's draws.
-
-        Returns
-        -------
-        Pieces
-            Arrays by group and variable.
-        """
+        """Everything a result holds of this case, but for the sampler's own figures."""
         found = self.imagined(draws)
         before = self.rates.prior_draws(PRIOR_DRAWS, rng)
         prior = self.imagined({name: value[None] for name, value in before.items()})

@@ -139,25 +139,7 @@ def expectation(cost: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> Interval
 
 
 def costs(cost: ArrayLike, n_classes: int) -> Floats:
-    """Check costs of actions.
-
-    Parameters
-    ----------
-    cost : array-like of shape (class,) or (action, class), finite
-        Costs.
-    n_classes : int
-        Number of classes.
-
-    Returns
-    -------
-    ndarray of shape (action, class)
-        The same, with one action if there was no such dimension.
-
-    Raises
-    ------
-    InputError
-        If `cost` is not finite or does not fit the classes.
-    """
+    """Check costs of actions, (action, class)."""
     table = np.asarray(cost, dtype=np.float64)
     if table.ndim not in (1, 2) or table.shape[-1] != n_classes or not table.size:
         raise InputError(

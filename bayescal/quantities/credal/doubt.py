@@ -11,22 +11,7 @@ _FALLS = 3.0
 
 
 def doubts(problem: Problem, names: tuple[str, ...], *, rising: bool) -> list[str]:
-    """Say what is missing in the labels, and whether they fall as the score rises.
-
-    Parameters
-    ----------
-    problem : Problem
-        Counts.
-    names : tuple of str
-        Names of the labels that the curves are of.
-    rising : bool
-        Whether the prior takes rising curves only.
-
-    Returns
-    -------
-    list of str
-        Sentences; mostly none.
-    """
+    """Say what is missing in the labels, and whether they fall as the score rises."""
     found = []
     total = problem.count.sum(axis=1)
     for name, rows, labels in zip(names, total, problem.positives.sum(axis=1), strict=True):

@@ -106,17 +106,6 @@ def _of_classes(
 
 
 def merged_classes(pair: Pair) -> Floats:
-    """Merge both probabilities of each class, and make the classes sum to 1.
-
-    Parameters
-    ----------
-    pair : Pair
-        Probabilities of shape (obs, class).
-
-    Returns
-    -------
-    ndarray of shape (obs, class)
-        ``p1 / (1 - p0 + p1)`` divided by its sum over classes.
-    """
+    """Merge both probabilities of each class, and make the classes sum to 1, (obs, class)."""
     each = merged(*pair)
     return np.asarray(each / each.sum(axis=1, keepdims=True))

@@ -68,38 +68,14 @@ class Family(Sampled, Protocol):
 
 
 def cells_of(prior: LabelRatePrior) -> int:
-    """Give the number of cells that a prior's model counts rows in.
-
-    Parameters
-    ----------
-    prior : MonotoneCurve, IncrementIsotonic or ImpreciseDirichlet
-        Prior.
-
-    Returns
-    -------
-    int
-        Cells of equal width in rank.
-    """
+    """Give the number of cells that a prior's model counts rows in."""
     from bayescal.quantities.credal.monotone import CELLS
 
     return CELLS if isinstance(prior, MonotoneCurve) else prior.bins
 
 
 def family(problem: Problem, prior: LabelRatePrior) -> Family:
-    """Join a problem and a prior.
-
-    Parameters
-    ----------
-    problem : Problem
-        Counts in the prior's number of cells.
-    prior : MonotoneCurve, IncrementIsotonic or ImpreciseDirichlet
-        Prior of the label rates.
-
-    Returns
-    -------
-    Family
-        What can be modelled and sampled.
-    """
+    """Join a problem and a prior."""
     from bayescal.quantities.credal.imprecise import Imprecise
     from bayescal.quantities.credal.isotonic import Isotonic
     from bayescal.quantities.credal.monotone import Monotone
@@ -114,18 +90,5 @@ def family(problem: Problem, prior: LabelRatePrior) -> Family:
 
 
 def in_columns(per_cell: Floats, cell: NDArray[np.int64]) -> Floats:
-    """Look up the value of each row's cell.
-
-    Parameters
-    ----------
-    per_cell : ndarray of shape (draw, curve, cell)
-        Values.
-    cell : ndarray of shape (obs, curve), int
-        Cell of each row and curve.
-
-    Returns
-    -------
-    ndarray of shape (draw, obs, curve)
-        Values.
-    """
+    """Look up the value of each row's cell, (draw, obs, curve)."""
     return np.asarray(per_cell[:, np.arange(cell.shape[1]), cell])

@@ -44,20 +44,7 @@ def cases(data: CalibrationSplit, priors: Priors) -> list[CredalCase]:
 
 
 def held_rows(data: CalibrationSplit) -> NDArray[np.intp]:
-    """Choose the target rows that a result holds draws of.
-
-    Parameters
-    ----------
-    data : CalibrationSplit
-        Calibration rows and rows to answer for.
-
-    Returns
-    -------
-    ndarray of shape (obs,), int
-        All of them up to 200 (of several classes, up to 200 values and at least 20 rows). Of more,
-        rows evenly spaced in the order of their scores (the first classifier's, of the last class),
-        the least and the largest among them.
-    """
+    """Choose the target rows that a result holds draws of, (obs,)."""
     score = data.target.y_prob[0]
     last = score if score.ndim == 1 else score[:, -1]
     curves = 1 if score.ndim == 1 else score.shape[1]

@@ -17,46 +17,19 @@ _LEAST: Final = 1e-200
 def log_mixture(square: Any) -> Floats:
     """Log density of eight half-normal variables over their common scale.
 
-    Parameters
-    ----------
-    square : ndarray, not below 0
-        Sum of the squares of the variables.
-
-    Returns
-    -------
-    ndarray of that shape
-        Log densities.
-
     Notes
     -----
     With tau ~ HalfNormal(1) and w_j = tau z_j, z_j ~ HalfNormal(1), j = 1, ..., 8, and r the root
     of the sum of squares, the integral over tau is a Bessel function of the order 7/2::
 
         p(w) = (2/pi)**4 r**-7 exp(-r) (r**3 + 6 r**2 + 15 r + 15)
-
-    Examples
-    --------
-    >>> from bayescal.quantities.credal.half_normal_scale import log_mixture
-    >>> float(log_mixture(4.0).round(2))
-    -4.31
     """
     r = np.sqrt(square + _LEAST)
     return np.asarray(_CONSTANT - r - 7 * np.log(r) + np.log(_cubic(r)))
 
 
 def log_mixture_tensor(square: Any) -> Any:
-    """Log density as `log_mixture`, up to a constant, in PyTensor.
-
-    Parameters
-    ----------
-    square : TensorVariable
-        Sum of the squares of the variables.
-
-    Returns
-    -------
-    TensorVariable
-        Log densities.
-    """
+    """Log density as `log_mixture`, up to a constant, in PyTensor."""
     import pytensor.tensor as pt
 
     r = pt.sqrt(square + _LEAST)
@@ -64,18 +37,7 @@ def log_mixture_tensor(square: Any) -> Any:
 
 
 def mixture_slope(square: Any) -> Floats:
-    """Derivative of `log_mixture` by the sum of squares.
-
-    Parameters
-    ----------
-    square : ndarray, not below 0
-        Sum of the squares of the variables.
-
-    Returns
-    -------
-    ndarray of that shape
-        Derivatives.
-    """
+    """Derivative of `log_mixture` by the sum of squares."""
     r = np.sqrt(square + _LEAST)
     by_r = -1 - 7 / r + (3 * r**2 + 12 * r + 15) / _cubic(r)
     return np.asarray(by_r / (2 * r))

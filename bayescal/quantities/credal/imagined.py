@@ -30,18 +30,6 @@ class Imagined(NamedTuple):
 def imagine(prob: Floats, s: float) -> Imagined:
     """Add imagined observations to a posterior given as draws.
 
-    Parameters
-    ----------
-    prob : ndarray of shape (draw, column), in [0, 1]
-        Draws of a probability of label 1, of several at once in columns.
-    s : float, above 0
-        Number of imagined observations of either label.
-
-    Returns
-    -------
-    Imagined
-        Draws, in the order of those given.
-
     Notes
     -----
     An observation of label 0 multiplies the likelihood by ``1 - g``, one of label 1 by ``g``: the
@@ -59,16 +47,6 @@ def imagine(prob: Floats, s: float) -> Imagined:
        the Case of the Binomial", Biometrika 26(4), 1934. https://doi.org/10.1093/biomet/26.4.404
     .. [2] P. Walley, "Inferences from Multinomial Data", Journal of the Royal Statistical Society B
        58(1), 1996.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayescal.quantities.credal.imagined import imagine
-    >>> draws = np.random.default_rng(20).beta(3, 7, size=(20_000, 1))  # 3 of 10 labels
-    >>> _, lower, upper = imagine(draws, s=1)
-    >>> ends = np.quantile(lower, 0.05), np.quantile(upper, 0.95)  # Clopper-Pearson: .087, .607
-    >>> np.allclose(ends, (0.0873, 0.6066), atol=0.01)
-    True
     """
     order = np.argsort(prob, axis=0)
     ranked = np.take_along_axis(prob, order, axis=0)

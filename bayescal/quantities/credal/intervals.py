@@ -29,33 +29,7 @@ class Interval(NamedTuple):
 
 
 def intervals(lower: ArrayLike, upper: ArrayLike) -> Interval:
-    """Check bounds of class probabilities.
-
-    Parameters
-    ----------
-    lower, upper : array-like of shape (..., class), in [0, 1]
-        Bounds of each class, of at least two.
-
-    Returns
-    -------
-    Interval
-        The same as float64.
-
-    Raises
-    ------
-    InputError
-        If there are less than two classes, shapes differ, a bound is not finite or lies outside
-        [0, 1], or a lower bound exceeds its upper one.
-
-    Examples
-    --------
-    >>> from bayescal.quantities.credal.intervals import intervals
-    >>> intervals([0.4, 0.7], [0.5, 0.6])
-    Traceback (most recent call last):
-    ...
-    bayescal.core.errors.InputError: lower must not exceed upper; got 0.7 and 0.6 at class 1. \
-Exchange the two, or pass p0 as lower and p1 as upper.
-    """
+    """Check bounds of class probabilities."""
     low, high = (np.asarray(bound, dtype=np.float64) for bound in (lower, upper))
     if low.shape != high.shape:
         raise InputError(
@@ -107,23 +81,7 @@ def is_proper(lower: ArrayLike, upper: ArrayLike) -> NDArray[np.bool_]:
 
 
 def proper(lower: ArrayLike, upper: ArrayLike) -> Interval:
-    """Check that bounds leave probabilities that sum to 1.
-
-    Parameters
-    ----------
-    lower, upper : array-like of shape (..., class), in [0, 1]
-        Bounds.
-
-    Returns
-    -------
-    Interval
-        The same as float64.
-
-    Raises
-    ------
-    InputError
-        If a set is empty, or the bounds are none.
-    """
+    """Check that bounds leave probabilities that sum to 1."""
     low, high = intervals(lower, upper)
     empty = ~_holds_any(low, high)
     if empty.any():

@@ -192,18 +192,7 @@ def merged(p0: ArrayLike, p1: ArrayLike) -> Floats:
 
 
 def check_pair(p0: Floats, p1: Floats) -> None:
-    """Check that p0 and p1 are probabilities in order.
-
-    Parameters
-    ----------
-    p0, p1 : ndarray
-        The two probabilities of label 1.
-
-    Raises
-    ------
-    InputError
-        If they are not.
-    """
+    """Check that p0 and p1 are probabilities in order."""
     wrong = np.atleast_1d(~((p0 >= 0) & (p0 <= p1) & (p1 <= 1)))
     if wrong.any():
         place = np.unravel_index(int(wrong.argmax()), wrong.shape)

@@ -28,20 +28,6 @@ class Steps(NamedTuple):
 def venn_abers_steps(count: Integers, positive: Integers) -> tuple[Steps, Steps]:
     """Fit isotonic regression with one more row at each distinct score in turn.
 
-    Parameters
-    ----------
-    count : ndarray of shape (score,), int64
-        Rows of each distinct score, scores increasing.
-    positive : ndarray of shape (score,), int64
-        Rows among them of label 1.
-
-    Returns
-    -------
-    p0 : Steps
-        The fit at the score of the added row, if its label is 0.
-    p1 : Steps
-        The same if its label is 1.
-
     Notes
     -----
     Isotonic regression is the slope of the greatest convex minorant of the points
@@ -65,14 +51,6 @@ def venn_abers_steps(count: Integers, positive: Integers) -> tuple[Steps, Steps]
     ----------
     .. [1] V. Vovk, I. Petej and V. Fedorova, "Large-scale probabilistic predictors with and without
        guarantees of validity", NeurIPS 2015, section 2. https://arxiv.org/abs/1511.00213
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayescal.quantities.credal.ivap_steps import venn_abers_steps
-    >>> p0, p1 = venn_abers_steps(np.array([1, 1]), np.array([0, 1]))
-    >>> p0.value, p1.value
-    (array([0. , 0.5]), array([0.5, 1. ]))
     """
     rows, labels = _cumulated(count), _cumulated(positive)
     corners = _corners(rows, labels)

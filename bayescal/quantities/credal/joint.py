@@ -34,26 +34,7 @@ class Joint(NamedTuple):
 
 
 def joint(lower: Floats, upper: Floats) -> Joint:
-    """Look at the credal sets of bounds.
-
-    Parameters
-    ----------
-    lower, upper : ndarray of shape (..., class), in [0, 1]
-        Bounds of each class; of a binary task, of both classes.
-
-    Returns
-    -------
-    Joint
-        Decisions are made on the set discounted where it is not proper.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayescal.quantities.credal.joint import joint
-    >>> found = joint(np.array([0.3, 0.4, 0.0]), np.array([0.6, 0.5, 0.3]))
-    >>> bool(found.proper), int(found.decision), found.admissible.tolist()
-    (True, 1, [True, True, False])
-    """
+    """Look at the credal sets of bounds."""
     proper = np.asarray(is_proper(lower, upper))
     flat = (lower.reshape(-1, lower.shape[-1]), upper.reshape(-1, upper.shape[-1]))
     low, high = reachable(*discount(*flat))
@@ -67,18 +48,7 @@ def joint(lower: Floats, upper: Floats) -> Joint:
 
 
 def joint_binary(lower: Floats, upper: Floats) -> Joint:
-    """Look at the credal sets of a binary task, as `joint` does, at a fraction of the cost.
-
-    Parameters
-    ----------
-    lower, upper : ndarray of shape (...), in [0, 1]
-        Bounds of label 1.
-
-    Returns
-    -------
-    Joint
-        Every set is proper.
-    """
+    """Look at the credal sets of a binary task, as `joint` does, at a fraction of the cost."""
     return Joint(
         np.ones(lower.shape, bool),
         # Label 0 has the lower probability 1 - upper, and is the first of equals.

@@ -68,32 +68,7 @@ class LabelSets(NamedTuple):
 
 
 def from_labels(labels: NDArray[Any], classes: NDArray[Any]) -> LabelSets:
-    """Make sets of labels: each holds one corner of the simplex.
-
-    Parameters
-    ----------
-    labels : ndarray of shape (obs,)
-        Labels.
-    classes : ndarray of shape (class,)
-        Labels there may be, in the order of the columns.
-
-    Returns
-    -------
-    LabelSets
-        Lower and upper bounds 1 at the label, 0 elsewhere.
-
-    Raises
-    ------
-    InputError
-        If a label is none of the classes.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayescal.quantities.credal.label_sets import from_labels
-    >>> from_labels(np.array(["b", "a"]), np.array(["a", "b"])).lower.tolist()
-    [[0.0, 1.0], [1.0, 0.0]]
-    """
+    """Make sets of labels: each holds one corner of the simplex."""
     corner = labels[:, None] == classes
     unknown = ~corner.any(axis=1)
     if unknown.any():
@@ -107,35 +82,7 @@ def from_labels(labels: NDArray[Any], classes: NDArray[Any]) -> LabelSets:
 
 
 def check_label_sets(lower: ArrayLike, upper: ArrayLike, rows: int) -> LabelSets:
-    """Check that bounds hold probabilities in every row.
-
-    Parameters
-    ----------
-    lower, upper : array-like of shape (obs, class)
-        Bounds.
-    rows : int
-        Number of rows there should be.
-
-    Returns
-    -------
-    LabelSets
-        The bounds as arrays.
-
-    Raises
-    ------
-    InputError
-        If shapes differ, a bound is outside [0, 1], bounds cross, or no probabilities lie between
-        them.
-
-    Examples
-    --------
-    >>> from bayescal.quantities.credal.label_sets import check_label_sets
-    >>> check_label_sets([[0.5, 0.5]], [[0.5, 0.5]], 2)
-    Traceback (most recent call last):
-    ...
-    bayescal.core.errors.InputError: lower must have a row for each of the 2 rows of X; got 1. \
-Pass one value for each row.
-    """
+    """Check that bounds hold probabilities in every row."""
     low, high = proper(lower, upper)
     if low.ndim != 2:
         raise InputError(

@@ -36,29 +36,7 @@ class Learner(Protocol):
 
 
 def check_learner(classifier: Any) -> None:
-    """Check that a classifier tells probabilities and can be trained on label sets.
-
-    Parameters
-    ----------
-    classifier : object
-        What was given.
-
-    Raises
-    ------
-    InputError
-        If it has no ``predict_proba``, or its ``fit`` takes no ``sample_weight``.
-
-    Examples
-    --------
-    >>> from sklearn.neighbors import KNeighborsClassifier
-    >>> from bayescal.quantities.credal.learners import check_learner
-    >>> check_learner(KNeighborsClassifier())
-    Traceback (most recent call last):
-    ...
-    bayescal.core.errors.InputError: the classifier must take sample_weight in fit; \
-KNeighborsClassifier does not. Pass another one; a pipeline does not either: transform the \
-features before.
-    """
+    """Check that a classifier tells probabilities and can be trained on label sets."""
     from sklearn.utils.validation import has_fit_parameter
 
     name = type(classifier).__name__
@@ -84,32 +62,6 @@ def fit_label_sets(
 ) -> Learner:
     """Train a copy of a classifier on label sets, towards the least optimistic loss.
 
-    Parameters
-    ----------
-    classifier : Learner
-        Classifier with ``fit(X, y, sample_weight)`` and ``predict_proba``; with a method
-        ``fit_credal`` as `NetworkClassifier` has, that is used.
-    x : ndarray of shape (obs, feature)
-        Features.
-    sets : LabelSets
-        What is known of each row's label.
-    classes : ndarray of shape (class,)
-        Labels, sorted.
-    seed : int, default 0
-        For every ``random_state`` among its parameters that is None.
-    rounds : int, at least 1, default 5
-        Trainings at most; one suffices where every set is one point.
-
-    Returns
-    -------
-    Learner
-        The trained copy.
-
-    Raises
-    ------
-    InputError
-        If the trained copy does not know all classes.
-
     Notes
     -----
     The loss is the mean of ``min over q in Q of KL(q || p)``. A classifier that takes labels only
@@ -117,19 +69,6 @@ def fit_label_sets(
     Q nearest to the predictions, and the classifier is trained on it. For a classifier that
     minimises the weighted log loss neither turn can raise the loss. The first q are the most even
     ones of each set.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> from bayescal.quantities.credal.label_sets import LabelSets
-    >>> from bayescal.quantities.credal.learners import fit_label_sets
-    >>> x = np.array([[-1.0], [1.0], [1.0]])
-    >>> lower = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 0.2]])
-    >>> upper = np.array([[1.0, 0.0], [0.0, 1.0], [0.8, 1.0]])
-    >>> fitted = fit_label_sets(LogisticRegression(), x, LabelSets(lower, upper), np.arange(2))
-    >>> fitted.predict_proba(x).argmax(axis=1).tolist()
-    [0, 1, 1]
     """
     from sklearn.base import clone
 

@@ -64,20 +64,7 @@ def build_model(data: CalibrationSplit, priors: Priors | None = None) -> pm.Mode
 
 
 def model_of(rates: Family, curves: tuple[str, ...]) -> pm.Model:
-    """Build the model of one problem.
-
-    Parameters
-    ----------
-    rates : Family
-        The problem under its prior.
-    curves : tuple of str
-        Names of the labels that the curves are of.
-
-    Returns
-    -------
-    pm.Model
-        As `build_model`.
-    """
+    """Build the model of one problem."""
     import pymc as pm
 
     with pm.Model(coords={"curve": list(curves)}) as model:

@@ -50,20 +50,7 @@ class Monotone:
 
     @classmethod
     def of(cls, problem: Problem, prior: MonotoneCurve) -> Monotone:
-        """Find the splines of the cells.
-
-        Parameters
-        ----------
-        problem : Problem
-            Counts in 60 cells.
-        prior : MonotoneCurve
-            Prior of the curve.
-
-        Returns
-        -------
-        Monotone
-            The problem with its design, (curve, cell, spline).
-        """
+        """Find the splines of the cells."""
         splines = i_splines(problem.place.ravel()) - 0.5
         return cls(problem, prior, splines.reshape(*problem.place.shape, SPLINES))
 
@@ -145,15 +132,7 @@ class Monotone:
         }
 
     def exact(self, draws: int, rng: np.random.Generator) -> None:
-        """There is none: no importance sampler serves this posterior at every size.
-
-        Parameters
-        ----------
-        draws : int
-            Not used.
-        rng : numpy.random.Generator
-            Not used.
-        """
+        """There is none: no importance sampler serves this posterior at every size."""
 
     def cell_prob(self, draws: Draws) -> Floats:
         """Curve at the cells."""
@@ -178,58 +157,19 @@ class Monotone:
         }
 
     def centre_rise(self, curve: int) -> Floats:
-        """Find how far each weight lifts the curve where the rows tell most of its height.
-
-        Parameters
-        ----------
-        curve : int
-            Which curve.
-
-        Returns
-        -------
-        ndarray of shape (spline,)
-            Rise a unit of weight: the splines' mean under the rows' information.
-        """
+        """Find how far each weight lifts the curve where the rows tell most of its height."""
         count, positives = self.problem.count[curve], self.problem.positives[curve]
         rate = (positives + 0.5) / (count + 1)
         told = count * rate * (1 - rate)
         return np.asarray(told @ self.design[curve] / (told.sum() + self.prior.intercept**-2))
 
     def variables_at(self, unit: Floats, curve: int) -> tuple[Floats, Floats]:
-        """Turn a curve's free variables into intercept and weights.
-
-        Parameters
-        ----------
-        unit : ndarray of shape (draw, basis)
-            Free variables.
-        curve : int
-            Which curve.
-
-        Returns
-        -------
-        intercept : ndarray of shape (draw,)
-            Intercepts.
-        weight : ndarray of shape (draw, spline)
-            Weights.
-        """
+        """Turn a curve's free variables into intercept and weights."""
         weight = self.prior.spread * half_normal(unit[:, 1:])
         return self.prior.intercept * unit[:, 0] - weight @ self.centre_rise(curve), weight
 
     def log_density(self, unit: Floats, curve: int) -> Floats:
-        """Log posterior density of a curve's free variables, up to a constant.
-
-        Parameters
-        ----------
-        unit : ndarray of shape (draw, basis)
-            Free variables.
-        curve : int
-            Which curve.
-
-        Returns
-        -------
-        ndarray of shape (draw,)
-            Log densities.
-        """
+        """Log posterior density of a curve's free variables, up to a constant, (draw,)."""
         intercept, weight = self.variables_at(unit, curve)
         logit = intercept[:, None] + weight @ self.design[curve].T
         count, positives = self.problem.count[curve], self.problem.positives[curve]
@@ -239,20 +179,7 @@ class Monotone:
         return np.asarray(of_labels + of_weight - (intercept / self.prior.intercept) ** 2 / 2)
 
     def gaussian(self, curve: int) -> tuple[Floats, Floats]:
-        """Approximate the posterior of one curve's standard normal variables.
-
-        Parameters
-        ----------
-        curve : int
-            Which curve.
-
-        Returns
-        -------
-        mode : ndarray of shape (basis,)
-            Where the posterior density is largest.
-        root : ndarray of shape (basis, basis), upper triangular
-            Square root of the inverse of its curvature there, outer products of slopes alone.
-        """
+        """Approximate the posterior of one curve's standard normal variables."""
         unit = np.zeros(SIZE)
         density, gradient, curvature = self._expansion(unit, curve)
         for _ in range(_STEPS):

@@ -42,22 +42,7 @@ class Problem:
 
     @classmethod
     def of(cls, data: CalibrationSplit, rows: NDArray[np.intp], n_cells: int) -> Problem:
-        """Count the rows of a classifier.
-
-        Parameters
-        ----------
-        data : CalibrationSplit
-            Of one classifier.
-        rows : ndarray of shape (obs,), int
-            Target rows to answer for.
-        n_cells : int
-            Number of cells of equal width in rank.
-
-        Returns
-        -------
-        Problem
-            Counts and ranks.
-        """
+        """Count the rows of a classifier."""
         known = data.calibration.y_true != MISSING
         score, label = data.calibration.y_prob[0][known], data.calibration.y_true[known]
         target = data.target.y_prob[0][rows]
@@ -85,18 +70,7 @@ class Problem:
         return int(self.count.shape[1])
 
     def relabelled(self, positives: Counts) -> Problem:
-        """Give the cells other numbers of labels.
-
-        Parameters
-        ----------
-        positives : ndarray of shape (curve, cell), int
-            Numbers of labels.
-
-        Returns
-        -------
-        Problem
-            The same rows otherwise.
-        """
+        """Give the cells other numbers of labels."""
         return replace(self, positives=positives)
 
 

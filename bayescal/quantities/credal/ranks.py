@@ -27,52 +27,17 @@ class RankMap:
 
     @classmethod
     def of(cls, score: NDArray[np.floating]) -> RankMap:
-        """Rank scores.
-
-        Parameters
-        ----------
-        score : ndarray of shape (obs,), in [0, 1]
-            Scores in any order, at least one.
-
-        Returns
-        -------
-        RankMap
-            With ranks 0 and 1 at scores 0 and 1, unless rows have these scores.
-        """
+        """Rank scores."""
         distinct, count = np.unique(score.astype(np.float64), return_counts=True)
         rank = (np.cumsum(count) - count / 2) / len(score)
         low, high = np.zeros(int(distinct[0] > 0)), np.ones(int(distinct[-1] < 1))
         return cls(np.concatenate([low, distinct, high]), np.concatenate([low, rank, high]))
 
     def __call__(self, score: NDArray[np.floating]) -> Floats:
-        """Look up ranks, linear between the knots.
-
-        Parameters
-        ----------
-        score : ndarray of any shape, in [0, 1]
-            Scores.
-
-        Returns
-        -------
-        ndarray of that shape, in [0, 1]
-            Ranks.
-        """
+        """Look up ranks, linear between the knots."""
         return np.asarray(np.interp(score, self.score, self.rank))
 
 
 def cell_of(rank: Floats, n_cells: int) -> NDArray[np.int64]:
-    """Find the cell of a rank, of cells of equal width.
-
-    Parameters
-    ----------
-    rank : ndarray of any shape, in [0, 1]
-        Ranks.
-    n_cells : int
-        Number of cells.
-
-    Returns
-    -------
-    ndarray of that shape, int
-        0 to ``n_cells - 1``.
-    """
+    """Find the cell of a rank, of cells of equal width."""
     return np.minimum((rank * n_cells).astype(np.int64), n_cells - 1)

@@ -74,38 +74,12 @@ class SelfLearningState(NamedTuple):
 
 
 def n_iterations(rows: SelfLearningRows, settings: SelfLearningSettings) -> int:
-    """Count the trainings: one before the first batch, and one after each.
-
-    Parameters
-    ----------
-    rows : SelfLearningRows
-        The rows.
-    settings : SelfLearningSettings
-        How they are labeled.
-
-    Returns
-    -------
-    int
-        Trainings until all rows are labeled and learned from.
-    """
+    """Count the trainings: one before the first batch, and one after each."""
     return 1 - len(rows.x_unlabeled) // -settings.batch_size
 
 
 def begin(rows: SelfLearningRows, settings: SelfLearningSettings) -> SelfLearningState:
-    """Draw the order of the unlabeled rows, none of them labeled yet.
-
-    Parameters
-    ----------
-    rows : SelfLearningRows
-        The rows.
-    settings : SelfLearningSettings
-        How they are labeled.
-
-    Returns
-    -------
-    SelfLearningState
-        The state before the first training.
-    """
+    """Draw the order of the unlabeled rows, none of them labeled yet."""
     n_classes = len(rows.classes)
     order = np.random.default_rng(settings.seed).permutation(len(rows.x_unlabeled))
     nothing = np.zeros((0, n_classes))
@@ -119,29 +93,7 @@ def train(
     settings: SelfLearningSettings,
     state: SelfLearningState,
 ) -> Learner:
-    """Train a copy of a classifier on all labels there are, known and given.
-
-    Parameters
-    ----------
-    classifier : Learner
-        Classifier with sample weights, or `NetworkClassifier`.
-    rows : SelfLearningRows
-        The rows.
-    settings : SelfLearningSettings
-        How they are labeled.
-    state : SelfLearningState
-        Labels given so far.
-
-    Returns
-    -------
-    Learner
-        The trained copy.
-
-    Raises
-    ------
-    InputError
-        If the classifier tells no probabilities or takes no sample weights.
-    """
+    """Train a copy of a classifier on all labels there are, known and given."""
     check_learner(classifier)
     known = from_labels(rows.y_labeled, rows.classes)
     given = state.order[: len(state.sets.lower)]
@@ -164,28 +116,6 @@ def advance(
 ) -> tuple[Learner, SelfLearningState]:
     """Train on all labels so far, predict the target rows, and label the next batch.
 
-    Parameters
-    ----------
-    classifier : Learner
-        Classifier with sample weights, or `NetworkClassifier`.
-    rows : SelfLearningRows
-        The rows.
-    settings : SelfLearningSettings
-        How they are labeled.
-    state : SelfLearningState
-        Labels given so far.
-
-    Returns
-    -------
-    tuple of Learner and SelfLearningState
-        The trained copy of the classifier, and the state after it.
-
-    Raises
-    ------
-    InputError
-        If the classifier tells no probabilities or takes no sample weights, or the method needs
-        calibration rows and there are none.
-
     Notes
     -----
     Batches add up: a row keeps the label it got, and no row is labeled twice. The loop ends when no
@@ -197,22 +127,6 @@ def advance(
     .. [1] C. Rodriguez, V. Martin Bordini, S. Destercke and B. Quost, "Self Learning using
        Venn-Abers predictors", COPA 2023, PMLR 204:234-250.
        https://proceedings.mlr.press/v204/rodriguez23a.html
-
-    Examples
-    --------
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> from bayescal.quantities.credal.self_learning import (
-    ...     SelfLearningRows,
-    ...     SelfLearningSettings,
-    ...     advance,
-    ...     begin,
-    ... )
-    >>> rows = SelfLearningRows([[0.0], [1.0]], [0, 1], [[0.2], [0.9], [0.8]], [[0.5]])
-    >>> settings = SelfLearningSettings("hard", batch_size=2)
-    >>> state = begin(rows, settings)
-    >>> fitted, state = advance(LogisticRegression(), rows, settings, state)
-    >>> len(state.sets.lower), len(state.target_prob)
-    (2, 1)
     """
     learner = train(classifier, rows, settings, state)
     predicted = np.asarray(learner.predict_proba(rows.x_target), np.float64)

@@ -15,17 +15,7 @@ _BREAKS: Final = np.sin(np.linspace(0, np.pi / 2, SPLINES)) ** 2
 
 
 def i_splines(rank: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Evaluate the I-splines.
-
-    Parameters
-    ----------
-    rank : ndarray of shape (m,), in [0, 1]
-        Places.
-
-    Returns
-    -------
-    ndarray of shape (m, 8), in [0, 1]
-        Each column rises from 0 at rank 0 to 1 at rank 1, later columns later.
+    """Evaluate the I-splines, (m, 8).
 
     Notes
     -----
@@ -36,13 +26,6 @@ def i_splines(rank: NDArray[np.float64]) -> NDArray[np.float64]:
     ----------
     .. [1] J. O. Ramsay, "Monotone Regression Splines in Action", Statistical Science 3(4), 1988,
        Eq. (5). https://doi.org/10.1214/ss/1177012761
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayescal.quantities.credal.splines import i_splines
-    >>> i_splines(np.array([0.0, 1.0])).sum(axis=1).tolist()
-    [0.0, 8.0]
     """
     from scipy.interpolate import BSpline
 

@@ -25,23 +25,7 @@ def draw_rates(
     draws: int,
     rng: np.random.Generator,
 ) -> Floats:
-    """Draw the rates of all bins from their posterior.
-
-    Parameters
-    ----------
-    count, positives : ndarray of shape (bin,), int
-        Rows and labels of each bin.
-    concentration : float, above 0
-        Of each of the ``bin + 1`` steps.
-    draws : int
-        Number of draws.
-    rng : numpy.random.Generator
-        Source of randomness.
-
-    Returns
-    -------
-    ndarray of shape (draw, bin), in (0, 1)
-        Independent draws, no rate below the one before.
+    """Draw the rates of all bins from their posterior, (draw, bin).
 
     Notes
     -----

@@ -35,22 +35,7 @@ class EceCase:
 
     @classmethod
     def of(cls, problem: Problem, priors: Priors, told: Sequence[str] = ()) -> EceCase:
-        """Join a problem and its priors.
-
-        Parameters
-        ----------
-        problem : Problem
-            Counts.
-        priors : Priors
-            Priors.
-        told : sequence of str
-            What a reader must know besides what the counts show, in sentences.
-
-        Returns
-        -------
-        EceCase
-            The case.
-        """
+        """Join a problem and its priors."""
         return cls(problem, priors, family(problem, priors.label_rate), told)
 
     @property
@@ -118,22 +103,7 @@ class EceCase:
         return self.rates.exact(draws, rng)
 
     def pieces(self, draws: Mapping[str, Floats], exact: Exact, rng: np.random.Generator) -> Pieces:
-        """Everything a result holds of this case, but for the sampler's own figures.
-
-        Parameters
-        ----------
-        draws : mapping of str to ndarray of shape (chain, draw, ...)
-            Draws of the family's variables.
-        exact : Exact
-            For the evidence.
-        rng : numpy.random.Generator
-            Source of the draws that need no sampler.
-
-        Returns
-        -------
-        Pieces
-            Arrays by group and variable.
-        """
+        """Everything a result holds of this case, but for the sampler's own figures."""
         rates = self.rates.cell_rates(draws, rng)
         told = tell(
             self.problem,
@@ -151,18 +121,7 @@ class EceCase:
 
 
 def notes(problem: Problem) -> list[str]:
-    """What a reader must know of the data.
-
-    Parameters
-    ----------
-    problem : Problem
-        Counts.
-
-    Returns
-    -------
-    list of str
-        Sentences; empty if there is nothing to say.
-    """
+    """What a reader must know of the data."""
     positives, n = int(problem.bins.positives.sum()), problem.bins.n
     if positives in (0, n):
         return [

@@ -31,20 +31,7 @@ class Curve:
 
     @classmethod
     def of(cls, problem: Problem, prior: SmoothCurve) -> Curve:
-        """Find the basis for the cells.
-
-        Parameters
-        ----------
-        problem : Problem
-            Counts.
-        prior : SmoothCurve
-            Prior of the curve.
-
-        Returns
-        -------
-        Curve
-            The problem with its basis.
-        """
+        """Find the basis for the cells."""
         cells = problem.cells
         basis = curve_basis(cells.mean_score, cells.count, prior, BASIS)
         offset, design = basis.offset(cells.mean_score), basis.design(cells.mean_score)

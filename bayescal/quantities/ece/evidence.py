@@ -11,56 +11,18 @@ from bayescal.core.curve import EDGE
 
 
 def cell_logit(cells: BinCounts) -> NDArray[np.float64]:
-    """Logit of the cells' mean scores, finite also at 0 and 1.
-
-    Parameters
-    ----------
-    cells : BinCounts
-        Counts.
-
-    Returns
-    -------
-    ndarray of shape (cell,)
-        Logits.
-    """
+    """Logit of the cells' mean scores, finite also at 0 and 1, (cell,)."""
     return np.asarray(logit(np.clip(cells.mean_score, EDGE, 1 - EDGE)))
 
 
 def log_calibrated(cells: BinCounts) -> float:
-    """Log-likelihood of the counts if each cell's label rate is its mean score.
-
-    Parameters
-    ----------
-    cells : BinCounts
-        Counts.
-
-    Returns
-    -------
-    float
-        Log-likelihood without the binomial coefficients. Scores of exactly 0 and 1 count as one
-        part in a thousand million away from there, so that one wrong label is not the end of it.
-    """
+    """Log-likelihood of the counts if each cell's label rate is its mean score."""
     eta = cell_logit(cells)
     return float((cells.positives * eta - cells.count * np.logaddexp(0, eta)).sum())
 
 
 def probability_calibrated(cells: BinCounts, log_evidence: float, prior: float) -> float:
     """Posterior probability that the classifier is calibrated.
-
-    Parameters
-    ----------
-    cells : BinCounts
-        Counts.
-    log_evidence : float
-        Log marginal likelihood of the counts if it is not calibrated, without the binomial
-        coefficients.
-    prior : float, in [0, 1)
-        Prior probability.
-
-    Returns
-    -------
-    float
-        Probability in [0, 1]; NaN where the prior leaves this alternative out.
 
     Notes
     -----

@@ -50,20 +50,7 @@ class Family(Sampled, Protocol):
 
 
 def family(problem: Problem, prior: LabelRatePrior) -> Family:
-    """Join a problem and a prior.
-
-    Parameters
-    ----------
-    problem : Problem
-        Counts.
-    prior : SmoothCurve, IndependentBins or HierarchicalBins
-        Prior of the label rates.
-
-    Returns
-    -------
-    Family
-        What can be modelled, sampled and computed exactly.
-    """
+    """Join a problem and a prior."""
     from bayescal.quantities.ece.curve import Curve
     from bayescal.quantities.ece.hierarchical import Hierarchical
     from bayescal.quantities.ece.independent import Independent

@@ -74,24 +74,7 @@ class GroupedCase:
         priors: Priors,
         told: Sequence[str] = (),
     ) -> GroupedCase:
-        """Join the groups' problems.
-
-        Parameters
-        ----------
-        problems : sequence of Problem
-            One a group, with "group" in its coords.
-        prior : SmoothCurve
-            Prior of the common curve.
-        priors : Priors
-            All priors.
-        told : sequence of str
-            What a reader must know of the groups, in sentences.
-
-        Returns
-        -------
-        GroupedCase
-            The case.
-        """
+        """Join the groups' problems."""
         coords = {dim: name for dim, name in problems[0].coords.items() if dim != "group"}
         alone = [EceCase.of(problem, priors) for problem in problems]
         return cls(coords, alone, PooledCurves(problems, prior, priors.pooling), told)
@@ -162,20 +145,6 @@ class GroupedCase:
 
     def pieces(self, draws: Mapping[str, Floats], exact: Exact, rng: np.random.Generator) -> Pieces:
         """Everything a result holds of the groups, but for the sampler's own figures.
-
-        Parameters
-        ----------
-        draws : mapping of str to ndarray of shape (chain, draw, ...)
-            Draws of the model's variables.
-        exact : Exact
-            Not needed: each group's evidence is its own.
-        rng : numpy.random.Generator
-            Source of the draws that need no sampler.
-
-        Returns
-        -------
-        Pieces
-            Arrays by group of the result and variable, a dim `group` first among their own.
 
         Notes
         -----

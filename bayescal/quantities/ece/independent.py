@@ -104,20 +104,5 @@ class Independent:
 
 
 def step_curve(problem: Problem, rates: Floats, score: Floats) -> Floats:
-    """Rate of the cell that each score falls into.
-
-    Parameters
-    ----------
-    problem : Problem
-        The cells.
-    rates : ndarray of shape (..., cell)
-        Their rates.
-    score : ndarray of shape (point,)
-        Scores.
-
-    Returns
-    -------
-    ndarray of shape (..., point)
-        Rates.
-    """
+    """Rate of the cell that each score falls into, (..., point)."""
     return rates[..., problem.cells.find(score)]

@@ -14,21 +14,7 @@ type Floats = NDArray[np.float64]
 
 
 def influence(task: Task, cells: BinCounts, sign: Floats) -> Floats:
-    """What each row adds to the estimate of a classifier's calibration error.
-
-    Parameters
-    ----------
-    task : Task
-        Rows.
-    cells : BinCounts
-        Cells that the curve was fitted on.
-    sign : ndarray of shape (cell,), in [-1, 1]
-        Posterior mean of the sign of the gap in each cell.
-
-    Returns
-    -------
-    ndarray of shape (obs,), float32
-        ``sign(s) (y - s)``.
+    """What each row adds to the estimate of a classifier's calibration error, (obs,).
 
     Notes
     -----
@@ -42,16 +28,6 @@ def influence(task: Task, cells: BinCounts, sign: Floats) -> Floats:
 
 def correlation(influences: Sequence[Floats]) -> Floats:
     """Correlation of classifiers' calibration errors due to their shared rows.
-
-    Parameters
-    ----------
-    influences : sequence of ndarray of shape (obs,)
-        Of each classifier, rows in the same order.
-
-    Returns
-    -------
-    ndarray of shape (classifier, classifier)
-        Correlations; 0 with a classifier whose influence does not vary.
 
     Notes
     -----

@@ -76,20 +76,7 @@ def build_model(
 
 
 def model_of(problem: Problem, rates: Family) -> pm.Model:
-    """Build the model of one problem.
-
-    Parameters
-    ----------
-    problem : Problem
-        Cells and bins.
-    rates : Family
-        The problem under its prior.
-
-    Returns
-    -------
-    pm.Model
-        As `build_model`.
-    """
+    """Build the model of one problem."""
     import pymc as pm
 
     from bayescal.inference.error_model import add_errors, mass_of_rows

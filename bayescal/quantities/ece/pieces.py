@@ -44,32 +44,7 @@ def tell(
     size: int,
     rng: np.random.Generator,
 ) -> Pieces:
-    """Work out quantities, estimates, bounds and averages of one problem.
-
-    Parameters
-    ----------
-    problem : Problem
-        Counts.
-    priors : Priors
-        Priors.
-    rates : ndarray of shape (chain, draw, cell)
-        Label rates of the cells.
-    curve : callable
-        From scores, (point,), to probabilities, (chain, draw, point).
-    prior_rates : ndarray of shape (draw, cell)
-        Label rates before the labels.
-    exact : Exact
-        For the evidence of this problem alone.
-    size : int
-        Number of cells that arrays by cell are padded to, those with rows first.
-    rng : numpy.random.Generator
-        Source of the cells' masses.
-
-    Returns
-    -------
-    Pieces
-        All but the draws of the model's own variables and their priors.
-    """
+    """Work out quantities, estimates, bounds and averages of one problem."""
     count = problem.cells.count
     posterior = error_draws(problem, rates, draw_masses(count, rates.shape[:-1], rng))
     points = curve_scores(problem)

@@ -31,27 +31,7 @@ def problems(
     closed: str,
     multiclass: str,
 ) -> list[Problem]:
-    """Cut data into binary problems and count each.
-
-    Parameters
-    ----------
-    data : Scores, BinCounts or mapping of str to StreamedCounts
-        Scores with labels, one problem's counts, or counts by classifier.
-    priors : Priors
-        They decide whether cells finer than the bins are needed.
-    n_bins, strategy, closed, multiclass
-        As in `bayescal.fit`.
-
-    Returns
-    -------
-    list of Problem
-        One a classifier (and class), in the order of `Scores.tasks`.
-
-    Raises
-    ------
-    InputError
-        If there is no labelled row.
-    """
+    """Cut data into binary problems and count each."""
     if isinstance(data, BinCounts):
         check_rows(data.n, "the counts")
         return [Problem({"classifier": "classifier"}, data, data)]
@@ -74,24 +54,7 @@ def problem_of(
     closed: str,
     n_cells: int = CELLS,
 ) -> Problem:
-    """Count one binary problem.
-
-    Parameters
-    ----------
-    task : Task
-        Labelled rows.
-    fine : bool
-        Whether cells are finer than the bins.
-    n_bins, strategy, closed
-        Bins.
-    n_cells : int, default 100
-        Number of quantile cells, where they are finer.
-
-    Returns
-    -------
-    Problem
-        Cells and bins.
-    """
+    """Count one binary problem."""
     check_rows(task.n, "the labelled rows")
     edges = bin_edges(task.score, n_bins, strategy)
     name = strategy_name(strategy)
@@ -103,23 +66,7 @@ def problem_of(
 
 
 def by_group(task: Task) -> list[Task]:
-    """Split a task by its groups.
-
-    Parameters
-    ----------
-    task : Task
-        Labelled rows with groups.
-
-    Returns
-    -------
-    list of Task
-        One a group that has rows, with "group" in its coords.
-
-    Raises
-    ------
-    InputError
-        If there is no labelled row.
-    """
+    """Split a task by its groups."""
     check_rows(task.n, "the labelled rows")
     if task.group is None:
         return [task]

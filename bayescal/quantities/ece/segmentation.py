@@ -28,18 +28,6 @@ _CLOSE = 1e-4
 def log_bayes_factor_jump(cells: BinCounts, log_evidence: float) -> float:
     """Weigh level pieces with jumps between them against another model.
 
-    Parameters
-    ----------
-    cells : BinCounts
-        Counts.
-    log_evidence : float
-        Log marginal likelihood of the other model, without the binomial coefficients.
-
-    Returns
-    -------
-    float
-        Log Bayes factor; above 0 the data speak for jumps.
-
     Notes
     -----
     The scores are cut into at most 50 blocks of equal mass, and blocks are joined into segments; a

@@ -54,22 +54,7 @@ class Bins:
     def of(
         cls, problem: PUProblem, prior: MixtureBins | IndependentBins, class_prior: ClassPrior
     ) -> Bins:
-        """Put the prior into numbers.
-
-        Parameters
-        ----------
-        problem : PUProblem
-            Counts.
-        prior : MixtureBins or IndependentBins
-            Prior of the bins.
-        class_prior : float, Beta or PriorDraws
-            Prior of the share of positives.
-
-        Returns
-        -------
-        Bins
-            The problem with its prior.
-        """
+        """Put the prior into numbers."""
         found, many = PriorMap.of(class_prior), problem.cells.n_bins - 1
         if isinstance(prior, MixtureBins):
             return cls(problem, found, prior.concentration, prior.concentration, 0.0, 0.0)

@@ -43,20 +43,7 @@ class PUCase:
 
     @classmethod
     def of(cls, problem: PUProblem, priors: Priors) -> PUCase:
-        """Join a problem and its priors.
-
-        Parameters
-        ----------
-        problem : PUProblem
-            Counts.
-        priors : Priors
-            Priors.
-
-        Returns
-        -------
-        PUCase
-            The case.
-        """
+        """Join a problem and its priors."""
         return cls(problem, priors, family(problem, priors))
 
     @property
@@ -129,22 +116,7 @@ class PUCase:
         return self.rates.exact(draws, rng)
 
     def pieces(self, draws: Draws, exact: Exact | None, rng: np.random.Generator) -> Pieces:
-        """Everything a result holds of this case, but for the sampler's own figures.
-
-        Parameters
-        ----------
-        draws : mapping of str to ndarray of shape (chain, draw, ...)
-            Draws of the family's variables.
-        exact : Exact or None
-            For the evidence.
-        rng : numpy.random.Generator
-            Source of the draws that need no sampler.
-
-        Returns
-        -------
-        Pieces
-            Arrays by group and variable.
-        """
+        """Everything a result holds of this case, but for the sampler's own figures."""
         problem, points = self.problem, curve_scores(self.problem.unlabeled)
         posterior = self.quantities(draws, rng)
         prior_draws = self.rates.prior_draws(PRIOR_DRAWS, rng)
@@ -185,37 +157,13 @@ class PUCase:
         )
 
     def quantities(self, draws: Draws, rng: np.random.Generator) -> dict[str, Floats]:
-        """Calibration errors, label rates, gaps and class prior of every draw.
-
-        Parameters
-        ----------
-        draws : mapping of str to ndarray of shape (chain, draw, ...)
-            Draws of the family's variables.
-        rng : numpy.random.Generator
-            Source of the masses.
-
-        Returns
-        -------
-        dict of str to ndarray of shape (chain, draw, ...)
-            Quantities.
-        """
+        """Calibration errors, label rates, gaps and class prior of every draw."""
         rates = self.rates.cell_rates(draws)
         found = error_draws(self.problem.unlabeled, rates, self.rates.masses(draws, rng))
         return {**found, "class_prior": self.rates.class_prior(draws)}
 
     def probability_calibrated(self, exact: Exact | None) -> float:
-        """Weigh a calibrated classifier against the curve.
-
-        Parameters
-        ----------
-        exact : Exact or None
-            For the curve's evidence.
-
-        Returns
-        -------
-        float
-            Posterior probability; NaN where the prior leaves calibration out, as the bins' does.
-        """
+        """Weigh a calibrated classifier against the curve."""
         prior = self.priors.calibrated
         if exact is None or prior == 0:
             return float("nan")

@@ -45,22 +45,7 @@ class Curve:
 
     @classmethod
     def of(cls, problem: PUProblem, prior: SmoothCurve, class_prior: ClassPrior) -> Curve:
-        """Find the basis for the cells, and about where the posterior is.
-
-        Parameters
-        ----------
-        problem : PUProblem
-            Counts.
-        prior : SmoothCurve
-            Prior of the curve.
-        class_prior : float, Beta or PriorDraws
-            Prior of the share of positives.
-
-        Returns
-        -------
-        Curve
-            The problem with its basis.
-        """
+        """Find the basis for the cells, and about where the posterior is."""
         likelihood = CaseControl.of(problem, prior, PriorMap.of(class_prior), LARGEST_BASIS)
         return cls(problem, likelihood, smooth_gaussian(likelihood))
 

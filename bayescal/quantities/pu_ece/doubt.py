@@ -44,20 +44,7 @@ class Excess(NamedTuple):
 
 
 def excess(problem: PUProblem, class_prior: float) -> Excess:
-    """Find the bin that speaks most against a class prior.
-
-    Parameters
-    ----------
-    problem : PUProblem
-        Counts.
-    class_prior : float, in (0, 1)
-        Class prior.
-
-    Returns
-    -------
-    Excess
-        By a one-sided normal test of ``pi r <= q`` in each bin, Bonferroni's bound over the bins.
-    """
+    """Find the bin that speaks most against a class prior."""
     n_positive, n_unlabeled = problem.n_positive, problem.n_unlabeled
     r = problem.positive_in_bins() / n_positive
     q = problem.unlabeled.bins.count / n_unlabeled
@@ -73,20 +60,7 @@ def excess(problem: PUProblem, class_prior: float) -> Excess:
 
 
 def check_possible(problem: PUProblem, priors: Priors) -> None:
-    """Refuse a class prior that the data rule out altogether.
-
-    Parameters
-    ----------
-    problem : PUProblem
-        Counts.
-    priors : Priors
-        Priors.
-
-    Raises
-    ------
-    InputError
-        If even the least class prior believed asks for more positives than a bin has rows.
-    """
+    """Refuse a class prior that the data rule out altogether."""
     least = float(PriorMap.of(priors.class_prior)(np.asarray(_LEAST))[0])
     found = excess(problem, least)
     if found.p_value < IMPOSSIBLE:
@@ -100,20 +74,7 @@ def check_possible(problem: PUProblem, priors: Priors) -> None:
 
 
 def doubts(problem: PUProblem, priors: Priors) -> list[str]:
-    """Say where the positives do not look drawn from the unlabelled rows.
-
-    Parameters
-    ----------
-    problem : PUProblem
-        Counts.
-    priors : Priors
-        Priors.
-
-    Returns
-    -------
-    list of str
-        A sentence; empty if there is nothing to say.
-    """
+    """Say where the positives do not look drawn from the unlabelled rows."""
     found = excess(problem, priors.class_prior_mean)
     if found.p_value >= DOUBTFUL:
         return []

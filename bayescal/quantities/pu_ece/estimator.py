@@ -138,24 +138,7 @@ def of_counts(
     edges: Floats,
     class_prior: float,
 ) -> Estimate:
-    """Estimate from the counts of one classifier's bins.
-
-    Parameters
-    ----------
-    count, positive_count : ndarray of shape (bin,)
-        Unlabelled rows and positives of each bin.
-    confidence : ndarray of shape (bin,)
-        Mean score of the unlabelled rows.
-    edges : ndarray of shape (bin + 1,)
-        Edges of the bins.
-    class_prior : float, in (0, 1)
-        Share of positives among the unlabelled.
-
-    Returns
-    -------
-    Estimate
-        Without a leading dim.
-    """
+    """Estimate from the counts of one classifier's bins."""
     mass, positive_mass = count / count.sum(), positive_count / positive_count.sum()
     joint = class_prior * positive_mass
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -177,18 +160,7 @@ def of_counts(
 
 
 def check_class_prior(class_prior: float) -> None:
-    """Check that a class prior is a share that leaves both classes in.
-
-    Parameters
-    ----------
-    class_prior : float
-        Share of positives.
-
-    Raises
-    ------
-    InputError
-        If it does not lie in (0, 1).
-    """
+    """Check that a class prior is a share that leaves both classes in."""
     if not 0 < class_prior < 1:
         raise InputError(
             f"class_prior must lie in (0, 1); got {class_prior}. "

@@ -67,20 +67,7 @@ class Family(Sampled, Protocol):
 
 
 def family(problem: PUProblem, priors: Priors) -> Family:
-    """Join a problem and its priors.
-
-    Parameters
-    ----------
-    problem : PUProblem
-        Counts.
-    priors : Priors
-        Priors.
-
-    Returns
-    -------
-    Family
-        What can be modelled and sampled.
-    """
+    """Join a problem and its priors."""
     from bayescal.quantities.pu_ece.bins import Bins
     from bayescal.quantities.pu_ece.curve import Curve
 

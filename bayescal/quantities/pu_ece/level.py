@@ -22,25 +22,7 @@ SMALLEST = 1e-12
 
 
 def solve_level(base: Floats, rise: Floats, weight: Floats, mean_rate: Floats) -> Floats:
-    """Find how far to raise a curve so that its mean label rate is the one given.
-
-    Parameters
-    ----------
-    base : ndarray of shape (..., cell)
-        Logit of the label rates at level 0.
-    rise : ndarray of shape (cell,), above 0
-        What a unit of the level adds to each logit.
-    weight : ndarray of shape (cell,)
-        Shares of the cells, summing to 1.
-    mean_rate : ndarray of shape (...), in (0, 1)
-        Mean label rate wanted.
-
-    Returns
-    -------
-    ndarray of shape (...)
-        The level: Newton's method on the logit of the mean, kept inside a bracket by
-        bisection.
-    """
+    """Find how far to raise a curve so that its mean label rate is the one given, (...)."""
     shape = base.shape[:-1]
     logits, wanted = base.reshape(-1, base.shape[-1]), np.broadcast_to(mean_rate, shape).ravel()
     found = np.zeros(len(logits))
@@ -65,22 +47,6 @@ def solve_level(base: Floats, rise: Floats, weight: Floats, mean_rate: Floats) -
 
 def level_in_graph(base: Any, rise: Any, weight: Any, mean_rate: Any, start: Any) -> Any:
     """Do the same in a PyTensor graph, with the derivatives of the solution.
-
-    Parameters
-    ----------
-    base : TensorVariable of shape (cell,)
-        Logit of the label rates at level 0.
-    rise, weight : TensorVariable of shape (cell,)
-        As in `solve_level`.
-    mean_rate : TensorVariable
-        Mean label rate wanted.
-    start : TensorVariable
-        Level to start from.
-
-    Returns
-    -------
-    TensorVariable
-        The level.
 
     Notes
     -----

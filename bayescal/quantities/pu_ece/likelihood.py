@@ -75,24 +75,7 @@ class CaseControl:
 
     @classmethod
     def of(cls, problem: PUProblem, curve: SmoothCurve, prior: PriorMap, size: int) -> CaseControl:
-        """Find the basis for the cells.
-
-        Parameters
-        ----------
-        problem : PUProblem
-            Counts.
-        curve : SmoothCurve
-            Prior of the curve.
-        prior : PriorMap
-            Class prior.
-        size : int
-            Largest number of the curve's coefficients.
-
-        Returns
-        -------
-        CaseControl
-            Likelihood.
-        """
+        """Find the basis for the cells."""
         score, weight = problem.cells.mean_score, problem.weight
         basis = curve_basis(score, problem.cells.count, curve, size)
         offset, design = basis.offset(score), basis.design(score)
@@ -111,18 +94,7 @@ class CaseControl:
         return float(np.log(self.problem.n_positive / self.problem.n_unlabeled))
 
     def state(self, coef: Floats) -> State:
-        """Work out curve and class prior.
-
-        Parameters
-        ----------
-        coef : ndarray of shape (..., size)
-            Coefficients.
-
-        Returns
-        -------
-        State
-            What they stand for.
-        """
+        """Work out curve and class prior."""
         class_prior, derivative = self.prior(coef[..., -1])
         mean = np.clip(class_prior + self.spread * coef[..., 0], SMALLEST, 1 - SMALLEST)
         base = self.offset + coef[..., 1:-1] @ self.design[:, 1:].T
@@ -134,34 +106,11 @@ class CaseControl:
         return State(level, logit_rate, np.maximum(slope, SMALLEST), class_prior, derivative)
 
     def logit_positive(self, logit_rate: Floats, class_prior: Floats) -> Floats:
-        """Logit of the probability that a row of a cell is one of the positives.
-
-        Parameters
-        ----------
-        logit_rate : ndarray of shape (..., cell)
-            Logit of the label rates.
-        class_prior : ndarray of shape (...)
-            Class prior.
-
-        Returns
-        -------
-        ndarray of shape (..., cell)
-            ``log(n_positive / n_unlabeled) + log(rate) - log(class_prior)``.
-        """
+        """Logit of the probability that a row of a cell is one of the positives, (..., cell)."""
         return self.log_odds - np.logaddexp(0, -logit_rate) - np.log(class_prior)[..., None]
 
     def log_likelihood(self, coef: Floats) -> Floats:
-        """Log-likelihood without the binomial coefficients, with the prior of the level.
-
-        Parameters
-        ----------
-        coef : ndarray of shape (..., size)
-            Coefficients.
-
-        Returns
-        -------
-        ndarray of shape (...)
-            Log-likelihoods.
+        """Log-likelihood without the binomial coefficients, with the prior of the level, (...).
 
         Notes
         -----
@@ -173,35 +122,12 @@ class CaseControl:
         return self.counts_given(at) - found.level**2 / 2 - np.log(found.slope)
 
     def counts_given(self, logit_positive: Floats) -> Floats:
-        """Log probability of the counts, without the binomial coefficients.
-
-        Parameters
-        ----------
-        logit_positive : ndarray of shape (..., cell)
-            As `logit_positive` gives.
-
-        Returns
-        -------
-        ndarray of shape (...)
-            Sums over the cells.
-        """
+        """Log probability of the counts, without the binomial coefficients, (...)."""
         spent = self.problem.total * np.logaddexp(0, logit_positive)
         return np.asarray((self.problem.positive * logit_positive - spent).sum(axis=-1))
 
     def slopes(self, coef: Floats) -> tuple[Floats, Floats]:
-        """Gradient of the log-likelihood, and expected information.
-
-        Parameters
-        ----------
-        coef : ndarray of shape (point, size)
-            Coefficients.
-
-        Returns
-        -------
-        gradient : ndarray of shape (point, size)
-        information : ndarray of shape (point, size, size)
-            The prior of the level counted, the curvature of ``log(slope)`` not.
-        """
+        """Gradient of the log-likelihood, and expected information."""
         found = self.state(coef)
         rise, weight = self.design[:, 0], self.problem.weight
         rate = expit(found.logit_rate)
@@ -229,38 +155,13 @@ class CaseControl:
         return np.asarray(by_mean / found.slope[:, None])
 
     def level_at(self, coef: Floats) -> tuple[Floats, Floats]:
-        """Level and its slopes.
-
-        Parameters
-        ----------
-        coef : ndarray of shape (size,)
-            Coefficients.
-
-        Returns
-        -------
-        level : ndarray of shape ()
-        slopes : ndarray of shape (size,)
-            Derivative of the level by each coefficient.
-        """
+        """Level and its slopes."""
         found = self.state(coef[None])
         rate = expit(found.logit_rate)
         return found.level[0], self._level_slopes(rate * (1 - rate), found)[0]
 
     def curve(self, coef: Floats, score: Floats) -> Floats:
-        """Probability of the event at any score.
-
-        Parameters
-        ----------
-        coef : ndarray of shape (..., size)
-            Coefficients.
-        score : ndarray of shape (point,)
-            Scores.
-
-        Returns
-        -------
-        ndarray of shape (..., point)
-            Probabilities.
-        """
+        """Probability of the event at any score, (..., point)."""
         design = self.basis.design(score) @ self.rotation
         turned = np.concatenate([self.state(coef).level[..., None], coef[..., 1:-1]], axis=-1)
         return np.asarray(expit(self.basis.offset(score) + turned @ design.T))

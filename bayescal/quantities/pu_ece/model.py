@@ -84,20 +84,7 @@ def build_model(
 
 
 def model_of(problem: PUProblem, rates: Family) -> pm.Model:
-    """Build the model of one problem.
-
-    Parameters
-    ----------
-    problem : PUProblem
-        Counts.
-    rates : Family
-        The problem under its priors.
-
-    Returns
-    -------
-    pm.Model
-        As `build_model`.
-    """
+    """Build the model of one problem."""
     import pymc as pm
 
     from bayescal.inference.error_model import add_errors

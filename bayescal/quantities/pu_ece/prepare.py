@@ -20,22 +20,7 @@ CELLS = 100
 def problems(
     data: PUScores, priors: Priors, n_bins: int, strategy: Strategy, closed: str
 ) -> list[PUProblem]:
-    """Count each classifier's scores.
-
-    Parameters
-    ----------
-    data : PUScores
-        Positive and unlabelled scores.
-    priors : Priors
-        They decide whether cells finer than the bins are needed.
-    n_bins, strategy, closed
-        Bins, cut on the unlabelled scores.
-
-    Returns
-    -------
-    list of PUProblem
-        One a classifier.
-    """
+    """Count each classifier's scores."""
     fine = isinstance(priors.label_rate, SmoothCurve)
     return [
         _problem(name, positive, unlabeled, fine, n_bins, strategy, closed)

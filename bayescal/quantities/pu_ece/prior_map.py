@@ -40,18 +40,7 @@ class PriorMap:
 
     @classmethod
     def of(cls, prior: ClassPrior) -> PriorMap:
-        """Tabulate the quantiles of a prior.
-
-        Parameters
-        ----------
-        prior : float, Beta or PriorDraws
-            A class prior that is known, believed, or drawn elsewhere.
-
-        Returns
-        -------
-        PriorMap
-            Map from a standard normal to a class prior of that distribution.
-        """
+        """Tabulate the quantiles of a prior."""
         match prior:
             case Beta():
                 return _of_beta(prior)
@@ -66,18 +55,7 @@ class PriorMap:
         return not self.slope.any()
 
     def __call__(self, normal: Floats) -> tuple[Floats, Floats]:
-        """Class prior and its derivative.
-
-        Parameters
-        ----------
-        normal : ndarray of shape (...)
-            Values that are standard normal before the data.
-
-        Returns
-        -------
-        class_prior, derivative : ndarray of shape (...)
-            In (0, 1), and what it gains a unit of `normal`.
-        """
+        """Class prior and its derivative, (...)."""
         place = np.clip((normal + LAST) / STEP, 0, INTERVALS)
         left = np.minimum(place.astype(int), INTERVALS - 1)
         t = place - left
@@ -90,38 +68,14 @@ class PriorMap:
         return prior, prior * (1 - prior) * rise / STEP
 
     def log_density(self, normal: Floats) -> Floats:
-        """Log density of the class prior at a place given by its standard normal.
-
-        Parameters
-        ----------
-        normal : ndarray of shape (...)
-            Standard normals.
-
-        Returns
-        -------
-        ndarray of shape (...)
-            With respect to the class prior itself; 0 for one that is known.
-        """
+        """Log density of the class prior at a place given by its standard normal, (...)."""
         if self.known:
             return np.zeros(np.shape(normal))
         return np.asarray(-(normal**2) / 2 - _LOG_ROOT - np.log(self(normal)[1]))
 
 
 def logit_in_graph(normal: Any, value: Any, slope: Any) -> Any:
-    """Compute the logit of the class prior in a PyTensor graph, as `PriorMap` does.
-
-    Parameters
-    ----------
-    normal : TensorVariable
-        Standard normal before the data.
-    value, slope : TensorVariable of shape (knot,)
-        Those of a `PriorMap`.
-
-    Returns
-    -------
-    TensorVariable
-        Logit of the class prior.
-    """
+    """Compute the logit of the class prior in a PyTensor graph, as `PriorMap` does."""
     import pytensor.tensor as pt
 
     place = pt.clip((normal + LAST) / STEP, 0, INTERVALS)
@@ -133,22 +87,7 @@ def logit_in_graph(normal: Any, value: Any, slope: Any) -> Any:
 
 # Operators only: NumPy and PyTensor share the line.
 def hermite(t: Any, low: Any, high: Any, start: Any, stop: Any) -> Any:
-    """Cubic between two knots, from values and slopes at both.
-
-    Parameters
-    ----------
-    t : array
-        Place between the knots, in [0, 1].
-    low, high : array
-        Values at the knots.
-    start, stop : array
-        Slopes at the knots, times their distance.
-
-    Returns
-    -------
-    array
-        Value at `t`.
-    """
+    """Cubic between two knots, from values and slopes at both."""
     s = 1 - t
     return s * s * ((1 + 2 * t) * low + t * start) + t * t * ((1 + 2 * s) * high - s * stop)
 

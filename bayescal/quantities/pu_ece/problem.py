@@ -34,36 +34,12 @@ class PUProblem:
 
     @classmethod
     def of(cls, unlabeled: Problem, positive: NDArray[np.int64]) -> PUProblem:
-        """Join the counts of both samples.
-
-        Parameters
-        ----------
-        unlabeled : Problem
-            Cells and bins of the unlabelled scores.
-        positive : ndarray of shape (cell,), int64
-            Positives in the same cells.
-
-        Returns
-        -------
-        PUProblem
-            The problem.
-        """
+        """Join the counts of both samples."""
         total = positive + unlabeled.cells.count
         return cls(unlabeled, positive, total, int(positive.sum()))
 
     def relabelled(self, positive: NDArray[np.int64]) -> PUProblem:
-        """Say which of the rows are positives anew, given what the model is conditional on.
-
-        Parameters
-        ----------
-        positive : ndarray of shape (cell,), int64
-            Positives in each cell, at most its total.
-
-        Returns
-        -------
-        PUProblem
-            The same totals, shares of the unlabelled rows and sample sizes.
-        """
+        """Say which of the rows are positives anew, given what the model is conditional on."""
         return replace(self, positive=positive)
 
     @property
@@ -82,11 +58,5 @@ class PUProblem:
         return self.cells.count / self.n_unlabeled
 
     def positive_in_bins(self) -> NDArray[np.int64]:
-        """Positives in each bin.
-
-        Returns
-        -------
-        ndarray of shape (bin,), int64
-            Counts.
-        """
+        """Positives in each bin, (bin,)."""
         return np.asarray(self.positive @ self.unlabeled.membership()).astype(np.int64)

@@ -69,22 +69,7 @@ class RiskParts(NamedTuple):
 
 
 def risk_parts(positive: Floats, unlabeled: Floats, class_prior: float, loss: str) -> RiskParts:
-    """Compute both parts of the risk with their slopes, without asking whether input is valid.
-
-    Parameters
-    ----------
-    positive, unlabeled : ndarray of shape (obs,)
-        Decision values of each sample.
-    class_prior : float, in (0, 1)
-        Share of positives among the unlabelled.
-    loss : {"logistic", "sigmoid"}
-        Name in `LOSSES`.
-
-    Returns
-    -------
-    RiskParts
-        Values and slopes.
-    """
+    """Compute both parts of the risk with their slopes, without asking whether input is valid."""
     value, slope = LOSSES[loss]
     share, each = class_prior / len(positive), 1 / len(unlabeled)
     return RiskParts(

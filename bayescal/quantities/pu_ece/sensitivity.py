@@ -30,25 +30,7 @@ _FAR = 2.33
 def class_prior_curve(
     problem: PUProblem, priors: Priors, rng: np.random.Generator
 ) -> dict[str, Floats]:
-    """Compute the error at class priors around the one that is believed.
-
-    Parameters
-    ----------
-    problem : PUProblem
-        Counts.
-    priors : Priors
-        Priors.
-    rng : numpy.random.Generator
-        Source of randomness.
-
-    Returns
-    -------
-    dict of str to ndarray of shape (class_prior_point,)
-        ``class_prior``; ``ece``, the paper's estimate at each; ``envelope_lower`` and
-        ``envelope_upper``, between which Theorem 2 holds it; and for a smooth curve ``tce_lower``,
-        ``tce_mean`` and ``tce_upper``, the posterior of a classifier that is not calibrated were
-        the class prior known to be that: 90% and mean.
-    """
+    """Compute the error at class priors around the one that is believed."""
     grid = _grid(priors)
     bins, positive = problem.unlabeled.bins, problem.positive_in_bins()
     ece = np.array(

@@ -12,20 +12,7 @@ from bayescal.quantities.pu_ece.problem import PUProblem
 
 
 def estimate_of(problem: PUProblem, priors: Priors) -> dict[str, Any]:
-    """Estimate at the mean of the class prior.
-
-    Parameters
-    ----------
-    problem : PUProblem
-        Counts.
-    priors : Priors
-        Priors.
-
-    Returns
-    -------
-    dict
-        The fields of `Estimate`, the numbers of rows and the class prior.
-    """
+    """Estimate at the mean of the class prior."""
     bins = problem.unlabeled.bins
     found = of_counts(
         bins.count,
@@ -42,20 +29,7 @@ def estimate_of(problem: PUProblem, priors: Priors) -> dict[str, Any]:
 
 
 def theory_of(problem: PUProblem, priors: Priors) -> Bounds:
-    """Bounds for bins as they were chosen: those of equal mass follow the scores.
-
-    Parameters
-    ----------
-    problem : PUProblem
-        Counts.
-    priors : Priors
-        Priors.
-
-    Returns
-    -------
-    Bounds
-        At the mean of the class prior.
-    """
+    """Bounds for bins as they were chosen: those of equal mass follow the scores."""
     bins = problem.unlabeled.bins
     return bounds(
         problem.n_positive,

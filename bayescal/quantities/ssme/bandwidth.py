@@ -20,31 +20,7 @@ _NORMAL_IQR = 1.3489795003921634
 
 
 def bandwidth(coords: NDArray[np.float64], rule: str, scale: float = 1.0) -> float:
-    """One bandwidth for all coordinates: the least that any of them asks for.
-
-    Parameters
-    ----------
-    coords : ndarray of shape (obs, coordinate)
-        Points.
-    rule : {"isj", "normal-reference"}
-        Improved Sheather-Jones, or the normal reference rule.
-    scale : float, default 1
-        What the rule's bandwidth is multiplied by.
-
-    Returns
-    -------
-    float
-        Above 0. Coordinates that do not vary have no say; if none varies, all points are the same
-        one, whose kernel may have any width, and the bandwidth is `scale`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayescal.quantities.ssme.bandwidth import bandwidth
-    >>> points = np.random.default_rng(20).normal(size=(500, 2)) * [1, 3]
-    >>> round(bandwidth(points, "normal-reference"), 2)
-    0.29
-    """
+    """One bandwidth for all coordinates: the least that any of them asks for."""
     widths = [RULES[rule](column) for column in coords.T if np.ptp(column) > 0]
     return scale * min(widths, default=1.0)
 
@@ -52,28 +28,10 @@ def bandwidth(coords: NDArray[np.float64], rule: str, scale: float = 1.0) -> flo
 def normal_reference(values: NDArray[np.float64]) -> float:
     """Bandwidth of least asymptotic error if the density were normal.
 
-    Parameters
-    ----------
-    values : ndarray of shape (obs,)
-        Numbers that are not all the same.
-
-    Returns
-    -------
-    float
-        (4/3)^(1/5) s n^(-1/5), where s is the lesser of the standard deviation and the
-        interquartile range over 1.349; the former alone if the latter is 0.
-
     References
     ----------
     .. [1] B. W. Silverman, "Density Estimation for Statistics and Data Analysis", 1986,
        Eqs. (3.28) and (3.30).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayescal.quantities.ssme.bandwidth import normal_reference
-    >>> round(normal_reference(np.arange(32.0)), 3)
-    4.968
     """
     spread = float(np.std(values, ddof=1))
     low, high = np.percentile(values, [25, 75])
@@ -84,17 +42,6 @@ def normal_reference(values: NDArray[np.float64]) -> float:
 
 def improved_sheather_jones(values: NDArray[np.float64]) -> float:
     """Bandwidth by a plug-in rule that assumes no normal density.
-
-    Parameters
-    ----------
-    values : ndarray of shape (obs,)
-        Numbers that are not all the same.
-
-    Returns
-    -------
-    float
-        R sqrt(t), where R is the length of the grid and t solves t = xi gamma(t). Where few or
-        heavily tied numbers leave that without a solution, the normal reference.
 
     Notes
     -----
@@ -107,14 +54,6 @@ def improved_sheather_jones(values: NDArray[np.float64]) -> float:
     .. [1] Z. I. Botev, J. F. Grotowski and D. P. Kroese, "Kernel density estimation via diffusion",
        Annals of Statistics 38(5), 2010, section 3 and algorithm 1.
        https://doi.org/10.1214/10-AOS799
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayescal.quantities.ssme.bandwidth import improved_sheather_jones, normal_reference
-    >>> points = np.random.default_rng(20).normal(size=4000)
-    >>> float(round(improved_sheather_jones(points) / normal_reference(points), 1))
-    1.0
     """
     span = float(np.ptp(values))
     length = 2 * span
@@ -140,22 +79,7 @@ def improved_sheather_jones(values: NDArray[np.float64]) -> float:
 
 
 def fixed_point(t: float, n: int, power: NDArray[np.float64]) -> float:
-    """The function whose fixed point is the squared bandwidth on [0, 1].
-
-    Parameters
-    ----------
-    t : float
-        Squared bandwidth.
-    n : int
-        Number of distinct points.
-    power : ndarray of shape (frequency,)
-        Squared cosine coefficients of the density, from the first frequency on.
-
-    Returns
-    -------
-    float
-        The value xi gamma^[5](t).
-    """
+    """The function whose fixed point is the squared bandwidth on [0, 1]."""
     frequency = pi**2 * np.arange(1, len(power) + 1, dtype=np.float64) ** 2
 
     def roughness(order: int, time: float) -> float:

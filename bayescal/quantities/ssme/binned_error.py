@@ -40,20 +40,7 @@ CONVENTIONS: Final = {
 
 
 def membership(score: NDArray[np.float64], convention: Convention) -> NDArray[np.float64]:
-    """Say which right-closed bin each row is in.
-
-    Parameters
-    ----------
-    score : ndarray of shape (obs,), in [0, 1]
-        Scores.
-    convention : Convention
-        The bins.
-
-    Returns
-    -------
-    ndarray of shape (obs, bin)
-        1 in the column of the row's bin, else 0; bins without a row are left out.
-    """
+    """Say which right-closed bin each row is in, (obs, bin)."""
     edges = bin_edges(score, convention.n_bins, convention.strategy)
     place = np.searchsorted(edges[1:-1], score, side="left")
     held, column = np.unique(place, return_inverse=True)
@@ -70,39 +57,7 @@ def binned_errors(
     *,
     mass_weighted: bool,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Expected and maximum calibration error.
-
-    Parameters
-    ----------
-    score : ndarray of shape (obs,)
-        Scores.
-    bins : ndarray of shape (obs, bin)
-        Of `membership`.
-    event : ndarray of shape (draw, obs)
-        Weight of each row times the probability of its event.
-    weight : ndarray of shape (1, obs) or (draw, obs)
-        Weight of each row.
-    mass_weighted : bool
-        Whether bins count by their mass.
-
-    Returns
-    -------
-    ece : ndarray of shape (draw,)
-        Mean gap over the bins that have weight.
-    mce : ndarray of shape (draw,)
-        Largest gap of them.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayescal.quantities.ssme.binned_error import CONVENTIONS, binned_errors, membership
-    >>> score = np.array([0.2, 0.2, 0.9])
-    >>> bins = membership(score, CONVENTIONS["equal-width"])
-    >>> event, weight = np.array([[1.0, 0.0, 1.0]]), np.ones((1, 3))
-    >>> ece, mce = binned_errors(score, bins, event, weight, mass_weighted=False)
-    >>> ece.round(6).tolist(), mce.round(6).tolist()
-    ([0.2], [0.3])
-    """
+    """Expected and maximum calibration error."""
     mass = weight @ bins
     surplus = np.abs((weight * score) @ bins - event @ bins)
     gap = np.divide(surplus, mass, out=np.zeros(surplus.shape), where=mass > 0)

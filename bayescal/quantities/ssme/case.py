@@ -42,24 +42,7 @@ class SSMECase:
     def of(
         cls, problem: Problem, priors: Priors, ece: str | None = None, keep_labels: bool = False
     ) -> SSMECase:
-        """Join a problem and its priors.
-
-        Parameters
-        ----------
-        problem : Problem
-            Rows and labels.
-        priors : Priors
-            Priors.
-        ece : str, optional
-            Convention of the calibration errors.
-        keep_labels : bool, default False
-            Whether the result holds the probabilities of the labels.
-
-        Returns
-        -------
-        SSMECase
-            The case.
-        """
+        """Join a problem and its priors."""
         return cls(problem, priors, family(problem, priors), ece, keep_labels)
 
     @property
@@ -135,33 +118,10 @@ class SSMECase:
         return self.model.inputs()
 
     def exact(self, draws: int, rng: np.random.Generator) -> None:
-        """No posterior without NUTS.
-
-        Parameters
-        ----------
-        draws : int
-            Not used.
-        rng : numpy.random.Generator
-            Not used.
-        """
+        """No posterior without NUTS."""
 
     def pieces(self, draws: Draws, exact: None, rng: np.random.Generator) -> Pieces:
-        """Everything a result holds of this case, but for the sampler's own figures.
-
-        Parameters
-        ----------
-        draws : mapping of str to ndarray of shape (chain, draw, ...)
-            Draws of the model's variables.
-        exact : None
-            There is none.
-        rng : numpy.random.Generator
-            Source of labels and row weights.
-
-        Returns
-        -------
-        Pieces
-            Arrays by group and variable.
-        """
+        """Everything a result holds of this case, but for the sampler's own figures."""
         found = evaluate(
             self.problem, self.model, draws, rng, ece=self.ece, keep_labels=self.keep_labels
         )
@@ -190,20 +150,7 @@ class SSMECase:
         )
 
     def quantities(self, draws: Draws, rng: np.random.Generator) -> dict[str, Floats]:
-        """Metrics of every draw.
-
-        Parameters
-        ----------
-        draws : mapping of str to ndarray of shape (chain, draw, ...)
-            Draws of the model's variables.
-        rng : numpy.random.Generator
-            Source of labels and row weights.
-
-        Returns
-        -------
-        dict of str to ndarray of shape (chain, draw, classifier[, group])
-            Metrics.
-        """
+        """Metrics of every draw, (chain, draw, classifier[, group])."""
         return evaluate(self.problem, self.model, draws, rng, ece=self.ece).metrics
 
     def _before(self, rng: np.random.Generator) -> dict[str, Floats]:

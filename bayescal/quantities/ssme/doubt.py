@@ -9,18 +9,7 @@ from bayescal.quantities.ssme.panel import Panel
 
 
 def doubts(panel: Panel) -> list[str]:
-    """Say what the labels cannot tell.
-
-    Parameters
-    ----------
-    panel : Panel
-        Rows.
-
-    Returns
-    -------
-    list of str
-        Sentences; empty where every class and group has labels.
-    """
+    """Say what the labels cannot tell."""
     if panel.n_labeled == 0:
         return [
             "no row is labeled: the answer is what the classifiers say of each other under the "

@@ -28,31 +28,6 @@ def labeled_errors(
 ) -> Metrics:
     """Mean absolute error of labelled rows alone, by their number.
 
-    Parameters
-    ----------
-    probs : ndarray of shape (classifier, obs, class)
-        Probabilities of rows whose every label is known.
-    y : ndarray of shape (obs,)
-        Their labels, as places among the classes.
-    truth : Metrics
-        The metrics to be found, arrays of shape (classifier,).
-    sizes : sequence of int, default 10, 15, ..., 1000
-        Numbers of labels.
-    n_samples : int, default 50
-        Samples drawn for each number, without putting back; each holds a row of every class.
-    seed : int, default 0
-        Same seed, same samples.
-
-    Returns
-    -------
-    Metrics
-        Arrays of shape (size, classifier): mean over samples of the absolute error.
-
-    Raises
-    ------
-    InputError
-        If a size is too small to hold every class or larger than the rows there are.
-
     References
     ----------
     .. [1] D. Shanmugam et al., "Evaluating multiple models using labeled and unlabeled data",
@@ -86,24 +61,7 @@ def labeled_errors(
 def sample_with_every_class(
     y: NDArray[np.integer], n_classes: int, size: int, rng: np.random.Generator
 ) -> NDArray[np.intp]:
-    """Draw rows without putting back, the first of them one of each class.
-
-    Parameters
-    ----------
-    y : ndarray of shape (obs,)
-        Labels.
-    n_classes : int
-        Number of classes, each with a row or more.
-    size : int
-        Rows to draw.
-    rng : numpy.random.Generator
-        Source of randomness.
-
-    Returns
-    -------
-    ndarray of shape (size,)
-        The rows.
-    """
+    """Draw rows without putting back, the first of them one of each class, (size,)."""
     order = rng.permutation(len(y))
     first = [int(np.argmax(y[order] == k)) for k in range(n_classes)]
     rest = np.delete(np.arange(len(y)), first)

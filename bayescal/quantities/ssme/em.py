@@ -47,28 +47,6 @@ def fit_mixture(
 ) -> Fit:
     """Alternate between class densities and label probabilities.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        Sums of kernels over rows.
-    start : ndarray of shape (obs, class)
-        Label probabilities to start from; drawn labels are one-hot.
-    known : ndarray of shape (labeled, class)
-        Labels of the labeled rows, one-hot.
-    labeled : ndarray of shape (obs,), bool
-        Which rows are labeled.
-    variant : Variant
-        How.
-    class_prior : ndarray of shape (class,) or None
-        The prior if it is given; None to learn it.
-    rng : numpy.random.Generator
-        For labels drawn anew.
-
-    Returns
-    -------
-    Fit
-        Label probabilities and what led there.
-
     Notes
     -----
     With weights ``w_jk = lambda_j q_jk``, lambda that of the variant for labeled rows and 1 else,

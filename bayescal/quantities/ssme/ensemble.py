@@ -49,31 +49,7 @@ def ensemble(scores: Scores | Panel, *, ece: str | None = None) -> Metrics:
 
 
 def ensemble_by_group(scores: Scores | Panel, *, ece: str | None = None) -> Metrics:
-    """The same in every group.
-
-    Parameters
-    ----------
-    scores, ece
-        As for `ensemble`.
-
-    Returns
-    -------
-    Metrics
-        Arrays of shape (classifier, group); without groups one of all rows.
-
-    Raises
-    ------
-    InputError
-        As for `ensemble`.
-
-    Examples
-    --------
-    >>> import bayescal as bc
-    >>> from bayescal.quantities.ssme.ensemble import ensemble_by_group
-    >>> scores = bc.Scores(y_true=[0, 1, 1], y_prob=[0.1, 0.2, 0.9], group=["u", "u", "v"])
-    >>> ensemble_by_group(scores).accuracy.tolist()
-    [[0.5, 1.0]]
-    """
+    """The same in every group."""
     panel = scores if isinstance(scores, Panel) else panel_of(scores)
     group = np.zeros(panel.n_obs, dtype=np.int32) if panel.group is None else panel.group
     n_groups = max(1, len(panel.groups))
@@ -81,16 +57,5 @@ def ensemble_by_group(scores: Scores | Panel, *, ece: str | None = None) -> Metr
 
 
 def mean_score(panel: Panel) -> NDArray[np.float64]:
-    """Mean over classifiers, with known labels in place.
-
-    Parameters
-    ----------
-    panel : Panel
-        Class probabilities by classifier.
-
-    Returns
-    -------
-    ndarray of shape (obs, class)
-        Label probabilities.
-    """
+    """Mean over classifiers, with known labels in place, (obs, class)."""
     return with_known_labels(panel, panel.probs.mean(axis=0))

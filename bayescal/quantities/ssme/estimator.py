@@ -268,25 +268,7 @@ def _widths(coords: Floats, drawn: Floats, variant: Variant) -> Floats:
 
 
 def check_prior(class_prior: ArrayLike, n_classes: int) -> Floats:
-    """Check that a given class prior is one.
-
-    Parameters
-    ----------
-    class_prior : array-like
-        What was given.
-    n_classes : int
-        Number of classes.
-
-    Returns
-    -------
-    ndarray of shape (class,)
-        The same.
-
-    Raises
-    ------
-    InputError
-        If it holds something else than one probability above 0 for each class.
-    """
+    """Check that a given class prior is one, (class,)."""
     prior = np.asarray(class_prior, dtype=np.float64)
     if prior.shape != (n_classes,) or not (prior.min() > 0 and abs(prior.sum() - 1) < 1e-6):
         raise InputError(

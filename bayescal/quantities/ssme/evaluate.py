@@ -47,26 +47,6 @@ def evaluate(
 ) -> Evaluated:
     """Draw every metric.
 
-    Parameters
-    ----------
-    problem : Problem
-        Rows.
-    model : Family
-        Model of the labels.
-    draws : mapping of str to ndarray of shape (chain, draw, ...)
-        Draws of its variables.
-    rng : numpy.random.Generator
-        Source of labels and row weights.
-    ece : str or None
-        Convention of the calibration errors; see `metrics`.
-    keep_labels : bool, default False
-        Whether to keep the labels' probabilities.
-
-    Returns
-    -------
-    Evaluated
-        Draws.
-
     Notes
     -----
     The metric is that of the population the rows are from. A draw of it takes a draw of the model's

@@ -46,25 +46,7 @@ class Family(Sampled, Protocol):
 
 
 def family(problem: Problem, priors: Priors) -> Family:
-    """Join a problem and its priors.
-
-    Parameters
-    ----------
-    problem : Problem
-        Rows and labels.
-    priors : Priors
-        Priors.
-
-    Returns
-    -------
-    Family
-        What can be modelled and sampled.
-
-    Raises
-    ------
-    InputError
-        If a mixture is asked for and a class has no label.
-    """
+    """Join a problem and its priors."""
     from bayescal.quantities.ssme.mixture import MixtureModel
     from bayescal.quantities.ssme.tilt import TiltModel
 

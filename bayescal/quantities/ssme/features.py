@@ -37,19 +37,6 @@ class Features(NamedTuple):
 def features_of(probs: Floats, prior: Tilt) -> Features:
     """Compute the features of all rows.
 
-    Parameters
-    ----------
-    probs : ndarray of shape (classifier, obs, class), in [0, 1]
-        Probabilities.
-    prior : Tilt
-        How to pool.
-
-    Returns
-    -------
-    Features
-        Own log probabilities are centred over classes and over rows, with standard deviation 1;
-        the bend, too, has standard deviation 1.
-
     Notes
     -----
     Own log probabilities are not rid of what they share with the pool's: weights that move together

@@ -42,28 +42,7 @@ class FlowSettings(NamedTuple):
 
 
 def latent_points(coords: Floats, prob: Floats, settings: FlowSettings, seed: int) -> Floats:
-    """Train a RealNVP flow, and return where it takes each row.
-
-    Parameters
-    ----------
-    coords : ndarray of shape (obs, coordinate)
-        Log ratios; two coordinates at least.
-    prob : ndarray of shape (obs, class)
-        Probability of each label of each row to train with.
-    settings : FlowSettings
-        Size and training.
-    seed : int
-        Same seed, same points (on one machine).
-
-    Returns
-    -------
-    ndarray of shape (obs, coordinate)
-        Points of the base, in which each class is about normal.
-
-    Raises
-    ------
-    InputError
-        If the extra ``flow`` is not installed, or there is one coordinate.
+    """Train a RealNVP flow, and return where it takes each row, (obs, coordinate).
 
     Notes
     -----

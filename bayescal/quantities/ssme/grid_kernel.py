@@ -51,18 +51,7 @@ class GridKernel:
         ]
 
     def log_sums(self, weight: Floats) -> Floats:
-        """Log of the weighted sum of kernels at each row; see `Kernel`.
-
-        Parameters
-        ----------
-        weight : ndarray of shape (obs, class), >= 0
-            Weight of each row in the density of each class.
-
-        Returns
-        -------
-        ndarray of shape (obs, class)
-            Up to a number that all classes of a row share.
-        """
+        """Log of the weighted sum of kernels at each row; see `Kernel`, (obs, class)."""
         found = np.empty(weight.shape)
         near = np.zeros(len(weight))
         for width, classes, taps in self._groups:

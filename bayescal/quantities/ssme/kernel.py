@@ -21,18 +21,7 @@ class Kernel(Protocol):
     leave_one_out: bool
 
     def log_sums(self, weight: Floats) -> Floats:
-        """Log of the weighted sum of kernels at each row.
-
-        Parameters
-        ----------
-        weight : ndarray of shape (obs, class), >= 0
-            Weight of each row in the density of each class.
-
-        Returns
-        -------
-        ndarray of shape (obs, class)
-            Up to a number that all classes of a row share; -inf where nothing has weight.
-        """
+        """Log of the weighted sum of kernels at each row, (obs, class)."""
 
 
 class DenseKernel:
@@ -64,18 +53,7 @@ class DenseKernel:
         ]
 
     def log_sums(self, weight: Floats) -> Floats:
-        """Log of the weighted sum of kernels at each row; see `Kernel`.
-
-        Parameters
-        ----------
-        weight : ndarray of shape (obs, class), >= 0
-            Weight of each row in the density of each class.
-
-        Returns
-        -------
-        ndarray of shape (obs, class)
-            Up to a number that all classes of a row share.
-        """
+        """Log of the weighted sum of kernels at each row; see `Kernel`, (obs, class)."""
         found = np.empty(weight.shape)
         for width, classes, matrix in self._groups:
             sums = matrix @ weight[:, classes]
@@ -94,43 +72,14 @@ def _matrix(squared: Floats, width: float) -> Floats | csr_array:
 
 
 def log_density_of(sums: Floats, nearest: Floats, width: float, n_coords: int) -> Floats:
-    """Put the factors back that a row's sum of kernels is short of.
-
-    Parameters
-    ----------
-    sums : ndarray of shape (obs, class)
-        Sums of weight times exp(-(squared distance - `nearest`) / (2 width^2)).
-    nearest : ndarray of shape (obs,)
-        Squared distance that was taken off, so that the nearest row's kernel is 1: far out, all
-        kernels would be 0 in double precision.
-    width : float
-        Bandwidth.
-    n_coords : int
-        Number of coordinates.
-
-    Returns
-    -------
-    ndarray of shape (obs, class)
-        Log of the sum of normal densities, less a constant.
-    """
+    """Put the factors back that a row's sum of kernels is short of, (obs, class)."""
     with np.errstate(divide="ignore"):
         logs = np.log(sums)
     return np.asarray(logs - (nearest / (2 * width**2))[:, np.newaxis] - n_coords * np.log(width))
 
 
 def squared_distances(coords: Floats) -> Floats:
-    """Squared distance between every two rows.
-
-    Parameters
-    ----------
-    coords : ndarray of shape (obs, coordinate)
-        Points.
-
-    Returns
-    -------
-    ndarray of shape (obs, obs)
-        At least 0, and 0 on the diagonal. A distance is off by about 1e-15 of the largest.
-    """
+    """Squared distance between every two rows, (obs, obs)."""
     centred = coords - coords.mean(axis=0)
     norm = np.einsum("ij,ij->i", centred, centred)
     squared = centred @ centred.T

@@ -13,23 +13,7 @@ MOST_PAIRS = 50_000_000
 
 
 def kernel_of(coords: Floats, widths: Floats, leave_one_out: bool) -> Kernel:
-    """Take all pairs of rows while they fit, then a grid or near rows only.
-
-    Parameters
-    ----------
-    coords : ndarray of shape (obs, coordinate)
-        Points.
-    widths : ndarray of shape (class,)
-        Bandwidth of each class.
-    leave_one_out : bool
-        Whether a row is left out at its own place.
-
-    Returns
-    -------
-    Kernel
-        All pairs up to 5,000 rows (fewer with many bandwidths), a grid for one coordinate,
-        near rows for more.
-    """
+    """Take all pairs of rows while they fit, then a grid or near rows only."""
     pairs = len(coords) ** 2 * (1 + len(np.unique(widths)))
     if pairs <= MOST_PAIRS:
         return DenseKernel(coords, widths, leave_one_out)

@@ -26,32 +26,6 @@ def expected_metrics(
 ) -> Metrics:
     """Average metrics over label draws, or take them under the probabilities themselves.
 
-    Parameters
-    ----------
-    panel : Panel
-        Class probabilities by classifier.
-    prob_label : ndarray of shape (obs, class)
-        Probability of each label of each row.
-    n_draws : int or None
-        Number of draws; None for none.
-    rng : numpy.random.Generator
-        Source of chance.
-    ece : str, optional
-        Convention of the calibration errors.
-    by_group : bool, default False
-        Whether to take the metrics group by group.
-
-    Returns
-    -------
-    Metrics
-        Of shape (classifier,) or (classifier, group). Draws in which a metric is undefined are left
-        out of its mean; it is NaN if it is undefined in all.
-
-    Raises
-    ------
-    InputError
-        If `n_draws` is no whole number above 0.
-
     Notes
     -----
     Accuracy, log loss and Brier score have the same expectation both ways.
@@ -75,40 +49,12 @@ def expected_metrics(
 
 
 def draw_labels(prob: Floats, n_draws: int, rng: np.random.Generator) -> Floats:
-    """Draw labels as one-hot rows.
-
-    Parameters
-    ----------
-    prob : ndarray of shape (obs, class)
-        Probability of each label.
-    n_draws : int
-        Number of draws.
-    rng : numpy.random.Generator
-        Source of randomness.
-
-    Returns
-    -------
-    ndarray of shape (draw, obs, class)
-        One-hot labels.
-    """
+    """Draw labels as one-hot rows, (draw, obs, class)."""
     return labels_at(prob, rng.random((n_draws, len(prob))))
 
 
 def labels_at(prob: Floats, uniform: Floats) -> Floats:
-    """Labels that uniform random numbers fall on.
-
-    Parameters
-    ----------
-    prob : ndarray of shape (obs, class) or (draw, obs, class)
-        Probability of each label.
-    uniform : ndarray of shape (draw, obs), in [0, 1)
-        Random numbers.
-
-    Returns
-    -------
-    ndarray of shape (draw, obs, class)
-        One-hot labels.
-    """
+    """Labels that uniform random numbers fall on, (draw, obs, class)."""
     # The last bound is left out: rounding could put it below a uniform number.
     bounds = np.cumsum(prob, axis=-1)[..., :-1]
     label = (uniform[..., np.newaxis] >= bounds).sum(axis=-1)
@@ -116,38 +62,14 @@ def labels_at(prob: Floats, uniform: Floats) -> Floats:
 
 
 def with_known_labels(panel: Panel, prob_label: Floats) -> Floats:
-    """Put certainty where labels are known.
-
-    Parameters
-    ----------
-    panel : Panel
-        Holds the known labels.
-    prob_label : ndarray of shape (..., obs, class)
-        Probabilities.
-
-    Returns
-    -------
-    ndarray
-        A copy in which labelled rows are one-hot.
-    """
+    """Put certainty where labels are known."""
     prob = np.array(prob_label, dtype=np.float64)
     prob[..., panel.labeled, :] = np.eye(panel.n_classes)[panel.y[panel.labeled]]
     return prob
 
 
 def mean_over_draws(found: Metrics) -> Metrics:
-    """Average over draws, leaving out draws in which a metric does not exist.
-
-    Parameters
-    ----------
-    found : Metrics
-        Arrays of shape (draw, classifier).
-
-    Returns
-    -------
-    Metrics
-        Arrays of shape (classifier,); nan where a metric exists in no draw.
-    """
+    """Average over draws, leaving out draws in which a metric does not exist."""
 
     def mean(values: Floats) -> Floats:
         exists = np.isfinite(values)

@@ -27,41 +27,9 @@ def fit_normals(
 ) -> Fit:
     """Alternate between means and variances, and label probabilities.
 
-    Parameters
-    ----------
-    points : ndarray of shape (obs, coordinate)
-        Points.
-    start : ndarray of shape (obs, class)
-        Label probabilities to start from.
-    known : ndarray of shape (labeled, class)
-        Labels of the labeled rows, one-hot.
-    labeled : ndarray of shape (obs,), bool
-        Which rows are labeled.
-    class_prior : ndarray of shape (class,), optional
-        The prior if it is given; otherwise the mean label probability.
-    max_epochs : int, default 50
-        Most epochs.
-    tolerance : float, default 1e-4
-        Largest change of a label probability at which EM has converged.
-
-    Returns
-    -------
-    Fit
-        Label probabilities and what led there.
-
     Notes
     -----
     Covariances are diagonal.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayescal.quantities.ssme.latent_mixture import fit_normals
-    >>> points = np.array([[0.0], [0.1], [0.2], [5.0], [5.1], [5.3]])
-    >>> start = np.array([[0.6, 0.4]] * 3 + [[0.4, 0.6]] * 3)
-    >>> found = fit_normals(points, start, np.array([[1.0, 0.0]]), np.arange(6) == 0)
-    >>> found.prob_label.argmax(axis=1).tolist()
-    [0, 0, 0, 1, 1, 1]
     """
     q = start.copy()
     q[labeled] = known

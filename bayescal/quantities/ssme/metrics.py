@@ -279,31 +279,7 @@ def _mean_of_defined(values: list[NDArray[np.float64]]) -> NDArray[np.float64]:
 
 
 def convention_name(name: str | None, n_classes: int) -> str:
-    """Name the convention of the calibration errors.
-
-    Parameters
-    ----------
-    name : {"equal-mass", "equal-width", "top-label"} or None
-        The one asked for; None for the default.
-    n_classes : int
-        Number of classes.
-
-    Returns
-    -------
-    str
-        "equal-mass" for two classes and "top-label" for more, unless another was asked for.
-
-    Raises
-    ------
-    InputError
-        If there is no such convention, or it needs two classes.
-
-    Examples
-    --------
-    >>> from bayescal.quantities.ssme.metrics import convention_name
-    >>> convention_name(None, 3)
-    'top-label'
-    """
+    """Name the convention of the calibration errors."""
     if name is None:
         return "equal-mass" if n_classes == 2 else "top-label"
     check_choice(name, tuple(CONVENTIONS), "ece")

@@ -43,27 +43,7 @@ class MixtureModel:
     def of(
         cls, problem: Problem, prior: GaussianMixture | StudentTMixture, power: float
     ) -> MixtureModel:
-        """Whiten the scores.
-
-        Parameters
-        ----------
-        problem : Problem
-            Rows and labels.
-        prior : GaussianMixture or StudentTMixture
-            Scales.
-        power : float
-            Power of the likelihood.
-
-        Returns
-        -------
-        MixtureModel
-            The problem with its scores.
-
-        Raises
-        ------
-        InputError
-            If a class has no label.
-        """
+        """Whiten the scores."""
         panel = problem.panel
         count = np.bincount(problem.labels, minlength=panel.n_classes)
         if not count.all():

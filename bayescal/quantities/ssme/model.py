@@ -68,20 +68,7 @@ def build_model(
 
 
 def model_of(problem: Problem, labels: Family) -> pm.Model:
-    """Build the model of one problem.
-
-    Parameters
-    ----------
-    problem : Problem
-        Rows and labels.
-    labels : Family
-        The problem under its priors.
-
-    Returns
-    -------
-    pm.Model
-        As `build_model`.
-    """
+    """Build the model of one problem."""
     import pymc as pm
 
     panel = problem.panel

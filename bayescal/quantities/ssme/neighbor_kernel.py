@@ -74,18 +74,7 @@ class NeighborKernel:
         return csr_array((kernel, column, ends), shape=(n, n))
 
     def log_sums(self, weight: Floats) -> Floats:
-        """Log of the weighted sum of kernels at each row; see `Kernel`.
-
-        Parameters
-        ----------
-        weight : ndarray of shape (obs, class), >= 0
-            Weight of each row in the density of each class.
-
-        Returns
-        -------
-        ndarray of shape (obs, class)
-            Up to a number that all classes of a row share.
-        """
+        """Log of the weighted sum of kernels at each row; see `Kernel`, (obs, class)."""
         n_points = len(self._nearest)
         at_point = np.stack(
             [np.bincount(self._point, column, n_points) for column in weight.T], axis=1
@@ -104,26 +93,7 @@ class NeighborKernel:
 def near_pairs(
     points: Floats, reach: float, n_neighbors: int
 ) -> tuple[Floats, NDArray[np.int32], NDArray[np.int64]]:
-    """Find the points near each point.
-
-    Parameters
-    ----------
-    points : ndarray of shape (point, coordinate)
-        Distinct points.
-    reach : float
-        Distance up to which points are near.
-    n_neighbors : int
-        Most points that are near, the own one among them.
-
-    Returns
-    -------
-    squared : ndarray of shape (pair,)
-        Squared distances; within a point from near to far, itself first.
-    column : ndarray of shape (pair,), int32
-        Number of the other point.
-    ends : ndarray of shape (point + 1,), int64
-        Where each point's pairs begin and end.
-    """
+    """Find the points near each point."""
     tree = cKDTree(points)
     k = np.arange(1, min(n_neighbors, len(points)) + 1)
     squared, column, counts = [], [], []

@@ -82,66 +82,20 @@ class Panel:
         return self.n_classes == 2
 
     def take(self, rows: NDArray[Any]) -> Panel:
-        """Take some rows.
-
-        Parameters
-        ----------
-        rows : ndarray of int or bool
-            Row numbers, or a mask of shape (obs,).
-
-        Returns
-        -------
-        Panel
-            Of these rows, in this order; classifiers, classes and groups stay.
-        """
+        """Take some rows."""
         group = None if self.group is None else self.group[rows]
         probs = self.probs[:, rows]
         return Panel(probs, self.y[rows], self.classifiers, self.classes, group, self.groups)
 
     def select(self, classifier: int) -> Panel:
-        """Take one classifier.
-
-        Parameters
-        ----------
-        classifier : int
-            Its place in `classifiers`.
-
-        Returns
-        -------
-        Panel
-            Of this classifier alone.
-        """
+        """Take one classifier."""
         name = (self.classifiers[classifier],)
         probs = self.probs[[classifier]]
         return Panel(probs, self.y, name, self.classes, self.group, self.groups)
 
 
 def panel_of(scores: Scores) -> Panel:
-    """Bring scores into the one shape that the room computes with.
-
-    Parameters
-    ----------
-    scores : Scores
-        Of one or several classifiers; labels may be missing.
-
-    Returns
-    -------
-    Panel
-        Probabilities of every class in float64. Rows are divided by their sum, which `Scores`
-        lets differ from 1 by up to 0.001.
-
-    Raises
-    ------
-    InputError
-        If `scores` is no `Scores`, or has no rows.
-
-    Examples
-    --------
-    >>> import bayescal as bc
-    >>> from bayescal.quantities.ssme.panel import panel_of
-    >>> panel_of(bc.Scores(y_true=[0, 1], y_prob=[0.25, 0.5])).probs.tolist()
-    [[[0.75, 0.25], [0.5, 0.5]]]
-    """
+    """Bring scores into the one shape that the room computes with."""
     if not isinstance(scores, Scores):
         raise InputError(
             f"scores must be a bayescal.Scores; got {type(scores).__name__}. "

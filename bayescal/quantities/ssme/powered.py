@@ -27,24 +27,7 @@ def _draw(eta: Any, power: Any, rng: np.random.Generator | None = None, size: An
 
 
 def powered_categorical(name: str, eta: Any, power: Any, observed: Any) -> Any:
-    """Observe labels.
-
-    Parameters
-    ----------
-    name : str
-        Name of the variable.
-    eta : TensorVariable of shape (label, class)
-        Logits.
-    power : pm.Data of shape (label,)
-        Power of each label's likelihood; 0 for those that pad.
-    observed : pm.Data of shape (label,), int
-        Labels.
-
-    Returns
-    -------
-    TensorVariable of shape (label,)
-        The observed variable.
-    """
+    """Observe labels, (label,)."""
     return pm.CustomDist(
         name,
         eta,

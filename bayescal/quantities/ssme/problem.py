@@ -44,25 +44,7 @@ class Problem:
 
     @classmethod
     def of(cls, panel: Panel, labeling: str) -> Problem:
-        """Take all labeled rows and enough of the others.
-
-        Parameters
-        ----------
-        panel : Panel
-            Rows.
-        labeling : {"random", "one-per-class"}
-            How rows were chosen to be labeled.
-
-        Returns
-        -------
-        Problem
-            Rows in their order.
-
-        Raises
-        ------
-        InputError
-            If `labeling` is something else.
-        """
+        """Take all labeled rows and enough of the others."""
         check_choice(labeling, LABELING, "labeling")
         unlabeled = np.flatnonzero(~panel.labeled)
         if len(unlabeled) <= MOST_UNLABELED:

@@ -24,18 +24,7 @@ class Ranking(NamedTuple):
 
 
 def rank(score: NDArray[np.float64]) -> Ranking:
-    """Sort rows by falling score.
-
-    Parameters
-    ----------
-    score : ndarray of shape (obs,)
-        Scores.
-
-    Returns
-    -------
-    Ranking
-        To be used for every draw of the labels.
-    """
+    """Sort rows by falling score."""
     order = np.argsort(-score, kind="stable")
     falling = score[order]
     starts = np.flatnonzero(np.concatenate(([True], falling[1:] != falling[:-1])))
@@ -47,36 +36,11 @@ def ranking_metrics(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Area under the ROC curve, and average precision.
 
-    Parameters
-    ----------
-    ranking : Ranking
-        Of the scores.
-    positive : ndarray of shape (draw, obs)
-        Weight of each row as a positive: its weight times the probability of the label.
-    weight : ndarray of shape (1, obs) or (draw, obs)
-        Weight of each row.
-
-    Returns
-    -------
-    auc : ndarray of shape (draw,)
-        NaN where there is no positive or no negative weight.
-    average_precision : ndarray of shape (draw,)
-        NaN where there is no positive weight.
-
     Notes
     -----
     With tp and fp the positive and negative weight at or above a distinct score and d their steps,
     AUC = sum d(fp) (tp - d(tp) / 2) / (P N), AP = sum d(tp) tp / (tp + fp) / P. On hard labels
     these are scikit-learn's ``roc_auc_score`` and ``average_precision_score``, ties included.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayescal.quantities.ssme.ranking import rank, ranking_metrics
-    >>> ranking = rank(np.array([0.1, 0.8, 0.6]))
-    >>> auc, ap = ranking_metrics(ranking, np.array([[0.0, 0.0, 1.0]]), np.ones((1, 3)))
-    >>> auc.tolist(), ap.tolist()
-    ([0.5], [0.5])
     """
     step_tp = _by_score(ranking, positive)
     step_all = _by_score(ranking, weight)

@@ -40,22 +40,7 @@ class TiltModel:
 
     @classmethod
     def of(cls, problem: Problem, prior: Tilt, power: float) -> TiltModel:
-        """Compute the features of the rows.
-
-        Parameters
-        ----------
-        problem : Problem
-            Rows and labels.
-        prior : Tilt
-            Scales.
-        power : float
-            Power of the labels' likelihood.
-
-        Returns
-        -------
-        TiltModel
-            The problem with its features.
-        """
+        """Compute the features of the rows."""
         return cls(problem, prior, power, features_of(problem.panel.probs, prior))
 
     @property

@@ -104,24 +104,7 @@ VARIANTS = {"paper": PAPER, "release": RELEASE}
 
 
 def variant_of(choice: str | Variant) -> Variant:
-    """Look a variant up by name.
-
-    Parameters
-    ----------
-    choice : {"paper", "release"} or Variant
-        ``"paper"``: what the paper's text says. ``"release"``: what the published code does, which
-        the paper's numbers come from.
-
-    Returns
-    -------
-    Variant
-        The choices.
-
-    Raises
-    ------
-    InputError
-        If there is no variant of that name.
-    """
+    """Look a variant up by name."""
     if isinstance(choice, Variant):
         return choice
     if choice not in VARIANTS:

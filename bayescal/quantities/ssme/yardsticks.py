@@ -18,40 +18,14 @@ METHODS: Final = ("ensemble", "labeled")
 
 
 def point_estimate(problem: Problem, ece: str | None) -> dict[str, Any]:
-    """Estimate metrics by SSME-KDE.
-
-    Parameters
-    ----------
-    problem : Problem
-        Rows.
-    ece : str or None
-        Convention of the calibration errors.
-
-    Returns
-    -------
-    dict of str to ndarray
-        Metrics, (classifier,) or (classifier, group), and the class prior.
-    """
+    """Estimate metrics by SSME-KDE."""
     panel = problem.panel
     found = (estimate_by_group if panel.groups else estimate)(panel, ece=ece)._asdict()
     return {name: found[name] for name in (*Metrics._fields, "class_prior")}
 
 
 def yardsticks(problem: Problem, ece: str | None) -> dict[str, Floats]:
-    """Estimate metrics without any model.
-
-    Parameters
-    ----------
-    problem : Problem
-        Rows.
-    ece : str or None
-        Convention of the calibration errors.
-
-    Returns
-    -------
-    dict of str to ndarray of shape (method, classifier) or (method, classifier, group)
-        NaN where no label tells.
-    """
+    """Estimate metrics without any model, (method, classifier)."""
     panel = problem.panel
     if panel.group is None:
         of_pool = ensemble(panel, ece=ece)

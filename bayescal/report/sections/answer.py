@@ -30,18 +30,7 @@ MOST_SENTENCES = 8
 
 
 def answer(view: View) -> Markup | None:
-    """Give the answer of one result.
-
-    Parameters
-    ----------
-    view : View
-        The result.
-
-    Returns
-    -------
-    markupsafe.Markup or None
-        None where the result has no calibration error, no metrics and no class probabilities.
-    """
+    """Give the answer of one result."""
     if view.is_joint:
         return joint_answer(view)
     if view.is_credal:

@@ -31,18 +31,7 @@ class Bound:
 
 
 def bounds(view: View) -> Markup | None:
-    """Show every bound with its kind and its assumption in words.
-
-    Parameters
-    ----------
-    view : View
-        The result.
-
-    Returns
-    -------
-    markupsafe.Markup or None
-        None where the result has no bounds.
-    """
+    """Show every bound with its kind and its assumption in words."""
     if schema.BOUNDS not in view.tree.children:
         return None
     held = view.tree[schema.BOUNDS].dataset

@@ -10,18 +10,7 @@ from bayescal.report.view import View
 
 
 def credal(view: View) -> Markup | None:
-    """Explain bounds and decisions, and list some rows.
-
-    Parameters
-    ----------
-    view : View
-        The result.
-
-    Returns
-    -------
-    markupsafe.Markup or None
-        None where the result holds no bounds of class probabilities.
-    """
+    """Explain bounds and decisions, and list some rows."""
     return credal_section(view) if view.is_credal else None
 
 

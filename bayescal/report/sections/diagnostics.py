@@ -49,18 +49,7 @@ CHECKS = (
 
 
 def diagnostics(view: View) -> Markup | None:
-    """Show every diagnostic of every case, with the rule it is held to.
-
-    Parameters
-    ----------
-    view : View
-        The result.
-
-    Returns
-    -------
-    markupsafe.Markup or None
-        None where the result has no diagnostics.
-    """
+    """Show every diagnostic of every case, with the rule it is held to."""
     columns = [check for check in CHECKS if _known(view, check)]
     if not columns:
         return None

@@ -47,18 +47,7 @@ class Row:
 
 
 def differences(view: View) -> Markup | None:
-    """Show the difference of the errors of every pair of classifiers.
-
-    Parameters
-    ----------
-    view : View
-        The result.
-
-    Returns
-    -------
-    markupsafe.Markup or None
-        None where the classifiers are not paired.
-    """
+    """Show the difference of the errors of every pair of classifiers."""
     if view.target is None or not view.has(schema.PAIRING, "correlation"):
         return None
     rows = sorted(_rows(view), key=lambda row: (not row.settled, -abs(row.pair.mean)))

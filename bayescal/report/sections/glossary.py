@@ -116,18 +116,7 @@ _TERMS: tuple[tuple[str, str, Callable[[View], bool]], ...] = (
 
 
 def glossary(views: Sequence[View]) -> Markup | None:
-    """Explain the words that the report uses.
-
-    Parameters
-    ----------
-    views : sequence of View
-        The results.
-
-    Returns
-    -------
-    markupsafe.Markup or None
-        Never None for a report that holds a result.
-    """
+    """Explain the words that the report uses."""
     prob = percent(views[0].prob)
     terms = [
         (word.format(prob=prob), text.format(prob=prob))

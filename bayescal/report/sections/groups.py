@@ -26,18 +26,7 @@ class Row:
 
 
 def groups(view: View) -> Markup | None:
-    """Show the groups of each classifier from the worst calibrated to the best.
-
-    Parameters
-    ----------
-    view : View
-        The result.
-
-    Returns
-    -------
-    markupsafe.Markup or None
-        None where the result tells no groups apart.
-    """
+    """Show the groups of each classifier from the worst calibrated to the best."""
     if schema.GROUP not in view.dims_of_cases:
         return None
     blocks: dict[str, list[Row]] = {}

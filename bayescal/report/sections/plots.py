@@ -32,18 +32,7 @@ VAR = "ece"
 
 
 def plots(view: View) -> Markup | None:
-    """Show every picture that the result has the numbers for.
-
-    Parameters
-    ----------
-    view : View
-        The result.
-
-    Returns
-    -------
-    markupsafe.Markup or None
-        None where there is nothing to draw.
-    """
+    """Show every picture that the result has the numbers for."""
     if view.is_joint:
         return joint_plots(view)
     if view.is_credal:

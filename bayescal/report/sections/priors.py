@@ -12,18 +12,7 @@ from bayescal.report.view import View
 
 
 def priors(view: View) -> Markup | None:
-    """Show the priors, in words and as JSON.
-
-    Parameters
-    ----------
-    view : View
-        The result.
-
-    Returns
-    -------
-    markupsafe.Markup or None
-        None where the result tells nothing of its priors.
-    """
+    """Show the priors, in words and as JSON."""
     words = view.text("prior_text")
     values = view.structure("priors")
     if not words and values is None:

@@ -11,18 +11,7 @@ from bayescal.report.view import View
 
 
 def provenance(view: View) -> Markup | None:
-    """Show data, binning, sampler, seed and versions.
-
-    Parameters
-    ----------
-    view : View
-        The result.
-
-    Returns
-    -------
-    markupsafe.Markup or None
-        Never None: every result has a provenance.
-    """
+    """Show data, binning, sampler, seed and versions."""
     labeling = view.text("labeling")
     facts = [
         ("Quantity", view.text("quantity")),

@@ -16,18 +16,7 @@ _ADDRESS = re.compile(r"https?://[^\s<>\"']+[^\s<>\"'.,;)]")
 
 
 def references(views: Sequence[View]) -> Markup | None:
-    """List the papers of all results, each once, with what was taken from it.
-
-    Parameters
-    ----------
-    views : sequence of View
-        The results.
-
-    Returns
-    -------
-    markupsafe.Markup or None
-        None where no result names a paper.
-    """
+    """List the papers of all results, each once, with what was taken from it."""
     papers: dict[str, tuple[Markup, list[str]]] = {}
     for view in views:
         for entry in view.structure("references") or []:
@@ -48,23 +37,7 @@ def _read(entry: Any) -> tuple[str, str, str]:
 
 
 def linked(text: str) -> Markup:
-    """Escape a citation and make its web addresses into links.
-
-    Parameters
-    ----------
-    text : str
-        A citation.
-
-    Returns
-    -------
-    markupsafe.Markup
-        HTML.
-
-    Examples
-    --------
-    >>> str(linked("A & B. https://doi.org/10.1/x."))
-    'A &amp; B. <a href="https://doi.org/10.1/x">https://doi.org/10.1/x</a>.'
-    """
+    """Escape a citation and make its web addresses into links."""
     parts, end = [], 0
     for match in _ADDRESS.finditer(text):
         parts.append(escape(text[end : match.start()]))

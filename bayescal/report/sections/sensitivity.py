@@ -97,18 +97,7 @@ class Block:
 
 
 def sensitivity(view: View) -> Markup | None:
-    """Show how much hangs on the priors.
-
-    Parameters
-    ----------
-    view : View
-        The result.
-
-    Returns
-    -------
-    markupsafe.Markup or None
-        None where the result has neither densities to scale nor refits.
-    """
+    """Show how much hangs on the priors."""
     return _of_refits(view) if view.is_grid else _of_fit(view)
 
 

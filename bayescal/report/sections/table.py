@@ -45,18 +45,7 @@ class Column:
 
 
 def table(view: View) -> Markup | None:
-    """Show the summary as a table.
-
-    Parameters
-    ----------
-    view : View
-        The result.
-
-    Returns
-    -------
-    markupsafe.Markup or None
-        None where the summary has nothing to show.
-    """
+    """Show the summary as a table."""
     if view.is_joint:
         return joint_table(view)
     if view.is_credal:

@@ -130,26 +130,7 @@ def active_testing(
 def acquire(
     expected: Floats, budget: int, floor: float, rng: np.random.Generator
 ) -> tuple[NDArray[np.intp], Floats]:
-    """Draw rows one after the other, where loss is expected.
-
-    Parameters
-    ----------
-    expected : ndarray of shape (obs,), not negative
-        Expected loss of each row.
-    budget : int
-        Number of rows.
-    floor : float, in (0, 1]
-        Least probability relative to a uniform draw, before probabilities are made to sum to 1.
-    rng : numpy.random.Generator
-        Source of randomness.
-
-    Returns
-    -------
-    rows : ndarray of shape (budget,)
-        The rows.
-    q : ndarray of shape (budget,)
-        Probability with which each was drawn from those left.
-    """
+    """Draw rows one after the other, where loss is expected."""
     left = np.arange(len(expected))
     rows, probabilities = np.empty(budget, dtype=np.intp), np.empty(budget)
     for m in range(budget):
@@ -164,20 +145,7 @@ def acquire(
 
 
 def lure_weights(q: Floats, n: int) -> Floats:
-    """Weigh the rows drawn so that their mean loss is the pool's without bias.
-
-    Parameters
-    ----------
-    q : ndarray of shape (budget,)
-        Probability with which each row was drawn from those left, in order.
-    n : int
-        Rows in the pool.
-
-    Returns
-    -------
-    ndarray of shape (budget,)
-        Weights; all 1 if every row was drawn.
-    """
+    """Weigh the rows drawn so that their mean loss is the pool's without bias, (budget,)."""
     budget = len(q)
     if budget == n:
         return np.ones(budget)

@@ -123,23 +123,7 @@ def bayesian_calibration(
 
 
 def build_model(scores: Scores, *, cut: float = 0.01) -> pm.Model:
-    """Build the calibration model of all classifiers, unsampled.
-
-    Parameters
-    ----------
-    scores, cut
-        As for `bayesian_calibration`.
-
-    Returns
-    -------
-    pm.Model
-        Free variables ``a``, ``b``, ``c`` (classifier), observed ``y`` (classifier, labelled).
-
-    Raises
-    ------
-    InputError
-        As for `bayesian_calibration`.
-    """
+    """Build the calibration model of all classifiers, unsampled."""
     import pymc as pm
 
     data = _data(_checked(scores, cut), cut)
@@ -158,22 +142,7 @@ def build_model(scores: Scores, *, cut: float = 0.01) -> pm.Model:
 
 
 def calibrated(panel: Panel, a: Floats, b: Floats, c: Floats, *, cut: float = 0.01) -> Floats:
-    """Probability of the positive class under calibration maps.
-
-    Parameters
-    ----------
-    panel : Panel
-        Scores of a binary task.
-    a, b, c : ndarray of shape (draw, classifier)
-        Maps.
-    cut : float, in (0, 0.5), default 0.01
-        Scores are kept this far from 0 and 1.
-
-    Returns
-    -------
-    ndarray of shape (draw, classifier, obs)
-        Probabilities.
-    """
+    """Probability of the positive class under calibration maps, (draw, classifier, obs)."""
     log_score, log_rest = _logs(panel, cut)
     logit = (
         c[..., np.newaxis]

@@ -108,27 +108,7 @@ def dawid_skene(
 
 
 def annotators(panel: Panel, *, max_iter: int = 100, tol: float = 1e-5) -> Annotators:
-    """Fit the model of Dawid and Skene by EM, known labels held.
-
-    Parameters
-    ----------
-    panel : Panel
-        Scores and labels.
-    max_iter : int, default 100
-        Most iterations.
-    tol : float, default 1e-5
-        Change at which to stop.
-
-    Returns
-    -------
-    Annotators
-        Labels, class prior and confusion.
-
-    Raises
-    ------
-    InputError
-        If `max_iter` is not a whole number above 0.
-    """
+    """Fit the model of Dawid and Skene by EM, known labels held."""
     check_count(max_iter, "max_iter")
     votes = np.eye(panel.n_classes)[panel.probs.argmax(axis=2)]
     prob = with_known_labels(panel, votes.mean(axis=0))

@@ -19,34 +19,7 @@ READINGS = ("hard", "soft", "drawn")
 def imputed_metrics(
     panel: Panel, prob_label: Floats, reading: str, *, n_draws: int = 500, seed: int = 0
 ) -> Metrics:
-    """Measure every classifier where labels that are not known are replaced by imputed ones.
-
-    Parameters
-    ----------
-    panel : Panel
-        Scores and the labels that are known, which stay as they are.
-    prob_label : ndarray of shape (obs, class)
-        Probability of each label given to each row.
-    reading : {"hard", "soft", "drawn"}
-        What a probability is read as: the most probable label (the first of equals), the
-        probability itself as a weight, or `n_draws` draws of labels, over which metrics are
-        averaged.
-    n_draws : int, default 500
-        Number of draws, for "drawn" only.
-    seed : int, default 0
-        Same seed, same draws.
-
-    Returns
-    -------
-    Metrics
-        Arrays of shape (classifier,). AUC and AUPRC are nan if the labels imputed are all of one
-        class, in every draw if labels are drawn.
-
-    Raises
-    ------
-    InputError
-        If `reading` or `n_draws` is not one of those allowed.
-    """
+    """Measure every classifier where labels that are not known are replaced by imputed ones."""
     check_choice(reading, READINGS, "reading")
     prob = with_known_labels(panel, prob_label)
     if reading == "drawn":
@@ -58,22 +31,7 @@ def imputed_metrics(
 
 
 def check_labels(panel: Panel, method: str, *, classes: int = 1) -> None:
-    """Check that enough classes have a label for a method to be defined.
-
-    Parameters
-    ----------
-    panel : Panel
-        Scores and labels.
-    method : str
-        What the message calls the method.
-    classes : int, default 1
-        How many classes must have a labelled row.
-
-    Raises
-    ------
-    InputError
-        If fewer have.
-    """
+    """Check that enough classes have a label for a method to be defined."""
     found = np.unique(panel.y[panel.labeled])
     if len(found) < classes:
         what = "a labelled row" if classes == 1 else f"labelled rows of {classes} classes or more"
@@ -88,19 +46,6 @@ def check_labels(panel: Panel, method: str, *, classes: int = 1) -> None:
 
 
 def check_count(value: int, name: str) -> None:
-    """Check that a number of draws or resamples is a whole number above 0.
-
-    Parameters
-    ----------
-    value : int
-        The number.
-    name : str
-        What the message calls it.
-
-    Raises
-    ------
-    InputError
-        If it is not.
-    """
+    """Check that a number of draws or resamples is a whole number above 0."""
     if not isinstance(value, int | np.integer) or value < 1:
         raise InputError(f"{name} must be a whole number above 0; got {value!r}. Pass 500.")

@@ -68,23 +68,7 @@ def majority_vote(
 
 
 def vote_shares(panel: Panel) -> Floats:
-    """Share of the accuracy-weighted votes for each class.
-
-    Parameters
-    ----------
-    panel : Panel
-        Scores and labels.
-
-    Returns
-    -------
-    ndarray of shape (obs, class)
-        Shares, which sum to 1.
-
-    Raises
-    ------
-    InputError
-        If no classifier is right on any labelled row.
-    """
+    """Share of the accuracy-weighted votes for each class, (obs, class)."""
     vote = panel.probs.argmax(axis=2)
     weight = (vote[:, panel.labeled] == panel.y[panel.labeled]).mean(axis=1)
     if not weight.any():

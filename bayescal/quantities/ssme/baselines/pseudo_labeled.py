@@ -67,18 +67,7 @@ def pseudo_labeled(
 
 
 def predicted_labels(panel: Panel) -> Floats:
-    """Probability of each label by a logistic regression of the labelled rows.
-
-    Parameters
-    ----------
-    panel : Panel
-        Scores, and labels of two classes or more.
-
-    Returns
-    -------
-    ndarray of shape (obs, class)
-        Predictions for all rows, the labelled ones too.
-    """
+    """Probability of each label by a logistic regression of the labelled rows, (obs, class)."""
     from sklearn.linear_model import LogisticRegression
 
     columns = panel.probs[..., 1:] if panel.is_binary else panel.probs

@@ -18,25 +18,7 @@ _EPSILON = float(np.finfo(np.float64).eps)
 
 
 def row_values(probs: Floats, metric: str) -> Floats:
-    """Value of a metric in each row for each label that the row could have.
-
-    Parameters
-    ----------
-    probs : ndarray of shape (classifier, obs, class)
-        Probabilities.
-    metric : {"accuracy", "log_loss", "brier"}
-        The metric whose mean over rows is asked for.
-
-    Returns
-    -------
-    ndarray of shape (classifier, obs, class)
-        Values. A binary Brier score is that of the positive class, half the sum over both.
-
-    Raises
-    ------
-    InputError
-        If the metric is not a mean over rows.
-    """
+    """Value of a metric in each row for each label that the row could have."""
     check_row_mean(metric)
     n_classes = probs.shape[2]
     if metric == "accuracy":
@@ -48,18 +30,7 @@ def row_values(probs: Floats, metric: str) -> Floats:
 
 
 def check_row_mean(metric: str) -> None:
-    """Check that a metric is a mean over rows.
-
-    Parameters
-    ----------
-    metric : str
-        Its name.
-
-    Raises
-    ------
-    InputError
-        If it is not.
-    """
+    """Check that a metric is a mean over rows."""
     if metric not in ROW_MEANS:
         raise InputError(
             f"metric must be a mean over rows, one of {', '.join(map(repr, ROW_MEANS))}; got "
@@ -68,47 +39,14 @@ def check_row_mean(metric: str) -> None:
 
 
 def guessed_values(panel: Panel, metric: str, guess: str) -> Floats:
-    """Value of a metric in each row that is expected without its label.
-
-    Parameters
-    ----------
-    panel : Panel
-        Scores.
-    metric : {"accuracy", "log_loss", "brier"}
-        The metric.
-    guess : {"self", "ensemble"}
-        Whose probabilities of the label to believe: each classifier's own, or the mean of all.
-
-    Returns
-    -------
-    ndarray of shape (classifier, obs)
-        Expected values.
-
-    Raises
-    ------
-    InputError
-        If `metric` or `guess` is none of those allowed.
-    """
+    """Value of a metric in each row that is expected without its label, (classifier, obs)."""
     check_choice(guess, GUESSES, "guess")
     believed = panel.probs if guess == "self" else panel.probs.mean(axis=0, keepdims=True)
     return np.asarray((row_values(panel.probs, metric) * believed).sum(axis=2))
 
 
 def observed_values(panel: Panel, metric: str) -> Floats:
-    """Value of a metric in each labelled row.
-
-    Parameters
-    ----------
-    panel : Panel
-        Scores and labels.
-    metric : {"accuracy", "log_loss", "brier"}
-        The metric.
-
-    Returns
-    -------
-    ndarray of shape (classifier, labelled)
-        Values under the labels.
-    """
+    """Value of a metric in each labelled row, (classifier, labelled)."""
     rows = np.flatnonzero(panel.labeled)
     values = row_values(panel.probs[:, rows], metric)
     return np.asarray(values[:, np.arange(len(rows)), panel.y[rows]])
