@@ -16,17 +16,17 @@ from bayescal.report import report
 
 if TYPE_CHECKING:
     from bayescal import datasets, plots
-    from bayescal.core.bin_counts import BinCounts
-    from bayescal.core.binning import bin_scores
-    from bayescal.core.calibration_split import CalibrationSplit
+    from bayescal.core.bins.bin_counts import BinCounts
+    from bayescal.core.bins.binning import bin_scores
     from bayescal.core.errors import ConvergenceWarning, InputError, OutputError, ScarWarning
     from bayescal.core.priors import Beta, HalfNormal, LogNormal, Normal
-    from bayescal.core.pu_scores import PUScores
-    from bayescal.core.pu_tables import read_pu_scores
     from bayescal.core.scores import Scores
     from bayescal.core.tables import read_scores
     from bayescal.quantities import credal, ece, pu_ece, ssme
-    from bayescal.quantities.credal.calibrator import VennAbersCalibrator
+    from bayescal.quantities.credal.calibration_split import CalibrationSplit
+    from bayescal.quantities.credal.venn_abers.calibrator import VennAbersCalibrator
+    from bayescal.quantities.pu_ece.data import PUScores
+    from bayescal.quantities.pu_ece.tables import read_pu_scores
     from bayescal.results.best import best
     from bayescal.results.conclusion import conclusions
     from bayescal.results.difference import difference
@@ -41,20 +41,20 @@ if TYPE_CHECKING:
 
 _HOME = {
     "Beta": "bayescal.core.priors",
-    "BinCounts": "bayescal.core.bin_counts",
-    "CalibrationSplit": "bayescal.core.calibration_split",
+    "BinCounts": "bayescal.core.bins.bin_counts",
+    "CalibrationSplit": "bayescal.quantities.credal.calibration_split",
     "ConvergenceWarning": "bayescal.core.errors",
     "HalfNormal": "bayescal.core.priors",
     "InputError": "bayescal.core.errors",
     "LogNormal": "bayescal.core.priors",
     "Normal": "bayescal.core.priors",
     "OutputError": "bayescal.core.errors",
-    "PUScores": "bayescal.core.pu_scores",
+    "PUScores": "bayescal.quantities.pu_ece.data",
     "ScarWarning": "bayescal.core.errors",
     "Scores": "bayescal.core.scores",
-    "VennAbersCalibrator": "bayescal.quantities.credal.calibrator",
+    "VennAbersCalibrator": "bayescal.quantities.credal.venn_abers.calibrator",
     "best": "bayescal.results.best",
-    "bin_scores": "bayescal.core.binning",
+    "bin_scores": "bayescal.core.bins.binning",
     "conclusions": "bayescal.results.conclusion",
     "difference": "bayescal.results.difference",
     "fit": "bayescal.workflow.fit",
@@ -63,7 +63,7 @@ _HOME = {
     "marginal": "bayescal.results.marginal",
     "power_scale": "bayescal.results.power_scaling",
     "prior_sensitivity": "bayescal.workflow.sensitivity",
-    "read_pu_scores": "bayescal.core.pu_tables",
+    "read_pu_scores": "bayescal.quantities.pu_ece.tables",
     "read_scores": "bayescal.core.tables",
     "row_table": "bayescal.results.row_table",
     "save": "bayescal.results.io",

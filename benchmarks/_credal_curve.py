@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.quantities.credal.case import CredalCase
-from bayescal.quantities.credal.monotone import SIZE, Monotone
+from bayescal.quantities.credal.models.monotone import SIZE, Monotone
+from bayescal.quantities.credal.posterior import CredalCase
 from bayescal.workflow.compiled import compiled_model
 
 type Floats = NDArray[np.float64]

@@ -19,6 +19,7 @@ from bayescal.quantities.ssme.baselines.bayesian_calibration import (
     build_model,
 )
 from bayescal.quantities.ssme.baselines.dawid_skene import dawid_skene
+from bayescal.quantities.ssme.baselines.ensemble import ensemble, ensemble_by_group
 from bayescal.quantities.ssme.baselines.imputed import READINGS
 from bayescal.quantities.ssme.baselines.labeled import (
     labeled,
@@ -27,10 +28,9 @@ from bayescal.quantities.ssme.baselines.labeled import (
 )
 from bayescal.quantities.ssme.baselines.majority_vote import majority_vote
 from bayescal.quantities.ssme.baselines.pseudo_labeled import pseudo_labeled
-from bayescal.quantities.ssme.ensemble import ensemble, ensemble_by_group
 from bayescal.quantities.ssme.estimator import estimate, estimate_by_group, estimate_each
-from bayescal.quantities.ssme.metrics import Metrics, subgroup_metrics
-from bayescal.quantities.ssme.variant import Variant
+from bayescal.quantities.ssme.kde.settings import Variant
+from bayescal.quantities.ssme.metrics.metrics import Metrics, subgroup_metrics
 
 type Floats = NDArray[np.float64]
 type Values = Mapping[str, Floats]

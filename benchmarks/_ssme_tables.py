@@ -11,7 +11,7 @@ from _ssme_methods import METRICS
 from _ssme_paper import PAPER
 from numpy.typing import NDArray
 
-from bayescal.quantities.ssme.effective import effective_sample_size
+from bayescal.quantities.ssme.metrics.effective_sample_size import effective_sample_size
 
 type Floats = NDArray[np.float64]
 

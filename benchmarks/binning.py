@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 from _common import print_machine, print_table, time_best
 
-from bayescal.core.binning import count_into, fine_counts
-from bayescal.core.edges import bin_edges
-from bayescal.core.tasks import Task
+from bayescal.core.bins.binning import count_into, fine_counts
+from bayescal.core.bins.edges import bin_edges
+from bayescal.core.scores import Task
 from bayescal.quantities.ece.estimator import estimate
 
 N_BINS = 15
@@ -125,7 +125,7 @@ def write_parquet(path: Path, n: int) -> None:
 
 _READ = """
 import sys, time
-from bayescal.core.streaming import BATCH_ROWS, stream_counts
+from bayescal.core.bins.streaming import BATCH_ROWS, stream_counts
 from bayescal.core.tables import open_table
 def peak():
     # Linux: unlike ru_maxrss, it does not hand down the peak of the parent process.

@@ -25,12 +25,12 @@ from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax, softmax
 
 import bayescal as bc
-from bayescal.quantities.credal.case import CredalCase
-from bayescal.quantities.credal.credal_sets import reachable
-from bayescal.quantities.credal.decisions import interval_dominance, zero_one
-from bayescal.quantities.credal.discounting import discount
-from bayescal.quantities.credal.intervals import is_proper
-from bayescal.quantities.credal.projection import project
+from bayescal.quantities.credal.posterior import CredalCase
+from bayescal.quantities.credal.sets.credal_sets import reachable
+from bayescal.quantities.credal.sets.decisions import interval_dominance, zero_one
+from bayescal.quantities.credal.sets.discounting import discount
+from bayescal.quantities.credal.sets.intervals import is_proper
+from bayescal.quantities.credal.sets.projection import project
 from bayescal.results.schema import is_converged
 
 type Floats = NDArray[np.float64]
@@ -141,7 +141,9 @@ def at_rows(
     draws = {
         name: thinned[name].transpose("chain", "draw", ...).to_numpy() for name in case.variables
     }
-    prob, lower, upper = (part.reshape(-1, *part.shape[2:]) for part in case.imagined(draws))
+    prob, lower, upper = (
+        part.reshape(-1, *part.shape[2:]) for part in case.with_pseudo_observations(draws)
+    )
     return prob.mean(axis=0), np.quantile(lower, 0.05, axis=0), np.quantile(upper, 0.95, axis=0)
 
 

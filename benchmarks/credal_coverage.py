@@ -23,8 +23,8 @@ from _results import RESULTS, print_provenance, read, write
 from numpy.typing import NDArray
 
 import bayescal as bc
-from bayescal.datasets.credal import TRUTHS
-from bayescal.quantities.credal.case import CredalCase
+from bayescal.quantities.credal.posterior import CredalCase
+from bayescal.quantities.credal.simulator import TRUTHS
 
 type Floats = NDArray[np.float64]
 
@@ -49,9 +49,9 @@ def by_posterior(
     """Ends of the bounds, and of the interval of the probability itself, at each score."""
     case = bc.credal.cases(data, priors)[0]
     assert isinstance(case, CredalCase)
-    exact = case.exact(DRAWS, rng)
+    exact = case.direct_draws(DRAWS, rng)
     draws, by_nuts = (exact.draws, False) if exact else curve_draws(case, DRAWS, rng)
-    found = case.imagined({name: value[None] for name, value in draws.items()})
+    found = case.with_pseudo_observations({name: value[None] for name, value in draws.items()})
     prob, lower, upper = (part[0, :, :, 0] for part in found)
     ends = np.quantile(lower, TAIL, axis=0), np.quantile(upper, 1 - TAIL, axis=0)
     return *ends, *np.quantile(prob, [TAIL, 1 - TAIL], axis=0), by_nuts

@@ -16,7 +16,7 @@ from _results import print_provenance, read, write
 
 import bayescal as bc
 from bayescal.core.health import MAX_RHAT, MIN_ESS
-from bayescal.datasets.credal import truth
+from bayescal.quantities.credal.simulator import truth
 from bayescal.workflow.simulation import sbc
 
 MODELS = {

@@ -20,9 +20,9 @@ from _results import print_provenance, read, write
 from numpy.typing import NDArray
 from scipy.optimize import linprog, minimize
 
-from bayescal.quantities.credal.discounting import discount
-from bayescal.quantities.credal.ivap import fit_ivap, merged
-from bayescal.quantities.credal.projection import FLOOR, divergence, project
+from bayescal.quantities.credal.sets.discounting import discount
+from bayescal.quantities.credal.sets.projection import FLOOR, divergence, project
+from bayescal.quantities.credal.venn_abers.ivap import fit_ivap, merged
 
 type Floats = NDArray[np.float64]
 type Bounds = tuple[Floats, Floats]
@@ -124,10 +124,10 @@ def solved(lower: Floats, upper: Floats, above: bool) -> float:
     """Least sum of (8) or (9), by HiGHS."""
     k = len(lower)
     others = np.ones((k, k)) - np.eye(k)
-    room = 1 - upper - others @ lower if above else lower + others @ upper - 1
+    quantity = 1 - upper - others @ lower if above else lower + others @ upper - 1
     most = lower if above else 1 - upper
     bounds = np.stack([np.zeros(k), most], axis=1)
-    return float(linprog(np.ones(k), A_ub=-others, b_ub=room, bounds=bounds).fun)
+    return float(linprog(np.ones(k), A_ub=-others, b_ub=quantity, bounds=bounds).fun)
 
 
 def from_highs(sets: int) -> tuple[int, float]:

@@ -17,7 +17,7 @@ from _common import print_table
 from _results import print_provenance, read, write
 
 import bayescal as bc
-from bayescal.datasets.ece import sample_panel
+from bayescal.quantities.ece.simulator import sample_panel
 
 NAMES = ("calibrated", "near", "better", "less", "over")
 SIZES = (300, 1000, 10_000)

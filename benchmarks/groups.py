@@ -17,7 +17,7 @@ from _common import print_table
 from _results import print_provenance, read, write
 
 import bayescal as bc
-from bayescal.datasets.ece import Truth, truth
+from bayescal.quantities.ece.simulator import Truth, truth
 
 SIZES = (50, 100, 200, 300, 500, 1000)
 LIKE = truth("over").event_probability

@@ -17,7 +17,7 @@ from _common import print_table
 from _results import RESULTS, print_provenance, read, write
 
 import bayescal as bc
-from bayescal.datasets.ece import SMOOTH, STRESS, TRUTHS, Truth
+from bayescal.quantities.ece.simulator import SMOOTH, STRESS, TRUTHS, Truth
 from bayescal.workflow.simulation import Coverage, coverage
 
 SIZES = (100, 300, 1000, 10_000)

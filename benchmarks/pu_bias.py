@@ -23,11 +23,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from bayescal.core.pu_scores import PUScores
-from bayescal.datasets.pu_ece import PUTruth, truth
 from bayescal.plots.style import BLUE, GREY, INK, ORANGE, VERMILLION
 from bayescal.quantities.pu_ece.bounds import optimal_n_bins
+from bayescal.quantities.pu_ece.data import PUScores
 from bayescal.quantities.pu_ece.estimator import estimate
+from bayescal.quantities.pu_ece.simulator import PUTruth, truth
 
 type Floats = NDArray[np.float64]
 

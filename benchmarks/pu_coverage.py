@@ -20,8 +20,8 @@ from _results import RESULTS, print_provenance, read, write
 from numpy.typing import NDArray
 
 import bayescal as bc
-from bayescal.datasets.pu_ece import TRUTHS, PUTruth
-from bayescal.quantities.pu_ece.case import PUCase
+from bayescal.quantities.pu_ece.posterior import PUCase
+from bayescal.quantities.pu_ece.simulator import TRUTHS, PUTruth
 from bayescal.results.intervals import averaged_quantile
 
 type Floats = NDArray[np.float64]
@@ -52,7 +52,7 @@ def by_curve(truth: PUTruth, data: bc.PUScores, belief: Any, rng: np.random.Gene
     """Interval, point and class prior of the default model, without NUTS."""
     case = bc.pu_ece.cases(data, bc.pu_ece.Priors(belief))[0]
     assert isinstance(case, PUCase)
-    exact = case.exact(1000, rng)
+    exact = case.direct_draws(1000, rng)
     assert exact is not None
     found = case.quantities({name: draws[None] for name, draws in exact.draws.items()}, rng)
     tce, p = found["tce"], case.probability_calibrated(exact)

@@ -15,7 +15,7 @@ from _results import print_provenance, read, write
 
 import bayescal as bc
 from bayescal.core.health import MAX_RHAT, MIN_ESS
-from bayescal.datasets.pu_ece import truth
+from bayescal.quantities.pu_ece.simulator import truth
 from bayescal.workflow.simulation import sbc
 
 BELIEF = bc.Beta(50, 50)

@@ -36,10 +36,10 @@ from sklearn.model_selection import train_test_split
 
 import bayescal as bc
 from bayescal.plots.style import BLUE, GREY, INK, ORANGE, VERMILLION
-from bayescal.quantities.credal.network import NetworkClassifier
-from bayescal.quantities.credal.self_learning import SelfLearningSettings
-from bayescal.quantities.credal.self_learning_rows import SelfLearningRows
-from bayescal.quantities.credal.self_learning_run import self_learn
+from bayescal.quantities.credal.self_learning.algorithm import SelfLearningSettings
+from bayescal.quantities.credal.self_learning.data import SelfLearningRows
+from bayescal.quantities.credal.self_learning.network import NetworkClassifier
+from bayescal.quantities.credal.self_learning.run import self_learn
 from bayescal.quantities.ece.estimator import estimate
 
 type Floats = NDArray[np.float64]

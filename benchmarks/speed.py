@@ -22,7 +22,7 @@ from _common import print_machine, print_table
 from binning import write_parquet
 from cost import run_fresh, write_panel
 
-from bayescal.datasets.ece import sample_panel
+from bayescal.quantities.ece.simulator import sample_panel
 
 BATCH_ROWS = 1 << 19
 

@@ -16,7 +16,7 @@ from _results import print_provenance, read, write
 
 import bayescal as bc
 from bayescal.core.health import MAX_RHAT, MIN_ESS
-from bayescal.datasets.ssme import truth
+from bayescal.quantities.ssme.simulator import truth
 from bayescal.workflow.simulation import sbc
 
 # Of the power only 1 is the posterior of the model that simulates.

@@ -20,12 +20,12 @@ import numpy as np
 from _common import print_machine, print_table, time_best
 from _ssme_tasks import Task, civilcomments, multinli
 
-from bayescal.quantities.ssme.alr import alr
+from bayescal.quantities.ssme.data import Panel
 from bayescal.quantities.ssme.estimator import estimate, estimate_each
-from bayescal.quantities.ssme.kernel_choice import MOST_PAIRS
-from bayescal.quantities.ssme.metrics import metrics
-from bayescal.quantities.ssme.panel import Panel
-from bayescal.quantities.ssme.variant import Variant
+from bayescal.quantities.ssme.kde.alr import alr
+from bayescal.quantities.ssme.kde.kernels import MOST_PAIRS
+from bayescal.quantities.ssme.kde.settings import Variant
+from bayescal.quantities.ssme.metrics.metrics import metrics
 
 N, DRAWS, LARGE, PAIRED = 1020, 500, 100_000, 5_000
 # Moves repeated rows apart, by less than the bandwidth.

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 from scipy.stats import binom, norm
 
-from bayescal.results.assemble import CaseResult, assemble
+from bayescal.results.assemble import CaseArrays, assemble
 
 Array = NDArray[Any]
 
@@ -133,7 +133,7 @@ def _case(
     rng: np.random.Generator,
     forced: bool,
     p_calibrated: float | None,
-) -> CaseResult:
+) -> CaseArrays:
     score, event = data
     cell_of = np.arange(len(score)) * _N_CELLS // len(score)
     cell_n = np.bincount(cell_of, minlength=_N_CELLS)
@@ -164,7 +164,7 @@ def _case(
     }
     p0 = _savage_dickey(mode, cov) if p_calibrated is None else p_calibrated
     lp = norm.logpdf(theta, 0, _PRIOR_SD)
-    return CaseResult(
+    return CaseArrays(
         coords=coords,
         posterior=posterior,
         prior={},
@@ -262,7 +262,7 @@ def _by_bin(
     return bin_rate, bin_rate - (mass * score) @ onto / safe, bin_mass
 
 
-def _prior_draws(case: CaseResult, draws: int, rng: np.random.Generator) -> dict[str, Array]:
+def _prior_draws(case: CaseArrays, draws: int, rng: np.random.Generator) -> dict[str, Array]:
     n = np.asarray(case.constant_data["cell_n"])
     score = np.asarray(case.constant_data["cell_score"])
     theta = rng.normal(0, _PRIOR_SD, (1, draws, 2))

@@ -13,7 +13,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayescal.quantities import ssme
-from bayescal.results.assemble import CaseResult, assemble
+from bayescal.results.assemble import CaseArrays, assemble
 from bayescal.results.metrics import HIGHER, METRICS
 
 Array = NDArray[Any]
@@ -72,7 +72,7 @@ def make_panel_result(
     slope = rng.normal(size=(chains, draws))
     n_labeled = 40 if labeled else 0
     theory = ssme.bounds(n_labeled, m)._asdict()
-    case = CaseResult(
+    case = CaseArrays(
         coords={"classifier": classifiers[0]} if m == 1 else {},
         posterior={**metrics, "bend": slope},
         prior={name: value[:1, : draws // 2] for name, value in metrics.items()},
@@ -80,7 +80,7 @@ def make_panel_result(
         log_likelihood={"label": rng.normal(-0.3, 0.05, (chains, draws, max(n_labeled, 1)))},
         log_prior={"bend": -0.5 * slope**2},
         point_estimate={**{k: v + 0.01 for k, v in centre.items()}, "class_prior": [0.5, 0.5]},
-        yardsticks={name: np.stack([v - 0.01, v + off]) for name, v in centre.items()},
+        reference_estimates={name: np.stack([v - 0.01, v + off]) for name, v in centre.items()},
         bounds={name: bound.value for name, bound in theory.items()},
         bounds_attrs={
             name: {"kind": bound.kind, "assumption": bound.assumption}
@@ -102,7 +102,7 @@ def make_panel_result(
         [case],
         dims={
             **dict.fromkeys(METRICS, own),
-            **{f"yardsticks/{name}": ("method", *own) for name in METRICS},
+            **{f"reference_estimates/{name}": ("method", *own) for name in METRICS},
             "class_prior": ("label_class",),
             "label": ("label_row",),
         },

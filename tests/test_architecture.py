@@ -40,8 +40,8 @@ def test_importing_bayescal_loads_no_third_party_module() -> None:
 @pytest.mark.parametrize(
     "code",
     [
-        "import bayescal.core.scores, bayescal.core.binning, bayescal.core.functionals",
-        "import bayescal.core.tables, bayescal.core.streaming, bayescal.core.priors",
+        "import bayescal.core.scores, bayescal.core.bins.binning, bayescal.core.functionals",
+        "import bayescal.core.tables, bayescal.core.bins.streaming, bayescal.core.priors",
         "import bayescal.datasets",
         "import bayescal.quantities",
         "import bayescal.quantities.ece",

@@ -1,1 +1,1 @@
-"""The command line: one subcommand a room, plus report, demo and cite."""
+"""The command line: one subcommand a quantity, plus report, demo and cite."""

@@ -8,14 +8,14 @@ from bayescal.core.errors import InputError
 
 
 @click.command()
-@click.argument("room", required=False)
-def command(room: str | None) -> None:
+@click.argument("quantity", required=False)
+def command(quantity: str | None) -> None:
     """Print the papers behind a quantity (all of them, or one: ROOM)."""
-    from bayescal.quantities import ROOMS
+    from bayescal.quantities import quantities
 
-    if room is not None and room not in ROOMS:
-        raise InputError(f"ROOM must be one of {', '.join(ROOMS)}; got {room!r}.")
-    for name in ROOMS if room is None else [room]:
-        click.echo(f"{name}: {ROOMS[name].TITLE}")
-        for reference in ROOMS[name].REFERENCES:
+    if quantity is not None and quantity not in quantities():
+        raise InputError(f"QUANTITY must be one of {', '.join(quantities())}; got {quantity!r}.")
+    for name in quantities() if quantity is None else [quantity]:
+        click.echo(f"{name}: {quantities()[name].TITLE}")
+        for reference in quantities()[name].REFERENCES:
             click.echo(f"\n  {reference.citation}\n    {reference.where}")

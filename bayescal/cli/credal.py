@@ -20,7 +20,7 @@ from bayescal.cli.options import (
 if TYPE_CHECKING:
     from xarray import DataTree
 
-    from bayescal.core.calibration_split import CalibrationSplit
+    from bayescal.quantities.credal.calibration_split import CalibrationSplit
 
 
 @click.command("credal")

@@ -9,13 +9,13 @@ import click
 from bayescal.cli.options import Split
 
 if TYPE_CHECKING:
-    from bayescal.core.calibration_split import CalibrationSplit
     from bayescal.core.scores import Scores
+    from bayescal.quantities.credal.calibration_split import CalibrationSplit
 
 
 def read_split(data: Split) -> CalibrationSplit:
     """Read both files."""
-    from bayescal.core.calibration_split import CalibrationSplit
+    from bayescal.quantities.credal.calibration_split import CalibrationSplit
 
     calibration = _calibration(data)
     return CalibrationSplit(calibration=calibration, target=_target(data, calibration))
@@ -59,7 +59,7 @@ def _target(data: Split, calibration: Scores) -> Scores:
     """Scores without labels, of calibration's classifiers and classes."""
     import numpy as np
 
-    from bayescal.core.factorize import MISSING
+    from bayescal.core.columns import MISSING
     from bayescal.core.intake import Column, Parts, probabilities
     from bayescal.core.scores import from_parts
     from bayescal.core.tables import open_table

@@ -14,7 +14,7 @@ from bayescal.report.numbers import MISSING, count, fixed, percent
 if TYPE_CHECKING:
     from xarray import DataTree
 
-    from bayescal.core.calibration_split import CalibrationSplit
+    from bayescal.quantities.credal.calibration_split import CalibrationSplit
 
 Row = Mapping[str, Any]
 

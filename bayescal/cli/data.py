@@ -9,8 +9,8 @@ import click
 from bayescal.cli.options import Bins, Data, Panel
 
 if TYPE_CHECKING:
+    from bayescal.core.bins.streaming import StreamedCounts
     from bayescal.core.scores import Scores
-    from bayescal.core.streaming import StreamedCounts
 
 _MOST_VALUES: Final = 8_000_000
 """Scores and labels that are read at once; beyond it the file is read in batches."""
@@ -21,7 +21,7 @@ _MOST_BYTES: Final = 150_000_000
 
 
 def streams(data: Data, *, compare: bool = False) -> bool:
-    """Whether the file is to be read in batches, for lack of room.
+    """Whether the file is to be read in batches, for lack of quantity.
 
     Groups and several classes need all rows at hand, whatever their number.
     """
@@ -94,8 +94,8 @@ def _read_classes(data: Data) -> Scores:
 
 def stream(data: Data, bins: Bins, n_cells: int | None = None) -> dict[str, StreamedCounts]:
     """Count the rows of each classifier into bins, a batch at a time."""
+    from bayescal.core.bins.streaming import stream_counts
     from bayescal.core.checks import check_unique
-    from bayescal.core.streaming import stream_counts
     from bayescal.core.tables import open_table
 
     check_unique(data.scores, "--score")

@@ -9,8 +9,8 @@ from bayescal.cli import data as data_
 from bayescal.cli.options import Bins, Data
 
 if TYPE_CHECKING:
-    from bayescal.core.bin_counts import BinCounts
-    from bayescal.core.tasks import Task
+    from bayescal.core.bins.bin_counts import BinCounts
+    from bayescal.core.scores import Task
 
 Row = dict[str, Any]
 
@@ -20,7 +20,7 @@ def estimate_rows(data: Data, bins: Bins) -> list[Row]:
     if data_.streams(data):
         counted = data_.stream(data, bins)
         return [_row({"classifier": name}, found.bins) for name, found in counted.items()]
-    from bayescal.core.binning import bin_scores
+    from bayescal.core.bins.binning import bin_scores
 
     tasks = data_.read(data).tasks(data.multiclass or "top-label")
     rows = [
@@ -38,7 +38,7 @@ def _by_group(task: Task) -> Iterator[Task]:
     if task.group is None:
         yield task
         return
-    from bayescal.core.tasks import Task
+    from bayescal.core.scores import Task
 
     for code, name in enumerate(task.groups):
         rows = task.group == code

@@ -17,13 +17,13 @@ from bayescal.cli.progress import progress
 if TYPE_CHECKING:
     from xarray import DataTree
 
-    from bayescal.core.room import Room
+    from bayescal.core.quantity import Quantity
 
 
 def scores_of(data: Data, bins: Bins, *, compare: bool = False) -> Any:
     """Read the file, or count it where its rows are too many to hold."""
     if data_.streams(data, compare=compare):
-        from bayescal.quantities.ece.prepare import CELLS
+        from bayescal.quantities.ece.data import CELLS
 
         return data_.stream(data, bins, CELLS)
     return data_.read(data)
@@ -58,14 +58,14 @@ def fitted(
 
 
 def fit(
-    room: Room, data: Any, priors: Any, how: Fit, directory: Path | None, **options: Any
+    quantity: Quantity, data: Any, priors: Any, how: Fit, directory: Path | None, **options: Any
 ) -> DataTree:
     """Fit every classifier as the options say, with progress shown."""
     import bayescal as bc
 
     with progress("Fitting") as update, watched():
         return bc.fit(
-            room,
+            quantity,
             data,
             priors=priors,
             draws=how.draws,

@@ -1,4 +1,4 @@
-"""``--prior`` in words to the room's Priors."""
+"""``--prior`` in words to the quantity's Priors."""
 
 from __future__ import annotations
 

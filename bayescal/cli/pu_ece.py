@@ -11,7 +11,7 @@ import click
 from bayescal.cli.options import PATH, Bins, Fit, bin_options, sampling_options, take
 
 if TYPE_CHECKING:
-    from bayescal.core.pu_scores import PUScores
+    from bayescal.quantities.pu_ece.data import PUScores
 
 
 @click.command("pu-ece")
@@ -67,7 +67,7 @@ def command(
     FILE is CSV or Parquet. The positives must be a random sample of all positives, and the
     unlabelled rows a random sample of the population.
     """
-    from bayescal.core.pu_tables import read_pu_scores
+    from bayescal.quantities.pu_ece.tables import read_pu_scores
 
     bins, how = take(Bins, given), take(Fit, given)
     if estimate_only and (output is not None or how.quick):

@@ -8,7 +8,7 @@ from bayescal.core.errors import InputError
 
 if TYPE_CHECKING:
     from bayescal.core.priors import Beta
-    from bayescal.core.pu_scores import PUScores
+    from bayescal.quantities.pu_ece.data import PUScores
     from bayescal.quantities.pu_ece.priors import Priors
 
 

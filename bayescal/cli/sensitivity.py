@@ -28,7 +28,7 @@ from bayescal.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from bayescal.core.room import Room
+    from bayescal.core.quantity import Quantity
 
 _THRESHOLD = click.option(
     "--threshold",
@@ -68,14 +68,14 @@ def ece(priors: tuple[str, ...], threshold: float | None, output: Path | None, *
     """Expected calibration error of the scores in FILE, prior by prior."""
     from bayescal.cli.fitting import scores_of
     from bayescal.cli.priors import priors_from_text
-    from bayescal.quantities import ece as room
+    from bayescal.quantities import ece as quantity
 
     data, bins, how = take(Data, given), take(Bins, given), take(Fit, given | {"prior": priors[0]})
     named = _named(priors, "--prior", priors_from_text)
     options = _binned(bins) | {"multiclass": data.multiclass or "top-label"}
     options["quick"] = how.quick
     return _compare(
-        room, lambda: scores_of(data, bins), lambda _: named, how, threshold, output, options
+        quantity, lambda: scores_of(data, bins), lambda _: named, how, threshold, output, options
     )
 
 
@@ -119,8 +119,8 @@ def pu_ece(
 ) -> int:
     """Expected calibration error from positives and unlabelled rows, class prior by class prior."""
     from bayescal.cli.pu_priors import pu_priors_from_text
-    from bayescal.core.pu_tables import read_pu_scores
-    from bayescal.quantities import pu_ece as room
+    from bayescal.quantities import pu_ece as quantity
+    from bayescal.quantities.pu_ece.tables import read_pu_scores
 
     bins, how = take(Bins, given), take(Fit, given)
 
@@ -133,7 +133,7 @@ def pu_ece(
         )
 
     options = _binned(bins) | {"quick": how.quick}
-    return _compare(room, read, named, how, threshold, output, options)
+    return _compare(quantity, read, named, how, threshold, output, options)
 
 
 @command.command("ssme")
@@ -171,13 +171,13 @@ def ssme(
     """Metrics of several classifiers from few labels in FILE, prior by prior."""
     from bayescal.cli.data import read_panel
     from bayescal.cli.ssme_priors import ssme_priors_from_text
-    from bayescal.quantities import ssme as room
+    from bayescal.quantities import ssme as quantity
 
     data, how = take(Panel, given), take(Fit, given | {"prior": priors[0], "quick": False})
     named = _named(priors, "--prior", ssme_priors_from_text)
     options = {"labeling": data.labeling, "ece": data.ece, "var": metric}
     return _compare(
-        room, lambda: read_panel(data), lambda _: named, how, threshold, output, options
+        quantity, lambda: read_panel(data), lambda _: named, how, threshold, output, options
     )
 
 
@@ -197,12 +197,12 @@ def credal(priors: tuple[str, ...], output: Path | None, **given: Any) -> int:
     """Bounds and decisions of the rows in TARGET, calibrated on CALIBRATION, prior by prior."""
     from bayescal.cli.credal_data import read_split
     from bayescal.cli.credal_priors import credal_priors_from_text
-    from bayescal.quantities import credal as room
+    from bayescal.quantities import credal as quantity
 
     data, how = take(Split, given), take(Fit, given | {"prior": priors[0]})
     named = _named(priors, "--prior", lambda text: credal_priors_from_text(text, data.s))
     options = {"quick": how.quick}
-    return _compare(room, lambda: read_split(data), lambda _: named, how, None, output, options)
+    return _compare(quantity, lambda: read_split(data), lambda _: named, how, None, output, options)
 
 
 def _binned(bins: Bins) -> dict[str, Any]:
@@ -220,7 +220,7 @@ def _named(texts: Sequence[str], option: str, read: Callable[[str], Any]) -> dic
 
 
 def _compare(
-    room: Room,
+    quantity: Quantity,
     read: Callable[[], Any],
     named: Callable[[Any], Mapping[str, Any]],
     how: Fit,
@@ -244,7 +244,7 @@ def _compare(
     with checkpoint(how.checkpoint, output) as directory:
         with progress("Fitting") as update, watched():
             tree = prior_sensitivity(
-                room,
+                quantity,
                 data,
                 priors,
                 draws=how.draws,

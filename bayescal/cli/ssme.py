@@ -75,14 +75,16 @@ def _estimates(data: Panel, as_json: bool) -> int:
     from bayescal.cli.errors import warn
     from bayescal.cli.metrics_table import print_metric_estimates
     from bayescal.cli.table import print_json
-    from bayescal.quantities.ssme.doubt import doubts
-    from bayescal.quantities.ssme.panel import panel_of
-    from bayescal.quantities.ssme.problem import Problem
-    from bayescal.quantities.ssme.yardsticks import METHODS, point_estimate, yardsticks
+    from bayescal.quantities.ssme.data import Problem, doubts, panel_of
+    from bayescal.quantities.ssme.reference_estimates import (
+        METHODS,
+        point_estimate,
+        reference_estimates,
+    )
 
     scores = read_panel(data)
     problem = Problem.of(panel_of(scores), data.labeling)
-    beside = yardsticks(problem, data.ece)
+    beside = reference_estimates(problem, data.ece)
     by_method = {"ssme-kde": point_estimate(problem, data.ece)}
     for place, method in enumerate(METHODS):
         by_method[method] = {name: values[place] for name, values in beside.items()}

@@ -1,1 +1,1 @@
-"""What every room stands on: checked input, binning, formulas and prior values; NumPy and SciPy."""
+"""What every quantity needs: checked input, bins, formulas and priors, by NumPy and SciPy."""

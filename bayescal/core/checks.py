@@ -129,3 +129,12 @@ def check_choice(value: object, choices: Sequence[str], name: str) -> None:
     """Check that an option is one of the words it may be."""
     if not isinstance(value, str) or value not in choices:
         raise InputError(f"{name} must be one of {listing(choices)}; got {value!r}.")
+
+
+def check_data(data: object, kinds: tuple[type, ...], quantity: str, remedy: str) -> None:
+    """Check that data are of a class that a quantity takes."""
+    if not isinstance(data, kinds):
+        names = " or ".join(kind.__name__ for kind in kinds)
+        raise InputError(
+            f"{quantity} takes {names}; got {type(data).__name__}. Pass bayescal.{remedy}."
+        )

@@ -13,12 +13,172 @@ from bayescal.core.checks import (
     check_row_sums,
     check_rows,
     check_same_length,
+    check_unique,
     clean_probabilities,
+    listing,
 )
-from bayescal.core.columns import to_floats
+from bayescal.core.columns import MISSING, Codes, Label, factorize, plain_label, to_floats
 from bayescal.core.errors import InputError
-from bayescal.core.factorize import Label
-from bayescal.core.labels import code_binary, code_classes, code_groups, same_label
+
+
+def same_label(first: object, second: object) -> bool:
+    """Tell whether two labels are one, also when one of them was read as text.
+
+    A command line and a CSV header know words only, so ``"1"`` is 1 and ``"true"`` is True.
+    """
+    if isinstance(first, str) == isinstance(second, str):
+        return first == second
+    word, other = (first, second) if isinstance(first, str) else (second, first)
+    if isinstance(other, bool):
+        return str(word).casefold() == str(other).casefold()
+    return word == str(other)
+
+
+def _position(label: object, values: Sequence[Label]) -> int | None:
+    """Find a label among values, an exact match before a textual one."""
+    exact = (i for i, value in enumerate(values) if value == label)
+    loose = (i for i, value in enumerate(values) if same_label(value, label))
+    return next(exact, next(loose, None))
+
+
+def _as_labels(classes: Sequence[Any], size: int, name: str) -> tuple[Label, ...]:
+    """Check the classes that a user names."""
+    found = [plain_label(value) for value in classes]
+    labels = tuple(label for label in found if label is not None)
+    if len(labels) != size or len(found) != size:
+        raise InputError(
+            f"classes must name {size} classes, those of {name}; got {listing(classes)}."
+        )
+    check_unique([str(label) for label in labels], "class")
+    return labels
+
+
+def code_binary(
+    column: Any, pos_label: Any, classes: Sequence[Any] | None, name: str
+) -> tuple[Codes, tuple[Label, Label]]:
+    """Code labels of two classes as 0 (negative) and 1 (positive)."""
+    positive = plain_label(pos_label)
+    if positive is None:
+        raise InputError(f"pos_label must be a word, a whole number or a bool; got {pos_label!r}.")
+    codes, values = factorize(column, name)
+    if classes is not None:
+        pair = _as_labels(classes, 2, "the binary task")
+        place = _position(positive, pair)
+        if place is None:
+            raise InputError(_no_positive(positive, pair, "classes"))
+        order = (pair[1 - place], pair[place])
+    else:
+        order = _binary_pair(values, positive, name)
+    return _recode(codes, values, order, name), order
+
+
+def _no_positive(positive: Label, values: Sequence[Label], where: str) -> str:
+    return (
+        f"pos_label must be one of the labels; got {positive!r}, and {where} holds "
+        f"{listing(values)}. Say which of them the score is the probability of, "
+        f"e.g. pos_label={values[-1]!r}."
+    )
+
+
+def _binary_pair(values: tuple[Label, ...], positive: Label, name: str) -> tuple[Label, Label]:
+    """Name the negative and the positive label from those that were seen."""
+    if len(values) > 2:
+        raise InputError(
+            f"{name} must hold two labels where each row has one score; got {len(values)}: "
+            f"{listing(values)}. Pass y_prob of shape (obs, class), or recode the labels to "
+            f"pos_label={positive!r} and one other."
+        )
+    if not values:
+        return _negative_of(positive), positive
+    place = _position(positive, values)
+    if len(values) == 2:
+        if place is None:
+            raise InputError(_no_positive(positive, values, name))
+        return values[1 - place], values[place]
+    (seen,) = values
+    if place is not None:
+        return _negative_of(seen), seen
+    other = _like(positive, seen)
+    if other is None:
+        raise InputError(_no_positive(positive, values, name))
+    return seen, other
+
+
+def _negative_of(positive: Label) -> Label:
+    """Name the class that no row shows."""
+    if isinstance(positive, bool):
+        return not positive
+    if isinstance(positive, int):
+        return 0 if positive != 0 else 1
+    return f"not {positive}"
+
+
+def _like(label: Label, seen: Label) -> Label | None:
+    """Give an unseen positive label the type of the one label seen; None where it has another."""
+    if isinstance(seen, str):
+        return label if isinstance(label, str) else None
+    if isinstance(seen, bool) and same_label(not seen, label):
+        return not seen
+    if isinstance(label, str):
+        return int(label) if label.lstrip("-").isdecimal() else None
+    return not seen if isinstance(seen, bool) and label == (not seen) else label
+
+
+def _recode(codes: Codes, values: tuple[Label, ...], order: Sequence[Label], name: str) -> Codes:
+    """Move codes from the labels seen to the classes agreed on."""
+    # The last entry is where -1 points: missing stays missing.
+    table = np.full(len(values) + 1, MISSING, np.int32)
+    for code, value in enumerate(values):
+        place = _position(value, order)
+        if place is None:
+            row = int((codes == code).argmax())
+            raise InputError(
+                f"{name} must hold the classes {listing(order)}; got {value!r} at row {row}. "
+                "Mend the label, or name every class in classes=[...]."
+            )
+        table[code] = place
+    return table[codes]
+
+
+def code_classes(
+    column: Any, n_classes: int, classes: Sequence[Any] | None, name: str
+) -> tuple[Codes, tuple[Label, ...]]:
+    """Code labels of several classes as the columns of y_prob."""
+    codes, values = factorize(column, name)
+    numbers: tuple[Label, ...] = tuple(range(n_classes))
+    if classes is not None:
+        order = _as_labels(classes, n_classes, "the columns of y_prob")
+        # Column numbers as labels beside words as classes: the words are the numbers' names.
+        numbered = all(isinstance(value, int) for value in values) and all(
+            _position(value, order) is None for value in (*values, *numbers)
+        )
+        return _recode(codes, values, numbers if numbered else order, name), order
+    strange = [value for value in values if isinstance(value, str) or value not in numbers]
+    if strange:
+        row = int((codes == values.index(strange[0])).argmax())
+        raise InputError(
+            f"{name} must number the {n_classes} columns of y_prob, 0 to {n_classes - 1}; "
+            f"got {strange[0]!r} at row {row}. Name the columns: classes=[...]."
+        )
+    return _recode(codes, values, numbers, name), numbers
+
+
+def code_groups(
+    column: Any, name: str, n_rows: int, name_rows: str
+) -> tuple[Codes, tuple[str, ...]]:
+    """Code the group of each row."""
+    codes, values = factorize(column, name)
+    check_same_length(len(codes), name, n_rows, name_rows)
+    missing = codes == MISSING
+    if missing.any():
+        raise InputError(
+            f"{name} must be known in every row; got {int(missing.sum())} missing, the first at "
+            f"row {int(missing.argmax())}. Give those rows a group of their own, e.g. 'unknown'."
+        )
+    names = tuple(str(value) for value in values)
+    check_unique(names, "group")
+    return codes, names
+
 
 type Probabilities = NDArray[np.floating]
 

@@ -1,1 +1,1 @@
-"""Sampling of a PyMC model: prior values to variables, draws, diagnostics. Knows no room."""
+"""Sampling of a PyMC model: prior values to variables, draws, diagnostics. Knows no quantity."""

@@ -134,7 +134,7 @@ def _draw_triangle(ax: Axes, held: CredalRows, place: int) -> None:
     ax.set_xlim(-0.16, 1.16)
     ax.set_ylim(-0.14, 1.02)
     ax.set_aspect("equal")
-    # Ticks of an axis that is off are not drawn, but a layout makes room for them.
+    # Ticks of an axis that is off are not drawn, but a layout makes quantity for them.
     ax.set_xticks([])
     ax.set_yticks([])
     ax.axis("off")

@@ -20,7 +20,7 @@ from bayescal.results.best import RANK, best
 from bayescal.results.intervals import interval
 from bayescal.results.metrics import HIGHER, check_joint, check_metric, metric_title
 from bayescal.results.schema import Case
-from bayescal.results.summary import NOT_CONVERGED, case_converged, yardsticks
+from bayescal.results.summary import NOT_CONVERGED, case_converged, reference_estimates
 
 _WIDTH: Final = 7.0
 _ROW_INCHES: Final = 0.42
@@ -161,7 +161,7 @@ def _panels(tree: xr.DataTree, var: str, prob: float) -> dict[str, list[_Row]]:
 
 
 def _row(tree: xr.DataTree, var: str, case: Case, outer: xr.DataArray, inner: xr.DataArray) -> _Row:
-    marks = yardsticks(tree, var, case)
+    marks = reference_estimates(tree, var, case)
     point = schema.scalar(tree, schema.POINT_ESTIMATE, var, case)
     if point is not None:
         marks["SSME-KDE"] = point
@@ -227,7 +227,7 @@ def _numbers(row: _Row) -> str:
 
 
 def _ends(rows: Sequence[_Row], var: str) -> tuple[float, float]:
-    """Room for all that is drawn, within what the metric can be."""
+    """Quantity for all that is drawn, within what the metric can be."""
     drawn = [value for row in rows for value in (*row.outer, *row.marks.values())]
     drawn = [value for value in drawn if not math.isnan(value)] or [0.0, 1.0]
     margin = max(0.05 * (max(drawn) - min(drawn)), 0.005)

@@ -88,7 +88,7 @@ def name_below(axes: list[Axes], name: str) -> None:
 
 
 def _limit(tree: xr.DataTree, var: str, case: Case, upper: float) -> float:
-    """Right end of a panel: room for the density and for the paper's estimate."""
+    """Right end of a panel: quantity for the density and for the paper's estimate."""
     draws = schema.variable(tree, schema.POSTERIOR, var, case).values
     point = schema.scalar(tree, schema.POINT_ESTIMATE, var, case) or 0.0
     return max(1.06 * float(np.quantile(draws, 0.998)), 1.06 * upper, 1.12 * point, 1e-6)
@@ -109,7 +109,7 @@ def _draw_panel(ax: Axes, tree: xr.DataTree, var: str, case: Case, limit: float)
     if point is not None:
         ax.plot((point,) * 2, (0, 1), color=style.VERMILLION, linewidth=1.4, linestyle=(0, (3, 2)))
     ax.axhline(0, color=style.GREY, linewidth=0.8)
-    # A little room left of 0 keeps the bar at 0 off the frame.
+    # A little quantity left of 0 keeps the bar at 0 off the frame.
     ax.set_xlim(-0.03 * limit, limit)
     ax.set_ylim(_FLOOR, 1.28)
     style.dress(ax)

@@ -61,7 +61,7 @@ class ResultFigure(Figure):
 
 
 def new_figure(width: float, height: float, notes: Sequence[Note] = ()) -> Figure:
-    """Make an empty figure with room for its notes."""
+    """Make an empty figure with quantity for its notes."""
     blocks = [_wrap(note.text, width) for note in notes]
     inches = [block.count("\n") * _LINE_INCHES + _LINE_INCHES + _NOTE_PADDING for block in blocks]
     total = height + sum(inches)
@@ -70,9 +70,9 @@ def new_figure(width: float, height: float, notes: Sequence[Note] = ()) -> Figur
     if engine is not None:
         engine.set(w_pad=0.08, h_pad=0.06, rect=(0, 0, 1, height / total))  # type: ignore[call-arg]
     top = total
-    for note, block, room in zip(notes, blocks, inches, strict=True):
-        top -= room
-        _write_note(figure, note, block, (top / total, room / total))
+    for note, block, quantity in zip(notes, blocks, inches, strict=True):
+        top -= quantity
+        _write_note(figure, note, block, (top / total, quantity / total))
     return figure
 
 

@@ -1,13 +1,70 @@
-"""One room a paper; a room is a module of the shape `bayescal.core.room.Room`."""
+"""The registry of quantities: the package's own, and those of installed packages.
+
+A package adds a quantity by an entry point of the group ``bayescal.quantities`` that names a module
+of the shape `bayescal.core.quantity.Quantity`, a program by `register`.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import cache
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING, Final
 
-from bayescal.quantities import credal, ece, pu_ece, ssme
+from bayescal.core.checks import check_known
+from bayescal.core.errors import InputError
 
 if TYPE_CHECKING:
-    from bayescal.core.room import Room
+    from bayescal.core.quantity import Quantity
 
-ROOMS: dict[str, Room] = {room.NAME: room for room in (ece, pu_ece, ssme, credal)}
-"""The rooms by name; tests, command line, report and docs read them from here."""
+OWN: Final = ("ece", "pu_ece", "ssme", "credal")
+ENTRY_POINTS: Final = "bayescal.quantities"
+
+_REGISTERED: dict[str, Quantity] = {}
+
+
+def quantities() -> dict[str, Quantity]:
+    """All quantities by name: the package's own, then those of entry points and `register`."""
+    return {**_installed(), **_REGISTERED}
+
+
+def register(quantity: Quantity) -> None:
+    """Add a quantity for as long as the process lives.
+
+    Parameters
+    ----------
+    quantity : Quantity
+        A module of the shape `bayescal.core.quantity.Quantity`.
+
+    Raises
+    ------
+    InputError
+        If another quantity has its name.
+    """
+    found = quantities().get(quantity.NAME, quantity)
+    if found is not quantity:
+        raise InputError(
+            f"a quantity named {quantity.NAME!r} is registered already. Choose another NAME."
+        )
+    _REGISTERED[quantity.NAME] = quantity
+
+
+def quantity_named(quantity: Quantity | str) -> Quantity:
+    """Find a quantity by its name; a quantity itself is passed through."""
+    if not isinstance(quantity, str):
+        if not hasattr(quantity, "NAME"):
+            raise InputError(
+                f"quantity must be a quantity or its name; got {type(quantity).__name__}. "
+                f"Pass bayescal.{OWN[0]}, or {OWN[0]!r}."
+            )
+        return quantity
+    found = quantities()
+    check_known(quantity, tuple(found), "quantity", "bayescal")
+    return found[quantity]
+
+
+@cache
+def _installed() -> dict[str, Quantity]:
+    own = [import_module(f"{__name__}.{name}") for name in OWN]
+    added = [point.load() for point in entry_points(group=ENTRY_POINTS)]
+    return {quantity.NAME: quantity for quantity in (*own, *added)}

@@ -58,7 +58,7 @@ def among(view: View) -> str:
 def best_two(view: View) -> tuple[str, float, str] | None:
     """Name the classifier most probably best, its probability, and the runner-up."""
     only_classifiers = view.dims_of_cases == (schema.CLASSIFIER,)
-    paired = view.has(schema.PAIRING, "correlation")
+    paired = view.has(schema.ERROR_CORRELATION, "correlation")
     if view.target is None or not (only_classifiers and paired):
         return None
     chances = prob_best(view.tree, view.target)

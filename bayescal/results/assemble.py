@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -17,61 +16,20 @@ import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
 from bayescal.core.errors import InputError
+from bayescal.core.quantity import CaseArrays
 from bayescal.results import schema
 
 Dims = Mapping[str, tuple[str, ...]]
 Arrays = Mapping[str, ArrayLike]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CaseResult:
-    """What one fit hands over: arrays by variable name, group by group.
-
-    Arrays of `posterior`, `prior`, `sample_stats`, `log_likelihood` and `log_prior` have shape
-    (chain, draw, ...); those of the other groups start at the variable's own dims.
-
-    Attributes
-    ----------
-    coords : dict
-        What the fit was of: {"classifier": "vit"}, {"classifier": "vit", "class": "cat"}.
-    posterior, prior, sample_stats, log_likelihood, log_prior : mapping of str to array
-    observed_data, constant_data, point_estimate, bounds : mapping of str to array or number
-    model_average, diagnostics, sensitivity, yardsticks : mapping of str to array or number
-    bounds_attrs : mapping of str to mapping
-        Kind and assumption of each bound, in words.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> case = CaseResult(coords={"classifier": "vit"}, posterior={"ece": np.full((4, 100), 0.1)})
-    >>> case.posterior["ece"].shape
-    (4, 100)
-    """
-
-    coords: dict[str, str]
-    posterior: Arrays
-    prior: Arrays = field(default_factory=dict)
-    sample_stats: Arrays = field(default_factory=dict)
-    log_likelihood: Arrays = field(default_factory=dict)
-    log_prior: Arrays = field(default_factory=dict)
-    observed_data: Arrays = field(default_factory=dict)
-    constant_data: Arrays = field(default_factory=dict)
-    point_estimate: Arrays = field(default_factory=dict)
-    bounds: Arrays = field(default_factory=dict)
-    model_average: Arrays = field(default_factory=dict)
-    diagnostics: Arrays = field(default_factory=dict)
-    sensitivity: Arrays = field(default_factory=dict)
-    yardsticks: Arrays = field(default_factory=dict)
-    bounds_attrs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-
-
 def assemble(
-    case_results: Sequence[CaseResult],
+    case_results: Sequence[CaseArrays],
     *,
     dims: Dims,
     attrs: Mapping[str, Any],
     coords: Mapping[str, Sequence[Any]] | None = None,
-    pairing: Mapping[str, xr.DataArray] | None = None,
+    error_correlation: Mapping[str, xr.DataArray] | None = None,
 ) -> xr.DataTree:
     """Build a result from the fits of its cases."""
     if not case_results:
@@ -87,8 +45,8 @@ def assemble(
         if built.data_vars:
             groups[name] = built
     groups = _without_padding(groups)
-    if pairing:
-        groups[schema.PAIRING] = xr.Dataset(dict(pairing))
+    if error_correlation:
+        groups[schema.ERROR_CORRELATION] = xr.Dataset(dict(error_correlation))
     tree = xr.DataTree.from_dict(groups)
     tree.attrs = _root_attrs(attrs, grid, known)
     return tree
@@ -107,7 +65,7 @@ def _without_padding(groups: Mapping[str, xr.Dataset]) -> dict[str, xr.Dataset]:
     }
 
 
-def _grid(case_results: Sequence[CaseResult]) -> dict[str, list[str]]:
+def _grid(case_results: Sequence[CaseArrays]) -> dict[str, list[str]]:
     """Values of each dimension of the cases, in order of appearance."""
     return {
         dim: list(dict.fromkeys(case.coords[dim] for case in case_results if dim in case.coords))
@@ -117,10 +75,10 @@ def _grid(case_results: Sequence[CaseResult]) -> dict[str, list[str]]:
 
 
 def _in_grid_order(
-    case_results: Sequence[CaseResult], grid: Mapping[str, list[str]]
-) -> list[CaseResult]:
+    case_results: Sequence[CaseArrays], grid: Mapping[str, list[str]]
+) -> list[CaseArrays]:
     """Sort the cases as C order of the grid; refuse holes and repetitions."""
-    by_place: dict[tuple[int, ...], CaseResult] = {}
+    by_place: dict[tuple[int, ...], CaseArrays] = {}
     for case in case_results:
         if set(case.coords) != set(grid):
             raise InputError(
@@ -142,7 +100,7 @@ def _in_grid_order(
 
 def _dataset(
     group: str,
-    ordered: Sequence[CaseResult],
+    ordered: Sequence[CaseArrays],
     stacked: Mapping[str, list[str]],
     dims: Dims,
     known: Mapping[str, Sequence[Any]],
@@ -168,7 +126,7 @@ def _dataset(
     )
 
 
-def _piece(case: CaseResult, group: str, name: str, ndim: int) -> NDArray[Any]:
+def _piece(case: CaseArrays, group: str, name: str, ndim: int) -> NDArray[Any]:
     pieces: Arrays = getattr(case, group)
     if name not in pieces:
         raise InputError(

@@ -218,12 +218,12 @@ def _check_one_case(tree: xr.DataTree, **given: str | None) -> None:
 
 
 def _correlation(tree: xr.DataTree, one: Case, other: Case) -> float:
-    if not schema.has_variable(tree, schema.PAIRING, "correlation"):
+    if not schema.has_variable(tree, schema.ERROR_CORRELATION, "correlation"):
         raise InputError(
             "a difference needs the group 'pairing', which this result does not have. Fit the "
             "classifiers together, on the same rows: Scores.stack({name: y_prob, ...}, y_true=y)."
         )
-    matrix = schema.variable(tree, schema.PAIRING, "correlation", one)
+    matrix = schema.variable(tree, schema.ERROR_CORRELATION, "correlation", one)
     return float(matrix.sel(classifier_other=other.classifier).item())
 
 

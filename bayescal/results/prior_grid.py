@@ -15,7 +15,7 @@ from bayescal.results import schema
 # Sums of parts that priors do not share would be sums of something else.
 _WHOLE: Final = (schema.LOG_PRIOR, schema.LOG_LIKELIHOOD)
 # What the correlation over shared rows has to do with draws, each fit says for itself.
-_SINGLE: Final = (schema.PAIRING,)
+_SINGLE: Final = (schema.ERROR_CORRELATION,)
 _BY_NAME: Final = {"priors": "priors", "prior_text": "prior_texts", "status": "statuses"}
 
 

@@ -22,7 +22,7 @@ def prob_best(
     group `pairing`, and replaced by 0 with the probability of calibration, as `difference` does
     for two. Where several errors are 0 at once, that draw counts in equal parts for each of them.
     """
-    if not schema.has_variable(tree, schema.PAIRING, "correlation"):
+    if not schema.has_variable(tree, schema.ERROR_CORRELATION, "correlation"):
         raise InputError(
             "a ranking needs the group 'pairing', which this result does not have. Fit the "
             "classifiers together, on the same rows: Scores.stack({name: y_prob, ...}, y_true=y)."
@@ -31,7 +31,9 @@ def prob_best(
     cases = [find_case(tree, name, class_, group) for name in names]
     rng = np.random.default_rng([abs(int(tree.attrs["seed"])), len(names)])
     errors = np.stack([_sorted_draws(tree, var, case) for case in cases])
-    correlation = schema.variable(tree, schema.PAIRING, "correlation", _unpaired(cases[0]))
+    correlation = schema.variable(
+        tree, schema.ERROR_CORRELATION, "correlation", _unpaired(cases[0])
+    )
     factor = _factor(correlation.sel(classifier=names, classifier_other=names).values)
     z = factor @ rng.standard_normal(errors.shape)
     errors = np.take_along_axis(errors, np.argsort(np.argsort(z, axis=1), axis=1), axis=1)

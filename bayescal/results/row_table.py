@@ -52,7 +52,7 @@ def row_table(tree: xr.DataTree, prob: float = 0.9) -> pd.DataFrame:
     Raises
     ------
     InputError
-        If the result is of another room, or `prob` lies outside (0, 1).
+        If the result is of another quantity, or `prob` lies outside (0, 1).
 
     Notes
     -----

@@ -18,7 +18,7 @@ import xarray as xr
 
 from bayescal.core.errors import InputError
 
-SCHEMA_VERSION: Final = 1
+SCHEMA_VERSION: Final = 2
 
 # Groups that PyMC and ArviZ know.
 POSTERIOR: Final = "posterior"
@@ -26,6 +26,7 @@ PRIOR: Final = "prior"
 SAMPLE_STATS: Final = "sample_stats"
 LOG_LIKELIHOOD: Final = "log_likelihood"
 LOG_PRIOR: Final = "log_prior"
+POSTERIOR_PREDICTIVE: Final = "posterior_predictive"
 OBSERVED_DATA: Final = "observed_data"
 CONSTANT_DATA: Final = "constant_data"
 # Groups of our own.
@@ -33,13 +34,20 @@ POINT_ESTIMATE: Final = "point_estimate"
 BOUNDS: Final = "bounds"
 DIAGNOSTICS: Final = "diagnostics"
 MODEL_AVERAGE: Final = "model_average"
-PAIRING: Final = "pairing"
+ERROR_CORRELATION: Final = "error_correlation"
 SENSITIVITY: Final = "sensitivity"
 """The answer as a function of what is assumed, such as the class prior."""
-YARDSTICKS: Final = "yardsticks"
+REFERENCE_ESTIMATES: Final = "reference_estimates"
 """Other estimates of the same quantities, by method, to be read beside the posterior."""
 
-DRAW_GROUPS: Final = (POSTERIOR, PRIOR, SAMPLE_STATS, LOG_LIKELIHOOD, LOG_PRIOR)
+DRAW_GROUPS: Final = (
+    POSTERIOR,
+    PRIOR,
+    POSTERIOR_PREDICTIVE,
+    SAMPLE_STATS,
+    LOG_LIKELIHOOD,
+    LOG_PRIOR,
+)
 PLAIN_GROUPS: Final = (
     OBSERVED_DATA,
     CONSTANT_DATA,
@@ -48,7 +56,7 @@ PLAIN_GROUPS: Final = (
     MODEL_AVERAGE,
     DIAGNOSTICS,
     SENSITIVITY,
-    YARDSTICKS,
+    REFERENCE_ESTIMATES,
 )
 REQUIRED_GROUPS: Final = (POSTERIOR, POINT_ESTIMATE, DIAGNOSTICS)
 
@@ -84,6 +92,7 @@ REQUIRED_ATTRS: Final = (
     "schema_version",
     "bayescal_version",
     "quantity",
+    "result_kind",
     "title",
     "estimand",
     "classifiers",

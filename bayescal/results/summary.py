@@ -177,7 +177,7 @@ def _metric_rows(
                 "lower": lower,
                 "upper": upper,
                 "ssme_kde": point,
-                **yardsticks(tree, name, case),
+                **reference_estimates(tree, name, case),
                 **health,
                 "status": status,
             }
@@ -192,11 +192,11 @@ def _joint_status(tree: xr.DataTree, case: Case) -> str:
     return NO_LABELS if tree.attrs.get("n_labeled") == 0 else OK
 
 
-def yardsticks(tree: xr.DataTree, var: str, case: Case) -> dict[str, float]:
+def reference_estimates(tree: xr.DataTree, var: str, case: Case) -> dict[str, float]:
     """Read other estimates of a quantity, by method."""
-    if not schema.has_variable(tree, schema.YARDSTICKS, var):
+    if not schema.has_variable(tree, schema.REFERENCE_ESTIMATES, var):
         return {}
-    held = schema.variable(tree, schema.YARDSTICKS, var, case)
+    held = schema.variable(tree, schema.REFERENCE_ESTIMATES, var, case)
     return {str(method): float(held.sel({"method": method})) for method in held["method"].values}
 
 

@@ -1,1 +1,1 @@
-"""Where a room meets inference and results: fit, sensitivity and simulation."""
+"""Where a quantity meets inference and results: fit, sensitivity and simulation."""

@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 
 from bayescal._version import __version__
 from bayescal.core.errors import OutputError
-from bayescal.core.room import Case, Room
-from bayescal.results.assemble import CaseResult
+from bayescal.core.quantity import Case, CaseArrays, Quantity
 from bayescal.workflow.settings import Settings
 
-_WORDS: Final = "bounds_attrs"
+_WORDS: Final = ("bounds_attrs", "warnings")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,26 +28,26 @@ class Checkpoint:
     ----------
     directory : Path or None
         None keeps nothing.
-    room : Room
-        The room.
+    quantity : Quantity
+        The quantity.
     recipe : str
         Everything but the data that the results depend on.
     """
 
     directory: Path | None
-    room: Room
+    quantity: Quantity
     recipe: str
 
     @classmethod
     def at(
-        cls, directory: str | Path | None, room: Room, priors: Any, settings: Settings
+        cls, directory: str | Path | None, quantity: Quantity, priors: Any, settings: Settings
     ) -> Checkpoint:
         """Use a directory."""
-        recipe = [__version__, room.NAME, priors.to_json(), asdict(settings)]
+        recipe = [__version__, quantity.NAME, priors.to_json(), asdict(settings)]
         place = None if directory is None else Path(directory)
-        return cls(place, room, json.dumps(recipe, sort_keys=True))
+        return cls(place, quantity, json.dumps(recipe, sort_keys=True))
 
-    def find(self, index: int, case: Case) -> CaseResult | None:
+    def find(self, index: int, case: Case) -> CaseArrays | None:
         """Look up a finished case."""
         path = self._path(index, case)
         if path is None or not path.is_file():
@@ -60,7 +59,7 @@ class Checkpoint:
             # Cut off while it was written, or not ours: to be computed again.
             return None
 
-    def keep(self, index: int, case: Case, result: CaseResult) -> None:
+    def keep(self, index: int, case: Case, result: CaseArrays) -> None:
         """Write a finished case."""
         path = self._path(index, case)
         if path is None:
@@ -85,26 +84,27 @@ class Checkpoint:
             return None
         key = f"{self.recipe}|{index}|{case.fingerprint()}"
         name = hashlib.sha256(key.encode()).hexdigest()[:16]
-        return self.directory / f"{self.room.NAME}-{name}.npz"
+        return self.directory / f"{self.quantity.NAME}-{name}.npz"
 
 
-def _pack(result: CaseResult) -> dict[str, Any]:
+def _pack(result: CaseArrays) -> dict[str, Any]:
     """Arrays by "group/variable"; words as JSON."""
-    arrays = {_WORDS: np.asarray(json.dumps(result.bounds_attrs))}
+    arrays = {name: np.asarray(json.dumps(getattr(result, name))) for name in _WORDS}
     for group in _groups():
         for name, values in getattr(result, group).items():
             arrays[f"{group}/{name}"] = np.asarray(values)
     return arrays
 
 
-def _unpack(arrays: Any, coords: dict[str, str]) -> CaseResult:
+def _unpack(arrays: Any, coords: dict[str, str]) -> CaseArrays:
     found: dict[str, dict[str, NDArray[Any]]] = {group: {} for group in _groups()}
     for key in arrays.files:
-        if key != _WORDS:
+        if key not in _WORDS:
             group, _, name = key.partition("/")
             found[group][name] = arrays[key]
-    return CaseResult(coords=coords, bounds_attrs=json.loads(str(arrays[_WORDS])), **found)
+    words = {name: json.loads(str(arrays[name])) for name in _WORDS}
+    return CaseArrays(coords=coords, **words, **found)
 
 
 def _groups() -> list[str]:
-    return [field.name for field in fields(CaseResult) if field.name not in ("coords", _WORDS)]
+    return [field.name for field in fields(CaseArrays) if field.name not in ("coords", *_WORDS)]

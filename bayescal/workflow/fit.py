@@ -1,22 +1,26 @@
-"""Fit a room's model to data: the one place where rooms, inference and results meet."""
+"""Fit a quantity's model to data: the one place where quantities, inference and results meet."""
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import xarray as xr
 
+from bayescal.core.bins.binning import BINNING_FIELDS, Binning
+from bayescal.core.checks import listing
 from bayescal.core.errors import ConvergenceWarning, InputError
-from bayescal.core.room import Case, Room
-from bayescal.results.assemble import CaseResult, assemble
+from bayescal.core.quantity import Case, CaseArrays, Plan, Quantity
+from bayescal.quantities import quantity_named
+from bayescal.results.assemble import assemble
 from bayescal.workflow.checkpoint import Checkpoint
-from bayescal.workflow.provenance import attributes
-from bayescal.workflow.settings import Settings, seed_or_new
-from bayescal.workflow.single import fit_case
-from bayescal.workflow.status import converged, status
+from bayescal.workflow.provenance import attributes, converged, status
+from bayescal.workflow.sampling import fit_case
+from bayescal.workflow.settings import Settings
 
 if TYPE_CHECKING:
     from xarray import DataTree
@@ -25,51 +29,54 @@ type Progress = Callable[[str, int, int], None]
 
 
 def fit(
-    room: Room,
+    quantity: Quantity | str,
     data: Any,
     *,
     priors: Any = None,
+    method: str = "nuts",
     draws: int = 1000,
     tune: int = 300,
     chains: int = 4,
     target_accept: float | None = None,
     seed: int | None = None,
-    quick: bool = False,
     prob: float = 0.9,
     progress: Progress | None = None,
     checkpoint: str | Path | None = None,
+    quick: bool | None = None,
     **options: Any,
 ) -> DataTree:
-    """Sample the posterior of a room's quantities.
+    """Compute the posterior of a quantity.
 
     Parameters
     ----------
-    room : Room
-        What to fit: `bayescal.ece`.
-    data : Scores or BinCounts
-        What the room takes.
-    priors : room.Priors, optional
-        Priors; the room's defaults if not given.
+    quantity : Quantity or str
+        What to fit: `bayescal.ece`, or its name.
+    data : Scores, BinCounts, PUScores or CalibrationSplit
+        What the quantity takes.
+    priors : quantity.Priors, optional
+        Priors; the quantity's defaults if not given.
+    method : {"nuts", "direct"}, default "nuts"
+        ``"direct"`` computes the posterior without PyMC, by importance sampling, quadrature or
+        conjugacy, whichever the prior allows; the result says which.
     draws, tune : int, default 1000 and 300
         Draws kept and tuning draws of each chain.
     chains : int, default 4
         Chains.
     target_accept : float, in (0, 1), optional
-        Acceptance that NUTS tunes its step size to; 0.8, or what the model asks for.
+        Acceptance that NUTS tunes its step size to; by default what the model sets.
     seed : int, optional
-        The same seed gives the same result. One is drawn, and told in the result, if not given.
-    quick : bool, default False
-        Compute the posterior without PyMC: by importance sampling, quadrature or conjugacy,
-        whichever the prior allows. The result says so.
+        The same seed gives the same result. One is drawn, and kept in the result, if not given.
     prob : float, in (0, 1), default 0.9
-        Probability of the intervals that the result is read with unless asked otherwise.
+        Probability of the intervals that the result is read with by default.
     progress : callable, optional
         Called with (label, cases done, cases in all).
     checkpoint : path, optional
         Directory where each finished case is kept, and found again by the same call.
+    quick : bool, optional
+        Deprecated: ``quick=True`` is ``method="direct"``.
     **options
-        Options of the room: for ``ece`` `n_bins`, `strategy`, `closed`, `multiclass`; see
-        `bayescal.ece.estimate`.
+        Options of the quantity: the keyword arguments of its `plan`. Where that takes a `binning`,
+        `n_bins`, `strategy` and `closed` may be given instead; see `bayescal.Binning`.
 
     Returns
     -------
@@ -88,91 +95,122 @@ def fit(
 
     Notes
     -----
-    What is estimated is in ``room.ESTIMAND``. Each case (classifier, class) is a model of its own;
-    cases of one structure share one compiled model, so that further ones cost a fraction of a
-    second. Scores with groups are one model with partial pooling over the groups.
+    What is estimated is in ``quantity.ESTIMAND``. Each case (classifier, class) is a model of its
+    own; cases with equal compile keys share one compiled model, so that further ones cost a
+    fraction of a second. Scores with groups are one model with partial pooling over the groups.
+    BLAS runs on one thread during a fit.
 
     Examples
     --------
     >>> import bayescal as bc
     >>> scores = bc.datasets.ece.truth("over").scores(1000, seed=1)
-    >>> result = bc.fit(bc.ece, scores, seed=20, quick=True)
+    >>> result = bc.fit(bc.ece, scores, method="direct", seed=20)
     >>> result.attrs["status"]
     'ok'
     """
-    chosen = room.Priors() if priors is None else priors
-    if not isinstance(chosen, room.Priors):
-        raise InputError(
-            f"priors must be {room.NAME}.Priors; got {type(chosen).__name__}. "
-            f"Pass bayescal.{room.NAME}.Priors(...)."
+    if quick is not None:
+        warnings.warn(
+            "quick is deprecated; pass method='direct' instead of quick=True.",
+            DeprecationWarning,
+            stacklevel=2,
         )
+        method = "direct" if quick else method
+    chosen = quantity_named(quantity)
     settings = Settings(
         draws=draws,
         tune=tune,
         chains=chains,
         target_accept=target_accept,
-        seed=seed_or_new(seed),
-        quick=quick,
+        seed=seed,
+        method=method,
         prob=prob,
     )
-    cases = room.cases(data, chosen, **options)
-    results = _fit_all(
-        room, cases, settings, Checkpoint.at(checkpoint, room, chosen, settings), progress
-    )
-    attrs = attributes(room, cases, chosen, settings) | room.describe(data, **options)
+    used = priors_of(chosen, priors)
+    plan = plan_of(chosen, data, used, options)
+    kept = Checkpoint.at(checkpoint, chosen, used, settings)
+    found = _fit_all(chosen, plan.cases, settings, kept, progress)
+    attrs = attributes(chosen, plan, used, settings)
     attrs |= {
-        "status": status(results, [case.notes for case in cases]),
-        "converged": converged(results),
+        "status": status(found, [case.warnings for case in plan.cases]),
+        "converged": converged(found),
     }
+    first = plan.cases[0]
+    correlation = _correlation(plan, found)
     tree = assemble(
-        results,
-        dims=cases[0].dims,
-        attrs=attrs,
-        coords=cases[0].axes,
-        pairing=_pairing(room, data, cases, results, options),
+        found, dims=first.dims, attrs=attrs, coords=first.axes, error_correlation=correlation
     )
-    if not converged(results):
+    if not converged(found):
         warnings.warn(tree.attrs["status"], ConvergenceWarning, stacklevel=2)
     return tree
 
 
+def priors_of(quantity: Quantity, priors: Any) -> Any:
+    """Take the quantity's default priors where none are given; refuse those of another one."""
+    chosen = quantity.Priors() if priors is None else priors
+    if not isinstance(chosen, quantity.Priors):
+        raise InputError(
+            f"priors must be {quantity.NAME}.Priors; got {type(chosen).__name__}. "
+            f"Pass bayescal.{quantity.NAME}.Priors(...)."
+        )
+    return chosen
+
+
+def plan_of(quantity: Quantity, data: Any, priors: Any, options: Mapping[str, Any]) -> Plan:
+    """Plan the fits, with options that the quantity knows."""
+    parameters = list(inspect.signature(quantity.plan).parameters)[2:]
+    fields = BINNING_FIELDS if "binning" in parameters else ()
+    known = (*parameters, *fields)
+    for name in options:
+        if name not in known:
+            near = get_close_matches(name, known, n=1)
+            raise InputError(
+                f"{quantity.NAME} has no option {name!r}; it has {listing(known)}. "
+                + (f"Did you mean {near[0]!r}?" if near else "Leave it out.")
+            )
+    given = {name: value for name, value in options.items() if name in parameters}
+    if fields:
+        shorthand = {name: options[name] for name in fields if name in options}
+        given["binning"] = Binning.of(options.get("binning"), **shorthand)
+    return quantity.plan(data, priors, **given)
+
+
 def _fit_all(
-    room: Room,
+    quantity: Quantity,
     cases: Sequence[Case],
     settings: Settings,
     checkpoint: Checkpoint,
     progress: Progress | None,
-) -> list[CaseResult]:
-    results = []
+) -> list[CaseArrays]:
+    found = []
     for index, case in enumerate(cases):
         if progress is not None:
             progress(", ".join(case.coords.values()) or "all classifiers", index, len(cases))
-        result = checkpoint.find(index, case)
-        if result is None:
-            result = fit_case(room, case, settings, index)
-            checkpoint.keep(index, case, result)
-        results.append(result)
+        arrays = checkpoint.find(index, case)
+        if arrays is None:
+            arrays = fit_case(quantity.NAME, case, settings, index)
+            checkpoint.keep(index, case, arrays)
+        found.append(arrays)
     if progress is not None:
         progress("", len(cases), len(cases))
-    return results
+    return found
 
 
-def _pairing(
-    room: Room,
-    data: Any,
-    cases: Sequence[Case],
-    results: Sequence[CaseResult],
-    options: Mapping[str, Any],
-) -> dict[str, xr.DataArray] | None:
+def _correlation(plan: Plan, found: Sequence[CaseArrays]) -> dict[str, xr.DataArray] | None:
     """Correlation of the classifiers over shared rows, as the result holds it."""
-    draws = [{name: result.posterior[name] for name in result.log_prior} for result in results]
-    found = room.pairing(data, cases, draws, **options)
-    if found is None:
+    if plan.correlate is None:
         return None
-    names = [case.coords["classifier"] for case in cases]
+    correlation = plan.correlate(
+        [
+            {name: arrays.posterior[name] for name in case.model.variables}
+            for case, arrays in zip(plan.cases, found, strict=True)
+        ]
+    )
+    if correlation is None:
+        return None
+    names = [case.coords["classifier"] for case in plan.cases]
     return {
         "correlation": xr.DataArray(
-            found,
+            correlation,
             dims=("classifier", "classifier_other"),
             coords={"classifier": names, "classifier_other": names},
         )

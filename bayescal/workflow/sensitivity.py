@@ -7,18 +7,18 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from bayescal.core.errors import ConvergenceWarning, InputError
-from bayescal.core.room import Room
+from bayescal.core.quantity import Quantity
 from bayescal.results.conclusion import conclusions
 from bayescal.results.prior_grid import combine
 from bayescal.workflow.fit import Progress, fit
-from bayescal.workflow.settings import seed_or_new
+from bayescal.workflow.settings import Settings
 
 if TYPE_CHECKING:
     from xarray import DataTree
 
 
 def prior_sensitivity(
-    room: Room,
+    quantity: Quantity | str,
     data: Any,
     priors: Mapping[str, Any],
     *,
@@ -33,11 +33,11 @@ def prior_sensitivity(
 
     Parameters
     ----------
-    room : Room
-        What to fit: `bayescal.ece`.
-    data : Scores, BinCounts or what else the room takes
+    quantity : Quantity or str
+        What to fit: `bayescal.ece`, or its name.
+    data : Scores, BinCounts or what else the quantity takes
         The same for every prior.
-    priors : mapping of str to room.Priors
+    priors : mapping of str to quantity.Priors
         Two priors or more, by a name of yours. The first is what the others are compared with.
     seed : int, optional
         Every prior is fitted with this seed, so that differences are not those of random numbers;
@@ -51,7 +51,7 @@ def prior_sensitivity(
     progress : callable, optional
         Called with (label, fits done, fits in all).
     **options
-        As in `bayescal.fit`: `draws`, `quick`, `checkpoint`, and the options of the room.
+        As in `bayescal.fit`: `draws`, `method`, `checkpoint`, and the options of the quantity.
 
     Returns
     -------
@@ -74,7 +74,7 @@ def prior_sensitivity(
 
     Notes
     -----
-    Models are compiled once a structure, not once a prior: priors of one kind share it. With
+    Models are compiled once a compile_key, not once a prior: priors of one kind share it. With
     `checkpoint` nothing that was finished is lost if the run stops.
 
     Examples
@@ -85,19 +85,19 @@ def prior_sensitivity(
     ...     "default": bc.ece.Priors(),
     ...     "tight": bc.ece.Priors(bc.ece.SmoothCurve(scale=0.3)),
     ... }
-    >>> grid = bc.prior_sensitivity(bc.ece, scores, priors, seed=20, quick=True)
+    >>> grid = bc.prior_sensitivity(bc.ece, scores, priors, seed=20, method="direct")
     >>> grid.attrs["survives"]
     'true'
     """
     chosen = _checked(priors)
-    number = seed_or_new(seed)
+    number = Settings(seed=seed).seed
     trees = {}
     for place, (name, one) in enumerate(chosen.items()):
         with warnings.catch_warnings():
             # Said once, of all priors, below.
             warnings.simplefilter("ignore", ConvergenceWarning)
             trees[name] = fit(
-                room,
+                quantity,
                 data,
                 priors=one,
                 seed=number,

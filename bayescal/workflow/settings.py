@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
+from bayescal.core.checks import check_choice
 from bayescal.core.errors import InputError
 from bayescal.results.intervals import tail
+
+METHODS: Final = ("nuts", "direct")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,23 +24,26 @@ class Settings:
     draws, tune, chains : int
     target_accept, prob : float
     seed : int
-    quick : bool
+        Drawn at random where None is given.
+    method : {"nuts", "direct"}
 
     Raises
     ------
     InputError
-        If a number is not whole, too small, or not a probability.
+        If a number is not whole, too small, or not a probability, or the method is unknown.
     """
 
-    draws: int
-    tune: int
-    chains: int
-    target_accept: float | None
-    seed: int
-    quick: bool
-    prob: float
+    draws: int = 1000
+    tune: int = 300
+    chains: int = 4
+    target_accept: float | None = None
+    seed: int | None = None
+    method: str = "nuts"
+    prob: float = 0.9
 
     def __post_init__(self) -> None:
+        if self.seed is None:
+            object.__setattr__(self, "seed", secrets.randbits(31))
         for name, least in (("draws", 4), ("tune", 0), ("chains", 1), ("seed", 0)):
             value = getattr(self, name)
             if not isinstance(value, int | np.integer) or value < least:
@@ -45,14 +52,10 @@ class Settings:
                 )
             # NumPy's whole numbers cannot be written as JSON.
             object.__setattr__(self, name, int(value))
+        check_choice(self.method, METHODS, "method")
         if self.target_accept is not None and not 0 < self.target_accept < 1:
             raise InputError(
                 f"target_accept must lie in (0, 1); got {self.target_accept}. Pass 0.8, or 0.95 "
                 "after divergences."
             )
         tail(self.prob)
-
-
-def seed_or_new(seed: int | None) -> int:
-    """Take the seed given, or draw one that can be told in the result."""
-    return secrets.randbits(31) if seed is None else seed

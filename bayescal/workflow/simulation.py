@@ -1,4 +1,4 @@
-"""Is the posterior honest? Coverage of known truths, and simulation-based calibration."""
+"""Coverage of known true values, and simulation-based calibration, of any quantity."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.errors import InputError
-from bayescal.core.room import Room
-from bayescal.results.assemble import CaseResult
+from bayescal.core.quantity import CaseArrays, Quantity
+from bayescal.quantities import quantity_named
 from bayescal.results.intervals import averaged_quantile, tail
+from bayescal.results.schema import P_CALIBRATED
+from bayescal.workflow.fit import plan_of, priors_of
+from bayescal.workflow.sampling import fit_case
 from bayescal.workflow.settings import Settings
-from bayescal.workflow.single import fit_case
 
 type Floats = NDArray[np.float64]
 
@@ -42,8 +44,8 @@ class Coverage(NamedTuple):
         Posterior mean, averaged over calibrated and not.
     p_calibrated : ndarray
         Posterior probability of calibration; NaN where the prior leaves it out.
-    jump_flag, converged : ndarray of bool
-        Whether the fit warned of a jump, and whether it converged.
+    warned, converged : ndarray of bool
+        Whether the fit came with a warning, and whether it converged.
     """
 
     truth: float
@@ -51,12 +53,12 @@ class Coverage(NamedTuple):
     upper: Floats
     mean: Floats
     p_calibrated: Floats
-    jump_flag: NDArray[np.bool_]
+    warned: NDArray[np.bool_]
     converged: NDArray[np.bool_]
 
     @property
     def covered(self) -> NDArray[np.bool_]:
-        """Whether each interval holds the truth."""
+        """Whether each interval covers the true value."""
         return np.asarray((self.lower <= self.truth) & (self.truth <= self.upper))
 
     @property
@@ -112,7 +114,7 @@ class Sbc(NamedTuple):
 
 
 def coverage(
-    room: Room,
+    quantity: Quantity | str,
     truth: Truth,
     n: int,
     replications: int,
@@ -121,7 +123,7 @@ def coverage(
     var: str = "tce",
     priors: Any = None,
     prob: float = 0.9,
-    quick: bool = True,
+    method: str = "direct",
     draws: int = 1000,
     tune: int = 300,
     chains: int = 4,
@@ -131,7 +133,7 @@ def coverage(
 
     Parameters
     ----------
-    room : Room
+    quantity : Quantity
         What to fit: `bayescal.ece`.
     truth : Truth
         Simulator, with the true value as its attribute `var`.
@@ -143,16 +145,16 @@ def coverage(
         Replication i has the same rows in every call with this seed, whatever the other arguments.
     var : str, default "tce"
         Which quantity.
-    priors : room.Priors, optional
-        Priors; the room's defaults if not given.
+    priors : quantity.Priors, optional
+        Priors; the quantity's defaults if not given.
     prob : float, in (0, 1), default 0.9
         Probability of the intervals.
-    quick : bool, default True
-        Without PyMC.
+    method : {"direct", "nuts"}, default "direct"
+        As in `bayescal.fit`.
     draws, tune, chains : int
-        As in `bayescal.fit`; without PyMC one chain of `draws` draws.
+        As in `bayescal.fit`; under "direct" one chain of `draws` draws.
     **options
-        Options of the room.
+        Options of the quantity.
 
     Returns
     -------
@@ -175,24 +177,26 @@ def coverage(
     value = getattr(truth, var, None)
     if value is None:
         raise InputError(f"the truth must know its {var!r}; it does not. Pass another var.")
-    settings = _settings(seed, quick, draws, tune, chains, prob)
+    chosen = quantity_named(quantity)
+    used = priors_of(chosen, priors)
+    settings = _settings(seed, method, draws, tune, chains, prob)
     rows = []
     for index, rng in enumerate(_streams(seed, replications)):
-        case = room.cases(truth.scores(n, rng), priors or room.Priors(), **options)[0]
-        rows.append(_interval(fit_case(room, case, settings, index), var, prob))
+        case = plan_of(chosen, truth.scores(n, rng), used, options).cases[0]
+        rows.append(_interval(fit_case(chosen.NAME, case, settings, index), var, prob))
     columns = (np.array(column) for column in zip(*rows, strict=True))
     return Coverage(float(value), *columns)
 
 
 def sbc(
-    room: Room,
+    quantity: Quantity | str,
     data: Any,
     replications: int,
     *,
     seed: int,
     priors: Any = None,
     variables: Sequence[str] = ("tce", "label_rate"),
-    quick: bool = True,
+    method: str = "direct",
     draws: int = 1000,
     tune: int = 300,
     chains: int = 4,
@@ -202,7 +206,7 @@ def sbc(
 
     Parameters
     ----------
-    room : Room
+    quantity : Quantity
         What to fit: `bayescal.ece`.
     data : Scores or BinCounts
         Their scores stay, their labels are replaced by simulated ones.
@@ -210,16 +214,16 @@ def sbc(
         Number of simulated data sets.
     seed : int
         Seed.
-    priors : room.Priors, optional
-        Priors; the room's defaults if not given.
+    priors : quantity.Priors, optional
+        Priors; the quantity's defaults if not given.
     variables : sequence of str, default ("tce", "label_rate")
         Quantities to rank.
-    quick : bool, default True
-        Without PyMC.
+    method : {"direct", "nuts"}, default "direct"
+        As in `bayescal.fit`.
     draws, tune, chains : int
-        As in `bayescal.fit`; without PyMC one chain of `draws` draws.
+        As in `bayescal.fit`; under "direct" one chain of `draws` draws.
     **options
-        Options of the room.
+        Options of the quantity.
 
     Returns
     -------
@@ -246,12 +250,13 @@ def sbc(
     >>> sbc(bc.ece, scores, 5, seed=20, variables=["tce"]).ranks["tce"].shape
     (5,)
     """
-    template = room.cases(data, priors or room.Priors(), **options)[0]
-    settings = _settings(seed, quick, draws, tune, chains)
+    chosen = quantity_named(quantity)
+    template = plan_of(chosen, data, priors_of(chosen, priors), options).cases[0]
+    settings = _settings(seed, method, draws, tune, chains)
     rows, health = [], []
     for index, rng in enumerate(_streams(seed, replications)):
-        case, values = room.replicate(template, rng)
-        result = fit_case(room, case, settings, index)
+        case, values = template.simulate(rng)
+        result = fit_case(chosen.NAME, case, settings, index)
         rows.append(_ranks(result.posterior, values, variables, rng))
         health.append([result.diagnostics[name] for name in Sbc._fields[1:]])
     ranks = {name: np.array([row[name] for row in rows]) for name in rows[0]}
@@ -265,29 +270,28 @@ def _streams(seed: int, replications: int) -> Iterator[np.random.Generator]:
 
 
 def _settings(
-    seed: int, quick: bool, draws: int, tune: int, chains: int, prob: float = 0.9
+    seed: int, method: str, draws: int, tune: int, chains: int, prob: float = 0.9
 ) -> Settings:
     return Settings(
         draws=draws,
         tune=tune,
-        chains=1 if quick else chains,
-        target_accept=None,
+        chains=1 if method == "direct" else chains,
         seed=seed,
-        quick=quick,
+        method=method,
         prob=prob,
     )
 
 
-def _interval(result: CaseResult, var: str, prob: float) -> tuple[Any, ...]:
+def _interval(result: CaseArrays, var: str, prob: float) -> tuple[Any, ...]:
     """What a result says of `var`, in the order of `Coverage`."""
     draws, alpha = np.asarray(result.posterior[var]), tail(prob)
-    p_calibrated = float(result.model_average["p_calibrated"])  # type: ignore[arg-type]
+    p_calibrated = float(result.model_average.get(P_CALIBRATED, np.nan))
     return (
         averaged_quantile(draws, float(np.nan_to_num(p_calibrated)), alpha),
         np.quantile(draws, 1 - alpha),
-        result.model_average[f"{var}_mean"],
+        result.model_average.get(f"{var}_mean", draws.mean()),
         p_calibrated,
-        result.diagnostics["jump_flag"],
+        bool(result.warnings),
         result.diagnostics["converged"],
     )
 

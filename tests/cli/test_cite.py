@@ -1,16 +1,16 @@
-"""``bayescal cite`` names the papers that the rooms name."""
+"""``bayescal cite`` names the papers that the quantities name."""
 
 from click.testing import CliRunner
 
 from bayescal.cli.main import cli
-from bayescal.quantities import ROOMS
+from bayescal.quantities import QUANTITIES
 
 
 def test_every_room_and_every_paper() -> None:
     out = CliRunner().invoke(cli, ["cite"]).stdout
-    for name, room in ROOMS.items():
-        assert f"{name}: {room.TITLE}" in out
-        for reference in room.REFERENCES:
+    for name, quantity in QUANTITIES.items():
+        assert f"{name}: {quantity.TITLE}" in out
+        for reference in quantity.REFERENCES:
             assert reference.citation in out
             assert reference.where in out
 

@@ -8,7 +8,7 @@ from click.testing import CliRunner, Result
 
 import bayescal as bc
 from bayescal.cli.main import cli
-from bayescal.datasets.pu_ece import truth
+from bayescal.quantities.pu_ece.simulator import truth
 
 DATA = truth("over").scores((100, 800), seed=1)
 

@@ -1,4 +1,4 @@
-"""``bayescal report`` of results that are kept, of several rooms."""
+"""``bayescal report`` of results that are kept, of several quantities."""
 
 from pathlib import Path
 

@@ -2,7 +2,7 @@
 
 import math
 
-from bayescal.core.bound import Bound, values_of, words_of
+from bayescal.core.quantity import Bound, bound_values, bound_words
 
 BOUNDS = {
     "deviation": Bound(0.2, "of the error", "rows are independent"),
@@ -11,13 +11,13 @@ BOUNDS = {
 
 
 def test_numbers_and_words_go_by_the_same_names() -> None:
-    assert values_of(BOUNDS) == {"deviation": 0.2, "bias": math.inf}
-    assert words_of(BOUNDS)["bias"] == {
+    assert bound_values(BOUNDS) == {"deviation": 0.2, "bias": math.inf}
+    assert bound_words(BOUNDS)["bias"] == {
         "kind": "of the mean",
         "assumption": "scores have a density",
     }
-    assert list(values_of(BOUNDS)) == list(words_of(BOUNDS)) == list(BOUNDS)
+    assert list(bound_values(BOUNDS)) == list(bound_words(BOUNDS)) == list(BOUNDS)
 
 
 def test_without_bounds_there_is_nothing() -> None:
-    assert values_of({}) == words_of({}) == {}
+    assert bound_values({}) == bound_words({}) == {}

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bayescal.core.columns import MISSING, factorize, plain_label
 from bayescal.core.errors import InputError
-from bayescal.core.factorize import MISSING, factorize, plain_label
 
 
 def decode(codes, values):

@@ -1,7 +1,7 @@
 import pytest
 
 from bayescal.core.errors import InputError
-from bayescal.core.files import check_file, first_bytes, reading
+from bayescal.core.tables import check_file, first_bytes, reading
 
 
 def test_a_missing_file_suggests_the_nearest(tmp_path):

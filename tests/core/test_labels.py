@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from bayescal.core.errors import InputError
-from bayescal.core.labels import code_binary, code_classes, code_groups, same_label
+from bayescal.core.intake import code_binary, code_classes, code_groups, same_label
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@ import math
 import pytest
 
 from bayescal.core.errors import InputError
-from bayescal.core.prior_base import check_finite, check_mass, check_positive
+from bayescal.core.priors import check_finite, check_mass, check_positive
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])

@@ -57,7 +57,7 @@ def test_marks_stand_where_the_result_has_them() -> None:
     }
     for held in (tree["posterior"]["auc"].mean(("chain", "draw")), tree["point_estimate"]["auc"]):
         assert {round(float(x), 9) for x in held.values} <= drawn
-    assert {round(float(x), 9) for x in tree["yardsticks"]["auc"].values.ravel()} <= drawn
+    assert {round(float(x), 9) for x in tree["reference_estimates"]["auc"].values.ravel()} <= drawn
     assert "80% interval" in words(figure)
 
 

@@ -1,6 +1,6 @@
-"""Every entry of ROOMS is a room: its names, its data, its model, and where a reader finds it.
+"""Every entry of QUANTITIES is a quantity: its names, its data, its model, and where a reader finds it.
 
-The rules are those of `bayescal.core.room` and of docs/architecture.md; nothing is fitted here.
+The rules are those of `bayescal.core.quantity` and of docs/architecture.md; nothing is fitted here.
 """
 
 from __future__ import annotations
@@ -22,22 +22,21 @@ from click.testing import CliRunner
 
 import bayescal as bc
 from bayescal.cli.main import cli
-from bayescal.core.bound import Bound
-from bayescal.core.room import Case, Reference, Room
-from bayescal.quantities import ROOMS
+from bayescal.core.quantity import Bound, Case, Quantity, Reference
+from bayescal.quantities import QUANTITIES
 
 ROOT = Path(__file__).parents[2]
 
 
 class Made(NamedTuple):
-    """Simulated data of a room, with priors under which it can be simulated again."""
+    """Simulated data of a quantity, with priors under which it can be simulated again."""
 
     data: Any
     priors: Any
     told: Mapping[str, Any] = {}
 
 
-# What each room answers is asked of data of its own kind; a room without an entry fails below.
+# What each quantity answers is asked of data of its own kind; a quantity without an entry fails below.
 MAKE: dict[str, Callable[[], Made]] = {
     "ece": lambda: Made(bc.datasets.ece.truth("over").scores(200, seed=20), bc.ece.Priors()),
     "pu_ece": lambda: Made(
@@ -70,68 +69,68 @@ def section(page: str, title: str) -> str:
     return found[1]
 
 
-@pytest.fixture(params=ROOMS)
-def room(request: pytest.FixtureRequest) -> Any:
-    return ROOMS[request.param]
+@pytest.fixture(params=QUANTITIES)
+def quantity(request: pytest.FixtureRequest) -> Any:
+    return QUANTITIES[request.param]
 
 
 @pytest.fixture
-def made(room: Any) -> Made:
-    return MAKE[room.NAME]()
+def made(quantity: Any) -> Made:
+    return MAKE[quantity.NAME]()
 
 
-def test_every_room_is_registered_under_its_name_and_is_public(room: Any) -> None:
-    assert ROOMS[room.NAME] is room
-    assert getattr(bc, room.NAME) is room
-    assert room.NAME in bc.__all__
+def test_every_room_is_registered_under_its_name_and_is_public(quantity: Any) -> None:
+    assert QUANTITIES[quantity.NAME] is quantity
+    assert getattr(bc, quantity.NAME) is quantity
+    assert quantity.NAME in bc.__all__
 
 
 def test_no_room_stands_outside_the_registry() -> None:
     there = {path.parent.name for path in (ROOT / "bayescal/quantities").glob("*/__init__.py")}
-    assert there == set(ROOMS) == set(MAKE)
+    assert there == set(QUANTITIES) == set(MAKE)
 
 
-def test_a_room_has_what_the_protocol_asks_for(room: Any) -> None:
-    assert members(Room) <= set(room.__all__)
-    assert all(getattr(room, name) is not None for name in room.__all__)
+def test_a_room_has_what_the_protocol_asks_for(quantity: Any) -> None:
+    assert members(Quantity) <= set(quantity.__all__)
+    assert all(getattr(quantity, name) is not None for name in quantity.__all__)
     for name in ("TITLE", "ESTIMAND"):
-        assert re.fullmatch(r"\S(.*\S)?", getattr(room, name)), name
+        assert re.fullmatch(r"\S(.*\S)?", getattr(quantity, name)), name
 
 
-def test_an_unknown_name_of_a_room_is_refused_and_known_ones_are_listed(room: Any) -> None:
-    assert set(room.__all__) <= set(dir(room))
-    with pytest.raises(AttributeError, match=f"{room.NAME}' has no attribute 'estimat'"):
-        room.estimat  # noqa: B018
+def test_an_unknown_name_of_a_room_is_refused_and_known_ones_are_listed(quantity: Any) -> None:
+    assert set(quantity.__all__) <= set(dir(quantity))
+    with pytest.raises(AttributeError, match=f"{quantity.NAME}' has no attribute 'estimat'"):
+        quantity.estimat  # noqa: B018
 
 
-def test_estimand_names_what_must_converge(room: Any) -> None:
-    said = set(re.findall(r"\w+", room.ESTIMAND))
-    assert room.WATCHED
-    assert said & set(room.WATCHED)
+def test_estimand_names_what_must_converge(quantity: Any) -> None:
+    said = set(re.findall(r"\w+", quantity.ESTIMAND))
+    assert quantity.MONITORED
+    assert said & set(quantity.MONITORED)
 
 
-def test_references_name_a_work_its_address_and_what_is_taken(room: Any) -> None:
-    assert room.REFERENCES
-    assert all(isinstance(reference, Reference) for reference in room.REFERENCES)
-    keys = [reference.key for reference in room.REFERENCES]
+def test_references_name_a_work_its_address_and_what_is_taken(quantity: Any) -> None:
+    assert quantity.REFERENCES
+    assert all(isinstance(reference, Reference) for reference in quantity.REFERENCES)
+    keys = [reference.key for reference in quantity.REFERENCES]
     assert len(set(keys)) == len(keys)
-    for reference in room.REFERENCES:
+    for reference in quantity.REFERENCES:
         assert re.search(r" https://\S+$", reference.citation), reference.key
         assert re.search(r"\b(19|20)\d\d\b", reference.citation), reference.key
         assert reference.where.endswith("."), reference.key
 
 
-def test_priors_are_frozen_and_say_what_they_are(room: Any, made: Made) -> None:
+def test_priors_are_frozen_and_say_what_they_are(quantity: Any, made: Made) -> None:
     priors = made.priors
-    assert isinstance(priors, room.Priors)
+    assert isinstance(priors, quantity.Priors)
     with pytest.raises(dataclasses.FrozenInstanceError):
         setattr(priors, dataclasses.fields(priors)[0].name, None)
     assert priors.describe()
     assert priors.to_json().startswith("{")
-    assert "Parameters" in (inspect.getdoc(room.Priors) or "")
+    assert "Parameters" in (inspect.getdoc(quantity.Priors) or "")
 
 
-def test_functions_take_what_fitting_hands_them(room: Any) -> None:
+def test_functions_take_what_fitting_hands_them(quantity: Any) -> None:
     first = {
         "build_model": ["data", "priors"],
         "cases": ["data", "priors"],
@@ -140,47 +139,47 @@ def test_functions_take_what_fitting_hands_them(room: Any) -> None:
         "replicate": ["case", "rng"],
     }
     for name, wanted in first.items():
-        parameters = list(inspect.signature(getattr(room, name)).parameters.values())
+        parameters = list(inspect.signature(getattr(quantity, name)).parameters.values())
         assert [p.name for p in parameters[: len(wanted)]] == wanted, name
         assert all(p.kind in (p.KEYWORD_ONLY, p.VAR_KEYWORD) for p in parameters[len(wanted) :])
-    options = set(inspect.signature(room.cases).parameters) - {"data", "priors"}
-    assert options == set(inspect.signature(room.describe).parameters) - {"data"}
+    options = set(inspect.signature(quantity.cases).parameters) - {"data", "priors"}
+    assert options == set(inspect.signature(quantity.describe).parameters) - {"data"}
 
 
-def test_every_bound_has_a_value_a_kind_and_an_assumption(room: Any) -> None:
-    bounds = typing.get_type_hints(room.bounds)["return"]
+def test_every_bound_has_a_value_a_kind_and_an_assumption(quantity: Any) -> None:
+    bounds = typing.get_type_hints(quantity.bounds)["return"]
     assert set(typing.get_type_hints(bounds).values()) == {Bound}
 
 
-def test_the_estimate_has_the_dims_of_the_posterior(room: Any, made: Made) -> None:
+def test_the_estimate_has_the_dims_of_the_posterior(quantity: Any, made: Made) -> None:
     data, priors, told = made
-    case = room.cases(data, priors)[0]
-    estimate = room.estimate(data, **told)
-    shared = set(estimate._fields) & set(room.WATCHED)
+    case = quantity.cases(data, priors)[0]
+    estimate = quantity.estimate(data, **told)
+    shared = set(estimate._fields) & set(quantity.MONITORED)
     assert shared
     for name in shared:
         assert np.ndim(getattr(estimate, name)) == len(case.dims.get(name, ())), name
 
 
-def test_cases_are_what_the_protocol_asks_for(room: Any, made: Made) -> None:
+def test_cases_are_what_the_protocol_asks_for(quantity: Any, made: Made) -> None:
     data, priors, _ = made
-    for case in room.cases(data, priors):
+    for case in quantity.cases(data, priors):
         assert members(Case) <= set(dir(case))
-        assert hash(case.structure) is not None
+        assert hash(case.compile_key) is not None
         assert set(case.coords) <= {"classifier", "class", "group"}
         assert not set(case.coords) & set(case.axes)
-        assert case.fingerprint() == room.cases(data, priors)[0].fingerprint()
-        assert all(isinstance(note, str) for note in case.notes)
+        assert case.fingerprint() == quantity.cases(data, priors)[0].fingerprint()
+        assert all(isinstance(note, str) for note in case.warnings)
         assert 0 < case.target_accept < 1
         assert case.max_depth > 0
 
 
-def test_a_model_is_unsampled_with_its_data_exchangeable(room: Any, made: Made) -> None:
+def test_a_model_is_unsampled_with_its_data_exchangeable(quantity: Any, made: Made) -> None:
     import pymc as pm
 
     data, priors, _ = made
-    case = room.cases(data, priors)[0]
-    for model in (room.build_model(data, priors), case.build_model()):
+    case = quantity.cases(data, priors)[0]
+    for model in (quantity.build_model(data, priors), case.build_model()):
         assert type(model) is pm.Model
         assert model.coords
         assert model.observed_RVs
@@ -188,48 +187,48 @@ def test_a_model_is_unsampled_with_its_data_exchangeable(room: Any, made: Made) 
         assert set(case.variables) <= set(model.named_vars)
 
 
-def test_simulated_labels_share_the_compiled_model(room: Any, made: Made) -> None:
+def test_simulated_labels_share_the_compiled_model(quantity: Any, made: Made) -> None:
     data, priors, _ = made
-    case = room.cases(data, priors)[0]
-    again, values = room.replicate(case, np.random.default_rng(20))
-    assert again.structure == case.structure
+    case = quantity.cases(data, priors)[0]
+    again, values = quantity.replicate(case, np.random.default_rng(20))
+    assert again.compile_key == case.compile_key
     assert again.coords == case.coords
     assert again.fingerprint() != case.fingerprint()
-    assert set(values) & set(room.WATCHED)
+    assert set(values) & set(quantity.MONITORED)
 
 
-def test_the_description_is_of_plain_values(room: Any, made: Made) -> None:
-    told = room.describe(made.data)
+def test_the_description_is_of_plain_values(quantity: Any, made: Made) -> None:
+    told = quantity.describe(made.data)
     assert {"n_obs", "n_labeled", "classes", "multiclass"} <= set(told)
     assert all(isinstance(value, str | int | float | list) for value in told.values())
 
 
-def test_a_simulator_knows_the_truth(room: Any) -> None:
-    simulator = getattr(bc.datasets, room.NAME)
+def test_a_simulator_knows_the_truth(quantity: Any) -> None:
+    simulator = getattr(bc.datasets, quantity.NAME)
     assert all(simulator.truth(name) is found for name, found in simulator.TRUTHS.items())
     with pytest.raises(bc.InputError, match=next(iter(simulator.TRUTHS))):
         simulator.truth("of no such name")
 
 
-def test_every_dim_is_in_the_schema(room: Any) -> None:
+def test_every_dim_is_in_the_schema(quantity: Any) -> None:
     described = section(text("docs", "schema.md"), "Dimensions")
-    for dim in {dim for dims in room.DIMS.values() for dim in dims}:
+    for dim in {dim for dims in quantity.DIMS.values() for dim in dims}:
         assert f"`{dim}`" in described, dim
 
 
-def test_every_variable_that_must_converge_is_in_the_schema(room: Any) -> None:
-    described = section(text("docs", "schema.md"), f"Variables of `{room.NAME}`")
-    for name in room.WATCHED:
+def test_every_variable_that_must_converge_is_in_the_schema(quantity: Any) -> None:
+    described = section(text("docs", "schema.md"), f"Variables of `{quantity.NAME}`")
+    for name in quantity.MONITORED:
         assert f"`{name}`" in described, name
 
 
-def test_a_room_has_a_command_and_is_cited(room: Any) -> None:
-    run = CliRunner().invoke(cli, [room.NAME.replace("_", "-"), "--help"])
+def test_a_room_has_a_command_and_is_cited(quantity: Any) -> None:
+    run = CliRunner().invoke(cli, [quantity.NAME.replace("_", "-"), "--help"])
     assert run.exit_code == 0
     assert "--score" in run.stdout
-    cited = CliRunner().invoke(cli, ["cite", room.NAME])
+    cited = CliRunner().invoke(cli, ["cite", quantity.NAME])
     assert cited.exit_code == 0
-    assert all(reference.citation in cited.stdout for reference in room.REFERENCES)
+    assert all(reference.citation in cited.stdout for reference in quantity.REFERENCES)
 
 
 @pytest.mark.parametrize(
@@ -246,24 +245,24 @@ def test_a_room_has_a_command_and_is_cited(room: Any) -> None:
         ("docs/glossary.md", "`{name}`"),
         ("docs/glossary.md", "({name}.md)"),
         ("docs/cli.md", "bayescal {command} "),
-        ("CHANGELOG.md", "The room `{name}`"),
+        ("CHANGELOG.md", "The quantity `{name}`"),
     ],
 )
-def test_readers_find_the_room(room: Any, page: str, mark: str) -> None:
-    word = room.NAME if room.NAME == "credal" else room.NAME.upper().replace("_", "-")
-    wanted = mark.format(name=room.NAME, command=room.NAME.replace("_", "-"), word=word)
+def test_readers_find_the_room(quantity: Any, page: str, mark: str) -> None:
+    word = quantity.NAME if quantity.NAME == "credal" else quantity.NAME.upper().replace("_", "-")
+    wanted = mark.format(name=quantity.NAME, command=quantity.NAME.replace("_", "-"), word=word)
     assert wanted in text(*page.split("/")), f"{page} must hold {wanted!r}"
 
 
-def test_a_room_has_a_page_and_a_notebook_and_tests(room: Any) -> None:
-    assert f"notebooks/{room.NAME}" in text("docs", f"{room.NAME}.md")
-    assert (ROOT / "notebooks" / f"{room.NAME}.ipynb").is_file()
-    assert list((ROOT / "tests" / "quantities" / room.NAME).glob("test_*.py"))
+def test_a_room_has_a_page_and_a_notebook_and_tests(quantity: Any) -> None:
+    assert f"notebooks/{quantity.NAME}" in text("docs", f"{quantity.NAME}.md")
+    assert (ROOT / "notebooks" / f"{quantity.NAME}.ipynb").is_file()
+    assert list((ROOT / "tests" / "quantities" / quantity.NAME).glob("test_*.py"))
 
 
-def test_the_architecture_page_says_what_every_file_of_a_room_is_for(room: Any) -> None:
+def test_the_architecture_page_says_what_every_file_of_a_room_is_for(quantity: Any) -> None:
     patterns = re.findall(r"`(?:\w+/)*([\w*]+\.py)`", text("docs", "architecture.md"))
-    for path in (ROOT / "bayescal" / "quantities" / room.NAME).glob("*.py"):
+    for path in (ROOT / "bayescal" / "quantities" / quantity.NAME).glob("*.py"):
         known = any(fnmatch(path.name, pattern) for pattern in patterns)
         assert known or path.name == "__init__.py", path.name
 

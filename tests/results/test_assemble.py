@@ -9,13 +9,13 @@ import pytest
 import xarray as xr
 
 from bayescal.core.errors import InputError
-from bayescal.results.assemble import CaseResult, assemble
+from bayescal.results.assemble import CaseArrays, assemble
 
 _SHAPE = (2, 5)
 
 
-def _fit(value: float, bins: int = 3, **coords: str) -> CaseResult:
-    return CaseResult(
+def _fit(value: float, bins: int = 3, **coords: str) -> CaseArrays:
+    return CaseArrays(
         coords=coords,
         posterior={"ece": np.full(_SHAPE, value), "gap": np.full((*_SHAPE, bins), value)},
         point_estimate={"ece": value, "positives": np.arange(bins) + value},
@@ -23,7 +23,7 @@ def _fit(value: float, bins: int = 3, **coords: str) -> CaseResult:
     )
 
 
-def _assemble(*fits: CaseResult, **options: Any) -> xr.DataTree:
+def _assemble(*fits: CaseArrays, **options: Any) -> xr.DataTree:
     dims = {"gap": ("bin",), "positives": ("bin",), "observed_data/positives": ("cell",)}
     return assemble(fits, **{"dims": dims, "attrs": {}, **options})
 
@@ -68,7 +68,7 @@ def test_dims_without_names_are_numbered() -> None:
 
 def test_a_fit_of_several_groups_at_once_carries_the_group_dimension() -> None:
     fits = [
-        CaseResult(coords={"classifier": name}, posterior={"ece": np.zeros((*_SHAPE, 3))})
+        CaseArrays(coords={"classifier": name}, posterior={"ece": np.zeros((*_SHAPE, 3))})
         for name in ("vit", "gbm")
     ]
     options = {"dims": {"ece": ("group",)}, "coords": {"group": ["a", "b", "c"]}}
@@ -79,7 +79,7 @@ def test_a_fit_of_several_groups_at_once_carries_the_group_dimension() -> None:
 
 
 def test_groups_without_names_are_refused() -> None:
-    fit = CaseResult(coords={"classifier": "vit"}, posterior={"ece": np.zeros((*_SHAPE, 3))})
+    fit = CaseArrays(coords={"classifier": "vit"}, posterior={"ece": np.zeros((*_SHAPE, 3))})
     with pytest.raises(InputError, match="'group' must be named"):
         _assemble(fit, dims={"ece": ("group",)})
 
@@ -127,7 +127,7 @@ def test_cases_with_and_without_class_do_not_mix() -> None:
 
 
 def test_a_variable_that_one_case_lacks_is_named() -> None:
-    bare = CaseResult(coords={"classifier": "gbm"}, posterior={"ece": np.zeros(_SHAPE)})
+    bare = CaseArrays(coords={"classifier": "gbm"}, posterior={"ece": np.zeros(_SHAPE)})
     with pytest.raises(InputError, match="posterior/gap is missing for"):
         _assemble(_fit(0.1, classifier="vit"), bare)
 
@@ -143,9 +143,9 @@ def test_dims_that_are_not_listed_are_named() -> None:
 
 
 def test_cells_without_rows_in_every_case_are_dropped() -> None:
-    def fit(name: str, count: list[int]) -> CaseResult:
+    def fit(name: str, count: list[int]) -> CaseArrays:
         cells = len(count)
-        return CaseResult(
+        return CaseArrays(
             coords={"classifier": name},
             posterior={"ece": np.zeros(_SHAPE)},
             log_likelihood={"events": np.arange(cells) + np.zeros((*_SHAPE, cells))},

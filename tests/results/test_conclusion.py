@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import bayescal as bc
-from bayescal.results.assemble import CaseResult, assemble
+from bayescal.results.assemble import CaseArrays, assemble
 from bayescal.results.conclusion import conclusions
 from bayescal.results.prior_grid import combine
 from tests.synthetic import make_result
@@ -27,7 +27,7 @@ def tree(low, high, p_calibrated=0.0, converged=True, names=("vit",)):
         "n_labeled": 9,
     }
     fits = [
-        CaseResult(
+        CaseArrays(
             coords={"classifier": name},
             posterior={"tce": draws},
             point_estimate={"n": 9},

@@ -6,7 +6,7 @@ import xarray as xr
 from scipy.stats import norm
 
 from bayescal.core.errors import InputError
-from bayescal.results.assemble import CaseResult, assemble
+from bayescal.results.assemble import CaseArrays, assemble
 from bayescal.results.difference import difference
 from tests.synthetic import make_result
 
@@ -19,7 +19,7 @@ def _normal_result(
     """Two posteriors that are normal, so that their difference is known."""
     quantiles = norm.ppf((np.arange(8000) + 0.5) / 8000).reshape(4, 2000)
     fits = [
-        CaseResult(
+        CaseArrays(
             coords={"classifier": name},
             posterior={"tce": mean + sd * quantiles},
             point_estimate={"ece": mean},

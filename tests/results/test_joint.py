@@ -26,7 +26,7 @@ def test_the_summary_has_a_row_a_classifier_and_metric(tree: xr.DataTree) -> Non
     place = {"classifier": "b"}
     assert row["ssme_kde"] == tree["point_estimate"]["auc"].sel(place).item()
     for method in ("ensemble", "labeled"):
-        held = tree["yardsticks"]["auc"].sel(place | {"method": method})
+        held = tree["reference_estimates"]["auc"].sel(place | {"method": method})
         assert row[method] == held.item()
     assert set(frame["status"]) == {"ok"}
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import bayescal as bc
-from bayescal.results.assemble import CaseResult, assemble
+from bayescal.results.assemble import CaseArrays, assemble
 from bayescal.results.marginal import marginal, marginals
 from tests.synthetic import make_result
 
@@ -21,7 +21,7 @@ def result(levels, p_calibrated=None, classifiers=("vit",), seed=20):
         values = np.asarray(values, dtype=float)
         p0 = 0.0 if p_calibrated is None else p_calibrated[CLASSES.index(cls)]
         fits.append(
-            CaseResult(
+            CaseArrays(
                 coords={"classifier": name, "class": cls},
                 posterior={"ece": np.repeat(values, N // len(values)).reshape(4, -1)},
                 point_estimate={"ece": 2 * values.mean()},

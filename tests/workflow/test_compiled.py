@@ -1,4 +1,4 @@
-"""Compiled models are shared by cases of one structure."""
+"""Compiled models are shared by cases of one compile_key."""
 
 import numpy as np
 
@@ -29,7 +29,7 @@ def test_other_families_and_larger_problems_have_their_own():
     assert (
         compiled_model(bc.ece, case(priors=bc.ece.Priors(bc.ece.HierarchicalBins()))) is not first
     )
-    assert case(n_bins=20).structure != case().structure
+    assert case(n_bins=20).compile_key != case().compile_key
 
 
 def test_a_shared_model_gives_what_its_own_would():

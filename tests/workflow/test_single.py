@@ -44,7 +44,7 @@ def test_nuts_comes_with_its_statistics(nuts):
 def test_diagnostics_are_the_worst_of_what_is_watched(nuts):
     _, result = nuts
     rhat, ess = [], []
-    for name in bc.ece.WATCHED:
+    for name in bc.ece.MONITORED:
         flat = result.posterior[name].reshape(4, 500, -1)
         for place in range(flat.shape[2]):
             draws = flat[..., place]

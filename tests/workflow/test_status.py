@@ -3,7 +3,7 @@
 import pytest
 
 from bayescal.core.health import REMEDY
-from bayescal.results.assemble import CaseResult
+from bayescal.results.assemble import CaseArrays
 from bayescal.workflow.status import converged, status
 
 GOOD = {
@@ -18,7 +18,7 @@ GOOD = {
 
 
 def result(name="vit", **figures):
-    return CaseResult(coords={"classifier": name}, posterior={}, diagnostics={**GOOD, **figures})
+    return CaseArrays(coords={"classifier": name}, posterior={}, diagnostics={**GOOD, **figures})
 
 
 def test_a_good_fit_is_ok():
@@ -61,7 +61,7 @@ def test_notes_about_the_data_are_told_too():
 
 
 def test_classes_are_named_with_their_classifier():
-    made = CaseResult(
+    made = CaseArrays(
         coords={"classifier": "vit", "class": "cat"},
         posterior={},
         diagnostics={**GOOD, "jump_flag": True},

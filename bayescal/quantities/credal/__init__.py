@@ -2,52 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from bayescal.core.lazy import lazy_names
-from bayescal.core.room import Reference
+from bayescal.core.quantity import Reference
 
 # Bound here, once: the module of the same name would take the name when something loads it first.
 from bayescal.quantities.credal.bounds import bounds
 
 if TYPE_CHECKING:
-    from bayescal.quantities.credal.calibrator import VennAbersCalibrator
-    from bayescal.quantities.credal.credal_sets import expectation, probability, reachable
-    from bayescal.quantities.credal.credible import CredibleSets, credible_sets
-    from bayescal.quantities.credal.cross_venn_abers import (
-        CrossVennAbers,
-        fit_cross_venn_abers,
-        merge_folds,
-    )
-    from bayescal.quantities.credal.decisions import (
-        e_admissible,
-        interval_dominance,
-        maximin,
-        zero_one,
-    )
-    from bayescal.quantities.credal.discounting import discount
     from bayescal.quantities.credal.estimator import Estimate, estimate
-    from bayescal.quantities.credal.fitting import cases, describe, pairing
-    from bayescal.quantities.credal.intervals import is_proper
-    from bayescal.quantities.credal.ivap import InductiveVennAbers, fit_ivap, merged
-    from bayescal.quantities.credal.label_sets import LabelSets
     from bayescal.quantities.credal.model import build_model
-    from bayescal.quantities.credal.multiclass import OneVsRest, fit_one_vs_rest
-    from bayescal.quantities.credal.network import NetworkClassifier
+    from bayescal.quantities.credal.plan import plan
     from bayescal.quantities.credal.priors import (
         ImpreciseDirichlet,
         IncrementIsotonic,
         MonotoneCurve,
         Priors,
     )
-    from bayescal.quantities.credal.projection import divergence, project
-    from bayescal.quantities.credal.pseudo_labels import credal_labels, hard_labels, soft_labels
-    from bayescal.quantities.credal.self_learning import SelfLearningSettings
-    from bayescal.quantities.credal.self_learning_rows import SelfLearningRows
-    from bayescal.quantities.credal.self_learning_run import SelfLearned, self_learn
-    from bayescal.quantities.credal.simulating import replicate
-    from bayescal.quantities.credal.size import imprecision
+    from bayescal.quantities.credal.self_learning.algorithm import SelfLearningSettings
+    from bayescal.quantities.credal.self_learning.data import SelfLearningRows
+    from bayescal.quantities.credal.self_learning.label_sets import LabelSets
+    from bayescal.quantities.credal.self_learning.network import NetworkClassifier
+    from bayescal.quantities.credal.self_learning.pseudo_labels import (
+        credal_labels,
+        hard_labels,
+        soft_labels,
+    )
+    from bayescal.quantities.credal.self_learning.run import SelfLearned, self_learn
+    from bayescal.quantities.credal.sets.credal_sets import expectation, probability, reachable
+    from bayescal.quantities.credal.sets.credible import CredibleSets, credible_sets
+    from bayescal.quantities.credal.sets.decisions import (
+        e_admissible,
+        interval_dominance,
+        maximin,
+        zero_one,
+    )
+    from bayescal.quantities.credal.sets.discounting import discount
+    from bayescal.quantities.credal.sets.imprecision import imprecision
+    from bayescal.quantities.credal.sets.intervals import is_proper
+    from bayescal.quantities.credal.sets.projection import divergence, project
+    from bayescal.quantities.credal.venn_abers.calibrator import VennAbersCalibrator
+    from bayescal.quantities.credal.venn_abers.cross import (
+        CrossVennAbers,
+        fit_cross_venn_abers,
+        merge_folds,
+    )
+    from bayescal.quantities.credal.venn_abers.ivap import InductiveVennAbers, fit_ivap, merged
+    from bayescal.quantities.credal.venn_abers.one_vs_rest import OneVsRest, fit_one_vs_rest
 
 NAME = "credal"
 TITLE = "Venn-Abers predictors and credible bounds of class probabilities"
@@ -57,6 +59,7 @@ ESTIMAND = (
     "other label, and of this one. decision, admissible: the class decided on, and those that "
     "cannot be ruled out, under the bounds. proper: whether class probabilities lie between them."
 )
+KIND = "rows"
 REFERENCES: tuple[Reference, ...] = (
     Reference(
         "self-learning",
@@ -85,91 +88,55 @@ REFERENCES: tuple[Reference, ...] = (
         "I-splines of the rising curve.",
     ),
 )
-DIMS: Mapping[str, tuple[str, ...]] = {
-    "prob": ("obs", "label_class"),
-    "prob_lower": ("obs", "label_class"),
-    "prob_upper": ("obs", "label_class"),
-    "p0": ("obs", "label_class"),
-    "p1": ("obs", "label_class"),
-    "improper": ("obs",),
-    "proper": ("obs",),
-    "decision": ("obs",),
-    "admissible": ("obs", "label_class"),
-    "intercept": ("label_class",),
-    "weight": ("label_class", "spline"),
-    "increment": ("label_class", "step"),
-    "rate": ("label_class", "cell"),
-    "events": ("label_class", "cell"),
-    "cell_count": ("label_class", "cell"),
-    "cell_rank": ("label_class", "cell"),
-    "cell_score": ("label_class", "cell"),
-    "target_score": ("obs", "label_class"),
-    "target_row": ("obs",),
-    "selected_gap": ("label_class",),
-    "prevalence_lower": ("label_class",),
-    "prevalence_upper": ("label_class",),
-    "merged_regret": ("label_class",),
-    "least_width": ("label_class",),
-    "log_prior/intercept": (),
-    "log_prior/weight": (),
-    "log_prior/increment": (),
-    "log_prior/rate": (),
-}
-WATCHED = ("prob",)
-
 _HOME = {
-    "CredibleSets": "credible",
-    "CrossVennAbers": "cross_venn_abers",
+    "plan": "plan",
+    "CredibleSets": "sets.credible",
+    "CrossVennAbers": "venn_abers.cross",
     "Estimate": "estimator",
     "ImpreciseDirichlet": "priors",
     "IncrementIsotonic": "priors",
-    "InductiveVennAbers": "ivap",
-    "LabelSets": "label_sets",
+    "InductiveVennAbers": "venn_abers.ivap",
+    "LabelSets": "self_learning.label_sets",
     "MonotoneCurve": "priors",
-    "NetworkClassifier": "network",
-    "OneVsRest": "multiclass",
+    "NetworkClassifier": "self_learning.network",
+    "OneVsRest": "venn_abers.one_vs_rest",
     "Priors": "priors",
-    "SelfLearned": "self_learning_run",
-    "SelfLearningRows": "self_learning_rows",
-    "SelfLearningSettings": "self_learning",
-    "VennAbersCalibrator": "calibrator",
+    "SelfLearned": "self_learning.run",
+    "SelfLearningRows": "self_learning.data",
+    "SelfLearningSettings": "self_learning.algorithm",
+    "VennAbersCalibrator": "venn_abers.calibrator",
     "build_model": "model",
-    "cases": "fitting",
-    "credal_labels": "pseudo_labels",
-    "credible_sets": "credible",
-    "describe": "fitting",
-    "discount": "discounting",
-    "divergence": "projection",
-    "e_admissible": "decisions",
+    "credal_labels": "self_learning.pseudo_labels",
+    "credible_sets": "sets.credible",
+    "discount": "sets.discounting",
+    "divergence": "sets.projection",
+    "e_admissible": "sets.decisions",
     "estimate": "estimator",
-    "expectation": "credal_sets",
-    "fit_cross_venn_abers": "cross_venn_abers",
-    "fit_ivap": "ivap",
-    "fit_one_vs_rest": "multiclass",
-    "hard_labels": "pseudo_labels",
-    "imprecision": "size",
-    "interval_dominance": "decisions",
-    "is_proper": "intervals",
-    "maximin": "decisions",
-    "merge_folds": "cross_venn_abers",
-    "merged": "ivap",
-    "pairing": "fitting",
-    "probability": "credal_sets",
-    "project": "projection",
-    "reachable": "credal_sets",
-    "replicate": "simulating",
-    "self_learn": "self_learning_run",
-    "soft_labels": "pseudo_labels",
-    "zero_one": "decisions",
+    "expectation": "sets.credal_sets",
+    "fit_cross_venn_abers": "venn_abers.cross",
+    "fit_ivap": "venn_abers.ivap",
+    "fit_one_vs_rest": "venn_abers.one_vs_rest",
+    "hard_labels": "self_learning.pseudo_labels",
+    "imprecision": "sets.imprecision",
+    "interval_dominance": "sets.decisions",
+    "is_proper": "sets.intervals",
+    "maximin": "sets.decisions",
+    "merge_folds": "venn_abers.cross",
+    "merged": "venn_abers.ivap",
+    "probability": "sets.credal_sets",
+    "project": "sets.projection",
+    "reachable": "sets.credal_sets",
+    "self_learn": "self_learning.run",
+    "soft_labels": "self_learning.pseudo_labels",
+    "zero_one": "sets.decisions",
 }
 
 __all__ = [
-    "DIMS",
     "ESTIMAND",
+    "KIND",
     "NAME",
     "REFERENCES",
     "TITLE",
-    "WATCHED",
     "CredibleSets",
     "CrossVennAbers",
     "Estimate",
@@ -187,10 +154,8 @@ __all__ = [
     "VennAbersCalibrator",
     "bounds",
     "build_model",
-    "cases",
     "credal_labels",
     "credible_sets",
-    "describe",
     "discount",
     "divergence",
     "e_admissible",
@@ -206,11 +171,10 @@ __all__ = [
     "maximin",
     "merge_folds",
     "merged",
-    "pairing",
+    "plan",
     "probability",
     "project",
     "reachable",
-    "replicate",
     "self_learn",
     "soft_labels",
     "zero_one",

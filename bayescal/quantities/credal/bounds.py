@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayescal.core.bound import Bound
 from bayescal.core.errors import InputError
-from bayescal.quantities.credal.ivap import check_pair
+from bayescal.core.quantity import Bound
+from bayescal.quantities.credal.venn_abers.ivap import check_pair
 
 _EXCHANGEABLE = "calibration rows and the row asked for are exchangeable, e.g. drawn independently"
 

@@ -7,13 +7,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.calibration_split import CalibrationSplit
-from bayescal.core.factorize import MISSING
-from bayescal.quantities.credal.credal_sets import reachable
-from bayescal.quantities.credal.discounting import discount
-from bayescal.quantities.credal.intervals import is_proper
-from bayescal.quantities.credal.ivap import Pair, fit_ivap, merged
-from bayescal.quantities.credal.multiclass import fit_one_vs_rest
+from bayescal.core.columns import MISSING
+from bayescal.quantities.credal.calibration_split import CalibrationSplit
+from bayescal.quantities.credal.sets.credal_sets import reachable
+from bayescal.quantities.credal.sets.discounting import discount
+from bayescal.quantities.credal.sets.intervals import is_proper
+from bayescal.quantities.credal.venn_abers.ivap import Pair, fit_ivap, merged
+from bayescal.quantities.credal.venn_abers.one_vs_rest import fit_one_vs_rest
 
 type Floats = NDArray[np.float64]
 
@@ -71,7 +71,7 @@ def estimate(data: CalibrationSplit) -> Estimate:
     Examples
     --------
     >>> import bayescal as bc
-    >>> from bayescal.core.calibration_split import CalibrationSplit
+    >>> from bayescal.quantities.credal.calibration_split import CalibrationSplit
     >>> from bayescal.quantities.credal.estimator import estimate
     >>> calibration = bc.Scores(y_true=[0, 1, 0, 1], y_prob=[0.1, 0.4, 0.6, 0.9])
     >>> found = estimate(CalibrationSplit(calibration=calibration, target=[0.5]))

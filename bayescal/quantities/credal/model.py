@@ -1,4 +1,4 @@
-"""The room's PyMC model: how many rows of each cell of scores have the label."""
+"""The quantity's PyMC model: how many rows of each cell of scores have the label."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayescal.core.calibration_split import CalibrationSplit
 from bayescal.core.errors import InputError
-from bayescal.quantities.credal.family import Family, cells_of, family
+from bayescal.quantities.credal.calibration_split import CalibrationSplit
+from bayescal.quantities.credal.data import Problem
+from bayescal.quantities.credal.models.base import LabelModel, cells_of, label_model
 from bayescal.quantities.credal.priors import Priors
-from bayescal.quantities.credal.problem import Problem
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -45,7 +45,7 @@ def build_model(data: CalibrationSplit, priors: Priors | None = None) -> pm.Mode
     Examples
     --------
     >>> import bayescal as bc
-    >>> from bayescal.core.calibration_split import CalibrationSplit
+    >>> from bayescal.quantities.credal.calibration_split import CalibrationSplit
     >>> from bayescal.quantities.credal.model import build_model
     >>> calibration = bc.Scores(y_true=[0, 1, 0, 1], y_prob=[0.1, 0.4, 0.6, 0.9])
     >>> model = build_model(CalibrationSplit(calibration=calibration, target=[0.5]))
@@ -60,10 +60,10 @@ def build_model(data: CalibrationSplit, priors: Priors | None = None) -> pm.Mode
     prior = (priors or Priors()).label_rate
     problem = Problem.of(data, np.arange(0), cells_of(prior))
     names = data.calibration.classes if problem.n_curves > 1 else data.calibration.classes[1:]
-    return model_of(family(problem, prior), tuple(map(str, names)))
+    return model_of(label_model(problem, prior), tuple(map(str, names)))
 
 
-def model_of(rates: Family, curves: tuple[str, ...]) -> pm.Model:
+def model_of(rates: LabelModel, curves: tuple[str, ...]) -> pm.Model:
     """Build the model of one problem."""
     import pymc as pm
 

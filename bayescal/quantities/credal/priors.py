@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict, dataclass, field
 
 from bayescal.core.errors import InputError
-from bayescal.core.prior_base import check_positive
+from bayescal.core.priors import check_positive
 
 __all__ = ["ImpreciseDirichlet", "IncrementIsotonic", "MonotoneCurve", "Priors"]
 
@@ -24,7 +24,7 @@ class MonotoneCurve:
     spread : float, above 0, default 4
         Scale of how far the logit rises.
     s : float, above 0, default 1
-        Imagined observations of either label at the score asked for, which make the bounds.
+        Pseudo-observations of either label at the score asked for, which make the bounds.
 
     Raises
     ------
@@ -82,7 +82,7 @@ class IncrementIsotonic:
     concentration : float, above 0, default 0.3
         Of each of the ``bins + 1`` steps from 0 to 1. Below 1 a few steps do most of the rise.
     s : float, above 0, default 1
-        Imagined observations of either label at the score asked for, which make the bounds.
+        Pseudo-observations of either label at the score asked for, which make the bounds.
 
     Raises
     ------

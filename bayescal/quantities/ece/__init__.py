@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from bayescal.core.lazy import lazy_names
-from bayescal.core.room import Reference
+from bayescal.core.quantity import Reference
 
 # Bound here, once: the module of the same name would take the name when something loads it first.
 from bayescal.quantities.ece.bounds import bounds
 
 if TYPE_CHECKING:
-    from bayescal.core.curve import SmoothCurve
+    from bayescal.core.calibration_curve.smooth_curve import SmoothCurve
     from bayescal.quantities.ece.bounds import least_bound_n_bins, optimal_n_bins
     from bayescal.quantities.ece.estimator import Estimate, estimate
-    from bayescal.quantities.ece.fitting import cases, describe, pairing
     from bayescal.quantities.ece.model import build_model
+    from bayescal.quantities.ece.plan import plan
     from bayescal.quantities.ece.priors import HierarchicalBins, IndependentBins, Priors
-    from bayescal.quantities.ece.simulating import replicate
 
 NAME = "ece"
 TITLE = "Expected calibration error"
@@ -26,6 +24,7 @@ ESTIMAND = (
     "tce: the mean over the population of |P(Y = 1 | score) - score|. ece: the same after scores "
     "and labels are averaged within bins. mce: the largest such gap of a bin."
 )
+KIND = "errors"
 REFERENCES: tuple[Reference, ...] = (
     Reference(
         "pu-ece",
@@ -53,24 +52,6 @@ REFERENCES: tuple[Reference, ...] = (
         "Posterior of the scores' distribution, and of what classifiers on the same rows share.",
     ),
 )
-DIMS: Mapping[str, tuple[str, ...]] = {
-    "label_rate": ("bin",),
-    "gap": ("bin",),
-    "confidence": ("bin",),
-    "bin_mass": ("bin",),
-    "count": ("bin",),
-    "positives": ("bin",),
-    "bin_edges": ("bin_edge",),
-    "calibration_curve": ("point",),
-    "curve_score": ("point",),
-    "coef": ("basis",),
-    "rate": ("padded_bin",),
-    "events": ("cell",),
-    "cell_count": ("cell",),
-    "cell_score": ("cell",),
-}
-WATCHED = ("ece", "tce", "mce", "label_rate")
-
 _HOME = {
     "Estimate": "estimator",
     "HierarchicalBins": "priors",
@@ -78,22 +59,18 @@ _HOME = {
     "Priors": "priors",
     "SmoothCurve": "priors",
     "build_model": "model",
-    "cases": "fitting",
-    "describe": "fitting",
     "estimate": "estimator",
     "least_bound_n_bins": "bounds",
     "optimal_n_bins": "bounds",
-    "pairing": "fitting",
-    "replicate": "simulating",
+    "plan": "plan",
 }
 
 __all__ = [
-    "DIMS",
     "ESTIMAND",
+    "KIND",
     "NAME",
     "REFERENCES",
     "TITLE",
-    "WATCHED",
     "Estimate",
     "HierarchicalBins",
     "IndependentBins",
@@ -101,13 +78,10 @@ __all__ = [
     "SmoothCurve",
     "bounds",
     "build_model",
-    "cases",
-    "describe",
     "estimate",
     "least_bound_n_bins",
     "optimal_n_bins",
-    "pairing",
-    "replicate",
+    "plan",
 ]
 
 __getattr__, __dir__ = lazy_names(globals(), _HOME)

@@ -8,10 +8,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.bound import Bound
+from bayescal.core.bins.edges import STRATEGIES, Strategy, check_edges, check_n_bins
 from bayescal.core.checks import check_choice
-from bayescal.core.edges import STRATEGIES, Strategy, check_edges, check_n_bins
 from bayescal.core.errors import InputError
+from bayescal.core.quantity import Bound
 
 _INDEPENDENT = "rows are independent and the bins were not chosen with them"
 _DENSITY = "rows are independent and scores have a density (no ties); n >= 2 n_bins"

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.bin_counts import BinCounts
-from bayescal.core.binning import bin_scores
+from bayescal.core.bins.bin_counts import BinCounts
+from bayescal.core.bins.binning import Binning, BinningFields, bin_scores
 from bayescal.core.checks import check_rows
-from bayescal.core.edges import Strategy
 from bayescal.core.functionals import (
     calibration_gap,
     debiased_squared_calibration_error,
@@ -19,8 +18,7 @@ from bayescal.core.functionals import (
     maximum_calibration_error,
     squared_calibration_error,
 )
-from bayescal.core.scores import Scores
-from bayescal.core.tasks import Task
+from bayescal.core.scores import Scores, Task
 
 type Value = np.float64 | NDArray[np.float64]
 
@@ -70,11 +68,10 @@ class Estimate(NamedTuple):
 
 def estimate(
     data: Scores | Task | BinCounts,
+    binning: Binning | None = None,
     *,
-    n_bins: int = 15,
-    strategy: Strategy = "quantile",
-    closed: str = "right",
     multiclass: str = "top-label",
+    **fields: Unpack[BinningFields],
 ) -> Estimate:
     """Estimate the calibration error by bins.
 
@@ -83,16 +80,14 @@ def estimate(
     data : Scores, Task or BinCounts
         Scores with labels (rows without are left out), or bins already counted; the options below
         do not touch the latter.
-    n_bins : int, default 15
-        Number of bins.
-    strategy : {"uniform", "quantile"} or array-like of shape (bin + 1,), default "quantile"
-        Bins of equal width, of equal mass, or with these edges.
-    closed : {"right", "left"}, default "right"
-        Whether a score equal to an edge belongs to the bin on its left or on its right.
+    binning : Binning, optional
+        Bins; by default 15 of equal mass.
     multiclass : {"top-label", "class-wise", "marginal"}, default "top-label"
         Of more than two classes: is the predicted class right; is each class the true one, with a
         dim ``class``; or the latter's mean over classes. The mean is that of `ece`, `mce`, `l2` and
         `l2_debiased`; what is per bin keeps its dim ``class``.
+    **fields
+        `n_bins`, `strategy` and `closed` of a `Binning`, instead of `binning`.
 
     Returns
     -------
@@ -136,11 +131,8 @@ def estimate(
     if isinstance(data, BinCounts):
         return _of_bins(data)
     if isinstance(data, Task):
-        return _of_bins(bin_scores(data, n_bins=n_bins, strategy=strategy, closed=closed))
-    cases = [
-        _of_bins(bin_scores(task, n_bins=n_bins, strategy=strategy, closed=closed))
-        for task in data.tasks(multiclass)
-    ]
+        return _of_bins(bin_scores(data, binning, **fields))
+    cases = [_of_bins(bin_scores(task, binning, **fields)) for task in data.tasks(multiclass)]
     by_class = not data.is_binary and multiclass != "top-label"
     dims = [data.n_classifiers] * (data.n_classifiers > 1) + [data.n_classes] * by_class
     stacked = _stack(cases, dims)

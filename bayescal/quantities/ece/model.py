@@ -1,18 +1,18 @@
-"""The room's PyMC model: label rates given counts, and the calibration errors they imply."""
+"""The quantity's PyMC model: label rates given counts, and the calibration errors they imply."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
-from bayescal.core.bin_counts import BinCounts
-from bayescal.core.edges import Strategy
+from bayescal.core.bins.bin_counts import BinCounts
+from bayescal.core.bins.binning import Binning, BinningFields
+from bayescal.core.calibration_curve.problem import Problem
 from bayescal.core.errors import InputError
-from bayescal.core.problem import Problem
 from bayescal.core.scores import Scores
-from bayescal.quantities.ece.family import Family, family
-from bayescal.quantities.ece.prepare import problems
+from bayescal.quantities.ece.data import problems
+from bayescal.quantities.ece.models.base import LabelModel, label_model
 from bayescal.quantities.ece.priors import Priors
 
 if TYPE_CHECKING:
@@ -23,10 +23,9 @@ def build_model(
     data: Scores | BinCounts,
     priors: Priors | None = None,
     *,
-    n_bins: int = 15,
-    strategy: Strategy = "quantile",
-    closed: str = "right",
+    binning: Binning | None = None,
     multiclass: str = "top-label",
+    **fields: Unpack[BinningFields],
 ) -> pm.Model:
     """Build the model of one classifier, unsampled.
 
@@ -36,10 +35,12 @@ def build_model(
         One classifier's scores with labels, or counts.
     priors : Priors, optional
         Priors; `Priors()` if not given.
-    n_bins, strategy, closed
-        Bins of the evaluation; see `bayescal.bin_scores`. Not used with counts.
+    binning : Binning, optional
+        Bins of the evaluation. Not used with counts.
     multiclass : {"top-label"}, default "top-label"
         What several classes are asked.
+    **fields
+        `n_bins`, `strategy` and `closed` of a `Binning`, instead of `binning`.
 
     Returns
     -------
@@ -66,22 +67,22 @@ def build_model(
     ['ece', 'gap', 'label_rate', 'mce', 'tce']
     """
     priors = priors or Priors()
-    found = problems(data, priors, n_bins, strategy, closed, multiclass)
+    found = problems(data, priors, Binning.of(binning, **fields), multiclass)
     if len(found) > 1:
         raise InputError(
             f"a model is that of one binary problem; got {len(found)}. "
             "Take one classifier with .select(name), and one class with .one_vs_rest(label)."
         )
-    return model_of(found[0], family(found[0], priors.label_rate))
+    return model_of(found[0], label_model(found[0], priors.label_rate))
 
 
-def model_of(problem: Problem, rates: Family) -> pm.Model:
+def model_of(problem: Problem, rates: LabelModel) -> pm.Model:
     """Build the model of one problem."""
     import pymc as pm
 
     from bayescal.inference.error_model import add_errors, mass_of_rows
 
-    cells, n_bins = rates.structure[-1], problem.bins.n_bins
+    cells, n_bins = rates.compile_key[-1], problem.bins.n_bins
     with pm.Model(coords={"cell": np.arange(cells), "bin": np.arange(n_bins)}) as model:
         rate = rates.add_to_model()
         add_errors(problem, rate, mass_of_rows(problem, cells), cells)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass, field
 
-from bayescal.core.curve import SmoothCurve
+from bayescal.core.calibration_curve.smooth_curve import SmoothCurve
 from bayescal.core.errors import InputError
 from bayescal.core.priors import Beta, LogNormal
 

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from bayescal.core.lazy import lazy_names
-from bayescal.core.room import Reference
+from bayescal.core.quantity import Reference
 
 # Bound here, once: the module of the same name would take the name when something loads it first.
 from bayescal.quantities.pu_ece.bounds import bounds
 
 if TYPE_CHECKING:
-    from bayescal.core.curve import SmoothCurve
+    from bayescal.core.calibration_curve.smooth_curve import SmoothCurve
     from bayescal.quantities.pu_ece.bounds import fcmi_of_vc, generalization_gap, optimal_n_bins
     from bayescal.quantities.pu_ece.class_prior import estimate_class_prior
     from bayescal.quantities.pu_ece.classifier import PUClassifier
     from bayescal.quantities.pu_ece.estimator import Estimate, estimate
-    from bayescal.quantities.pu_ece.fitting import cases, describe, pairing
     from bayescal.quantities.pu_ece.mixture_tce import tce_from_logits
     from bayescal.quantities.pu_ece.model import build_model
+    from bayescal.quantities.pu_ece.plan import plan
     from bayescal.quantities.pu_ece.priors import IndependentBins, MixtureBins, PriorDraws, Priors
     from bayescal.quantities.pu_ece.risk import nnpu_risk, upu_risk
-    from bayescal.quantities.pu_ece.simulating import replicate
 
 NAME = "pu_ece"
 TITLE = "Expected calibration error from positive and unlabelled rows"
@@ -31,6 +29,7 @@ ESTIMAND = (
     "after scores and labels are averaged within bins. mce: the largest such gap of a bin. "
     "class_prior: the share of positives in that population."
 )
+KIND = "errors"
 REFERENCES: tuple[Reference, ...] = (
     Reference(
         "pu-ece",
@@ -66,34 +65,8 @@ REFERENCES: tuple[Reference, ...] = (
         "Posterior of the unlabelled scores' distribution.",
     ),
 )
-DIMS: Mapping[str, tuple[str, ...]] = {
-    "label_rate": ("bin",),
-    "exceeds_one": ("bin",),
-    "gap": ("bin",),
-    "confidence": ("bin",),
-    "bin_mass": ("bin",),
-    "positive_mass": ("bin",),
-    "negative_mass": ("bin",),
-    "count": ("bin",),
-    "positive_count": ("bin",),
-    "bin_edges": ("bin_edge",),
-    "calibration_curve": ("point",),
-    "curve_score": ("point",),
-    "coef": ("basis",),
-    "events": ("cell",),
-    "sensitivity/class_prior": ("class_prior_point",),
-    "sensitivity/ece": ("class_prior_point",),
-    "envelope_lower": ("class_prior_point",),
-    "envelope_upper": ("class_prior_point",),
-    "sensitivity/tce_lower": ("class_prior_point",),
-    "sensitivity/tce_mean": ("class_prior_point",),
-    "sensitivity/tce_upper": ("class_prior_point",),
-    "cell_count": ("cell",),
-    "cell_score": ("cell",),
-}
-WATCHED = ("ece", "tce", "mce", "label_rate", "class_prior")
-
 _HOME = {
+    "plan": "plan",
     "Estimate": "estimator",
     "IndependentBins": "priors",
     "MixtureBins": "priors",
@@ -102,27 +75,22 @@ _HOME = {
     "Priors": "priors",
     "SmoothCurve": "priors",
     "build_model": "model",
-    "cases": "fitting",
-    "describe": "fitting",
     "estimate": "estimator",
     "estimate_class_prior": "class_prior",
     "fcmi_of_vc": "bounds",
     "generalization_gap": "bounds",
     "nnpu_risk": "risk",
     "optimal_n_bins": "bounds",
-    "pairing": "fitting",
-    "replicate": "simulating",
     "tce_from_logits": "mixture_tce",
     "upu_risk": "risk",
 }
 
 __all__ = [
-    "DIMS",
     "ESTIMAND",
+    "KIND",
     "NAME",
     "REFERENCES",
     "TITLE",
-    "WATCHED",
     "Estimate",
     "IndependentBins",
     "MixtureBins",
@@ -132,16 +100,13 @@ __all__ = [
     "SmoothCurve",
     "bounds",
     "build_model",
-    "cases",
-    "describe",
     "estimate",
     "estimate_class_prior",
     "fcmi_of_vc",
     "generalization_gap",
     "nnpu_risk",
     "optimal_n_bins",
-    "pairing",
-    "replicate",
+    "plan",
     "tce_from_logits",
     "upu_risk",
 ]

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayescal.core.bound import Bound
+from bayescal.core.bins.edges import STRATEGIES, Strategy, check_edges, check_n_bins
 from bayescal.core.checks import check_choice
-from bayescal.core.edges import STRATEGIES, Strategy, check_edges, check_n_bins
 from bayescal.core.errors import InputError
+from bayescal.core.quantity import Bound
 from bayescal.quantities.pu_ece.estimator import check_class_prior
 
 _SCAR = "positives are a random sample of all positives, independent of the unlabelled rows"

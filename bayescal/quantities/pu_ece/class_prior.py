@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.errors import InputError
-from bayescal.core.prior_base import check_mass
-from bayescal.core.priors import Beta
-from bayescal.core.pu_scores import PUScores
+from bayescal.core.priors import Beta, check_mass
+from bayescal.quantities.pu_ece.data import PUScores
 
 type Floats = NDArray[np.floating]
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.binning import count_into
-from bayescal.core.checks import check_choice
-from bayescal.core.edges import CLOSED, Strategy, bin_edges
+from bayescal.core.bins.binning import Binning, BinningFields, count_into
 from bayescal.core.errors import InputError
-from bayescal.core.pu_scores import PUScores
+from bayescal.quantities.pu_ece.data import PUScores
 
 type Value = np.float64 | NDArray[np.float64]
 type Floats = NDArray[np.float64]
@@ -62,11 +60,10 @@ class Estimate(NamedTuple):
 
 def estimate(
     data: PUScores,
+    binning: Binning | None = None,
     *,
     class_prior: float,
-    n_bins: int = 15,
-    strategy: Strategy = "quantile",
-    closed: str = "right",
+    **fields: Unpack[BinningFields],
 ) -> Estimate:
     """Estimate the calibration error from positives and unlabelled rows, by bins.
 
@@ -74,14 +71,12 @@ def estimate(
     ----------
     data : PUScores
         Positive and unlabelled scores.
+    binning : Binning, optional
+        Bins, cut on the unlabelled scores; by default 15 of equal mass.
     class_prior : float, in (0, 1)
         Share of positives among the unlabelled.
-    n_bins : int, default 15
-        Number of bins.
-    strategy : {"uniform", "quantile"} or array-like of shape (bin + 1,), default "quantile"
-        Bins of equal width, of equal mass of the unlabelled scores, or with these edges.
-    closed : {"right", "left"}, default "right"
-        Whether a score equal to an edge belongs to the bin on its left or on its right.
+    **fields
+        `n_bins`, `strategy` and `closed` of a `Binning`, instead of `binning`.
 
     Returns
     -------
@@ -117,12 +112,12 @@ def estimate(
     (0.15, [0.0, 0.8])
     """
     check_class_prior(class_prior)
-    check_choice(closed, CLOSED, "closed")
+    bins = Binning.of(binning, **fields)
     cases = []
     for positive, unlabeled in zip(data.positive, data.unlabeled, strict=True):
-        edges = bin_edges(unlabeled, n_bins, strategy)
+        edges = bins.edges(unlabeled)
         held, found = (
-            count_into(score, np.zeros(len(score), np.uint8), edges, closed)
+            count_into(score, np.zeros(len(score), np.uint8), edges, bins.closed)
             for score in (unlabeled, positive)
         )
         cases.append(of_counts(held.count, found.count, held.mean_score, held.edges, class_prior))

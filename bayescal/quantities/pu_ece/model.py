@@ -1,18 +1,16 @@
-"""The room's PyMC model: positives and unlabelled rows by cell, and the calibration errors."""
+"""The quantity's PyMC model: positives and unlabelled rows by cell, and the calibration errors."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
-from bayescal.core.edges import Strategy
+from bayescal.core.bins.binning import Binning, BinningFields
 from bayescal.core.errors import InputError
-from bayescal.core.pu_scores import PUScores
-from bayescal.quantities.pu_ece.family import Family, family
-from bayescal.quantities.pu_ece.prepare import problems
+from bayescal.quantities.pu_ece.data import PUProblem, PUScores, problems
+from bayescal.quantities.pu_ece.models.base import LabelModel, label_model
 from bayescal.quantities.pu_ece.priors import Priors
-from bayescal.quantities.pu_ece.problem import PUProblem
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -22,9 +20,8 @@ def build_model(
     data: PUScores,
     priors: Priors,
     *,
-    n_bins: int = 15,
-    strategy: Strategy = "quantile",
-    closed: str = "right",
+    binning: Binning | None = None,
+    **fields: Unpack[BinningFields],
 ) -> pm.Model:
     """Build the model of one classifier, unsampled.
 
@@ -34,8 +31,10 @@ def build_model(
         One classifier's positive and unlabelled scores.
     priors : Priors
         Priors; the class prior has no default.
-    n_bins, strategy, closed
-        Bins of the evaluation, cut on the unlabelled scores; see `bayescal.bin_scores`.
+    binning : Binning, optional
+        Bins of the evaluation, cut on the unlabelled scores.
+    **fields
+        `n_bins`, `strategy` and `closed` of a `Binning`, instead of `binning`.
 
     Returns
     -------
@@ -74,22 +73,22 @@ def build_model(
     >>> sorted(v.name for v in bc.pu_ece.build_model(pu, priors, n_bins=2).deterministics)
     ['class_prior', 'ece', 'gap', 'label_rate', 'mce', 'tce']
     """
-    found = problems(data, priors, n_bins, strategy, closed)
+    found = problems(data, priors, Binning.of(binning, **fields))
     if len(found) > 1:
         raise InputError(
             f"a model is that of one classifier; got {len(found)}. "
             f"Take one with .select({data.classifiers[0]!r})."
         )
-    return model_of(found[0], family(found[0], priors))
+    return model_of(found[0], label_model(found[0], priors))
 
 
-def model_of(problem: PUProblem, rates: Family) -> pm.Model:
+def model_of(problem: PUProblem, rates: LabelModel) -> pm.Model:
     """Build the model of one problem."""
     import pymc as pm
 
     from bayescal.inference.error_model import add_errors
 
-    cells, n_bins = rates.structure[-1], problem.unlabeled.bins.n_bins
+    cells, n_bins = rates.compile_key[-1], problem.unlabeled.bins.n_bins
     with pm.Model(coords={"cell": np.arange(cells), "bin": np.arange(n_bins)}) as model:
         rate, mass = rates.add_to_model()
         add_errors(problem.unlabeled, rate, mass, cells)

@@ -8,10 +8,9 @@ from dataclasses import asdict, dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayescal.core.curve import SmoothCurve
+from bayescal.core.calibration_curve.smooth_curve import SmoothCurve
 from bayescal.core.errors import InputError
-from bayescal.core.prior_base import check_positive
-from bayescal.core.priors import Beta
+from bayescal.core.priors import Beta, check_positive
 
 __all__ = [
     "ClassPrior",

@@ -2,33 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from bayescal.core.lazy import lazy_names
-from bayescal.core.room import Reference
+from bayescal.core.quantity import Reference
+from bayescal.quantities.ssme.baselines.ensemble import ensemble
 
 # Bound here, once: modules of the same names would take the names when something loads it first.
 from bayescal.quantities.ssme.bounds import bounds
-from bayescal.quantities.ssme.ensemble import ensemble
-from bayescal.quantities.ssme.metrics import Metrics, metrics, subgroup_metrics
+from bayescal.quantities.ssme.metrics.metrics import Metrics, metrics, subgroup_metrics
 
 if TYPE_CHECKING:
     from bayescal.quantities.ssme import baselines
-    from bayescal.quantities.ssme.effective import effective_sample_size, rescaled_error
     from bayescal.quantities.ssme.estimator import (
         Estimate,
         estimate,
         estimate_by_group,
         estimate_each,
     )
-    from bayescal.quantities.ssme.fitting import cases, describe, pairing
-    from bayescal.quantities.ssme.flow import FlowSettings
-    from bayescal.quantities.ssme.flow_estimator import FlowEstimate, estimate_flow
+    from bayescal.quantities.ssme.flow.estimator import FlowEstimate, estimate_flow
+    from bayescal.quantities.ssme.flow.normalizing_flow import FlowSettings
+    from bayescal.quantities.ssme.kde.settings import Variant
+    from bayescal.quantities.ssme.metrics.effective_sample_size import (
+        effective_sample_size,
+        rescaled_error,
+    )
     from bayescal.quantities.ssme.model import build_model
+    from bayescal.quantities.ssme.plan import plan
     from bayescal.quantities.ssme.priors import GaussianMixture, Priors, StudentTMixture, Tilt
-    from bayescal.quantities.ssme.simulating import replicate
-    from bayescal.quantities.ssme.variant import Variant
 
 NAME = "ssme"
 TITLE = "Semi-supervised evaluation of several classifiers"
@@ -37,6 +38,7 @@ ESTIMAND = (
     "labeled and unlabelled rows are from. ece, mce: mean and largest gap between score and "
     "probability of the label over bins of the score."
 )
+KIND = "metrics"
 REFERENCES: tuple[Reference, ...] = (
     Reference(
         "ssme",
@@ -66,60 +68,31 @@ REFERENCES: tuple[Reference, ...] = (
     ),
 )
 _METRICS = Metrics._fields
-DIMS: Mapping[str, tuple[str, ...]] = {
-    **dict.fromkeys(_METRICS, ("classifier",)),
-    **{f"yardsticks/{name}": ("method", "classifier") for name in _METRICS},
-    "intercept": ("label_class",),
-    "slope": ("label_class",),
-    "weight": ("classifier",),
-    "group_intercept": ("group", "label_class"),
-    "group_slope": ("group",),
-    "class_share": ("label_class",),
-    "location": ("label_class", "dim"),
-    "log_width": ("label_class", "dim"),
-    "log_prior/intercept": (),
-    "log_prior/slope": (),
-    "log_prior/weight": (),
-    "log_prior/group_intercept": (),
-    "log_prior/group_slope": (),
-    "log_prior/class_share": (),
-    "log_prior/location": (),
-    "log_prior/log_width": (),
-    "class_prior": ("label_class",),
-    "prob_label": ("obs", "label_class"),
-    "label": ("label_row",),
-}
-WATCHED = _METRICS
-
 _HOME = {
+    "plan": "plan",
     "Estimate": "estimator",
-    "FlowEstimate": "flow_estimator",
-    "FlowSettings": "flow",
+    "FlowEstimate": "flow.estimator",
+    "FlowSettings": "flow.normalizing_flow",
     "GaussianMixture": "priors",
     "Priors": "priors",
     "StudentTMixture": "priors",
     "Tilt": "priors",
-    "Variant": "variant",
+    "Variant": "kde.settings",
     "build_model": "model",
-    "cases": "fitting",
-    "describe": "fitting",
-    "effective_sample_size": "effective",
+    "effective_sample_size": "metrics.effective_sample_size",
     "estimate": "estimator",
     "estimate_by_group": "estimator",
     "estimate_each": "estimator",
-    "estimate_flow": "flow_estimator",
-    "pairing": "fitting",
-    "replicate": "simulating",
-    "rescaled_error": "effective",
+    "estimate_flow": "flow.estimator",
+    "rescaled_error": "metrics.effective_sample_size",
 }
 
 __all__ = [
-    "DIMS",
     "ESTIMAND",
+    "KIND",
     "NAME",
     "REFERENCES",
     "TITLE",
-    "WATCHED",
     "Estimate",
     "FlowEstimate",
     "FlowSettings",
@@ -132,8 +105,6 @@ __all__ = [
     "baselines",
     "bounds",
     "build_model",
-    "cases",
-    "describe",
     "effective_sample_size",
     "ensemble",
     "estimate",
@@ -141,8 +112,7 @@ __all__ = [
     "estimate_each",
     "estimate_flow",
     "metrics",
-    "pairing",
-    "replicate",
+    "plan",
     "rescaled_error",
     "subgroup_metrics",
 ]

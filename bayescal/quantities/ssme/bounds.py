@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from bayescal.core.bound import Bound
 from bayescal.core.errors import InputError
+from bayescal.core.quantity import Bound
 
 _RANDOM = "labeled rows are drawn independently from the population that is asked about"
 

@@ -9,18 +9,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayescal.core.errors import InputError
 from bayescal.core.scores import Scores
-from bayescal.quantities.ssme.alr import alr
-from bayescal.quantities.ssme.bandwidth import bandwidth
-from bayescal.quantities.ssme.em import Fit, fit_mixture
-from bayescal.quantities.ssme.kernel_choice import kernel_of
-from bayescal.quantities.ssme.label_draws import (
+from bayescal.quantities.ssme.data import Panel, panel_of
+from bayescal.quantities.ssme.kde.alr import alr
+from bayescal.quantities.ssme.kde.bandwidth import bandwidth
+from bayescal.quantities.ssme.kde.em import Fit, fit_mixture
+from bayescal.quantities.ssme.kde.kernels import kernel_of
+from bayescal.quantities.ssme.kde.settings import Variant, variant_of
+from bayescal.quantities.ssme.metrics.label_draws import (
     draw_labels,
     expected_metrics,
     with_known_labels,
 )
-from bayescal.quantities.ssme.metrics import Metrics
-from bayescal.quantities.ssme.panel import Panel, panel_of
-from bayescal.quantities.ssme.variant import Variant, variant_of
+from bayescal.quantities.ssme.metrics.metrics import Metrics
 
 type Floats = NDArray[np.float64]
 

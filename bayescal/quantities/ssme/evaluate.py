@@ -8,11 +8,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.quantities.ssme.calibration_draws import calibration_errors
-from bayescal.quantities.ssme.family import Draws, Family, Floats
-from bayescal.quantities.ssme.label_draws import labels_at, with_known_labels
-from bayescal.quantities.ssme.metrics import Metrics, metrics, subgroup_metrics
-from bayescal.quantities.ssme.problem import Problem
+from bayescal.quantities.ssme.data import Problem
+from bayescal.quantities.ssme.metrics.calibration_draws import calibration_errors
+from bayescal.quantities.ssme.metrics.label_draws import labels_at, with_known_labels
+from bayescal.quantities.ssme.metrics.metrics import Metrics, metrics, subgroup_metrics
+from bayescal.quantities.ssme.models.base import Draws, Floats, LabelModel
 
 BINNED = ("ece", "mce")
 """Metrics that are taken under the probabilities of the labels."""
@@ -38,7 +38,7 @@ class Evaluated(NamedTuple):
 
 def evaluate(
     problem: Problem,
-    model: Family,
+    model: LabelModel,
     draws: Draws,
     rng: np.random.Generator,
     *,

@@ -1,14 +1,13 @@
-"""The room's PyMC model: the labels that are known, given all classifiers' scores."""
+"""The quantity's PyMC model: the labels that are known, given all classifiers' scores."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from bayescal.core.scores import Scores
-from bayescal.quantities.ssme.family import Family, family
-from bayescal.quantities.ssme.panel import panel_of
+from bayescal.quantities.ssme.data import Problem, panel_of
+from bayescal.quantities.ssme.models.base import LabelModel, label_model
 from bayescal.quantities.ssme.priors import Priors
-from bayescal.quantities.ssme.problem import Problem
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -64,10 +63,10 @@ def build_model(
     ['bend', 'intercept', 'slope', 'weight']
     """
     problem = Problem.of(panel_of(data), labeling)
-    return model_of(problem, family(problem, priors or Priors()))
+    return model_of(problem, label_model(problem, priors or Priors()))
 
 
-def model_of(problem: Problem, labels: Family) -> pm.Model:
+def model_of(problem: Problem, labels: LabelModel) -> pm.Model:
     """Build the model of one problem."""
     import pymc as pm
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from bayescal.core.checks import check_choice
 from bayescal.core.errors import InputError
-from bayescal.core.prior_base import check_finite, check_positive
+from bayescal.core.priors import check_finite, check_positive
 
 __all__ = ["POOLS", "GaussianMixture", "Priors", "StudentTMixture", "Tilt"]
 

@@ -48,7 +48,7 @@ class Row:
 
 def differences(view: View) -> Markup | None:
     """Show the difference of the errors of every pair of classifiers."""
-    if view.target is None or not view.has(schema.PAIRING, "correlation"):
+    if view.target is None or not view.has(schema.ERROR_CORRELATION, "correlation"):
         return None
     rows = sorted(_rows(view), key=lambda row: (not row.settled, -abs(row.pair.mean)))
     if not rows:

@@ -105,7 +105,7 @@ _TERMS: tuple[tuple[str, str, Callable[[View], bool]], ...] = (
         "Paired difference",
         "Classifiers were judged on the same rows, so part of their noise is shared and cancels in "
         "the difference. Two intervals that overlap may still belong to classifiers that differ.",
-        lambda view: schema.PAIRING in view.tree.children,
+        lambda view: schema.ERROR_CORRELATION in view.tree.children,
     ),
     (
         "R-hat, effective draws, divergences",

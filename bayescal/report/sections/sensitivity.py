@@ -186,7 +186,7 @@ def _by_target_row(view: View, name: str) -> str:
 
 
 def _prior(prior: str, quantity: str) -> str:
-    """What a prior is of; `weight` is of another thing in each room."""
+    """What a prior is of; `weight` is of another thing in each quantity."""
     if prior == "weight" and quantity.startswith(_ROW):
         return _RISE
     return _PRIORS.get(prior, prior.replace("_", " "))

@@ -4,14 +4,19 @@ import numpy as np
 import pytest
 
 from bayescal.core.errors import InputError
-from bayescal.quantities.credal.credal_sets import expectation, probability, reachable
-from bayescal.quantities.credal.decisions import e_admissible, interval_dominance, maximin, zero_one
-from bayescal.quantities.credal.discounting import discount
-from bayescal.quantities.credal.intervals import is_proper
-from bayescal.quantities.credal.ivap import fit_ivap, merged
-from bayescal.quantities.credal.multiclass import fit_one_vs_rest
-from bayescal.quantities.credal.projection import divergence, project
-from bayescal.quantities.credal.size import imprecision
+from bayescal.quantities.credal.sets.credal_sets import expectation, probability, reachable
+from bayescal.quantities.credal.sets.decisions import (
+    e_admissible,
+    interval_dominance,
+    maximin,
+    zero_one,
+)
+from bayescal.quantities.credal.sets.discounting import discount
+from bayescal.quantities.credal.sets.imprecision import imprecision
+from bayescal.quantities.credal.sets.intervals import is_proper
+from bayescal.quantities.credal.sets.projection import divergence, project
+from bayescal.quantities.credal.venn_abers.ivap import fit_ivap, merged
+from bayescal.quantities.credal.venn_abers.one_vs_rest import fit_one_vs_rest
 
 NEED_BOUNDS = {
     "is_proper": is_proper,

@@ -7,28 +7,28 @@ import bayescal as bc
 from tests.quantities.credal.made import binary
 
 
-def notes(label, score, rate=None):
+def warnings(label, score, rate=None):
     data = bc.CalibrationSplit(calibration=bc.Scores(y_true=label, y_prob=score), target=[0.5])
     priors = bc.credal.Priors(rate) if rate else bc.credal.Priors()
-    return bc.credal.cases(data, priors)[0].notes
+    return bc.credal.cases(data, priors)[0].warnings
 
 
 def test_ordinary_rows_raise_no_doubt():
-    assert not bc.credal.cases(binary(), bc.credal.Priors())[0].notes
+    assert not bc.credal.cases(binary(), bc.credal.Priors())[0].warnings
 
 
 def test_falling_labels_are_told_unless_the_prior_lets_them_fall():
     score = np.linspace(0.01, 0.99, 60)
     label = (score < 0.5).astype(int)
-    (note,) = notes(label, score)
+    (note,) = warnings(label, score)
     assert "rarer as its score rises" in note
-    assert not notes(label, score, bc.credal.ImpreciseDirichlet())
+    assert not warnings(label, score, bc.credal.ImpreciseDirichlet())
 
 
 def test_a_class_never_seen_is_told():
     scores = bc.Scores(y_true=[0, 1] * 10, y_prob=np.full((20, 3), 1 / 3), classes=[0, 1, 2])
     data = bc.CalibrationSplit(calibration=scores, target=np.full((1, 3), 1 / 3))
-    (note,) = bc.credal.cases(data, bc.credal.Priors())[0].notes
+    (note,) = bc.credal.cases(data, bc.credal.Priors())[0].warnings
     assert "no calibration row is of class 2" in note
 
 
@@ -36,4 +36,4 @@ def test_a_class_never_seen_is_told():
 def test_flat_labels_are_hardly_ever_taken_for_falling(seed):
     rng = np.random.default_rng(seed)
     label = rng.integers(0, 2, 100)
-    assert not notes(label, rng.random(100))
+    assert not warnings(label, rng.random(100))

@@ -1,10 +1,10 @@
 import numpy as np
 
 import bayescal as bc
-from bayescal.core.calibration_split import CalibrationSplit
+from bayescal.quantities.credal.calibration_split import CalibrationSplit
 from bayescal.quantities.credal.estimator import estimate
-from bayescal.quantities.credal.intervals import is_proper
-from bayescal.quantities.credal.ivap import fit_ivap, merged
+from bayescal.quantities.credal.sets.intervals import is_proper
+from bayescal.quantities.credal.venn_abers.ivap import fit_ivap, merged
 
 
 def binary(n, seed, classifier="a"):

@@ -14,7 +14,7 @@ print([name for name in ("sklearn", "pymc", "pytensor", "pandas") if name in sys
 
 def test_every_name_loads_and_is_listed():
     for name in credal.__all__:
-        # Names in capitals are what the room says of itself.
+        # Names in capitals are what the quantity says of itself.
         assert name.isupper() or callable(getattr(credal, name))
         assert name in dir(credal)
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 import bayescal as bc
-from bayescal.quantities.credal.problem import Problem
+from bayescal.quantities.credal.data import Problem
 from tests.quantities.credal.made import binary, multiclass
 
 

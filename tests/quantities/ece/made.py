@@ -1,11 +1,11 @@
-"""Problems that the tests of the room share."""
+"""Problems that the tests of the quantity share."""
 
 import numpy as np
 
-from bayescal.core.bin_counts import BinCounts
-from bayescal.core.problem import Problem
-from bayescal.datasets.ece import truth
-from bayescal.quantities.ece.prepare import problem_of
+from bayescal.core.bins.bin_counts import BinCounts
+from bayescal.core.calibration_curve.problem import Problem
+from bayescal.quantities.ece.data import problem_of
+from bayescal.quantities.ece.simulator import truth
 
 
 def problem(name="over", n=300, seed=1, n_bins=5, *, fine=True, strategy="quantile") -> Problem:

@@ -1,4 +1,4 @@
-"""The PyMC model computes what the room computes, and has the density written down for it."""
+"""The PyMC model computes what the quantity computes, and has the density written down for it."""
 
 import warnings
 
@@ -10,12 +10,12 @@ from scipy.special import expit
 from scipy.stats import beta, betabinom, binom, gamma, lognorm, norm
 
 import bayescal as bc
-from bayescal.core.bin_counts import BinCounts
-from bayescal.core.error_draws import draw_masses, error_draws
+from bayescal.core.bins.bin_counts import BinCounts
+from bayescal.core.calibration_curve.error_draws import draw_masses, error_draws
+from bayescal.core.calibration_curve.problem import Problem, pad
 from bayescal.core.errors import InputError
-from bayescal.core.problem import Problem, pad
-from bayescal.quantities.ece.family import family
 from bayescal.quantities.ece.model import build_model, model_of
+from bayescal.quantities.ece.models.base import label_model
 from bayescal.quantities.ece.priors import HierarchicalBins, IndependentBins, Priors, SmoothCurve
 from tests.quantities.ece.made import problem
 
@@ -48,8 +48,8 @@ PROBLEMS = {
 @pytest.mark.parametrize("made", PROBLEMS.values(), ids=PROBLEMS)
 @pytest.mark.parametrize("prior", FAMILIES.values(), ids=FAMILIES)
 def test_deterministics_are_the_quantities_of_the_same_draws(prior, made):
-    rates = family(made, prior)
-    exact = rates.exact(3, np.random.default_rng(1))
+    rates = label_model(made, prior)
+    exact = rates.direct_draws(3, np.random.default_rng(1))
     draws = {name: values[None] for name, values in exact.draws.items()}
     cell_rates = rates.cell_rates(draws, np.random.default_rng(2))
     drawn = draw_masses(made.cells.count, cell_rates.shape[:-1], np.random.default_rng(3))
@@ -63,7 +63,7 @@ def test_deterministics_are_the_quantities_of_the_same_draws(prior, made):
     function = pytensor.function(
         model.free_RVs, model.deterministics, mode=INTERPRETED, on_unused_input="ignore"
     )
-    cells = rates.structure[-1]
+    cells = rates.compile_key[-1]
     for draw in range(3):
         values = {name: array[0, draw] for name, array in draws.items()}
         values["gamma"] = np.pad(masses[0, draw], (0, cells - made.cells.n_bins), constant_values=7)
@@ -101,7 +101,7 @@ def of_masses(made, gammas, cells):
 
 def test_density_of_the_curve(gammas):
     made = PROBLEMS["fine"]
-    rates = family(made, SmoothCurve())
+    rates = label_model(made, SmoothCurve())
     coef = np.random.default_rng(1).normal(size=32)
     expected = of_masses(made, gammas, 128) + norm.logpdf(coef).sum()
     probability = expit(rates.regression.logit(coef[: rates.basis.size]))
@@ -112,7 +112,7 @@ def test_density_of_the_curve(gammas):
 
 def test_density_of_independent_bins(gammas):
     made = PROBLEMS["bins"]
-    rates = family(made, FAMILIES["independent"])
+    rates = label_model(made, FAMILIES["independent"])
     rate = np.random.default_rng(1).random(16)
     expected = of_masses(made, gammas, 16) + beta.logpdf(rate, 0.5, 2).sum()
     expected += binom.logpmf(made.cells.positives, made.cells.count, rate[:4]).sum()
@@ -122,7 +122,7 @@ def test_density_of_independent_bins(gammas):
 
 def test_density_of_hierarchical_bins(gammas):
     made = PROBLEMS["bins"]
-    rates = family(made, FAMILIES["hierarchical"])
+    rates = label_model(made, FAMILIES["hierarchical"])
     rate, kappa = np.random.default_rng(1).random(16), 5.5
     score = np.append(made.cells.mean_score, np.full(12, 1e-6))
     count, k = pad(made.cells.count, 16), pad(made.cells.positives, 16)
@@ -138,7 +138,7 @@ def test_density_of_hierarchical_bins(gammas):
 @pytest.mark.parametrize("prior", FAMILIES.values(), ids=FAMILIES)
 def test_prior_draws_keep_the_law(prior):
     made = PROBLEMS["bins"]
-    model = model_of(made, family(made, prior))
+    model = model_of(made, label_model(made, prior))
     with warnings.catch_warnings(), model:
         # PyMC draws variables of one's own law in Python, and says so.
         warnings.filterwarnings("ignore", message="Numba will use object mode")

@@ -6,10 +6,10 @@ from scipy.integrate import quad
 from scipy.stats import beta, binom
 
 import bayescal as bc
-from bayescal.core.curve import SmoothCurve
+from bayescal.core.calibration_curve.smooth_curve import SmoothCurve
 from bayescal.quantities.ece.bounds import bounds
-from bayescal.quantities.ece.case import EceCase
 from bayescal.quantities.ece.estimator import estimate
+from bayescal.quantities.ece.posterior import EceCase
 from bayescal.quantities.ece.priors import HierarchicalBins, IndependentBins, Priors
 from tests.quantities.ece.made import of_counts, one_cell, problem
 
@@ -23,9 +23,9 @@ FAMILIES = {
 def told(made, prior, calibrated=0.5, seed=1, shape=(2, 200)):
     """Case, draws and pieces, without NUTS."""
     case = EceCase.of(made, Priors(prior, calibrated))
-    exact = case.exact(shape[0] * shape[1], np.random.default_rng(seed))
+    exact = case.direct_draws(shape[0] * shape[1], np.random.default_rng(seed))
     draws = {name: value.reshape(*shape, *value.shape[1:]) for name, value in exact.draws.items()}
-    return case, draws, case.pieces(draws, exact, np.random.default_rng(seed + 1))
+    return case, draws, case.arrays(draws, exact, np.random.default_rng(seed + 1))
 
 
 @pytest.fixture(scope="module", params=FAMILIES)
@@ -72,7 +72,7 @@ def test_observed_and_constant_data_are_the_counts(one):
         (pieces.constant_data["cell_count"], made.cells.count),
         (pieces.constant_data["cell_score"], made.cells.mean_score),
     ):
-        assert found.shape == case.structure[-1:]
+        assert found.shape == case.compile_key[-1:]
         np.testing.assert_array_equal(found[: held.sum()], expected[held])
         np.testing.assert_array_equal(found[held.sum() :], 0)
 

@@ -3,7 +3,7 @@
 import pytest
 
 import bayescal as bc
-from bayescal.datasets.pu_ece import truth
+from bayescal.quantities.pu_ece.simulator import truth
 
 BELIEF = bc.Beta(50, 50)
 

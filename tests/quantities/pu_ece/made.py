@@ -1,13 +1,12 @@
-"""Problems that the tests of the room share."""
+"""Problems that the tests of the quantity share."""
 
 import numpy as np
 
-from bayescal.core.bin_counts import BinCounts
-from bayescal.core.problem import Problem
-from bayescal.datasets.pu_ece import truth
-from bayescal.quantities.pu_ece.prepare import problems
+from bayescal.core.bins.bin_counts import BinCounts
+from bayescal.core.calibration_curve.problem import Problem
+from bayescal.quantities.pu_ece.data import PUProblem, problems
 from bayescal.quantities.pu_ece.priors import Priors
-from bayescal.quantities.pu_ece.problem import PUProblem
+from bayescal.quantities.pu_ece.simulator import truth
 
 
 def problem(name="over", size=(200, 1500), seed=1, n_bins=5, priors=None) -> PUProblem:

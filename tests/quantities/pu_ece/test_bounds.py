@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import bayescal as bc
-from bayescal.datasets.pu_ece import PUTruth, truth
 from bayescal.quantities.pu_ece.bounds import bounds, fcmi_of_vc, generalization_gap, optimal_n_bins
+from bayescal.quantities.pu_ece.simulator import PUTruth, truth
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,9 @@ import pytest
 
 from bayescal.core.errors import InputError
 from bayescal.core.priors import Beta
-from bayescal.core.pu_scores import PUScores
-from bayescal.datasets.pu_ece import PUTruth
 from bayescal.quantities.pu_ece.class_prior import estimate_class_prior
+from bayescal.quantities.pu_ece.data import PUScores
+from bayescal.quantities.pu_ece.simulator import PUTruth
 
 
 def brute_force(positive, unlabeled, delta, gamma):

@@ -8,10 +8,10 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bayescal.core.errors import InputError
-from bayescal.core.pu_scores import PUScores
-from bayescal.datasets.pu_ece import digits
 from bayescal.quantities.pu_ece.classifier import PUClassifier
+from bayescal.quantities.pu_ece.data import PUScores
 from bayescal.quantities.pu_ece.risk import nnpu_risk, risk_parts, upu_risk
+from bayescal.quantities.pu_ece.simulator import digits
 
 # In scikit-learn's checks the other class holds no positives, which is what a small class prior
 # says; at one half the classifier rightly refuses to tell them apart as well as the checks ask.

@@ -6,8 +6,8 @@ from scipy import integrate, stats
 from sklearn.mixture import GaussianMixture
 
 from bayescal.core.errors import InputError
-from bayescal.datasets.pu_ece import TRUTHS, PUTruth
 from bayescal.quantities.pu_ece.mixture_tce import tce_from_logits
+from bayescal.quantities.pu_ece.simulator import TRUTHS, PUTruth
 
 
 def normal_quantiles(n):

@@ -1,4 +1,4 @@
-"""Scores that the tests of the room share."""
+"""Scores that the tests of the quantity share."""
 
 import numpy as np
 

@@ -3,10 +3,9 @@
 import numpy as np
 from pytensor.compile.mode import Mode
 
-from bayescal.quantities.ssme.family import family
-from bayescal.quantities.ssme.panel import panel_of
+from bayescal.quantities.ssme.data import Problem, panel_of
+from bayescal.quantities.ssme.models.base import label_model
 from bayescal.quantities.ssme.priors import Priors, Tilt
-from bayescal.quantities.ssme.problem import Problem
 from tests.quantities.ssme.made import binary, multiclass
 
 # Python alone: compiling takes longer than a few densities.
@@ -33,7 +32,7 @@ def grouped(labeling="random", n=60, n_labeled=20, **given) -> Problem:
 
 def model(made, label=None, power=0.6):
     """Join a problem and a label model."""
-    return family(made, Priors(label=label or Tilt(), power=power))
+    return label_model(made, Priors(label=label or Tilt(), power=power))
 
 
 def in_chains(draws, chains=2):

@@ -5,7 +5,7 @@ import pytest
 
 import bayescal as bc
 from bayescal.core.errors import InputError
-from bayescal.quantities.ssme.panel import panel_of
+from bayescal.quantities.ssme.data import panel_of
 
 
 def test_binary_scores_as_one_column_or_two():

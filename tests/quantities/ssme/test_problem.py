@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 import bayescal as bc
-from bayescal.quantities.ssme.panel import panel_of
-from bayescal.quantities.ssme.problem import LEAST_OF_GROUP, MOST_UNLABELED, Problem
+from bayescal.quantities.ssme.data import LEAST_OF_GROUP, MOST_UNLABELED, Problem, panel_of
 from tests.quantities.ssme.made import binary
 
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import bayescal as bc
-from bayescal.quantities.ssme.case import SSMECase
-from bayescal.quantities.ssme.metrics import Metrics
+from bayescal.quantities.ssme.metrics.metrics import Metrics
+from bayescal.quantities.ssme.posterior import SSMECase
 from bayescal.quantities.ssme.priors import GaussianMixture, Priors, Tilt
 from bayescal.quantities.ssme.simulating import replicate
 from tests.quantities.ssme.problems import grouped, many_classes, problem
@@ -21,7 +21,7 @@ def test_scores_and_labeled_rows_stay(make):
     new, values = replicate(old, np.random.default_rng(1))
     np.testing.assert_array_equal(new.problem.panel.probs, old.problem.panel.probs)
     np.testing.assert_array_equal(new.problem.panel.labeled, old.problem.panel.labeled)
-    assert new.structure == old.structure
+    assert new.compile_key == old.compile_key
     assert {*Metrics._fields, "slope", "weight", "intercept", "bend"} <= set(values)
     assert np.isfinite(values["accuracy"]).all()
 

@@ -14,7 +14,7 @@ from bayescal.quantities.ssme.baselines.row_means import (
     guessed_values,
     observed_values,
 )
-from bayescal.quantities.ssme.panel import panel_of
+from bayescal.quantities.ssme.data import panel_of
 
 type Floats = NDArray[np.float64]
 

@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from bayescal.core.errors import InputError
-from bayescal.core.prior_base import check_mass
+from bayescal.core.priors import check_mass
 from bayescal.core.scores import Scores
 from bayescal.quantities.ssme.baselines.row_means import (
     check_row_mean,
     guessed_values,
     observed_values,
 )
-from bayescal.quantities.ssme.panel import panel_of
+from bayescal.quantities.ssme.data import panel_of
 
 type Floats = NDArray[np.float64]
 

@@ -14,9 +14,9 @@ from bayescal.quantities.ssme.baselines.imputed import (
     check_count,
     check_labels,
 )
-from bayescal.quantities.ssme.label_draws import mean_over_draws, with_known_labels
-from bayescal.quantities.ssme.metrics import Metrics, metrics
-from bayescal.quantities.ssme.panel import Panel, panel_of
+from bayescal.quantities.ssme.data import Panel, panel_of
+from bayescal.quantities.ssme.metrics.label_draws import mean_over_draws, with_known_labels
+from bayescal.quantities.ssme.metrics.metrics import Metrics, metrics
 
 if TYPE_CHECKING:
     import pymc as pm

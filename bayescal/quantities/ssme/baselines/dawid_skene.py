@@ -12,9 +12,9 @@ from bayescal.quantities.ssme.baselines.imputed import (
     check_count,
     imputed_metrics,
 )
-from bayescal.quantities.ssme.label_draws import with_known_labels
-from bayescal.quantities.ssme.metrics import Metrics
-from bayescal.quantities.ssme.panel import Panel, panel_of
+from bayescal.quantities.ssme.data import Panel, panel_of
+from bayescal.quantities.ssme.metrics.label_draws import with_known_labels
+from bayescal.quantities.ssme.metrics.metrics import Metrics
 
 type Floats = NDArray[np.float64]
 

@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 
 from bayescal.core.checks import check_choice
 from bayescal.core.errors import InputError
-from bayescal.quantities.ssme.label_draws import expected_metrics, with_known_labels
-from bayescal.quantities.ssme.metrics import Metrics, metrics
-from bayescal.quantities.ssme.panel import Panel
+from bayescal.quantities.ssme.data import Panel
+from bayescal.quantities.ssme.metrics.label_draws import expected_metrics, with_known_labels
+from bayescal.quantities.ssme.metrics.metrics import Metrics, metrics
 
 type Floats = NDArray[np.float64]
 

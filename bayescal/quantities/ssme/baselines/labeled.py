@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.errors import InputError
-from bayescal.core.prior_base import check_mass
+from bayescal.core.priors import check_mass
 from bayescal.core.scores import Scores
 from bayescal.quantities.ssme.baselines.imputed import check_count, check_labels
-from bayescal.quantities.ssme.metrics import Metrics, metrics, subgroup_metrics
-from bayescal.quantities.ssme.panel import panel_of
+from bayescal.quantities.ssme.data import panel_of
+from bayescal.quantities.ssme.metrics.metrics import Metrics, metrics, subgroup_metrics
 
 type Floats = NDArray[np.float64]
 

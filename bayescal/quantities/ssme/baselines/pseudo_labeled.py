@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from bayescal.core.scores import Scores
 from bayescal.quantities.ssme.baselines.imputed import check_labels, imputed_metrics
-from bayescal.quantities.ssme.metrics import Metrics
-from bayescal.quantities.ssme.panel import Panel, panel_of
+from bayescal.quantities.ssme.data import Panel, panel_of
+from bayescal.quantities.ssme.metrics.metrics import Metrics
 
 type Floats = NDArray[np.float64]
 

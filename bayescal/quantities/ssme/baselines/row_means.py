@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from bayescal.core.checks import check_choice
 from bayescal.core.errors import InputError
-from bayescal.quantities.ssme.panel import Panel
+from bayescal.quantities.ssme.data import Panel
 
 type Floats = NDArray[np.float64]
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 import bayescal as bc
-from bayescal.quantities.ssme.panel import panel_of
+from bayescal.quantities.ssme.data import panel_of
 
 
 def simulated(n_obs=300, n_labeled=40, n_classes=2, n_classifiers=3, seed=1):

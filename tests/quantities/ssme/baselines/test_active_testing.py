@@ -9,7 +9,7 @@ from bayescal.quantities.ssme.baselines.active_testing import (
     active_testing,
     lure_weights,
 )
-from bayescal.quantities.ssme.panel import panel_of
+from bayescal.quantities.ssme.data import panel_of
 from tests.quantities.ssme.baselines.made import simulated, stacked
 
 

@@ -4,7 +4,7 @@ import pytest
 from bayescal.core.errors import InputError
 from bayescal.quantities.ssme.baselines.autoeval import autoeval
 from bayescal.quantities.ssme.baselines.labeled import labeled
-from bayescal.quantities.ssme.panel import panel_of
+from bayescal.quantities.ssme.data import panel_of
 from tests.quantities.ssme.baselines.made import simulated, stacked
 
 

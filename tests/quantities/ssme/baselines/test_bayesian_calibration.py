@@ -9,7 +9,7 @@ from bayescal.quantities.ssme.baselines.bayesian_calibration import (
     build_model,
     calibrated,
 )
-from bayescal.quantities.ssme.panel import panel_of
+from bayescal.quantities.ssme.data import panel_of
 from tests.quantities.ssme.baselines.made import simulated, stacked
 
 

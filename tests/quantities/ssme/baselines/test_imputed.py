@@ -3,8 +3,8 @@ import pytest
 
 from bayescal.core.errors import InputError
 from bayescal.quantities.ssme.baselines.imputed import check_labels, imputed_metrics
-from bayescal.quantities.ssme.metrics import metrics
-from bayescal.quantities.ssme.panel import panel_of
+from bayescal.quantities.ssme.data import panel_of
+from bayescal.quantities.ssme.metrics.metrics import metrics
 from tests.quantities.ssme.baselines.made import simulated, stacked, unlabeled
 
 

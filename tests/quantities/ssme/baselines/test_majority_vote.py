@@ -3,7 +3,7 @@ import pytest
 
 from bayescal.core.errors import InputError
 from bayescal.quantities.ssme.baselines.majority_vote import majority_vote, vote_shares
-from bayescal.quantities.ssme.panel import panel_of
+from bayescal.quantities.ssme.data import panel_of
 from tests.quantities.ssme.baselines.made import simulated, stacked
 
 

@@ -7,8 +7,8 @@ from bayescal.quantities.ssme.baselines.row_means import (
     observed_values,
     row_values,
 )
-from bayescal.quantities.ssme.metrics import metrics
-from bayescal.quantities.ssme.panel import panel_of
+from bayescal.quantities.ssme.data import panel_of
+from bayescal.quantities.ssme.metrics.metrics import metrics
 from tests.quantities.ssme.baselines.made import simulated
 
 

@@ -1,0 +1,1 @@
+"""Bins of scores: edges, counts, batches."""

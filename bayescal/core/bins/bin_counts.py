@@ -1,0 +1,254 @@
+"""What a binning leaves of the rows: counts, positives and mean score of each bin."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bayescal.core.bins.edges import CLOSED, check_edges
+from bayescal.core.checks import check_choice
+from bayescal.core.errors import InputError
+
+# Mean scores that a user computed in float32 may leave their bin by this much.
+_MEAN_SLACK = 1e-6
+
+
+def _whole(values: ArrayLike, name: str, n_bins: int) -> NDArray[np.int64]:
+    """Check one count a bin: whole numbers, none negative."""
+    given = np.asarray(values)
+    if given.shape != (n_bins,):
+        raise InputError(
+            f"{name} must have one value a bin, {n_bins} in all; got shape {given.shape}. "
+            "Pass one more edge than there are bins."
+        )
+    whole = given.astype(np.int64)
+    bad = (whole != given) | (whole < 0)
+    if bad.any():
+        place = int(bad.argmax())
+        raise InputError(
+            f"{name} must be whole numbers >= 0; got {given[place]!s} in bin {place}. "
+            "Pass counts of rows, not shares."
+        )
+    return whole
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BinCounts:
+    """Rows summed up by bins of the score; two of the same bins add up.
+
+    Parameters
+    ----------
+    edges : array-like of shape (bin + 1,)
+        Bin edges from 0 to 1. Equal neighbours make a bin that only an end of [0, 1] can fill.
+    count : array-like of shape (bin,)
+        Numbers of rows.
+    positives : array-like of shape (bin,)
+        Numbers of rows where the event happened.
+    mean_score : array-like of shape (bin,)
+        Mean score of the rows of each bin; whatever stands at an empty bin gives way to the
+        midpoint of its edges.
+    closed : {"right", "left"}, default "right"
+        ``"right"``: bins are (low, high], and the first one holds 0 as well. ``"left"``: bins are
+        [low, high), and the last one holds 1 as well.
+    strategy : str, default "edges"
+        How the edges were chosen: ``"uniform"``, ``"quantile"`` or ``"edges"`` (given).
+
+    Raises
+    ------
+    InputError
+        If edges decrease or do not run from 0 to 1, counts are not whole numbers, positives
+        outnumber rows, or a mean score lies outside its bin.
+
+    Notes
+    -----
+    `mean_score` is what makes counts enough for the expected calibration error: the midpoint of a
+    bin would put the spread of the scores inside it into the error.
+
+    Examples
+    --------
+    >>> from bayescal.core.bins.bin_counts import BinCounts
+    >>> bins = BinCounts([0, 0.5, 1], count=[4, 6], positives=[1, 5], mean_score=[0.25, 0.75])
+    >>> (bins + bins).count.tolist()
+    [8, 12]
+    """
+
+    edges: NDArray[np.float64]
+    count: NDArray[np.int64]
+    positives: NDArray[np.int64]
+    mean_score: NDArray[np.float64]
+    closed: str = "right"
+    strategy: str = "edges"
+
+    def __post_init__(self) -> None:
+        check_choice(self.closed, CLOSED, "closed")
+        edges = check_edges(self.edges)
+        count = _whole(self.count, "count", len(edges) - 1)
+        positives = _whole(self.positives, "positives", len(edges) - 1)
+        if (positives > count).any():
+            place = int((positives > count).argmax())
+            raise InputError(
+                f"positives must not exceed count; got {positives[place]} of {count[place]} rows "
+                f"in bin {place}. Pass the rows where the event happened."
+            )
+        fields = {
+            "edges": edges,
+            "count": count,
+            "positives": positives,
+            "mean_score": _mean_scores(self.mean_score, edges, count),
+        }
+        for name, values in fields.items():
+            values.setflags(write=False)
+            object.__setattr__(self, name, values)
+
+    @property
+    def n_bins(self) -> int:
+        """Number of bins, empty ones among them."""
+        return len(self.count)
+
+    @property
+    def n(self) -> int:
+        """Number of rows in all bins."""
+        return int(self.count.sum())
+
+    @property
+    def centers(self) -> NDArray[np.float64]:
+        """Midpoints of the bins, of shape (bin,)."""
+        return (self.edges[:-1] + self.edges[1:]) / 2
+
+    def __add__(self, other: BinCounts) -> BinCounts:
+        """Count the rows of both."""
+        if self.closed != other.closed or not np.array_equal(self.edges, other.edges):
+            raise InputError(
+                "only counts of the same bins add up; these differ in edges or in closed. "
+                "Bin both with the edges of one: n_bins is then not needed, strategy=edges."
+            )
+        count = self.count + other.count
+        score_sum = self.count * self.mean_score + other.count * other.mean_score
+        return BinCounts(
+            edges=self.edges,
+            count=count,
+            positives=self.positives + other.positives,
+            mean_score=score_sum / np.maximum(count, 1),
+            closed=self.closed,
+            strategy=self.strategy if self.strategy == other.strategy else "edges",
+        )
+
+    def merge(self, edges: ArrayLike, strategy: str = "edges") -> BinCounts:
+        """Merge into coarser bins.
+
+        Parameters
+        ----------
+        edges : array-like of shape (coarse bin + 1,)
+            Some of the edges of these bins, each as often as wanted: repeated edges make empty
+            bins, as they do when the rows themselves are binned.
+        strategy : str, default "edges"
+            How `edges` were chosen.
+
+        Returns
+        -------
+        BinCounts
+            The same rows in the coarser bins.
+
+        Raises
+        ------
+        InputError
+            If an edge is not among those of these bins, so that a bin would have to be cut.
+
+        Examples
+        --------
+        >>> from bayescal.core.bins.bin_counts import BinCounts
+        >>> bins = BinCounts([0, 0.2, 0.5, 1], [4, 2, 6], [1, 1, 5], [0.1, 0.4, 0.75])
+        >>> bins.merge([0, 0.5, 1]).count.tolist()
+        [6, 6]
+        """
+        coarse = check_edges(edges)
+        self._check_contains(coarse)
+        place = self.place_in(coarse)
+        size = len(coarse) - 1
+        count = np.zeros(size, np.int64)
+        positives = np.zeros(size, np.int64)
+        np.add.at(count, place, self.count)
+        np.add.at(positives, place, self.positives)
+        score_sum = np.bincount(place, weights=self.count * self.mean_score, minlength=size)
+        mean_score = score_sum / np.maximum(count, 1)
+        return BinCounts(coarse, count, positives, mean_score, self.closed, strategy)
+
+    def place_in(self, edges: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Find the coarser bin that each of these bins lies in.
+
+        Parameters
+        ----------
+        edges : ndarray of shape (coarse bin + 1,)
+            Edges of the coarser bins, all of them edges of these.
+
+        Returns
+        -------
+        ndarray of shape (bin,), int64
+            Numbers of the coarser bins.
+        """
+        inner = edges[1:-1]
+        if self.closed == "right":
+            return np.searchsorted(inner, self.edges[1:], side="left")
+        return np.searchsorted(inner, self.edges[:-1], side="right")
+
+    def find(self, score: NDArray[np.floating]) -> NDArray[np.int64]:
+        """Find the bin that each score falls into.
+
+        Parameters
+        ----------
+        score : ndarray of shape (obs,), in [0, 1]
+            Scores.
+
+        Returns
+        -------
+        ndarray of shape (obs,), int64
+            Numbers of the bins.
+        """
+        inner = self.edges[1:-1]
+        if self.closed == "right":
+            return np.searchsorted(inner, score, side="left")
+        return np.searchsorted(inner, score, side="right")
+
+    def _check_contains(self, coarse: NDArray[np.float64]) -> None:
+        """Check that no bin has to be cut to make the coarser ones."""
+        foreign = ~np.isin(coarse, self.edges)
+        if foreign.any():
+            raise InputError(
+                f"coarser bins must use edges of the finer ones; {coarse[foreign][0]:.6g} is none. "
+                "Bin the rows again, with the edges of both."
+            )
+        # An edge doubled at the closed end cuts off the rows at exactly 0 (or 1).
+        if self.closed == "right":
+            cut = coarse[1] == 0.0 and self.edges[1] > 0.0 and self.count[0] > 0
+        else:
+            cut = coarse[-2] == 1.0 and self.edges[-2] < 1.0 and self.count[-1] > 0
+        if cut:
+            raise InputError(
+                f"coarser bins must use edges of the finer ones; these do not tell the rows at "
+                f"{0 if self.closed == 'right' else 1} from the rest of their bin. "
+                "Bin the rows again, with the edges of both."
+            )
+
+
+def _mean_scores(
+    mean_score: ArrayLike, edges: NDArray[np.float64], count: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Check that each mean lies in its bin, and put the midpoint where a bin is empty."""
+    given = np.asarray(mean_score, dtype=np.float64)
+    if given.shape != count.shape:
+        raise InputError(
+            f"mean_score must have one value a bin, {len(count)} in all; got shape {given.shape}. "
+            "Pass anything, NaN for instance, where a bin is empty."
+        )
+    low, high = edges[:-1], edges[1:]
+    means = np.where(count > 0, given, (low + high) / 2)
+    inside = (means >= low - _MEAN_SLACK) & (means <= high + _MEAN_SLACK)
+    if not inside.all():
+        place = int(np.argmin(inside))
+        raise InputError(
+            f"mean_score must lie in its bin; got {means[place]:.6g} in bin {place}, from "
+            f"{low[place]:.6g} to {high[place]:.6g}. Pass the mean of the scores in the bin."
+        )
+    return np.clip(means, low, high)

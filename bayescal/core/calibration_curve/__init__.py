@@ -1,0 +1,1 @@
+"""Calibration curves: the problem, its smooth prior, and the errors that a curve implies."""

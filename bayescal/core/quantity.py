@@ -1,0 +1,313 @@
+"""What every quantity promises, so that fitting, simulation, plots, report and CLI treat all alike.
+
+`Quantity` is a module; its `plan` turns data into `Case` objects, one a model to fit; each case
+holds the `LabelModel` that is sampled, and turns draws into `CaseArrays`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import pymc as pm
+
+type Floats = NDArray[np.float64]
+type Draws = Mapping[str, Floats]
+"""Draws of a model's variables by name, (chain, draw, ...) or (draw, ...)."""
+type Arrays = Mapping[str, Any]
+
+
+class Reference(NamedTuple):
+    """A work that a quantity is based on.
+
+    Parameters
+    ----------
+    key : str
+        Short name.
+    citation : str
+        Authors, title, venue, year and address.
+    where : str
+        What is taken from it, and the section or equation.
+    """
+
+    key: str
+    citation: str
+    where: str
+
+
+class Bound(NamedTuple):
+    """A number from theory, with what it bounds and what it assumes.
+
+    Parameters
+    ----------
+    value : float
+        The number; infinite where the theory says nothing.
+    kind : str
+        What it bounds, in words.
+    assumption : str
+        What must hold, in words.
+    """
+
+    value: float
+    kind: str
+    assumption: str
+
+
+@dataclass(frozen=True, slots=True)
+class DirectDraws:
+    """A posterior computed without NUTS.
+
+    Attributes
+    ----------
+    draws : mapping of str to ndarray of shape (draw, ...)
+        Independent draws of the model's variables.
+    ess : float
+        Effective number of draws that they, or the evidence, rest on.
+    method : str
+        "importance sampling", "quadrature" or "conjugate".
+    log_evidence : float
+        Log marginal likelihood of the counts, without the binomial coefficients; NaN where it is
+        not computed.
+    """
+
+    draws: Draws
+    ess: float
+    method: str
+    log_evidence: float = float("nan")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseArrays:
+    """What a result holds of one case: arrays by group of the result and name of the variable.
+
+    Attributes
+    ----------
+    coords : mapping of str to str
+        What the case is of: {"classifier": "vit"}, or {"classifier": "vit", "class": "cat"}.
+    posterior, prior, sample_stats, log_likelihood, log_prior, posterior_predictive : mapping
+        Of str to ndarray of shape (chain, draw, ...).
+    observed_data, constant_data, point_estimate, bounds : mapping of str to ndarray or number
+    model_average, diagnostics : mapping of str to number
+    sensitivity : mapping of str to ndarray
+        The answer as a function of an assumption.
+    reference_estimates : mapping of str to ndarray
+        Other estimates of the same quantities, to be read beside the posterior.
+    bounds_attrs : mapping of str to mapping
+        ``kind`` and ``assumption`` of each bound, in words.
+    warnings : sequence of str
+        What a reader must know of this fit, in sentences, beside its convergence.
+    """
+
+    coords: Mapping[str, str]
+    posterior: Arrays
+    prior: Arrays = field(default_factory=dict)
+    sample_stats: Arrays = field(default_factory=dict)
+    log_likelihood: Arrays = field(default_factory=dict)
+    log_prior: Arrays = field(default_factory=dict)
+    posterior_predictive: Arrays = field(default_factory=dict)
+    observed_data: Arrays = field(default_factory=dict)
+    constant_data: Arrays = field(default_factory=dict)
+    point_estimate: Arrays = field(default_factory=dict)
+    bounds: Arrays = field(default_factory=dict)
+    model_average: Arrays = field(default_factory=dict)
+    diagnostics: Arrays = field(default_factory=dict)
+    sensitivity: Arrays = field(default_factory=dict)
+    reference_estimates: Arrays = field(default_factory=dict)
+    bounds_attrs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    warnings: Sequence[str] = ()
+
+
+class LabelModel(Protocol):
+    """A prior of label probabilities joined with data: what is sampled.
+
+    Implementations are frozen dataclasses, one file each in a quantity's folder ``models/``, whose
+    ``base.py`` adds what that quantity's posterior needs, such as the label rates of draws.
+    """
+
+    @property
+    def compile_key(self) -> tuple[Any, ...]:
+        """What distinguishes one compiled model from another: equal keys share one."""
+        ...
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """Variables whose draws are kept."""
+        ...
+
+    @property
+    def target_accept(self) -> float:
+        """Acceptance that NUTS tunes its steps to, unless the user sets another."""
+        ...
+
+    @property
+    def max_depth(self) -> int:
+        """Largest number of doublings of a NUTS trajectory."""
+        ...
+
+    def inputs(self) -> Mapping[str, NDArray[Any]]:
+        """Values of the model's pm.Data, padded to the shapes of `compile_key`."""
+        ...
+
+    def add_to_model(self) -> Any:
+        """Add the variables to the pm.Model of the context."""
+        ...
+
+    def direct_draws(self, draws: int, rng: np.random.Generator) -> DirectDraws | None:
+        """Posterior without NUTS; None where there is none."""
+        ...
+
+    def log_prior(self, draws: Draws) -> Draws:
+        """Log prior density of the variables that power-scaling scales, (chain, draw, ...)."""
+        ...
+
+
+class Case(Protocol):
+    """One model to fit: a classifier, a class, or all groups of them at once."""
+
+    @property
+    def coords(self) -> Mapping[str, str]:
+        """What the case is of, by dimension of the result."""
+        ...
+
+    @property
+    def axes(self) -> Mapping[str, tuple[str, ...]]:
+        """Names along dims that the one model answers for at once, such as groups."""
+        ...
+
+    @property
+    def dims(self) -> Mapping[str, tuple[str, ...]]:
+        """Dims of the variables, without chain, draw and those of the coords."""
+        ...
+
+    @property
+    def monitored(self) -> tuple[str, ...]:
+        """Posterior variables whose convergence is checked."""
+        ...
+
+    @property
+    def warnings(self) -> Sequence[str]:
+        """What a reader must know of the data, in sentences."""
+        ...
+
+    @property
+    def model(self) -> LabelModel:
+        """What is sampled."""
+        ...
+
+    @property
+    def evidence_draws(self) -> int:
+        """Number of direct draws that `arrays` needs beside those of NUTS; 0 for none."""
+        ...
+
+    def fingerprint(self) -> str:
+        """Hash of the data and of how they are binned."""
+        ...
+
+    def build_model(self) -> pm.Model:
+        """Build the PyMC model, unsampled."""
+        ...
+
+    def arrays(
+        self, draws: Draws, direct: DirectDraws | None, rng: np.random.Generator
+    ) -> CaseArrays:
+        """Turn draws of the model's variables, (chain, draw, ...), into what the result holds."""
+        ...
+
+    def simulate(self, rng: np.random.Generator) -> tuple[Self, Mapping[str, Any]]:
+        """Draw parameters from the prior and labels from the model: the new case, and the truth."""
+        ...
+
+
+class Plan(NamedTuple):
+    """The models to fit for some data.
+
+    Parameters
+    ----------
+    cases : sequence of Case
+        In the order of the result; case `i` is sampled with ``default_rng([seed, i])``.
+    attrs : mapping of str to str, int, float or list
+        Root attributes of the result that describe the data and options.
+    correlate : callable, optional
+        From the draws of each case to the correlation of classifiers over shared rows,
+        (classifier, classifier); None where one posterior holds all classifiers.
+    """
+
+    cases: Sequence[Case]
+    attrs: Mapping[str, Any]
+    correlate: Callable[[Sequence[Draws]], Floats | None] | None = None
+
+
+class Quantity(Protocol):
+    """An estimand with its estimate, bounds and model: a module of this shape."""
+
+    @property
+    def NAME(self) -> str:  # noqa: N802  # as modules name their constants
+        """Short name, as in results and on the command line."""
+        ...
+
+    @property
+    def TITLE(self) -> str:  # noqa: N802
+        """Name in words."""
+        ...
+
+    @property
+    def ESTIMAND(self) -> str:  # noqa: N802
+        """What is estimated, in sentences."""
+        ...
+
+    @property
+    def KIND(self) -> str:  # noqa: N802
+        """Kind of the result: a key of `bayescal.results.kinds.KINDS`."""
+        ...
+
+    @property
+    def REFERENCES(self) -> tuple[Reference, ...]:  # noqa: N802
+        """The works that it is based on."""
+        ...
+
+    @property
+    def Priors(self) -> Any:  # noqa: N802  # a class, looked up by name
+        """Priors of the model: a frozen dataclass with `describe`, `to_json` and `alternatives`."""
+        ...
+
+    @property
+    def estimate(self) -> Callable[..., Any]:
+        """The paper's estimate, from data to a NamedTuple."""
+        ...
+
+    @property
+    def bounds(self) -> Callable[..., Any]:
+        """The paper's theory, from sample sizes to a NamedTuple of `Bound`."""
+        ...
+
+    @property
+    def build_model(self) -> Callable[..., pm.Model]:
+        """From data and priors to an unsampled pm.Model."""
+        ...
+
+    @property
+    def plan(self) -> Callable[..., Plan]:
+        """``plan(data, priors, **options) -> Plan``; its keyword arguments are the options."""
+        ...
+
+    @property
+    def COMMAND(self) -> Any:  # noqa: N802
+        """How the command line reads data, options and priors: a `core.command.Command`."""
+        ...
+
+
+def bound_values(bounds: Mapping[str, Bound]) -> dict[str, float]:
+    """Take the numbers of bounds, for the group ``bounds`` of a result."""
+    return {name: bound.value for name, bound in bounds.items()}
+
+
+def bound_words(bounds: Mapping[str, Bound]) -> dict[str, dict[str, str]]:
+    """Take the words of bounds: ``kind`` and ``assumption`` of each."""
+    return {
+        name: {"kind": bound.kind, "assumption": bound.assumption} for name, bound in bounds.items()
+    }

@@ -1,0 +1,158 @@
+"""Scores as ranks among the calibration scores: only their order matters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescal.core.columns import MISSING
+from bayescal.quantities.credal.calibration_split import CalibrationSplit
+
+type Floats = NDArray[np.float64]
+type Counts = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Problem:
+    """One classifier's calibration rows in cells of their score's rank; made by `Problem.of`.
+
+    A curve is the probability of one label given its score: one of a binary task, one for each
+    class against the rest otherwise.
+
+    Attributes
+    ----------
+    ranks : tuple of EmpiricalCDF
+        Ranks of the scores of each curve.
+    count, positives : ndarray of shape (curve, cell), int
+        Rows in each cell, and those of the curve's label.
+    place : ndarray of shape (curve, cell), in [0, 1]
+        Mean rank of the rows of each cell; its middle where there are none.
+    target_rank : ndarray of shape (obs, curve), in [0, 1]
+        Ranks of the rows to answer for.
+    """
+
+    ranks: tuple[EmpiricalCDF, ...]
+    count: Counts
+    positives: Counts
+    place: Floats
+    target_rank: Floats
+
+    @classmethod
+    def of(cls, data: CalibrationSplit, rows: NDArray[np.intp], n_cells: int) -> Problem:
+        """Count the rows of a classifier."""
+        known = data.calibration.y_true != MISSING
+        score, label = data.calibration.y_prob[0][known], data.calibration.y_true[known]
+        target = data.target.y_prob[0][rows]
+        if score.ndim == 1:
+            score, target, event = score[:, None], target[:, None], (label == 1)[:, None]
+        else:
+            event = label[:, None] == np.arange(score.shape[1])
+        ranks = tuple(EmpiricalCDF.of(column) for column in score.T)
+        counted = [
+            _count(rank(column), happened, n_cells)
+            for rank, column, happened in zip(ranks, score.T, event.T, strict=True)
+        ]
+        count, positives, place = (np.stack(parts) for parts in zip(*counted, strict=True))
+        at = np.stack([rank(t) for rank, t in zip(ranks, target.T, strict=True)], axis=1)
+        return cls(ranks, count, positives, place, at)
+
+    @property
+    def n_curves(self) -> int:
+        """Number of curves."""
+        return len(self.ranks)
+
+    @property
+    def n_cells(self) -> int:
+        """Number of cells."""
+        return int(self.count.shape[1])
+
+    def relabelled(self, positives: Counts) -> Problem:
+        """Give the cells other numbers of labels."""
+        return replace(self, positives=positives)
+
+
+def _count(
+    rank: Floats, happened: NDArray[np.bool_], n_cells: int
+) -> tuple[Counts, Counts, Floats]:
+    """Rows, labels and mean rank of each cell of one curve."""
+    cell = cell_of(rank, n_cells)
+    count = np.bincount(cell, minlength=n_cells)
+    positives = np.bincount(cell[happened], minlength=n_cells)
+    middle = (np.arange(n_cells) + 0.5) / n_cells
+    total = np.bincount(cell, rank, n_cells)
+    return count, positives, np.where(count > 0, total / np.maximum(count, 1), middle)
+
+
+# Standard errors by which the mean rank of labelled rows may lie below the middle.
+_FALLS = 3.0
+
+
+def data_warnings(problem: Problem, names: tuple[str, ...], *, rising: bool) -> list[str]:
+    """Say what is missing in the labels, and whether they fall as the score rises."""
+    found = []
+    total = problem.count.sum(axis=1)
+    for name, rows, labels in zip(names, total, problem.positives.sum(axis=1), strict=True):
+        if labels in (0, rows):
+            found.append(
+                f"{'no' if labels == 0 else 'every'} calibration row is of class {name}; one end "
+                "of its bounds rests on the prior. Add rows of both kinds."
+            )
+    if rising:
+        for name, falls in zip(names, _fall(problem), strict=True):
+            if falls:
+                found.append(
+                    f"class {name} grows rarer as its score rises, which the model rules out: it "
+                    "gives a flat curve. Turn the score round, or use ImpreciseDirichlet."
+                )
+    return found
+
+
+def _fall(problem: Problem) -> list[bool]:
+    """Test whether rows of each label have lower ranks than the others (Mann-Whitney)."""
+    found = []
+    rows = zip(problem.count, problem.positives, problem.place, strict=True)
+    for count, positives, place in rows:
+        n, k = count.sum(), positives.sum()
+        if k in (0, n):
+            found.append(False)
+            continue
+        middle = np.average(place, weights=count)
+        variance = np.average((place - middle) ** 2, weights=count)
+        error = np.sqrt(variance * (n - k) / (k * max(n - 1, 1)))
+        found.append(bool(np.average(place, weights=positives) - middle < -_FALLS * error))
+    return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EmpiricalCDF:
+    """Rank in [0, 1] of any score among those that it was made of; made by `EmpiricalCDF.of`.
+
+    Attributes
+    ----------
+    score : ndarray of shape (knot,), increasing
+        Distinct scores, and both ends of their range.
+    rank : ndarray of shape (knot,), in [0, 1]
+        Share of the rows below each score, those of that very score counted half.
+    """
+
+    score: Floats
+    rank: Floats
+
+    @classmethod
+    def of(cls, score: NDArray[np.floating]) -> EmpiricalCDF:
+        """Rank scores."""
+        distinct, count = np.unique(score.astype(np.float64), return_counts=True)
+        rank = (np.cumsum(count) - count / 2) / len(score)
+        low, high = np.zeros(int(distinct[0] > 0)), np.ones(int(distinct[-1] < 1))
+        return cls(np.concatenate([low, distinct, high]), np.concatenate([low, rank, high]))
+
+    def __call__(self, score: NDArray[np.floating]) -> Floats:
+        """Look up ranks, linear between the knots."""
+        return np.asarray(np.interp(score, self.score, self.rank))
+
+
+def cell_of(rank: Floats, n_cells: int) -> NDArray[np.int64]:
+    """Find the cell of a rank, of cells of equal width."""
+    return np.minimum((rank * n_cells).astype(np.int64), n_cells - 1)

@@ -1,0 +1,1 @@
+"""Priors of calibration curves, one file each."""

@@ -1,0 +1,1 @@
+"""Self-learning from hard, soft and credal labels."""

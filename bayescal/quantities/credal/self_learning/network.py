@@ -1,0 +1,296 @@
+"""A small network that learns from labels, from probabilities and from sets of probabilities."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Final, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import minimize
+from scipy.special import log_softmax, xlogy
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_is_fitted,
+    check_random_state,
+    validate_data,
+)
+
+from bayescal.core.errors import InputError
+from bayescal.quantities.credal.self_learning.label_sets import (
+    LabelSets,
+    check_label_sets,
+    from_labels,
+)
+
+type Floats = NDArray[np.float64]
+
+_OUT_OF_ITERATIONS: Final = 1
+
+
+class NetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no types there
+    """Softmax classifier with one hidden layer, trained on label sets.
+
+    Parameters
+    ----------
+    hidden : int, at least 1, default 16
+        Units of the hidden layer (tanh).
+    alpha : float, at least 0, default 0.001
+        Weight of half the sum of the squared weights, intercepts left out.
+    max_iter : int, default 1000
+        Iterations of L-BFGS at most.
+    random_state : int or RandomState, optional
+        Source of the first weights.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (class,)
+        Labels, sorted, or those that `fit_credal` was given.
+    weights_ : list of ndarray
+        Weights and intercepts, layer by layer.
+    loss_ : float
+        Mean loss reached on the training rows, without the penalty.
+    n_iter_ : int
+        Iterations of L-BFGS.
+    n_features_in_ : int
+        Number of features.
+
+    Notes
+    -----
+    The loss of a row with the set Q and the predicted probabilities p is the optimistic
+    ``min over q in Q of KL(q || p)``, which is the log loss where Q is a label, and the
+    cross-entropy less the entropy of q where Q is one q. Its gradient is the one of KL(q || p) with
+    q held at the projection of p on Q (Danskin's theorem, as that projection is unique), so that
+    L-BFGS minimises the loss itself and not a sequence of stand-ins.
+
+    Nothing is convex: other first weights may end elsewhere. Features should be of like scale: put
+    a ``StandardScaler`` before it.
+
+    References
+    ----------
+    .. [1] J. Lienen and E. Hüllermeier, "Credal Self-Supervised Learning", NeurIPS 2021, Eq. (2).
+       https://arxiv.org/abs/2106.11853
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from bayescal.quantities.credal.self_learning.network import NetworkClassifier
+    >>> x, y = load_iris(return_X_y=True)
+    >>> fitted = NetworkClassifier(hidden=4, alpha=0.01, random_state=0).fit(x, y)
+    >>> bool(fitted.score(x, y) > 0.95)
+    True
+    """
+
+    def __init__(
+        self,
+        hidden: int = 16,
+        alpha: float = 0.001,
+        max_iter: int = 1000,
+        random_state: Any = None,
+    ) -> None:
+        self.hidden = hidden
+        self.alpha = alpha
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    def fit(
+        self,
+        X: ArrayLike,  # noqa: N803  # scikit-learn's name
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Train on labels.
+
+        Parameters
+        ----------
+        X : array-like of shape (obs, feature)
+            Features.
+        y : array-like of shape (obs,)
+            Labels, of at least two classes.
+        sample_weight : array-like of shape (obs,), optional
+            What each row counts; 1 when left out.
+
+        Returns
+        -------
+        NetworkClassifier
+            Itself.
+
+        Raises
+        ------
+        InputError
+            If `y` holds one class only, or a parameter is out of range.
+        """
+        x, labels = validate_data(self, X, y, dtype=np.float64)
+        check_classification_targets(labels)
+        classes = np.unique(labels)
+        if len(classes) < 2:
+            raise InputError(
+                "y must hold at least two classes, as there is nothing to tell apart; "
+                f"got 1 class, {classes.tolist()}."
+            )
+        return self._fit(x, from_labels(labels, classes), classes, sample_weight)
+
+    def fit_credal(
+        self,
+        X: ArrayLike,  # noqa: N803
+        lower: ArrayLike,
+        upper: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Train on sets of probabilities.
+
+        Parameters
+        ----------
+        X : array-like of shape (obs, feature)
+            Features.
+        lower, upper : array-like of shape (obs, class), in [0, 1]
+            Bounds of each row's probabilities. Equal bounds are probabilities, of 0 and 1 a label.
+        classes : array-like of shape (class,), optional
+            What the columns stand for; 0, 1, ... when left out.
+        sample_weight : array-like of shape (obs,), optional
+            What each row counts; 1 when left out.
+
+        Returns
+        -------
+        NetworkClassifier
+            Itself.
+
+        Raises
+        ------
+        InputError
+            If bounds cross, leave [0, 1] or hold no probabilities, or a parameter is out of range.
+        """
+        x = validate_data(self, X, dtype=np.float64)
+        sets = check_label_sets(lower, upper, len(x))
+        names = np.arange(sets.lower.shape[1]) if classes is None else np.asarray(classes)
+        if names.shape != (sets.lower.shape[1],):
+            raise InputError(
+                f"classes must name each of the {sets.lower.shape[1]} columns of lower; "
+                f"got shape {names.shape}."
+            )
+        return self._fit(x, sets, names, sample_weight)
+
+    def predict_proba(self, X: ArrayLike) -> Floats:  # noqa: N803
+        """Compute probabilities.
+
+        Parameters
+        ----------
+        X : array-like of shape (obs, feature)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (obs, class), in [0, 1]
+            Of each class, in the order of ``classes_``.
+        """
+        check_is_fitted(self)
+        x = validate_data(self, X, reset=False, dtype=np.float64)
+        return np.asarray(np.exp(_forward(self.weights_, x)[0]))
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:  # noqa: N803
+        """Tell the most probable class.
+
+        Parameters
+        ----------
+        X : array-like of shape (obs, feature)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (obs,)
+            Labels.
+        """
+        most = self.predict_proba(X).argmax(axis=1)
+        return np.asarray(self.classes_[most])
+
+    def _fit(
+        self, x: Floats, sets: LabelSets, classes: NDArray[Any], sample_weight: ArrayLike | None
+    ) -> Self:
+        self._check_parameters()
+        if sample_weight is not None and not np.any(np.asarray(sample_weight)):
+            # The first words are those that scikit-learn's own checks look for.
+            raise InputError(
+                "Sample weights must contain at least one non-zero number; got 0 in every row. "
+                "Leave sample_weight out to count all rows alike."
+            )
+        weight = _check_sample_weight(sample_weight, x, dtype=np.float64, ensure_non_negative=True)
+        start = self._start(x.shape[1], len(classes))
+        shapes = [piece.shape for piece in start]
+        found = minimize(
+            self._objective,
+            _joined(start),
+            args=(shapes, x, sets, weight / weight.sum()),
+            jac=True,
+            method="L-BFGS-B",
+            options={"maxiter": self.max_iter, "maxfun": 2 * self.max_iter},
+        )
+        if found.status == _OUT_OF_ITERATIONS:
+            warnings.warn(
+                f"the loss was still falling after {self.max_iter} iterations. "
+                "Scale the features, or raise max_iter.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        self.weights_ = _split(found.x, shapes)
+        self.loss_ = float(found.fun) - self._penalty(self.weights_)
+        self.n_iter_ = int(found.nit)
+        self.classes_ = classes
+        return self
+
+    def _check_parameters(self) -> None:
+        for value, name in ((self.hidden, "hidden"), (self.max_iter, "max_iter")):
+            if not isinstance(value, int | np.integer) or value < 1:
+                raise InputError(f"{name} must be a whole number >= 1; got {value!r}.")
+        if not 0 <= self.alpha < np.inf:
+            raise InputError(f"alpha must be a finite number >= 0; got {self.alpha!r}.")
+
+    def _start(self, features: int, n_classes: int) -> list[Floats]:
+        rng = check_random_state(self.random_state)
+        return [
+            rng.normal(0, features**-0.5, (features, self.hidden)),
+            np.zeros(self.hidden),
+            rng.normal(0, self.hidden**-0.5, (self.hidden, n_classes)),
+            np.zeros(n_classes),
+        ]
+
+    def _penalty(self, weights: list[Floats]) -> float:
+        return self.alpha / 2 * float(sum((w**2).sum() for w in weights[::2]))
+
+    def _objective(
+        self, flat: Floats, shapes: list[tuple[int, ...]], x: Floats, sets: LabelSets, share: Floats
+    ) -> tuple[float, Floats]:
+        """Penalised mean loss and its gradient."""
+        weights = _split(flat, shapes)
+        log_p, inner = _forward(weights, x)
+        p = np.exp(log_p)
+        q = sets.nearest(p)
+        loss = share @ (xlogy(q, q) - q * log_p).sum(axis=1)
+        slope = share[:, None] * (p - q)
+        by_inner = (slope @ weights[2].T) * (1 - inner**2)
+        gradient = [
+            x.T @ by_inner + self.alpha * weights[0],
+            by_inner.sum(axis=0),
+            inner.T @ slope + self.alpha * weights[2],
+            slope.sum(axis=0),
+        ]
+        return float(loss) + self._penalty(weights), _joined(gradient)
+
+
+def _forward(weights: list[Floats], x: Floats) -> tuple[Floats, Floats]:
+    """Log probabilities, and what goes into the last layer."""
+    inner = np.tanh(x @ weights[0] + weights[1])
+    return log_softmax(inner @ weights[2] + weights[3], axis=1), inner
+
+
+def _joined(pieces: list[Any]) -> Floats:
+    return np.concatenate([piece.ravel() for piece in pieces])
+
+
+def _split(flat: Floats, shapes: list[tuple[int, ...]]) -> list[Floats]:
+    ends = np.cumsum([int(np.prod(shape)) for shape in shapes])
+    cut = np.split(flat, ends[:-1])
+    return [piece.reshape(shape) for piece, shape in zip(cut, shapes, strict=True)]

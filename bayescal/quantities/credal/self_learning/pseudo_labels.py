@@ -1,0 +1,92 @@
+"""The labels that a classifier gives: a class, probabilities, or a set of probabilities."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescal.quantities.credal.self_learning.label_sets import LabelSets, from_labels
+from bayescal.quantities.credal.sets.discounting import discount
+from bayescal.quantities.credal.venn_abers.one_vs_rest import fit_one_vs_rest
+
+type Floats = NDArray[np.float64]
+
+
+def hard_labels(prob: Floats) -> LabelSets:
+    """Label each row with its most probable class (Algorithm 2).
+
+    Parameters
+    ----------
+    prob : ndarray of shape (obs, class), in [0, 1]
+        Predicted probabilities.
+
+    Returns
+    -------
+    LabelSets
+        One corner of the simplex a row; of equally probable classes the first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayescal.quantities.credal.self_learning.pseudo_labels import hard_labels
+    >>> hard_labels(np.array([[0.3, 0.7]])).upper.tolist()
+    [[0.0, 1.0]]
+    """
+    return from_labels(prob.argmax(axis=1), np.arange(prob.shape[1]))
+
+
+def soft_labels(prob: Floats) -> LabelSets:
+    """Label each row with its predicted probabilities (Algorithm 3).
+
+    Parameters
+    ----------
+    prob : ndarray of shape (obs, class), in [0, 1]
+        Predicted probabilities.
+
+    Returns
+    -------
+    LabelSets
+        One point a row, which sums to 1 to the last digit also where float32 did not.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayescal.quantities.credal.self_learning.pseudo_labels import soft_labels
+    >>> soft_labels(np.array([[0.3, 0.7]])).upper.tolist()
+    [[0.3, 0.7]]
+    """
+    points = prob / prob.sum(axis=1, keepdims=True)
+    return LabelSets(points, points)
+
+
+def credal_labels(
+    prob: Floats, calibration_prob: Floats, calibration_label: NDArray[np.int64]
+) -> LabelSets:
+    """Label each row with the credal set of Venn-Abers predictors (Algorithm 4).
+
+    Parameters
+    ----------
+    prob : ndarray of shape (obs, class), in [0, 1]
+        Predicted probabilities of the rows to label.
+    calibration_prob : ndarray of shape (calibration, class), in [0, 1]
+        Predicted probabilities of the rows held back.
+    calibration_label : ndarray of shape (calibration,)
+        Their labels, as columns of `prob`.
+
+    Returns
+    -------
+    LabelSets
+        One set a row: for each class the two values p0 and p1 of its inductive Venn-Abers
+        predictor against the rest, discounted where no probabilities lie between them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayescal.quantities.credal.self_learning.pseudo_labels import credal_labels
+    >>> calibration_prob = np.array([[0.8, 0.2], [0.3, 0.7], [0.9, 0.1], [0.2, 0.8]])
+    >>> label = np.array([0, 1, 0, 1])
+    >>> credal_labels(np.array([[0.6, 0.4]]), calibration_prob, label).lower.round(3).tolist()
+    [[0.0, 0.0]]
+    """
+    bounds = fit_one_vs_rest(calibration_prob, calibration_label).predict(prob)
+    return LabelSets(*discount(*bounds))

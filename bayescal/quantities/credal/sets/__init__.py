@@ -1,0 +1,1 @@
+"""Sets of class probabilities: intervals, decisions, projections."""

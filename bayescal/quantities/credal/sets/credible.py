@@ -1,0 +1,94 @@
+"""From a result to credal sets at a level: credible bounds of each row, and what they decide."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescal.core.errors import InputError
+from bayescal.quantities.credal.sets.decide_per_draw import joint, joint_binary
+from bayescal.results import schema
+from bayescal.results.intervals import tail
+
+if TYPE_CHECKING:
+    from xarray import DataTree
+
+type Floats = NDArray[np.float64]
+
+
+class CredibleSets(NamedTuple):
+    """Credal sets of the rows that a result holds; a leading dim ``classifier`` where several.
+
+    Parameters
+    ----------
+    lower, upper : ndarray of shape (..., obs, class), in [0, 1]
+        Credal-credible bounds of each class, as `e_admissible` and other decisions take them.
+    proper : ndarray of shape (..., obs), bool
+        Whether class probabilities lie between the bounds.
+    decision : ndarray of shape (..., obs), int
+        Place of the class whose lower probability is largest.
+    admissible : ndarray of shape (..., obs, class), bool
+        Whether a class is the most probable one for some member: more than one class is the set's
+        way to say that the rows do not tell.
+    """
+
+    lower: Floats
+    upper: Floats
+    proper: NDArray[np.bool_]
+    decision: NDArray[np.int64]
+    admissible: NDArray[np.bool_]
+
+
+def credible_sets(result: DataTree, prob: float = 0.9) -> CredibleSets:
+    """Read the credal sets of a result at a level.
+
+    Parameters
+    ----------
+    result : xarray.DataTree
+        What ``bayescal.fit(bayescal.credal, ...)`` returned.
+    prob : float, in (0, 1), default 0.9
+        Level of the bounds of each class.
+
+    Returns
+    -------
+    CredibleSets
+        Bounds from the ``(1 - prob) / 2`` quantile of ``prob_lower`` to the ``(1 + prob) / 2``
+        quantile of ``prob_upper``, and what holds of them.
+
+    Raises
+    ------
+    InputError
+        If the result is of another quantity, or `prob` lies outside (0, 1).
+
+    Notes
+    -----
+    The level is that of each class's bounds, not of all classes at once. Bounds of several classes
+    are discounted before a decision where they leave no probabilities.
+
+    Examples
+    --------
+    >>> import bayescal as bc
+    >>> data = bc.datasets.credal.truth("logistic").split(100, 5, seed=1)
+    >>> priors = bc.credal.Priors(bc.credal.ImpreciseDirichlet())
+    >>> result = bc.fit(bc.credal, data, priors=priors, seed=20, quick=True)
+    >>> bc.credal.credible_sets(result).lower.shape
+    (5, 2)
+    """
+    schema.check_result(result)
+    if result.attrs["quantity"] != "credal":
+        raise InputError(
+            f"result must be one of bayescal.credal; got one of {result.attrs['quantity']}. "
+            "Pass what bayescal.fit(bayescal.credal, ...) returned."
+        )
+    alpha = tail(prob)
+    draws = schema.DRAW_DIMS
+    posterior = result[schema.POSTERIOR]
+    lower = posterior["prob_lower"].transpose(*draws, ...).quantile(alpha, draws).to_numpy()
+    upper = posterior["prob_upper"].transpose(*draws, ...).quantile(1 - alpha, draws).to_numpy()
+    if result.attrs["multiclass"] == "binary":
+        told = joint_binary(lower, upper)
+        lower, upper = np.stack([1 - upper, lower], -1), np.stack([1 - lower, upper], -1)
+        return CredibleSets(lower, upper, *told)
+    return CredibleSets(lower, upper, *joint(lower, upper))

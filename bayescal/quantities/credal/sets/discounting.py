@@ -1,0 +1,96 @@
+"""Improper bounds of class probabilities made proper by the least discounting."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bayescal.quantities.credal.sets.intervals import ROUNDING, Interval, intervals
+
+type Floats = NDArray[np.float64]
+
+
+def discount(lower: ArrayLike, upper: ArrayLike) -> Interval:
+    """Widen bounds between which no probabilities sum to 1, as little as possible.
+
+    Parameters
+    ----------
+    lower, upper : array-like of shape (..., class), in [0, 1]
+        Bounds, proper or not.
+
+    Returns
+    -------
+    Interval
+        Bounds of the same shape, all proper; those that were proper are not changed. Bounds that
+        were not are reachable now: each is the probability of its class in some member of the set.
+
+    Raises
+    ------
+    InputError
+        If the bounds are none (see `intervals`): a lower bound above its upper one, say.
+
+    Notes
+    -----
+    With ``w = upper - lower``, A and B the sums of lower and upper bounds:
+
+    *A > 1*, linear programme (8): the least ``sum delta`` with ``0 <= delta <= lower`` for which
+    no class's upper bound and the other lower bounds less delta exceed 1. Write t for 1 less the
+    new sum of lower bounds: ``sum delta = A - 1 + t``, and ``upper_k - t`` is the least that the
+    new lower bound of class k may be. Then t is the largest of ``max w`` and of
+    ``(B_m - 1) / (m - 1)``, m = 2, ..., K, with B_m the sum of the m largest upper bounds; and
+    delta_k is at most ``cap_k = lower_k - max(0, upper_k - t)``.
+
+    *B < 1*, linear programme (9): the least ``sum epsilon`` with ``0 <= epsilon <= 1 - upper`` for
+    which no class's lower bound and the other new upper bounds fall below 1. Likewise
+    ``sum epsilon = 1 - B + t`` with t the larger of ``max w`` and ``(1 - A) / (K - 1)``, and
+    epsilon_k is at most ``cap_k = min(1 - upper_k, t - w_k)``.
+
+    Any shares below the caps with that sum solve the programme. Where the caps sum to more, because
+    ``max w`` decides, the solution is not unique, and a solver's is an accident of the solver. Here
+    each class then takes the same fraction of its cap.
+
+    References
+    ----------
+    .. [1] C. Rodriguez, V. M. Bordini, S. Destercke and B. Quost, "Self Learning using Venn-Abers
+       predictors", COPA 2023, Eqs. (8) and (9).
+
+    Examples
+    --------
+    >>> from bayescal.quantities.credal.sets.discounting import discount
+    >>> lower, upper = discount([0.25, 0.5, 0.35], [0.5, 0.6, 0.4])
+    >>> lower.round(3).tolist()
+    [0.25, 0.35, 0.15]
+    """
+    low, high = intervals(lower, upper)
+    new_low, new_high = low.copy(), high.copy()
+    above = low.sum(axis=-1) > 1 + ROUNDING
+    below = high.sum(axis=-1) < 1 - ROUNDING
+    if above.any():
+        new_low[above] -= _delta(low[above], high[above])
+    if below.any():
+        new_high[below] += _epsilon(low[below], high[below])
+    return Interval(new_low, new_high)
+
+
+def _delta(low: Floats, high: Floats) -> Floats:
+    """Solve (8) for sets of shape (obs, class) whose lower bounds sum to more than 1."""
+    largest = np.cumsum(np.sort(high, axis=1)[:, ::-1], axis=1)
+    at_once = ((largest[:, 1:] - 1) / np.arange(1, low.shape[1])).max(axis=1)
+    t = np.maximum((high - low).max(axis=1), at_once)
+    cap = low - np.maximum(0, high - t[:, None])
+    return _shares(cap, low.sum(axis=1) - 1 + t, low)
+
+
+def _epsilon(low: Floats, high: Floats) -> Floats:
+    """Solve (9) for sets of shape (obs, class) whose upper bounds sum to less than 1."""
+    width = high - low
+    t = np.maximum(width.max(axis=1), (1 - low.sum(axis=1)) / (low.shape[1] - 1))
+    cap = np.minimum(1 - high, t[:, None] - width)
+    return _shares(cap, 1 - high.sum(axis=1) + t, 1 - high)
+
+
+def _shares(cap: Floats, total: Floats, most: Floats) -> Floats:
+    """Share a total out in proportion to the caps, but for rounding never above them."""
+    quantity = np.maximum(cap, 0)
+    shares: Floats = np.minimum(quantity * (total / quantity.sum(axis=1))[:, None], most)
+    return shares

@@ -1,0 +1,206 @@
+"""Simulated scores whose calibration curve P(Y = 1 | score) is known: smooth, in steps, or falling.
+
+Scores are uniform on [0, 1]; what a quantity makes of them through their order does not change with
+their distribution.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bayescal.core.checks import check_known
+from bayescal.core.errors import InputError
+from bayescal.core.scores import Scores
+from bayescal.quantities.credal.calibration_split import CalibrationSplit
+
+type Floats = NDArray[np.float64]
+type Seed = int | np.random.Generator | None
+
+# Draws of labels until both are there; with one label in 20 rows a hundred are more than enough.
+_TRIES: Final = 1000
+
+
+def _logistic(s: Floats) -> Floats:
+    return 1 / (1 + np.exp(-6 * (s - 0.5)))
+
+
+def _shallow(s: Floats) -> Floats:
+    return 0.3 + 0.3 * s
+
+
+def _power(s: Floats) -> Floats:
+    return s**3
+
+
+def _sigmoid_late(s: Floats) -> Floats:
+    return 0.02 + 0.6 / (1 + np.exp(-10 * (s - 0.8)))
+
+
+def _calibrated(s: Floats) -> Floats:
+    return s
+
+
+def _one_step(s: Floats) -> Floats:
+    return np.where(s < 0.5, 0.2, 0.8)
+
+
+def _three_steps(s: Floats) -> Floats:
+    return np.select([s < 0.25, s < 0.6, s < 0.85], [0.05, 0.3, 0.55], 0.95)
+
+
+def _bump(s: Floats) -> Floats:
+    return 0.15 + 0.7 * np.exp(-(((s - 0.6) / 0.2) ** 2))
+
+
+def _wave(s: Floats) -> Floats:
+    return 0.5 + 0.3 * np.sin(7 * s)
+
+
+def _falling(s: Floats) -> Floats:
+    return 0.8 - 0.6 * s
+
+
+@dataclass(frozen=True)
+class CurveTruth:
+    """A simulated binary task and its calibration curve.
+
+    Parameters
+    ----------
+    name : str
+        Its name in `TRUTHS`.
+    kind : {"smooth", "step", "non-monotone"}
+        What the curve is like.
+    curve : callable
+        P(Y = 1 | score) of an array of scores.
+
+    Examples
+    --------
+    >>> from bayescal.quantities.credal.simulator import truth
+    >>> truth("one_step").probability([0.1, 0.9]).tolist()
+    [0.2, 0.8]
+    """
+
+    name: str
+    kind: str
+    curve: Callable[[Floats], Floats]
+
+    def probability(self, score: ArrayLike) -> Floats:
+        """Give P(Y = 1 | score).
+
+        Parameters
+        ----------
+        score : array-like, in [0, 1]
+            Scores.
+
+        Returns
+        -------
+        ndarray of the same shape, in [0, 1]
+            Probabilities.
+        """
+        return np.asarray(self.curve(np.asarray(score, np.float64)), dtype=np.float64)
+
+    def sample(self, n: int, seed: Seed = None) -> tuple[Floats, NDArray[np.uint8]]:
+        """Draw rows of both labels.
+
+        Parameters
+        ----------
+        n : int, at least 2
+            How many.
+        seed : int or Generator, optional
+            Source of randomness; the same seed gives the same rows.
+
+        Returns
+        -------
+        score : ndarray of shape (obs,), in [0, 1]
+            Scores.
+        label : ndarray of shape (obs,), uint8
+            Labels, at least one of each: samples of one label alone are drawn again.
+
+        Raises
+        ------
+        InputError
+            If there are fewer than two rows.
+        """
+        if n < 2:
+            raise InputError(f"n must be at least 2, for one row of each label; got {n}.")
+        rng = np.random.default_rng(seed)
+        for _ in range(_TRIES):
+            score = rng.random(n)
+            label = (rng.random(n) < self.probability(score)).astype(np.uint8)
+            if 0 < label.sum() < n:
+                break
+        return score, label
+
+    def split(self, n: int, target: int | ArrayLike, seed: Seed = None) -> CalibrationSplit:
+        """Draw rows to calibrate on, and rows to answer for.
+
+        Parameters
+        ----------
+        n : int, at least 2
+            Calibration rows.
+        target : int or array-like of shape (obs,), in [0, 1]
+            How many rows to answer for, or their scores.
+        seed : int or Generator, optional
+            Source of randomness; the same seed gives the same rows.
+
+        Returns
+        -------
+        CalibrationSplit
+            Target rows come without labels.
+        """
+        rng = np.random.default_rng(seed)
+        score, label = self.sample(n, rng)
+        rows = rng.random(target) if isinstance(target, int) else np.asarray(target, np.float64)
+        calibration = Scores(y_true=label, y_prob=score, classifier=self.name)
+        return CalibrationSplit(calibration=calibration, target=rows)
+
+
+TRUTHS: Final[dict[str, CurveTruth]] = {
+    truth.name: truth
+    for truth in (
+        CurveTruth("logistic", "smooth", _logistic),
+        CurveTruth("shallow", "smooth", _shallow),
+        CurveTruth("power", "smooth", _power),
+        CurveTruth("late", "smooth", _sigmoid_late),
+        CurveTruth("calibrated", "smooth", _calibrated),
+        CurveTruth("one_step", "step", _one_step),
+        CurveTruth("three_steps", "step", _three_steps),
+        CurveTruth("bump", "non-monotone", _bump),
+        CurveTruth("wave", "non-monotone", _wave),
+        CurveTruth("falling", "non-monotone", _falling),
+    )
+}
+"""All named truths: smooth rising ones, rising steps, and curves that fall somewhere."""
+
+
+def truth(name: str) -> CurveTruth:
+    """Give a truth by name.
+
+    Parameters
+    ----------
+    name : str
+        One of `TRUTHS`.
+
+    Returns
+    -------
+    CurveTruth
+        The simulated task.
+
+    Raises
+    ------
+    InputError
+        If there is none of that name.
+
+    Examples
+    --------
+    >>> from bayescal.quantities.credal.simulator import truth
+    >>> truth("power").kind
+    'smooth'
+    """
+    check_known(name, tuple(TRUTHS), "truth", "bayescal.quantities.credal.simulator")
+    return TRUTHS[name]

@@ -1,0 +1,240 @@
+"""Venn-Abers calibration of a scikit-learn classifier."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
+from sklearn.utils import _safe_indexing, get_tags, indexable
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_or_1d
+
+from bayescal.core.errors import InputError
+from bayescal.quantities.credal.sets.intervals import Interval
+from bayescal.quantities.credal.venn_abers.cross import merge_folds
+from bayescal.quantities.credal.venn_abers.ivap import InductiveVennAbers, Pair, fit_ivap
+
+type Floats = NDArray[np.float64]
+type Rows = NDArray[np.intp]
+
+
+# scikit-learn has no types.
+class VennAbersCalibrator(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+    """Classifier whose probabilities are calibrated by Venn-Abers predictors.
+
+    Parameters
+    ----------
+    estimator : classifier with predict_proba, optional
+        What to calibrate; logistic regression if not given. A classifier trained already, wrapped
+        in ``sklearn.frozen.FrozenEstimator``, is calibrated on all rows given to `fit`.
+    cv : int, at least 2, optional
+        Number of folds of a cross Venn-Abers predictor. Without it, an inductive one: rows held
+        out once.
+    calibration_size : float, in (0, 1), default 0.25
+        Share of the rows held out, where there are no folds.
+    random_state : int or RandomState, optional
+        Source of the split.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (class,)
+        The labels.
+    estimators_ : list of classifiers
+        The classifier trained without the held-out rows, of each fold.
+    calibrators_ : list of tuple of InductiveVennAbers
+        Of each fold: of two classes one predictor, of the second class; of several one a class.
+    n_features_in_ : int
+        Number of features, where the classifier tells it.
+
+    Notes
+    -----
+    Several classes are calibrated one against the rest. The intervals are those of the Venn-Abers
+    predictors, no intervals that hold P(class | features) with some probability (see
+    `bayescal.quantities.credal.bounds`).
+
+    References
+    ----------
+    .. [1] V. Vovk, I. Petej and V. Fedorova, "Large-scale probabilistic predictors with and without
+       guarantees of validity", NeurIPS 2015. https://arxiv.org/abs/1511.00213
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from bayescal.quantities.credal.venn_abers.calibrator import VennAbersCalibrator
+    >>> x, y = make_classification(random_state=0)
+    >>> fitted = VennAbersCalibrator(cv=5, random_state=0).fit(x, y)
+    >>> lower, upper = fitted.predict_interval(x)
+    >>> bool((lower <= upper).all()), fitted.predict_proba(x[:2]).shape
+    (True, (2, 2))
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        cv: int | None = None,
+        calibration_size: float = 0.25,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.cv = cv
+        self.calibration_size = calibration_size
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        """Take over what the classifier says of sparse features."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = get_tags(self._estimator()).input_tags.sparse
+        return tags
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:  # noqa: N803  # scikit-learn's name
+        """Train the classifier, and calibrate it on rows held out.
+
+        Parameters
+        ----------
+        X : array-like of shape (obs, feature)
+            Features.
+        y : array-like of shape (obs,)
+            Labels.
+
+        Returns
+        -------
+        VennAbersCalibrator
+            Itself.
+
+        Raises
+        ------
+        InputError
+            If a parameter is out of range, or a class has too few rows to hold some out.
+        """
+        self._check_parameters()
+        rows, labels = indexable(X, column_or_1d(y, warn=True))
+        assert_all_finite(labels, input_name="y")
+        check_classification_targets(labels)
+        estimator = self._estimator()
+        if isinstance(estimator, FrozenEstimator):
+            self.classes_ = np.asarray(estimator.classes_)
+            splits = [(np.arange(0), np.arange(len(labels)))]
+        else:
+            self.classes_ = np.unique(labels)
+            splits = self._splits(labels)
+        self.estimators_, self.calibrators_ = [], []
+        for train, held_out in splits:
+            fitted = clone(estimator)
+            if len(train):
+                fitted.fit(_safe_indexing(rows, train), _safe_indexing(labels, train))
+            score = fitted.predict_proba(_safe_indexing(rows, held_out))
+            self.estimators_.append(fitted)
+            self.calibrators_.append(self._calibrated(score, labels[held_out]))
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self.estimators_[0], name):
+                setattr(self, name, getattr(self.estimators_[0], name))
+        return self
+
+    def predict_proba(self, X: ArrayLike) -> Floats:  # noqa: N803
+        """Compute calibrated probabilities.
+
+        Parameters
+        ----------
+        X : array-like of shape (obs, feature)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (obs, class), in [0, 1]
+            The merged probabilities, ``p1 / (1 - p0 + p1)`` with one fold; of several classes
+            divided by their sum.
+        """
+        each = merge_folds(*self._pairs(X))
+        if each.shape[1] == 1:
+            return np.column_stack([1 - each[:, 0], each[:, 0]])
+        return np.asarray(each / each.sum(axis=1, keepdims=True))
+
+    def predict_interval(self, X: ArrayLike) -> Interval:  # noqa: N803
+        """Compute the interval between p0 and p1 of each class.
+
+        Parameters
+        ----------
+        X : array-like of shape (obs, feature)
+            Features.
+
+        Returns
+        -------
+        Interval
+            Lower and upper ends, each of shape (obs, class); with folds the least p0 and the
+            largest p1. For two classes the probability of `predict_proba` lies between them.
+        """
+        pairs = self._pairs(X)
+        low, high = pairs.p0.min(axis=0), pairs.p1.max(axis=0)
+        if low.shape[1] > 1:
+            return Interval(low, high)
+        return Interval(np.column_stack([1 - high, low]), np.column_stack([1 - low, high]))
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:  # noqa: N803
+        """Tell the most probable class.
+
+        Parameters
+        ----------
+        X : array-like of shape (obs, feature)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (obs,)
+            Labels.
+        """
+        place = self.predict_proba(X).argmax(axis=1)
+        return np.asarray(self.classes_[place])
+
+    def _estimator(self) -> Any:
+        return LogisticRegression() if self.estimator is None else self.estimator
+
+    def _check_parameters(self) -> None:
+        if not 0 < self.calibration_size < 1:
+            raise InputError(
+                f"calibration_size must lie in (0, 1); got {self.calibration_size!r}. "
+                "Pass the share of rows to hold out."
+            )
+        if self.cv is not None and (not isinstance(self.cv, int | np.integer) or self.cv < 2):
+            raise InputError(
+                f"cv must be a whole number >= 2; got {self.cv!r}. "
+                "Leave it out to hold rows out once."
+            )
+
+    def _splits(self, labels: NDArray[Any]) -> list[tuple[Rows, Rows]]:
+        """Cut rows into those to train on and those held out, each with every class."""
+        count = np.unique(labels, return_counts=True)[1]
+        least = self.cv or 2
+        if len(count) < 2 or count.min() < least:
+            raise InputError(
+                f"y must hold two classes or more with at least {least} rows each; got "
+                f"{len(count)} class(es), the rarest with {count.min()} rows. "
+                "Pass more rows, fewer folds, or a trained classifier in FrozenEstimator."
+            )
+        if self.cv is None:
+            size = max(int(np.ceil(self.calibration_size * len(labels))), len(count))
+            cut: Any = StratifiedShuffleSplit(
+                1, test_size=min(size, len(labels) - len(count)), random_state=self.random_state
+            )
+        else:
+            cut = StratifiedKFold(self.cv, shuffle=True, random_state=self.random_state)
+        return list(cut.split(np.zeros(len(labels)), labels))
+
+    def _calibrated(self, score: Floats, labels: NDArray[Any]) -> tuple[InductiveVennAbers, ...]:
+        """Fit a predictor to each column that is asked for, of two the second."""
+        columns = range(len(self.classes_))[1 if len(self.classes_) == 2 else 0 :]
+        return tuple(fit_ivap(score[:, k], labels == self.classes_[k]) for k in columns)
+
+    def _pairs(self, x: ArrayLike) -> Pair:
+        """Look up p0 and p1, of shape (fold, obs, column)."""
+        check_is_fitted(self)
+        found = []
+        for fitted, calibrators in zip(self.estimators_, self.calibrators_, strict=True):
+            score = fitted.predict_proba(x)[:, -len(calibrators) :]
+            found.append([one.predict(score[:, k]) for k, one in enumerate(calibrators)])
+        p0, p1 = np.moveaxis(np.array(found), (2, 1), (0, -1))
+        return Pair(p0, p1)

@@ -1,0 +1,72 @@
+"""From what a user hands in to binary problems."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from bayescal.core.bins.bin_counts import BinCounts
+from bayescal.core.bins.binning import Binning, fine_counts
+from bayescal.core.bins.edges import strategy_name
+from bayescal.core.bins.streaming import StreamedCounts
+from bayescal.core.calibration_curve.problem import Problem
+from bayescal.core.checks import check_rows
+from bayescal.core.scores import Scores, Task
+from bayescal.quantities.ece.priors import Priors, SmoothCurve
+
+type Data = Scores | BinCounts | Mapping[str, StreamedCounts]
+"""Rows, the counts of one classifier, or counts by classifier of rows too many to hold."""
+
+# Fine enough that the score hardly varies inside a cell, few enough to sample in no time.
+CELLS = 100
+
+
+def problems(data: Data, priors: Priors, binning: Binning, multiclass: str) -> list[Problem]:
+    """Cut data into binary problems and count each."""
+    if isinstance(data, BinCounts):
+        check_rows(data.n, "the counts")
+        return [Problem({"classifier": "classifier"}, data, data)]
+    fine = isinstance(priors.label_rate, SmoothCurve)
+    if isinstance(data, Mapping):
+        return [_of_stream(name, found, fine) for name, found in data.items()]
+    return [problem_of(task, fine, binning) for task in data.tasks(multiclass)]
+
+
+def _of_stream(name: str, found: StreamedCounts, fine: bool) -> Problem:
+    cells = found.bins if found.cells is None or not fine else found.cells
+    return Problem({"classifier": name}, cells, found.bins)
+
+
+def problem_of(task: Task, fine: bool, binning: Binning, n_cells: int = CELLS) -> Problem:
+    """Count one binary problem, in cells finer than the bins or not."""
+    check_rows(task.n, "the labelled rows")
+    if not fine:
+        bins = binning.count(task.score, task.event)
+        return Problem(task.coords, bins, bins)
+    edges = binning.edges(task.score)
+    cells = fine_counts(task, edges, n_cells, binning.closed)
+    return Problem(task.coords, cells, cells.merge(edges, strategy_name(binning.strategy)))
+
+
+def by_group(task: Task) -> list[Task]:
+    """Split a task by its groups."""
+    check_rows(task.n, "the labelled rows")
+    if task.group is None:
+        return [task]
+    found = []
+    for code, name in enumerate(task.groups):
+        rows = task.group == code
+        if rows.any():
+            coords = {**task.coords, "group": name}
+            found.append(Task(coords, task.score[rows], task.event[rows]))
+    return found
+
+
+def data_warnings(problem: Problem) -> list[str]:
+    """What a reader must know of the data, in sentences."""
+    positives, n = int(problem.bins.positives.sum()), problem.bins.n
+    if positives in (0, n):
+        return [
+            f"all {n} labels are {'positive' if positives else 'negative'}. Label rates rest on "
+            "one class alone; check the labels, and pos_label."
+        ]
+    return []

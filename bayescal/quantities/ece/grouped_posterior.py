@@ -1,0 +1,194 @@
+"""All groups of one classifier in one model: from draws to what a result holds of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescal.core.calibration_curve.problem import Problem
+from bayescal.core.calibration_curve.smooth_curve import SmoothCurve
+from bayescal.core.quantity import CaseArrays, DirectDraws, Draws
+from bayescal.quantities.ece.models.pooled_curves import PooledCurves
+from bayescal.quantities.ece.posterior import (
+    DIMS,
+    EVIDENCE_DRAWS,
+    MONITORED,
+    PRIOR_DRAWS,
+    EceCase,
+    Values,
+    collect_arrays,
+    evidence_of,
+    simulated,
+)
+from bayescal.quantities.ece.priors import Priors
+
+if TYPE_CHECKING:
+    import pymc as pm
+
+type Floats = NDArray[np.float64]
+
+_DRAW_GROUPS = ("posterior", "prior", "log_likelihood")
+_PLAIN_GROUPS = (
+    "observed_data",
+    "constant_data",
+    "point_estimate",
+    "bounds",
+    "model_average",
+    "diagnostics",
+)
+_OWN_DIMS = {
+    "common": ("basis",),
+    "deviation": ("group", "basis"),
+    "pooling": (),
+    # One figure for the one model.
+    "importance_ess": (),
+    "rhat_max": (),
+    "ess_min": (),
+    "divergences": (),
+    "ebfmi_min": (),
+    "converged": (),
+}
+_BY_GROUP = (
+    *("ece", "tce", "mce", "l2", "l2_debiased", "n", "prevalence"),
+    *("p_calibrated", "ece_mean", "tce_mean", "mce_mean"),
+    *("log_bayes_factor_jump", "jump_flag"),
+    *("total_bias", "statistical_bias", "binning_bias", "deviation", "optimal_n_bins"),
+    "least_bound_n_bins",
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GroupedCase:
+    """The groups of one classifier (and class) under `PooledCurves`; made by `GroupedCase.of`."""
+
+    coords: Mapping[str, str]
+    alone: Sequence[EceCase]
+    model: PooledCurves
+    notes: Sequence[str]
+
+    @classmethod
+    def of(
+        cls,
+        problems: Sequence[Problem],
+        prior: SmoothCurve,
+        priors: Priors,
+        notes: Sequence[str] = (),
+    ) -> GroupedCase:
+        """Join the groups' problems."""
+        coords = {dim: name for dim, name in problems[0].coords.items() if dim != "group"}
+        alone = [EceCase.of(problem, priors) for problem in problems]
+        return cls(coords, alone, PooledCurves(problems, prior, priors.pooling), notes)
+
+    @property
+    def axes(self) -> Mapping[str, tuple[str, ...]]:
+        """Names of the groups."""
+        return {"group": tuple(case.coords["group"] for case in self.alone)}
+
+    @property
+    def dims(self) -> Mapping[str, tuple[str, ...]]:
+        """Dims of the variables: those of the quantity after `group`."""
+        one = {name: ("group", *dims) for name, dims in DIMS.items()}
+        # Deviation is a bound in one group of the result and a coefficient in another.
+        bounds = {"bounds/deviation": ("group",)}
+        return {**one, **dict.fromkeys(_BY_GROUP, ("group",)), **_OWN_DIMS, **bounds}
+
+    @property
+    def warnings(self) -> list[str]:
+        """Warnings about the data of each group."""
+        return [*self.notes, *self._by_group([case.warnings for case in self.alone])]
+
+    @property
+    def monitored(self) -> tuple[str, ...]:
+        """Errors and label rates."""
+        return MONITORED
+
+    @property
+    def evidence_draws(self) -> int:
+        """None: the evidence is that of each group on its own."""
+        return 0
+
+    def fingerprint(self) -> str:
+        """Hash of the counts of all groups."""
+        return "".join(case.fingerprint() for case in self.alone)
+
+    def build_model(self) -> pm.Model:
+        """Build the model, unsampled."""
+        import pymc as pm
+
+        _, groups, cells = self.model.compile_key
+        basis = np.arange(self.model.design_size)
+        coords = {"group": np.arange(groups), "cell": np.arange(cells)}
+        with pm.Model(coords={**coords, "basis": basis, "basis_": basis}) as model:
+            self.model.add_to_model()
+        return model
+
+    def arrays(
+        self, draws: Draws, direct: DirectDraws | None, rng: np.random.Generator
+    ) -> CaseArrays:
+        """Everything a result holds of the groups, but for the sampler's own figures.
+
+        Notes
+        -----
+        Whether one group is calibrated is asked of its own rows, without the other groups.
+        """
+        before = self.model.prior_draws(PRIOR_DRAWS, rng)
+        found = [
+            collect_arrays(
+                case.problem,
+                case.priors,
+                rates=self.model.cell_rates(draws, place),
+                curve=partial(self.model.curve, draws, place),
+                prior_rates=self.model.cell_rates(before, place),
+                direct=evidence_of(case.model.direct_draws(EVIDENCE_DRAWS, rng)),
+                size=self.model.compile_key[-1],
+                rng=rng,
+            )
+            for place, case in enumerate(self.alone)
+        ]
+        stacked = {name: _stack(found, name, axis=2) for name in _DRAW_GROUPS}
+        stacked |= {name: _stack(found, name, axis=0) for name in _PLAIN_GROUPS}
+        stacked["posterior"] |= draws
+        # What the groups' probabilities of calibration rest on, not the draws.
+        stacked["diagnostics"]["importance_ess"] = stacked["diagnostics"]["importance_ess"].min()
+        return replace(
+            found[0],
+            coords=self.coords,
+            warnings=self._by_group([arrays.warnings for arrays in found]),
+            **stacked,
+            log_prior=self.model.log_prior(draws),
+        )
+
+    def simulate(self, rng: np.random.Generator) -> tuple[GroupedCase, Values]:
+        """Draw coefficients from the prior and labels given them, group by group."""
+        before = self.model.prior_draws(1, rng)
+        problems, values = zip(
+            *(
+                simulated(case.problem, self.model.cell_rates(before, place), rng)
+                for place, case in enumerate(self.alone)
+            ),
+            strict=True,
+        )
+        again = GroupedCase.of(problems, self.model.prior, self.alone[0].priors, self.notes)
+        stacked = {name: np.stack([value[name] for value in values]) for name in values[0]}
+        return again, {**stacked, "pooling": before["pooling"][0]}
+
+    def _by_group(self, sentences: Sequence[Sequence[str]]) -> list[str]:
+        """Sentences about each group, with its name."""
+        return [
+            f"in group {case.coords['group']}, {sentence}"
+            for case, said in zip(self.alone, sentences, strict=True)
+            for sentence in said
+        ]
+
+
+def _stack(found: Sequence[CaseArrays], group: str, axis: int) -> dict[str, Any]:
+    """Put the groups' arrays along a new axis."""
+    return {
+        name: np.stack([np.asarray(getattr(piece, group)[name]) for piece in found], axis=axis)
+        for name in getattr(found[0], group)
+    }

@@ -1,0 +1,1 @@
+"""Priors of label rates, one file each."""

@@ -1,0 +1,254 @@
+"""Smooth calibration curves of groups, pooled in part: one model for all groups."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, logsumexp
+
+from bayescal.core.binomial import log_binomial_coefficient
+from bayescal.core.calibration_curve.problem import Problem, pad, padded_size
+from bayescal.core.calibration_curve.smooth_curve import CurveBasis, SmoothCurve, curve_basis
+from bayescal.core.priors import LogNormal
+from bayescal.core.quantity import DirectDraws
+from bayescal.quantities.ece.models.arrowhead_gaussian import (
+    ArrowGaussian,
+    GroupedRegression,
+    arrow_gaussian,
+)
+from bayescal.quantities.ece.models.base import Draws, Floats
+from bayescal.quantities.ece.models.smooth_curve import BASIS
+
+CELLS = 64
+WIGGLE = 0.5
+"""Standard deviation of a group's own process, relative to the common curve's."""
+# Values of pooling, in prior standard deviations of its logarithm. Even steps integrate a smooth
+# posterior to a per mille down to half the prior's spread; tails count where groups are many.
+_POOLING_NODES = np.linspace(-4, 4, 11)
+
+
+@dataclass(frozen=True, eq=False)
+class PooledCurves:
+    """Problems of several groups under one common curve and a deviation each.
+
+    Parameters
+    ----------
+    problems : sequence of Problem
+        One a group.
+    prior : SmoothCurve
+        Prior of the common curve.
+    pooling : LogNormal
+        Prior of the standard deviation of the groups' intercepts and slopes about the common
+        ones, relative to the curve's scale.
+    """
+
+    problems: Sequence[Problem]
+    prior: SmoothCurve
+    pooling: LogNormal
+
+    @property
+    def compile_key(self) -> tuple[Any, ...]:
+        """Numbers of groups and of cells, padded."""
+        cells = max(problem.cells.n_bins for problem in self.problems)
+        return ("pooled", len(self.problems), padded_size(cells, CELLS))
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """Free variables of the model."""
+        return ("common", "deviation", "pooling")
+
+    @property
+    def target_accept(self) -> float:
+        """Small steps, for where pooling is strong and the deviations have little space."""
+        return 0.95
+
+    @property
+    def max_depth(self) -> int:
+        """Four: the scale of pooling is no part of the whitening and needs longer trajectories."""
+        return 4
+
+    @property
+    def design_size(self) -> int:
+        """Number of coefficients, padded."""
+        return BASIS
+
+    @cached_property
+    def basis(self) -> CurveBasis:
+        """Basis over the cells of all groups."""
+        score = np.concatenate([problem.cells.mean_score for problem in self.problems])
+        count = np.concatenate([problem.cells.count for problem in self.problems])
+        # Every tenth of all cells is enough to tie the process down, and much cheaper.
+        order = np.argsort(score, kind="stable")[:: max(1, len(score) // 128)]
+        return curve_basis(score[order], count[order], self.prior, BASIS)
+
+    @cached_property
+    def regression(self) -> GroupedRegression:
+        """Counts with their offsets and designs, padded."""
+        size = self.compile_key[-1]
+
+        def stacked(values: Any) -> NDArray[Any]:
+            return np.stack([values(problem.cells) for problem in self.problems])
+
+        return GroupedRegression(
+            offset=stacked(lambda c: pad(self.basis.offset(c.mean_score), size)),
+            design=stacked(lambda c: pad(self.basis.design(c.mean_score), size, BASIS)),
+            count=stacked(lambda c: pad(c.count, size)),
+            positives=stacked(lambda c: pad(c.positives, size)),
+        )
+
+    def scale(self, pooling: float) -> Floats:
+        """Prior standard deviations of the deviations, (basis,)."""
+        return np.concatenate([[pooling, pooling], np.full(BASIS - 2, WIGGLE)])
+
+    @cached_property
+    def gaussian(self) -> ArrowGaussian:
+        """Approximate posterior at the prior median of pooling."""
+        return arrow_gaussian(self.regression, self.scale(self.pooling.quantile(0.5)))
+
+    def inputs(self) -> dict[str, NDArray[Any]]:
+        """Counts, offsets and designs, and the Gaussian that whitens the coefficients."""
+        regression, gaussian = self.regression, self.gaussian
+        return {
+            "offset": regression.offset,
+            "design": regression.design,
+            "count": regression.count,
+            "positives": regression.positives,
+            "log_coefficient": log_binomial_coefficient(regression.count, regression.positives),
+            "mu": np.asarray(self.pooling.mu),
+            "sigma": np.asarray(self.pooling.sigma),
+            "centre": gaussian.centre,
+            "root": gaussian.root,
+            "group_centre": gaussian.group_centre,
+            "group_root": gaussian.group_root,
+            "link": gaussian.link,
+        }
+
+    def add_to_model(self) -> Any:
+        """``positives ~ Binomial(count, sigmoid(offset + design @ (common + deviation)))``."""
+        import pymc as pm
+
+        from bayescal.inference.logit_binomial import logit_binomial
+        from bayescal.inference.whitening import whitened_normal
+        from bayescal.quantities.ece.models.grouped_whitening import whitened_deviations
+
+        data = {
+            name: pm.Data(name, values, dims=_DIMS[name]) for name, values in self.inputs().items()
+        }
+        pooling = pm.LogNormal("pooling", data["mu"], data["sigma"])
+        common = whitened_normal("common", data["centre"], data["root"], dims="basis")
+        free = np.arange(BASIS) < 2
+        scale = pm.math.switch(free, pooling, WIGGLE)
+        deviation = whitened_deviations(
+            "deviation",
+            scale,
+            common,
+            data["centre"],
+            data["group_centre"],
+            data["group_root"],
+            data["link"],
+            dims=("group", "basis"),
+        )
+        coef = common + deviation
+        logit = data["offset"] + (data["design"] * coef[:, None, :]).sum(axis=-1)
+        logit_binomial(
+            "events",
+            data["count"],
+            logit,
+            data["log_coefficient"],
+            observed=data["positives"],
+            dims=("group", "cell"),
+        )
+        return pm.math.sigmoid(logit)
+
+    def direct_draws(self, draws: int, rng: np.random.Generator) -> DirectDraws:
+        """Importance sampling at each of a few values of pooling, weighted by its prior."""
+        nodes = np.exp(self.pooling.mu + self.pooling.sigma * _POOLING_NODES)
+        log_prior = -(_POOLING_NODES**2) / 2
+        log_prior -= logsumexp(log_prior)
+        weighted = [self._weighted(node, draws, rng) for node in nodes]
+        log_weights = np.concatenate(
+            [log + weights for log, (_, _, weights) in zip(log_prior, weighted, strict=True)]
+        )
+        weights = np.exp(log_weights - log_weights.max())
+        weights /= weights.sum()
+        ladder = (np.arange(draws) + rng.random()) / draws
+        chosen = np.searchsorted(np.cumsum(weights), ladder).clip(0, len(weights) - 1)
+        chosen = rng.permutation(chosen)
+        return DirectDraws(
+            {
+                "common": np.concatenate([common for common, _, _ in weighted])[chosen],
+                "deviation": np.concatenate([own for _, own, _ in weighted])[chosen],
+                "pooling": np.repeat(nodes, draws)[chosen],
+            },
+            float(1 / (weights**2).sum()),
+            "importance sampling",
+            float(logsumexp(log_weights) - np.log(draws)),
+        )
+
+    def _weighted(
+        self, pooling: float, draws: int, rng: np.random.Generator
+    ) -> tuple[Floats, Floats, Floats]:
+        """Draws of the arrow Gaussian at one value of pooling, and their log weights."""
+        scale = self.scale(pooling)
+        gaussian = arrow_gaussian(self.regression, scale)
+        groups = len(self.problems)
+        z, own_z = rng.standard_normal((draws, BASIS)), rng.standard_normal((draws, groups, BASIS))
+        common = gaussian.centre + z @ gaussian.root.T
+        shift = np.einsum("gij,dj->dgi", gaussian.link, common - gaussian.centre)
+        own = gaussian.group_centre - shift + np.einsum("gij,dgj->dgi", gaussian.group_root, own_z)
+        log_prior = -(common**2).sum(-1) / 2 - ((own / scale) ** 2).sum((-2, -1)) / 2
+        volume = np.log(np.diagonal(gaussian.root)).sum()
+        volume += np.log(np.diagonal(gaussian.group_root, axis1=-2, axis2=-1)).sum()
+        log_proposal = -(z**2).sum(-1) / 2 - (own_z**2).sum((-2, -1)) / 2 - volume
+        log_prior -= groups * np.log(scale).sum()
+        return common, own, self.regression.log_likelihood(common, own) + log_prior - log_proposal
+
+    def cell_rates(self, draws: Draws, group: int) -> Floats:
+        """Curve of one group at its cells' mean scores, (..., cell)."""
+        return self.curve(draws, group, self.problems[group].cells.mean_score)
+
+    def curve(self, draws: Draws, group: int, score: Floats) -> Floats:
+        """Curve of one group at any score, (..., point)."""
+        coef = (draws["common"] + draws["deviation"][..., group, :])[..., : self.basis.size]
+        return np.asarray(expit(self.basis.offset(score) + coef @ self.basis.design(score).T))
+
+    def prior_draws(self, draws: int, rng: np.random.Generator) -> Draws:
+        """Coefficients before the data, (draw, ...)."""
+        pooling = rng.lognormal(self.pooling.mu, self.pooling.sigma, draws)
+        scale = np.stack([self.scale(value) for value in pooling])
+        return {
+            "pooling": pooling,
+            "common": rng.standard_normal((draws, BASIS)),
+            "deviation": scale[:, None, :]
+            * rng.standard_normal((draws, len(self.problems), BASIS)),
+        }
+
+    def log_prior(self, draws: Draws) -> dict[str, Floats]:
+        """Log densities of pooling and of the common coefficients."""
+        standard = (np.log(draws["pooling"]) - self.pooling.mu) / self.pooling.sigma
+        constant = np.log(self.pooling.sigma) + np.log(2 * np.pi) / 2
+        return {
+            "pooling": -(standard**2) / 2 - constant - np.log(draws["pooling"]),
+            "common": -(draws["common"] ** 2 + np.log(2 * np.pi)) / 2,
+        }
+
+
+_DIMS: dict[str, str | tuple[str, ...] | None] = {
+    "offset": ("group", "cell"),
+    "design": ("group", "cell", "basis"),
+    "count": ("group", "cell"),
+    "positives": ("group", "cell"),
+    "log_coefficient": ("group", "cell"),
+    "mu": None,
+    "sigma": None,
+    "centre": "basis",
+    "root": ("basis", "basis_"),
+    "group_centre": ("group", "basis"),
+    "group_root": ("group", "basis", "basis_"),
+    "link": ("group", "basis", "basis_"),
+}

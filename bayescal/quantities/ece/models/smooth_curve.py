@@ -1,0 +1,148 @@
+"""Default prior of label rates: a smooth calibration curve over fine cells."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from bayescal.core.binomial import log_binomial_coefficient
+from bayescal.core.calibration_curve.problem import Problem, pad, padded_size
+from bayescal.core.calibration_curve.smooth_curve import CurveBasis, SmoothCurve, curve_basis
+from bayescal.core.quantity import DirectDraws
+from bayescal.inference.gaussian import BinomialRegression, variational_gaussian
+from bayescal.inference.importance import importance_sample
+from bayescal.quantities.ece.models.base import Draws, Floats
+
+CELLS = 128
+BASIS = 32
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Curve:
+    """A problem under `SmoothCurve`; made by `Curve.of`."""
+
+    problem: Problem
+    basis: CurveBasis
+    regression: BinomialRegression
+
+    @classmethod
+    def of(cls, problem: Problem, prior: SmoothCurve) -> Curve:
+        """Find the basis for the cells."""
+        cells = problem.cells
+        basis = curve_basis(cells.mean_score, cells.count, prior, BASIS)
+        offset, design = basis.offset(cells.mean_score), basis.design(cells.mean_score)
+        return cls(problem, basis, BinomialRegression(offset, design, cells.count, cells.positives))
+
+    @property
+    def compile_key(self) -> tuple[Any, ...]:
+        """Number of cells, padded."""
+        return ("curve", padded_size(self.problem.cells.n_bins, CELLS))
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """Free variables of the model."""
+        return ("coef",)
+
+    @property
+    def target_accept(self) -> float:
+        """NUTS's own default."""
+        return 0.8
+
+    @property
+    def max_depth(self) -> int:
+        """Two: three leapfrog steps turn a standard normal by a right angle, to a fresh draw.
+
+        The whitened posterior is close to one. Longer trajectories come out on the other side:
+        signs alternate but sizes persist, which R-hat of the folded draws sees.
+        """
+        return 2
+
+    def inputs(self) -> dict[str, NDArray[Any]]:
+        """Counts, offset and design, and the Gaussian that whitens the coefficients."""
+        _, cells = self.compile_key
+        regression, size = self.regression, self.basis.size
+        gaussian = variational_gaussian(regression)
+        root = np.eye(BASIS)
+        root[:size, :size] = gaussian.root
+        return {
+            "offset": pad(regression.offset, cells),
+            "design": pad(regression.design, cells, BASIS),
+            "count": pad(regression.count, cells),
+            "positives": pad(regression.positives, cells),
+            "log_coefficient": pad(
+                log_binomial_coefficient(regression.count, regression.positives), cells
+            ),
+            "centre": pad(gaussian.mean, BASIS),
+            "root": root,
+        }
+
+    def add_to_model(self) -> Any:
+        """``positives ~ Binomial(count, sigmoid(offset + design @ coef))``."""
+        import pymc as pm
+
+        from bayescal.inference.logit_binomial import logit_binomial
+        from bayescal.inference.whitening import whitened_normal
+
+        data = {
+            name: pm.Data(name, values, dims=_DIMS[name]) for name, values in self.inputs().items()
+        }
+        coef = whitened_normal("coef", data["centre"], data["root"], dims="basis")
+        logit = data["offset"] + (data["design"] * coef).sum(axis=-1)
+        logit_binomial(
+            "events",
+            data["count"],
+            logit,
+            data["log_coefficient"],
+            observed=data["positives"],
+            dims="cell",
+        )
+        return pm.math.sigmoid(logit)
+
+    def prior_rates(self, draws: int, rng: np.random.Generator) -> Floats:
+        """Curves of standard normal coefficients."""
+        coef = rng.standard_normal((draws, self.basis.size))
+        return np.asarray(expit(self.regression.logit(coef)))
+
+    def direct_draws(self, draws: int, rng: np.random.Generator) -> DirectDraws:
+        """Importance sampling from the variational Gaussian."""
+        weighted = importance_sample(
+            self.regression, variational_gaussian(self.regression), 2 * draws, rng
+        )
+        coef = pad(weighted.resample(draws, rng), draws, BASIS)
+        # Coefficients that the basis does not use keep their prior, as under NUTS.
+        coef[:, self.basis.size :] = rng.standard_normal((draws, BASIS - self.basis.size))
+        return DirectDraws(
+            {"coef": coef}, weighted.ess, "importance sampling", weighted.log_evidence
+        )
+
+    def cell_rates(self, draws: Draws, rng: np.random.Generator) -> Floats:
+        """Curve at the cells' mean scores."""
+        return np.asarray(expit(self.regression.logit(self._used(draws))))
+
+    def curve(self, draws: Draws, rates: Floats, score: Floats) -> Floats:
+        """Curve at any score."""
+        return np.asarray(
+            expit(self.basis.offset(score) + self._used(draws) @ self.basis.design(score).T)
+        )
+
+    def log_prior(self, draws: Draws) -> dict[str, Floats]:
+        """Standard normal density of each coefficient."""
+        return {"coef": -(draws["coef"] ** 2 + np.log(2 * np.pi)) / 2}
+
+    def _used(self, draws: Draws) -> Floats:
+        return draws["coef"][..., : self.basis.size]
+
+
+_DIMS = {
+    "offset": "cell",
+    "design": ("cell", "basis"),
+    "count": "cell",
+    "positives": "cell",
+    "log_coefficient": "cell",
+    "centre": "basis",
+    "root": ("basis", "basis_"),
+}

@@ -1,0 +1,274 @@
+"""From positive and unlabelled scores to counts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescal.core.bins.bin_counts import BinCounts
+from bayescal.core.bins.binning import Binning, count_into, fine_counts
+from bayescal.core.bins.edges import strategy_name
+from bayescal.core.calibration_curve.problem import Problem
+from bayescal.core.calibration_curve.smooth_curve import SmoothCurve
+from bayescal.core.checks import check_known, check_same_length
+from bayescal.core.errors import InputError
+from bayescal.core.intake import Column, probabilities
+from bayescal.core.scores import Task
+from bayescal.quantities.pu_ece.priors import Priors
+
+type Floats = NDArray[np.floating]
+
+
+@dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
+class PUScores:
+    """Scores of rows known to be positive and of rows whose label is not known.
+
+    Parameters
+    ----------
+    positive : array-like or Series of shape (positive,), in [0, 1]
+        Scores of a random sample of positives.
+    unlabeled : array-like or Series of shape (unlabeled,), in [0, 1]
+        Scores of a random sample of the population, positives and negatives.
+    classifier : str, default "classifier"
+        Name of the classifier.
+
+    Attributes
+    ----------
+    positive, unlabeled : tuple of ndarray
+        Scores of each classifier; float32 stays float32.
+    classifiers : tuple of str
+        Names of the classifiers.
+
+    Raises
+    ------
+    InputError
+        If one of the samples is empty, or a score is no probability.
+
+    Notes
+    -----
+    The positives are taken to be selected completely at random (SCAR): their scores are distributed
+    like those of the positives among the unlabelled rows. The two samples are drawn separately
+    (case-control); the positives are not rows of the unlabelled sample. Arrays are looked at, not
+    copied: do not change them afterwards.
+
+    References
+    ----------
+    .. [1] C. Elkan and K. Noto, "Learning Classifiers from Only Positive and Unlabeled Data", KDD
+       2008. https://doi.org/10.1145/1401890.1401920
+
+    Examples
+    --------
+    >>> from bayescal.quantities.pu_ece.data import PUScores
+    >>> PUScores(positive=[0.7, 0.9], unlabeled=[0.1, 0.4, 0.8], classifier="vit")
+    <PUScores: classifiers 'vit'; n_positive 2, n_unlabeled 3>
+    """
+
+    positive: tuple[Floats, ...]
+    unlabeled: tuple[Floats, ...]
+    classifiers: tuple[str, ...]
+
+    def __init__(self, *, positive: Any, unlabeled: Any, classifier: str = "classifier") -> None:
+        _fill(self, {str(classifier): (positive, unlabeled)}, "")
+
+    @classmethod
+    def stack(cls, scores: Mapping[str, tuple[Any, Any]]) -> PUScores:
+        """Put several classifiers' scores of the same rows together.
+
+        Parameters
+        ----------
+        scores : mapping of str to (positive, unlabeled)
+            Both samples' scores by name of the classifier, each as for `PUScores`.
+
+        Returns
+        -------
+        PUScores
+            With one entry of ``classifier`` each, in the order given.
+
+        Raises
+        ------
+        InputError
+            If there is no classifier, or they score different numbers of rows.
+
+        Examples
+        --------
+        >>> from bayescal.quantities.pu_ece.data import PUScores
+        >>> PUScores.stack({"vit": ([0.7], [0.1, 0.4]), "gbm": ([0.8], [0.2, 0.3])}).n_classifiers
+        2
+        """
+        if not scores:
+            raise InputError(
+                "there must be at least one classifier; got none. "
+                "Pass {name: (positive, unlabeled)}."
+            )
+        found = cls.__new__(cls)
+        _fill(found, {str(name): pair for name, pair in scores.items()}, " of {!r}")
+        return found
+
+    @property
+    def n_positive(self) -> int:
+        """Number of positives."""
+        return len(self.positive[0])
+
+    @property
+    def n_unlabeled(self) -> int:
+        """Number of unlabelled rows."""
+        return len(self.unlabeled[0])
+
+    @property
+    def n_classifiers(self) -> int:
+        """Number of classifiers."""
+        return len(self.classifiers)
+
+    def select(self, classifier: str) -> PUScores:
+        """Take one classifier.
+
+        Parameters
+        ----------
+        classifier : str
+            Its name.
+
+        Returns
+        -------
+        PUScores
+            That classifier alone.
+
+        Raises
+        ------
+        InputError
+            If there is none of that name.
+
+        Examples
+        --------
+        >>> from bayescal.quantities.pu_ece.data import PUScores
+        >>> both = PUScores.stack({"vit": ([0.7], [0.1, 0.4]), "gbm": ([0.8], [0.2, 0.3])})
+        >>> both.select("gbm").classifiers
+        ('gbm',)
+        """
+        check_known(classifier, self.classifiers, "classifier", "the scores")
+        place = self.classifiers.index(classifier)
+        return PUScores(
+            positive=self.positive[place], unlabeled=self.unlabeled[place], classifier=classifier
+        )
+
+    def __repr__(self) -> str:
+        """Name the classifiers and count the rows."""
+        names = ", ".join(map(repr, self.classifiers))
+        return (
+            f"<PUScores: classifiers {names}; n_positive {self.n_positive}, "
+            f"n_unlabeled {self.n_unlabeled}>"
+        )
+
+
+def _fill(found: PUScores, scores: Mapping[str, tuple[Any, Any]], whose: str) -> None:
+    """Check and set the fields; `whose` names the classifier in a message."""
+    samples: dict[str, list[Floats]] = {"positive": [], "unlabeled": []}
+    for name, pair in scores.items():
+        for (sample, arrays), values in zip(samples.items(), pair, strict=True):
+            called = sample + whose.format(name)
+            array = _binary(probabilities(Column(called, values)), called)
+            if arrays:
+                first = sample + whose.format(next(iter(scores)))
+                check_same_length(len(array), called, len(arrays[0]), first)
+            arrays.append(array)
+    for sample, arrays in samples.items():
+        object.__setattr__(found, sample, tuple(arrays))
+    object.__setattr__(found, "classifiers", tuple(scores))
+
+
+def _binary(values: Floats, name: str) -> Floats:
+    if values.ndim != 1:
+        raise InputError(
+            f"{name} must hold one score a row; got shape {values.shape}. "
+            "Pass the probability of the positive class."
+        )
+    read_only = values.view()
+    read_only.flags.writeable = False
+    return read_only
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PUProblem:
+    """Unlabelled rows by cell and bin, and the positives in the same cells; made by `PUProblem.of`.
+
+    Attributes
+    ----------
+    unlabeled : Problem
+        Cells and bins of the unlabelled scores; their events are unknown and counted as 0.
+    positive : ndarray of shape (cell,), int64
+        Positives in each cell.
+    total : ndarray of shape (cell,), int64
+        Rows of each cell, positive and unlabelled.
+    n_positive : int
+        Number of positives that were sampled.
+    """
+
+    unlabeled: Problem
+    positive: NDArray[np.int64]
+    total: NDArray[np.int64]
+    n_positive: int
+
+    @classmethod
+    def of(cls, unlabeled: Problem, positive: NDArray[np.int64]) -> PUProblem:
+        """Join the counts of both samples."""
+        total = positive + unlabeled.cells.count
+        return cls(unlabeled, positive, total, int(positive.sum()))
+
+    def relabelled(self, positive: NDArray[np.int64]) -> PUProblem:
+        """Say which of the rows are positives anew, given what the model is conditional on."""
+        return replace(self, positive=positive)
+
+    @property
+    def cells(self) -> BinCounts:
+        """Cells of the unlabelled scores."""
+        return self.unlabeled.cells
+
+    @property
+    def n_unlabeled(self) -> int:
+        """Number of unlabelled rows."""
+        return self.cells.n
+
+    @property
+    def weight(self) -> NDArray[np.float64]:
+        """Share of the unlabelled rows in each cell."""
+        return self.cells.count / self.n_unlabeled
+
+    def positive_in_bins(self) -> NDArray[np.int64]:
+        """Positives in each bin, (bin,)."""
+        return np.asarray(self.positive @ self.unlabeled.membership()).astype(np.int64)
+
+
+CELLS = 100
+
+
+def problems(data: PUScores, priors: Priors, binning: Binning) -> list[PUProblem]:
+    """Count each classifier's scores; a curve needs cells finer than the bins."""
+    fine = isinstance(priors.label_rate, SmoothCurve)
+    return [
+        _problem(name, positive, unlabeled, fine, binning)
+        for name, positive, unlabeled in zip(
+            data.classifiers, data.positive, data.unlabeled, strict=True
+        )
+    ]
+
+
+def _problem(
+    name: str,
+    positive: NDArray[np.floating],
+    unlabeled: NDArray[np.floating],
+    fine: bool,
+    binning: Binning,
+) -> PUProblem:
+    task = Task({"classifier": name}, unlabeled, np.zeros(len(unlabeled), np.uint8))
+    if fine:
+        edges = binning.edges(unlabeled)
+        cells = fine_counts(task, edges, CELLS, binning.closed)
+        bins = cells.merge(edges, strategy_name(binning.strategy))
+    else:
+        cells = bins = binning.count(unlabeled, task.event)
+    events = np.zeros(len(positive), np.uint8)
+    found = count_into(positive, events, cells.edges, binning.closed)
+    return PUProblem.of(Problem(task.coords, cells, bins), found.count)

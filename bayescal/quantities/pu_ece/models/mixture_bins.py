@@ -1,0 +1,186 @@
+"""The paper's bins as a model: positives and negatives, whose mixture the unlabelled are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln, xlogy
+
+from bayescal.core.bins.bin_counts import BinCounts
+from bayescal.quantities.pu_ece.data import PUProblem
+from bayescal.quantities.pu_ece.models.base import Draws, Floats
+from bayescal.quantities.pu_ece.models.prior_map import PriorMap, logit_in_graph
+from bayescal.quantities.pu_ece.priors import ClassPrior, IndependentBins, MixtureBins
+
+_LOG_ROOT = np.log(2 * np.pi) / 2
+_VARIABLES = ("positive_mass", "negative_mass", "class_prior_normal")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bins:
+    """A problem under `MixtureBins` or `IndependentBins`; its cells are the bins.
+
+    Both are models of r, the positives' bins, and t, the negatives'. In them independence of r and
+    q is a density: the prior of q at ``q = pi r + (1 - pi) t``, times ``(1 - pi)**(bins - 1)``, by
+    which t stretches into q.
+
+    Attributes
+    ----------
+    problem : PUProblem
+        Counts.
+    prior : PriorMap
+        Class prior.
+    negative : float
+        Dirichlet concentration of t.
+    unlabeled : float
+        Dirichlet concentration of q, less 1.
+    stretch : float
+        Power of ``1 - pi``.
+    positive : float
+        Dirichlet concentration of r.
+    """
+
+    problem: PUProblem
+    prior: PriorMap
+    positive: float
+    negative: float
+    unlabeled: float
+    stretch: float
+
+    @classmethod
+    def of(
+        cls, problem: PUProblem, prior: MixtureBins | IndependentBins, class_prior: ClassPrior
+    ) -> Bins:
+        """Put the prior into numbers."""
+        found, many = PriorMap.of(class_prior), problem.cells.n_bins - 1
+        if isinstance(prior, MixtureBins):
+            return cls(problem, found, prior.concentration, prior.concentration, 0.0, 0.0)
+        return cls(problem, found, prior.concentration, 1.0, prior.concentration - 1, float(many))
+
+    @property
+    def compile_key(self) -> tuple[Any, ...]:
+        """Number of bins."""
+        return ("bins", self.problem.cells.n_bins)
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """Free variables of the model."""
+        return _VARIABLES
+
+    @property
+    def target_accept(self) -> float:
+        """Above NUTS's own default: bins without positives or negatives make corners."""
+        return 0.95
+
+    @property
+    def max_depth(self) -> int:
+        """NUTS's own default."""
+        return 10
+
+    def inputs(self) -> dict[str, NDArray[Any]]:
+        """Counts, the class prior and the numbers of the prior."""
+        bins = self.compile_key[-1]
+        return {
+            "positive": self.problem.positive,
+            "unlabeled": self.problem.cells.count,
+            "n_positive": np.asarray(self.problem.n_positive),
+            "n_unlabeled": np.asarray(self.problem.n_unlabeled),
+            "prior_logit": self.prior.value,
+            "prior_slope": self.prior.slope,
+            "positive_concentration": np.full(bins, self.positive),
+            "negative_concentration": np.full(bins, self.negative),
+            "unlabeled_power": np.asarray(self.unlabeled),
+            "stretch": np.asarray(self.stretch),
+        }
+
+    def add_to_model(self) -> tuple[Any, Any]:
+        """``unlabeled ~ Multinomial(pi r + (1 - pi) t)``, ``positive ~ Multinomial(r)``."""
+        import pymc as pm
+        import pytensor.tensor as pt
+
+        data = {
+            name: pm.Data(name, values, dims=_DIMS.get(name))
+            for name, values in self.inputs().items()
+        }
+        r = pm.Dirichlet("positive_mass", data["positive_concentration"], dims="cell")
+        t = pm.Dirichlet("negative_mass", data["negative_concentration"], dims="cell")
+        normal = pm.Normal("class_prior_normal")
+        logit = logit_in_graph(normal, data["prior_logit"], data["prior_slope"])
+        class_prior = pm.Deterministic("class_prior", pm.math.sigmoid(logit))
+        q = class_prior * r + (1 - class_prior) * t
+        kept = data["stretch"] * pt.log1p(-class_prior)
+        pm.Potential("constraint", kept + data["unlabeled_power"] * pt.log(q).sum())
+        pm.Multinomial("events", data["n_positive"], r, observed=data["positive"], dims="cell")
+        pm.Multinomial("rows", data["n_unlabeled"], q, observed=data["unlabeled"], dims="cell")
+        return class_prior * r / q, q
+
+    def direct_draws(self, draws: int, rng: np.random.Generator) -> None:
+        """None: these posteriors have corners that no Gaussian fits."""
+        return
+
+    def log_calibrated(self) -> float:
+        """NaN: the bins' rates have no alternative."""
+        return float("nan")
+
+    def prior_draws(self, draws: int, rng: np.random.Generator) -> Draws:
+        """Dirichlet and normal draws; those of independent bins weighed by the constraint."""
+        bins, many = self.compile_key[-1], draws * (10 if self.stretch else 1)
+        r = rng.dirichlet(np.full(bins, self.positive), many)
+        t = rng.dirichlet(np.full(bins, self.negative), many)
+        normal = rng.standard_normal(many)
+        class_prior = self.prior(normal)[0][:, None]
+        q = class_prior * r + (1 - class_prior) * t
+        log_weight = self.stretch * np.log1p(-class_prior[:, 0])
+        log_weight += self.unlabeled * np.log(q).sum(axis=1)
+        weight = np.exp(log_weight - log_weight.max())
+        kept = rng.choice(many, draws, p=weight / weight.sum())
+        return dict(zip(_VARIABLES, (r[kept], t[kept], normal[kept]), strict=True))
+
+    def class_prior(self, draws: Draws) -> Floats:
+        """Class prior of its normal."""
+        return self.prior(draws["class_prior_normal"])[0]
+
+    def cell_rates(self, draws: Draws) -> Floats:
+        """``pi r / q``."""
+        share = self.class_prior(draws)[..., None] * draws["positive_mass"]
+        return np.asarray(share / self._mixture(draws))
+
+    def masses(self, draws: Draws, rng: np.random.Generator) -> Floats:
+        """The mixture q."""
+        return self._mixture(draws)
+
+    def curve(self, draws: Draws, score: Floats) -> Floats:
+        """Rate of the bin that holds the score."""
+        cells: BinCounts = self.problem.cells
+        return np.asarray(self.cell_rates(draws)[..., cells.find(score)])
+
+    def log_likelihood(self, draws: Draws) -> Floats:
+        """Each bin's terms of the two multinomials, without what the data alone set."""
+        positive, count = self.problem.positive, self.problem.cells.count
+        spent = gammaln(positive + 1.0) + gammaln(count + 1.0)
+        return np.asarray(
+            xlogy(positive, draws["positive_mass"]) + xlogy(count, self._mixture(draws)) - spent
+        )
+
+    def log_prior(self, draws: Draws) -> dict[str, Floats]:
+        """Density of the class prior, for one that is not known."""
+        if self.prior.known:
+            return {}
+        return {"class_prior": self.prior.log_density(draws["class_prior_normal"])}
+
+    def _mixture(self, draws: Draws) -> Floats:
+        class_prior = self.class_prior(draws)[..., None]
+        return class_prior * draws["positive_mass"] + (1 - class_prior) * draws["negative_mass"]
+
+
+_DIMS = {
+    "positive": "cell",
+    "unlabeled": "cell",
+    "positive_concentration": "cell",
+    "negative_concentration": "cell",
+    "prior_logit": "knot",
+    "prior_slope": "knot",
+}

@@ -1,0 +1,248 @@
+"""From draws to everything a result holds of one classifier, and simulated data for a check."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, logit
+
+from bayescal.core.bins.bin_counts import BinCounts
+from bayescal.core.bins.edges import STRATEGIES
+from bayescal.core.calibration_curve.error_draws import curve_scores, error_draws
+from bayescal.core.calibration_curve.problem import pad
+from bayescal.core.health import MIN_ESS
+from bayescal.core.quantity import CaseArrays, DirectDraws, bound_values, bound_words
+from bayescal.quantities.pu_ece.bounds import Bounds, bounds
+from bayescal.quantities.pu_ece.class_prior_curve import class_prior_curve
+from bayescal.quantities.pu_ece.data import PUProblem
+from bayescal.quantities.pu_ece.estimator import of_counts
+from bayescal.quantities.pu_ece.models.base import Draws, LabelModel, label_model
+from bayescal.quantities.pu_ece.models.smooth_curve import Curve
+from bayescal.quantities.pu_ece.priors import Priors
+from bayescal.quantities.pu_ece.scar_check import data_warnings
+
+if TYPE_CHECKING:
+    import pymc as pm
+
+type Floats = NDArray[np.float64]
+
+PRIOR_DRAWS = 1000
+_ERRORS = ("ece", "tce", "mce")
+
+
+# For the probability that a classifier is calibrated.
+EVIDENCE_DRAWS = 2000
+DIMS: Mapping[str, tuple[str, ...]] = {
+    "label_rate": ("bin",),
+    "exceeds_one": ("bin",),
+    "gap": ("bin",),
+    "confidence": ("bin",),
+    "bin_mass": ("bin",),
+    "positive_mass": ("bin",),
+    "negative_mass": ("bin",),
+    "count": ("bin",),
+    "positive_count": ("bin",),
+    "bin_edges": ("bin_edge",),
+    "calibration_curve": ("point",),
+    "curve_score": ("point",),
+    "coef": ("basis",),
+    "events": ("cell",),
+    "sensitivity/class_prior": ("class_prior_point",),
+    "sensitivity/ece": ("class_prior_point",),
+    "envelope_lower": ("class_prior_point",),
+    "envelope_upper": ("class_prior_point",),
+    "sensitivity/tce_lower": ("class_prior_point",),
+    "sensitivity/tce_mean": ("class_prior_point",),
+    "sensitivity/tce_upper": ("class_prior_point",),
+    "cell_count": ("cell",),
+    "cell_score": ("cell",),
+}
+MONITORED = ("ece", "tce", "mce", "label_rate", "class_prior")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PUCase:
+    """One problem under its priors; made by `PUCase.of`."""
+
+    problem: PUProblem
+    priors: Priors
+    model: LabelModel
+
+    @classmethod
+    def of(cls, problem: PUProblem, priors: Priors) -> PUCase:
+        """Join a problem and its priors."""
+        return cls(problem, priors, label_model(problem, priors))
+
+    @property
+    def coords(self) -> Mapping[str, str]:
+        """Where the case stands in a result."""
+        return self.problem.unlabeled.coords
+
+    @property
+    def axes(self) -> Mapping[str, tuple[str, ...]]:
+        """None: the case is one classifier's."""
+        return {}
+
+    @property
+    def dims(self) -> Mapping[str, tuple[str, ...]]:
+        """Dims of the variables."""
+        return DIMS
+
+    @property
+    def monitored(self) -> tuple[str, ...]:
+        """Variables that must have converged."""
+        return MONITORED
+
+    @property
+    def evidence_draws(self) -> int:
+        """Direct draws for the probability of calibration."""
+        return EVIDENCE_DRAWS
+
+    @property
+    def warnings(self) -> Sequence[str]:
+        """Doubts about the sampling of the positives, or about the class prior."""
+        return data_warnings(self.problem, self.priors)
+
+    def fingerprint(self) -> str:
+        """Hash of the counts, cells and bins."""
+        cells, bins = self.problem.cells, self.problem.unlabeled.bins
+        digest = hashlib.sha256(repr(sorted(self.coords.items())).encode())
+        for array in (
+            cells.edges,
+            cells.count,
+            self.problem.positive,
+            cells.mean_score,
+            bins.edges,
+        ):
+            digest.update(array.tobytes())
+        digest.update(f"{bins.strategy} {bins.closed}".encode())
+        return digest.hexdigest()
+
+    def build_model(self) -> pm.Model:
+        """Build the model, unsampled."""
+        from bayescal.quantities.pu_ece.model import model_of
+
+        return model_of(self.problem, self.model)
+
+    def arrays(
+        self, draws: Draws, direct: DirectDraws | None, rng: np.random.Generator
+    ) -> CaseArrays:
+        """Everything a result holds of this case, but for the sampler's own figures."""
+        problem, points = self.problem, curve_scores(self.problem.unlabeled)
+        posterior = self.quantities(draws, rng)
+        prior_draws = self.model.prior_draws(PRIOR_DRAWS, rng)
+        before = self.quantities({name: v[None] for name, v in prior_draws.items()}, rng)
+        p_calibrated = self.probability_calibrated(direct)
+        slab = 1 - np.nan_to_num(p_calibrated)
+        theory = _bounds(problem, self.priors)._asdict()
+        held = np.flatnonzero(problem.positive + problem.cells.count)
+        size = self.model.compile_key[-1]
+        log_likelihood = self.model.log_likelihood(draws)[..., held]
+        return CaseArrays(
+            coords=self.coords,
+            posterior={**posterior, "calibration_curve": self.model.curve(draws, points), **draws},
+            prior={name: before[name] for name in (*_ERRORS, "class_prior")},
+            log_likelihood={
+                "events": pad(log_likelihood, *log_likelihood.shape[:-1], size),
+            },
+            log_prior=self.model.log_prior(draws),
+            observed_data={"events": pad(problem.positive[held], size)},
+            constant_data={
+                "curve_score": points,
+                "cell_count": pad(problem.total[held], size),
+                "cell_score": pad(problem.cells.mean_score[held], size),
+            },
+            point_estimate=_estimate(problem, self.priors),
+            bounds=bound_values(theory),
+            bounds_attrs=bound_words(theory),
+            model_average={
+                "p_calibrated": p_calibrated,
+                **{f"{name}_mean": slab * posterior[name].mean() for name in _ERRORS},
+            },
+            diagnostics={"importance_ess": np.nan if direct is None else direct.ess},
+            warnings=_fit_warnings(direct),
+            sensitivity=class_prior_curve(problem, self.priors, rng),
+        )
+
+    def quantities(self, draws: Draws, rng: np.random.Generator) -> dict[str, Floats]:
+        """Calibration errors, label rates, gaps and class prior of every draw."""
+        rates = self.model.cell_rates(draws)
+        found = error_draws(self.problem.unlabeled, rates, self.model.masses(draws, rng))
+        return {**found, "class_prior": self.model.class_prior(draws)}
+
+    def probability_calibrated(self, direct: DirectDraws | None) -> float:
+        """Weigh a calibrated classifier against the curve."""
+        prior = self.priors.calibrated
+        if direct is None or prior == 0:
+            return float("nan")
+        return float(expit(self.model.log_calibrated() - direct.log_evidence + logit(prior)))
+
+    def simulate(self, rng: np.random.Generator) -> tuple[PUCase, dict[str, Floats]]:
+        """Draw parameters from the prior and counts from the model.
+
+        Notes
+        -----
+        The curve's model is conditional on the rows of each cell, positive and unlabelled, and on
+        the shares of the unlabelled rows, which the data fix: positives are drawn given both. Under
+        bins both samples are drawn.
+        """
+        draws = {name: v[None] for name, v in self.model.prior_draws(1, rng).items()}
+        values = {name: v[0, 0] for name, v in self.quantities(draws, rng).items()}
+        if isinstance(self.model, Curve):
+            at = self.model.logit_positive(draws)[0, 0]
+            positive = rng.binomial(self.problem.total, expit(at))
+            return PUCase.of(self.problem.relabelled(positive), self.priors), values
+        cells = self.problem.cells
+        r, q = draws["positive_mass"][0, 0], self.model.masses(draws, rng)[0, 0]
+        unlabeled = _counted(cells, rng.multinomial(cells.n, q / q.sum()))
+        problem = replace(self.problem.unlabeled, cells=unlabeled, bins=unlabeled)
+        positive = rng.multinomial(self.problem.n_positive, r / r.sum())
+        return PUCase.of(PUProblem.of(problem, positive), self.priors), values
+
+
+def _counted(cells: BinCounts, count: NDArray[np.int64]) -> BinCounts:
+    return replace(cells, count=count, positives=np.zeros_like(count))
+
+
+def _fit_warnings(direct: DirectDraws | None) -> list[str]:
+    """What a reader must know of the fit beside its convergence, in sentences."""
+    if direct is None or direct.ess >= MIN_ESS:
+        return []
+    return [
+        f"the probability of calibration rests on {direct.ess:.0f} effective draws (fewer than "
+        f"{MIN_ESS}). Do not rely on it or on the lower ends."
+    ]
+
+
+def _estimate(problem: PUProblem, priors: Priors) -> dict[str, Any]:
+    """Estimate at the mean of the class prior."""
+    bins = problem.unlabeled.bins
+    found = of_counts(
+        bins.count,
+        problem.positive_in_bins(),
+        bins.mean_score,
+        bins.edges,
+        priors.class_prior_mean,
+    )
+    return {
+        **found._asdict(),
+        "n": problem.n_positive + problem.n_unlabeled,
+        "class_prior": priors.class_prior_mean,
+    }
+
+
+def _bounds(problem: PUProblem, priors: Priors) -> Bounds:
+    """Bounds for bins as they were chosen: those of equal mass follow the scores."""
+    bins = problem.unlabeled.bins
+    return bounds(
+        problem.n_positive,
+        problem.n_unlabeled,
+        priors.class_prior_mean,
+        bins.n_bins,
+        bins.strategy if bins.strategy in STRATEGIES else bins.edges,
+    )

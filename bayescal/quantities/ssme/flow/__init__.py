@@ -1,0 +1,1 @@
+"""SSME-NF: normalizing flows."""

@@ -1,0 +1,120 @@
+"""SSME-NF: metrics under labels that a flow with a mixture of normals finds likely."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bayescal.core.scores import Scores
+from bayescal.quantities.ssme.baselines.ensemble import mean_score
+from bayescal.quantities.ssme.data import Panel, panel_of
+from bayescal.quantities.ssme.estimator import check_prior
+from bayescal.quantities.ssme.flow.normalizing_flow import FlowSettings, latent_points
+from bayescal.quantities.ssme.kde.alr import alr
+from bayescal.quantities.ssme.metrics.label_draws import expected_metrics
+from bayescal.quantities.ssme.models.latent_mixture import fit_normals
+
+type Floats = NDArray[np.float64]
+
+
+class FlowEstimate(NamedTuple):
+    """Estimated metrics of each classifier, and the fit that they come from.
+
+    Parameters
+    ----------
+    accuracy, ece, auc, auprc, mce, log_loss, brier : ndarray of shape (classifier,)
+        As in `Metrics`.
+    prob_label : ndarray of shape (obs, class)
+        Probability of each label of each row; known labels are certain.
+    class_prior : ndarray of shape (class,)
+        Class prior, learned or given.
+    n_iter : int
+        Epochs of EM.
+    converged : bool
+        Whether EM stopped because nothing changed any more.
+    """
+
+    accuracy: Floats
+    ece: Floats
+    auc: Floats
+    auprc: Floats
+    mce: Floats
+    log_loss: Floats
+    brier: Floats
+    prob_label: Floats
+    class_prior: Floats
+    n_iter: int
+    converged: bool
+
+
+def estimate_flow(
+    scores: Scores | Panel,
+    *,
+    settings: FlowSettings | None = None,
+    class_prior: ArrayLike | None = None,
+    n_draws: int | None = 500,
+    ece: str | None = None,
+    seed: int = 0,
+) -> FlowEstimate:
+    """Estimate every classifier's metrics by SSME-NF.
+
+    Parameters
+    ----------
+    scores : Scores or Panel
+        Scores of several classifiers or classes, some or all labels missing.
+    settings : FlowSettings, optional
+        Size of the flow and its training; by default 10 couplings of 3 layers of 128 units.
+    class_prior : array-like of shape (class,), optional
+        Probability of each class, if known; otherwise it is learned.
+    n_draws : int or None, default 500
+        Number of label draws that metrics are averaged over; None for the metrics under the label
+        probabilities themselves.
+    ece : {"equal-mass", "equal-width", "top-label"}, optional
+        Convention of the calibration errors; see `metrics`.
+    seed : int, default 0
+        Same seed, same estimate (on one machine).
+
+    Returns
+    -------
+    FlowEstimate
+        Metrics first, then the fit.
+
+    Raises
+    ------
+    InputError
+        If the extra ``flow`` is not installed, there is but one binary classifier, or an option is
+        out of range.
+
+    Notes
+    -----
+    The flow is trained on the mean score as label probability, known labels in place; then EM fits
+    a normal to each class where the flow takes the rows. Computations of the flow are in single
+    precision on the CPU.
+
+    References
+    ----------
+    .. [1] D. Shanmugam, S. Sadhuka, M. Raghavan, J. Guttag, B. Berger and E. Pierson, "Evaluating
+       multiple models using labeled and unlabeled data", 2025, section 4.
+       https://arxiv.org/abs/2501.11866
+
+    Examples
+    --------
+    >>> import bayescal as bc
+    >>> from bayescal.quantities.ssme.flow.estimator import estimate_flow
+    >>> scores = bc.Scores(y_true=[0, None], y_prob=[0.1, 0.8])
+    >>> estimate_flow(scores)
+    Traceback (most recent call last):
+    ...
+    bayescal.core.errors.InputError: a flow of coupling layers needs at least two coordinates; \
+got one. Pass several classifiers or classes, or use SSME-KDE.
+    """
+    panel = scores if isinstance(scores, Panel) else panel_of(scores)
+    prior = None if class_prior is None else check_prior(class_prior, panel.n_classes)
+    start = mean_score(panel)
+    points = latent_points(alr(panel.probs), start, settings or FlowSettings(), seed)
+    known = np.eye(panel.n_classes)[panel.y[panel.labeled]]
+    fit = fit_normals(points, start, known, panel.labeled, prior)
+    rng = np.random.default_rng(seed)
+    return FlowEstimate(*expected_metrics(panel, fit.prob_label, n_draws, rng, ece=ece), *fit)

@@ -1,0 +1,1 @@
+"""SSME-KDE: kernel density estimates and EM."""

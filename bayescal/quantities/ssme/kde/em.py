@@ -1,0 +1,95 @@
+"""EM for a mixture of kernel densities, one a class, in which some labels are known."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import softmax
+
+from bayescal.quantities.ssme.kde.kernels import Kernel
+from bayescal.quantities.ssme.kde.settings import Variant
+from bayescal.quantities.ssme.metrics.label_draws import draw_labels
+
+type Floats = NDArray[np.float64]
+
+
+class Fit(NamedTuple):
+    """What EM ends with.
+
+    Parameters
+    ----------
+    prob_label : ndarray of shape (obs, class)
+        Probability of each label of each row; of a labeled row its label.
+    class_prior : ndarray of shape (class,)
+        Class prior of the last epoch.
+    n_iter : int
+        Epochs done.
+    converged : bool
+        Whether the last epoch changed no probability by more than the tolerance.
+    """
+
+    prob_label: Floats
+    class_prior: Floats
+    n_iter: int
+    converged: bool
+
+
+def fit_mixture(
+    kernel: Kernel,
+    start: Floats,
+    known: Floats,
+    labeled: NDArray[np.bool_],
+    variant: Variant,
+    class_prior: Floats | None,
+    rng: np.random.Generator,
+) -> Fit:
+    """Alternate between class densities and label probabilities.
+
+    Notes
+    -----
+    With weights ``w_jk = lambda_j q_jk``, lambda that of the variant for labeled rows and 1 else,
+    f_k(s) = sum_j w_jk N(s; s_j, h_k^2 I) / sum_j w_jk, q_ik is proportional to pi_k f_k(s_i), and
+    pi_k = mean_i q_ik. With one bandwidth for all classes and lambda = 1, pi_k and sum_j w_jk
+    cancel: an epoch sets q to the rows of K q, each divided by its sum, and puts the known labels
+    back. That is label propagation with clamped labels [1]_, which knows neither prior nor
+    density. An unlabeled row that no class's density reaches keeps its probabilities.
+
+    References
+    ----------
+    .. [1] X. Zhu and Z. Ghahramani, "Learning from labeled and unlabeled data with label
+       propagation", Carnegie Mellon University, CMU-CALD-02-107, 2002, section 2.
+    """
+    q = start.copy()
+    q[labeled] = known
+    row_weight = np.where(labeled, variant.labeled_weight, 1.0)[:, np.newaxis]
+    in_densities = q
+    prior = q.mean(axis=0) if class_prior is None else class_prior
+    for epoch in range(1, variant.max_epochs + 1):
+        # The first epoch's prior is that of the labels started from, whichever way it is updated.
+        if class_prior is None and epoch > 1:
+            drawn = variant.prior_update == "drawn"
+            prior = (draw_labels(q, 1, rng)[0] if drawn else q).mean(axis=0)
+        raw = _expect(kernel, in_densities * row_weight, prior, q)
+        updated = raw.copy()
+        updated[labeled] = known
+        change = float(np.abs(updated - q).max())
+        q = updated
+        in_densities = q if variant.clamp_densities else raw
+        if change <= variant.tolerance:
+            return Fit(q, prior, epoch, True)
+    return Fit(q, prior, variant.max_epochs, False)
+
+
+def _expect(kernel: Kernel, weight: Floats, prior: Floats, previous: Floats) -> Floats:
+    """Label probabilities from densities and prior."""
+    total = weight.sum(axis=0)
+    mass = total - weight if kernel.leave_one_out else total[np.newaxis]
+    with np.errstate(divide="ignore"):
+        # Without mass the sum of kernels is 0 as well, and stays so.
+        logs = kernel.log_sums(weight) - np.log(np.where(mass > 0, mass, 1.0)) + np.log(prior)
+    reached = np.isfinite(logs).any(axis=1)
+    found = previous.copy()
+    found[reached] = softmax(logs[reached], axis=1)
+    return found

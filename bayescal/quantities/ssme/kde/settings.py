@@ -1,0 +1,114 @@
+"""Which mixture of kernel densities is fitted, and how: the choices of SSME-KDE by name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bayescal.core.checks import check_choice, listing
+from bayescal.core.errors import InputError
+from bayescal.quantities.ssme.kde.bandwidth import RULES
+
+SHARINGS = ("all", "class")
+STARTS = ("draw", "mean")
+PRIOR_UPDATES = ("expected", "drawn")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Variant:
+    """Choices of a fit of SSME-KDE.
+
+    Parameters
+    ----------
+    bandwidth : {"isj", "normal-reference"} or float, default "isj"
+        Rule for the bandwidth (the least over coordinates), or the bandwidth itself.
+    bandwidth_scale : float, default 1
+        What the bandwidth is multiplied by.
+    sharing : {"all", "class"}, default "all"
+        One bandwidth from all rows for all classes, or one a class, from the rows whose label,
+        known or drawn from the mean score, is that class.
+    leave_one_out : bool, default False
+        Whether a row is left out of the densities at its own place. With narrow kernels a row that
+        is not left out mostly sees itself.
+    labeled_weight : float, default 1
+        Weight of a labeled row in the densities, against 1 of an unlabeled row.
+    start : {"draw", "mean"}, default "draw"
+        Labels of unlabeled rows to start from: drawn from the mean score, or the mean score itself
+        as their probability.
+    prior_update : {"expected", "drawn"}, default "expected"
+        A class prior to be learned is the mean label probability, or the share of labels drawn
+        anew in each epoch (stochastic EM).
+    clamp_densities : bool, default True
+        Whether labeled rows enter the densities with their label; else with its probability.
+    max_epochs : int, default 50
+        Most epochs of EM.
+    tolerance : float, default 1e-4
+        EM has converged once no label probability changes by more; 0 runs all epochs.
+
+    Raises
+    ------
+    InputError
+        If a choice is none of those listed, or a number is out of range.
+
+    Examples
+    --------
+    >>> from bayescal.quantities.ssme.kde.settings import Variant
+    >>> Variant(sharing="class").sharing
+    'class'
+    """
+
+    bandwidth: str | float = "isj"
+    bandwidth_scale: float = 1.0
+    sharing: str = "all"
+    leave_one_out: bool = False
+    labeled_weight: float = 1.0
+    start: str = "draw"
+    prior_update: str = "expected"
+    clamp_densities: bool = True
+    max_epochs: int = 50
+    tolerance: float = 1e-4
+
+    def __post_init__(self) -> None:
+        if isinstance(self.bandwidth, str):
+            check_choice(self.bandwidth, tuple(RULES), "bandwidth")
+        else:
+            _check_positive(self.bandwidth, "bandwidth")
+        check_choice(self.sharing, SHARINGS, "sharing")
+        check_choice(self.start, STARTS, "start")
+        check_choice(self.prior_update, PRIOR_UPDATES, "prior_update")
+        _check_positive(self.bandwidth_scale, "bandwidth_scale")
+        _check_positive(self.labeled_weight, "labeled_weight")
+        if self.max_epochs < 1:
+            raise InputError(f"max_epochs must be at least 1; got {self.max_epochs}. Pass 50, say.")
+        if not self.tolerance >= 0:
+            raise InputError(f"tolerance must be at least 0; got {self.tolerance}. Pass 1e-4, say.")
+
+
+def _check_positive(value: float, name: str) -> None:
+    if not (np.isfinite(value) and value > 0):
+        raise InputError(f"{name} must be a number above 0; got {value!r}. Pass 1, say.")
+
+
+PAPER = Variant()
+RELEASE = Variant(
+    bandwidth="normal-reference",
+    bandwidth_scale=0.25,
+    labeled_weight=10.0,
+    prior_update="drawn",
+    clamp_densities=False,
+    max_epochs=20,
+    tolerance=0.0,
+)
+VARIANTS = {"paper": PAPER, "release": RELEASE}
+
+
+def variant_of(choice: str | Variant) -> Variant:
+    """Look a variant up by name."""
+    if isinstance(choice, Variant):
+        return choice
+    if choice not in VARIANTS:
+        raise InputError(
+            f"variant must be one of {listing(VARIANTS)}, or a Variant; got {choice!r}."
+        )
+    return VARIANTS[choice]

@@ -1,0 +1,1 @@
+"""Metrics of classifiers under uncertain labels."""

@@ -1,0 +1,153 @@
+"""What an estimate is worth in labels: effective sample size and rescaled error."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescal.core.errors import InputError
+from bayescal.quantities.ssme.baselines.imputed import check_count
+from bayescal.quantities.ssme.metrics.metrics import Metrics, metrics
+
+type Floats = NDArray[np.float64]
+
+# The paper's: every fifth number of labels from 10 to 1000.
+SIZES = tuple(range(10, 1001, 5))
+
+
+def labeled_errors(
+    probs: Floats,
+    y: NDArray[np.integer],
+    truth: Metrics,
+    *,
+    sizes: Sequence[int] = SIZES,
+    n_samples: int = 50,
+    seed: int = 0,
+) -> Metrics:
+    """Mean absolute error of labelled rows alone, by their number.
+
+    References
+    ----------
+    .. [1] D. Shanmugam et al., "Evaluating multiple models using labeled and unlabeled data",
+       NeurIPS 2025, appendix "Computing effective sample size". https://arxiv.org/abs/2501.11866
+    """
+    check_count(n_samples, "n_samples")
+    n_classes = probs.shape[2]
+    wrong = [size for size in sizes if not n_classes <= size <= len(y)]
+    if wrong:
+        raise InputError(
+            f"sizes must lie from {n_classes}, one row a class, to the {len(y)} rows there are; "
+            f"got {wrong[0]}."
+        )
+    rng = np.random.default_rng(seed)
+    one_hot = np.eye(n_classes)
+    found: list[Metrics] = []
+    for size in sizes:
+        samples = [sample_with_every_class(y, n_classes, size, rng) for _ in range(n_samples)]
+        each = [metrics(probs[:, rows], one_hot[y[rows]]) for rows in samples]
+        found.append(
+            Metrics(
+                *(
+                    np.mean([np.abs(one - true) for one in values], axis=0)
+                    for values, true in zip(zip(*each, strict=True), truth, strict=True)
+                )
+            )
+        )
+    return Metrics(*(np.stack(values) for values in zip(*found, strict=True)))
+
+
+def sample_with_every_class(
+    y: NDArray[np.integer], n_classes: int, size: int, rng: np.random.Generator
+) -> NDArray[np.intp]:
+    """Draw rows without putting back, the first of them one of each class, (size,)."""
+    order = rng.permutation(len(y))
+    first = [int(np.argmax(y[order] == k)) for k in range(n_classes)]
+    rest = np.delete(np.arange(len(y)), first)
+    return np.asarray(order[np.concatenate([first, rest[: size - n_classes]]).astype(np.intp)])
+
+
+def effective_sample_size(error: float, sizes: Sequence[int], labeled_error: Floats) -> int:
+    """Number of labels with which labelled rows alone err as much.
+
+    Parameters
+    ----------
+    error : float
+        Mean absolute error of a method.
+    sizes : sequence of int
+        Numbers of labels.
+    labeled_error : ndarray of shape (size,)
+        Mean absolute error of labelled rows alone with that many labels.
+
+    Returns
+    -------
+    int
+        The size whose error is nearest, the smaller of equals. An error below all of them gives the
+        size of the least error, so that the largest size stands for itself and all beyond.
+
+    Raises
+    ------
+    InputError
+        If `error` is not a finite number, or lengths differ.
+
+    References
+    ----------
+    .. [1] D. Shanmugam et al., "Evaluating multiple models using labeled and unlabeled data",
+       NeurIPS 2025, appendix "Computing effective sample size". https://arxiv.org/abs/2501.11866
+
+    Examples
+    --------
+    >>> from bayescal.quantities.ssme.metrics.effective_sample_size import effective_sample_size
+    >>> effective_sample_size(0.021, [20, 50, 100], [0.05, 0.03, 0.02])
+    100
+    """
+    values = np.asarray(labeled_error, dtype=np.float64)
+    if len(values) != len(sizes) or len(values) == 0:
+        raise InputError(
+            f"labeled_error must have a value for each size; got {len(values)} values for "
+            f"{len(sizes)} sizes."
+        )
+    if not np.isfinite(error):
+        raise InputError(f"error must be a finite number; got {error!r}.")
+    return int(sizes[int(np.argmin(np.abs(values - error)))])
+
+
+def rescaled_error(error: float | Floats, labeled_error: float | Floats) -> Floats:
+    """Mean absolute error relative to that of labelled rows alone.
+
+    Parameters
+    ----------
+    error : float or ndarray
+        Mean absolute error of a method.
+    labeled_error : float or ndarray
+        That of labelled rows alone, on the same splits; above 0.
+
+    Returns
+    -------
+    ndarray
+        The quotient, below 1 where the method is nearer to the truth (the paper's RMAE).
+
+    Raises
+    ------
+    InputError
+        If an error of labelled rows alone is not above 0.
+
+    References
+    ----------
+    .. [1] D. Shanmugam et al., "Evaluating multiple models using labeled and unlabeled data",
+       NeurIPS 2025, section 4.3. https://arxiv.org/abs/2501.11866
+
+    Examples
+    --------
+    >>> from bayescal.quantities.ssme.metrics.effective_sample_size import rescaled_error
+    >>> float(rescaled_error(0.01, 0.04))
+    0.25
+    """
+    base = np.asarray(labeled_error, dtype=np.float64)
+    if not (base > 0).all():
+        raise InputError(
+            f"the error of labelled rows alone must be above 0; got {base.min():.6g}. "
+            "Average over more splits."
+        )
+    return np.asarray(np.asarray(error, dtype=np.float64) / base)

@@ -1,0 +1,341 @@
+"""Metrics of classifiers under labels that are known, drawn, or known in probability only."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bayescal.core.checks import check_choice
+from bayescal.core.errors import InputError
+from bayescal.quantities.ssme.metrics.binned_error import (
+    CONVENTIONS,
+    Convention,
+    binned_errors,
+    membership,
+)
+from bayescal.quantities.ssme.metrics.ranking import Ranking, rank, ranking_metrics
+
+# Draws are taken in blocks of about this many numbers, which a core's cache holds; but in enough
+# of them at a time that what depends on the scores alone is not fetched for each draw. Both count
+# draws of all classes.
+_BLOCK, _LEAST_DRAWS = 1 << 18, 32
+_SUM_TOLERANCE = 1e-6
+
+
+class Metrics(NamedTuple):
+    """Metrics of each classifier, with dims (..., classifier).
+
+    Parameters
+    ----------
+    accuracy : ndarray of shape (..., classifier)
+        Share of rows whose most probable class (of equal ones the first) is the label.
+    ece : ndarray of shape (..., classifier)
+        Expected calibration error under the convention asked for.
+    auc : ndarray of shape (..., classifier)
+        Area under the ROC curve; more than two classes: mean of one class against the rest.
+    auprc : ndarray of shape (..., classifier)
+        Average precision; more than two classes: mean of one class against the rest.
+    mce : ndarray of shape (..., classifier)
+        Largest calibration gap of the bins of `ece`.
+    log_loss : ndarray of shape (..., classifier)
+        Mean of -log of the label's probability, which is kept above 2.2e-16.
+    brier : ndarray of shape (..., classifier)
+        Mean squared error of the positive score; more than two classes: summed over classes.
+    """
+
+    accuracy: NDArray[np.float64]
+    ece: NDArray[np.float64]
+    auc: NDArray[np.float64]
+    auprc: NDArray[np.float64]
+    mce: NDArray[np.float64]
+    log_loss: NDArray[np.float64]
+    brier: NDArray[np.float64]
+
+
+def metrics(
+    probs: NDArray[np.float64],
+    q: ArrayLike,
+    weights: ArrayLike | None = None,
+    *,
+    ece: str | None = None,
+) -> Metrics:
+    """Measure every classifier under one set of label probabilities, or under many draws.
+
+    Parameters
+    ----------
+    probs : ndarray of shape (classifier, obs, class), in [0, 1]
+        Class probabilities.
+    q : array-like of shape (obs, class) or (draw, obs, class), in [0, 1]
+        Probability of each label of each row; known or drawn labels are one-hot. Two classes: also
+        (draw, obs), the probability of the second class. Shape (2, 2) is read as (obs, class).
+    weights : array-like of shape (obs,) or (draw, obs), optional
+        Weights of the rows, such as those of a Bayesian bootstrap; by default all alike.
+    ece : {"equal-mass", "equal-width", "top-label"}, optional
+        ``"equal-mass"``: unweighted mean gap of 10 quantile bins of the positive score, the
+        default of two classes. ``"equal-width"``: mean gap by mass of 15 bins of equal width of
+        the positive score. ``"top-label"``: the same of the largest probability, against whether
+        that class is the label; the default of more classes, and the only one they have.
+
+    Returns
+    -------
+    Metrics
+        Arrays of shape (classifier,); (draw, classifier) if `q` or `weights` has draws.
+
+    Raises
+    ------
+    InputError
+        If shapes do not fit, `q` holds no probabilities, weights are negative or all 0, or the
+        convention is unknown or needs two classes.
+
+    Notes
+    -----
+    With row weights w, a row counts as a positive of weight w q and a negative of weight
+    w (1 - q). Accuracy, log loss and Brier score under `q` are therefore the expectations over
+    labels drawn from `q`; AUC, AUPRC and ECE are not linear in the labels, and theirs are the
+    metrics of the expected weights.
+
+    AUC and AUPRC are NaN in a draw in which no class has both positive and negative weight; means
+    over classes skip classes that have not. Summaries over draws have to skip such draws.
+
+    Bins are right-closed. Quantile bins are those of the rows, whatever their weights.
+
+    References
+    ----------
+    .. [1] D. Shanmugam, S. Sadhuka, M. Raghavan, J. Guttag, B. Berger and E. Pierson, "Evaluating
+       multiple models using labeled and unlabeled data", 2025, section 6.1 and appendix.
+       https://arxiv.org/abs/2501.11866
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayescal.quantities.ssme.metrics.metrics import metrics
+    >>> score = np.array([[0.1, 0.4, 0.8]])
+    >>> probs = np.stack([1 - score, score], axis=-1)
+    >>> found = metrics(probs, np.eye(2)[[0, 1, 1]])
+    >>> found.accuracy.round(3).tolist(), found.auc.tolist()
+    ([0.667], [1.0])
+    """
+    probs = np.asarray(probs, dtype=np.float64)
+    convention = CONVENTIONS[convention_name(ece, probs.shape[2])]
+    labels, has_draws = _label_draws(q, probs.shape[1], probs.shape[2])
+    weight, weights_have_draws = _row_weights(weights, probs.shape[1])
+    n_draws = _common_draws(labels.shape[1], len(weight))
+    plan = _Plan.of(probs, convention)
+    size = max(_LEAST_DRAWS, _BLOCK // probs.shape[1]) // probs.shape[2] + 1
+    blocks = []
+    for start in range(0, n_draws, size):
+        # What has no draws of its own is the same for all.
+        q_block = labels if labels.shape[1] == 1 else labels[:, start : start + size]
+        rows = weight if len(weight) == 1 else weight[start : start + size]
+        blocks.append(_of_block(plan, q_block, rows))
+    found = Metrics._make(np.concatenate(values) for values in zip(*blocks, strict=True))
+    if has_draws or weights_have_draws:
+        return found
+    return Metrics._make(values[0] for values in found)
+
+
+def subgroup_metrics(
+    probs: NDArray[np.float64],
+    q: ArrayLike,
+    group: NDArray[np.integer],
+    n_groups: int,
+    weights: ArrayLike | None = None,
+    *,
+    ece: str | None = None,
+) -> Metrics:
+    """Measure every classifier in every group.
+
+    Parameters
+    ----------
+    probs, q
+        As for `metrics`.
+    group : ndarray of shape (obs,), int
+        Group of each row, from 0 on.
+    n_groups : int
+        Number of groups.
+    weights, ece
+        As for `metrics`.
+
+    Returns
+    -------
+    Metrics
+        Arrays of shape (..., classifier, group). A group without rows has NaN throughout.
+
+    Raises
+    ------
+    InputError
+        As for `metrics`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayescal.quantities.ssme.metrics.metrics import subgroup_metrics
+    >>> probs = np.array([[[0.9, 0.1], [0.2, 0.8], [0.7, 0.3]]])
+    >>> subgroup_metrics(probs, np.eye(2)[[0, 1, 1]], np.array([0, 0, 1]), 2).accuracy.tolist()
+    [[1.0, 0.0]]
+    """
+    probs = np.asarray(probs, dtype=np.float64)
+    labels, has_draws = _label_draws(q, probs.shape[1], probs.shape[2])
+    weight, weights_have_draws = _row_weights(weights, probs.shape[1])
+    n_draws = _common_draws(labels.shape[1], len(weight))
+    cases = []
+    for code in range(n_groups):
+        rows = group == code
+        if not rows.any():
+            nothing = np.full((n_draws, len(probs)), np.nan)
+            cases.append(Metrics._make([nothing] * len(Metrics._fields)))
+            continue
+        # Both get a dim of draws, so that the shape is the same for every group.
+        here = labels[:, :, rows].transpose(1, 2, 0)
+        q_rows = np.broadcast_to(here, (n_draws, *here.shape[1:]))
+        cases.append(metrics(probs[:, rows], q_rows, weight[:, rows], ece=ece))
+    found = Metrics._make(np.stack(values, axis=-1) for values in zip(*cases, strict=True))
+    if has_draws or weights_have_draws:
+        return found
+    return Metrics._make(values[0] for values in found)
+
+
+class _Plan(NamedTuple):
+    """What depends on the scores only: sorted once, used for every draw."""
+
+    linear: NDArray[np.float64]  # (class, obs, 3 * classifier): right, log loss, Brier score
+    predicted: NDArray[np.int64]  # (classifier, obs)
+    score: NDArray[np.float64]  # (classifier, obs), the one that is binned
+    bins: list[NDArray[np.float64]]
+    rankings: list[list[tuple[int, Ranking]]]  # by classifier, with the class it is of
+    convention: Convention
+
+    @classmethod
+    def of(cls, probs: NDArray[np.float64], convention: Convention) -> _Plan:
+        n_classes = probs.shape[2]
+        score = probs.max(axis=2) if convention.top_label else probs[:, :, 1]
+        ranked = range(1 if n_classes == 2 else 0, n_classes)
+        return cls(
+            _if_label_were(probs),
+            probs.argmax(axis=2),
+            score,
+            [membership(one, convention) for one in score],
+            [[(k, rank(one[:, k])) for k in ranked] for one in probs],
+            convention,
+        )
+
+
+def _if_label_were(probs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Whether right, log loss and Brier score of each row, should its label be each class."""
+    n_classes = probs.shape[2]
+    eps = np.finfo(np.float64).eps
+    right = np.eye(n_classes)[probs.argmax(axis=2)]
+    log_loss = -np.log(np.clip(probs, eps, 1 - eps))
+    brier = (probs**2).sum(axis=2, keepdims=True) - 2 * probs + 1
+    if n_classes == 2:
+        brier /= 2
+    return np.ascontiguousarray(np.concatenate([right, log_loss, brier]).transpose(2, 1, 0))
+
+
+def _of_block(plan: _Plan, q: NDArray[np.float64], weight: NDArray[np.float64]) -> Metrics:
+    """Metrics of a few draws; `q` is (class, draw or 1, obs), `weight` (draw or 1, obs)."""
+    n_classifiers = len(plan.predicted)
+    event = np.ascontiguousarray(q)
+    if (weight != 1).any():
+        event = event * weight
+    total = weight.sum(axis=1)[:, np.newaxis]
+    sums = sum(of_class @ linear for of_class, linear in zip(event, plan.linear, strict=True))
+    accuracy, log_loss, brier = np.split(sums / total, 3, axis=1)
+    ece, mce, auc, auprc = (np.empty((event.shape[1], n_classifiers)) for _ in range(4))
+    for m in range(n_classifiers):
+        ece[:, m], mce[:, m] = binned_errors(
+            plan.score[m],
+            plan.bins[m],
+            _happened(plan, m, event),
+            weight,
+            mass_weighted=plan.convention.mass_weighted,
+        )
+        found = [ranking_metrics(ranking, event[k], weight) for k, ranking in plan.rankings[m]]
+        auc[:, m] = _mean_of_defined([values[0] for values in found])
+        auprc[:, m] = _mean_of_defined([values[1] for values in found])
+    return Metrics(accuracy, ece, auc, auprc, mce, log_loss, brier)
+
+
+def _happened(plan: _Plan, m: int, event: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Weight with which the event of the binned score happened, shape (draw, obs)."""
+    happened: NDArray[np.float64] = event[1]
+    if plan.convention.top_label:
+        rows = np.arange(event.shape[2])
+        happened = event.transpose(1, 0, 2)[:, plan.predicted[m], rows]
+    return happened
+
+
+def _mean_of_defined(values: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Mean over classes without those that are NaN; NaN where all are."""
+    stacked = np.stack(values)
+    defined = ~np.isnan(stacked)
+    count = defined.sum(axis=0)
+    total = np.where(defined, stacked, 0.0).sum(axis=0)
+    mean: NDArray[np.float64] = np.full(total.shape, np.nan)
+    np.divide(total, count, out=mean, where=count > 0)
+    return mean
+
+
+def convention_name(name: str | None, n_classes: int) -> str:
+    """Name the convention of the calibration errors."""
+    if name is None:
+        return "equal-mass" if n_classes == 2 else "top-label"
+    check_choice(name, tuple(CONVENTIONS), "ece")
+    if n_classes > 2 and not CONVENTIONS[name].top_label:
+        raise InputError(
+            f"ece={name!r} bins the score of the positive class and needs 2 classes; "
+            f"got {n_classes}. Use ece='top-label'."
+        )
+    return name
+
+
+def _label_draws(q: ArrayLike, n_obs: int, n_classes: int) -> tuple[NDArray[np.float64], bool]:
+    """Bring label probabilities to (class, draw, obs), and say whether they have draws."""
+    values = np.asarray(q, dtype=np.float64)
+    if values.shape == (n_obs, n_classes):
+        labels, has_draws = values.T[:, np.newaxis], False
+    elif values.ndim == 3 and values.shape[1:] == (n_obs, n_classes) and len(values):
+        labels, has_draws = values.transpose(2, 0, 1), True
+    elif n_classes == 2 and values.ndim == 2 and values.shape[1] == n_obs and len(values):
+        labels, has_draws = np.stack([1 - values, values]), True
+    else:
+        raise InputError(
+            f"q must have shape (obs, class) = ({n_obs}, {n_classes}), with the draws, if any, in "
+            f"front; got {values.shape}. Pass one probability for each row and class."
+        )
+    # Written so that a NaN, for which every comparison is false, is refused.
+    if not (labels.min() >= 0 and np.abs(labels.sum(axis=0) - 1).max() <= _SUM_TOLERANCE):
+        raise InputError(
+            "q must hold probabilities that sum to 1 over the classes; got others. "
+            "Pass one-hot rows for known labels."
+        )
+    return labels, has_draws
+
+
+def _row_weights(weights: ArrayLike | None, n_obs: int) -> tuple[NDArray[np.float64], bool]:
+    """Bring weights to (draw, obs), and say whether they have draws."""
+    values = np.ones(n_obs) if weights is None else np.asarray(weights, dtype=np.float64)
+    if values.ndim not in (1, 2) or values.shape[-1] != n_obs or not values.size:
+        raise InputError(
+            f"weights must have shape (obs,) = ({n_obs},) or (draw, obs); got {values.shape}. "
+            "Pass one weight for each row."
+        )
+    rows = np.atleast_2d(values)
+    if not (rows.min() >= 0 and rows.sum(axis=1).min() > 0 and np.isfinite(rows).all()):
+        raise InputError(
+            "weights must be finite, at least 0 and not all 0; got others. "
+            "Pass one positive weight for each row."
+        )
+    return rows, values.ndim == 2
+
+
+def _common_draws(n_labels: int, n_weights: int) -> int:
+    """Number of draws of labels and weights together."""
+    if n_labels != n_weights and 1 not in (n_labels, n_weights):
+        raise InputError(
+            f"q and weights must have the same number of draws; got {n_labels} and {n_weights}. "
+            "Draw as many of the one as of the other."
+        )
+    return max(n_labels, n_weights)

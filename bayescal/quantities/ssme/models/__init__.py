@@ -1,0 +1,1 @@
+"""Models of the labels given several classifiers' scores, one file each."""

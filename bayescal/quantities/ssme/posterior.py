@@ -1,0 +1,214 @@
+"""All classifiers' fit, from their scores to the pieces of a result."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayescal.core.columns import MISSING
+from bayescal.core.errors import InputError
+from bayescal.core.quantity import CaseArrays, DirectDraws, bound_values, bound_words
+from bayescal.quantities.ssme.bounds import bounds
+from bayescal.quantities.ssme.data import Problem, data_warnings
+from bayescal.quantities.ssme.evaluate import evaluate
+from bayescal.quantities.ssme.metrics.metrics import Metrics
+from bayescal.quantities.ssme.models.base import Draws, Floats, LabelModel, label_model
+from bayescal.quantities.ssme.priors import Priors, Tilt
+from bayescal.quantities.ssme.reference_estimates import (
+    METHODS,
+    point_estimate,
+    reference_estimates,
+)
+
+if TYPE_CHECKING:
+    import pymc as pm
+
+PRIOR_DRAWS = 300
+
+
+DIMS: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(Metrics._fields, ("classifier",)),
+    **{f"reference_estimates/{name}": ("method", "classifier") for name in Metrics._fields},
+    "intercept": ("label_class",),
+    "slope": ("label_class",),
+    "weight": ("classifier",),
+    "group_intercept": ("group", "label_class"),
+    "group_slope": ("group",),
+    "class_share": ("label_class",),
+    "location": ("label_class", "dim"),
+    "log_width": ("label_class", "dim"),
+    "log_prior/intercept": (),
+    "log_prior/slope": (),
+    "log_prior/weight": (),
+    "log_prior/group_intercept": (),
+    "log_prior/group_slope": (),
+    "log_prior/class_share": (),
+    "log_prior/location": (),
+    "log_prior/log_width": (),
+    "class_prior": ("label_class",),
+    "prob_label": ("obs", "label_class"),
+    "label": ("label_row",),
+}
+MONITORED = Metrics._fields
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SSMECase:
+    """One problem under its priors; made by `SSMECase.of`."""
+
+    problem: Problem
+    priors: Priors
+    model: LabelModel
+    ece: str | None
+    keep_labels: bool
+
+    @classmethod
+    def of(
+        cls, problem: Problem, priors: Priors, ece: str | None = None, keep_labels: bool = False
+    ) -> SSMECase:
+        """Join a problem and its priors."""
+        return cls(problem, priors, label_model(problem, priors), ece, keep_labels)
+
+    @property
+    def coords(self) -> Mapping[str, str]:
+        """The classifier, where there is only one."""
+        names = self.problem.panel.classifiers
+        return {"classifier": names[0]} if len(names) == 1 else {}
+
+    @property
+    def axes(self) -> Mapping[str, tuple[str, ...]]:
+        """Classifiers, classes and groups."""
+        panel = self.problem.panel
+        found = {"label_class": tuple(map(str, panel.classes)), "method": METHODS}
+        if panel.n_classifiers > 1:
+            found["classifier"] = panel.classifiers
+        return found | ({"group": panel.groups} if panel.groups else {})
+
+    @property
+    def dims(self) -> Mapping[str, tuple[str, ...]]:
+        """Dims of the variables; those of metrics end with the group, where there are groups."""
+        panel = self.problem.panel
+        by_group = ("group",) if panel.groups else ()
+        found = {
+            name: (*dims, *by_group) if _is_metric(name) else dims for name, dims in DIMS.items()
+        }
+        if panel.n_classifiers > 1:
+            return found
+        return {name: tuple(d for d in dims if d != "classifier") for name, dims in found.items()}
+
+    @property
+    def monitored(self) -> tuple[str, ...]:
+        """Variables that must have converged."""
+        return MONITORED
+
+    @property
+    def evidence_draws(self) -> int:
+        """None: there is no alternative to weigh."""
+        return 0
+
+    @property
+    def warnings(self) -> Sequence[str]:
+        """What is missing in the labels."""
+        return data_warnings(self.problem.panel)
+
+    def fingerprint(self) -> str:
+        """Hash of scores, labels, groups and options."""
+        panel = self.problem.panel
+        digest = hashlib.sha256(repr((panel.classifiers, panel.classes, panel.groups)).encode())
+        for array in (panel.probs, panel.y, panel.group, self.problem.weight):
+            digest.update(b"" if array is None else np.ascontiguousarray(array).tobytes())
+        digest.update(f"{self.problem.labeling} {self.ece} {self.keep_labels}".encode())
+        return digest.hexdigest()
+
+    def build_model(self) -> pm.Model:
+        """Build the model, unsampled."""
+        from bayescal.quantities.ssme.model import model_of
+
+        return model_of(self.problem, self.model)
+
+    def arrays(
+        self, draws: Draws, direct: DirectDraws | None, rng: np.random.Generator
+    ) -> CaseArrays:
+        """Everything a result holds of this case, but for the sampler's own figures."""
+        found = evaluate(
+            self.problem, self.model, draws, rng, ece=self.ece, keep_labels=self.keep_labels
+        )
+        posterior: dict[str, Any] = {
+            **self._squeezed(found.metrics),
+            **self._squeezed({name: draws[name] for name in self.model.shown}),
+        }
+        if found.prob_label is not None:
+            posterior["prob_label"] = found.prob_label
+        theory = bounds(self.problem.panel.n_labeled, self.problem.panel.n_classifiers)._asdict()
+        return CaseArrays(
+            coords=self.coords,
+            posterior=posterior,
+            prior=self._squeezed(self._before(rng)),
+            log_likelihood={"label": self.model.log_likelihood(draws)},
+            log_prior=self.model.log_prior(draws),
+            observed_data={"label": self.problem.labels},
+            point_estimate=self._squeezed(point_estimate(self.problem, self.ece)),
+            reference_estimates=self._squeezed(reference_estimates(self.problem, self.ece)),
+            bounds=bound_values(theory),
+            bounds_attrs=bound_words(theory),
+        )
+
+    def quantities(self, draws: Draws, rng: np.random.Generator) -> dict[str, Floats]:
+        """Metrics of every draw, (chain, draw, classifier[, group])."""
+        return evaluate(self.problem, self.model, draws, rng, ece=self.ece).metrics
+
+    def simulate(self, rng: np.random.Generator) -> tuple[SSMECase, dict[str, Floats]]:
+        """Draw coefficients from the prior and labels from the model, for the same rows.
+
+        Notes
+        -----
+        Metrics are those of the simulated population: labels of all rows drawn given the
+        coefficients, and Bayesian bootstrap weights. There is no such population where the
+        posterior is not that of the model (a power below 1, forced labels) or where scores would
+        have to be drawn too (a mixture): an InputError.
+        """
+        if self.priors.power != 1 or self.problem.labeling != "random":
+            raise InputError(
+                "simulated labels are the model's own only with power=1 and labeling='random'; got "
+                f"power={self.priors.power}, labeling={self.problem.labeling!r}."
+            )
+        if not isinstance(self.priors.label, Tilt):
+            raise InputError(
+                "labels are simulated given the scores, which a mixture says nothing of; got "
+                f"{type(self.priors.label).__name__}. Pass Tilt()."
+            )
+        draws = {name: v[None] for name, v in self.model.prior_draws(1, rng).items()}
+        prob = self.model.label_probs({name: v[0] for name, v in draws.items()})[0]
+        below = prob.cumsum(axis=1)[:, :-1]
+        label = (rng.random(len(prob))[:, None] > below).sum(axis=1).astype(np.int32)
+        panel = self.problem.panel
+        y = np.where(panel.labeled, label, MISSING).astype(np.int32)
+        problem = replace(self.problem, panel=replace(panel, y=y))
+        new = SSMECase.of(problem, self.priors, self.ece, self.keep_labels)
+        found = new.quantities(draws, rng)
+        shown = {name: draws[name] for name in self.model.shown}
+        return new, {name: v[0, 0] for name, v in {**found, **shown}.items()}
+
+    def _before(self, rng: np.random.Generator) -> dict[str, Floats]:
+        """Metrics before any label counts."""
+        prior = self.model.prior_draws(PRIOR_DRAWS, rng)
+        return self.quantities({name: value[None] for name, value in prior.items()}, rng)
+
+    def _squeezed(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Arrays without the dim of the classifiers, where there is only one."""
+        if self.problem.panel.n_classifiers > 1:
+            return dict(values)
+        by_group = bool(self.problem.panel.groups)
+        place = {"weight": -1} | dict.fromkeys(Metrics._fields, -2 if by_group else -1)
+        return {
+            name: np.squeeze(value, axis=place[name]) if name in place else value
+            for name, value in values.items()
+        }
+
+
+def _is_metric(name: str) -> bool:
+    return name.rsplit("/", 1)[-1] in Metrics._fields

@@ -1,0 +1,338 @@
+"""Simulated panels of binary classifiers of known accuracy, ranking and calibration error.
+
+A row has true log odds L, normal over the population, and is positive with probability
+``sigmoid(L)``. Each classifier sees L through noise of its own, and stretches and shifts what it
+sees: ``logit f_j = intercept_j + slope_j (L + noise_j e_j)``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bayescal.core.checks import check_known
+from bayescal.core.errors import InputError
+from bayescal.core.scores import Scores
+
+type Floats = NDArray[np.float64]
+type Seed = int | np.random.Generator | None
+
+# Standard deviations of a classifier's view that integrals reach to, and points that they take.
+_REACH: Final = 10.0
+_POINTS: Final = 40_001
+_NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(61)
+_N_BINS: Final = 10
+
+
+def _sigmoid(logit: Floats) -> Floats:
+    # The positive exponent overflows to infinity for logits below -709, and 1 / inf is the right 0.
+    with np.errstate(over="ignore"):
+        return np.asarray(1.0 / (1.0 + np.exp(-logit)))
+
+
+class Distortion(NamedTuple):
+    """What a simulated classifier makes of the true log odds.
+
+    Parameters
+    ----------
+    intercept : float, default 0
+        Shift of its logit.
+    slope : float, above 0, default 1
+        Stretch of its logit; above 1 it is overconfident.
+    noise : float, at least 0, default 0
+        Standard deviation of the noise through which it sees the log odds.
+    """
+
+    intercept: float = 0.0
+    slope: float = 1.0
+    noise: float = 0.0
+
+
+@dataclass(frozen=True)
+class PanelTruth:
+    """Simulated classifiers of the same rows, and what is true of them.
+
+    Parameters
+    ----------
+    name : str
+        Name of the panel.
+    classifiers : mapping of str to Distortion
+        Classifiers by name.
+    mean : float, default 0
+        Mean of the true log odds.
+    spread : float, above 0, default 2
+        Their standard deviation.
+
+    Raises
+    ------
+    InputError
+        If there is no classifier, or a slope, a noise or the spread lies outside its range.
+
+    Notes
+    -----
+    A classifier's view ``u = L + noise e`` is normal, and so is L given one or all of the views:
+    every probability is the mean of a sigmoid over a normal, by Gauss-Hermite quadrature, and every
+    metric an integral over u. They are limits of large samples; the calibration error of a sample
+    lies above its limit.
+
+    Examples
+    --------
+    >>> from bayescal.quantities.ssme.simulator import truth
+    >>> mixed = truth("mixed")
+    >>> mixed.scores(20, 1000, seed=1)
+    <Scores: classifiers 'sharp', 'noisy', 'over'; n_obs 1020, n_labeled 20; classes 0, 1>
+    >>> mixed.accuracy.round(3).tolist()
+    [0.766, 0.678, 0.755]
+    """
+
+    name: str
+    classifiers: dict[str, Distortion]
+    mean: float = 0.0
+    spread: float = 2.0
+
+    def __post_init__(self) -> None:
+        if not self.classifiers:
+            raise InputError("a panel needs at least one classifier; got none.")
+        if not self.spread > 0:
+            raise InputError(f"spread must be above 0; got {self.spread}.")
+        for name, found in self.classifiers.items():
+            if not found.slope > 0:
+                raise InputError(f"slope must be above 0; got {found.slope} for {name!r}.")
+            if not found.noise >= 0:
+                raise InputError(f"noise must be at least 0; got {found.noise} for {name!r}.")
+
+    def scores(self, n_labeled: int, n_unlabeled: int, seed: Seed = None) -> Scores:
+        """Draw rows, some of them labeled at random.
+
+        Parameters
+        ----------
+        n_labeled, n_unlabeled : int
+            How many rows of each, of the labeled ones at least one; they come first.
+        seed : int or Generator, optional
+            Source of randomness; the same seed gives the same rows.
+
+        Returns
+        -------
+        Scores
+            Of all classifiers.
+
+        Raises
+        ------
+        InputError
+            If no row is to be labeled.
+        """
+        rng = np.random.default_rng(seed)
+        n = n_labeled + n_unlabeled
+        log_odds = rng.normal(self.mean, self.spread, n)
+        event = rng.random(n) < _sigmoid(log_odds)
+        prob = {}
+        for name, found in self.classifiers.items():
+            view = log_odds + found.noise * rng.standard_normal(n)
+            prob[name] = _sigmoid(found.intercept + found.slope * view)
+        known = [*event[:n_labeled].astype(int).tolist(), *[None] * n_unlabeled]
+        return Scores.stack(prob, y_true=known, classes=[0, 1])
+
+    def probability(self, scores: ArrayLike) -> Floats:
+        """Give P(Y = 1 | all classifiers' scores).
+
+        Parameters
+        ----------
+        scores : array-like of shape (classifier, ...), in (0, 1)
+            Scores of the same rows, in the order of `classifiers`.
+
+        Returns
+        -------
+        ndarray of shape (...)
+            DirectDraws up to rounding.
+
+        Raises
+        ------
+        InputError
+            If the first axis is not that of the classifiers.
+        """
+        prob = np.asarray(scores, np.float64)
+        if len(prob) != len(self.classifiers):
+            raise InputError(
+                f"scores must be those of {len(self.classifiers)} classifiers; got {len(prob)}."
+            )
+        info = np.finfo(np.float64)
+        prob = np.clip(prob, info.tiny, 1.0 - info.epsneg)
+        found = np.array(list(self.classifiers.values()))
+        intercept, slope, noise = found.T.reshape(3, -1, *(1 for _ in prob.shape[1:]))
+        view = (np.log(prob) - np.log1p(-prob) - intercept) / slope
+        clear = np.flatnonzero(noise.ravel() == 0)
+        if clear.size:
+            return _sigmoid(view[clear[0]])
+        precision = 1 / self.spread**2 + float((1 / noise**2).sum())
+        centre = (self.mean / self.spread**2 + (view / noise**2).sum(axis=0)) / precision
+        return _mean_sigmoid(centre, precision**-0.5)
+
+    @property
+    def accuracy(self) -> Floats:
+        """True accuracy of each classifier, (classifier,)."""
+        return self._each("accuracy")
+
+    @property
+    def ece(self) -> Floats:
+        """Mean gap between score and rate over ten bins of equal mass, (classifier,)."""
+        return self._each("ece")
+
+    @property
+    def auc(self) -> Floats:
+        """True area under the ROC curve, (classifier,)."""
+        return self._each("auc")
+
+    @property
+    def auprc(self) -> Floats:
+        """True area under the curve of precision and recall, (classifier,)."""
+        return self._each("auprc")
+
+    @property
+    def mce(self) -> Floats:
+        """Largest gap of the bins of `ece`, (classifier,)."""
+        return self._each("mce")
+
+    @property
+    def log_loss(self) -> Floats:
+        """True log loss, (classifier,)."""
+        return self._each("log_loss")
+
+    @property
+    def brier(self) -> Floats:
+        """True Brier score, (classifier,)."""
+        return self._each("brier")
+
+    def _each(self, metric: str) -> Floats:
+        return np.array([found[metric] for found in self._integrals])
+
+    @cached_property
+    def _integrals(self) -> list[dict[str, float]]:
+        return [_metrics(one, self.mean, self.spread) for one in self.classifiers.values()]
+
+
+def _mean_sigmoid(centre: Floats, deviation: float) -> Floats:
+    """Mean of the sigmoid of a normal."""
+    weights = _WEIGHTS / _WEIGHTS.sum()
+    return np.asarray(_sigmoid(centre[..., None] + deviation * _NODES) @ weights)
+
+
+def _metrics(classifier: Distortion, mean: float, spread: float) -> dict[str, float]:
+    """Metrics by the trapezoid rule over the classifier's view."""
+    from scipy.special import ndtri
+
+    intercept, slope, noise = classifier
+    width = float(np.hypot(spread, noise))
+    z = np.linspace(-_REACH, _REACH, _POINTS)
+    view = mean + width * z
+    # The log odds given the view are normal again.
+    share = (spread / width) ** 2
+    rate = _mean_sigmoid(mean + share * (view - mean), noise * share**0.5)
+    logit = intercept + slope * view
+    score = _sigmoid(logit)
+    mass = np.exp(-0.5 * z**2) / np.sqrt(2 * np.pi)
+
+    def below(values: Floats) -> Floats:
+        step = (values[1:] + values[:-1]) / 2 * (z[1] - z[0])
+        return np.concatenate([[0.0], step.cumsum()])
+
+    def total(values: Floats) -> float:
+        return float(below(mass * values)[-1])
+
+    positive = below(mass * rate)
+    negative = below(mass * (1 - rate))
+    above = positive[-1] - positive
+    precision = np.divide(
+        above, above + negative[-1] - negative, out=rate.copy(), where=z < _REACH / 2
+    )
+    threshold = (-intercept / slope - mean) / width
+    wrong = np.interp(threshold, z, positive) + negative[-1] - np.interp(threshold, z, negative)
+    edges = ndtri(np.arange(1, _N_BINS) / _N_BINS)
+    surplus = np.interp([-_REACH, *edges, _REACH], z, below(mass * (score - rate)))
+    gaps = np.abs(np.diff(surplus)) * _N_BINS
+    return {
+        "accuracy": float(1 - wrong),
+        "ece": float(gaps.mean()),
+        "auc": total(rate * negative) / float(positive[-1] * negative[-1]),
+        "auprc": total(rate * precision) / float(positive[-1]),
+        "mce": float(gaps.max()),
+        "log_loss": total(rate * np.logaddexp(0, -logit) + (1 - rate) * np.logaddexp(0, logit)),
+        "brier": total(rate * (1 - score) ** 2 + (1 - rate) * score**2),
+    }
+
+
+TRUTHS: Final[dict[str, PanelTruth]] = {
+    found.name: found
+    for found in (
+        PanelTruth(
+            "alike",
+            {name: Distortion(0.0, 0.8, 1.0) for name in ("a", "b", "c")},
+        ),
+        PanelTruth(
+            "mixed",
+            {
+                "sharp": Distortion(0.0, 1.0, 0.5),
+                "noisy": Distortion(0.3, 0.6, 2.0),
+                "over": Distortion(-0.4, 2.0, 0.7),
+            },
+        ),
+        PanelTruth(
+            "under",
+            {
+                "a": Distortion(0.0, 0.3, 0.5),
+                "b": Distortion(0.1, 0.35, 0.8),
+                "c": Distortion(-0.1, 0.25, 0.6),
+            },
+        ),
+        PanelTruth(
+            "odd",
+            {
+                "a": Distortion(0.0, 0.9, 0.6),
+                "b": Distortion(0.1, 1.1, 0.8),
+                "odd": Distortion(2.0, 0.3, 5.0),
+            },
+        ),
+        PanelTruth(
+            "rare",
+            {
+                "a": Distortion(0.0, 1.0, 0.8),
+                "b": Distortion(0.5, 1.3, 1.0),
+                "c": Distortion(-0.5, 0.7, 1.5),
+            },
+            mean=-3.0,
+        ),
+    )
+}
+"""Simulated panels by name: classifiers alike, unlike, all under-confident, with one that is bad
+and believes most rows positive, and of a rare class."""
+
+
+def truth(name: str) -> PanelTruth:
+    """Look a simulated panel up.
+
+    Parameters
+    ----------
+    name : str
+        Key of `TRUTHS`.
+
+    Returns
+    -------
+    PanelTruth
+        The panel.
+
+    Raises
+    ------
+    InputError
+        If there is none of that name.
+
+    Examples
+    --------
+    >>> from bayescal.quantities.ssme.simulator import truth
+    >>> sorted(truth("odd").classifiers)
+    ['a', 'b', 'odd']
+    """
+    check_known(name, tuple(TRUTHS), "truth", "bayescal.quantities.ssme.simulator")
+    return TRUTHS[name]

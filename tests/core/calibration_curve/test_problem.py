@@ -1,0 +1,95 @@
+"""Cells within bins, ties included, and padding."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import bayescal as bc
+from bayescal.core.bins.bin_counts import BinCounts
+from bayescal.core.calibration_curve.error_draws import draw_masses, error_draws
+from bayescal.core.calibration_curve.problem import Problem, pad, padded_size
+from bayescal.quantities.ece.data import problem_of
+from tests.quantities.ece.made import problem
+
+
+def tied(closed: str) -> Problem:
+    """Ten rows at 1, two elsewhere, in six bins of which ties leave four empty."""
+    score = np.array([1.0] * 10 + [0.3] * 2)
+    scores = bc.Scores(y_true=np.arange(12) % 2, y_prob=score)
+    return problem_of(scores.tasks()[0], True, 6, "quantile", closed)
+
+
+@pytest.mark.parametrize("closed", ["right", "left"])
+def test_every_bin_has_support_and_every_cell_one_bin(closed: str) -> None:
+    problem = tied(closed)
+    assert (problem.membership().sum(axis=1) == 1).all()
+    assert (problem.membership().sum(axis=0) == 0).any()
+    assert (problem.support().sum(axis=0) > 0).all()
+
+
+@pytest.mark.parametrize("closed", ["right", "left"])
+def test_where_no_bin_lacks_cells_support_is_membership(closed: str) -> None:
+    scores = bc.Scores(y_true=np.arange(12) % 2, y_prob=np.linspace(0.05, 0.95, 12))
+    problem = problem_of(scores.tasks()[0], True, 6, "quantile", closed)
+    np.testing.assert_array_equal(problem.support(), problem.membership())
+
+
+@pytest.mark.parametrize("closed", ["right", "left"])
+def test_bins_that_ties_leave_empty_change_no_error(closed: str) -> None:
+    problem = tied(closed)
+    rng = np.random.default_rng(20)
+    rates = rng.random((1, 50, problem.cells.n_bins))
+    found = error_draws(problem, rates, draw_masses(problem.cells.count, rates.shape[:-1], rng))
+    assert all(np.isfinite(values).all() for values in found.values())
+    # Each of the two distinct scores is a bin, so binned and unbinned error are one number.
+    np.testing.assert_allclose(found["ece"], found["tce"], rtol=1e-12)
+    assert (found["mce"] >= found["ece"]).all()
+
+
+@pytest.mark.parametrize("strategy", ["uniform", "quantile", [0, 0.3, 0.3, 0.31, 1]])
+def test_membership_is_where_the_cell_lies(strategy):
+    made = problem(n=80, n_bins=7, strategy=strategy)
+    table = made.membership()
+    assert table.shape == (made.cells.n_bins, made.bins.n_bins)
+    np.testing.assert_array_equal(table.sum(axis=1), 1)
+    for cell, bin_ in enumerate(table.argmax(axis=1)):
+        assert made.bins.edges[bin_] <= made.cells.edges[cell]
+        assert made.cells.edges[cell + 1] <= made.bins.edges[bin_ + 1]
+    np.testing.assert_array_equal(made.cells.count @ table, made.bins.count)
+    np.testing.assert_array_equal(made.cells.positives @ table, made.bins.positives)
+
+
+def test_cells_that_are_the_bins_are_their_own():
+    made = problem(n=80, n_bins=7, fine=False)
+    np.testing.assert_array_equal(made.membership(), np.eye(7))
+
+
+def test_cells_of_a_bin_without_rows():
+    cells = BinCounts([0, 0.2, 0.4, 0.6, 1], [3, 0, 0, 0], [1, 0, 0, 0], [0.1, 0.3, 0.5, 0.8])
+    made = Problem({}, cells, cells.merge([0, 0.4, 1]))
+    # The second cell has no rows, but its bin has.
+    assert made.in_empty_bin().tolist() == [0, 0, 1, 1]
+
+
+def test_padding_appends_zeros():
+    table = np.arange(6).reshape(2, 3)
+    found = pad(table, 4, 3)
+    np.testing.assert_array_equal(found[:2], table)
+    np.testing.assert_array_equal(found[2:], 0)
+    assert found.shape == (4, 3)
+    assert found.dtype == table.dtype
+
+
+def test_padding_never_cuts():
+    with pytest.raises(ValueError, match="negative"):
+        pad(np.arange(5), 4)
+
+
+@given(st.integers(1, 10_000), st.sampled_from([1, 16, 128]))
+def test_padded_sizes_are_the_least_doublings(n, smallest):
+    size = padded_size(n, smallest)
+    assert size >= n
+    assert (size // smallest) & (size // smallest - 1) == 0
+    assert size % smallest == 0
+    assert size == smallest or size // 2 < n

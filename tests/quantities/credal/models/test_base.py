@@ -1,0 +1,50 @@
+"""The shape that every prior of label rates has."""
+
+import numpy as np
+import pytest
+
+from bayescal.quantities.credal.models.base import cells_of, in_columns
+from bayescal.quantities.credal.models.imprecise_dirichlet import Imprecise
+from bayescal.quantities.credal.models.isotonic import Isotonic
+from bayescal.quantities.credal.models.monotone import CELLS, Monotone
+from bayescal.quantities.credal.priors import ImpreciseDirichlet, IncrementIsotonic, MonotoneCurve
+from tests.quantities.credal.made import binary, multiclass, problem
+
+KINDS = [
+    (MonotoneCurve(), Monotone, CELLS),
+    (IncrementIsotonic(bins=7), Isotonic, 7),
+    (ImpreciseDirichlet(bins=3), Imprecise, 3),
+]
+
+
+@pytest.mark.parametrize(("prior", "kind", "cells"), KINDS)
+@pytest.mark.parametrize("make", [binary, multiclass])
+def test_every_prior_has_its_family(prior, kind, cells, make):
+    assert cells_of(prior) == cells
+    given = problem(make(), prior)
+    rates = label_model(given, prior)
+    assert isinstance(rates, kind)
+    draws = rates.prior_draws(4, np.random.default_rng(1))
+    assert tuple(draws) == rates.variables
+    assert rates.cell_prob(draws).shape == (4, given.n_curves, cells)
+    for part in rates.with_pseudo_observations(draws, given.target_rank):
+        assert part.shape == (4, *given.target_rank.shape)
+    for name, value in rates.log_prior(draws).items():
+        assert name in rates.variables
+        assert value.shape == (4,)
+    assert np.isfinite(list(rates.log_prior(draws).values())).all()
+
+
+@pytest.mark.parametrize(("prior", "kind", "cells"), KINDS[1:])
+def test_exact_draws_have_the_shapes_of_the_priors(prior, kind, cells):
+    rates = label_model(problem(multiclass(), prior), prior)
+    exact = rates.direct_draws(6, np.random.default_rng(1))
+    before = rates.prior_draws(6, np.random.default_rng(1))
+    assert {k: v.shape for k, v in exact.draws.items()} == {k: v.shape for k, v in before.items()}
+    assert exact.ess == 6
+
+
+def test_rows_take_the_value_of_their_cell():
+    per_cell = np.arange(12).reshape(1, 2, 6).astype(float)
+    cell = np.array([[0, 5], [3, 1]])
+    assert in_columns(per_cell, cell)[0].tolist() == [[0, 11], [3, 7]]

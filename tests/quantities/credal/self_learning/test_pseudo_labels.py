@@ -1,0 +1,71 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.isotonic import IsotonicRegression
+
+from bayescal.quantities.credal.self_learning.pseudo_labels import (
+    credal_labels,
+    hard_labels,
+    soft_labels,
+)
+
+
+def probabilities(rows, classes, seed):
+    return np.random.default_rng(seed).dirichlet(np.ones(classes), rows)
+
+
+def test_of_equally_probable_classes_the_first_is_the_hard_label():
+    assert hard_labels(np.array([[0.4, 0.2, 0.4]])).lower.tolist() == [[1.0, 0.0, 0.0]]
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_soft_labels_are_the_predictions_with_a_sum_of_1(kind):
+    prob = probabilities(50, 7, 1).astype(kind)
+    lower, upper = soft_labels(prob.astype(np.float64))
+    np.testing.assert_allclose(lower, prob, atol=10 * np.finfo(kind).eps)
+    np.testing.assert_allclose(lower.sum(axis=1), 1, atol=1e-15)
+    np.testing.assert_array_equal(lower, upper)
+
+
+def two_fits(score, label, new):
+    """p0 and p1 by isotonic regression, the new row in it with label 0 and 1."""
+    return [
+        IsotonicRegression().fit([*score, new], [*label, y]).predict([new])[0] for y in (0.0, 1.0)
+    ]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_two_classes_get_the_bounds_of_isotonic_regression(seed):
+    # Of two classes the bounds of one are those of the other mirrored, so that nothing is
+    # discounted.
+    held = probabilities(30, 2, seed)
+    label = (np.random.default_rng(seed).random(30) < held[:, 1]).astype(int)
+    prob = probabilities(6, 2, seed + 100)
+    lower, upper = credal_labels(prob, held, label)
+    expected = np.array([two_fits(held[:, 1], label, new) for new in prob[:, 1]])
+    # Rounding of scikit-learn's averages.
+    np.testing.assert_allclose(np.column_stack([lower[:, 1], upper[:, 1]]), expected, atol=1e-12)
+    np.testing.assert_allclose(
+        np.column_stack([upper[:, 0], lower[:, 0]]), 1 - expected, atol=1e-12
+    )
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    classes=st.integers(2, 8),
+    held=st.integers(1, 40),
+    seed=st.integers(0, 10_000),
+)
+def test_credal_labels_hold_probabilities(classes, held, seed):
+    rng = np.random.default_rng(seed)
+    sharp = 10.0 ** rng.uniform(-1, 1)
+    calibration = rng.dirichlet(np.full(classes, sharp), held)
+    prob = rng.dirichlet(np.full(classes, sharp), 20)
+    lower, upper = credal_labels(prob, calibration, rng.integers(classes, size=held))
+    assert (lower >= 0).all()
+    assert (lower <= upper).all()
+    assert (upper <= 1).all()
+    # Rounding of sums.
+    assert (lower.sum(axis=1) <= 1 + 1e-12).all()
+    assert (upper.sum(axis=1) >= 1 - 1e-12).all()

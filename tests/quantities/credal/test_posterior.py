@@ -1,0 +1,119 @@
+"""From calibration rows to the pieces of a result, at every size and of every kind."""
+
+import numpy as np
+import pytest
+
+import bayescal as bc
+from tests.quantities.credal.made import binary, multiclass
+
+STEPS = bc.credal.Priors(bc.credal.IncrementIsotonic())
+IMPRECISE = bc.credal.Priors(bc.credal.ImpreciseDirichlet())
+
+
+def fit(data, priors=STEPS, **settings):
+    return bc.fit(bc.credal, data, priors=priors, seed=20, quick=True, draws=200, **settings)
+
+
+def split(label, score, target=(0.2, 0.8), **names):
+    return bc.CalibrationSplit(
+        calibration=bc.Scores(y_true=label, y_prob=score, **names), target=np.asarray(target)
+    )
+
+
+def check(result):
+    """Bounds enclose the probability, and everything is a probability."""
+    posterior = result["posterior"]
+    parts = [posterior[name].to_numpy() for name in ("prob_lower", "prob", "prob_upper")]
+    assert all(np.isfinite(part).all() for part in parts)
+    assert (parts[0] >= 0).all()
+    assert (parts[0] <= parts[1]).all()
+    assert (parts[1] <= parts[2]).all()
+    assert (parts[2] <= 1).all()
+
+
+@pytest.mark.parametrize("priors", [STEPS, IMPRECISE])
+@pytest.mark.parametrize(
+    "data",
+    [
+        split([1], [0.4], classes=[0, 1]),
+        split([1] * 30, np.linspace(0.1, 0.9, 30), classes=[0, 1]),
+        split([0] * 30, np.linspace(0.1, 0.9, 30), classes=[0, 1]),
+        split([0, 1] * 20, np.full(40, 0.5)),
+        split([0, 1] * 20, np.repeat([0.0, 1.0], 20), target=(0.0, 0.5, 1.0)),
+        binary(100_000, 300),
+    ],
+    ids=["one row", "all of label 1", "all of label 0", "all tied", "scores 0 and 1", "many rows"],
+)
+def test_every_size_gives_bounds(priors, data):
+    check(fit(data, priors))
+
+
+@pytest.mark.parametrize("priors", [STEPS, IMPRECISE])
+def test_a_class_never_seen_has_bounds(priors):
+    scores = np.random.default_rng(1).dirichlet(np.ones(3), 40)
+    data = split([0, 1] * 20, scores, scores[:4], classes=[0, 1, 2])
+    result = fit(data, priors)
+    check(result)
+    # The rows say that the class is rare: its upper bound lies below that of the others' mean.
+    upper = result["posterior"]["prob_upper"].mean(("chain", "draw", "obs")).to_numpy().squeeze()
+    assert upper[2] < upper[:2].min()
+
+
+def test_all_rows_of_one_label_leave_one_bound_at_the_end():
+    data = split([1] * 30, np.linspace(0.1, 0.9, 30), classes=[0, 1])
+    assert (fit(data, IMPRECISE)["posterior"]["prob_upper"] == 1).all()
+
+
+def test_one_compiled_model_serves_every_number_of_rows():
+    for priors in (bc.credal.Priors(), STEPS, IMPRECISE):
+        few, many = (bc.credal.cases(binary(n), priors)[0] for n in (2, 100_000))
+        assert few.compile_key == many.compile_key
+        shapes = [
+            {name: value.shape for name, value in case.inputs().items()} for case in (few, many)
+        ]
+        assert shapes[0] == shapes[1]
+
+
+def test_same_seed_same_result():
+    first, second, other = (
+        bc.fit(bc.credal, binary(), priors=STEPS, seed=seed, quick=True, draws=100)["posterior"][
+            "prob"
+        ]
+        for seed in (1, 1, 2)
+    )
+    np.testing.assert_array_equal(first, second)
+    assert not np.array_equal(first, other)
+
+
+def test_results_hold_dims_and_the_papers_estimates():
+    for data, dims in ((binary(), ("obs",)), (multiclass(), ("obs", "label_class"))):
+        result = fit(data)
+        for name in ("prob", "prob_lower", "prob_upper"):
+            assert set(dims) <= set(result["posterior"][name].dims)
+        told = bc.credal.estimate(data)
+        found = result["point_estimate"]
+        np.testing.assert_allclose(found["p0"].to_numpy().squeeze(), told.p0)
+        np.testing.assert_allclose(found["p1"].to_numpy().squeeze(), told.p1)
+
+
+def test_results_do_not_grow_with_the_rows():
+    sizes = [fit(binary(50, target)).nbytes for target in (200, 20_000)]
+    assert sizes[1] < 1.1 * sizes[0]
+
+
+def test_several_classifiers_are_fitted_apart():
+    score, label = np.linspace(0.02, 0.98, 40), np.arange(40) % 2
+    both = bc.Scores.stack({"a": score, "b": score[::-1]}, y_true=label)
+    result = fit(bc.CalibrationSplit(calibration=both, target=both))
+    assert result["posterior"].sizes["classifier"] == 2
+    check(result)
+
+
+def test_fingerprints_tell_data_apart():
+    cases = [bc.credal.cases(binary(seed=seed), STEPS)[0].fingerprint() for seed in (1, 1, 2)]
+    assert cases[0] == cases[1] != cases[2]
+
+
+def test_the_rising_curve_needs_nuts():
+    with pytest.raises(bc.InputError, match="no posterior without NUTS"):
+        fit(binary(), bc.credal.Priors())

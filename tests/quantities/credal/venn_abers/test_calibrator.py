@@ -1,0 +1,122 @@
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris, make_classification
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from bayescal.core.errors import InputError
+from bayescal.quantities.credal.venn_abers.calibrator import VennAbersCalibrator
+from bayescal.quantities.credal.venn_abers.cross import fit_cross_venn_abers, merge_folds
+from bayescal.quantities.credal.venn_abers.ivap import fit_ivap, merged
+
+
+@parametrize_with_checks([VennAbersCalibrator(), VennAbersCalibrator(cv=2)])
+def test_scikit_learn_finds_nothing_to_say(estimator, check):
+    check(estimator)
+
+
+def two_classes(n=400):
+    return make_classification(n, random_state=3, flip_y=0.2)
+
+
+def test_a_trained_classifier_is_calibrated_on_all_rows():
+    x, y = two_classes()
+    trained = GaussianNB().fit(x[:200], y[:200])
+    fitted = VennAbersCalibrator(FrozenEstimator(trained)).fit(x[200:300], y[200:300])
+    score = trained.predict_proba(x)[:, 1]
+    p0, p1 = fit_ivap(score[200:300], y[200:300]).predict(score[300:])
+    lower, upper = fitted.predict_interval(x[300:])
+    assert np.array_equal(lower[:, 1], p0)
+    assert np.array_equal(upper[:, 1], p1)
+    assert np.array_equal(upper[:, 0], 1 - p0)
+    # The log merge of one fold goes through exp and log: a few units in the last place.
+    np.testing.assert_allclose(fitted.predict_proba(x[300:])[:, 1], merged(p0, p1), rtol=1e-14)
+
+
+def test_folds_are_those_of_a_cross_predictor():
+    x, y = two_classes()
+    fitted = VennAbersCalibrator(GaussianNB(), cv=4, random_state=1).fit(x, y)
+    from sklearn.model_selection import StratifiedKFold
+
+    fold, score = np.empty(len(y), int), np.empty(len(y))
+    at = []
+    cut = StratifiedKFold(4, shuffle=True, random_state=1).split(x, y)
+    for k, (train, held_out) in enumerate(cut):
+        model = GaussianNB().fit(x[train], y[train])
+        fold[held_out], score[held_out] = k, model.predict_proba(x[held_out])[:, 1]
+        at.append(model.predict_proba(x)[:, 1])
+    expected = merge_folds(*fit_cross_venn_abers(score, y, fold).predict(at))
+    np.testing.assert_allclose(fitted.predict_proba(x)[:, 1], expected, rtol=1e-14)
+
+
+@pytest.mark.parametrize("cv", [None, 3])
+def test_probabilities_of_two_classes_lie_in_their_intervals(cv):
+    x, y = two_classes()
+    fitted = VennAbersCalibrator(RandomForestClassifier(20, random_state=0), cv, random_state=0)
+    fitted.fit(x, y)
+    lower, upper = fitted.predict_interval(x)
+    prob = fitted.predict_proba(x)
+    assert (lower - 1e-15 <= prob).all()
+    assert (prob <= upper + 1e-15).all()
+    np.testing.assert_allclose(prob.sum(axis=1), 1, rtol=1e-15)
+
+
+def test_overconfident_probabilities_are_mended():
+    x, y = make_classification(
+        4000, 20, n_informative=3, n_redundant=10, random_state=1, flip_y=0.3
+    )
+    plain = GaussianNB().fit(x[:2000], y[:2000])
+    fitted = VennAbersCalibrator(GaussianNB(), random_state=0).fit(x[:2000], y[:2000])
+
+    def log_loss(model):
+        prob = model.predict_proba(x[2000:])
+        return -np.log(prob[np.arange(2000), y[2000:]]).mean()
+
+    assert log_loss(fitted) < log_loss(plain) - 0.05
+
+
+def test_several_classes_and_words_for_them():
+    x, y = load_iris(return_X_y=True)
+    names = np.array(["setosa", "versicolor", "virginica"])[y]
+    fitted = VennAbersCalibrator(LogisticRegression(max_iter=1000), random_state=0).fit(x, names)
+    prob = fitted.predict_proba(x)
+    assert prob.shape == (150, 3)
+    np.testing.assert_allclose(prob.sum(axis=1), 1, rtol=1e-14)
+    assert (fitted.predict(x) == names).mean() > 0.9
+    lower, upper = fitted.predict_interval(x)
+    assert (lower < upper).all()
+
+
+def test_a_seed_gives_the_same_split():
+    x, y = two_classes()
+    one, two, other = (
+        VennAbersCalibrator(random_state=seed).fit(x, y).predict_proba(x) for seed in (0, 0, 1)
+    )
+    assert np.array_equal(one, two)
+    assert not np.array_equal(one, other)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"calibration_size": 1.0}, "calibration_size must lie in"),
+        ({"cv": 1}, "cv must be a whole number >= 2; got 1"),
+        ({"cv": 300}, "at least 300 rows each"),
+    ],
+)
+def test_parameters_outside_their_range_are_refused(parameters, message):
+    x, y = two_classes()
+    with pytest.raises(InputError, match=message):
+        VennAbersCalibrator(**parameters).fit(x, y)
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [(["a"] * 6, r"got 1 class\(es\)"), (["a"] * 5 + ["b"], "the rarest with 1 rows")],
+)
+def test_classes_without_rows_to_hold_out_are_refused(y, message):
+    with pytest.raises(InputError, match=message):
+        VennAbersCalibrator().fit(np.arange(6.0)[:, None], y)

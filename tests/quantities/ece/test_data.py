@@ -1,0 +1,109 @@
+"""From scores to binary problems."""
+
+import numpy as np
+import pytest
+
+import bayescal as bc
+from bayescal.core.errors import InputError
+from bayescal.quantities.ece.data import CELLS, problem_of, problems
+from bayescal.quantities.ece.priors import HierarchicalBins, IndependentBins, Priors
+from tests.quantities.ece.made import problem
+
+FINE, COARSE = Priors(), Priors(IndependentBins())
+RNG = np.random.default_rng(6)
+SCORE = RNG.random(500).round(3)
+LABEL = (RNG.random(500) < SCORE).astype(int)
+SCORES = bc.Scores(y_true=LABEL, y_prob=SCORE, classifier="one")
+
+
+def cut(data, priors=FINE, n_bins=15, strategy="quantile", closed="right", multiclass="top-label"):
+    return problems(data, priors, n_bins, strategy, closed, multiclass)
+
+
+@pytest.mark.parametrize("closed", ["right", "left"])
+@pytest.mark.parametrize("strategy", ["uniform", "quantile", [0, 0.1, 0.5, 0.50001, 1]])
+@pytest.mark.parametrize("priors", [FINE, COARSE])
+def test_bins_are_those_of_bin_scores(strategy, closed, priors):
+    (made,) = cut(SCORES, priors, 7, strategy, closed)
+    expected = bc.bin_scores(SCORES, n_bins=7, strategy=strategy, closed=closed)
+    for name in ("edges", "count", "positives"):
+        np.testing.assert_array_equal(getattr(made.bins, name), getattr(expected, name))
+    np.testing.assert_allclose(made.bins.mean_score, expected.mean_score, rtol=1e-12)
+    assert made.bins.strategy == expected.strategy
+    assert made.bins.closed == closed
+
+
+def test_a_curve_has_fine_cells_and_bins_have_themselves():
+    (fine,), (coarse,) = cut(SCORES), cut(SCORES, COARSE)
+    assert coarse.cells is coarse.bins
+    assert CELLS <= fine.cells.n_bins <= CELLS + 15
+    assert cut(SCORES, Priors(HierarchicalBins()))[0].cells.n_bins == 15
+
+
+def test_cells_are_as_many_as_the_rows_at_most():
+    made = problem(n=12, n_bins=3)
+    assert 12 <= made.cells.n_bins <= 14
+    assert made.cells.count.max() <= 1
+
+
+def test_cells_hold_equal_numbers_of_rows():
+    made = problem(n=10_000, n_bins=10)
+    # Ten times ten quantile cells: every bin edge is the edge of a cell, so that none is cut.
+    np.testing.assert_array_equal(made.cells.count, 100)
+
+
+@pytest.mark.parametrize("fine", [True, False])
+def test_rows_are_counted_where_they_lie(fine):
+    task = SCORES.tasks()[0]
+    made = problem_of(task, fine, 6, "uniform", "right")
+    edges = made.cells.edges
+    for cell in range(made.cells.n_bins):
+        inside = (task.score > edges[cell]) & (task.score <= edges[cell + 1])
+        inside |= (cell == 0) & (task.score == 0)
+        assert made.cells.count[cell] == inside.sum()
+        assert made.cells.positives[cell] == task.event[inside].sum()
+        if inside.any():
+            assert made.cells.mean_score[cell] == pytest.approx(task.score[inside].mean())
+
+
+def test_counts_are_taken_as_they_are():
+    bins = bc.bin_scores(SCORES, n_bins=4)
+    (made,) = cut(bins)
+    assert made.cells is bins
+    assert made.bins is bins
+
+
+def test_one_problem_a_classifier():
+    stacked = bc.Scores.stack({"a": SCORE, "b": SCORE**2}, y_true=LABEL)
+    made = cut(stacked)
+    assert [part.coords for part in made] == [{"classifier": "a"}, {"classifier": "b"}]
+    for part, name in zip(made, "ab", strict=True):
+        (alone,) = cut(stacked.select(name))
+        np.testing.assert_array_equal(part.cells.positives, alone.cells.positives)
+
+
+@pytest.mark.parametrize(("multiclass", "parts"), [("top-label", 1), ("class-wise", 3)])
+def test_one_problem_a_class(multiclass, parts):
+    probability = RNG.dirichlet([1, 2, 3], 60)
+    scores = bc.Scores(y_true=RNG.integers(0, 3, 60), y_prob=probability)
+    made = cut(scores, multiclass=multiclass)
+    assert len(made) == parts
+    if multiclass == "class-wise":
+        assert [part.coords["class"] for part in made] == ["0", "1", "2"]
+        assert sum(part.bins.positives.sum() for part in made) == 60
+    else:
+        right = probability.argmax(axis=1) == scores.y_true
+        assert made[0].bins.positives.sum() == right.sum()
+
+
+def test_rows_without_label_are_left_out():
+    label = LABEL.astype(float)
+    label[::3] = np.nan
+    (made,) = cut(bc.Scores(y_true=label, y_prob=SCORE, classes=(0, 1)))
+    assert made.cells.n == np.isfinite(label).sum()
+    assert made.cells.positives.sum() == np.nansum(label)
+
+
+def test_no_rows_at_all_are_refused():
+    with pytest.raises(InputError, match="the counts"):
+        cut(bc.BinCounts([0, 0.5, 1], [0, 0], [0, 0], [0.2, 0.7]))

@@ -1,0 +1,81 @@
+"""The paper's bins as models: NUTS against data augmentation, and the factor of independence."""
+
+import numpy as np
+import pytest
+from scipy.stats import beta, dirichlet
+
+import bayescal as bc
+from bayescal.quantities.pu_ece.data import problems
+from bayescal.quantities.pu_ece.models.mixture_bins import Bins
+from bayescal.quantities.pu_ece.simulator import truth
+from tests.quantities.pu_ece.gibbs import gibbs
+
+DATA = truth("less").scores((300, 2000), seed=1)
+
+
+def problem(priors):
+    return problems(DATA, priors, 4, "quantile", "right")[0]
+
+
+def compare(fit, drawn, made) -> None:
+    pi, r, t = drawn
+    q = pi[:, None] * r + (1 - pi[:, None]) * t
+    ece = np.abs(pi[:, None] * r - q * made.cells.mean_score).sum(axis=1)
+    posterior = fit["posterior"]
+    for name, exact in (("class_prior", pi), ("ece", ece)):
+        found = posterior[name].to_numpy().ravel()
+        # Both have at least 400 effective draws: 4 standard errors of the difference of means.
+        spread = exact.std()
+        assert found.mean() == pytest.approx(exact.mean(), abs=4 * spread * np.sqrt(2 / 400))
+        assert found.std() == pytest.approx(spread, rel=0.15)
+    rate = posterior["label_rate"].to_numpy().reshape(-1, 4)
+    exact = pi[:, None] * r / q
+    np.testing.assert_allclose(rate.mean(axis=0), exact.mean(axis=0), atol=0.02)
+
+
+def test_the_mixture_is_that_of_data_augmentation(mixture_fit) -> None:
+    made = problem(bc.pu_ece.Priors(0.5, bc.pu_ece.MixtureBins()))
+    rng = np.random.default_rng(3)
+    compare(mixture_fit, gibbs(made.positive, made.cells.count, 50, 50, rng), made)
+    assert mixture_fit.attrs["status"] == "ok"
+    assert mixture_fit["diagnostics"]["divergences"].item() == 0
+    assert np.isnan(mixture_fit["model_average"]["p_calibrated"].item())
+
+
+def test_independent_bins_are_that_with_their_factor() -> None:
+    priors = bc.pu_ece.Priors(bc.Beta(50, 50), bc.pu_ece.IndependentBins())
+    fit = bc.fit(bc.pu_ece, DATA, priors=priors, n_bins=4, seed=20)
+    made, rng = problem(priors), np.random.default_rng(3)
+    compare(fit, gibbs(made.positive, made.cells.count, 50, 50, rng, stretch=3), made)
+
+
+def test_the_factor_is_the_truncation_of_two_dirichlets() -> None:
+    # Draw r and q flat and independent and pi from its prior, keep what satisfies pi r <= q: the
+    # class prior left is the Beta prior times (1 - pi)^(bins - 1), cut down and not renormalised.
+    rng, bins = np.random.default_rng(4), 3
+    number = 400_000
+    pi = rng.beta(2, 3, number)
+    r, q = dirichlet.rvs(np.ones(bins), number, rng), dirichlet.rvs(np.ones(bins), number, rng)
+    kept = pi[(pi[:, None] * r <= q).all(axis=1)]
+    exact = beta(2, 3 + bins - 1)
+    assert kept.mean() == pytest.approx(exact.mean(), abs=4 * exact.std() / np.sqrt(len(kept)))
+    found = Bins.of(
+        problem(bc.pu_ece.Priors(0.5, bc.pu_ece.MixtureBins())),
+        bc.pu_ece.IndependentBins(),
+        bc.Beta(2, 3),
+    )
+    before = found.class_prior(found.prior_draws(20_000, rng))
+    exact = beta(2, 3 + 4 - 1)
+    assert before.mean() == pytest.approx(exact.mean(), abs=0.005)
+
+
+def test_without_nuts_there_is_no_posterior() -> None:
+    priors = bc.pu_ece.Priors(0.5, bc.pu_ece.MixtureBins())
+    with pytest.raises(bc.InputError, match="no posterior without NUTS"):
+        bc.fit(bc.pu_ece, DATA, priors=priors, n_bins=4, seed=20, quick=True)
+
+
+def test_rates_never_exceed_one(mixture_fit) -> None:
+    rate = mixture_fit["posterior"]["label_rate"].to_numpy()
+    assert (rate >= 0).all()
+    assert (rate <= 1).all()

@@ -1,0 +1,82 @@
+"""SSME-NF as a whole: labels that clusters tell, and what is loaded when."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import bayescal as bc
+from bayescal.core.errors import InputError
+from bayescal.quantities.ssme import flow_estimator
+from bayescal.quantities.ssme.data import panel_of
+from bayescal.quantities.ssme.flow.estimator import estimate_flow
+from bayescal.quantities.ssme.flow.normalizing_flow import FlowSettings
+from bayescal.quantities.ssme.metrics.metrics import metrics
+from bayescal.quantities.ssme.models.latent_mixture import fit_normals
+from tests.quantities.ssme.made import binary, multiclass
+
+SMALL = FlowSettings(n_couplings=2, n_layers=1, width=16, n_steps=60, learning_rate=3e-3)
+
+
+def test_one_coordinate_is_too_few():
+    with pytest.raises(InputError, match="needs at least two coordinates"):
+        estimate_flow(bc.Scores(y_true=[0, None], y_prob=[0.2, 0.9]))
+
+
+@pytest.fixture
+def unbent(monkeypatch):
+    """A flow that does nothing: points stay log ratios, and no extra is needed."""
+    monkeypatch.setattr(flow_estimator, "latent_points", lambda coords, *_: coords)
+
+
+@pytest.mark.usefixtures("unbent")
+def test_where_the_flow_does_nothing_it_is_a_mixture_of_normals_on_log_ratios():
+    scores, truth = binary()
+    found = estimate_flow(scores, n_draws=None)
+    panel = panel_of(scores)
+    logit = np.log(panel.probs[..., 1] / panel.probs[..., 0]).T
+    known, start = np.eye(2)[truth[:20]], panel.probs.mean(axis=0)
+    start[:20] = known
+    expected = fit_normals(logit, start, known, panel.labeled, None)
+    # Probabilities are clipped at 1e-6 first, further out than any of these.
+    np.testing.assert_allclose(found.prob_label, expected.prob_label, atol=1e-9)
+    for ours, theirs in zip(found[:7], metrics(panel.probs, found.prob_label), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    assert found.n_iter == expected.n_iter
+
+
+@pytest.mark.usefixtures("unbent")
+def test_given_class_prior_and_seed():
+    scores, _ = multiclass()
+    given = {"class_prior": [0.1, 0.2, 0.3, 0.4], "n_draws": 5}
+    first, again, other = (estimate_flow(scores, seed=seed, **given) for seed in (1, 1, 2))
+    np.testing.assert_array_equal(first.class_prior, given["class_prior"])
+    for one, two in zip(first, again, strict=True):
+        np.testing.assert_array_equal(one, two)
+    assert not np.array_equal(first.accuracy, other.accuracy)
+    with pytest.raises(InputError, match="class_prior must hold 4 probabilities"):
+        estimate_flow(scores, class_prior=[0.5, 0.5])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("make", [binary, multiclass])
+def test_labels_that_clusters_tell(make):
+    pytest.importorskip("flowjax", reason="the extra 'flow' is not installed")
+    scores, truth = make(n=300)
+    found = estimate_flow(scores, settings=SMALL, n_draws=None)
+    k = scores.n_classes
+    np.testing.assert_array_equal(found.prob_label[:20], np.eye(k)[truth[:20]])
+    np.testing.assert_allclose(found.prob_label.sum(axis=1), 1, atol=1e-12)
+    exact = metrics(panel_of(scores).probs, np.eye(k)[truth])
+    # A small flow on 300 rows; the standard error of an accuracy of 300 rows is .02.
+    np.testing.assert_allclose(found.accuracy, exact.accuracy, atol=0.1)
+    assert found.accuracy.shape == (3,)
+
+
+def test_nothing_is_loaded_before_it_is_needed():
+    code = (
+        "import sys; import bayescal.quantities.ssme.flow.estimator; "
+        "sys.exit(any(name in sys.modules for name in ('jax', 'flowjax', 'pymc')))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,0 +1,65 @@
+"""The flow of SSME-NF: seeds and what training must reach; without the extra, what it must say."""
+
+import numpy as np
+import pytest
+
+from bayescal.core.errors import InputError
+from bayescal.quantities.ssme import flow
+from bayescal.quantities.ssme.flow.normalizing_flow import FlowSettings, latent_points
+
+SMALL = FlowSettings(n_couplings=2, n_layers=1, width=16, n_steps=600, learning_rate=3e-3)
+# Compiled in a second; where it ends does not matter.
+TINY = FlowSettings(n_couplings=1, n_layers=1, width=4, n_steps=3, learning_rate=3e-3)
+
+
+@pytest.fixture
+def installed():
+    pytest.importorskip("flowjax", reason="the extra 'flow' is not installed")
+
+
+def test_defaults_are_the_paper_s():
+    assert FlowSettings()[:3] == (10, 3, 128)
+
+
+def test_one_coordinate_is_too_few():
+    with pytest.raises(InputError, match="needs at least two coordinates"):
+        latent_points(np.zeros((4, 1)), np.full((4, 2), 0.5), TINY, 0)
+
+
+def test_the_extra_is_named_where_it_is_missing(monkeypatch):
+    def missing(name):
+        raise ModuleNotFoundError(name=name)
+
+    monkeypatch.setattr(flow, "import_module", missing)
+    with pytest.raises(InputError, match=r"pip install 'bayescal\[flow\]'"):
+        latent_points(np.zeros((4, 2)), np.full((4, 2), 0.5), TINY, 0)
+
+
+@pytest.mark.usefixtures("installed")
+def test_same_seed_same_points():
+    coords = np.random.default_rng(0).normal(size=(80, 3))
+    prob = np.full((80, 2), 0.5)
+    first, again, other = (latent_points(coords, prob, TINY, seed) for seed in (1, 1, 2))
+    np.testing.assert_array_equal(first, again)
+    assert not np.allclose(first, other)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("installed")
+def test_training_makes_classes_normal():
+    """Squared distances from the class mean, in class deviations, are chi-squared: mean d."""
+    rng = np.random.default_rng(1)
+    label = rng.integers(2, size=600)
+    normal = rng.normal(size=(600, 2)) + 4 * label[:, np.newaxis]
+    bent = np.stack([normal[:, 0], normal[:, 1] + 0.5 * normal[:, 0] ** 2], axis=1)
+
+    def correlation(points):
+        """Mean over classes of |cor| between x and y, and between x^2 and y."""
+        found = []
+        for k in range(2):
+            x, y = (points[label == k] - points[label == k].mean(axis=0)).T
+            found += [abs(np.corrcoef(x, y)[0, 1]), abs(np.corrcoef(x**2, y)[0, 1])]
+        return np.mean(found)
+
+    straight = latent_points(bent, np.eye(2)[label], SMALL, 0)
+    assert correlation(straight) < 0.5 * correlation(bent)

@@ -1,0 +1,247 @@
+"""Metrics against scikit-learn, and against definitions written out row by row."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import (
+    accuracy_score,
+    average_precision_score,
+    brier_score_loss,
+    log_loss,
+    roc_auc_score,
+)
+
+from bayescal.core.bins.edges import bin_edges
+from bayescal.core.errors import InputError
+from bayescal.quantities.ssme.metrics.metrics import Metrics, metrics, subgroup_metrics
+
+# Sums of a few hundred numbers in another order.
+ROUNDING = {"rtol": 0, "atol": 1e-12}
+
+
+def made(n=300, m=3, k=2, seed=0, decimals=None):
+    rng = np.random.default_rng(seed)
+    probs = rng.dirichlet(np.full(k, 0.7), (m, n))
+    if decimals is not None and k == 2:
+        score = probs[..., 1].round(decimals)
+        probs = np.stack([1 - score, score], axis=-1)
+    y = np.array([rng.choice(k, p=p) for p in probs.mean(axis=0)])
+    y[:k] = range(k)
+    return probs, y
+
+
+def binned(score, event, weight, edges):
+    """Mass, mean score and event rate of each right-closed bin that has rows."""
+    found = []
+    for b in range(len(edges) - 1):
+        low = -1 if b == 0 else edges[b]
+        high = 2 if b == len(edges) - 2 else edges[b + 1]
+        rows = (score > low) & (score <= high)
+        if weight[rows].sum() > 0:
+            w = weight[rows]
+            found.append((w.sum(), np.average(score[rows], weights=w), (w @ event[rows]) / w.sum()))
+    return np.array(found)
+
+
+@pytest.mark.parametrize("decimals", [None, 1])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_binary_equals_scikit_learn(decimals, weighted):
+    probs, y = made(decimals=decimals)
+    w = np.random.default_rng(5).exponential(size=len(y)) if weighted else None
+    found = metrics(probs, np.eye(2)[y], w)
+    for m, prob in enumerate(probs):
+        s = prob[:, 1]
+        expected = {
+            "accuracy": accuracy_score(y, prob.argmax(axis=1), sample_weight=w),
+            "auc": roc_auc_score(y, s, sample_weight=w),
+            "auprc": average_precision_score(y, s, sample_weight=w),
+            "log_loss": log_loss(y, s, sample_weight=w),
+            "brier": brier_score_loss(y, s, sample_weight=w),
+        }
+        for name, value in expected.items():
+            np.testing.assert_allclose(getattr(found, name)[m], value, err_msg=name, **ROUNDING)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_multi_class_equals_scikit_learn(weighted):
+    probs, y = made(k=4, seed=2)
+    w = np.random.default_rng(5).exponential(size=len(y)) if weighted else None
+    one_hot = np.eye(4)[y]
+    found = metrics(probs, one_hot, w)
+    for m, prob in enumerate(probs):
+        expected = {
+            "accuracy": accuracy_score(y, prob.argmax(axis=1), sample_weight=w),
+            "auc": roc_auc_score(one_hot, prob, average="macro", sample_weight=w),
+            "auprc": average_precision_score(one_hot, prob, average="macro", sample_weight=w),
+            "log_loss": log_loss(y, prob, sample_weight=w),
+            "brier": np.average(((prob - one_hot) ** 2).sum(axis=1), weights=w),
+        }
+        for name, value in expected.items():
+            np.testing.assert_allclose(getattr(found, name)[m], value, err_msg=name, **ROUNDING)
+
+
+@pytest.mark.parametrize("convention", ["equal-mass", "equal-width", "top-label"])
+@pytest.mark.parametrize("decimals", [None, 1])
+@pytest.mark.parametrize("k", [2, 3])
+def test_calibration_errors_follow_their_definition(convention, decimals, k):
+    if k > 2 and convention != "top-label":
+        pytest.skip("needs two classes")
+    probs, y = made(k=k, decimals=decimals, seed=3)
+    w = np.random.default_rng(6).exponential(size=len(y))
+    found = metrics(probs, np.eye(k)[y], w, ece=convention)
+    for m, prob in enumerate(probs):
+        if convention == "top-label":
+            score, event = prob.max(axis=1), prob.argmax(axis=1) == y
+        else:
+            score, event = prob[:, 1], y == 1
+        edges = np.linspace(0, 1, 16)
+        if convention == "equal-mass":
+            edges = bin_edges(score, 10, "quantile")
+        mass, confidence, rate = binned(score, event.astype(float), w, edges).T
+        gap = np.abs(confidence - rate)
+        expected = gap.mean() if convention == "equal-mass" else np.average(gap, weights=mass)
+        np.testing.assert_allclose(found.ece[m], expected, **ROUNDING)
+        np.testing.assert_allclose(found.mce[m], gap.max(), **ROUNDING)
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_draws_are_taken_one_by_one(k):
+    probs, _ = made(n=40, k=k)
+    rng = np.random.default_rng(8)
+    # More draws than fit a block of work, so that blocks are joined too.
+    q = rng.dirichlet(np.ones(k), (5000, 40))
+    w = rng.dirichlet(np.ones(40), 5000)
+    for weights in (None, w[0], w):
+        found = metrics(probs, q, weights)
+        for d in (0, 3500, 4999):
+            weight = weights[d] if weights is w else weights
+            single = metrics(probs, q[d], weight)
+            for name, value in single._asdict().items():
+                np.testing.assert_allclose(getattr(found, name)[d], value, **ROUNDING)
+    assert found.auc.shape == (5000, 3)
+
+
+def test_weight_draws_alone_make_draws():
+    probs, y = made(n=30)
+    w = np.random.default_rng(1).dirichlet(np.ones(30), 4)
+    found = metrics(probs, np.eye(2)[y], w)
+    for d in range(4):
+        expected = metrics(probs, np.eye(2)[y], w[d])
+        np.testing.assert_allclose(found.ece[d], expected.ece, **ROUNDING)
+        np.testing.assert_allclose(found.auc[d], expected.auc, **ROUNDING)
+
+
+def test_binary_draws_in_one_column():
+    probs, _ = made(n=50)
+    q = np.random.default_rng(9).random((7, 50))
+    both = metrics(probs, q), metrics(probs, np.stack([1 - q, q], axis=-1))
+    for one, two in zip(*both, strict=True):
+        np.testing.assert_array_equal(one, two)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.data())
+def test_soft_labels_are_two_rows_with_weights(data):
+    """A row of label probability q is a positive of weight q and a negative of weight 1 - q."""
+    n = data.draw(st.integers(2, 25))
+    numbers = st.floats(0, 1).map(lambda x: round(x, 2))
+    s = np.array(data.draw(st.lists(numbers, min_size=n, max_size=n)))
+    q = np.array(data.draw(st.lists(numbers, min_size=n, max_size=n)))
+    found = metrics(np.stack([1 - s, s], axis=1)[np.newaxis], np.stack([1 - q, q], axis=1))
+    y = np.repeat([1, 0], n)
+    w = np.concatenate([q, 1 - q])
+    if q.sum() > 0:
+        expected = average_precision_score(y, np.tile(s, 2), sample_weight=w)
+        np.testing.assert_allclose(found.auprc[0], expected, **ROUNDING)
+    else:
+        assert np.isnan(found.auprc[0])
+    if 0 < q.sum() < n:
+        higher = s[:, None] > s
+        wins = higher + 0.5 * (s[:, None] == s)
+        expected = q @ wins @ (1 - q) / (q.sum() * (1 - q).sum())
+        np.testing.assert_allclose(found.auc[0], expected, rtol=0, atol=1e-11)
+    else:
+        assert np.isnan(found.auc[0])
+
+
+def test_linear_metrics_are_expectations_over_labels():
+    probs, _ = made(n=3, k=3)
+    q = np.random.default_rng(4).dirichlet(np.ones(3), 3)
+    every = np.array(np.meshgrid(*[range(3)] * 3, indexing="ij")).reshape(3, -1).T
+    chance = np.prod(q[np.arange(3), every], axis=1)
+    found, cases = metrics(probs, q), metrics(probs, np.eye(3)[every])
+    for name in ("accuracy", "log_loss", "brier"):
+        np.testing.assert_allclose(getattr(found, name), chance @ getattr(cases, name), **ROUNDING)
+
+
+def test_a_class_without_weight_makes_ranking_undefined():
+    probs, _ = made(n=20)
+    found = metrics(probs, np.stack([np.zeros(20), np.ones(20)]))
+    assert np.isnan(found.auc).all()
+    assert np.isnan(found.auprc[0]).all()
+    np.testing.assert_array_equal(found.auprc[1], 1.0)
+    assert np.isfinite(found.ece).all()
+
+
+def test_a_class_that_never_occurs_is_left_out_of_means():
+    probs, y = made(k=3)
+    y = np.where(y == 2, 0, y)
+    found = metrics(probs, np.eye(3)[y])
+    for m, prob in enumerate(probs):
+        auc = np.mean([roc_auc_score(y == k, prob[:, k]) for k in (0, 1)])
+        ap = np.mean([average_precision_score(y == k, prob[:, k]) for k in (0, 1)])
+        np.testing.assert_allclose([found.auc[m], found.auprc[m]], [auc, ap], **ROUNDING)
+
+
+def test_probabilities_of_exactly_0_and_1():
+    probs = np.array([[[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]])
+    found = metrics(probs, np.eye(2)[[0, 1, 1]])
+    assert found.log_loss[0] == pytest.approx(-np.log(np.finfo(float).eps) / 3, rel=1e-12)
+    assert found.auc[0] == 0.75
+
+
+def test_subgroups_are_the_metrics_of_their_rows():
+    probs, y = made(n=120)
+    group = np.arange(120) % 3
+    w = np.random.default_rng(3).dirichlet(np.ones(120), 5)
+    found = subgroup_metrics(probs, np.eye(2)[y], group, 4, w)
+    assert found.ece.shape == (5, 3, 4)
+    for g in range(3):
+        rows = group == g
+        expected = metrics(probs[:, rows], np.eye(2)[y[rows]], w[:, rows])
+        for name, value in expected._asdict().items():
+            np.testing.assert_allclose(getattr(found, name)[..., g], value, **ROUNDING)
+    assert np.isnan(found.accuracy[..., 3]).all()
+
+
+def test_subgroups_without_draws():
+    probs, y = made(n=60, k=3)
+    found = subgroup_metrics(probs, np.eye(3)[y], np.zeros(60, int), 1)
+    assert isinstance(found, Metrics)
+    whole = metrics(probs, np.eye(3)[y])
+    np.testing.assert_allclose(found.auc[:, 0], whole.auc, **ROUNDING)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"q": np.full((4, 3), 1 / 3)}, "q must have shape"),
+        ({"q": np.full((5, 2), 0.7)}, "q must hold probabilities"),
+        ({"q": np.full((5, 2), np.nan)}, "q must hold probabilities"),
+        ({"weights": np.ones(4)}, "weights must have shape"),
+        ({"weights": np.zeros(5)}, "weights must be finite"),
+        ({"weights": -np.ones(5)}, "weights must be finite"),
+        ({"weights": np.ones((3, 5)), "q": np.full((2, 5, 2), 0.5)}, "same number of draws"),
+        ({"ece": "quantile"}, "ece must be one of"),
+    ],
+)
+def test_bad_input(change, message):
+    good = {"probs": np.full((2, 5, 2), 0.5), "q": np.full((5, 2), 0.5)}
+    with pytest.raises(InputError, match=message):
+        metrics(**(good | change))
+
+
+def test_multi_class_has_no_positive_score():
+    with pytest.raises(InputError, match="needs 2 classes; got 3"):
+        metrics(np.full((1, 4, 3), 1 / 3), np.full((4, 3), 1 / 3), ece="equal-mass")

@@ -1,0 +1,195 @@
+"""From draws to the pieces of a result; draws of the prior do, and nothing compiles."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from bayescal.quantities.ssme.metrics.metrics import Metrics
+from bayescal.quantities.ssme.posterior import PRIOR_DRAWS, SSMECase
+from bayescal.quantities.ssme.priors import GaussianMixture, Priors, Tilt
+from tests.quantities.ssme.problems import grouped, in_chains, many_classes, problem
+
+
+def case(made, label=None, **given):
+    return SSMECase.of(made, Priors(label=label or Tilt()), **given)
+
+
+def arrays(own, n=20, seed=1):
+    rng = np.random.default_rng(seed)
+    return own.arrays(in_chains(own.model.prior_draws(n, rng)), None, rng)
+
+
+def lengths(own):
+    """Length of every dim."""
+    panel = own.problem.panel
+    return {
+        "classifier": panel.n_classifiers,
+        "label_class": panel.n_classes,
+        "group": len(panel.groups),
+        "method": 2,
+        "obs": panel.n_obs,
+        "label_row": panel.n_labeled,
+        "dim": own.model.score.shape[1] if hasattr(own.model, "score") else 0,
+    }
+
+
+CASES = {
+    "three classifiers": lambda: case(problem(n=60)),
+    "one classifier": lambda: case(problem(n=60, m=1)),
+    "groups": lambda: case(grouped()),
+    "one classifier, groups": lambda: case(grouped(m=1)),
+    "four classes": lambda: case(many_classes(n=60)),
+    "labels kept": lambda: case(problem(n=60), keep_labels=True),
+    "mixture": lambda: case(problem(n=60), GaussianMixture()),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_every_array_has_the_dims_that_are_told(name):
+    own = CASES[name]()
+    found, size = arrays(own), lengths(own)
+
+    def shape(key):
+        return tuple(size[dim] for dim in own.dims.get(key, ()))
+
+    for key, values in found.posterior.items():
+        assert values.shape == (2, 10, *shape(key)), key
+    for key, values in found.prior.items():
+        assert values.shape == (1, PRIOR_DRAWS, *shape(key)), key
+    for key, values in found.point_estimate.items():
+        if key != "class_prior":
+            assert np.shape(values) == shape(key), key
+    for key, values in found.reference_estimates.items():
+        assert values.shape == shape(f"reference_estimates/{key}"), key
+    for key, values in found.log_prior.items():
+        assert values.shape == (2, 10, *shape(f"log_prior/{key}")), key
+    assert found.log_likelihood["label"].shape == (2, 10, 20)
+    assert set(found.bounds) == set(found.bounds_attrs)
+    assert ("prob_label" in found.posterior) == (name == "labels kept")
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_metrics_of_every_case_lie_in_their_ranges(name):
+    found = arrays(CASES[name]()).posterior
+    for key in ("accuracy", "ece", "auc", "auprc", "mce"):
+        defined = found[key][np.isfinite(found[key])]
+        assert defined.size
+        # Sums of weights round.
+        assert ((defined >= 0) & (defined <= 1 + 1e-12)).all()
+    assert np.isfinite(found["accuracy"]).all()
+
+
+def test_axes_name_the_dims_that_vary():
+    assert set(case(problem(n=60)).axes) == {"classifier", "label_class", "method"}
+    assert set(case(grouped(m=1)).axes) == {"group", "label_class", "method"}
+    assert dict(case(problem(n=60, m=1)).coords) == {"classifier": "c0"}
+    assert dict(case(problem(n=60)).coords) == {}
+
+
+def test_the_fingerprint_is_that_of_data_and_options():
+    own = case(problem(n=60))
+    assert own.fingerprint() == case(problem(n=60)).fingerprint()
+    others = [
+        case(problem(n=60, seed=1)),
+        case(problem(n=60, n_labeled=19)),
+        case(problem("one-per-class", n=60)),
+        case(problem(n=60), ece="equal-width"),
+        case(problem(n=60), keep_labels=True),
+        case(replace(own.problem, weight=2 * own.problem.weight)),
+        case(grouped()),
+    ]
+    assert len({own.fingerprint(), *(other.fingerprint() for other in others)}) == 8
+
+
+def without(made, *labels):
+    """Take the labels of some classes away; all if none is named."""
+    panel = made.panel
+    gone = np.isin(panel.y, labels) | (not labels)
+    return replace(made, panel=replace(panel, y=np.where(gone, -1, panel.y).astype("i4")))
+
+
+def test_without_labels_the_answer_is_the_prior_and_says_so():
+    own = case(without(problem(n=60)))
+    (note,) = own.warnings
+    assert "no row is labeled" in note
+    found = arrays(own)
+    assert np.isfinite(found.posterior["accuracy"]).all()
+    assert found.log_likelihood["label"].shape == (2, 10, 0)
+    assert np.isnan(found.reference_estimates["accuracy"][1]).all()
+    assert found.bounds["labeled_accuracy"] == 1
+
+
+def test_a_class_without_label_is_told():
+    own = case(without(many_classes(n=60, k=3), 1))
+    assert "no label of 1" in own.warnings[0]
+    assert np.isfinite(arrays(own).posterior["auc"]).all()
+
+
+def test_a_group_without_label_is_told():
+    made = grouped()
+    panel = made.panel
+    y = np.where(panel.group == 2, -1, panel.y).astype("i4")
+    own = case(replace(made, panel=replace(panel, y=y)))
+    assert any("no label in group 'z'" in note for note in own.warnings)
+    found = arrays(own)
+    assert np.isfinite(found.posterior["accuracy"]).all()
+    assert np.isnan(found.reference_estimates["accuracy"][1, :, 2]).all()
+
+
+def test_all_labels_leave_the_rows_own_chance():
+    own = case(problem(n=60, n_labeled=60))
+    found = arrays(own, n=400)
+    share = (own.problem.panel.probs.argmax(axis=2) == own.problem.panel.y).mean(axis=1)
+    draws = found.posterior["accuracy"].reshape(400, 3)
+    error = draws.std(axis=0) / 20
+    assert (np.abs(draws.mean(axis=0) - share) < 4 * error).all()
+    assert not list(own.warnings)
+
+
+def test_identical_classifiers_get_the_same_numbers():
+    made = problem(n=60, m=1)
+    twice = replace(
+        made.panel, probs=np.repeat(made.panel.probs, 2, axis=0), classifiers=("a", "b")
+    )
+    found = arrays(case(replace(made, panel=twice)))
+    for name in Metrics._fields:
+        np.testing.assert_allclose(found.posterior[name][..., 0], found.posterior[name][..., 1])
+
+
+def test_fifty_correlated_classifiers():
+    made = problem(n=60, m=1)
+    odds = made.panel.probs[0, :, 1] / made.panel.probs[0, :, 0]
+    noisy = odds * np.exp(0.3 * np.random.default_rng(2).normal(size=(50, 60)))
+    score = noisy / (1 + noisy)
+    panel = replace(
+        made.panel,
+        probs=np.stack([1 - score, score], axis=-1),
+        classifiers=tuple(f"c{j}" for j in range(50)),
+    )
+    found = arrays(case(replace(made, panel=panel)))
+    assert found.posterior["weight"].shape == (2, 10, 50)
+    for name in Metrics._fields:
+        assert found.posterior[name].shape == (2, 10, 50)
+        assert np.isfinite(found.posterior[name]).all()
+
+
+def test_fifty_classes_most_of_them_without_label():
+    own = case(many_classes(n=120, k=50))
+    assert "more: what is said of such a class rests on the prior" in own.warnings[0]
+    found = arrays(own)
+    assert found.posterior["intercept"].shape == (2, 10, 50)
+    for name in Metrics._fields:
+        assert np.isfinite(found.posterior[name]).all()
+
+
+def test_scores_of_exactly_0_and_1():
+    made = problem(n=60)
+    sure = np.eye(2)[made.panel.probs.argmax(axis=2)]
+    found = arrays(case(replace(made, panel=replace(made.panel, probs=sure))))
+    assert all(np.isfinite(values).all() for values in found.posterior.values())
+    assert np.isfinite(found.log_likelihood["label"]).all()
+
+
+def test_there_is_no_posterior_without_nuts():
+    assert case(problem(n=60)).direct_draws(10, np.random.default_rng(1)) is None
