@@ -39,7 +39,7 @@ def run_size(n: int, replications: int, seed: int) -> list[dict[str, Any]]:
         panel = sample_panel(n, rng, NAMES)
         scores = bc.Scores.stack(panel.score, y_true=panel.label)
         fitted_seed = int(rng.integers(2**31))
-        tree = bc.fit(bc.ece, scores, seed=fitted_seed, quick=True, draws=1000, chains=1)
+        tree = bc.fit(bc.ece, scores, seed=fitted_seed, method="direct", draws=1000, chains=1)
         alone = unpaired(tree)
         for pair in combinations(NAMES, 2):
             truth = panel.tce[pair[0]] - panel.tce[pair[1]]

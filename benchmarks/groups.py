@@ -48,7 +48,7 @@ def run_world(name: str, replications: int, seed: int) -> list[dict[str, Any]]:
         group = np.repeat([world.name for world in worlds], SIZES)
         score, label = (np.concatenate(parts) for parts in zip(*drawn, strict=True))
         together = bc.fit(
-            bc.ece, bc.Scores(y_true=label, y_prob=score, group=group), seed=index, quick=True
+            bc.ece, bc.Scores(y_true=label, y_prob=score, group=group), seed=index, method="direct"
         )
         ends, means = bc.interval(together, "tce"), together["model_average"]["tce_mean"]
         for world, (own_score, own_label) in zip(worlds, drawn, strict=True):
@@ -56,7 +56,7 @@ def run_world(name: str, replications: int, seed: int) -> list[dict[str, Any]]:
             mean = means.sel(group=world.name).item()
             rows.setdefault((world.name, "together"), []).append((low, high, mean))
             apart = bc.fit(
-                bc.ece, bc.Scores(y_true=own_label, y_prob=own_score), seed=index, quick=True
+                bc.ece, bc.Scores(y_true=own_label, y_prob=own_score), seed=index, method="direct"
             )
             low, high = bc.interval(apart, "tce").to_numpy()
             mean = apart["model_average"]["tce_mean"].item()

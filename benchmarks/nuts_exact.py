@@ -78,7 +78,7 @@ def compare(name: str, scores: bc.Scores, seed: int, fits: int, var: str) -> dic
         return summarise(fit_case(bc.ece, case, settings, index).posterior[var])
 
     nuts = average([run(index, 1000, 4, quick=False) for index in range(fits)])
-    exact = average([run(fits + index, EXACT_DRAWS, 1, quick=True) for index in range(2)])
+    exact = average([run(fits + index, EXACT_DRAWS, 1, method="direct") for index in range(2)])
     error = np.hypot(nuts.errors, exact.errors)
     return {
         "nuts": nuts.figures.tolist(),

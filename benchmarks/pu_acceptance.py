@@ -49,7 +49,7 @@ def run(data: Path, draws: int, seed: int) -> None:
         )
         for name in BELIEFS:
             priors = bc.pu_ece.Priors(belief(name, share))
-            fit = bc.fit(bc.pu_ece, pu, priors=priors, seed=seed, quick=True)
+            fit = bc.fit(bc.pu_ece, pu, priors=priors, seed=seed, method="direct")
             ends = bc.interval(fit, "ece")
             for classifier in names:
                 low, high = ends.sel(classifier=classifier).to_numpy()

@@ -35,9 +35,8 @@ _DIMS = {
     "bin_edges": ("bin_edge",),
     "calibration_curve": ("point",),
     "curve_score": ("point",),
-    "log_likelihood/k": ("cell",),
-    "k": ("cell",),
-    "cell_n": ("cell",),
+    "events": ("cell",),
+    "cell_count": ("cell",),
     "cell_score": ("cell",),
 }
 
@@ -107,7 +106,7 @@ def make_result(
         dims=_DIMS,
         attrs=_attrs(classifiers, classes, groups, n_bins, chains, draws, strategy, seed, n)
         | _status(converged, jump, grid[0]),
-        pairing=_pairing(classifiers, classes, groups),
+        error_correlation=_pairing(classifiers, classes, groups),
     )
 
 
@@ -173,10 +172,10 @@ def _case(
             "energy": rng.normal(size=shape),
             "n_steps": np.full(shape, 3),
         },
-        log_likelihood={"k": binom.logpmf(k, cell_n, rate)},
+        log_likelihood={"events": binom.logpmf(k, cell_n, rate)},
         log_prior={"a": lp[..., 0], "c": lp[..., 1]},
-        observed_data={"k": k},
-        constant_data={"curve_score": points, "cell_n": cell_n, "cell_score": cell_score},
+        observed_data={"events": k},
+        constant_data={"curve_score": points, "cell_count": cell_n, "cell_score": cell_score},
         point_estimate=estimate,
         bounds_attrs={
             "total_bias": {
@@ -263,7 +262,7 @@ def _by_bin(
 
 
 def _prior_draws(case: CaseArrays, draws: int, rng: np.random.Generator) -> dict[str, Array]:
-    n = np.asarray(case.constant_data["cell_n"])
+    n = np.asarray(case.constant_data["cell_count"])
     score = np.asarray(case.constant_data["cell_score"])
     theta = rng.normal(0, _PRIOR_SD, (1, draws, 2))
     gap = np.abs(expit(logit(score) * (1 + theta[..., 1:]) + theta[..., :1]) - score)
@@ -310,6 +309,7 @@ def _attrs(
     return {
         "bayescal_version": "0.1.0",
         "quantity": "ece",
+        "result_kind": "errors",
         "title": "Expected calibration error",
         "estimand": (
             "The mean absolute difference between the score of a row and the probability of a "
@@ -335,6 +335,7 @@ def _attrs(
         "closed": "right",
         "priors": {"intercept": "Normal(0, 0.6)", "slope": "Normal(0, 0.6)"},
         "prior_text": "Intercept and slope of the recalibration are normal, sd 0.6.",
+        "method": "nuts",
         "sampler": "nutpie NUTS",
         "sampler_version": "0.16",
         "draws": draws,

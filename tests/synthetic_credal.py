@@ -90,7 +90,9 @@ def make_credal_result(
         A result.
     """
     data = make_split(classifiers, classes, calibration=calibration, target=target)
-    tree = bc.fit(bc.credal, data, priors=bc.credal.Priors(prior), seed=20, quick=True, draws=draws)
+    tree = bc.fit(
+        bc.credal, data, priors=bc.credal.Priors(prior), seed=20, method="direct", draws=draws
+    )
     return tree if converged else failed(tree)
 
 
@@ -125,6 +127,6 @@ def make_credal_grid(
         make_split(classifiers, classes),
         {name: bc.credal.Priors(prior) for name, prior in priors.items()},
         seed=20,
-        quick=True,
+        method="direct",
         draws=100,
     )

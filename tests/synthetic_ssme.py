@@ -13,6 +13,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayescal.quantities import ssme
+from bayescal.quantities.ssme.posterior import DIMS
 from bayescal.results.assemble import CaseArrays, assemble
 from bayescal.results.metrics import HIGHER, METRICS
 
@@ -115,6 +116,7 @@ def make_panel_result(
         attrs={
             "bayescal_version": "0.1.0",
             "quantity": "ssme",
+            "result_kind": "metrics",
             "title": ssme.TITLE,
             "estimand": ssme.ESTIMAND,
             "references": [one._asdict() for one in ssme.REFERENCES],
@@ -127,6 +129,7 @@ def make_panel_result(
             "ece_convention": "equal-mass",
             "priors": {"label": {"Tilt": {"intercept": 0.3}}, "power": 0.6},
             "prior_text": "The label's probability is that of the pooled classifiers, tilted.",
+            "method": "nuts",
             "sampler": "nutpie NUTS",
             "sampler_version": "0.16",
             "draws": draws,

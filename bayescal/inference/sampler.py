@@ -206,7 +206,7 @@ def _as(dtype: np.dtype[Any], value: NDArray[Any], name: str) -> NDArray[Any]:
     if dtype.kind == "i" and (value > np.iinfo(dtype).max).any():
         raise InputError(
             f"{name} must not exceed {np.iinfo(dtype).max}; got {value.max():.6g}. "
-            "Use more bins, or quick=True, which has no such limit."
+            "Use more bins, or method='direct', which has no such limit."
         )
     return np.asarray(value, dtype=dtype, order="C")
 

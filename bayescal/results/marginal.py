@@ -102,7 +102,7 @@ def marginal(
     >>> import bayescal as bc
     >>> p = [[0.7, 0.2, 0.1], [0.1, 0.6, 0.3], [0.2, 0.2, 0.6], [0.5, 0.3, 0.2]] * 50
     >>> scores = bc.Scores(y_true=[0, 1, 2, 1] * 50, y_prob=p)
-    >>> result = bc.fit(bc.ece, scores, n_bins=2, multiclass="marginal", seed=20, quick=True)
+    >>> result = bc.fit(bc.ece, scores, n_bins=2, multiclass="marginal", seed=20, method="direct")
     >>> found = bc.marginal(result)
     >>> found.lower < found.mean < found.upper
     True

@@ -97,7 +97,7 @@ def power_scale(tree: xr.DataTree, var_names: str | Sequence[str] | None = None)
     --------
     >>> import bayescal as bc
     >>> scores = bc.datasets.ece.truth("over").scores(2000, seed=1)
-    >>> tree = bc.fit(bc.ece, scores, seed=20, quick=True)
+    >>> tree = bc.fit(bc.ece, scores, seed=20, method="direct")
     >>> bc.power_scale(tree, "tce")["diagnosis"].item()
     'the data decide'
     """

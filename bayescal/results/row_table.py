@@ -66,7 +66,7 @@ def row_table(tree: xr.DataTree, prob: float = 0.9) -> pd.DataFrame:
     >>> import bayescal as bc
     >>> data = bc.datasets.credal.truth("logistic").split(200, [0.1, 0.5, 0.9], seed=1)
     >>> priors = bc.credal.Priors(bc.credal.ImpreciseDirichlet())
-    >>> result = bc.fit(bc.credal, data, priors=priors, seed=20, quick=True)
+    >>> result = bc.fit(bc.credal, data, priors=priors, seed=20, method="direct")
     >>> bc.row_table(result)[["score", "decision", "open"]]
          score decision   open
     obs

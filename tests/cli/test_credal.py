@@ -67,7 +67,7 @@ def test_it_prints_and_keeps_what_python_computes(
     result = run(*both(folder), *COLUMNS, *QUICK, "-o", output, "--report", page, "--rows", rows)
     assert result.exit_code == 0, result.output
     priors = bc.credal.Priors(bc.credal.ImpreciseDirichlet(bins=5))
-    expected = bc.fit(bc.credal, data, priors=priors, quick=True, draws=100, seed=3)
+    expected = bc.fit(bc.credal, data, priors=priors, method="direct", draws=100, seed=3)
     kept = bc.load(output)
     assert kept["posterior"]["prob_lower"].equals(expected["posterior"]["prob_lower"])
     assert "<html" in page.read_text()
@@ -90,7 +90,7 @@ def test_json_has_the_summary_and_the_rows(folder: Path, data: bc.CalibrationSpl
     assert found["converged"] is True
     assert len(found["rows"]) == 80
     priors = bc.credal.Priors(bc.credal.ImpreciseDirichlet(s=2, bins=5))
-    expected = bc.fit(bc.credal, data, priors=priors, quick=True, draws=100, seed=3)
+    expected = bc.fit(bc.credal, data, priors=priors, method="direct", draws=100, seed=3)
     width = bc.summary(expected)["width"]
     assert [row["width"] for row in found["results"]] == pytest.approx(list(width))
 

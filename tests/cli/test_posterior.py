@@ -22,7 +22,7 @@ def run(command: str, *arguments: object) -> Result:
 @pytest.fixture(scope="module")
 def expected(files: Path):
     scores = bc.read_scores(files / "scores.csv", label="y", score=["honest", "bold"])
-    return bc.fit(bc.ece, scores, seed=3, quick=True)
+    return bc.fit(bc.ece, scores, seed=3, method="direct")
 
 
 def test_the_json_is_the_summary_of_the_same_fit(files: Path, expected) -> None:

@@ -32,7 +32,7 @@ def test_it_prints_and_keeps_what_python_computes(file: Path, tmp_path: Path) ->
     result = run(file, *given, "-o", output)
     assert result.exit_code == 0, result.output
     priors = bc.pu_ece.Priors(bc.Beta(20, 20))
-    expected = bc.fit(bc.pu_ece, DATA, priors=priors, seed=3, quick=True)
+    expected = bc.fit(bc.pu_ece, DATA, priors=priors, seed=3, method="direct")
     kept = bc.load(output)
     assert kept["posterior"]["tce"].equals(expected["posterior"]["tce"])
     assert "Beta(20, 20)" in result.stdout

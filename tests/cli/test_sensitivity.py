@@ -42,7 +42,7 @@ def test_it_prints_and_keeps_what_python_computes(files: Path, tmp_path: Path) -
         scores,
         {"curve": bc.ece.Priors(), "curve:0.2": bc.ece.Priors(bc.ece.SmoothCurve(scale=0.2))},
         seed=3,
-        quick=True,
+        method="direct",
     )
     assert expected.attrs["conclusion"] in result.stdout.replace("\n", " ")
     kept = bc.load(output)

@@ -274,11 +274,11 @@ import sys
 import bayescal as bc
 split = bc.datasets.credal.truth("logistic").split(60, 5, seed=1)
 bins = bc.credal.Priors(label_rate=bc.credal.ImpreciseDirichlet())
-bc.fit(bc.credal, split, priors=bins, quick=True, draws=100, seed=1)
+bc.fit(bc.credal, split, priors=bins, method="direct", draws=100, seed=1)
 pu = bc.datasets.pu_ece.truth("over").scores((50, 50), seed=1)
 prior = bc.pu_ece.Priors(class_prior=bc.Beta(4, 6))
-bc.fit(bc.pu_ece, pu, priors=prior, quick=True, draws=100, seed=1)
-bc.fit(bc.ece, bc.datasets.ece.truth("over").scores(50, seed=1), quick=True, draws=100, seed=1)
+bc.fit(bc.pu_ece, pu, priors=prior, method="direct", draws=100, seed=1)
+bc.fit(bc.ece, bc.datasets.ece.truth("over").scores(50, seed=1), method="direct", draws=100, seed=1)
 assert {"pymc", "pytensor", "nutpie", "matplotlib"}.isdisjoint(sys.modules)
 """
     run = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)

@@ -21,7 +21,7 @@ def test_error() -> None:
     assert error_sentence(VIT).striptags() == (
         "The calibration error of vit is 0.031 (90% credible interval 0.018 to 0.047)."
     )
-    assert "0.047; quick, without MCMC)" in error_sentence(VIT, quick=True)
+    assert "0.047; quick, without MCMC)" in error_sentence(VIT, method="direct")
 
 
 def test_a_tiny_error_is_not_none() -> None:

@@ -20,7 +20,7 @@ def scores(n, groups=None):
 
 @pytest.fixture(scope="module")
 def fitted():
-    return bc.fit(bc.ece, scores(300), seed=20, quick=True)
+    return bc.fit(bc.ece, scores(300), seed=20, method="direct")
 
 
 def test_sensitivities_are_those_of_arviz(fitted):
@@ -71,15 +71,15 @@ def test_by_default_it_takes_what_has_one_number_a_case_or_a_bin(fitted):
 
 def test_few_rows_leave_it_to_the_prior_and_many_to_the_data():
     tight = bc.ece.Priors(bc.ece.SmoothCurve(scale=0.1))
-    few = bc.fit(bc.ece, scores(30), priors=tight, seed=20, quick=True)
-    many = bc.fit(bc.ece, scores(20_000), seed=20, quick=True)
+    few = bc.fit(bc.ece, scores(30), priors=tight, seed=20, method="direct")
+    many = bc.fit(bc.ece, scores(20_000), seed=20, method="direct")
     assert bc.power_scale(few, "tce")["diagnosis"].item() == "the prior dominates"
     assert bc.power_scale(many, "tce")["diagnosis"].item() == "the data decide"
 
 
 def test_a_flat_prior_is_answered_with_a_refit():
     flat = bc.ece.Priors(bc.ece.IndependentBins(bc.Beta(1, 1)))
-    found = bc.power_scale(bc.fit(bc.ece, scores(300), priors=flat, seed=20, quick=True))
+    found = bc.power_scale(bc.fit(bc.ece, scores(300), priors=flat, seed=20, method="direct"))
     assert found["prior_sensitivity"].isna().all()
     assert found["prior_shift"].isna().all()
     assert set(found["diagnosis"]) == {"flat prior: refit under others (prior_sensitivity)"}
@@ -102,7 +102,7 @@ def test_every_case_is_scaled_by_its_own_densities():
 
 
 def test_pooled_groups_share_one_prior_and_all_rows():
-    tree = bc.fit(bc.ece, scores(600, groups=3), seed=20, quick=True)
+    tree = bc.fit(bc.ece, scores(600, groups=3), seed=20, method="direct")
     found = bc.power_scale(tree, "tce")
     assert list(found["group"].unique()) == ["0", "1", "2"]
     assert list(found["prior"][:3]) == ["all", "pooling", "common"]

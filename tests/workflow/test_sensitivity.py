@@ -34,7 +34,7 @@ def grid():
 
 def test_each_prior_is_the_fit_with_the_same_seed(grid):
     for name, priors in PRIORS.items():
-        alone = bc.fit(bc.ece, scores(300), priors=priors, seed=20, quick=True, n_bins=6)
+        alone = bc.fit(bc.ece, scores(300), priors=priors, seed=20, method="direct", n_bins=6)
         for group in ("posterior", "model_average", "point_estimate", "diagnostics"):
             for var, values in grid[group].dataset.data_vars.items():
                 xr.testing.assert_equal(
@@ -73,7 +73,7 @@ def test_refits_and_power_scaling_agree(n, scale, dominates):
     tce = grid["posterior"]["tce"]
     mean, sd = tce.mean(("chain", "draw")), float(tce.sel(prior="base").std())
     refit = float(mean.sel(prior="strong") - mean.sel(prior="weak")) / sd / (2 * np.log2(power))
-    base = bc.fit(bc.ece, scores(n), priors=priors["base"], seed=20, quick=True, draws=4000)
+    base = bc.fit(bc.ece, scores(n), priors=priors["base"], seed=20, method="direct", draws=4000)
     (row,) = bc.power_scale(base, "tce").to_dict("records")
     assert row["prior_shift"] == pytest.approx(refit, abs=0.06)
     if dominates:
@@ -97,7 +97,7 @@ def test_bins_and_power_scaling_agree():
     tce = compare(priors, 60, n_bins=15, draws=4000)["posterior"]["tce"]
     mean, sd = tce.mean(("chain", "draw")), float(tce.sel(prior="base").std())
     refit = float(mean.sel(prior="strong") - mean.sel(prior="weak")) / sd / (2 * np.log2(power))
-    base = bc.fit(bc.ece, scores(60), priors=priors["base"], seed=20, quick=True, draws=4000)
+    base = bc.fit(bc.ece, scores(60), priors=priors["base"], seed=20, method="direct", draws=4000)
     assert bc.power_scale(base, "tce")["prior_shift"].item() == pytest.approx(refit, abs=0.06)
     assert refit > 0.3
 
@@ -127,7 +127,7 @@ def test_progress_counts_the_fits_of_all_priors():
     )
     two = {name: PRIORS[name] for name in ("default", "tight")}
     bc.prior_sensitivity(
-        bc.ece, pair, two, seed=1, quick=True, progress=lambda *step: steps.append(step)
+        bc.ece, pair, two, seed=1, method="direct", progress=lambda *step: steps.append(step)
     )
     assert steps[0] == ("default, p", 0, 4)
     assert steps[3] == ("tight, p", 2, 4)
@@ -175,7 +175,7 @@ def test_what_is_no_set_of_priors_is_refused(priors, words):
 def test_positive_and_unlabelled_rows_under_several_class_priors():
     data = bc.datasets.pu_ece.truth("near").scores((300, 2000), 1)
     known = {f"{pi:g}": bc.pu_ece.Priors(class_prior=pi) for pi in (0.5, 0.55)}
-    grid = bc.prior_sensitivity(bc.pu_ece, data, known, seed=20, quick=True)
+    grid = bc.prior_sensitivity(bc.pu_ece, data, known, seed=20, method="direct")
     assert grid.attrs["survives"] == "false"
     assert grid["sensitivity"]["class_prior"].dims[0] == "prior"
     assert float(grid["point_estimate"]["ece"].std()) > 0

@@ -20,7 +20,7 @@ FAMILIES = {
 def test_an_interval_is_that_of_the_result():
     found = coverage(bc.ece, TRUTH, 300, 1, seed=5, draws=400)
     rng = np.random.default_rng(np.random.SeedSequence(5).spawn(1)[0])
-    tree = bc.fit(bc.ece, TRUTH.scores(300, rng), quick=True, seed=5, draws=400, chains=1)
+    tree = bc.fit(bc.ece, TRUTH.scores(300, rng), method="direct", seed=5, draws=400, chains=1)
     np.testing.assert_array_equal(bc.interval(tree, "tce").values, [found.lower[0], found.upper[0]])
     assert found.mean[0] == tree["model_average"]["tce_mean"].item()
     assert found.truth == TRUTH.tce

@@ -59,7 +59,7 @@ def test_diagnostics_are_the_worst_of_what_is_watched(nuts):
 
 @pytest.mark.parametrize("name", PRIORS)
 def test_without_nuts_there_are_no_chains_to_compare(name):
-    _, result = fitted(name, quick=True)
+    _, result = fitted(name, method="direct")
     assert result.sample_stats == {}
     assert np.isnan(result.diagnostics["rhat_max"])
     assert np.isnan(result.diagnostics["ebfmi_min"])
@@ -70,7 +70,7 @@ def test_without_nuts_there_are_no_chains_to_compare(name):
 
 
 def test_few_draws_are_too_few_without_nuts_too():
-    _, result = fitted(quick=True, draws=20)
+    _, result = fitted(method="direct", draws=20)
     assert result.diagnostics["ess_min"] <= 80
     assert not result.diagnostics["converged"]
 

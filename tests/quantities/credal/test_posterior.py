@@ -11,7 +11,7 @@ IMPRECISE = bc.credal.Priors(bc.credal.ImpreciseDirichlet())
 
 
 def fit(data, priors=STEPS, **settings):
-    return bc.fit(bc.credal, data, priors=priors, seed=20, quick=True, draws=200, **settings)
+    return bc.fit(bc.credal, data, priors=priors, seed=20, method="direct", draws=200, **settings)
 
 
 def split(label, score, target=(0.2, 0.8), **names):
@@ -76,7 +76,7 @@ def test_one_compiled_model_serves_every_number_of_rows():
 
 def test_same_seed_same_result():
     first, second, other = (
-        bc.fit(bc.credal, binary(), priors=STEPS, seed=seed, quick=True, draws=100)["posterior"][
+        bc.fit(bc.credal, binary(), priors=STEPS, seed=seed, method="direct", draws=100)["posterior"][
             "prob"
         ]
         for seed in (1, 1, 2)

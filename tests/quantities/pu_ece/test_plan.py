@@ -62,8 +62,8 @@ def test_other_data_and_several_classifiers_are_told_apart() -> None:
     )
     with pytest.raises(bc.InputError, match="a model is that of one classifier; got 2"):
         bc.pu_ece.build_model(both, PRIORS)
-    fit = bc.fit(bc.pu_ece, both, priors=PRIORS, seed=1, quick=True)
-    alone = bc.fit(bc.pu_ece, both.select("a"), priors=PRIORS, seed=1, quick=True)
+    fit = bc.fit(bc.pu_ece, both, priors=PRIORS, seed=1, method="direct")
+    alone = bc.fit(bc.pu_ece, both.select("a"), priors=PRIORS, seed=1, method="direct")
     np.testing.assert_array_equal(
         fit["posterior"]["tce"].sel(classifier="a"), alone["posterior"]["tce"]
     )
@@ -71,13 +71,13 @@ def test_other_data_and_several_classifiers_are_told_apart() -> None:
 
 
 def test_the_same_seed_gives_the_same_result() -> None:
-    one, two = (bc.fit(bc.pu_ece, data(), priors=PRIORS, seed=5, quick=True) for _ in range(2))
+    one, two = (bc.fit(bc.pu_ece, data(), priors=PRIORS, seed=5, method="direct") for _ in range(2))
     for group in ("posterior", "sensitivity", "model_average"):
         assert one[group].dataset.identical(two[group].dataset)
 
 
 def test_the_result_names_its_priors_and_survives_a_file(tmp_path) -> None:
-    fit = bc.fit(bc.pu_ece, data(), priors=PRIORS, seed=5, quick=True)
+    fit = bc.fit(bc.pu_ece, data(), priors=PRIORS, seed=5, method="direct")
     assert json.loads(fit.attrs["priors"])["class_prior"] == {"Beta": {"alpha": 20, "beta": 20}}
     assert "Beta(20, 20)" in fit.attrs["prior_text"]
     path = tmp_path / "pu.nc"
@@ -86,7 +86,7 @@ def test_the_result_names_its_priors_and_survives_a_file(tmp_path) -> None:
 
 
 def test_the_class_prior_curve_stays_in_its_envelope_and_agrees_with_a_refit() -> None:
-    fit = bc.fit(bc.pu_ece, data(), priors=PRIORS, seed=5, quick=True)
+    fit = bc.fit(bc.pu_ece, data(), priors=PRIORS, seed=5, method="direct")
     found = fit["sensitivity"].dataset
     assert (found["ece"] <= found["envelope_upper"] + 1e-12).all()
     assert (found["ece"] >= found["envelope_lower"] - 1e-12).all()
@@ -95,7 +95,7 @@ def test_the_class_prior_curve_stays_in_its_envelope_and_agrees_with_a_refit() -
     plug_in = bc.pu_ece.estimate(data(), class_prior=pi).ece
     assert found["ece"][place] == pytest.approx(float(plug_in))
     end = float(found["class_prior"][0])
-    again = bc.fit(bc.pu_ece, data(), priors=bc.pu_ece.Priors(end), seed=1, quick=True)
+    again = bc.fit(bc.pu_ece, data(), priors=bc.pu_ece.Priors(end), seed=1, method="direct")
     # 400 draws: a mean within 4 standard errors of the refit's.
     tce = again["posterior"]["tce"]
     assert found["tce_mean"][0] == pytest.approx(tce.mean().item(), abs=4 * tce.std().item() / 20)

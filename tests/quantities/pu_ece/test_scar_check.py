@@ -38,7 +38,7 @@ def test_selected_positives_raise_doubt() -> None:
     )
     priors = bc.pu_ece.Priors(bc.Beta(5, 5))
     with pytest.warns(bc.ScarWarning, match="SCAR or the class prior is doubtful"):
-        fit = bc.fit(bc.pu_ece, chosen, priors=priors, seed=1, quick=True)
+        fit = bc.fit(bc.pu_ece, chosen, priors=priors, seed=1, method="direct")
     assert "SCAR or the class prior is doubtful" in fit.attrs["status"]
     assert "classifier" in fit.attrs["status"]
 
@@ -47,6 +47,6 @@ def test_a_class_prior_without_mass_where_the_data_allow_it_is_refused() -> None
     data = truth("calibrated").scores((2000, 20_000), 1)
     for belief in (0.9, bc.Beta(900, 100)):
         with pytest.raises(bc.InputError, match="the class prior must leave each bin"):
-            bc.fit(bc.pu_ece, data, priors=bc.pu_ece.Priors(belief), seed=1, quick=True)
+            bc.fit(bc.pu_ece, data, priors=bc.pu_ece.Priors(belief), seed=1, method="direct")
     # A belief with mass below is told of, not refused.
     check_possible(problem("calibrated", (2000, 20_000)), Priors(bc.Beta(3, 3)))

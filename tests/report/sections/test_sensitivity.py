@@ -55,18 +55,18 @@ def test_many_cases_are_cut_to_the_most_sensitive():
 def test_the_sentence_says_whether_and_which_way():
     few = bc.datasets.ece.truth("over").scores(30, seed=1)
     tight = bc.ece.Priors(bc.ece.SmoothCurve(scale=0.1))
-    pulled = bc.fit(bc.ece, few, priors=tight, seed=20, quick=True)
+    pulled = bc.fit(bc.ece, few, priors=tight, seed=20, method="direct")
     assert "The prior matters." in text(shown(pulled))
     assert "more weight of it would lower the calibration error" in text(shown(pulled))
     many = bc.datasets.ece.truth("over").scores(20_000, seed=1)
-    decided = bc.fit(bc.ece, many, seed=20, quick=True)
+    decided = bc.fit(bc.ece, many, seed=20, method="direct")
     assert text(shown(decided)).startswith("The data decide: ")
 
 
 def test_a_flat_prior_is_answered_with_a_refit():
     flat = bc.ece.Priors(bc.ece.IndependentBins(bc.Beta(1, 1)))
     rows = bc.datasets.ece.truth("over").scores(300, seed=1)
-    found = text(shown(bc.fit(bc.ece, rows, priors=flat, seed=20, quick=True)))
+    found = text(shown(bc.fit(bc.ece, rows, priors=flat, seed=20, method="direct")))
     assert found.startswith("The prior is flat:")
     assert "bayescal.prior_sensitivity" in found
 
@@ -131,7 +131,7 @@ def test_names_of_priors_are_only_words(name):
 def test_refits_of_positive_and_unlabelled_rows_are_shown():
     data = bc.datasets.pu_ece.truth("near").scores((100, 500), 1)
     known = {f"{pi:g}": bc.pu_ece.Priors(class_prior=pi) for pi in (0.5, 0.55)}
-    tree = bc.prior_sensitivity(bc.pu_ece, data, known, seed=20, quick=True)
+    tree = bc.prior_sensitivity(bc.pu_ece, data, known, seed=20, method="direct")
     assert isinstance(tree, xr.DataTree)
     assert np.isfinite(tree["posterior"]["tce"]).all()
     assert "0.55" in text(shown(tree))

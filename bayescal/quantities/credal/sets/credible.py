@@ -72,7 +72,7 @@ def credible_sets(result: DataTree, prob: float = 0.9) -> CredibleSets:
     >>> import bayescal as bc
     >>> data = bc.datasets.credal.truth("logistic").split(100, 5, seed=1)
     >>> priors = bc.credal.Priors(bc.credal.ImpreciseDirichlet())
-    >>> result = bc.fit(bc.credal, data, priors=priors, seed=20, quick=True)
+    >>> result = bc.fit(bc.credal, data, priors=priors, seed=20, method="direct")
     >>> bc.credal.credible_sets(result).lower.shape
     (5, 2)
     """

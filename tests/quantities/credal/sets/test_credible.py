@@ -13,7 +13,7 @@ PRIORS = bc.credal.Priors(bc.credal.ImpreciseDirichlet())
 
 
 def fit(data):
-    return bc.fit(bc.credal, data, priors=PRIORS, seed=20, quick=True, draws=400)
+    return bc.fit(bc.credal, data, priors=PRIORS, seed=20, method="direct", draws=400)
 
 
 def test_of_two_classes_bounds_are_quantiles_and_their_complements():
@@ -51,7 +51,7 @@ def test_levels_and_results_are_checked():
     with pytest.raises(bc.InputError, match="prob"):
         credible_sets(fit(binary()), 1.0)
     other = bc.fit(
-        bc.ece, bc.Scores(y_true=[0, 1] * 20, y_prob=np.linspace(0, 1, 40)), seed=1, quick=True
+        bc.ece, bc.Scores(y_true=[0, 1] * 20, y_prob=np.linspace(0, 1, 40)), seed=1, method="direct"
     )
     with pytest.raises(bc.InputError, match="got one of ece"):
         credible_sets(other)

@@ -72,7 +72,7 @@ def test_the_factor_is_the_truncation_of_two_dirichlets() -> None:
 def test_without_nuts_there_is_no_posterior() -> None:
     priors = bc.pu_ece.Priors(0.5, bc.pu_ece.MixtureBins())
     with pytest.raises(bc.InputError, match="no posterior without NUTS"):
-        bc.fit(bc.pu_ece, DATA, priors=priors, n_bins=4, seed=20, quick=True)
+        bc.fit(bc.pu_ece, DATA, priors=priors, n_bins=4, seed=20, method="direct")
 
 
 def test_rates_never_exceed_one(mixture_fit) -> None:

@@ -17,7 +17,7 @@ SMOOTH = SmoothCurve(lengthscales=(1.0,))
 def test_nuts_finds_what_importance_sampling_does(curve_fit) -> None:
     data = truth("less").scores((300, 2000), seed=1)
     priors = bc.pu_ece.Priors(bc.Beta(50, 50))
-    quick = bc.fit(bc.pu_ece, data, priors=priors, n_bins=6, seed=4, quick=True, draws=5000)
+    quick = bc.fit(bc.pu_ece, data, priors=priors, n_bins=6, seed=4, method="direct", draws=5000)
     assert curve_fit.attrs["status"] == "ok"
     assert curve_fit["diagnostics"]["divergences"].item() == 0
     for name in ("tce", "ece", "mce", "class_prior"):
@@ -60,7 +60,7 @@ def test_the_evidence_of_calibration_is_an_integral_over_the_class_prior() -> No
 def test_a_known_class_prior_far_from_the_mean_score_rules_calibration_out() -> None:
     data = truth("calibrated").scores((500, 5000), seed=3)
     near, far = (
-        bc.fit(bc.pu_ece, data, priors=bc.pu_ece.Priors(pi), seed=1, quick=True)
+        bc.fit(bc.pu_ece, data, priors=bc.pu_ece.Priors(pi), seed=1, method="direct")
         for pi in (0.5, 0.6)
     )
     assert near["model_average"]["p_calibrated"] > 0.8
@@ -73,7 +73,7 @@ def test_the_truth_is_found_as_rows_grow() -> None:
     made, widths = truth("over"), []
     for size in ((200, 1000), (20_000, 200_000)):
         fit = bc.fit(
-            bc.pu_ece, made.scores(size, 7), priors=bc.pu_ece.Priors(0.5), seed=1, quick=True
+            bc.pu_ece, made.scores(size, 7), priors=bc.pu_ece.Priors(0.5), seed=1, method="direct"
         )
         low, high = bc.interval(fit, "tce").to_numpy()
         widths.append(high - low)
