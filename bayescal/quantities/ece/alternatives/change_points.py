@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, logsumexp
 
 from bayescal.core.bins.bin_counts import BinCounts
-from bayescal.quantities.ece.calibration_test import cell_logit
+from bayescal.quantities.ece.alternatives.calibration_test import cell_logit
 
 type Floats = NDArray[np.float64]
 
