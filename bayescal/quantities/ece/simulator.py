@@ -178,8 +178,8 @@ class Truth:
 
         ends = [-_REACH, *sorted([*self.breaks, *self._crossings()]), _REACH]
         # Smooth between its kinks, so that each piece converges at once.
-        pieces = [quad(integrand, low, high, epsabs=1e-13)[0] for low, high in pairwise(ends)]
-        return float(sum(pieces))
+        parts = [quad(integrand, low, high, epsabs=1e-13)[0] for low, high in pairwise(ends)]
+        return float(sum(parts))
 
     def _gap(self, x: Floats) -> Floats:
         return np.asarray(self.event_probability(x) - self.score(x))

@@ -13,7 +13,7 @@ from bayescal.quantities.pu_ece.bounds import bounds
 if TYPE_CHECKING:
     from bayescal.core.calibration_curve.smooth_curve import SmoothCurve
     from bayescal.quantities.pu_ece.bounds import fcmi_of_vc, generalization_gap, optimal_n_bins
-    from bayescal.quantities.pu_ece.class_prior import estimate_class_prior
+    from bayescal.quantities.pu_ece.class_prior.best_bin import estimate_class_prior
     from bayescal.quantities.pu_ece.classifier import PUClassifier
     from bayescal.quantities.pu_ece.estimator import Estimate, estimate
     from bayescal.quantities.pu_ece.mixture_tce import tce_from_logits

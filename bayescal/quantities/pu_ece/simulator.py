@@ -196,7 +196,7 @@ TRUTHS: Final[dict[str, PUTruth]] = {
     )
 }
 """Simulated classifiers by name, with an error from 0 to .075; the scores are those of the same
-names in `bayescal.quantities.ece.simulator`, so that what labels are worth can be told."""
+names in `bayescal.quantities.ece.simulator`, to show what labels are worth."""
 
 
 def truth(name: str) -> PUTruth:

@@ -8,8 +8,8 @@ from scipy.stats import binom, norm
 import bayescal as bc
 from bayescal.core.calibration_curve.smooth_curve import SmoothCurve
 from bayescal.inference.importance import importance_sample
+from bayescal.quantities.pu_ece.class_prior.prior_map import PriorMap
 from bayescal.quantities.pu_ece.models.likelihood import CaseControl
-from bayescal.quantities.pu_ece.models.prior_map import PriorMap
 from bayescal.quantities.pu_ece.models.smooth_gaussian import smooth_gaussian
 from tests.quantities.pu_ece.made import of_counts, problem
 
@@ -43,8 +43,8 @@ def test_the_information_is_the_mean_outer_product_of_the_score() -> None:
     for _ in range(4000):
         drawn = made.relabelled(rng.binomial(made.total, positive))
         scores.append(likelihood(drawn, bc.Beta(20, 30)).slopes(at)[0][0])
-    by_level = found.level_at(at[0])[1]
-    expected = np.cov(np.array(scores).T, bias=True) + np.outer(by_level, by_level)
+    by_intercept = found.intercept_at(at[0])[1]
+    expected = np.cov(np.array(scores).T, bias=True) + np.outer(by_intercept, by_intercept)
     # Of 4000 draws a variance has a relative standard error of 2.2%.
     scale = np.sqrt(np.outer(np.diag(expected), np.diag(expected)))
     assert np.abs(information[0] - expected).max() < 0.12 * scale.max()

@@ -9,7 +9,12 @@ from scipy.stats import norm
 
 import bayescal as bc
 from bayescal.core.calibration_curve.smooth_curve import SmoothCurve
-from bayescal.quantities.ece.change_points import BLOCKS, SCALE, START, log_bayes_factor_jump
+from bayescal.quantities.ece.alternatives.change_points import (
+    BLOCKS,
+    SCALE,
+    START,
+    log_bayes_factor_jump,
+)
 from bayescal.quantities.ece.models.base import label_model
 from tests.quantities.ece.made import of_counts, problem
 

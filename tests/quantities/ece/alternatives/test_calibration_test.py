@@ -12,7 +12,10 @@ from scipy.stats import beta, betabinom, binom, lognorm, norm
 
 import bayescal as bc
 from bayescal.core.binomial import log_binomial_coefficient
-from bayescal.quantities.ece.calibration_test import log_calibrated, probability_calibrated
+from bayescal.quantities.ece.alternatives.calibration_test import (
+    log_calibrated,
+    probability_calibrated,
+)
 from bayescal.quantities.ece.models.base import label_model
 from bayescal.quantities.ece.priors import HierarchicalBins, IndependentBins, SmoothCurve
 from tests.quantities.ece.made import of_counts, one_cell

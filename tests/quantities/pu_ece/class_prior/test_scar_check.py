@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import bayescal as bc
+from bayescal.quantities.pu_ece.class_prior.scar_check import check_possible, data_warnings, excess
 from bayescal.quantities.pu_ece.priors import Priors
-from bayescal.quantities.pu_ece.scar_check import check_possible, data_warnings, excess
 from bayescal.quantities.pu_ece.simulator import truth
 from tests.quantities.pu_ece.made import of_counts, problem
 
