@@ -117,9 +117,9 @@ class Priors:
         -----
         How far a curve may stray decides how much noise is taken for error, so its scale is halved
         and doubled: at 0.35 and 1.4 a score of 0.5 stands for probabilities in (0.31, 0.69) and
-        (0.04, 0.96) with probability 0.9. Bins are compared with the curve, as they lack its smoothness. The calibrated
-        alternative pulls means to 0, so it is left out where there is one, and taken in at even
-        odds where there is none.
+        (0.04, 0.96) with probability 0.9. Bins are compared with the curve, as they lack its
+        smoothness. The calibrated alternative pulls means to 0, so it is left out where there is
+        one, and taken in at even odds where there is none.
 
         Examples
         --------

@@ -121,7 +121,7 @@ class Truth:
         Returns
         -------
         ndarray of the same shape, in [0, 1]
-            DirectDraws, since the score is a strictly rising function of the feature.
+            Without approximation, as the score is a strictly rising function of the feature.
         """
         info = np.finfo(np.float64)
         inside = np.clip(np.asarray(score, np.float64), info.tiny, 1.0 - info.epsneg)

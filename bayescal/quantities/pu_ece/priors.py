@@ -161,8 +161,8 @@ class Priors:
     ----------
     class_prior : float in (0, 1), Beta or PriorDraws
         Share pi of positives among the unlabelled: known, uncertain, or drawn elsewhere. It has no
-        default, as the data do not identify it: see `bayescal.pu_ece.estimate_class_prior`. A number
-        declares it known: one that is off by a tenth invalidates every interval.
+        default, as the data do not identify it: see `bayescal.pu_ece.estimate_class_prior`. A
+        number declares it known: one that is off by a tenth invalidates every interval.
     label_rate : SmoothCurve, MixtureBins or IndependentBins, default SmoothCurve(lengthscales=(1,))
         Prior of the probability of the event given the score, should the classifier not be
         calibrated.

@@ -82,8 +82,8 @@ def estimate_class_prior(
     that bin is pure. Positives and unlabelled rows alone cannot show whether it is: a part of the
     negatives that looks like positives counts as positive. So `lower` is an assumption, to be
     replaced by what is known from elsewhere. On `bayescal.datasets.pu_ece`, where no score is of
-    positives only, the interval covered in 93 to 98 of 100 samples at a class prior of .5, but in 52
-    to 86 at .2, always failing below: there, set ``pure=False``.
+    positives only, the interval covers in 93 to 98 of 100 samples at a class prior of .5, but in
+    52 to 86 at .2, always failing below: there, set ``pure=False``.
 
     A classifier that has seen the rows separates them too well, and the estimate comes out low.
 

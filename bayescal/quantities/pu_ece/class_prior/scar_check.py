@@ -79,10 +79,11 @@ def data_warnings(problem: PUProblem, priors: Priors) -> list[str]:
     if found.p_value >= SUSPECT:
         return []
     return [
-        f"SCAR or the class prior does not fit the data: at a class prior of {priors.class_prior_mean:.3g} "
-        f"{_where(problem, found)} should hold {found.expected:.3g} of the unlabelled rows as "
-        f"positives, and holds {found.held:.3g} in all (p = {found.p_value:.2g}). Check how the "
-        "positives were selected, and try a smaller class prior."
+        "SCAR or the class prior does not fit the data: at a class prior of "
+        f"{priors.class_prior_mean:.3g} {_where(problem, found)} should hold "
+        f"{found.expected:.3g} of the unlabelled rows as positives, and holds "
+        f"{found.held:.3g} in all (p = {found.p_value:.2g}). Check how the positives were "
+        "selected, and try a smaller class prior."
     ]
 
 
