@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from bayescal.core.errors import InputError
-from bayescal.quantities.pu_ece.class_prior.prior_map import PriorMap
 from bayescal.quantities.pu_ece.data import PUProblem
+from bayescal.quantities.pu_ece.models.prior_map import PriorMap
 from bayescal.quantities.pu_ece.priors import Priors
 
 type Floats = NDArray[np.float64]

@@ -8,9 +8,9 @@ from scipy.interpolate import PchipInterpolator
 
 from bayescal.core.calibration_curve.error_draws import draw_masses, error_draws
 from bayescal.core.calibration_curve.smooth_curve import SmoothCurve
-from bayescal.quantities.pu_ece.class_prior.prior_map import PriorMap
 from bayescal.quantities.pu_ece.data import PUProblem
 from bayescal.quantities.pu_ece.estimator import of_counts
+from bayescal.quantities.pu_ece.models.prior_map import PriorMap
 from bayescal.quantities.pu_ece.models.smooth_curve import Curve
 from bayescal.quantities.pu_ece.priors import Priors
 

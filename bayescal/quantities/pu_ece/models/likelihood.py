@@ -12,9 +12,9 @@ from scipy.special import expit
 
 from bayescal.core.calibration_curve.smooth_curve import CurveBasis, SmoothCurve, curve_basis
 from bayescal.core.errors import InputError
-from bayescal.quantities.pu_ece.class_prior.prior_map import PriorMap
 from bayescal.quantities.pu_ece.data import PUProblem
 from bayescal.quantities.pu_ece.models.intercept import SMALLEST, solve_intercept
+from bayescal.quantities.pu_ece.models.prior_map import PriorMap
 
 type Floats = NDArray[np.float64]
 

@@ -11,8 +11,8 @@ from scipy.special import gammaln, xlogy
 
 from bayescal.core.bins.bin_counts import BinCounts
 from bayescal.core.quantity import Draws, Floats
-from bayescal.quantities.pu_ece.class_prior.prior_map import PriorMap, logit_in_graph
 from bayescal.quantities.pu_ece.data import PUProblem
+from bayescal.quantities.pu_ece.models.prior_map import PriorMap, logit_in_graph
 from bayescal.quantities.pu_ece.priors import ClassPrior, IndependentBins, MixtureBins
 
 _LOG_ROOT = np.log(2 * np.pi) / 2

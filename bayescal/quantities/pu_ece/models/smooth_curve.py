@@ -16,10 +16,10 @@ from bayescal.core.calibration_curve.smooth_curve import SmoothCurve
 from bayescal.core.quantity import DirectDraws, Draws, Floats
 from bayescal.inference.gaussian import Gaussian
 from bayescal.inference.importance import Weighted, importance_sample
-from bayescal.quantities.pu_ece.class_prior.prior_map import LAST, PriorMap, logit_in_graph
 from bayescal.quantities.pu_ece.data import PUProblem
 from bayescal.quantities.pu_ece.models.intercept import SMALLEST, intercept_in_graph
 from bayescal.quantities.pu_ece.models.likelihood import CaseControl
+from bayescal.quantities.pu_ece.models.prior_map import LAST, PriorMap, logit_in_graph
 from bayescal.quantities.pu_ece.models.smooth_gaussian import smooth_gaussian
 from bayescal.quantities.pu_ece.priors import ClassPrior
 

@@ -8,8 +8,8 @@ from scipy.stats import binom, norm
 import bayescal as bc
 from bayescal.core.calibration_curve.smooth_curve import SmoothCurve
 from bayescal.inference.importance import importance_sample
-from bayescal.quantities.pu_ece.class_prior.prior_map import PriorMap
 from bayescal.quantities.pu_ece.models.likelihood import CaseControl
+from bayescal.quantities.pu_ece.models.prior_map import PriorMap
 from bayescal.quantities.pu_ece.models.smooth_gaussian import smooth_gaussian
 from tests.quantities.pu_ece.made import of_counts, problem
 

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import beta, norm
 
 import bayescal as bc
-from bayescal.quantities.pu_ece.class_prior.prior_map import KNOTS, PriorMap, logit_in_graph
+from bayescal.quantities.pu_ece.models.prior_map import KNOTS, PriorMap, logit_in_graph
 from bayescal.quantities.pu_ece.priors import PriorDraws
 
 BETAS = [(4, 16), (0.5, 0.5), (1, 1), (500, 500), (2, 2000), (30, 1.5)]
