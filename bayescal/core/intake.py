@@ -19,6 +19,7 @@ from bayescal.core.checks import (
 )
 from bayescal.core.columns import MISSING, Codes, Label, factorize, plain_label, to_floats
 from bayescal.core.errors import InputError
+from bayescal.core.rounding import round_scores
 
 
 def same_label(first: object, second: object) -> bool:
@@ -280,7 +281,7 @@ def _labels(
 
 
 def probabilities(column: Column, from_logits: bool = False, positive: int = 1) -> Probabilities:
-    """Turn one classifier's column or table of scores into checked probabilities, (obs,)."""
+    """Turn one classifier's column or table of scores into checked, rounded probabilities."""
     values = to_floats(column.values, column.name)
     if values.ndim > 2 or (values.ndim == 2 and values.shape[1] == 0):
         raise InputError(
@@ -293,10 +294,10 @@ def probabilities(column: Column, from_logits: bool = False, positive: int = 1) 
     if from_logits:
         values = _from_logits(values, column.name)
     values = clean_probabilities(values, column.name)
-    if values.ndim == 1:
-        return values
-    check_row_sums(values, column.name)
-    return values[:, positive] if values.shape[1] == 2 else values
+    if values.ndim == 2:
+        check_row_sums(values, column.name)
+        values = values[:, positive] if values.shape[1] == 2 else values
+    return round_scores(values)
 
 
 def _from_logits(values: Probabilities, name: str) -> Probabilities:

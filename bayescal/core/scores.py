@@ -13,6 +13,7 @@ from bayescal.core.checks import check_choice, check_known, check_unique, listin
 from bayescal.core.columns import MISSING, Label
 from bayescal.core.errors import InputError
 from bayescal.core.intake import Column, Parts, Probabilities, collect, same_label
+from bayescal.core.rounding import round_scores
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,7 +82,7 @@ def top_label(
     """Ask whether the class predicted is the right one."""
     if y_prob.ndim == 1:
         predicted = (y_prob > 0.5).astype(np.int32)
-        score = np.maximum(y_prob, 1 - y_prob)
+        score = round_scores(np.maximum(y_prob, 1 - y_prob))
     else:
         predicted = y_prob.argmax(axis=1).astype(np.int32)
         score = y_prob.max(axis=1)
@@ -153,7 +154,10 @@ class Scores:
 
     Notes
     -----
-    Arrays are read-only. A float array is looked at, not copied: do not change it afterwards.
+    Scores are kept to 12 significant digits, so that ties do not depend on the last bit of a
+    computation. float32 scores, whose precision is coarser, are kept as they are.
+
+    Arrays are read-only. A float32 array is not copied: do not change it afterwards.
 
     Examples
     --------
@@ -361,7 +365,7 @@ class Scores:
         if not self.is_binary:
             classes = (f"not {label}", label)
             return _with(self, y_prob=self.y_prob[..., place], y_true=event, classes=classes)
-        y_prob = self.y_prob if place == 1 else 1 - self.y_prob
+        y_prob = self.y_prob if place == 1 else round_scores(1 - self.y_prob)
         return _with(self, y_prob=y_prob, y_true=event, classes=(self.classes[1 - place], label))
 
     def tasks(self, multiclass: str = "top-label") -> tuple[Task, ...]:
