@@ -1,4 +1,4 @@
-"""Scores to 12 significant digits, so that no tie depends on the last bit of a computation.
+"""Scores to 12 decimals, so that no tie depends on the last bit of a computation.
 
 A classifier asked for one row and for a batch may differ in the last bit, as may two machines; a
 score that equals a bin's edge, or another score, on one of them has to equal it on all.
@@ -19,10 +19,10 @@ _BLOCK = 1 << 15
 
 
 def round_scores[Score: np.floating](score: NDArray[Score]) -> NDArray[Score]:
-    """Round probabilities, (obs, ...), to 12 significant digits.
+    """Round probabilities, (obs, ...), to 12 decimals, those below 0.0001 to 12 significant digits.
 
-    From 0.0001 on it is 12 decimals, as the noise of ``1 - p`` is absolute. Scores narrower than
-    float64 come back as they are: their own precision is coarser than the noise.
+    Decimals, as the noise of ``1 - p`` is absolute. Scores narrower than float64 come back as they
+    are: their own precision is coarser than the noise.
     """
     if score.dtype != np.float64:
         return score

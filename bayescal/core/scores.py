@@ -154,8 +154,8 @@ class Scores:
 
     Notes
     -----
-    Scores are kept to 12 significant digits, so that ties do not depend on the last bit of a
-    computation. float32 scores, whose precision is coarser, are kept as they are.
+    Scores are rounded to 12 decimals (below 0.0001 to 12 significant digits), so that ties do not
+    depend on the last bit of a computation; float32 scores, which are coarser, are not rounded.
 
     Arrays are read-only. A float32 array is not copied: do not change it afterwards.
 
