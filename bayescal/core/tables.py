@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 
 from numpy.typing import NDArray
 
-from bayescal.core.arrow_columns import arrow_to_numpy
 from bayescal.core.checks import check_known, check_unique
+from bayescal.core.columns import arrow_to_numpy
 from bayescal.core.errors import InputError
 from bayescal.core.intake import Column, collect
 from bayescal.core.scores import Scores, from_parts
