@@ -23,7 +23,7 @@ from bayescal.core.rounding import round_scores
 
 
 def same_label(first: object, second: object) -> bool:
-    """Tell whether two labels are one, also when one of them was read as text.
+    """Whether two labels are one, also when one of them was read as text.
 
     A command line and a CSV header know words only, so ``"1"`` is 1 and ``"true"`` is True.
     """
@@ -76,7 +76,7 @@ def code_binary(
 def _no_positive(positive: Label, values: Sequence[Label], where: str) -> str:
     return (
         f"pos_label must be one of the labels; got {positive!r}, and {where} holds "
-        f"{listing(values)}. Say which of them the score is the probability of, "
+        f"{listing(values)}. Set pos_label to the one that the score is the probability of, "
         f"e.g. pos_label={values[-1]!r}."
     )
 
@@ -135,7 +135,7 @@ def _recode(codes: Codes, values: tuple[Label, ...], order: Sequence[Label], nam
             row = int((codes == code).argmax())
             raise InputError(
                 f"{name} must hold the classes {listing(order)}; got {value!r} at row {row}. "
-                "Mend the label, or name every class in classes=[...]."
+                "Correct the label, or name every class in classes=[...]."
             )
         table[code] = place
     return table[codes]
@@ -266,7 +266,7 @@ def collect(
 
 
 def _positive_column(pos_label: Any, classes: Sequence[Any] | None) -> int:
-    """Tell which of two columns of y_prob is that of the positive class."""
+    """Which of two columns of y_prob is that of the positive class."""
     if classes is not None and len(classes) == 2 and same_label(classes[0], pos_label):
         return 0
     return 1

@@ -387,7 +387,9 @@ SCALARS = (
     | st.complex_numbers()
     | st.datetimes()
     | st.decimals()
-    | st.sampled_from([pd.NA, pd.NaT, np.float32("nan"), np.datetime64("NaT", "s"), object(), {}, set()])
+    | st.sampled_from(
+        [pd.NA, pd.NaT, np.float32("nan"), np.datetime64("NaT", "s"), object(), {}, set()]
+    )
 )
 ROWS = st.lists(SCALARS | st.lists(SCALARS, max_size=3), max_size=4)
 DTYPES = ["f2", "f4", "f8", "i1", "u8", "?", "c16", "O", "U2", "S2", "M8[s]", "m8[s]", "V2"]

@@ -56,7 +56,7 @@ def choose_edges(
     n_bins: int,
     strategy: Strategy,
 ) -> NDArray[np.float64]:
-    """Bin edges of scores that only their order statistics are asked of, (bin + 1,)."""
+    """Bin edges of scores known by their order statistics, (bin + 1,)."""
     if not isinstance(strategy, str):
         return round_edges(check_edges(strategy))
     check_choice(strategy, STRATEGIES, "strategy")
