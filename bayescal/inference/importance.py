@@ -66,7 +66,7 @@ class Weighted:
         """
         weights = np.sort(np.exp(self.log_weights - self.log_weights.max()))
         n = len(weights)
-        cut = weights[-math.ceil(min(n / 5, 3 * math.sqrt(n))) - 1]
+        cut = weights[-int(min(n / 5, 3 * math.sqrt(n))) - 1]
         largest = weights[weights > cut] - cut
         return _pareto_shape(largest) if len(largest) > 4 else math.inf
 
