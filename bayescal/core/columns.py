@@ -80,10 +80,13 @@ def _objects(rows: list[Any], name: str) -> tuple[Codes, tuple[Label, ...]]:
         raw = np.fromiter(map(seen.__getitem__, rows), np.int64, len(rows))
     except TypeError as error:
         raise _not_a_label(rows[0], 0, name) from error
-    labels = {value: plain_label(value) for value in seen if not is_missing(value)}
-    for value, label in labels.items():
-        if label is None:
-            raise _not_a_label(value, int((raw == seen[value]).argmax()), name)
+    labels: dict[Any, Label] = {}
+    for value in seen:
+        if not is_missing(value):
+            label = plain_label(value)
+            if label is None:
+                raise _not_a_label(value, int((raw == seen[value]).argmax()), name)
+            labels[value] = label
     values = sorted(set(labels.values()), key=lambda label: (isinstance(label, str), label))
     place = {label: code for code, label in enumerate(values)}
     code_of = [place[labels[value]] if value in labels else MISSING for value in seen]
@@ -132,7 +135,9 @@ def to_numpy(column: Any, name: str) -> NDArray[Any]:
 def _convert(column: Any) -> NDArray[Any]:
     if isinstance(column, np.ma.MaskedArray):
         if column.dtype.kind in "biuf":
-            return np.asarray(column.astype(np.result_type(column, np.float16)).filled(np.nan))
+            return np.asarray(
+                np.ma.filled(column.astype(np.result_type(column, np.float16)), np.nan)
+            )
         array = np.ma.getdata(column).astype(object)
         array[np.ma.getmaskarray(column)] = None
         return array
@@ -175,7 +180,7 @@ def arrow_to_numpy(column: Any) -> NDArray[Any]:
         return np.asarray(table[_filled(words.indices.cast(pa.int64()), -1, np.int64)])
     if pa.types.is_boolean(kind):
         bits = _filled(column.cast(pa.uint8()), 0, np.uint8).view(np.bool_)
-        return np.where(_null(column), None, bits) if column.null_count else bits
+        return np.where(_null(column), np.array(None), bits) if column.null_count else bits
     if pa.types.is_integer(kind) or pa.types.is_floating(kind):
         return _filled(column, np.nan, np.float32 if kind == pa.float32() else np.float64)
     if pa.types.is_decimal(kind) or pa.types.is_null(kind):
@@ -190,7 +195,7 @@ def _filled(column: Any, fill: float, dtype: type) -> NDArray[Any]:
     """
     if not column.null_count:
         return np.from_dlpack(column)
-    values = np.full(len(column), fill, dtype)
+    values: NDArray[Any] = np.full(len(column), fill, dtype)
     values[~_null(column)] = np.from_dlpack(column.drop_null())
     return values
 
