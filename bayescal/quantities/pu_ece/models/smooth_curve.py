@@ -143,6 +143,7 @@ class Curve:
             weighted.ess,
             "importance sampling",
             weighted.log_evidence - _LOG_ROOT,
+            weighted.pareto_k,
         )
 
     def log_calibrated(self) -> float:
