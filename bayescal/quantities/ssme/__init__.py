@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     )
     from bayescal.quantities.ssme.flow.estimator import FlowEstimate, estimate_flow
     from bayescal.quantities.ssme.flow.normalizing_flow import FlowSettings
-    from bayescal.quantities.ssme.kde.settings import Variant
+    from bayescal.quantities.ssme.kde.settings import KDESettings
     from bayescal.quantities.ssme.metrics.effective_sample_size import (
         effective_sample_size,
         rescaled_error,
@@ -77,7 +77,7 @@ _HOME = {
     "Priors": "priors",
     "StudentTMixture": "priors",
     "Tilt": "priors",
-    "Variant": "kde.settings",
+    "KDESettings": "kde.settings",
     "build_model": "model",
     "effective_sample_size": "metrics.effective_sample_size",
     "estimate": "estimator",
@@ -97,11 +97,11 @@ __all__ = [
     "FlowEstimate",
     "FlowSettings",
     "GaussianMixture",
+    "KDESettings",
     "Metrics",
     "Priors",
     "StudentTMixture",
     "Tilt",
-    "Variant",
     "baselines",
     "bounds",
     "build_model",

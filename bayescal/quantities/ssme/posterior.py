@@ -1,4 +1,4 @@
-"""All classifiers' fit, from their scores to the pieces of a result."""
+"""From draws of the one model of all classifiers to the arrays of a result."""
 
 from __future__ import annotations
 
@@ -8,15 +8,26 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayescal.core.columns import MISSING
 from bayescal.core.errors import InputError
-from bayescal.core.quantity import CaseArrays, DirectDraws, bound_values, bound_words
+from bayescal.core.quantity import (
+    CaseArrays,
+    DirectDraws,
+    Draws,
+    Floats,
+    bound_values,
+    bound_words,
+)
 from bayescal.quantities.ssme.bounds import bounds
 from bayescal.quantities.ssme.data import Problem, data_warnings
 from bayescal.quantities.ssme.evaluate import evaluate
+from bayescal.quantities.ssme.metrics.label_draws import classes_at
 from bayescal.quantities.ssme.metrics.metrics import Metrics
-from bayescal.quantities.ssme.models.base import Draws, Floats, LabelModel, label_model
+from bayescal.quantities.ssme.model import model_of
+from bayescal.quantities.ssme.models import label_model
+from bayescal.quantities.ssme.models.base import LabelModel
 from bayescal.quantities.ssme.priors import Priors, Tilt
 from bayescal.quantities.ssme.reference_estimates import (
     METHODS,
@@ -28,11 +39,7 @@ if TYPE_CHECKING:
     import pymc as pm
 
 PRIOR_DRAWS = 300
-
-
-DIMS: Mapping[str, tuple[str, ...]] = {
-    **dict.fromkeys(Metrics._fields, ("classifier",)),
-    **{f"reference_estimates/{name}": ("method", "classifier") for name in Metrics._fields},
+_PARAMETERS: Mapping[str, tuple[str, ...]] = {
     "intercept": ("label_class",),
     "slope": ("label_class",),
     "weight": ("classifier",),
@@ -41,24 +48,22 @@ DIMS: Mapping[str, tuple[str, ...]] = {
     "class_share": ("label_class",),
     "location": ("label_class", "dim"),
     "log_width": ("label_class", "dim"),
-    "log_prior/intercept": (),
-    "log_prior/slope": (),
-    "log_prior/weight": (),
-    "log_prior/group_intercept": (),
-    "log_prior/group_slope": (),
-    "log_prior/class_share": (),
-    "log_prior/location": (),
-    "log_prior/log_width": (),
+}
+DIMS: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(Metrics._fields, ("classifier",)),
+    **{f"reference_estimates/{name}": ("method", "classifier") for name in Metrics._fields},
+    **_PARAMETERS,
+    # A parameter's densities are summed over its dims.
+    **{f"log_prior/{name}": () for name in _PARAMETERS},
     "class_prior": ("label_class",),
     "prob_label": ("obs", "label_class"),
     "label": ("label_row",),
 }
-MONITORED = Metrics._fields
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SSMECase:
-    """One problem under its priors; made by `SSMECase.of`."""
+    """All classifiers of one problem under its priors; made by `SSMECase.of`."""
 
     problem: Problem
     priors: Priors
@@ -102,8 +107,8 @@ class SSMECase:
 
     @property
     def monitored(self) -> tuple[str, ...]:
-        """Variables that must have converged."""
-        return MONITORED
+        """The metrics."""
+        return Metrics._fields
 
     @property
     def evidence_draws(self) -> int:
@@ -126,8 +131,6 @@ class SSMECase:
 
     def build_model(self) -> pm.Model:
         """Build the model, unsampled."""
-        from bayescal.quantities.ssme.model import model_of
-
         return model_of(self.problem, self.model)
 
     def arrays(
@@ -144,10 +147,13 @@ class SSMECase:
         if found.prob_label is not None:
             posterior["prob_label"] = found.prob_label
         theory = bounds(self.problem.panel.n_labeled, self.problem.panel.n_classifiers)._asdict()
+        prior = self._squeezed(self._prior_metrics(rng))
         return CaseArrays(
             coords=self.coords,
             posterior=posterior,
-            prior=self._squeezed(self._before(rng)),
+            prior=prior,
+            # After all other random numbers: they are those of results without this group.
+            posterior_predictive={"label": self._replicated_labels(draws, rng)},
             log_likelihood={"label": self.model.log_likelihood(draws)},
             log_prior=self.model.log_prior(draws),
             observed_data={"label": self.problem.labels},
@@ -156,10 +162,6 @@ class SSMECase:
             bounds=bound_values(theory),
             bounds_attrs=bound_words(theory),
         )
-
-    def quantities(self, draws: Draws, rng: np.random.Generator) -> dict[str, Floats]:
-        """Metrics of every draw, (chain, draw, classifier[, group])."""
-        return evaluate(self.problem, self.model, draws, rng, ece=self.ece).metrics
 
     def simulate(self, rng: np.random.Generator) -> tuple[SSMECase, dict[str, Floats]]:
         """Draw coefficients from the prior and labels from the model, for the same rows.
@@ -183,20 +185,37 @@ class SSMECase:
             )
         draws = {name: v[None] for name, v in self.model.prior_draws(1, rng).items()}
         prob = self.model.label_probs({name: v[0] for name, v in draws.items()})[0]
-        below = prob.cumsum(axis=1)[:, :-1]
-        label = (rng.random(len(prob))[:, None] > below).sum(axis=1).astype(np.int32)
+        label = classes_at(prob, rng.random(len(prob)))
         panel = self.problem.panel
         y = np.where(panel.labeled, label, MISSING).astype(np.int32)
         problem = replace(self.problem, panel=replace(panel, y=y))
         new = SSMECase.of(problem, self.priors, self.ece, self.keep_labels)
-        found = new.quantities(draws, rng)
+        found = new._metrics(draws, rng)
         shown = {name: draws[name] for name in self.model.shown}
         return new, {name: v[0, 0] for name, v in {**found, **shown}.items()}
 
-    def _before(self, rng: np.random.Generator) -> dict[str, Floats]:
+    def _metrics(self, draws: Draws, rng: np.random.Generator) -> dict[str, Floats]:
+        """Metrics of every draw, (chain, draw, classifier[, group])."""
+        return evaluate(self.problem, self.model, draws, rng, ece=self.ece).metrics
+
+    def _prior_metrics(self, rng: np.random.Generator) -> dict[str, Floats]:
         """Metrics before any label counts."""
         prior = self.model.prior_draws(PRIOR_DRAWS, rng)
-        return self.quantities({name: value[None] for name, value in prior.items()}, rng)
+        return self._metrics({name: value[None] for name, value in prior.items()}, rng)
+
+    def _replicated_labels(self, draws: Draws, rng: np.random.Generator) -> NDArray[np.integer]:
+        """Labels of the labeled rows as the model draws them, (chain, draw, label).
+
+        Given the scores, whatever the power, as if no label of a class had been forced.
+        """
+        dtype = np.min_scalar_type(-self.problem.panel.n_classes)
+        found = []
+        # Chain by chain: probabilities of all would take several times the memory.
+        for chain in range(len(next(iter(draws.values())))):
+            of_chain = {name: value[chain] for name, value in draws.items()}
+            prob = self.model.label_probs(of_chain, self.problem.rows)
+            found.append(classes_at(prob, rng.random(prob.shape[:-1])).astype(dtype))
+        return np.stack(found)
 
     def _squeezed(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Arrays without the dim of the classifiers, where there is only one."""

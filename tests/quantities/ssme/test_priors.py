@@ -25,8 +25,8 @@ def test_the_slope_has_a_centre(value):
 
 
 def test_pools_are_told():
-    with pytest.raises(bc.InputError, match=r"pool must be .*agreement.*mean"):
-        Tilt(pool="median")
+    with pytest.raises(bc.InputError, match=r"opinion_pool must be .*agreement.*mean"):
+        Tilt(opinion_pool="median")
 
 
 @pytest.mark.parametrize("kind", [GaussianMixture, StudentTMixture])
@@ -60,7 +60,7 @@ def test_json_holds_every_number(label):
     ("label", "words"),
     [
         (Tilt(), ["weighted by agreement", "around -0.06 of scale 0.1", "power 0.25"]),
-        (Tilt(pool="mean"), ["in plain mean"]),
+        (Tilt(opinion_pool="mean"), ["in plain mean"]),
         (GaussianMixture(3.0, 0.5), ["independent normals", "deviation 3", "log widths of 0.5"]),
         (StudentTMixture(degrees=7), ["7 degrees of freedom"]),
     ],

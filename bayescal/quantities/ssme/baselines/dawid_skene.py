@@ -5,18 +5,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
-from bayescal.quantities.ssme.baselines.imputed import (
-    check_count,
-    imputed_metrics,
-)
+from bayescal.quantities.ssme.baselines.imputed import imputed_metrics
 from bayescal.quantities.ssme.data import Panel, panel_of
-from bayescal.quantities.ssme.metrics.label_draws import with_known_labels
+from bayescal.quantities.ssme.metrics.label_draws import check_count, with_known_labels
 from bayescal.quantities.ssme.metrics.metrics import Metrics
-
-type Floats = NDArray[np.float64]
 
 
 class Annotators(NamedTuple):

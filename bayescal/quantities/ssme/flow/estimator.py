@@ -5,18 +5,17 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
 from bayescal.quantities.ssme.baselines.ensemble import mean_score
 from bayescal.quantities.ssme.data import Panel, panel_of
 from bayescal.quantities.ssme.estimator import check_prior
+from bayescal.quantities.ssme.flow.gaussian_em import fit_normals
 from bayescal.quantities.ssme.flow.normalizing_flow import FlowSettings, latent_points
 from bayescal.quantities.ssme.kde.alr import alr
 from bayescal.quantities.ssme.metrics.label_draws import expected_metrics
-from bayescal.quantities.ssme.models.latent_mixture import fit_normals
-
-type Floats = NDArray[np.float64]
 
 
 class FlowEstimate(NamedTuple):
@@ -110,7 +109,7 @@ def estimate_flow(
     bayescal.core.errors.InputError: a flow of coupling layers needs at least two coordinates; \
 got one. Pass several classifiers or classes, or use SSME-KDE.
     """
-    panel = scores if isinstance(scores, Panel) else panel_of(scores)
+    panel = panel_of(scores)
     prior = None if class_prior is None else check_prior(class_prior, panel.n_classes)
     start = mean_score(panel)
     points = latent_points(alr(panel.probs), start, settings or FlowSettings(), seed)

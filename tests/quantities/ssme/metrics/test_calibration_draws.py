@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bayescal as bc
-from bayescal.quantities.ssme.metrics.binned_error import CONVENTIONS
-from bayescal.quantities.ssme.metrics.calibration_draws import calibration_errors
+from bayescal.quantities.ssme.metrics.binned_error import CONVENTIONS, calibration_errors
 from bayescal.quantities.ssme.metrics.metrics import metrics
 
 
