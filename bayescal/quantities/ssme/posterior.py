@@ -153,7 +153,7 @@ class SSMECase:
             posterior=posterior,
             prior=prior,
             # After all other random numbers: they are those of results without this group.
-            posterior_predictive={"label": self._replicated_labels(draws, rng)},
+            posterior_predictive={"label": self.replicated_labels(draws, rng)},
             log_likelihood={"label": self.model.log_likelihood(draws)},
             log_prior=self.model.log_prior(draws),
             observed_data={"label": self.problem.labels},
@@ -162,6 +162,20 @@ class SSMECase:
             bounds=bound_values(theory),
             bounds_attrs=bound_words(theory),
         )
+
+    def replicated_labels(self, draws: Draws, rng: np.random.Generator) -> NDArray[np.integer]:
+        """Labels of the labeled rows as the model draws them, (chain, draw, label).
+
+        Given the scores, whatever the power, as if no label of a class had been forced.
+        """
+        dtype = np.min_scalar_type(-self.problem.panel.n_classes)
+        found = []
+        # Chain by chain: probabilities of all would take several times the memory.
+        for chain in range(len(next(iter(draws.values())))):
+            of_chain = {name: value[chain] for name, value in draws.items()}
+            prob = self.model.label_probs(of_chain, self.problem.rows)
+            found.append(classes_at(prob, rng.random(prob.shape[:-1])).astype(dtype))
+        return np.stack(found)
 
     def simulate(self, rng: np.random.Generator) -> tuple[SSMECase, dict[str, Floats]]:
         """Draw coefficients from the prior and labels from the model, for the same rows.
@@ -202,20 +216,6 @@ class SSMECase:
         """Metrics before any label counts."""
         prior = self.model.prior_draws(PRIOR_DRAWS, rng)
         return self._metrics({name: value[None] for name, value in prior.items()}, rng)
-
-    def _replicated_labels(self, draws: Draws, rng: np.random.Generator) -> NDArray[np.integer]:
-        """Labels of the labeled rows as the model draws them, (chain, draw, label).
-
-        Given the scores, whatever the power, as if no label of a class had been forced.
-        """
-        dtype = np.min_scalar_type(-self.problem.panel.n_classes)
-        found = []
-        # Chain by chain: probabilities of all would take several times the memory.
-        for chain in range(len(next(iter(draws.values())))):
-            of_chain = {name: value[chain] for name, value in draws.items()}
-            prob = self.model.label_probs(of_chain, self.problem.rows)
-            found.append(classes_at(prob, rng.random(prob.shape[:-1])).astype(dtype))
-        return np.stack(found)
 
     def _squeezed(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Arrays without the dim of the classifiers, where there is only one."""

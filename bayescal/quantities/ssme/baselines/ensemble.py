@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
 from bayescal.quantities.ssme.data import Panel, panel_of
-from bayescal.quantities.ssme.metrics.label_draws import measured, with_known_labels
-from bayescal.quantities.ssme.metrics.metrics import Metrics, metrics
+from bayescal.quantities.ssme.metrics.label_draws import with_known_labels
+from bayescal.quantities.ssme.metrics.metrics import Metrics, metrics, subgroup_metrics
 
 
 def ensemble(scores: Scores | Panel, *, ece: str | None = None) -> Metrics:
@@ -47,9 +49,11 @@ def ensemble(scores: Scores | Panel, *, ece: str | None = None) -> Metrics:
 
 
 def ensemble_by_group(scores: Scores | Panel, *, ece: str | None = None) -> Metrics:
-    """The same in every group, (classifier, group)."""
+    """The same in every group, (classifier, group); without groups, in one of all rows."""
     panel = panel_of(scores)
-    return measured(panel, mean_score(panel), ece=ece)
+    group = np.zeros(panel.n_obs, dtype=np.int32) if panel.group is None else panel.group
+    n_groups = max(1, len(panel.groups))
+    return subgroup_metrics(panel.probs, mean_score(panel), group, n_groups, ece=ece)
 
 
 def mean_score(panel: Panel) -> Floats:
