@@ -39,8 +39,8 @@ class Estimate(NamedTuple):
         Epochs of EM.
     converged : bool
         Whether EM stopped because nothing changed any more.
-    bandwidth : ndarray of shape (class,)
-        Bandwidth of each class's kernel.
+    bandwidth : ndarray of shape (class,), or None
+        Bandwidth of each class's kernel; None of SSME-NF.
     """
 
     accuracy: Floats
@@ -54,7 +54,7 @@ class Estimate(NamedTuple):
     class_prior: Floats
     n_iter: int | NDArray[np.int64]
     converged: bool | NDArray[np.bool_]
-    bandwidth: Floats
+    bandwidth: Floats | None = None
 
 
 def estimate(

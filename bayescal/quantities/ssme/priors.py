@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Final
 
 from bayescal.core.checks import check_choice
@@ -98,12 +98,12 @@ class GaussianMixture:
     scale: float = 1.0
 
     def __post_init__(self) -> None:
-        check_positive(self.location, "location")
-        check_positive(self.scale, "scale")
+        for each in fields(self):
+            check_positive(getattr(self, each.name), each.name)
 
 
 @dataclass(frozen=True, slots=True)
-class StudentTMixture:
+class StudentTMixture(GaussianMixture):
     """As `GaussianMixture`, with Student-t scores.
 
     Parameters
@@ -114,17 +114,10 @@ class StudentTMixture:
         Degrees of freedom.
     """
 
-    location: float = 2.0
-    scale: float = 1.0
     degrees: float = 4.0
 
-    def __post_init__(self) -> None:
-        check_positive(self.location, "location")
-        check_positive(self.scale, "scale")
-        check_positive(self.degrees, "degrees")
 
-
-type LabelPrior = Tilt | GaussianMixture | StudentTMixture
+type LabelPrior = Tilt | GaussianMixture
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +153,7 @@ class Priors:
     power: float = 0.6
 
     def __post_init__(self) -> None:
-        if not isinstance(self.label, Tilt | GaussianMixture | StudentTMixture):
+        if not isinstance(self.label, Tilt | GaussianMixture):
             raise InputError(
                 "label must be a Tilt, GaussianMixture or StudentTMixture; "
                 f"got {type(self.label).__name__}."
@@ -217,26 +210,29 @@ class Priors:
         str
             Two or three sentences.
         """
-        match self.label:
-            case Tilt() as tilt:
-                agreement = tilt.opinion_pool == "agreement"
-                pooled = "weighted by agreement" if agreement else "in plain mean"
-                text = (
-                    f"The label's probability is that of the pooled classifiers ({pooled}), tilted:"
-                    f" intercepts of scale {tilt.intercept:g}, a log slope around "
-                    f"{tilt.slope_location:g} of scale {tilt.slope_scale:g}, weights of the "
-                    f"classifiers of scale {tilt.weight:g} and a bend of scale {tilt.curvature:g}, "
-                    "all with heavy tails."
-                )
-            case GaussianMixture() as mixture:
-                text = (
-                    "The whitened scores of each class are independent normals: means of standard "
-                    f"deviation {mixture.location:g}, log widths of {mixture.scale:g}."
-                )
-            case StudentTMixture() as mixture:
-                text = (
-                    "The whitened scores of each class are independent Student-t with "
-                    f"{mixture.degrees:g} degrees of freedom: centres of standard deviation "
-                    f"{mixture.location:g}, log widths of {mixture.scale:g}."
-                )
+        if isinstance(self.label, Tilt):
+            text = _tilt_words(self.label)
+        else:
+            text = _mixture_words(self.label)
         return f"{text} The labels' likelihood is raised to the power {self.power:g}."
+
+
+def _tilt_words(tilt: Tilt) -> str:
+    agreement = tilt.opinion_pool == "agreement"
+    pooled = "weighted by agreement" if agreement else "in plain mean"
+    return (
+        f"The label's probability is that of the pooled classifiers ({pooled}), tilted: intercepts "
+        f"of scale {tilt.intercept:g}, a log slope around {tilt.slope_location:g} of scale "
+        f"{tilt.slope_scale:g}, weights of the classifiers of scale {tilt.weight:g} and a bend of "
+        f"scale {tilt.curvature:g}, all with heavy tails."
+    )
+
+
+def _mixture_words(mixture: GaussianMixture) -> str:
+    law, centre = "normals", "means"
+    if isinstance(mixture, StudentTMixture):
+        law, centre = f"Student-t with {mixture.degrees:g} degrees of freedom", "centres"
+    return (
+        f"The whitened scores of each class are independent {law}: {centre} of standard deviation "
+        f"{mixture.location:g}, log widths of {mixture.scale:g}."
+    )

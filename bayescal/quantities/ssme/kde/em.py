@@ -15,24 +15,12 @@ from bayescal.quantities.ssme.metrics.label_draws import draw_labels
 
 
 class Fit(NamedTuple):
-    """What EM ends with.
+    """What EM ends with."""
 
-    Parameters
-    ----------
-    prob_label : ndarray of shape (obs, class)
-        Probability of each label of each row; of a labeled row its label.
-    class_prior : ndarray of shape (class,)
-        Class prior of the last epoch.
-    n_iter : int
-        Epochs done.
-    converged : bool
-        Whether the last epoch changed no probability by more than the tolerance.
-    """
-
-    prob_label: Floats
-    class_prior: Floats
+    prob_label: Floats  # (obs, class): of a labeled row its label
+    class_prior: Floats  # of the last epoch
     n_iter: int
-    converged: bool
+    converged: bool  # whether the last epoch changed no probability by more than the tolerance
 
 
 def fit_mixture(

@@ -11,18 +11,10 @@ from bayescal.core.quantity import Floats
 
 
 class Ranking(NamedTuple):
-    """Rows from the highest score to the lowest, tied ones together.
+    """Rows from the highest score to the lowest, tied ones together."""
 
-    Parameters
-    ----------
-    order : ndarray of shape (obs,), int64
-        Row numbers by falling score.
-    starts : ndarray of shape (distinct,), int64
-        Where each distinct score begins in `order`.
-    """
-
-    order: NDArray[np.int64]
-    starts: NDArray[np.int64]
+    order: NDArray[np.int64]  # (obs,): row numbers by falling score
+    starts: NDArray[np.int64]  # (distinct,): where each distinct score begins in `order`
 
 
 def rank(score: Floats) -> Ranking:

@@ -34,14 +34,12 @@ class MixtureModel:
     max_depth: ClassVar = 10
 
     problem: Problem
-    prior: GaussianMixture | StudentTMixture
+    prior: GaussianMixture
     power: float
     score: Floats  # (obs, dim): log ratios of all classifiers, whitened over all rows
 
     @classmethod
-    def of(
-        cls, problem: Problem, prior: GaussianMixture | StudentTMixture, power: float
-    ) -> MixtureModel:
+    def of(cls, problem: Problem, prior: GaussianMixture, power: float) -> MixtureModel:
         """Whiten the scores."""
         panel = problem.panel
         count = np.bincount(problem.labels, minlength=panel.n_classes)

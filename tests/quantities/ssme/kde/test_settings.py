@@ -44,9 +44,9 @@ def test_unknown_names_are_refused(name):
     ("choice", "message"),
     [
         ({"bandwidth": "scott"}, "bandwidth must be one of"),
-        ({"bandwidth": 0.0}, "bandwidth must be a number above 0"),
-        ({"bandwidth_scale": -1.0}, "bandwidth_scale must be a number above 0"),
-        ({"labeled_weight": float("nan")}, "labeled_weight must be a number above 0"),
+        ({"bandwidth": 0.0}, "bandwidth must be a finite number above 0"),
+        ({"bandwidth_scale": -1.0}, "bandwidth_scale must be a finite number above 0"),
+        ({"labeled_weight": float("nan")}, "labeled_weight must be a finite number above 0"),
         ({"sharing": "none"}, "sharing must be one of"),
         ({"start": "zero"}, "start must be one of"),
         ({"prior_update": "none"}, "prior_update must be one of"),
