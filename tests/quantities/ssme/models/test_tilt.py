@@ -173,6 +173,7 @@ def compiled():
     return compile_model(model_of(made, model(made)))
 
 
+@pytest.mark.mcmc
 @pytest.mark.parametrize("power", [1.0, 0.6])
 def test_nuts_agrees_with_importance_sampling_from_the_prior(compiled, power):
     """Means and quantiles within four Monte Carlo errors of both together."""
@@ -208,7 +209,7 @@ def test_labels_that_pad_say_nothing():
     few, some = (model(problem(n=60, n_labeled=n)) for n in (3, 30))
     for own in (few, some):
         inputs = own.inputs()
-        assert {len(inputs[k]) for k in ("log_pool", "label_power", "observed_label")} == {32}
+        assert {len(inputs[k]) for k in ("label_log_pool", "label_power", "observed_label")} == {32}
     assert (few.inputs()["label_power"] > 0).sum() == 3
     assert few.compile_key == some.compile_key
     assert model(problem(n=60, n_labeled=40)).compile_key != some.compile_key
