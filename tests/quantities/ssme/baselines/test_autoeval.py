@@ -46,7 +46,7 @@ def test_estimate_and_interval_are_those_of_ppi_py(metric):
 
 
 def test_it_is_unbiased_and_nearer_than_the_labelled_rows():
-    # Confidence tells much of being right: lambda's share of the variance is saved.
+    # Confidence says much of being right: lambda's share of the variance is saved.
     found = [(autoeval(s).estimate, labeled(s).accuracy) for s in _samples(300)]
     ours, theirs = np.array(found).transpose(1, 0, 2)
     truth = _truth()

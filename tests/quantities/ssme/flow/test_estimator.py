@@ -1,4 +1,4 @@
-"""SSME-NF as a whole: labels that clusters tell, and what is loaded when."""
+"""SSME-NF as a whole: labels that clusters show, and what is loaded when."""
 
 import subprocess
 import sys

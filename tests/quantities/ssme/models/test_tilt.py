@@ -42,7 +42,7 @@ def test_the_models_density_is_prior_times_likelihood(name, labeling):
     draws = prior_of(own, 5)
     expected = sum(own.log_prior(draws).values()) + own.log_likelihood(draws).sum(axis=-1)
     if labeling == "one-per-class":
-        # All 60 rows are in the model's mean, so that it is exact.
+        # All 60 rows are in the model's mean, so that it is no estimate.
         mean = own.label_probs(draws).mean(axis=1)
         expected = expected - 0.7 * np.log(mean).sum(axis=-1)
     found = [log_density({k: v[i] for k, v in draws.items()}) for i in range(5)]
