@@ -89,8 +89,8 @@ def records(tree: xr.DataTree, prob: float) -> list[dict[str, Any]]:
 def table(tree: xr.DataTree, prob: float) -> Table:
     """Widths of each case, and how many of its rows are decided."""
     columns = ("", "calibration", "target", "reported", f"{text.percent(prob)} width")
-    columns += ("p0 to p1", "decided", "open", "improper", "status")
-    return Table(columns, [_cells(row) for row in records(tree, prob)])
+    more = ("p0 to p1", "decided", "open", "improper", "status")
+    return Table(columns + more, [_cells(row) for row in records(tree, prob)])
 
 
 def _cells(row: dict[str, Any]) -> tuple[str, ...]:
