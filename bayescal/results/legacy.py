@@ -24,7 +24,8 @@ def upgrade(tree: xr.DataTree) -> xr.DataTree:
         return tree
     quantity = str(tree.attrs["quantity"])
     groups = {
-        _GROUPS.get(str(name), str(name)): child.to_dataset() for name, child in tree.children.items()
+        _GROUPS.get(str(name), str(name)): child.to_dataset()
+        for name, child in tree.children.items()
     }
     if schema.DIAGNOSTICS in groups:
         surplus = {"ece": (), "pu_ece": _ONLY_ECE}.get(quantity, _ONLY_ECE + _ONLY_WEIGHTED)

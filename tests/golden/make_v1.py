@@ -8,8 +8,9 @@ import tempfile
 import warnings
 from pathlib import Path
 
-import bayescal as bc
 import xarray as xr
+
+import bayescal as bc
 
 HERE = Path(__file__).parent
 
