@@ -193,7 +193,7 @@ def test_another_kind_is_refused_with_the_remedy() -> None:
 
 
 def test_no_module_of_results_names_a_quantity() -> None:
-    """But for the upgrade of old files, and examples in docstrings; "ece" is a metric's name too."""
+    """But for the upgrade of old files and examples in docstrings; "ece" is a metric, too."""
     from bayescal.quantities import quantities
 
     names = "|".join(quantities())
