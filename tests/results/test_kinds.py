@@ -151,6 +151,7 @@ def test_a_result_of_one_metric_and_nothing_else(names) -> None:
         draws = tree["posterior"]["accuracy"]
         share = float((draws.sel(classifier="a") > draws.sel(classifier="b")).mean())
         assert float(bc.best(tree).prob_best[0]) == pytest.approx(share)
+        assert bc.best(tree).name == "a"
         assert bc.difference(tree, "a", "b").prob_first_larger == pytest.approx(share)
 
 

@@ -13,7 +13,7 @@ from bayescal.results.access import ResultSlice
 from bayescal.results.conclusion import Conclusion, check_one_number, conclude
 from bayescal.results.coupling import couple_pair, rank_coupled
 from bayescal.results.intervals import averaged_quantile, credible_interval
-from bayescal.results.kinds import Table
+from bayescal.results.kind import Table
 from bayescal.results.marginal import Marginal, marginals
 from bayescal.results.power_scaling import numbers_of_case
 

@@ -13,7 +13,7 @@ from bayescal.results import access, schema, text
 from bayescal.results.access import ResultSlice
 from bayescal.results.conclusion import Conclusion, check_one_number, conclude
 from bayescal.results.intervals import credible_interval
-from bayescal.results.kinds import Table
+from bayescal.results.kind import Table
 from bayescal.results.row_conclusion import VAR, RowConclusion, row_conclusions
 from bayescal.results.row_table import row_table
 from bayescal.results.rows import read_rows
