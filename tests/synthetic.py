@@ -171,7 +171,7 @@ def _case(
         sample_stats={
             "diverging": np.zeros(shape, bool),
             "energy": rng.normal(size=shape),
-            "n_steps": np.full(shape, 3),
+            "n_steps": np.full(shape, 3, np.uint64),
         },
         log_likelihood={"events": binom.logpmf(k, cell_n, rate)},
         log_prior={"coef": lp},
