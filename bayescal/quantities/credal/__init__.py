@@ -55,7 +55,7 @@ NAME = "credal"
 TITLE = "Venn-Abers predictors and credible bounds of class probabilities"
 ESTIMAND = (
     "prob: the probability of the label given its score, P(Y = 1 | score), or of each class given "
-    "the score of that class. prob_lower, prob_upper: the same after imagined observations of the "
+    "the score of that class. prob_lower, prob_upper: the same after pseudo-observations of the "
     "other label, and of this one. decision, admissible: the class decided on, and those that "
     "cannot be ruled out, under the bounds. proper: whether class probabilities lie between them."
 )
@@ -79,7 +79,7 @@ REFERENCES: tuple[Reference, ...] = (
         'P. Walley, "Inferences from Multinomial Data: Learning about a Bag of Marbles", Journal '
         "of the Royal Statistical Society B 58(1), 1996. "
         "https://doi.org/10.1111/j.2517-6161.1996.tb02065.x",
-        "Imprecise Dirichlet model: bounds by imagined observations.",
+        "Imprecise Dirichlet model: bounds by pseudo-observations.",
     ),
     Reference(
         "ramsay",

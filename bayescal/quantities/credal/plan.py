@@ -1,4 +1,4 @@
-"""The models to fit for given data, and what a result says of them."""
+"""The models to fit for given data, and the attributes of their result."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bayescal.quantities.credal.calibration_split import CalibrationSplit
 from bayescal.quantities.credal.posterior import CredalCase
 from bayescal.quantities.credal.priors import Priors
 
-# Curves times rows that a result holds draws of, so that its size does not grow with the rows.
+# Curves times rows that a result holds draws of: it does not grow with the target rows.
 MOST: Final = 200
 FEWEST: Final = 20
 
