@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,10 @@ from bayescal.core.rounding import round_scores
 from bayescal.quantities.credal.calibration_split import CalibrationSplit
 
 type Counts = NDArray[np.int64]
+
+# Curves times rows that a result holds draws of: it does not grow with the target rows.
+MOST: Final = 200
+FEWEST: Final = 20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -162,3 +167,15 @@ def _fall(problem: Problem) -> list[bool]:
         error = np.sqrt(variance * (n - k) / (k * max(n - 1, 1)))
         found.append(bool(np.average(place, weights=positives) - middle < -_FALLS * error))
     return found
+
+
+def held_rows(data: CalibrationSplit) -> NDArray[np.intp]:
+    """Choose the target rows that a result holds draws of, (obs,)."""
+    score = data.target.y_prob[0]
+    last = score if score.ndim == 1 else score[:, -1]
+    curves = 1 if score.ndim == 1 else score.shape[1]
+    number = max(FEWEST, MOST // curves)
+    if len(last) <= number:
+        return np.arange(len(last))
+    order = np.argsort(last, kind="stable")
+    return np.sort(order[np.linspace(0, len(last) - 1, number).round().astype(np.intp)])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import bayescal as bc
-from bayescal.quantities.credal.plan import FEWEST, MOST, held_rows
+from bayescal.quantities.credal.data import FEWEST, MOST, held_rows
 from tests.quantities.credal.made import binary, multiclass
 
 
@@ -48,5 +48,5 @@ def test_results_say_what_was_fitted():
 
 
 def test_other_data_are_refused():
-    with pytest.raises(bc.InputError, match="takes a CalibrationSplit; got Scores"):
+    with pytest.raises(bc.InputError, match="takes CalibrationSplit; got Scores"):
         bc.credal.plan(binary().calibration, bc.credal.Priors())

@@ -69,7 +69,8 @@ def test_one_compiled_model_serves_every_number_of_rows():
         few, many = (bc.credal.plan(binary(n), priors).cases[0] for n in (2, 100_000))
         assert few.model.compile_key == many.model.compile_key
         shapes = [
-            {name: value.shape for name, value in case.model.inputs().items()} for case in (few, many)
+            {name: value.shape for name, value in case.model.inputs().items()}
+            for case in (few, many)
         ]
         assert shapes[0] == shapes[1]
 

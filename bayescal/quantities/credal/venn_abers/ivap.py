@@ -82,7 +82,7 @@ def fit_ivap(score: ArrayLike, label: ArrayLike) -> InductiveVennAbers:
     ----------
     score : array-like of shape (obs,), finite
         Scores of rows that the classifier was not trained on. Only their order matters:
-        probabilities and logits give the same fit. They are rounded to 12 significant digits.
+        probabilities and logits give the same fit. They are rounded to 12 decimals.
     label : array-like of shape (obs,)
         Labels, 0 or 1. Both may be the same for all rows, and one row is enough.
 
@@ -210,14 +210,15 @@ def _scores(score: ArrayLike) -> Floats:
     if values.dtype.kind not in "fiub":
         raise InputError(f"score must hold numbers; got dtype {values.dtype}. Pass scores.")
     values = values.astype(np.float64, copy=False)
-    finite = np.isfinite(values).ravel()
+    flat = values.ravel()
+    finite = np.isfinite(flat)
     if not finite.all():
         place = int(finite.argmin())
         raise InputError(
-            f"score must be finite; got {values.ravel()[place]:.6g} at place {place}. "
+            f"score must be finite; got {flat[place]:.6g} at place {place}. "
             "Drop those rows, or correct the classifier."
         )
-    return round_scores(values)
+    return round_scores(flat).reshape(values.shape)
 
 
 def _binary(label: ArrayLike) -> Integers:
