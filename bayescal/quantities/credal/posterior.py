@@ -60,23 +60,10 @@ _BINARY_DIMS: Final = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CredalCase:
-    """One classifier under its priors; made by `CredalCase.of`.
-
-    Attributes
-    ----------
-    data : CalibrationSplit
-        Of this classifier.
-    rows : ndarray of shape (obs,), int
-        Target rows that the result holds draws of.
-    problem : Problem
-        Counts and ranks.
-    priors : Priors
-        Priors.
-    model : LabelModel
-        The problem under its prior.
-    """
+    """One classifier under its priors; made by `CredalCase.of`."""
 
     data: CalibrationSplit
+    # Target rows that the result holds draws of, (obs,).
     rows: NDArray[np.intp]
     problem: Problem
     priors: Priors
