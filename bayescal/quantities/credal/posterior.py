@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 PRIOR_DRAWS: Final = 500
 LABEL_CLASS: Final = "label_class"
+MONITORED: Final = ("prob",)
 _BY_ROW = ("prob", "prob_lower", "prob_upper", "p0", "p1", "admissible", "target_score")
 _BY_CELL = ("rate", "events", "cell_count", "cell_rank", "cell_score")
 _BY_CLASS = (
@@ -69,7 +70,7 @@ class CredalCase:
     priors: Priors
     model: LabelModel
 
-    monitored: ClassVar[tuple[str, ...]] = ("prob",)
+    monitored: ClassVar[tuple[str, ...]] = MONITORED
     # There is no alternative whose evidence is weighed.
     evidence_draws: ClassVar[int] = 0
 
