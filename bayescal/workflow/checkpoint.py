@@ -22,17 +22,7 @@ _WORDS: Final = ("bounds_attrs", "warnings")
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """A directory of finished cases, each under a name that says what it was computed from.
-
-    Attributes
-    ----------
-    directory : Path or None
-        None keeps nothing.
-    quantity : Quantity
-        The quantity.
-    recipe : str
-        Everything but the data that the results depend on.
-    """
+    """A directory of finished cases, each under a name that says what it was computed from."""
 
     directory: Path | None
     quantity: Quantity
