@@ -13,7 +13,6 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayescal.quantities import ssme
-from bayescal.quantities.ssme.posterior import DIMS
 from bayescal.results.assemble import CaseArrays, assemble
 from bayescal.results.metrics import HIGHER, METRICS
 

@@ -11,6 +11,7 @@ from bayescal.core.quantity import Reference
 from bayescal.quantities.credal.bounds import bounds
 
 if TYPE_CHECKING:
+    from bayescal.quantities.credal.command import COMMAND
     from bayescal.quantities.credal.estimator import Estimate, estimate
     from bayescal.quantities.credal.model import build_model
     from bayescal.quantities.credal.plan import plan
@@ -89,6 +90,7 @@ REFERENCES: tuple[Reference, ...] = (
     ),
 )
 _HOME = {
+    "COMMAND": "command",
     "plan": "plan",
     "CredibleSets": "sets.credible",
     "CrossVennAbers": "venn_abers.cross",
@@ -132,6 +134,7 @@ _HOME = {
 }
 
 __all__ = [
+    "COMMAND",
     "ESTIMAND",
     "KIND",
     "NAME",

@@ -13,6 +13,7 @@ from bayescal.quantities.ece.bounds import bounds
 if TYPE_CHECKING:
     from bayescal.core.calibration_curve.smooth_curve import SmoothCurve
     from bayescal.quantities.ece.bounds import least_bound_n_bins, optimal_n_bins
+    from bayescal.quantities.ece.command import COMMAND
     from bayescal.quantities.ece.estimator import Estimate, estimate
     from bayescal.quantities.ece.model import build_model
     from bayescal.quantities.ece.plan import plan
@@ -53,6 +54,7 @@ REFERENCES: tuple[Reference, ...] = (
     ),
 )
 _HOME = {
+    "COMMAND": "command",
     "Estimate": "estimator",
     "HierarchicalBins": "priors",
     "IndependentBins": "priors",
@@ -66,6 +68,7 @@ _HOME = {
 }
 
 __all__ = [
+    "COMMAND",
     "ESTIMAND",
     "KIND",
     "NAME",

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from bayescal.quantities.pu_ece.bounds import fcmi_of_vc, generalization_gap, optimal_n_bins
     from bayescal.quantities.pu_ece.class_prior import estimate_class_prior
     from bayescal.quantities.pu_ece.classifier import PUClassifier
+    from bayescal.quantities.pu_ece.command import COMMAND
     from bayescal.quantities.pu_ece.estimator import Estimate, estimate
     from bayescal.quantities.pu_ece.mixture_tce import tce_from_logits
     from bayescal.quantities.pu_ece.model import build_model
@@ -66,6 +67,7 @@ REFERENCES: tuple[Reference, ...] = (
     ),
 )
 _HOME = {
+    "COMMAND": "command",
     "plan": "plan",
     "Estimate": "estimator",
     "IndependentBins": "priors",
@@ -86,6 +88,7 @@ _HOME = {
 }
 
 __all__ = [
+    "COMMAND",
     "ESTIMAND",
     "KIND",
     "NAME",

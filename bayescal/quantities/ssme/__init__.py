@@ -14,6 +14,7 @@ from bayescal.quantities.ssme.metrics.metrics import Metrics, metrics, subgroup_
 
 if TYPE_CHECKING:
     from bayescal.quantities.ssme import baselines
+    from bayescal.quantities.ssme.command import COMMAND
     from bayescal.quantities.ssme.estimator import (
         Estimate,
         estimate,
@@ -69,6 +70,7 @@ REFERENCES: tuple[Reference, ...] = (
 )
 _METRICS = Metrics._fields
 _HOME = {
+    "COMMAND": "command",
     "plan": "plan",
     "Estimate": "estimator",
     "FlowEstimate": "flow.estimator",
@@ -88,6 +90,7 @@ _HOME = {
 }
 
 __all__ = [
+    "COMMAND",
     "ESTIMAND",
     "KIND",
     "NAME",
