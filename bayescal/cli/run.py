@@ -137,6 +137,7 @@ def _print_result(quantity: Quantity, tree: DataTree, prob: float) -> None:
 
 
 def _print_json(quantity: Quantity, tree: DataTree, given: Given) -> None:
+    from bayescal.results.best import best_records
     from bayescal.results.kinds import kind_of
 
     kind = kind_of(tree)
@@ -149,33 +150,10 @@ def _print_json(quantity: Quantity, tree: DataTree, given: Given) -> None:
     if "conclusion" in attrs:
         head |= {"robust": attrs["robust"] == "true", "conclusion": attrs["conclusion"]}
     else:
-        head["best"] = _best(tree)
+        head["best"] = best_records(tree)
     if kind.rows is not kind.summary:
         head["rows"] = kind.rows(tree, given["prob"]).to_dict("records")
     print_json(head, kind.records(tree, given["prob"]))
-
-
-def _best(tree: DataTree) -> dict[str, Any]:
-    """Probability of being best by variable; none where the result has no such thing."""
-    from bayescal.results.kinds import kind_of
-
-    kind = kind_of(tree)
-    found: dict[str, Any] = {}
-    if len(tree.attrs["classifiers"]) < 2:
-        return found
-    for var in kind.variables(tree):
-        if kind.higher_is_better(var) is None:
-            continue
-        try:
-            shares = kind.best(tree, var, None, None).prob_best
-        except InputError:
-            continue
-        found[var] = (
-            shares.to_series().unstack(fill_value=None).to_dict("index")
-            if (shares.ndim > 1)
-            else shares.to_series().to_dict()
-        )
-    return found
 
 
 def _head(quantity: Quantity, given: Given) -> dict[str, Any]:
