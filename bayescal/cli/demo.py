@@ -44,8 +44,7 @@ def command(output: Path) -> int:
     click.echo(f"Measuring their calibration on the other half, {scores.n_labeled} rows ...")
     from bayescal.workflow.fit import fit
 
-    # The first quantity of the registry is the one for rows that all have labels.
-    quantity = next(iter(quantities().values()))
+    quantity = next(found for found in quantities().values() if found.COMMAND.reports)
     compute = partial(fit, quantity, scores, seed=_SEED, prob=_PROB)
     title = "Is it five or more? Four classifiers"
     return carry_out(quantity, compute, [output], {"prob": _PROB}, title)

@@ -19,8 +19,7 @@ _OUTPUT: Final = Option(
     flags=("-o", "--output"), type=Path, default=Path("calibration.html"), help="The report."
 )
 _TITLE: Final = Option(flags=("--title",), default="Calibration report", help="Its heading.")
-# A table of scores is fitted with the first quantity of the registry.
-_QUANTITY: Final = next(iter(quantities().values()))
+_QUANTITY: Final = next(found for found in quantities().values() if found.COMMAND.reports)
 _OPTIONS: Final = report_options(_QUANTITY.COMMAND)
 
 

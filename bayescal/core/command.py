@@ -119,6 +119,8 @@ class Command:
         The files; their paths are in `Given` under these names in lower case.
     note : str
         A sentence printed below the table of a result.
+    reports : bool, default False
+        Whether ``bayescal report FILE`` fits this quantity to a table of scores.
     """
 
     help: str
@@ -131,3 +133,4 @@ class Command:
     plan_options: Callable[[Given], dict[str, Any]] = _no_options
     arguments: tuple[str, ...] = ("FILE",)
     note: str = ""
+    reports: bool = False

@@ -198,4 +198,5 @@ COMMAND = Command(
     priors=lambda given, data: priors_from_text(given["prior"]),
     plan_options=_plan_options,
     estimates=estimates,
+    reports=True,
 )
