@@ -66,7 +66,7 @@ def write(tree: DataTree, path: Path, prob: float, title: str | None = None) -> 
         from bayescal.results.kinds import kind_of
 
         frame = kind_of(tree).rows(tree, prob)
-        _write_text(path, frame.to_csv(index=frame.index.name is not None))
+        _write_text(path, frame.to_csv(index=frame.index.name == "case"))
     else:
         from bayescal.results.io import save
 

@@ -62,10 +62,8 @@ def _of_results(files: Sequence[Path], output: Path, title: str, prob: float) ->
     with in_terms_of(_OPTIONS):
         trees = [load(path) for path in files]
         say_written([report(trees, output, title=title, prob=prob)], err=False)
-        codes = [
-            status_code(tree, f"{path.name}: ") for path, tree in zip(files, trees, strict=True)
-        ]
-    return max(codes)
+        named = zip(files, trees, strict=True)
+        return max(status_code(tree, _OPTIONS, f"{path.name}: ") for path, tree in named)
 
 
 command = click.Command(

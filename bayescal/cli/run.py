@@ -109,12 +109,12 @@ def carry_out(
     else:
         _print_result(quantity, tree, given["prob"])
     say_written(files, err=as_json)
-    return status_code(tree)
+    return status_code(tree, fit_options(quantity.COMMAND))
 
 
-def status_code(tree: DataTree, name: str = "") -> int:
-    """Warn of what is wrong with a result, and give the exit code."""
-    status = str(tree.attrs["status"])
+def status_code(tree: DataTree, options: Sequence[Option], name: str = "") -> int:
+    """Warn of what is wrong with a result, in terms of options, and give the exit code."""
+    status = as_options(str(tree.attrs["status"]), options)
     if str(tree.attrs["converged"]) != "true":
         warn(f"{name}NOT CONVERGED, do not use these numbers: {status}")
         return NOT_CONVERGED
@@ -137,6 +137,7 @@ def _print_result(quantity: Quantity, tree: DataTree, prob: float) -> None:
 
 
 def _print_json(quantity: Quantity, tree: DataTree, given: Given) -> None:
+    from bayescal.results.access import json_attribute
     from bayescal.results.best import best_records
     from bayescal.results.kinds import kind_of
 
@@ -144,13 +145,15 @@ def _print_json(quantity: Quantity, tree: DataTree, given: Given) -> None:
     attrs = tree.attrs
     head = _head(quantity, given)
     head |= {name: value for name, value in attrs.items() if name.startswith("n_")}
-    for name in ("classes", "method", "sampler", "seed", "status", "bayescal_version"):
-        head[name] = attrs[name]
+    head |= {name: attrs[name] for name in ("method", "sampler", "seed", "status")}
+    head["bayescal_version"] = attrs["bayescal_version"]
+    head["classes"] = json_attribute(tree, "classes")
     head |= {"prob": given["prob"], "converged": attrs["converged"] == "true"}
     if "conclusion" in attrs:
         head |= {"robust": attrs["robust"] == "true", "conclusion": attrs["conclusion"]}
     else:
-        head["best"] = best_records(tree)
+        best = best_records(tree)
+        head |= {"best": best} if best else {}
     if kind.rows is not kind.summary:
         head["rows"] = kind.rows(tree, given["prob"]).to_dict("records")
     print_json(head, kind.records(tree, given["prob"]))
@@ -185,8 +188,7 @@ def _estimates(quantity: Quantity, given: Given, files: Sequence[Path]) -> int:
 def in_terms_of(options: Sequence[Option]) -> Iterator[None]:
     """Let messages name options where they name Python's arguments."""
     try:
-        with warnings.catch_warnings():
-            yield
+        yield
     except InputError as error:
         raise InputError(as_options(str(error), options)) from error
 

@@ -150,6 +150,7 @@ def matching(pattern: str, table: Table, taken: Sequence[str]) -> list[tuple[str
     found = [name for name in others if fnmatchcase(name, pattern)]
     if not found:
         near = get_close_matches(pattern, others, n=3, cutoff=0.0)
+        near.sort(key=others.index)
         raise InputError(
             f"{table.path.name} has no column that matches {pattern!r}; the nearest are "
             f"{', '.join(map(repr, near))}. Quote the pattern, so that the shell leaves it alone."
