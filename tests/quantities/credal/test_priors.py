@@ -1,4 +1,4 @@
-"""What may be believed of label rates, and how it is told."""
+"""Priors of label rates: their ranges, their words, their alternatives."""
 
 import json
 
@@ -42,8 +42,8 @@ def test_a_label_rate_is_one_of_three():
 @pytest.mark.parametrize(
     "rate", [MonotoneCurve(spread=3), IncrementIsotonic(bins=7), ImpreciseDirichlet(s=2)]
 )
-def test_json_holds_every_number_and_words_the_s(rate):
+def test_json_holds_every_number_and_words_name_s(rate):
     ((kind, numbers),) = json.loads(Priors(rate).to_json())["label_rate"].items()
     assert kind == type(rate).__name__
     assert type(rate)(**numbers) == rate
-    assert f"imagine {rate.s:g} more observation" in Priors(rate).describe()
+    assert f"rest on {rate.s:g} pseudo-observation" in Priors(rate).describe()

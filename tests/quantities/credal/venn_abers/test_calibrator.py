@@ -64,7 +64,7 @@ def test_probabilities_of_two_classes_lie_in_their_intervals(cv):
     np.testing.assert_allclose(prob.sum(axis=1), 1, rtol=1e-15)
 
 
-def test_overconfident_probabilities_are_mended():
+def test_overconfident_probabilities_are_corrected():
     x, y = make_classification(
         4000, 20, n_informative=3, n_redundant=10, random_state=1, flip_y=0.3
     )

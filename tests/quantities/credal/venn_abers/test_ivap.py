@@ -97,7 +97,7 @@ def test_only_the_order_of_scores_matters():
     assert np.array_equal(plain, fit_ivap(score[shuffled], label[shuffled]).predict(new))
 
 
-def test_single_precision_is_compared_as_it_is():
+def test_single_precision_is_compared_in_double():
     score, label, new = random_rows(0)
     narrow, asked = score.astype(np.float32), new.astype(np.float32)
     wide = fit_ivap(narrow.astype(float), label).predict(asked.astype(float))
