@@ -91,14 +91,20 @@ GOOD = {
     "ess_min": 2000.0,
     "divergences": 0,
     "ebfmi_min": 0.9,
-    "importance_ess": 3900.0,
-    "jump_flag": False,
     "converged": True,
 }
 
 
-def result(name="vit", **figures):
-    return CaseArrays(coords={"classifier": name}, posterior={}, diagnostics={**GOOD, **figures})
+JUMPS = "the data favour a calibration curve that jumps."
+
+
+def result(name="vit", warnings=(), **figures):
+    return CaseArrays(
+        coords={"classifier": name},
+        posterior={},
+        diagnostics={**GOOD, **figures},
+        warnings=warnings,
+    )
 
 
 def test_a_good_fit_is_ok():
@@ -112,30 +118,28 @@ def test_a_good_fit_is_ok():
         ({"rhat_max": 1.3}, ["did not converge", "R-hat is 1.300", REMEDY]),
         ({"ess_min": 12.0}, ["the effective sample size is 12", REMEDY]),
         ({"divergences": 7}, ["7 transitions diverged", "target_accept=0.99"]),
-        ({"importance_ess": 50.0}, ["rests on 50 effective draws", "Do not rely on it"]),
-        ({"jump_flag": True}, ["a calibration curve that jumps", "try strategy='uniform'"]),
+        ({"warnings": [JUMPS]}, [JUMPS]),
     ],
 )
-def test_every_trouble_names_its_remedy(figures, words):
+def test_every_problem_names_its_remedy(figures, words):
     said = status([result(**figures)], [[]])
     assert said.startswith("vit: ")
     for word in words:
         assert word in said
 
 
-def test_cases_with_the_same_trouble_share_a_sentence():
-    said = status([result("vit", jump_flag=True), result("gbm", jump_flag=True)], [[], []])
-    assert said.startswith("vit, gbm: ")
-    assert said.count("jumps") == 1
+def test_cases_with_the_same_problem_share_a_sentence():
+    said = status([result("vit", [JUMPS]), result("gbm", [JUMPS])], [[], []])
+    assert said == f"vit, gbm: {JUMPS}"
 
 
 def test_many_cases_are_counted():
-    fits = [result(f"c{place}", jump_flag=True) for place in range(7)]
+    fits = [result(f"c{place}", [JUMPS]) for place in range(7)]
     assert status(fits, [[]] * 7).startswith("c0, c1, c2 and 4 more: ")
 
 
 def test_warnings_about_the_data_are_in_it_too():
-    said = status([result(), result("gbm", jump_flag=True)], [["all labels are positive."], []])
+    said = status([result(), result("gbm", [JUMPS])], [["all labels are positive."], []])
     assert "vit: all labels are positive." in said
     assert "gbm: the data favour" in said
 
@@ -144,7 +148,8 @@ def test_classes_are_named_with_their_classifier():
     made = CaseArrays(
         coords={"classifier": "vit", "class": "cat"},
         posterior={},
-        diagnostics={**GOOD, "jump_flag": True},
+        diagnostics=GOOD,
+        warnings=[JUMPS],
     )
     assert status([made], [[]]).startswith("vit, cat: ")
 

@@ -38,7 +38,7 @@ _ECE = Option(
 def priors_from_text(text: str) -> Priors:
     """Read the prior of the labels given several classifiers' scores from a word."""
     from bayescal.quantities.ssme.priors import (
-        POOLS,
+        OPINION_POOLS,
         GaussianMixture,
         Priors,
         StudentTMixture,
@@ -47,7 +47,7 @@ def priors_from_text(text: str) -> Priors:
 
     word, colon, power = (part.strip() for part in text.casefold().partition(":"))
     named = {"gaussian": GaussianMixture(), "student-t": StudentTMixture()}
-    named |= {pool: Tilt(pool=pool) for pool in POOLS}
+    named |= {pool: Tilt(opinion_pool=pool) for pool in OPINION_POOLS}
     try:
         number = float(power) if colon else None
         label = named[word]

@@ -6,11 +6,11 @@ from typing import Any, Final
 
 import numpy as np
 
+from bayescal.core.quantity import Floats
 from bayescal.quantities.ssme.baselines.ensemble import ensemble, ensemble_by_group
 from bayescal.quantities.ssme.data import Panel, Problem
 from bayescal.quantities.ssme.estimator import estimate, estimate_by_group
-from bayescal.quantities.ssme.metrics.metrics import Metrics, metrics
-from bayescal.quantities.ssme.models.base import Floats
+from bayescal.quantities.ssme.metrics.metrics import Metrics, join, metrics, stack_last
 
 METHODS: Final = ("ensemble", "labeled")
 """The plain ensemble, and the labeled rows alone."""
@@ -27,16 +27,13 @@ def reference_estimates(problem: Problem, ece: str | None) -> dict[str, Floats]:
     """Estimate metrics without any model, (method, classifier)."""
     panel = problem.panel
     if panel.group is None:
-        of_pool = ensemble(panel, ece=ece)
+        of_ensemble = ensemble(panel, ece=ece)
         of_labels = _labeled(panel, ece)
     else:
-        of_pool = ensemble_by_group(panel, ece=ece)
+        of_ensemble = ensemble_by_group(panel, ece=ece)
         parts = [_labeled(panel.take(panel.group == g), ece) for g in range(len(panel.groups))]
-        of_labels = Metrics._make(np.stack(values, axis=-1) for values in zip(*parts, strict=True))
-    return {
-        name: np.stack([getattr(of_pool, name), getattr(of_labels, name)])
-        for name in Metrics._fields
-    }
+        of_labels = join(parts, stack_last)
+    return join([of_ensemble, of_labels], np.stack)._asdict()
 
 
 def _labeled(panel: Panel, ece: str | None) -> Metrics:

@@ -12,13 +12,13 @@ from functools import cached_property
 from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from bayescal.core.checks import check_known
 from bayescal.core.errors import InputError
+from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
 
-type Floats = NDArray[np.float64]
 type Seed = int | np.random.Generator | None
 
 # Standard deviations of a classifier's view that integrals reach to, and points that they take.

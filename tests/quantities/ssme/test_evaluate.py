@@ -8,7 +8,7 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 
 from bayescal.quantities.ssme import evaluate as module
 from bayescal.quantities.ssme.evaluate import evaluate
-from bayescal.quantities.ssme.metrics.calibration_draws import calibration_errors
+from bayescal.quantities.ssme.metrics.binned_error import calibration_errors
 from bayescal.quantities.ssme.metrics.metrics import Metrics, metrics
 from tests.quantities.ssme.problems import grouped, in_chains, many_classes, model, problem
 

@@ -167,7 +167,7 @@ def test_special_data_are_fitted_and_told(name):
 @pytest.mark.parametrize("label", [bc.ssme.Tilt(), bc.ssme.GaussianMixture()])
 def test_quick_is_refused_in_words(scores, label):
     priors = bc.ssme.Priors(label=label)
-    with pytest.raises(bc.InputError, match="no posterior without NUTS; got method="direct""):
+    with pytest.raises(bc.InputError, match="no posterior without NUTS; got method='direct'"):
         bc.fit(bc.ssme, scores, priors=priors, method="direct", seed=1)
 
 

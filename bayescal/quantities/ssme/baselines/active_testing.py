@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.errors import InputError
+from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
 from bayescal.quantities.ssme.baselines.row_means import (
     check_row_mean,
@@ -15,8 +16,6 @@ from bayescal.quantities.ssme.baselines.row_means import (
     observed_values,
 )
 from bayescal.quantities.ssme.data import panel_of
-
-type Floats = NDArray[np.float64]
 
 
 class ActiveTest(NamedTuple):

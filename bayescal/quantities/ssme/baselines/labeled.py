@@ -5,16 +5,15 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayescal.core.errors import InputError
 from bayescal.core.priors import check_mass
+from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
-from bayescal.quantities.ssme.baselines.imputed import check_count, check_labels
+from bayescal.quantities.ssme.baselines.imputed import check_labels
 from bayescal.quantities.ssme.data import panel_of
+from bayescal.quantities.ssme.metrics.label_draws import check_count
 from bayescal.quantities.ssme.metrics.metrics import Metrics, metrics, subgroup_metrics
-
-type Floats = NDArray[np.float64]
 
 
 class Interval(NamedTuple):

@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.errors import InputError
-from bayescal.quantities.ssme.baselines.imputed import check_count
-from bayescal.quantities.ssme.metrics.metrics import Metrics, metrics
-
-type Floats = NDArray[np.float64]
+from bayescal.core.quantity import Floats
+from bayescal.quantities.ssme.metrics.label_draws import check_count
+from bayescal.quantities.ssme.metrics.metrics import Metrics, join, metrics
 
 # The paper's: every fifth number of labels from 10 to 1000.
 SIZES = tuple(range(10, 1001, 5))
@@ -47,15 +46,17 @@ def labeled_errors(
     for size in sizes:
         samples = [sample_with_every_class(y, n_classes, size, rng) for _ in range(n_samples)]
         each = [metrics(probs[:, rows], one_hot[y[rows]]) for rows in samples]
-        found.append(
-            Metrics(
-                *(
-                    np.mean([np.abs(one - true) for one in values], axis=0)
-                    for values, true in zip(zip(*each, strict=True), truth, strict=True)
-                )
-            )
-        )
-    return Metrics(*(np.stack(values) for values in zip(*found, strict=True)))
+        errors = [Metrics._make(map(_error, one, truth)) for one in each]
+        found.append(join(errors, _mean))
+    return join(found, np.stack)
+
+
+def _error(value: Floats, true: Floats) -> Floats:
+    return np.abs(value - true)
+
+
+def _mean(values: Sequence[Floats]) -> Floats:
+    return np.asarray(np.mean(values, axis=0))
 
 
 def sample_with_every_class(

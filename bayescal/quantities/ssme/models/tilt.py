@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_softmax, logsumexp, softmax
+from scipy.special import log_softmax, softmax
 from scipy.stats import halfnorm, norm, t
 
 from bayescal.core.calibration_curve.problem import pad, padded_size
+from bayescal.core.quantity import Draws, Floats
 from bayescal.quantities.ssme.data import Problem
-from bayescal.quantities.ssme.models.base import Draws, Floats
+from bayescal.quantities.ssme.models.base import EVERY_ROW
 from bayescal.quantities.ssme.models.features import Features, features_of
 from bayescal.quantities.ssme.priors import Tilt
 
@@ -32,6 +33,11 @@ _GROUPED = ("group_intercept", "group_slope")
 @dataclass(frozen=True, slots=True, eq=False)
 class TiltModel:
     """A problem under `Tilt`; made by `TiltModel.of`."""
+
+    # Scales times units make the density bend: at 0.9 transitions diverge now and then; 0.98 is too
+    # near 1 for the tuning of a default fit, whose chains then may get stuck at tiny steps.
+    target_accept: ClassVar = 0.95
+    max_depth: ClassVar = 10
 
     problem: Problem
     prior: Tilt
@@ -75,20 +81,6 @@ class TiltModel:
         if self.n_groups:
             parts |= {name: (f"{name}_scale", f"{name}_unit") for name in _GROUPED}
         return parts
-
-    @property
-    def target_accept(self) -> float:
-        """Above NUTS's default: scales times units make the density bend.
-
-        At 0.9 transitions diverge now and then; 0.98 is too near 1 for the tuning of a default fit,
-        whose chains then may get stuck at tiny steps.
-        """
-        return 0.95
-
-    @property
-    def max_depth(self) -> int:
-        """NUTS's default."""
-        return 10
 
     def inputs(self) -> dict[str, NDArray[Any]]:
         """Features and labels of the labeled rows, scales of the priors, and the power."""
@@ -146,13 +138,8 @@ class TiltModel:
         power_categorical("label", eta, data["label_power"], data["observed_label"])
         if "power" not in data:
             return
-        eta = _eta(
-            coefficients,
-            data["row_log_pool"],
-            data["row_own_logs"],
-            data["row_bend"],
-            data.get("row_group"),
-        )
+        of_rows = (data[name] for name in ("row_log_pool", "row_own_logs", "row_bend"))
+        eta = _eta(coefficients, *of_rows, data.get("row_group"))
         log_prob = eta - pm.math.logsumexp(eta, axis=-1, keepdims=True)
         mean = pm.math.logsumexp(log_prob + data["row_log_weight"][:, None], axis=0, keepdims=False)
         pm.Potential("one_per_class", -data["power"] * mean.sum())
@@ -183,6 +170,9 @@ class TiltModel:
                 )
         return found
 
+    def direct_draws(self, draws: int, rng: np.random.Generator) -> None:
+        """None: coefficients are too many for importance sampling from the prior."""
+
     def prior_draws(self, draws: int, rng: np.random.Generator) -> Draws:
         """Draws from the priors, without the correction of forced labels."""
         panel, prior = self.problem.panel, self.prior
@@ -194,8 +184,11 @@ class TiltModel:
             found[f"{name}_unit"] = unit
             found[name] = factor * scale.reshape(draws, *(1 for _ in shape)) * unit
 
-        scales = (("intercept", prior.intercept, (k,)), ("weight", prior.weight, (m,)))
-        for name, factor, shape in (*scales, ("bend", prior.curvature, ())):
+        for name, factor, shape in (
+            ("intercept", prior.intercept, (k,)),
+            ("weight", prior.weight, (m,)),
+            ("bend", prior.curvature, ()),
+        ):
             found[f"{name}_scale"] = rng.standard_normal(draws)
             scaled(name, factor, np.exp(LOG_SCALE * found[f"{name}_scale"]), *shape)
         found["slope_unit"] = rng.standard_t(DEGREES, draws)
@@ -208,21 +201,15 @@ class TiltModel:
                 scaled(name, prior.group, found[f"{name}_scale"], *sizes)
         return found
 
-    def label_probs(self, draws: Draws) -> Floats:
-        """Softmax of the tilt at every row."""
-        return np.asarray(softmax(self._eta_at(draws, slice(None)), axis=-1))
+    def label_probs(self, draws: Draws, rows: Any = EVERY_ROW) -> Floats:
+        """Softmax of the tilt."""
+        return np.asarray(softmax(self._eta_at(draws, rows), axis=-1))
 
     def log_likelihood(self, draws: Draws) -> Floats:
         """Categorical law of the labels, to the power."""
         rows, labels = self.problem.rows, self.problem.labels
         log_prob = log_softmax(self._eta_at(draws, rows), axis=-1)
         return np.asarray(self.power * log_prob[..., np.arange(len(rows)), labels])
-
-    def log_mean_probs(self, draws: Draws) -> Floats:
-        """Log of the classes' mean probabilities over all rows, (..., class)."""
-        log_prob = log_softmax(self._eta_at(draws, slice(None)), axis=-1)
-        weight = self.problem.weight / self.problem.weight.sum()
-        return np.asarray(logsumexp(log_prob, axis=-2, b=weight[:, None]))
 
     def log_prior(self, draws: Draws) -> dict[str, Floats]:
         """Densities of units and scales, together for each coefficient."""

@@ -8,12 +8,12 @@ import pytest
 
 import bayescal as bc
 from bayescal.core.errors import InputError
-from bayescal.quantities.ssme import flow_estimator
 from bayescal.quantities.ssme.data import panel_of
+from bayescal.quantities.ssme.flow import estimator as flow_estimator
 from bayescal.quantities.ssme.flow.estimator import estimate_flow
+from bayescal.quantities.ssme.flow.gaussian_em import fit_normals
 from bayescal.quantities.ssme.flow.normalizing_flow import FlowSettings
 from bayescal.quantities.ssme.metrics.metrics import metrics
-from bayescal.quantities.ssme.models.latent_mixture import fit_normals
 from tests.quantities.ssme.made import binary, multiclass
 
 SMALL = FlowSettings(n_couplings=2, n_layers=1, width=16, n_steps=60, learning_rate=3e-3)

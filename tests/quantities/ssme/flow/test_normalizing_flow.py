@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bayescal.core.errors import InputError
-from bayescal.quantities.ssme import flow
+from bayescal.quantities.ssme.flow import normalizing_flow as flow
 from bayescal.quantities.ssme.flow.normalizing_flow import FlowSettings, latent_points
 
 SMALL = FlowSettings(n_couplings=2, n_layers=1, width=16, n_steps=600, learning_rate=3e-3)
