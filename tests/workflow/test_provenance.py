@@ -56,7 +56,7 @@ def test_the_hash_is_that_of_the_data():
     assert attrs_of()["data_hash"].startswith("sha256:")
 
 
-@pytest.mark.parametrize("method", ["direct", "nuts"])
+@pytest.mark.parametrize("method", ["direct", pytest.param("nuts", marks=pytest.mark.mcmc)])
 def test_a_result_is_made_again_from_its_attributes(method):
     options = {"draws": 60, "tune": 100, "chains": 2, "seed": 8, "method": method, "n_bins": 4}
     with pytest.warns(bc.ConvergenceWarning):

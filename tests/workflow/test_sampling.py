@@ -33,6 +33,7 @@ def nuts(request):
     return fitted(request.param)
 
 
+@pytest.mark.mcmc
 def test_nuts_comes_with_its_statistics(nuts):
     case, result = nuts
     assert result.coords == {"classifier": "over"}
@@ -43,6 +44,7 @@ def test_nuts_comes_with_its_statistics(nuts):
     assert "gamma" not in result.posterior
 
 
+@pytest.mark.mcmc
 def test_diagnostics_are_the_worst_of_the_monitored_variables(nuts):
     case, result = nuts
     rhat, ess = [], []
@@ -77,7 +79,7 @@ def test_few_draws_are_too_few_without_nuts_too():
     assert not result.diagnostics["converged"]
 
 
-@pytest.mark.parametrize("method", ["direct", "nuts"])
+@pytest.mark.parametrize("method", ["direct", pytest.param("nuts", marks=pytest.mark.mcmc)])
 def test_seed_and_place_decide_the_draws(method):
     small = {"method": method, "draws": 20, "tune": 50, "chains": 2}
     tce = [
@@ -89,6 +91,7 @@ def test_seed_and_place_decide_the_draws(method):
     assert not np.isclose(tce[0], tce[3]).any()
 
 
+@pytest.mark.mcmc
 def test_the_target_acceptance_is_the_one_tuned_to():
     """A higher target makes smaller steps."""
     steps = [
@@ -106,6 +109,7 @@ def case(name="over", n=200, priors=BINS, **options):
     return bc.ece.plan(scores, priors, binning=Binning.of(None, **options)).cases[0]
 
 
+@pytest.mark.mcmc
 def test_other_classifiers_rows_bins_and_parameters_share_a_model():
     first = _compiled("ece", case())
     others = [
@@ -117,6 +121,7 @@ def test_other_classifiers_rows_bins_and_parameters_share_a_model():
     assert all(_compiled("ece", other) is first for other in others)
 
 
+@pytest.mark.mcmc
 def test_other_models_and_larger_problems_have_their_own():
     first = _compiled("ece", case())
     hierarchical = bc.ece.Priors(bc.ece.HierarchicalBins())
@@ -124,6 +129,7 @@ def test_other_models_and_larger_problems_have_their_own():
     assert case(n_bins=20).model.compile_key != case().model.compile_key
 
 
+@pytest.mark.mcmc
 def test_a_shared_model_gives_what_its_own_would():
     other = case("less", n=300, n_bins=4)
     shared = _compiled("ece", case("calibrated", n=5000)).sample(

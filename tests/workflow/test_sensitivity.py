@@ -102,6 +102,7 @@ def test_bins_and_power_scaling_agree():
     assert refit > 0.3
 
 
+@pytest.mark.mcmc
 def test_priors_of_one_kind_share_one_compiled_model():
     nuts = {"draws": 1000, "tune": 300, "chains": 2, "method": "nuts"}
     bc.fit(bc.ece, scores(300), seed=20, n_bins=6, **nuts)

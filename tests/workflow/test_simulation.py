@@ -107,7 +107,7 @@ def test_coverage_of_several_classifiers_at_once():
         _REGISTERED.clear()
     assert found.covered.shape == (40, 2)
     for covered in found.covered.T:
-        assert 0.0005 < binom.cdf(covered.sum(), 40, 0.9)
+        assert binom.cdf(covered.sum(), 40, 0.9) > 0.0005
     # 40 means of 60 rows: four standard errors of the share.
     np.testing.assert_allclose(found.mean.mean(axis=0), [0.8, 0.6], atol=4 * 0.5 / np.sqrt(2400))
     assert np.isnan(found.p_calibrated).all()
