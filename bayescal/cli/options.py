@@ -119,14 +119,16 @@ def parameters(arguments: Iterable[str], options: Iterable[Option]) -> list[clic
 def click_option(option: Option) -> click.Option:
     """Click's option."""
     kind = PATH if option.type is Path else option.type
+    # Click takes a default of None for a value, with which nothing is missing.
+    default = {} if option.default is None else {"default": option.default}
     return click.Option(
         [*option.flags, option.name],
         type=click.Choice(option.choices) if option.choices else None if option.is_flag else kind,
-        default=() if option.multiple else False if option.is_flag else option.default,
         required=option.required,
         multiple=option.multiple,
         is_flag=option.is_flag,
         metavar=option.metavar,
         help=option.help,
-        show_default=option.default is not None,
+        show_default=bool(default),
+        **default,
     )

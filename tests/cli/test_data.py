@@ -28,7 +28,8 @@ def parquet(tmp_path: Path) -> Path:
     rng = np.random.default_rng(5)
     p = rng.random(400).round(2)
     label = (rng.random(400) < p).astype(int)
-    return write(tmp_path / "scores.parquet", y=label, p=p, q=rng.random(400))
+    more = {"q": rng.random(400), "g": label}
+    return write(tmp_path / "scores.parquet", y=label, p=p, **more)
 
 
 def test_each_score_column_is_a_classifier(parquet: Path) -> None:
@@ -51,7 +52,7 @@ def test_the_positive_label_is_found_by_its_word(tmp_path, column, pos_label, cl
 
 
 def test_a_pattern_takes_columns_in_the_order_of_the_file(tmp_path: Path) -> None:
-    file = write(tmp_path / "a.parquet", p_b=[0.1, 0.2], y=[0, 1], p_a=[0.3, 0.4], q=[0.5, 0.6])
+    file = write(tmp_path / "a.parquet", p_b=[0.1, 0.2], y=[0, 1], p_a=[0.3, 0.4], q=[0, 1])
     assert read_labeled(options(file, "p_*")).classifiers == ("p_b", "p_a")
     assert read_labeled(options(file, "q", "p_?")).classifiers == ("q", "p_b", "p_a")
     # The label and the group are no scores.
@@ -132,7 +133,7 @@ def test_only_large_files_of_plain_columns_are_streamed(parquet, monkeypatch) ->
     assert isinstance(reading.read(options(parquet, "p")), bc.Scores)
     monkeypatch.setattr(reading, "MOST_VALUES", 500)
     assert isinstance(reading.read(options(parquet, "p")), dict)
-    assert isinstance(reading.read(options(parquet, "p", group="q")), bc.Scores)
+    assert isinstance(reading.read(options(parquet, "p", group="g")), bc.Scores)
 
 
 def test_a_large_csv_is_known_by_its_size(tmp_path: Path, monkeypatch) -> None:
