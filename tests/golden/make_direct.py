@@ -21,10 +21,15 @@ DIAGNOSTICS = ("importance_ess", "log_bayes_factor_jump")
 RAW = ("tce", "coef", "concentration", "rate", "common", "pooling", "class_prior")
 
 
+def rounded(score):
+    """Six digits, which later versions, that round scores to twelve, leave as they are."""
+    return np.clip(score, 0.001, 0.999).round(6)
+
+
 def scores(*, groups):
     """Rows of an over-confident classifier, in three groups or none."""
     rng = np.random.default_rng(1)
-    score = rng.random(400)
+    score = rounded(rng.random(400))
     y_true = rng.random(400) < 0.2 + 0.6 * score
     group = np.array(["a", "b", "c"])[rng.integers(3, size=400)]
     return bc.Scores(y_true=y_true, y_prob=score, group=group if groups else None)
@@ -33,7 +38,8 @@ def scores(*, groups):
 def pu_scores():
     """Positives and unlabelled rows, half of them positive, with a smooth curve between."""
     rng = np.random.default_rng(2)
-    positive, negative = rng.beta(2, 1, (2, 600)), rng.beta(1, 2, (2, 600))
+    positive = rounded(rng.beta(2, 1, (2, 600)))
+    negative = rounded(rng.beta(1, 2, (2, 600)))
     return bc.PUScores(positive=positive[0, :200], unlabeled=np.append(positive[1], negative[1]))
 
 

@@ -22,16 +22,10 @@ FEWEST: Final = 20
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EmpiricalCDF:
-    """Rank in [0, 1] of any score among the calibration scores; made by `EmpiricalCDF.of`.
+    """Rank in [0, 1] of any score among the calibration scores; made by `EmpiricalCDF.of`."""
 
-    Attributes
-    ----------
-    score : ndarray of shape (knot,), increasing
-        Distinct scores, and both ends of their range.
-    rank : ndarray of shape (knot,), in [0, 1]
-        Share of the rows below each score, those of that very score counted half.
-    """
-
+    # Distinct scores with both ends of their range, and the share of the rows below each, those
+    # of that very score counted half: both (knot,).
     score: Floats
     rank: Floats
 
@@ -59,23 +53,15 @@ class Problem:
 
     A curve is the probability of one label given its score: one of a binary task, one for each
     class against the rest otherwise.
-
-    Attributes
-    ----------
-    ranks : tuple of EmpiricalCDF
-        Ranks of the scores of each curve.
-    count, positives : ndarray of shape (curve, cell), int
-        Rows in each cell, and those of the curve's label.
-    place : ndarray of shape (curve, cell), in [0, 1]
-        Mean rank of the rows of each cell; its middle where there are none.
-    target_rank : ndarray of shape (obs, curve), in [0, 1]
-        Ranks of the target rows that the result holds.
     """
 
     ranks: tuple[EmpiricalCDF, ...]
+    # Rows in each cell, and those of the curve's label, (curve, cell).
     count: Counts
     positives: Counts
+    # Mean rank of the rows of each cell, its middle where there are none, (curve, cell).
     place: Floats
+    # Ranks of the target rows that the result holds, (obs, curve).
     target_rank: Floats
 
     @classmethod

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 PRIOR_DRAWS: Final = 500
 LABEL_CLASS: Final = "label_class"
+MONITORED: Final = ("prob",)
 _BY_ROW = ("prob", "prob_lower", "prob_upper", "p0", "p1", "admissible", "target_score")
 _BY_CELL = ("rate", "events", "cell_count", "cell_rank", "cell_score")
 _BY_CLASS = (
@@ -60,29 +61,16 @@ _BINARY_DIMS: Final = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CredalCase:
-    """One classifier under its priors; made by `CredalCase.of`.
-
-    Attributes
-    ----------
-    data : CalibrationSplit
-        Of this classifier.
-    rows : ndarray of shape (obs,), int
-        Target rows that the result holds draws of.
-    problem : Problem
-        Counts and ranks.
-    priors : Priors
-        Priors.
-    model : LabelModel
-        The problem under its prior.
-    """
+    """One classifier under its priors; made by `CredalCase.of`."""
 
     data: CalibrationSplit
+    # Target rows that the result holds draws of, (obs,).
     rows: NDArray[np.intp]
     problem: Problem
     priors: Priors
     model: LabelModel
 
-    monitored: ClassVar[tuple[str, ...]] = ("prob",)
+    monitored: ClassVar[tuple[str, ...]] = MONITORED
     # There is no alternative whose evidence is weighed.
     evidence_draws: ClassVar[int] = 0
 

@@ -46,6 +46,7 @@ _OWN_DIMS = {
     "pooling": (),
     # One figure for the one model.
     "importance_ess": (),
+    "pareto_k": (),
     "rhat_max": (),
     "ess_min": (),
     "divergences": (),
@@ -150,8 +151,10 @@ class GroupedCase:
         stacked = {name: _stack(found, name, axis=2) for name in _DRAW_GROUPS}
         stacked |= {name: _stack(found, name, axis=0) for name in _PLAIN_GROUPS}
         stacked["posterior"] |= draws
-        # What the groups' probabilities of calibration rest on, not the draws.
-        stacked["diagnostics"]["importance_ess"] = stacked["diagnostics"]["importance_ess"].min()
+        # What the groups' probabilities of calibration rest on, not the draws: the worst group.
+        diagnostics = stacked["diagnostics"]
+        diagnostics["importance_ess"] = diagnostics["importance_ess"].min()
+        diagnostics["pareto_k"] = diagnostics["pareto_k"].max()
         return replace(
             found[0],
             coords=self.coords,

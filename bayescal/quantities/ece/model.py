@@ -14,7 +14,8 @@ from bayescal.core.scores import Scores
 from bayescal.quantities.ece.data import problems
 from bayescal.quantities.ece.models import label_model
 from bayescal.quantities.ece.models.base import LabelModel
-from bayescal.quantities.ece.models.pooled_curves import BASIS, PooledCurves
+from bayescal.quantities.ece.models.pooled_curves import PooledCurves
+from bayescal.quantities.ece.models.smooth_curve import BASIS
 from bayescal.quantities.ece.priors import Priors
 
 if TYPE_CHECKING:

@@ -211,6 +211,7 @@ def collect_arrays(
         model_average=_model_average(posterior, p_calibrated),
         diagnostics={
             "importance_ess": direct.ess,
+            "pareto_k": direct.pareto_k,
             "log_bayes_factor_jump": jump,
             "jump_flag": jump_flag,
         },

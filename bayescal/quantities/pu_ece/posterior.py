@@ -151,7 +151,10 @@ class PUCase:
             bounds=bound_values(theory),
             bounds_attrs=bound_words(theory),
             model_average=_model_average(posterior, self.probability_calibrated(direct)),
-            diagnostics={"importance_ess": np.nan if direct is None else direct.ess},
+            diagnostics={
+                "importance_ess": np.nan if direct is None else direct.ess,
+                "pareto_k": np.nan if direct is None else direct.pareto_k,
+            },
             warnings=_fit_warnings(direct),
             sensitivity=sensitivity,
         )

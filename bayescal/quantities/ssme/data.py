@@ -65,6 +65,11 @@ class Panel:
         return np.asarray(self.y != MISSING)
 
     @property
+    def known(self) -> Floats:
+        """The known labels as one-hot rows, shape (label, class)."""
+        return np.asarray(np.eye(self.n_classes)[self.y[self.labeled]])
+
+    @property
     def n_obs(self) -> int:
         """Number of rows."""
         return len(self.y)

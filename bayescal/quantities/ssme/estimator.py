@@ -243,8 +243,7 @@ def _fit(
     start = drawn if settings.start == "draw" else panel.probs.mean(axis=0)
     widths = _widths(coords, drawn, settings)
     kernel = kernel_of(coords, widths, settings.leave_one_out)
-    known = np.eye(panel.n_classes)[panel.y[panel.labeled]]
-    return fit_mixture(kernel, start, known, panel.labeled, settings, prior, rng), widths
+    return fit_mixture(kernel, start, panel.known, panel.labeled, settings, prior, rng), widths
 
 
 def _widths(coords: Floats, drawn: Floats, settings: KDESettings) -> Floats:

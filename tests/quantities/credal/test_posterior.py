@@ -118,3 +118,28 @@ def test_fingerprints_differ_with_the_data():
 def test_the_rising_curve_needs_nuts():
     with pytest.raises(bc.InputError, match="no posterior without NUTS"):
         fit(binary(), bc.credal.Priors())
+
+
+@pytest.mark.parametrize("data", [binary(), multiclass()], ids=["binary", "three classes"])
+def test_replicated_counts_are_binomial_given_the_rates(data):
+    result = fit(data, IMPRECISE)
+    replicated, observed = (
+        result["posterior_predictive"]["events"],
+        result["observed_data"]["events"],
+    )
+    count, rate = result["constant_data"]["cell_count"], result["posterior"]["rate"]
+    assert set(replicated.dims) == {"chain", "draw", *observed.dims}
+    assert ((replicated >= 0) & (replicated <= count)).all()
+    gap = (replicated - count * rate).mean(("chain", "draw"))
+    # Of 800 independent draws; five standard errors for some tens of cells.
+    error = np.sqrt((count * rate * (1 - rate)).mean(("chain", "draw")) / 800)
+    assert (np.abs(gap) <= 5 * error + 1e-12).all()
+
+
+def test_replicated_counts_are_what_arviz_plots():
+    import arviz_plots
+
+    result = fit(binary(), IMPRECISE)
+    # Counts are discrete, for which there are rootograms and distribution functions.
+    arviz_plots.plot_ppc_rootogram(result, var_names=["events"], backend="matplotlib")
+    arviz_plots.plot_ppc_dist(result, var_names=["events"], kind="ecdf", backend="matplotlib")

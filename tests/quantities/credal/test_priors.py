@@ -1,6 +1,7 @@
 """Priors of label rates: their ranges, their words, their alternatives."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -47,3 +48,15 @@ def test_json_holds_every_number_and_words_name_s(rate):
     assert kind == type(rate).__name__
     assert type(rate)(**numbers) == rate
     assert f"rest on {rate.s:g} pseudo-observation" in Priors(rate).describe()
+
+
+@pytest.mark.parametrize("rate", [MonotoneCurve(s=2), IncrementIsotonic(), ImpreciseDirichlet()])
+def test_alternatives_are_these_priors_the_other_kinds_and_more_pseudo_observations(rate):
+    priors = Priors(rate)
+    found = priors.alternatives()
+    assert next(iter(found.items())) == ("default", priors)
+    kinds = [type(one.label_rate) for one in found.values()]
+    assert set(kinds) == {MonotoneCurve, IncrementIsotonic, ImpreciseDirichlet}
+    assert len(found) == len(set(found.values())) == 4
+    assert found[f"{2 * rate.s:g} pseudo-observations"] == Priors(replace(rate, s=2 * rate.s))
+    assert [one.label_rate.s for one in found.values()] == [rate.s] * 3 + [2 * rate.s]

@@ -12,13 +12,8 @@ from bayescal.core.quantity import Floats
 class PseudoObservations(NamedTuple):
     """Draws of a probability, and of what it would be after pseudo-observations.
 
-    Parameters
-    ----------
-    prob : ndarray of shape (..., draw, column), in [0, 1]
-        The probability of label 1.
-    prob_lower, prob_upper : ndarray of the same shape
-        After s observations of label 0, and after s of label 1, at the same quantile of either
-        posterior: never above, and never below, `prob` of the same draw.
+    The bounds are those after s observations of label 0, and after s of label 1, at the same
+    quantile of either posterior: never above, and never below, `prob` of the same draw.
     """
 
     prob: Floats

@@ -13,7 +13,7 @@ from bayescal.quantities.credal.self_learning.label_sets import LabelSets
 
 
 class Learner(Protocol):
-    """What is asked of a classifier: scikit-learn's way, with sample weights."""
+    """What a classifier must have: scikit-learn's methods, with sample weights."""
 
     classes_: NDArray[Any]
 

@@ -15,20 +15,13 @@ from bayescal.quantities.credal.sets.intervals import is_proper
 
 
 class Decisions(NamedTuple):
-    """What each credal set decides.
+    """What each credal set decides, (...) and (..., class)."""
 
-    Parameters
-    ----------
-    proper : ndarray of shape (...), bool
-        Whether class probabilities lie between the bounds.
-    decision : ndarray of shape (...), int
-        The class whose lower probability is largest: `maximin` under `zero_one` costs.
-    admissible : ndarray of shape (..., class), bool
-        Whether a class is the most probable one for some member: `e_admissible` under such costs.
-    """
-
+    # Whether class probabilities lie between the bounds.
     proper: NDArray[np.bool_]
+    # The class whose lower probability is largest: `maximin` under `zero_one` costs.
     decision: NDArray[np.int64]
+    # Whether a class is the most probable one for some member: `e_admissible` under such costs.
     admissible: NDArray[np.bool_]
 
 

@@ -11,17 +11,11 @@ type Integers = NDArray[np.int64]
 
 
 class Steps(NamedTuple):
-    """A step function on distinct scores.
+    """A step function on distinct scores, its values quotients of integers rounded once."""
 
-    Parameters
-    ----------
-    start : ndarray of shape (step,), int64
-        Place of the first distinct score of each step, increasing from 0.
-    value : ndarray of shape (step,)
-        Increasing values, each a quotient of integers rounded once.
-    """
-
+    # Place of the first distinct score of each step, increasing from 0, (step,).
     start: Integers
+    # Increasing values, (step,).
     value: NDArray[np.float64]
 
 

@@ -115,7 +115,11 @@ class Curve:
         # Coefficients that the basis does not use keep their prior, as under NUTS.
         coef[:, self.basis.size :] = rng.standard_normal((draws, BASIS - self.basis.size))
         return DirectDraws(
-            {"coef": coef}, weighted.ess, "importance sampling", weighted.log_evidence
+            {"coef": coef},
+            weighted.ess,
+            "importance sampling",
+            weighted.log_evidence,
+            weighted.pareto_k,
         )
 
     def cell_rates(self, draws: Draws, rng: np.random.Generator) -> Floats:

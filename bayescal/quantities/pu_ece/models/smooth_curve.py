@@ -143,6 +143,7 @@ class Curve:
             weighted.ess,
             "importance sampling",
             weighted.log_evidence - _LOG_ROOT,
+            weighted.pareto_k,
         )
 
     def log_calibrated(self) -> float:
@@ -193,7 +194,7 @@ class Curve:
 
     def draw_positives(self, draws: Draws, rng: np.random.Generator) -> NDArray[np.int64]:
         """Binomial, given the rows of each cell, positive and unlabelled."""
-        return rng.binomial(self.problem.total, expit(self.logit_positive(draws)))
+        return np.asarray(rng.binomial(self.problem.total, expit(self.logit_positive(draws))))
 
     def draw_problem(self, draws: Draws, rng: np.random.Generator) -> PUProblem:
         """The same rows of each cell, and the shares of the unlabelled rows, with new positives."""

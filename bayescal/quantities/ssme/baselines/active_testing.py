@@ -26,7 +26,7 @@ class ActiveTest(NamedTuple):
     estimate : ndarray of shape (classifier,)
         The metric. An estimate without bias may lie outside the metric's range.
     rows : ndarray of shape (classifier, budget)
-        The rows whose labels were asked for, in that order; each classifier asks for its own.
+        The rows that were chosen to be labelled, in that order, for each classifier.
     """
 
     estimate: Floats
@@ -52,7 +52,7 @@ def active_testing(
     metric : {"accuracy", "log_loss", "brier"}, default "accuracy"
         A metric that is a mean over rows.
     budget : int
-        Labels to ask for, for each classifier.
+        Number of rows to label for each classifier.
     guess : {"self", "ensemble"}, default "self"
         Whose probabilities say where loss is to be expected: each classifier's own, or the mean of
         all.

@@ -157,7 +157,7 @@ def _checked(scores: Scores, cut: float) -> Panel:
     if not panel.is_binary:
         raise InputError(
             f"Bayesian-Calibration needs two classes; got {panel.n_classes}. "
-            "Ask for one class against the rest with scores.one_vs_rest(class)."
+            "Take one class against the rest with scores.one_vs_rest(class)."
         )
     check_labels(panel, "Bayesian-Calibration")
     return panel

@@ -65,7 +65,7 @@ def dawid_skene(
     A classifier annotates a row with its most probable class. Classifiers trained on the same data
     err together, which the model takes for being right together: accuracies come out too high.
     Without labels it needs three classifiers or more to know which of them is right. The paper does
-    not say how probabilities are read; they hardly ever are in doubt, so that it matters little.
+    not say how probabilities are read; it matters little, as nearly all are close to 0 or 1.
 
     References
     ----------

@@ -80,7 +80,6 @@ got one. Pass several classifiers or classes, or use SSME-KDE.
     prior = None if class_prior is None else check_prior(class_prior, panel.n_classes)
     start = mean_score(panel)
     points = latent_points(alr(panel.probs), start, settings or FlowSettings(), seed)
-    known = np.eye(panel.n_classes)[panel.y[panel.labeled]]
-    fit = fit_normals(points, start, known, panel.labeled, prior)
+    fit = fit_normals(points, start, panel.known, panel.labeled, prior)
     rng = np.random.default_rng(seed)
     return Estimate(*expected_metrics(panel, fit.prob_label, n_draws, rng, ece=ece), *fit)

@@ -21,7 +21,7 @@ _NORMAL_IQR = 1.3489795003921634
 
 
 def bandwidth(coords: Floats, rule: str, scale: float = 1.0) -> float:
-    """One bandwidth for all coordinates: the least that any of them asks for."""
+    """One bandwidth for all coordinates: the least of their own."""
     widths = [RULES[rule](column) for column in coords.T if np.ptp(column) > 0]
     return scale * min(widths, default=1.0)
 

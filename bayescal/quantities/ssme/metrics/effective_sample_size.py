@@ -45,18 +45,10 @@ def labeled_errors(
     found: list[Metrics] = []
     for size in sizes:
         samples = [sample_with_every_class(y, n_classes, size, rng) for _ in range(n_samples)]
-        each = [metrics(probs[:, rows], one_hot[y[rows]]) for rows in samples]
-        errors = [Metrics._make(map(_error, one, truth)) for one in each]
-        found.append(join(errors, _mean))
+        each = join([metrics(probs[:, rows], one_hot[y[rows]]) for rows in samples], np.stack)
+        errors = (np.abs(one - true).mean(axis=0) for one, true in zip(each, truth, strict=True))
+        found.append(Metrics._make(errors))
     return join(found, np.stack)
-
-
-def _error(value: Floats, true: Floats) -> Floats:
-    return np.abs(value - true)
-
-
-def _mean(values: Sequence[Floats]) -> Floats:
-    return np.asarray(np.mean(values, axis=0))
 
 
 def sample_with_every_class(

@@ -87,7 +87,7 @@ def classes_at(prob: Floats, uniform: Floats) -> NDArray[np.intp]:
 def with_known_labels(panel: Panel, prob_label: Floats) -> Floats:
     """Put certainty where labels are known."""
     prob = np.array(prob_label, dtype=np.float64)
-    prob[..., panel.labeled, :] = np.eye(panel.n_classes)[panel.y[panel.labeled]]
+    prob[..., panel.labeled, :] = panel.known
     return prob
 
 

@@ -279,7 +279,9 @@ def mean_of_defined(values: Floats) -> Floats:
     defined = ~np.isnan(values)
     count = defined.sum(axis=0)
     total = np.where(defined, values, 0.0).sum(axis=0)
-    return np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0)
+    mean: Floats = np.full(total.shape, np.nan)
+    np.divide(total, count, out=mean, where=count > 0)
+    return mean
 
 
 def _label_draws(q: ArrayLike, n_obs: int, n_classes: int) -> tuple[Floats, bool]:

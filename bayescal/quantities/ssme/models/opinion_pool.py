@@ -22,7 +22,7 @@ def agreement_weights(probs: Floats) -> Floats:
     Notes
     -----
     ``u_j`` is proportional to ``exp(-mean KL(mean of the others || p_j))``, over the rows: a
-    classifier that gives little probability to what the others believe weighs little.
+    classifier that gives little probability to what the others find likely weighs little.
     """
     if len(probs) == 1:
         return np.ones(1)

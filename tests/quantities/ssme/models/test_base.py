@@ -33,7 +33,7 @@ def test_every_model_keeps_its_promises(kind, make):
     assert {v.name for v in data} == set(own.inputs())
 
 
-def test_mixtures_and_tilts_are_told_apart():
+def test_mixtures_and_tilts_differ():
     made = problem(n=60)
     kinds = {label_model(made, Priors(label=label)).compile_key for label in LABELS.values()}
     assert len(kinds) == 3

@@ -42,7 +42,7 @@ def test_the_models_density_is_prior_times_likelihood(name, labeling):
     draws = prior_of(own, 5)
     expected = sum(own.log_prior(draws).values()) + own.log_likelihood(draws).sum(axis=-1)
     if labeling == "one-per-class":
-        # All 60 rows are in the model's mean, so that it is exact.
+        # All 60 rows are in the model's mean, so that it is no estimate.
         mean = own.label_probs(draws).mean(axis=1)
         expected = expected - 0.7 * np.log(mean).sum(axis=-1)
     found = [log_density({k: v[i] for k, v in draws.items()}) for i in range(5)]
@@ -173,6 +173,7 @@ def compiled():
     return compile_model(model_of(made, model(made)))
 
 
+@pytest.mark.mcmc
 @pytest.mark.parametrize("power", [1.0, 0.6])
 def test_nuts_agrees_with_importance_sampling_from_the_prior(compiled, power):
     """Means and quantiles within four Monte Carlo errors of both together."""
@@ -208,7 +209,7 @@ def test_labels_that_pad_say_nothing():
     few, some = (model(problem(n=60, n_labeled=n)) for n in (3, 30))
     for own in (few, some):
         inputs = own.inputs()
-        assert {len(inputs[k]) for k in ("log_pool", "label_power", "observed_label")} == {32}
+        assert {len(inputs[k]) for k in ("label_log_pool", "label_power", "observed_label")} == {32}
     assert (few.inputs()["label_power"] > 0).sum() == 3
     assert few.compile_key == some.compile_key
     assert model(problem(n=60, n_labeled=40)).compile_key != some.compile_key
