@@ -13,8 +13,9 @@ from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from bayescal.plots import style
+from bayescal.plots.kinds import check_kind
 from bayescal.plots.probability import curve_of
-from bayescal.results.credal_rows import EVEN, CredalRows, check_credal, credal_rows
+from bayescal.results.credal_rows import EVEN, CredalRows, credal_rows
 from bayescal.results.lookup import find_case
 
 _MOST_ROWS: Final = 80
@@ -38,7 +39,7 @@ def plot_decisions(
     class_ : str, optional
         Which class; of two the positive one, else the first by default.
     prob : float, in (0, 1), default 0.9
-        Level of the bounds.
+        Posterior probability of the bounds.
 
     Returns
     -------
@@ -51,7 +52,7 @@ def plot_decisions(
     InputError
         If the result is of another kind, or has no such classifier or class.
     """
-    check_credal(tree, "a plot of decisions")
+    check_kind(tree, "rows", "a plot of decisions")
     case = find_case(tree, classifier)
     rows = credal_rows(tree, case, prob)
     k = curve_of(rows, class_)
@@ -95,7 +96,7 @@ def _draw(ax: Axes, rows: CredalRows, k: int, kind: NDArray[np.int64]) -> None:
         clip_on=False,
     )
     ax.set_xlim(-1, number)
-    # Scores stand where rows do: ten of them tell how they rise.
+    # Scores stand where rows do: ten of them show how they rise.
     ticks = np.unique(np.linspace(0, number - 1, min(number, 9)).round().astype(int))
     ax.set_xticks(ticks, [f"{rows.score[shown[t], k]:.2f}" for t in ticks])
 

@@ -15,16 +15,16 @@ from matplotlib.ticker import MaxNLocator
 
 from bayescal.plots import style
 from bayescal.plots.density import density
+from bayescal.plots.kinds import check_kind
 from bayescal.plots.wording import probability
 from bayescal.results import schema
 from bayescal.results.intervals import interval
-from bayescal.results.metrics import check_separate
 from bayescal.results.schema import Case
 from bayescal.results.summary import averaged_mean
 
 COLUMNS: Final = 4
 _BASELINE: Final = -0.1
-_FLOOR: Final = -0.2
+_LOWEST: Final = -0.2
 
 
 def plot_posterior(tree: xr.DataTree, var: str = "ece", prob: float = 0.9) -> Figure:
@@ -51,7 +51,7 @@ def plot_posterior(tree: xr.DataTree, var: str = "ece", prob: float = 0.9) -> Fi
     InputError
         If the result has no such variable.
     """
-    check_separate(tree, "a posterior of calibration errors")
+    check_kind(tree, "errors", "a posterior of calibration errors")
     bounds = interval(tree, var, prob)
     found = schema.cases(tree)
     figure, axes = panels(tree, found)
@@ -74,11 +74,7 @@ def panels(tree: xr.DataTree, found: list[Case]) -> tuple[Figure, list[Axes]]:
     width = 5.2 if columns == 1 else max(2.2 * columns, 5.2)
     height = (2.4 if columns == 1 else 1.5 * rows) + 0.9
     figure = style.new_figure(width, height, style.notes_for(tree, found))
-    grid = figure.subplots(rows, columns, squeeze=False)
-    axes = list(grid.flat)
-    for spare in axes[len(found) :]:
-        spare.remove()
-    return figure, axes[: len(found)]
+    return figure, style.panels(figure, len(found), columns)
 
 
 def name_below(axes: list[Axes], name: str) -> None:
@@ -88,7 +84,7 @@ def name_below(axes: list[Axes], name: str) -> None:
 
 
 def _limit(tree: xr.DataTree, var: str, case: Case, upper: float) -> float:
-    """Right end of a panel: quantity for the density and for the paper's estimate."""
+    """Right end of a panel: space for the density and for the paper's estimate."""
     draws = schema.variable(tree, schema.POSTERIOR, var, case).values
     point = schema.scalar(tree, schema.POINT_ESTIMATE, var, case) or 0.0
     return max(1.06 * float(np.quantile(draws, 0.998)), 1.06 * upper, 1.12 * point, 1e-6)
@@ -109,9 +105,9 @@ def _draw_panel(ax: Axes, tree: xr.DataTree, var: str, case: Case, limit: float)
     if point is not None:
         ax.plot((point,) * 2, (0, 1), color=style.VERMILLION, linewidth=1.4, linestyle=(0, (3, 2)))
     ax.axhline(0, color=style.GREY, linewidth=0.8)
-    # A little quantity left of 0 keeps the bar at 0 off the frame.
+    # A little space left of 0 keeps the bar at 0 off the frame.
     ax.set_xlim(-0.03 * limit, limit)
-    ax.set_ylim(_FLOOR, 1.28)
+    ax.set_ylim(_LOWEST, 1.28)
     style.dress(ax)
     ax.spines["left"].set_visible(False)
     ax.set_yticks([])
@@ -154,7 +150,7 @@ def _draw_interval(ax: Axes, tree: xr.DataTree, var: str, case: Case, bounds: xr
 def _legend(figure: Figure, tree: xr.DataTree, var: str, prob: float) -> None:
     entries: dict[str, Artist] = {
         "posterior if miscalibrated": Patch(facecolor=style.BLUE, alpha=0.25),
-        f"mean and {prob:.0%} interval": Line2D(
+        f"mean and {100 * prob:.6g}% interval": Line2D(
             [], [], color=style.BLUE, linewidth=2.2, marker="o", markersize=4.5
         ),
         "P(0): probability of perfect calibration": Line2D([], [], color=style.INK, linewidth=4),

@@ -1,4 +1,4 @@
-"""What was believed before the data against what is believed after."""
+"""Prior against posterior of a calibration error."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from bayescal.core.errors import InputError
 from bayescal.plots import style
 from bayescal.plots.density import density
+from bayescal.plots.kinds import check_kind
 from bayescal.plots.posterior import name_below, panels
 from bayescal.results import schema
-from bayescal.results.metrics import check_separate
 from bayescal.results.schema import Case
 
 
@@ -40,7 +40,7 @@ def plot_prior_posterior(tree: xr.DataTree, var: str = "ece") -> Figure:
     InputError
         If the result has no prior draws, or no such variable.
     """
-    check_separate(tree, "a prior against a posterior of calibration errors")
+    check_kind(tree, "errors", "a prior against a posterior of calibration errors")
     found = schema.cases(tree)
     if schema.PRIOR not in tree.children:
         raise InputError(

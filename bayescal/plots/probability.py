@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from bayescal.core.errors import InputError
 from bayescal.plots import style
+from bayescal.plots.kinds import check_kind
 from bayescal.results import schema
-from bayescal.results.credal_rows import CredalRows, check_credal, credal_rows
+from bayescal.results.credal_rows import CredalRows, credal_rows
 from bayescal.results.lookup import find_case
 from bayescal.results.schema import Case
 
@@ -30,7 +31,7 @@ def plot_probability(
     class_: str | None = None,
     prob: float = 0.9,
 ) -> Figure:
-    """Draw the probability of a class against the score, with its credal-credible band.
+    """Draw the probability of a class against the score, with its band of bounds.
 
     Parameters
     ----------
@@ -41,7 +42,7 @@ def plot_probability(
     class_ : str, optional
         Which class; of two the positive one, else the first by default.
     prob : float, in (0, 1), default 0.9
-        Level of the band, score by score.
+        Posterior probability of the band, at each score.
 
     Returns
     -------
@@ -55,7 +56,7 @@ def plot_probability(
     InputError
         If the result is of another kind, or has no such classifier or class.
     """
-    check_credal(tree, "a plot of probabilities")
+    check_kind(tree, "rows", "a plot of probabilities")
     case = find_case(tree, classifier)
     rows = credal_rows(tree, case, prob)
     k = curve_of(rows, class_)

@@ -1,4 +1,4 @@
-"""The reliability diagram: what a score promises against what happens, with its uncertainty."""
+"""The reliability diagram: calibration curve with its credible band, and bins."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from bayescal.plots import style
+from bayescal.plots.kinds import check_kind
 from bayescal.plots.wording import number, probability
 from bayescal.results import schema
 from bayescal.results.intervals import interval, tail
 from bayescal.results.lookup import find_case
-from bayescal.results.metrics import check_separate
 from bayescal.results.schema import Case
 from bayescal.results.summary import averaged_mean
 
@@ -52,7 +52,7 @@ def plot_reliability(
     InputError
         If no case matches, or the result has no calibration curve.
     """
-    check_separate(tree, "a reliability diagram")
+    check_kind(tree, "errors", "a reliability diagram")
     case = find_case(tree, classifier, class_, group)
     figure = style.new_figure(4.8, 5.9, style.notes_for(tree, [case]))
     top, bottom = figure.subplots(2, 1, sharex=True, height_ratios=(5, 1))
@@ -147,14 +147,7 @@ def _write_answer(ax: Axes, tree: xr.DataTree, case: Case, prob: float) -> None:
     confidence, rate, count = _bins(tree, case)
     above = float(np.sum(count * (rate - confidence))) > 0
     x, y, horizontal, vertical = (
-        (0.98, 0.02, "right", "bottom")
-        if above
-        else (
-            0.02,
-            0.98,
-            "left",
-            "top",
-        )
+        (0.98, 0.02, "right", "bottom") if above else (0.02, 0.98, "left", "top")
     )
     ax.text(
         x,
@@ -172,11 +165,12 @@ def _write_answer(ax: Axes, tree: xr.DataTree, case: Case, prob: float) -> None:
 
 
 def _answer(tree: xr.DataTree, case: Case, prob: float) -> str:
-    lower, upper = (float(bound) for bound in schema.at(interval(tree, "ece", prob), case).values)
+    var = "ece" if schema.has_variable(tree, schema.POSTERIOR, "ece") else "tce"
+    lower, upper = (float(bound) for bound in schema.at(interval(tree, var, prob), case).values)
     bins = _STRATEGY.get(str(tree.attrs.get("binning_strategy")), "bins")
     n_bins = schema.variable(tree, schema.POINT_ESTIMATE, "count", case).size
     lines = [
-        f"ECE {number(averaged_mean(tree, 'ece', case))}, {prob:.0%} interval "
+        f"{var.upper()} {number(averaged_mean(tree, var, case))}, {100 * prob:.6g}% interval "
         f"{number(lower)} to {number(upper)}"
     ]
     point = schema.scalar(tree, schema.POINT_ESTIMATE, "ece", case)
@@ -200,7 +194,7 @@ def _axis_names(tree: xr.DataTree, case: Case) -> tuple[str, str]:
 def _legend(figure: Figure, prob: float) -> None:
     entries: dict[str, Artist] = {
         "calibration curve, posterior mean": Line2D([], [], color=style.BLUE, linewidth=1.6),
-        f"its {prob:.0%} credible band": Patch(facecolor=style.BLUE, alpha=0.22),
+        f"its {100 * prob:.6g}% credible band": Patch(facecolor=style.BLUE, alpha=0.22),
         "bins, area by rows": Line2D(
             [], [], marker="o", linestyle="", color="white", markeredgecolor=style.VERMILLION
         ),
