@@ -13,11 +13,9 @@ from bayescal.plots import style
 from bayescal.plots.forest import INNER, WIDTH, Mark, Row, case_rows, draw_forest, forest_legend
 from bayescal.plots.kinds import check_kind
 from bayescal.plots.wording import probability, signed
-from bayescal.results import schema
+from bayescal.results import access, schema
 from bayescal.results.difference import Difference, difference
-from bayescal.results.lookup import find_case
-from bayescal.results.metrics import HIGHER, metric_title
-from bayescal.results.summary import NOT_CONVERGED, averaged_mean, case_converged
+from bayescal.results.kinds import kind_of
 
 _ROW_INCHES: Final = 0.27
 _FRAME_INCHES: Final = 1.35
@@ -48,8 +46,8 @@ def plot_comparison(tree: xr.DataTree, var: str = "ece", prob: float = 0.9) -> F
         If the result has no such variable.
     """
     check_kind(tree, "errors", "a forest of calibration errors")
-    found = schema.cases(tree)
-    points = {case: schema.scalar(tree, schema.POINT_ESTIMATE, var, case) for case in found}
+    found = access.cases(tree)
+    points = {case: access.scalar(tree, schema.POINT_ESTIMATE, var, case) for case in found}
     marks = {case: {} if at is None else {_PLUG_IN: at} for case, at in points.items()}
     held = case_rows(tree, var, prob, marks, {case: case.label for case in found})
     rows = sorted(held.values(), key=lambda row: row.mean)
@@ -98,18 +96,21 @@ def plot_differences(
     InputError
         If there is a single classifier, or the result does not know how the errors correlate.
     """
-    names = schema.classifier_names(tree)
+    names = access.classifier_names(tree)
     if len(names) < 2:
         raise InputError(
             f"differences need two classifiers; the result has only {names[0]!r}. "
             "Fit several with Scores.stack."
         )
-    shown = {name: find_case(tree, name, class_, group) for name in names}
-    means = {name: averaged_mean(tree, var, case) for name, case in shown.items()}
-    higher = var in HIGHER
+    shown = {name: access.find_case(tree, name, class_, group) for name in names}
+    means = {name: access.averaged_mean(tree, var, case) for name, case in shown.items()}
+    kind = kind_of(tree)
+    higher = bool(kind.higher_is_better(var))
     best = max if higher else min
     base = (
-        find_case(tree, reference).classifier if reference else best(means, key=means.__getitem__)
+        access.find_case(tree, reference).classifier
+        if reference
+        else best(means, key=means.__getitem__)
     )
     rows = [
         _row(
@@ -118,7 +119,7 @@ def plot_differences(
                 for share in (prob, INNER)
             ),
             higher=higher,
-            converged=all(case_converged(tree, shown[one]) for one in (name, base)),
+            converged=all(access.case_converged(tree, shown[one]) for one in (name, base)),
         )
         for name in names
         if name != base
@@ -133,7 +134,7 @@ def plot_differences(
     margin = max(0.05 * (high - low), 1e-6)
     ax.set_xlim(low - margin, high + margin)
     where = ", ".join(style.shorten(value) for value in (class_, group) if value is not None)
-    name = f"{metric_title(var)} minus that of {style.shorten(base)}"
+    name = f"{kind.title(var)} minus that of {style.shorten(base)}"
     ax.set_xlabel(f"{name} ({where})" if where else name, parse_math=False)
     forest_legend(figure, prob, [])
     return figure
@@ -153,6 +154,6 @@ def _row(wide: Difference, narrow: Difference, *, higher: bool, converged: bool)
         outer=(wide.lower, wide.upper),
         inner=(narrow.lower, narrow.upper),
         marks={},
-        text=f"{ends}, P(worse) {probability(worse)}" if converged else NOT_CONVERGED,
+        text=f"{ends}, P(worse) {probability(worse)}" if converged else schema.NOT_CONVERGED,
         converged=converged,
     )

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from bayescal.core.errors import InputError
 from bayescal.plots import style
 from bayescal.plots.kinds import check_kind
-from bayescal.results.credal_rows import CredalRows, credal_rows
-from bayescal.results.lookup import find_case
+from bayescal.results import access
+from bayescal.results.rows import Rows, read_rows
 
 _SHOWN: Final = 6
 _COLUMNS: Final = 3
@@ -62,8 +62,8 @@ def plot_credal_sets(
         If the result is of another kind, has two classes, or no such row or classifier.
     """
     check_kind(tree, "rows", "a plot of credal sets")
-    case = find_case(tree, classifier)
-    held = credal_rows(tree, case, prob)
+    case = access.find_case(tree, classifier)
+    held = read_rows(tree, case, prob)
     if len(held.classes) < _THREE:
         raise InputError(
             "a plot of credal sets needs three classes or more; this result has two. Draw it with "
@@ -94,14 +94,14 @@ def plot_credal_sets(
     return figure
 
 
-def _chosen(held: CredalRows) -> list[int]:
+def _chosen(held: Rows) -> list[int]:
     """Rows from the most certain to the most open one."""
     order = np.argsort(-held.p_decision.max(axis=1) + held.n_open, kind="stable")
     places = np.linspace(0, len(order) - 1, min(len(order), _SHOWN)).round().astype(np.intp)
     return [int(place) for place in order[places]]
 
 
-def _draw_triangle(ax: Axes, held: CredalRows, place: int) -> None:
+def _draw_triangle(ax: Axes, held: Rows, place: int) -> None:
     ax.add_patch(Polygon(_CORNERS, closed=True, fill=False, edgecolor=style.GREY, linewidth=0.8))
     for share in (0.25, 0.5, 0.75):
         for k in range(_THREE):
@@ -168,7 +168,7 @@ def _mark(ax: Axes, at: Floats, marker: str, colour: str) -> None:
     )
 
 
-def _draw_intervals(ax: Axes, held: CredalRows, place: int) -> None:
+def _draw_intervals(ax: Axes, held: Rows, place: int) -> None:
     y = np.arange(len(held.classes))
     colours = [style.BLUE if stays else style.GREY for stays in held.is_open[place]]
     ax.hlines(y, held.lower[place], held.upper[place], colors=colours, linewidth=2.6)

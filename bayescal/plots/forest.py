@@ -14,9 +14,9 @@ from matplotlib.lines import Line2D
 
 from bayescal.plots import style
 from bayescal.plots.wording import number
-from bayescal.results import schema
+from bayescal.results import access, schema
+from bayescal.results.access import ResultSlice
 from bayescal.results.intervals import interval
-from bayescal.results.summary import NOT_CONVERGED, averaged_mean, case_converged
 
 WIDTH: Final = 7.0
 INNER: Final = 0.5
@@ -48,15 +48,15 @@ def case_rows(
     tree: xr.DataTree,
     var: str,
     prob: float,
-    marks: Mapping[schema.Case, Mapping[str, float]],
-    labels: Mapping[schema.Case, str],
-) -> dict[schema.Case, Row]:
+    marks: Mapping[ResultSlice, Mapping[str, float]],
+    labels: Mapping[ResultSlice, str],
+) -> dict[ResultSlice, Row]:
     """One row a case, in the order of the cases."""
     ends = [interval(tree, var, share) for share in (prob, INNER)]
     found = {}
-    for case in schema.cases(tree):
-        outer, inner = (tuple(map(float, schema.at(one, case).values)) for one in ends)
-        mean, converged = averaged_mean(tree, var, case), case_converged(tree, case)
+    for case in access.cases(tree):
+        outer, inner = (tuple(map(float, access.at(one, case).values)) for one in ends)
+        mean, converged = access.averaged_mean(tree, var, case), access.case_converged(tree, case)
         text = f"{number(mean)} ({number(outer[0])} to {number(outer[1])})"
         if math.isnan(mean):
             text = "undefined"
@@ -66,7 +66,7 @@ def case_rows(
             outer,
             inner,
             marks[case],
-            text if converged else NOT_CONVERGED,
+            text if converged else schema.NOT_CONVERGED,
             converged,
         )
     return found

@@ -14,10 +14,10 @@ from matplotlib.figure import Figure
 from bayescal.plots import style
 from bayescal.plots.forest import WIDTH, Mark, Row, case_rows, draw_forest, forest_legend
 from bayescal.plots.kinds import check_kind
-from bayescal.results import schema
+from bayescal.results import access, schema
+from bayescal.results.access import ResultSlice
 from bayescal.results.best import RANK, best
-from bayescal.results.metrics import HIGHER, check_metric, metric_title
-from bayescal.results.summary import reference_estimates
+from bayescal.results.kinds import check_variable, kind_of
 
 _ROW_INCHES: Final = 0.42
 _HEAD_INCHES: Final = 0.3
@@ -28,7 +28,6 @@ _MOST_WRITTEN: Final = 15
 _WRITTEN_FROM: Final = 0.005
 _POINT: Final = "point estimate"
 _KNOWN: Final = {
-    _POINT: Mark(_POINT),
     "ensemble": Mark("ensemble, no fit", "s", style.INK),
     "labeled": Mark("labelled rows alone", "^", style.ORANGE, style.ORANGE),
 }
@@ -60,8 +59,9 @@ def plot_metrics(tree: xr.DataTree, var: str = "accuracy", prob: float = 0.9) ->
         If the result is of another kind, or has no such metric.
     """
     check_kind(tree, "metrics", "a forest of metrics")
-    check_metric(tree, var)
-    found = schema.cases(tree)
+    kind = kind_of(tree)
+    check_variable(tree, var)
+    found = access.cases(tree)
     marks = {case: _marks(tree, var, case) for case in found}
     panels = _panels(tree, var, prob, marks)
     heads = _HEAD_INCHES * len(panels) if len(panels) > 1 else 0.0
@@ -70,15 +70,16 @@ def plot_metrics(tree: xr.DataTree, var: str = "accuracy", prob: float = 0.9) ->
     axes = figure.subplots(
         len(panels), 1, squeeze=False, sharex=True, height_ratios=[len(p) for p in panels.values()]
     )[:, 0]
-    looks = _looks(list(dict.fromkeys(name for one in marks.values() for name in one)))
+    methods = list(dict.fromkeys(name for one in marks.values() for name in one))
+    looks = _looks(kind.point_label(tree), methods)
     for ax, (name, shown) in zip(axes, panels.items(), strict=True):
         draw_forest(ax, shown, looks, below=_BELOW)
         if len(panels) > 1:
             style.title(ax, style.shorten(name), fontsize=style.TEXT_SIZE)
     axes[-1].set_xlim(*_ends([row for shown in panels.values() for row in shown], var))
-    better = "higher" if var in HIGHER else "lower"
-    title = metric_title(var)
-    axes[-1].set_xlabel(f"{title[0].upper()}{title[1:]} ({better} is better)")
+    better = {True: " (higher is better)", False: " (lower is better)", None: ""}
+    title = kind.title(var)
+    axes[-1].set_xlabel(f"{title[0].upper()}{title[1:]}{better[kind.higher_is_better(var)]}")
     forest_legend(figure, prob, list(looks.values()), columns=3)
     return figure
 
@@ -112,20 +113,20 @@ def plot_ranks(tree: xr.DataTree, var: str = "accuracy") -> Figure:
     rows = -(-size // columns)
     width = max(columns * (1.6 + min(0.42 * n, 7.0)), 4.8)
     height = rows * (0.3 * n + 0.75) + 0.5
-    figure = style.new_figure(width, height, style.notes_for(tree, schema.cases(tree)))
+    figure = style.new_figure(width, height, style.notes_for(tree, access.cases(tree)))
     axes = style.panels(figure, size, columns)
     for ax, panel in zip(axes, panels, strict=True):
         _draw_ranks(ax, panel)
         where = ", ".join(f"{panel[dim].item()}" for dim in lead)
         if where:
             style.title(ax, style.shorten(where, 26), fontsize=style.TEXT_SIZE)
-        ax.set_xlabel(f"Rank by {metric_title(var)}, 1 is best")
+        ax.set_xlabel(f"Rank by {kind_of(tree).title(var)}, 1 is best")
         ax.xaxis.label.set_fontsize(style.TEXT_SIZE)
     return figure
 
 
 def _panels(
-    tree: xr.DataTree, var: str, prob: float, marks: dict[schema.Case, dict[str, float]]
+    tree: xr.DataTree, var: str, prob: float, marks: dict[ResultSlice, dict[str, float]]
 ) -> dict[str, list[Row]]:
     """Rows by group (and prior), the best first."""
     labels = {case: case.classifier for case in marks}
@@ -133,24 +134,26 @@ def _panels(
     for case, row in case_rows(tree, var, prob, marks, labels).items():
         place = ", ".join(part for part in (case.group, case.prior) if part is not None)
         panels.setdefault(place, []).append(row)
-    sign = -1 if var in HIGHER else 1
+    sign = -1 if kind_of(tree).higher_is_better(var) else 1
     for rows in panels.values():
         rows.sort(key=lambda row: math.inf if math.isnan(row.mean) else sign * row.mean)
     return panels
 
 
-def _marks(tree: xr.DataTree, var: str, case: schema.Case) -> dict[str, float]:
-    point = schema.scalar(tree, schema.POINT_ESTIMATE, var, case)
+def _marks(tree: xr.DataTree, var: str, case: ResultSlice) -> dict[str, float]:
+    point = kind_of(tree).point(tree, var, case)
     found = {_POINT: point} if point is not None else {}
-    found |= reference_estimates(tree, var, case)
+    found |= access.reference_estimates(tree, var, case)
     return {name: at for name, at in found.items() if not math.isnan(at)}
 
 
-def _looks(names: Sequence[str]) -> dict[str, Mark]:
+def _looks(point: str, names: Sequence[str]) -> dict[str, Mark]:
     """How each estimate is drawn; a method that is not known here takes the next free marker."""
     free = iter(_OTHERS)
     return {
-        name: _KNOWN.get(name) or Mark(name, next(free, "."), style.GREY, style.GREY)
+        name: Mark(point)
+        if name == _POINT
+        else _KNOWN.get(name) or Mark(name, next(free, "."), style.GREY, style.GREY)
         for name in names
     }
 

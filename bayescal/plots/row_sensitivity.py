@@ -13,11 +13,10 @@ from matplotlib.lines import Line2D
 
 from bayescal.plots import style
 from bayescal.plots.sensitivity import not_robust
-from bayescal.results import schema
-from bayescal.results.credal_rows import EVEN, CredalRows, credal_rows
-from bayescal.results.prior_grid import without_prior
+from bayescal.results import access
+from bayescal.results.access import ResultSlice
 from bayescal.results.row_conclusion import row_conclusions
-from bayescal.results.schema import Case
+from bayescal.results.rows import EVEN, Rows, read_rows
 
 _ROWS: Final = 16
 _COLUMNS: Final = 2
@@ -30,16 +29,16 @@ _DASHES: Final[tuple[tuple[int, tuple[int, ...]], ...]] = ((0, ()), (0, (2, 1)))
 def plot_row_sensitivity(tree: xr.DataTree, prob: float = 0.9) -> Figure:
     """Draw bounds and posterior medians of rows under each prior."""
     found = row_conclusions(tree, prob)
-    gathered = without_prior(schema.cases(tree))
+    gathered = access.group_over_priors(access.cases(tree))
     panels = [
-        (cases, [credal_rows(tree, case, prob) for case in cases], one.case)
+        (cases, [read_rows(tree, case, prob) for case in cases], one.case)
         for cases, one in zip(gathered, found, strict=True)
     ]
     shown = [(*panel, k) for panel in panels for k in range(len(panel[1][0].curves))]
     shown = shown[:_MOST_PANELS]
     columns = min(_COLUMNS, len(shown))
-    notes = style.notes_for(tree, schema.cases(tree))
-    notes += not_robust("Decisions are", [one.case for one in found if not one.survives])
+    notes = style.notes_for(tree, access.cases(tree))
+    notes += not_robust("Decisions are", [one.case for one in found if not one.robust])
     height = 2.5 * -(-len(shown) // columns) + 1.0
     figure = style.new_figure(6.4 if columns == 1 else 8.2, height, notes)
     axes = style.panels(figure, len(shown), columns, sharey=True)
@@ -57,7 +56,7 @@ def plot_row_sensitivity(tree: xr.DataTree, prob: float = 0.9) -> Figure:
     return figure
 
 
-def _draw(ax: Axes, rows: list[CredalRows], k: int) -> None:
+def _draw(ax: Axes, rows: list[Rows], k: int) -> None:
     order = np.argsort(rows[0].score[:, k], kind="stable")
     number = min(len(order), _ROWS)
     shown = order[np.linspace(0, len(order) - 1, number).round().astype(np.intp)]
@@ -87,7 +86,7 @@ def _look(place: int) -> tuple[str, tuple[int, tuple[int, ...]]]:
     return _PRIORS[colour], _DASHES[min(turn, 1)]
 
 
-def _legend(figure: Figure, cases: tuple[Case, ...], prob: float) -> None:
+def _legend(figure: Figure, cases: tuple[ResultSlice, ...], prob: float) -> None:
     entries: dict[str, Artist] = {}
     for place, case in enumerate(cases):
         colour, dash = _look(place)

@@ -19,11 +19,10 @@ from bayescal.plots import style
 from bayescal.plots.density import density
 from bayescal.plots.kinds import Drawing, plots_of
 from bayescal.plots.wording import number, probability
-from bayescal.results import schema
-from bayescal.results.conclusion import Conclusion, UnderPrior, conclusions, default_quantity
-from bayescal.results.metrics import metric_title
-from bayescal.results.prior_grid import priors_of, without_prior
-from bayescal.results.schema import Case
+from bayescal.results import access, schema
+from bayescal.results.access import ResultSlice
+from bayescal.results.conclusion import Conclusion, UnderPrior, conclusions
+from bayescal.results.kinds import check_variable, kind_of
 
 MOST_PANELS: Final = 24
 _COLUMNS: Final = 3
@@ -67,13 +66,13 @@ def plot_sensitivity(
     InputError
         If it is a result of one prior, or has no such variable.
     """
-    priors_of(tree)
+    access.prior_names(tree)
     return plots_of(tree).plot_refits(tree, var, prob, threshold)
 
 
 def drawn_refits(tree: xr.DataTree, prob: float) -> list[Drawing]:
     """The figure of a prior grid, left out where it would have too many panels."""
-    if len(without_prior(schema.cases(tree))) > MOST_PANELS:
+    if len(access.group_over_priors(access.cases(tree))) > MOST_PANELS:
         return []
     var = tree.attrs.get("conclusion_var")
     told = conclusions(tree, var, prob, _threshold(tree, None))
@@ -91,15 +90,15 @@ def plot_conclusions(
     tree: xr.DataTree, var: str | None, prob: float, threshold: float | None, *, from_zero: bool
 ) -> Figure:
     """Densities under each prior, seen from 0 on or where their draws are."""
-    name = var or str(tree.attrs.get("conclusion_var") or default_quantity(tree))
+    name = var or str(tree.attrs.get("conclusion_var") or check_variable(tree, None))
     told = conclusions(tree, name, prob, _threshold(tree, threshold))
     found = [one for one in told if isinstance(one, Conclusion)]
-    gathered = without_prior(schema.cases(tree))
+    gathered = access.group_over_priors(access.cases(tree))
     columns = min(_COLUMNS, len(found))
     width = 6.4 if columns == 1 else 1.6 + 2.4 * columns
     height = -(-len(found) // columns) * (_ROW_INCHES * len(gathered[0]) + 0.45) + _FRAME_INCHES
-    lost = [one.case for one in found if not one.survives]
-    notes = style.notes_for(tree, schema.cases(tree)) + not_robust("The conclusion is", lost)
+    lost = [one.case for one in found if not one.robust]
+    notes = style.notes_for(tree, access.cases(tree)) + not_robust("The conclusion is", lost)
     figure = style.new_figure(width, height, notes)
     axes = style.panels(figure, len(found), columns, sharey=True)
     limits = _limits(tree, name, gathered, from_zero=from_zero)
@@ -109,7 +108,7 @@ def plot_conclusions(
             _write_numbers(ax, one)
         else:
             style.title(ax, style.shorten(one.case, 26), fontsize=style.TEXT_SIZE)
-        ax.set_xlabel(metric_title(name), fontsize=style.TEXT_SIZE, color=style.INK)
+        ax.set_xlabel(kind_of(tree).title(name), fontsize=style.TEXT_SIZE, color=style.INK)
     _legend(figure, found, prob)
     return figure
 
@@ -150,9 +149,9 @@ def plot_sensitivity_curve(tree: xr.DataTree) -> Figure:
     InputError
         If the result has no such group.
     """
-    found = schema.cases(tree)
+    found = access.cases(tree)
     for name in ("class_prior", "ece"):
-        if not schema.has_variable(tree, schema.SENSITIVITY, name):
+        if not access.has_variable(tree, schema.SENSITIVITY, name):
             raise InputError(
                 f"a curve against the class prior needs {schema.SENSITIVITY}/{name}, which this "
                 "result does not have. It comes with fits to positive and unlabelled rows."
@@ -174,7 +173,7 @@ def plot_sensitivity_curve(tree: xr.DataTree) -> Figure:
 
 
 def _limits(
-    tree: xr.DataTree, var: str, gathered: list[tuple[Case, ...]], *, from_zero: bool
+    tree: xr.DataTree, var: str, gathered: list[tuple[ResultSlice, ...]], *, from_zero: bool
 ) -> list[tuple[float, float]]:
     """Ends of the panels: alike, unless the narrowest would then be a mere line."""
     quantiles = [_spread(tree, var, cases) for cases in gathered]
@@ -187,9 +186,9 @@ def _limits(
     return [(-0.03 * end, end) for end in ([max(ends)] * len(ends) if shared else ends)]
 
 
-def _spread(tree: xr.DataTree, var: str, cases: tuple[Case, ...]) -> tuple[float, float]:
+def _spread(tree: xr.DataTree, var: str, cases: tuple[ResultSlice, ...]) -> tuple[float, float]:
     """Lowest and highest of what the densities of a panel have to show."""
-    draws = [schema.variable(tree, schema.POSTERIOR, var, case).values for case in cases]
+    draws = [access.variable(tree, schema.POSTERIOR, var, case).values for case in cases]
     ends = [np.nanquantile(one, (0.002, 0.998)) for one in draws]
     return min(float(low) for low, _ in ends), max(float(high) for _, high in ends)
 
@@ -198,14 +197,14 @@ def _draw_rows(
     ax: Axes,
     tree: xr.DataTree,
     one: Conclusion,
-    cases: tuple[Case, ...],
+    cases: tuple[ResultSlice, ...],
     ends: tuple[float, float],
 ) -> None:
     x = np.linspace(max(ends[0], 0.0), ends[1], 400)
     for place, (row, case) in enumerate(zip(one.rows, cases, strict=True)):
         base = float(len(cases) - 1 - place)
         colour = style.BLUE if row.converged else style.RED
-        draws = schema.variable(tree, schema.POSTERIOR, one.var, case).values
+        draws = access.variable(tree, schema.POSTERIOR, one.var, case).values
         height = density(draws, x)
         if height.max() > 0:
             height = _TALLEST * height / height.max()
@@ -302,12 +301,12 @@ def _posterior_name(tree: xr.DataTree) -> str | None:
 
 
 def _has(tree: xr.DataTree, *names: str) -> bool:
-    return all(schema.has_variable(tree, schema.SENSITIVITY, name) for name in names)
+    return all(access.has_variable(tree, schema.SENSITIVITY, name) for name in names)
 
 
-def _draw_curve(ax: Axes, tree: xr.DataTree, case: Case) -> None:
+def _draw_curve(ax: Axes, tree: xr.DataTree, case: ResultSlice) -> None:
     def along(name: str) -> xr.DataArray:
-        return schema.variable(tree, schema.SENSITIVITY, name, case)
+        return access.variable(tree, schema.SENSITIVITY, name, case)
 
     x = along("class_prior").values
     if _has(tree, "envelope_lower", "envelope_upper"):
@@ -327,11 +326,11 @@ def _draw_curve(ax: Axes, tree: xr.DataTree, case: Case) -> None:
     _draw_belief(ax, tree, case)
 
 
-def _draw_belief(ax: Axes, tree: xr.DataTree, case: Case) -> None:
+def _draw_belief(ax: Axes, tree: xr.DataTree, case: ResultSlice) -> None:
     """Central 90% of the class prior after the data, as a bar on the axis."""
-    if not schema.has_variable(tree, schema.POSTERIOR, "class_prior"):
+    if not access.has_variable(tree, schema.POSTERIOR, "class_prior"):
         return
-    draws = schema.variable(tree, schema.POSTERIOR, "class_prior", case).values
+    draws = access.variable(tree, schema.POSTERIOR, "class_prior", case).values
     low, high = np.quantile(draws, (0.05, 0.95))
     across = ax.get_xaxis_transform()
     for x, marker in (((low, high), ""), ((draws.mean(),), "|")):
@@ -359,7 +358,7 @@ def _curve_legend(figure: Figure, tree: xr.DataTree) -> None:
         entries[f"{error.upper()} if miscalibrated and the class prior known, 90%"] = Patch(
             facecolor=style.BLUE, alpha=0.25
         )
-    if schema.has_variable(tree, schema.POSTERIOR, "class_prior"):
+    if access.has_variable(tree, schema.POSTERIOR, "class_prior"):
         entries["class prior after the data, 90%"] = Line2D(
             [], [], color=style.INK, linewidth=4, marker="|", markersize=12
         )

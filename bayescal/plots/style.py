@@ -18,10 +18,9 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 
-from bayescal.results import schema
+from bayescal.results import access, schema
+from bayescal.results.access import ResultSlice
 from bayescal.results.kinds import kind_module
-from bayescal.results.schema import Case
-from bayescal.results.summary import NOT_CONVERGED, case_converged
 
 # Okabe and Ito's colours, which stay apart for colour-blind readers and in grey print.
 BLUE: Final = "#0072B2"
@@ -110,24 +109,24 @@ def panels(figure: Figure, n: int, columns: int, **kwargs: Any) -> list[Axes]:
     return axes[:n]
 
 
-def notes_for(tree: xr.DataTree, shown: Sequence[Case]) -> list[Note]:
+def notes_for(tree: xr.DataTree, shown: Sequence[ResultSlice]) -> list[Note]:
     """Collect what a reader of these cases must know."""
     status = str(tree.attrs["status"])
     notes = []
     if not _all_converged(tree, shown):
-        notes.append(Note(f"{NOT_CONVERGED}: {status}", "white", RED))
+        notes.append(Note(f"{schema.NOT_CONVERGED}: {status}", "white", RED))
     warning = kind_module(f"{__package__}.kinds", tree).warning(tree, shown)
-    if not warning and schema.is_converged(tree) and status != "ok":
+    if not warning and access.is_converged(tree) and status != "ok":
         warning = status
     if warning:
         notes.append(Note(warning, INK, AMBER))
     return notes
 
 
-def _all_converged(tree: xr.DataTree, shown: Sequence[Case]) -> bool:
-    if all(case_converged(tree, case) for case in schema.cases(tree)):
-        return schema.is_converged(tree)
-    return all(case_converged(tree, case) for case in shown)
+def _all_converged(tree: xr.DataTree, shown: Sequence[ResultSlice]) -> bool:
+    if all(access.case_converged(tree, case) for case in access.cases(tree)):
+        return access.is_converged(tree)
+    return all(access.case_converged(tree, case) for case in shown)
 
 
 def _wrap(text: str, width: float) -> str:
@@ -172,10 +171,10 @@ def title(ax: Axes, text: str, **kwargs: Any) -> None:
     ax.set_title(text, **kwargs).set_parse_math(False)
 
 
-def case_title(ax: Axes, tree: xr.DataTree, case: Case) -> None:
+def case_title(ax: Axes, tree: xr.DataTree, case: ResultSlice) -> None:
     """Head the panel of a case with its name, in red if its fit did not converge."""
-    fine = case_converged(tree, case)
-    text = shorten(case.label, 26) if fine else f"{shorten(case.label, 12)} {NOT_CONVERGED}"
+    fine = access.case_converged(tree, case)
+    text = shorten(case.label, 26) if fine else f"{shorten(case.label, 12)} {schema.NOT_CONVERGED}"
     title(ax, text, fontsize=TEXT_SIZE, color=INK if fine else RED)
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from bayescal.report.numbers import several
 from bayescal.report.view import View
+from bayescal.results.text import several
 
 
 class Alert(NamedTuple):

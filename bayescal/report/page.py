@@ -52,7 +52,7 @@ def _views(results: xr.DataTree | Sequence[xr.DataTree], prob: float) -> list[Vi
 
 
 def _read_by(section: Section, views: Sequence[View]) -> list[View]:
-    """Results that a section reads: refits under several priors have no main result of their own."""
+    """Results that a section reads: refits under several priors have no main result."""
     return [
         view
         for view in views

@@ -9,7 +9,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from bayescal.report import numbers
+from bayescal.results import text as numbers
 from bayescal.report.names import plain
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import NamedTuple
 
 from markupsafe import Markup
@@ -30,9 +30,7 @@ def names(values: Sequence[str], failed: Sequence[bool] = ()) -> list[str]:
     """Cells with names, those of failed fits marked."""
     marked = failed or [False] * len(values)
     mark = Markup('<small class="off">not converged</small>')
-    return [
-        plain(value) + (mark if bad else "") for value, bad in zip(values, marked, strict=True)
-    ]
+    return [plain(value) + (mark if bad else "") for value, bad in zip(values, marked, strict=True)]
 
 
 def off(text: str) -> Markup:
@@ -43,3 +41,15 @@ def off(text: str) -> Markup:
 def bold(text: str) -> Markup:
     """A cell in bold."""
     return Markup("<strong>{}</strong>").format(text)
+
+
+def table_of(
+    label: str,
+    heads: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    words: Container[str],
+    caption: str = "",
+) -> Markup:
+    """Write a table row by row; headings among `words` are of text."""
+    columns = zip(heads, zip(*rows, strict=True), strict=True)
+    return table(label, [Column(head, cells, head in words) for head, cells in columns], caption)

@@ -11,7 +11,8 @@ from typing import Any, cast
 import xarray as xr
 
 from bayescal.report.kinds import ReportKind
-from bayescal.results import schema
+from bayescal.results import access, schema
+from bayescal.results.access import ResultSlice
 from bayescal.results.intervals import interval
 from bayescal.results.kinds import kind_module
 
@@ -30,9 +31,9 @@ class View:
         return cast(ReportKind, kind_module("bayescal.report.kinds", self.tree))
 
     @cached_property
-    def cases(self) -> tuple[schema.Case, ...]:
+    def cases(self) -> tuple[ResultSlice, ...]:
         """Every case of the result, classifier by classifier."""
-        return tuple(schema.cases(self.tree))
+        return tuple(access.cases(self.tree))
 
     @property
     def title(self) -> str:
@@ -55,7 +56,7 @@ class View:
     @property
     def is_grid(self) -> bool:
         """Whether this is the same data under several priors."""
-        return schema.is_prior_grid(self.tree)
+        return access.is_prior_grid(self.tree)
 
     @property
     def dims_of_cases(self) -> tuple[str, ...]:
@@ -77,11 +78,11 @@ class View:
     @property
     def converged(self) -> bool:
         """Whether every fit passed its convergence checks."""
-        return schema.is_converged(self.tree) and not self.cases_where("converged", False)
+        return access.is_converged(self.tree) and not self.cases_where("converged", False)
 
     def has(self, group: str, name: str) -> bool:
         """Whether the result holds a variable."""
-        return schema.has_variable(self.tree, group, name)
+        return access.has_variable(self.tree, group, name)
 
     def text(self, name: str, default: str = "") -> str:
         """Return a root attribute as text."""
@@ -101,31 +102,31 @@ class View:
         value = self.structure(name)
         return [str(item) for item in value] if isinstance(value, list) else []
 
-    def number_of(self, group: str, name: str, case: schema.Case) -> float | None:
+    def number_of(self, group: str, name: str, case: ResultSlice) -> float | None:
         """Return one number of one case, or None where there is none."""
         if not self.has(group, name):
             return None
-        found = schema.variable(self.tree, group, name, case)
+        found = access.variable(self.tree, group, name, case)
         value = float(found.item()) if found.ndim == 0 else math.nan
         return None if math.isnan(value) else value
 
-    def cases_where(self, flag: str, value: bool) -> list[schema.Case]:
+    def cases_where(self, flag: str, value: bool) -> list[ResultSlice]:
         """Return the cases whose yes-or-no diagnostic `flag` has the given value."""
         if not self.has(schema.DIAGNOSTICS, flag):
             return []
-        found = schema.variable(self.tree, schema.DIAGNOSTICS, flag)
-        return [case for case in self.cases if bool(schema.at(found, case).item()) is value]
+        found = access.variable(self.tree, schema.DIAGNOSTICS, flag)
+        return [case for case in self.cases if bool(access.at(found, case).item()) is value]
 
     @cached_property
     def _intervals(self) -> dict[str, xr.DataArray]:
         return {}
 
-    def interval(self, name: str, case: schema.Case) -> tuple[float, float] | None:
+    def interval(self, name: str, case: ResultSlice) -> tuple[float, float] | None:
         """Return the credible interval of a posterior variable for one case."""
         if not self.has(schema.POSTERIOR, name):
             return None
         if name not in self._intervals:
             self._intervals[name] = interval(self.tree, name, prob=self.prob)
-        ends = schema.at(self._intervals[name], case)
+        ends = access.at(self._intervals[name], case)
         low, high = (float(ends.sel(ci_bound=bound)) for bound in ("lower", "upper"))
         return low, high

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 
 from bayescal.core.errors import InputError
 from bayescal.results import schema
+from bayescal.results.access import ResultSlice
 from bayescal.results.kinds import kind_module
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ class PlotKind(Protocol):
         """What `bayescal.plots.plot_sensitivity` draws of a prior grid."""
         ...
 
-    def warning(self, tree: xr.DataTree, shown: Sequence[schema.Case]) -> str:
+    def warning(self, tree: xr.DataTree, shown: Sequence[ResultSlice]) -> str:
         """What a reader of these cases must know, beyond convergence; "" for the status."""
         ...
 

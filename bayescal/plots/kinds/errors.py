@@ -14,8 +14,8 @@ from bayescal.plots.posterior import plot_posterior
 from bayescal.plots.prior_posterior import plot_prior_posterior
 from bayescal.plots.reliability import plot_reliability
 from bayescal.plots.sensitivity import drawn_refits, plot_conclusions, plot_sensitivity_curve
-from bayescal.results import schema
-from bayescal.results.summary import averaged_mean
+from bayescal.results import access, schema
+from bayescal.results.access import ResultSlice
 
 FUNCTIONS = ("plot_reliability", "plot_posterior", "plot_comparison", "plot_prior_posterior")
 MOST_DIAGRAMS = 24
@@ -26,7 +26,7 @@ plot_refits = partial(plot_conclusions, from_zero=True)
 
 def figures(tree: xr.DataTree, prob: float) -> Gallery:
     """Reliability case by case, then what holds of all cases together."""
-    cases = schema.cases(tree)
+    cases = access.cases(tree)
     shown = _with_diagram(tree, cases)
     return Gallery(
         columns=[_diagram(tree, case, prob) for case in shown],
@@ -41,9 +41,9 @@ def figures(tree: xr.DataTree, prob: float) -> Gallery:
 
 def sensitivity(tree: xr.DataTree, prob: float) -> list[Drawing]:
     """Refits of a grid; of one fit, the error against the class prior where it was worked out."""
-    if schema.is_prior_grid(tree):
+    if access.is_prior_grid(tree):
         return drawn_refits(tree, prob)
-    if not schema.has_variable(tree, schema.SENSITIVITY, "class_prior"):
+    if not access.has_variable(tree, schema.SENSITIVITY, "class_prior"):
         return []
     caption = (
         "The result depends on the share of positives among the unlabelled rows. The shaded wedge "
@@ -54,12 +54,12 @@ def sensitivity(tree: xr.DataTree, prob: float) -> list[Drawing]:
     return [Drawing(partial(plot_sensitivity_curve, tree), name, caption)]
 
 
-def warning(tree: xr.DataTree, shown: Sequence[schema.Case]) -> str:
+def warning(tree: xr.DataTree, shown: Sequence[ResultSlice]) -> str:
     """Cases whose calibration curve may jump."""
     jumps = [
         style.shorten(case.label)
         for case in shown
-        if schema.scalar(tree, schema.DIAGNOSTICS, "jump_flag", case)
+        if access.scalar(tree, schema.DIAGNOSTICS, "jump_flag", case)
     ]
     if not jumps:
         return ""
@@ -69,18 +69,20 @@ def warning(tree: xr.DataTree, shown: Sequence[schema.Case]) -> str:
     )
 
 
-def _with_diagram(tree: xr.DataTree, cases: list[schema.Case]) -> list[schema.Case]:
+def _with_diagram(tree: xr.DataTree, cases: list[ResultSlice]) -> list[ResultSlice]:
     """Cases that get a reliability diagram: all, or those with the largest errors."""
     held = ((schema.POSTERIOR, "calibration_curve"), (schema.CONSTANT_DATA, "curve_score"))
-    if not all(schema.has_variable(tree, *one) for one in held):
+    if not all(access.has_variable(tree, *one) for one in held):
         return []
     if len(cases) <= MOST_DIAGRAMS:
         return cases
-    return sorted(cases, key=lambda case: -averaged_mean(tree, _main(tree), case))[:MOST_DIAGRAMS]
+    return sorted(cases, key=lambda case: -access.averaged_mean(tree, _main(tree), case))[
+        :MOST_DIAGRAMS
+    ]
 
 
 def _main(tree: xr.DataTree) -> str:
-    return "tce" if schema.has_variable(tree, schema.POSTERIOR, "tce") else "ece"
+    return "tce" if access.has_variable(tree, schema.POSTERIOR, "tce") else "ece"
 
 
 def _intro(tree: xr.DataTree, prob: float) -> str:
@@ -96,12 +98,12 @@ def _intro(tree: xr.DataTree, prob: float) -> str:
     )
 
 
-def _diagram(tree: xr.DataTree, case: schema.Case, prob: float) -> Drawing:
+def _diagram(tree: xr.DataTree, case: ResultSlice, prob: float) -> Drawing:
     name = style.shorten(case.title)
     var = _main(tree)
     alt = (
         f"Reliability diagram of {name}. Posterior mean of its calibration error "
-        f"{averaged_mean(tree, var, case):.4f}."
+        f"{access.averaged_mean(tree, var, case):.4f}."
     )
     draw = partial(plot_reliability, tree, case.classifier, case.class_, case.group, prob)
     return Drawing(draw, "", "", alt)
@@ -109,7 +111,7 @@ def _diagram(tree: xr.DataTree, case: schema.Case, prob: float) -> Drawing:
 
 def _of_all(tree: xr.DataTree, n_cases: int, prob: float) -> list[Drawing]:
     """Figures of all cases together."""
-    names = (n for n in schema.CALIBRATION_ERRORS if schema.has_variable(tree, schema.POSTERIOR, n))
+    names = (n for n in schema.CALIBRATION_ERRORS if access.has_variable(tree, schema.POSTERIOR, n))
     var = next(names, None)
     if var is None:
         return []
@@ -133,5 +135,5 @@ def _of_all(tree: xr.DataTree, n_cases: int, prob: float) -> list[Drawing]:
     few = n_cases <= MOST_PANELS
     found = [posterior] if few else []
     found += [comparison] if n_cases > 1 else []
-    found += [prior] if few and schema.has_variable(tree, schema.PRIOR, var) else []
+    found += [prior] if few and access.has_variable(tree, schema.PRIOR, var) else []
     return found

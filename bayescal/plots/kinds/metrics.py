@@ -10,9 +10,9 @@ import xarray as xr
 from bayescal.plots.kinds import Drawing, Gallery
 from bayescal.plots.metrics import plot_metrics, plot_ranks
 from bayescal.plots.sensitivity import drawn_refits, plot_conclusions
-from bayescal.results import schema
+from bayescal.results import access, schema
+from bayescal.results.access import ResultSlice
 from bayescal.results.kinds import kind_of
-from bayescal.results.metrics import metric_title
 
 FUNCTIONS = ("plot_metrics", "plot_ranks")
 MOST_METRICS = 3
@@ -23,32 +23,35 @@ plot_refits = partial(plot_conclusions, from_zero=False)
 
 def figures(tree: xr.DataTree, prob: float) -> Gallery:
     """The main metrics, and the probability of each rank by the first."""
-    if len(schema.cases(tree)) > MOST_ROWS:
+    if len(access.cases(tree)) > MOST_ROWS:
         return Gallery()
-    names = kind_of(tree).variables(tree)
+    kind = kind_of(tree)
+    names = kind.variables(tree)
     wide = [_forest(tree, var, prob) for var in names[:MOST_METRICS]]
-    if names and len(schema.classifier_names(tree)) > 1:
-        caption = "Posterior probability of each rank; the first column is that of being best."
-        by = f"Ranks by {metric_title(names[0])}"
-        wide.append(Drawing(partial(plot_ranks, tree, names[0]), by, caption))
+    if len(access.classifier_names(tree)) > 1:
+        ranked = next((name for name in names if kind.higher_is_better(name) is not None), None)
+        if ranked is not None:
+            caption = "Posterior probability of each rank; the first column is that of being best."
+            by = f"Ranks by {kind.title(ranked)}"
+            wide.append(Drawing(partial(plot_ranks, tree, ranked), by, caption))
     return Gallery(wide=wide)
 
 
 def sensitivity(tree: xr.DataTree, prob: float) -> list[Drawing]:
     """Refits of a grid."""
-    return drawn_refits(tree, prob) if schema.is_prior_grid(tree) else []
+    return drawn_refits(tree, prob) if access.is_prior_grid(tree) else []
 
 
-def warning(tree: xr.DataTree, shown: Sequence[schema.Case]) -> str:
+def warning(tree: xr.DataTree, shown: Sequence[ResultSlice]) -> str:
     """The status says all."""
     return ""
 
 
 def _forest(tree: xr.DataTree, var: str, prob: float) -> Drawing:
-    title = metric_title(var)
+    title = kind_of(tree).title(var)
     name = f"{title[0].upper()}{title[1:]}"
     caption = "Posterior mean and intervals."
-    if schema.has_variable(tree, schema.REFERENCE_ESTIMATES, var):
+    if access.has_variable(tree, schema.REFERENCE_ESTIMATES, var):
         caption += (
             " Marks below each interval are reference estimates; where they lie far from it, the "
             "result depends on the model."

@@ -15,7 +15,8 @@ from bayescal.plots.probability import plot_probability
 from bayescal.plots.row_sensitivity import plot_row_sensitivity
 from bayescal.plots.sensitivity import drawn_refits, plot_conclusions
 from bayescal.plots.style import shorten
-from bayescal.results import schema
+from bayescal.results import access
+from bayescal.results.access import ResultSlice
 from bayescal.results.row_conclusion import VAR
 
 FUNCTIONS = ("plot_probability", "plot_decisions", "plot_credal_sets")
@@ -25,10 +26,10 @@ MOST_CURVES = 4
 
 def figures(tree: xr.DataTree, prob: float) -> Gallery:
     """Of the first classifiers, probabilities against scores, and decisions or credal sets."""
-    classes = [str(name) for name in schema.structure(tree, "classes")]
+    classes = [str(name) for name in access.json_attribute(tree, "classes")]
     binary = len(classes) == 2
     curves = classes[1:] if binary else classes[: MOST_CURVES - 1]
-    cases = schema.cases(tree)
+    cases = access.cases(tree)
     shown = cases[: max(MOST_FIGURES // (len(curves) + 1), 1)]
     of_rows = _decisions if binary else _sets
     left = len(cases) - len(shown)
@@ -43,7 +44,7 @@ def figures(tree: xr.DataTree, prob: float) -> Gallery:
 
 def sensitivity(tree: xr.DataTree, prob: float) -> list[Drawing]:
     """Refits of a grid."""
-    return drawn_refits(tree, prob) if schema.is_prior_grid(tree) else []
+    return drawn_refits(tree, prob) if access.is_prior_grid(tree) else []
 
 
 def plot_refits(tree: xr.DataTree, var: str | None, prob: float, threshold: float | None) -> Figure:
@@ -53,12 +54,12 @@ def plot_refits(tree: xr.DataTree, var: str | None, prob: float, threshold: floa
     return plot_conclusions(tree, var, prob, threshold, from_zero=False)
 
 
-def warning(tree: xr.DataTree, shown: Sequence[schema.Case]) -> str:
+def warning(tree: xr.DataTree, shown: Sequence[ResultSlice]) -> str:
     """The status says all."""
     return ""
 
 
-def _curve(tree: xr.DataTree, case: schema.Case, class_: str, prob: float) -> Drawing:
+def _curve(tree: xr.DataTree, case: ResultSlice, class_: str, prob: float) -> Drawing:
     name = shorten(case.title)
     return Drawing(
         partial(plot_probability, tree, case.classifier, class_, prob),
@@ -69,7 +70,7 @@ def _curve(tree: xr.DataTree, case: schema.Case, class_: str, prob: float) -> Dr
     )
 
 
-def _decisions(tree: xr.DataTree, case: schema.Case, prob: float) -> Drawing:
+def _decisions(tree: xr.DataTree, case: ResultSlice, prob: float) -> Drawing:
     return Drawing(
         partial(plot_decisions, tree, case.classifier, None, prob),
         f"Decisions, {shorten(case.title)}",
@@ -78,7 +79,7 @@ def _decisions(tree: xr.DataTree, case: schema.Case, prob: float) -> Drawing:
     )
 
 
-def _sets(tree: xr.DataTree, case: schema.Case, prob: float) -> Drawing:
+def _sets(tree: xr.DataTree, case: ResultSlice, prob: float) -> Drawing:
     return Drawing(
         partial(plot_credal_sets, tree, None, case.classifier, prob),
         f"Credal sets, {shorten(case.title)}",

@@ -9,11 +9,11 @@ import xarray as xr
 from markupsafe import Markup
 
 from bayescal.report.names import plain
-from bayescal.report.numbers import count, fixed
 from bayescal.report.section import Section, for_each
 from bayescal.report.tables import Column, table
 from bayescal.report.view import View
 from bayescal.results import schema
+from bayescal.results.text import count, fixed
 
 MOST_COLUMNS = 4
 

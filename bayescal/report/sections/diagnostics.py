@@ -6,11 +6,12 @@ from markupsafe import Markup
 
 from bayescal.core.health import MAX_RHAT, MIN_EBFMI, MIN_ESS
 from bayescal.report.kinds import Check
-from bayescal.report.numbers import count, fixed
 from bayescal.report.section import Section, for_each
 from bayescal.report.tables import Column, names, off, table
 from bayescal.report.view import View
 from bayescal.results import schema
+from bayescal.results.access import ResultSlice
+from bayescal.results.text import count, fixed
 
 CHECKS = (
     Check(
@@ -48,14 +49,14 @@ def diagnostics(view: View) -> Markup | None:
     return _verdict(view, len(fits)) + table("Diagnostics", [heads, *columns])
 
 
-def _fits(view: View) -> dict[str, schema.Case]:
+def _fits(view: View) -> dict[str, ResultSlice]:
     """A case of each fit: several classifiers may have one, as the diagnostics' dimensions say."""
     held = view.tree[schema.DIAGNOSTICS].dataset
     dims = [dim for dim in view.dims_of_cases if any(dim in held[name].dims for name in held)]
     if len(dims) == len(view.dims_of_cases):
         return {case.label: case for case in view.cases}
     joint = [] if schema.CLASSIFIER in dims else ["all classifiers"]
-    fits: dict[str, schema.Case] = {}
+    fits: dict[str, ResultSlice] = {}
     for case in view.cases:
         fits.setdefault(", ".join([*joint, *(case.sel[dim] for dim in dims)]), case)
     return fits
@@ -70,7 +71,9 @@ def _verdict(view: View, n_fits: int) -> Markup:
             off(f"Not converged{of}."), "" if status == "ok" else status
         )
     if status != "ok":
-        return Markup("<p><strong>The checks passed, with a remark.</strong> {}</p>\n").format(status)
+        return Markup("<p><strong>The checks passed, with a remark.</strong> {}</p>\n").format(
+            status
+        )
     chains = (
         ""
         if view.direct
@@ -80,7 +83,7 @@ def _verdict(view: View, n_fits: int) -> Markup:
     return Markup(good).format(chains)
 
 
-def _column(view: View, check: Check, fits: list[schema.Case]) -> Column | None:
+def _column(view: View, check: Check, fits: list[ResultSlice]) -> Column | None:
     """One diagnostic; None where no fit has it, such as R-hat without chains."""
     values = [view.number_of(schema.DIAGNOSTICS, check.name, case) for case in fits]
     if all(value is None for value in values):

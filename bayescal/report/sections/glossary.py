@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 
 from markupsafe import Markup
 
-from bayescal.report.numbers import percent
 from bayescal.report.render import render
 from bayescal.report.section import Section
 from bayescal.report.view import View
 from bayescal.results import schema
+from bayescal.results.text import percent
 
 _TERMS: tuple[tuple[str, str, Callable[[View], bool]], ...] = (
     (

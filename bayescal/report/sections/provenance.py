@@ -9,12 +9,12 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from bayescal.report.numbers import count, percent
 from bayescal.report.render import facts, render
 from bayescal.report.section import Section, for_each
 from bayescal.report.view import View
 from bayescal.results import schema
 from bayescal.results.kinds import kind_of
+from bayescal.results.text import count, percent
 
 _ADDRESS = re.compile(r"https?://[^\s<>\"']+[^\s<>\"'.,;)]")
 _STRATEGIES = {"quantile": "equal-mass", "uniform": "equal-width"}
@@ -110,7 +110,9 @@ def glossary(views: Sequence[View]) -> Markup:
             "Checks of the sampler, not of the classifier. If they fail, the numbers may be wrong."
         )
     prob = percent(views[0].prob)
-    return facts({word.format(prob=prob): text.format(prob=prob) for word, text in terms.items()}, "terms")
+    return facts(
+        {word.format(prob=prob): text.format(prob=prob) for word, text in terms.items()}, "terms"
+    )
 
 
 PRIORS = Section("priors", "Priors", "Priors", for_each(priors))

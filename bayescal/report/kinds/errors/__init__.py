@@ -6,11 +6,11 @@ from bayescal.report.alerts import Alert
 from bayescal.report.kinds import Check, Scaling
 from bayescal.report.kinds.errors.answers import answer, target
 from bayescal.report.kinds.errors.tables import differences, groups, summary_columns
-from bayescal.report.numbers import count, fixed, several
 from bayescal.report.refits import refits
 from bayescal.report.section import Section, for_each
 from bayescal.report.view import View
 from bayescal.results import schema
+from bayescal.results.text import count, fixed, several
 
 __all__ = ["answer", "refits", "table"]
 

@@ -17,14 +17,14 @@ from bayescal.report.kinds.errors.sentences import (
     plug_in_sentence,
 )
 from bayescal.report.kinds.errors.strip import scale, strip
-from bayescal.report.numbers import decimals
 from bayescal.report.render import render
 from bayescal.report.view import View
-from bayescal.results import schema
+from bayescal.results import access, schema
+from bayescal.results.access import ResultSlice
 from bayescal.results.difference import difference
+from bayescal.results.kinds import kind_of
 from bayescal.results.marginal import marginals
-from bayescal.results.ranking import prob_best
-from bayescal.results.summary import averaged_mean, case_converged
+from bayescal.results.text import decimals
 
 MOST_ROWS = 40
 MOST_SENTENCES = 8
@@ -78,7 +78,7 @@ def answers(view: View) -> list[CaseAnswer]:
     return sorted((one for one in found if one is not None), key=lambda one: one.point)
 
 
-def answer_of(view: View, case: schema.Case) -> CaseAnswer | None:
+def answer_of(view: View, case: ResultSlice) -> CaseAnswer | None:
     """The main result of one case."""
     var = target(view)
     ends = view.interval(var, case) if var else None
@@ -87,7 +87,7 @@ def answer_of(view: View, case: schema.Case) -> CaseAnswer | None:
     dims = view.dims_of_cases
     return CaseAnswer(
         name=case.label,
-        point=averaged_mean(view.tree, var, case),
+        point=access.averaged_mean(view.tree, var, case),
         low=ends[0],
         high=ends[1],
         prob=view.prob,
@@ -96,7 +96,7 @@ def answer_of(view: View, case: schema.Case) -> CaseAnswer | None:
         digits=digits(view),
         # A bare name such as "3" would not say that it is a class.
         kind=f"{dims[0]} " if dims in ((schema.CLASS,), (schema.GROUP,)) else "",
-        failed=not case_converged(view.tree, case),
+        failed=not access.case_converged(view.tree, case),
     )
 
 
@@ -105,7 +105,8 @@ def best_two(view: View) -> tuple[str, float, str] | None:
     paired = view.has(schema.ERROR_CORRELATION, "correlation")
     if target(view) is None or view.dims_of_cases != (schema.CLASSIFIER,) or not paired:
         return None
-    chances = prob_best(view.tree, target(view) or "tce")
+    held = kind_of(view.tree).best(view.tree, target(view) or "tce", None, None).prob_best
+    chances = {str(one[schema.CLASSIFIER].item()): float(one) for one in held}
     first, second = sorted(chances, key=lambda name: -chances[name])[:2]
     return first, chances[first], second
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from bayescal.report.names import named
-from bayescal.report.numbers import decimals, error, fixed, in_words, percent, probability
+from bayescal.results.access import ResultSlice
 from bayescal.results.difference import Difference
 from bayescal.results.marginal import Marginal
-from bayescal.results.schema import Case
+from bayescal.results.text import decimals, error, fixed, in_words, percent, probability
 
 UNLIKELY = 0.05
 LIKELY = 0.5
@@ -126,7 +126,7 @@ def extremes_sentence(among: str, smallest: CaseAnswer, largest: CaseAnswer) -> 
     )
 
 
-def mean_sentence(case: Case, found: Marginal) -> Markup:
+def mean_sentence(case: ResultSlice, found: Marginal) -> Markup:
     """Say how large the mean over classes is."""
     digits = decimals(found.lower, found.upper)
     return Markup(

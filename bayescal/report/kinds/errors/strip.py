@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from bayescal.report.numbers import fixed
-from bayescal.report.render import render
 from bayescal.report.kinds.errors.sentences import CaseAnswer
+from bayescal.report.render import render
+from bayescal.results.text import fixed
 
 WIDTH = 320
 MARGIN = 20

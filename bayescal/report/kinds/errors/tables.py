@@ -15,12 +15,13 @@ from bayescal.report.figures import figures
 from bayescal.report.kinds.errors.answers import answer_of, target
 from bayescal.report.kinds.errors.sentences import CaseAnswer
 from bayescal.report.names import plain
-from bayescal.report.numbers import MISSING, count, decimals, error, fixed, percent, probability
 from bayescal.report.tables import Column, bold, names, off, table
 from bayescal.report.view import View
-from bayescal.results import schema
+from bayescal.results import access, schema
+from bayescal.results.access import ResultSlice
 from bayescal.results.difference import Difference, difference
-from bayescal.results.summary import NOT_CONVERGED, OK, averaged_mean, summary
+from bayescal.results.kinds import kind_of
+from bayescal.results.text import MISSING, count, decimals, error, fixed, percent, probability
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,7 +46,7 @@ _ELSEWHERE = {*schema.CASE_DIMS, "rhat_max", "ess_min", "divergences", "jump"}
 
 def summary_columns(view: View) -> list[Column]:
     """The summary, without columns that say nothing."""
-    frame = summary(view.tree, view.prob)
+    frame = kind_of(view.tree).summary(view.tree, view.prob)
     shown = [name for name in map(str, frame.columns) if name not in _ELSEWHERE]
     found = [_column(frame, name, view.prob) for name in shown]
     heads = Column(view.case_word, names([str(label) for label in frame.index]), words=True)
@@ -55,7 +56,7 @@ def summary_columns(view: View) -> list[Column]:
 def _column(frame: pd.DataFrame, name: str, prob: float) -> Column | None:
     """One column; two ends of an interval make one, a column that says nothing none."""
     values = frame[name].tolist()
-    if name.endswith("_upper") or all(map(_is_missing, values)) or set(values) == {OK}:
+    if name.endswith("_upper") or all(map(_is_missing, values)) or set(values) == {schema.OK}:
         return None
     if name.endswith("_lower"):
         var = name.removesuffix("_lower")
@@ -75,7 +76,7 @@ def _is_missing(value: Any) -> bool:
 
 def _cell(name: str, value: Any) -> str:
     if isinstance(value, str):
-        return off(value) if value == NOT_CONVERGED else value
+        return off(value) if value == schema.NOT_CONVERGED else value
     if _is_missing(value):
         return MISSING
     if name == "n":
@@ -87,7 +88,7 @@ def groups(view: View) -> Markup | None:
     """Groups of each classifier (and class) from the worst calibrated to the best."""
     if schema.GROUP not in view.dims_of_cases:
         return None
-    blocks: dict[str, list[tuple[schema.Case, CaseAnswer]]] = {}
+    blocks: dict[str, list[tuple[ResultSlice, CaseAnswer]]] = {}
     for case in view.cases:
         if (found := answer_of(view, case)) is not None:
             owner = " / ".join(name for name in (case.classifier, case.class_) if name is not None)
@@ -97,7 +98,7 @@ def groups(view: View) -> Markup | None:
     return Markup("\n").join(_groups(view, *block) for block in blocks.items()) or None
 
 
-def _groups(view: View, owner: str, rows: list[tuple[schema.Case, CaseAnswer]]) -> Markup:
+def _groups(view: View, owner: str, rows: list[tuple[ResultSlice, CaseAnswer]]) -> Markup:
     cases, found = zip(*rows, strict=True)
     ordered = [str(case.group) for case in cases]
     best = Markup(", best in {}").format(plain(ordered[-1])) if len(ordered) > 1 else ""
@@ -156,7 +157,9 @@ def _difference_columns(view: View, rows: list[tuple[str, Difference]]) -> list[
     pairs = [pair for _, pair in rows]
     digits = [decimals(pair.lower, pair.upper) for pair in pairs]
     means = [fixed(pair.mean, d) for pair, d in zip(pairs, digits, strict=True)]
-    shown = [bold(text) if _resolved(pair) else text for text, pair in zip(means, pairs, strict=True)]
+    shown = [
+        bold(text) if _resolved(pair) else text for text, pair in zip(means, pairs, strict=True)
+    ]
     ends = [
         f"{fixed(pair.lower, d)} to {fixed(pair.upper, d)}"
         for pair, d in zip(pairs, digits, strict=True)
@@ -189,12 +192,12 @@ def _pairs(view: View) -> Iterator[tuple[str, Difference]]:
         for dim in (schema.CLASS, schema.GROUP)
     ]
     means = {
-        (case.class_, case.group, case.classifier): averaged_mean(view.tree, var, case)
+        (case.class_, case.group, case.classifier): access.averaged_mean(view.tree, var, case)
         for case in view.cases
     }
     for class_, group in product(*values):
         ordered = sorted(
-            schema.classifier_names(view.tree), key=lambda name: means[class_, group, name]
+            access.classifier_names(view.tree), key=lambda name: means[class_, group, name]
         )
         for first, second in combinations(ordered, 2):
             pair = difference(view.tree, first, second, var, view.prob, class_=class_, group=group)
