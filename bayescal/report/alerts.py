@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from bayescal.report.view import View
 from bayescal.results.text import several
@@ -15,6 +15,15 @@ class Alert(NamedTuple):
     title: str
     names: str
     text: str
+
+
+_DIRECT: Final = Alert(
+    "quick",
+    "Without MCMC",
+    "",
+    "These draws were made without MCMC. They are from the same posterior; fit with "
+    'method="nuts" for draws with chains and convergence diagnostics.',
+)
 
 
 def alerts(view: View) -> list[Alert]:
@@ -30,7 +39,7 @@ def alerts(view: View) -> list[Alert]:
     if status:
         boxes.append(Alert("warn", "Read this first", "", status))
     if view.direct:
-        boxes.append(_direct(view))
+        boxes.append(_DIRECT)
     return boxes
 
 
@@ -42,14 +51,4 @@ def _not_converged(view: View, status: str) -> Alert:
         "The fit did not converge: do not use these numbers",
         "" if status else concerned,
         status or "See the diagnostics below. Draw more, or raise target_accept, and fit again.",
-    )
-
-
-def _direct(view: View) -> Alert:
-    return Alert(
-        "quick",
-        "Without MCMC",
-        "",
-        f"These draws were made without MCMC ({view.text('sampler')}). They are from the same "
-        'posterior; fit with method="nuts" for draws with chains and convergence diagnostics.',
     )

@@ -55,7 +55,7 @@ def answer(view: View) -> Answer:
     """Which classifier is best by the main metric, or the values of the only one."""
     groups = _groups(view)
     rankings = _rankings(view)
-    lead = [Markup("{}.").format(_data(view))]
+    lead: list[str] = [_data(view)]
     for group in groups:
         main = next(iter(rankings.values()), None)
         lead += [_alone(view, group)] if main is None else _of_group(view, main, group)
@@ -68,10 +68,7 @@ def answer(view: View) -> Answer:
 
 
 def _data(view: View) -> str:
-    description = kind_of(view.tree).description(view.tree)
-    return (
-        f"From {description} a label" if description.endswith("without") else f"From {description}"
-    )
+    return f"Data: {kind_of(view.tree).description(view.tree)}."
 
 
 def _model(view: View) -> str:

@@ -93,7 +93,7 @@ def _basis(view: View) -> str:
     if held < target:
         shown = f"{count(held)} of the {count(target)} target rows, evenly spaced by score"
     labelled = counted(int(view.tree.attrs["n_labeled"]), "labelled calibration row")
-    return f"From {labelled}, for {shown}."
+    return f"Data: {labelled}, and {shown}."
 
 
 def _decided(view: View, case: ResultSlice, rows: Rows) -> Markup:

@@ -128,7 +128,7 @@ def differences(view: View) -> Markup | None:
         return None
     left = max(0, len(rows) - MOST_ROWS)
     more = f" {left} further pairs are left out; bayescal.difference gives them." if left else ""
-    return Markup("<p>{}</p>\n{}{}<p class='note'>{}</p>").format(
+    return Markup('<p>{}</p>\n{}{}<p class="note">{}</p>').format(
         "Calibration error of the first classifier minus that of the second, on the same rows. The "
         "first of each pair has the smaller estimate; where the interval lies below zero, it is "
         "the better calibrated one. Noise that both share cancels, so these intervals are more "
