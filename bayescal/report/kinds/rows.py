@@ -256,7 +256,7 @@ def _list(view: View, case: ResultSlice, rows: Rows, shown: list[int]) -> Markup
     few = len(rows.curves) <= MOST_LISTED_CLASSES
     decision = rows.decision[shown]
     curves = [np.full(len(shown), k) for k in range(len(rows.curves))] if few else [decision]
-    columns = [Column("Row", [count(int(rows.row[place])) for place in shown])]
+    columns = [Column("Row", [count(int(rows.row[place])) for place in shown], words=True)]
     for title, at in zip(rows.curves if few else ("the decision",), curves, strict=True):
         both = list(zip(shown, map(int, at), strict=True))
         of = Markup("{} {}").format("Score of", plain(title)) if len(curves) > 1 else "Score"
