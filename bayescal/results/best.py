@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bayescal.core.errors import InputError
 from bayescal.results import access, schema
-from bayescal.results.kinds import check_variable, kind_of
+from bayescal.results.kind import check_variable, kind_of
 from bayescal.results.text import UNRELIABLE, in_words, plain, probability, variable_title
 
 RANK: Final = "rank"
@@ -47,6 +47,12 @@ class Best:
     prob_best: xr.DataArray
     prob_rank: xr.DataArray
     converged: bool = True
+
+    @property
+    def name(self) -> str:
+        """The classifier most probably best, over all cases where there are several."""
+        dims = [dim for dim in self.prob_best.dims if dim != schema.CLASSIFIER]
+        return str(self.prob_best.mean(dims).idxmax(schema.CLASSIFIER).item())
 
     @property
     def text(self) -> str:

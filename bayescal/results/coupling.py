@@ -14,7 +14,7 @@ from bayescal.results.access import ResultSlice
 from bayescal.results.best import RANK, Best, check_several, rank_shares, selected
 from bayescal.results.difference import Difference, find_pair
 from bayescal.results.intervals import tail
-from bayescal.results.kinds import check_variable
+from bayescal.results.kind import check_variable
 
 type Floats = NDArray[np.float64]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import xarray as xr
 
-from bayescal.results.kinds import kind_name, require_kind
+from bayescal.results.kind import kind_name, require_kind
 from bayescal.results.rows import EVEN, LABEL_CLASS
 from bayescal.results.rows import Rows as CredalRows
 from bayescal.results.rows import read_rows as credal_rows

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bayescal.core.errors import InputError
 from bayescal.results import access
 from bayescal.results.intervals import tail
-from bayescal.results.kinds import check_variable, kind_of
+from bayescal.results.kind import check_variable, kind_of
 from bayescal.results.text import percent, variable_title
 
 

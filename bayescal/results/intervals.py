@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bayescal.core.errors import InputError
 from bayescal.results import access, schema
-from bayescal.results.kinds import kind_of
+from bayescal.results.kind import kind_of
 from bayescal.results.text import percent
 
 CONSERVATIVE: Final = "conservative"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import xarray as xr
 
-from bayescal.results.kinds import check_variable, kind_name, kind_of, require_kind
+from bayescal.results.kind import check_variable, kind_name, kind_of, require_kind
 from bayescal.results.kinds.metrics import HIGHER, LOWER
 from bayescal.results.kinds.metrics import ORDER as METRICS
 from bayescal.results.text import variable_title as metric_title

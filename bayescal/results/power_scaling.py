@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from bayescal.core.errors import InputError
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
-from bayescal.results.kinds import kind_of
+from bayescal.results.kind import kind_of
 
 if TYPE_CHECKING:
     import pandas as pd

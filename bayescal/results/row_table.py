@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import xarray as xr
 
 from bayescal.results import access
-from bayescal.results.kinds import require_kind
+from bayescal.results.kind import require_kind
 from bayescal.results.rows import Rows, read_rows
 
 if TYPE_CHECKING:
@@ -58,8 +58,8 @@ def row_table(tree: xr.DataTree, prob: float = 0.9) -> pd.DataFrame:
     -----
     With ``alpha = (1 - prob) / 2``, bounds are the alpha quantile of ``prob_lower`` and the
     1 - alpha quantile of ``prob_upper``. A class is ruled out where the posterior probability that
-    it (or another one that is ruled out) is the most probable class for some member of the credal
-    set is at most alpha; of two classes, where the bounds lie beyond 1/2.
+    it (or another one that is ruled out) is the most probable class under some probabilities
+    within the bounds is at most alpha; of two classes, where the bounds lie beyond 1/2.
 
     Examples
     --------

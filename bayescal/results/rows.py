@@ -31,7 +31,7 @@ class Rows(NamedTuple):
     classes : tuple of str
         All classes.
     score, median, lower, upper, p0, p1, merged : ndarray of shape (obs, curve), in [0, 1]
-        Scores, posterior medians, credal-credible bounds, and the point estimate's.
+        Scores, posterior medians, credible bounds, and the point estimate's.
     p_decision : ndarray of shape (obs, class), in [0, 1]
         Posterior probability that a class is decided on.
     p_admissible : ndarray of shape (obs, class), in [0, 1]

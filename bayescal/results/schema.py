@@ -9,6 +9,7 @@ whatever computed the result.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 import xarray as xr
@@ -146,8 +147,6 @@ _MOVED: Final = {"Case": "ResultSlice", "structure": "json_attribute"}
 
 def __getattr__(name: str) -> Any:
     """Find the readers that moved to `access`; to be removed with the imports above."""
-    from bayescal.results import access
-
     if name.startswith("_"):
         raise AttributeError(name)
-    return getattr(access, _MOVED.get(name, name))
+    return getattr(import_module("bayescal.results.access"), _MOVED.get(name, name))

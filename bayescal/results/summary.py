@@ -8,7 +8,7 @@ import xarray as xr
 
 from bayescal.results.access import averaged_mean, case_converged, reference_estimates
 from bayescal.results.intervals import tail
-from bayescal.results.kinds import kind_of
+from bayescal.results.kind import kind_of
 from bayescal.results.schema import NO_LABELS, NOT_CONVERGED, OK
 
 if TYPE_CHECKING:

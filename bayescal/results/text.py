@@ -127,7 +127,7 @@ def plain_records(frame: Any) -> list[dict[str, Any]]:
     return [{str(name): plain(value) for name, value in row.items()} for row in found]
 
 
-def labelled_rows(attrs: Mapping[str, Any]) -> str:
+def labelled_rows(attrs: Mapping[Any, Any]) -> str:
     """Say how many rows have labels, and how many have none."""
     labelled = int(attrs.get("n_labeled", attrs.get("n_obs", 0)))
     without = int(attrs.get("n_obs", labelled)) - labelled

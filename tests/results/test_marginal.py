@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import bayescal as bc
-from bayescal.results.assemble import CaseArrays, assemble
+from bayescal.core.quantity import CaseArrays
+from bayescal.results.assemble import assemble
 from bayescal.results.marginal import marginal, marginals
 from tests.synthetic import make_result
 
@@ -33,7 +34,7 @@ def result(levels, p_calibrated=None, classifiers=("vit",), seed=20):
             )
         )
     words = ("bayescal_version", "quantity", "title", "estimand", "status")
-    attrs = {**dict.fromkeys(words, ""), "seed": seed, "converged": True}
+    attrs = {**dict.fromkeys(words, ""), "seed": seed, "converged": True, "result_kind": "errors"}
     return assemble(fits, dims={}, attrs=attrs)
 
 
@@ -144,7 +145,9 @@ def test_of_a_fit_the_plug_in_is_the_estimators():
     p = rng.dirichlet((1, 2, 3), 600)
     y = (rng.random((600, 1)) > p.cumsum(axis=1)).sum(axis=1)
     scores = bc.Scores(y_true=y, y_prob=p)
-    tree = bc.fit(bc.ece, scores, n_bins=5, multiclass="marginal", draws=250, seed=1, method="direct")
+    tree = bc.fit(
+        bc.ece, scores, n_bins=5, multiclass="marginal", draws=250, seed=1, method="direct"
+    )
     assert tree.attrs["multiclass"] == "marginal"
     assert tree["posterior"].sizes["class"] == 3
     found = bc.marginal(tree)

@@ -10,10 +10,10 @@ import xarray as xr
 from bayescal.core.errors import InputError
 from bayescal.results import access, schema, text
 from bayescal.results.access import ResultSlice
-from bayescal.results.conclusion import Conclusion, conclude
+from bayescal.results.conclusion import Conclusion, check_one_number, conclude
 from bayescal.results.coupling import couple_pair, rank_coupled
 from bayescal.results.intervals import averaged_quantile, credible_interval
-from bayescal.results.kinds import Table
+from bayescal.results.kind import Table
 from bayescal.results.marginal import Marginal, marginals
 from bayescal.results.power_scaling import numbers_of_case
 
@@ -166,6 +166,7 @@ def conclusions(
     tree: xr.DataTree, var: str, prob: float, threshold: float | None
 ) -> list[Conclusion]:
     """Against perfect calibration, or a threshold."""
+    check_one_number(access.variable(tree, schema.POSTERIOR, var))
     if threshold is None and var not in schema.CALIBRATION_ERRORS:
         raise InputError(
             f"threshold must be given for {var!r}: only calibration errors have a value, 0, that "

@@ -14,7 +14,7 @@ from bayescal.results.best import Best, by_rank_shares
 from bayescal.results.conclusion import Conclusion, conclude
 from bayescal.results.difference import of_paired_draws
 from bayescal.results.intervals import credible_interval
-from bayescal.results.kinds import Table, check_variable
+from bayescal.results.kind import Table, check_variable
 from bayescal.results.power_scaling import numbers_of_case
 
 if TYPE_CHECKING:

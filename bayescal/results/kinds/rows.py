@@ -13,7 +13,7 @@ from bayescal.results import access, schema, text
 from bayescal.results.access import ResultSlice
 from bayescal.results.conclusion import Conclusion, check_one_number, conclude
 from bayescal.results.intervals import credible_interval
-from bayescal.results.kinds import Table
+from bayescal.results.kind import Table
 from bayescal.results.row_conclusion import VAR, RowConclusion, row_conclusions
 from bayescal.results.row_table import row_table
 from bayescal.results.rows import read_rows
@@ -89,8 +89,8 @@ def records(tree: xr.DataTree, prob: float) -> list[dict[str, Any]]:
 def table(tree: xr.DataTree, prob: float) -> Table:
     """Widths of each case, and how many of its rows are decided."""
     columns = ("", "calibration", "target", "reported", f"{text.percent(prob)} width")
-    columns += ("p0 to p1", "decided", "open", "improper", "status")
-    return Table(columns, [_cells(row) for row in records(tree, prob)])
+    more = ("p0 to p1", "decided", "open", "improper", "status")
+    return Table(columns + more, [_cells(row) for row in records(tree, prob)])
 
 
 def _cells(row: dict[str, Any]) -> tuple[str, ...]:
