@@ -75,13 +75,13 @@ def drawn_refits(tree: xr.DataTree, prob: float) -> list[Drawing]:
     if len(access.group_over_priors(access.cases(tree))) > MOST_PANELS:
         return []
     var = tree.attrs.get("conclusion_var")
-    told = conclusions(tree, var, prob, _threshold(tree, None))
+    all_of = conclusions(tree, var, prob, _threshold(tree, None))
     return [
         Drawing(
             partial(plot_sensitivity, tree, var, prob),
             "Posterior under each prior",
             "The same data under each prior, with the same random numbers.",
-            "Posterior under each prior. " + " ".join(one.text for one in told[:4]),
+            "Posterior under each prior. " + " ".join(one.text for one in all_of[:4]),
         )
     ]
 
@@ -91,8 +91,8 @@ def plot_conclusions(
 ) -> Figure:
     """Densities under each prior, seen from 0 on or where their draws are."""
     name = var or str(tree.attrs.get("conclusion_var") or check_variable(tree, None))
-    told = conclusions(tree, name, prob, _threshold(tree, threshold))
-    found = [one for one in told if isinstance(one, Conclusion)]
+    all_of = conclusions(tree, name, prob, _threshold(tree, threshold))
+    found = [one for one in all_of if isinstance(one, Conclusion)]
     gathered = access.group_over_priors(access.cases(tree))
     columns = min(_COLUMNS, len(found))
     width = 6.4 if columns == 1 else 1.6 + 2.4 * columns
@@ -268,7 +268,7 @@ def _write_numbers(ax: Axes, one: Conclusion) -> None:
 
 
 def _legend(figure: Figure, found: list[Conclusion], prob: float) -> None:
-    # Of metrics no prior gives exact calibration a probability.
+    # No prior gives perfect calibration a probability in metrics.
     error = any(row.p_calibrated is not None for one in found for row in one.rows)
     error = error and found[0].var in schema.CALIBRATION_ERRORS
     entries: dict[str, Artist] = {

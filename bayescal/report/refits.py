@@ -24,8 +24,8 @@ def refits(view: View) -> Markup:
     """Whether the conclusion on a variable is robust, case by case."""
     threshold = view.tree.attrs.get("threshold")
     at = None if threshold is None else float(threshold)
-    told = conclusions(view.tree, view.text("conclusion_var") or None, view.prob, at)
-    found = [one for one in told if isinstance(one, Conclusion)]
+    all_of = conclusions(view.tree, view.text("conclusion_var") or None, view.prob, at)
+    found = [one for one in all_of if isinstance(one, Conclusion)]
     sided = any(row.side for one in found for row in one.rows)
     against = "perfect calibration" if at is None else "the threshold"
     rule = f" and all lie on the same side of {against}" if sided else ""

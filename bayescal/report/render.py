@@ -9,8 +9,8 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from bayescal.results import text as numbers
 from bayescal.report.names import plain
+from bayescal.results import text as numbers
 
 
 @cache
@@ -39,7 +39,7 @@ def render(template: str, **context: Any) -> Markup:
 
 
 def facts(found: Mapping[str, str], kind: str = "facts") -> Markup:
-    """Names and what holds of them, as a list."""
+    """Names and their values, as a list."""
     return render("facts.html.j2", facts=list(found.items()), kind=kind)
 
 

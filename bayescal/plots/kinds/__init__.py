@@ -52,7 +52,7 @@ class PlotKind(Protocol):
         ...
 
     def sensitivity(self, tree: xr.DataTree, prob: float) -> list[Drawing]:
-        """Figures of prior sensitivity: of a prior grid, or of what one fit holds of it."""
+        """Figures of prior sensitivity: of a prior grid, or of what one fit has of it."""
         ...
 
     def plot_refits(

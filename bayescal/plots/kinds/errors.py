@@ -25,7 +25,7 @@ plot_refits = partial(plot_conclusions, from_zero=True)
 
 
 def figures(tree: xr.DataTree, prob: float) -> Gallery:
-    """Reliability case by case, then what holds of all cases together."""
+    """Reliability case by case, then figures of all cases together."""
     cases = access.cases(tree)
     shown = _with_diagram(tree, cases)
     return Gallery(
