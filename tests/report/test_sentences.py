@@ -2,6 +2,7 @@
 
 import dataclasses
 
+import numpy as np
 import pytest
 
 from bayescal.report.kinds.errors.sentences import (
@@ -29,7 +30,7 @@ def gap(first: str, second: str, mean: float, lower: float, upper: float) -> Dif
         prob_first_larger=0.5,
         prob_equal=0.0,
         correlation=0.0,
-        draws=None,
+        draws=np.zeros(1),
     )
 
 
