@@ -92,13 +92,13 @@ def _without_objects(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def _unpack(arrays: Any, coords: dict[str, str]) -> CaseArrays:
-    found: dict[str, dict[str, NDArray[Any]]] = {group: {} for group in _groups()}
+    found: dict[str, Any] = {group: {} for group in _groups()}
     for key in arrays.files:
         if key not in _WORDS:
             group, _, name = key.partition("/")
             found[group][name] = arrays[key]
-    words = {name: json.loads(str(arrays[name])) for name in _WORDS}
-    return CaseArrays(coords=coords, **words, **found)
+    bounds_attrs, warnings = (json.loads(str(arrays[name])) for name in _WORDS)
+    return CaseArrays(coords=coords, bounds_attrs=bounds_attrs, warnings=warnings, **found)
 
 
 def _groups() -> list[str]:

@@ -46,7 +46,10 @@ def priors_from_text(text: str) -> Priors:
     )
 
     word, colon, power = (part.strip() for part in text.casefold().partition(":"))
-    named = {"gaussian": GaussianMixture(), "student-t": StudentTMixture()}
+    named: dict[str, GaussianMixture | Tilt] = {
+        "gaussian": GaussianMixture(),
+        "student-t": StudentTMixture(),
+    }
     named |= {pool: Tilt(opinion_pool=pool) for pool in OPINION_POOLS}
     try:
         number = float(power) if colon else None
