@@ -40,7 +40,8 @@ type Line = tuple[str, dict[str, Any]]
 def sensitivity(view: View) -> Markup | None:
     """How much the result depends on the priors."""
     if view.is_grid:
-        return view.kind.refits(view)
+        body: Markup | None = view.kind.refits(view)
+        return body
     scaling = view.kind.scaling(view)
     body = Markup("")
     if scalable(view.tree) and scaling.variables != []:
@@ -105,7 +106,7 @@ def _name(record: dict[str, Any]) -> str:
 def _prior(view: View, name: str) -> str:
     if name == ALL:
         return "all together"
-    return view.kind.PRIOR_NAMES.get(name, name.replace("_", " "))
+    return str(view.kind.PRIOR_NAMES.get(name, name.replace("_", " ")))
 
 
 def _sentence(view: View, frame: pd.DataFrame) -> str:

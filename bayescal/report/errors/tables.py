@@ -11,9 +11,9 @@ from markupsafe import Markup
 
 from bayescal.plots import plot_differences
 from bayescal.plots.kinds import Drawing
+from bayescal.report.errors.answers import answer_of, target
+from bayescal.report.errors.sentences import CaseAnswer
 from bayescal.report.figures import figures
-from bayescal.report.kinds.errors.answers import answer_of, target
-from bayescal.report.kinds.errors.sentences import CaseAnswer
 from bayescal.report.names import plain
 from bayescal.report.tables import Column, bold, names, off, table
 from bayescal.report.view import View
