@@ -16,7 +16,7 @@ from bayescal.report.errors.sentences import (
     plug_in_sentence,
 )
 from bayescal.report.errors.strip import scale, strip
-from bayescal.report.kinds import Answer
+from bayescal.report.kind import Answer
 from bayescal.report.render import render
 from bayescal.report.view import View
 from bayescal.results import access, schema

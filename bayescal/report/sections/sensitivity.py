@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from bayescal.plots.kinds import plots_of
+from bayescal.plots.kind import plots_of
 from bayescal.report.figures import figures
-from bayescal.report.kinds import Scaling
+from bayescal.report.kind import Scaling
 from bayescal.report.refits import signed
 from bayescal.report.section import Section, for_each
 from bayescal.report.tables import Column, bold, names, table
@@ -54,7 +54,7 @@ def _scaled(view: View, scaling: Scaling, frame: pd.DataFrame) -> Markup:
     lines = _lines(view, frame)
     shown, left = lines[:MOST_ROWS], max(len(lines) - MOST_ROWS, 0)
     records = [record for _, record in shown]
-    words = [_SHORT.get(record["diagnosis"], record["diagnosis"]) for record in records]
+    words = [_SHORT.get(str(r["diagnosis"]), str(r["diagnosis"])) for r in records]
     columns = [
         Column("Variable", [view.kind.variable_name(view, _name(r)) for r in records], words=True),
         Column("Prior of", [_prior(view, str(r["prior"])) for r in records], words=True),
