@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from bayescal.core.errors import InputError
 from bayescal.plots import style
 from bayescal.plots.forest import INNER, WIDTH, Mark, Row, case_rows, draw_forest, forest_legend
-from bayescal.plots.kinds import check_kind
+from bayescal.plots.kind import check_kind
 from bayescal.plots.wording import probability, signed
 from bayescal.results import access, schema
 from bayescal.results.difference import Difference, difference

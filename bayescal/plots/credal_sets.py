@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from bayescal.core.errors import InputError
 from bayescal.plots import style
-from bayescal.plots.kinds import check_kind
+from bayescal.plots.kind import check_kind
 from bayescal.results import access
 from bayescal.results.rows import Rows, read_rows
 

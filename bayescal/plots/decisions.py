@@ -13,7 +13,7 @@ from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from bayescal.plots import style
-from bayescal.plots.kinds import check_kind
+from bayescal.plots.kind import check_kind
 from bayescal.plots.probability import curve_of
 from bayescal.results import access
 from bayescal.results.rows import EVEN, Rows, read_rows

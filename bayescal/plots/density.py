@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ def density(draws: NDArray[Any], at: NDArray[Any]) -> NDArray[np.float64]:
     flat = flat[~np.isnan(flat)]
     if flat.size < 2 or np.ptp(flat) <= 1e-12 * np.abs(flat).max():
         return np.zeros(len(at))
-    from arviz_stats.base import array_stats
+    array_stats: Any = import_module("arviz_stats.base").array_stats
 
     # Reflection at the least draw itself would bend densities that are far from 0.
     low = max(0.0, float(flat.min() - flat.std()))

@@ -55,16 +55,16 @@ def case_rows(
     ends = [interval(tree, var, share) for share in (prob, INNER)]
     found = {}
     for case in access.cases(tree):
-        outer, inner = (tuple(map(float, access.at(one, case).values)) for one in ends)
+        (low, high), (near, far) = (map(float, access.at(one, case).values) for one in ends)
         mean, converged = access.averaged_mean(tree, var, case), access.case_converged(tree, case)
-        text = f"{number(mean)} ({number(outer[0])} to {number(outer[1])})"
+        text = f"{number(mean)} ({number(low)} to {number(high)})"
         if math.isnan(mean):
             text = "undefined"
         found[case] = Row(
             style.shorten(labels[case]),
             mean,
-            outer,
-            inner,
+            (low, high),
+            (near, far),
             marks[case],
             text if converged else schema.NOT_CONVERGED,
             converged,
@@ -85,8 +85,10 @@ def draw_forest(
     for name, look in looks.items():
         found = [(row.marks[name], at + below) for at, row in enumerate(rows) if name in row.marks]
         if found:
+            x, y = zip(*found, strict=True)
             ax.scatter(
-                *zip(*found, strict=True),
+                x,
+                y,
                 s=20,
                 marker=look.marker,
                 facecolor=look.face,

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 from bayescal.plots import style
 from bayescal.plots.forest import WIDTH, Mark, Row, case_rows, draw_forest, forest_legend
-from bayescal.plots.kinds import check_kind
+from bayescal.plots.kind import check_kind
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.best import RANK, best

@@ -15,7 +15,7 @@ from matplotlib.ticker import MaxNLocator
 
 from bayescal.plots import style
 from bayescal.plots.density import density
-from bayescal.plots.kinds import check_kind
+from bayescal.plots.kind import check_kind
 from bayescal.plots.wording import probability
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from bayescal.core.errors import InputError
 from bayescal.plots import style
 from bayescal.plots.density import density
-from bayescal.plots.kinds import check_kind
+from bayescal.plots.kind import check_kind
 from bayescal.plots.posterior import name_below, panels
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice

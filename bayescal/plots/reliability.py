@@ -13,7 +13,7 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from bayescal.plots import style
-from bayescal.plots.kinds import check_kind
+from bayescal.plots.kind import check_kind
 from bayescal.plots.wording import number, probability
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice

@@ -17,7 +17,7 @@ from matplotlib.ticker import MaxNLocator
 from bayescal.core.errors import InputError
 from bayescal.plots import style
 from bayescal.plots.density import density
-from bayescal.plots.kinds import Drawing, plots_of
+from bayescal.plots.kind import Drawing, plots_of
 from bayescal.plots.wording import number, probability
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice

@@ -14,7 +14,7 @@ import matplotlib as mpl
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
-from bayescal.plots.kinds import Drawing
+from bayescal.plots.kind import Drawing
 from bayescal.report.render import render
 
 HEAVIEST_SVG = 300_000

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from bayescal.plots.kinds import plots_of
+from bayescal.plots.kind import plots_of
 from bayescal.report.alerts import alerts
 from bayescal.report.figures import figures
 from bayescal.report.names import plain
@@ -56,7 +56,9 @@ def refits_page(
         body=body,
         notes=[note],
     )
-    words = {plain(name): text for name, text in texts.items()} if isinstance(texts, dict) else {}
+    words: dict[str, str] = (
+        {plain(name): text for name, text in texts.items()} if isinstance(texts, dict) else {}
+    )
     return top + facts(words) if any(words.values()) else top
 
 

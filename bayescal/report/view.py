@@ -6,11 +6,10 @@ import json
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, cast
+from typing import Any
 
 import xarray as xr
 
-from bayescal.report.kinds import ReportKind
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.intervals import interval
@@ -26,9 +25,9 @@ class View:
     number: int = 1
 
     @cached_property
-    def kind(self) -> ReportKind:
-        """What the report says of a result of this kind."""
-        return cast(ReportKind, kind_module("bayescal.report.kinds", self.tree))
+    def kind(self) -> Any:
+        """A `ReportKind`; not imported here, for its modules import this one."""
+        return kind_module("bayescal.report.kinds", self.tree)
 
     @cached_property
     def cases(self) -> tuple[ResultSlice, ...]:

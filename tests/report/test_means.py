@@ -1,6 +1,6 @@
 """Means over classes, as the answer says them."""
 
-from bayescal.report.kinds.errors.answers import MOST_MEANS, means_over_classes
+from bayescal.report.errors.answers import MOST_MEANS, means_over_classes
 from bayescal.report.sections.answer import answer
 from bayescal.report.view import View
 from bayescal.results.marginal import marginal

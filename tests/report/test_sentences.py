@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from bayescal.report.kinds.errors.sentences import (
+from bayescal.report.errors.sentences import (
     CaseAnswer,
     best_sentence,
     calibrated_sentence,

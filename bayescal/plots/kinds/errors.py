@@ -9,7 +9,7 @@ import xarray as xr
 
 from bayescal.plots import style
 from bayescal.plots.comparison import plot_comparison
-from bayescal.plots.kinds import Drawing, Gallery
+from bayescal.plots.kind import Drawing, Gallery
 from bayescal.plots.posterior import plot_posterior
 from bayescal.plots.prior_posterior import plot_prior_posterior
 from bayescal.plots.reliability import plot_reliability

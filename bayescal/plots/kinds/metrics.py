@@ -7,7 +7,7 @@ from functools import partial
 
 import xarray as xr
 
-from bayescal.plots.kinds import Drawing, Gallery
+from bayescal.plots.kind import Drawing, Gallery
 from bayescal.plots.metrics import plot_metrics, plot_ranks
 from bayescal.plots.sensitivity import drawn_refits, plot_conclusions
 from bayescal.results import access, schema

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from bayescal.plots.credal_sets import plot_credal_sets
 from bayescal.plots.decisions import plot_decisions
-from bayescal.plots.kinds import Drawing, Gallery
+from bayescal.plots.kind import Drawing, Gallery
 from bayescal.plots.probability import plot_probability
 from bayescal.plots.row_sensitivity import plot_row_sensitivity
 from bayescal.plots.sensitivity import drawn_refits, plot_conclusions

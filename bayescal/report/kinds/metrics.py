@@ -7,7 +7,7 @@ import math
 from markupsafe import Markup
 
 from bayescal.report.alerts import Alert
-from bayescal.report.kinds import Answer, Check, Scaling
+from bayescal.report.kind import Answer, Check, Scaling
 from bayescal.report.names import named, plain
 from bayescal.report.refits import refits
 from bayescal.report.section import Section

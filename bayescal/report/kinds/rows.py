@@ -9,7 +9,7 @@ import numpy as np
 from markupsafe import Markup
 
 from bayescal.report.alerts import Alert
-from bayescal.report.kinds import Answer, Check, Scaling
+from bayescal.report.kind import Answer, Check, Scaling
 from bayescal.report.names import named, plain
 from bayescal.report.refits import refits as refits_of_variable
 from bayescal.report.refits import refits_page
@@ -333,7 +333,7 @@ def refits(view: View) -> Markup:
 
 def _refit_table(view: View, one: RowConclusion) -> Markup:
     rows = one.rows
-    heads = ("Prior", f"Mean width of {percent(view.prob)} bounds", "Rows open")
+    heads: tuple[str, ...] = ("Prior", f"Mean width of {percent(view.prob)} bounds", "Rows open")
     heads += ("Same classes open as under the first", "Decided differently", "Mean move of medians")
     priors = names([row.prior for row in rows], [not row.converged for row in rows])
     cells = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from markupsafe import Markup
 
-from bayescal.plots.kinds import plots_of
+from bayescal.plots.kind import plots_of
 from bayescal.report.alerts import alerts
 from bayescal.report.figures import figures
 from bayescal.report.render import render

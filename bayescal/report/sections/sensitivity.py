@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from bayescal.plots.kinds import plots_of
+from bayescal.plots.kind import plots_of
 from bayescal.report.figures import figures
-from bayescal.report.kinds import Scaling
+from bayescal.report.kind import Scaling
 from bayescal.report.refits import signed
 from bayescal.report.section import Section, for_each
 from bayescal.report.tables import Column, bold, names, table
@@ -40,7 +40,8 @@ type Line = tuple[str, dict[str, Any]]
 def sensitivity(view: View) -> Markup | None:
     """How much the result depends on the priors."""
     if view.is_grid:
-        return view.kind.refits(view)
+        body: Markup | None = view.kind.refits(view)
+        return body
     scaling = view.kind.scaling(view)
     body = Markup("")
     if scalable(view.tree) and scaling.variables != []:
@@ -53,7 +54,7 @@ def _scaled(view: View, scaling: Scaling, frame: pd.DataFrame) -> Markup:
     lines = _lines(view, frame)
     shown, left = lines[:MOST_ROWS], max(len(lines) - MOST_ROWS, 0)
     records = [record for _, record in shown]
-    words = [_SHORT.get(record["diagnosis"], record["diagnosis"]) for record in records]
+    words = [_SHORT.get(str(r["diagnosis"]), str(r["diagnosis"])) for r in records]
     columns = [
         Column("Variable", [view.kind.variable_name(view, _name(r)) for r in records], words=True),
         Column("Prior of", [_prior(view, str(r["prior"])) for r in records], words=True),
@@ -105,7 +106,7 @@ def _name(record: dict[str, Any]) -> str:
 def _prior(view: View, name: str) -> str:
     if name == ALL:
         return "all together"
-    return view.kind.PRIOR_NAMES.get(name, name.replace("_", " "))
+    return str(view.kind.PRIOR_NAMES.get(name, name.replace("_", " ")))
 
 
 def _sentence(view: View, frame: pd.DataFrame) -> str:

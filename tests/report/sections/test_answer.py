@@ -1,6 +1,6 @@
 """The answer in words, and the numbers beside it."""
 
-from bayescal.report.kinds.errors.answers import (
+from bayescal.report.errors.answers import (
     MOST_ROWS,
     MOST_SENTENCES,
     among,

@@ -1,6 +1,6 @@
 """Pairs of classifiers."""
 
-from bayescal.report.kinds.errors.tables import MOST_ROWS, differences
+from bayescal.report.errors.tables import MOST_ROWS, differences
 from bayescal.report.view import View
 from bayescal.results.difference import difference
 from tests.report.pages import Page

@@ -7,7 +7,7 @@ import xarray as xr
 from markupsafe import Markup
 
 from bayescal.plots.kinds import errors as plots
-from bayescal.report.kinds.errors.tables import groups
+from bayescal.report.errors.tables import groups
 from bayescal.report.sections import sections_of
 from bayescal.report.sections.answer import plots as figures
 from bayescal.report.sections.answer import results as table

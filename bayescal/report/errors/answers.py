@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from markupsafe import Markup
 
-from bayescal.report.kinds import Answer
-from bayescal.report.kinds.errors.sentences import (
+from bayescal.report.errors.sentences import (
     CaseAnswer,
     best_error_sentence,
     best_sentence,
@@ -16,7 +15,8 @@ from bayescal.report.kinds.errors.sentences import (
     mean_sentence,
     plug_in_sentence,
 )
-from bayescal.report.kinds.errors.strip import scale, strip
+from bayescal.report.errors.strip import scale, strip
+from bayescal.report.kind import Answer
 from bayescal.report.render import render
 from bayescal.report.view import View
 from bayescal.results import access, schema

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from bayescal.report.alerts import Alert
-from bayescal.report.kinds import Check, Scaling
-from bayescal.report.kinds.errors.answers import answer, target
-from bayescal.report.kinds.errors.tables import differences, groups, summary_columns
+from bayescal.report.errors.answers import answer, target
+from bayescal.report.errors.tables import differences, groups, summary_columns
+from bayescal.report.kind import Check, Scaling
 from bayescal.report.refits import refits
 from bayescal.report.section import Section, for_each
 from bayescal.report.view import View

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from bayescal.plots import plot_differences
-from bayescal.plots.kinds import Drawing
+from bayescal.plots.kind import Drawing
+from bayescal.report.errors.answers import answer_of, target
+from bayescal.report.errors.sentences import CaseAnswer
 from bayescal.report.figures import figures
-from bayescal.report.kinds.errors.answers import answer_of, target
-from bayescal.report.kinds.errors.sentences import CaseAnswer
 from bayescal.report.names import plain
 from bayescal.report.tables import Column, bold, names, off, table
 from bayescal.report.view import View

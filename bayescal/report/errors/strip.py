@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from bayescal.report.kinds.errors.sentences import CaseAnswer
+from bayescal.report.errors.sentences import CaseAnswer
 from bayescal.report.render import render
 from bayescal.results.text import fixed
 
