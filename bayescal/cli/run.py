@@ -144,7 +144,7 @@ def _print_json(quantity: Quantity, tree: DataTree, given: Given) -> None:
     kind = kind_of(tree)
     attrs = tree.attrs
     head = _head(quantity, given)
-    head |= {name: value for name, value in attrs.items() if name.startswith("n_")}
+    head |= {str(name): attrs[name] for name in attrs if str(name).startswith("n_")}
     head |= {name: attrs[name] for name in ("method", "sampler", "seed", "status")}
     head["bayescal_version"] = attrs["bayescal_version"]
     head["classes"] = json_attribute(tree, "classes")

@@ -102,7 +102,7 @@ def _without_objects(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def _unpack(arrays: Any, coords: dict[str, str]) -> CaseArrays:
-    found: dict[str, dict[str, NDArray[Any]]] = {group: {} for group in _groups()}
+    found: dict[str, Any] = {group: {} for group in _groups()}
     for key in arrays.files:
         if key not in _WORDS:
             group, _, name = key.partition("/")

@@ -27,7 +27,8 @@ def fit_case(name: str, case: Case, settings: Settings, index: int) -> CaseArray
     with one_blas_thread():
         if settings.method == "direct":
             direct = case.model.direct_draws(number, rng)
-            draws, stats = _in_chains(direct, settings), {}
+            draws = _in_chains(direct, settings)
+            stats: dict[str, Any] = {}
         else:
             direct = case.model.direct_draws(n, rng) if (n := case.evidence_draws) else None
             draws, stats = _nuts(name, case, settings, rng)

@@ -49,7 +49,7 @@ def priors_from_text(text: str) -> Priors:
     word, colon, number = (part.strip() for part in text.casefold().partition(":"))
     if word == "beta" and isinstance(rate := prior_from_string(text.strip().casefold()), Beta):
         return Priors(label_rate=IndependentBins(rate))
-    named = {
+    named: dict[str, HierarchicalBins | IndependentBins] = {
         "hierarchical": HierarchicalBins(),
         "flat": IndependentBins(Beta(1, 1)),
         "jeffreys": IndependentBins(Beta(0.5, 0.5)),

@@ -19,7 +19,7 @@ from bayescal.core.score_options import (
 
 if TYPE_CHECKING:
     from bayescal.core.scores import Scores
-    from bayescal.quantities.ssme.priors import Priors
+    from bayescal.quantities.ssme.priors import LabelPrior, Priors
 
 _LABELING = Option(
     flags=("--labeling",),
@@ -46,7 +46,7 @@ def priors_from_text(text: str) -> Priors:
     )
 
     word, colon, power = (part.strip() for part in text.casefold().partition(":"))
-    named = {"gaussian": GaussianMixture(), "student-t": StudentTMixture()}
+    named: dict[str, LabelPrior] = {"gaussian": GaussianMixture(), "student-t": StudentTMixture()}
     named |= {pool: Tilt(opinion_pool=pool) for pool in OPINION_POOLS}
     try:
         number = float(power) if colon else None
