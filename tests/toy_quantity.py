@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -55,7 +55,7 @@ class Priors:
         The same for every classifier.
     """
 
-    accuracy: Beta = Beta(1, 1)
+    accuracy: Beta = field(default_factory=lambda: Beta(1, 1))
 
     def describe(self) -> str:
         """Say the prior in words."""

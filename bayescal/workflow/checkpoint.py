@@ -22,17 +22,7 @@ _WORDS: Final = ("bounds_attrs", "warnings")
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """A directory of finished cases, each under a name that says what it was computed from.
-
-    Attributes
-    ----------
-    directory : Path or None
-        None keeps nothing.
-    quantity : Quantity
-        The quantity.
-    recipe : str
-        Everything but the data that the results depend on.
-    """
+    """A directory of finished cases, each under a name that says what it was computed from."""
 
     directory: Path | None
     quantity: Quantity
@@ -107,8 +97,8 @@ def _unpack(arrays: Any, coords: dict[str, str]) -> CaseArrays:
         if key not in _WORDS:
             group, _, name = key.partition("/")
             found[group][name] = arrays[key]
-    words = {name: json.loads(str(arrays[name])) for name in _WORDS}
-    return CaseArrays(coords=coords, **words, **found)
+    bounds_attrs, warnings = (json.loads(str(arrays[name])) for name in _WORDS)
+    return CaseArrays(coords=coords, bounds_attrs=bounds_attrs, warnings=warnings, **found)
 
 
 def _groups() -> list[str]:

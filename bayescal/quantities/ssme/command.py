@@ -19,7 +19,7 @@ from bayescal.core.score_options import (
 
 if TYPE_CHECKING:
     from bayescal.core.scores import Scores
-    from bayescal.quantities.ssme.priors import LabelPrior, Priors
+    from bayescal.quantities.ssme.priors import Priors
 
 _LABELING = Option(
     flags=("--labeling",),
@@ -46,7 +46,10 @@ def priors_from_text(text: str) -> Priors:
     )
 
     word, colon, power = (part.strip() for part in text.casefold().partition(":"))
-    named: dict[str, LabelPrior] = {"gaussian": GaussianMixture(), "student-t": StudentTMixture()}
+    named: dict[str, GaussianMixture | Tilt] = {
+        "gaussian": GaussianMixture(),
+        "student-t": StudentTMixture(),
+    }
     named |= {pool: Tilt(opinion_pool=pool) for pool in OPINION_POOLS}
     try:
         number = float(power) if colon else None

@@ -1,4 +1,4 @@
-"""The small drawing in a row of the answer's table: interval, mean and plug-in on one scale."""
+"""The drawing in a row of the table: interval, mean and plug-in on one scale."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from bayescal.report.numbers import fixed
+from bayescal.report.errors.sentences import CaseAnswer
 from bayescal.report.render import render
-from bayescal.report.sentences import Answer
+from bayescal.results.text import fixed
 
 WIDTH = 320
 MARGIN = 20
@@ -18,17 +18,7 @@ MARGIN = 20
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """From a calibration error to a place in the drawing.
-
-    Parameters
-    ----------
-    top : float
-        The error at the right end.
-    ticks : tuple of float
-        Round errors on the way.
-    digits : int
-        Decimals that tell the ticks apart.
-    """
+    """From a calibration error to a place in the drawing, whose right end is `top`."""
 
     top: float
     ticks: tuple[float, ...]
@@ -44,7 +34,7 @@ class Scale:
         return fixed(error, self.digits) if error else "0"
 
 
-def scale(answers: Sequence[Answer]) -> Scale:
+def scale(answers: Sequence[CaseAnswer]) -> Scale:
     """Choose a scale from 0 to beyond the largest number shown."""
     largest = max(max(one.high, one.point, one.plug_in or 0.0) for one in answers)
     largest = max(largest, 1e-6)
@@ -55,6 +45,6 @@ def scale(answers: Sequence[Answer]) -> Scale:
     return Scale(n * step, tuple(step * k for k in range(n + 1)), digits)
 
 
-def strip(answer: Answer, scale: Scale) -> Markup:
+def strip(answer: CaseAnswer, scale: Scale) -> Markup:
     """Draw one row."""
-    return render("strip.svg.j2", answer=answer, scale=scale, width=WIDTH)
+    return render("errors_strip.svg.j2", answer=answer, scale=scale, width=WIDTH)

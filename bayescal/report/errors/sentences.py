@@ -1,4 +1,4 @@
-"""The answer in words: numbers in, one sentence out, names escaped."""
+"""Calibration errors in words: numbers in, one sentence out, names escaped."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from bayescal.report.names import named
-from bayescal.report.numbers import decimals, error, fixed, in_words, percent, probability
+from bayescal.results.access import ResultSlice
+from bayescal.results.difference import Difference
+from bayescal.results.marginal import Marginal
+from bayescal.results.text import decimals, error, fixed, in_words, percent, probability
 
 UNLIKELY = 0.05
 LIKELY = 0.5
@@ -15,29 +18,10 @@ LIKELY = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """What the report says of one case.
+class CaseAnswer:
+    """One case: model-averaged mean and interval of its error, plug-in ECE, P(calibrated).
 
-    Attributes
-    ----------
-    name : str
-        Name of the case, as the user gave it.
-    point : float
-        Model-averaged posterior mean of the calibration error, in [0, 1].
-    low, high : float
-        Credible interval.
-    prob : float
-        Its probability.
-    plug_in : float or None
-        The plug-in ECE of the bins.
-    p_calibrated : float or None
-        Posterior probability that the case is calibrated.
-    digits : int
-        Decimals to write the errors with.
-    failed : bool
-        Whether the fit did not converge.
-    kind : str
-        What is said before the name in a sentence: "class ", "group " or nothing.
+    `kind` stands before the name in a sentence: "class ", "group " or nothing.
     """
 
     name: str
@@ -66,15 +50,10 @@ class Answer:
         """The interval, "0.018 to 0.047"."""
         return f"{error(self.low, self.digits)} to {error(self.high, self.digits)}"
 
-    @property
-    def plug_in_text(self) -> str:
-        """The plug-in ECE as a table shows it."""
-        return error(self.plug_in, self.digits)
 
-
-def error_sentence(answer: Answer, *, quick: bool = False) -> Markup:
+def error_sentence(answer: CaseAnswer, *, direct: bool = False) -> Markup:
     """Say how large the calibration error is."""
-    how = "; quick, without MCMC" if quick else ""
+    how = "; without MCMC" if direct else ""
     return Markup(
         "The calibration error of {name} is <b>{point}</b> ({prob} credible interval {range}{how})."
     ).format(
@@ -86,30 +65,30 @@ def error_sentence(answer: Answer, *, quick: bool = False) -> Markup:
     )
 
 
-def plug_in_sentence(answer: Answer) -> str:
+def plug_in_sentence(answer: CaseAnswer) -> str:
     """Set the plug-in estimate beside the posterior."""
     if answer.plug_in is None:
         return ""
-    text = f"The plug-in ECE is {in_words(answer.plug_in_text)}"
+    text = f"The plug-in ECE is {in_words(error(answer.plug_in, answer.digits))}"
     if answer.plug_in > answer.high:
-        return f"{text}, above the interval: it counts the noise within each bin as error."
+        return f"{text}, above the interval: it counts sampling noise within each bin as error."
     if answer.plug_in < answer.low:
         return f"{text}, below the interval: errors within a bin cancel in it."
     return f"{text}."
 
 
-def calibrated_sentence(answer: Answer) -> str:
+def calibrated_sentence(answer: CaseAnswer) -> str:
     """Say how probable it is that the case is calibrated, and what that means."""
     if answer.p_calibrated is None:
         return ""
     if answer.p_calibrated < UNLIKELY:
         reading = "it is miscalibrated"
     elif answer.p_calibrated < LIKELY:
-        reading = "it is probably miscalibrated, but the data do not settle it"
+        reading = "it is probably miscalibrated, but the data are not conclusive"
     elif answer.p_calibrated <= 1.0 - UNLIKELY:
-        reading = "the data do not tell it from a calibrated one"
+        reading = "the data do not distinguish it from a calibrated one"
     else:
-        reading = "the data speak for calibration"
+        reading = "the data support calibration"
     stated = in_words(probability(answer.p_calibrated))
     return f"The posterior probability that it is calibrated is {stated}: {reading}."
 
@@ -122,7 +101,7 @@ def best_sentence(name: str, prob: float) -> Markup:
     return Markup(text).format(named(name), in_words(probability(prob)))
 
 
-def best_error_sentence(best: Answer, worst: Answer) -> Markup:
+def best_error_sentence(best: CaseAnswer, worst: CaseAnswer) -> Markup:
     """Say how large the errors of the best and of the worst classifier are."""
     return Markup(
         "Its calibration error is <b>{}</b> ({}); the largest is that of {}: <b>{}</b> ({})."
@@ -135,7 +114,7 @@ def best_error_sentence(best: Answer, worst: Answer) -> Markup:
     )
 
 
-def extremes_sentence(among: str, smallest: Answer, largest: Answer) -> Markup:
+def extremes_sentence(among: str, smallest: CaseAnswer, largest: CaseAnswer) -> Markup:
     """Say which cases have the smallest and the largest error."""
     return Markup(
         "{}, the largest calibration error is that of {}: <b>{}</b> ({}); "
@@ -147,36 +126,42 @@ def extremes_sentence(among: str, smallest: Answer, largest: Answer) -> Markup:
     )
 
 
-def alt_text(answer: Answer) -> str:
-    """Say what a picture of one case shows, for those who do not see it."""
-    text = (
-        f"Calibration error {answer.point_text}, {percent(answer.prob)} interval "
-        f"{answer.range_text}"
+def mean_sentence(case: ResultSlice, found: Marginal) -> Markup:
+    """Say how large the mean over classes is."""
+    digits = decimals(found.lower, found.upper)
+    return Markup(
+        "The calibration error of {name}{group}, averaged over its classes, is <b>{mean}</b> "
+        "({prob} credible interval {low} to {high}; the plug‑in ECE so averaged is {plug_in})."
+    ).format(
+        name=named(case.classifier),
+        group="" if case.group is None else Markup(" in group {}").format(named(case.group)),
+        mean=in_words(error(found.mean, digits)),
+        prob=percent(found.prob),
+        low=error(found.lower, digits),
+        high=error(found.upper, digits),
+        plug_in=in_words(error(found.plug_in, digits)),
     )
-    return f"{text}." if answer.plug_in is None else f"{text}; plug-in ECE {answer.plug_in_text}."
 
 
-def difference_sentence(
-    first: str, second: str, point: float, low: float, high: float, prob: float
-) -> Markup:
-    """Say by how much the calibration errors of two classifiers differ."""
-    digits = decimals(low, high)
-    if low <= 0.0 <= high:
-        return Markup(
-            "The errors of {} and {} are not told apart: their difference is {} "
-            "({} interval {} to {})."
-        ).format(
-            named(first),
-            named(second),
-            *(fixed(point, digits), percent(prob), fixed(low, digits), fixed(high, digits)),
-        )
+def difference_sentence(gap: Difference) -> Markup:
+    """Say by how much the calibration errors of two classifiers differ, if that is resolved."""
+    point, low, high = gap.mean, gap.lower, gap.upper
+    text = (
+        "The difference between the errors of {first} and {second} is not resolved: {point} "
+        "({prob} interval {low} to {high})."
+    )
+    if not low <= 0.0 <= high:
+        text = "The error of {first} is {word} than that of {second} by {point} "
+        text += "({prob} interval {low} to {high})."
     if high < 0.0:
-        word, point, low, high = "smaller", -point, -high, -low
-    else:
-        word = "larger"
-    return Markup("The error of {} is {} than that of {} by {} ({} interval {} to {}).").format(
-        named(first),
-        word,
-        named(second),
-        *(fixed(point, digits), percent(prob), fixed(low, digits), fixed(high, digits)),
+        point, low, high = -point, -high, -low
+    digits = decimals(low, high)
+    return Markup(text).format(
+        first=named(gap.first),
+        second=named(gap.second),
+        word="smaller" if gap.upper < 0.0 else "larger",
+        point=fixed(point, digits),
+        prob=percent(gap.prob),
+        low=fixed(low, digits),
+        high=fixed(high, digits),
     )
