@@ -53,7 +53,7 @@ def test_a_failed_fit_is_said(kept: Path, tmp_path: Path) -> None:
             ["one.csv", "two.csv", "--label", "y", "--score", "p"],
             "takes one table of scores; got 2",
         ),
-        (["one.csv", "--label", "y"], "--score must name a column"),
+        (["one.csv", "--label", "y"], "there is no file"),
         (["one.csv", "--score", "p"], "Missing option '--label'"),
         (["nope.nc"], "nope.nc"),
         ([], "FILE"),
