@@ -4,14 +4,14 @@ BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt
 export PYTHON
 
-.PHONY: demo test lint types imports docstrings docs notebooks clean help
+.PHONY: demo test test-fast lint types imports docs notebooks clean help
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo        train four classifiers, measure their calibration, write calibration.html"
-	@echo "make test        run the tests"
-	@echo "make lint        ruff, check and format     make types       mypy --strict"
-	@echo "make imports     the import contracts       make docstrings  numpydoc validation"
+	@echo "make test        run the tests              make test-fast   those that sample nothing"
+	@echo "make lint        ruff, docstrings, words    make types       mypy --strict"
+	@echo "make imports     the import contracts"
 	@echo "make docs        build the documentation    make notebooks   execute the notebooks"
 	@echo "make clean       remove what the above made, .venv too"
 
@@ -27,6 +27,12 @@ $(VENV)/.ready-dev: $(VENV)/.ready
 	@$(PIP_INSTALL) -e '.[dev]'
 	@touch $@
 
+# Other libraries that the tests compare with; make test skips those that are missing.
+$(VENV)/.ready-oracles: $(VENV)/.ready-dev
+	@echo "Installing what results are compared with"
+	@$(PIP_INSTALL) -e '.[oracles,flow]'
+	@touch $@
+
 $(VENV)/.ready-docs: $(VENV)/.ready
 	@echo "Installing what the documentation needs"
 	@$(PIP_INSTALL) -e '.[docs]'
@@ -35,12 +41,47 @@ $(VENV)/.ready-docs: $(VENV)/.ready
 demo: $(VENV)/.ready
 	@$(BIN)/bayescal demo
 
+# Two workers of one BLAS thread each: more threads only wait for each other.
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
+
 test: $(VENV)/.ready-dev
-	@$(BIN)/python -m pytest $(PYTEST_ARGS)
+	@$(PYTEST) -m "not lint" $(PYTEST_ARGS)
+
+test-fast: $(VENV)/.ready-dev
+	@$(PYTEST) -m "not lint and not mcmc" $(PYTEST_ARGS)
 
 lint: $(VENV)/.ready-dev
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check
+	@$(BIN)/python -m pytest -q -m lint -p no:doctest tests/checks
+
+types: $(VENV)/.ready-dev
+	@$(BIN)/mypy --strict
+
+imports: $(VENV)/.ready-dev
+	@$(BIN)/lint-imports
+
+docs: $(VENV)/.ready
+	@echo "Installing what the documentation needs"
+	@$(PIP_INSTALL) -e '.[docs]'
+	@touch $@
+
+demo: $(VENV)/.ready
+	@$(BIN)/bayescal demo
+
+# Two workers of one BLAS thread each: more threads only wait for each other.
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
+
+test: $(VENV)/.ready-dev
+	@$(PYTEST) -m "not lint" $(PYTEST_ARGS)
+
+test-fast: $(VENV)/.ready-dev
+	@$(PYTEST) -m "not lint and not mcmc" $(PYTEST_ARGS)
+
+lint: $(VENV)/.ready-dev
+	@$(BIN)/ruff check
+	@$(BIN)/ruff format --check
+	@$(BIN)/python -m pytest -q -m lint -p no:doctest tests/checks
 
 types: $(VENV)/.ready-dev
 	@$(BIN)/mypy --strict

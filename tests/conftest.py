@@ -1,6 +1,8 @@
 """What every test stands on: the same random numbers, no window, nothing left in a global."""
 
+import importlib
 import os
+from types import ModuleType
 
 import pytest
 from hypothesis import settings
@@ -15,3 +17,10 @@ def _at_home(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep terminal settings of whoever runs the tests out of what is printed."""
     for name in ("FORCE_COLOR", "NO_COLOR", "COLUMNS"):
         monkeypatch.delenv(name, raising=False)
+
+
+def oracle(name: str) -> ModuleType:
+    """Import another library to compare with; a missing one skips, and fails where it must be."""
+    if os.environ.get("BAYESCAL_REQUIRE_ORACLES"):
+        return importlib.import_module(name)
+    return pytest.importorskip(name, reason=f"{name}, a library to compare with, is not installed")

@@ -1,7 +1,8 @@
 """The registry of quantities: the package's own, and those of installed packages.
 
-A package adds a quantity by an entry point of the group ``bayescal.quantities`` that names a module
-of the shape `bayescal.core.quantity.Quantity`, a program by `register`.
+The package's own are the folders here. Another package adds a quantity by an entry point of the
+group ``bayescal.quantities`` that names a module of the shape `bayescal.core.quantity.Quantity`, a
+program by `register`.
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ from __future__ import annotations
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
-from typing import TYPE_CHECKING, Final
+from pkgutil import iter_modules
+from typing import TYPE_CHECKING, Any, Final
 
 from bayescal.core.checks import check_known
 from bayescal.core.errors import InputError
@@ -17,7 +19,8 @@ from bayescal.core.errors import InputError
 if TYPE_CHECKING:
     from bayescal.core.quantity import Quantity
 
-OWN: Final = ("ece", "pu_ece", "ssme", "credal")
+OWN: Final = tuple(sorted(module.name for module in iter_modules(__path__)))
+"""Names of the package's own quantities."""
 ENTRY_POINTS: Final = "bayescal.quantities"
 
 _REGISTERED: dict[str, Quantity] = {}
@@ -55,7 +58,7 @@ def quantity_named(quantity: Quantity | str) -> Quantity:
         if not hasattr(quantity, "NAME"):
             raise InputError(
                 f"quantity must be a quantity or its name; got {type(quantity).__name__}. "
-                f"Pass bayescal.{OWN[0]}, or {OWN[0]!r}."
+                f"Pass one of {', '.join(map(repr, quantities()))}."
             )
         return quantity
     found = quantities()
@@ -68,3 +71,10 @@ def _installed() -> dict[str, Quantity]:
     own = [import_module(f"{__name__}.{name}") for name in OWN]
     added = [point.load() for point in entry_points(group=ENTRY_POINTS)]
     return {quantity.NAME: quantity for quantity in (*own, *added)}
+
+
+def __getattr__(name: str) -> Any:
+    """Load one of the package's own quantities on first use (PEP 562)."""
+    if name not in OWN:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return import_module(f"{__name__}.{name}")

@@ -144,7 +144,9 @@ def test_of_a_fit_the_plug_in_is_the_estimators():
     p = rng.dirichlet((1, 2, 3), 600)
     y = (rng.random((600, 1)) > p.cumsum(axis=1)).sum(axis=1)
     scores = bc.Scores(y_true=y, y_prob=p)
-    tree = bc.fit(bc.ece, scores, n_bins=5, multiclass="marginal", draws=250, seed=1, method="direct")
+    tree = bc.fit(
+        bc.ece, scores, n_bins=5, multiclass="marginal", draws=250, seed=1, method="direct"
+    )
     assert tree.attrs["multiclass"] == "marginal"
     assert tree["posterior"].sizes["class"] == 3
     found = bc.marginal(tree)

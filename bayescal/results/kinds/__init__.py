@@ -23,7 +23,7 @@ class ResultKind(Protocol):
     """What every kind of result answers; the modules of this package have this shape."""
 
     def variables(self, tree: xr.DataTree) -> list[str]:
-        """Variables that `interval`, `difference`, `best` and `conclusions` take, main one first."""
+        """Variables that the verbs take as `var`, the main one first."""
         ...
 
     def summary(self, tree: xr.DataTree, prob: float) -> pd.DataFrame:

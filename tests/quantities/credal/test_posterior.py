@@ -76,9 +76,9 @@ def test_one_compiled_model_serves_every_number_of_rows():
 
 def test_same_seed_same_result():
     first, second, other = (
-        bc.fit(bc.credal, binary(), priors=STEPS, seed=seed, method="direct", draws=100)["posterior"][
-            "prob"
-        ]
+        bc.fit(bc.credal, binary(), priors=STEPS, seed=seed, method="direct", draws=100)[
+            "posterior"
+        ]["prob"]
         for seed in (1, 1, 2)
     )
     np.testing.assert_array_equal(first, second)

@@ -11,7 +11,7 @@ from numpydoc.validate import validate
 
 import bayescal
 
-PYPROJECT = Path(__file__).parents[1] / "pyproject.toml"
+PYPROJECT = Path(__file__).parents[2] / "pyproject.toml"
 LEFT_OUT = set(tomllib.loads(PYPROJECT.read_text())["tool"]["numpydoc_validation"]["checks"])
 
 

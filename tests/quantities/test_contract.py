@@ -1,0 +1,236 @@
+"""Every quantity keeps the contract: its names, its plan, its cases and its models.
+
+The rules are those of `bayescal.core.quantity`; nothing is fitted here.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import re
+import subprocess
+import sys
+import typing
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import bayescal as bc
+from bayescal.cli.main import cli
+from bayescal.core.quantity import Bound, Case, LabelModel, Plan, Quantity, Reference
+from bayescal.quantities import OWN, quantities
+
+
+class Made(NamedTuple):
+    """Simulated data of a quantity, with priors under which it can be simulated again."""
+
+    data: Any
+    priors: Any
+    known: Mapping[str, Any] = {}
+
+
+# Each quantity is tested on data of its own kind; one without an entry fails below.
+MAKE: dict[str, Callable[[], Made]] = {
+    "ece": lambda: Made(bc.datasets.ece.truth("over").scores(200, seed=20), bc.ece.Priors()),
+    "pu_ece": lambda: Made(
+        bc.datasets.pu_ece.truth("over").scores((200, 200), seed=20),
+        bc.pu_ece.Priors(class_prior=bc.Beta(4, 6)),
+        {"class_prior": 0.4},
+    ),
+    "ssme": lambda: Made(
+        bc.datasets.ssme.truth("mixed").scores(20, 100, seed=20), bc.ssme.Priors(power=1)
+    ),
+    "credal": lambda: Made(
+        bc.datasets.credal.truth("logistic").split(100, 20, seed=20), bc.credal.Priors()
+    ),
+}
+
+
+def members(protocol: type) -> set[str]:
+    """Names that a Protocol has."""
+    found = [vars(base) for base in protocol.__mro__ if getattr(base, "_is_protocol", False)]
+    return {name for names in found for name in names if not name.startswith("_")}
+
+
+@pytest.fixture(params=OWN)
+def quantity(request: pytest.FixtureRequest) -> Any:
+    return quantities()[request.param]
+
+
+@pytest.fixture
+def made(quantity: Any) -> Made:
+    return MAKE[quantity.NAME]()
+
+
+@pytest.fixture
+def plan(quantity: Any, made: Made) -> Plan:
+    return quantity.plan(made.data, made.priors)
+
+
+def test_every_folder_is_registered_under_its_name_and_is_public(quantity: Any) -> None:
+    assert quantity.__name__ == f"bayescal.quantities.{quantity.NAME}"
+    assert getattr(bc, quantity.NAME) is quantity
+    assert quantity.NAME in bc.__all__
+
+
+def test_every_quantity_is_tested_here() -> None:
+    assert set(OWN) == set(MAKE)
+
+
+def test_it_has_what_the_protocol_names(quantity: Any) -> None:
+    assert members(Quantity) <= set(quantity.__all__)
+    assert all(getattr(quantity, name) is not None for name in quantity.__all__)
+    for name in ("TITLE", "ESTIMAND"):
+        assert re.fullmatch(r"\S(.*\S)?", getattr(quantity, name)), name
+
+
+def test_its_result_kind_exists_in_every_layer_that_reads_results(quantity: Any) -> None:
+    for layer in ("results", "plots", "report"):
+        assert import_module(f"bayescal.{layer}.kinds.{quantity.KIND}")
+
+
+def test_an_unknown_name_is_refused_and_known_ones_are_listed(quantity: Any) -> None:
+    assert set(quantity.__all__) <= set(dir(quantity))
+    with pytest.raises(AttributeError, match="estimat"):
+        quantity.estimat  # noqa: B018
+
+
+def test_references_name_a_work_its_address_and_what_is_taken(quantity: Any) -> None:
+    assert quantity.REFERENCES
+    assert all(isinstance(reference, Reference) for reference in quantity.REFERENCES)
+    keys = [reference.key for reference in quantity.REFERENCES]
+    assert len(set(keys)) == len(keys)
+    for reference in quantity.REFERENCES:
+        assert re.search(r" https://\S+$", reference.citation), reference.key
+        assert re.search(r"\b(19|20)\d\d\b", reference.citation), reference.key
+        assert reference.where.endswith("."), reference.key
+
+
+def test_priors_are_frozen_and_say_what_they_are(quantity: Any, made: Made) -> None:
+    priors = made.priors
+    assert isinstance(priors, quantity.Priors)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        setattr(priors, dataclasses.fields(priors)[0].name, None)
+    assert priors.describe()
+    assert priors.to_json().startswith("{")
+    assert "Parameters" in (inspect.getdoc(quantity.Priors) or "")
+
+
+def test_alternative_priors_begin_with_the_given_ones_and_differ(quantity: Any, made: Made) -> None:
+    found = made.priors.alternatives()
+    assert next(iter(found)) == "default"
+    assert found["default"] is made.priors
+    assert len({priors.to_json() for priors in found.values()}) == len(found) >= 3
+    assert all(isinstance(priors, quantity.Priors) for priors in found.values())
+
+
+def test_plan_and_build_model_take_data_and_priors(quantity: Any) -> None:
+    for function in (quantity.plan, quantity.build_model):
+        parameters = list(inspect.signature(function).parameters.values())
+        assert [p.name for p in parameters[:2]] == ["data", "priors"]
+        assert all(p.kind in (p.KEYWORD_ONLY, p.VAR_KEYWORD) for p in parameters[2:])
+    assert typing.get_type_hints(quantity.plan)["return"] is Plan
+
+
+def test_other_data_are_refused_with_the_right_class(quantity: Any, made: Made) -> None:
+    with pytest.raises(bc.InputError, match=f"{quantity.NAME} takes .*got list. Pass bayescal"):
+        quantity.plan([0.5], made.priors)
+
+
+def test_every_bound_has_a_value_a_kind_and_an_assumption(quantity: Any) -> None:
+    bounds = typing.get_type_hints(quantity.bounds)["return"]
+    assert set(typing.get_type_hints(bounds).values()) == {Bound}
+
+
+def test_the_estimate_has_the_dims_of_the_posterior(quantity: Any, made: Made, plan: Plan) -> None:
+    case = plan.cases[0]
+    estimate = quantity.estimate(made.data, **made.known)
+    shared = set(estimate._fields) & set(case.monitored)
+    assert shared
+    for name in shared:
+        assert np.ndim(getattr(estimate, name)) == len(case.dims.get(name, ())), name
+
+
+def test_the_estimand_names_what_must_converge(quantity: Any, plan: Plan) -> None:
+    assert set(re.findall(r"\w+", quantity.ESTIMAND)) & set(plan.cases[0].monitored)
+
+
+def test_cases_keep_the_contract(quantity: Any, made: Made, plan: Plan) -> None:
+    again = quantity.plan(made.data, made.priors).cases
+    for case, same in zip(plan.cases, again, strict=True):
+        assert members(Case) <= set(dir(case))
+        assert members(LabelModel) <= set(dir(case.model))
+        assert hash(case.model.compile_key) is not None
+        assert set(case.coords) <= {"classifier", "class", "group"}
+        assert not set(case.coords) & set(case.axes)
+        assert case.fingerprint() == same.fingerprint()
+        assert all(isinstance(sentence, str) for sentence in case.warnings)
+        assert 0 < case.model.target_accept < 1
+        assert case.model.max_depth > 0
+
+
+def test_attributes_are_plain_values(plan: Plan) -> None:
+    assert {"n_obs", "n_labeled", "classes", "multiclass"} <= set(plan.attrs)
+    assert all(isinstance(value, str | int | float | list) for value in plan.attrs.values())
+
+
+def test_a_model_is_unsampled_with_its_data_exchangeable(
+    quantity: Any, made: Made, plan: Plan
+) -> None:
+    import pymc as pm
+
+    case = plan.cases[0]
+    for model in (quantity.build_model(made.data, made.priors), case.build_model()):
+        assert type(model) is pm.Model
+        assert model.coords
+        assert model.observed_RVs
+        assert set(case.model.inputs()) <= {data.name for data in model.data_vars}
+        assert set(case.model.variables) <= set(model.named_vars)
+
+
+def test_simulated_data_share_the_compiled_model(plan: Plan) -> None:
+    case = plan.cases[0]
+    again, values = case.simulate(np.random.default_rng(20))
+    assert type(again) is type(case)
+    assert again.model.compile_key == case.model.compile_key
+    assert again.coords == case.coords
+    assert again.fingerprint() != case.fingerprint()
+    assert set(values) & set(case.monitored)
+
+
+def test_a_simulator_knows_the_truth(quantity: Any) -> None:
+    simulator = getattr(bc.datasets, quantity.NAME)
+    assert all(simulator.truth(name) is found for name, found in simulator.TRUTHS.items())
+    with pytest.raises(bc.InputError, match=next(iter(simulator.TRUTHS))):
+        simulator.truth("of no such name")
+
+
+def test_it_has_a_command_and_is_cited(quantity: Any) -> None:
+    run = CliRunner().invoke(cli, [quantity.NAME.replace("_", "-"), "--help"])
+    assert run.exit_code == 0
+    assert "--score" in run.stdout
+    cited = CliRunner().invoke(cli, ["cite", quantity.NAME])
+    assert cited.exit_code == 0
+    assert all(reference.citation in cited.stdout for reference in quantity.REFERENCES)
+
+
+def test_a_posterior_without_nuts_loads_no_sampler() -> None:
+    # `--quick` promises so; in a process of its own, as other tests have loaded PyMC.
+    code = """
+import sys
+import bayescal as bc
+split = bc.datasets.credal.truth("logistic").split(60, 5, seed=1)
+bins = bc.credal.Priors(label_rate=bc.credal.ImpreciseDirichlet())
+bc.fit(bc.credal, split, priors=bins, method="direct", draws=100, seed=1)
+pu = bc.datasets.pu_ece.truth("over").scores((50, 50), seed=1)
+prior = bc.pu_ece.Priors(class_prior=bc.Beta(4, 6))
+bc.fit(bc.pu_ece, pu, priors=prior, method="direct", draws=100, seed=1)
+bc.fit(bc.ece, bc.datasets.ece.truth("over").scores(50, seed=1), method="direct", draws=100, seed=1)
+assert {"pymc", "pytensor", "nutpie", "matplotlib"}.isdisjoint(sys.modules)
+"""
+    run = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
