@@ -41,6 +41,6 @@ html_sidebars = {name: [] for name in ("index", "get_started", "benchmarks")}
 html_theme_options = {
     "header_links_before_dropdown": 6,
     "navigation_with_keys": False,
-    "secondary_sidebar_items": {"index": [], "**": ["page-toc"]},
+    "secondary_sidebar_items": ["page-toc"],
     "show_prev_next": False,
 }
