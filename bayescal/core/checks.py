@@ -1,4 +1,4 @@
-"""The rules that input has to keep, one function a rule, each with the message that mends it.
+"""The rules that input has to keep, one function a rule, each with the remedy.
 
 Rows are counted from 0 throughout, as NumPy and pandas count them.
 """
@@ -37,7 +37,7 @@ def check_same_length(
     name_other: str,
     remedy: str = "Pass one value for each row.",
 ) -> None:
-    """Check that two columns speak of the same rows."""
+    """Check that two columns have the same rows."""
     if n != n_other:
         rows = f"{n} and {n_other} rows"
         raise InputError(f"{name} and {name_other} must have the same length; got {rows}. {remedy}")
@@ -62,7 +62,7 @@ def check_no_nan(values: NDArray[np.floating], name: str) -> None:
 
 
 def clean_probabilities(values: NDArray[np.floating], name: str) -> NDArray[np.floating]:
-    """Check that scores are probabilities, and mend what is only rounding.
+    """Check that scores are probabilities, and correct what is only rounding.
 
     A softmax in float32 may overshoot 1 by a few units in the last place: up to ten are clipped.
     Negative zero becomes zero, so that equal scores have equal bits.
@@ -74,8 +74,8 @@ def clean_probabilities(values: NDArray[np.floating], name: str) -> NDArray[np.f
     # A NaN makes every comparison false, so it lands in the refusal.
     if -slack <= low and high <= 1.0 + slack:
         if low < 0.0 or high > 1.0 or np.signbit(values).any():
-            mended: NDArray[np.floating] = np.clip(values, 0.0, 1.0) + values.dtype.type(0.0)
-            return mended
+            clipped: NDArray[np.floating] = np.clip(values, 0.0, 1.0) + values.dtype.type(0.0)
+            return clipped
         return values
     raise _refusal(values, name)
 
@@ -89,7 +89,7 @@ def _refusal(values: NDArray[np.floating], name: str) -> InputError:
     rule = "be finite" if infinite.any() else "lie in [0, 1]"
     return InputError(
         f"{name} must {rule}; got {values[first]:.6g} at {where}. "
-        "Pass probabilities; if these are logits, say from_logits=True."
+        "Pass probabilities; if these are logits, set from_logits=True."
     )
 
 

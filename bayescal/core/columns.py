@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.arrow_columns import arrow_to_numpy
 from bayescal.core.errors import InputError
 
 type Label = bool | int | str
@@ -36,67 +35,62 @@ def factorize(column: Any, name: str) -> tuple[Codes, tuple[Label, ...]]:
             return _integers(array)
         case "f":
             return _floats(array, name)
-        case "O" | "U" | "S":
-            return _objects(array, name)
+        case "O" | "U" | "S" | "T":
+            return _objects(array.tolist(), name)
         case _:
-            raise InputError(_not_a_label(array[0].item() if len(array) else array.dtype, 0, name))
+            raise _not_a_label(array[0].item() if len(array) else array.dtype, 0, name)
 
 
-def _not_a_label(value: object, row: int, name: str) -> str:
-    return (
+def _not_a_label(value: object, row: int, name: str) -> InputError:
+    return InputError(
         f"{name} must hold words, whole numbers or true/false; got {value!r} at row {row}. "
         "Check that this is the column you mean."
     )
 
 
 def _integers(array: NDArray[Any]) -> tuple[Codes, tuple[Label, ...]]:
-    if not len(array):
-        return np.empty(0, np.int32), ()
-    low, high = int(array.min()), int(array.max())
+    low, high = (int(array.min()), int(array.max())) if len(array) else (0, 0)
     if high - low >= _TABLE_SPREAD:
         values, inverse = np.unique(array, return_inverse=True)
         return inverse.astype(np.int32), tuple(values.tolist())
-    offset = np.subtract(array, low, dtype=np.int64)
+    # Signed numbers may be too narrow for their own differences, and uint64 too wide for int64.
+    offset = np.subtract(array, low, dtype=np.uint64 if array.dtype.kind == "u" else np.int64)
     present = np.zeros(high - low + 1, np.bool_)
     present[offset] = True
     code_of = (np.cumsum(present) - 1).astype(np.int32)
-    return code_of[offset], tuple((np.flatnonzero(present) + low).tolist())
+    return code_of[offset], tuple(int(place) + low for place in np.flatnonzero(present))
 
 
 def _floats(array: NDArray[Any], name: str) -> tuple[Codes, tuple[Label, ...]]:
     known = ~np.isnan(array)
-    numbers = array[known]
     # The largest float that still counts in steps of one; infinity is beyond it.
-    whole = (np.floor(numbers) == numbers) & (np.abs(numbers) <= 2.0**53)
-    if not whole.all():
-        bad = int((~whole).argmax())
-        raise InputError(_not_a_label(float(numbers[bad]), int(np.flatnonzero(known)[bad]), name))
-    part, values = _integers(numbers.astype(np.int64))
+    bad = known & ~((np.floor(array) == array) & (np.abs(array) <= 2.0**53))
+    if bad.any():
+        row = int(bad.argmax())
+        raise _not_a_label(float(array[row]), row, name)
     codes = np.full(len(array), MISSING, np.int32)
-    codes[known] = part
+    codes[known], values = _integers(array[known].astype(np.int64))
     return codes, values
 
 
-def _objects(array: NDArray[Any], name: str) -> tuple[Codes, tuple[Label, ...]]:
-    rows = array.tolist()
+def _objects(rows: list[Any], name: str) -> tuple[Codes, tuple[Label, ...]]:
     try:
         # Two passes that stay in C: words of a million rows are worth it.
         seen = {value: code for code, value in enumerate(dict.fromkeys(rows))}
         raw = np.fromiter(map(seen.__getitem__, rows), np.int64, len(rows))
     except TypeError as error:
-        raise InputError(_not_a_label(array[0], 0, name)) from error
-    labels = {}
-    for value, code in seen.items():
+        raise _not_a_label(rows[0], 0, name) from error
+    labels: dict[Any, Label] = {}
+    for value in seen:
         if not is_missing(value):
             label = plain_label(value)
             if label is None:
-                raise InputError(_not_a_label(value, int((raw == code).argmax()), name))
-            labels[code] = label
-    values = tuple(sorted(set(labels.values()), key=lambda v: (isinstance(v, str), v)))
-    code_of = np.full(len(seen), MISSING, np.int32)
-    for code, label in labels.items():
-        code_of[code] = values.index(label)
-    return code_of[raw], values
+                raise _not_a_label(value, int((raw == seen[value]).argmax()), name)
+            labels[value] = label
+    values = sorted(set(labels.values()), key=lambda label: (isinstance(label, str), label))
+    place = {label: code for code, label in enumerate(values)}
+    code_of = [place[labels[value]] if value in labels else MISSING for value in seen]
+    return np.array(code_of, np.int32)[raw], tuple(values)
 
 
 def plain_label(value: Any) -> Label | None:
@@ -111,7 +105,7 @@ def plain_label(value: Any) -> Label | None:
 
 
 def is_missing(value: object) -> bool:
-    """Tell whether one Python value stands for "not known": None, NaN, pandas' NA or NaT."""
+    """Whether one Python value stands for "not known": None, NaN, pandas' NA or NaT."""
     if value is None or value is np.ma.masked:
         return True
     if isinstance(value, float | np.floating):
@@ -122,7 +116,14 @@ def is_missing(value: object) -> bool:
 
 def to_numpy(column: Any, name: str) -> NDArray[Any]:
     """Turn a column (or, for scores of several classes, a table) into an array, (obs,)."""
-    array = _convert(column, name)
+    try:
+        array = _convert(column)
+    except (TypeError, ValueError, RuntimeError) as error:
+        reason = str(error).partition("\n")[0].partition(". ")[0].strip().rstrip(".")
+        raise InputError(
+            f"{name} must be a column of values, or rows of one length; NumPy cannot read it: "
+            f"{reason}. Pass an array."
+        ) from error
     if array.ndim == 0:
         raise InputError(
             f"{name} must be a column of values; got one {type(column).__name__}. "
@@ -131,75 +132,104 @@ def to_numpy(column: Any, name: str) -> NDArray[Any]:
     return array
 
 
-def _convert(column: Any, name: str) -> NDArray[Any]:
+def _convert(column: Any) -> NDArray[Any]:
     if isinstance(column, np.ma.MaskedArray):
-        return _from_masked(column)
+        if column.dtype.kind in "biuf":
+            return np.asarray(
+                np.ma.filled(column.astype(np.result_type(column, np.float16)), np.nan)
+            )
+        array = np.ma.getdata(column).astype(object)
+        array[np.ma.getmaskarray(column)] = None
+        return array
     if isinstance(column, np.ndarray):
         return column
     if isinstance(column, list | tuple):
-        return _from_sequence(column, name)
+        array = np.asarray(column)
+        if array.dtype.kind in "US" and not all(isinstance(v, str | bytes) for v in column):
+            # NumPy writes [None, "a"] and [nan, "a"] as text; the missing ones would be lost.
+            return np.fromiter(column, dtype=object, count=len(column))
+        return array
     if type(column).__module__.partition(".")[0] == "pyarrow":
         return arrow_to_numpy(column)
-    return _from_frame(column)
-
-
-def _from_masked(column: np.ma.MaskedArray[Any, Any]) -> NDArray[Any]:
-    if column.dtype.kind in "biuf":
-        dtype = column.dtype if column.dtype.kind == "f" else np.dtype(np.float64)
-        return np.ma.filled(np.ma.asarray(column, dtype=dtype), np.nan)
-    array = np.ma.getdata(column).astype(object)
-    array[np.ma.getmaskarray(column)] = None
-    return array
-
-
-def _from_sequence(column: Any, name: str) -> NDArray[Any]:
-    try:
-        array = np.asarray(column)
-    except ValueError as error:
-        raise InputError(
-            f"{name} must be a column of values or rows of one length; got rows of several lengths."
-        ) from error
-    if array.dtype.kind in "US" and not all(isinstance(value, str | bytes) for value in column):
-        # NumPy writes [None, "a"] and [nan, "a"] as text; the missing ones would be lost.
-        return np.fromiter(column, dtype=object, count=len(column))
-    return array
-
-
-def _from_frame(column: Any) -> NDArray[Any]:
     import narwhals as nw
 
     if nw.dependencies.is_into_series(column):
         return np.asarray(nw.from_native(column, series_only=True).to_numpy())
     if nw.dependencies.is_into_dataframe(column):
         frame = nw.from_native(column, eager_only=True)
-        return np.column_stack([frame[part].to_numpy() for part in frame.columns])
+        return np.column_stack([part.to_numpy() for part in frame.iter_columns()])
     return np.asarray(column)
+
+
+def arrow_to_numpy(column: Any) -> NDArray[Any]:
+    """Turn an Arrow array, chunked array or table into NumPy, (obs,).
+
+    Arrow's own ``to_numpy`` imports pandas, which costs more than reading a million rows.
+    """
+    import pyarrow as pa
+
+    if isinstance(column, pa.Table | pa.RecordBatch):
+        return np.column_stack([arrow_to_numpy(part) for part in column.columns])
+    if isinstance(column, pa.ChunkedArray):
+        column = pa.concat_arrays(column.chunks) if column.num_chunks else column.combine_chunks()
+    kind = column.type
+    if pa.types.is_dictionary(kind) or pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        words = column if pa.types.is_dictionary(kind) else column.dictionary_encode()
+        # The place behind the last word is for the nulls.
+        table = np.array([*words.dictionary.to_pylist(), None], dtype=object)
+        return np.asarray(table[_filled(words.indices.cast(pa.int64()), -1, np.int64)])
+    if pa.types.is_boolean(kind):
+        bits = _filled(column.cast(pa.uint8()), 0, np.uint8).view(np.bool_)
+        return np.where(_null(column), np.array(None), bits) if column.null_count else bits
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind):
+        return _filled(column, np.nan, np.float32 if kind == pa.float32() else np.float64)
+    if pa.types.is_decimal(kind) or pa.types.is_null(kind):
+        return arrow_to_numpy(column.cast(pa.float64()))
+    return np.fromiter(column.to_pylist(), dtype=object, count=len(column))
+
+
+def _filled(column: Any, fill: float, dtype: type) -> NDArray[Any]:
+    """Numbers of an Arrow array; where some are null, in a type that has the value for them.
+
+    Arrow's own ``fill_null`` makes a scalar of the value, for which it imports pandas.
+    """
+    if not column.null_count:
+        return np.from_dlpack(column)
+    values: NDArray[Any] = np.full(len(column), fill, dtype)
+    values[~_null(column)] = np.from_dlpack(column.drop_null())
+    return values
+
+
+def _null(column: Any) -> NDArray[np.bool_]:
+    import pyarrow as pa
+
+    return np.from_dlpack(column.is_null().cast(pa.uint8())).view(np.bool_)
 
 
 def to_floats(column: Any, name: str) -> NDArray[np.floating]:
     """Turn a column or table of numbers into floats; float32 stays float32, (obs,)."""
     array = to_numpy(column, name)
+    if not array.size:
+        return np.empty(array.shape)
     if array.dtype.kind == "O":
-        array = np.where(_missing(array), np.nan, array)
+        flat = [np.nan if is_missing(value) else value for value in array.ravel()]
+        array = np.fromiter(flat, dtype=object, count=len(flat)).reshape(array.shape)
     if array.dtype.kind not in "biufO":
-        raise InputError(_not_numbers(array, name))
+        raise _not_numbers(array, name)
     narrow = array.dtype in (np.float16, np.float32)
     try:
         return np.asarray(array, dtype=np.float32 if narrow else np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(_not_numbers(array, name)) from error
+    except (TypeError, ValueError, OverflowError) as error:
+        raise _not_numbers(array, name) from error
 
 
-def _missing(array: NDArray[Any]) -> NDArray[np.bool_]:
-    flat = np.fromiter((is_missing(value) for value in array.ravel()), np.bool_, array.size)
-    return flat.reshape(array.shape)
-
-
-def _not_numbers(array: NDArray[Any], name: str) -> str:
+def _not_numbers(array: NDArray[Any], name: str) -> InputError:
+    """Name the first value that is no number, or one too large to be a float."""
     flat = array.ravel().tolist()
-    first = next((i for i, v in enumerate(flat) if not isinstance(v, bool | int | float)), 0)
+    numbers = (isinstance(v, float) or (isinstance(v, int) and abs(v) < 2**1023) for v in flat)
+    first = next((place for place, number in enumerate(numbers) if not number), 0)
     row = first // (array.size // len(array))
-    return (
+    return InputError(
         f"{name} must be numbers; got {flat[first]!r} at row {row}. "
         "Pass the probabilities that the classifier gave."
     )

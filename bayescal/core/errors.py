@@ -15,7 +15,7 @@ class InputError(ValueError):
 
 
 class OutputError(OSError):
-    """A result cannot be written where it was asked for."""
+    """A result cannot be written to the path given."""
 
 
 class ConvergenceWarning(UserWarning):

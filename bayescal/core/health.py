@@ -1,4 +1,4 @@
-"""What a fit must reach to be believed."""
+"""What a fit must reach to count as converged."""
 
 from __future__ import annotations
 
@@ -16,13 +16,11 @@ def problems(figures: Mapping[str, Any]) -> list[str]:
     """Say what is wrong with a fit."""
     found = []
     if figures["rhat_max"] > MAX_RHAT:
-        found.append(f"R-hat is {figures['rhat_max']:.3f} (at most {MAX_RHAT} is asked)")
+        found.append(f"R-hat is {figures['rhat_max']:.3f}, which exceeds {MAX_RHAT}")
     if not figures["ess_min"] >= MIN_ESS:
-        found.append(
-            f"the effective sample size is {figures['ess_min']:.0f} (at least {MIN_ESS} is asked)"
-        )
+        found.append(f"the effective sample size is {figures['ess_min']:.0f}, below {MIN_ESS}")
     if figures["divergences"] > 0:
         found.append(f"{int(figures['divergences'])} transitions diverged")
     if figures["ebfmi_min"] < MIN_EBFMI:
-        found.append(f"E-BFMI is {figures['ebfmi_min']:.2f} (at least {MIN_EBFMI} is asked)")
+        found.append(f"E-BFMI is {figures['ebfmi_min']:.2f}, below {MIN_EBFMI}")
     return found

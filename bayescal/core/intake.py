@@ -19,10 +19,11 @@ from bayescal.core.checks import (
 )
 from bayescal.core.columns import MISSING, Codes, Label, factorize, plain_label, to_floats
 from bayescal.core.errors import InputError
+from bayescal.core.rounding import round_scores
 
 
 def same_label(first: object, second: object) -> bool:
-    """Tell whether two labels are one, also when one of them was read as text.
+    """Whether two labels are one, also when one of them was read as text.
 
     A command line and a CSV header know words only, so ``"1"`` is 1 and ``"true"`` is True.
     """
@@ -75,7 +76,7 @@ def code_binary(
 def _no_positive(positive: Label, values: Sequence[Label], where: str) -> str:
     return (
         f"pos_label must be one of the labels; got {positive!r}, and {where} holds "
-        f"{listing(values)}. Say which of them the score is the probability of, "
+        f"{listing(values)}. Set pos_label to the one that the score is the probability of, "
         f"e.g. pos_label={values[-1]!r}."
     )
 
@@ -134,7 +135,7 @@ def _recode(codes: Codes, values: tuple[Label, ...], order: Sequence[Label], nam
             row = int((codes == code).argmax())
             raise InputError(
                 f"{name} must hold the classes {listing(order)}; got {value!r} at row {row}. "
-                "Mend the label, or name every class in classes=[...]."
+                "Correct the label, or name every class in classes=[...]."
             )
         table[code] = place
     return table[codes]
@@ -265,7 +266,7 @@ def collect(
 
 
 def _positive_column(pos_label: Any, classes: Sequence[Any] | None) -> int:
-    """Tell which of two columns of y_prob is that of the positive class."""
+    """Which of two columns of y_prob is that of the positive class."""
     if classes is not None and len(classes) == 2 and same_label(classes[0], pos_label):
         return 0
     return 1
@@ -280,7 +281,7 @@ def _labels(
 
 
 def probabilities(column: Column, from_logits: bool = False, positive: int = 1) -> Probabilities:
-    """Turn one classifier's column or table of scores into checked probabilities, (obs,)."""
+    """Turn one classifier's column or table of scores into checked, rounded probabilities."""
     values = to_floats(column.values, column.name)
     if values.ndim > 2 or (values.ndim == 2 and values.shape[1] == 0):
         raise InputError(
@@ -293,10 +294,10 @@ def probabilities(column: Column, from_logits: bool = False, positive: int = 1) 
     if from_logits:
         values = _from_logits(values, column.name)
     values = clean_probabilities(values, column.name)
-    if values.ndim == 1:
-        return values
-    check_row_sums(values, column.name)
-    return values[:, positive] if values.shape[1] == 2 else values
+    if values.ndim == 2:
+        check_row_sums(values, column.name)
+        values = values[:, positive] if values.shape[1] == 2 else values
+    return round_scores(values)
 
 
 def _from_logits(values: Probabilities, name: str) -> Probabilities:

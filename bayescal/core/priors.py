@@ -1,8 +1,7 @@
-"""Priors as values: what is believed of a parameter, not how it is sampled."""
+"""Priors as values: the distribution of a parameter, not how it is sampled."""
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import asdict, astuple, dataclass
 from typing import ClassVar
@@ -71,15 +70,6 @@ class PriorBase:
             f"90% between {_short(low)} and {_short(high)}"
         )
 
-    def to_string(self) -> str:
-        """Write the prior as the command line takes it."""
-        values = (str(int(v)) if v.is_integer() else repr(v) for v in astuple(self))
-        return f"{self.family}:{','.join(values)}"
-
-    def to_json(self) -> str:
-        """Write the prior as a JSON object."""
-        return json.dumps({"family": self.family} | asdict(self))
-
 
 _TOLERANCE = 1e-6
 
@@ -91,8 +81,8 @@ class Beta(PriorBase):
     Parameters
     ----------
     alpha, beta : float, above 0
-        Read as imagined positives and negatives: the mean is ``alpha / (alpha + beta)``. ``Beta(1,
-        1)`` is flat, ``Beta(0.5, 0.5)`` is Jeffreys' prior of a proportion.
+        Pseudo-observations, positive and negative: the mean is ``alpha / (alpha + beta)``.
+        ``Beta(1, 1)`` is flat, ``Beta(0.5, 0.5)`` is Jeffreys' prior of a proportion.
 
     Raises
     ------
@@ -201,8 +191,8 @@ class Normal(PriorBase):
     Examples
     --------
     >>> from bayescal.core.priors import Normal
-    >>> Normal(0, 0.3).to_string()
-    'normal:0,0.3'
+    >>> Normal(0, 0.3).describe()
+    'Normal(0, 0.3): mean 0, 90% between -0.493 and 0.493'
     """
 
     family: ClassVar[str] = "normal"
@@ -339,16 +329,3 @@ def prior_from_string(text: str) -> Prior:
             f"a {prior.family} prior must be written {shape} with numbers; got {text!r}."
         ) from None
     return prior(*values)
-
-
-def prior_from_json(text: str) -> Prior:
-    """Read a prior from JSON."""
-    try:
-        values = json.loads(text)
-        prior = _family(values.pop("family"))
-        return prior(**values)
-    except (json.JSONDecodeError, AttributeError, KeyError, TypeError) as error:
-        raise InputError(
-            "a prior in JSON must be an object of family and parameters, as in "
-            f'{{"family": "beta", "alpha": 4, "beta": 16}}; got {text!r}.'
-        ) from error

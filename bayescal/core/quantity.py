@@ -73,12 +73,15 @@ class DirectDraws:
     log_evidence : float
         Log marginal likelihood of the counts, without the binomial coefficients; NaN where it is
         not computed.
+    pareto_k : float
+        Shape of the tail of importance weights, reliable below 0.7; NaN where there are none.
     """
 
     draws: Draws
     ess: float
     method: str
     log_evidence: float = float("nan")
+    pareto_k: float = float("nan")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

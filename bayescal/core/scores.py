@@ -13,6 +13,7 @@ from bayescal.core.checks import check_choice, check_known, check_unique, listin
 from bayescal.core.columns import MISSING, Label
 from bayescal.core.errors import InputError
 from bayescal.core.intake import Column, Parts, Probabilities, collect, same_label
+from bayescal.core.rounding import round_scores
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,10 +79,10 @@ class Task:
 def top_label(
     y_prob: NDArray[np.floating], y_true: NDArray[np.int32]
 ) -> tuple[NDArray[np.floating], NDArray[np.int32]]:
-    """Ask whether the class predicted is the right one."""
+    """Whether the predicted class is right, with its probability."""
     if y_prob.ndim == 1:
         predicted = (y_prob > 0.5).astype(np.int32)
-        score = np.maximum(y_prob, 1 - y_prob)
+        score = round_scores(np.maximum(y_prob, 1 - y_prob))
     else:
         predicted = y_prob.argmax(axis=1).astype(np.int32)
         score = y_prob.max(axis=1)
@@ -153,7 +154,10 @@ class Scores:
 
     Notes
     -----
-    Arrays are read-only. A float array is looked at, not copied: do not change it afterwards.
+    Scores are rounded to 12 decimals (below 0.0001 to 12 significant digits), so that ties do not
+    depend on the last bit of a computation; float32 scores, which are coarser, are not rounded.
+
+    Arrays are read-only. A float32 array is not copied: do not change it afterwards.
 
     Examples
     --------
@@ -247,6 +251,62 @@ class Scores:
         )
         return from_parts(parts)
 
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,  # noqa: N803  # as scikit-learn names it
+        y: Any = None,
+        *,
+        pos_label: Any = None,
+        group: Any = None,
+    ) -> Scores:
+        """Score rows by fitted classifiers of scikit-learn, or of the same interface.
+
+        Parameters
+        ----------
+        estimator : estimator or mapping of str to estimator
+            Fitted classifiers by name, with ``predict_proba`` and ``classes_``; a single one is
+            named ``"classifier"``. Pass rows that they were not fitted to.
+        X : array-like of shape (obs, feature)
+            Features, as ``predict_proba`` takes them.
+        y : array-like or Series of shape (obs,), optional
+            Labels, None or NaN where one is not known. Without it no label is known.
+        pos_label : bool, int or str, optional
+            The label that a binary score is the probability of; by default the second of
+            ``classes_``.
+        group : array-like or Series of shape (obs,), optional
+            A group of each row, known in every row.
+
+        Returns
+        -------
+        Scores
+            Of all classifiers, with the classes of ``classes_``.
+
+        Raises
+        ------
+        InputError
+            If an estimator is not fitted or has no ``predict_proba``, or their classes differ.
+
+        Examples
+        --------
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> from bayescal.core.scores import Scores
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0]], ["no", "yes", "no", "yes"]
+        >>> Scores.from_estimator({"lr": LogisticRegression().fit(X, y)}, X, y)
+        <Scores: classifiers 'lr'; n_obs 4, n_labeled 4; classes 'no', 'yes'>
+        """
+        named = estimator if isinstance(estimator, Mapping) else {"classifier": estimator}
+        classes = _shared_classes(named)
+        y_prob = {name: one.predict_proba(X) for name, one in named.items()}
+        return cls.stack(
+            y_prob,
+            y_true=[None] * len(next(iter(y_prob.values()))) if y is None else y,
+            pos_label=classes[1] if pos_label is None else pos_label,
+            group=group,
+            classes=classes,
+        )
+
     def __repr__(self) -> str:
         groups = f"; groups {listing(self.groups)}" if self.groups else ""
         return (
@@ -312,7 +372,7 @@ class Scores:
         return _with(self, group=None, groups=())
 
     def top_label(self) -> Scores:
-        """Ask whether the class predicted is the right one, with its probability as score.
+        """Whether the predicted class is right, as a binary problem with its probability as score.
 
         Returns
         -------
@@ -333,7 +393,7 @@ class Scores:
         return _with(self, y_prob=score[np.newaxis], y_true=event, classes=("wrong", "correct"))
 
     def one_vs_rest(self, class_label: Any) -> Scores:
-        """Ask for one class against all others.
+        """Take one class against all others.
 
         Parameters
         ----------
@@ -361,7 +421,7 @@ class Scores:
         if not self.is_binary:
             classes = (f"not {label}", label)
             return _with(self, y_prob=self.y_prob[..., place], y_true=event, classes=classes)
-        y_prob = self.y_prob if place == 1 else 1 - self.y_prob
+        y_prob = self.y_prob if place == 1 else round_scores(1 - self.y_prob)
         return _with(self, y_prob=y_prob, y_true=event, classes=(self.classes[1 - place], label))
 
     def tasks(self, multiclass: str = "top-label") -> tuple[Task, ...]:
@@ -370,9 +430,9 @@ class Scores:
         Parameters
         ----------
         multiclass : {"top-label", "class-wise", "marginal"}, default "top-label"
-            What a multi-class problem asks: whether the predicted class is right, or for each class
-            whether it is the true one. "marginal" needs the same problems as "class-wise", whose
-            answers are averaged later. A binary problem is one problem in any case.
+            Which binary problems a multi-class one becomes: whether the predicted class is right,
+            or for each class whether it is the true one. "marginal" needs the same problems as
+            "class-wise", whose answers are averaged later. A binary one stays one in any case.
 
         Returns
         -------
@@ -425,6 +485,38 @@ class Scores:
             None if self.group is None else keep(self.group),
             self.groups,
         )
+
+
+def _shared_classes(estimators: Mapping[str, Any]) -> list[Any]:
+    """Classes of fitted classifiers, which must be the same."""
+    if not estimators:
+        raise InputError("there must be at least one classifier; got none. Pass {name: estimator}.")
+    shared: list[Any] = []
+    for name, estimator in estimators.items():
+        kind = type(estimator).__name__
+        if not hasattr(estimator, "classes_"):
+            raise InputError(
+                f"estimator {name!r} must be a fitted classifier; this {kind} has no classes_. "
+                "Call its fit first."
+            )
+        if not hasattr(estimator, "predict_proba"):
+            raise InputError(
+                f"estimator {name!r} must have predict_proba; this {kind} has none. "
+                "Wrap it in sklearn.calibration.CalibratedClassifierCV."
+            )
+        classes = list(np.asarray(estimator.classes_, dtype=object))
+        if len(classes) < 2 or np.ndim(classes[0]):
+            raise InputError(
+                f"estimator {name!r} must have one output of two classes or more; its classes_ are "
+                f"{listing(classes)}."
+            )
+        shared = shared or classes
+        if classes != shared:
+            raise InputError(
+                f"all estimators must have the same classes_; {name!r} has {listing(classes)}, "
+                f"the first has {listing(shared)}. Fit all of them to the same labels."
+            )
+    return shared
 
 
 def from_parts(parts: Parts) -> Scores:

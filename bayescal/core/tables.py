@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 
 from numpy.typing import NDArray
 
-from bayescal.core.arrow_columns import arrow_to_numpy
 from bayescal.core.checks import check_known, check_unique
+from bayescal.core.columns import arrow_to_numpy
 from bayescal.core.errors import InputError
 from bayescal.core.intake import Column, collect
 from bayescal.core.scores import Scores, from_parts
@@ -36,14 +36,14 @@ def check_file(path: Path) -> None:
 
 
 def first_bytes(path: Path) -> bytes:
-    """Read what tells the kind of a file."""
+    """Read the start of a file, which shows its kind."""
     with reading(path, "CSV or Parquet"), path.open("rb") as file:
         return file.read(1024)
 
 
 @contextmanager
 def reading(path: Path, kind: str) -> Iterator[None]:
-    """Turn what Arrow and the system say of a file into one line that names it."""
+    """Turn errors of Arrow and the system into one line that names it."""
     import pyarrow as pa
 
     try:
@@ -51,7 +51,7 @@ def reading(path: Path, kind: str) -> Iterator[None]:
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         reason = str(error).partition("\n")[0].strip().rstrip(".")
         raise InputError(
-            f"{path.name} cannot be read as {kind}: {reason}. Write the file again, or mend it."
+            f"{path.name} cannot be read as {kind}: {reason}. Write the file again, or correct it."
         ) from error
 
 
@@ -131,7 +131,7 @@ class ParquetTable(Table):
     columns : tuple of str
         Names of its columns.
     n_rows : int
-        Number of rows, of which its footer tells.
+        Number of rows, from its footer.
     """
 
     kind: ClassVar[str] = "Parquet"

@@ -1,4 +1,4 @@
-"""Figures that tell whether NUTS has converged."""
+"""Diagnostics of whether NUTS has converged."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Health(NamedTuple):
 
     @property
     def converged(self) -> bool:
-        """Whether the fit may be believed."""
+        """Whether the fit passes all checks."""
         return not problems(self._asdict())
 
 

@@ -24,7 +24,7 @@ def on_demand(name: str) -> Iterator[None]:
 
 
 class _StandIn(ModuleType):
-    """A module that is loaded when something of it is asked for."""
+    """A module that is loaded when something of it is used."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(import_module(self.__name__), name)

@@ -19,7 +19,7 @@ def density_core(model: pm.Model) -> pm.Model:
     Notes
     -----
     PyMC's own ``prune_vars_detached_from_observed`` refuses models with potentials, as it cannot
-    tell whether they belong to the likelihood; here they are always wanted.
+    know whether they belong to the likelihood; here they are always wanted.
     """
     graph, _ = fgraph_from_model(model, inlined_views=True)
     wanted = [

@@ -23,7 +23,6 @@ with on_demand("arviz"):
 
 type Arrays = Mapping[str, NDArray[Any]]
 
-SAMPLER = "nutpie NUTS"
 # What ArviZ knows of nutpie's sample statistics.
 _STATS = {
     "diverging": "diverging",
@@ -37,8 +36,8 @@ _STATS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Sampled:
-    """What NUTS gave.
+class NutsDraws:
+    """Draws of NUTS, after tuning.
 
     Attributes
     ----------
@@ -92,7 +91,7 @@ class CompiledModel:
         seed: int | None = None,
         target_accept: float = 0.8,
         max_depth: int = 10,
-    ) -> Sampled:
+    ) -> NutsDraws:
         """Draw from the posterior given other data."""
         values = self._checked(data)
         density_args = [values[name] for name in self.log_density_data]
@@ -127,7 +126,7 @@ class CompiledModel:
             maxdepth=max_depth,
         )
         points, stats = _read(trace, tune, self.size)
-        return Sampled(self._expanded(points, [values[name] for name in self.expand_data]), stats)
+        return NutsDraws(self._expanded(points, [values[name] for name in self.expand_data]), stats)
 
     def _checked(self, data: Arrays) -> dict[str, NDArray[Any]]:
         values = dict(self.data)
@@ -192,8 +191,8 @@ def _compile_expand(core: pm.Model, point: Arrays) -> tuple[Any, tuple[str, ...]
     givens, start = [], 0
     for value in core.continuous_value_vars:
         size = int(np.size(point[value.name]))
-        piece = joined[start : start + size].reshape(np.shape(point[value.name]))
-        givens.append((value, piece))
+        part = joined[start : start + size].reshape(np.shape(point[value.name]))
+        givens.append((value, part))
         start += size
     points = pt.dmatrix("points")
     every = vectorize_graph(graph_replace(outputs, givens), {joined: points})

@@ -41,7 +41,7 @@ def _draw(mean: Any, root: Any, rng: np.random.Generator | None = None, size: An
 
 
 def whitened_normal(name: str, mean: Any, root: Any, dims: str) -> Any:
-    """Add independent Normal(0, 1) variables, sampled where `mean` and `root` say the posterior is.
+    """Add independent Normal(0, 1) variables, sampled where `mean` and `root` put the posterior.
 
     Notes
     -----

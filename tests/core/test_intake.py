@@ -5,7 +5,15 @@ from hypothesis import strategies as st
 from scipy.special import expit, logit
 
 from bayescal.core.errors import InputError
-from bayescal.core.intake import Column, collect, probabilities
+from bayescal.core.intake import (
+    Column,
+    code_binary,
+    code_classes,
+    code_groups,
+    collect,
+    probabilities,
+    same_label,
+)
 
 
 def read(values, **options):
@@ -14,22 +22,21 @@ def read(values, **options):
 
 @given(st.lists(st.floats(0.001, 0.999), min_size=1))
 def test_logits_of_probabilities_give_them_back(values):
-    np.testing.assert_allclose(read(logit(values), from_logits=True), values, rtol=1e-12)
+    np.testing.assert_allclose(read(logit(values), from_logits=True), values, rtol=0, atol=1e-12)
 
 
 def test_softmax_of_two_logits_is_the_logistic_of_their_difference():
     logits = np.array([[0.0, 1.5], [2.0, -1.0]])
     np.testing.assert_allclose(
-        read(logits, from_logits=True), expit(logits[:, 1] - logits[:, 0]), rtol=1e-15
+        read(logits, from_logits=True), expit(logits[:, 1] - logits[:, 0]), rtol=0, atol=1e-12
     )
 
 
 def test_softmax_is_the_normalised_exponential():
     logits = np.array([[0.1, 1.0, -2.0], [700.0, 701.0, 0.0]])
     shifted = np.exp(logits - logits.max(axis=1, keepdims=True))
-    np.testing.assert_allclose(
-        read(logits, from_logits=True), shifted / shifted.sum(axis=1, keepdims=True), rtol=1e-14
-    )
+    expected = shifted / shifted.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(read(logits, from_logits=True), expected, rtol=0, atol=1e-12)
 
 
 def test_infinite_logits_are_certain():
@@ -89,8 +96,8 @@ def gather(scores, label, group=None):
     )
 
 
-def test_float_columns_are_looked_at_not_copied():
-    scores = np.array([0.25, 0.5])
+def test_float32_columns_are_not_copied():
+    scores = np.float32([0.25, 0.5])
     assert np.shares_memory(gather({"a": scores}, [0, 1]).y_prob, scores)
 
 
@@ -128,3 +135,179 @@ def test_mixed_precision_is_stacked_in_double():
 def test_columns_that_do_not_fit(scores, label, group, message):
     with pytest.raises(InputError, match=message):
         gather(scores, label, group)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [(1, 1), (1, True), (1, "1"), ("-1", -1), (True, "true"), ("False", False), ("a", "a")],
+)
+def test_labels_that_are_one(first, second):
+    assert same_label(first, second)
+    assert same_label(second, first)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"), [(1, 0), ("a", "A"), (1, "01"), (True, "1"), (1, "one")]
+)
+def test_labels_that_are_two(first, second):
+    assert not same_label(first, second)
+
+
+@pytest.mark.parametrize(
+    ("labels", "pos_label", "codes", "classes"),
+    [
+        ([0, 1, None], 1, [0, 1, -1], (0, 1)),
+        ([-1, 1, 1], 1, [0, 1, 1], (-1, 1)),
+        ([1, 2, 1], 2, [0, 1, 0], (1, 2)),
+        ([1, 2, 1], 1, [1, 0, 1], (2, 1)),
+        ([0.0, 1.0, np.nan], 1, [0, 1, -1], (0, 1)),
+        ([True, False], 1, [1, 0], (False, True)),
+        ([True, False], True, [1, 0], (False, True)),
+        ([True, False], "true", [1, 0], (False, True)),
+        (["spam", "ham"], "spam", [1, 0], ("ham", "spam")),
+        (["0", "1"], 1, [0, 1], ("0", "1")),
+        ([0, 1], "1", [0, 1], (0, 1)),
+        ([0, 1], np.int64(1), [0, 1], (0, 1)),
+    ],
+)
+def test_two_labels(labels, pos_label, codes, classes):
+    found, names = code_binary(labels, pos_label, None, "y_true")
+    assert found.tolist() == codes
+    assert names == classes
+    assert [type(name) for name in names] == [type(name) for name in classes]
+
+
+@pytest.mark.parametrize(
+    ("labels", "pos_label", "code", "classes"),
+    [
+        ([0, 0], 1, 0, (0, 1)),
+        ([1, 1], 1, 1, (0, 1)),
+        ([0, 0], 0, 1, (1, 0)),
+        ([-1, -1], 1, 0, (-1, 1)),
+        ([0, 0], "1", 0, (0, 1)),
+        ([False, False], 1, 0, (False, True)),
+        ([True, True], 1, 1, (False, True)),
+        ([False, False], "true", 0, (False, True)),
+        (["ham", "ham"], "spam", 0, ("ham", "spam")),
+        (["spam", "spam"], "spam", 1, ("not spam", "spam")),
+    ],
+)
+def test_one_label_seen_is_enough(labels, pos_label, code, classes):
+    found, names = code_binary(labels, pos_label, None, "y_true")
+    assert found.tolist() == [code, code]
+    assert names == classes
+    assert [type(name) for name in names] == [type(name) for name in classes]
+
+
+def test_one_label_of_another_kind_than_pos_label_is_refused():
+    with pytest.raises(InputError, match=r"pos_label must be one of the labels; got 1, .*'ham'"):
+        code_binary(["ham", "ham"], 1, None, "y_true")
+    with pytest.raises(InputError, match="pos_label must be one of the labels; got 'spam'"):
+        code_binary([0, 0], "spam", None, "y_true")
+
+
+def test_absent_pos_label_says_what_there_is():
+    message = (
+        "pos_label must be one of the labels; got 1, and y_true holds 'ham', 'spam'.*"
+        "pos_label='spam'"
+    )
+    with pytest.raises(InputError, match=message):
+        code_binary(["ham", "spam"], 1, None, "y_true")
+
+
+def test_pos_label_must_be_a_label():
+    with pytest.raises(InputError, match=r"pos_label must be a word.*got 0\.5"):
+        code_binary([0, 1], 0.5, None, "y_true")
+
+
+def test_more_than_two_labels_name_pos_label():
+    with pytest.raises(InputError, match=r"got 3: 0, 1, 2\..*pos_label=1"):
+        code_binary([0, 1, 2], 1, None, "y_true")
+
+
+def test_all_labels_missing():
+    found, names = code_binary([None, None], 1, None, "y_true")
+    assert found.tolist() == [-1, -1]
+    assert names == (0, 1)
+    found, names = code_classes([None, np.nan], 3, None, "y_true")
+    assert found.tolist() == [-1, -1]
+    assert names == (0, 1, 2)
+
+
+def test_all_labels_missing_leaves_a_word_its_opposite():
+    assert code_binary([None, None], "spam", None, "y_true")[1] == ("not spam", "spam")
+
+
+def test_binary_classes_are_checked_and_ordered():
+    found, names = code_binary(["b", "a"], "b", ["b", "a"], "y_true")
+    assert found.tolist() == [1, 0]
+    assert names == ("a", "b")
+    with pytest.raises(InputError, match="y_true must hold the classes 'a', 'b'; got 'c' at row 1"):
+        code_binary(["a", "c"], "b", ["a", "b"], "y_true")
+    with pytest.raises(InputError, match="got 'z', and classes holds 'a', 'b'"):
+        code_binary(["a", "b"], "z", ["a", "b"], "y_true")
+    with pytest.raises(InputError, match=r"classes must name 2 classes.*got 'a', 'b', 'c'"):
+        code_binary(["a", "b"], "b", ["a", "b", "c"], "y_true")
+
+
+@pytest.mark.parametrize(
+    ("labels", "classes", "codes", "names"),
+    [
+        ([0, 2, None], None, [0, 2, -1], (0, 1, 2)),
+        (["c", None, "a"], ["a", "b", "c"], [2, -1, 0], ("a", "b", "c")),
+        ([30, 10], [10, 20, 30], [2, 0], (10, 20, 30)),
+        ([2, 0], ["0", "1", "2"], [2, 0], ("0", "1", "2")),
+        ([2, 0], ["cat", "dog", "fox"], [2, 0], ("cat", "dog", "fox")),
+    ],
+)
+def test_several_classes(labels, classes, codes, names):
+    found, given = code_classes(labels, 3, classes, "y_true")
+    assert found.tolist() == codes
+    assert given == names
+
+
+@pytest.mark.parametrize(
+    ("labels", "classes", "message"),
+    [
+        ([1, 2, 3], None, r"number the 3 columns of y_prob, 0 to 2; got 3 at row 2\..*classes="),
+        (["a", "b"], None, r"number the 3 columns of y_prob.*got 'a' at row 0"),
+        (["a", "z"], ["a", "b", "c"], "hold the classes 'a', 'b', 'c'; got 'z' at row 1"),
+        (
+            ["dgo"],
+            ["cat", "dog", "fox"],
+            "the classes 'cat', 'dog', 'fox'; got 'dgo' at row 0",
+        ),
+        ([0, 3], ["cat", "dog", "fox"], "got 3 at row 1"),
+        (
+            [0],
+            ["a", "b"],
+            "name 3 classes, those of the columns of y_prob; got 'a', 'b'",
+        ),
+        ([0], ["a", "a", "b"], "class names must differ; got 'a' twice"),
+        ([0], ["a", "b", 0.5], "classes must name 3 classes"),
+    ],
+)
+def test_labels_that_no_column_has(labels, classes, message):
+    with pytest.raises(InputError, match=message):
+        code_classes(labels, 3, classes, "y_true")
+
+
+def test_groups_are_named_and_sorted():
+    codes, names = code_groups([10, 2, 10], "group", 3, "y_true")
+    assert codes.tolist() == [1, 0, 1]
+    assert names == ("2", "10")
+
+
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [
+        (["a", "b"], "group and y_true must have the same length; got 2 and 3 rows"),
+        (["a", None, None], "known in every row; got 2 missing, the first at row 1.*'unknown'"),
+        ([1, "1", 2], "group names must differ; got '1' twice"),
+        ([0.5, 1, 2], r"group must hold words, whole numbers or true/false; got 0\.5 at row 0"),
+    ],
+)
+def test_bad_groups(groups, message):
+    column = np.array(groups, object)
+    with pytest.raises(InputError, match=message):
+        code_groups(column, "group", 3, "y_true")

@@ -8,9 +8,17 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import xarray as xr
+from sklearn.datasets import load_iris
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
 
 from bayescal.core.errors import InputError
-from bayescal.core.scores import Scores
+from bayescal.core.scores import Scores, Task, binary_problems, top_label
 
 Y_PROB = [0.1, 0.8, 0.6, 0.3]
 Y_TRUE = [0, 1, None, 1]
@@ -254,3 +262,150 @@ def test_bad_input_is_refused_in_words(changed, message):
     with pytest.raises(InputError, match=message) as caught:
         Scores(**({"y_true": [0, 1], "y_prob": [0.1, 0.9]} | changed))
     assert "\n" not in str(caught.value)
+
+
+TWO_ROWS = np.array([[0.7, 0.2, 0.1], [0.4, 0.4, 0.2]])
+
+
+def test_a_task_counts_its_rows_and_events():
+    task = Task({"classifier": "a"}, np.array([0.1, 0.2, 0.9]), np.array([0, 1, 1], np.uint8))
+    assert (task.n, task.n_positive) == (3, 2)
+    assert (task.group, task.groups) == (None, ())
+
+
+def test_arrays_of_a_task_must_fit():
+    with pytest.raises(InputError, match=r"one shape.*score \(2,\), event \(1,\)"):
+        Task({}, np.array([0.1, 0.2]), np.array([1], np.uint8))
+    with pytest.raises(InputError, match=r"group \(1,\)"):
+        Task({}, np.zeros(2), np.zeros(2, np.uint8), np.zeros(1, np.int32))
+
+
+def test_the_first_of_equal_classes_is_predicted():
+    score, event = top_label(TWO_ROWS, np.array([0, 0], np.int32))
+    assert score.tolist() == [0.7, 0.4]
+    assert event.tolist() == [1, 1]
+
+
+def test_a_missing_label_stays_missing():
+    assert top_label(TWO_ROWS, np.array([-1, 1], np.int32))[1].tolist() == [-1, 0]
+
+
+def test_class_wise_events_of_a_row_sum_to_one():
+    y_true = np.array([2, 0], np.int32)
+    problems = list(binary_problems(TWO_ROWS, y_true, "abc", "class-wise"))
+    assert [coords for coords, _, _ in problems] == [{"class": label} for label in "abc"]
+    np.testing.assert_array_equal(sum(event.astype(int) for _, _, event in problems), 1)
+    np.testing.assert_array_equal(np.stack([score for _, score, _ in problems], axis=1), TWO_ROWS)
+
+
+def test_a_binary_problem_is_one_whatever_is_asked():
+    y_prob, y_true = np.array([0.2, 0.7]), np.array([0, 1], np.int32)
+    for kind in ("top-label", "class-wise", "marginal"):
+        ((coords, score, event),) = binary_problems(y_prob, y_true, (0, 1), kind)
+        assert coords == {}
+        assert score is y_prob
+        assert event is y_true
+
+
+IRIS = load_iris(return_X_y=True)
+
+
+def two_classes(labels=(0, 1)):
+    rows, y = IRIS
+    kept = y > 0
+    return rows[kept, :2], np.asarray(labels, object)[y[kept] - 1].tolist()
+
+
+@pytest.mark.parametrize("labels", [(0, 1), ("no", "yes"), (False, True), (-1, 1), (1.0, 2.0)])
+def test_a_binary_estimator_is_scored_for_its_second_class(labels):
+    rows, y = two_classes(labels)
+    model = LogisticRegression().fit(rows, y)
+    scores = Scores.from_estimator(model, rows, y)
+    assert (scores.classifiers, scores.classes) == (("classifier",), labels)
+    np.testing.assert_allclose(scores.y_prob[0], model.predict_proba(rows)[:, 1], atol=1e-12)
+    assert scores.y_true.tolist() == [int(label == labels[1]) for label in y]
+
+
+def test_the_other_class_by_pos_label():
+    rows, y = two_classes(("no", "yes"))
+    model = LogisticRegression().fit(rows, y)
+    scores = Scores.from_estimator(model, rows, y, pos_label="no", group=y)
+    np.testing.assert_allclose(scores.y_prob[0], model.predict_proba(rows)[:, 0], atol=1e-12)
+    assert scores.classes == ("yes", "no")
+    assert scores.groups == ("no", "yes")
+    with pytest.raises(InputError, match="pos_label must be one of the labels; got 'maybe'"):
+        Scores.from_estimator(model, rows, y, pos_label="maybe")
+
+
+@pytest.mark.parametrize("names", [(0, 1, 2), ("c", "a", "b")])
+def test_estimators_of_three_classes_and_a_pipeline(names):
+    rows, codes = IRIS
+    y = np.asarray(names)[codes]
+    models = {
+        "rf": RandomForestClassifier(5, random_state=0).fit(rows, y),
+        "lr": make_pipeline(StandardScaler(), LogisticRegression()).fit(rows, y),
+    }
+    scores = Scores.from_estimator(models, rows, y)
+    assert (scores.classifiers, scores.classes) == (("rf", "lr"), tuple(sorted(names)))
+    for place, model in enumerate(models.values()):
+        np.testing.assert_allclose(scores.y_prob[place], model.predict_proba(rows), atol=1e-12)
+    assert [scores.classes[code] for code in scores.y_true] == list(y)
+
+
+def test_rows_need_no_labels():
+    rows, y = two_classes()
+    model = LogisticRegression().fit(rows, y)
+    assert Scores.from_estimator(model, rows[:7]).n_labeled == 0
+    assert Scores.from_estimator(model, rows[:3], [None, 1, 0]).n_labeled == 2
+
+
+class Sure:
+    """A classifier of one class."""
+
+    classes_ = np.array(["yes"])
+
+    def predict_proba(self, rows):
+        return np.ones((len(rows), 1))
+
+
+@pytest.mark.parametrize(
+    ("made", "message"),
+    [
+        (lambda rows, y: LogisticRegression(), "'m' must be a fitted classifier; this LogisticReg"),
+        (
+            lambda rows, y: make_pipeline(LogisticRegression()),
+            "must be a fitted classifier; this Pip",
+        ),
+        (
+            lambda rows, y: GridSearchCV(LogisticRegression(), {}),
+            "must be a fitted classifier; this",
+        ),
+        (
+            lambda rows, y: LinearRegression().fit(rows, y),
+            "must be a fitted classifier; this Linear",
+        ),
+        (
+            lambda rows, y: LinearSVC().fit(rows, y),
+            "must have predict_proba; this LinearSVC has none",
+        ),
+        (lambda rows, y: Sure(), "must have one output of two classes or more; .* 'yes'"),
+        (
+            lambda rows, y: KNeighborsClassifier().fit(rows, np.column_stack([y, y])),
+            "must have one output of two classes or more",
+        ),
+    ],
+)
+def test_estimators_that_give_no_scores(made, message):
+    rows, y = two_classes()
+    with pytest.raises(InputError, match=message):
+        Scores.from_estimator({"m": made(rows, y)}, rows, y)
+
+
+def test_estimators_of_other_classes():
+    rows, y = two_classes()
+    first = LogisticRegression().fit(rows, y)
+    other = LogisticRegression().fit(rows, [label + 1 for label in y])
+    with pytest.raises(InputError, match=r"'b' has 1, 2, the first has 0, 1\. Fit all"):
+        Scores.from_estimator({"a": first, "b": other}, rows, y)
+    with pytest.raises(InputError, match="at least one classifier; got none"):
+        Scores.from_estimator({}, rows, y)

@@ -1,7 +1,10 @@
 """Importance sampling against integrals in one and two dimensions."""
 
+import warnings
+
 import numpy as np
 import pytest
+from arviz_stats.base import array_stats
 from scipy.integrate import dblquad, quad
 from scipy.special import expit
 from scipy.stats import norm
@@ -102,6 +105,38 @@ def test_a_proposal_too_narrow_shows_in_its_effective_draws():
     assert weighted.ess < 0.1 * DRAWS
 
 
+@pytest.mark.parametrize("shape", [0.1, 0.3, 0.7, 1.2])
+@pytest.mark.parametrize("n", [30, 200, 4001])
+def test_pareto_k_is_that_of_arviz(shape, n):
+    log_weights = shape * np.random.default_rng(n).exponential(size=n) - 40
+    weighted = Weighted(np.zeros((n, 1)), log_weights)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected = array_stats.psislw(-log_weights)[1]
+    assert weighted.pareto_k == pytest.approx(float(expected), rel=1e-8)
+
+
+@pytest.mark.parametrize("shape", [0.3, 0.8])
+def test_pareto_k_is_the_shape_of_the_weights(shape):
+    # The exponential of an exponential variable with mean k is Pareto of shape k.
+    log_weights = np.random.default_rng(2).exponential(shape, 200_000)
+    found = Weighted(np.zeros((len(log_weights), 1)), log_weights).pareto_k
+    assert found == pytest.approx(shape, abs=0.1)
+
+
+def test_a_good_proposal_has_light_weights_and_a_narrow_one_heavy():
+    problem = regression([4, 9], [1, 8])
+    assert sample(problem).pareto_k < 0.5
+    good = variational_gaussian(problem)
+    narrow = Gaussian(good.mean, good.root / 4)
+    weighted = importance_sample(problem, narrow, DRAWS, np.random.default_rng(0))
+    assert weighted.pareto_k > 0.7
+
+
+def test_equal_weights_have_no_tail():
+    assert Weighted(np.zeros((100, 1)), np.zeros(100)).pareto_k == np.inf
+
+
 def test_without_data_every_draw_weighs_the_same():
     weighted = sample(regression([0], [0]))
     assert weighted.log_evidence == pytest.approx(0, abs=1e-12)
@@ -148,9 +183,6 @@ def test_weights_are_target_over_proposal():
 
 
 def test_a_t_proposal_gives_the_same_evidence_and_moments() -> None:
-    from bayescal.inference.gaussian import BinomialRegression, variational_gaussian
-    from bayescal.inference.importance import importance_sample
-
     rng = np.random.default_rng(1)
     count = np.full(12, 8)
     made = BinomialRegression(

@@ -112,11 +112,6 @@ class BinCounts:
         """Number of rows in all bins."""
         return int(self.count.sum())
 
-    @property
-    def centers(self) -> NDArray[np.float64]:
-        """Midpoints of the bins, of shape (bin,)."""
-        return (self.edges[:-1] + self.edges[1:]) / 2
-
     def __add__(self, other: BinCounts) -> BinCounts:
         """Count the rows of both."""
         if self.closed != other.closed or not np.array_equal(self.edges, other.edges):
@@ -226,7 +221,7 @@ class BinCounts:
             cut = coarse[-2] == 1.0 and self.edges[-2] < 1.0 and self.count[-1] > 0
         if cut:
             raise InputError(
-                f"coarser bins must use edges of the finer ones; these do not tell the rows at "
+                f"coarser bins must use edges of the finer ones; these do not separate the rows at "
                 f"{0 if self.closed == 'right' else 1} from the rest of their bin. "
                 "Bin the rows again, with the edges of both."
             )

@@ -228,7 +228,7 @@ def count_into(
     closed: str = "right",
     strategy: str = "edges",
 ) -> BinCounts:
-    """Count scores and events into given bins, without asking whether they are valid."""
+    """Count scores and events into given bins, without checking them."""
     checked = check_edges(edges)
     sums = tally(score, event, checked, closed)
     mean_score = sums.score_sum / np.maximum(sums.rows, 1)

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayescal.core.checks import check_choice
 from bayescal.core.errors import InputError
+from bayescal.core.rounding import round_edges
 
 type Strategy = str | ArrayLike
 """``"uniform"``, ``"quantile"``, or the edges themselves."""
@@ -55,13 +56,13 @@ def choose_edges(
     n_bins: int,
     strategy: Strategy,
 ) -> NDArray[np.float64]:
-    """Bin edges of scores that only their order statistics are asked of, (bin + 1,)."""
+    """Bin edges of scores known by their order statistics, (bin + 1,)."""
     if not isinstance(strategy, str):
-        return check_edges(strategy)
+        return round_edges(check_edges(strategy))
     check_choice(strategy, STRATEGIES, "strategy")
     n_bins = check_n_bins(n_bins)
     if strategy == "uniform":
-        return np.arange(n_bins + 1) / n_bins
+        return round_edges(np.arange(n_bins + 1) / n_bins)
     ranks = quantile_ranks(n, n_bins)
     edges = np.zeros(n_bins + 1)
     edges[-1] = 1.0

@@ -30,7 +30,7 @@ BATCH_ROWS = 1 << 19
 
 
 class Batched(Protocol):
-    """A table that can be read as often as asked, some rows at a time."""
+    """A table that can be read repeatedly, some rows at a time."""
 
     def batches(
         self, columns: Sequence[str], batch_rows: int
@@ -45,9 +45,9 @@ class StreamedCounts(NamedTuple):
     Parameters
     ----------
     bins : BinCounts
-        The bins asked for.
+        The bins.
     cells : BinCounts or None
-        Finer bins, if asked for: they follow the scores' quantiles and never straddle a bin edge.
+        Finer bins, if `n_cells` is given; they follow the scores' quantiles within the bins.
     classes : tuple of two labels
         The negative and the positive label.
     n_obs : int
@@ -85,11 +85,11 @@ def stream_counts(
     source = _Source(table, label, score, from_logits, batch_rows)
     classes, n_obs, n_labeled = source.scan(pos_label)
 
-    asked = [n_bins] if isinstance(strategy, str) and strategy == "quantile" else []
+    numbers = [n_bins] if isinstance(strategy, str) and strategy == "quantile" else []
     if n_cells is not None:
         n_cells = min(n_cells, n_labeled)
-        asked.append(n_cells)
-    scores_of = source.order_statistics(n_labeled, asked)
+        numbers.append(n_cells)
+    scores_of = source.order_statistics(n_labeled, numbers)
     edges = choose_edges(scores_of, n_labeled, n_bins, strategy)
     if n_cells is None:
         bins = source.count(classes[1], edges, closed, strategy_name(strategy))
@@ -128,12 +128,12 @@ class _Source:
         seen = np.array(sorted(labels, key=str), dtype=object)
         return code_binary(seen, pos_label, None, self._label)[1], n_obs, n_labeled
 
-    def order_statistics(self, n: int, asked: list[int]) -> OrderStatistics:
-        """Look up the scores that bound bins of equal mass, for each number of bins asked for.
+    def order_statistics(self, n: int, numbers: list[int]) -> OrderStatistics:
+        """Look up the scores that bound bins of equal mass, for each of the numbers of bins.
 
         They are found together, since each search reads the whole table.
         """
-        ranks = np.unique([rank for n_bins in asked for rank in quantile_ranks(n, n_bins)])
+        ranks = np.unique([rank for n_bins in numbers for rank in quantile_ranks(n, n_bins)])
         ranks = ranks[ranks > 0].astype(np.int64)
         found = order_statistics(lambda: (scores for _, _, scores in self._batches()), ranks, n)
         return lambda wanted: found[np.searchsorted(ranks, wanted)]

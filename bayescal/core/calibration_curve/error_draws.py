@@ -17,7 +17,7 @@ from bayescal.core.functionals import (
 
 type Floats = NDArray[np.float64]
 
-# Places at which a curve is told.
+# Places at which a curve is kept.
 POINTS = 80
 
 
@@ -40,8 +40,8 @@ def error_draws(problem: Problem, rates: Floats, mass: Floats) -> dict[str, Floa
     Notes
     -----
     A bin's rate and confidence are means over its cells weighted by their masses, all from one
-    draw. A bin without rows has mass 0; its rate is the mean over its cells, unweighted, where the
-    prior and the neighbours speak.
+    draw. A bin without rows has mass 0; its rate is the mean over its cells, unweighted, which
+    rests on the prior and the neighbouring cells.
     """
     cells, support = problem.cells, problem.support()
     weight = mass + problem.in_empty_bin()
@@ -58,7 +58,7 @@ def error_draws(problem: Problem, rates: Floats, mass: Floats) -> dict[str, Floa
 
 
 def curve_scores(problem: Problem) -> Floats:
-    """Scores at which the calibration curve is told, (point,)."""
+    """Scores at which the calibration curve is kept, (point,)."""
     held = problem.cells.mean_score[problem.cells.count > 0]
     low, high = held.min(), held.max()
     even = np.linspace(low, high, POINTS // 2)

@@ -38,7 +38,7 @@ class Problem:
         return table
 
     def support(self) -> Floats:
-        """Which cells tell the rate of which bin, (cell, bin)."""
+        """Which cells give the rate of which bin, (cell, bin)."""
         table = self.membership()
         held, every = np.flatnonzero(table.any(axis=0)), np.arange(self.bins.n_bins)
         if self.bins.closed == "right":

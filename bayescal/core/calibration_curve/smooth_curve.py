@@ -19,7 +19,7 @@ from bayescal.core.priors import check_positive
 
 type Floats = NDArray[np.float64]
 
-# Scores of exactly 0 or 1 have no logit; beyond this they are told apart by no count of rows.
+# Scores of exactly 0 or 1 have no logit; beyond this no count of rows separates them.
 EDGE = 1e-9
 # Directions of the process with less variance than this share of the largest change no curve
 # that can be seen.

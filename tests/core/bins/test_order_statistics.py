@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayescal.core import order_statistics as module
+from bayescal.core.bins import order_statistics as module
 from bayescal.core.bins.order_statistics import order_statistics
 
 VALUES = {

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 import bayescal as bc
 from bayescal.core.bins.bin_counts import BinCounts
+from bayescal.core.bins.binning import Binning
 from bayescal.core.calibration_curve.error_draws import draw_masses, error_draws
 from bayescal.core.calibration_curve.problem import Problem, pad, padded_size
 from bayescal.quantities.ece.data import problem_of
@@ -17,7 +18,7 @@ def tied(closed: str) -> Problem:
     """Ten rows at 1, two elsewhere, in six bins of which ties leave four empty."""
     score = np.array([1.0] * 10 + [0.3] * 2)
     scores = bc.Scores(y_true=np.arange(12) % 2, y_prob=score)
-    return problem_of(scores.tasks()[0], True, 6, "quantile", closed)
+    return problem_of(scores.tasks()[0], True, Binning(6, closed=closed))
 
 
 @pytest.mark.parametrize("closed", ["right", "left"])
@@ -31,7 +32,7 @@ def test_every_bin_has_support_and_every_cell_one_bin(closed: str) -> None:
 @pytest.mark.parametrize("closed", ["right", "left"])
 def test_where_no_bin_lacks_cells_support_is_membership(closed: str) -> None:
     scores = bc.Scores(y_true=np.arange(12) % 2, y_prob=np.linspace(0.05, 0.95, 12))
-    problem = problem_of(scores.tasks()[0], True, 6, "quantile", closed)
+    problem = problem_of(scores.tasks()[0], True, Binning(6, closed=closed))
     np.testing.assert_array_equal(problem.support(), problem.membership())
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 from bayescal.core.bins.bin_counts import BinCounts
+from bayescal.core.bins.binning import Binning
 from bayescal.core.calibration_curve.problem import Problem
 from bayescal.quantities.ece.data import problem_of
 from bayescal.quantities.ece.simulator import truth
@@ -11,7 +12,7 @@ from bayescal.quantities.ece.simulator import truth
 def problem(name="over", n=300, seed=1, n_bins=5, *, fine=True, strategy="quantile") -> Problem:
     """Rows of a simulated truth, counted."""
     task = truth(name).scores(n, seed=seed).tasks()[0]
-    return problem_of(task, fine, n_bins, strategy, "right")
+    return problem_of(task, fine, Binning(n_bins, strategy))
 
 
 def of_counts(count, positives, mean_score, edges=None) -> Problem:
