@@ -1,4 +1,4 @@
-"""How often the 90% credal-credible bounds cover P(y | score), and Venn-Abers' [p0, p1] beside them.
+"""How often 90% credal-credible bounds cover P(y | score), and Venn-Abers' [p0, p1] beside them.
 
 python benchmarks/credal_coverage.py                    # 10 truths, 3 sizes, 100 replications
 python benchmarks/credal_coverage.py --render

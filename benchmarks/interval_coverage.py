@@ -1,4 +1,4 @@
-"""How often the 90% interval of the calibration error covers the true value, its width and its error.
+"""Coverage of the 90% interval of the calibration error, its width, and the error of the mean.
 
 python benchmarks/interval_coverage.py              # 36 cells, 200 replications: about an hour
 python benchmarks/interval_coverage.py --nuts 20    # smooth cells by NUTS, against direct draws
