@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 
 def processor() -> str:
-    """Name of the processor, as far as the system tells."""
+    """Name of the processor, where the system has it."""
     info = Path("/proc/cpuinfo")
     if info.exists():
         for line in info.read_text().splitlines():

@@ -8,42 +8,44 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.quantities.credal.models.monotone import N_FREE, Monotone
+from bayescal.inference.sampler import compile_model
+from bayescal.quantities.credal.models.monotone import SPLINES, Monotone
 from bayescal.quantities.credal.posterior import CredalCase
-from bayescal.workflow.compiled import compiled_model
 
 type Floats = NDArray[np.float64]
 
+N_FREE = 1 + SPLINES
 ENOUGH = 800
 _FREEDOM = 8
 _PROPOSALS = (4000, 4000, 8000, 16000)
+_COMPILED: dict[tuple[Any, ...], Any] = {}
 
 
 def curve_draws(
     case: CredalCase, draws: int, rng: np.random.Generator
 ) -> tuple[Mapping[str, Any], bool]:
     """Draws of a binary task's curve, (draw, curve, ...), and whether NUTS had to give them."""
-    import bayescal as bc
-
-    rates = case.rates
+    rates = case.model
     assert isinstance(rates, Monotone)
     unit, weight = _adapted(rates, rng)
     if 1 / (weight**2).sum() >= ENOUGH:
         chosen = unit[rng.choice(len(unit), draws, p=weight)]
         intercept, rise = rates.variables_at(chosen, 0)
         return {"intercept": intercept[:, None], "weight": rise[:, None, :]}, False
-    sampled = compiled_model(bc.credal, case).sample(
-        case.inputs(),
+    if rates.compile_key not in _COMPILED:
+        _COMPILED[rates.compile_key] = compile_model(case.build_model())
+    sampled = _COMPILED[rates.compile_key].sample(
+        rates.inputs(),
         draws=draws // 2,
         tune=300,
         chains=2,
-        target_accept=case.target_accept,
-        max_depth=case.max_depth,
+        target_accept=rates.target_accept,
+        max_depth=rates.max_depth,
         seed=int(rng.integers(2**31)),
     )
-    flat = (sampled.posterior[name] for name in case.variables)
+    flat = (sampled.posterior[name] for name in rates.variables)
     values = (value.reshape(-1, *value.shape[2:]) for value in flat)
-    return dict(zip(case.variables, values, strict=True)), True
+    return dict(zip(rates.variables, values, strict=True)), True
 
 
 def _adapted(rates: Monotone, rng: np.random.Generator) -> tuple[Floats, Floats]:

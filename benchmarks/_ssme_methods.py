@@ -135,7 +135,7 @@ def by_calibration(cut: float) -> Method:
 
 
 def by_posterior(split: Split, seed: int, priors: bc.ssme.Priors | None = None) -> Found:
-    # Fewer draws than a fit's default, as 1,500 fits are made: 500 tell a 90% interval well enough.
+    # Fewer draws than a fit's default, as 1,500 fits are made: 500 are enough for a 90% interval.
     how = {"labeling": "one-per-class", "seed": seed, "draws": 250, "tune": 300, "chains": 2}
     tree = bc.fit(bc.ssme, split.scores, priors=priors, **how)
     posterior, diagnostics = tree["posterior"], tree["diagnostics"]

@@ -51,7 +51,7 @@ def cifar(data: Path, target: Path, **options: Any) -> list[xr.DataTree]:
     return trees
 
 
-def tell(tree: xr.DataTree) -> None:
+def print_figures(tree: xr.DataTree) -> None:
     """Print the figures of every case, and what the fit says of itself."""
     low, high = (bc.interval(tree, "tce").sel(ci_bound=bound) for bound in ("lower", "upper"))
     rows: list[Sequence[object]] = [
@@ -111,7 +111,7 @@ def main() -> None:
             start, cpu = time.perf_counter(), time.process_time()
             trees = run(given.data, given.output, seed=given.seed)
             for tree in trees:
-                tell(tree)
+                print_figures(tree)
                 differences(tree)
             print(
                 f"\n{name}: {time.perf_counter() - start:.1f} s, CPU "

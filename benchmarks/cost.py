@@ -69,17 +69,17 @@ def by_classifiers(n: int, repeat: int, seed: int) -> None:
     panel = sample_panel(n, seed)
     names = list(panel.score)
 
-    def fit(size: int, quick: bool) -> Timing:
+    def fit(size: int, method: str) -> Timing:
         scores = bc.Scores.stack({k: panel.score[k] for k in names[:size]}, y_true=panel.label)
-        return time_best(lambda: bc.fit(bc.ece, scores, seed=seed, quick=quick), repeat)
+        return time_best(lambda: bc.fit(bc.ece, scores, seed=seed, method=method), repeat)
 
     rows = []
-    for quick in (False, True):
-        one, all_of_them = fit(1, quick), fit(len(names), quick)
+    for method in ("nuts", "direct"):
+        one, all_of_them = fit(1, method), fit(len(names), method)
         further = len(names) - 1
         rows.append(
             (
-                "fast path" if quick else "NUTS",
+                "NUTS" if method == "nuts" else "direct",
                 one.wall,
                 one.cpu,
                 (all_of_them.wall - one.wall) / further,

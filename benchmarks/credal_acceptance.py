@@ -1,4 +1,4 @@
-"""Credal intervals on real scores: probabilities, what can be decided, do bounds hold label rates.
+"""Credal intervals on real scores: probabilities, decisions, and whether bounds cover label rates.
 
 python benchmarks/credal_acceptance.py --data DIR       # 20 splits; the posterior of some of them
 python benchmarks/credal_acceptance.py --render
@@ -122,7 +122,7 @@ def posterior(split: Split, prior: Any, seed: int) -> tuple[Figures, Figures]:
 
 
 def binary_bounds(result: Any, score: Floats) -> tuple[Floats, Floats, Floats]:
-    """Posterior mean and 90% bounds of label 1, linear between the 200 rows that a result holds."""
+    """Posterior mean and 90% bounds of label 1, linear between the 200 rows of a result."""
     sets = bc.credal.credible_sets(result)
     held = score[result["constant_data"]["target_row"].to_numpy()]
     order = np.argsort(held)
@@ -135,7 +135,7 @@ def binary_bounds(result: Any, score: Floats) -> tuple[Floats, Floats, Floats]:
 def at_rows(
     result: Any, data: bc.CalibrationSplit, priors: Any, rows: NDArray[np.intp]
 ) -> tuple[Floats, Floats, Floats]:
-    """Posterior mean and 90% bounds of each class at other rows than the result holds."""
+    """Posterior mean and 90% bounds of each class at other rows than those of the result."""
     case = CredalCase.of(data, rows, priors)
     thinned = result["posterior"].to_dataset().isel(draw=slice(None, None, THIN))
     draws = {

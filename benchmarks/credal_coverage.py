@@ -1,4 +1,4 @@
-"""How often the 90% credal-credible bounds hold P(y | score), and Venn-Abers' [p0, p1] beside them.
+"""How often 90% credal-credible bounds cover P(y | score), and Venn-Abers' [p0, p1] beside them.
 
 python benchmarks/credal_coverage.py                    # 10 truths, 3 sizes, 100 replications
 python benchmarks/credal_coverage.py --render
@@ -47,10 +47,10 @@ def by_posterior(
     data: bc.CalibrationSplit, priors: bc.credal.Priors, rng: np.random.Generator
 ) -> tuple[Floats, Floats, Floats, Floats, bool]:
     """Ends of the bounds, and of the interval of the probability itself, at each score."""
-    case = bc.credal.cases(data, priors)[0]
+    case = bc.credal.plan(data, priors).cases[0]
     assert isinstance(case, CredalCase)
-    exact = case.direct_draws(DRAWS, rng)
-    draws, by_nuts = (exact.draws, False) if exact else curve_draws(case, DRAWS, rng)
+    direct = case.model.direct_draws(DRAWS, rng)
+    draws, by_nuts = (direct.draws, False) if direct else curve_draws(case, DRAWS, rng)
     found = case.with_pseudo_observations({name: value[None] for name, value in draws.items()})
     prob, lower, upper = (part[0, :, :, 0] for part in found)
     ends = np.quantile(lower, TAIL, axis=0), np.quantile(upper, 1 - TAIL, axis=0)
@@ -61,8 +61,8 @@ def replication(
     data: bc.CalibrationSplit, rng: np.random.Generator
 ) -> tuple[dict[str, tuple[Floats, Floats]], bool]:
     """Intervals of every method from one sample."""
-    told = bc.credal.estimate(data)
-    found, nuts = {IVAP: (told.p0, told.p1)}, False
+    pair = bc.credal.estimate(data)
+    found, nuts = {IVAP: (pair.p0, pair.p1)}, False
     for name, priors in PRIORS.items():
         lower, upper, low, high, by_nuts = by_posterior(data, priors, rng)
         found[name], nuts = (lower, upper), nuts or by_nuts
@@ -75,7 +75,7 @@ def cell(place: int, name: str, n: int, replications: int, seed: int) -> dict[st
     """Coverage of one truth at one size."""
     truth = TRUTHS[name]
     p = truth.probability(SCORES)
-    held: dict[str, list[Any]] = {method: [] for method in METHODS}
+    covered: dict[str, list[Any]] = {method: [] for method in METHODS}
     width: dict[str, list[float]] = {method: [] for method in METHODS}
     by_nuts = 0
     for child in np.random.SeedSequence([seed, place]).spawn(replications):
@@ -83,23 +83,23 @@ def cell(place: int, name: str, n: int, replications: int, seed: int) -> dict[st
         intervals, nuts = replication(truth.split(n, SCORES, rng), rng)
         by_nuts += nuts
         for method, (lower, upper) in intervals.items():
-            held[method].append((lower <= p) & (p <= upper))
+            covered[method].append((lower <= p) & (p <= upper))
             width[method].append(float(np.mean(upper - lower)))
     return {
         "truth": name,
         "kind": truth.kind,
         "n": n,
         "by_nuts": by_nuts,
-        "methods": {method: figures(held[method], width[method]) for method in METHODS},
+        "methods": {method: figures(covered[method], width[method]) for method in METHODS},
     }
 
 
-def figures(held: Sequence[Any], width: Sequence[float]) -> dict[str, float]:
-    each = np.mean(held, axis=1)
+def figures(covered: Sequence[Any], width: Sequence[float]) -> dict[str, float]:
+    each = np.mean(covered, axis=1)
     return {
         "coverage": float(each.mean()),
         "standard_error": float(each.std(ddof=1) / np.sqrt(len(each))),
-        "worst_score": float(np.mean(held, axis=0).min()),
+        "worst_score": float(np.mean(covered, axis=0).min()),
         "width": float(np.mean(width)),
     }
 
@@ -118,8 +118,8 @@ def run(replications: int, seed: int) -> None:
             continue
         cells.append(cell(place, name, n, replications, seed))
         write(NAME, **settings, cells=cells)
-        told = {m: round(f["coverage"], 3) for m, f in cells[-1]["methods"].items()}
-        print(name, n, cells[-1]["by_nuts"], told, flush=True)
+        shown = {m: round(f["coverage"], 3) for m, f in cells[-1]["methods"].items()}
+        print(name, n, cells[-1]["by_nuts"], shown, flush=True)
 
 
 def render() -> None:

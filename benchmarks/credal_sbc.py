@@ -45,7 +45,7 @@ def run(name: str, given: argparse.Namespace) -> dict[str, Any]:
         seed=given.seed,
         priors=priors,
         variables=["prob", *coefficients],
-        quick=False,
+        method="nuts",
         draws=given.draws,
         tune=given.tune,
         chains=given.chains,

@@ -1,4 +1,4 @@
-"""The difference of two classifiers' errors on the same rows: does pairing keep its promise?
+"""The difference of two classifiers' errors on the same rows: does their correlation help?
 
 python benchmarks/difference.py                     # 200 replications
 python benchmarks/difference.py --render
@@ -26,8 +26,8 @@ SIZES = (300, 1000, 10_000)
 def unpaired(tree: xr.DataTree) -> xr.DataTree:
     """The same result, as if each classifier had rows of its own."""
     alone = tree.copy()
-    given = tree["pairing"]["correlation"]
-    alone["pairing"]["correlation"] = given * 0 + np.eye(len(given))
+    given = tree["error_correlation"]["correlation"]
+    alone["error_correlation"]["correlation"] = given * 0 + np.eye(len(given))
     return alone
 
 

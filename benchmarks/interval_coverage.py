@@ -1,7 +1,7 @@
-"""How often the 90% interval of the calibration error holds the truth, how wide it is, how far off.
+"""Coverage of the 90% interval of the calibration error, its width, and the error of the mean.
 
 python benchmarks/interval_coverage.py              # 36 cells, 200 replications: about an hour
-python benchmarks/interval_coverage.py --nuts 20    # smooth cells by NUTS, against the fast path
+python benchmarks/interval_coverage.py --nuts 20    # smooth cells by NUTS, against direct draws
 python benchmarks/interval_coverage.py --render     # tables from the figures on disk
 """
 
@@ -57,7 +57,7 @@ def run_cell(truth: Truth, n: int, replications: int, seed: int) -> dict[str, An
 def of_coverage(found: Coverage) -> dict[str, float]:
     return figures(found.covered, found.width, found.error) | {
         "p_calibrated": float(found.p_calibrated.mean()),
-        "jump_flag": float(found.jump_flag.mean()),
+        "warned": float(found.warned.mean()),
         "converged": float(found.converged.mean()),
     }
 
@@ -99,20 +99,20 @@ def run(replications: int, seed: int, truths: Sequence[str], sizes: Iterable[int
 
 
 def run_nuts(replications: int, seed: int, truths: Sequence[str], sizes: Iterable[int]) -> None:
-    """The default model by NUTS on the first rows of each cell, beside the fast path."""
+    """The default model by NUTS on the first rows of each cell, beside direct draws."""
     cells = []
     for n in sizes:
         for name in truths:
             arguments = (bc.ece, TRUTHS[name], n, replications)
             options = {"seed": cell_seed(seed, TRUTHS[name], n)}
-            nuts = coverage(*arguments, **options, quick=False)
-            quick = coverage(*arguments, **options, draws=4000)
-            off = np.abs([nuts.lower - quick.lower, nuts.upper - quick.upper]) / quick.width
+            nuts = coverage(*arguments, **options, method="nuts")
+            direct = coverage(*arguments, **options, draws=4000)
+            off = np.abs([nuts.lower - direct.lower, nuts.upper - direct.upper]) / direct.width
             cell = {
                 "truth": name,
                 "n": n,
                 "coverage": float(nuts.covered.mean()),
-                "coverage_quick": float(quick.covered.mean()),
+                "coverage_quick": float(direct.covered.mean()),
                 "converged": float(nuts.converged.mean()),
                 "mean_end_difference": float(off.mean()),
                 "max_end_difference": float(off.max()),
@@ -168,7 +168,7 @@ def render() -> None:
                 "plug-in's",
                 "RMSE ratio",
                 "mean p0",
-                "jump flag",
+                "warned",
             ),
             [default_row(cell) for cell in cells],
         )
@@ -213,7 +213,7 @@ def default_row(cell: Mapping[str, Any]) -> tuple[object, ...]:
         other["rmse"],
         own["rmse"] / other["rmse"],
         own["p_calibrated"],
-        own["jump_flag"],
+        own.get("warned", own.get("jump_flag")),
     )
 
 
@@ -222,9 +222,9 @@ def render_nuts() -> None:
     print()
     print_provenance(content)
     print_table(
-        f"NUTS against the fast path, {content['replications']} replications a cell; differences "
+        f"NUTS against direct draws, {content['replications']} replications a cell; differences "
         "of interval ends in interval widths",
-        ("truth", "n", "coverage", "fast path", "converged", "mean difference", "largest"),
+        ("truth", "n", "coverage", "direct", "converged", "mean difference", "largest"),
         [tuple(v for k, v in cell.items()) for cell in content["cells"]],
     )
 

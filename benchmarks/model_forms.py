@@ -119,7 +119,7 @@ def run_cell(truth: Truth, n: int, replications: int, seed: int) -> dict[str, An
         rng = np.random.default_rng(child)
         score, label = truth.sample(n, rng)
         scores = bc.Scores(y_true=label, y_prob=score)
-        problem = bc.ece.cases(scores, bc.ece.Priors())[0].problem
+        problem = bc.ece.plan(scores, bc.ece.Priors()).cases[0].problem
         mass = draw_masses(problem.cells.count, (DRAWS,), rng)
         for name, kernels in FORMS.items():
             fits = [fit(problem, kernel, mass, rng) for kernel in kernels]

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from sbc import FAMILIES
 
 import bayescal as bc
+from bayescal.workflow.sampling import fit_case
 from bayescal.workflow.settings import Settings
-from bayescal.workflow.single import fit_case
 
 TAILS = (0.05, 0.95)
 EXACT_DRAWS = 30_000
@@ -63,21 +63,19 @@ def average(fits: list[Summary]) -> Summary:
 
 def compare(name: str, scores: bc.Scores, seed: int, fits: int, var: str) -> dict[str, Any]:
     """Differences in units of their standard errors."""
-    case = bc.ece.cases(scores, FAMILIES[name])[0]
+    case = bc.ece.plan(scores, FAMILIES[name] or bc.ece.Priors()).cases[0]
 
-    def run(index: int, draws: int, chains: int, quick: bool) -> Summary:
+    def run(index: int, draws: int, chains: int, method: str) -> Summary:
         settings = Settings(
             draws=draws,
             tune=300,
             chains=chains,
-            target_accept=None,
             seed=seed,
-            quick=quick,
-            prob=0.9,
+            method=method,
         )
-        return summarise(fit_case(bc.ece, case, settings, index).posterior[var])
+        return summarise(fit_case(bc.ece.NAME, case, settings, index).posterior[var])
 
-    nuts = average([run(index, 1000, 4, quick=False) for index in range(fits)])
+    nuts = average([run(index, 1000, 4, method="nuts") for index in range(fits)])
     exact = average([run(fits + index, EXACT_DRAWS, 1, method="direct") for index in range(2)])
     error = np.hypot(nuts.errors, exact.errors)
     return {
@@ -101,8 +99,8 @@ def render() -> None:
     largest = max(abs(z) for row in rows for z in row["z"])
     size = 3 * len(rows)
     print(
-        f"largest of {size}: {largest:.2f}. At most 3 is asked; if only chance were at work, one "
-        f"of {size} would go beyond with probability {1 - 0.9973**size:.2f}."
+        f"largest of {size}: {largest:.2f}. At most 3 is expected; by chance alone one "
+        f"of {size} would exceed it with probability {1 - 0.9973**size:.2f}."
     )
     print(
         f"largest standard error: {max(max(r['error_in_widths']) for r in rows):.2%} of the width"

@@ -1,11 +1,11 @@
-"""How often the 90% interval from positives and unlabelled rows holds the true calibration error.
+"""How often the 90% interval from positives and unlabelled rows covers the true calibration error.
 
 python benchmarks/pu_coverage.py                    # 15 cells, 150 replications, three class priors
 python benchmarks/pu_coverage.py --bins 20          # the paper's bins by NUTS, as a model
 python benchmarks/pu_coverage.py --render
 
-The class prior is .5. It is declared known; believed with a standard deviation of .05; believed to
-be .55 (off by a tenth) with that standard deviation; and declared known to be .55.
+The class prior is .5. It is fixed; given a prior with a standard deviation of .05; a prior
+with the mean .55 (off by a tenth) and that standard deviation; and fixed at .55.
 """
 
 from __future__ import annotations
@@ -50,12 +50,12 @@ def streams(seed: int, place: int, replications: int) -> list[np.random.Generato
 
 def by_curve(truth: PUTruth, data: bc.PUScores, belief: Any, rng: np.random.Generator) -> Any:
     """Interval, point and class prior of the default model, without NUTS."""
-    case = bc.pu_ece.cases(data, bc.pu_ece.Priors(belief))[0]
+    case = bc.pu_ece.plan(data, bc.pu_ece.Priors(belief)).cases[0]
     assert isinstance(case, PUCase)
-    exact = case.direct_draws(1000, rng)
-    assert exact is not None
-    found = case.quantities({name: draws[None] for name, draws in exact.draws.items()}, rng)
-    tce, p = found["tce"], case.probability_calibrated(exact)
+    direct = case.model.direct_draws(1000, rng)
+    assert direct is not None
+    found = case.quantities({name: draws[None] for name, draws in direct.draws.items()}, rng)
+    tce, p = found["tce"], case.probability_calibrated(direct)
     lower, upper = averaged_quantile(tce, p, TAIL), float(np.quantile(tce, 1 - TAIL))
     return lower, upper, (1 - p) * tce.mean(), p, found["class_prior"].mean()
 

@@ -43,7 +43,7 @@ def run(name: str, replications: int, seed: int) -> dict[str, Any]:
         seed=seed,
         priors=MODELS[name],
         variables=variables,
-        quick=False,
+        method="nuts",
         n_bins=N_BINS,
     )
     sick = (found.divergences > 0) | (found.rhat_max > MAX_RHAT) | (found.ess_min < MIN_ESS)

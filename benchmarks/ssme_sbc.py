@@ -38,7 +38,7 @@ def run(panel: str, given: argparse.Namespace) -> dict[str, Any]:
         seed=given.seed,
         priors=PRIORS,
         variables=[*METRICS, *COEFFICIENTS],
-        quick=False,
+        method="nuts",
         draws=given.draws,
         tune=given.tune,
         chains=given.chains,

@@ -20,7 +20,7 @@ extensions = [
     "myst_nb",
 ]
 exclude_patterns = ["_build", "**.ipynb_checkpoints"]
-myst_enable_extensions = ["dollarmath", "amsmath", "deflist"]
+myst_enable_extensions = ["dollarmath", "amsmath", "deflist", "colon_fence"]
 myst_heading_anchors = 3
 
 # Notebooks are committed with their outputs; the checks execute them apart from this build.
@@ -36,10 +36,11 @@ html_theme = "pydata_sphinx_theme"
 html_title = "bayescal"
 html_static_path = ["_static"]
 html_css_files = ["bayescal.css"]
-# All pages are in the header; a second list of them beside the text says nothing.
-html_sidebars = {"**": []}
+# Pages without others below them need no list of pages beside the text.
+html_sidebars = {name: [] for name in ("index", "get_started", "benchmarks")}
 html_theme_options = {
-    "header_links_before_dropdown": 9,
+    "header_links_before_dropdown": 6,
     "navigation_with_keys": False,
+    "secondary_sidebar_items": ["page-toc"],
     "show_prev_next": False,
 }

@@ -1,0 +1,65 @@
+"""Pictures of the front page and of the page on credal: python docs/pictures.py."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+
+import bayescal as bc
+
+TARGET = Path(__file__).parent / "_static"
+
+
+def rows() -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """The data of the README: two classifiers of the same order, one overconfident."""
+    rng = np.random.default_rng(20)
+    x = rng.normal(size=500)
+    y = rng.random(500) < 1 / (1 + np.exp(-2 * x))
+    names = ("calibrated", "overconfident")
+    return y, {n: 1 / (1 + np.exp(-k * x)) for n, k in zip(names, (2, 4), strict=True)}
+
+
+def save(figure: plt.Figure, name: str) -> None:
+    figure.savefig(TARGET / f"{name}.png", dpi=150, bbox_inches="tight")
+    plt.close(figure)
+
+
+def ece() -> None:
+    """Labels of all rows: calibration curve of the overconfident classifier."""
+    y, prob = rows()
+    result = bc.fit(bc.ece, bc.Scores.stack(prob, y_true=y), seed=20)
+    save(bc.plots.plot_reliability(result, "overconfident"), "front_ece")
+
+
+def pu_ece() -> None:
+    """Positives and unlabelled rows: the error as a function of the class prior."""
+    data = bc.datasets.pu_ece.truth("over").scores((500, 5000), seed=20)
+    priors = bc.pu_ece.Priors(class_prior=bc.Beta.from_interval(0.4, 0.6))
+    result = bc.fit(bc.pu_ece, data, priors=priors, seed=20)
+    save(bc.plots.plot_sensitivity_curve(result), "front_pu_ece")
+
+
+def ssme() -> None:
+    """Few labels: accuracy of several classifiers."""
+    data = bc.datasets.ssme.truth("mixed").scores(40, 1000, seed=20)
+    result = bc.fit(bc.ssme, data, seed=20)
+    save(bc.plots.plot_metrics(result, "accuracy"), "front_ssme")
+
+
+def credal() -> None:
+    """Single rows: probability with bounds, and decisions."""
+    y, prob = rows()
+    calibration = bc.Scores(y_true=y, y_prob=prob["overconfident"], classifier="overconfident")
+    grid = np.linspace(0.001, 0.999, 200)
+    result = bc.fit(bc.credal, bc.CalibrationSplit(calibration=calibration, target=grid), seed=20)
+    save(bc.plots.plot_probability(result), "front_credal")
+    save(bc.plots.plot_decisions(result), "decisions")
+
+
+if __name__ == "__main__":
+    mpl.use("agg")
+    for make in (ece, pu_ece, ssme, credal):
+        make()
