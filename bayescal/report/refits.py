@@ -59,8 +59,6 @@ def refits_page(
     words: dict[str, str] = {}
     if isinstance(texts, dict):
         words = {plain(name): text for name, text in texts.items()}
-        {plain(name): text for name, text in texts.items()} if isinstance(texts, dict) else {}
-    )
     return top + facts(words) if any(words.values()) else top
 
 
