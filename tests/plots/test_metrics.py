@@ -11,7 +11,8 @@ from matplotlib.figure import Figure
 import bayescal as bc
 from bayescal import plots
 from bayescal.core.errors import InputError
-from bayescal.results.metrics import HIGHER, METRICS
+from bayescal.results.kinds.metrics import HIGHER
+from bayescal.results.kinds.metrics import ORDER as METRICS
 from tests.plots.looks import assert_readable, words
 from tests.synthetic import make_result
 from tests.synthetic_ssme import make_panel_result
