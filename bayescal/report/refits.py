@@ -56,9 +56,9 @@ def refits_page(
         body=body,
         notes=[note],
     )
-    words: dict[str, str] = (
-        {plain(name): text for name, text in texts.items()} if isinstance(texts, dict) else {}
-    )
+    words: dict[str, str] = {}
+    if isinstance(texts, dict):
+        words = {plain(name): text for name, text in texts.items()}
     return top + facts(words) if any(words.values()) else top
 
 
