@@ -5,7 +5,7 @@ from .command import COMMAND as COMMAND
 from .estimator import Estimate as Estimate
 from .estimator import estimate as estimate
 from .model import build_model as build_model
-from .posterior import plan as plan
+from .plan import plan as plan
 from .priors import ImpreciseDirichlet as ImpreciseDirichlet
 from .priors import IncrementIsotonic as IncrementIsotonic
 from .priors import MonotoneCurve as MonotoneCurve

@@ -11,11 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.binomial import log_binomial
-from bayescal.core.checks import check_data
-from bayescal.core.quantity import CaseArrays, DirectDraws, Draws, Floats, Plan, bound_words
+from bayescal.core.quantity import CaseArrays, DirectDraws, Draws, Floats, bound_words
 from bayescal.quantities.credal.bounds import bounds
 from bayescal.quantities.credal.calibration_split import CalibrationSplit
-from bayescal.quantities.credal.data import Problem, data_warnings, held_rows
+from bayescal.quantities.credal.data import Problem, data_warnings
 from bayescal.quantities.credal.estimator import Estimate, estimate
 from bayescal.quantities.credal.models import cells_of, label_model
 from bayescal.quantities.credal.models.base import LabelModel
@@ -222,38 +221,3 @@ class CredalCase:
             name: np.squeeze(value, axis=DIMS[name].index(LABEL_CLASS) - len(DIMS[name]))
             for name, value in values.items()
         }
-
-
-def plan(data: CalibrationSplit, priors: Priors) -> Plan:
-    """Plan the fits of class probabilities.
-
-    Parameters
-    ----------
-    data : CalibrationSplit
-        Calibration rows and target rows, of one or several classifiers.
-    priors : Priors
-        Priors.
-
-    Returns
-    -------
-    Plan
-        A case a classifier. There is no correlation: probabilities given different scores have no
-        difference to speak of.
-
-    Raises
-    ------
-    InputError
-        If the data are no CalibrationSplit.
-    """
-    check_data(data, (CalibrationSplit,), "credal", "CalibrationSplit(calibration=..., target=...)")
-    rows = held_rows(data)
-    names = data.calibration.classifiers
-    attrs = {
-        "n_obs": data.calibration.n_obs,
-        "n_labeled": data.n_calibration,
-        "n_target": data.n_target,
-        "n_held": len(rows),
-        "classes": [str(label) for label in data.calibration.classes],
-        "multiclass": "binary" if data.calibration.is_binary else "one-vs-rest",
-    }
-    return Plan([CredalCase.of(data.select(name), rows, priors) for name in names], attrs)

@@ -7,7 +7,7 @@ from .command import COMMAND as COMMAND
 from .estimator import Estimate as Estimate
 from .estimator import estimate as estimate
 from .model import build_model as build_model
-from .planning import plan as plan
+from .plan import plan as plan
 from .priors import HierarchicalBins as HierarchicalBins
 from .priors import IndependentBins as IndependentBins
 from .priors import Priors as Priors

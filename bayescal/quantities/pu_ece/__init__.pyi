@@ -11,7 +11,7 @@ from .estimator import Estimate as Estimate
 from .estimator import estimate as estimate
 from .mixture_tce import tce_from_logits as tce_from_logits
 from .model import build_model as build_model
-from .planning import plan as plan
+from .plan import plan as plan
 from .priors import IndependentBins as IndependentBins
 from .priors import MixtureBins as MixtureBins
 from .priors import PriorDraws as PriorDraws

@@ -17,7 +17,7 @@ from .metrics.metrics import Metrics as Metrics
 from .metrics.metrics import metrics as metrics
 from .metrics.metrics import subgroup_metrics as subgroup_metrics
 from .model import build_model as build_model
-from .posterior import plan as plan
+from .plan import plan as plan
 from .priors import GaussianMixture as GaussianMixture
 from .priors import Priors as Priors
 from .priors import StudentTMixture as StudentTMixture

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.checks import check_data
 from bayescal.core.columns import MISSING
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import (
@@ -18,15 +17,12 @@ from bayescal.core.quantity import (
     DirectDraws,
     Draws,
     Floats,
-    Plan,
     bound_values,
     bound_words,
 )
-from bayescal.core.scores import Scores
 from bayescal.quantities.ssme.bounds import bounds
-from bayescal.quantities.ssme.data import MOST_UNLABELED, Problem, data_warnings, panel_of
+from bayescal.quantities.ssme.data import Problem, data_warnings
 from bayescal.quantities.ssme.evaluate import evaluate
-from bayescal.quantities.ssme.metrics.binned_error import convention_name
 from bayescal.quantities.ssme.metrics.label_draws import classes_at
 from bayescal.quantities.ssme.metrics.metrics import Metrics
 from bayescal.quantities.ssme.model import model_of
@@ -63,6 +59,7 @@ DIMS: Mapping[str, tuple[str, ...]] = {
     "prob_label": ("obs", "label_class"),
     "label": ("label_row",),
 }
+MONITORED = Metrics._fields
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -112,7 +109,7 @@ class SSMECase:
     @property
     def monitored(self) -> tuple[str, ...]:
         """The metrics."""
-        return Metrics._fields
+        return MONITORED
 
     @property
     def evidence_draws(self) -> int:
@@ -235,59 +232,3 @@ class SSMECase:
 
 def _is_metric(name: str) -> bool:
     return name.rsplit("/", 1)[-1] in Metrics._fields
-
-
-def plan(
-    data: Scores,
-    priors: Priors,
-    *,
-    labeling: str = "random",
-    ece: str | None = None,
-    prob_label: bool = False,
-) -> Plan:
-    """Plan the one fit of all classifiers: every draw is one of all, on the same rows.
-
-    Parameters
-    ----------
-    data : Scores
-        Scores of one or several classifiers; labels may be missing.
-    priors : Priors
-        Priors.
-    labeling : {"random", "one-per-class"}, default "random"
-        How rows were chosen to be labeled; see `build_model`.
-    ece : {"equal-mass", "equal-width", "top-label"}, optional
-        Convention of the calibration errors; see `metrics`.
-    prob_label : bool, default False
-        Whether the posterior holds ``prob_label`` (obs, label_class), the probabilities of every
-        row's labels. Of at most 5,000 rows without label.
-
-    Returns
-    -------
-    Plan
-        One case.
-
-    Raises
-    ------
-    InputError
-        If the data are no Scores, an option is unknown, or there are too many rows for
-        `prob_label`.
-    """
-    check_data(data, (Scores,), "ssme", "Scores.stack({name: y_prob}, y_true=...)")
-    panel = panel_of(data)
-    convention = convention_name(ece, panel.n_classes)
-    problem = Problem.of(panel, labeling)
-    if prob_label and problem.panel.n_obs < panel.n_obs:
-        # A model of many rows has a random part of them: their places would be lost.
-        raise InputError(
-            f"prob_label=True needs at most {MOST_UNLABELED} rows without label; got "
-            f"{panel.n_obs - panel.n_labeled}. Pass fewer of them, or leave prob_label out."
-        )
-    attrs = {
-        "n_obs": data.n_obs,
-        "n_labeled": data.n_labeled,
-        "classes": [str(label) for label in data.classes],
-        "multiclass": "binary" if data.n_classes == 2 else "joint",
-        "labeling": labeling,
-        "ece_convention": convention,
-    }
-    return Plan([SSMECase.of(problem, priors, ece, prob_label)], attrs)

@@ -13,7 +13,7 @@ from bayescal.plots import comparison, posterior, prior_posterior, reliability
 from bayescal.quantities.ece import IndependentBins, Priors
 from bayescal.quantities.ece.alternatives.calibration_test import probability_calibrated
 from bayescal.quantities.ece.grouped_posterior import GroupedCase
-from bayescal.quantities.ece.planning import plan
+from bayescal.quantities.ece.plan import plan
 from bayescal.results.schema import cases as result_cases
 from bayescal.workflow import fit as fit_module
 

@@ -13,7 +13,7 @@ from bayescal.core.calibration_curve.error_draws import draw_masses, error_draws
 from bayescal.inference.sampler import compile_model
 from bayescal.quantities.ece.models import pooled_curves
 from bayescal.quantities.ece.models.pooled_curves import BASIS, WIGGLE
-from bayescal.quantities.ece.planning import plan
+from bayescal.quantities.ece.plan import plan
 
 
 def case(sizes, slopes, shifts=None, *, seed=1, **options):

@@ -7,7 +7,7 @@ import bayescal as bc
 from bayescal.core.bins.binning import Binning
 from bayescal.core.bins.streaming import StreamedCounts
 from bayescal.quantities.ece.error_correlation import correlation, influence
-from bayescal.quantities.ece.planning import plan
+from bayescal.quantities.ece.plan import plan
 from bayescal.quantities.ece.priors import HierarchicalBins, IndependentBins, Priors
 from bayescal.quantities.ece.simulator import sample_panel
 
