@@ -22,13 +22,11 @@ from numpy.typing import NDArray
 from scipy.special import expit, logsumexp
 
 import bayescal as bc
-from bayescal.core.calibration_curve.error_draws import draw_masses
-from bayescal.core.calibration_curve.problem import Problem
+from bayescal.core.calibration_curve.problem import Problem, draw_masses
 from bayescal.core.calibration_curve.smooth_curve import SmoothCurve, curve_basis
 from bayescal.core.functionals import expected_calibration_error
-from bayescal.inference.gaussian import BinomialRegression, variational_gaussian
-from bayescal.inference.importance import importance_sample
-from bayescal.quantities.ece.alternatives.calibration_test import probability_calibrated
+from bayescal.inference.direct import BinomialRegression, importance_sample, variational_gaussian
+from bayescal.quantities.ece.alternatives import probability_calibrated
 from bayescal.quantities.ece.simulator import SMOOTH, TRUTHS, Truth
 
 type Floats = NDArray[np.float64]

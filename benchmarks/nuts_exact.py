@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from sbc import FAMILIES
 
 import bayescal as bc
-from bayescal.workflow.sampling import fit_case
-from bayescal.workflow.settings import Settings
+from bayescal.workflow.sampling import Settings, fit_case
 
 TAILS = (0.05, 0.95)
 EXACT_DRAWS = 30_000

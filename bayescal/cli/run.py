@@ -213,7 +213,7 @@ def _check_values(options: Sequence[Option], given: Given) -> None:
 
 def _settings(given: Given) -> Mapping[str, Any]:
     """Settings of the fit, checked before a file is read."""
-    from bayescal.workflow.settings import Settings
+    from bayescal.workflow.sampling import Settings
 
     settings = {
         name: given[name] for name in ("prob", "draws", "tune", "target_accept", "seed")

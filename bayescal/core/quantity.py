@@ -104,6 +104,8 @@ class CaseArrays:
         ``kind`` and ``assumption`` of each bound, in words.
     warnings : sequence of str
         What a reader must know of this fit, in sentences, beside its convergence.
+    sampler : str
+        What drew the posterior; set by the workflow.
     """
 
     coords: Mapping[str, str]
@@ -123,6 +125,7 @@ class CaseArrays:
     reference_estimates: Arrays = field(default_factory=dict)
     bounds_attrs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     warnings: Sequence[str] = ()
+    sampler: str = ""
 
 
 class LabelModel(Protocol):

@@ -15,32 +15,31 @@ from numpy.typing import NDArray
 from bayescal._version import __version__
 from bayescal.core.errors import OutputError
 from bayescal.core.quantity import Case, CaseArrays, Quantity
-from bayescal.workflow.settings import Settings
+from bayescal.workflow.sampling import Settings
 
-_WORDS: Final = ("bounds_attrs", "warnings")
+_WORDS: Final = ("bounds_attrs", "warnings", "sampler")
 
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
     """A directory of finished cases, each under a name that says what it was computed from."""
 
-    directory: Path | None
+    directory: Path
     quantity: Quantity
     recipe: str
 
     @classmethod
     def at(
-        cls, directory: str | Path | None, quantity: Quantity, priors: Any, settings: Settings
+        cls, directory: str | Path, quantity: Quantity, priors: Any, settings: Settings
     ) -> Checkpoint:
         """Use a directory."""
         recipe = [__version__, quantity.NAME, priors.to_json(), asdict(settings)]
-        place = None if directory is None else Path(directory)
-        return cls(place, quantity, json.dumps(recipe, sort_keys=True))
+        return cls(Path(directory), quantity, json.dumps(recipe, sort_keys=True))
 
     def find(self, index: int, case: Case) -> CaseArrays | None:
         """Look up a finished case."""
         path = self._path(index, case)
-        if path is None or not path.is_file():
+        if not path.is_file():
             return None
         try:
             with path.open("rb") as file, np.load(file) as arrays:
@@ -52,8 +51,6 @@ class Checkpoint:
     def keep(self, index: int, case: Case, result: CaseArrays) -> None:
         """Write a finished case."""
         path = self._path(index, case)
-        if path is None:
-            return
         unfinished = path.with_suffix(".part")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -69,9 +66,7 @@ class Checkpoint:
                 f"{path} cannot be written: {error}. Choose another directory."
             ) from error
 
-    def _path(self, index: int, case: Case) -> Path | None:
-        if self.directory is None:
-            return None
+    def _path(self, index: int, case: Case) -> Path:
         key = f"{self.recipe}|{index}|{case.fingerprint()}"
         name = hashlib.sha256(key.encode()).hexdigest()[:16]
         return self.directory / f"{self.quantity.NAME}-{name}.npz"
@@ -97,8 +92,9 @@ def _unpack(arrays: Any, coords: dict[str, str]) -> CaseArrays:
         if key not in _WORDS:
             group, _, name = key.partition("/")
             found[group][name] = arrays[key]
-    bounds_attrs, warnings = (json.loads(str(arrays[name])) for name in _WORDS)
-    return CaseArrays(coords=coords, bounds_attrs=bounds_attrs, warnings=warnings, **found)
+    for name in _WORDS:
+        found[name] = json.loads(str(arrays[name]))
+    return CaseArrays(coords=coords, **found)
 
 
 def _groups() -> list[str]:

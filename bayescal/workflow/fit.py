@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
+import hashlib
 import inspect
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import xarray as xr
 
+from bayescal._version import __version__
 from bayescal.core.bins.binning import BINNING_FIELDS, Binning
 from bayescal.core.checks import listing
 from bayescal.core.errors import ConvergenceWarning, InputError
+from bayescal.core.health import REMEDY, problems
 from bayescal.core.quantity import Case, CaseArrays, Plan, Quantity
 from bayescal.quantities import quantity_named
 from bayescal.results.assemble import assemble
 from bayescal.workflow.checkpoint import Checkpoint
-from bayescal.workflow.provenance import attributes, converged, status
-from bayescal.workflow.sampling import fit_case
-from bayescal.workflow.settings import Settings
+from bayescal.workflow.sampling import Settings, fit_case
 
 if TYPE_CHECKING:
     from xarray import DataTree
+
 
 type Progress = Callable[[str, int, int], None]
 
@@ -115,7 +118,7 @@ def fit(
             stacklevel=2,
         )
         method = "direct" if quick else method
-    chosen = quantity_named(quantity)
+    chosen = quantity if hasattr(quantity, "NAME") else quantity_named(quantity)
     settings = Settings(
         draws=draws,
         tune=tune,
@@ -127,7 +130,7 @@ def fit(
     )
     used = priors_of(chosen, priors)
     plan = plan_of(chosen, data, used, options)
-    kept = Checkpoint.at(checkpoint, chosen, used, settings)
+    kept = Checkpoint.at(checkpoint, chosen, used, settings) if checkpoint is not None else None
     found = _fit_all(chosen, plan.cases, settings, kept, progress)
     tree = result_of(chosen, plan, used, settings, found)
     if not converged(found):
@@ -141,6 +144,7 @@ def result_of(
     """Put the fits of a plan's cases into a result."""
     attrs = attributes(quantity, plan, priors, settings)
     attrs |= {
+        "sampler": found[0].sampler,
         "status": status(found, [case.warnings for case in plan.cases]),
         "converged": converged(found),
     }
@@ -188,17 +192,18 @@ def _fit_all(
     quantity: Quantity,
     cases: Sequence[Case],
     settings: Settings,
-    checkpoint: Checkpoint,
+    checkpoint: Checkpoint | None,
     progress: Progress | None,
 ) -> list[CaseArrays]:
     found = []
     for index, case in enumerate(cases):
         if progress is not None:
             progress(", ".join(case.coords.values()) or "all classifiers", index, len(cases))
-        arrays = checkpoint.find(index, case)
+        arrays = checkpoint.find(index, case) if checkpoint is not None else None
         if arrays is None:
             arrays = fit_case(quantity.NAME, case, settings, index)
-            checkpoint.keep(index, case, arrays)
+            if checkpoint is not None:
+                checkpoint.keep(index, case, arrays)
         found.append(arrays)
     if progress is not None:
         progress("", len(cases), len(cases))
@@ -225,3 +230,63 @@ def _correlation(plan: Plan, found: Sequence[CaseArrays]) -> dict[str, xr.DataAr
             coords={"classifier": names, "classifier_other": names},
         )
     }
+
+
+def attributes(quantity: Quantity, plan: Plan, priors: Any, settings: Settings) -> dict[str, Any]:
+    """Root attributes: all that is needed to make the result again, but for its status."""
+    prints = "|".join(case.fingerprint() for case in plan.cases)
+    direct = settings.method == "direct"
+    return {
+        "bayescal_version": __version__,
+        "quantity": quantity.NAME,
+        "result_kind": quantity.KIND,
+        "title": quantity.TITLE,
+        "estimand": quantity.ESTIMAND,
+        "references": [reference._asdict() for reference in quantity.REFERENCES],
+        "data_hash": f"sha256:{hashlib.sha256(prints.encode()).hexdigest()[:16]}",
+        "classifiers": _classifiers(plan.cases),
+        "priors": priors.to_json(),
+        "prior_text": priors.describe(),
+        "method": settings.method,
+        "sampler_version": __version__ if direct else version("nutpie"),
+        "draws": settings.draws,
+        "tune": settings.tune,
+        "chains": settings.chains,
+        "target_accept": settings.target_accept or plan.cases[0].model.target_accept,
+        "seed": settings.seed,
+        "prob": settings.prob,
+        **plan.attrs,
+    }
+
+
+def status(found: Sequence[CaseArrays], warnings: Sequence[Iterable[str]]) -> str:
+    """Say "ok", or name cases, problems and remedies."""
+    by_sentence: dict[str, list[str]] = {}
+    for arrays, said in zip(found, warnings, strict=True):
+        name = ", ".join(arrays.coords.values()) or "all classifiers"
+        for sentence in [*_of_fit(arrays.diagnostics), *arrays.warnings, *said]:
+            by_sentence.setdefault(sentence, []).append(name)
+    return " ".join(f"{_names(names)}: {text}" for text, names in by_sentence.items()) or "ok"
+
+
+def converged(found: Sequence[CaseArrays]) -> bool:
+    """Whether all fits converged."""
+    return all(arrays.diagnostics["converged"] for arrays in found)
+
+
+def _of_fit(figures: Mapping[str, Any]) -> list[str]:
+    if figures["converged"]:
+        return []
+    return [f"the fit did not converge, {'; '.join(problems(figures))}. {REMEDY}"]
+
+
+def _names(names: list[str]) -> str:
+    return (
+        ", ".join(names) if len(names) <= 4 else f"{', '.join(names[:3])} and {len(names) - 3} more"
+    )
+
+
+def _classifiers(cases: Sequence[Case]) -> list[str]:
+    """Classifiers of the cases, or those that a case answers for at once."""
+    found = [case.axes.get("classifier") or (case.coords["classifier"],) for case in cases]
+    return list(dict.fromkeys(name for names in found for name in names))

@@ -2,17 +2,56 @@
 
 from __future__ import annotations
 
+import secrets
 from collections import OrderedDict
-from dataclasses import replace
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, Final
 
 import numpy as np
 
+from bayescal.core.checks import check_choice
 from bayescal.core.errors import InputError
 from bayescal.core.health import MIN_ESS
 from bayescal.core.quantity import Case, CaseArrays, DirectDraws, Draws
-from bayescal.inference.threads import one_blas_thread
-from bayescal.workflow.settings import Settings
+
+METHODS: Final = ("nuts", "direct")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Settings of a fit; see `bayescal.fit`."""
+
+    draws: int = 1000
+    tune: int = 300
+    chains: int = 4
+    target_accept: float | None = None
+    seed: int | None = None
+    method: str = "nuts"
+    prob: float = 0.9
+
+    def __post_init__(self) -> None:
+        if self.seed is None:
+            object.__setattr__(self, "seed", secrets.randbits(31))
+        for name, least in (("draws", 4), ("tune", 0), ("chains", 1), ("seed", 0)):
+            value = getattr(self, name)
+            if not isinstance(value, int | np.integer) or value < least:
+                raise InputError(
+                    f"{name} must be a whole number of at least {least}; got {value!r}."
+                )
+            # NumPy's whole numbers cannot be written as JSON.
+            object.__setattr__(self, name, int(value))
+        check_choice(self.method, METHODS, "method")
+        if self.target_accept is not None and not 0 < self.target_accept < 1:
+            raise InputError(
+                f"target_accept must lie in (0, 1); got {self.target_accept}. Pass 0.8, or 0.95 "
+                "after divergences."
+            )
+        if not 0 < self.prob < 1:
+            raise InputError(f"prob must lie in (0, 1); got {self.prob}. Pass 0.9 for 90%.")
+
 
 # A model takes some megabytes; those used last are the likeliest to be used again.
 _MOST_COMPILED: Final = 32
@@ -26,25 +65,31 @@ def fit_case(name: str, case: Case, settings: Settings, index: int) -> CaseArray
     stats: dict[str, Any] = {}
     with one_blas_thread():
         if settings.method == "direct":
-            direct = case.model.direct_draws(number, rng)
-            draws = _in_chains(direct, settings)
+            direct = _direct(case, number, rng)
+            draws, sampler = _in_chains(direct, settings), direct.method
         else:
             direct = case.model.direct_draws(n, rng) if (n := case.evidence_draws) else None
             draws, stats = _nuts(name, case, settings, rng)
+            sampler = "nutpie NUTS"
         arrays = case.arrays(draws, direct, rng)
         # Draws resampled from more than were kept carry no more information than their number.
         ess = number if direct is None else min(direct.ess, number)
         health = _health({key: arrays.posterior[key] for key in case.monitored}, stats, ess)
     diagnostics = {**arrays.diagnostics, **health}
-    return replace(arrays, sample_stats=stats, diagnostics=diagnostics)
+    return replace(arrays, sample_stats=stats, diagnostics=diagnostics, sampler=sampler)
 
 
-def _in_chains(direct: DirectDraws | None, settings: Settings) -> Draws:
-    """Independent draws, cut into chains."""
-    if direct is None:
+def _direct(case: Case, number: int, rng: np.random.Generator) -> DirectDraws:
+    found = case.model.direct_draws(number, rng)
+    if found is None:
         raise InputError(
             "these priors have no posterior without NUTS; got method='direct'. Pass method='nuts'."
         )
+    return found
+
+
+def _in_chains(direct: DirectDraws, settings: Settings) -> Draws:
+    """Independent draws, cut into chains."""
     shape = (settings.chains, settings.draws)
     return {
         name: values.reshape(*shape, *values.shape[1:]) for name, values in direct.draws.items()
@@ -95,3 +140,20 @@ def _health(monitored: Draws, stats: dict[str, Any], ess: float) -> dict[str, An
 
     health = check(monitored, stats)
     return {**health._asdict(), "converged": health.converged}
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Limit BLAS to one thread inside the block; the former limits return, after errors too."""
+    with _controller().limit(limits=1, user_api="blas"):
+        yield
+
+
+@cache
+def _controller() -> Any:
+    """Libraries with thread pools that are loaded; looking for them takes milliseconds."""
+    # SciPy brings a BLAS of its own, which has to be loaded to be found.
+    import scipy.linalg  # noqa: F401
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()

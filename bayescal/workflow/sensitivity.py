@@ -12,7 +12,7 @@ from bayescal.quantities import quantity_named
 from bayescal.results.conclusion import conclusions
 from bayescal.results.prior_grid import combine
 from bayescal.workflow.fit import Progress, fit, priors_of
-from bayescal.workflow.settings import Settings
+from bayescal.workflow.sampling import Settings
 
 if TYPE_CHECKING:
     from xarray import DataTree

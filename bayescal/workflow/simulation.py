@@ -14,8 +14,7 @@ from bayescal.quantities import quantity_named
 from bayescal.results.kinds import kind_of
 from bayescal.results.schema import P_CALIBRATED
 from bayescal.workflow.fit import plan_of, priors_of, result_of
-from bayescal.workflow.sampling import fit_case
-from bayescal.workflow.settings import Settings
+from bayescal.workflow.sampling import Settings, fit_case
 
 if TYPE_CHECKING:
     from xarray import DataTree

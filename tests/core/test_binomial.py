@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from bayescal.core.binomial import log_binomial, log_binomial_coefficient
+from bayescal.core.functionals import log_binomial, log_binomial_coefficient
 
 
 @pytest.mark.parametrize(("count", "positives"), [(0, 0), (1, 0), (5, 2), (40, 40), (60, 31)])

@@ -8,8 +8,8 @@ from scipy.optimize import minimize
 from scipy.special import expit, logit
 from scipy.stats import binom, norm
 
-from bayescal.core.binomial import log_binomial_coefficient
-from bayescal.inference.gaussian import BinomialRegression, variational_gaussian
+from bayescal.core.functionals import log_binomial_coefficient
+from bayescal.inference.direct import BinomialRegression, variational_gaussian
 
 
 def regression(cells, basis, rows, seed=0):

@@ -5,7 +5,7 @@ import pymc as pm
 from scipy.special import expit
 from scipy.stats import binom
 
-from bayescal.core.binomial import log_binomial_coefficient
+from bayescal.core.functionals import log_binomial_coefficient
 from bayescal.inference.logit_binomial import logit_binomial
 
 COUNT = np.array([0, 1, 1, 7, 30, 30, 1000, 10**8, 10**8])

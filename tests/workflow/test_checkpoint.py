@@ -7,8 +7,7 @@ import bayescal as bc
 from bayescal.core.errors import OutputError
 from bayescal.core.quantity import CaseArrays
 from bayescal.workflow.checkpoint import Checkpoint
-from bayescal.workflow.sampling import fit_case
-from bayescal.workflow.settings import Settings
+from bayescal.workflow.sampling import Settings, fit_case
 
 PRIORS = bc.ece.Priors()
 

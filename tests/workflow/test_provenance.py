@@ -8,8 +8,8 @@ import pytest
 import bayescal as bc
 from bayescal.core.health import REMEDY
 from bayescal.core.quantity import CaseArrays
-from bayescal.workflow.provenance import attributes, converged, status
-from bayescal.workflow.settings import Settings
+from bayescal.workflow.fit import attributes, converged, status
+from bayescal.workflow.sampling import Settings
 
 PRIORS = bc.ece.Priors(bc.ece.IndependentBins(), calibrated=0.3)
 SCORES = bc.datasets.ece.truth("over").scores(200, seed=1)

@@ -7,8 +7,7 @@ import pytest
 import bayescal as bc
 from bayescal.core.bins.binning import Binning
 from bayescal.inference.sampler import compile_model
-from bayescal.workflow.sampling import _compiled, fit_case
-from bayescal.workflow.settings import Settings
+from bayescal.workflow.sampling import Settings, _compiled, fit_case
 
 PRIORS = {
     "curve": bc.ece.Priors(),

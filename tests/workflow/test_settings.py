@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from bayescal.core.errors import InputError
-from bayescal.workflow.settings import Settings
+from bayescal.workflow.sampling import Settings
 
 GOOD = {
     "draws": 1000,

@@ -8,10 +8,9 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.bins.bin_counts import BinCounts
-from bayescal.core.bins.binning import count_into
-from bayescal.core.bins.edges import (
+from bayescal.core.bins.bin_counts import (
     CLOSED,
+    BinCounts,
     OrderStatistics,
     Strategy,
     check_n_bins,
@@ -20,6 +19,7 @@ from bayescal.core.bins.edges import (
     refine,
     strategy_name,
 )
+from bayescal.core.bins.binning import count_into
 from bayescal.core.bins.order_statistics import order_statistics
 from bayescal.core.checks import check_choice, check_rows
 from bayescal.core.columns import Label, factorize

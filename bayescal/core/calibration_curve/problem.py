@@ -7,10 +7,67 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit, logit
 
 from bayescal.core.bins.bin_counts import BinCounts
+from bayescal.core.calibration_curve.smooth_curve import EDGE
+from bayescal.core.functionals import (
+    bin_mean,
+    calibration_gap,
+    expected_calibration_error,
+    maximum_calibration_error,
+)
 
 type Floats = NDArray[np.float64]
+
+# Places at which a curve is kept.
+POINTS = 80
+
+
+def draw_masses(
+    count: NDArray[np.int64], shape: tuple[int, ...], rng: np.random.Generator
+) -> Floats:
+    """Draw the shares of the population that fall into the cells, (*shape, ..., cell).
+
+    References
+    ----------
+    .. [1] D. B. Rubin, "The Bayesian Bootstrap", Annals of Statistics 9, 1981.
+    """
+    gamma = rng.standard_gamma(count.astype(float), size=(*shape, *count.shape))
+    return np.asarray(gamma / gamma.sum(axis=-1, keepdims=True))
+
+
+def error_draws(problem: Problem, rates: Floats, mass: Floats) -> dict[str, Floats]:
+    """Compute calibration errors, label rates and gaps of every draw.
+
+    Notes
+    -----
+    A bin's rate and confidence are means over its cells weighted by their masses, all from one
+    draw. A bin without rows has mass 0; its rate is the mean over its cells, unweighted, which
+    rests on the prior and the neighbouring cells.
+    """
+    cells, support = problem.cells, problem.support()
+    weight = mass + problem.in_empty_bin()
+    bin_mass = mass @ problem.membership()
+    rate = bin_mean(weight, rates, support)
+    confidence = bin_mean(weight, cells.mean_score, support)
+    return {
+        "ece": expected_calibration_error(bin_mass, rate, confidence),
+        "tce": expected_calibration_error(mass, rates, cells.mean_score),
+        "mce": maximum_calibration_error(bin_mass, rate, confidence),
+        "label_rate": rate,
+        "gap": calibration_gap(rate, confidence),
+    }
+
+
+def curve_scores(problem: Problem) -> Floats:
+    """Scores at which the calibration curve is kept, (point,)."""
+    held = problem.cells.mean_score[problem.cells.count > 0]
+    low, high = held.min(), held.max()
+    even = np.linspace(low, high, POINTS // 2)
+    start, stop = logit(np.clip([low, high], EDGE, 1 - EDGE))
+    logits = np.linspace(start, stop, POINTS - POINTS // 2)
+    return np.sort(np.append(even, np.clip(expit(logits), low, high)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.binomial import log_binomial
+from bayescal.core.functionals import log_binomial
 from bayescal.core.quantity import CaseArrays, DirectDraws, Draws, Floats, bound_words
 from bayescal.quantities.credal.bounds import bounds
 from bayescal.quantities.credal.calibration_split import CalibrationSplit

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from bayescal.core.bins.bin_counts import BinCounts
+from bayescal.core.bins.bin_counts import BinCounts, strategy_name
 from bayescal.core.bins.binning import Binning, fine_counts
-from bayescal.core.bins.edges import strategy_name
 from bayescal.core.bins.streaming import StreamedCounts
 from bayescal.core.calibration_curve.problem import Problem
 from bayescal.core.checks import check_rows

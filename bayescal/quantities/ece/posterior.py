@@ -10,11 +10,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.binomial import log_binomial
-from bayescal.core.bins.bin_counts import BinCounts
-from bayescal.core.bins.edges import STRATEGIES
-from bayescal.core.calibration_curve.error_draws import curve_scores, draw_masses, error_draws
-from bayescal.core.calibration_curve.problem import Problem, pad
+from bayescal.core.bins.bin_counts import STRATEGIES, BinCounts
+from bayescal.core.calibration_curve.problem import (
+    Problem,
+    curve_scores,
+    draw_masses,
+    error_draws,
+    pad,
+)
+from bayescal.core.functionals import log_binomial
 from bayescal.core.health import MIN_ESS
 from bayescal.core.quantity import (
     CaseArrays,
@@ -24,8 +28,7 @@ from bayescal.core.quantity import (
     bound_values,
     bound_words,
 )
-from bayescal.quantities.ece.alternatives.calibration_test import probability_calibrated
-from bayescal.quantities.ece.alternatives.change_points import log_bayes_factor_jump
+from bayescal.quantities.ece.alternatives import log_bayes_factor_jump, probability_calibrated
 from bayescal.quantities.ece.bounds import Bounds, bounds
 from bayescal.quantities.ece.data import data_warnings
 from bayescal.quantities.ece.estimator import estimate

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.bins.bin_counts import BinCounts
+from bayescal.core.bins.bin_counts import BinCounts, strategy_name
 from bayescal.core.bins.binning import Binning, count_into, fine_counts
-from bayescal.core.bins.edges import strategy_name
 from bayescal.core.calibration_curve.problem import Problem
 from bayescal.core.calibration_curve.smooth_curve import SmoothCurve
 from bayescal.core.checks import check_known, check_same_length

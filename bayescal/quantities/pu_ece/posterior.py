@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
-from bayescal.core.bins.edges import STRATEGIES
-from bayescal.core.calibration_curve.error_draws import curve_scores, error_draws
-from bayescal.core.calibration_curve.problem import pad
+from bayescal.core.bins.bin_counts import STRATEGIES
+from bayescal.core.calibration_curve.problem import curve_scores, error_draws, pad
 from bayescal.core.health import MIN_ESS
 from bayescal.core.quantity import CaseArrays, DirectDraws, Draws, Floats, bound_values, bound_words
 from bayescal.quantities.pu_ece.bounds import Bounds, bounds

@@ -6,13 +6,13 @@ from scipy.special import logit
 from scipy.stats import dirichlet
 
 from bayescal.core.bins.bin_counts import BinCounts
-from bayescal.core.calibration_curve.error_draws import (
+from bayescal.core.calibration_curve.problem import (
     POINTS,
+    Problem,
     curve_scores,
     draw_masses,
     error_draws,
 )
-from bayescal.core.calibration_curve.problem import Problem
 from tests.quantities.ece.made import of_counts, problem
 
 

@@ -8,8 +8,13 @@ from hypothesis import strategies as st
 import bayescal as bc
 from bayescal.core.bins.bin_counts import BinCounts
 from bayescal.core.bins.binning import Binning
-from bayescal.core.calibration_curve.error_draws import draw_masses, error_draws
-from bayescal.core.calibration_curve.problem import Problem, pad, padded_size
+from bayescal.core.calibration_curve.problem import (
+    Problem,
+    draw_masses,
+    error_draws,
+    pad,
+    padded_size,
+)
 from bayescal.quantities.ece.data import problem_of
 from tests.quantities.ece.made import problem
 

@@ -11,8 +11,7 @@ from scipy.stats import beta, betabinom, binom, gamma, lognorm, norm
 
 import bayescal as bc
 from bayescal.core.bins.bin_counts import BinCounts
-from bayescal.core.calibration_curve.error_draws import draw_masses, error_draws
-from bayescal.core.calibration_curve.problem import Problem, pad
+from bayescal.core.calibration_curve.problem import Problem, draw_masses, error_draws, pad
 from bayescal.core.errors import InputError
 from bayescal.quantities.ece.model import build_model, model_of
 from bayescal.quantities.ece.models import label_model

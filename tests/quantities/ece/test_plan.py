@@ -6,8 +6,7 @@ import pytest
 import bayescal as bc
 from bayescal.core.bins.binning import Binning
 from bayescal.core.bins.streaming import StreamedCounts
-from bayescal.quantities.ece.error_correlation import correlation, influence
-from bayescal.quantities.ece.plan import plan
+from bayescal.quantities.ece.plan import correlation, influence, plan
 from bayescal.quantities.ece.priors import HierarchicalBins, IndependentBins, Priors
 from bayescal.quantities.ece.simulator import sample_panel
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, xlogy
 
-from bayescal.core.binomial import log_binomial_coefficient
+from bayescal.core.functionals import log_binomial_coefficient
 from bayescal.core.quantity import DirectDraws, Draws, Floats
 from bayescal.quantities.credal.data import Problem, cell_of
 from bayescal.quantities.credal.models.base import in_columns

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from scipy.stats import norm
 
-from bayescal.core.binomial import log_binomial_coefficient
+from bayescal.core.functionals import log_binomial_coefficient
 from bayescal.core.quantity import Draws, Floats
 from bayescal.quantities.credal.data import Problem
 from bayescal.quantities.credal.models.half_normal import (

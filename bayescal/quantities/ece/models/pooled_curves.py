@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logsumexp
 
-from bayescal.core.binomial import log_binomial_coefficient
 from bayescal.core.calibration_curve.problem import Problem, pad, padded_size
 from bayescal.core.calibration_curve.smooth_curve import CurveBasis, SmoothCurve, curve_basis
+from bayescal.core.functionals import log_binomial_coefficient
 from bayescal.core.priors import LogNormal
 from bayescal.core.quantity import DirectDraws, Draws, Floats
 from bayescal.quantities.ece.models.arrowhead_gaussian import (

@@ -9,12 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from bayescal.core.binomial import log_binomial_coefficient
 from bayescal.core.calibration_curve.problem import Problem, pad, padded_size
 from bayescal.core.calibration_curve.smooth_curve import CurveBasis, SmoothCurve, curve_basis
+from bayescal.core.functionals import log_binomial_coefficient
 from bayescal.core.quantity import DirectDraws, Draws, Floats
-from bayescal.inference.gaussian import BinomialRegression, variational_gaussian
-from bayescal.inference.importance import importance_sample
+from bayescal.inference.direct import BinomialRegression, importance_sample, variational_gaussian
 
 CELLS = 128
 BASIS = 32

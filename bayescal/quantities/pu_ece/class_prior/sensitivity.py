@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.interpolate import PchipInterpolator
 
-from bayescal.core.calibration_curve.error_draws import draw_masses, error_draws
+from bayescal.core.calibration_curve.problem import draw_masses, error_draws
 from bayescal.core.calibration_curve.smooth_curve import SmoothCurve
 from bayescal.quantities.pu_ece.data import PUProblem
 from bayescal.quantities.pu_ece.estimator import of_counts

@@ -9,13 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logsumexp
 
-from bayescal.core.binomial import log_binomial_coefficient
-from bayescal.core.calibration_curve.error_draws import draw_masses
-from bayescal.core.calibration_curve.problem import pad, padded_size
+from bayescal.core.calibration_curve.problem import draw_masses, pad, padded_size
 from bayescal.core.calibration_curve.smooth_curve import SmoothCurve
+from bayescal.core.functionals import log_binomial_coefficient
 from bayescal.core.quantity import DirectDraws, Draws, Floats
-from bayescal.inference.gaussian import Gaussian
-from bayescal.inference.importance import Weighted, importance_sample
+from bayescal.inference.direct import Gaussian, Weighted, importance_sample
 from bayescal.quantities.pu_ece.data import PUProblem
 from bayescal.quantities.pu_ece.models.intercept import SMALLEST, intercept_in_graph
 from bayescal.quantities.pu_ece.models.likelihood import CaseControl

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cholesky, solve_triangular
 
-from bayescal.inference.gaussian import Gaussian
+from bayescal.inference.direct import Gaussian
 
 type Floats = NDArray[np.float64]
 
@@ -41,7 +41,7 @@ def smooth_gaussian(likelihood: SmoothLikelihood, max_steps: int = 50) -> Gaussi
     Notes
     -----
     These are the conditions of the variational Gaussian [1]_ with the expected information in place
-    of the Hessian, which keeps the precision positive definite. `bayescal.inference.importance`
+    of the Hessian, which keeps the precision positive definite. `bayescal.inference.direct`
     makes up for what the approximation misses.
 
     References

@@ -5,8 +5,8 @@ import pytest
 from scipy.special import expit
 from scipy.stats import binom
 
-from bayescal.core.binomial import log_binomial_coefficient
-from bayescal.inference.gaussian import BinomialRegression, variational_gaussian
+from bayescal.core.functionals import log_binomial_coefficient
+from bayescal.inference.direct import BinomialRegression, variational_gaussian
 from bayescal.quantities.ece.models.arrowhead_gaussian import GroupedRegression, arrow_gaussian
 
 

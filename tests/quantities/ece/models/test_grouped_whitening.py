@@ -4,7 +4,7 @@ import numpy as np
 import pymc as pm
 import pytest
 
-from bayescal.core.binomial import log_binomial_coefficient
+from bayescal.core.functionals import log_binomial_coefficient
 from bayescal.inference.logit_binomial import logit_binomial
 from bayescal.inference.whitening import whitened_normal
 from bayescal.quantities.ece.models.arrowhead_gaussian import arrow_gaussian

@@ -7,7 +7,7 @@ from scipy.special import expit
 from scipy.stats import beta, betabinom, binom, kstest, lognorm, norm
 
 import bayescal as bc
-from bayescal.core.binomial import log_binomial_coefficient
+from bayescal.core.functionals import log_binomial_coefficient
 from bayescal.inference.sampler import compile_model
 from bayescal.quantities.ece.model import model_of
 from bayescal.quantities.ece.models.hierarchical_bins import EDGE, Hierarchical

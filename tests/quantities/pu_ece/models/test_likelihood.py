@@ -7,7 +7,7 @@ from scipy.stats import binom, norm
 
 import bayescal as bc
 from bayescal.core.calibration_curve.smooth_curve import SmoothCurve
-from bayescal.inference.importance import importance_sample
+from bayescal.inference.direct import importance_sample
 from bayescal.quantities.pu_ece.models.likelihood import CaseControl
 from bayescal.quantities.pu_ece.models.prior_map import PriorMap
 from bayescal.quantities.pu_ece.models.smooth_gaussian import smooth_gaussian

@@ -3,8 +3,7 @@
 import numpy as np
 from scipy.special import expit
 
-from bayescal.inference.gaussian import BinomialRegression, variational_gaussian
-from bayescal.inference.importance import importance_sample
+from bayescal.inference.direct import BinomialRegression, importance_sample, variational_gaussian
 from bayescal.quantities.pu_ece.models.smooth_gaussian import smooth_gaussian
 
 

@@ -4,8 +4,8 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import bayescal as bc
-from bayescal.inference.threads import one_blas_thread
 from bayescal.workflow import fit as fitting
+from bayescal.workflow.sampling import one_blas_thread
 
 
 def blas_threads() -> list[int]:

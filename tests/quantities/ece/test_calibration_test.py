@@ -11,8 +11,8 @@ from scipy.special import expit, logit
 from scipy.stats import beta, betabinom, binom, lognorm, norm
 
 import bayescal as bc
-from bayescal.core.binomial import log_binomial_coefficient
-from bayescal.quantities.ece.alternatives.calibration_test import (
+from bayescal.core.functionals import log_binomial_coefficient
+from bayescal.quantities.ece.alternatives import (
     log_calibrated,
     probability_calibrated,
 )

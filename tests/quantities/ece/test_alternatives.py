@@ -8,7 +8,7 @@ from scipy.special import logit, logsumexp
 from scipy.stats import norm
 
 import bayescal as bc
-from bayescal.quantities.ece.alternatives.change_points import (
+from bayescal.quantities.ece.alternatives import (
     BLOCKS,
     SCALE,
     START,

@@ -9,8 +9,13 @@ from scipy.integrate import dblquad, quad
 from scipy.special import expit
 from scipy.stats import norm
 
-from bayescal.inference.gaussian import BinomialRegression, Gaussian, variational_gaussian
-from bayescal.inference.importance import Weighted, importance_sample
+from bayescal.inference.direct import (
+    BinomialRegression,
+    Gaussian,
+    Weighted,
+    importance_sample,
+    variational_gaussian,
+)
 
 DRAWS = 20_000
 CASES = {

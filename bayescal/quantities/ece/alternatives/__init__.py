@@ -1,1 +1,0 @@
-"""What a smooth curve is weighed against: a calibrated classifier, and a curve that jumps."""
