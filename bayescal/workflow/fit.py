@@ -118,7 +118,7 @@ def fit(
             stacklevel=2,
         )
         method = "direct" if quick else method
-    chosen = quantity if hasattr(quantity, "NAME") else quantity_named(quantity)
+    chosen = _quantity(quantity)
     settings = Settings(
         draws=draws,
         tune=tune,
@@ -136,6 +136,13 @@ def fit(
     if not converged(found):
         warnings.warn(tree.attrs["status"], ConvergenceWarning, stacklevel=2)
     return tree
+
+
+def _quantity(quantity: Quantity | str) -> Quantity:
+    """Take a quantity as it is; anything else is a name to look up, or refused."""
+    if isinstance(quantity, str) or not hasattr(quantity, "NAME"):
+        return quantity_named(quantity)
+    return quantity
 
 
 def result_of(

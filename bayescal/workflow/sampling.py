@@ -65,7 +65,7 @@ def fit_case(name: str, case: Case, settings: Settings, index: int) -> CaseArray
     stats: dict[str, Any] = {}
     with one_blas_thread():
         if settings.method == "direct":
-            direct = _direct(case, number, rng)
+            direct: DirectDraws | None = _direct(case, number, rng)
             draws, sampler = _in_chains(direct, settings), direct.method
         else:
             direct = case.model.direct_draws(n, rng) if (n := case.evidence_draws) else None

@@ -148,7 +148,7 @@ class GroupedCase:
             replicated_counts(case.problem, rates[place], n_cells, rng)["events"]
             for place, case in enumerate(self.alone)
         ]
-        stacked = {name: _stack(found, name, axis=2) for name in _DRAW_GROUPS}
+        stacked: dict[str, Any] = {name: _stack(found, name, axis=2) for name in _DRAW_GROUPS}
         stacked |= {name: _stack(found, name, axis=0) for name in _PLAIN_GROUPS}
         stacked["posterior"] |= draws
         # What the groups' probabilities of calibration rest on, not the draws: the worst group.

@@ -7,7 +7,7 @@ from bayescal.core.errors import InputError
 from bayescal.core.quantity import Plan
 from bayescal.core.scores import Scores
 from bayescal.quantities.ssme.data import MOST_UNLABELED, Problem, panel_of
-from bayescal.quantities.ssme.metrics.metrics import convention_name
+from bayescal.quantities.ssme.metrics.binned_error import convention_name
 from bayescal.quantities.ssme.posterior import SSMECase
 from bayescal.quantities.ssme.priors import Priors
 
