@@ -65,8 +65,9 @@ def fit_case(name: str, case: Case, settings: Settings, index: int) -> CaseArray
     stats: dict[str, Any] = {}
     with one_blas_thread():
         if settings.method == "direct":
-            direct: DirectDraws | None = _direct(case, number, rng)
-            draws, sampler = _in_chains(direct, settings), direct.method
+            found = _direct(case, number, rng)
+            draws, sampler = _in_chains(found, settings), found.method
+            direct: DirectDraws | None = found
         else:
             direct = case.model.direct_draws(n, rng) if (n := case.evidence_draws) else None
             draws, stats = _nuts(name, case, settings, rng)
