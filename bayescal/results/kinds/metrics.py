@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 import xarray as xr
@@ -106,50 +105,36 @@ def records(tree: xr.DataTree, prob: float) -> list[dict[str, Any]]:
 
 
 def table(tree: xr.DataTree, prob: float) -> Table:
-    """The first metrics of each case, and which classifier is best by the main one."""
-    found = records(tree, prob)
+    """A row a case, a column a metric: mean and interval; and which classifier is best."""
     shown = variables(tree)[:_SHOWN]
     several = len(access.classifier_names(tree)) > 1
-    ranked = [var for var in shown if several and higher_is_better(var) is not None]
-    rankings = {var: best(tree, var, None, None) for var in ranked}
-    methods = _methods(tree, shown)
-    columns = ["", "metric", "posterior mean", f"{text.percent(prob)} interval"]
-    columns += [point_label(tree), *(_method_title(name) for name in methods)]
-    columns += [*(["P(best)"] if rankings else []), "status"]
-    cases = {case.label: case for case in access.cases(tree)}
+    ranked = best(tree, shown[0], None, None) if several and _ranked(shown[0]) else None
+    ends = {var: interval(tree, var, prob) for var in shown}
+    columns = ("", *map(title, shown), *(["P(best)"] if ranked else []), "status")
     lines = [
         (
-            str(row["case"]),
-            title(row["metric"]),
-            text.fixed(row["mean"]),
-            text.ends(row["lower"], row["upper"]),
-            text.fixed(row["point"]),
-            *(text.fixed(row.get(name)) for name in methods),
-            *([_share(rankings, row["metric"], cases[row["case"]])] if rankings else []),
-            str(row["status"]),
+            case.label,
+            *(_cell(tree, var, case, ends[var]) for var in shown),
+            *([text.probability(float(access.at(ranked.prob_best, case)))] if ranked else []),
+            _status(tree, case),
         )
-        for row in found
-        if row["metric"] in shown
+        for case in access.cases(tree)
     ]
-    notes = (rankings[ranked[0]].text,) if rankings else ()
-    return Table(tuple(columns), lines, notes)
+    notes = [f"Posterior means with {text.percent(prob)} intervals."]
+    if ranked:
+        notes += [f"P(best) is by {title(shown[0])}.", ranked.text]
+    return Table(columns, lines, tuple(notes))
 
 
-def _share(rankings: Mapping[str, Best], var: str, case: ResultSlice) -> str:
-    if var not in rankings:
-        return text.MISSING
-    return text.probability(float(access.at(rankings[var].prob_best, case)))
+def _ranked(var: str) -> bool:
+    return higher_is_better(var) is not None
 
 
-def _methods(tree: xr.DataTree, shown: list[str]) -> list[str]:
-    """Reference methods, in their order in the result."""
-    first = access.cases(tree)[0]
-    named = [access.reference_estimates(tree, var, first) for var in shown]
-    return list(dict.fromkeys(name for found in named for name in found))
-
-
-def _method_title(name: str) -> str:
-    return {"labeled": "labelled rows"}.get(name, name.replace("_", " "))
+def _cell(tree: xr.DataTree, var: str, case: ResultSlice, ends: xr.DataArray) -> str:
+    """Mean and interval."""
+    mean = float(access.variable(tree, schema.POSTERIOR, var, case).mean())
+    lower, upper = (float(end) for end in access.at(ends, case).values)
+    return f"{text.fixed(mean)} ({text.ends(lower, upper)})"
 
 
 def best(tree: xr.DataTree, var: str, class_: str | None, group: str | None) -> Best:
