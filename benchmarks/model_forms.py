@@ -28,7 +28,7 @@ from bayescal.core.calibration_curve.smooth_curve import SmoothCurve, curve_basi
 from bayescal.core.functionals import expected_calibration_error
 from bayescal.inference.gaussian import BinomialRegression, variational_gaussian
 from bayescal.inference.importance import importance_sample
-from bayescal.quantities.ece.calibration_test import probability_calibrated
+from bayescal.quantities.ece.alternatives.calibration_test import probability_calibrated
 from bayescal.quantities.ece.simulator import SMOOTH, TRUTHS, Truth
 
 type Floats = NDArray[np.float64]

@@ -26,10 +26,15 @@ def ssme_priors_from_text(text: str) -> Priors:
 
 
 def _label_prior(word: str) -> LabelPrior | None:
-    from bayescal.quantities.ssme.priors import POOLS, GaussianMixture, StudentTMixture, Tilt
+    from bayescal.quantities.ssme.priors import (
+        OPINION_POOLS,
+        GaussianMixture,
+        StudentTMixture,
+        Tilt,
+    )
 
-    if word in POOLS:
-        return Tilt(pool=word)
+    if word in OPINION_POOLS:
+        return Tilt(opinion_pool=word)
     if word == "gaussian":
         return GaussianMixture()
     return StudentTMixture() if word == "student-t" else None

@@ -1,4 +1,4 @@
-"""The same data under several priors: whether the conclusion survives."""
+"""The same data under several priors: whether the conclusion is robust."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def prior_sensitivity(
         A result with a dimension `prior`, which `summary`, `interval`, `save`, `load`, the plots
         and the report read. Under each prior it is what `fit` returns with the same seed, less what
         the models do not have in common. Root attributes `priors`, `prior_texts` and `statuses` are
-        JSON by prior, ``kind`` is "prior sensitivity", `survives` is "true" or "false", and
+        JSON by prior, ``kind`` is "prior sensitivity", `robust` is "true" or "false", and
         `conclusion` says in sentences why; ask `conclusions` for its parts.
 
     Raises
@@ -86,7 +86,7 @@ def prior_sensitivity(
     ...     "tight": bc.ece.Priors(bc.ece.SmoothCurve(scale=0.3)),
     ... }
     >>> grid = bc.prior_sensitivity(bc.ece, scores, priors, seed=20, method="direct")
-    >>> grid.attrs["survives"]
+    >>> grid.attrs["robust"]
     'true'
     """
     chosen = _checked(priors)
@@ -107,7 +107,7 @@ def prior_sensitivity(
             )
     tree = combine(trees)
     found = conclusions(tree, var, prob, threshold)
-    tree.attrs["survives"] = "true" if all(one.survives for one in found) else "false"
+    tree.attrs["robust"] = "true" if all(one.robust for one in found) else "false"
     tree.attrs["conclusion"] = " ".join(one.text for one in found)
     tree.attrs["conclusion_var"] = found[0].var
     if threshold is not None:

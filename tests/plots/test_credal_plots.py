@@ -149,7 +149,7 @@ def test_priors_side_by_side(classes: tuple[str, ...]) -> None:
     said = words(figure)
     assert {"bins", "few", "heavy"} <= set(said)
     assert len(figure.axes) == len(classes)
-    if grid.attrs["survives"] == "false":
+    if grid.attrs["robust"] == "false":
         assert any("Decisions do not survive" in text for text in said)
 
 

@@ -47,7 +47,7 @@ def test_each_prior_is_the_fit_with_the_same_seed(grid):
 def test_the_conclusion_is_written_into_the_result(grid):
     (found,) = bc.conclusions(grid)
     assert grid.attrs["conclusion"] == found.text
-    assert grid.attrs["survives"] == ("true" if found.survives else "false")
+    assert grid.attrs["robust"] == ("true" if found.robust else "false")
     assert grid.attrs["conclusion_var"] == "tce"
     assert grid.attrs["seed"] == 20
     assert "threshold" not in grid.attrs
@@ -117,7 +117,7 @@ def test_what_did_not_converge_is_said_once():
         grid = compare(draws=20)
     assert len(told) == 1
     assert grid.attrs["converged"] == "false"
-    assert grid.attrs["conclusion"].startswith("Not to be relied on")
+    assert grid.attrs["conclusion"].startswith("Unreliable")
 
 
 def test_progress_counts_the_fits_of_all_priors():
@@ -176,6 +176,6 @@ def test_positive_and_unlabelled_rows_under_several_class_priors():
     data = bc.datasets.pu_ece.truth("near").scores((300, 2000), 1)
     known = {f"{pi:g}": bc.pu_ece.Priors(class_prior=pi) for pi in (0.5, 0.55)}
     grid = bc.prior_sensitivity(bc.pu_ece, data, known, seed=20, method="direct")
-    assert grid.attrs["survives"] == "false"
+    assert grid.attrs["robust"] == "false"
     assert grid["sensitivity"]["class_prior"].dims[0] == "prior"
     assert float(grid["point_estimate"]["ece"].std()) > 0

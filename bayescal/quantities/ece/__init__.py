@@ -1,22 +1,24 @@
-"""Expected calibration error from fully labelled rows: estimate, bounds and posterior."""
+"""Expected calibration error from fully labelled rows: estimate, bounds and posterior.
+
+Names load on first use. They are listed once, in ``__init__.pyi``.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import lazy_loader
 
-from bayescal.core.lazy import lazy_names
 from bayescal.core.quantity import Reference
 
-# Bound here, once: the module of the same name would take the name when something loads it first.
-from bayescal.quantities.ece.bounds import bounds
+# Not lazy: the module of the same name would take the name when something loads it first.
+from bayescal.quantities.ece.bounds import bounds as bounds
 
-if TYPE_CHECKING:
-    from bayescal.core.calibration_curve.smooth_curve import SmoothCurve
-    from bayescal.quantities.ece.bounds import least_bound_n_bins, optimal_n_bins
-    from bayescal.quantities.ece.estimator import Estimate, estimate
-    from bayescal.quantities.ece.model import build_model
-    from bayescal.quantities.ece.plan import plan
-    from bayescal.quantities.ece.priors import HierarchicalBins, IndependentBins, Priors
+__getattr__, _, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__all__ += ["ESTIMAND", "KIND", "NAME", "REFERENCES", "TITLE"]
+
+
+def __dir__() -> list[str]:
+    return __all__
+
 
 NAME = "ece"
 TITLE = "Expected calibration error"
@@ -52,36 +54,3 @@ REFERENCES: tuple[Reference, ...] = (
         "Posterior of the scores' distribution, and of what classifiers on the same rows share.",
     ),
 )
-_HOME = {
-    "Estimate": "estimator",
-    "HierarchicalBins": "priors",
-    "IndependentBins": "priors",
-    "Priors": "priors",
-    "SmoothCurve": "priors",
-    "build_model": "model",
-    "estimate": "estimator",
-    "least_bound_n_bins": "bounds",
-    "optimal_n_bins": "bounds",
-    "plan": "plan",
-}
-
-__all__ = [
-    "ESTIMAND",
-    "KIND",
-    "NAME",
-    "REFERENCES",
-    "TITLE",
-    "Estimate",
-    "HierarchicalBins",
-    "IndependentBins",
-    "Priors",
-    "SmoothCurve",
-    "bounds",
-    "build_model",
-    "estimate",
-    "least_bound_n_bins",
-    "optimal_n_bins",
-    "plan",
-]
-
-__getattr__, __dir__ = lazy_names(globals(), _HOME)

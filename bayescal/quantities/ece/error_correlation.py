@@ -5,12 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayescal.core.bins.bin_counts import BinCounts
+from bayescal.core.quantity import Draws, Floats
 from bayescal.core.scores import Task
+from bayescal.quantities.ece.posterior import EceCase
 
-type Floats = NDArray[np.float64]
+
+def error_correlation(
+    tasks: Sequence[Task], cases: Sequence[EceCase], draws: Sequence[Draws]
+) -> Floats:
+    """Correlation of classifiers' calibration errors over shared rows, (classifier, classifier)."""
+    found = []
+    for task, case, drawn in zip(tasks, cases, draws, strict=True):
+        rates = case.model.cell_rates(drawn, np.random.default_rng(0))
+        sign = np.sign(rates - case.problem.cells.mean_score).mean(axis=(0, 1))
+        found.append(influence(task, case.problem.cells, sign))
+    return correlation(found)
 
 
 def influence(task: Task, cells: BinCounts, sign: Floats) -> Floats:
@@ -32,8 +43,8 @@ def correlation(influences: Sequence[Floats]) -> Floats:
     Notes
     -----
     Under the Bayesian bootstrap, Dirichlet(1, ..., 1) weights shared by all classifiers, the errors
-    are weighted sums of the rows' influences. Their correlation is then exactly that of the
-    influences over the rows, so nothing has to be resampled.
+    are weighted sums of the rows' influences. Their correlation is then that of the influences over
+    the rows, so nothing has to be resampled.
     """
     with np.errstate(invalid="ignore", divide="ignore"):
         found = np.atleast_2d(np.corrcoef(np.stack(influences)))

@@ -8,11 +8,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayescal.core.calibration_curve.problem import Problem
 from bayescal.core.calibration_curve.smooth_curve import SmoothCurve
 from bayescal.core.quantity import CaseArrays, DirectDraws, Draws
+from bayescal.quantities.ece.model import model_of_groups
 from bayescal.quantities.ece.models.pooled_curves import PooledCurves
 from bayescal.quantities.ece.posterior import (
     DIMS,
@@ -23,14 +23,13 @@ from bayescal.quantities.ece.posterior import (
     Values,
     collect_arrays,
     evidence_of,
+    replicated_counts,
     simulated,
 )
 from bayescal.quantities.ece.priors import Priors
 
 if TYPE_CHECKING:
     import pymc as pm
-
-type Floats = NDArray[np.float64]
 
 _DRAW_GROUPS = ("posterior", "prior", "log_likelihood")
 _PLAIN_GROUPS = (
@@ -47,6 +46,7 @@ _OWN_DIMS = {
     "pooling": (),
     # One figure for the one model.
     "importance_ess": (),
+    "pareto_k": (),
     "rhat_max": (),
     "ess_min": (),
     "divergences": (),
@@ -118,14 +118,7 @@ class GroupedCase:
 
     def build_model(self) -> pm.Model:
         """Build the model, unsampled."""
-        import pymc as pm
-
-        _, groups, cells = self.model.compile_key
-        basis = np.arange(self.model.design_size)
-        coords = {"group": np.arange(groups), "cell": np.arange(cells)}
-        with pm.Model(coords={**coords, "basis": basis, "basis_": basis}) as model:
-            self.model.add_to_model()
-        return model
+        return model_of_groups(self.model)
 
     def arrays(
         self, draws: Draws, direct: DirectDraws | None, rng: np.random.Generator
@@ -134,33 +127,41 @@ class GroupedCase:
 
         Notes
         -----
-        Whether one group is calibrated is asked of its own rows, without the other groups.
+        Whether one group is calibrated is decided by its own rows, without the other groups.
         """
-        before = self.model.prior_draws(PRIOR_DRAWS, rng)
+        before, n_cells = self.model.prior_draws(PRIOR_DRAWS, rng), self.model.compile_key[-1]
+        rates = [self.model.cell_rates(draws, place) for place in range(len(self.alone))]
         found = [
             collect_arrays(
                 case.problem,
                 case.priors,
-                rates=self.model.cell_rates(draws, place),
+                rates=rates[place],
                 curve=partial(self.model.curve, draws, place),
                 prior_rates=self.model.cell_rates(before, place),
                 direct=evidence_of(case.model.direct_draws(EVIDENCE_DRAWS, rng)),
-                size=self.model.compile_key[-1],
+                n_cells=n_cells,
                 rng=rng,
             )
+            for place, case in enumerate(self.alone)
+        ]
+        replicated = [
+            replicated_counts(case.problem, rates[place], n_cells, rng)["events"]
             for place, case in enumerate(self.alone)
         ]
         stacked = {name: _stack(found, name, axis=2) for name in _DRAW_GROUPS}
         stacked |= {name: _stack(found, name, axis=0) for name in _PLAIN_GROUPS}
         stacked["posterior"] |= draws
-        # What the groups' probabilities of calibration rest on, not the draws.
-        stacked["diagnostics"]["importance_ess"] = stacked["diagnostics"]["importance_ess"].min()
+        # What the groups' probabilities of calibration rest on, not the draws: the worst group.
+        diagnostics = stacked["diagnostics"]
+        diagnostics["importance_ess"] = diagnostics["importance_ess"].min()
+        diagnostics["pareto_k"] = diagnostics["pareto_k"].max()
         return replace(
             found[0],
             coords=self.coords,
             warnings=self._by_group([arrays.warnings for arrays in found]),
             **stacked,
             log_prior=self.model.log_prior(draws),
+            posterior_predictive={"events": np.stack(replicated, axis=2)},
         )
 
     def simulate(self, rng: np.random.Generator) -> tuple[GroupedCase, Values]:
@@ -181,14 +182,14 @@ class GroupedCase:
         """Sentences about each group, with its name."""
         return [
             f"in group {case.coords['group']}, {sentence}"
-            for case, said in zip(self.alone, sentences, strict=True)
-            for sentence in said
+            for case, own in zip(self.alone, sentences, strict=True)
+            for sentence in own
         ]
 
 
 def _stack(found: Sequence[CaseArrays], group: str, axis: int) -> dict[str, Any]:
     """Put the groups' arrays along a new axis."""
     return {
-        name: np.stack([np.asarray(getattr(piece, group)[name]) for piece in found], axis=axis)
+        name: np.stack([np.asarray(getattr(arrays, group)[name]) for arrays in found], axis=axis)
         for name in getattr(found[0], group)
     }

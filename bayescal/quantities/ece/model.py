@@ -12,7 +12,10 @@ from bayescal.core.calibration_curve.problem import Problem
 from bayescal.core.errors import InputError
 from bayescal.core.scores import Scores
 from bayescal.quantities.ece.data import problems
-from bayescal.quantities.ece.models.base import LabelModel, label_model
+from bayescal.quantities.ece.models import label_model
+from bayescal.quantities.ece.models.base import LabelModel
+from bayescal.quantities.ece.models.pooled_curves import PooledCurves
+from bayescal.quantities.ece.models.smooth_curve import BASIS
 from bayescal.quantities.ece.priors import Priors
 
 if TYPE_CHECKING:
@@ -38,7 +41,7 @@ def build_model(
     binning : Binning, optional
         Bins of the evaluation. Not used with counts.
     multiclass : {"top-label"}, default "top-label"
-        What several classes are asked.
+        How several classes become binary problems.
     **fields
         `n_bins`, `strategy` and `closed` of a `Binning`, instead of `binning`.
 
@@ -73,17 +76,31 @@ def build_model(
             f"a model is that of one binary problem; got {len(found)}. "
             "Take one classifier with .select(name), and one class with .one_vs_rest(label)."
         )
-    return model_of(found[0], label_model(found[0], priors.label_rate))
+    return model_of(found[0], label_model(found[0], priors))
 
 
-def model_of(problem: Problem, rates: LabelModel) -> pm.Model:
-    """Build the model of one problem."""
+def model_of(problem: Problem, labels: LabelModel) -> pm.Model:
+    """Label rates of cells and their counts, the cells' masses, and the errors of both."""
     import pymc as pm
 
     from bayescal.inference.error_model import add_errors, mass_of_rows
 
-    cells, n_bins = rates.compile_key[-1], problem.bins.n_bins
-    with pm.Model(coords={"cell": np.arange(cells), "bin": np.arange(n_bins)}) as model:
-        rate = rates.add_to_model()
-        add_errors(problem, rate, mass_of_rows(problem, cells), cells)
+    cells = labels.compile_key[-1]
+    coords = {"cell": np.arange(cells), "bin": np.arange(problem.bins.n_bins)}
+    with pm.Model(coords=coords) as model:
+        rate = labels.add_to_model()
+        mass = mass_of_rows(problem, cells)
+        add_errors(problem, rate, mass, cells)
+    return model
+
+
+def model_of_groups(labels: PooledCurves) -> pm.Model:
+    """Label rates of the cells of all groups and their counts; errors are computed from draws."""
+    import pymc as pm
+
+    _, groups, cells = labels.compile_key
+    basis = np.arange(BASIS)
+    coords = {"group": np.arange(groups), "cell": np.arange(cells)}
+    with pm.Model(coords={**coords, "basis": basis, "basis_": basis}) as model:
+        labels.add_to_model()
     return model

@@ -24,12 +24,14 @@ from bayescal.core.quantity import (
     bound_values,
     bound_words,
 )
+from bayescal.quantities.ece.alternatives.calibration_test import probability_calibrated
+from bayescal.quantities.ece.alternatives.change_points import log_bayes_factor_jump
 from bayescal.quantities.ece.bounds import Bounds, bounds
-from bayescal.quantities.ece.calibration_test import probability_calibrated
-from bayescal.quantities.ece.change_points import log_bayes_factor_jump
 from bayescal.quantities.ece.data import data_warnings
 from bayescal.quantities.ece.estimator import estimate
-from bayescal.quantities.ece.models.base import LabelModel, label_model
+from bayescal.quantities.ece.model import model_of
+from bayescal.quantities.ece.models import label_model
+from bayescal.quantities.ece.models.base import LabelModel
 from bayescal.quantities.ece.models.smooth_curve import Curve
 from bayescal.quantities.ece.priors import Priors, SmoothCurve
 
@@ -45,6 +47,8 @@ EVIDENCE_DRAWS = 2000
 _GENTLE_DRAWS = 500
 # Jeffreys' "strong" evidence, as the natural logarithm of a Bayes factor.
 _STRONG = float(np.log(10))
+# Where calibration is no less probable than this, jumps win by being simple: no flag then.
+_MAY_BE_CALIBRATED = 0.05
 _ERRORS = ("ece", "tce", "mce")
 MONITORED = ("ece", "tce", "mce", "label_rate")
 DIMS: Mapping[str, tuple[str, ...]] = {
@@ -77,7 +81,7 @@ class EceCase:
     @classmethod
     def of(cls, problem: Problem, priors: Priors, notes: Sequence[str] = ()) -> EceCase:
         """Join a problem and its priors; `notes` are warnings from before it was counted."""
-        return cls(problem, priors, label_model(problem, priors.label_rate), notes)
+        return cls(problem, priors, label_model(problem, priors), notes)
 
     @property
     def coords(self) -> Mapping[str, str]:
@@ -121,15 +125,13 @@ class EceCase:
 
     def build_model(self) -> pm.Model:
         """Build the model, unsampled."""
-        from bayescal.quantities.ece.model import model_of
-
         return model_of(self.problem, self.model)
 
     def arrays(
         self, draws: Draws, direct: DirectDraws | None, rng: np.random.Generator
     ) -> CaseArrays:
         """Everything a result holds of this case, but for the sampler's own figures."""
-        rates = self.model.cell_rates(draws, rng)
+        rates, cells = self.model.cell_rates(draws, rng), self.model.compile_key[-1]
         found = collect_arrays(
             self.problem,
             self.priors,
@@ -137,11 +139,14 @@ class EceCase:
             curve=lambda score: self.model.curve(draws, rates, score),
             prior_rates=self.model.prior_rates(PRIOR_DRAWS, rng),
             direct=evidence_of(direct),
-            size=self.model.compile_key[-1],
+            n_cells=cells,
             rng=rng,
         )
         return replace(
-            found, posterior={**found.posterior, **draws}, log_prior=self.model.log_prior(draws)
+            found,
+            posterior={**found.posterior, **draws},
+            log_prior=self.model.log_prior(draws),
+            posterior_predictive=replicated_counts(self.problem, rates, cells, rng),
         )
 
     def simulate(self, rng: np.random.Generator) -> tuple[EceCase, Values]:
@@ -172,38 +177,29 @@ def collect_arrays(
     curve: Callable[[Floats], Floats],
     prior_rates: Floats,
     direct: DirectDraws,
-    size: int,
+    n_cells: int,
     rng: np.random.Generator,
 ) -> CaseArrays:
     """Errors, estimates, bounds and averages of one problem, given draws of its label rates."""
-    count = problem.cells.count
-    posterior = error_draws(problem, rates, draw_masses(count, rates.shape[:-1], rng))
-    points = curve_scores(problem)
-    posterior["calibration_curve"] = curve(points)
-    before = error_draws(problem, prior_rates[None], draw_masses(count, (1, len(prior_rates)), rng))
-    p_calibrated = probability_calibrated(problem.cells, direct.log_evidence, priors.calibrated)
-    slab = 1 - np.nan_to_num(p_calibrated)
+    cells, points = problem.cells, curve_scores(problem)
+    posterior = error_draws(problem, rates, draw_masses(cells.count, rates.shape[:-1], rng))
+    prior_mass = draw_masses(cells.count, (1, len(prior_rates)), rng)
+    prior = error_draws(problem, prior_rates[None], prior_mass)
+    p_calibrated = probability_calibrated(cells, direct.log_evidence, priors.calibrated)
     jump = _log_bayes_factor_jump(problem, priors, direct, rng)
+    jump_flag = bool(jump > _STRONG and not p_calibrated >= _MAY_BE_CALIBRATED)
+    log_likelihood = log_binomial(cells.positives, cells.count, rates)
     theory = _theory(problem.bins)._asdict()
-    # Cells without rows say nothing, and ArviZ's leave-one-out cannot do without a word.
-    held = np.flatnonzero(problem.cells.count)
-    flag = bool(jump > _STRONG and not p_calibrated >= 0.05)
     return CaseArrays(
         coords=problem.coords,
-        posterior=posterior,
-        prior={name: before[name] for name in _ERRORS},
-        log_likelihood={
-            "events": pad(
-                log_binomial(problem.cells.positives, count, rates)[..., held],
-                *rates.shape[:-1],
-                size,
-            )
-        },
-        observed_data={"events": pad(problem.cells.positives[held], size)},
+        posterior={**posterior, "calibration_curve": curve(points)},
+        prior={name: prior[name] for name in _ERRORS},
+        log_likelihood={"events": _held(problem, log_likelihood, n_cells)},
+        observed_data={"events": _held(problem, cells.positives, n_cells)},
         constant_data={
             "curve_score": points,
-            "cell_count": pad(problem.cells.count[held], size),
-            "cell_score": pad(problem.cells.mean_score[held], size),
+            "cell_count": _held(problem, cells.count, n_cells),
+            "cell_score": _held(problem, cells.mean_score, n_cells),
         },
         point_estimate={
             **estimate(problem.bins)._asdict(),
@@ -212,17 +208,38 @@ def collect_arrays(
         },
         bounds=bound_values(theory),
         bounds_attrs=bound_words(theory),
-        model_average={
-            "p_calibrated": p_calibrated,
-            **{f"{name}_mean": slab * posterior[name].mean() for name in _ERRORS},
-        },
+        model_average=_model_average(posterior, p_calibrated),
         diagnostics={
             "importance_ess": direct.ess,
+            "pareto_k": direct.pareto_k,
             "log_bayes_factor_jump": jump,
-            "jump_flag": flag,
+            "jump_flag": jump_flag,
         },
-        warnings=_fit_warnings(direct.ess, flag),
+        warnings=_fit_warnings(direct.ess, jump_flag),
     )
+
+
+def replicated_counts(
+    problem: Problem, rates: Floats, n_cells: int, rng: np.random.Generator
+) -> dict[str, NDArray[np.int32]]:
+    """Positives of each cell as the model would count them anew, for predictive checks."""
+    drawn = rng.binomial(problem.cells.count, rates).astype(np.int32)
+    return {"events": _held(problem, drawn, n_cells)}
+
+
+def _held[Scalar: np.generic](
+    problem: Problem, values: NDArray[Scalar], n_cells: int
+) -> NDArray[Scalar]:
+    """Values of the cells that hold rows, then padding: empty cells say nothing, and stop `loo`."""
+    held = values[..., np.flatnonzero(problem.cells.count)]
+    return pad(held, *held.shape[:-1], n_cells)
+
+
+def _model_average(posterior: Values, p_calibrated: float) -> dict[str, float]:
+    """Means over both alternatives; without a calibrated one, those of the posterior."""
+    uncalibrated = 1 - np.nan_to_num(p_calibrated)
+    means = {f"{name}_mean": uncalibrated * posterior[name].mean() for name in _ERRORS}
+    return {"p_calibrated": p_calibrated, **means}
 
 
 def _fit_warnings(ess: float, jump: bool) -> list[str]:

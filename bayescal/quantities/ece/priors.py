@@ -1,9 +1,9 @@
-"""What is believed of a classifier's label rates before its labels are seen."""
+"""Priors of a classifier's label rates, before its labels are seen."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 
 from bayescal.core.calibration_curve.smooth_curve import SmoothCurve
 from bayescal.core.errors import InputError
@@ -23,8 +23,8 @@ class IndependentBins:
 
     Notes
     -----
-    The posterior is conjugate and the bins are the paper's, but its intervals are not to be
-    trusted: noise in each rate pushes ``|rate - confidence|`` up, in the posterior a second time
+    The posterior is conjugate and the bins are the paper's, but its intervals are
+    unreliable: noise in each rate pushes ``|rate - confidence|`` up, in the posterior a second time
     after the data. The documentation gives the coverage.
 
     Examples
@@ -104,6 +104,38 @@ class Priors:
                 "label_rate must be a SmoothCurve, IndependentBins or HierarchicalBins; "
                 f"got {type(self.label_rate).__name__}."
             )
+
+    def alternatives(self) -> dict[str, Priors]:
+        """Priors that a result should be compared under.
+
+        Returns
+        -------
+        dict of str to Priors
+            These ones as ``"default"``, then one assumption changed at a time.
+
+        Notes
+        -----
+        How far a curve may stray decides how much noise is taken for error, so its scale is halved
+        and doubled: at 0.35 and 1.4 a score of 0.5 stands for probabilities in (0.31, 0.69) and
+        (0.04, 0.96) with probability 0.9. Bins are compared with the curve, as they lack its
+        smoothness. The calibrated alternative pulls means to 0, so it is left out where there is
+        one, and taken in at even odds where there is none.
+
+        Examples
+        --------
+        >>> import bayescal as bc
+        >>> list(bc.ece.Priors().alternatives())
+        ['default', 'tighter curve', 'wider curve', 'never calibrated']
+        """
+        found, prior = {"default": self}, self.label_rate
+        if isinstance(prior, SmoothCurve):
+            for name, factor in (("tighter curve", 0.5), ("wider curve", 2.0)):
+                curve = replace(prior, scale=factor * prior.scale)
+                found[name] = replace(self, label_rate=curve)
+        else:
+            found["smooth curve"] = replace(self, label_rate=SmoothCurve())
+        name, calibrated = ("never calibrated", 0.0) if self.calibrated else ("even odds", 0.5)
+        return {**found, name: replace(self, calibrated=calibrated)}
 
     def to_json(self) -> str:
         """Write the priors as JSON.

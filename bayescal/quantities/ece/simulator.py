@@ -121,7 +121,7 @@ class Truth:
         Returns
         -------
         ndarray of the same shape, in [0, 1]
-            DirectDraws, since the score is a strictly rising function of the feature.
+            Without approximation, as the score is a strictly rising function of the feature.
         """
         info = np.finfo(np.float64)
         inside = np.clip(np.asarray(score, np.float64), info.tiny, 1.0 - info.epsneg)
@@ -178,8 +178,8 @@ class Truth:
 
         ends = [-_REACH, *sorted([*self.breaks, *self._crossings()]), _REACH]
         # Smooth between its kinks, so that each piece converges at once.
-        pieces = [quad(integrand, low, high, epsabs=1e-13)[0] for low, high in pairwise(ends)]
-        return float(sum(pieces))
+        parts = [quad(integrand, low, high, epsabs=1e-13)[0] for low, high in pairwise(ends)]
+        return float(sum(parts))
 
     def _gap(self, x: Floats) -> Floats:
         return np.asarray(self.event_probability(x) - self.score(x))

@@ -1,26 +1,24 @@
-"""Expected calibration error from positive and unlabelled rows: estimate, bounds and posterior."""
+"""Expected calibration error from positive and unlabelled rows: estimate, bounds and posterior.
+
+Names load on first use. They are listed once, in ``__init__.pyi``.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import lazy_loader
 
-from bayescal.core.lazy import lazy_names
 from bayescal.core.quantity import Reference
 
-# Bound here, once: the module of the same name would take the name when something loads it first.
-from bayescal.quantities.pu_ece.bounds import bounds
+# Not lazy: the module of the same name would take the name when something loads it first.
+from bayescal.quantities.pu_ece.bounds import bounds as bounds
 
-if TYPE_CHECKING:
-    from bayescal.core.calibration_curve.smooth_curve import SmoothCurve
-    from bayescal.quantities.pu_ece.bounds import fcmi_of_vc, generalization_gap, optimal_n_bins
-    from bayescal.quantities.pu_ece.class_prior import estimate_class_prior
-    from bayescal.quantities.pu_ece.classifier import PUClassifier
-    from bayescal.quantities.pu_ece.estimator import Estimate, estimate
-    from bayescal.quantities.pu_ece.mixture_tce import tce_from_logits
-    from bayescal.quantities.pu_ece.model import build_model
-    from bayescal.quantities.pu_ece.plan import plan
-    from bayescal.quantities.pu_ece.priors import IndependentBins, MixtureBins, PriorDraws, Priors
-    from bayescal.quantities.pu_ece.risk import nnpu_risk, upu_risk
+__getattr__, _, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__all__ += ["ESTIMAND", "KIND", "NAME", "REFERENCES", "TITLE"]
+
+
+def __dir__() -> list[str]:
+    return __all__
+
 
 NAME = "pu_ece"
 TITLE = "Expected calibration error from positive and unlabelled rows"
@@ -65,50 +63,3 @@ REFERENCES: tuple[Reference, ...] = (
         "Posterior of the unlabelled scores' distribution.",
     ),
 )
-_HOME = {
-    "plan": "plan",
-    "Estimate": "estimator",
-    "IndependentBins": "priors",
-    "MixtureBins": "priors",
-    "PUClassifier": "classifier",
-    "PriorDraws": "priors",
-    "Priors": "priors",
-    "SmoothCurve": "priors",
-    "build_model": "model",
-    "estimate": "estimator",
-    "estimate_class_prior": "class_prior",
-    "fcmi_of_vc": "bounds",
-    "generalization_gap": "bounds",
-    "nnpu_risk": "risk",
-    "optimal_n_bins": "bounds",
-    "tce_from_logits": "mixture_tce",
-    "upu_risk": "risk",
-}
-
-__all__ = [
-    "ESTIMAND",
-    "KIND",
-    "NAME",
-    "REFERENCES",
-    "TITLE",
-    "Estimate",
-    "IndependentBins",
-    "MixtureBins",
-    "PUClassifier",
-    "PriorDraws",
-    "Priors",
-    "SmoothCurve",
-    "bounds",
-    "build_model",
-    "estimate",
-    "estimate_class_prior",
-    "fcmi_of_vc",
-    "generalization_gap",
-    "nnpu_risk",
-    "optimal_n_bins",
-    "plan",
-    "tce_from_logits",
-    "upu_risk",
-]
-
-__getattr__, __dir__ = lazy_names(globals(), _HOME)

@@ -218,7 +218,7 @@ class PUProblem:
         return cls(unlabeled, positive, total, int(positive.sum()))
 
     def relabelled(self, positive: NDArray[np.int64]) -> PUProblem:
-        """Say which of the rows are positives anew, given what the model is conditional on."""
+        """Exchange the positives, and keep what the model is conditional on."""
         return replace(self, positive=positive)
 
     @property

@@ -9,6 +9,11 @@ from numpy.typing import NDArray
 
 from bayescal.core.bins.binning import Binning, BinningFields, count_into
 from bayescal.core.errors import InputError
+from bayescal.core.functionals import (
+    calibration_gap,
+    expected_calibration_error,
+    maximum_calibration_error,
+)
 from bayescal.quantities.pu_ece.data import PUScores
 
 type Value = np.float64 | NDArray[np.float64]
@@ -136,15 +141,15 @@ def of_counts(
     """Estimate from the counts of one classifier's bins."""
     mass, positive_mass = count / count.sum(), positive_count / positive_count.sum()
     joint = class_prior * positive_mass
-    with np.errstate(divide="ignore", invalid="ignore"):
-        label_rate = np.where(count > 0, joint / mass, np.nan)
-    gap = label_rate - confidence
+    # A bin of positives only has a share of them but no rate: the error is that of the shares.
+    rate = joint / np.where(count > 0, mass, 1)
+    label_rate = np.where(count > 0, rate, np.nan)
     return Estimate(
-        ece=np.abs(joint - mass * confidence).sum(),
-        mce=np.abs(gap[count > 0]).max(),
+        ece=expected_calibration_error(1, joint, mass * confidence),
+        mce=maximum_calibration_error(mass, rate, confidence),
         label_rate=label_rate,
         exceeds_one=label_rate > 1,
-        gap=gap,
+        gap=calibration_gap(label_rate, confidence),
         confidence=confidence,
         bin_mass=mass,
         positive_mass=positive_mass,

@@ -62,8 +62,8 @@ def tce_from_logits(
 ) -> MixtureTCE:
     """Compute the calibration error of a classifier from densities fitted to its logits.
 
-    It takes rows of both classes: it is the yardstick that estimates from positive and unlabelled
-    rows are held against, not an estimate of that kind.
+    It takes rows of both classes: a reference for estimates from positive and unlabelled rows, not
+    an estimate of that kind.
 
     Parameters
     ----------

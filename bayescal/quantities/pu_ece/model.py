@@ -9,7 +9,8 @@ import numpy as np
 from bayescal.core.bins.binning import Binning, BinningFields
 from bayescal.core.errors import InputError
 from bayescal.quantities.pu_ece.data import PUProblem, PUScores, problems
-from bayescal.quantities.pu_ece.models.base import LabelModel, label_model
+from bayescal.quantities.pu_ece.models import label_model
+from bayescal.quantities.pu_ece.models.base import LabelModel
 from bayescal.quantities.pu_ece.priors import Priors
 
 if TYPE_CHECKING:
@@ -54,9 +55,9 @@ def build_model(
     therefore ``P ~ Binomial(P + U, rho)``, ``logit rho = log(nP / nU) + log rate - log pi``: the
     likelihood of a case-control study [1]_. The logit of the rate is a smooth curve of the score,
     whose mean over the unlabelled rows is Normal about pi with the standard deviation of such a
-    mean. The curve's level is solved from that mean, which leaves no ridge to sample along; its
-    density is the potential ``level``, which PyMC leaves out of prior predictive draws (and says
-    so): the group ``prior`` of a result holds draws that have it.
+    mean. The curve's intercept is solved from that mean, which leaves no ridge to sample along; its
+    density is the potential ``intercept``, which PyMC leaves out of prior predictive draws (and
+    says so): the group ``prior`` of a result holds draws that have it.
 
     References
     ----------
@@ -82,14 +83,15 @@ def build_model(
     return model_of(found[0], label_model(found[0], priors))
 
 
-def model_of(problem: PUProblem, rates: LabelModel) -> pm.Model:
-    """Build the model of one problem."""
+def model_of(problem: PUProblem, labels: LabelModel) -> pm.Model:
+    """Label rates of cells, their masses, counts of both samples, and the errors they imply."""
     import pymc as pm
 
     from bayescal.inference.error_model import add_errors
 
-    cells, n_bins = rates.compile_key[-1], problem.unlabeled.bins.n_bins
-    with pm.Model(coords={"cell": np.arange(cells), "bin": np.arange(n_bins)}) as model:
-        rate, mass = rates.add_to_model()
+    cells = labels.compile_key[-1]
+    coords = {"cell": np.arange(cells), "bin": np.arange(problem.unlabeled.bins.n_bins)}
+    with pm.Model(coords=coords) as model:
+        rate, mass = labels.add_to_model()
         add_errors(problem.unlabeled, rate, mass, cells)
     return model

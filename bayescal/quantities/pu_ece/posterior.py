@@ -4,37 +4,33 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
-from bayescal.core.bins.bin_counts import BinCounts
 from bayescal.core.bins.edges import STRATEGIES
 from bayescal.core.calibration_curve.error_draws import curve_scores, error_draws
 from bayescal.core.calibration_curve.problem import pad
 from bayescal.core.health import MIN_ESS
-from bayescal.core.quantity import CaseArrays, DirectDraws, bound_values, bound_words
+from bayescal.core.quantity import CaseArrays, DirectDraws, Draws, Floats, bound_values, bound_words
 from bayescal.quantities.pu_ece.bounds import Bounds, bounds
-from bayescal.quantities.pu_ece.class_prior_curve import class_prior_curve
+from bayescal.quantities.pu_ece.class_prior.scar_check import data_warnings
+from bayescal.quantities.pu_ece.class_prior.sensitivity import class_prior_curve
 from bayescal.quantities.pu_ece.data import PUProblem
 from bayescal.quantities.pu_ece.estimator import of_counts
-from bayescal.quantities.pu_ece.models.base import Draws, LabelModel, label_model
-from bayescal.quantities.pu_ece.models.smooth_curve import Curve
+from bayescal.quantities.pu_ece.model import model_of
+from bayescal.quantities.pu_ece.models import label_model
+from bayescal.quantities.pu_ece.models.base import LabelModel
 from bayescal.quantities.pu_ece.priors import Priors
-from bayescal.quantities.pu_ece.scar_check import data_warnings
 
 if TYPE_CHECKING:
     import pymc as pm
 
-type Floats = NDArray[np.float64]
-
 PRIOR_DRAWS = 1000
 _ERRORS = ("ece", "tce", "mce")
-
-
 # For the probability that a classifier is calibrated.
 EVIDENCE_DRAWS = 2000
 DIMS: Mapping[str, tuple[str, ...]] = {
@@ -105,7 +101,7 @@ class PUCase:
 
     @property
     def warnings(self) -> Sequence[str]:
-        """Doubts about the sampling of the positives, or about the class prior."""
+        """Warnings about the sampling of the positives, or about the class prior."""
         return data_warnings(self.problem, self.priors)
 
     def fingerprint(self) -> str:
@@ -125,8 +121,6 @@ class PUCase:
 
     def build_model(self) -> pm.Model:
         """Build the model, unsampled."""
-        from bayescal.quantities.pu_ece.model import model_of
-
         return model_of(self.problem, self.model)
 
     def arrays(
@@ -136,38 +130,39 @@ class PUCase:
         problem, points = self.problem, curve_scores(self.problem.unlabeled)
         posterior = self.quantities(draws, rng)
         prior_draws = self.model.prior_draws(PRIOR_DRAWS, rng)
-        before = self.quantities({name: v[None] for name, v in prior_draws.items()}, rng)
-        p_calibrated = self.probability_calibrated(direct)
-        slab = 1 - np.nan_to_num(p_calibrated)
+        prior = self.quantities({name: v[None] for name, v in prior_draws.items()}, rng)
         theory = _bounds(problem, self.priors)._asdict()
-        held = np.flatnonzero(problem.positive + problem.cells.count)
-        size = self.model.compile_key[-1]
-        log_likelihood = self.model.log_likelihood(draws)[..., held]
+        sensitivity = class_prior_curve(problem, self.priors, rng)
+        replicated = self.model.draw_positives(draws, rng).astype(np.int32)
         return CaseArrays(
             coords=self.coords,
             posterior={**posterior, "calibration_curve": self.model.curve(draws, points), **draws},
-            prior={name: before[name] for name in (*_ERRORS, "class_prior")},
-            log_likelihood={
-                "events": pad(log_likelihood, *log_likelihood.shape[:-1], size),
-            },
+            prior={name: prior[name] for name in (*_ERRORS, "class_prior")},
+            posterior_predictive={"events": self._held(replicated)},
+            log_likelihood={"events": self._held(self.model.log_likelihood(draws))},
             log_prior=self.model.log_prior(draws),
-            observed_data={"events": pad(problem.positive[held], size)},
+            observed_data={"events": self._held(problem.positive)},
             constant_data={
                 "curve_score": points,
-                "cell_count": pad(problem.total[held], size),
-                "cell_score": pad(problem.cells.mean_score[held], size),
+                "cell_count": self._held(problem.total),
+                "cell_score": self._held(problem.cells.mean_score),
             },
             point_estimate=_estimate(problem, self.priors),
             bounds=bound_values(theory),
             bounds_attrs=bound_words(theory),
-            model_average={
-                "p_calibrated": p_calibrated,
-                **{f"{name}_mean": slab * posterior[name].mean() for name in _ERRORS},
+            model_average=_model_average(posterior, self.probability_calibrated(direct)),
+            diagnostics={
+                "importance_ess": np.nan if direct is None else direct.ess,
+                "pareto_k": np.nan if direct is None else direct.pareto_k,
             },
-            diagnostics={"importance_ess": np.nan if direct is None else direct.ess},
             warnings=_fit_warnings(direct),
-            sensitivity=class_prior_curve(problem, self.priors, rng),
+            sensitivity=sensitivity,
         )
+
+    def _held[Scalar: np.generic](self, values: NDArray[Scalar]) -> NDArray[Scalar]:
+        """Values of the cells that hold rows, then padding: empty cells say nothing."""
+        held = values[..., np.flatnonzero(self.problem.total)]
+        return pad(held, *held.shape[:-1], self.model.compile_key[-1])
 
     def quantities(self, draws: Draws, rng: np.random.Generator) -> dict[str, Floats]:
         """Calibration errors, label rates, gaps and class prior of every draw."""
@@ -193,20 +188,14 @@ class PUCase:
         """
         draws = {name: v[None] for name, v in self.model.prior_draws(1, rng).items()}
         values = {name: v[0, 0] for name, v in self.quantities(draws, rng).items()}
-        if isinstance(self.model, Curve):
-            at = self.model.logit_positive(draws)[0, 0]
-            positive = rng.binomial(self.problem.total, expit(at))
-            return PUCase.of(self.problem.relabelled(positive), self.priors), values
-        cells = self.problem.cells
-        r, q = draws["positive_mass"][0, 0], self.model.masses(draws, rng)[0, 0]
-        unlabeled = _counted(cells, rng.multinomial(cells.n, q / q.sum()))
-        problem = replace(self.problem.unlabeled, cells=unlabeled, bins=unlabeled)
-        positive = rng.multinomial(self.problem.n_positive, r / r.sum())
-        return PUCase.of(PUProblem.of(problem, positive), self.priors), values
+        return PUCase.of(self.model.draw_problem(draws, rng), self.priors), values
 
 
-def _counted(cells: BinCounts, count: NDArray[np.int64]) -> BinCounts:
-    return replace(cells, count=count, positives=np.zeros_like(count))
+def _model_average(posterior: Draws, p_calibrated: float) -> dict[str, float]:
+    """Means over both alternatives; without a calibrated one, those of the posterior."""
+    uncalibrated = 1 - np.nan_to_num(p_calibrated)
+    means = {f"{name}_mean": uncalibrated * posterior[name].mean() for name in _ERRORS}
+    return {"p_calibrated": p_calibrated, **means}
 
 
 def _fit_warnings(direct: DirectDraws | None) -> list[str]:

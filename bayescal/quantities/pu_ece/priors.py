@@ -1,9 +1,9 @@
-"""What is believed before the data: the class prior, and the label rates of unlabelled scores."""
+"""Priors: of the class prior, and of the label rates of unlabelled scores."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,6 +23,8 @@ __all__ = [
 
 # Fewer draws leave the tails of a class prior to guesswork.
 _MIN_DRAWS = 100
+# By how much of the smaller share a class prior is shifted, for prior sensitivity.
+_SHIFT = 0.1
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -108,7 +110,7 @@ class MixtureBins:
 
     Notes
     -----
-    The paper's bins taken at their word: ``q = pi r + (1 - pi) t``, with no link between a bin's
+    The paper's bins as a model: ``q = pi r + (1 - pi) t``, with no link between a bin's
     score and its label rate. Sampling is sound and the intervals are not: noise in each bin pushes
     the calibration error up. The documentation gives the coverage.
     """
@@ -130,7 +132,7 @@ class IndependentBins:
 
     Notes
     -----
-    Cutting two independent Dirichlets down to where the constraint holds is a belief of its own: a
+    Cutting two independent Dirichlets down to where the constraint holds is a prior of its own: a
     large class prior satisfies it less often, by a factor ``(1 - pi)**(bins - 1)`` with flat
     Dirichlets, so that the class prior is pulled below its prior. The documentation gives the
     coverage.
@@ -146,7 +148,7 @@ type LabelRatePrior = SmoothCurve | MixtureBins | IndependentBins
 
 
 def _default_curve() -> SmoothCurve:
-    # Positives and unlabelled rows tell less of the curve than labels: wiggles shorter than the
+    # Positives and unlabelled rows say less of the curve than labels: wiggles shorter than the
     # spread of the scores are not seen in them, and would only widen and lift the error.
     return SmoothCurve(lengthscales=(1.0,))
 
@@ -158,9 +160,9 @@ class Priors:
     Parameters
     ----------
     class_prior : float in (0, 1), Beta or PriorDraws
-        Share pi of positives among the unlabelled: known, believed, or drawn elsewhere. It has no
-        default, as no data at hand tell it: see `bayescal.pu_ece.estimate_class_prior`. A number
-        declares it known: one that is off by a tenth destroys every interval.
+        Share pi of positives among the unlabelled: known, uncertain, or drawn elsewhere. It has no
+        default, as the data do not identify it: see `bayescal.pu_ece.estimate_class_prior`. A
+        number declares it known: one that is off by a tenth invalidates every interval.
     label_rate : SmoothCurve, MixtureBins or IndependentBins, default SmoothCurve(lengthscales=(1,))
         Prior of the probability of the event given the score, should the classifier not be
         calibrated.
@@ -188,7 +190,7 @@ class Priors:
         pi = self.class_prior
         if pi is None:
             raise InputError(
-                "class_prior must be given: positive and unlabelled rows alone do not tell it. "
+                "class_prior must be given: positive and unlabelled rows alone do not identify it. "
                 "Pass the share of positives among the unlabelled, as Priors(Beta(4, 16)), or "
                 "bound it with bayescal.pu_ece.estimate_class_prior."
             )
@@ -216,8 +218,47 @@ class Priors:
 
     @property
     def class_prior_mean(self) -> float:
-        """Mean of the class prior, which the paper's estimate is told with."""
+        """Mean of the class prior, at which the paper's estimate is taken."""
         return self.class_prior if isinstance(self.class_prior, float) else self.class_prior.mean
+
+    def alternatives(self) -> dict[str, Priors]:
+        """Priors that a result should be compared under.
+
+        Returns
+        -------
+        dict of str to Priors
+            These ones as ``"default"``, then one assumption changed at a time.
+
+        Notes
+        -----
+        The data do not identify the class prior, and the error moves by as much as it. Its mean is
+        therefore shifted by a tenth of the smaller share, of positives or negatives, which is
+        enough to move an interval off the true value, and its standard deviation about doubled; a
+        known one becomes a Beta whose standard deviation is that tenth. A curve's scale is doubled,
+        as it decides how much noise is taken for error; bins are compared with the curve.
+
+        Examples
+        --------
+        >>> import bayescal as bc
+        >>> for name, priors in bc.pu_ece.Priors(0.2).alternatives().items():
+        ...     print(f"{name}: {priors.class_prior_mean:.2f}")
+        default: 0.20
+        lower class prior: 0.18
+        higher class prior: 0.22
+        wider class prior: 0.20
+        wider curve: 0.20
+        """
+        prior, rate = self.class_prior, self.label_rate
+        found = {
+            "default": self,
+            "lower class prior": replace(self, class_prior=_shifted(prior, -_SHIFT)),
+            "higher class prior": replace(self, class_prior=_shifted(prior, _SHIFT)),
+            "wider class prior": replace(self, class_prior=_wider(prior)),
+        }
+        if isinstance(rate, SmoothCurve):
+            curve = replace(rate, scale=2 * rate.scale)
+            return {**found, "wider curve": replace(self, label_rate=curve)}
+        return {**found, "smooth curve": replace(self, label_rate=_default_curve())}
 
     def to_json(self) -> str:
         """Write the priors as JSON.
@@ -265,3 +306,33 @@ class Priors:
             f"{text}The shares of the bins among {what} are Dirichlet with concentration "
             f"{rate.concentration:g} each."
         )
+
+
+def _smaller(share: float) -> float:
+    """The share of positives or that of negatives, whichever is smaller."""
+    return min(share, 1 - share)
+
+
+def _shifted(prior: ClassPrior, part: float) -> ClassPrior:
+    """Move the mean of a class prior by a part of the smaller share (of draws, nearly)."""
+    if isinstance(prior, float):
+        return prior + part * _smaller(prior)
+    mean = prior.mean + part * _smaller(prior.mean)
+    if isinstance(prior, Beta):
+        rows = prior.alpha + prior.beta
+        return Beta(rows * mean, rows * (1 - mean))
+    odds = mean / (1 - mean) / (prior.mean / (1 - prior.mean))
+    values = np.asarray(prior.values)
+    # Odds times a factor stay odds, so that no draw leaves (0, 1).
+    return PriorDraws(odds * values / (1 - values + odds * values))
+
+
+def _wider(prior: ClassPrior) -> ClassPrior:
+    """Give a class prior twice its standard deviation, or nearly; a known one gets one."""
+    if isinstance(prior, float):
+        rows = prior * (1 - prior) / (_SHIFT * _smaller(prior)) ** 2 - 1
+        return Beta(rows * prior, rows * (1 - prior))
+    if isinstance(prior, Beta):
+        return Beta(prior.alpha / 4, prior.beta / 4)
+    logits = np.log(prior.values) - np.log1p(-np.asarray(prior.values))
+    return PriorDraws(1 / (1 + np.exp(logits.mean() - 2 * logits)))

@@ -121,7 +121,7 @@ class PUTruth:
         Returns
         -------
         ndarray of the same shape, in [0, 1]
-            DirectDraws, since the score is a strictly rising function of the feature.
+            Without approximation, as the score is a strictly rising function of the feature.
         """
         info = np.finfo(np.float64)
         inside = np.clip(np.asarray(score, np.float64), info.tiny, 1.0 - info.epsneg)
@@ -196,7 +196,7 @@ TRUTHS: Final[dict[str, PUTruth]] = {
     )
 }
 """Simulated classifiers by name, with an error from 0 to .075; the scores are those of the same
-names in `bayescal.quantities.ece.simulator`, so that what labels are worth can be told."""
+names in `bayescal.quantities.ece.simulator`, to show what labels are worth."""
 
 
 def truth(name: str) -> PUTruth:

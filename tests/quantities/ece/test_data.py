@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import bayescal as bc
+from bayescal.core.bins.binning import Binning
 from bayescal.core.errors import InputError
 from bayescal.quantities.ece.data import CELLS, problem_of, problems
 from bayescal.quantities.ece.priors import HierarchicalBins, IndependentBins, Priors
@@ -17,7 +18,7 @@ SCORES = bc.Scores(y_true=LABEL, y_prob=SCORE, classifier="one")
 
 
 def cut(data, priors=FINE, n_bins=15, strategy="quantile", closed="right", multiclass="top-label"):
-    return problems(data, priors, n_bins, strategy, closed, multiclass)
+    return problems(data, priors, Binning(n_bins, strategy, closed), multiclass)
 
 
 @pytest.mark.parametrize("closed", ["right", "left"])
@@ -55,7 +56,7 @@ def test_cells_hold_equal_numbers_of_rows():
 @pytest.mark.parametrize("fine", [True, False])
 def test_rows_are_counted_where_they_lie(fine):
     task = SCORES.tasks()[0]
-    made = problem_of(task, fine, 6, "uniform", "right")
+    made = problem_of(task, fine, Binning(6, "uniform"))
     edges = made.cells.edges
     for cell in range(made.cells.n_bins):
         inside = (task.score > edges[cell]) & (task.score <= edges[cell + 1])

@@ -8,16 +8,17 @@ from matplotlib import pyplot as plt
 from scipy.special import expit
 
 import bayescal as bc
+from bayescal.core.bins.binning import Binning
 from bayescal.plots import comparison, posterior, prior_posterior, reliability
 from bayescal.quantities.ece import IndependentBins, Priors
-from bayescal.quantities.ece.calibration_test import probability_calibrated
+from bayescal.quantities.ece.alternatives.calibration_test import probability_calibrated
 from bayescal.quantities.ece.grouped_posterior import GroupedCase
-from bayescal.quantities.ece.plan import cases
+from bayescal.quantities.ece.planning import plan
 from bayescal.results.schema import cases as result_cases
 from bayescal.workflow import fit as fit_module
 
 SIZES = {"men": 400, "women": 300, "other": 60}
-QUICK = {"seed": 20, "quick": True, "n_bins": 6, "draws": 250}
+DIRECT = {"seed": 20, "method": "direct", "n_bins": 6, "draws": 250}
 
 
 def make(seed=1, classifiers=1):
@@ -46,11 +47,11 @@ def scores():
 
 @pytest.fixture(scope="module")
 def tree(scores):
-    return bc.fit(bc.ece, scores, **QUICK)
+    return bc.fit(bc.ece, scores, **DIRECT)
 
 
 def test_all_groups_are_one_case(scores):
-    (found,) = cases(scores, Priors())
+    (found,) = plan(scores, Priors()).cases
     assert isinstance(found, GroupedCase)
     assert found.axes == {"group": scores.groups}
     assert dict(found.coords) == {"classifier": "classifier"}
@@ -91,9 +92,9 @@ def test_the_errors_agree_with_their_curves(tree):
 
 
 def test_probability_of_calibration_is_that_of_the_groups_own_rows(scores, tree):
-    (grouped,) = cases(scores, Priors(), n_bins=6)
+    (grouped,) = plan(scores, Priors(), binning=Binning(6)).cases
     for alone in grouped.alone:
-        evidence = alone.direct_draws(20_000, np.random.default_rng(1)).log_evidence
+        evidence = alone.model.direct_draws(20_000, np.random.default_rng(1)).log_evidence
         expected = probability_calibrated(alone.problem.cells, evidence, 0.5)
         found = tree["model_average"]["p_calibrated"].sel(group=alone.coords["group"]).item()
         # Four errors of an evidence that rests on 4000 proposals of even weight.
@@ -109,16 +110,16 @@ def test_a_group_without_labels_is_left_out_and_named(scores):
     label[scores.group == scores.groups.index("other")] = np.nan
     names = np.array(scores.groups)[scores.group]
     some = bc.Scores(y_true=label, y_prob=scores.y_prob[0], group=names)
-    tree = bc.fit(bc.ece, some, **QUICK)
+    tree = bc.fit(bc.ece, some, **DIRECT)
     assert set(tree["posterior"]["group"].values) == {"men", "women"}
     assert "group other has no labelled row and is left out." in tree.attrs["status"]
     assert len(bc.summary(tree)) == 2
 
 
-def test_notes_name_the_group():
+def test_warnings_name_the_group():
     label, group = [1] * 30 + [0, 1] * 30, ["a"] * 30 + ["b"] * 60
     p = np.linspace(0.2, 0.9, 90)
-    tree = bc.fit(bc.ece, bc.Scores(y_true=label, y_prob=p, group=group), **QUICK)
+    tree = bc.fit(bc.ece, bc.Scores(y_true=label, y_prob=p, group=group), **DIRECT)
     assert "in group a, all 30 labels are positive" in tree.attrs["status"]
 
 
@@ -126,12 +127,12 @@ def test_one_group_only():
     scores = make()
     names = np.full(scores.n_obs, "all")
     one = bc.Scores(y_true=scores.y_true, y_prob=scores.y_prob[0], group=names)
-    tree = bc.fit(bc.ece, one, **QUICK)
+    tree = bc.fit(bc.ece, one, **DIRECT)
     assert len(bc.summary(tree)) == 1
     expected = bc.ece.estimate(scores, n_bins=6).ece
     assert bc.summary(tree)["ece_point"].item() == pytest.approx(float(expected))
     bc.interval(tree, "tce")
-    without = bc.fit(bc.ece, scores.without_group(), **QUICK)["posterior"]["tce"].values
+    without = bc.fit(bc.ece, scores.without_group(), **DIRECT)["posterior"]["tce"].values
     # The prior is wider by the deviation from a common curve of which this is the only one.
     assert abs(tree["posterior"]["tce"].values.mean() - without.mean()) < 0.5 * without.std()
 
@@ -141,17 +142,17 @@ def test_a_group_of_one_row():
     names = np.array(scores.groups)[scores.group].astype(object)
     names[0] = "lone"
     lone = bc.Scores(y_true=scores.y_true, y_prob=scores.y_prob[0], group=names)
-    tree = bc.fit(bc.ece, lone, **QUICK)
+    tree = bc.fit(bc.ece, lone, **DIRECT)
     assert np.isfinite(tree["posterior"]["tce"].sel(group="lone")).all()
     assert tree["point_estimate"]["n"].sel(group="lone").item() == 1
 
 
-def test_bins_of_their_own_are_separate_cases(scores):
+def test_independent_bins_are_separate_cases(scores):
     priors = Priors(label_rate=IndependentBins())
-    found = cases(scores, priors, n_bins=6)
+    found = plan(scores, priors, binning=Binning(6)).cases
     assert [case.coords["group"] for case in found] == list(scores.groups)
     assert not any(isinstance(case, GroupedCase) for case in found)
-    tree = bc.fit(bc.ece, scores, priors=priors, **QUICK)
+    tree = bc.fit(bc.ece, scores, priors=priors, **DIRECT)
     table = bc.summary(tree)
     for name in scores.groups:
         expected = bc.ece.estimate(rows_of(scores, name), n_bins=6).ece
@@ -163,12 +164,12 @@ def test_separate_cases_say_once_what_is_left_out(scores):
     label[scores.group == scores.groups.index("other")] = np.nan
     names = np.array(scores.groups)[scores.group]
     some = bc.Scores(y_true=label, y_prob=scores.y_prob[0], group=names)
-    tree = bc.fit(bc.ece, some, priors=Priors(label_rate=IndependentBins()), **QUICK)
+    tree = bc.fit(bc.ece, some, priors=Priors(label_rate=IndependentBins()), **DIRECT)
     assert tree.attrs["status"].count("group other has no labelled row") == 1
 
 
 def test_several_classifiers_with_groups():
-    tree = bc.fit(bc.ece, make(classifiers=2), **QUICK)
+    tree = bc.fit(bc.ece, make(classifiers=2), **DIRECT)
     assert set(tree["posterior"]["ece"].dims) == {"classifier", "chain", "draw", "group"}
     assert len(bc.summary(tree)) == 6
 
@@ -178,7 +179,7 @@ def test_classes_and_groups():
     p = rng.dirichlet((1, 2, 3), 300)
     label = (rng.random((300, 1)) > p.cumsum(axis=1)).sum(axis=1)
     scores = bc.Scores(y_true=label, y_prob=p, group=np.repeat(["a", "b"], 150))
-    tree = bc.fit(bc.ece, scores, multiclass="marginal", **QUICK)
+    tree = bc.fit(bc.ece, scores, multiclass="marginal", **DIRECT)
     assert len(bc.summary(tree)) == 6
     found = bc.marginal(tree, group="b")
     own = bc.Scores(y_true=label[150:], y_prob=p[150:])
@@ -228,23 +229,23 @@ def test_plots(tree, plot):
 
 
 def test_a_checkpoint_is_used_again(scores, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    first = bc.fit(bc.ece, scores, checkpoint=tmp_path, **QUICK)
+    first = bc.fit(bc.ece, scores, checkpoint=tmp_path, **DIRECT)
     assert len(list(tmp_path.iterdir())) == 1
 
     def refuse(*_):
         raise AssertionError("the case was fitted again")
 
     monkeypatch.setattr(fit_module, "fit_case", refuse)
-    again = bc.fit(bc.ece, scores, checkpoint=tmp_path, **QUICK)
+    again = bc.fit(bc.ece, scores, checkpoint=tmp_path, **DIRECT)
     for name in ("ece", "tce", "deviation", "pooling"):
         np.testing.assert_array_equal(again["posterior"][name], first["posterior"][name])
         assert again["posterior"][name].dims == first["posterior"][name].dims
     with pytest.raises(AssertionError, match="fitted again"):
-        bc.fit(bc.ece, make(seed=2), checkpoint=tmp_path, **QUICK)
+        bc.fit(bc.ece, make(seed=2), checkpoint=tmp_path, **DIRECT)
 
 
 def test_the_same_seed_gives_the_same_draws(scores, tree):
-    again = bc.fit(bc.ece, scores, **QUICK)
+    again = bc.fit(bc.ece, scores, **DIRECT)
     np.testing.assert_array_equal(again["posterior"]["tce"], tree["posterior"]["tce"])
 
 

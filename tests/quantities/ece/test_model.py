@@ -15,7 +15,7 @@ from bayescal.core.calibration_curve.error_draws import draw_masses, error_draws
 from bayescal.core.calibration_curve.problem import Problem, pad
 from bayescal.core.errors import InputError
 from bayescal.quantities.ece.model import build_model, model_of
-from bayescal.quantities.ece.models.base import label_model
+from bayescal.quantities.ece.models import label_model
 from bayescal.quantities.ece.priors import HierarchicalBins, IndependentBins, Priors, SmoothCurve
 from tests.quantities.ece.made import problem
 
@@ -48,10 +48,10 @@ PROBLEMS = {
 @pytest.mark.parametrize("made", PROBLEMS.values(), ids=PROBLEMS)
 @pytest.mark.parametrize("prior", FAMILIES.values(), ids=FAMILIES)
 def test_deterministics_are_the_quantities_of_the_same_draws(prior, made):
-    rates = label_model(made, prior)
-    exact = rates.direct_draws(3, np.random.default_rng(1))
-    draws = {name: values[None] for name, values in exact.draws.items()}
-    cell_rates = rates.cell_rates(draws, np.random.default_rng(2))
+    labels = label_model(made, Priors(prior))
+    direct = labels.direct_draws(3, np.random.default_rng(1))
+    draws = {name: values[None] for name, values in direct.draws.items()}
+    cell_rates = labels.cell_rates(draws, np.random.default_rng(2))
     drawn = draw_masses(made.cells.count, cell_rates.shape[:-1], np.random.default_rng(3))
     expected = error_draws(made, cell_rates, drawn)
     # The same gammas that `error_draws` makes its masses of; empty cells may have any.
@@ -59,11 +59,11 @@ def test_deterministics_are_the_quantities_of_the_same_draws(prior, made):
         made.cells.count.astype(float), size=(1, 3, made.cells.n_bins)
     )
 
-    model = model_of(made, rates)
+    model = model_of(made, labels)
     function = pytensor.function(
         model.free_RVs, model.deterministics, mode=INTERPRETED, on_unused_input="ignore"
     )
-    cells = rates.compile_key[-1]
+    cells = labels.compile_key[-1]
     for draw in range(3):
         values = {name: array[0, draw] for name, array in draws.items()}
         values["gamma"] = np.pad(masses[0, draw], (0, cells - made.cells.n_bins), constant_values=7)
@@ -101,28 +101,28 @@ def of_masses(made, gammas, cells):
 
 def test_density_of_the_curve(gammas):
     made = PROBLEMS["fine"]
-    rates = label_model(made, SmoothCurve())
+    labels = label_model(made, Priors())
     coef = np.random.default_rng(1).normal(size=32)
     expected = of_masses(made, gammas, 128) + norm.logpdf(coef).sum()
-    probability = expit(rates.regression.logit(coef[: rates.basis.size]))
+    probability = expit(labels.regression.logit(coef[: labels.basis.size]))
     expected += binom.logpmf(made.cells.positives, made.cells.count, probability).sum()
-    found = log_density(model_of(made, rates), {"coef": coef, "gamma": gammas})
+    found = log_density(model_of(made, labels), {"coef": coef, "gamma": gammas})
     assert found == pytest.approx(expected, rel=1e-9)
 
 
 def test_density_of_independent_bins(gammas):
     made = PROBLEMS["bins"]
-    rates = label_model(made, FAMILIES["independent"])
+    labels = label_model(made, Priors(FAMILIES["independent"]))
     rate = np.random.default_rng(1).random(16)
     expected = of_masses(made, gammas, 16) + beta.logpdf(rate, 0.5, 2).sum()
     expected += binom.logpmf(made.cells.positives, made.cells.count, rate[:4]).sum()
-    found = log_density(model_of(made, rates), {"rate": rate, "gamma": gammas[:16]})
+    found = log_density(model_of(made, labels), {"rate": rate, "gamma": gammas[:16]})
     assert found == pytest.approx(expected, rel=1e-9)
 
 
 def test_density_of_hierarchical_bins(gammas):
     made = PROBLEMS["bins"]
-    rates = label_model(made, FAMILIES["hierarchical"])
+    labels = label_model(made, Priors(FAMILIES["hierarchical"]))
     rate, kappa = np.random.default_rng(1).random(16), 5.5
     score = np.append(made.cells.mean_score, np.full(12, 1e-6))
     count, k = pad(made.cells.count, 16), pad(made.cells.positives, 16)
@@ -130,7 +130,7 @@ def test_density_of_hierarchical_bins(gammas):
     expected += betabinom.logpmf(k, count, kappa * score, kappa * (1 - score)).sum()
     expected += beta.logpdf(rate, kappa * score + k, kappa * (1 - score) + count - k).sum()
     values = {"rate": rate, "concentration": kappa, "gamma": gammas[:16]}
-    found = log_density(model_of(made, rates), values)
+    found = log_density(model_of(made, labels), values)
     # In the padding PyMC sums logarithms of beta functions that cancel.
     assert found == pytest.approx(expected, rel=1e-7)
 
@@ -138,7 +138,7 @@ def test_density_of_hierarchical_bins(gammas):
 @pytest.mark.parametrize("prior", FAMILIES.values(), ids=FAMILIES)
 def test_prior_draws_keep_the_law(prior):
     made = PROBLEMS["bins"]
-    model = model_of(made, label_model(made, prior))
+    model = model_of(made, label_model(made, Priors(prior)))
     with warnings.catch_warnings(), model:
         # PyMC draws variables of one's own law in Python, and says so.
         warnings.filterwarnings("ignore", message="Numba will use object mode")

@@ -5,6 +5,8 @@ import json
 import math
 
 import pytest
+from scipy.special import expit
+from scipy.stats import norm
 
 from bayescal.core.errors import InputError
 from bayescal.core.priors import Beta, LogNormal
@@ -69,3 +71,32 @@ def test_the_default_concentration_is_what_its_documentation_says():
     prior = HierarchicalBins().concentration
     assert prior.quantile(0.5) == pytest.approx(30, abs=0.5)
     assert [prior.quantile(q) for q in (0.05, 0.95)] == pytest.approx([2.5, 350], rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("priors", "names"),
+    [
+        (Priors(), ["default", "tighter curve", "wider curve", "never calibrated"]),
+        (Priors(calibrated=0), ["default", "tighter curve", "wider curve", "even odds"]),
+        (Priors(FAMILIES[1]), ["default", "smooth curve", "never calibrated"]),
+    ],
+)
+def test_alternatives_change_one_assumption_at_a_time(priors, names):
+    found = priors.alternatives()
+    assert list(found) == names
+    assert found["default"] is priors
+    for name, other in found.items():
+        changed = [
+            field.name
+            for field in dataclasses.fields(Priors)
+            if getattr(other, field.name) != getattr(priors, field.name)
+        ]
+        assert len(changed) == (name != "default")
+
+
+def test_the_curves_of_alternatives_mean_what_their_documentation_says():
+    found = Priors().alternatives()
+    for name, expected in (("tighter curve", (0.31, 0.69)), ("wider curve", (0.04, 0.96))):
+        # In logits the intercept and the process add up at a score of 0.5.
+        ends = norm.ppf([0.05, 0.95], scale=math.sqrt(2) * found[name].label_rate.scale)
+        assert expit(ends) == pytest.approx(expected, abs=0.005)

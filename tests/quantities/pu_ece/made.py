@@ -3,6 +3,7 @@
 import numpy as np
 
 from bayescal.core.bins.bin_counts import BinCounts
+from bayescal.core.bins.binning import Binning
 from bayescal.core.calibration_curve.problem import Problem
 from bayescal.quantities.pu_ece.data import PUProblem, problems
 from bayescal.quantities.pu_ece.priors import Priors
@@ -12,7 +13,7 @@ from bayescal.quantities.pu_ece.simulator import truth
 def problem(name="over", size=(200, 1500), seed=1, n_bins=5, priors=None) -> PUProblem:
     """Rows of a simulated truth, counted."""
     data = truth(name).scores(size, seed)
-    return problems(data, priors or Priors(0.5), n_bins, "quantile", "right")[0]
+    return problems(data, priors or Priors(0.5), Binning(n_bins))[0]
 
 
 def of_counts(positive, unlabeled, mean_score) -> PUProblem:

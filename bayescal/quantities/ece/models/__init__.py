@@ -1,1 +1,21 @@
-"""Priors of label rates, one file each."""
+"""Priors of label rates, one file each, joined with data."""
+
+from __future__ import annotations
+
+from bayescal.core.calibration_curve.problem import Problem
+from bayescal.quantities.ece.models.base import LabelModel
+from bayescal.quantities.ece.models.hierarchical_bins import Hierarchical
+from bayescal.quantities.ece.models.independent_bins import Independent
+from bayescal.quantities.ece.models.smooth_curve import Curve
+from bayescal.quantities.ece.priors import HierarchicalBins, IndependentBins, Priors, SmoothCurve
+
+
+def label_model(problem: Problem, priors: Priors) -> LabelModel:
+    """Join a problem and the prior of its label rates."""
+    match priors.label_rate:
+        case SmoothCurve() as prior:
+            return Curve.of(problem, prior)
+        case IndependentBins() as prior:
+            return Independent(problem, prior)
+        case HierarchicalBins() as prior:
+            return Hierarchical(problem, prior)

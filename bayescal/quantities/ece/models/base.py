@@ -1,4 +1,4 @@
-"""The shape that every prior of label rates has in code, and where each is found."""
+"""What the posterior needs of every prior of label rates."""
 
 from __future__ import annotations
 
@@ -7,14 +7,7 @@ from typing import Protocol
 import numpy as np
 
 from bayescal.core import quantity
-from bayescal.core.calibration_curve.problem import Problem
 from bayescal.core.quantity import Draws, Floats
-from bayescal.quantities.ece.priors import (
-    HierarchicalBins,
-    IndependentBins,
-    LabelRatePrior,
-    SmoothCurve,
-)
 
 
 class LabelModel(quantity.LabelModel, Protocol):
@@ -31,18 +24,3 @@ class LabelModel(quantity.LabelModel, Protocol):
     def curve(self, draws: Draws, rates: Floats, score: Floats) -> Floats:
         """Probability of the event at given scores, (..., point)."""
         ...
-
-
-def label_model(problem: Problem, prior: LabelRatePrior) -> LabelModel:
-    """Join a problem and a prior."""
-    from bayescal.quantities.ece.models.hierarchical_bins import Hierarchical
-    from bayescal.quantities.ece.models.independent_bins import Independent
-    from bayescal.quantities.ece.models.smooth_curve import Curve
-
-    match prior:
-        case SmoothCurve():
-            return Curve.of(problem, prior)
-        case IndependentBins():
-            return Independent(problem, prior)
-        case HierarchicalBins():
-            return Hierarchical(problem, prior)

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import betaln, logsumexp
 
 from bayescal.core.calibration_curve.problem import Problem, pad, padded_size
-from bayescal.core.quantity import DirectDraws
-from bayescal.quantities.ece.models.base import Draws, Floats
+from bayescal.core.quantity import DirectDraws, Draws, Floats
 from bayescal.quantities.ece.models.independent_bins import CELLS, step_curve
 from bayescal.quantities.ece.priors import HierarchicalBins
 
@@ -137,7 +136,7 @@ class Hierarchical:
         prior = self.prior.concentration
         # Below a thousandth of a row the likelihood only falls.
         lowest = (np.log(1e-3) - prior.mu) / prior.sigma
-        highest = (self._level() - prior.mu) / prior.sigma
+        highest = (self._largest() - prior.mu) / prior.sigma
         span = np.linspace(min(lowest, 0) - _REACH, max(highest, 0) + _REACH, _NODES)
         log_weights = self._log_weights(span)
         held = span[log_weights > log_weights.max() - _NOTHING]
@@ -147,11 +146,11 @@ class Hierarchical:
     def _log_weights(self, standard: Floats) -> Floats:
         """Log posterior density of log kappa in standard deviations of its prior, unnormalised."""
         prior = self.prior.concentration
-        log_kappa = np.minimum(prior.mu + prior.sigma * standard, self._level())
+        log_kappa = np.minimum(prior.mu + prior.sigma * standard, self._largest())
         return self._log_likelihood(np.exp(log_kappa)) - standard**2 / 2
 
-    def _level(self) -> float:
-        """Log kappa, far more rows than a bin has, past which the likelihood is level."""
+    def _largest(self) -> float:
+        """Log kappa, far more rows than a bin has, past which the likelihood is flat."""
         return float(np.log(1e4 * self.problem.cells.count.max()))
 
     def _log_likelihood(self, kappa: Floats) -> Floats:

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import betaln, xlog1py, xlogy
 
 from bayescal.core.calibration_curve.problem import Problem, pad, padded_size
-from bayescal.core.quantity import DirectDraws
-from bayescal.quantities.ece.models.base import Draws, Floats
+from bayescal.core.quantity import DirectDraws, Draws, Floats
 from bayescal.quantities.ece.priors import IndependentBins
 
 CELLS = 16

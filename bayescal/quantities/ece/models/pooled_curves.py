@@ -15,13 +15,12 @@ from bayescal.core.binomial import log_binomial_coefficient
 from bayescal.core.calibration_curve.problem import Problem, pad, padded_size
 from bayescal.core.calibration_curve.smooth_curve import CurveBasis, SmoothCurve, curve_basis
 from bayescal.core.priors import LogNormal
-from bayescal.core.quantity import DirectDraws
+from bayescal.core.quantity import DirectDraws, Draws, Floats
 from bayescal.quantities.ece.models.arrowhead_gaussian import (
     ArrowGaussian,
     GroupedRegression,
     arrow_gaussian,
 )
-from bayescal.quantities.ece.models.base import Draws, Floats
 from bayescal.quantities.ece.models.smooth_curve import BASIS
 
 CELLS = 64
@@ -71,11 +70,6 @@ class PooledCurves:
     def max_depth(self) -> int:
         """Four: the scale of pooling is no part of the whitening and needs longer trajectories."""
         return 4
-
-    @property
-    def design_size(self) -> int:
-        """Number of coefficients, padded."""
-        return BASIS
 
     @cached_property
     def basis(self) -> CurveBasis:

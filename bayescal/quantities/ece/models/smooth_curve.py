@@ -12,10 +12,9 @@ from scipy.special import expit
 from bayescal.core.binomial import log_binomial_coefficient
 from bayescal.core.calibration_curve.problem import Problem, pad, padded_size
 from bayescal.core.calibration_curve.smooth_curve import CurveBasis, SmoothCurve, curve_basis
-from bayescal.core.quantity import DirectDraws
+from bayescal.core.quantity import DirectDraws, Draws, Floats
 from bayescal.inference.gaussian import BinomialRegression, variational_gaussian
 from bayescal.inference.importance import importance_sample
-from bayescal.quantities.ece.models.base import Draws, Floats
 
 CELLS = 128
 BASIS = 32

@@ -1,16 +1,15 @@
-"""The shape that every prior of label rates has in code, and where each is found."""
+"""What the posterior needs of every prior of label rates."""
 
 from __future__ import annotations
 
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayescal.core import quantity
-from bayescal.core.calibration_curve.smooth_curve import SmoothCurve
 from bayescal.core.quantity import Draws, Floats
 from bayescal.quantities.pu_ece.data import PUProblem
-from bayescal.quantities.pu_ece.priors import Priors
 
 
 class LabelModel(quantity.LabelModel, Protocol):
@@ -48,12 +47,10 @@ class LabelModel(quantity.LabelModel, Protocol):
         """Log probability of each cell's positives, (..., cell)."""
         ...
 
+    def draw_positives(self, draws: Draws, rng: np.random.Generator) -> NDArray[np.int64]:
+        """Positives of each cell as the model would count them anew, (..., cell)."""
+        ...
 
-def label_model(problem: PUProblem, priors: Priors) -> LabelModel:
-    """Join a problem and its priors."""
-    from bayescal.quantities.pu_ece.models.mixture_bins import Bins
-    from bayescal.quantities.pu_ece.models.smooth_curve import Curve
-
-    if isinstance(priors.label_rate, SmoothCurve):
-        return Curve.of(problem, priors.label_rate, priors.class_prior)
-    return Bins.of(problem, priors.label_rate, priors.class_prior)
+    def draw_problem(self, draws: Draws, rng: np.random.Generator) -> PUProblem:
+        """Counts as the model has them for one draw, (1, 1, ...), given what it conditions on."""
+        ...

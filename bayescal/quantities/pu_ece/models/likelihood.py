@@ -13,7 +13,7 @@ from scipy.special import expit
 from bayescal.core.calibration_curve.smooth_curve import CurveBasis, SmoothCurve, curve_basis
 from bayescal.core.errors import InputError
 from bayescal.quantities.pu_ece.data import PUProblem
-from bayescal.quantities.pu_ece.models.intercept import SMALLEST, solve_level
+from bayescal.quantities.pu_ece.models.intercept import SMALLEST, solve_intercept
 from bayescal.quantities.pu_ece.models.prior_map import PriorMap
 
 type Floats = NDArray[np.float64]
@@ -24,17 +24,17 @@ class State(NamedTuple):
 
     Parameters
     ----------
-    level : ndarray of shape (...)
+    intercept : ndarray of shape (...)
         Coefficient of the basis' first direction.
     logit_rate : ndarray of shape (..., cell)
         Logit of the label rate of each cell's unlabelled rows.
     slope : ndarray of shape (...)
-        What a unit of `level` adds to the mean label rate.
+        What a unit of `intercept` adds to the mean label rate.
     class_prior, derivative : ndarray of shape (...)
         Share of positives, and what it gains a unit of its coefficient.
     """
 
-    level: Floats
+    intercept: Floats
     logit_rate: Floats
     slope: Floats
     class_prior: Floats
@@ -43,11 +43,11 @@ class State(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CaseControl:
-    """Positives of each cell out of positives and unlabelled, as a curve and a class prior say.
+    """Positives of each cell out of positives and unlabelled, from a curve and a class prior.
 
     The coefficients are standard normal before the data: the first sets how far the mean label rate
     of these unlabelled rows is from the class prior, the last is the class prior's, and those
-    between are the curve's but for its level. The level is what gives the curve its mean.
+    between are the curve's but for its intercept. The intercept is what gives the curve its mean.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class CaseControl:
     basis : CurveBasis
         Basis of the curve.
     rotation : ndarray of shape (basis, basis), orthogonal
-        Turns the basis so that its first direction is the level.
+        Turns the basis so that its first direction is the intercept.
     offset, design : ndarray of shape (cell,), (cell, basis)
         Logit of the scores, and the turned basis.
     prior : PriorMap
@@ -79,7 +79,7 @@ class CaseControl:
         score, weight = problem.cells.mean_score, problem.weight
         basis = curve_basis(score, problem.cells.count, curve, size)
         offset, design = basis.offset(score), basis.design(score)
-        rotation = _level_first(design)
+        rotation = _intercept_first(design)
         spread = np.sqrt(weight @ (score - weight @ score) ** 2 / problem.n_unlabeled)
         return cls(problem, basis, rotation, offset, design @ rotation, prior, float(spread))
 
@@ -99,27 +99,27 @@ class CaseControl:
         mean = np.clip(class_prior + self.spread * coef[..., 0], SMALLEST, 1 - SMALLEST)
         base = self.offset + coef[..., 1:-1] @ self.design[:, 1:].T
         rise, weight = self.design[:, 0], self.problem.weight
-        level = solve_level(base, rise, weight, mean)
-        logit_rate = base + level[..., None] * rise
+        intercept = solve_intercept(base, rise, weight, mean)
+        logit_rate = base + intercept[..., None] * rise
         rate = expit(logit_rate)
         slope = (rate * (1 - rate) * rise) @ weight
-        return State(level, logit_rate, np.maximum(slope, SMALLEST), class_prior, derivative)
+        return State(intercept, logit_rate, np.maximum(slope, SMALLEST), class_prior, derivative)
 
     def logit_positive(self, logit_rate: Floats, class_prior: Floats) -> Floats:
         """Logit of the probability that a row of a cell is one of the positives, (..., cell)."""
         return self.log_odds - np.logaddexp(0, -logit_rate) - np.log(class_prior)[..., None]
 
     def log_likelihood(self, coef: Floats) -> Floats:
-        """Log-likelihood without the binomial coefficients, with the prior of the level, (...).
+        """Log-likelihood without the binomial coefficients, with the prior of the intercept, (...).
 
         Notes
         -----
-        The level is standard normal before the data as well. As it follows from the mean label
+        The intercept is standard normal before the data as well. As it follows from the mean label
         rate, its density is that of the mean: the normal density over ``slope``.
         """
         found = self.state(coef)
         at = self.logit_positive(found.logit_rate, found.class_prior)
-        return self.counts_given(at) - found.level**2 / 2 - np.log(found.slope)
+        return self.counts_given(at) - found.intercept**2 / 2 - np.log(found.slope)
 
     def counts_given(self, logit_positive: Floats) -> Floats:
         """Log probability of the counts, without the binomial coefficients, (...)."""
@@ -132,8 +132,8 @@ class CaseControl:
         rise, weight = self.design[:, 0], self.problem.weight
         rate = expit(found.logit_rate)
         spread = rate * (1 - rate)
-        by_level = self._level_slopes(spread, found)
-        by_coef = rise[:, None] * by_level[:, None, :]
+        by_intercept = self._intercept_slopes(spread, found)
+        by_coef = rise[:, None] * by_intercept[:, None, :]
         by_coef[:, :, 1:-1] += self.design[:, 1:]
         by_slope = ((spread * (1 - 2 * rate) * rise * weight)[:, None] @ by_coef)[:, 0]
         logit_slopes = (1 - rate)[..., None] * by_coef
@@ -141,40 +141,40 @@ class CaseControl:
         positive = expit(self.logit_positive(found.logit_rate, found.class_prior))
         residual = self.problem.positive - self.problem.total * positive
         gradient = (residual[:, None] @ logit_slopes)[:, 0]
-        gradient -= found.level[:, None] * by_level + by_slope / found.slope[:, None]
+        gradient -= found.intercept[:, None] * by_intercept + by_slope / found.slope[:, None]
         weighed = logit_slopes * (self.problem.total * positive * (1 - positive))[..., None]
         information = weighed.transpose(0, 2, 1) @ logit_slopes
-        return gradient, information + by_level[:, :, None] * by_level[:, None, :]
+        return gradient, information + by_intercept[:, :, None] * by_intercept[:, None, :]
 
-    def _level_slopes(self, spread: Floats, found: State) -> Floats:
-        """Derivative of the level by each coefficient, (point, size)."""
+    def _intercept_slopes(self, spread: Floats, found: State) -> Floats:
+        """Derivative of the intercept by each coefficient, (point, size)."""
         by_mean = np.empty((len(spread), self.size))
         by_mean[:, 0] = self.spread
         by_mean[:, 1:-1] = -(spread * self.problem.weight) @ self.design[:, 1:]
         by_mean[:, -1] = found.derivative
         return np.asarray(by_mean / found.slope[:, None])
 
-    def level_at(self, coef: Floats) -> tuple[Floats, Floats]:
-        """Level and its slopes."""
+    def intercept_at(self, coef: Floats) -> tuple[Floats, Floats]:
+        """Intercept and its slopes."""
         found = self.state(coef[None])
         rate = expit(found.logit_rate)
-        return found.level[0], self._level_slopes(rate * (1 - rate), found)[0]
+        return found.intercept[0], self._intercept_slopes(rate * (1 - rate), found)[0]
 
     def curve(self, coef: Floats, score: Floats) -> Floats:
         """Probability of the event at any score, (..., point)."""
         design = self.basis.design(score) @ self.rotation
-        turned = np.concatenate([self.state(coef).level[..., None], coef[..., 1:-1]], axis=-1)
+        turned = np.concatenate([self.state(coef).intercept[..., None], coef[..., 1:-1]], axis=-1)
         return np.asarray(expit(self.basis.offset(score) + turned @ design.T))
 
 
-def _level_first(design: Floats) -> Floats:
+def _intercept_first(design: Floats) -> Floats:
     """Orthogonal matrix whose first column is the direction that raises all cells alike."""
-    level = lstsq(design, np.ones(len(design)))[0]
-    rotation = qr(np.column_stack([level, np.eye(len(level))]), mode="economic")[0]
-    rotation[:, 0] *= np.sign(rotation[:, 0] @ level)
+    intercept = lstsq(design, np.ones(len(design)))[0]
+    rotation = qr(np.column_stack([intercept, np.eye(len(intercept))]), mode="economic")[0]
+    rotation[:, 0] *= np.sign(rotation[:, 0] @ intercept)
     if (design @ rotation[:, 0] <= 0).any():
         raise InputError(
-            "the curve's basis has no direction that raises every cell, so its level cannot follow "
-            "from the class prior. Use longer lengthscales."
+            "the curve's basis has no direction that raises every cell, so its intercept cannot "
+            "follow from the class prior. Use longer lengthscales."
         )
-    return np.asarray(rotation[:, : len(level)])
+    return np.asarray(rotation[:, : len(intercept)])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy.special import gammaln, xlogy
 
 from bayescal.core.bins.bin_counts import BinCounts
+from bayescal.core.quantity import Draws, Floats
 from bayescal.quantities.pu_ece.data import PUProblem
-from bayescal.quantities.pu_ece.models.base import Draws, Floats
 from bayescal.quantities.pu_ece.models.prior_map import PriorMap, logit_in_graph
 from bayescal.quantities.pu_ece.priors import ClassPrior, IndependentBins, MixtureBins
 
@@ -156,6 +156,19 @@ class Bins:
         """Rate of the bin that holds the score."""
         cells: BinCounts = self.problem.cells
         return np.asarray(self.cell_rates(draws)[..., cells.find(score)])
+
+    def draw_positives(self, draws: Draws, rng: np.random.Generator) -> NDArray[np.int64]:
+        """Multinomial over the bins."""
+        r = draws["positive_mass"]
+        return rng.multinomial(self.problem.n_positive, r / r.sum(axis=-1, keepdims=True))
+
+    def draw_problem(self, draws: Draws, rng: np.random.Generator) -> PUProblem:
+        """Both samples anew, of as many rows."""
+        cells, q = self.problem.cells, self._mixture(draws)[0, 0]
+        count = rng.multinomial(cells.n, q / q.sum())
+        counted = replace(cells, count=count, positives=np.zeros_like(count))
+        unlabeled = replace(self.problem.unlabeled, cells=counted, bins=counted)
+        return PUProblem.of(unlabeled, self.draw_positives(draws, rng)[0, 0])
 
     def log_likelihood(self, draws: Draws) -> Floats:
         """Each bin's terms of the two multinomials, without what the data alone set."""

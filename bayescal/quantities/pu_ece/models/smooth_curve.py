@@ -13,12 +13,11 @@ from bayescal.core.binomial import log_binomial_coefficient
 from bayescal.core.calibration_curve.error_draws import draw_masses
 from bayescal.core.calibration_curve.problem import pad, padded_size
 from bayescal.core.calibration_curve.smooth_curve import SmoothCurve
-from bayescal.core.quantity import DirectDraws
+from bayescal.core.quantity import DirectDraws, Draws, Floats
 from bayescal.inference.gaussian import Gaussian
 from bayescal.inference.importance import Weighted, importance_sample
 from bayescal.quantities.pu_ece.data import PUProblem
-from bayescal.quantities.pu_ece.models.base import Draws, Floats
-from bayescal.quantities.pu_ece.models.intercept import SMALLEST, level_in_graph
+from bayescal.quantities.pu_ece.models.intercept import SMALLEST, intercept_in_graph
 from bayescal.quantities.pu_ece.models.likelihood import CaseControl
 from bayescal.quantities.pu_ece.models.prior_map import LAST, PriorMap, logit_in_graph
 from bayescal.quantities.pu_ece.models.smooth_gaussian import smooth_gaussian
@@ -27,7 +26,7 @@ from bayescal.quantities.pu_ece.priors import ClassPrior
 CELLS = 128
 BASIS = 16
 LARGEST_BASIS = 64
-# The prior of the level weighs proposals; this many for each draw kept leave no trace of it.
+# The prior of the intercept weighs proposals; this many for each draw kept leave no trace of it.
 _PROPOSALS = 4
 _FEWEST_PROPOSALS = 4000
 # The class prior has longer tails than a Gaussian where few positives bound it.
@@ -77,7 +76,7 @@ class Curve:
         coefficient = log_binomial_coefficient(self.problem.total, self.problem.positive)
         place = np.append(np.arange(size), basis)
         centre, root, slope = np.zeros(basis + 1), np.eye(basis + 1), np.zeros(basis + 1)
-        level, slope[place] = likelihood.level_at(self.gaussian.mean)
+        intercept, slope[place] = likelihood.intercept_at(self.gaussian.mean)
         centre[place] = self.gaussian.mean
         root[np.ix_(place, place)] = self.gaussian.root
         return {
@@ -89,8 +88,8 @@ class Curve:
             "log_coefficient": pad(coefficient, cells),
             "log_odds": np.asarray(likelihood.log_odds),
             "mean_spread": np.asarray(likelihood.spread),
-            "level_start": level,
-            "level_slope": slope,
+            "intercept_start": intercept,
+            "intercept_slope": slope,
             "prior_logit": likelihood.prior.value,
             "prior_slope": likelihood.prior.slope,
             "centre": centre,
@@ -116,13 +115,13 @@ class Curve:
         mean = pt.clip(class_prior + data["mean_spread"] * coef[0], SMALLEST, 1 - SMALLEST)
         base = data["offset"] + (data["design"][:, 1:] * coef[1:-1]).sum(axis=-1)
         rise = data["design"][:, 0]
-        start = data["level_start"] + (data["level_slope"] * (coef - data["centre"])).sum()
-        level = level_in_graph(base, rise, data["weight"], mean, start)
-        logit_rate = base + level * rise
+        start = data["intercept_start"] + (data["intercept_slope"] * (coef - data["centre"])).sum()
+        intercept = intercept_in_graph(base, rise, data["weight"], mean, start)
+        logit_rate = base + intercept * rise
         rate = pm.math.sigmoid(logit_rate)
         slope = (data["weight"] * rate * (1 - rate) * rise).sum()
-        # The level follows from the mean label rate: its density is that of the mean.
-        pm.Potential("level", -(level**2) / 2 - _LOG_ROOT - pt.log(slope))
+        # The intercept follows from the mean label rate: its density is that of the mean.
+        pm.Potential("intercept", -(intercept**2) / 2 - _LOG_ROOT - pt.log(slope))
         logit = data["log_odds"] - pt.softplus(-logit_rate) - pt.log(class_prior)
         logit_binomial(
             "events",
@@ -138,7 +137,7 @@ class Curve:
         """Importance sampling from the Gaussian."""
         weighted = importance_sample(self.likelihood, self.gaussian, 2 * draws, rng, _DEGREES)
         coef = self._padded(weighted.resample(draws, rng), rng)
-        # The level's density goes without its constant in the likelihood.
+        # The intercept's density goes without its constant in the likelihood.
         return DirectDraws(
             {"coef": coef},
             weighted.ess,
@@ -151,7 +150,7 @@ class Curve:
         """Evidence of a calibrated classifier, by the trapezoid over the class prior.
 
         Its mean label rate is the mean score, which the class prior has to be near: the density
-        of that stands against the density of the level in the curve's evidence.
+        of that stands against the density of the intercept in the curve's evidence.
         """
         likelihood = self.likelihood
         mean = float(self.problem.weight @ self.problem.cells.mean_score)
@@ -165,11 +164,11 @@ class Curve:
         return float(logsumexp(terms - normal**2 / 2) - _LOG_ROOT + np.log(step))
 
     def prior_draws(self, draws: int, rng: np.random.Generator) -> Draws:
-        """Standard normal coefficients, in proportion to the density of the level they imply."""
+        """Standard normal coefficients, weighed by the density of the intercept they imply."""
         number = max(_PROPOSALS * draws, _FEWEST_PROPOSALS)
         coef = rng.standard_normal((number, self.likelihood.size))
         found = self.likelihood.state(coef)
-        weights = Weighted(coef, -(found.level**2) / 2 - np.log(found.slope))
+        weights = Weighted(coef, -(found.intercept**2) / 2 - np.log(found.slope))
         return {"coef": self._padded(weights.resample(draws, rng), rng)}
 
     def class_prior(self, draws: Draws) -> Floats:
@@ -193,6 +192,14 @@ class Curve:
         found = self.likelihood.state(self._used(draws))
         return self.likelihood.logit_positive(found.logit_rate, found.class_prior)
 
+    def draw_positives(self, draws: Draws, rng: np.random.Generator) -> NDArray[np.int64]:
+        """Binomial, given the rows of each cell, positive and unlabelled."""
+        return np.asarray(rng.binomial(self.problem.total, expit(self.logit_positive(draws))))
+
+    def draw_problem(self, draws: Draws, rng: np.random.Generator) -> PUProblem:
+        """The same rows of each cell, and the shares of the unlabelled rows, with new positives."""
+        return self.problem.relabelled(self.draw_positives(draws, rng)[0, 0])
+
     def log_likelihood(self, draws: Draws) -> Floats:
         """Binomial law of each cell's positives among its positives and unlabelled."""
         positive, total = self.problem.positive, self.problem.total
@@ -201,13 +208,13 @@ class Curve:
         return np.asarray(positive * at - total * np.logaddexp(0, at) + ways)
 
     def log_prior(self, draws: Draws) -> dict[str, Floats]:
-        """Density of the curve, by its level and other coefficients, and of the class prior.
+        """Density of the curve, by its intercept and other coefficients, and of the class prior.
 
-        The coefficients that stand for neither have no say; those that pad count for nothing.
+        The coefficients that stand for neither are left out; those that pad count as 0.
         """
         used = self._used(draws)
-        level = self.likelihood.state(used).level[..., None]
-        curve = np.concatenate([level, used[..., 1:-1]], axis=-1)
+        intercept = self.likelihood.state(used).intercept[..., None]
+        curve = np.concatenate([intercept, used[..., 1:-1]], axis=-1)
         idle = np.zeros((*curve.shape[:-1], self.compile_key[1] - curve.shape[-1]))
         found = {"coef": np.concatenate([-(curve**2) / 2 - _LOG_ROOT, idle], axis=-1)}
         if not self.likelihood.prior.known:
@@ -245,6 +252,6 @@ _DIMS = {
     "prior_logit": "knot",
     "prior_slope": "knot",
     "centre": "basis",
-    "level_slope": "basis",
+    "intercept_slope": "basis",
     "root": ("basis", "basis_"),
 }

@@ -36,7 +36,7 @@ class SmoothLikelihood(Protocol):
 
 
 def smooth_gaussian(likelihood: SmoothLikelihood, max_steps: int = 50) -> Gaussian:
-    """Find the Gaussian that is nearest to a posterior, as far as its own draws can tell.
+    """Find the Gaussian that is nearest to a posterior, judged by its own draws.
 
     Notes
     -----

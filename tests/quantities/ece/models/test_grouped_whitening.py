@@ -3,13 +3,13 @@
 import numpy as np
 import pymc as pm
 import pytest
-from tests.inference.test_arrow import SCALE, moments, regression
 
 from bayescal.core.binomial import log_binomial_coefficient
 from bayescal.inference.logit_binomial import logit_binomial
 from bayescal.inference.whitening import whitened_normal
 from bayescal.quantities.ece.models.arrowhead_gaussian import arrow_gaussian
 from bayescal.quantities.ece.models.grouped_whitening import whitened_deviations
+from tests.quantities.ece.models.test_arrowhead_gaussian import SCALE, moments, regression
 
 GROUPS, BASIS = 3, 4
 PROBLEM = regression(GROUPS, basis=BASIS)

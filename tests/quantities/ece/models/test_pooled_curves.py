@@ -11,9 +11,9 @@ from scipy.stats import lognorm, norm
 import bayescal as bc
 from bayescal.core.calibration_curve.error_draws import draw_masses, error_draws
 from bayescal.inference.sampler import compile_model
-from bayescal.quantities.ece import pooled
+from bayescal.quantities.ece.models import pooled_curves
 from bayescal.quantities.ece.models.pooled_curves import BASIS, WIGGLE
-from bayescal.quantities.ece.plan import cases
+from bayescal.quantities.ece.planning import plan
 
 
 def case(sizes, slopes, shifts=None, *, seed=1, **options):
@@ -25,22 +25,22 @@ def case(sizes, slopes, shifts=None, *, seed=1, **options):
     event = rng.random(len(code)) < expit(np.asarray(slopes)[code] * x + shift[code])
     group = np.array([f"g{k}" for k in range(len(sizes))])[code]
     scores = bc.Scores(y_true=event.astype(int), y_prob=expit(x), group=group)
-    (found,) = cases(scores, bc.ece.Priors(**options))
+    (found,) = plan(scores, bc.ece.Priors(**options)).cases
     return found
 
 
 def errors(found, draws, group):
     """TCE of one group, draw by draw."""
-    rates = found.rates.cell_rates(draws, group)
+    rates = found.model.cell_rates(draws, group)
     problem = found.alone[group].problem
     mass = draw_masses(problem.cells.count, rates.shape[:-1], np.random.default_rng(7))
     return error_draws(problem, rates, mass)["tce"]
 
 
-def of_exact(found, group, draws=4000, seed=3):
-    exact = found.direct_draws(draws, np.random.default_rng(seed))
-    values = {name: array[None] for name, array in exact.draws.items()}
-    return errors(found, values, group).ravel(), exact
+def direct(found, group, draws=4000, seed=3):
+    drawn = found.model.direct_draws(draws, np.random.default_rng(seed))
+    values = {name: array[None] for name, array in drawn.draws.items()}
+    return errors(found, values, group).ravel(), drawn
 
 
 SIZES, SLOPES, SHIFTS = (300, 500, 200), (0.6, 0.8, 1.0), (0.0, 0.4, -0.3)
@@ -58,10 +58,10 @@ def compiled(three):
 
 def sample(compiled, found, seed=5):
     return compiled.sample(
-        found.inputs(),
+        found.model.inputs(),
         seed=seed,
-        target_accept=found.target_accept,
-        max_depth=found.max_depth,
+        target_accept=found.model.target_accept,
+        max_depth=found.model.max_depth,
     )
 
 
@@ -72,13 +72,13 @@ def sampled(compiled, three):
 
 def test_nuts_agrees_with_importance_sampling(sampled, three):
     """Mean, 5% and 95% of each group's error within three Monte Carlo errors of both together."""
-    assert set(sampled.posterior) == set(three.variables)
-    exact = three.direct_draws(20_000, np.random.default_rng(3))
-    values = {name: array[None] for name, array in exact.draws.items()}
+    assert set(sampled.posterior) == set(three.model.variables)
+    drawn = three.model.direct_draws(20_000, np.random.default_rng(3))
+    values = {name: array[None] for name, array in drawn.draws.items()}
     for group in range(3):
         ours = errors(three, sampled.posterior, group)
         theirs = errors(three, values, group).ravel()
-        n = min(exact.ess, len(theirs))
+        n = min(drawn.ess, len(theirs))
         error = np.hypot(az.mcse(ours, method="mean"), theirs.std() / np.sqrt(n))
         assert abs(ours.mean() - theirs.mean()) < 3 * error
         for level in (0.05, 0.95):
@@ -105,17 +105,17 @@ def test_nuts_of_unlike_groups_in_the_same_compiled_model(compiled):
     assert again.sample_stats["diverging"].sum() == 0
     for group in range(3):
         ours = errors(found, again.posterior, group)
-        theirs, exact = of_exact(found, group, 8000)
-        error = np.hypot(az.mcse(ours, method="mean"), theirs.std() / np.sqrt(min(exact.ess, 8000)))
+        theirs, drawn = direct(found, group, 8000)
+        error = np.hypot(az.mcse(ours, method="mean"), theirs.std() / np.sqrt(min(drawn.ess, 8000)))
         assert az.rhat(ours) <= 1.01
         assert abs(ours.mean() - theirs.mean()) < 3 * error
 
 
 def test_pooling_of_nuts_is_that_of_importance_sampling(sampled, three):
     """Eleven values stand for a continuous prior: mean and spread of its logarithm only."""
-    exact = three.direct_draws(20_000, np.random.default_rng(4))
+    drawn = three.model.direct_draws(20_000, np.random.default_rng(4))
     ours = np.log(sampled.posterior["pooling"])
-    theirs = np.log(exact.draws["pooling"])
+    theirs = np.log(drawn.draws["pooling"])
     assert abs(ours.mean() - theirs.mean()) < 4 * az.mcse(ours, method="mean")
     assert abs(ours.std() - theirs.std()) < 4 * az.mcse(ours, method="sd")
 
@@ -123,9 +123,9 @@ def test_pooling_of_nuts_is_that_of_importance_sampling(sampled, three):
 def test_pooling_of_many_like_groups_reaches_into_the_tail_of_its_prior(monkeypatch):
     """Against steps four times as fine."""
     found = case([1000] * 12, [0.6] * 12, seed=9)
-    coarse = np.log(found.direct_draws(2000, np.random.default_rng(1)).draws["pooling"])
-    monkeypatch.setattr(pooled, "_POOLING_NODES", np.linspace(-5, 5, 51))
-    fine = np.log(found.direct_draws(500, np.random.default_rng(1)).draws["pooling"])
+    coarse = np.log(found.model.direct_draws(2000, np.random.default_rng(1)).draws["pooling"])
+    monkeypatch.setattr(pooled_curves, "_POOLING_NODES", np.linspace(-5, 5, 51))
+    fine = np.log(found.model.direct_draws(500, np.random.default_rng(1)).draws["pooling"])
     # Importance weights leave an error of some 0.01 in either.
     assert coarse.mean() == pytest.approx(fine.mean(), abs=0.05)
     assert coarse.std() == pytest.approx(fine.std(), abs=0.04)
@@ -134,16 +134,16 @@ def test_pooling_of_many_like_groups_reaches_into_the_tail_of_its_prior(monkeypa
 def of_its_own_rows(found, group):
     """TCE of one group as if the others were not there."""
     alone = found.alone[group]
-    draws = alone.direct_draws(4000, np.random.default_rng(3)).draws
+    draws = alone.model.direct_draws(4000, np.random.default_rng(3)).draws
     values = {name: array[None] for name, array in draws.items()}
-    rates = alone.rates.cell_rates(values, np.random.default_rng(0))
+    rates = alone.model.cell_rates(values, np.random.default_rng(0))
     mass = draw_masses(alone.problem.cells.count, rates.shape[:-1], np.random.default_rng(7))
     return error_draws(alone.problem, rates, mass)["tce"].ravel()
 
 
 def test_a_group_of_a_million_rows_is_not_pulled():
     found = case((10**6, 300, 300), (0.5, 1.0, 1.0), seed=4)
-    joint, _ = of_exact(found, 0)
+    joint, _ = direct(found, 0)
     own = of_its_own_rows(found, 0)
     assert abs(joint.mean() - own.mean()) < 0.3 * own.std()
     assert joint.std() == pytest.approx(own.std(), rel=0.15)
@@ -154,14 +154,14 @@ def test_a_small_group_leans_on_the_others():
     ratios = []
     for seed in (6, 7, 8):
         found = case((40, *[2000] * 9), [0.5] * 10, seed=seed)
-        ratios.append(of_exact(found, 0)[0].std() / of_its_own_rows(found, 0).std())
+        ratios.append(direct(found, 0)[0].std() / of_its_own_rows(found, 0).std())
     # A standard deviation of 4000 draws is known to 1%; three errors of a ratio are 5%.
     assert max(ratios) < 0.95
 
 
 def test_prior_draws_follow_the_prior(three):
-    draws = three.rates.prior_draws(20_000, np.random.default_rng(1))
-    prior = three.rates.pooling
+    draws = three.model.prior_draws(20_000, np.random.default_rng(1))
+    prior = three.model.pooling
     assert draws["common"].shape == (20_000, BASIS)
     assert draws["deviation"].shape == (20_000, 3, BASIS)
     log_pooling = np.log(draws["pooling"])
@@ -173,11 +173,11 @@ def test_prior_draws_follow_the_prior(three):
     np.testing.assert_allclose(draws["common"].std(axis=0), 1, rtol=0.04)
 
 
-def test_without_rows_the_exact_draws_are_the_prior():
+def test_without_rows_the_direct_draws_are_the_prior():
     """Two rows a group say little: pooling stays where its prior is."""
     found = case((2, 2), (1.0, 1.0))
-    draws = found.direct_draws(20_000, np.random.default_rng(2)).draws
-    prior = found.rates.pooling
+    draws = found.model.direct_draws(20_000, np.random.default_rng(2)).draws
+    prior = found.model.pooling
     assert np.log(draws["pooling"]).mean() == pytest.approx(prior.mu, abs=0.1 * prior.sigma)
     free = draws["deviation"][..., :2] / draws["pooling"][:, None, None]
     np.testing.assert_allclose(free.std(axis=0), 1, rtol=0.1)
@@ -186,10 +186,10 @@ def test_without_rows_the_exact_draws_are_the_prior():
 def test_log_prior_is_the_density(three):
     draws = {
         name: values[None, :50]
-        for name, values in three.rates.prior_draws(50, np.random.default_rng(1)).items()
+        for name, values in three.model.prior_draws(50, np.random.default_rng(1)).items()
     }
-    found = three.rates.log_prior(draws)
-    prior = three.rates.pooling
+    found = three.model.log_prior(draws)
+    prior = three.model.pooling
     np.testing.assert_allclose(
         found["pooling"], lognorm(prior.sigma, scale=np.exp(prior.mu)).logpdf(draws["pooling"])
     )
@@ -199,23 +199,23 @@ def test_log_prior_is_the_density(three):
 def test_evidence_is_that_of_importance_sampling_from_the_prior():
     """Few rows, so that draws from the prior itself give the evidence too."""
     found = case((6, 4), (0.7, 1.0), seed=3)
-    rates = found.rates
+    rates = found.model
     draws = rates.prior_draws(200_000, np.random.default_rng(5))
     log_likelihood = rates.regression.log_likelihood(draws["common"], draws["deviation"])
     weights = np.exp(log_likelihood)
     error = weights.std() / np.sqrt(len(weights)) / weights.mean()
-    exact = rates.direct_draws(10_000, np.random.default_rng(6)).log_evidence
-    assert exact == pytest.approx(np.log(weights.mean()), abs=4 * error + 0.01)
+    evidence = rates.direct_draws(10_000, np.random.default_rng(6)).log_evidence
+    assert evidence == pytest.approx(np.log(weights.mean()), abs=4 * error + 0.01)
 
 
 def test_the_curve_at_the_cells_is_their_rates(three):
     draws = {
         name: values[None]
-        for name, values in three.direct_draws(30, np.random.default_rng(1)).draws.items()
+        for name, values in three.model.direct_draws(30, np.random.default_rng(1)).draws.items()
     }
     for group, alone in enumerate(three.alone):
-        at = partial(three.rates.curve, draws, group)
+        at = partial(three.model.curve, draws, group)
         score = alone.problem.cells.mean_score
-        np.testing.assert_allclose(at(score), three.rates.cell_rates(draws, group), rtol=1e-12)
-        logit = three.rates.regression.logit(draws["common"], draws["deviation"])
+        np.testing.assert_allclose(at(score), three.model.cell_rates(draws, group), rtol=1e-12)
+        logit = three.model.regression.logit(draws["common"], draws["deviation"])
         np.testing.assert_allclose(at(score), expit(logit[..., group, : len(score)]), rtol=1e-9)

@@ -26,18 +26,18 @@ def test_one_cell_against_quadrature(count, positives, score):
     made = one_cell(count, positives, score)
     law = norm(logit(score), PRIOR.scale * np.sqrt(2 + logit(score) ** 2))
     draws = 4000
-    exact = Curve.of(made, PRIOR).direct_draws(draws, np.random.default_rng(3))
+    direct = Curve.of(made, PRIOR).direct_draws(draws, np.random.default_rng(3))
     best = logit((positives + 0.5) / (count + 1))
     grid = np.linspace(best - 12, best + 12, 48_001)
     log_density = binom.logpmf(positives, count, expit(grid)) + law.logpdf(grid)
     weights, evidence = on_grid(log_density, grid)
 
     choose = log_binomial_coefficient(np.array([count]), np.array([positives])).sum()
-    assert exact.ess > 0.9 * 2 * draws
-    error = np.sqrt(1 / exact.ess - 1 / (2 * draws))
-    assert exact.log_evidence + choose == pytest.approx(evidence, abs=4 * error + 1e-6)
+    assert direct.ess > 0.9 * 2 * draws
+    error = np.sqrt(1 / direct.ess - 1 / (2 * draws))
+    assert direct.log_evidence + choose == pytest.approx(evidence, abs=4 * error + 1e-6)
 
-    rate = Curve.of(made, PRIOR).cell_rates(exact.draws, None)[:, 0]
+    rate = Curve.of(made, PRIOR).cell_rates(direct.draws, None)[:, 0]
     for level in (0.05, 0.5, 0.95):
         quantile = expit(quantiles_on(grid, weights, [level])[0])
         spread = np.sqrt(level * (1 - level) / draws)
@@ -85,9 +85,9 @@ def test_prior_rates_have_the_prior_covariance():
 
 def test_directions_that_the_basis_does_not_use_keep_their_prior(curve):
     assert curve.basis.size < BASIS
-    exact = curve.direct_draws(4000, np.random.default_rng(5))
-    spare = exact.draws["coef"][:, curve.basis.size :]
-    assert exact.draws["coef"].shape == (4000, BASIS)
+    direct = curve.direct_draws(4000, np.random.default_rng(5))
+    spare = direct.draws["coef"][:, curve.basis.size :]
+    assert direct.draws["coef"].shape == (4000, BASIS)
     assert abs(spare.mean()) < 4 / np.sqrt(spare.size)
     assert spare.var() == pytest.approx(1, abs=6 / np.sqrt(spare.size))
 
@@ -117,5 +117,5 @@ def test_log_prior_is_standard_normal(curve):
 
 def test_more_rows_do_not_cost_effective_draws():
     for n in (12, 10**3, 10**6):
-        exact = Curve.of(problem(n=n), PRIOR).direct_draws(2000, np.random.default_rng(1))
-        assert exact.ess > 0.75 * 4000
+        direct = Curve.of(problem(n=n), PRIOR).direct_draws(2000, np.random.default_rng(1))
+        assert direct.ess > 0.75 * 4000

@@ -1,4 +1,4 @@
-"""The case-control likelihood: its slopes, its density of the level, and the exact posterior."""
+"""The case-control likelihood: its slopes, its intercept's density, and the posterior on a grid."""
 
 import numpy as np
 import pytest
@@ -32,7 +32,7 @@ def test_the_gradient_is_that_of_finite_differences(class_prior) -> None:
 
 def test_the_information_is_the_mean_outer_product_of_the_score() -> None:
     # Over counts drawn from the likelihood at a point, E[g g'] of the binomial part is the
-    # information; the level's prior adds an outer product that is there without the counts.
+    # information; the intercept's prior adds an outer product that is there without the counts.
     made = problem(size=(80, 300))
     found, rng = likelihood(made, bc.Beta(20, 30)), np.random.default_rng(2)
     at = 0.5 * rng.standard_normal((1, found.size))
@@ -43,8 +43,8 @@ def test_the_information_is_the_mean_outer_product_of_the_score() -> None:
     for _ in range(4000):
         drawn = made.relabelled(rng.binomial(made.total, positive))
         scores.append(likelihood(drawn, bc.Beta(20, 30)).slopes(at)[0][0])
-    by_level = found.level_at(at[0])[1]
-    expected = np.cov(np.array(scores).T, bias=True) + np.outer(by_level, by_level)
+    by_intercept = found.intercept_at(at[0])[1]
+    expected = np.cov(np.array(scores).T, bias=True) + np.outer(by_intercept, by_intercept)
     # Of 4000 draws a variance has a relative standard error of 2.2%.
     scale = np.sqrt(np.outer(np.diag(expected), np.diag(expected)))
     assert np.abs(information[0] - expected).max() < 0.12 * scale.max()
@@ -61,7 +61,7 @@ def test_coefficients_give_the_mean_and_the_class_prior_they_say() -> None:
 def test_the_evidence_and_the_posterior_are_those_of_brute_force() -> None:
     # Two cells whose scores are equal in logits up to a sign: the curve has few coefficients. Brute
     # force draws the curve from its own prior, weighs by the normal that ties its mean to the
-    # class prior, and by the binomial law: none of it goes through the level's solution.
+    # class prior, and by the binomial law: none of it goes through the intercept's solution.
     made = of_counts([3, 9], [30, 30], [0.25, 0.75])
     found = likelihood(made, bc.Beta(20, 20))
     weighted = importance_sample(found, smooth_gaussian(found), 100_000, np.random.default_rng(4))

@@ -5,6 +5,7 @@ import pytest
 from scipy.stats import beta, dirichlet
 
 import bayescal as bc
+from bayescal.core.bins.binning import Binning
 from bayescal.quantities.pu_ece.data import problems
 from bayescal.quantities.pu_ece.models.mixture_bins import Bins
 from bayescal.quantities.pu_ece.simulator import truth
@@ -14,7 +15,7 @@ DATA = truth("less").scores((300, 2000), seed=1)
 
 
 def problem(priors):
-    return problems(DATA, priors, 4, "quantile", "right")[0]
+    return problems(DATA, priors, Binning(4))[0]
 
 
 def compare(fit, drawn, made) -> None:
@@ -22,15 +23,15 @@ def compare(fit, drawn, made) -> None:
     q = pi[:, None] * r + (1 - pi[:, None]) * t
     ece = np.abs(pi[:, None] * r - q * made.cells.mean_score).sum(axis=1)
     posterior = fit["posterior"]
-    for name, exact in (("class_prior", pi), ("ece", ece)):
+    for name, theirs in (("class_prior", pi), ("ece", ece)):
         found = posterior[name].to_numpy().ravel()
         # Both have at least 400 effective draws: 4 standard errors of the difference of means.
-        spread = exact.std()
-        assert found.mean() == pytest.approx(exact.mean(), abs=4 * spread * np.sqrt(2 / 400))
+        spread = theirs.std()
+        assert found.mean() == pytest.approx(theirs.mean(), abs=4 * spread * np.sqrt(2 / 400))
         assert found.std() == pytest.approx(spread, rel=0.15)
     rate = posterior["label_rate"].to_numpy().reshape(-1, 4)
-    exact = pi[:, None] * r / q
-    np.testing.assert_allclose(rate.mean(axis=0), exact.mean(axis=0), atol=0.02)
+    theirs = pi[:, None] * r / q
+    np.testing.assert_allclose(rate.mean(axis=0), theirs.mean(axis=0), atol=0.02)
 
 
 def test_the_mixture_is_that_of_data_augmentation(mixture_fit) -> None:
@@ -57,16 +58,16 @@ def test_the_factor_is_the_truncation_of_two_dirichlets() -> None:
     pi = rng.beta(2, 3, number)
     r, q = dirichlet.rvs(np.ones(bins), number, rng), dirichlet.rvs(np.ones(bins), number, rng)
     kept = pi[(pi[:, None] * r <= q).all(axis=1)]
-    exact = beta(2, 3 + bins - 1)
-    assert kept.mean() == pytest.approx(exact.mean(), abs=4 * exact.std() / np.sqrt(len(kept)))
+    theirs = beta(2, 3 + bins - 1)
+    assert kept.mean() == pytest.approx(theirs.mean(), abs=4 * theirs.std() / np.sqrt(len(kept)))
     found = Bins.of(
         problem(bc.pu_ece.Priors(0.5, bc.pu_ece.MixtureBins())),
         bc.pu_ece.IndependentBins(),
         bc.Beta(2, 3),
     )
     before = found.class_prior(found.prior_draws(20_000, rng))
-    exact = beta(2, 3 + 4 - 1)
-    assert before.mean() == pytest.approx(exact.mean(), abs=0.005)
+    theirs = beta(2, 3 + 4 - 1)
+    assert before.mean() == pytest.approx(theirs.mean(), abs=0.005)
 
 
 def test_without_nuts_there_is_no_posterior() -> None:

@@ -30,7 +30,7 @@ def test_nuts_finds_what_importance_sampling_does(curve_fit) -> None:
 
 
 def test_one_compiled_model_serves_other_data_and_priors(curve_fit) -> None:
-    from bayescal.workflow.compiled import _COMPILED
+    from bayescal.workflow.sampling import _COMPILED
 
     before = len(_COMPILED)
     data = truth("over").scores((150, 900), seed=2)

@@ -8,10 +8,10 @@ from bayescal.core.bins.binning import Binning
 from bayescal.core.checks import check_data
 from bayescal.core.errors import ScarWarning
 from bayescal.core.quantity import Plan
+from bayescal.quantities.pu_ece.class_prior.scar_check import check_possible, data_warnings
 from bayescal.quantities.pu_ece.data import PUScores, problems
 from bayescal.quantities.pu_ece.posterior import PUCase
 from bayescal.quantities.pu_ece.priors import Priors
-from bayescal.quantities.pu_ece.scar_check import check_possible, data_warnings
 
 
 def plan(data: PUScores, priors: Priors, *, binning: Binning | None = None) -> Plan:

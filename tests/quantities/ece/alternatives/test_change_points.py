@@ -8,9 +8,14 @@ from scipy.special import logit, logsumexp
 from scipy.stats import norm
 
 import bayescal as bc
-from bayescal.core.calibration_curve.smooth_curve import SmoothCurve
-from bayescal.quantities.ece.change_points import BLOCKS, SCALE, START, log_bayes_factor_jump
-from bayescal.quantities.ece.models.base import label_model
+from bayescal.quantities.ece.alternatives.change_points import (
+    BLOCKS,
+    SCALE,
+    START,
+    log_bayes_factor_jump,
+)
+from bayescal.quantities.ece.models import label_model
+from bayescal.quantities.ece.priors import Priors
 from tests.quantities.ece.made import of_counts, problem
 
 GRID = np.linspace(-10, 10, 20_001)
@@ -95,8 +100,8 @@ def test_a_jump_speaks_for_itself(n):
     factor = {}
     for name in ("jump", "over", "calibrated"):
         made = problem(name, n=n, n_bins=15)
-        exact = label_model(made, SmoothCurve()).direct_draws(2000, np.random.default_rng(0))
-        factor[name] = log_bayes_factor_jump(made.cells, exact.log_evidence)
+        direct = label_model(made, Priors()).direct_draws(2000, np.random.default_rng(0))
+        factor[name] = log_bayes_factor_jump(made.cells, direct.log_evidence)
     assert factor["jump"] > np.log(10)
     assert factor["over"] < 0
 

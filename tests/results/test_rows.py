@@ -1,4 +1,4 @@
-"""Rows of a credal result: bounds, what they decide, and what stays open."""
+"""Rows of a result: bounds, what they decide, and what stays open."""
 
 import numpy as np
 import pytest
@@ -6,9 +6,8 @@ import xarray as xr
 
 import bayescal as bc
 from bayescal.core.errors import InputError
-from bayescal.results import schema
-from bayescal.results.credal_rows import _open, check_credal, credal_rows, is_credal
-from tests.synthetic import make_result
+from bayescal.results import access
+from bayescal.results.rows import _open, read_rows
 from tests.synthetic_credal import make_credal_result
 
 
@@ -22,17 +21,9 @@ def three() -> xr.DataTree:
     return make_credal_result(classes=("cat", "dog", "eel"))
 
 
-def test_what_is_a_credal_result(binary: xr.DataTree) -> None:
-    other = make_result(draws=20)
-    assert is_credal(binary)
-    assert not is_credal(other)
-    with pytest.raises(InputError, match=r"bayescal\.credal"):
-        check_credal(other, "a table")
-
-
 def test_bounds_are_the_quantiles_of_credible_sets(binary: xr.DataTree, three: xr.DataTree) -> None:
     for tree in (binary, three):
-        rows = credal_rows(tree, schema.cases(tree)[0], 0.8)
+        rows = read_rows(tree, access.cases(tree)[0], 0.8)
         found = bc.credal.credible_sets(tree, 0.8)
         # Of two classes a row is of the positive one.
         classes = slice(None) if tree is three else 1
@@ -43,23 +34,23 @@ def test_bounds_are_the_quantiles_of_credible_sets(binary: xr.DataTree, three: x
 
 def test_of_two_classes_decisions_are_those_of_credible_sets(binary: xr.DataTree) -> None:
     for prob in (0.5, 0.9, 0.99):
-        rows = credal_rows(binary, schema.cases(binary)[0], prob)
+        rows = read_rows(binary, access.cases(binary)[0], prob)
         found = bc.credal.credible_sets(binary, prob)
         assert np.array_equal(rows.is_open, found.admissible)
         sure = rows.n_open == 1
         assert np.array_equal(rows.decision[sure], found.decision[sure])
 
 
-def test_a_wider_level_leaves_more_open(three: xr.DataTree) -> None:
-    case = schema.cases(three)[0]
-    narrow, wide = (credal_rows(three, case, prob) for prob in (0.5, 0.95))
+def test_a_higher_probability_leaves_more_open(three: xr.DataTree) -> None:
+    case = access.cases(three)[0]
+    narrow, wide = (read_rows(three, case, prob) for prob in (0.5, 0.95))
     assert (wide.width >= narrow.width).all()
     assert (wide.is_open | ~narrow.is_open).all()
     assert (wide.n_open >= 1).all()
 
 
 def test_one_class_stays_in_every_row_and_the_decision_is_among_those(three: xr.DataTree) -> None:
-    rows = credal_rows(three, schema.cases(three)[0])
+    rows = read_rows(three, access.cases(three)[0])
     assert rows.is_open[np.arange(len(rows.row)), rows.decision].all()
     assert rows.p_decision.sum(axis=1) == pytest.approx(1)
     assert (rows.p_admissible.sum(axis=1) >= 1 - 1e-12).all()
@@ -83,7 +74,7 @@ def test_equally_improbable_classes_are_not_all_ruled_out() -> None:
 
 
 def test_shapes_of_both_kinds(binary: xr.DataTree, three: xr.DataTree) -> None:
-    two, many = (credal_rows(tree, schema.cases(tree)[0]) for tree in (binary, three))
+    two, many = (read_rows(tree, access.cases(tree)[0]) for tree in (binary, three))
     assert (two.curves, two.classes) == (("yes",), ("no", "yes"))
     assert many.curves == many.classes == ("cat", "dog", "eel")
     assert two.median.shape == (30, 1)
@@ -94,6 +85,6 @@ def test_shapes_of_both_kinds(binary: xr.DataTree, three: xr.DataTree) -> None:
     assert np.array_equal(two.merged[:, 0], point["prob"].values)
 
 
-def test_a_level_outside_the_unit_interval_is_refused(binary: xr.DataTree) -> None:
+def test_a_probability_outside_the_unit_interval_is_refused(binary: xr.DataTree) -> None:
     with pytest.raises(InputError, match="prob must lie"):
-        credal_rows(binary, schema.cases(binary)[0], 1.0)
+        read_rows(binary, access.cases(binary)[0], 1.0)

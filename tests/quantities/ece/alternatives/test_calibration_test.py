@@ -12,9 +12,12 @@ from scipy.stats import beta, betabinom, binom, lognorm, norm
 
 import bayescal as bc
 from bayescal.core.binomial import log_binomial_coefficient
-from bayescal.quantities.ece.calibration_test import log_calibrated, probability_calibrated
-from bayescal.quantities.ece.models.base import label_model
-from bayescal.quantities.ece.priors import HierarchicalBins, IndependentBins, SmoothCurve
+from bayescal.quantities.ece.alternatives.calibration_test import (
+    log_calibrated,
+    probability_calibrated,
+)
+from bayescal.quantities.ece.models import label_model
+from bayescal.quantities.ece.priors import HierarchicalBins, IndependentBins, Priors, SmoothCurve
 from tests.quantities.ece.made import of_counts, one_cell
 
 
@@ -61,11 +64,11 @@ FAMILIES = {
 def test_one_bin_is_bayes_formula(name, count, positives, score, prior):
     label_rate, marginal = FAMILIES[name]
     made = one_cell(count, positives, score)
-    exact = label_model(made, label_rate).direct_draws(20_000, np.random.default_rng(1))
+    direct = label_model(made, Priors(label_rate)).direct_draws(20_000, np.random.default_rng(1))
     calibrated = prior * binom.pmf(positives, count, score)
     other = (1 - prior) * marginal(count, positives, score)
     expected = calibrated / (calibrated + other)
-    found = probability_calibrated(made.cells, exact.log_evidence, prior)
+    found = probability_calibrated(made.cells, direct.log_evidence, prior)
     assert found == pytest.approx(expected, abs=0.002)
 
 
@@ -103,5 +106,5 @@ def test_rows_of_a_calibrated_classifier_speak_for_it():
     scores = bc.datasets.ece.truth("calibrated").scores(10_000, seed=5)
     bins = bc.bin_scores(scores, n_bins=20, strategy="quantile")
     made = of_counts(bins.count, bins.positives, bins.mean_score, bins.edges)
-    exact = label_model(made, SmoothCurve()).direct_draws(2000, np.random.default_rng(1))
-    assert probability_calibrated(made.cells, exact.log_evidence, 0.5) > 0.9
+    direct = label_model(made, Priors()).direct_draws(2000, np.random.default_rng(1))
+    assert probability_calibrated(made.cells, direct.log_evidence, 0.5) > 0.9

@@ -1,4 +1,4 @@
-"""What is fitted, refused, simulated and told about sensitivity."""
+"""What is fitted, refused and simulated, and what depends on the class prior."""
 
 import json
 
@@ -49,7 +49,7 @@ def test_bad_draws_of_a_class_prior_are_refused(values, words) -> None:
         bc.pu_ece.PriorDraws(values)
 
 
-def test_other_data_and_several_classifiers_are_told_apart() -> None:
+def test_other_data_and_several_classifiers_are_distinguished() -> None:
     labelled = bc.Scores(y_true=[0, 1], y_prob=[0.2, 0.7])
     with pytest.raises(bc.InputError, match="must be PUScores"):
         bc.fit(bc.pu_ece, labelled, priors=PRIORS, seed=1)
@@ -76,7 +76,7 @@ def test_the_same_seed_gives_the_same_result() -> None:
         assert one[group].dataset.identical(two[group].dataset)
 
 
-def test_the_result_names_its_priors_and_survives_a_file(tmp_path) -> None:
+def test_the_result_names_its_priors_and_is_unchanged_by_a_file(tmp_path) -> None:
     fit = bc.fit(bc.pu_ece, data(), priors=PRIORS, seed=5, method="direct")
     assert json.loads(fit.attrs["priors"])["class_prior"] == {"Beta": {"alpha": 20, "beta": 20}}
     assert "Beta(20, 20)" in fit.attrs["prior_text"]
@@ -113,20 +113,20 @@ def test_ranks_of_the_truth_are_uniform() -> None:
         draws=300,
     )
     p_values = found.p_values(bins=5)
-    # Five quantities at a joint level of 1%.
+    # Five quantities at a joint error of 1%.
     assert min(p_values.values()) > 0.01 / len(p_values)
 
 
 def test_mixture_bins_simulate_themselves() -> None:
     priors = bc.pu_ece.Priors(bc.Beta(20, 20), bc.pu_ece.MixtureBins())
-    case = bc.pu_ece.cases(data(), priors, n_bins=3)[0]
-    again, values = bc.pu_ece.replicate(case, np.random.default_rng(1))
+    (case,) = bc.pu_ece.plan(data(), priors, binning=bc.Binning(3)).cases
+    again, values = case.simulate(np.random.default_rng(1))
     assert again.problem.n_unlabeled == 600
     assert again.problem.n_positive == 100
     assert 0 < values["class_prior"] < 1
 
 
-def test_intervals_hold_the_truth() -> None:
+def test_intervals_cover_the_true_value() -> None:
     found = coverage(
         bc.pu_ece, truth("less"), (300, 2000), 20, seed=20, priors=bc.pu_ece.Priors(0.5), draws=500
     )
@@ -142,7 +142,7 @@ def test_the_model_is_one_of_pymc(curve_fit) -> None:
     model = bc.pu_ece.build_model(data(), PRIORS, n_bins=3)
     assert {v.name for v in model.observed_RVs} == {"events"}
     assert np.isfinite(model.point_logps()["events"])
-    # PyMC leaves the level's density out of prior draws, and says so; results hold right ones.
+    # PyMC leaves the intercept's density out of prior draws, and says so; results hold right ones.
     with model, pytest.warns(UserWarning, match="Potentials"):
         before = pm.sample_prior_predictive(20, random_seed=1)
     assert before["prior"]["class_prior"].shape == (1, 20)

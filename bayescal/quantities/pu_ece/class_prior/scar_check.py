@@ -1,4 +1,4 @@
-"""Whether the positives look drawn from the unlabelled rows, at a class prior believed."""
+"""Whether the positives look drawn from the unlabelled rows, at the class priors given."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from bayescal.quantities.pu_ece.priors import Priors
 
 type Floats = NDArray[np.float64]
 
-# Beyond the first the reader is told; beyond the second there is nothing left to fit.
-DOUBTFUL = 0.01
+# Below the first there is a warning; below the second there is nothing left to fit.
+SUSPECT = 0.01
 IMPOSSIBLE = 1e-6
-# The least class prior that is believed: 1 in 1000 is below it.
+# The least class prior that the prior allows: 1 in 1000 is below it.
 _LEAST = -3.09
 
 
@@ -44,7 +44,7 @@ class Excess(NamedTuple):
 
 
 def excess(problem: PUProblem, class_prior: float) -> Excess:
-    """Find the bin that speaks most against a class prior."""
+    """Find the bin that contradicts a class prior most."""
     n_positive, n_unlabeled = problem.n_positive, problem.n_unlabeled
     r = problem.positive_in_bins() / n_positive
     q = problem.unlabeled.bins.count / n_unlabeled
@@ -67,22 +67,23 @@ def check_possible(problem: PUProblem, priors: Priors) -> None:
         raise InputError(
             f"the class prior must leave each bin no more positives than rows; "
             f"{_where(problem, found)} holds {found.held:.3g} of the unlabelled rows, and a class "
-            f"prior of {least:.3g}, the least that is believed, asks for {found.expected:.3g}. "
+            f"prior of {least:.3g}, the least that its prior allows, needs {found.expected:.3g}. "
             "Pass a class prior with mass below, or check that the positives are a random sample "
             "of the positives among the unlabelled rows (SCAR)."
         )
 
 
 def data_warnings(problem: PUProblem, priors: Priors) -> list[str]:
-    """Say where the positives do not look drawn from the unlabelled rows."""
+    """Warn where the positives do not look drawn from the unlabelled rows."""
     found = excess(problem, priors.class_prior_mean)
-    if found.p_value >= DOUBTFUL:
+    if found.p_value >= SUSPECT:
         return []
     return [
-        f"SCAR or the class prior is doubtful: at a class prior of {priors.class_prior_mean:.3g} "
-        f"{_where(problem, found)} should hold {found.expected:.3g} of the unlabelled rows as "
-        f"positives, and holds {found.held:.3g} in all (p = {found.p_value:.2g}). Check how the "
-        "positives were selected, and try a smaller class prior."
+        "SCAR or the class prior does not fit the data: at a class prior of "
+        f"{priors.class_prior_mean:.3g} {_where(problem, found)} should hold "
+        f"{found.expected:.3g} of the unlabelled rows as positives, and holds "
+        f"{found.held:.3g} in all (p = {found.p_value:.2g}). Check how the positives were "
+        "selected, and try a smaller class prior."
     ]
 
 

@@ -20,158 +20,158 @@ FAMILIES = {
 }
 
 
-def told(made, prior, calibrated=0.5, seed=1, shape=(2, 200)):
-    """Case, draws and pieces, without NUTS."""
+def fitted(made, prior, calibrated=0.5, seed=1, shape=(2, 200)):
+    """Case, draws and arrays, without NUTS."""
     case = EceCase.of(made, Priors(prior, calibrated))
-    exact = case.direct_draws(shape[0] * shape[1], np.random.default_rng(seed))
-    draws = {name: value.reshape(*shape, *value.shape[1:]) for name, value in exact.draws.items()}
-    return case, draws, case.arrays(draws, exact, np.random.default_rng(seed + 1))
+    direct = case.model.direct_draws(shape[0] * shape[1], np.random.default_rng(seed))
+    draws = {name: value.reshape(*shape, *value.shape[1:]) for name, value in direct.draws.items()}
+    return case, draws, case.arrays(draws, direct, np.random.default_rng(seed + 1))
 
 
 @pytest.fixture(scope="module", params=FAMILIES)
 def one(request):
     made = problem(n=300, n_bins=6, fine=request.param == "curve")
-    return made, *told(made, FAMILIES[request.param])
+    return made, *fitted(made, FAMILIES[request.param])
 
 
-def test_every_array_has_the_dims_that_the_room_tells(one):
-    _, case, _, pieces = one
-    for group in ("posterior", "prior", "log_likelihood", "log_prior"):
-        for name, values in getattr(pieces, group).items():
+def test_every_array_has_the_dims_of_the_case(one):
+    _, case, _, arrays = one
+    for group in ("posterior", "prior", "posterior_predictive", "log_likelihood", "log_prior"):
+        for name, values in getattr(arrays, group).items():
             assert np.ndim(values) == 2 + len(case.dims.get(name, ())), name
     for group in ("observed_data", "constant_data", "point_estimate", "bounds", "diagnostics"):
-        for name, values in getattr(pieces, group).items():
+        for name, values in getattr(arrays, group).items():
             assert np.ndim(values) == len(case.dims.get(name, ())), name
 
 
 def test_the_models_own_draws_are_kept(one):
-    _, case, draws, pieces = one
-    assert set(draws) == set(case.variables) == set(pieces.log_prior)
+    _, case, draws, arrays = one
+    assert set(draws) == set(case.model.variables) == set(arrays.log_prior)
     for name, values in draws.items():
-        np.testing.assert_array_equal(pieces.posterior[name], values)
+        np.testing.assert_array_equal(arrays.posterior[name], values)
 
 
 # Rates of hierarchical bins are drawn anew given kappa: their law is tested with the family.
 @pytest.mark.parametrize("name", ["curve", "independent"])
 def test_log_likelihood_is_binomial(name):
     made = problem(n=300, n_bins=6, fine=name == "curve")
-    case, draws, pieces = told(made, FAMILIES[name])
+    case, draws, arrays = fitted(made, FAMILIES[name])
     held = made.cells.count > 0
-    rates = case.rates.cell_rates(draws, None)[..., held]
-    found = pieces.log_likelihood["events"]
+    rates = case.model.cell_rates(draws, None)[..., held]
+    found = arrays.log_likelihood["events"]
     expected = binom.logpmf(made.cells.positives[held], made.cells.count[held], rates)
     np.testing.assert_allclose(found[..., : held.sum()], expected, atol=1e-9)
     np.testing.assert_array_equal(found[..., held.sum() :], 0)
 
 
 def test_observed_and_constant_data_are_the_counts(one):
-    made, case, _, pieces = one
+    made, case, _, arrays = one
     held = made.cells.count > 0
     for found, expected in (
-        (pieces.observed_data["events"], made.cells.positives),
-        (pieces.constant_data["cell_count"], made.cells.count),
-        (pieces.constant_data["cell_score"], made.cells.mean_score),
+        (arrays.observed_data["events"], made.cells.positives),
+        (arrays.constant_data["cell_count"], made.cells.count),
+        (arrays.constant_data["cell_score"], made.cells.mean_score),
     ):
-        assert found.shape == case.compile_key[-1:]
+        assert found.shape == case.model.compile_key[-1:]
         np.testing.assert_array_equal(found[: held.sum()], expected[held])
         np.testing.assert_array_equal(found[held.sum() :], 0)
 
 
 def test_the_estimate_and_the_bounds_are_the_papers(one):
-    made, _, _, pieces = one
+    made, _, _, arrays = one
     for name, value in estimate(made.bins)._asdict().items():
-        np.testing.assert_array_equal(pieces.point_estimate[name], value)
-    assert pieces.point_estimate["n"] == 300
-    assert pieces.point_estimate["prevalence"] == made.bins.positives.sum() / 300
+        np.testing.assert_array_equal(arrays.point_estimate[name], value)
+    assert arrays.point_estimate["n"] == 300
+    assert arrays.point_estimate["prevalence"] == made.bins.positives.sum() / 300
     for name, bound in bounds(300, 6, "quantile")._asdict().items():
-        assert pieces.bounds[name] == bound.value
-        assert pieces.bounds_attrs[name] == {"kind": bound.kind, "assumption": bound.assumption}
+        assert arrays.bounds[name] == bound.value
+        assert arrays.bounds_attrs[name] == {"kind": bound.kind, "assumption": bound.assumption}
 
 
 def test_means_average_over_calibrated_and_not(one):
-    _, _, _, pieces = one
-    p_calibrated = pieces.model_average["p_calibrated"]
+    _, _, _, arrays = one
+    p_calibrated = arrays.model_average["p_calibrated"]
     assert 0 <= p_calibrated <= 1
     for name in ("ece", "tce", "mce"):
-        expected = (1 - p_calibrated) * pieces.posterior[name].mean()
-        assert pieces.model_average[f"{name}_mean"] == pytest.approx(expected, rel=1e-12)
+        expected = (1 - p_calibrated) * arrays.posterior[name].mean()
+        assert arrays.model_average[f"{name}_mean"] == pytest.approx(expected, rel=1e-12)
 
 
-def test_the_curve_is_told_at_its_scores(one):
-    _, case, draws, pieces = one
-    score = pieces.constant_data["curve_score"]
-    curve = pieces.posterior["calibration_curve"]
+def test_the_curve_is_given_at_its_scores(one):
+    _, case, draws, arrays = one
+    score = arrays.constant_data["curve_score"]
+    curve = arrays.posterior["calibration_curve"]
     assert curve.shape == (2, 200, len(score))
     if "coef" in draws:
-        np.testing.assert_allclose(curve, case.rates.curve(draws, None, score))
+        np.testing.assert_allclose(curve, case.model.curve(draws, None, score))
     # At the mean score of its bin each step is the rate.
     assert ((curve >= 0) & (curve <= 1)).all()
 
 
 def test_without_a_calibrated_alternative_means_are_the_posteriors():
-    _, _, pieces = told(problem(n=300, n_bins=6), SmoothCurve(), calibrated=0.0)
-    assert np.isnan(pieces.model_average["p_calibrated"])
-    assert pieces.model_average["tce_mean"] == pytest.approx(pieces.posterior["tce"].mean())
+    _, _, arrays = fitted(problem(n=300, n_bins=6), SmoothCurve(), calibrated=0.0)
+    assert np.isnan(arrays.model_average["p_calibrated"])
+    assert arrays.model_average["tce_mean"] == pytest.approx(arrays.posterior["tce"].mean())
 
 
 def test_prior_errors_of_one_flat_bin():
     """E |U - s| of a uniform U is (s^2 + (1 - s)^2) / 2."""
-    _, _, pieces = told(one_cell(30, 10, 0.3), IndependentBins())
-    draws = pieces.prior["tce"]
+    _, _, arrays = fitted(one_cell(30, 10, 0.3), IndependentBins())
+    draws = arrays.prior["tce"]
     assert draws.shape == (1, 1000)
     assert draws.mean() == pytest.approx((0.09 + 0.49) / 2, abs=4 * draws.std() / 1000**0.5)
-    np.testing.assert_array_equal(draws, pieces.prior["ece"])
+    np.testing.assert_array_equal(draws, arrays.prior["ece"])
 
 
 def test_posterior_error_of_one_flat_bin():
     """|rate - s| with a Beta posterior of the rate."""
     made = one_cell(30, 16, 0.3)
-    _, _, pieces = told(made, IndependentBins(), shape=(4, 5000))
+    _, _, arrays = fitted(made, IndependentBins(), shape=(4, 5000))
     law = beta(17, 15)
     expected = quad(lambda t: abs(t - 0.3) * law.pdf(t), 0, 1, points=[0.3])[0]
-    draws = pieces.posterior["tce"]
+    draws = arrays.posterior["tce"]
     assert draws.mean() == pytest.approx(expected, abs=4 * draws.std() / 20_000**0.5)
 
 
-def test_exact_draws_have_no_more_to_tell_than_their_number():
+def test_direct_draws_are_effective():
     for prior in FAMILIES.values():
         made = problem(n=300, n_bins=6, fine=isinstance(prior, SmoothCurve))
-        _, _, pieces = told(made, prior)
-        assert pieces.diagnostics["importance_ess"] > 300
+        _, _, arrays = fitted(made, prior)
+        assert arrays.diagnostics["importance_ess"] > 300
 
 
 @pytest.mark.parametrize(("name", "flag"), [("jump", True), ("over", False), ("calibrated", False)])
 def test_a_jump_is_flagged(name, flag):
     made = problem(name, n=20_000, n_bins=15, seed=3)
-    _, _, pieces = told(made, SmoothCurve())
-    assert pieces.diagnostics["jump_flag"] is flag
+    _, _, arrays = fitted(made, SmoothCurve())
+    assert arrays.diagnostics["jump_flag"] is flag
     if name == "calibrated":
-        # Level pieces are calibrated too, and simpler: that alone must not raise the flag.
-        assert pieces.diagnostics["log_bayes_factor_jump"] > np.log(10)
-        assert pieces.model_average["p_calibrated"] > 0.05
+        # Flat segments are calibrated too, and simpler: that alone must not raise the flag.
+        assert arrays.diagnostics["log_bayes_factor_jump"] > np.log(10)
+        assert arrays.model_average["p_calibrated"] > 0.05
 
 
 @pytest.mark.parametrize("prior", [IndependentBins(), HierarchicalBins()])
-def test_bins_of_their_own_cannot_miss_a_jump(prior):
-    _, _, pieces = told(problem("jump", n=20_000, fine=False), prior)
-    assert np.isnan(pieces.diagnostics["log_bayes_factor_jump"])
-    assert pieces.diagnostics["jump_flag"] is False
+def test_independent_bins_cannot_miss_a_jump(prior):
+    _, _, arrays = fitted(problem("jump", n=20_000, fine=False), prior)
+    assert np.isnan(arrays.diagnostics["log_bayes_factor_jump"])
+    assert arrays.diagnostics["jump_flag"] is False
 
 
 def test_bounds_of_given_edges_go_by_their_widest_bin():
     edges = np.array([0, 0.1, 0.6, 1])
     made = of_counts([30, 40, 50], [2, 20, 40], [0.05, 0.4, 0.8], edges)
-    _, _, pieces = told(made, SmoothCurve())
+    _, _, arrays = fitted(made, SmoothCurve())
     expected = bounds(120, 3, edges)
-    assert pieces.bounds["total_bias"] == expected.total_bias.value
+    assert arrays.bounds["total_bias"] == expected.total_bias.value
 
 
 def test_scores_of_0_and_1_that_are_wrong_stay_numbers():
     made = of_counts([50, 50], [50, 0], [0.0, 1.0])
     for prior in FAMILIES.values():
-        _, _, pieces = told(made, prior)
+        _, _, arrays = fitted(made, prior)
         for group in ("posterior", "log_likelihood", "log_prior", "model_average", "prior"):
-            for name, values in getattr(pieces, group).items():
+            for name, values in getattr(arrays, group).items():
                 assert np.isfinite(values).all(), (type(prior).__name__, group, name)
-        assert pieces.posterior["tce"].mean() > 0.9
+        assert arrays.posterior["tce"].mean() > 0.9
     assert bc.ece.estimate(made.bins).ece == 1

@@ -6,17 +6,14 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from bayescal.core.bins.bin_counts import BinCounts
 from bayescal.core.bins.binning import Binning
 from bayescal.core.checks import check_data
 from bayescal.core.columns import Label
-from bayescal.core.quantity import Draws, Plan
+from bayescal.core.quantity import Plan
 from bayescal.core.scores import Scores, Task
 from bayescal.quantities.ece.data import Data, by_group, problem_of, problems
-from bayescal.quantities.ece.error_correlation import correlation, influence
+from bayescal.quantities.ece.error_correlation import error_correlation
 from bayescal.quantities.ece.grouped_posterior import GroupedCase
 from bayescal.quantities.ece.posterior import EceCase
 from bayescal.quantities.ece.priors import Priors, SmoothCurve
@@ -43,7 +40,7 @@ def plan(
     binning : Binning, optional
         Bins of the evaluation. Not used with counts.
     multiclass : {"top-label", "class-wise", "marginal"}, default "top-label"
-        What several classes are asked; see `bayescal.ece.estimate`.
+        How several classes become binary problems; see `bayescal.ece.estimate`.
 
     Returns
     -------
@@ -65,11 +62,11 @@ def plan(
     cases = [EceCase.of(problem, priors) for problem in problems(data, priors, bins, multiclass)]
     if not isinstance(data, Scores) or len(cases) == 1 or len(cases) != data.n_classifiers:
         return Plan(cases, attrs)
-    return Plan(cases, attrs, partial(_correlate, data.tasks(multiclass), cases))
+    return Plan(cases, attrs, partial(error_correlation, data.tasks(multiclass), cases))
 
 
 def _of_groups(task: Task, priors: Priors, binning: Binning) -> Sequence[EceCase | GroupedCase]:
-    """One model for all groups under a smooth curve; bins of their own are not pooled."""
+    """One model for all groups under a smooth curve; independent ones under bins."""
     prior = priors.label_rate
     fine = isinstance(prior, SmoothCurve)
     parts = by_group(task)
@@ -82,18 +79,6 @@ def _of_groups(task: Task, priors: Priors, binning: Binning) -> Sequence[EceCase
     if isinstance(prior, SmoothCurve):
         return [GroupedCase.of(found, prior, priors, notes)]
     return [EceCase.of(problem, priors, notes) for problem in found]
-
-
-def _correlate(
-    tasks: Sequence[Task], cases: Sequence[EceCase], draws: Sequence[Draws]
-) -> NDArray[np.float64]:
-    """Correlation of classifiers' calibration errors over shared rows, (classifier, classifier)."""
-    found = []
-    for task, case, drawn in zip(tasks, cases, draws, strict=True):
-        rates = case.model.cell_rates(drawn, np.random.default_rng(0))
-        sign = np.sign(rates - case.problem.cells.mean_score).mean(axis=(0, 1))
-        found.append(influence(task, case.problem.cells, sign))
-    return correlation(found)
 
 
 def _attributes(data: Data, binning: Binning, multiclass: str) -> dict[str, Any]:

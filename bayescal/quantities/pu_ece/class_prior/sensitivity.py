@@ -1,4 +1,4 @@
-"""The calibration error as a function of the class prior: what everything hangs on."""
+"""The calibration error as a function of the class prior, on which everything depends."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ POINTS = 41
 NODES = 5
 _DRAWS = 400
 _TAIL = 0.05
-# A class prior is looked at this far, relatively, even if it is believed to be known.
+# A class prior is varied this far, relatively, even if it is declared known.
 _OFF = 0.15
 # And up to where all but 1 in 100 of its prior lies on either side.
 _FAR = 2.33
@@ -30,7 +30,7 @@ _FAR = 2.33
 def class_prior_curve(
     problem: PUProblem, priors: Priors, rng: np.random.Generator
 ) -> dict[str, Floats]:
-    """Compute the error at class priors around the one that is believed."""
+    """Compute the error at class priors around the mean of their prior."""
     grid = _grid(priors)
     bins, positive = problem.unlabeled.bins, problem.positive_in_bins()
     ece = np.array(
@@ -63,12 +63,12 @@ def _posterior(
 ) -> dict[str, Floats]:
     """Mean and 90% interval at a few class priors, interpolated."""
     nodes = np.linspace(grid[0], grid[-1], NODES)
-    told = []
+    ends = []
     for node in nodes:
         curve = Curve.of(problem, prior, float(node))
         rates = curve.cell_rates(curve.direct_draws(_DRAWS, rng).draws)[None]
         mass = draw_masses(problem.cells.count, rates.shape[:-1], rng)
         tce = error_draws(problem.unlabeled, rates, mass)["tce"]
-        told.append([*np.quantile(tce, [_TAIL, 1 - _TAIL]), tce.mean()])
-    lower, upper, mean = PchipInterpolator(nodes, told)(grid).T
+        ends.append([*np.quantile(tce, [_TAIL, 1 - _TAIL]), tce.mean()])
+    lower, upper, mean = PchipInterpolator(nodes, ends)(grid).T
     return {"tce_lower": lower, "tce_mean": mean, "tce_upper": upper}

@@ -1,4 +1,4 @@
-"""Evidence for a calibration curve that jumps: exact averaging over all ways to cut the scores."""
+"""Evidence for a calibration curve that jumps, averaged over all ways to cut the scores."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, logsumexp
 
 from bayescal.core.bins.bin_counts import BinCounts
-from bayescal.quantities.ece.calibration_test import cell_logit
+from bayescal.quantities.ece.alternatives.calibration_test import cell_logit
 
 type Floats = NDArray[np.float64]
 
@@ -26,14 +26,14 @@ _CLOSE = 1e-4
 
 
 def log_bayes_factor_jump(cells: BinCounts, log_evidence: float) -> float:
-    """Weigh level pieces with jumps between them against another model.
+    """Weigh segments with jumps between them against another model.
 
     Notes
     -----
     The scores are cut into at most 50 blocks of equal mass, and blocks are joined into segments; a
     segment starts at each block with probability 0.03. A segment is calibrated with probability
-    1/2, else the logit of all its label rates is off by one Normal(0, 0.6) amount. The sum over all
-    segmentations is exact, by dynamic programming over their last segment; each offset is
+    1/2, else the logit of all its label rates is off by one Normal(0, 0.6) amount. All
+    segmentations are summed by dynamic programming over their last segment; each offset is
     integrated out by Gauss-Hermite quadrature about its mode.
     """
     segments = _log_segments(cells)

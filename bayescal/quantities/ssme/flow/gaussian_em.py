@@ -6,9 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
+from bayescal.core.quantity import Floats
 from bayescal.quantities.ssme.kde.em import Fit
-
-type Floats = NDArray[np.float64]
 
 # Variances are kept above this share of a coordinate's variance, so that no class ends in a point.
 _LEAST_VARIANCE = 1e-3

@@ -1,12 +1,13 @@
-"""What is fitted for given data, what it is called, and what classifiers share."""
+"""What is fitted for given data, what its result is called, and what classifiers share."""
 
 import numpy as np
 import pytest
 
 import bayescal as bc
+from bayescal.core.bins.binning import Binning
 from bayescal.core.bins.streaming import StreamedCounts
 from bayescal.quantities.ece.error_correlation import correlation, influence
-from bayescal.quantities.ece.plan import cases, describe, pairing
+from bayescal.quantities.ece.planning import plan
 from bayescal.quantities.ece.priors import HierarchicalBins, IndependentBins, Priors
 from bayescal.quantities.ece.simulator import sample_panel
 
@@ -20,39 +21,39 @@ THREE = bc.Scores(
 def drawn(made, draws=200):
     found = []
     for case in made:
-        exact = case.direct_draws(draws, np.random.default_rng(3)).draws
-        found.append({name: value[None] for name, value in exact.items()})
+        direct = case.model.direct_draws(draws, np.random.default_rng(3)).draws
+        found.append({name: value[None] for name, value in direct.items()})
     return found
 
 
 def test_one_case_a_classifier():
-    made = cases(SCORES, Priors())
+    made = plan(SCORES, Priors()).cases
     assert [case.coords["classifier"] for case in made] == ["less", "better", "over"]
-    assert len({case.compile_key for case in made}) == 1
+    assert len({case.model.compile_key for case in made}) == 1
     assert len({case.fingerprint() for case in made}) == 3
 
 
 def test_options_reach_every_case():
-    for case in cases(SCORES, Priors(), n_bins=4, strategy="uniform", closed="left"):
+    for case in plan(SCORES, Priors(), binning=Binning(4, "uniform", "left")).cases:
         np.testing.assert_array_equal(case.problem.bins.edges, [0, 0.25, 0.5, 0.75, 1])
         assert case.problem.bins.closed == "left"
 
 
 @pytest.mark.parametrize(("multiclass", "number"), [("top-label", 1), ("class-wise", 3)])
 def test_several_classes(multiclass, number):
-    made = cases(THREE, Priors(), multiclass=multiclass)
-    assert len(made) == number
+    made = plan(THREE, Priors(), multiclass=multiclass)
+    assert len(made.cases) == number
 
 
 @pytest.mark.parametrize("prior", [Priors(), Priors(IndependentBins()), Priors(HierarchicalBins())])
-def test_pairing_is_the_correlation_of_influences(prior):
-    made = cases(SCORES, prior)
-    draws = drawn(made)
-    found = pairing(SCORES, made, draws)
+def test_errors_correlate_as_the_influences_of_their_rows(prior):
+    made = plan(SCORES, prior)
+    draws = drawn(made.cases)
+    found = made.correlate(draws)
     influences = []
-    for task, case, values in zip(SCORES.tasks(), made, draws, strict=True):
+    for task, case, values in zip(SCORES.tasks(), made.cases, draws, strict=True):
         cells = case.problem.cells
-        rates = case.rates.cell_rates(values, np.random.default_rng(0))
+        rates = case.model.cell_rates(values, np.random.default_rng(0))
         sign = (rates > cells.mean_score).mean((0, 1)) - (rates < cells.mean_score).mean((0, 1))
         influences.append(influence(task, cells, sign))
     np.testing.assert_allclose(found, correlation(influences), atol=1e-6)
@@ -69,21 +70,19 @@ def test_pairing_is_the_correlation_of_influences(prior):
     ],
     ids=["one classifier", "counts", "groups"],
 )
-def test_nothing_to_pair(data):
-    made = cases(data, Priors(IndependentBins()))
-    assert pairing(data, made, drawn(made)) is None
+def test_nothing_to_correlate(data):
+    assert plan(data, Priors(IndependentBins())).correlate is None
 
 
-def test_classes_are_not_paired():
-    made = cases(THREE, Priors(), multiclass="class-wise")
-    assert pairing(THREE, made, drawn(made), multiclass="class-wise") is None
+def test_classes_are_not_correlated():
+    assert plan(THREE, Priors(), multiclass="class-wise").correlate is None
 
 
 def test_description_of_scores():
     label = PANEL.label.astype(float)
     label[:50] = np.nan
     scores = bc.Scores(y_true=label, y_prob=PANEL.score["less"], classes=(0, 1))
-    assert describe(scores, n_bins=7, strategy="uniform", closed="left") == {
+    assert plan(scores, Priors(), binning=Binning(7, "uniform", "left")).attrs == {
         "n_obs": 400,
         "n_labeled": 350,
         "classes": ["0", "1"],
@@ -96,27 +95,28 @@ def test_description_of_scores():
 
 @pytest.mark.parametrize("edges", [[0, 0.5, 1], np.array([0, 0.5, 1]), (0, 0.5, 1)])
 def test_given_edges_have_their_number(edges):
-    found = describe(THREE, strategy=edges, multiclass="class-wise")
+    found = plan(THREE, Priors(), binning=Binning(strategy=edges), multiclass="class-wise").attrs
     assert (found["n_bins"], found["binning_strategy"]) == (2, "edges")
     assert found["multiclass"] == "class-wise"
 
 
 def test_description_of_counts_is_their_own():
     bins = bc.bin_scores(SCORES.select("over"), n_bins=6, strategy="quantile", closed="left")
-    found = describe(bins, n_bins=99)
+    found = plan(bins, Priors(), binning=Binning(99)).attrs
     assert (found["n_bins"], found["binning_strategy"], found["closed"]) == (6, "quantile", "left")
     assert found["n_labeled"] == 400
 
 
 def test_counts_of_a_stream_are_those_of_its_rows():
     scores = SCORES.select("over")
-    (expected,) = cases(scores, Priors(), n_bins=6)
+    (expected,) = plan(scores, Priors(), binning=Binning(6)).cases
     counts = StreamedCounts(expected.problem.bins, expected.problem.cells, ("no", "yes"), 450)
     data = {"over": counts}
-    (fine,), (coarse,) = cases(data, Priors()), cases(data, Priors(IndependentBins()))
+    streamed = plan(data, Priors())
+    (fine,), (coarse,) = streamed.cases, plan(data, Priors(IndependentBins())).cases
     assert fine.fingerprint() == expected.fingerprint()
     assert coarse.problem.cells is counts.bins
-    assert pairing(data, [fine], drawn([fine])) is None
-    found = describe(data)
+    assert streamed.correlate is None
+    found = streamed.attrs
     assert (found["n_obs"], found["n_labeled"]) == (450, 400)
     assert found["classes"] == ["no", "yes"]

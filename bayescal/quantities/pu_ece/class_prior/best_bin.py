@@ -16,7 +16,7 @@ type Floats = NDArray[np.floating]
 
 
 class ClassPriorEstimate(NamedTuple):
-    """What scores of positive and unlabelled rows tell of the share of positives.
+    """What scores of positive and unlabelled rows say of the share of positives.
 
     Parameters
     ----------
@@ -24,10 +24,10 @@ class ClassPriorEstimate(NamedTuple):
         Best-bin estimate.
     lower, upper : float, in [0, 1]
         Ends that hold together with probability ``1 - delta`` or more: `upper` whatever the
-        classifier, `lower` if no negative scores `threshold` or more (0 if that is not believed).
+        classifier, `lower` if no negative scores `threshold` or more (0 if that is not assumed).
     prior : Beta
-        Belief with `lower` and `upper` as its central ``1 - delta`` interval. An end at 0 or 1 is
-        put where a flat belief up to it would have it.
+        Prior with `lower` and `upper` as its central ``1 - delta`` interval. An end at 0 or 1 is
+        put where a flat prior up to it would have it.
     threshold : float
         The scores from here on are the best bin.
     """
@@ -49,7 +49,7 @@ def estimate_class_prior(
     data : PUScores
         Scores of one classifier that was not trained on these rows.
     pure : bool, default True
-        Whether the best bin is believed to hold positives only. If not, `lower` is 0, and the prior
+        Whether the best bin is assumed to hold positives only. If not, `lower` is 0, and the prior
         is nearly flat up to `upper`.
     delta : float, in (0, 1), default 0.1
         How improbable it may be that the interval fails.
@@ -79,11 +79,11 @@ def estimate_class_prior(
     at all thresholds at once, with probability ``1 - delta``. So the least of
     ``(U(c) + e_U) / (P(c) - e_P)`` over all c is not below pi, whichever c is chosen: the
     irreducible upper bound. And ``(U(c) - e_U) / (P(c) + e_P)`` at the best bin is not above pi if
-    that bin is pure. Positives and unlabelled rows alone cannot tell whether it is: a part of the
+    that bin is pure. Positives and unlabelled rows alone cannot show whether it is: a part of the
     negatives that looks like positives counts as positive. So `lower` is an assumption, to be
     replaced by what is known from elsewhere. On `bayescal.datasets.pu_ece`, where no score is of
-    positives only, the interval held in 93 to 98 of 100 samples at a class prior of .5, but in 52
-    to 86 at .2, always failing below: there, say ``pure=False``.
+    positives only, the interval covers in 93 to 98 of 100 samples at a class prior of .5, but in
+    52 to 86 at .2, always failing below: there, set ``pure=False``.
 
     A classifier that has seen the rows separates them too well, and the estimate comes out low.
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.mixture import GaussianMixture
 
-from bayescal.quantities.ssme.models.latent_mixture import fit_normals
+from bayescal.quantities.ssme.flow.gaussian_em import fit_normals
 
 
 def made(n=300, d=2, k=3, seed=0):

@@ -1,0 +1,19 @@
+import bayescal.core.quantity
+
+from .bounds import bounds as bounds
+from .bounds import least_bound_n_bins as least_bound_n_bins
+from .bounds import optimal_n_bins as optimal_n_bins
+from .estimator import Estimate as Estimate
+from .estimator import estimate as estimate
+from .model import build_model as build_model
+from .planning import plan as plan
+from .priors import HierarchicalBins as HierarchicalBins
+from .priors import IndependentBins as IndependentBins
+from .priors import Priors as Priors
+from .priors import SmoothCurve as SmoothCurve
+
+NAME: str
+TITLE: str
+ESTIMAND: str
+KIND: str
+REFERENCES: tuple[bayescal.core.quantity.Reference, ...]
