@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from bayescal.core.checks import check_choice
 from bayescal.core.errors import InputError
+from bayescal.core.quantity import Floats
 from bayescal.quantities.credal.self_learning.data import SelfLearningRows
 from bayescal.quantities.credal.self_learning.label_sets import LabelSets, from_labels
 from bayescal.quantities.credal.self_learning.learners import Learner, check_learner, fit_label_sets
@@ -18,8 +19,6 @@ from bayescal.quantities.credal.self_learning.pseudo_labels import (
     hard_labels,
     soft_labels,
 )
-
-type Floats = NDArray[np.float64]
 
 METHODS: Final = ("credal", "hard", "soft")
 

@@ -1,4 +1,4 @@
-"""Replications: labels from the model, and small simulation-based calibration."""
+"""Simulated cases: labels from the model, and small simulation-based calibration."""
 
 import numpy as np
 import pytest
@@ -13,12 +13,12 @@ RATES = [bc.credal.IncrementIsotonic(bins=6), bc.credal.ImpreciseDirichlet(bins=
 @pytest.mark.parametrize("rate", [bc.credal.MonotoneCurve(), *RATES])
 @pytest.mark.parametrize("make", [binary, multiclass])
 def test_labels_give_way_and_scores_stay(rate, make):
-    case = bc.credal.cases(make(), bc.credal.Priors(rate))[0]
-    again, values = bc.credal.replicate(case, np.random.default_rng(1))
+    case = bc.credal.plan(make(), bc.credal.Priors(rate)).cases[0]
+    again, values = case.simulate(np.random.default_rng(1))
     assert again.problem.count is case.problem.count
     assert (again.problem.positives <= case.problem.count).all()
     assert values["prob"].shape == case.problem.target_rank.shape
-    assert set(values) == {"prob", *case.variables}
+    assert set(values) == {"prob", *case.model.variables}
 
 
 @pytest.mark.parametrize("rate", RATES)
@@ -32,5 +32,5 @@ def test_ranks_are_uniform(rate):
         variables=["prob"],
         draws=200,
     )
-    # Of two quantities of either prior, at a level of .001 for each.
+    # Two variables of either prior, each tested at .001.
     assert min(found.p_values(bins=10).values()) > 0.001

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayescal.quantities.credal.venn_abers.ivap import venn_abers_steps
+from bayescal.quantities.credal.venn_abers.steps import venn_abers_steps
 
 
 def pooled(count, positive):

@@ -32,3 +32,14 @@ def test_scores_beyond_all_rows_have_the_end_ranks():
 
 def test_cells_have_equal_widths_and_rank_1_the_last():
     assert cell_of(np.array([0.0, 0.24, 0.25, 0.99, 1.0]), 4).tolist() == [0, 0, 1, 3, 3]
+
+
+def test_the_last_bit_decides_neither_on_ties_nor_on_cells():
+    score = np.round(np.random.default_rng(3).random(100), 3)
+    ranks = EmpiricalCDF.of(score)
+    for side in (0, 1):
+        moved = np.nextafter(score, side)
+        np.testing.assert_array_equal(ranks(moved), ranks(score))
+        np.testing.assert_array_equal(EmpiricalCDF.of(moved).rank, ranks.rank)
+    # 0.29 * 100 falls one bit short of 29.
+    assert cell_of(np.array([0.29]), 100).tolist() == [29]

@@ -6,7 +6,7 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import halfnorm
 
-from bayescal.quantities.credal.models.monotone import (
+from bayescal.quantities.credal.models.half_normal import (
     log_mixture,
     log_mixture_tensor,
     mixture_slope,

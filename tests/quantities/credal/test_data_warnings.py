@@ -1,4 +1,4 @@
-"""What a reader is told of the calibration rows."""
+"""Warnings about the calibration labels."""
 
 import numpy as np
 import pytest
@@ -10,14 +10,14 @@ from tests.quantities.credal.made import binary
 def warnings(label, score, rate=None):
     data = bc.CalibrationSplit(calibration=bc.Scores(y_true=label, y_prob=score), target=[0.5])
     priors = bc.credal.Priors(rate) if rate else bc.credal.Priors()
-    return bc.credal.cases(data, priors)[0].warnings
+    return bc.credal.plan(data, priors).cases[0].warnings
 
 
-def test_ordinary_rows_raise_no_doubt():
-    assert not bc.credal.cases(binary(), bc.credal.Priors())[0].warnings
+def test_ordinary_rows_raise_no_warning():
+    assert not bc.credal.plan(binary(), bc.credal.Priors()).cases[0].warnings
 
 
-def test_falling_labels_are_told_unless_the_prior_lets_them_fall():
+def test_falling_labels_are_reported_unless_the_prior_allows_them():
     score = np.linspace(0.01, 0.99, 60)
     label = (score < 0.5).astype(int)
     (note,) = warnings(label, score)
@@ -25,10 +25,10 @@ def test_falling_labels_are_told_unless_the_prior_lets_them_fall():
     assert not warnings(label, score, bc.credal.ImpreciseDirichlet())
 
 
-def test_a_class_never_seen_is_told():
+def test_a_class_never_seen_is_reported():
     scores = bc.Scores(y_true=[0, 1] * 10, y_prob=np.full((20, 3), 1 / 3), classes=[0, 1, 2])
     data = bc.CalibrationSplit(calibration=scores, target=np.full((1, 3), 1 / 3))
-    (note,) = bc.credal.cases(data, bc.credal.Priors())[0].warnings
+    (note,) = bc.credal.plan(data, bc.credal.Priors()).cases[0].warnings
     assert "no calibration row is of class 2" in note
 
 
