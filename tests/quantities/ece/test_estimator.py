@@ -176,7 +176,7 @@ def test_equation_1_and_its_range(rows, n_bins, strategy, closed):
 
 def three_classes(n=300, seed=1):
     rng = np.random.default_rng(seed)
-    y_prob = rng.dirichlet([1, 2, 0.5], n)
+    y_prob = rng.dirichlet([1, 2, 0.5], n).round(12)
     label = np.array(["cat", "dog", "fox"])[[rng.choice(3, p=p) for p in y_prob]]
     return label, y_prob
 
