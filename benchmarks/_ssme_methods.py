@@ -29,7 +29,7 @@ from bayescal.quantities.ssme.baselines.labeled import (
 from bayescal.quantities.ssme.baselines.majority_vote import majority_vote
 from bayescal.quantities.ssme.baselines.pseudo_labeled import pseudo_labeled
 from bayescal.quantities.ssme.estimator import estimate, estimate_by_group, estimate_each
-from bayescal.quantities.ssme.kde.settings import Variant
+from bayescal.quantities.ssme.kde.settings import KDESettings
 from bayescal.quantities.ssme.metrics.metrics import Metrics, subgroup_metrics
 
 type Floats = NDArray[np.float64]
@@ -146,11 +146,11 @@ def by_posterior(split: Split, seed: int, priors: bc.ssme.Priors | None = None) 
 
 
 # By the paper's text and by the published code; then two choices that are neither.
-VARIANTS: dict[str, str | Variant] = {
+VARIANTS: dict[str, str | KDESettings] = {
     "paper": "paper",
     "release": "release",
-    "class bandwidths": Variant(sharing="class"),
-    "leave-one-out": Variant(leave_one_out=True),
+    "class bandwidths": KDESettings(sharing="class"),
+    "leave-one-out": KDESettings(leave_one_out=True),
 }
 IMPUTED = {
     "Pseudo-Labeled": pseudo_labeled,
@@ -172,11 +172,11 @@ METHODS: dict[str, Method] = {
     "Active-Testing": by_active_testing,
     "Ensemble": lambda split, _: Found(values(ensemble(split.scores))),
     **{
-        f"SSME-KDE ({name})": of_metrics(partial(estimate, variant=variant))
+        f"SSME-KDE ({name})": of_metrics(partial(estimate, settings=variant))
         for name, variant in VARIANTS.items()
     },
     **{
-        f"SSME-KDE-M ({name})": of_metrics(partial(estimate_each, variant=name))
+        f"SSME-KDE-M ({name})": of_metrics(partial(estimate_each, settings=name))
         for name in ("paper", "release")
     },
     "Posterior": by_posterior,
@@ -193,7 +193,7 @@ GROUPED: dict[str, Method] = {
     "Labeled": lambda split, _: Found(values(labeled_by_group(split.scores))),
     "Ensemble": lambda split, _: Found(values(ensemble_by_group(split.scores))),
     **{
-        f"SSME-KDE ({name})": of_metrics(partial(estimate_by_group, variant=name))
+        f"SSME-KDE ({name})": of_metrics(partial(estimate_by_group, settings=name))
         for name in ("paper", "release")
     },
     "Posterior": by_posterior,

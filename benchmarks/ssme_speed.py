@@ -24,7 +24,7 @@ from bayescal.quantities.ssme.data import Panel
 from bayescal.quantities.ssme.estimator import estimate, estimate_each
 from bayescal.quantities.ssme.kde.alr import alr
 from bayescal.quantities.ssme.kde.kernels import MOST_PAIRS
-from bayescal.quantities.ssme.kde.settings import Variant
+from bayescal.quantities.ssme.kde.settings import KDESettings
 from bayescal.quantities.ssme.metrics.metrics import metrics
 
 N, DRAWS, LARGE, PAIRED = 1020, 500, 100_000, 5_000
@@ -48,7 +48,7 @@ def small(data: Path, repeat: int) -> Iterator[Row]:
     for task in (civilcomments(data), multinli(data)):
         scores, _ = task.split(20, 0)
         for variant in ("paper", "release"):
-            time = time_best(lambda s=scores, v=variant: estimate(s, variant=v), repeat)
+            time = time_best(lambda s=scores, v=variant: estimate(s, settings=v), repeat)
             what = f"estimate, {task.name}, {variant}, n = {N}"
             yield Row(what, *time, "s", "0.25", time.wall <= 0.25)
 
@@ -66,10 +66,10 @@ def draws(data: Path, repeat: int) -> Iterator[Row]:
 
 def large(data: Path, _: int) -> Iterator[Row]:
     """Many rows, each in a process of its own for its peak memory."""
-    jobs: list[tuple[str, bool, str | Variant]] = [
+    jobs: list[tuple[str, bool, str | KDESettings]] = [
         ("paper", False, "paper"),
         ("release", False, "release"),
-        ("leave-one-out", False, Variant(leave_one_out=True)),
+        ("leave-one-out", False, KDESettings(leave_one_out=True)),
         ("one at a time", True, "paper"),
     ]
     for name, each, variant in jobs:
@@ -80,11 +80,11 @@ def large(data: Path, _: int) -> Iterator[Row]:
         yield Row(f"{what}, peak memory", peak, cpu, "GB", "2", peak <= 2)
 
 
-def _large_run(data: Path, each: bool, variant: str | Variant) -> tuple[float, float, float]:
+def _large_run(data: Path, each: bool, variant: str | KDESettings) -> tuple[float, float, float]:
     panel = large_panel(civilcomments(data), LARGE, 100)
     run = estimate_each if each else estimate
     wall, cpu = perf_counter(), process_time()
-    run(panel, variant=variant)
+    run(panel, settings=variant)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
     return perf_counter() - wall, process_time() - cpu, peak
 
@@ -109,10 +109,10 @@ def difference(data: Path, _: int) -> Iterator[Row]:
         "M = 4, K = 3": (multinli(data), range(4)),
     }
     variants = {
-        "paper": Variant(),
-        "from the mean": Variant(start="mean"),
-        "from the mean, 3 x bandwidth": Variant(start="mean", bandwidth_scale=3.0),
-        "leave-one-out": Variant(start="mean", leave_one_out=True),
+        "paper": KDESettings(),
+        "from the mean": KDESettings(start="mean"),
+        "from the mean, 3 x bandwidth": KDESettings(start="mean", bandwidth_scale=3.0),
+        "leave-one-out": KDESettings(start="mean", leave_one_out=True),
     }
     for name, (task, which) in places.items():
         rows = np.random.default_rng(2).choice(len(task.labels), PAIRED, replace=False)
@@ -128,17 +128,17 @@ def difference(data: Path, _: int) -> Iterator[Row]:
             yield Row(what, found, process_time() - cpu, "", "1e-3", found <= 1e-3)
 
 
-def largest_difference(panel: Panel, variant: Variant) -> float:
+def largest_difference(panel: Panel, variant: KDESettings) -> float:
     """Fit both ways."""
-    from bayescal.quantities.ssme import kernel_choice
+    from bayescal.quantities.ssme.kde import kernels
 
     assert len(alr(panel.probs)) ** 2 * 2 <= MOST_PAIRS
-    dense = estimate(panel, variant=variant, n_draws=None).prob_label
-    kernel_choice.MOST_PAIRS = 0
+    dense = estimate(panel, settings=variant, n_draws=None).prob_label
+    kernels.MOST_PAIRS = 0
     try:
-        near = estimate(panel, variant=variant, n_draws=None).prob_label
+        near = estimate(panel, settings=variant, n_draws=None).prob_label
     finally:
-        kernel_choice.MOST_PAIRS = MOST_PAIRS
+        kernels.MOST_PAIRS = MOST_PAIRS
     return float(np.abs(near - dense).max())
 
 

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 from scipy.stats import binom, norm
 
-from bayescal.results.assemble import CaseArrays, assemble
+from bayescal.core.quantity import CaseArrays
+from bayescal.results.assemble import assemble
 
 Array = NDArray[Any]
 
@@ -35,6 +36,7 @@ _DIMS = {
     "bin_edges": ("bin_edge",),
     "calibration_curve": ("point",),
     "curve_score": ("point",),
+    "coef": ("basis",),
     "events": ("cell",),
     "cell_count": ("cell",),
     "cell_score": ("cell",),
@@ -106,7 +108,7 @@ def make_result(
         dims=_DIMS,
         attrs=_attrs(classifiers, classes, groups, n_bins, chains, draws, strategy, seed, n)
         | _status(converged, jump, grid[0]),
-        error_correlation=_pairing(classifiers, classes, groups),
+        error_correlation=_error_correlation(classifiers, classes, groups),
     )
 
 
@@ -137,7 +139,7 @@ def _case(
     cell_of = np.arange(len(score)) * _N_CELLS // len(score)
     cell_n = np.bincount(cell_of, minlength=_N_CELLS)
     cell_score = np.bincount(cell_of, score) / cell_n
-    k = np.bincount(cell_of, event, _N_CELLS)
+    k = np.bincount(cell_of, event, _N_CELLS).astype(int)
     basis = np.column_stack([np.ones(_N_CELLS), logit(cell_score)])
     mode, cov = _laplace(basis, k, cell_n)
     theta = rng.multivariate_normal(mode, cov, shape)
@@ -158,8 +160,7 @@ def _case(
         "calibration_curve": expit(
             logit(points) + theta @ np.stack([np.ones_like(points), logit(points)])
         ),
-        "a": theta[..., 0],
-        "c": theta[..., 1],
+        "coef": theta,
     }
     p0 = _savage_dickey(mode, cov) if p_calibrated is None else p_calibrated
     lp = norm.logpdf(theta, 0, _PRIOR_SD)
@@ -170,10 +171,10 @@ def _case(
         sample_stats={
             "diverging": np.zeros(shape, bool),
             "energy": rng.normal(size=shape),
-            "n_steps": np.full(shape, 3),
+            "n_steps": np.full(shape, 3, np.uint64),
         },
         log_likelihood={"events": binom.logpmf(k, cell_n, rate)},
-        log_prior={"a": lp[..., 0], "c": lp[..., 1]},
+        log_prior={"coef": lp},
         observed_data={"events": k},
         constant_data={"curve_score": points, "cell_count": cell_n, "cell_score": cell_score},
         point_estimate=estimate,
@@ -270,7 +271,7 @@ def _prior_draws(case: CaseArrays, draws: int, rng: np.random.Generator) -> dict
     return {"ece": 0.97 * tce, "tce": tce, "mce": gap.max(-1)}
 
 
-def _pairing(
+def _error_correlation(
     classifiers: Sequence[str], classes: Sequence[str] | None, groups: Sequence[str] | None
 ) -> Mapping[str, xr.DataArray]:
     if len(classifiers) < 2:

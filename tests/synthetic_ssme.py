@@ -12,10 +12,11 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayescal.core.quantity import CaseArrays
 from bayescal.quantities import ssme
-from bayescal.quantities.ssme.posterior import DIMS
-from bayescal.results.assemble import CaseArrays, assemble
-from bayescal.results.metrics import HIGHER, METRICS
+from bayescal.results.assemble import assemble
+from bayescal.results.kinds.metrics import HIGHER
+from bayescal.results.kinds.metrics import ORDER as METRICS
 
 Array = NDArray[Any]
 
@@ -54,7 +55,7 @@ def make_panel_result(
     status : str
         What the result says of itself; its own words where it did not converge.
     labeled : bool
-        Whether there are labels; without, the yardstick of the labeled rows is NaN.
+        Whether there are labels; without, the estimate on the labelled rows is NaN.
     seed : int
         Of the draws.
 
@@ -92,9 +93,6 @@ def make_panel_result(
             "ess_min": 1500.0 if converged else 7.0,
             "divergences": 0 if converged else 31,
             "ebfmi_min": 0.9,
-            "importance_ess": np.nan,
-            "log_bayes_factor_jump": np.nan,
-            "jump_flag": False,
             "converged": converged,
         },
     )

@@ -10,14 +10,19 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayescal.core.errors import InputError
-from bayescal.results import schema
-from bayescal.results.metrics import HIGHER, check_joint, check_metric, metric_title
+from bayescal.results import access, schema
+from bayescal.results.kind import check_variable, kind_of
+from bayescal.results.text import UNRELIABLE, in_words, plain, probability, variable_title
 
 RANK: Final = "rank"
 LIKELY: Final = 0.5
 """Probability from which on a classifier is called the best."""
 
-_WHERE: Final = {schema.GROUP: "in group", schema.PRIOR_NAME: "under prior"}
+_WHERE: Final = {
+    schema.CLASS: "of class",
+    schema.GROUP: "in group",
+    schema.PRIOR_NAME: "under prior",
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,10 +32,10 @@ class Best:
     Attributes
     ----------
     var : str
-        The metric.
+        The metric or calibration error.
     prob_best : xarray.DataArray
-        Probability of being best, (classifier,), with dims group and prior first where the result
-        has them; sums to 1 over classifiers.
+        Probability of being best, (classifier,), with dims class, group and prior first where the
+        result has them; sums to 1 over classifiers.
     prob_rank : xarray.DataArray
         Probability of each rank, 1 for the best, (..., classifier, rank); sums to 1 over
         classifiers and over ranks.
@@ -44,22 +49,27 @@ class Best:
     converged: bool = True
 
     @property
+    def name(self) -> str:
+        """The classifier most probably best, over all cases where there are several."""
+        dims = [dim for dim in self.prob_best.dims if dim != schema.CLASSIFIER]
+        return str(self.prob_best.mean(dims).idxmax(schema.CLASSIFIER).item())
+
+    @property
     def text(self) -> str:
         """The answer in sentences."""
         lead = [dim for dim in self.prob_best.dims if dim != schema.CLASSIFIER]
-        told = self.prob_best.stack(where=lead) if lead else self.prob_best.expand_dims("where")
-        words = [self._sentence(one, lead) for one in told.transpose("where", ...)]
-        doubt = "" if self.converged else "Not to be relied on, the fit did not converge. "
-        return doubt + " ".join(words)
+        shares = self.prob_best.stack(where=lead) if lead else self.prob_best.expand_dims("where")
+        words = [self._sentence(one, lead) for one in shares.transpose("where", ...)]
+        return ("" if self.converged else UNRELIABLE) + " ".join(words)
 
     def _sentence(self, one: xr.DataArray, lead: list[Any]) -> str:
         place = "".join(f" {_WHERE[dim]} {one[dim].item()}" for dim in lead)
-        head = f"By {metric_title(self.var)}{place}"
+        head = f"By {variable_title(self.var)}{place}"
         if bool(one.isnull().all()):
             return f"{head}, nothing can be said: the metric is undefined in every draw."
         order = np.argsort(-one.values, kind="stable")
         names = [str(one[schema.CLASSIFIER].values[k]) for k in order[:2]]
-        first, second = (_probability(float(one.values[k])) for k in order[:2])
+        first, second = (in_words(probability(float(one.values[k]))) for k in order[:2])
         if one.values[order[0]] < LIKELY:
             return (
                 f"{head}, no classifier is clearly best; {names[0]} leads with probability "
@@ -68,54 +78,90 @@ class Best:
         return f"{head}, {names[0]} is best with probability {first}; {names[1]} has {second}."
 
 
-def best(tree: xr.DataTree, var: str = "accuracy") -> Best:
+def best(
+    tree: xr.DataTree,
+    var: str | None = None,
+    *,
+    class_: str | None = None,
+    group: str | None = None,
+) -> Best:
     """Posterior probability of each classifier that it is the best, and of every rank.
 
     Parameters
     ----------
     tree : xarray.DataTree
-        A result of `bayescal.fit` with `bayescal.ssme`, of two classifiers or more.
-    var : str, default "accuracy"
-        Metric. The highest accuracy, auc and auprc are best, and the lowest ece, mce, log_loss and
-        brier.
+        A result of two classifiers or more on the same rows.
+    var : str, optional
+        Metric or calibration error; the result's main one by default. The highest accuracy, auc and
+        auprc are best, and the lowest of all others.
+    class_, group : str, optional
+        Only this class or group; all by default.
 
     Returns
     -------
     Best
-        Probabilities by classifier and rank, by group where there are groups, and a sentence.
+        Probabilities by classifier and rank, and a sentence.
 
     Raises
     ------
     InputError
-        If the metric is unknown, there is only one classifier, or the result is of another kind.
+        If the variable is unknown, there is only one classifier, or the classifiers of the result
+        cannot be ranked.
 
     Notes
     -----
-    The share of draws in which the classifier's metric is the best. Each draw is of all classifiers
-    on the same rows under the same labels, so that what is common to them cancels. Classifiers that
-    are equal in a draw share its ranks in equal parts. Draws in which the metric is undefined
-    are left out.
+    Metrics of all classifiers are in one posterior: a rank's probability is its share of draws.
+    Each draw is of all classifiers on the same rows under the same labels, so that what is common
+    to them cancels. Draws in which the metric is undefined are left out.
+
+    Calibration errors are fitted one by one. Their draws are coupled by a Gaussian copula with the
+    correlations of the group `error_correlation`, and replaced by 0 with the probability of
+    calibration, as `difference` does for two.
+
+    Classifiers that are equal in a draw share its ranks in equal parts.
 
     Examples
     --------
     >>> import bayescal as bc
-    >>> tree = bc.load("ssme.nc")  # doctest: +SKIP
+    >>> tree = bc.load("metrics.nc")  # doctest: +SKIP
     >>> bc.best(tree, "auc").text  # doctest: +SKIP
     'By AUC, forest is best with probability 0.83; boosting has 0.15.'
     """
-    check_joint(tree, "a ranking")
-    check_metric(tree, var)
-    draws = schema.variable(tree, schema.POSTERIOR, var)
-    if draws.sizes.get(schema.CLASSIFIER, 1) < 2:
-        raise InputError(
-            f"a ranking needs two classifiers; the result has only "
-            f"{schema.classifier_names(tree)[0]!r}. Fit several together with Scores.stack."
-        )
+    kind = kind_of(tree)
+    name = var if var is not None else check_variable(tree, None)
+    return kind.best(tree, name, class_, group)
+
+
+def best_records(tree: xr.DataTree) -> dict[str, Any]:
+    """Probabilities of being best as JSON holds them, by variable; {} where there is no ranking."""
+    kind = kind_of(tree)
+    found: dict[str, Any] = {}
+    for var in kind.variables(tree):
+        try:
+            shares = kind.best(tree, var, None, None).prob_best
+        except InputError:
+            continue
+        found[var] = _nested(shares)
+    return found
+
+
+def _nested(shares: xr.DataArray) -> Any:
+    """A mapping by the first dimension of mappings by the next."""
+    if shares.ndim == 0:
+        return plain(shares)
+    first = shares.dims[0]
+    return {str(name): _nested(shares.sel({first: name})) for name in shares[first].values}
+
+
+def by_rank_shares(
+    tree: xr.DataTree, draws: xr.DataArray, higher: bool, class_: str | None, group: str | None
+) -> Best:
+    """Rank draw by draw what one posterior holds of all classifiers."""
+    check_several(tree)
     lead = [dim for dim in draws.dims if dim not in (*schema.DRAW_DIMS, schema.CLASSIFIER)]
     ordered = draws.transpose(*lead, *schema.DRAW_DIMS, schema.CLASSIFIER)
     values = ordered.values.reshape(-1, int(np.prod(ordered.shape[-3:-1])), ordered.shape[-1])
-    badness = -values if var in HIGHER else values
-    shares = np.stack([_rank_shares(one) for one in badness])
+    shares = np.stack([rank_shares(one) for one in (-values if higher else values)])
     n = values.shape[-1]
     rank = xr.DataArray(
         shares.reshape(*(draws.sizes[dim] for dim in lead), n, n),
@@ -124,12 +170,31 @@ def best(tree: xr.DataTree, var: str = "accuracy") -> Best:
             **{str(dim): draws[dim] for dim in (*lead, schema.CLASSIFIER)},
             RANK: np.arange(1, n + 1),
         },
-        name=var,
+        name=draws.name,
     )
-    return Best(var, rank.isel({RANK: 0}, drop=True), rank, schema.is_converged(tree))
+    return selected(tree, rank, class_, group)
 
 
-def _rank_shares(badness: NDArray[np.float64]) -> NDArray[np.float64]:
+def selected(tree: xr.DataTree, rank: xr.DataArray, class_: str | None, group: str | None) -> Best:
+    """Rank probabilities, of one class or group where it is given."""
+    access.find_case(tree, None, class_, group)
+    given = {schema.CLASS: class_, schema.GROUP: group}
+    rank = rank.sel({dim: value for dim, value in given.items() if value is not None})
+    converged = access.is_converged(tree)
+    return Best(str(rank.name), rank.isel({RANK: 0}, drop=True), rank, converged)
+
+
+def check_several(tree: xr.DataTree) -> None:
+    """Refuse to rank one classifier."""
+    names = access.classifier_names(tree)
+    if len(names) < 2:
+        raise InputError(
+            f"a ranking needs two classifiers; the result has only {names[0]!r}. Fit several "
+            "together with Scores.stack."
+        )
+
+
+def rank_shares(badness: NDArray[np.float64]) -> NDArray[np.float64]:
     """Share of the draws in which each classifier has each rank, (classifier, rank)."""
     known = badness[~np.isnan(badness).any(axis=1)]
     n = known.shape[1]
@@ -145,12 +210,3 @@ def _rank_shares(badness: NDArray[np.float64]) -> NDArray[np.float64]:
         np.add.at(steps, above + tied, -1 / tied)
         shares[k] = steps.cumsum()[:n] / len(known)
     return np.clip(shares, 0.0, 1.0)
-
-
-def _probability(value: float) -> str:
-    """A probability that is never rounded to certainty."""
-    if value < 0.001:
-        return "below 0.001"
-    if value > 0.999:
-        return "above 0.999"
-    return f"{value:.3f}" if value < 0.01 or value > 0.99 else f"{value:.2f}"

@@ -1,30 +1,22 @@
-"""Whether what is concluded from a result stands under every prior that was tried."""
+"""Whether what is concluded from a result is robust to the prior."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 import xarray as xr
 
 from bayescal.core.errors import InputError
-from bayescal.results import schema
-from bayescal.results.credal_rows import is_credal
-from bayescal.results.intervals import interval
-from bayescal.results.metrics import is_joint, metric_title
-from bayescal.results.prior_grid import priors_of, without_prior
-from bayescal.results.row_conclusion import VAR as ROWS
-from bayescal.results.row_conclusion import RowConclusion, row_conclusions
-from bayescal.results.schema import Case
-from bayescal.results.summary import averaged_mean, case_converged
+from bayescal.results import access, schema
+from bayescal.results.access import ResultSlice
+from bayescal.results.intervals import credible_interval
+from bayescal.results.kind import check_variable, kind_of
+from bayescal.results.row_conclusion import RowConclusion
+from bayescal.results.text import UNRELIABLE, error_name, percent, several
 
-_NAMES: Final = {
-    "tce": "calibration error",
-    "ece": "binned calibration error (ECE)",
-    "mce": "largest calibration gap (MCE)",
-}
-_UNTOLD: Final = {"unknown", ""}
+_NO_SIDE: Final = {"unknown", ""}
 _LEAST_SD: Final = 1e-12
 
 
@@ -50,8 +42,8 @@ class UnderPrior:
     side : {"below", "above", "both", "unknown", ""}
         Where the interval lies: below or above the threshold, or on both sides of it. Against
         perfect calibration, "both" is an interval that starts at 0, "above" one that does not, and
-        "unknown" a prior that gives calibration no probability and so cannot tell. "" where there
-        is nothing to be held against: metrics without a threshold.
+        "unknown" is a prior that gives calibration no probability. "" where there is nothing to
+        compare with: metrics without a threshold.
     """
 
     prior: str
@@ -67,18 +59,18 @@ class UnderPrior:
 
 @dataclass(frozen=True, slots=True)
 class Conclusion:
-    """Whether the conclusion for one case survives the change of prior.
+    """Whether the conclusion for one case is robust to the prior.
 
     Attributes
     ----------
     case : str
         Name of the case; "" where there is only one.
     var : str
-        The quantity.
+        The variable.
     prob : float
         Probability of the intervals.
     threshold : float or None
-        What the quantity was held against; None for perfect calibration.
+        What the variable is compared with; None for perfect calibration.
     rows : tuple of UnderPrior
         One a prior, in the order given.
     """
@@ -97,12 +89,17 @@ class Conclusion:
     @property
     def agree(self) -> bool:
         """Whether the intervals lie on the same side."""
-        return len({row.side for row in self.rows} - _UNTOLD) <= 1
+        return len({row.side for row in self.rows} - _NO_SIDE) <= 1
+
+    @property
+    def robust(self) -> bool:
+        """Whether the intervals overlap and lie on the same side."""
+        return self.overlap and self.agree
 
     @property
     def survives(self) -> bool:
-        """Whether the conclusion survives."""
-        return self.overlap and self.agree
+        """Old name of `robust`, to be removed once nothing uses it."""
+        return self.robust
 
     @property
     def converged(self) -> bool:
@@ -117,19 +114,16 @@ class Conclusion:
     @property
     def text(self) -> str:
         """The answer in sentences."""
-        what = _NAMES.get(self.var, metric_title(self.var))
         of = f" of {self.case}" if self.case else ""
-        head = f"{what}{of}".strip()
-        doubt = "" if self.converged else "Not to be relied on, a fit did not converge. "
-        answer = (
-            f"The conclusion on the {head} survives: "
-            if self.survives
-            else f"The conclusion on the {head} does not survive: "
+        head = "" if self.converged else UNRELIABLE
+        answer = "is robust" if self.robust else "is not robust"
+        return (
+            f"{head}The conclusion on the {error_name(self.var)}{of} {answer} to the prior: "
+            f"{self._reason()}. {self._move()}"
         )
-        return f"{doubt}{answer}{self._reason()}. {self._move()}"
 
     def _reason(self) -> str:
-        intervals = f"the {100 * self.prob:.6g}% intervals"
+        intervals = f"the {percent(self.prob)} intervals"
         if not self.overlap:
             low = max(self.rows, key=lambda row: row.lower)
             high = min(self.rows, key=lambda row: row.upper)
@@ -140,24 +134,25 @@ class Conclusion:
         if not self.agree:
             sides: dict[str, list[str]] = {}
             for row in self.rows:
-                if row.side not in _UNTOLD:
+                if row.side not in _NO_SIDE:
                     sides.setdefault(row.side, []).append(row.prior)
-            told = [f"{self._where(side)} under {_list(names)}" for side, names in sides.items()]
-            return f"{intervals} {' but '.join(told)}"
+            where = [f"{self._where(side)} under {several(names)}" for side, names in sides.items()]
+            return f"{intervals} {' but '.join(where)}"
         number = "both" if len(self.rows) == 2 else f"all {len(self.rows)}"
-        told_sides = {row.side for row in self.rows} - _UNTOLD
-        where = "".join(f" and {self._where(side)}" for side in told_sides)
+        common = {row.side for row in self.rows} - _NO_SIDE
+        and_where = "".join(f" and {self._where(side)}" for side in common)
         unknown = [row.prior for row in self.rows if row.side == "unknown"]
-        apart = f"; {_list(unknown)} cannot tell calibration" if unknown else ""
+        verb = "gives" if len(unknown) == 1 else "give"
+        apart = f"; {several(unknown)} {verb} calibration no probability" if unknown else ""
         if len(unknown) == len(self.rows):
-            apart = "; none gives calibration a probability, so that no side can be told"
-        return f"under {number} priors {intervals} overlap{where}{apart}"
+            apart = "; none gives calibration a probability, so that it cannot be excluded"
+        return f"under {number} priors {intervals} overlap{and_where}{apart}"
 
     def _where(self, side: str) -> str:
         if self.threshold is None:
             return "allow perfect calibration" if side == "both" else "exclude perfect calibration"
-        level = f"{self.threshold:g}"
-        return f"lie {side} {level}" if side != "both" else f"hold {level}"
+        value = f"{self.threshold:g}"
+        return f"lie {side} {value}" if side != "both" else f"cover {value}"
 
     def _move(self) -> str:
         most, first = self.largest, self.rows[0]
@@ -175,91 +170,86 @@ def conclusions(
     prob: float = 0.9,
     threshold: float | None = None,
 ) -> list[Conclusion | RowConclusion]:
-    """Ask of every case whether its conclusion survives the change of prior.
+    """Whether the conclusion of every case is robust to the prior.
 
     Parameters
     ----------
     tree : xarray.DataTree
         What `bayescal.prior_sensitivity` returned.
     var : str, optional
-        A variable of its posterior with one number a case; by default ``accuracy`` of results of
-        `bayescal.ssme`, else ``tce``, else ``ece``. Of results of `bayescal.credal` it is
-        ``prob``, with all its rows.
+        A variable of its posterior with one number a case; the result's main one by default, such
+        as ``tce`` or ``accuracy``. Of results of rows it is ``prob``, with all its rows.
     prob : float, in (0, 1), default 0.9
         Probability of the intervals.
     threshold : float, optional
-        What the quantity is held against, say the error that is still tolerable; perfect
-        calibration by default, and nothing for results of `bayescal.ssme`.
+        What the variable is compared with, say the error that is still tolerable; by default
+        perfect calibration for calibration errors, and nothing for metrics.
 
     Returns
     -------
     list of Conclusion or of RowConclusion
-        One for each classifier, class and group. The latter for the rows of `bayescal.credal`.
+        One for each classifier, class and group. The latter for results of rows.
 
     Raises
     ------
     InputError
         If it is a result of one prior, the variable is not there or has several numbers a case,
-        no threshold is given for a variable that is not a calibration error, or one for rows.
+        no threshold is given for a variable that needs one, or one for rows.
 
     Notes
     -----
-    The conclusion survives if, first, the intervals under every two priors overlap and, second,
+    The conclusion is robust if, first, the intervals under every two priors overlap and, second,
     all lie on the same side: all wholly below `threshold`, all wholly above it, or all across
     it. Without a threshold the sides are "perfect calibration is excluded" (the interval does
     not start at 0) and "it is not"; metrics of several classifiers have no such sides. Both are
     rules of thumb for reading, not tests. Shifts of the mean are from the first prior, in
     posterior standard deviations.
 
-    Decisions of rows survive if no row is decided for one class under one prior and for another
+    Decisions of rows are robust if no row is decided for one class under one prior and for another
     class under another; rows that stay open under one of them are counted, not held against it.
     """
-    priors_of(tree)
-    name = var or default_quantity(tree)
-    if is_credal(tree) and name == ROWS:
-        if threshold is not None:
-            raise InputError(
-                f"threshold must be left out for the rows of bayescal.credal; got {threshold}. "
-                "Their classes are held against each other."
-            )
-        return [*row_conclusions(tree, prob)]
-    draws = schema.variable(tree, schema.POSTERIOR, name)
-    if set(draws.dims) - {*schema.DRAW_DIMS, *schema.CASE_DIMS}:
-        raise InputError(
-            f"var must have one number a case; {name!r} has dims {draws.dims[2:]}. Choose another."
-        )
-    if threshold is None and not is_joint(tree) and name not in schema.CALIBRATION_ERRORS:
-        raise InputError(
-            f"threshold must be given for {name!r}: only calibration errors have a value, 0, that "
-            "stands for perfect calibration. Pass the value that matters."
-        )
-    bounds = interval(tree, name, prob)
+    access.prior_names(tree)
+    kind = kind_of(tree)
+    name = var if var is not None else check_variable(tree, None)
+    return [*kind.conclusions(tree, name, prob, threshold)]
+
+
+def conclude(
+    tree: xr.DataTree, var: str, prob: float, threshold: float | None, *, sided: bool
+) -> list[Conclusion]:
+    """Conclusions on a variable with one number a case."""
+    draws = access.variable(tree, schema.POSTERIOR, var)
+    check_one_number(draws)
+    bounds = credible_interval(tree, var, prob)
     return [
-        _conclusion(tree, name, prob, threshold, cases, bounds)
-        for cases in without_prior(schema.cases(tree))
+        _conclusion(tree, Conclusion("", var, prob, threshold, ()), together, bounds, sided)
+        for together in access.group_over_priors(access.cases(tree))
     ]
 
 
-def default_quantity(tree: xr.DataTree) -> str:
-    """Name the quantity that a result is about."""
-    held = [str(name) for name in tree[schema.POSTERIOR].data_vars]
-    return next((name for name in ("accuracy", "tce", "ece", "prob") if name in held), held[0])
+def check_one_number(draws: xr.DataArray) -> None:
+    """Refuse variables with several numbers a case."""
+    if set(draws.dims) - {*schema.DRAW_DIMS, *schema.CASE_DIMS}:
+        raise InputError(
+            f"var must have one number a case; {str(draws.name)!r} has dims {draws.dims[2:]}. "
+            "Choose another."
+        )
 
 
 def _conclusion(
     tree: xr.DataTree,
-    var: str,
-    prob: float,
-    threshold: float | None,
-    cases: tuple[Case, ...],
+    asked: Conclusion,
+    together: tuple[ResultSlice, ...],
     bounds: xr.DataArray,
+    sided: bool,
 ) -> Conclusion:
-    moments = [_moments(tree, var, case) for case in cases]
+    moments = [_moments(tree, asked.var, case) for case in together]
     first_mean, first_sd = moments[0]
     rows = []
-    for case, (mean, sd) in zip(cases, moments, strict=True):
-        lower, upper = (float(end) for end in schema.at(bounds, case).values)
-        p_calibrated = _p_calibrated(tree, case)
+    for case, (mean, sd) in zip(together, moments, strict=True):
+        lower, upper = (float(end) for end in access.at(bounds, case).values)
+        p_calibrated = access.prob_calibrated(tree, case)
+        side = _side(lower, upper, asked.threshold, p_calibrated) if sided else ""
         rows.append(
             UnderPrior(
                 prior=str(case.prior),
@@ -269,28 +259,24 @@ def _conclusion(
                 upper=upper,
                 p_calibrated=p_calibrated,
                 shift=_shift(mean - first_mean, first_sd, sd),
-                converged=case_converged(tree, case),
-                side=""
-                if threshold is None and is_joint(tree)
-                else _side(lower, upper, threshold, p_calibrated),
+                converged=access.case_converged(tree, case),
+                side=side,
             )
         )
-    several = [value for dim, value in cases[0].sel.items() if dim != schema.PRIOR_NAME]
-    return Conclusion(" / ".join(several), var, prob, threshold, tuple(rows))
+    return replace(asked, case=name_over_priors(together[0]), rows=tuple(rows))
 
 
-def _moments(tree: xr.DataTree, var: str, case: Case) -> tuple[float, float]:
-    """Mean and standard deviation, of the average with exact calibration where there is one."""
-    draws = schema.variable(tree, schema.POSTERIOR, var, case).values
-    zero = _p_calibrated(tree, case) if var in schema.CALIBRATION_ERRORS else None
-    share = 0.0 if zero is None else zero
+def name_over_priors(case: ResultSlice) -> str:
+    """Name of a case without its prior; "" where there is only one."""
+    return " / ".join(value for dim, value in case.sel.items() if dim != schema.PRIOR_NAME)
+
+
+def _moments(tree: xr.DataTree, var: str, case: ResultSlice) -> tuple[float, float]:
+    """Mean and standard deviation, of the average with perfect calibration where there is one."""
+    draws = access.flat_draws(tree, var, case)
+    share = (access.prob_calibrated(tree, case) or 0.0) if var in schema.CALIBRATION_ERRORS else 0.0
     variance = (1 - share) * (float(np.nanvar(draws)) + share * float(np.nanmean(draws)) ** 2)
-    return averaged_mean(tree, var, case), float(np.sqrt(variance))
-
-
-def _p_calibrated(tree: xr.DataTree, case: Case) -> float | None:
-    found = schema.scalar(tree, schema.MODEL_AVERAGE, schema.P_CALIBRATED, case)
-    return None if found is None or np.isnan(found) else found
+    return access.averaged_mean(tree, var, case), float(np.sqrt(variance))
 
 
 def _shift(move: float, first_sd: float, sd: float) -> float:
@@ -315,5 +301,6 @@ def _ends(row: UnderPrior) -> str:
     return f"{row.lower:.4f} to {row.upper:.4f}"
 
 
-def _list(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+def default_quantity(tree: xr.DataTree) -> str:
+    """Use `kind_of(tree).variables(tree)[0]`; to be removed once nothing imports it."""
+    return check_variable(tree, None)

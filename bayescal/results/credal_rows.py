@@ -1,154 +1,22 @@
-"""Results of `bayescal.credal`, read row by row: bounds, what they decide, and what stays open."""
+"""Names that plots, report and command line still import; to be removed with those imports."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
-from bayescal.core.errors import InputError
-from bayescal.results import schema
-from bayescal.results.intervals import tail
-from bayescal.results.schema import Case
+from bayescal.results.kind import kind_name, require_kind
+from bayescal.results.rows import EVEN, LABEL_CLASS
+from bayescal.results.rows import Rows as CredalRows
+from bayescal.results.rows import read_rows as credal_rows
 
-type Floats = NDArray[np.float64]
-
-LABEL_CLASS = "label_class"
-EVEN = 0.5
-"""Probability above which one of two classes is the more probable one."""
-
-
-class CredalRows(NamedTuple):
-    """The target rows that a result holds, of one case; made by `credal_rows`.
-
-    Parameters
-    ----------
-    row : ndarray of shape (obs,), int
-        Place of each row among the target rows.
-    curves : tuple of str
-        Classes whose probabilities are told: the positive one of a binary task, else all.
-    classes : tuple of str
-        All classes.
-    score, median, lower, upper, p0, p1, merged : ndarray of shape (obs, curve), in [0, 1]
-        Scores, posterior medians, credal-credible bounds, and the Venn-Abers probabilities.
-    p_decision : ndarray of shape (obs, class), in [0, 1]
-        Posterior probability that a class is decided on.
-    p_admissible : ndarray of shape (obs, class), in [0, 1]
-        Posterior probability that a class cannot be ruled out.
-    is_open : ndarray of shape (obs, class), bool
-        Which classes stay open at the level; one at the least.
-    improper : ndarray of shape (obs,), bool
-        Where p0 and p1 leave no class probabilities.
-    p_improper : ndarray of shape (obs,), in [0, 1]
-        Posterior probability that the bounds leave none.
-    """
-
-    row: NDArray[np.int64]
-    curves: tuple[str, ...]
-    classes: tuple[str, ...]
-    score: Floats
-    median: Floats
-    lower: Floats
-    upper: Floats
-    p0: Floats
-    p1: Floats
-    merged: Floats
-    p_decision: Floats
-    p_admissible: Floats
-    is_open: NDArray[np.bool_]
-    improper: NDArray[np.bool_]
-    p_improper: Floats
-
-    @property
-    def decision(self) -> NDArray[np.intp]:
-        """Place of the class most often decided on."""
-        return np.asarray(self.p_decision.argmax(axis=1))
-
-    @property
-    def n_open(self) -> NDArray[np.int64]:
-        """How many classes stay open in each row."""
-        return np.asarray(self.is_open.sum(axis=1))
-
-    @property
-    def width(self) -> Floats:
-        """Widths of the bounds, (obs, curve)."""
-        return self.upper - self.lower
+__all__ = ["EVEN", "LABEL_CLASS", "CredalRows", "check_credal", "credal_rows", "is_credal"]
 
 
 def is_credal(tree: xr.DataTree) -> bool:
-    """Whether a result holds bounds of the class probabilities of rows."""
-    return schema.has_variable(tree, schema.POSTERIOR, "prob_lower")
+    """Use `kind_of` instead."""
+    return kind_name(tree) == "rows"
 
 
 def check_credal(tree: xr.DataTree, what: str) -> None:
-    """Refuse results without bounds of class probabilities."""
-    schema.check_result(tree)
-    if not is_credal(tree):
-        raise InputError(
-            f"{what} needs bounds of class probabilities, row by row; this result holds "
-            f"{tree.attrs['quantity']!r}. Pass what bayescal.fit(bayescal.credal, ...) returned."
-        )
-
-
-def credal_rows(tree: xr.DataTree, case: Case, prob: float = 0.9) -> CredalRows:
-    """Read the rows of one case.
-
-    Notes
-    -----
-    With ``alpha = (1 - prob) / 2`` the bounds run from the alpha quantile of ``prob_lower`` to the
-    1 - alpha quantile of ``prob_upper``. Of two classes one is ruled out where the bounds lie on
-    the other's side of 1/2. Of more, classes are ruled out, the least often admissible ones first,
-    as long as the posterior probability that any of them is admissible stays at or below alpha.
-    """
-    alpha = tail(prob)
-
-    def draws(name: str) -> NDArray[np.float64]:
-        held = schema.variable(tree, schema.POSTERIOR, name, case).transpose(*schema.DRAW_DIMS, ...)
-        return np.asarray(held.values).reshape(-1, *held.shape[2:])
-
-    def plain(group: str, name: str) -> Floats:
-        return _columns(schema.variable(tree, group, name, case).values)
-
-    binary = tree.attrs["multiclass"] == "binary"
-    classes = tuple(map(str, schema.structure(tree, "classes")))
-    lower = _columns(np.quantile(draws("prob_lower"), alpha, axis=0))
-    upper = _columns(np.quantile(draws("prob_upper"), 1 - alpha, axis=0))
-    admissible = draws("admissible").astype(bool)
-    decided = draws("decision")
-    proper = draws("proper").mean(axis=0) if not binary else np.ones(len(lower))
-    open_ = np.hstack([lower <= EVEN, upper >= EVEN]) if binary else _open(admissible, alpha)
-    return CredalRows(
-        row=schema.variable(tree, schema.CONSTANT_DATA, "target_row", case).values,
-        curves=classes[1:] if binary else classes,
-        classes=classes,
-        score=plain(schema.CONSTANT_DATA, "target_score"),
-        median=_columns(np.median(draws("prob"), axis=0)),
-        lower=lower,
-        upper=upper,
-        p0=plain(schema.POINT_ESTIMATE, "p0"),
-        p1=plain(schema.POINT_ESTIMATE, "p1"),
-        merged=plain(schema.POINT_ESTIMATE, "prob"),
-        p_decision=np.stack([(decided == k).mean(axis=0) for k in range(len(classes))], axis=1),
-        p_admissible=admissible.mean(axis=0),
-        is_open=open_,
-        improper=schema.variable(tree, schema.POINT_ESTIMATE, "improper", case).values.astype(bool),
-        p_improper=1 - proper,
-    )
-
-
-def _columns(values: NDArray[np.float64]) -> Floats:
-    """A row's values side by side, one where there is one curve."""
-    return np.asarray(values if values.ndim == 2 else values[:, np.newaxis], dtype=np.float64)
-
-
-def _open(admissible: NDArray[np.bool_], alpha: float) -> NDArray[np.bool_]:
-    """Classes that cannot be ruled out together at probability alpha, (obs, class)."""
-    order = np.argsort(admissible.mean(axis=0), axis=-1, kind="stable")
-    ascending = np.take_along_axis(admissible, order[np.newaxis], axis=-1)
-    any_of_these = np.logical_or.accumulate(ascending, axis=-1).mean(axis=0)
-    found = np.empty(order.shape, bool)
-    # In every draw one class is admissible, so that the last one never goes.
-    np.put_along_axis(found, order, any_of_these > alpha, axis=-1)
-    return found
+    """Use `require_kind` instead."""
+    require_kind(tree, "rows", what, "Use bayescal.summary instead.")

@@ -9,7 +9,9 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayescal.core.errors import InputError
-from bayescal.results import schema
+from bayescal.results import access, schema
+from bayescal.results.kind import kind_of
+from bayescal.results.text import percent
 
 CONSERVATIVE: Final = "conservative"
 EQUAL_TAILED: Final = "eti"
@@ -18,7 +20,7 @@ _WORDS: Final = {
     CONSERVATIVE: (
         "{percent} conservative credible interval: from the {low} quantile of the posterior that "
         "gives perfect calibration its probability, to the {high} quantile of the posterior given "
-        "miscalibration. It holds at least {percent} of the posterior, and starts at 0 as soon as "
+        "miscalibration. It covers at least {percent} of the posterior, and starts at 0 as soon as "
         "perfect calibration has a probability of {low} or more."
     ),
     EQUAL_TAILED: "{percent} equal-tailed credible interval: {low} of the posterior lies on either "
@@ -55,7 +57,7 @@ def interval(tree: xr.DataTree, var: str, prob: float = 0.9) -> xr.DataArray:
     posterior probability p0, and follows the draws otherwise. With alpha = (1 - prob) / 2 its
     interval runs from the alpha quantile of that mixture (0 as soon as p0 >= alpha) to the
     1 - alpha quantile of the draws alone. The latter is never below the mixture's, so that the
-    interval holds at least `prob` of the posterior. The mixture's own interval would collapse to
+    interval covers at least `prob` of the posterior. The mixture's own interval would collapse to
     [0, 0] near calibration. Without p0 in the result, and for any other variable, the interval is
     equal-tailed. Draws that are NaN, as an AUC without a row of one class, are left out.
 
@@ -69,8 +71,13 @@ def interval(tree: xr.DataTree, var: str, prob: float = 0.9) -> xr.DataArray:
     >>> round(averaged_quantile(draws, p_calibrated=0.5, level=0.75), 3)
     0.15
     """
+    return kind_of(tree).interval(tree, var, prob)
+
+
+def credible_interval(tree: xr.DataTree, var: str, prob: float) -> xr.DataArray:
+    """Conservative interval of a calibration error that may be 0, else equal-tailed."""
     alpha = tail(prob)
-    draws = schema.variable(tree, schema.POSTERIOR, var).transpose(*schema.DRAW_DIMS, ...)
+    draws = access.variable(tree, schema.POSTERIOR, var).transpose(*schema.DRAW_DIMS, ...)
     rest = draws.dims[2:]
     values = draws.values.reshape(-1, *draws.shape[2:])
     p_calibrated = _p_calibrated(tree, var, draws.isel(chain=0, draw=0, drop=True))
@@ -109,9 +116,7 @@ def averaged_quantile(draws: NDArray[Any], p_calibrated: float, level: float) ->
 def in_words(kind: str, prob: float) -> str:
     """Say what an interval is, for a caption or a footnote."""
     alpha = tail(prob)
-    return _WORDS[kind].format(
-        percent=f"{100 * prob:.6g}%", low=f"{100 * alpha:.6g}%", high=f"{100 * (1 - alpha):.6g}%"
-    )
+    return _WORDS[kind].format(percent=percent(prob), low=percent(alpha), high=percent(1 - alpha))
 
 
 def tail(prob: float) -> float:
@@ -128,9 +133,9 @@ def _p_calibrated(tree: xr.DataTree, var: str, like: xr.DataArray) -> NDArray[An
     """
     if var not in schema.CALIBRATION_ERRORS:
         return None
-    if not schema.has_variable(tree, schema.MODEL_AVERAGE, schema.P_CALIBRATED):
+    if not access.has_variable(tree, schema.MODEL_AVERAGE, schema.P_CALIBRATED):
         return None
-    found = schema.variable(tree, schema.MODEL_AVERAGE, schema.P_CALIBRATED)
+    found = access.variable(tree, schema.MODEL_AVERAGE, schema.P_CALIBRATED)
     if not set(found.dims) <= set(like.dims) or bool(found.isnull().all()):
         return None
     return np.asarray(found.fillna(0.0).broadcast_like(like).transpose(*like.dims).values)

@@ -10,6 +10,7 @@ import numpy as np
 import xarray as xr
 
 from bayescal.core.errors import InputError, OutputError
+from bayescal.results.legacy import upgrade
 from bayescal.results.schema import check_result
 
 _ELSEWHERE = "Choose another directory."
@@ -57,7 +58,7 @@ def load(path: str | os.PathLike[str]) -> xr.DataTree:
     Parameters
     ----------
     path : path
-        A file that `save` wrote.
+        A file that `save` wrote, of this version or an earlier one.
 
     Returns
     -------
@@ -67,14 +68,14 @@ def load(path: str | os.PathLike[str]) -> xr.DataTree:
     Raises
     ------
     InputError
-        If there is no such file, it cannot be read, or it holds no result of this version.
+        If there is no such file, it cannot be read, or it holds no result that this version reads.
     """
     source = Path(path)
     if not source.is_file():
         raise InputError(f"a result must be a file; there is none at {source}. Check the path.")
     try:
         with xr.open_datatree(source, engine="h5netcdf") as opened:
-            tree = opened.load()
+            tree = upgrade(opened.load())
     except (OSError, ValueError, KeyError) as error:
         raise InputError(
             f"{source} must be a netCDF file written by bayescal.save; reading it fails with "

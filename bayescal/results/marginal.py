@@ -7,14 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from bayescal.core.errors import InputError
-from bayescal.results import schema
+from bayescal.results import access, schema
+from bayescal.results.access import ResultSlice
 from bayescal.results.intervals import tail
-from bayescal.results.lookup import find_case
-from bayescal.results.schema import Case
-from bayescal.results.summary import averaged_mean
+from bayescal.results.text import percent, variable_title
 
 
 class Marginal(NamedTuple):
@@ -61,7 +59,7 @@ def marginal(
     prob : float
         Posterior probability of the interval, strictly between 0 and 1.
     classifier, group : str, optional
-        Which classifier and group, needed where the result tells several apart.
+        Which classifier and group, needed where the result has several.
 
     Returns
     -------
@@ -86,8 +84,8 @@ def marginal(
 
     With alpha = (1 - prob) / 2 the interval runs from the alpha quantile of the model-averaged
     draws, in which each class is 0 with its probability of calibration, to the 1 - alpha quantile
-    of the draws given that every class is miscalibrated. It holds at least `prob` of the posterior.
-    The same result gives the same numbers.
+    of the draws given that every class is miscalibrated. It covers at least `prob` of the
+    posterior. The same result gives the same numbers.
 
     References
     ----------
@@ -112,29 +110,30 @@ def marginal(
         choices = ", ".join(schema.CALIBRATION_ERRORS)
         raise InputError(f"var must be a calibration error; got {var!r}. Choose from {choices}.")
     cases = _classes(tree, classifier, group)
-    place = schema.classifier_names(tree).index(cases[0].classifier)
+    place = access.classifier_names(tree).index(cases[0].classifier)
     rng = np.random.default_rng([abs(int(tree.attrs["seed"])), place, len(cases)])
-    draws = np.stack([rng.permutation(_draws(tree, var, case)) for case in cases])
-    calibrated = rng.random(draws.shape) < _p_calibrated(tree, cases)[:, None]
+    draws = np.stack([rng.permutation(access.flat_draws(tree, var, case)) for case in cases])
+    zero = np.array([access.prob_calibrated(tree, case) or 0.0 for case in cases])
+    calibrated = rng.random(draws.shape) < zero[:, None]
     averaged = np.where(calibrated, 0.0, draws).mean(axis=0)
     lower = float(np.quantile(averaged, alpha))
     upper = float(np.quantile(draws.mean(axis=0), 1 - alpha))
-    mean = float(np.mean([averaged_mean(tree, var, case) for case in cases]))
+    mean = float(np.mean([access.averaged_mean(tree, var, case) for case in cases]))
     text = (
-        f"Mean {var.upper()} of the {len(cases)} classes of {_name(cases[0])}: {mean:.4f} "
-        f"({100 * prob:.6g}% interval {lower:.4f} to {upper:.4f})."
+        f"Mean {variable_title(var)} of the {len(cases)} classes of {_name(cases[0])}: {mean:.4f} "
+        f"({percent(prob)} interval {lower:.4f} to {upper:.4f})."
     )
     return Marginal(mean, lower, upper, prob, text, _plug_in(tree, var, cases))
 
 
 def marginals(
     tree: xr.DataTree, var: str = "ece", prob: float = 0.9
-) -> list[tuple[Case, Marginal]]:
+) -> list[tuple[ResultSlice, Marginal]]:
     """Mean over classes for every classifier and group of a result."""
     if schema.CLASS not in tree[schema.POSTERIOR].dims:
         return []
-    first: dict[tuple[str, str | None], Case] = {}
-    for case in schema.cases(tree):
+    first: dict[tuple[str, str | None], ResultSlice] = {}
+    for case in access.cases(tree):
         first.setdefault((case.classifier, case.group), case)
     return [
         (case, marginal(tree, var, prob, name, group=group))
@@ -142,43 +141,28 @@ def marginals(
     ]
 
 
-def _classes(tree: xr.DataTree, classifier: str | None, group: str | None) -> list[Case]:
+def _classes(tree: xr.DataTree, classifier: str | None, group: str | None) -> list[ResultSlice]:
     """One case a class, of one classifier and group."""
     schema.check_result(tree)
-    posterior = tree[schema.POSTERIOR].dataset
-    if schema.CLASS not in posterior.dims:
+    if schema.CLASS not in tree[schema.POSTERIOR].dims:
         raise InputError(
             "a mean over classes needs a result with classes; this one has none. Fit with "
             'multiclass="marginal".'
         )
-    for dim, value in ((schema.CLASSIFIER, classifier), (schema.GROUP, group)):
-        if value is None and posterior.sizes.get(dim, 1) > 1:
-            choices = ", ".join(repr(str(v)) for v in posterior[dim].values)
-            raise InputError(f"{dim} must be one of the result's; got none. Choose from {choices}.")
-    first = find_case(tree, classifier, None, group)
+    access.check_given(tree, classifier=classifier, group=group)
+    first = access.find_case(tree, classifier, None, group)
     wanted = (first.classifier, first.group)
-    return [case for case in schema.cases(tree) if (case.classifier, case.group) == wanted]
+    return [case for case in access.cases(tree) if (case.classifier, case.group) == wanted]
 
 
-def _draws(tree: xr.DataTree, var: str, case: Case) -> NDArray[np.float64]:
-    values = schema.variable(tree, schema.POSTERIOR, var, case).values
-    return np.asarray(values, dtype=np.float64).ravel()
-
-
-def _p_calibrated(tree: xr.DataTree, cases: Sequence[Case]) -> NDArray[np.float64]:
-    """Probabilities of calibration; 0 where the prior has no calibrated part."""
-    found = [schema.scalar(tree, schema.MODEL_AVERAGE, schema.P_CALIBRATED, case) for case in cases]
-    return np.nan_to_num(np.array(found, dtype=np.float64))
-
-
-def _plug_in(tree: xr.DataTree, var: str, cases: Sequence[Case]) -> float | None:
+def _plug_in(tree: xr.DataTree, var: str, cases: Sequence[ResultSlice]) -> float | None:
     """Mean of the classes' estimates; that of the ECE stands for the error without bins too."""
     name = "mce" if var == "mce" else "ece"
-    if not schema.has_variable(tree, schema.POINT_ESTIMATE, name):
+    if not access.has_variable(tree, schema.POINT_ESTIMATE, name):
         return None
-    found = [schema.variable(tree, schema.POINT_ESTIMATE, name, case).item() for case in cases]
+    found = [access.variable(tree, schema.POINT_ESTIMATE, name, case).item() for case in cases]
     return float(np.mean(found))
 
 
-def _name(case: Case) -> str:
+def _name(case: ResultSlice) -> str:
     return case.classifier if case.group is None else f"{case.classifier}, group {case.group}"

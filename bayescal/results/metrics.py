@@ -1,80 +1,46 @@
-"""Results that hold metrics of several classifiers from one joint posterior, and what is better."""
+"""Names that plots, report and command line still import; to be removed with those imports."""
 
 from __future__ import annotations
 
-from typing import Final
-
 import xarray as xr
 
-from bayescal.core.errors import InputError
-from bayescal.results import schema
-from bayescal.results.credal_rows import is_credal
+from bayescal.results.kind import check_variable, kind_name, kind_of, require_kind
+from bayescal.results.kinds.metrics import HIGHER, LOWER
+from bayescal.results.kinds.metrics import ORDER as METRICS
+from bayescal.results.text import variable_title as metric_title
 
-HIGHER: Final = ("accuracy", "auc", "auprc")
-"""Metrics of which more is better."""
-LOWER: Final = ("ece", "mce", "log_loss", "brier")
-"""Metrics of which less is better."""
-METRICS: Final = ("accuracy", "ece", "auc", "auprc", "mce", "log_loss", "brier")
-"""In the order of tables."""
+__all__ = [
+    "HIGHER",
+    "LOWER",
+    "METRICS",
+    "check_joint",
+    "check_metric",
+    "check_separate",
+    "is_joint",
+    "metric_title",
+    "metrics_of",
+]
 
-_TITLES: Final = {
-    "accuracy": "accuracy",
-    "auc": "AUC",
-    "auprc": "AUPRC",
-    "brier": "Brier score",
-    "ece": "ECE",
-    "log_loss": "log loss",
-    "mce": "MCE",
-    "tce": "TCE",
-}
+check_metric = check_variable
 
 
 def is_joint(tree: xr.DataTree) -> bool:
-    """Whether one posterior holds the metrics of all classifiers, draw by draw on the same rows."""
-    return schema.has_variable(tree, schema.POSTERIOR, "accuracy")
+    """Use `kind_of` instead."""
+    return kind_name(tree) == "metrics"
 
 
 def metrics_of(tree: xr.DataTree) -> list[str]:
-    """List the metrics of a joint result."""
-    if not is_joint(tree):
-        return []
-    return [name for name in METRICS if schema.has_variable(tree, schema.POSTERIOR, name)]
-
-
-def check_metric(tree: xr.DataTree, var: str) -> None:
-    """Check that a joint result holds a metric."""
-    found = metrics_of(tree)
-    if var not in found:
-        raise InputError(
-            f"var must be a metric of the result; got {var!r}. Choose from {', '.join(found)}."
-        )
-
-
-def metric_title(var: str) -> str:
-    """Name a metric in running text."""
-    return _TITLES.get(var, var.replace("_", " "))
+    """Use `kind_of(tree).variables` instead."""
+    return kind_of(tree).variables(tree) if is_joint(tree) else []
 
 
 def check_joint(tree: xr.DataTree, what: str) -> None:
-    """Refuse results in which classifiers were fitted one by one."""
-    schema.check_result(tree)
-    if not is_joint(tree):
-        raise InputError(
-            f"{what} needs the metrics of all classifiers in one posterior; this result holds "
-            f"{tree.attrs['quantity']!r}. Pass what bayescal.fit(bayescal.ssme, ...) returned."
-        )
+    """Use `require_kind` instead."""
+    require_kind(tree, "metrics", what, "Use bayescal.summary instead.")
 
 
 def check_separate(tree: xr.DataTree, what: str) -> None:
-    """Refuse results that hold the metrics of several classifiers in one posterior."""
-    schema.check_result(tree)
-    if is_joint(tree):
-        raise InputError(
-            f"{what} needs a calibration fit; this result holds metrics of several classifiers in "
-            "one posterior. Draw it with bayescal.plots.plot_metrics or plot_ranks."
-        )
-    if is_credal(tree):
-        raise InputError(
-            f"{what} needs a calibration fit; this result holds class probabilities row by row. "
-            "Draw it with bayescal.plots.plot_probability, plot_decisions or plot_credal_sets."
-        )
+    """Use `require_kind` instead."""
+    remedies = {"metrics": "plot_metrics or plot_ranks", "rows": "plot_probability, plot_decisions"}
+    remedy = remedies.get(kind_name(tree), "summary")
+    require_kind(tree, "errors", what, f"Draw it with bayescal.plots.{remedy}.")

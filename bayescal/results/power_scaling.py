@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -10,9 +10,9 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayescal.core.errors import InputError
-from bayescal.results import schema
-from bayescal.results.credal_rows import is_credal
-from bayescal.results.schema import Case
+from bayescal.results import access, schema
+from bayescal.results.access import ResultSlice
+from bayescal.results.kind import kind_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,11 +34,10 @@ UNDEFINED: Final = "undefined in some draws"
 # Relative to its size, a log density that varies less has no shape but rounding.
 _ROUNDING: Final = 1e-9
 _POWERS: Final = (0.99, 1.01)
-_FEW_ROWS: Final = 9
 
 
 def power_scale(tree: xr.DataTree, var_names: str | Sequence[str] | None = None) -> pd.DataFrame:
-    """Tell how strongly each quantity depends on each prior, without a refit.
+    """How strongly each quantity depends on each prior, without a refit.
 
     Parameters
     ----------
@@ -46,8 +45,8 @@ def power_scale(tree: xr.DataTree, var_names: str | Sequence[str] | None = None)
         A result of `bayescal.fit`, with its groups `log_prior` and `log_likelihood`.
     var_names : str or sequence of str, optional
         Posterior variables; by default those with one number a case or a bin, and of results of
-        `bayescal.credal` ``prob`` at up to nine rows evenly spaced by score. Of a variable with
-        several numbers the most prior-sensitive one is shown.
+        rows ``prob`` at up to nine rows evenly spaced by score. Of a variable with several numbers
+        the most prior-sensitive one is shown.
 
     Returns
     -------
@@ -103,20 +102,21 @@ def power_scale(tree: xr.DataTree, var_names: str | Sequence[str] | None = None)
     """
     import pandas as pd
 
-    schema.check_result(tree)
+    kind = kind_of(tree)
     _check_scalable(tree)
-    names = _names(tree, var_names)
-    found = schema.cases(tree)
-    few = var_names is None and is_credal(tree)
-    rows = [(case, row) for case in found for row in _case_rows(tree, case, names, few=few)]
-    index = pd.Index([case.label for case, _ in rows], name="case")
+    names = [var_names] if isinstance(var_names, str) else var_names
+    rows = []
+    for case in access.cases(tree):
+        scaled = kind.power_scaled(tree, case) if names is None else _named(tree, case, names)
+        rows += [(case.label, row) for row in _case_rows(tree, case, scaled)]
+    index = pd.Index([label for label, _ in rows], name="case")
     return pd.DataFrame([row for _, row in rows], index=index)
 
 
 def scalable(tree: xr.DataTree) -> bool:
-    """Whether a result has all that power scaling asks for."""
+    """Whether a result has all that power scaling needs."""
     held = schema.LOG_LIKELIHOOD in tree.children
-    return held and not schema.is_prior_grid(tree) and _draws(tree) >= MIN_DRAWS
+    return held and not access.is_prior_grid(tree) and _draws(tree) >= MIN_DRAWS
 
 
 def _draws(tree: xr.DataTree) -> int:
@@ -125,7 +125,7 @@ def _draws(tree: xr.DataTree) -> int:
 
 
 def _check_scalable(tree: xr.DataTree) -> None:
-    if schema.is_prior_grid(tree):
+    if access.is_prior_grid(tree):
         raise InputError(
             "power scaling is of one prior; this result holds refits under several. Pass the "
             "result of bayescal.fit under one of them."
@@ -141,42 +141,28 @@ def _check_scalable(tree: xr.DataTree) -> None:
         )
 
 
-def _names(tree: xr.DataTree, asked: str | Sequence[str] | None) -> list[str]:
-    if asked is not None:
-        names = [asked] if isinstance(asked, str) else list(asked)
-        for name in names:
-            schema.variable(tree, schema.POSTERIOR, name)
-        return names
-    if is_credal(tree):
-        return ["prob"]
+def _named(tree: xr.DataTree, case: ResultSlice, names: Sequence[str]) -> dict[str, xr.DataArray]:
+    return {name: access.variable(tree, schema.POSTERIOR, name, case) for name in names}
+
+
+def numbers_of_case(tree: xr.DataTree, case: ResultSlice) -> dict[str, xr.DataArray]:
+    """Variables with one number a case or a bin: what most kinds scale by default."""
     posterior = tree[schema.POSTERIOR].dataset
-    # What groups have in common is none's answer.
+    # What groups have in common belongs to none of the cases.
     own = {*schema.DRAW_DIMS, *(dim for dim in schema.CASE_DIMS if dim in posterior.dims)}
-    return [
-        str(name)
+    return {
+        str(name): access.at(values, case)
         for name, values in posterior.data_vars.items()
         if own <= set(values.dims) <= {*own, schema.BIN}
-    ]
-
-
-def _spaced(tree: xr.DataTree, case: Case) -> NDArray[np.intp]:
-    """Rows evenly spaced by the score of the last class."""
-    score = schema.variable(tree, schema.CONSTANT_DATA, "target_score", case).values
-    order = np.argsort(score.reshape(len(score), -1)[:, -1], kind="stable")
-    places = np.linspace(0, len(order) - 1, min(len(order), _FEW_ROWS)).round()
-    return np.asarray(np.sort(order[places.astype(np.intp)]))
+    }
 
 
 def _case_rows(
-    tree: xr.DataTree, case: Case, names: Sequence[str], *, few: bool = False
+    tree: xr.DataTree, case: ResultSlice, scaled: Mapping[str, xr.DataArray]
 ) -> Iterator[dict[str, Any]]:
-    coords = {schema.CLASSIFIER: case.classifier, **case.sel}
     likelihood = _total(_log_densities(tree, schema.LOG_LIKELIHOOD, case))
     priors = _priors(tree, case)
-    for name in names:
-        draws = schema.variable(tree, schema.POSTERIOR, name, case)
-        if few:
-            draws = draws.isel(obs=_spaced(tree, case))
+    for name, draws in scaled.items():
         values = draws.transpose(*schema.DRAW_DIMS, ...).values
         values = values.reshape(*values.shape[:2], -1)
         by_data = _sensitivity(values, likelihood)
@@ -187,7 +173,7 @@ def _case_rows(
             worst = 0 if np.isnan(by_prior).all() else int(np.nanargmax(by_prior))
             one = values[..., worst]
             yield {
-                **coords,
+                **case.coords,
                 "quantity": _element(name, draws, worst),
                 "prior": prior,
                 "prior_sensitivity": float(by_prior[worst]),
@@ -198,7 +184,7 @@ def _case_rows(
             }
 
 
-def _priors(tree: xr.DataTree, case: Case) -> dict[str, NDArray[Any] | None]:
+def _priors(tree: xr.DataTree, case: ResultSlice) -> dict[str, NDArray[Any] | None]:
     """Log density over the draws of each prior, and of all together; None for a model without."""
     single = {
         name: _total({name: values})
@@ -211,10 +197,10 @@ def _priors(tree: xr.DataTree, case: Case) -> dict[str, NDArray[Any] | None]:
     return {ALL: np.sum(list(single.values()), axis=0), **single}
 
 
-def _log_densities(tree: xr.DataTree, group: str, case: Case) -> dict[str, xr.DataArray]:
+def _log_densities(tree: xr.DataTree, group: str, case: ResultSlice) -> dict[str, xr.DataArray]:
     """Log densities of the model that a case is from.
 
-    Groups under one pooled model have one prior: what all their rows say goes into each of them.
+    Groups under one pooled model have one prior: the likelihood of all their rows counts for each.
     """
     if group not in tree.children:
         return {}

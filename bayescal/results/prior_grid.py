@@ -1,20 +1,24 @@
-"""Put refits of the same data under several priors into one result, and take one out again."""
+"""Put refits of the same data under several priors into one result."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
 import xarray as xr
 
 from bayescal.core.errors import InputError
-from bayescal.results import schema
+from bayescal.results import access, schema
+from bayescal.results.access import group_over_priors as without_prior
+from bayescal.results.access import prior_names as priors_of
+
+__all__ = ["combine", "priors_of", "without_prior"]  # the last two to be removed
 
 # Sums of parts that priors do not share would be sums of something else.
 _WHOLE: Final = (schema.LOG_PRIOR, schema.LOG_LIKELIHOOD)
-# What the correlation over shared rows has to do with draws, each fit says for itself.
+# Draws of a grid are not coupled: the correlation belongs to one fit.
 _SINGLE: Final = (schema.ERROR_CORRELATION,)
 _BY_NAME: Final = {"priors": "priors", "prior_text": "prior_texts", "status": "statuses"}
 
@@ -44,26 +48,6 @@ def combine(trees: Mapping[str, xr.DataTree]) -> xr.DataTree:
     combined = xr.DataTree.from_dict({name: held for name, held in groups.items() if held})
     combined.attrs = _attrs(trees)
     return combined
-
-
-def priors_of(tree: xr.DataTree) -> list[str]:
-    """List the priors of a result of `bayescal.prior_sensitivity`."""
-    schema.check_result(tree)
-    if not schema.is_prior_grid(tree):
-        raise InputError(
-            "a comparison of priors needs fits under several; this result has one prior. "
-            "Pass what bayescal.prior_sensitivity returned."
-        )
-    return [str(name) for name in tree[schema.POSTERIOR].dataset[schema.PRIOR_NAME].values]
-
-
-def without_prior(cases: Iterable[schema.Case]) -> list[tuple[schema.Case, ...]]:
-    """Gather the cases that differ by the prior alone."""
-    gathered: dict[tuple[str, ...], list[schema.Case]] = {}
-    for case in cases:
-        key = tuple(value for dim, value in case.sel.items() if dim != schema.PRIOR_NAME)
-        gathered.setdefault(key, []).append(case)
-    return [tuple(found) for found in gathered.values()]
 
 
 def _together(datasets: Sequence[xr.Dataset], names: Sequence[str]) -> xr.Dataset:
@@ -96,17 +80,17 @@ def _alike(first: xr.Dataset, other: xr.Dataset, name: str) -> bool:
 
 
 def _attrs(trees: Mapping[str, xr.DataTree]) -> dict[str, Any]:
-    """What all fits say; JSON by prior of what they say differently."""
+    """Attributes of all fits; JSON by prior where they differ."""
     first = next(iter(trees.values())).attrs
     attrs: dict[str, Any] = {}
     for name in map(str, first):
-        told = {prior: _plain(tree.attrs.get(name)) for prior, tree in trees.items()}
+        found = {prior: _plain(tree.attrs.get(name)) for prior, tree in trees.items()}
         if name not in _BY_NAME:
-            same = len(set(map(str, told.values()))) == 1
-            attrs[name] = _plain(first[name]) if same else json.dumps(told)
+            same = len(set(map(str, found.values()))) == 1
+            attrs[name] = _plain(first[name]) if same else json.dumps(found)
     for name, by_name in _BY_NAME.items():
         attrs[by_name] = json.dumps({prior: _read(tree, name) for prior, tree in trees.items()})
-    converged = all(schema.is_converged(tree) for tree in trees.values())
+    converged = all(access.is_converged(tree) for tree in trees.values())
     return attrs | {
         schema.KIND: schema.PRIOR_GRID,
         "created": max(str(tree.attrs.get("created", "")) for tree in trees.values()),
@@ -126,11 +110,11 @@ def _plain(value: Any) -> Any:
 
 
 def _status(trees: Mapping[str, xr.DataTree]) -> str:
-    """What is wrong under which priors, what several say said once."""
-    told: dict[str, list[str]] = {}
+    """What is wrong under which priors, common warnings once."""
+    warned: dict[str, list[str]] = {}
     for prior, tree in trees.items():
         if (said := str(tree.attrs["status"])) != "ok":
-            told.setdefault(said, []).append(prior)
-    if len(told) == 1 and len(next(iter(told.values()))) == len(trees):
-        return next(iter(told))
-    return " ".join(f"Under {', '.join(names)}: {said}" for said, names in told.items()) or "ok"
+            warned.setdefault(said, []).append(prior)
+    if len(warned) == 1 and len(next(iter(warned.values()))) == len(trees):
+        return next(iter(warned))
+    return " ".join(f"Under {', '.join(names)}: {said}" for said, names in warned.items()) or "ok"

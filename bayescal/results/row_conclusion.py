@@ -1,4 +1,4 @@
-"""Whether the decisions of rows stand under every prior that was tried."""
+"""Whether the decisions of rows are robust to the prior."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayescal.results import schema
-from bayescal.results.credal_rows import CredalRows, credal_rows
-from bayescal.results.prior_grid import priors_of, without_prior
-from bayescal.results.schema import Case
-from bayescal.results.summary import case_converged
+from bayescal.results import access, schema
+from bayescal.results.access import ResultSlice
+from bayescal.results.rows import Rows, read_rows
+from bayescal.results.text import UNRELIABLE, counted
 
 VAR = "prob"
 
@@ -50,14 +49,14 @@ class RowsUnderPrior:
 
 @dataclass(frozen=True, slots=True)
 class RowConclusion:
-    """Whether decisions survive the change of prior, for one classifier.
+    """Whether decisions are robust to the prior, for one classifier.
 
     Attributes
     ----------
     case : str
         Name of the case; "" where there is only one.
     prob : float
-        Level of the bounds.
+        Probability of the bounds.
     n_rows : int
         Rows that the result holds.
     n_against : int
@@ -82,6 +81,11 @@ class RowConclusion:
 
     @property
     def survives(self) -> bool:
+        """Old name of `robust`, to be removed once nothing uses it."""
+        return self.robust
+
+    @property
+    def robust(self) -> bool:
         """Whether no row is decided one way under one prior and another way under another."""
         return self.n_against == 0
 
@@ -94,33 +98,36 @@ class RowConclusion:
     def text(self) -> str:
         """The answer in sentences."""
         of = f" of {self.case}" if self.case else ""
-        doubt = "" if self.converged else "Not to be relied on, a fit did not converge. "
-        if self.survives:
-            head = f"The decisions{of} survive: no row is decided differently under two priors."
+        if self.robust:
+            head = f"The decisions{of} are robust: no row is decided differently under two priors."
         else:
             head = (
-                f"The decisions{of} do not survive: {_rows(self.n_against)} of {self.n_rows} "
-                f"{'is' if self.n_against == 1 else 'are'} decided differently under two priors."
+                f"The decisions{of} are not robust: {counted(self.n_against, 'row')} of "
+                f"{self.n_rows} {'is' if self.n_against == 1 else 'are'} decided differently under "
+                "two priors."
             )
-        told = "; ".join(
+        by_prior = "; ".join(
             f"{row.n_open} under {row.prior} (mean width {row.width:.3f})" for row in self.rows
         )
-        apart = (
-            f" In {_rows(self.n_apart)} bounds under two priors do not overlap."
-            if self.n_apart
-            else ""
+        apart = ""
+        if self.n_apart:
+            apart = f" In {counted(self.n_apart, 'row')} bounds under two priors do not overlap."
+        return (
+            f"{'' if self.converged else UNRELIABLE}{head} Of {self.n_rows} rows stay open: "
+            f"{by_prior}.{apart}"
         )
-        return f"{doubt}{head} Of {self.n_rows} rows stay open: {told}.{apart}"
 
 
 def row_conclusions(tree: xr.DataTree, prob: float = 0.9) -> list[RowConclusion]:
-    """Ask of every classifier whether its rows' decisions survive the change of prior."""
-    priors_of(tree)
-    return [_conclusion(tree, cases, prob) for cases in without_prior(schema.cases(tree))]
+    """Conclusions on the rows of every classifier."""
+    access.prior_names(tree)
+    return [
+        _conclusion(tree, cases, prob) for cases in access.group_over_priors(access.cases(tree))
+    ]
 
 
-def _conclusion(tree: xr.DataTree, cases: tuple[Case, ...], prob: float) -> RowConclusion:
-    found = [credal_rows(tree, case, prob) for case in cases]
+def _conclusion(tree: xr.DataTree, cases: tuple[ResultSlice, ...], prob: float) -> RowConclusion:
+    found = [read_rows(tree, case, prob) for case in cases]
     lower, upper = (np.stack([getattr(one, end) for one in found]) for end in ("lower", "upper"))
     apart = (lower.max(axis=0) > upper.min(axis=0)).any(axis=1)
     decided = np.stack([_decided(one) for one in found])
@@ -134,7 +141,7 @@ def _conclusion(tree: xr.DataTree, cases: tuple[Case, ...], prob: float) -> RowC
             n_alike=int((one.is_open == first.is_open).all(axis=1).sum()),
             n_against=int(differs.sum()),
             shift=float(np.abs(one.median - first.median).mean()),
-            converged=case_converged(tree, case),
+            converged=access.case_converged(tree, case),
         )
         for case, one, differs in zip(cases, found, against, strict=True)
     )
@@ -149,7 +156,7 @@ def _conclusion(tree: xr.DataTree, cases: tuple[Case, ...], prob: float) -> RowC
     )
 
 
-def _decided(rows: CredalRows) -> NDArray[np.int64]:
+def _decided(rows: Rows) -> NDArray[np.int64]:
     """The only class that is open in each row, -1 where there are more."""
     return np.where(rows.n_open == 1, rows.is_open.argmax(axis=1), -1)
 
@@ -159,7 +166,3 @@ def _against(decided: NDArray[np.int64]) -> NDArray[np.bool_]:
     known = np.ma.masked_less(decided, 0)
     # No class is above none: rows that nobody decides are masked, and so not against.
     return np.asarray((known.max(axis=0) != known.min(axis=0)).filled(False), dtype=bool)
-
-
-def _rows(number: int) -> str:
-    return "1 row" if number == 1 else f"{number} rows"

@@ -1,4 +1,4 @@
-"""The rows of a result of `bayescal.credal` as a table: bounds, decision, and what stays open."""
+"""The rows of a result as a table: bounds, decision, and which classes stay open."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import xarray as xr
 
-from bayescal.results import schema
-from bayescal.results.credal_rows import CredalRows, check_credal, credal_rows
-from bayescal.results.summary import NOT_CONVERGED, OK, case_converged
+from bayescal.results import access
+from bayescal.results.kind import require_kind
+from bayescal.results.rows import Rows, read_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,9 +20,9 @@ def row_table(tree: xr.DataTree, prob: float = 0.9) -> pd.DataFrame:
     Parameters
     ----------
     tree : xarray.DataTree
-        What `bayescal.fit` returned for `bayescal.credal`.
+        A result of class probabilities, row by row.
     prob : float, in (0, 1), default 0.9
-        Level of the bounds.
+        Probability of the bounds.
 
     Returns
     -------
@@ -35,12 +35,12 @@ def row_table(tree: xr.DataTree, prob: float = 0.9) -> pd.DataFrame:
         class              which class the probabilities are of; of two, the positive one
         score              the classifier's score
         prob               posterior median of the probability of the class given the score
-        lower, upper       credal-credible bounds at level `prob`
+        lower, upper       bounds of probability `prob`
         p0, p1             Venn-Abers probabilities; no interval of any coverage
         merged             both merged, ``p1 / (1 - p0 + p1)``, summing to 1 over classes
         decision           class decided on (the largest lower probability) in most draws
         p_decision         posterior probability of that decision
-        n_open             number of classes that stay open at the level; 1 is a decided row
+        n_open             number of classes that stay open; 1 is a decided row
         open               their names, joined by " / "
         p_improper         posterior probability that the bounds leave no class probabilities
         improper           whether p0 and p1 leave none
@@ -52,14 +52,14 @@ def row_table(tree: xr.DataTree, prob: float = 0.9) -> pd.DataFrame:
     Raises
     ------
     InputError
-        If the result is of another quantity, or `prob` lies outside (0, 1).
+        If the result is of another kind, or `prob` lies outside (0, 1).
 
     Notes
     -----
     With ``alpha = (1 - prob) / 2``, bounds are the alpha quantile of ``prob_lower`` and the
     1 - alpha quantile of ``prob_upper``. A class is ruled out where the posterior probability that
-    it (or another one that is ruled out) is the most probable class for some member of the credal
-    set is at most alpha; of two classes, where the bounds lie beyond 1/2.
+    it (or another one that is ruled out) is the most probable class under some probabilities
+    within the bounds is at most alpha; of two classes, where the bounds lie beyond 1/2.
 
     Examples
     --------
@@ -76,14 +76,14 @@ def row_table(tree: xr.DataTree, prob: float = 0.9) -> pd.DataFrame:
     """
     import pandas as pd
 
-    check_credal(tree, "a table of rows")
-    parts = [_lines(tree, case, prob) for case in schema.cases(tree)]
+    require_kind(tree, "rows", "a table of rows", "Use bayescal.summary instead.")
+    parts = [_lines(tree, case, prob) for case in access.cases(tree)]
     return pd.DataFrame([line for part in parts for line in part]).set_index("obs")
 
 
-def _lines(tree: xr.DataTree, case: schema.Case, prob: float) -> list[dict[str, Any]]:
-    rows = credal_rows(tree, case, prob)
-    status = OK if case_converged(tree, case) else NOT_CONVERGED
+def _lines(tree: xr.DataTree, case: access.ResultSlice, prob: float) -> list[dict[str, Any]]:
+    rows = read_rows(tree, case, prob)
+    status = access.case_status(tree, case)
     return [
         {**case.sel, "obs": place, **_line(rows, place, k), "status": status}
         for place in range(len(rows.row))
@@ -91,7 +91,7 @@ def _lines(tree: xr.DataTree, case: schema.Case, prob: float) -> list[dict[str, 
     ]
 
 
-def _line(rows: CredalRows, place: int, k: int) -> dict[str, Any]:
+def _line(rows: Rows, place: int, k: int) -> dict[str, Any]:
     at, decision = (place, k), int(rows.decision[place])
     return {
         "row": int(rows.row[place]),
@@ -112,7 +112,7 @@ def _line(rows: CredalRows, place: int, k: int) -> dict[str, Any]:
     }
 
 
-def open_names(rows: CredalRows, place: int) -> str:
+def open_names(rows: Rows, place: int) -> str:
     """Name the classes that stay open in a row."""
     named = zip(rows.classes, rows.is_open[place], strict=True)
     return " / ".join(name for name, stays in named if stays)

@@ -9,7 +9,8 @@ import pytest
 import xarray as xr
 
 from bayescal.core.errors import InputError
-from bayescal.results.assemble import CaseArrays, assemble
+from bayescal.core.quantity import CaseArrays
+from bayescal.results.assemble import assemble
 
 _SHAPE = (2, 5)
 

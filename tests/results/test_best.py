@@ -10,9 +10,10 @@ from scipy.stats import rankdata
 
 import bayescal as bc
 from bayescal.core.errors import InputError
-from bayescal.results.best import _rank_shares
-from bayescal.results.metrics import HIGHER, LOWER, METRICS
-from tests.synthetic import make_result
+from bayescal.results.best import rank_shares
+from bayescal.results.kinds.metrics import HIGHER, LOWER
+from bayescal.results.kinds.metrics import ORDER as METRICS
+from tests.synthetic_credal import make_credal_result
 from tests.synthetic_ssme import make_panel_result
 
 
@@ -51,7 +52,7 @@ def test_the_closed_form_of_three_exponentials() -> None:
 )
 @settings(deadline=None, max_examples=60)
 def test_rank_probabilities_against_scipy_with_ties_shared(values: np.ndarray) -> None:
-    shares = _rank_shares(values)
+    shares = rank_shares(values)
     n = values.shape[1]
     expected = np.zeros((n, n))
     for row in values:
@@ -106,7 +107,7 @@ def test_a_sure_lead_is_not_rounded_to_certainty() -> None:
 
 
 def test_a_failed_fit_is_said_first() -> None:
-    assert bc.best(make_panel_result(converged=False)).text.startswith("Not to be relied on")
+    assert bc.best(make_panel_result(converged=False)).text.startswith("Unreliable")
 
 
 def test_what_cannot_be_ranked() -> None:
@@ -114,5 +115,5 @@ def test_what_cannot_be_ranked() -> None:
         bc.best(make_panel_result(), "tce")
     with pytest.raises(InputError, match="needs two classifiers"):
         bc.best(make_panel_result(("a",)))
-    with pytest.raises(InputError, match=r"bayescal\.ssme"):
-        bc.best(make_result())
+    with pytest.raises(InputError, match=r"bayescal\.summary"):
+        bc.best(make_credal_result(("a", "b")))

@@ -1,10 +1,11 @@
-"""Whether a conclusion survives, on draws whose answer is known."""
+"""Whether a conclusion is robust, on draws whose answer is known."""
 
 import numpy as np
 import pytest
 
 import bayescal as bc
-from bayescal.results.assemble import CaseArrays, assemble
+from bayescal.core.quantity import CaseArrays
+from bayescal.results.assemble import assemble
 from bayescal.results.conclusion import conclusions
 from bayescal.results.prior_grid import combine
 from tests.synthetic import make_result
@@ -18,6 +19,7 @@ def tree(low, high, p_calibrated=0.0, converged=True, names=("vit",)):
     attrs = {
         "bayescal_version": "0",
         "quantity": "ece",
+        "result_kind": "errors",
         "title": "t",
         "estimand": "e",
         "seed": 1,
@@ -47,15 +49,15 @@ def asked(trees, **options):
     return found
 
 
-def test_intervals_that_overlap_on_one_side_survive():
+def test_intervals_that_overlap_on_one_side_are_robust():
     found = asked({"a": tree(0.1, 0.2), "b": tree(0.15, 0.25)})
-    assert found.survives
+    assert found.robust
     assert found.overlap
     assert found.agree
     assert found.text == (
-        "The conclusion on the calibration error survives: under both priors the 90% intervals "
-        "overlap and exclude perfect calibration. The posterior mean moves most under b: +0.0500 "
-        "from 0.1500 under a, 1.73 posterior sd."
+        "The conclusion on the calibration error is robust to the prior: under both priors the "
+        "90% intervals overlap and exclude perfect calibration. The posterior mean moves most "
+        "under b: +0.0500 from 0.1500 under a, 1.73 posterior sd."
     )
 
 
@@ -77,10 +79,10 @@ def test_sd_and_mean_count_exact_calibration_in():
     assert found.rows[0].sd == pytest.approx(draws.std(), rel=1e-3)
 
 
-def test_intervals_apart_do_not_survive():
+def test_intervals_apart_are_not_robust():
     found = asked({"a": tree(0.1, 0.2), "b": tree(0.3, 0.4), "c": tree(0.1, 0.4)})
     assert not found.overlap
-    assert not found.survives
+    assert not found.robust
     assert "under a (0.1050 to 0.1950) and b (0.3050 to 0.3950) do not overlap" in found.text
 
 
@@ -88,19 +90,19 @@ def test_one_that_allows_calibration_disagrees_with_one_that_does_not():
     found = asked({"a": tree(0.1, 0.2), "b": tree(0.1, 0.2, p_calibrated=0.3)})
     assert found.overlap
     assert not found.agree
-    assert not found.survives
+    assert not found.robust
     assert "exclude perfect calibration under a but allow perfect calibration under b" in found.text
 
 
-def test_a_prior_without_calibration_cannot_tell_and_does_not_disagree():
+def test_a_prior_without_calibration_without_a_probability_does_not_disagree():
     pair = {"a": tree(0.1, 0.2, p_calibrated=0.3), "b": tree(0.1, 0.2, p_calibrated=np.nan)}
     found = asked(pair)
     assert found.rows[1].side == "unknown"
     assert found.rows[1].p_calibrated is None
-    assert found.survives
-    assert "allow perfect calibration; b cannot tell calibration." in found.text
+    assert found.robust
+    assert "allow perfect calibration; b gives calibration no probability." in found.text
     neither = asked({"a": pair["b"], "b": pair["b"]})
-    assert neither.survives
+    assert neither.robust
     assert "none gives calibration a probability" in neither.text
     assert "less than 0.01 sd" in neither.text
 
@@ -112,26 +114,26 @@ def test_a_prior_without_calibration_cannot_tell_and_does_not_disagree():
 def test_a_threshold_has_two_sides(threshold, sides):
     found = asked({"a": tree(0.1, 0.2), "b": tree(0.15, 0.25)}, threshold=threshold)
     assert [row.side for row in found.rows] == sides
-    assert found.survives
+    assert found.robust
 
 
-def test_a_threshold_between_the_answers_is_not_survived():
+def test_a_threshold_between_the_answers_is_not_robust():
     found = asked({"a": tree(0.1, 0.2), "b": tree(0.15, 0.25)}, threshold=0.11)
     assert [row.side for row in found.rows] == ["both", "above"]
-    assert not found.survives
-    assert "hold 0.11 under a but lie above 0.11 under b" in found.text
+    assert not found.robust
+    assert "cover 0.11 under a but lie above 0.11 under b" in found.text
 
 
 def test_a_wider_interval_may_hide_a_disagreement():
     trees = {"a": tree(0.1, 0.2), "b": tree(0.19, 0.29)}
-    assert not asked(trees, prob=0.8).survives
-    assert asked(trees, prob=0.95).survives
+    assert not asked(trees, prob=0.8).robust
+    assert asked(trees, prob=0.95).robust
 
 
 def test_a_failed_fit_is_said_first():
     found = asked({"a": tree(0.1, 0.2), "b": tree(0.1, 0.2, converged=False)})
     assert not found.converged
-    assert found.text.startswith("Not to be relied on, a fit did not converge. ")
+    assert found.text.startswith("Unreliable: a fit did not converge. ")
 
 
 def test_points_that_differ_move_without_end():
@@ -146,14 +148,17 @@ def test_every_case_has_its_conclusion():
         combine({"a": tree(0.1, 0.2, names=names), "b": tree(0.1, 0.2, names=names)})
     )
     assert [one.case for one in found] == ["vit", "gbm"]
-    assert "calibration error of gbm survives" in found[1].text
+    assert "calibration error of gbm is robust" in found[1].text
 
 
 def test_other_quantities_need_a_threshold_and_one_number():
-    grid = combine({"a": make_result(("v",)), "b": make_result(("v",), seed=1)})
-    with pytest.raises(bc.InputError, match="threshold must be given for 'a'"):
-        conclusions(grid, "a")
-    assert conclusions(grid, "a", threshold=0.0)[0].rows[0].p_calibrated is not None
+    pair = {"a": make_result(("v",)), "b": make_result(("v",), seed=1)}
+    for one in pair.values():
+        one["posterior"]["slope"] = one["posterior"]["coef"].isel(basis=1, drop=True)
+    grid = combine(pair)
+    with pytest.raises(bc.InputError, match="threshold must be given for 'slope'"):
+        conclusions(grid, "slope")
+    assert conclusions(grid, "slope", threshold=0.0)[0].rows[0].p_calibrated is not None
     with pytest.raises(bc.InputError, match="one number a case"):
         conclusions(grid, "label_rate", threshold=0.5)
     with pytest.raises(bc.InputError, match="must hold 'nothing'"):

@@ -6,7 +6,8 @@ import xarray as xr
 from scipy.stats import norm
 
 from bayescal.core.errors import InputError
-from bayescal.results.assemble import CaseArrays, assemble
+from bayescal.core.quantity import CaseArrays
+from bayescal.results.assemble import assemble
 from bayescal.results.difference import difference
 from tests.synthetic import make_result
 
@@ -28,14 +29,14 @@ def _normal_result(
         )
         for name, mean, sd, p0 in zip(NAMES, MEANS, SDS, p_calibrated, strict=True)
     ]
-    pairing = xr.DataArray(
+    matrix = xr.DataArray(
         [[1, correlation], [correlation, 1]],
         dims=("classifier", "classifier_other"),
         coords={"classifier": list(NAMES), "classifier_other": list(NAMES)},
     )
     words = ("bayescal_version", "quantity", "title", "estimand", "status")
-    attrs = {**dict.fromkeys(words, ""), "seed": 20, "converged": True}
-    return assemble(fits, dims={}, attrs=attrs, pairing={"correlation": pairing})
+    attrs = {**dict.fromkeys(words, ""), "seed": 20, "converged": True, "result_kind": "errors"}
+    return assemble(fits, dims={}, attrs=attrs, error_correlation={"correlation": matrix})
 
 
 @pytest.mark.parametrize("correlation", [-0.5, 0.0, 0.6, 0.95])
@@ -50,7 +51,7 @@ def test_normal_posteriors_give_the_normal_difference(correlation: float) -> Non
     assert found.correlation == correlation
 
 
-def test_pairing_narrows_the_interval() -> None:
+def test_shared_rows_narrow_the_interval() -> None:
     apart, together = (difference(_normal_result(r), "vit", "gbm") for r in (0.0, 0.9))
     assert together.upper - together.lower < 0.7 * (apart.upper - apart.lower)
 
@@ -123,10 +124,10 @@ def test_groups_must_be_chosen() -> None:
         difference(make_result(("vit", "gbm"), groups=("f", "m")), "vit", "gbm")
 
 
-def test_without_pairing_the_remedy_is_named() -> None:
+def test_without_the_correlation_the_remedy_is_named() -> None:
     tree = make_result(("vit", "gbm"))
-    del tree["pairing"]
-    with pytest.raises(InputError, match=r"Fit the classifiers together.*Scores\.stack"):
+    del tree["error_correlation"]
+    with pytest.raises(InputError, match=r"Fit them together.*Scores\.stack"):
         difference(tree, "vit", "gbm")
 
 
@@ -135,7 +136,7 @@ def test_without_pairing_the_remedy_is_named() -> None:
     [
         (("vit", "nobody"), "got 'nobody'. Choose from 'vit', 'gbm'"),
         (("vit", "vit"), "must differ"),
-        (("vit", "gbm", "gap"), "must be a calibration error; got 'gap'"),
+        (("vit", "gbm", "gap"), "must be one of the result's; got 'gap'"),
         (("vit", "gbm", "tce", 1.5), "prob must lie strictly between 0 and 1"),
     ],
 )

@@ -115,5 +115,5 @@ def test_a_result_of_another_version(tmp_path: Path) -> None:
     path = io.save(make_result(("vit",)), tmp_path / "result.nc")
     with h5py.File(path, "a") as file:
         file.attrs["schema_version"] = 99
-    with pytest.raises(InputError, match="schema_version must be 1; got 99"):
+    with pytest.raises(InputError, match="schema_version must be 2; got 99"):
         io.load(path)

@@ -6,7 +6,7 @@ import xarray as xr
 
 import bayescal as bc
 from bayescal.core.errors import InputError
-from bayescal.results.metrics import METRICS
+from bayescal.results.kinds.metrics import ORDER as METRICS
 from tests.synthetic_ssme import make_panel_result
 
 
@@ -24,7 +24,7 @@ def test_the_summary_has_a_row_a_classifier_and_metric(tree: xr.DataTree) -> Non
     assert row["median"] == pytest.approx(np.median(draws))
     assert (row["lower"], row["upper"]) == pytest.approx(tuple(np.quantile(draws, (0.1, 0.9))))
     place = {"classifier": "b"}
-    assert row["ssme_kde"] == tree["point_estimate"]["auc"].sel(place).item()
+    assert row["point"] == tree["point_estimate"]["auc"].sel(place).item()
     for method in ("ensemble", "labeled"):
         held = tree["reference_estimates"]["auc"].sel(place | {"method": method})
         assert row[method] == held.item()
@@ -71,7 +71,7 @@ def test_of_equal_classifiers_neither_is_larger() -> None:
 
 def test_what_has_no_difference(tree: xr.DataTree) -> None:
     with pytest.raises(InputError, match="Choose from accuracy, ece"):
-        bc.difference(tree, "a", "b")
+        bc.difference(tree, "a", "b", "tce")
     with pytest.raises(InputError, match="classifier must be one in the result"):
         bc.difference(tree, "a", "z", "auc")
     with pytest.raises(InputError, match="group must be one"):
@@ -87,10 +87,10 @@ def test_power_scaling_reads_it(tree: xr.DataTree) -> None:
     assert list(frame["classifier"]) == ["a", "b", "c"]
 
 
-def test_power_scaling_tells_what_is_undefined() -> None:
+def test_power_scaling_names_what_is_undefined() -> None:
     tree = make_panel_result(("a", "b"))
     tree["posterior"]["auc"][0, 0] = np.nan
     frame = bc.power_scale(tree, ["auc", "ece"])
-    told = dict(zip(frame["quantity"] + frame["classifier"], frame["diagnosis"], strict=True))
-    assert told["auca"] == told["aucb"] == "undefined in some draws"
-    assert told["ecea"] != "undefined in some draws"
+    found = dict(zip(frame["quantity"] + frame["classifier"], frame["diagnosis"], strict=True))
+    assert found["auca"] == found["aucb"] == "undefined in some draws"
+    assert found["ecea"] != "undefined in some draws"

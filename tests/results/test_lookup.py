@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from bayescal.core.errors import InputError
-from bayescal.results.lookup import find_case
+from bayescal.results.access import find_case
 from tests.synthetic import make_result
 
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import bayescal as bc
-from bayescal.results.assemble import CaseArrays, assemble
+from bayescal.core.quantity import CaseArrays
+from bayescal.results.assemble import assemble
 from bayescal.results.marginal import marginal, marginals
 from tests.synthetic import make_result
 
@@ -33,7 +34,7 @@ def result(levels, p_calibrated=None, classifiers=("vit",), seed=20):
             )
         )
     words = ("bayescal_version", "quantity", "title", "estimand", "status")
-    attrs = {**dict.fromkeys(words, ""), "seed": seed, "converged": True}
+    attrs = {**dict.fromkeys(words, ""), "seed": seed, "converged": True, "result_kind": "errors"}
     return assemble(fits, dims={}, attrs=attrs)
 
 

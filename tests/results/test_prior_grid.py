@@ -7,8 +7,8 @@ import pytest
 import xarray as xr
 
 import bayescal as bc
-from bayescal.results import schema
-from bayescal.results.prior_grid import combine, priors_of, without_prior
+from bayescal.results import access, schema
+from bayescal.results.prior_grid import combine
 from tests.synthetic import make_result
 
 
@@ -31,8 +31,8 @@ def test_under_each_prior_the_grid_holds_what_the_fit_held(trees, grid):
                 xr.testing.assert_identical(held.sel(prior=name, drop=True), values)
 
 
-def test_log_densities_and_pairing_are_left_out_whole(grid):
-    assert {"log_prior", "log_likelihood", "pairing"}.isdisjoint(grid.children)
+def test_log_densities_and_correlation_are_left_out_whole(grid):
+    assert {"log_prior", "log_likelihood", "error_correlation"}.isdisjoint(grid.children)
 
 
 def test_variables_of_different_shapes_are_left_out():
@@ -45,12 +45,12 @@ def test_variables_of_different_shapes_are_left_out():
 
 def test_it_is_a_result_with_a_case_a_prior(grid):
     schema.check_result(grid)
-    found = schema.cases(grid)
+    found = access.cases(grid)
     assert [case.label for case in found] == ["a / one", "a / two", "b / one", "b / two"]
     assert found[1].title == "a, prior two"
-    gathered = without_prior(found)
+    gathered = access.group_over_priors(found)
     assert [[case.prior for case in cases] for cases in gathered] == [["one", "two"]] * 2
-    assert priors_of(grid) == ["one", "two"]
+    assert access.prior_names(grid) == ["one", "two"]
 
 
 def test_summary_and_interval_are_those_of_the_fits(trees, grid):
@@ -78,7 +78,7 @@ def test_what_fits_say_differently_is_told_by_prior(trees, grid):
 
 def test_it_survives_a_file(grid, tmp_path):
     again = bc.load(bc.save(grid, tmp_path / "grid.nc"))
-    assert schema.is_prior_grid(again)
+    assert access.is_prior_grid(again)
     assert again.attrs == grid.attrs
     for group in grid.children:
         xr.testing.assert_equal(again[group].dataset, grid[group].dataset)
@@ -104,4 +104,4 @@ def test_one_fit_or_other_data_are_refused(trees):
     with pytest.raises(bc.InputError, match="classifiers differ"):
         combine({"one": trees["one"], "two": make_result(("a", "c"))})
     with pytest.raises(bc.InputError, match="this result has one prior"):
-        priors_of(trees["one"])
+        access.prior_names(trees["one"])

@@ -4,10 +4,16 @@ import numpy as np
 import pytest
 import xarray as xr
 
+import bayescal as bc
 from bayescal.core.errors import InputError
 from bayescal.results.difference import difference
-from bayescal.results.ranking import prob_best
 from tests.synthetic import make_result
+
+
+def prob_best(tree: xr.DataTree, class_: str | None = None) -> dict[str, float]:
+    """Probability of the smallest TCE, by classifier."""
+    shares = bc.best(tree, class_=class_).prob_best
+    return dict(zip("abc", map(float, shares.values), strict=False))
 
 
 def with_errors(
@@ -21,8 +27,8 @@ def with_errors(
     tree["posterior"]["tce"] = tce.copy(data=np.stack(list(errors.values()), axis=-1)[None])
     matrix = np.full((len(names),) * 2, correlation)
     np.fill_diagonal(matrix, 1.0)
-    old = tree["pairing"]["correlation"]
-    tree["pairing"]["correlation"] = old.copy(data=matrix)
+    old = tree["error_correlation"]["correlation"]
+    tree["error_correlation"]["correlation"] = old.copy(data=matrix)
     return tree
 
 
@@ -49,7 +55,7 @@ def test_the_closed_form_of_three_exponentials() -> None:
     assert list(prob_best(tree).values()) == pytest.approx(expected, abs=0.01)
 
 
-def test_pairing_settles_what_is_open_without_it() -> None:
+def test_shared_rows_settle_what_is_open_without_them() -> None:
     """Of two normals with means d apart, the first is smaller with Phi(d / sqrt(2 - 2 rho) sd)."""
     rng = np.random.default_rng(2)
     noise = rng.normal(0, 0.01, (2, 20_000))
@@ -69,13 +75,13 @@ def test_calibrated_ones_share_in_equal_parts() -> None:
     assert sum(found.values()) == pytest.approx(1.0)
 
 
-def test_a_matrix_that_rounding_broke_is_mended() -> None:
+def test_a_matrix_that_rounding_broke_is_repaired() -> None:
     rng = np.random.default_rng(4)
     draws = rng.gamma(4.0, 0.01, (3, 1000))
     tree = with_errors(dict(zip("abc", draws, strict=True)), 0.0, 0.0)
-    old = tree["pairing"]["correlation"]
+    old = tree["error_correlation"]["correlation"]
     broken = np.array([[1, 1, -1], [1, 1, 1], [-1, 1, np.nan]])
-    tree["pairing"]["correlation"] = old.copy(data=broken)
+    tree["error_correlation"]["correlation"] = old.copy(data=broken)
     assert sum(prob_best(tree).values()) == pytest.approx(1.0)
 
 
@@ -92,5 +98,5 @@ def test_a_class_is_chosen() -> None:
 
 
 def test_unpaired_classifiers_are_not_ranked() -> None:
-    with pytest.raises(InputError, match="pairing"):
-        prob_best(make_result(("a",), draws=20))
+    with pytest.raises(InputError, match="error_correlation"):
+        prob_best(make_result(("a", "b"), draws=20).drop_nodes("error_correlation"))

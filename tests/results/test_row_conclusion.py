@@ -48,20 +48,20 @@ def test_the_grid_says_it(grid: xr.DataTree) -> None:
     assert all(isinstance(one, RowConclusion) for one in found)
     assert [one.case for one in found] == ["a", "b"]
     assert grid.attrs["conclusion_var"] == "prob"
-    assert grid.attrs["survives"] == ("true" if all(one.survives for one in found) else "false")
+    assert grid.attrs["robust"] == ("true" if all(one.robust for one in found) else "false")
     assert grid.attrs["conclusion"] == " ".join(one.text for one in found)
 
 
 def test_words(grid: xr.DataTree) -> None:
     one = row_conclusions(grid)[0]
     stands = replace(one, n_against=0, n_apart=0)
-    assert stands.text.startswith("The decisions of a survive: no row is decided differently")
+    assert stands.text.startswith("The decisions of a are robust: no row is decided differently")
     assert "Of 30 rows stay open:" in stands.text
     falls = replace(one, n_against=1, n_apart=2)
-    assert "do not survive: 1 row of 30 is decided differently" in falls.text
+    assert "are not robust: 1 row of 30 is decided differently" in falls.text
     assert "In 2 rows bounds under two priors do not overlap." in falls.text
     lost = replace(one, rows=(replace(one.rows[0], converged=False),))
-    assert lost.text.startswith("Not to be relied on")
+    assert lost.text.startswith("Unreliable")
 
 
 def test_a_failed_fit_is_said() -> None:

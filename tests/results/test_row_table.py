@@ -8,7 +8,7 @@ import xarray as xr
 
 import bayescal as bc
 from bayescal.core.errors import InputError
-from bayescal.results import schema
+from bayescal.results import access
 from bayescal.results.credal_rows import credal_rows
 from tests.synthetic import make_result
 from tests.synthetic_credal import failed, make_credal_result, make_split
@@ -57,7 +57,7 @@ def test_of_several_classes_a_line_each(three: xr.DataTree) -> None:
 
 
 def test_other_results_have_no_rows() -> None:
-    with pytest.raises(InputError, match=r"bayescal\.credal"):
+    with pytest.raises(InputError, match=r"bayescal\.summary"):
         bc.row_table(make_result(draws=20))
 
 
@@ -89,17 +89,17 @@ def test_a_failed_fit_is_said() -> None:
 def test_intervals_are_equal_tailed_and_within_the_bounds(two: xr.DataTree) -> None:
     found = bc.interval(two, "prob")
     assert found.attrs["ci_kind"] == "eti"
-    for case in schema.cases(two):
+    for case in access.cases(two):
         rows = credal_rows(two, case)
-        lower, upper = schema.at(found, case).values.T
+        lower, upper = access.at(found, case).values.T
         assert (rows.lower[:, 0] <= lower).all()
         assert (upper <= rows.upper[:, 0]).all()
 
 
 def test_what_makes_no_sense_is_refused(two: xr.DataTree) -> None:
-    with pytest.raises(InputError, match="different questions"):
+    with pytest.raises(InputError, match="different quantities"):
         bc.difference(two, "a", "b")
-    with pytest.raises(InputError, match="needs the metrics of all classifiers"):
+    with pytest.raises(InputError, match="different quantities"):
         bc.best(two)
     with pytest.raises(InputError, match="plot_decisions"):
         bc.plots.plot_reliability(two)

@@ -4,48 +4,48 @@ import pytest
 import xarray as xr
 
 from bayescal.core.errors import InputError
-from bayescal.results import schema
+from bayescal.results import access, schema
 from tests.synthetic import make_result
 
 
 def test_a_lone_classifier_is_one_case_named_by_the_root() -> None:
-    (case,) = schema.cases(make_result(("vit",)))
+    (case,) = access.cases(make_result(("vit",)))
     assert (case.classifier, case.class_, case.group) == ("vit", None, None)
     assert (case.sel, case.label, case.title) == ({}, "vit", "vit")
 
 
 def test_cases_run_classifier_by_classifier() -> None:
-    found = schema.cases(make_result(("vit", "gbm"), classes=("cat", "dog")))
+    found = access.cases(make_result(("vit", "gbm"), classes=("cat", "dog")))
     assert [case.label for case in found] == ["vit / cat", "vit / dog", "gbm / cat", "gbm / dog"]
     assert found[1].sel == {"classifier": "vit", "class": "dog"}
     assert found[1].title == "vit, class dog"
 
 
 def test_a_label_leaves_out_what_does_not_vary() -> None:
-    found = schema.cases(make_result(("vit",), groups=("women", "men")))
+    found = access.cases(make_result(("vit",), groups=("women", "men")))
     assert [case.label for case in found] == ["women", "men"]
     assert found[0].title == "vit, group women"
 
 
 def test_variable_selects_the_case() -> None:
     tree = make_result(("vit", "gbm"))
-    gbm = schema.cases(tree)[1]
+    gbm = access.cases(tree)[1]
     expected = tree["posterior"]["ece"].sel(classifier="gbm")
-    xr.testing.assert_identical(schema.variable(tree, "posterior", "ece", gbm), expected)
+    xr.testing.assert_identical(access.variable(tree, "posterior", "ece", gbm), expected)
 
 
 def test_variable_says_what_is_there_instead() -> None:
     with pytest.raises(InputError, match="'brier' in its group 'bounds'; it holds total_bias"):
-        schema.variable(make_result(), "bounds", "brier")
+        access.variable(make_result(), "bounds", "brier")
     with pytest.raises(InputError, match="it holds nothing there"):
-        schema.variable(make_result(), "nowhere", "ece")
+        access.variable(make_result(), "nowhere", "ece")
 
 
 def test_scalar_of_what_is_not_there_is_none() -> None:
     tree = make_result(("vit",))
-    (case,) = schema.cases(tree)
-    assert schema.scalar(tree, "bounds", "brier", case) is None
-    assert schema.scalar(tree, "point_estimate", "n", case) == 2000
+    (case,) = access.cases(tree)
+    assert access.scalar(tree, "bounds", "brier", case) is None
+    assert access.scalar(tree, "point_estimate", "n", case) == 2000
 
 
 def test_check_names_all_that_is_missing_at_once() -> None:
@@ -64,7 +64,7 @@ def test_check_refuses_another_type() -> None:
 def test_check_refuses_another_version_and_says_whose() -> None:
     tree = make_result()
     tree.attrs |= {"schema_version": 99, "bayescal_version": "7.1"}
-    with pytest.raises(InputError, match=r"must be 1; got 99.*bayescal 7\.1"):
+    with pytest.raises(InputError, match=r"must be 2; got 99.*bayescal 7\.1"):
         schema.check_result(tree)
 
 
@@ -76,10 +76,10 @@ def test_check_refuses_a_posterior_without_chains() -> None:
 
 
 def test_structures_come_back_from_json() -> None:
-    assert schema.classifier_names(make_result(("vit", "gbm"))) == ["vit", "gbm"]
-    assert schema.structure(make_result(), "references")[0]["key"] == "naeini2015"
+    assert access.classifier_names(make_result(("vit", "gbm"))) == ["vit", "gbm"]
+    assert access.json_attribute(make_result(), "references")[0]["key"] == "naeini2015"
 
 
 @pytest.mark.parametrize("converged", [True, False])
 def test_is_converged(converged: bool) -> None:
-    assert schema.is_converged(make_result(converged=converged)) is converged
+    assert access.is_converged(make_result(converged=converged)) is converged

@@ -11,7 +11,7 @@ from bayescal.core.errors import InputError
 from bayescal.core.quantity import Bound
 from bayescal.quantities.credal.venn_abers.ivap import check_pair
 
-_EXCHANGEABLE = "calibration rows and the row asked for are exchangeable, e.g. drawn independently"
+_EXCHANGEABLE = "calibration rows and the target row are exchangeable, e.g. drawn independently"
 
 
 class Bounds(NamedTuple):
@@ -22,7 +22,7 @@ class Bounds(NamedTuple):
     selected_gap : Bound
         Of the gap between the label rate and the one of p0 and p1 that belongs to the row's label.
     prevalence_lower, prevalence_upper : Bound
-        Of the share of label 1 among rows such as those asked for.
+        Of the share of label 1 among rows such as the target rows.
     merged_regret : Bound
         Of what merging costs in log loss.
     least_width : Bound
@@ -59,7 +59,7 @@ def bounds(p0: ArrayLike, p1: ArrayLike, n_calibration: int) -> Bounds:
     Notes
     -----
     *Validity* (Theorem 1 of [1]_): with P the p0 of a row of label 0 and the p1 of a row of label
-    1, ``E[Y | P] = P``. It is exact for any number of rows and any distribution. But P is not known
+    1, ``E[Y | P] = P``. It holds for any number of rows and any distribution. But P is not known
     before the label is, and the average runs over calibration sets and rows: it does **not** say
     that P(Y = 1 | score) lies between p0 and p1 with some probability, and for many rows it mostly
     does not. Intervals for that are the credible bounds of the posterior.

@@ -24,7 +24,7 @@ class CalibrationSplit:
         Rows that the classifier was not trained on, with their labels. Rows whose label is missing
         are left out.
     target : Scores or array-like of shape (obs,) or (obs, class), in [0, 1]
-        The rows to answer for: scores of the same classifiers and classes, with labels or without.
+        Target rows: scores of the same classifiers and classes, with labels or without.
         Plain probabilities are those of calibration's only classifier, without labels: columns in
         the order of its classes, of two the second counts.
 
@@ -78,7 +78,7 @@ class CalibrationSplit:
 
     @property
     def n_target(self) -> int:
-        """Number of rows to answer for."""
+        """Number of target rows."""
         return self.target.n_obs
 
     @property

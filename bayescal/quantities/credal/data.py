@@ -1,17 +1,50 @@
-"""Scores as ranks among the calibration scores: only their order matters."""
+"""What the model sees of a split: labels counted in cells of the rank of the score."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.columns import MISSING
+from bayescal.core.quantity import Floats
+from bayescal.core.rounding import round_scores
 from bayescal.quantities.credal.calibration_split import CalibrationSplit
 
-type Floats = NDArray[np.float64]
 type Counts = NDArray[np.int64]
+
+# Curves times rows that a result holds draws of: it does not grow with the target rows.
+MOST: Final = 200
+FEWEST: Final = 20
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EmpiricalCDF:
+    """Rank in [0, 1] of any score among the calibration scores; made by `EmpiricalCDF.of`."""
+
+    # Distinct scores with both ends of their range, and the share of the rows below each, those
+    # of that very score counted half: both (knot,).
+    score: Floats
+    rank: Floats
+
+    @classmethod
+    def of(cls, score: NDArray[np.floating]) -> EmpiricalCDF:
+        """Rank scores."""
+        distinct, count = np.unique(round_scores(score).astype(np.float64), return_counts=True)
+        rank = (np.cumsum(count) - count / 2) / len(score)
+        low, high = np.zeros(int(distinct[0] > 0)), np.ones(int(distinct[-1] < 1))
+        return cls(np.concatenate([low, distinct, high]), np.concatenate([low, rank, high]))
+
+    def __call__(self, score: NDArray[np.floating]) -> Floats:
+        """Look up ranks, linear between the knots."""
+        return np.asarray(np.interp(round_scores(score), self.score, self.rank))
+
+
+def cell_of(rank: Floats, n_cells: int) -> NDArray[np.int64]:
+    """Cell of each rank, of cells of equal width; rounded, as a rank may lie on an edge."""
+    return np.minimum(round_scores(rank * n_cells).astype(np.int64), n_cells - 1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -20,23 +53,15 @@ class Problem:
 
     A curve is the probability of one label given its score: one of a binary task, one for each
     class against the rest otherwise.
-
-    Attributes
-    ----------
-    ranks : tuple of EmpiricalCDF
-        Ranks of the scores of each curve.
-    count, positives : ndarray of shape (curve, cell), int
-        Rows in each cell, and those of the curve's label.
-    place : ndarray of shape (curve, cell), in [0, 1]
-        Mean rank of the rows of each cell; its middle where there are none.
-    target_rank : ndarray of shape (obs, curve), in [0, 1]
-        Ranks of the rows to answer for.
     """
 
     ranks: tuple[EmpiricalCDF, ...]
+    # Rows in each cell, and those of the curve's label, (curve, cell).
     count: Counts
     positives: Counts
+    # Mean rank of the rows of each cell, its middle where there are none, (curve, cell).
     place: Floats
+    # Ranks of the target rows that the result holds, (obs, curve).
     target_rank: Floats
 
     @classmethod
@@ -68,6 +93,11 @@ class Problem:
         """Number of cells."""
         return int(self.count.shape[1])
 
+    def cell_score(self) -> Floats:
+        """Score at the mean rank of each cell, (curve, cell)."""
+        rows = zip(self.ranks, self.place, strict=True)
+        return np.stack([np.interp(place, ranks.rank, ranks.score) for ranks, place in rows])
+
     def relabelled(self, positives: Counts) -> Problem:
         """Give the cells other numbers of labels."""
         return replace(self, positives=positives)
@@ -90,7 +120,7 @@ _FALLS = 3.0
 
 
 def data_warnings(problem: Problem, names: tuple[str, ...], *, rising: bool) -> list[str]:
-    """Say what is missing in the labels, and whether they fall as the score rises."""
+    """Warn of labels that do not occur, and of labels that grow rarer as the score rises."""
     found = []
     total = problem.count.sum(axis=1)
     for name, rows, labels in zip(names, total, problem.positives.sum(axis=1), strict=True):
@@ -104,13 +134,13 @@ def data_warnings(problem: Problem, names: tuple[str, ...], *, rising: bool) -> 
             if falls:
                 found.append(
                     f"class {name} grows rarer as its score rises, which the model rules out: it "
-                    "gives a flat curve. Turn the score round, or use ImpreciseDirichlet."
+                    "gives a flat curve. Reverse the score, or use ImpreciseDirichlet."
                 )
     return found
 
 
 def _fall(problem: Problem) -> list[bool]:
-    """Test whether rows of each label have lower ranks than the others (Mann-Whitney)."""
+    """Whether rows of each label have lower ranks than the others (Mann-Whitney)."""
     found = []
     rows = zip(problem.count, problem.positives, problem.place, strict=True)
     for count, positives, place in rows:
@@ -125,34 +155,13 @@ def _fall(problem: Problem) -> list[bool]:
     return found
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class EmpiricalCDF:
-    """Rank in [0, 1] of any score among those that it was made of; made by `EmpiricalCDF.of`.
-
-    Attributes
-    ----------
-    score : ndarray of shape (knot,), increasing
-        Distinct scores, and both ends of their range.
-    rank : ndarray of shape (knot,), in [0, 1]
-        Share of the rows below each score, those of that very score counted half.
-    """
-
-    score: Floats
-    rank: Floats
-
-    @classmethod
-    def of(cls, score: NDArray[np.floating]) -> EmpiricalCDF:
-        """Rank scores."""
-        distinct, count = np.unique(score.astype(np.float64), return_counts=True)
-        rank = (np.cumsum(count) - count / 2) / len(score)
-        low, high = np.zeros(int(distinct[0] > 0)), np.ones(int(distinct[-1] < 1))
-        return cls(np.concatenate([low, distinct, high]), np.concatenate([low, rank, high]))
-
-    def __call__(self, score: NDArray[np.floating]) -> Floats:
-        """Look up ranks, linear between the knots."""
-        return np.asarray(np.interp(score, self.score, self.rank))
-
-
-def cell_of(rank: Floats, n_cells: int) -> NDArray[np.int64]:
-    """Find the cell of a rank, of cells of equal width."""
-    return np.minimum((rank * n_cells).astype(np.int64), n_cells - 1)
+def held_rows(data: CalibrationSplit) -> NDArray[np.intp]:
+    """Choose the target rows that a result holds draws of, (obs,)."""
+    score = data.target.y_prob[0]
+    last = score if score.ndim == 1 else score[:, -1]
+    curves = 1 if score.ndim == 1 else score.shape[1]
+    number = max(FEWEST, MOST // curves)
+    if len(last) <= number:
+        return np.arange(len(last))
+    order = np.argsort(last, kind="stable")
+    return np.sort(order[np.linspace(0, len(last) - 1, number).round().astype(np.intp)])

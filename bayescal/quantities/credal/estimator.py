@@ -8,14 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.columns import MISSING
+from bayescal.core.quantity import Floats
 from bayescal.quantities.credal.calibration_split import CalibrationSplit
 from bayescal.quantities.credal.sets.credal_sets import reachable
 from bayescal.quantities.credal.sets.discounting import discount
 from bayescal.quantities.credal.sets.intervals import is_proper
 from bayescal.quantities.credal.venn_abers.ivap import Pair, fit_ivap, merged
 from bayescal.quantities.credal.venn_abers.one_vs_rest import fit_one_vs_rest
-
-type Floats = NDArray[np.float64]
 
 
 class Estimate(NamedTuple):
@@ -49,7 +48,7 @@ def estimate(data: CalibrationSplit) -> Estimate:
     Parameters
     ----------
     data : CalibrationSplit
-        Labelled calibration rows, and the rows to answer for.
+        Labelled calibration rows, and target rows.
 
     Returns
     -------

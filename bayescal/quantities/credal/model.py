@@ -1,4 +1,4 @@
-"""The quantity's PyMC model: how many rows of each cell of scores have the label."""
+"""The PyMC model: how many rows of each cell of scores have the label."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import numpy as np
 from bayescal.core.errors import InputError
 from bayescal.quantities.credal.calibration_split import CalibrationSplit
 from bayescal.quantities.credal.data import Problem
-from bayescal.quantities.credal.models.base import LabelModel, cells_of, label_model
+from bayescal.quantities.credal.models import cells_of, label_model
+from bayescal.quantities.credal.models.base import LabelModel
 from bayescal.quantities.credal.priors import Priors
 
 if TYPE_CHECKING:
@@ -63,10 +64,10 @@ def build_model(data: CalibrationSplit, priors: Priors | None = None) -> pm.Mode
     return model_of(label_model(problem, prior), tuple(map(str, names)))
 
 
-def model_of(rates: LabelModel, curves: tuple[str, ...]) -> pm.Model:
-    """Build the model of one problem."""
+def model_of(label_rates: LabelModel, curves: tuple[str, ...]) -> pm.Model:
+    """Build the model of one problem, whose curves have these names."""
     import pymc as pm
 
     with pm.Model(coords={"curve": list(curves)}) as model:
-        rates.add_to_model()
+        label_rates.add_to_model()
     return model

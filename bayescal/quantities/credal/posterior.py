@@ -1,91 +1,78 @@
-"""One classifier's fit, from its calibration rows to the pieces of a result."""
+"""The models to fit, and from their draws to the arrays of a result."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.binomial import log_binomial
-from bayescal.core.quantity import CaseArrays, DirectDraws, Draws, Floats, bound_words
+from bayescal.core.checks import check_data
+from bayescal.core.quantity import CaseArrays, DirectDraws, Draws, Floats, Plan, bound_words
 from bayescal.quantities.credal.bounds import bounds
 from bayescal.quantities.credal.calibration_split import CalibrationSplit
-from bayescal.quantities.credal.data import Problem, data_warnings
+from bayescal.quantities.credal.data import Problem, data_warnings, held_rows
 from bayescal.quantities.credal.estimator import Estimate, estimate
-from bayescal.quantities.credal.models.base import LabelModel, cells_of, label_model
+from bayescal.quantities.credal.models import cells_of, label_model
+from bayescal.quantities.credal.models.base import LabelModel
 from bayescal.quantities.credal.models.pseudo_observations import PseudoObservations
 from bayescal.quantities.credal.priors import ImpreciseDirichlet, Priors
-from bayescal.quantities.credal.sets.decide_per_draw import joint, joint_binary
+from bayescal.quantities.credal.sets.decide_per_draw import decide, decide_binary
 
 if TYPE_CHECKING:
     import pymc as pm
 
 PRIOR_DRAWS: Final = 500
 LABEL_CLASS: Final = "label_class"
-# Both classes of a binary task have a value of their own in this one alone.
-_BY_CLASS: Final = "admissible"
-
-
-DIMS: Mapping[str, tuple[str, ...]] = {
-    "prob": ("obs", "label_class"),
-    "prob_lower": ("obs", "label_class"),
-    "prob_upper": ("obs", "label_class"),
-    "p0": ("obs", "label_class"),
-    "p1": ("obs", "label_class"),
-    "improper": ("obs",),
-    "proper": ("obs",),
-    "decision": ("obs",),
-    "admissible": ("obs", "label_class"),
-    "intercept": ("label_class",),
-    "weight": ("label_class", "spline"),
-    "increment": ("label_class", "step"),
-    "rate": ("label_class", "cell"),
-    "events": ("label_class", "cell"),
-    "cell_count": ("label_class", "cell"),
-    "cell_rank": ("label_class", "cell"),
-    "cell_score": ("label_class", "cell"),
-    "target_score": ("obs", "label_class"),
+MONITORED: Final = ("prob",)
+_BY_ROW = ("prob", "prob_lower", "prob_upper", "p0", "p1", "admissible", "target_score")
+_BY_CELL = ("rate", "events", "cell_count", "cell_rank", "cell_score")
+_BY_CLASS = (
+    "intercept",
+    "selected_gap",
+    "prevalence_lower",
+    "prevalence_upper",
+    "merged_regret",
+    "least_width",
+)
+_LOG_PRIOR = ("intercept", "weight", "increment", "rate")
+DIMS: Final[Mapping[str, tuple[str, ...]]] = {
+    **dict.fromkeys(_BY_ROW, ("obs", LABEL_CLASS)),
+    **dict.fromkeys(("improper", "proper", "decision"), ("obs",)),
+    **dict.fromkeys(_BY_CLASS, (LABEL_CLASS,)),
+    **dict.fromkeys(_BY_CELL, (LABEL_CLASS, "cell")),
+    "weight": (LABEL_CLASS, "spline"),
+    "increment": (LABEL_CLASS, "step"),
     "target_row": ("obs",),
-    "selected_gap": ("label_class",),
-    "prevalence_lower": ("label_class",),
-    "prevalence_upper": ("label_class",),
-    "merged_regret": ("label_class",),
-    "least_width": ("label_class",),
-    "log_prior/intercept": (),
-    "log_prior/weight": (),
-    "log_prior/increment": (),
-    "log_prior/rate": (),
+    **{f"log_prior/{name}": () for name in _LOG_PRIOR},
 }
-MONITORED = ("prob",)
+# In a binary task one curve serves both classes, so that its variables have no dim of classes,
+# but for this one.
+_OF_BOTH_CLASSES: Final = "admissible"
+_BINARY_DIMS: Final = {
+    name: dims if name == _OF_BOTH_CLASSES else tuple(d for d in dims if d != LABEL_CLASS)
+    for name, dims in DIMS.items()
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CredalCase:
-    """One classifier under its priors; made by `CredalCase.of`.
-
-    Attributes
-    ----------
-    data : CalibrationSplit
-        Of this classifier.
-    rows : ndarray of shape (obs,), int
-        Target rows that the result holds draws of.
-    problem : Problem
-        Counts and ranks.
-    priors : Priors
-        Priors.
-    rates : LabelModel
-        The problem under its prior.
-    """
+    """One classifier under its priors; made by `CredalCase.of`."""
 
     data: CalibrationSplit
+    # Target rows that the result holds draws of, (obs,).
     rows: NDArray[np.intp]
     problem: Problem
     priors: Priors
     model: LabelModel
+
+    monitored: ClassVar[tuple[str, ...]] = MONITORED
+    # There is no alternative whose evidence is weighed.
+    evidence_draws: ClassVar[int] = 0
 
     @classmethod
     def of(cls, data: CalibrationSplit, rows: NDArray[np.intp], priors: Priors) -> CredalCase:
@@ -115,33 +102,18 @@ class CredalCase:
 
     @property
     def dims(self) -> Mapping[str, tuple[str, ...]]:
-        """Dims of the variables; a binary task has no dim of its one curve."""
-        if not self.is_binary:
-            return DIMS
-        return {
-            name: dims if name == _BY_CLASS else tuple(d for d in dims if d != LABEL_CLASS)
-            for name, dims in DIMS.items()
-        }
+        """Dims of the variables."""
+        return _BINARY_DIMS if self.is_binary else DIMS
 
     @property
     def curves(self) -> tuple[str, ...]:
-        """Names of the labels that the curves are of."""
+        """Labels that the curves are of."""
         classes = self.axes[LABEL_CLASS]
         return classes[1:] if self.is_binary else classes
 
     @property
-    def monitored(self) -> tuple[str, ...]:
-        """Variables that must have converged."""
-        return MONITORED
-
-    @property
-    def evidence_draws(self) -> int:
-        """None: there is no alternative to weigh."""
-        return 0
-
-    @property
     def warnings(self) -> Sequence[str]:
-        """What is missing in the labels, and whether they fall as the score rises."""
+        """Warnings about the calibration labels."""
         rising = not isinstance(self.priors.label_rate, ImpreciseDirichlet)
         return data_warnings(self.problem, self.curves, rising=rising)
 
@@ -161,43 +133,41 @@ class CredalCase:
         return model_of(self.model, self.curves)
 
     def with_pseudo_observations(self, draws: Draws) -> PseudoObservations:
-        """Probabilities and bounds of the rows."""
+        """Probabilities and bounds of the rows, (chain, draw, obs, curve)."""
         lead = next(iter(draws.values())).shape[:2]
         flat = {name: value.reshape(-1, *value.shape[2:]) for name, value in draws.items()}
         found = self.model.with_pseudo_observations(flat, self.problem.target_rank)
         return PseudoObservations._make(part.reshape(*lead, *part.shape[1:]) for part in found)
 
     def arrays(
-        self,
-        draws: Mapping[str, NDArray[Any]],
-        direct: DirectDraws | None,
-        rng: np.random.Generator,
+        self, draws: Draws, direct: DirectDraws | None, rng: np.random.Generator
     ) -> CaseArrays:
-        """Everything a result holds of this case, but for the sampler's own figures."""
+        """Everything that a result holds of this case, but for the sampler's own figures."""
+        problem, rates = self.problem, self.model.cell_prob(draws)
         found = self.with_pseudo_observations(draws)
         before = self.model.prior_draws(PRIOR_DRAWS, rng)
         prior = self.with_pseudo_observations({name: value[None] for name, value in before.items()})
-        told = estimate(self.data)
-        theory, words = self._bounds(told)
+        # Last, so that the draws above are those of earlier versions for the same seed.
+        replicated = rng.binomial(problem.count, rates)
+        point = estimate(self.data)
+        theory, words = self._bounds(point)
+        constant = {
+            "cell_count": problem.count,
+            "cell_rank": problem.place,
+            "cell_score": problem.cell_score(),
+            "target_score": self._target_score(),
+        }
+        log_likelihood = log_binomial(problem.positives, problem.count, rates)
         return CaseArrays(
             coords=self.coords,
-            posterior=self._squeezed({**found._asdict(), **draws}) | self._joint(found),
+            posterior=self._squeezed({**found._asdict(), **draws}) | self._decisions(found),
             prior=self._squeezed(prior._asdict()),
-            log_likelihood=self._squeezed({"events": self._log_likelihood(draws)}),
+            log_likelihood=self._squeezed({"events": log_likelihood}),
             log_prior=self.model.log_prior(draws),
-            observed_data=self._squeezed({"events": self.problem.positives}),
-            constant_data={
-                **self._squeezed(
-                    {
-                        "cell_count": self.problem.count,
-                        "cell_rank": self.problem.place,
-                        "cell_score": self._cell_score(),
-                        "target_score": self._target_score(),
-                    }
-                ),
-                "target_row": self.rows,
-            },
-            point_estimate=self._point_estimate(told),
+            posterior_predictive=self._squeezed({"events": replicated}),
+            observed_data=self._squeezed({"events": problem.positives}),
+            constant_data=self._squeezed(constant) | {"target_row": self.rows},
+            point_estimate=self._point_estimate(point),
             bounds=theory,
             bounds_attrs=words,
         )
@@ -205,8 +175,6 @@ class CredalCase:
     def simulate(self, rng: np.random.Generator) -> tuple[CredalCase, dict[str, Floats]]:
         """Draw curves from the prior and labels from the model, for the same scores.
 
-        Notes
-        -----
         Classes are simulated apart, as they are modelled: their labels need not fit together.
         """
         drawn = self.model.prior_draws(1, rng)
@@ -216,40 +184,30 @@ class CredalCase:
         values = {name: value[0] for name, value in drawn.items()}
         return self.relabelled(positives), {"prob": prob, **values}
 
-    def _joint(self, found: PseudoObservations) -> dict[str, NDArray[Any]]:
+    def _decisions(self, found: PseudoObservations) -> dict[str, NDArray[Any]]:
         """Decisions under the bounds of each draw; of several classes, whether sets are proper."""
-        if self.is_binary:
-            told = joint_binary(found.prob_lower[..., 0], found.prob_upper[..., 0])
-            return {"decision": told.decision, "admissible": told.admissible}
-        return joint(found.prob_lower, found.prob_upper)._asdict()
+        if not self.is_binary:
+            return decide(found.prob_lower, found.prob_upper)._asdict()
+        of_draws = decide_binary(found.prob_lower[..., 0], found.prob_upper[..., 0])
+        return {"decision": of_draws.decision, "admissible": of_draws.admissible}
 
-    def _point_estimate(self, told: Estimate) -> dict[str, Any]:
+    def _point_estimate(self, point: Estimate) -> dict[str, Any]:
         """The paper's estimates of the rows held, and the share of improper ones of all."""
-        few = Estimate._make(value[self.rows] for value in told)._asdict()
-        return few | {
+        return {
+            **{name: value[self.rows] for name, value in point._asdict().items()},
             "n": self.data.n_calibration,
-            "improper_share": float(told.improper.mean()),
+            "improper_share": float(point.improper.mean()),
         }
 
-    def _bounds(self, told: Estimate) -> tuple[dict[str, Any], dict[str, dict[str, str]]]:
+    def _bounds(self, point: Estimate) -> tuple[dict[str, Any], dict[str, dict[str, str]]]:
         """Theory's bounds of each class, and their words."""
-        n = self.data.n_calibration
-        pairs = [(told.p0, told.p1)] if self.is_binary else zip(told.p0.T, told.p1.T, strict=True)
-        each = [bounds(p0, p1, n)._asdict() for p0, p1 in pairs]
+        columns = ((p[:, None] if self.is_binary else p).T for p in (point.p0, point.p1))
+        each = [
+            bounds(p0, p1, self.data.n_calibration)._asdict()
+            for p0, p1 in zip(*columns, strict=True)
+        ]
         values = {name: np.array([one[name].value for one in each]) for name in each[0]}
-        if self.is_binary:
-            values = {name: value[0] for name, value in values.items()}
-        return values, bound_words(each[0])
-
-    def _log_likelihood(self, draws: Mapping[str, NDArray[Any]]) -> Floats:
-        """Log probability of the labels of each cell."""
-        problem = self.problem
-        return log_binomial(problem.positives, problem.count, self.model.cell_prob(draws))
-
-    def _cell_score(self) -> Floats:
-        """Score at the mean rank of each cell."""
-        rows = zip(self.problem.ranks, self.problem.place, strict=True)
-        return np.stack([np.interp(place, ranks.rank, ranks.score) for ranks, place in rows])
+        return self._squeezed(values), bound_words(each[0])
 
     def _target_score(self) -> NDArray[np.floating]:
         score = self.data.target.y_prob[0][self.rows]
@@ -259,13 +217,43 @@ class CredalCase:
         """Arrays without the dim of the curves, where there is only one."""
         if not self.is_binary:
             return dict(values)
+        # Draws may lead, so that the dim is counted from the end.
         return {
-            name: np.squeeze(value, axis=_axis(name, np.ndim(value)))
+            name: np.squeeze(value, axis=DIMS[name].index(LABEL_CLASS) - len(DIMS[name]))
             for name, value in values.items()
         }
 
 
-def _axis(name: str, ndim: int) -> int:
-    """Where a variable has the dim of the curves: last, or before its own last dim."""
-    own = DIMS[name]
-    return own.index(LABEL_CLASS) - len(own)
+def plan(data: CalibrationSplit, priors: Priors) -> Plan:
+    """Plan the fits of class probabilities.
+
+    Parameters
+    ----------
+    data : CalibrationSplit
+        Calibration rows and target rows, of one or several classifiers.
+    priors : Priors
+        Priors.
+
+    Returns
+    -------
+    Plan
+        A case a classifier. There is no correlation: probabilities given different scores have no
+        difference to speak of.
+
+    Raises
+    ------
+    InputError
+        If the data are no CalibrationSplit.
+    """
+    check_data(data, (CalibrationSplit,), "credal", "CalibrationSplit(calibration=..., target=...)")
+    rows = held_rows(data)
+    names = data.calibration.classifiers
+    attrs = {
+        "n_obs": data.calibration.n_obs,
+        "n_labeled": data.n_calibration,
+        "n_target": data.n_target,
+        "n_held": len(rows),
+        "classes": [str(label) for label in data.calibration.classes],
+        "multiclass": "binary" if data.calibration.is_binary else "one-vs-rest",
+    }
+    return Plan([CredalCase.of(data.select(name), rows, priors) for name in names], attrs)

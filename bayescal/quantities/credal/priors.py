@@ -1,9 +1,9 @@
-"""What is believed before the labels: how the probability of the label rises with the score."""
+"""What is assumed before the labels: how the probability of the label rises with the score."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 
 from bayescal.core.errors import InputError
 from bayescal.core.priors import check_positive
@@ -24,7 +24,7 @@ class MonotoneCurve:
     spread : float, above 0, default 4
         Scale of how far the logit rises.
     s : float, above 0, default 1
-        Pseudo-observations of either label at the score asked for, which make the bounds.
+        Pseudo-observations of either label at the score of the target row, which make the bounds.
 
     Raises
     ------
@@ -82,7 +82,7 @@ class IncrementIsotonic:
     concentration : float, above 0, default 0.3
         Of each of the ``bins + 1`` steps from 0 to 1. Below 1 a few steps do most of the rise.
     s : float, above 0, default 1
-        Pseudo-observations of either label at the score asked for, which make the bounds.
+        Pseudo-observations of either label at the score of the target row, which make the bounds.
 
     Raises
     ------
@@ -115,7 +115,7 @@ class IncrementIsotonic:
 
 @dataclass(frozen=True, slots=True)
 class ImpreciseDirichlet:
-    """Walley's imprecise model in each bin of equal mass: nothing is believed but exchangeability.
+    """Walley's imprecise model in each bin of equal mass: nothing is assumed but exchangeability.
 
     Parameters
     ----------
@@ -217,9 +217,36 @@ class Priors:
             Two sentences.
         """
         return (
-            f"{self.label_rate.describe()} Bounds imagine {self.label_rate.s:g} more observation"
+            f"{self.label_rate.describe()} Bounds rest on {self.label_rate.s:g} pseudo-observation"
             f"{'s' * (self.label_rate.s != 1)} of either label."
         )
+
+    def alternatives(self) -> dict[str, Priors]:
+        """Give the default grid of priors for prior sensitivity.
+
+        Returns
+        -------
+        dict of str to Priors
+            ``"default"``, these priors, first; then the other kinds of `label_rate`, and twice the
+            pseudo-observations.
+
+        Notes
+        -----
+        A smooth curve may be wrong about jumps, which steps allow, and both about labels that grow
+        rarer as the score rises, which independent bins allow. The number of pseudo-observations
+        is a convention, and moves the bounds alone.
+        """
+        rate = self.label_rate
+        kinds: dict[str, LabelRatePrior] = {
+            "smooth curve": MonotoneCurve(s=rate.s),
+            "steps": IncrementIsotonic(s=rate.s),
+            "independent bins": ImpreciseDirichlet(s=rate.s),
+        }
+        others = {
+            name: Priors(kind) for name, kind in kinds.items() if type(kind) is not type(rate)
+        }
+        more = Priors(replace(rate, s=2 * rate.s))
+        return {"default": self, **others, f"{2 * rate.s:g} pseudo-observations": more}
 
 
 def _check_bins(value: int, least: int) -> None:

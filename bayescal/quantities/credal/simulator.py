@@ -15,10 +15,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayescal.core.checks import check_known
 from bayescal.core.errors import InputError
+from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
 from bayescal.quantities.credal.calibration_split import CalibrationSplit
 
-type Floats = NDArray[np.float64]
 type Seed = int | np.random.Generator | None
 
 # Draws of labels until both are there; with one label in 20 rows a hundred are more than enough.
@@ -137,14 +137,14 @@ class CurveTruth:
         return score, label
 
     def split(self, n: int, target: int | ArrayLike, seed: Seed = None) -> CalibrationSplit:
-        """Draw rows to calibrate on, and rows to answer for.
+        """Draw calibration rows and target rows.
 
         Parameters
         ----------
         n : int, at least 2
             Calibration rows.
         target : int or array-like of shape (obs,), in [0, 1]
-            How many rows to answer for, or their scores.
+            Number of target rows, or their scores.
         seed : int or Generator, optional
             Source of randomness; the same seed gives the same rows.
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import minimize
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
@@ -16,28 +16,30 @@ from sklearn.utils.validation import check_is_fitted, check_random_state, valida
 
 from bayescal.core.checks import check_choice
 from bayescal.core.errors import InputError
+from bayescal.core.network import (
+    Loss,
+    Weights,
+    check_settings,
+    first_weights,
+    forward,
+    penalty,
+    train,
+)
+from bayescal.core.quantity import Floats
 from bayescal.quantities.pu_ece.estimator import check_class_prior
 from bayescal.quantities.pu_ece.risk import LOSSES, RiskParts, risk_parts
 
-type Floats = NDArray[np.float64]
-type Shapes = list[tuple[int, ...]]
-
-_OUT_OF_ITERATIONS: Final = 1
 # The risk is minimised to this, far below what it is known to from any number of rows.
 _GAP: Final = 1e-4
 _HALVINGS: Final = 14
 
 
 class _Found(NamedTuple):
-    weights: list[Floats]
+    weights: Weights
     risk: float
-    penalty: float
-    status: int
+    total: float
+    unfinished: bool
     n_iter: int = 0
-
-    @property
-    def total(self) -> float:
-        return self.risk + self.penalty
 
 
 class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no types there
@@ -155,9 +157,10 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no 
         self._check_parameters()
         x, s = validate_data(self, X, y, dtype=np.float64)
         self.classes_, known = self._classes(s)
-        start = self._start(x.shape[1])
+        rng = check_random_state(self.random_state) if self.hidden else None
+        start = first_weights(x.shape[1], self.hidden, (), rng)
         found = self._minimise(start, x[known == 1], x[known == 0])
-        if found.status == _OUT_OF_ITERATIONS:
+        if found.unfinished:
             warnings.warn(
                 f"the PU risk was still falling after {self.max_iter} iterations. "
                 "Scale the features, or raise max_iter.",
@@ -183,7 +186,7 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no 
             Above 0 where a row is rather positive.
         """
         check_is_fitted(self)
-        return _forward(self.weights_, validate_data(self, X, reset=False, dtype=np.float64))[0]
+        return forward(self.weights_, validate_data(self, X, reset=False, dtype=np.float64))
 
     def predict_proba(self, X: ArrayLike) -> Floats:  # noqa: N803
         """Compute probabilities.
@@ -202,7 +205,7 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no 
         return np.column_stack([expit(-logit), expit(logit)])
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:  # noqa: N803
-        """Tell the more probable class.
+        """Predict the more probable class.
 
         Parameters
         ----------
@@ -221,11 +224,7 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no 
     def _check_parameters(self) -> None:
         check_class_prior(self.class_prior)
         check_choice(self.loss, tuple(LOSSES), "loss")
-        for value, least, name in ((self.hidden, 0, "hidden"), (self.max_iter, 1, "max_iter")):
-            if not isinstance(value, int | np.integer) or value < least:
-                raise InputError(f"{name} must be a whole number >= {least}; got {value!r}.")
-        if not 0 <= self.alpha < np.inf:
-            raise InputError(f"alpha must be a finite number >= 0; got {self.alpha!r}.")
+        check_settings(self.hidden, 0, self.alpha, self.max_iter)
 
     def _classes(self, s: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
         check_classification_targets(s)
@@ -244,94 +243,40 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no 
             )
         return classes, known
 
-    def _start(self, features: int) -> list[Floats]:
-        if not self.hidden:
-            return [np.zeros(features), np.zeros(1)]
-        rng = check_random_state(self.random_state)
-        return [
-            rng.normal(0, features**-0.5, (features, self.hidden)),
-            np.zeros(self.hidden),
-            rng.normal(0, self.hidden**-0.5, self.hidden),
-            np.zeros(1),
-        ]
-
-    def _penalty(self, weights: list[Floats]) -> float:
-        return self.alpha / 2 * float(sum((w**2).sum() for w in weights[::2]))
-
-    def _minimise(self, start: list[Floats], positive: Floats, unlabeled: Floats) -> _Found:
+    def _minimise(self, start: Weights, positive: Floats, unlabeled: Floats) -> _Found:
         """Minimise the penalised risk."""
-        shapes = [piece.shape for piece in start]
-        low, high, weight, at, spent = 0.0, 1.0, 1.0, _joined(start), 0
+        low, high, weight, spent = 0.0, 1.0, 1.0, 0
         tried: list[_Found] = []
-        floor = -np.inf
+        least = -np.inf
         for _ in range(_HALVINGS):
-            found = minimize(
-                self._objective,
-                at,
-                args=(weight, positive, unlabeled, shapes),
-                jac=True,
-                method="L-BFGS-B",
-                options={"maxiter": self.max_iter},
-            )
-            spent += int(found.nit)
-            weights = _split(found.x, shapes)
-            parts = self._parts(weights, positive, unlabeled)
+            rows = (positive, unlabeled)
+            trained = train(self._weighted_risk(weight), rows, start, self.alpha, self.max_iter)
+            spent += trained.n_iter
+            parts = self._parts(*(forward(trained.weights, x) for x in rows))
             counted = max(0.0, parts.negative) if self.non_negative else parts.negative
             risk = parts.positive + counted
-            tried.append(_Found(weights, risk, self._penalty(weights), found.status))
-            floor = max(floor, float(found.fun))
-            if min(each.total for each in tried) - floor <= _GAP:
+            total = risk + penalty(trained.weights, self.alpha)
+            tried.append(_Found(trained.weights, risk, total, trained.unfinished))
+            least = max(least, trained.objective)
+            if min(each.total for each in tried) - least <= _GAP:
                 break
             # From the side where N > 0 on: beyond the kink a flexible classifier has run away.
-            low, high, at = (weight, high, found.x) if parts.negative > 0 else (low, weight, at)
+            if parts.negative > 0:
+                low, start = weight, trained.weights
+            else:
+                high = weight
             weight = (low + high) / 2
         return min(tried, key=lambda found: found.total)._replace(n_iter=spent)
 
-    def _parts(self, weights: list[Floats], positive: Floats, unlabeled: Floats) -> RiskParts:
-        at_positive, at_unlabeled = (_forward(weights, x)[0] for x in (positive, unlabeled))
+    def _parts(self, at_positive: Floats, at_unlabeled: Floats) -> RiskParts:
         return risk_parts(at_positive, at_unlabeled, self.class_prior, self.loss)
 
-    def _objective(
-        self, flat: Floats, weight: float, positive: Floats, unlabeled: Floats, shapes: Shapes
-    ) -> tuple[float, Floats]:
-        """Penalised ``A + weight N`` and its gradient."""
-        weights = _split(flat, shapes)
-        at, inner = zip(*(_forward(weights, x) for x in (positive, unlabeled)), strict=True)
-        parts = risk_parts(at[0], at[1], self.class_prior, self.loss)
-        slopes = [
-            of_positive + weight * of_negative
-            for of_positive, of_negative in zip(
-                parts.positive_slopes, parts.negative_slopes, strict=True
-            )
-        ]
-        sides = zip((positive, unlabeled), inner, slopes, strict=True)
-        by_side = [_backward(weights, *side) for side in sides]
-        gradient = [sum(pieces) for pieces in zip(*by_side, strict=True)]
-        for place in range(0, len(weights), 2):
-            gradient[place] = gradient[place] + self.alpha * weights[place]
-        return parts.positive + weight * parts.negative + self._penalty(weights), _joined(gradient)
+    def _weighted_risk(self, weight: float) -> Loss:
+        """Make ``A + weight N`` with its slopes, of both tables' decision values."""
 
+        def risk(at_positive: Floats, at_unlabeled: Floats) -> tuple[float, Sequence[Floats]]:
+            parts = self._parts(at_positive, at_unlabeled)
+            slopes = zip(parts.positive_slopes, parts.negative_slopes, strict=True)
+            return parts.positive + weight * parts.negative, [a + weight * n for a, n in slopes]
 
-def _forward(weights: list[Floats], x: Floats) -> tuple[Floats, Floats]:
-    """Decision values, and what goes into the last layer."""
-    inner = x if len(weights) == 2 else np.tanh(x @ weights[0] + weights[1])
-    return inner @ weights[-2] + weights[-1], inner
-
-
-def _backward(weights: list[Floats], x: Floats, inner: Floats, slope: Floats) -> list[Floats]:
-    """Gradient in each piece of the weights, from the slopes in the decision values."""
-    last = [inner.T @ slope, slope.sum(keepdims=True)]
-    if len(weights) == 2:
-        return last
-    by_inner = slope[:, None] * weights[2] * (1 - inner**2)
-    return [x.T @ by_inner, by_inner.sum(axis=0), *last]
-
-
-def _joined(pieces: list[Any]) -> Floats:
-    return np.concatenate([piece.ravel() for piece in pieces])
-
-
-def _split(flat: Floats, shapes: Shapes) -> list[Floats]:
-    ends = np.cumsum([int(np.prod(shape)) for shape in shapes])
-    cut = np.split(flat, ends[:-1])
-    return [piece.reshape(shape) for piece, shape in zip(cut, shapes, strict=True)]
+        return risk

@@ -1,35 +1,25 @@
-"""Evaluating several classifiers from few labels and many unlabelled scores."""
+"""Evaluating several classifiers from few labels and many unlabelled scores.
+
+Names load on first use. They are listed once, in ``__init__.pyi``.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import lazy_loader
 
-from bayescal.core.lazy import lazy_names
 from bayescal.core.quantity import Reference
-from bayescal.quantities.ssme.baselines.ensemble import ensemble
 
-# Bound here, once: modules of the same names would take the names when something loads it first.
-from bayescal.quantities.ssme.bounds import bounds
-from bayescal.quantities.ssme.metrics.metrics import Metrics, metrics, subgroup_metrics
+# Not lazy: modules of the same names would take the names when something loads them first.
+from bayescal.quantities.ssme.bounds import bounds as bounds
+from bayescal.quantities.ssme.metrics.metrics import metrics as metrics
 
-if TYPE_CHECKING:
-    from bayescal.quantities.ssme import baselines
-    from bayescal.quantities.ssme.estimator import (
-        Estimate,
-        estimate,
-        estimate_by_group,
-        estimate_each,
-    )
-    from bayescal.quantities.ssme.flow.estimator import FlowEstimate, estimate_flow
-    from bayescal.quantities.ssme.flow.normalizing_flow import FlowSettings
-    from bayescal.quantities.ssme.kde.settings import Variant
-    from bayescal.quantities.ssme.metrics.effective_sample_size import (
-        effective_sample_size,
-        rescaled_error,
-    )
-    from bayescal.quantities.ssme.model import build_model
-    from bayescal.quantities.ssme.plan import plan
-    from bayescal.quantities.ssme.priors import GaussianMixture, Priors, StudentTMixture, Tilt
+__getattr__, _, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__all__ += ["ESTIMAND", "KIND", "NAME", "REFERENCES", "TITLE"]
+
+
+def __dir__() -> list[str]:
+    return __all__
+
 
 NAME = "ssme"
 TITLE = "Semi-supervised evaluation of several classifiers"
@@ -67,54 +57,3 @@ REFERENCES: tuple[Reference, ...] = (
         "Posterior of the rows' distribution.",
     ),
 )
-_METRICS = Metrics._fields
-_HOME = {
-    "plan": "plan",
-    "Estimate": "estimator",
-    "FlowEstimate": "flow.estimator",
-    "FlowSettings": "flow.normalizing_flow",
-    "GaussianMixture": "priors",
-    "Priors": "priors",
-    "StudentTMixture": "priors",
-    "Tilt": "priors",
-    "Variant": "kde.settings",
-    "build_model": "model",
-    "effective_sample_size": "metrics.effective_sample_size",
-    "estimate": "estimator",
-    "estimate_by_group": "estimator",
-    "estimate_each": "estimator",
-    "estimate_flow": "flow.estimator",
-    "rescaled_error": "metrics.effective_sample_size",
-}
-
-__all__ = [
-    "ESTIMAND",
-    "KIND",
-    "NAME",
-    "REFERENCES",
-    "TITLE",
-    "Estimate",
-    "FlowEstimate",
-    "FlowSettings",
-    "GaussianMixture",
-    "Metrics",
-    "Priors",
-    "StudentTMixture",
-    "Tilt",
-    "Variant",
-    "baselines",
-    "bounds",
-    "build_model",
-    "effective_sample_size",
-    "ensemble",
-    "estimate",
-    "estimate_by_group",
-    "estimate_each",
-    "estimate_flow",
-    "metrics",
-    "plan",
-    "rescaled_error",
-    "subgroup_metrics",
-]
-
-__getattr__, __dir__ = lazy_names(globals(), _HOME, ("baselines",))

@@ -1,8 +1,8 @@
-"""What is missing in the labels, in sentences that a status shows."""
+"""From scores to the rows that estimate and model see, and what their labels leave open."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -11,50 +11,38 @@ from numpy.typing import NDArray
 from bayescal.core.checks import check_choice, check_rows, listing
 from bayescal.core.columns import MISSING, Label
 from bayescal.core.errors import InputError
+from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
+
+LABELING: Final = ("random", "one-per-class")
+# More rows without label leave the metrics' posterior as it is, to a few percent of its width.
+MOST_UNLABELED = 5000
+# Of each group, where there are so many groups that they would be left with fewer.
+LEAST_OF_GROUP = 500
+# The same rows in every fit: a result depends on its seed through the sampler alone.
+_ROWS_SEED = 20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Panel:
-    """Class probabilities by classifier, and the labels that are known.
+    """Class probabilities by classifier, and the labels that are known."""
 
-    Parameters
-    ----------
-    probs : ndarray of shape (classifier, obs, class), float64, in [0, 1]
-        Probabilities; the classes of a row sum to 1. A binary score s becomes (1 - s, s).
-    y : ndarray of shape (obs,), int32
-        Index into `classes`; -1 where the label is not known.
-    classifiers : tuple of str
-        Names of the classifiers.
-    classes : tuple
-        The labels; of a binary task the negative one, then the positive one.
-    group : ndarray of shape (obs,), int32, or None
-        Index into `groups`.
-    groups : tuple of str
-        Names of the groups; empty without groups.
-
-    Examples
-    --------
-    >>> import bayescal as bc
-    >>> from bayescal.quantities.ssme.data import panel_of
-    >>> scores = bc.Scores.stack({"a": [0.2, 0.9], "b": [0.4, 0.7]}, y_true=[0, None])
-    >>> panel = panel_of(scores)
-    >>> panel.probs.shape, panel.y.tolist(), panel.n_labeled
-    ((2, 2, 2), [0, -1], 1)
-    """
-
-    probs: NDArray[np.float64]
-    y: NDArray[np.int32]
+    probs: Floats  # (classifier, obs, class)
+    y: NDArray[np.int32]  # (obs,)
     classifiers: tuple[str, ...]
     classes: tuple[Label, ...]
-    group: NDArray[np.int32] | None = None
+    group: NDArray[np.int32] | None = None  # (obs,)
     groups: tuple[str, ...] = ()
 
     @property
     def labeled(self) -> NDArray[np.bool_]:
         """Whether the label of each row is known, shape (obs,)."""
-        known: NDArray[np.bool_] = self.y != MISSING
-        return known
+        return np.asarray(self.y != MISSING)
+
+    @property
+    def known(self) -> Floats:
+        """The known labels as one-hot rows, shape (label, class)."""
+        return np.asarray(np.eye(self.n_classes)[self.y[self.labeled]])
 
     @property
     def n_obs(self) -> int:
@@ -84,18 +72,18 @@ class Panel:
     def take(self, rows: NDArray[Any]) -> Panel:
         """Take some rows."""
         group = None if self.group is None else self.group[rows]
-        probs = self.probs[:, rows]
-        return Panel(probs, self.y[rows], self.classifiers, self.classes, group, self.groups)
+        return replace(self, probs=self.probs[:, rows], y=self.y[rows], group=group)
 
     def select(self, classifier: int) -> Panel:
         """Take one classifier."""
         name = (self.classifiers[classifier],)
-        probs = self.probs[[classifier]]
-        return Panel(probs, self.y, name, self.classes, self.group, self.groups)
+        return replace(self, probs=self.probs[[classifier]], classifiers=name)
 
 
-def panel_of(scores: Scores) -> Panel:
+def panel_of(scores: Scores | Panel) -> Panel:
     """Bring scores into the one shape that the quantity computes with."""
+    if isinstance(scores, Panel):
+        return scores
     if not isinstance(scores, Scores):
         raise InputError(
             f"scores must be a bayescal.Scores; got {type(scores).__name__}. "
@@ -112,36 +100,17 @@ def panel_of(scores: Scores) -> Panel:
     )
 
 
-LABELING: Final = ("random", "one-per-class")
-# More rows without label leave the metrics' posterior as it is, to a few percent of its width.
-MOST_UNLABELED = 5000
-# Of each group, where there are so many groups that they would be left with fewer.
-LEAST_OF_GROUP = 500
-# The same rows in every fit: a result depends on its seed through the sampler alone.
-_ROWS_SEED = 20
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Problem:
-    """Rows of several classifiers, some of them labeled; made by `Problem.of`.
+    """The rows that a model sees, and how many each stands for; made by `Problem.of`.
 
-    Attributes
-    ----------
-    panel : Panel
-        All labeled rows, and at most 5,000 of those without label; of many rows with groups an
-        equal share of every group, at least 500.
-    weight : ndarray of shape (obs,)
-        How many rows each stands for; 1 for labeled ones.
-    labeling : {"random", "one-per-class"}
-        How rows were chosen to be labeled.
-    n_obs : int
-        Rows of the data.
+    All labeled rows, and at most 5,000 of those without label; of many rows with groups an equal
+    share of every group, at least 500.
     """
 
     panel: Panel
-    weight: NDArray[np.float64]
-    labeling: str
-    n_obs: int
+    weight: Floats  # (obs,): 1 for labeled rows
+    labeling: str  # how rows were chosen to be labeled, one of LABELING
 
     @classmethod
     def of(cls, panel: Panel, labeling: str) -> Problem:
@@ -149,14 +118,15 @@ class Problem:
         check_choice(labeling, LABELING, "labeling")
         unlabeled = np.flatnonzero(~panel.labeled)
         if len(unlabeled) <= MOST_UNLABELED:
-            return cls(panel, np.ones(panel.n_obs), labeling, panel.n_obs)
+            return cls(panel, np.ones(panel.n_obs), labeling)
         rng = np.random.default_rng(_ROWS_SEED)
         weight = panel.labeled.astype(np.float64)
-        for part in _by_group(panel, unlabeled):
-            kept = rng.choice(part, min(len(part), _most_of_group(panel)), replace=False)
+        parts, most = _by_group(panel, unlabeled)
+        for part in parts:
+            kept = rng.choice(part, min(len(part), most), replace=False)
             weight[kept] = len(part) / len(kept)
         rows = np.flatnonzero(weight)
-        return cls(panel.take(rows), weight[rows], labeling, panel.n_obs)
+        return cls(panel.take(rows), weight[rows], labeling)
 
     @property
     def rows(self) -> NDArray[np.intp]:
@@ -169,38 +139,37 @@ class Problem:
         return self.panel.y[self.rows]
 
 
-def _by_group(panel: Panel, rows: NDArray[np.intp]) -> list[NDArray[np.intp]]:
-    """Cut rows by group, so that a small group keeps its rows."""
+def _by_group(panel: Panel, rows: NDArray[np.intp]) -> tuple[list[NDArray[np.intp]], int]:
+    """Cut rows by group, so that a small group keeps its rows; and how many of each to take."""
     if panel.group is None:
-        return [rows]
-    parts = (rows[panel.group[rows] == g] for g in range(len(panel.groups)))
-    return [part for part in parts if part.size]
-
-
-def _most_of_group(panel: Panel) -> int:
-    if panel.group is None:
-        return MOST_UNLABELED
-    return max(MOST_UNLABELED // len(panel.groups), LEAST_OF_GROUP)
+        return [rows], MOST_UNLABELED
+    n_groups = len(panel.groups)
+    parts = (rows[panel.group[rows] == g] for g in range(n_groups))
+    return [part for part in parts if part.size], max(MOST_UNLABELED // n_groups, LEAST_OF_GROUP)
 
 
 def data_warnings(panel: Panel) -> list[str]:
-    """Say what the labels cannot tell."""
+    """Say which classes and groups have no label, in sentences that a status shows."""
     if panel.n_labeled == 0:
         return [
             "no row is labeled: the answer is what the classifiers say of each other under the "
             "prior, and no data have checked it. Label some rows."
         ]
     found = []
-    count = np.bincount(panel.y[panel.labeled], minlength=panel.n_classes)
-    bare = [panel.classes[k] for k in np.flatnonzero(count == 0)]
+    bare = _without_label(panel, panel.y, panel.classes)
     if bare:
         found.append(
             f"no label of {listing(bare)}: what is said of such a class rests on the prior. Label "
             "more rows, chosen as the others were."
         )
     if panel.group is not None:
-        labels = np.bincount(panel.group[panel.labeled], minlength=len(panel.groups))
-        unseen = [panel.groups[g] for g in np.flatnonzero(labels == 0)]
+        unseen = _without_label(panel, panel.group, panel.groups)
         if unseen:
             found.append(f"no label in group {listing(unseen)}: it is taken to be like the others.")
     return found
+
+
+def _without_label(panel: Panel, code: NDArray[np.int32], names: tuple[Label, ...]) -> list[Label]:
+    """Names of the classes, or groups, that no labeled row is of."""
+    count = np.bincount(code[panel.labeled], minlength=len(names))
+    return [names[place] for place in np.flatnonzero(count == 0)]

@@ -8,21 +8,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayescal.core.errors import InputError
+from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
 from bayescal.quantities.ssme.data import Panel, panel_of
 from bayescal.quantities.ssme.kde.alr import alr
 from bayescal.quantities.ssme.kde.bandwidth import bandwidth
 from bayescal.quantities.ssme.kde.em import Fit, fit_mixture
 from bayescal.quantities.ssme.kde.kernels import kernel_of
-from bayescal.quantities.ssme.kde.settings import Variant, variant_of
+from bayescal.quantities.ssme.kde.settings import KDESettings, settings_of
 from bayescal.quantities.ssme.metrics.label_draws import (
     draw_labels,
     expected_metrics,
     with_known_labels,
 )
-from bayescal.quantities.ssme.metrics.metrics import Metrics
-
-type Floats = NDArray[np.float64]
+from bayescal.quantities.ssme.metrics.metrics import Metrics, join
 
 
 class Estimate(NamedTuple):
@@ -40,8 +39,8 @@ class Estimate(NamedTuple):
         Epochs of EM.
     converged : bool
         Whether EM stopped because nothing changed any more.
-    bandwidth : ndarray of shape (class,)
-        Bandwidth of each class's kernel.
+    bandwidth : ndarray of shape (class,), or None
+        Bandwidth of each class's kernel; None of SSME-NF.
     """
 
     accuracy: Floats
@@ -55,13 +54,13 @@ class Estimate(NamedTuple):
     class_prior: Floats
     n_iter: int | NDArray[np.int64]
     converged: bool | NDArray[np.bool_]
-    bandwidth: Floats
+    bandwidth: Floats | None = None
 
 
 def estimate(
     scores: Scores | Panel,
     *,
-    variant: str | Variant = "paper",
+    settings: str | KDESettings = "paper",
     class_prior: ArrayLike | None = None,
     n_draws: int | None = 500,
     ece: str | None = None,
@@ -73,7 +72,7 @@ def estimate(
     ----------
     scores : Scores or Panel
         Scores of one or several classifiers, some or all labels missing.
-    variant : {"paper", "release"} or Variant, default "paper"
+    settings : {"paper", "release"} or KDESettings, default "paper"
         What the paper's text says, what its published code does, or choices of one's own.
     class_prior : array-like of shape (class,), optional
         Probability of each class, if known; otherwise it is learned.
@@ -129,17 +128,14 @@ def estimate(
     >>> found.accuracy.shape, found.prob_label.shape
     ((2,), (200, 2))
     """
-    panel = scores if isinstance(scores, Panel) else panel_of(scores)
-    rng = np.random.default_rng(seed)
-    fit, widths = _fit(panel, variant_of(variant), class_prior, rng)
-    found = expected_metrics(panel, fit.prob_label, n_draws, rng, ece=ece)
-    return Estimate(*found, *fit, widths)
+    panel = panel_of(scores)
+    return _estimate(panel, settings, class_prior, n_draws, ece, seed, by_group=False)
 
 
 def estimate_each(
     scores: Scores | Panel,
     *,
-    variant: str | Variant = "paper",
+    settings: str | KDESettings = "paper",
     class_prior: ArrayLike | None = None,
     n_draws: int | None = 500,
     ece: str | None = None,
@@ -149,7 +145,7 @@ def estimate_each(
 
     Parameters
     ----------
-    scores, variant, class_prior, n_draws, ece, seed
+    scores, settings, class_prior, n_draws, ece, seed
         As for `estimate`.
 
     Returns
@@ -170,34 +166,20 @@ def estimate_each(
     >>> estimate_each(scores).prob_label.shape
     (2, 3, 2)
     """
-    panel = scores if isinstance(scores, Panel) else panel_of(scores)
+    panel = panel_of(scores)
     cases = [
-        estimate(
-            panel.select(m),
-            variant=variant,
-            class_prior=class_prior,
-            n_draws=n_draws,
-            ece=ece,
-            seed=seed,
-        )
+        _estimate(panel.select(m), settings, class_prior, n_draws, ece, seed, by_group=False)
         for m in range(panel.n_classifiers)
     ]
-    measured = (Metrics._make(case[: len(Metrics._fields)]) for case in cases)
-    found = Metrics._make(np.concatenate(values) for values in zip(*measured, strict=True))
-    return Estimate(
-        *found,
-        prob_label=np.stack([case.prob_label for case in cases]),
-        class_prior=np.stack([case.class_prior for case in cases]),
-        n_iter=np.array([case.n_iter for case in cases]),
-        converged=np.array([case.converged for case in cases]),
-        bandwidth=np.stack([case.bandwidth for case in cases]),
-    )
+    measured = [Metrics._make(case[: len(Metrics._fields)]) for case in cases]
+    fits = zip(*(case[len(Metrics._fields) :] for case in cases), strict=True)
+    return Estimate(*join(measured, np.concatenate), *(np.stack(values) for values in fits))
 
 
 def estimate_by_group(
     scores: Scores | Panel,
     *,
-    variant: str | Variant = "paper",
+    settings: str | KDESettings = "paper",
     class_prior: ArrayLike | None = None,
     n_draws: int | None = 500,
     ece: str | None = None,
@@ -207,7 +189,7 @@ def estimate_by_group(
 
     Parameters
     ----------
-    scores, variant, class_prior, n_draws, ece, seed
+    scores, settings, class_prior, n_draws, ece, seed
         As for `estimate`; `scores` has groups.
 
     Returns
@@ -228,42 +210,55 @@ def estimate_by_group(
     >>> estimate_by_group(scores).accuracy.shape
     (1, 2)
     """
-    panel = scores if isinstance(scores, Panel) else panel_of(scores)
+    panel = panel_of(scores)
     if panel.group is None:
         raise InputError("scores must have groups; got none. Pass group= to Scores.")
+    return _estimate(panel, settings, class_prior, n_draws, ece, seed, by_group=True)
+
+
+def _estimate(
+    panel: Panel,
+    settings: str | KDESettings,
+    class_prior: ArrayLike | None,
+    n_draws: int | None,
+    ece: str | None,
+    seed: int,
+    *,
+    by_group: bool,
+) -> Estimate:
+    """Fit the mixture to all rows, and measure under its labels."""
     rng = np.random.default_rng(seed)
-    fit, widths = _fit(panel, variant_of(variant), class_prior, rng)
-    found = expected_metrics(panel, fit.prob_label, n_draws, rng, ece=ece, by_group=True)
+    fit, widths = _fit(panel, settings_of(settings), class_prior, rng)
+    found = expected_metrics(panel, fit.prob_label, n_draws, rng, ece=ece, by_group=by_group)
     return Estimate(*found, *fit, widths)
 
 
 def _fit(
-    panel: Panel, variant: Variant, class_prior: ArrayLike | None, rng: np.random.Generator
+    panel: Panel, settings: KDESettings, class_prior: ArrayLike | None, rng: np.random.Generator
 ) -> tuple[Fit, Floats]:
     """Fit the mixture; the bandwidths are returned as well."""
     prior = None if class_prior is None else check_prior(class_prior, panel.n_classes)
     coords = alr(panel.probs)
     drawn = with_known_labels(panel, draw_labels(panel.probs.mean(axis=0), 1, rng)[0])
-    start = drawn if variant.start == "draw" else panel.probs.mean(axis=0)
-    widths = _widths(coords, drawn, variant)
-    kernel = kernel_of(coords, widths, variant.leave_one_out)
-    known = np.eye(panel.n_classes)[panel.y[panel.labeled]]
-    return fit_mixture(kernel, start, known, panel.labeled, variant, prior, rng), widths
+    start = drawn if settings.start == "draw" else panel.probs.mean(axis=0)
+    widths = _widths(coords, drawn, settings)
+    kernel = kernel_of(coords, widths, settings.leave_one_out)
+    return fit_mixture(kernel, start, panel.known, panel.labeled, settings, prior, rng), widths
 
 
-def _widths(coords: Floats, drawn: Floats, variant: Variant) -> Floats:
+def _widths(coords: Floats, drawn: Floats, settings: KDESettings) -> Floats:
     """Bandwidth of each class, shape (class,)."""
     n_classes = drawn.shape[1]
-    if not isinstance(variant.bandwidth, str):
-        return np.full(n_classes, variant.bandwidth * variant.bandwidth_scale)
-    shared = bandwidth(coords, variant.bandwidth, variant.bandwidth_scale)
+    if not isinstance(settings.bandwidth, str):
+        return np.full(n_classes, settings.bandwidth * settings.bandwidth_scale)
+    shared = bandwidth(coords, settings.bandwidth, settings.bandwidth_scale)
     widths = np.full(n_classes, shared)
-    if variant.sharing == "class":
+    if settings.sharing == "class":
         for k in range(n_classes):
             rows = coords[drawn[:, k] > 0]
             # Of one point, or of equal ones, no bandwidth can be had.
             if len(rows) and np.ptp(rows, axis=0).any():
-                widths[k] = bandwidth(rows, variant.bandwidth, variant.bandwidth_scale)
+                widths[k] = bandwidth(rows, settings.bandwidth, settings.bandwidth_scale)
     return widths
 
 

@@ -2,38 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.quantities.ssme.data import Problem
-from bayescal.quantities.ssme.metrics.calibration_draws import calibration_errors
-from bayescal.quantities.ssme.metrics.label_draws import labels_at, with_known_labels
-from bayescal.quantities.ssme.metrics.metrics import Metrics, metrics, subgroup_metrics
-from bayescal.quantities.ssme.models.base import Draws, Floats, LabelModel
-
-BINNED = ("ece", "mce")
-"""Metrics that are taken under the probabilities of the labels."""
+from bayescal.core.quantity import Draws, Floats
+from bayescal.quantities.ssme.data import Panel, Problem
+from bayescal.quantities.ssme.metrics.binned_error import calibration_errors
+from bayescal.quantities.ssme.metrics.label_draws import labels_at, measured, with_known_labels
+from bayescal.quantities.ssme.metrics.metrics import Metrics, join
+from bayescal.quantities.ssme.models.base import LabelModel
 
 # Numbers held at once: 8 MB each of the arrays over draws, rows and classes.
 _BLOCK = 1 << 20
 
 
 class Evaluated(NamedTuple):
-    """Draws of metrics, and of the labels' probabilities if they were asked for.
+    """Draws of metrics, and of the labels' probabilities where they are kept."""
 
-    Parameters
-    ----------
-    metrics : dict of str to ndarray of shape (chain, draw, classifier) or (..., group)
-        By name.
-    prob_label : ndarray of shape (chain, draw, obs, class), float32, or None
-        Probabilities of the labels, known ones certain.
-    """
-
-    metrics: dict[str, Floats]
-    prob_label: NDArray[np.float32] | None
+    metrics: dict[str, Floats]  # by name, (chain, draw, classifier[, group])
+    prob_label: NDArray[np.float32] | None  # (chain, draw, obs, class), known ones certain
 
 
 def evaluate(
@@ -57,21 +47,19 @@ def evaluate(
     first = next(iter(draws.values()))
     shape = first.shape[:2]
     flat = {name: value.reshape(-1, *value.shape[2:]) for name, value in draws.items()}
-    found: list[dict[str, Floats]] = []
+    found: list[Metrics] = []
     kept: list[NDArray[np.float32]] = []
     for part in _blocks(flat, int(np.prod(shape)), problem.panel.probs[0].size):
         prob = model.label_probs(part)
         found.append(_of_draws(problem, prob, rng, ece))
         if keep_labels:
             kept.append(with_known_labels(problem.panel, prob).astype(np.float32))
-    values = {
-        name: np.concatenate([block[name] for block in found]).reshape(
-            *shape, *found[0][name].shape[1:]
-        )
-        for name in Metrics._fields
-    }
-    labels = np.concatenate(kept) if keep_labels else None
-    return Evaluated(values, None if labels is None else labels.reshape(*shape, *labels.shape[1:]))
+
+    def in_chains[Scalar: np.generic](blocks: Sequence[NDArray[Scalar]]) -> NDArray[Scalar]:
+        return np.concatenate(blocks).reshape(*shape, *blocks[0].shape[1:])
+
+    values = join(found, in_chains)._asdict()
+    return Evaluated(values, in_chains(kept) if keep_labels else None)
 
 
 def _blocks(flat: Draws, n: int, size: int) -> Iterator[Draws]:
@@ -80,37 +68,23 @@ def _blocks(flat: Draws, n: int, size: int) -> Iterator[Draws]:
         yield {name: value[start : start + step] for name, value in flat.items()}
 
 
-def _of_draws(
-    problem: Problem, prob: Floats, rng: np.random.Generator, ece: str | None
-) -> dict[str, Floats]:
+def _of_draws(problem: Problem, prob: Floats, rng: np.random.Generator, ece: str | None) -> Metrics:
     """Metrics of a few draws, (draw, classifier) or (draw, classifier, group)."""
     weight = rng.standard_exponential(prob.shape[:2]) * problem.weight
     known = with_known_labels(problem.panel, prob)
     labels = labels_at(known, rng.random(prob.shape[:2]))
-    drawn = _measured(problem, labels, weight, ece)._asdict()
-    return {**drawn, **dict(zip(BINNED, _gaps(problem, prob, weight, ece), strict=True))}
+    drawn = measured(problem.panel, labels, weight, ece=ece)
+    errors, largest = _calibration_errors(problem.panel, prob, weight, ece)
+    return drawn._replace(ece=errors, mce=largest)
 
 
-def _measured(problem: Problem, q: Floats, weight: Floats, ece: str | None) -> Metrics:
-    panel = problem.panel
-    if panel.group is None:
-        return metrics(panel.probs, q, weight, ece=ece)
-    return subgroup_metrics(panel.probs, q, panel.group, len(panel.groups), weight, ece=ece)
-
-
-def _gaps(problem: Problem, prob: Floats, weight: Floats, ece: str | None) -> tuple[Floats, Floats]:
-    """Calibration errors, (draw, classifier) or (draw, classifier, group)."""
-    panel = problem.panel
+def _calibration_errors(panel: Panel, prob: Floats, weight: Floats, ece: str | None) -> Floats:
+    """Expected and maximum error, (2, draw, classifier) or (2, draw, classifier, group)."""
     if panel.group is None:
         return calibration_errors(panel.probs, prob, weight, ece)
-    parts = []
-    for g in range(len(panel.groups)):
+    found = np.full((2, len(prob), panel.n_classifiers, len(panel.groups)), np.nan)
+    for g in np.unique(panel.group):
         rows = np.flatnonzero(panel.group == g)
-        if not rows.size:
-            nothing = np.full((len(prob), panel.n_classifiers), np.nan)
-            parts.append((nothing, nothing))
-            continue
         probs = panel.probs[:, rows]
-        parts.append(calibration_errors(probs, prob[:, rows], weight[:, rows], ece))
-    errors, largest = (np.stack(values, axis=-1) for values in zip(*parts, strict=True))
-    return errors, largest
+        found[..., g] = calibration_errors(probs, prob[:, rows], weight[:, rows], ece)
+    return found

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from bayescal.core.scores import Scores
 from bayescal.quantities.ssme.data import Problem, panel_of
-from bayescal.quantities.ssme.models.base import LabelModel, label_model
+from bayescal.quantities.ssme.models import label_model
+from bayescal.quantities.ssme.models.base import LabelModel
 from bayescal.quantities.ssme.priors import Priors
 
 if TYPE_CHECKING:

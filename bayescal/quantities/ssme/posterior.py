@@ -1,4 +1,4 @@
-"""All classifiers' fit, from their scores to the pieces of a result."""
+"""From draws of the one model of all classifiers to the arrays of a result."""
 
 from __future__ import annotations
 
@@ -8,15 +8,30 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from bayescal.core.checks import check_data
 from bayescal.core.columns import MISSING
 from bayescal.core.errors import InputError
-from bayescal.core.quantity import CaseArrays, DirectDraws, bound_values, bound_words
+from bayescal.core.quantity import (
+    CaseArrays,
+    DirectDraws,
+    Draws,
+    Floats,
+    Plan,
+    bound_values,
+    bound_words,
+)
+from bayescal.core.scores import Scores
 from bayescal.quantities.ssme.bounds import bounds
-from bayescal.quantities.ssme.data import Problem, data_warnings
+from bayescal.quantities.ssme.data import MOST_UNLABELED, Problem, data_warnings, panel_of
 from bayescal.quantities.ssme.evaluate import evaluate
+from bayescal.quantities.ssme.metrics.binned_error import convention_name
+from bayescal.quantities.ssme.metrics.label_draws import classes_at
 from bayescal.quantities.ssme.metrics.metrics import Metrics
-from bayescal.quantities.ssme.models.base import Draws, Floats, LabelModel, label_model
+from bayescal.quantities.ssme.model import model_of
+from bayescal.quantities.ssme.models import label_model
+from bayescal.quantities.ssme.models.base import LabelModel
 from bayescal.quantities.ssme.priors import Priors, Tilt
 from bayescal.quantities.ssme.reference_estimates import (
     METHODS,
@@ -28,11 +43,7 @@ if TYPE_CHECKING:
     import pymc as pm
 
 PRIOR_DRAWS = 300
-
-
-DIMS: Mapping[str, tuple[str, ...]] = {
-    **dict.fromkeys(Metrics._fields, ("classifier",)),
-    **{f"reference_estimates/{name}": ("method", "classifier") for name in Metrics._fields},
+_PARAMETERS: Mapping[str, tuple[str, ...]] = {
     "intercept": ("label_class",),
     "slope": ("label_class",),
     "weight": ("classifier",),
@@ -41,24 +52,22 @@ DIMS: Mapping[str, tuple[str, ...]] = {
     "class_share": ("label_class",),
     "location": ("label_class", "dim"),
     "log_width": ("label_class", "dim"),
-    "log_prior/intercept": (),
-    "log_prior/slope": (),
-    "log_prior/weight": (),
-    "log_prior/group_intercept": (),
-    "log_prior/group_slope": (),
-    "log_prior/class_share": (),
-    "log_prior/location": (),
-    "log_prior/log_width": (),
+}
+DIMS: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(Metrics._fields, ("classifier",)),
+    **{f"reference_estimates/{name}": ("method", "classifier") for name in Metrics._fields},
+    **_PARAMETERS,
+    # A parameter's densities are summed over its dims.
+    **{f"log_prior/{name}": () for name in _PARAMETERS},
     "class_prior": ("label_class",),
     "prob_label": ("obs", "label_class"),
     "label": ("label_row",),
 }
-MONITORED = Metrics._fields
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SSMECase:
-    """One problem under its priors; made by `SSMECase.of`."""
+    """All classifiers of one problem under its priors; made by `SSMECase.of`."""
 
     problem: Problem
     priors: Priors
@@ -102,8 +111,8 @@ class SSMECase:
 
     @property
     def monitored(self) -> tuple[str, ...]:
-        """Variables that must have converged."""
-        return MONITORED
+        """The metrics."""
+        return Metrics._fields
 
     @property
     def evidence_draws(self) -> int:
@@ -126,8 +135,6 @@ class SSMECase:
 
     def build_model(self) -> pm.Model:
         """Build the model, unsampled."""
-        from bayescal.quantities.ssme.model import model_of
-
         return model_of(self.problem, self.model)
 
     def arrays(
@@ -144,10 +151,13 @@ class SSMECase:
         if found.prob_label is not None:
             posterior["prob_label"] = found.prob_label
         theory = bounds(self.problem.panel.n_labeled, self.problem.panel.n_classifiers)._asdict()
+        prior = self._squeezed(self._prior_metrics(rng))
         return CaseArrays(
             coords=self.coords,
             posterior=posterior,
-            prior=self._squeezed(self._before(rng)),
+            prior=prior,
+            # After all other random numbers: they are those of results without this group.
+            posterior_predictive={"label": self.replicated_labels(draws, rng)},
             log_likelihood={"label": self.model.log_likelihood(draws)},
             log_prior=self.model.log_prior(draws),
             observed_data={"label": self.problem.labels},
@@ -157,9 +167,19 @@ class SSMECase:
             bounds_attrs=bound_words(theory),
         )
 
-    def quantities(self, draws: Draws, rng: np.random.Generator) -> dict[str, Floats]:
-        """Metrics of every draw, (chain, draw, classifier[, group])."""
-        return evaluate(self.problem, self.model, draws, rng, ece=self.ece).metrics
+    def replicated_labels(self, draws: Draws, rng: np.random.Generator) -> NDArray[np.integer]:
+        """Labels of the labeled rows as the model draws them, (chain, draw, label).
+
+        Given the scores, whatever the power, as if no label of a class had been forced.
+        """
+        dtype = np.min_scalar_type(-self.problem.panel.n_classes)
+        found = []
+        # Chain by chain: probabilities of all would take several times the memory.
+        for chain in range(len(next(iter(draws.values())))):
+            of_chain = {name: value[chain] for name, value in draws.items()}
+            prob = self.model.label_probs(of_chain, self.problem.rows)
+            found.append(classes_at(prob, rng.random(prob.shape[:-1])).astype(dtype))
+        return np.stack(found)
 
     def simulate(self, rng: np.random.Generator) -> tuple[SSMECase, dict[str, Floats]]:
         """Draw coefficients from the prior and labels from the model, for the same rows.
@@ -183,20 +203,23 @@ class SSMECase:
             )
         draws = {name: v[None] for name, v in self.model.prior_draws(1, rng).items()}
         prob = self.model.label_probs({name: v[0] for name, v in draws.items()})[0]
-        below = prob.cumsum(axis=1)[:, :-1]
-        label = (rng.random(len(prob))[:, None] > below).sum(axis=1).astype(np.int32)
+        label = classes_at(prob, rng.random(len(prob)))
         panel = self.problem.panel
         y = np.where(panel.labeled, label, MISSING).astype(np.int32)
         problem = replace(self.problem, panel=replace(panel, y=y))
         new = SSMECase.of(problem, self.priors, self.ece, self.keep_labels)
-        found = new.quantities(draws, rng)
+        found = new._metrics(draws, rng)
         shown = {name: draws[name] for name in self.model.shown}
         return new, {name: v[0, 0] for name, v in {**found, **shown}.items()}
 
-    def _before(self, rng: np.random.Generator) -> dict[str, Floats]:
+    def _metrics(self, draws: Draws, rng: np.random.Generator) -> dict[str, Floats]:
+        """Metrics of every draw, (chain, draw, classifier[, group])."""
+        return evaluate(self.problem, self.model, draws, rng, ece=self.ece).metrics
+
+    def _prior_metrics(self, rng: np.random.Generator) -> dict[str, Floats]:
         """Metrics before any label counts."""
         prior = self.model.prior_draws(PRIOR_DRAWS, rng)
-        return self.quantities({name: value[None] for name, value in prior.items()}, rng)
+        return self._metrics({name: value[None] for name, value in prior.items()}, rng)
 
     def _squeezed(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Arrays without the dim of the classifiers, where there is only one."""
@@ -212,3 +235,59 @@ class SSMECase:
 
 def _is_metric(name: str) -> bool:
     return name.rsplit("/", 1)[-1] in Metrics._fields
+
+
+def plan(
+    data: Scores,
+    priors: Priors,
+    *,
+    labeling: str = "random",
+    ece: str | None = None,
+    prob_label: bool = False,
+) -> Plan:
+    """Plan the one fit of all classifiers: every draw is one of all, on the same rows.
+
+    Parameters
+    ----------
+    data : Scores
+        Scores of one or several classifiers; labels may be missing.
+    priors : Priors
+        Priors.
+    labeling : {"random", "one-per-class"}, default "random"
+        How rows were chosen to be labeled; see `build_model`.
+    ece : {"equal-mass", "equal-width", "top-label"}, optional
+        Convention of the calibration errors; see `metrics`.
+    prob_label : bool, default False
+        Whether the posterior holds ``prob_label`` (obs, label_class), the probabilities of every
+        row's labels. Of at most 5,000 rows without label.
+
+    Returns
+    -------
+    Plan
+        One case.
+
+    Raises
+    ------
+    InputError
+        If the data are no Scores, an option is unknown, or there are too many rows for
+        `prob_label`.
+    """
+    check_data(data, (Scores,), "ssme", "Scores.stack({name: y_prob}, y_true=...)")
+    panel = panel_of(data)
+    convention = convention_name(ece, panel.n_classes)
+    problem = Problem.of(panel, labeling)
+    if prob_label and problem.panel.n_obs < panel.n_obs:
+        # A model of many rows has a random part of them: their places would be lost.
+        raise InputError(
+            f"prob_label=True needs at most {MOST_UNLABELED} rows without label; got "
+            f"{panel.n_obs - panel.n_labeled}. Pass fewer of them, or leave prob_label out."
+        )
+    attrs = {
+        "n_obs": data.n_obs,
+        "n_labeled": data.n_labeled,
+        "classes": [str(label) for label in data.classes],
+        "multiclass": "binary" if data.n_classes == 2 else "joint",
+        "labeling": labeling,
+        "ece_convention": convention,
+    }
+    return Plan([SSMECase.of(problem, priors, ece, prob_label)], attrs)

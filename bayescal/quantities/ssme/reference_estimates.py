@@ -6,11 +6,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from bayescal.quantities.ssme.baselines.ensemble import ensemble, ensemble_by_group
-from bayescal.quantities.ssme.data import Panel, Problem
+from bayescal.core.quantity import Floats
+from bayescal.quantities.ssme.baselines.ensemble import mean_score
+from bayescal.quantities.ssme.data import Problem
 from bayescal.quantities.ssme.estimator import estimate, estimate_by_group
-from bayescal.quantities.ssme.metrics.metrics import Metrics, metrics
-from bayescal.quantities.ssme.models.base import Floats
+from bayescal.quantities.ssme.metrics.label_draws import measured
+from bayescal.quantities.ssme.metrics.metrics import Metrics, join
 
 METHODS: Final = ("ensemble", "labeled")
 """The plain ensemble, and the labeled rows alone."""
@@ -24,24 +25,11 @@ def point_estimate(problem: Problem, ece: str | None) -> dict[str, Any]:
 
 
 def reference_estimates(problem: Problem, ece: str | None) -> dict[str, Floats]:
-    """Estimate metrics without any model, (method, classifier)."""
+    """Estimate metrics without any model, (method, classifier) or (method, classifier, group)."""
     panel = problem.panel
-    if panel.group is None:
-        of_pool = ensemble(panel, ece=ece)
-        of_labels = _labeled(panel, ece)
+    of_ensemble = measured(panel, mean_score(panel), ece=ece)
+    if panel.n_labeled:
+        of_labels = measured(panel.take(panel.labeled), panel.known, ece=ece)
     else:
-        of_pool = ensemble_by_group(panel, ece=ece)
-        parts = [_labeled(panel.take(panel.group == g), ece) for g in range(len(panel.groups))]
-        of_labels = Metrics._make(np.stack(values, axis=-1) for values in zip(*parts, strict=True))
-    return {
-        name: np.stack([getattr(of_pool, name), getattr(of_labels, name)])
-        for name in Metrics._fields
-    }
-
-
-def _labeled(panel: Panel, ece: str | None) -> Metrics:
-    """Metrics on the labeled rows; NaN without any."""
-    if panel.n_labeled == 0:
-        return Metrics._make(np.full(panel.n_classifiers, np.nan) for _ in Metrics._fields)
-    known = panel.take(panel.labeled)
-    return metrics(known.probs, np.eye(panel.n_classes)[known.y], ece=ece)
+        of_labels = Metrics._make(np.full(np.shape(value), np.nan) for value in of_ensemble)
+    return join([of_ensemble, of_labels], np.stack)._asdict()

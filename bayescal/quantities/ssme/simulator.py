@@ -12,13 +12,13 @@ from functools import cached_property
 from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from bayescal.core.checks import check_known
 from bayescal.core.errors import InputError
+from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
 
-type Floats = NDArray[np.float64]
 type Seed = int | np.random.Generator | None
 
 # Standard deviations of a classifier's view that integrals reach to, and points that they take.
@@ -147,7 +147,7 @@ class PanelTruth:
         Returns
         -------
         ndarray of shape (...)
-            DirectDraws up to rounding.
+            The probability, up to rounding.
 
         Raises
         ------
@@ -264,50 +264,22 @@ def _metrics(classifier: Distortion, mean: float, spread: float) -> dict[str, fl
     }
 
 
+def _panel(name: str, mean: float = 0.0, **views: tuple[float, float, float]) -> PanelTruth:
+    return PanelTruth(name, {key: Distortion(*view) for key, view in views.items()}, mean)
+
+
 TRUTHS: Final[dict[str, PanelTruth]] = {
     found.name: found
     for found in (
-        PanelTruth(
-            "alike",
-            {name: Distortion(0.0, 0.8, 1.0) for name in ("a", "b", "c")},
-        ),
-        PanelTruth(
-            "mixed",
-            {
-                "sharp": Distortion(0.0, 1.0, 0.5),
-                "noisy": Distortion(0.3, 0.6, 2.0),
-                "over": Distortion(-0.4, 2.0, 0.7),
-            },
-        ),
-        PanelTruth(
-            "under",
-            {
-                "a": Distortion(0.0, 0.3, 0.5),
-                "b": Distortion(0.1, 0.35, 0.8),
-                "c": Distortion(-0.1, 0.25, 0.6),
-            },
-        ),
-        PanelTruth(
-            "odd",
-            {
-                "a": Distortion(0.0, 0.9, 0.6),
-                "b": Distortion(0.1, 1.1, 0.8),
-                "odd": Distortion(2.0, 0.3, 5.0),
-            },
-        ),
-        PanelTruth(
-            "rare",
-            {
-                "a": Distortion(0.0, 1.0, 0.8),
-                "b": Distortion(0.5, 1.3, 1.0),
-                "c": Distortion(-0.5, 0.7, 1.5),
-            },
-            mean=-3.0,
-        ),
+        _panel("alike", a=(0.0, 0.8, 1.0), b=(0.0, 0.8, 1.0), c=(0.0, 0.8, 1.0)),
+        _panel("mixed", sharp=(0.0, 1.0, 0.5), noisy=(0.3, 0.6, 2.0), over=(-0.4, 2.0, 0.7)),
+        _panel("under", a=(0.0, 0.3, 0.5), b=(0.1, 0.35, 0.8), c=(-0.1, 0.25, 0.6)),
+        _panel("odd", a=(0.0, 0.9, 0.6), b=(0.1, 1.1, 0.8), odd=(2.0, 0.3, 5.0)),
+        _panel("rare", -3.0, a=(0.0, 1.0, 0.8), b=(0.5, 1.3, 1.0), c=(-0.5, 0.7, 1.5)),
     )
 }
 """Simulated panels by name: classifiers alike, unlike, all under-confident, with one that is bad
-and believes most rows positive, and of a rare class."""
+and calls most rows positive, and of a rare class."""
 
 
 def truth(name: str) -> PanelTruth:

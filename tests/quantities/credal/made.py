@@ -1,4 +1,4 @@
-"""Calibration splits for tests of the posterior."""
+"""Calibration splits, and bounds of class probabilities, made at random."""
 
 import numpy as np
 
@@ -21,6 +21,27 @@ def multiclass(n=90, target=6, classes=3, seed=1):
 def problem(data, prior):
     """Problem of all target rows under a prior."""
     from bayescal.quantities.credal.data import Problem
-    from bayescal.quantities.credal.models.base import cells_of
+    from bayescal.quantities.credal.models import cells_of
 
     return Problem.of(data, np.arange(data.n_target), cells_of(prior))
+
+
+def random_bounds(n, n_classes, seed, kind="proper"):
+    """Bounds of shape (n, n_classes): around a probability vector, or with sums to one side."""
+    rng = np.random.default_rng(seed)
+    if kind == "proper":
+        # Some zeros and ones among them, as Venn-Abers predictors give.
+        centre = rng.dirichlet(np.full(n_classes, rng.choice([0.2, 1.0])), n)
+        width = rng.random((n, 1)) * rng.random((n, n_classes))
+        lower = centre - width * rng.random((n, n_classes))
+        upper = centre + width * rng.random((n, n_classes))
+        return lower.clip(0, 1), upper.clip(0, 1)
+    scale = {"above": 1.02 + rng.random(n), "below": 0.98 * rng.random(n)}[kind]
+    sums = rng.dirichlet(np.ones(n_classes), n) * scale[:, None]
+    width = rng.random((n, 1)) ** 2 * rng.random((n, n_classes))
+    if kind == "above":
+        lower = np.minimum(sums, 1)
+        kept = lower.sum(axis=1) > 1.001
+        return lower[kept], (lower + width).clip(0, 1)[kept]
+    upper = np.minimum(sums, 1)
+    return (upper - width).clip(0, 1), upper

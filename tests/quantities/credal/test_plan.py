@@ -1,10 +1,10 @@
-"""Cases of data and what is held of them; bad input."""
+"""Cases of data and which rows are held; bad input."""
 
 import numpy as np
 import pytest
 
 import bayescal as bc
-from bayescal.quantities.credal.plan import FEWEST, MOST, describe, held_rows
+from bayescal.quantities.credal.data import FEWEST, MOST, held_rows
 from tests.quantities.credal.made import binary, multiclass
 
 
@@ -13,9 +13,9 @@ def test_one_case_a_classifier():
     calibration = bc.Scores.stack({"a": score, "b": score**2}, y_true=np.arange(20) % 2)
     target = bc.Scores.stack({"a": [0.2, 0.4], "b": [0.3, 0.9]}, y_true=[0, 1])
     data = bc.CalibrationSplit(calibration=calibration, target=target)
-    found = bc.credal.cases(data, bc.credal.Priors())
+    found = bc.credal.plan(data, bc.credal.Priors()).cases
     assert [case.coords["classifier"] for case in found] == ["a", "b"]
-    assert found[0].compile_key == found[1].compile_key
+    assert found[0].model.compile_key == found[1].model.compile_key
 
 
 def test_all_of_few_rows_are_held():
@@ -39,13 +39,14 @@ def test_of_many_rows_evenly_spaced_ones_are_held(data, number):
 
 
 def test_results_say_what_was_fitted():
-    told = describe(multiclass())
-    assert told["n_labeled"] == 90
-    assert told["n_target"] == told["n_held"] == 6
-    assert told["multiclass"] == "one-vs-rest"
-    assert describe(binary())["multiclass"] == "binary"
+    priors = bc.credal.Priors()
+    attrs = bc.credal.plan(multiclass(), priors).attrs
+    assert attrs["n_labeled"] == 90
+    assert attrs["n_target"] == attrs["n_held"] == 6
+    assert attrs["multiclass"] == "one-vs-rest"
+    assert bc.credal.plan(binary(), priors).attrs["multiclass"] == "binary"
 
 
 def test_other_data_are_refused():
-    with pytest.raises(bc.InputError, match="takes a CalibrationSplit; got Scores"):
-        bc.credal.cases(binary().calibration, bc.credal.Priors())
+    with pytest.raises(bc.InputError, match="takes CalibrationSplit; got Scores"):
+        bc.credal.plan(binary().calibration, bc.credal.Priors())

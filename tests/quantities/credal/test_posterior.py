@@ -1,4 +1,4 @@
-"""From calibration rows to the pieces of a result, at every size and of every kind."""
+"""From calibration rows to the arrays of a result, for any number of rows and of every kind."""
 
 import numpy as np
 import pytest
@@ -44,7 +44,7 @@ def check(result):
     ],
     ids=["one row", "all of label 1", "all of label 0", "all tied", "scores 0 and 1", "many rows"],
 )
-def test_every_size_gives_bounds(priors, data):
+def test_any_number_of_rows_gives_bounds(priors, data):
     check(fit(data, priors))
 
 
@@ -54,7 +54,7 @@ def test_a_class_never_seen_has_bounds(priors):
     data = split([0, 1] * 20, scores, scores[:4], classes=[0, 1, 2])
     result = fit(data, priors)
     check(result)
-    # The rows say that the class is rare: its upper bound lies below that of the others' mean.
+    # The rows show that the class is rare: its upper bound lies below that of the others' mean.
     upper = result["posterior"]["prob_upper"].mean(("chain", "draw", "obs")).to_numpy().squeeze()
     assert upper[2] < upper[:2].min()
 
@@ -66,10 +66,11 @@ def test_all_rows_of_one_label_leave_one_bound_at_the_end():
 
 def test_one_compiled_model_serves_every_number_of_rows():
     for priors in (bc.credal.Priors(), STEPS, IMPRECISE):
-        few, many = (bc.credal.cases(binary(n), priors)[0] for n in (2, 100_000))
-        assert few.compile_key == many.compile_key
+        few, many = (bc.credal.plan(binary(n), priors).cases[0] for n in (2, 100_000))
+        assert few.model.compile_key == many.model.compile_key
         shapes = [
-            {name: value.shape for name, value in case.inputs().items()} for case in (few, many)
+            {name: value.shape for name, value in case.model.inputs().items()}
+            for case in (few, many)
         ]
         assert shapes[0] == shapes[1]
 
@@ -90,10 +91,10 @@ def test_results_hold_dims_and_the_papers_estimates():
         result = fit(data)
         for name in ("prob", "prob_lower", "prob_upper"):
             assert set(dims) <= set(result["posterior"][name].dims)
-        told = bc.credal.estimate(data)
+        expected = bc.credal.estimate(data)
         found = result["point_estimate"]
-        np.testing.assert_allclose(found["p0"].to_numpy().squeeze(), told.p0)
-        np.testing.assert_allclose(found["p1"].to_numpy().squeeze(), told.p1)
+        np.testing.assert_allclose(found["p0"].to_numpy().squeeze(), expected.p0)
+        np.testing.assert_allclose(found["p1"].to_numpy().squeeze(), expected.p1)
 
 
 def test_results_do_not_grow_with_the_rows():
@@ -109,11 +110,36 @@ def test_several_classifiers_are_fitted_apart():
     check(result)
 
 
-def test_fingerprints_tell_data_apart():
-    cases = [bc.credal.cases(binary(seed=seed), STEPS)[0].fingerprint() for seed in (1, 1, 2)]
+def test_fingerprints_differ_with_the_data():
+    cases = [bc.credal.plan(binary(seed=seed), STEPS).cases[0].fingerprint() for seed in (1, 1, 2)]
     assert cases[0] == cases[1] != cases[2]
 
 
 def test_the_rising_curve_needs_nuts():
     with pytest.raises(bc.InputError, match="no posterior without NUTS"):
         fit(binary(), bc.credal.Priors())
+
+
+@pytest.mark.parametrize("data", [binary(), multiclass()], ids=["binary", "three classes"])
+def test_replicated_counts_are_binomial_given_the_rates(data):
+    result = fit(data, IMPRECISE)
+    replicated, observed = (
+        result["posterior_predictive"]["events"],
+        result["observed_data"]["events"],
+    )
+    count, rate = result["constant_data"]["cell_count"], result["posterior"]["rate"]
+    assert set(replicated.dims) == {"chain", "draw", *observed.dims}
+    assert ((replicated >= 0) & (replicated <= count)).all()
+    gap = (replicated - count * rate).mean(("chain", "draw"))
+    # Of 800 independent draws; five standard errors for some tens of cells.
+    error = np.sqrt((count * rate * (1 - rate)).mean(("chain", "draw")) / 800)
+    assert (np.abs(gap) <= 5 * error + 1e-12).all()
+
+
+def test_replicated_counts_are_what_arviz_plots():
+    import arviz_plots
+
+    result = fit(binary(), IMPRECISE)
+    # Counts are discrete, for which there are rootograms and distribution functions.
+    arviz_plots.plot_ppc_rootogram(result, var_names=["events"], backend="matplotlib")
+    arviz_plots.plot_ppc_dist(result, var_names=["events"], kind="ecdf", backend="matplotlib")

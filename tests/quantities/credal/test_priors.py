@@ -1,6 +1,7 @@
-"""What may be believed of label rates, and how it is told."""
+"""Priors of label rates: their ranges, their words, their alternatives."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -42,8 +43,20 @@ def test_a_label_rate_is_one_of_three():
 @pytest.mark.parametrize(
     "rate", [MonotoneCurve(spread=3), IncrementIsotonic(bins=7), ImpreciseDirichlet(s=2)]
 )
-def test_json_holds_every_number_and_words_the_s(rate):
+def test_json_holds_every_number_and_words_name_s(rate):
     ((kind, numbers),) = json.loads(Priors(rate).to_json())["label_rate"].items()
     assert kind == type(rate).__name__
     assert type(rate)(**numbers) == rate
-    assert f"imagine {rate.s:g} more observation" in Priors(rate).describe()
+    assert f"rest on {rate.s:g} pseudo-observation" in Priors(rate).describe()
+
+
+@pytest.mark.parametrize("rate", [MonotoneCurve(s=2), IncrementIsotonic(), ImpreciseDirichlet()])
+def test_alternatives_are_these_priors_the_other_kinds_and_more_pseudo_observations(rate):
+    priors = Priors(rate)
+    found = priors.alternatives()
+    assert next(iter(found.items())) == ("default", priors)
+    kinds = [type(one.label_rate) for one in found.values()]
+    assert set(kinds) == {MonotoneCurve, IncrementIsotonic, ImpreciseDirichlet}
+    assert len(found) == len(set(found.values())) == 4
+    assert found[f"{2 * rate.s:g} pseudo-observations"] == Priors(replace(rate, s=2 * rate.s))
+    assert [one.label_rate.s for one in found.values()] == [rate.s] * 3 + [2 * rate.s]

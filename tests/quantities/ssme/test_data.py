@@ -1,4 +1,4 @@
-"""What the labels cannot tell."""
+"""What the labels leave open."""
 
 from dataclasses import replace
 
@@ -15,12 +15,12 @@ def relabeled(made, y):
     return replace(made.panel, y=full)
 
 
-def test_full_labels_leave_no_doubt():
+def test_full_labels_leave_nothing_open():
     assert data_warnings(relabeled(problem(), [0, 1])) == []
     assert data_warnings(relabeled(grouped(), [0, 1, 1])) == []
 
 
-def test_no_labels_are_told_first_and_alone():
+def test_no_labels_are_named_first_and_alone():
     (found,) = data_warnings(relabeled(grouped(), []))
     assert "no row is labeled" in found
 

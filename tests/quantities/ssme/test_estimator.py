@@ -7,17 +7,17 @@ import bayescal as bc
 from bayescal.core.errors import InputError
 from bayescal.quantities.ssme.data import Panel, panel_of
 from bayescal.quantities.ssme.estimator import estimate, estimate_by_group, estimate_each
-from bayescal.quantities.ssme.kde.settings import Variant
+from bayescal.quantities.ssme.kde.settings import KDESettings
 from bayescal.quantities.ssme.metrics.metrics import Metrics, metrics, subgroup_metrics
 from tests.quantities.ssme.made import binary, multiclass
 
-WIDE = Variant(bandwidth=1.0)
+WIDE = KDESettings(bandwidth=1.0)
 CHOICES = {
     "paper": "paper",
     "release": "release",
-    "per class": Variant(sharing="class"),
-    "left out": Variant(leave_one_out=True),
-    "from the mean": Variant(start="mean"),
+    "per class": KDESettings(sharing="class"),
+    "left out": KDESettings(leave_one_out=True),
+    "from the mean": KDESettings(start="mean"),
     "wide": WIDE,
 }
 
@@ -31,7 +31,7 @@ def same(first, second):
 @pytest.mark.parametrize("make", [binary, multiclass])
 def test_every_variant_returns_probabilities(choice, make):
     scores, truth = make()
-    found = estimate(scores, variant=CHOICES[choice], n_draws=20)
+    found = estimate(scores, settings=CHOICES[choice], n_draws=20)
     k = scores.n_classes
     assert found.prob_label.shape == (200, k)
     np.testing.assert_allclose(found.prob_label.sum(axis=1), 1, atol=1e-12)
@@ -47,14 +47,14 @@ def test_every_variant_returns_probabilities(choice, make):
 @pytest.mark.parametrize("choice", CHOICES)
 def test_same_seed_same_estimate(choice):
     scores, _ = binary()
-    options = {"variant": CHOICES[choice], "n_draws": 5}
+    options = {"settings": CHOICES[choice], "n_draws": 5}
     same(estimate(scores, seed=3, **options), estimate(scores, seed=3, **options))
 
 
 def test_mixture_finds_labels_that_clusters_tell():
     """Wide kernels on well separated classes: almost every label is recovered."""
     scores, truth = binary(n=400, m=5)
-    found = estimate(scores, variant=WIDE, n_draws=None)
+    found = estimate(scores, settings=WIDE, n_draws=None)
     assert (found.prob_label.argmax(axis=1) == truth).mean() > 0.97
     exact = metrics(panel_of(scores).probs, np.eye(2)[truth])
     # Wide kernels blur the border between the classes, which costs a few points of certainty.
@@ -64,8 +64,8 @@ def test_mixture_finds_labels_that_clusters_tell():
 
 def test_draws_average_to_the_expectation_where_metrics_are_linear():
     scores, _ = binary()
-    drawn = estimate(scores, variant=WIDE, n_draws=4000)
-    expected = estimate(scores, variant=WIDE, n_draws=None)
+    drawn = estimate(scores, settings=WIDE, n_draws=4000)
+    expected = estimate(scores, settings=WIDE, n_draws=None)
     assert np.ptp(expected.prob_label[20:], axis=1).min() < 0.9
     # Five standard errors: accuracy varies by at most sqrt(1/4 / 200) between draws.
     tolerance = 5 * np.sqrt(0.25 / 200 / 4000)
@@ -87,8 +87,8 @@ def test_one_classifier_at_a_time():
 def test_groups_share_one_fit():
     group = np.array(["u", "v"])[np.arange(200) % 2]
     scores, _ = binary(group=group)
-    found = estimate_by_group(scores, variant=WIDE, n_draws=None)
-    whole = estimate(scores, variant=WIDE, n_draws=None)
+    found = estimate_by_group(scores, settings=WIDE, n_draws=None)
+    whole = estimate(scores, settings=WIDE, n_draws=None)
     np.testing.assert_array_equal(found.prob_label, whole.prob_label)
     panel = panel_of(scores)
     expected = subgroup_metrics(panel.probs, whole.prob_label, panel.group, 2)
@@ -121,7 +121,7 @@ def test_a_class_without_a_label_lives_by_its_scores():
     scores, truth = multiclass(k=3)
     label = [int(y) if i < 30 and y != 2 else None for i, y in enumerate(truth)]
     pairs = zip(scores.classifiers, scores.y_prob, strict=True)
-    found = estimate(bc.Scores.stack(pairs, y_true=label, classes=[0, 1, 2]), variant=WIDE)
+    found = estimate(bc.Scores.stack(pairs, y_true=label, classes=[0, 1, 2]), settings=WIDE)
     # One in three rows; the mean score says so within a few points.
     assert found.class_prior[2] == pytest.approx(1 / 3, abs=0.1)
     assert np.isfinite(found.accuracy).all()
@@ -135,10 +135,10 @@ def test_no_labels():
     np.testing.assert_allclose(found.class_prior.sum(), 1, atol=1e-12)
 
 
-@pytest.mark.parametrize("variant", ["paper", "release"])
-def test_all_labels_are_the_answer(variant):
+@pytest.mark.parametrize("settings", ["paper", "release"])
+def test_all_labels_are_the_answer(settings):
     scores, truth = binary(n_labeled=200)
-    found = estimate(scores, variant=variant, n_draws=3)
+    found = estimate(scores, settings=settings, n_draws=3)
     expected = metrics(panel_of(scores).probs, np.eye(2)[truth])
     for name, value in expected._asdict().items():
         np.testing.assert_allclose(getattr(found, name), value, atol=1e-12, err_msg=name)
@@ -149,14 +149,14 @@ def test_one_classifier():
     assert found.accuracy.shape == (1,)
 
 
-@pytest.mark.parametrize("variant", ["paper", "release"])
-def test_identical_classifiers_get_identical_metrics(variant):
+@pytest.mark.parametrize("settings", ["paper", "release"])
+def test_identical_classifiers_get_identical_metrics(settings):
     scores, _ = binary(m=1)
     twins = bc.Scores.stack(
         {"a": scores.y_prob[0], "b": scores.y_prob[0]},
         y_true=[None if y < 0 else int(y) for y in scores.y_true],
     )
-    found = estimate(twins, variant=variant)
+    found = estimate(twins, settings=settings)
     for values in found[:7]:
         assert values[0] == values[1]
 
@@ -166,7 +166,7 @@ def test_probabilities_of_exactly_0_and_1(choice):
     rng = np.random.default_rng(1)
     prob = rng.integers(0, 2, (2, 60)).astype(float)
     scores = bc.Scores.stack({"a": prob[0], "b": prob[1]}, y_true=[0, 1, *[None] * 58])
-    found = estimate(scores, variant=CHOICES[choice], n_draws=10)
+    found = estimate(scores, settings=CHOICES[choice], n_draws=10)
     for values in found[:7]:
         assert np.isfinite(values).all()
 
@@ -174,7 +174,7 @@ def test_probabilities_of_exactly_0_and_1(choice):
 @pytest.mark.parametrize("choice", CHOICES)
 def test_scores_that_do_not_vary(choice):
     scores = bc.Scores.stack({"a": [0.3] * 30, "b": [0.6] * 30}, y_true=[0, 1, *[None] * 28])
-    found = estimate(scores, variant=CHOICES[choice], n_draws=10)
+    found = estimate(scores, settings=CHOICES[choice], n_draws=10)
     assert np.isfinite(found.accuracy).all()
     np.testing.assert_allclose(found.prob_label.sum(axis=1), 1, atol=1e-12)
 
@@ -182,7 +182,7 @@ def test_scores_that_do_not_vary(choice):
 @pytest.mark.parametrize("choice", CHOICES)
 def test_two_rows(choice):
     scores = bc.Scores(y_true=[0, None], y_prob=[0.2, 0.9])
-    found = estimate(scores, variant=CHOICES[choice], n_draws=None)
+    found = estimate(scores, settings=CHOICES[choice], n_draws=None)
     assert np.isfinite(found.prob_label).all()
 
 
@@ -194,7 +194,7 @@ def test_fifty_correlated_classifiers(choice):
     prob = 1 / (1 + np.exp(-logit))
     label = [int(y) if i < 20 else None for i, y in enumerate(truth)]
     scores = bc.Scores.stack([(f"c{j}", p) for j, p in enumerate(prob)], y_true=label)
-    found = estimate(scores, variant=CHOICES[choice], n_draws=10)
+    found = estimate(scores, settings=CHOICES[choice], n_draws=10)
     for values in found[:7]:
         assert values.shape == (50,)
         assert np.isfinite(values).all()
@@ -203,7 +203,7 @@ def test_fifty_correlated_classifiers(choice):
 @pytest.mark.parametrize("choice", ["paper", "release"])
 def test_fifty_classes(choice):
     scores, truth = multiclass(n=300, k=50, n_labeled=100)
-    found = estimate(scores, variant=choice, n_draws=10)
+    found = estimate(scores, settings=choice, n_draws=10)
     assert found.prob_label.shape == (300, scores.n_classes)
     np.testing.assert_allclose(found.prob_label.sum(axis=1), 1, atol=1e-12)
     for values in found[:7]:
@@ -213,24 +213,24 @@ def test_fifty_classes(choice):
 
 def test_many_rows_go_by_neighbours_with_the_same_answer(monkeypatch):
     scores, _ = binary(n=400, m=5)
-    variant = Variant(bandwidth=0.5, start="mean")
-    dense = estimate(scores, variant=variant, n_draws=None)
+    settings = KDESettings(bandwidth=0.5, start="mean")
+    dense = estimate(scores, settings=settings, n_draws=None)
     monkeypatch.setattr("bayescal.quantities.ssme.kde.kernels.MOST_PAIRS", 0)
-    near = estimate(scores, variant=variant, n_draws=None)
+    near = estimate(scores, settings=settings, n_draws=None)
     # Kernels end where they are 3e-7 of their height.
     np.testing.assert_allclose(near.prob_label, dense.prob_label, rtol=0, atol=1e-3)
 
 
 def test_given_class_prior():
     scores, _ = binary()
-    found = estimate(scores, variant=WIDE, class_prior=[0.3, 0.7], n_draws=None)
+    found = estimate(scores, settings=WIDE, class_prior=[0.3, 0.7], n_draws=None)
     np.testing.assert_array_equal(found.class_prior, [0.3, 0.7])
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"variant": "code"}, "variant must be one of 'paper', 'release'"),
+        ({"settings": "code"}, "settings must be one of 'paper', 'release'"),
         ({"class_prior": [0.5, 0.6]}, "class_prior must hold 2 probabilities"),
         ({"class_prior": [1.0, 0.0]}, "class_prior must hold 2 probabilities"),
         ({"class_prior": [0.2, 0.3, 0.5]}, "class_prior must hold 2 probabilities"),

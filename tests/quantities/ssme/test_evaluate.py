@@ -8,7 +8,7 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 
 from bayescal.quantities.ssme import evaluate as module
 from bayescal.quantities.ssme.evaluate import evaluate
-from bayescal.quantities.ssme.metrics.calibration_draws import calibration_errors
+from bayescal.quantities.ssme.metrics.binned_error import calibration_errors
 from bayescal.quantities.ssme.metrics.metrics import Metrics, metrics
 from tests.quantities.ssme.problems import grouped, in_chains, many_classes, model, problem
 
@@ -57,7 +57,7 @@ def test_the_bootstrap_s_spread_of_an_accuracy_is_rubin_s():
     made = problem(n=300, n_labeled=300)
     share = (made.panel.probs.argmax(axis=2) == made.panel.y).mean(axis=1)
     found = fixed(made, certain(made.panel), n=4000)["accuracy"]
-    # Var of a Dirichlet mean: p (1 - p) / (n + 1); 4000 draws tell a deviation to 1.1%.
+    # Var of a Dirichlet mean: p (1 - p) / (n + 1); 4000 draws give a deviation to 1.1%.
     expected = np.sqrt(share * (1 - share) / 301)
     np.testing.assert_allclose(found.std(axis=(0, 1)), expected, rtol=0.05)
 
@@ -122,7 +122,7 @@ def test_labels_are_left_out_unless_asked_for():
 
 
 def test_groups_are_evaluated_on_their_rows():
-    """One group's draws do not hang on the other groups' labels."""
+    """One group's draws do not depend on the other groups' labels."""
     made = grouped(n=300, n_labeled=300)
     panel = made.panel
     found = fixed(made, certain(panel), n=2000)

@@ -1,4 +1,4 @@
-"""Fits: what is sampled, told and refused. All of three classifiers share one compiled model."""
+"""Fits: what is sampled, said and refused. All of three classifiers share one compiled model."""
 
 import json
 
@@ -10,8 +10,11 @@ from bayescal.quantities.ssme.metrics.metrics import Metrics
 from tests.quantities.ssme.made import binary
 from tests.quantities.ssme.problems import TINY
 
-# Fifty draws a chain converge by no mark, and are told so.
-pytestmark = pytest.mark.filterwarnings("ignore::bayescal.core.errors.ConvergenceWarning")
+pytestmark = [
+    pytest.mark.mcmc,
+    # Fifty draws a chain do not converge, and the result says so.
+    pytest.mark.filterwarnings("ignore::bayescal.core.errors.ConvergenceWarning"),
+]
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +41,7 @@ def test_a_default_fit_converges(fit):
     assert fit["diagnostics"]["ess_min"] > 400
 
 
-def test_intervals_hold_what_all_labels_say(fit):
+def test_intervals_cover_what_all_labels_say(fit):
     """At 300 rows and three like classifiers; not one of 9 intervals of 99.8% may miss."""
     scores, truth = binary(n=300, n_labeled=30)
     full = bc.Scores.stack(dict(zip(scores.classifiers, scores.y_prob, strict=True)), y_true=truth)
@@ -62,11 +65,18 @@ def test_the_result_says_what_was_done(fit):
     assert fit["posterior"]["slope"].dims == ("chain", "draw", "label_class")
 
 
-def test_it_survives_a_file(tiny, tmp_path):
+def test_it_is_the_same_after_a_file(tiny, tmp_path):
     path = tmp_path / "ssme.nc"
     bc.save(tiny, path)
     again = bc.load(path)
-    for group in ("posterior", "prior", "reference_estimates", "point_estimate", "bounds"):
+    for group in (
+        "posterior",
+        "prior",
+        "posterior_predictive",
+        "reference_estimates",
+        "point_estimate",
+        "bounds",
+    ):
         assert again[group].dataset.equals(tiny[group].dataset)
 
 
@@ -118,7 +128,7 @@ def test_one_classifier_has_no_dim_of_its_own():
     assert found["reference_estimates"]["auc"].dims == ("method",)
 
 
-def test_groups_have_a_dim_and_one_without_label_is_told():
+def test_groups_have_a_dim_and_one_without_label_is_named():
     group = ["x" if i < 60 else "y" for i in range(100)]
     scores, _ = binary(n=100, m=1, group=group)
     found = bc.fit(bc.ssme, scores, **TINY)
@@ -150,7 +160,7 @@ SPECIAL = {
 
 
 @pytest.mark.parametrize("name", SPECIAL)
-def test_special_data_are_fitted_and_told(name):
+def test_special_data_are_fitted_and_named(name):
     make, words = SPECIAL[name]
     found = bc.fit(bc.ssme, make(), **TINY)
     for metric in Metrics._fields:
@@ -165,9 +175,9 @@ def test_special_data_are_fitted_and_told(name):
 
 
 @pytest.mark.parametrize("label", [bc.ssme.Tilt(), bc.ssme.GaussianMixture()])
-def test_quick_is_refused_in_words(scores, label):
+def test_there_is_no_method_but_nuts(scores, label):
     priors = bc.ssme.Priors(label=label)
-    with pytest.raises(bc.InputError, match="no posterior without NUTS; got method="direct""):
+    with pytest.raises(bc.InputError, match="no posterior without NUTS; got method='direct'"):
         bc.fit(bc.ssme, scores, priors=priors, method="direct", seed=1)
 
 
@@ -187,7 +197,7 @@ def test_unknown_options_are_refused(scores, given, words):
 
 def test_other_data_are_refused():
     data = bc.PUScores(positive=[0.2, 0.4], unlabeled=[0.3, 0.1])
-    with pytest.raises(bc.InputError, match=r"must be a bayescal\.Scores; got PUScores"):
+    with pytest.raises(bc.InputError, match="ssme takes Scores; got PUScores"):
         bc.fit(bc.ssme, data, seed=1)
 
 

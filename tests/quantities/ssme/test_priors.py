@@ -1,4 +1,4 @@
-"""What may be believed, and how it is told."""
+"""What may be assumed, and how it is put into words."""
 
 import json
 from dataclasses import fields
@@ -24,9 +24,9 @@ def test_the_slope_has_a_centre(value):
         Tilt(slope_location=value)
 
 
-def test_pools_are_told():
-    with pytest.raises(bc.InputError, match=r"pool must be .*agreement.*mean"):
-        Tilt(pool="median")
+def test_opinion_pools_are_named():
+    with pytest.raises(bc.InputError, match=r"opinion_pool must be .*agreement.*mean"):
+        Tilt(opinion_pool="median")
 
 
 @pytest.mark.parametrize("kind", [GaussianMixture, StudentTMixture])
@@ -60,7 +60,7 @@ def test_json_holds_every_number(label):
     ("label", "words"),
     [
         (Tilt(), ["weighted by agreement", "around -0.06 of scale 0.1", "power 0.25"]),
-        (Tilt(pool="mean"), ["in plain mean"]),
+        (Tilt(opinion_pool="mean"), ["in plain mean"]),
         (GaussianMixture(3.0, 0.5), ["independent normals", "deviation 3", "log widths of 0.5"]),
         (StudentTMixture(degrees=7), ["7 degrees of freedom"]),
     ],
@@ -68,3 +68,32 @@ def test_json_holds_every_number(label):
 def test_priors_are_put_into_words(label, words):
     text = Priors(label=label, power=0.25).describe()
     assert all(word in text for word in words)
+
+
+def test_alternatives_begin_with_the_priors_themselves():
+    own = Priors(power=0.4)
+    found = own.alternatives()
+    assert list(found) == ["default", "plain mean", "wider tilt", "power 1"]
+    assert found["default"] is own
+    assert found["plain mean"] == Priors(Tilt(opinion_pool="mean"), power=0.4)
+    assert found["power 1"] == Priors(power=1.0)
+
+
+def test_a_wide_tilt_has_wider_scales_and_nothing_else():
+    own = Tilt(slope_location=-0.3, opinion_pool="mean")
+    wide = Priors(own).alternatives()["wider tilt"].label
+    assert (wide.slope_location, wide.opinion_pool) == (-0.3, "mean")
+    for name in SCALES:
+        assert getattr(wide, name) == pytest.approx(3 * getattr(own, name))
+
+
+@pytest.mark.parametrize(
+    ("own", "names"),
+    [
+        (Priors(Tilt(opinion_pool="mean")), ["default", "wider tilt", "power 1"]),
+        (Priors(power=1.0), ["default", "plain mean", "wider tilt"]),
+        (Priors(GaussianMixture()), ["default", "tilt", "power 1"]),
+    ],
+)
+def test_alternatives_differ_from_the_priors_themselves(own, names):
+    assert list(own.alternatives()) == names

@@ -15,7 +15,7 @@ from bayescal.quantities.ssme.reference_estimates import (
 from tests.quantities.ssme.problems import grouped, many_classes, problem
 
 
-def told(panel):
+def mean_and_labels(panel):
     """The mean score, and known labels where there are."""
     mean = panel.probs.mean(axis=0)
     mean[panel.labeled] = np.eye(panel.n_classes)[panel.y[panel.labeled]]
@@ -27,11 +27,11 @@ def test_ensemble_and_labels_alone(make):
     made = make(n=80)
     panel = made.panel
     found = reference_estimates(made, None)
-    pool = metrics(panel.probs, told(panel))
+    of_ensemble = metrics(panel.probs, mean_and_labels(panel))
     known = metrics(panel.probs[:, made.rows], np.eye(panel.n_classes)[made.labels])
     assert METHODS == ("ensemble", "labeled")
     for name in Metrics._fields:
-        np.testing.assert_allclose(found[name], [getattr(pool, name), getattr(known, name)])
+        np.testing.assert_allclose(found[name], [getattr(of_ensemble, name), getattr(known, name)])
 
 
 def test_by_group():
@@ -41,10 +41,10 @@ def test_by_group():
     for g in range(3):
         own = panel.take(panel.group == g)
         known = own.take(own.labeled)
-        pool = metrics(own.probs, told(own))
+        of_ensemble = metrics(own.probs, mean_and_labels(own))
         of_labels = metrics(known.probs, np.eye(2)[known.y])
         for name in Metrics._fields:
-            expected = [getattr(pool, name), getattr(of_labels, name)]
+            expected = [getattr(of_ensemble, name), getattr(of_labels, name)]
             np.testing.assert_allclose(found[name][..., g], expected)
 
 

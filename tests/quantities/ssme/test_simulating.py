@@ -7,7 +7,6 @@ import bayescal as bc
 from bayescal.quantities.ssme.metrics.metrics import Metrics
 from bayescal.quantities.ssme.posterior import SSMECase
 from bayescal.quantities.ssme.priors import GaussianMixture, Priors, Tilt
-from bayescal.quantities.ssme.simulating import replicate
 from tests.quantities.ssme.problems import grouped, many_classes, problem
 
 
@@ -18,16 +17,16 @@ def case(made, **given):
 @pytest.mark.parametrize("make", [problem, many_classes, grouped])
 def test_scores_and_labeled_rows_stay(make):
     old = case(make(n=60))
-    new, values = replicate(old, np.random.default_rng(1))
+    new, values = old.simulate(np.random.default_rng(1))
     np.testing.assert_array_equal(new.problem.panel.probs, old.problem.panel.probs)
     np.testing.assert_array_equal(new.problem.panel.labeled, old.problem.panel.labeled)
-    assert new.compile_key == old.compile_key
+    assert new.model.compile_key == old.model.compile_key
     assert {*Metrics._fields, "slope", "weight", "intercept", "bend"} <= set(values)
     assert np.isfinite(values["accuracy"]).all()
 
 
 def test_the_same_random_numbers_give_the_same_labels():
-    one, two = (replicate(case(problem(n=60)), np.random.default_rng(3)) for _ in range(2))
+    one, two = (case(problem(n=60)).simulate(np.random.default_rng(3)) for _ in range(2))
     np.testing.assert_array_equal(one[0].problem.labels, two[0].problem.labels)
     np.testing.assert_array_equal(one[1]["auc"], two[1]["auc"])
 
@@ -40,7 +39,7 @@ def test_labels_have_the_probabilities_of_the_coefficients():
     old = case(problem(n=60), label=Tilt(**tiny, slope_location=0.0))
     expected = np.exp(old.model.features.log_pool[old.problem.rows, 1])
     drawn = np.mean(
-        [replicate(old, np.random.default_rng(seed))[0].problem.labels for seed in range(600)],
+        [old.simulate(np.random.default_rng(seed))[0].problem.labels for seed in range(600)],
         axis=0,
     )
     # Each share of 600 has a standard error below .0205; 20 of them.
@@ -57,4 +56,4 @@ def test_labels_have_the_probabilities_of_the_coefficients():
 )
 def test_what_is_not_the_models_own_posterior_is_refused(made, given, words):
     with pytest.raises(bc.InputError, match=words):
-        replicate(case(made(), **given), np.random.default_rng(1))
+        case(made(), **given).simulate(np.random.default_rng(1))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,25 +27,15 @@ class Imprecise:
     problem: Problem
     prior: ImpreciseDirichlet
 
+    variables: ClassVar[tuple[str, ...]] = ("rate",)
+    # Above NUTS's own: corners at rates near 0 and 1 need small steps.
+    target_accept: ClassVar[float] = 0.97
+    max_depth: ClassVar[int] = 10
+
     @property
     def compile_key(self) -> tuple[Any, ...]:
         """Numbers of curves and bins."""
         return ("imprecise", self.problem.n_curves, self.prior.bins)
-
-    @property
-    def variables(self) -> tuple[str, ...]:
-        """The rates."""
-        return ("rate",)
-
-    @property
-    def target_accept(self) -> float:
-        """Above NUTS's own default: corners at rates near 0 and 1 need small steps."""
-        return 0.97
-
-    @property
-    def max_depth(self) -> int:
-        """NUTS's own default."""
-        return 10
 
     def inputs(self) -> dict[str, NDArray[Any]]:
         """Counts, and the weight of the prior."""
@@ -86,13 +76,13 @@ class Imprecise:
         return draws["rate"]
 
     def with_pseudo_observations(self, draws: Draws, rank: Floats) -> PseudoObservations:
-        """Rates of the ranks' bins, and the ends of what the priors of weight s say."""
+        """Rates of the ranks' bins, and their bounds over all priors of weight s."""
         rate, (k, misses), s = draws["rate"], self._counts(), self.prior.s
-        level = betainc(s / 2 + k, s / 2 + misses, rate)
+        at = betainc(s / 2 + k, s / 2 + misses, rate)
         # A Beta(0, b) is all at 0, a Beta(a, 0) all at 1.
         with np.errstate(invalid="ignore"):
-            lower = np.where(k > 0, betaincinv(np.maximum(k, _EDGE), misses + s, level), 0.0)
-            upper = np.where(misses > 0, betaincinv(k + s, np.maximum(misses, _EDGE), level), 1.0)
+            lower = np.where(k > 0, betaincinv(np.maximum(k, _EDGE), misses + s, at), 0.0)
+            upper = np.where(misses > 0, betaincinv(k + s, np.maximum(misses, _EDGE), at), 1.0)
         cell = cell_of(rank, self.prior.bins)
         ends = (rate, np.minimum(lower, rate), np.maximum(upper, rate))
         return PseudoObservations._make(in_columns(part, cell) for part in ends)

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, log_ndtr, ndtri_exp
+from scipy.special import expit
 from scipy.stats import norm
 
 from bayescal.core.binomial import log_binomial_coefficient
+from bayescal.core.quantity import Draws, Floats
 from bayescal.quantities.credal.data import Problem
-from bayescal.quantities.credal.models.base import Draws, Floats
+from bayescal.quantities.credal.models.half_normal import (
+    half_normal,
+    half_normal_slope,
+    half_normal_tensor,
+    log_mixture,
+    log_mixture_tensor,
+    mixture_slope,
+)
 from bayescal.quantities.credal.models.pseudo_observations import (
     PseudoObservations,
     add_pseudo_observations,
@@ -27,7 +34,7 @@ _DEGREE: Final = 2
 _BREAKS: Final = np.sin(np.linspace(0, np.pi / 2, SPLINES)) ** 2
 
 
-def i_splines(rank: NDArray[np.float64]) -> NDArray[np.float64]:
+def i_splines(rank: Floats) -> Floats:
     """Evaluate the I-splines, (m, 8).
 
     Notes
@@ -47,66 +54,8 @@ def i_splines(rank: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(np.clip(basis[:, :0:-1].cumsum(axis=1)[:, ::-1], 0, 1))
 
 
-def half_normal(unit: Floats) -> Floats:
-    """Turn standard normal values into half-normal ones."""
-    return np.asarray(-ndtri_exp(log_ndtr(-unit) - math.log(2)))
-
-
-def half_normal_slope(unit: Floats) -> Floats:
-    """Differentiate `half_normal`."""
-    return np.asarray(np.exp((half_normal(unit) ** 2 - unit**2) / 2) / 2)
-
-
-def half_normal_tensor(unit: Any) -> Any:
-    """Turn standard normal variables into half-normal ones, in PyTensor."""
-    import pytensor.tensor as pt
-
-    root = math.sqrt(2)
-    return root * pt.erfcinv(pt.erfc(unit / root) / 2)
-
-
-# Far below the square of any weight that matters; keeps the singularity at 0 finite.
-_LEAST: Final = 1e-200
-
-
-def log_mixture(square: Any) -> Floats:
-    """Log density of eight half-normal variables over their common scale.
-
-    Notes
-    -----
-    With tau ~ HalfNormal(1) and w_j = tau z_j, z_j ~ HalfNormal(1), j = 1, ..., 8, and r the root
-    of the sum of squares, the integral over tau is a Bessel function of the order 7/2::
-
-        p(w) = (2/pi)**4 r**-7 exp(-r) (r**3 + 6 r**2 + 15 r + 15)
-    """
-    r = np.sqrt(square + _LEAST)
-    return np.asarray(_CONSTANT - r - 7 * np.log(r) + np.log(_cubic(r)))
-
-
-def log_mixture_tensor(square: Any) -> Any:
-    """Log density as `log_mixture`, up to a constant, in PyTensor."""
-    import pytensor.tensor as pt
-
-    r = pt.sqrt(square + _LEAST)
-    return pt.log(_cubic(r)) - r - 7 * pt.log(r)
-
-
-def mixture_slope(square: Any) -> Floats:
-    """Derivative of `log_mixture` by the sum of squares."""
-    r = np.sqrt(square + _LEAST)
-    by_r = -1 - 7 / r + (3 * r**2 + 12 * r + 15) / _cubic(r)
-    return np.asarray(by_r / (2 * r))
-
-
-def _cubic(r: Any) -> Any:
-    return ((r + 6) * r + 15) * r + 15
-
-
-_CONSTANT: Final = 4 * math.log(2 / math.pi)
-
-
 CELLS: Final = 60
-SIZE: Final = 1 + SPLINES
+N_FREE: Final = 1 + SPLINES
 _STEPS: Final = 200
 _LONGEST: Final = 1.0
 _CLOSE: Final = 1e-8
@@ -117,14 +66,19 @@ class Monotone:
     """A problem under `MonotoneCurve`; made by `Monotone.of`.
 
     The scale of the weights is integrated out. Free variables are the curve's height where the rows
-    tell most of it, and for each weight the standard normal value that has its level under a
-    half-normal one: a posterior without corners or ridges at any number of rows, which its mode
-    and curvature there whiten.
+    determine it best, and for each weight the standard normal value at the same quantile as the
+    weight's half-normal one: a posterior without corners or ridges at any number of rows, which
+    its mode and curvature there whiten.
     """
 
     problem: Problem
     prior: MonotoneCurve
     design: Floats
+
+    variables: ClassVar[tuple[str, ...]] = ("intercept", "weight")
+    # Above NUTS's own: weights near 0 make the density bend.
+    target_accept: ClassVar[float] = 0.9
+    max_depth: ClassVar[int] = 10
 
     @classmethod
     def of(cls, problem: Problem, prior: MonotoneCurve) -> Monotone:
@@ -136,21 +90,6 @@ class Monotone:
     def compile_key(self) -> tuple[Any, ...]:
         """Number of curves."""
         return ("monotone", self.problem.n_curves)
-
-    @property
-    def variables(self) -> tuple[str, ...]:
-        """Intercept and spline weights of each curve."""
-        return ("intercept", "weight")
-
-    @property
-    def target_accept(self) -> float:
-        """Above NUTS's default: weights near 0 make the density bend."""
-        return 0.9
-
-    @property
-    def max_depth(self) -> int:
-        """NUTS's default."""
-        return 10
 
     def inputs(self) -> dict[str, NDArray[Any]]:
         """Counts, design and prior scales, and the Gaussians that whiten the curves."""
@@ -210,7 +149,7 @@ class Monotone:
         }
 
     def direct_draws(self, draws: int, rng: np.random.Generator) -> None:
-        """There is none: no importance sampler serves this posterior at every size."""
+        """None: no importance sampler serves this posterior at every number of rows."""
 
     def cell_prob(self, draws: Draws) -> Floats:
         """Curve at the cells."""
@@ -241,11 +180,13 @@ class Monotone:
         }
 
     def centre_rise(self, curve: int) -> Floats:
-        """Find how far each weight lifts the curve where the rows tell most of its height."""
+        """How far each weight lifts the curve where the rows determine its height best."""
         count, positives = self.problem.count[curve], self.problem.positives[curve]
         rate = (positives + 0.5) / (count + 1)
-        told = count * rate * (1 - rate)
-        return np.asarray(told @ self.design[curve] / (told.sum() + self.prior.intercept**-2))
+        information = count * rate * (1 - rate)
+        return np.asarray(
+            information @ self.design[curve] / (information.sum() + self.prior.intercept**-2)
+        )
 
     def variables_at(self, unit: Floats, curve: int) -> tuple[Floats, Floats]:
         """Turn a curve's free variables into intercept and weights."""
@@ -264,7 +205,7 @@ class Monotone:
 
     def gaussian(self, curve: int) -> tuple[Floats, Floats]:
         """Approximate the posterior of one curve's standard normal variables."""
-        unit = np.zeros(SIZE)
+        unit = np.zeros(N_FREE)
         density, gradient, curvature = self._expansion(unit, curve)
         for _ in range(_STEPS):
             step = np.linalg.solve(curvature, gradient)

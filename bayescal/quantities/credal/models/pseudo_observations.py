@@ -1,25 +1,19 @@
-"""Bounds of a probability: its posterior with a few more observations of either label imagined."""
+"""Bounds of a probability: its posterior with pseudo-observations of either label added."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-type Floats = NDArray[np.float64]
+from bayescal.core.quantity import Floats
 
 
 class PseudoObservations(NamedTuple):
-    """Draws of a probability, and of what it would be after imagined observations.
+    """Draws of a probability, and of what it would be after pseudo-observations.
 
-    Parameters
-    ----------
-    prob : ndarray of shape (..., draw, column), in [0, 1]
-        The probability of label 1.
-    prob_lower, prob_upper : ndarray of the same shape
-        After s observations of label 0, and after s of label 1, at the same level of either
-        posterior: never above, and never below, `prob` of the same draw.
+    The bounds are those after s observations of label 0, and after s of label 1, at the same
+    quantile of either posterior: never above, and never below, `prob` of the same draw.
     """
 
     prob: Floats
@@ -28,18 +22,18 @@ class PseudoObservations(NamedTuple):
 
 
 def add_pseudo_observations(prob: Floats, s: float) -> PseudoObservations:
-    """Add imagined observations to a posterior given as draws.
+    """Add pseudo-observations to a posterior given as draws.
 
     Notes
     -----
     An observation of label 0 multiplies the likelihood by ``1 - g``, one of label 1 by ``g``: the
-    lower posterior has weights ``(1 - g)**s``, the upper one ``g**s``. A draw at level q of the
-    posterior is moved to level q of the weighted one. So the alpha quantile of `prob_lower` is that
-    of the weighted posterior, and the interval from it to the ``1 - alpha`` quantile of
-    `prob_upper` is the *credal-credible* one: as a Venn-Abers predictor it answers for either label
-    of the row asked for, and as a credible interval it grows with what is not known. With the
-    improper prior ``1 / (g (1 - g))`` of a single bin and s = 1 it is Clopper and Pearson's, that
-    covers at least its level whatever the truth.
+    lower posterior has weights ``(1 - g)**s``, the upper one ``g**s``. A draw at the quantile q
+    of the posterior is moved to the quantile q of the weighted one. So the alpha quantile of
+    `prob_lower` is that of the weighted posterior, and the interval from it to the ``1 - alpha``
+    quantile of `prob_upper` is the *credal-credible* one: as a Venn-Abers predictor's it allows for
+    either label of the target row, and as a credible interval it grows with what is not known.
+    With the improper prior ``1 / (g (1 - g))`` of a single bin and s = 1 it is Clopper and
+    Pearson's, that covers with at least its probability whatever the truth.
 
     References
     ----------
@@ -57,14 +51,14 @@ def add_pseudo_observations(prob: Floats, s: float) -> PseudoObservations:
 
 
 def _weighted(ranked: Floats, weight: Floats) -> Floats:
-    """Quantiles of weighted draws at the levels of the draws without weights."""
+    """Quantiles of weighted draws where the draws without weights have theirs."""
     total = weight.sum(axis=0)
-    # Where every draw is 0 or 1 to the last digit, imagined labels move nothing.
+    # Where every draw is 0 or 1 to the last digit, more labels move nothing.
     sure = total <= 0
-    level = (np.cumsum(weight, axis=0) - weight / 2) / np.where(sure, 1, total)
+    place = (np.cumsum(weight, axis=0) - weight / 2) / np.where(sure, 1, total)
     even = (np.arange(len(ranked)) + 0.5) / len(ranked)
     moved = [
         draws if known else np.interp(even, at, draws)
-        for draws, at, known in zip(ranked.T, level.T, sure, strict=True)
+        for draws, at, known in zip(ranked.T, place.T, sure, strict=True)
     ]
     return np.stack(moved, axis=1)

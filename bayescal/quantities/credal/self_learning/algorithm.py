@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from bayescal.core.checks import check_choice
 from bayescal.core.errors import InputError
+from bayescal.core.quantity import Floats
 from bayescal.quantities.credal.self_learning.data import SelfLearningRows
 from bayescal.quantities.credal.self_learning.label_sets import LabelSets, from_labels
 from bayescal.quantities.credal.self_learning.learners import Learner, check_learner, fit_label_sets
@@ -18,8 +19,6 @@ from bayescal.quantities.credal.self_learning.pseudo_labels import (
     hard_labels,
     soft_labels,
 )
-
-type Floats = NDArray[np.float64]
 
 METHODS: Final = ("credal", "hard", "soft")
 
@@ -60,21 +59,11 @@ class SelfLearningSettings:
 
 
 class SelfLearningState(NamedTuple):
-    """How far self-learning has come.
+    """How far self-learning has come."""
 
-    Parameters
-    ----------
-    order : ndarray of shape (unlabeled,)
-        Unlabeled rows in the order in which they are labeled.
-    sets : LabelSets
-        Labels given so far, in that order.
-    target_prob : ndarray of shape (iteration, target, class), in [0, 1]
-        Probabilities of the target rows after each training; the first knew labeled rows only.
-    """
-
-    order: NDArray[np.int64]
+    order: NDArray[np.int64]  # (unlabeled,)
     sets: LabelSets
-    target_prob: Floats
+    target_prob: Floats  # (iteration, target, class)
 
 
 def n_iterations(rows: SelfLearningRows, settings: SelfLearningSettings) -> int:

@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayescal.core.checks import check_rows, check_same_length, listing
 from bayescal.core.errors import InputError
-
-type Floats = NDArray[np.float64]
+from bayescal.core.quantity import Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +26,7 @@ class SelfLearningRows:
     unlabeled : array-like of shape (unlabeled, feature)
         Features of the rows that the classifier labels for itself.
     target : array-like of shape (target, feature)
-        Features of the rows to predict after each training; they teach nothing.
+        Features of the rows to predict after each training; nothing is learned from them.
     calibration_features : array-like of shape (calibration, feature), optional
         Features of labeled rows held back for the Venn-Abers predictor. Only credal self-learning
         uses them; no method trains on them.

@@ -9,10 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayescal.core.checks import listing
 from bayescal.core.errors import InputError
+from bayescal.core.quantity import Floats
 from bayescal.quantities.credal.sets.intervals import proper
 from bayescal.quantities.credal.sets.projection import project
-
-type Floats = NDArray[np.float64]
 
 
 class LabelSets(NamedTuple):

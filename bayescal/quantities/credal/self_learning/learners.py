@@ -8,13 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.errors import InputError
+from bayescal.core.quantity import Floats
 from bayescal.quantities.credal.self_learning.label_sets import LabelSets
-
-type Floats = NDArray[np.float64]
 
 
 class Learner(Protocol):
-    """What is asked of a classifier: scikit-learn's way, with sample weights."""
+    """What a classifier must have: scikit-learn's methods, with sample weights."""
 
     classes_: NDArray[Any]
 
@@ -36,14 +35,14 @@ class Learner(Protocol):
 
 
 def check_learner(classifier: Any) -> None:
-    """Check that a classifier tells probabilities and can be trained on label sets."""
+    """Check that a classifier predicts probabilities and can be trained on label sets."""
     from sklearn.utils.validation import has_fit_parameter
 
     name = type(classifier).__name__
     if not callable(getattr(classifier, "predict_proba", None)):
         raise InputError(
             f"the classifier must have predict_proba; {name} has none. "
-            "Wrap it so that it tells probabilities, or pass another one."
+            "Wrap it so that it predicts probabilities, or pass another one."
         )
     if not has_fit_parameter(classifier, "sample_weight"):
         raise InputError(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, Final, Self
+from functools import partial
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import minimize
 from scipy.special import log_softmax, xlogy
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
@@ -20,15 +20,13 @@ from sklearn.utils.validation import (
 )
 
 from bayescal.core.errors import InputError
+from bayescal.core.network import check_settings, first_weights, forward, penalty, train
+from bayescal.core.quantity import Floats
 from bayescal.quantities.credal.self_learning.label_sets import (
     LabelSets,
     check_label_sets,
     from_labels,
 )
-
-type Floats = NDArray[np.float64]
-
-_OUT_OF_ITERATIONS: Final = 1
 
 
 class NetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no types there
@@ -128,7 +126,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         classes = np.unique(labels)
         if len(classes) < 2:
             raise InputError(
-                "y must hold at least two classes, as there is nothing to tell apart; "
+                "y must hold at least two classes, as there is nothing to learn from one; "
                 f"got 1 class, {classes.tolist()}."
             )
         return self._fit(x, from_labels(labels, classes), classes, sample_weight)
@@ -189,10 +187,10 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         """
         check_is_fitted(self)
         x = validate_data(self, X, reset=False, dtype=np.float64)
-        return np.asarray(np.exp(_forward(self.weights_, x)[0]))
+        return np.asarray(np.exp(log_softmax(forward(self.weights_, x), axis=1)))
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:  # noqa: N803
-        """Tell the most probable class.
+        """Predict the most probable class.
 
         Parameters
         ----------
@@ -210,7 +208,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
     def _fit(
         self, x: Floats, sets: LabelSets, classes: NDArray[Any], sample_weight: ArrayLike | None
     ) -> Self:
-        self._check_parameters()
+        check_settings(self.hidden, 1, self.alpha, self.max_iter)
         if sample_weight is not None and not np.any(np.asarray(sample_weight)):
             # The first words are those that scikit-learn's own checks look for.
             raise InputError(
@@ -218,79 +216,30 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
                 "Leave sample_weight out to count all rows alike."
             )
         weight = _check_sample_weight(sample_weight, x, dtype=np.float64, ensure_non_negative=True)
-        start = self._start(x.shape[1], len(classes))
-        shapes = [piece.shape for piece in start]
-        found = minimize(
-            self._objective,
-            _joined(start),
-            args=(shapes, x, sets, weight / weight.sum()),
-            jac=True,
-            method="L-BFGS-B",
-            options={"maxiter": self.max_iter, "maxfun": 2 * self.max_iter},
-        )
-        if found.status == _OUT_OF_ITERATIONS:
+        share = weight / weight.sum()
+        rng = check_random_state(self.random_state)
+        start = first_weights(x.shape[1], self.hidden, (len(classes),), rng)
+        found = train(partial(optimistic_loss, sets, share), [x], start, self.alpha, self.max_iter)
+        if found.unfinished:
             warnings.warn(
                 f"the loss was still falling after {self.max_iter} iterations. "
                 "Scale the features, or raise max_iter.",
                 ConvergenceWarning,
                 stacklevel=3,
             )
-        self.weights_ = _split(found.x, shapes)
-        self.loss_ = float(found.fun) - self._penalty(self.weights_)
-        self.n_iter_ = int(found.nit)
+        self.weights_ = found.weights
+        self.loss_ = found.objective - penalty(found.weights, self.alpha)
+        self.n_iter_ = found.n_iter
         self.classes_ = classes
         return self
 
-    def _check_parameters(self) -> None:
-        for value, name in ((self.hidden, "hidden"), (self.max_iter, "max_iter")):
-            if not isinstance(value, int | np.integer) or value < 1:
-                raise InputError(f"{name} must be a whole number >= 1; got {value!r}.")
-        if not 0 <= self.alpha < np.inf:
-            raise InputError(f"alpha must be a finite number >= 0; got {self.alpha!r}.")
 
-    def _start(self, features: int, n_classes: int) -> list[Floats]:
-        rng = check_random_state(self.random_state)
-        return [
-            rng.normal(0, features**-0.5, (features, self.hidden)),
-            np.zeros(self.hidden),
-            rng.normal(0, self.hidden**-0.5, (self.hidden, n_classes)),
-            np.zeros(n_classes),
-        ]
-
-    def _penalty(self, weights: list[Floats]) -> float:
-        return self.alpha / 2 * float(sum((w**2).sum() for w in weights[::2]))
-
-    def _objective(
-        self, flat: Floats, shapes: list[tuple[int, ...]], x: Floats, sets: LabelSets, share: Floats
-    ) -> tuple[float, Floats]:
-        """Penalised mean loss and its gradient."""
-        weights = _split(flat, shapes)
-        log_p, inner = _forward(weights, x)
-        p = np.exp(log_p)
-        q = sets.nearest(p)
-        loss = share @ (xlogy(q, q) - q * log_p).sum(axis=1)
-        slope = share[:, None] * (p - q)
-        by_inner = (slope @ weights[2].T) * (1 - inner**2)
-        gradient = [
-            x.T @ by_inner + self.alpha * weights[0],
-            by_inner.sum(axis=0),
-            inner.T @ slope + self.alpha * weights[2],
-            slope.sum(axis=0),
-        ]
-        return float(loss) + self._penalty(weights), _joined(gradient)
-
-
-def _forward(weights: list[Floats], x: Floats) -> tuple[Floats, Floats]:
-    """Log probabilities, and what goes into the last layer."""
-    inner = np.tanh(x @ weights[0] + weights[1])
-    return log_softmax(inner @ weights[2] + weights[3], axis=1), inner
-
-
-def _joined(pieces: list[Any]) -> Floats:
-    return np.concatenate([piece.ravel() for piece in pieces])
-
-
-def _split(flat: Floats, shapes: list[tuple[int, ...]]) -> list[Floats]:
-    ends = np.cumsum([int(np.prod(shape)) for shape in shapes])
-    cut = np.split(flat, ends[:-1])
-    return [piece.reshape(shape) for piece, shape in zip(cut, shapes, strict=True)]
+def optimistic_loss(
+    sets: LabelSets, share: Floats, output: Floats
+) -> tuple[float, tuple[Floats, ...]]:
+    """Mean of ``min over q in Q of KL(q || p)``, and its slopes in the logits (Danskin)."""
+    log_p = log_softmax(output, axis=1)
+    p = np.exp(log_p)
+    q = sets.nearest(p)
+    loss = share @ (xlogy(q, q) - q * log_p).sum(axis=1)
+    return float(loss), (share[:, None] * (p - q),)

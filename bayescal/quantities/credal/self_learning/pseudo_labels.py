@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescal.core.quantity import Floats
 from bayescal.quantities.credal.self_learning.label_sets import LabelSets, from_labels
 from bayescal.quantities.credal.sets.discounting import discount
 from bayescal.quantities.credal.venn_abers.one_vs_rest import fit_one_vs_rest
-
-type Floats = NDArray[np.float64]
 
 
 def hard_labels(prob: Floats) -> LabelSets:

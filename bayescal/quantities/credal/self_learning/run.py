@@ -59,7 +59,7 @@ def self_learn(
     rows : SelfLearningRows
         Labeled, unlabeled, calibration and target rows.
     settings : SelfLearningSettings, optional
-        Method, batch size and seed; the defaults when left out.
+        Method, batches and seed; the defaults when left out.
     path : str or path, optional
         File (``.npz``) written after every training. If it is there already, the run goes on from
         it, and ends with the numbers that it would have reached unstopped.

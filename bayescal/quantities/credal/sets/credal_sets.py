@@ -6,9 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayescal.core.errors import InputError
+from bayescal.core.quantity import Floats
 from bayescal.quantities.credal.sets.intervals import Interval, proper
-
-type Floats = NDArray[np.float64]
 
 
 def reachable(lower: ArrayLike, upper: ArrayLike) -> Interval:
@@ -153,7 +152,7 @@ def costs(cost: ArrayLike, n_classes: int) -> Floats:
 
 def _filled(low: Floats, high: Floats, order: NDArray[np.int64]) -> Floats:
     """Give each class its lower bound and the rest of 1 in this order, columns in this order."""
-    least, quantity = low[..., order], (high - low)[..., order]
+    least, slack = low[..., order], (high - low)[..., order]
     rest = 1 - low.sum(axis=-1, keepdims=True)
-    before = np.cumsum(quantity, axis=-1) - quantity
-    return np.asarray(least + np.clip(rest - before, 0, quantity))
+    before = np.cumsum(slack, axis=-1) - slack
+    return np.asarray(least + np.clip(rest - before, 0, slack))

@@ -1,4 +1,4 @@
-"""From a result to credal sets at a level: credible bounds of each row, and what they decide."""
+"""Credal sets of a result: credible bounds of each row, and what they decide."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.errors import InputError
-from bayescal.quantities.credal.sets.decide_per_draw import joint, joint_binary
+from bayescal.core.quantity import Floats
+from bayescal.quantities.credal.sets.decide_per_draw import decide, decide_binary
 from bayescal.results import schema
 from bayescal.results.intervals import tail
 
 if TYPE_CHECKING:
     from xarray import DataTree
-
-type Floats = NDArray[np.float64]
 
 
 class CredibleSets(NamedTuple):
@@ -30,8 +29,8 @@ class CredibleSets(NamedTuple):
     decision : ndarray of shape (..., obs), int
         Place of the class whose lower probability is largest.
     admissible : ndarray of shape (..., obs, class), bool
-        Whether a class is the most probable one for some member: more than one class is the set's
-        way to say that the rows do not tell.
+        Whether a class is the most probable one for some member. More than one is admissible where
+        the rows do not decide.
     """
 
     lower: Floats
@@ -42,14 +41,14 @@ class CredibleSets(NamedTuple):
 
 
 def credible_sets(result: DataTree, prob: float = 0.9) -> CredibleSets:
-    """Read the credal sets of a result at a level.
+    """Compute the credal sets of a result.
 
     Parameters
     ----------
     result : xarray.DataTree
         What ``bayescal.fit(bayescal.credal, ...)`` returned.
     prob : float, in (0, 1), default 0.9
-        Level of the bounds of each class.
+        Credible probability of the bounds of each class.
 
     Returns
     -------
@@ -64,8 +63,8 @@ def credible_sets(result: DataTree, prob: float = 0.9) -> CredibleSets:
 
     Notes
     -----
-    The level is that of each class's bounds, not of all classes at once. Bounds of several classes
-    are discounted before a decision where they leave no probabilities.
+    `prob` holds for the bounds of each class, not for all classes at once. Bounds of several
+    classes are discounted before a decision where they leave no probabilities.
 
     Examples
     --------
@@ -88,7 +87,7 @@ def credible_sets(result: DataTree, prob: float = 0.9) -> CredibleSets:
     lower = posterior["prob_lower"].transpose(*draws, ...).quantile(alpha, draws).to_numpy()
     upper = posterior["prob_upper"].transpose(*draws, ...).quantile(1 - alpha, draws).to_numpy()
     if result.attrs["multiclass"] == "binary":
-        told = joint_binary(lower, upper)
+        decisions = decide_binary(lower, upper)
         lower, upper = np.stack([1 - upper, lower], -1), np.stack([1 - lower, upper], -1)
-        return CredibleSets(lower, upper, *told)
-    return CredibleSets(lower, upper, *joint(lower, upper))
+        return CredibleSets(lower, upper, *decisions)
+    return CredibleSets(lower, upper, *decide(lower, upper))

@@ -1,4 +1,4 @@
-"""What draws of bounds say of a row: is its credal set proper, and which class is chosen."""
+"""Decisions under each draw of a row's bounds: is its credal set proper, which class is chosen."""
 
 from __future__ import annotations
 
@@ -7,39 +7,31 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescal.core.quantity import Floats
 from bayescal.quantities.credal.sets.credal_sets import reachable
 from bayescal.quantities.credal.sets.decisions import e_admissible, zero_one
 from bayescal.quantities.credal.sets.discounting import discount
 from bayescal.quantities.credal.sets.intervals import is_proper
 
-type Floats = NDArray[np.float64]
 
+class Decisions(NamedTuple):
+    """What each credal set decides, (...) and (..., class)."""
 
-class Joint(NamedTuple):
-    """Draws of what holds of credal sets.
-
-    Parameters
-    ----------
-    proper : ndarray of shape (...), bool
-        Whether class probabilities lie between the bounds.
-    decision : ndarray of shape (...), int
-        The class whose lower probability is largest: `maximin` under `zero_one` costs.
-    admissible : ndarray of shape (..., class), bool
-        Whether a class is the most probable one for some member: `e_admissible` under such costs.
-    """
-
+    # Whether class probabilities lie between the bounds.
     proper: NDArray[np.bool_]
+    # The class whose lower probability is largest: `maximin` under `zero_one` costs.
     decision: NDArray[np.int64]
+    # Whether a class is the most probable one for some member: `e_admissible` under such costs.
     admissible: NDArray[np.bool_]
 
 
-def joint(lower: Floats, upper: Floats) -> Joint:
-    """Look at the credal sets of bounds."""
+def decide(lower: Floats, upper: Floats) -> Decisions:
+    """Decide under bounds of class probabilities, (..., class)."""
     proper = np.asarray(is_proper(lower, upper))
     flat = (lower.reshape(-1, lower.shape[-1]), upper.reshape(-1, upper.shape[-1]))
     low, high = reachable(*discount(*flat))
     admissible = e_admissible(zero_one(lower.shape[-1]), low, high)
-    return Joint(
+    return Decisions(
         proper,
         # The worst expected cost of naming a class is 1 less its lower probability.
         low.argmax(axis=-1).reshape(proper.shape),
@@ -47,9 +39,9 @@ def joint(lower: Floats, upper: Floats) -> Joint:
     )
 
 
-def joint_binary(lower: Floats, upper: Floats) -> Joint:
-    """Look at the credal sets of a binary task, as `joint` does, at a fraction of the cost."""
-    return Joint(
+def decide_binary(lower: Floats, upper: Floats) -> Decisions:
+    """Decide as `decide` does under bounds of label 1, (...), at a fraction of the cost."""
+    return Decisions(
         np.ones(lower.shape, bool),
         # Label 0 has the lower probability 1 - upper, and is the first of equals.
         (lower > 1 - upper).astype(np.int64),

@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayescal.core.errors import InputError
+from bayescal.core.quantity import Floats
 from bayescal.quantities.credal.sets.credal_sets import costs, expectation
 from bayescal.quantities.credal.sets.intervals import ROUNDING, proper
 
-type Floats = NDArray[np.float64]
 type Booleans = NDArray[np.bool_]
 
 
@@ -140,9 +140,9 @@ def e_admissible(cost: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> Boolean
     -----
     With `zero_one` costs, class a is kept if some member gives it as much as any other class. The
     most that a member can give it is ``v = min(upper_a, 1 - sum_{k != a} lower_k)``, and the larger
-    v, the more quantity for the others: it is kept if no other lower bound exceeds v and
+    v, the more is left for the others: it is kept if no other lower bound exceeds v and
     ``v + sum_{k != a} min(upper_k, v) >= 1``. For two actions, the least expectation of the
-    difference of costs tells. Other cases take a linear programme for each row and action that
+    difference of costs decides. Other cases take a linear programme for each row and action that
     no other action beats on all of the set.
 
     References
@@ -185,8 +185,8 @@ def _largest_somewhere(low: Floats, high: Floats) -> Booleans:
     for a in range(low.shape[-1]):
         others_low, others_high = (np.delete(bound, a, axis=-1) for bound in (low, high))
         most = np.minimum(high[..., a], 1 - others_low.sum(axis=-1))
-        quantity = most + np.minimum(others_high, most[..., None]).sum(axis=-1)
-        kept[..., a] = (others_low.max(axis=-1) <= most + ROUNDING) & (quantity >= 1 - ROUNDING)
+        total = most + np.minimum(others_high, most[..., None]).sum(axis=-1)
+        kept[..., a] = (others_low.max(axis=-1) <= most + ROUNDING) & (total >= 1 - ROUNDING)
     return kept
 
 

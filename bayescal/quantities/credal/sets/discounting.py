@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from bayescal.core.quantity import Floats
 from bayescal.quantities.credal.sets.intervals import ROUNDING, Interval, intervals
-
-type Floats = NDArray[np.float64]
 
 
 def discount(lower: ArrayLike, upper: ArrayLike) -> Interval:
@@ -91,6 +90,6 @@ def _epsilon(low: Floats, high: Floats) -> Floats:
 
 def _shares(cap: Floats, total: Floats, most: Floats) -> Floats:
     """Share a total out in proportion to the caps, but for rounding never above them."""
-    quantity = np.maximum(cap, 0)
-    shares: Floats = np.minimum(quantity * (total / quantity.sum(axis=1))[:, None], most)
+    part = np.maximum(cap, 0)
+    shares: Floats = np.minimum(part * (total / part.sum(axis=1))[:, None], most)
     return shares

@@ -1,21 +1,20 @@
-"""How large a credal set is."""
+"""How imprecise a credal set is."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import entr
 
+from bayescal.core.quantity import Floats
 from bayescal.quantities.credal.sets.credal_sets import reachable
 from bayescal.quantities.credal.sets.projection import project
 
-type Floats = NDArray[np.float64]
-
 
 class Imprecision(NamedTuple):
-    """Measures of the size of credal sets.
+    """Measures of how much credal sets leave open.
 
     Parameters
     ----------
@@ -24,7 +23,7 @@ class Imprecision(NamedTuple):
     max_width : ndarray of shape (...), in [0, 1]
         The largest of these.
     upper_entropy : ndarray of shape (...), in nats
-        Largest entropy of a member: doubt among classes and doubt among members together.
+        Largest entropy of a member: uncertainty among classes and among members together.
     """
 
     mean_width: Floats

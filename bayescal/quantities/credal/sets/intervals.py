@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayescal.core.errors import InputError
-
-type Floats = NDArray[np.float64]
+from bayescal.core.quantity import Floats
 
 # What sums of probabilities are known to: some hundred rounded additions.
 ROUNDING: Final = 1e-12
@@ -48,7 +47,7 @@ def intervals(lower: ArrayLike, upper: ArrayLike) -> Interval:
 
 
 def is_proper(lower: ArrayLike, upper: ArrayLike) -> NDArray[np.bool_]:
-    """Tell whether there are probabilities between the bounds that sum to 1.
+    """Check whether there are probabilities between the bounds that sum to 1.
 
     Parameters
     ----------
@@ -68,7 +67,7 @@ def is_proper(lower: ArrayLike, upper: ArrayLike) -> NDArray[np.bool_]:
 
     Notes
     -----
-    A sum of exactly 1 leaves one probability vector, the bounds themselves: the set is not empty.
+    A sum of 1 leaves one probability vector, the bounds themselves: the set is not empty.
 
     Examples
     --------

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayescal.core.errors import InputError
+from bayescal.core.quantity import Floats
 from bayescal.quantities.credal.sets.intervals import proper
-
-type Floats = NDArray[np.float64]
 
 FLOOR: Final = 1e-12
 # Rows whose arrays stay in a core's cache together.

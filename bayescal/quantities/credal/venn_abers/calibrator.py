@@ -15,11 +15,11 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_or_1d
 
 from bayescal.core.errors import InputError
+from bayescal.core.quantity import Floats
 from bayescal.quantities.credal.sets.intervals import Interval
 from bayescal.quantities.credal.venn_abers.cross import merge_folds
 from bayescal.quantities.credal.venn_abers.ivap import InductiveVennAbers, Pair, fit_ivap
 
-type Floats = NDArray[np.float64]
 type Rows = NDArray[np.intp]
 
 
@@ -49,12 +49,12 @@ class VennAbersCalibrator(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
     calibrators_ : list of tuple of InductiveVennAbers
         Of each fold: of two classes one predictor, of the second class; of several one a class.
     n_features_in_ : int
-        Number of features, where the classifier tells it.
+        Number of features, where the classifier has it.
 
     Notes
     -----
     Several classes are calibrated one against the rest. The intervals are those of the Venn-Abers
-    predictors, no intervals that hold P(class | features) with some probability (see
+    predictors, no intervals that cover P(class | features) with some probability (see
     `bayescal.quantities.credal.bounds`).
 
     References
@@ -86,7 +86,7 @@ class VennAbersCalibrator(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         self.random_state = random_state
 
     def __sklearn_tags__(self) -> Any:
-        """Take over what the classifier says of sparse features."""
+        """Accept sparse features where the classifier does."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = get_tags(self._estimator()).input_tags.sparse
         return tags
@@ -175,7 +175,7 @@ class VennAbersCalibrator(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         return Interval(np.column_stack([1 - high, low]), np.column_stack([1 - low, high]))
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:  # noqa: N803
-        """Tell the most probable class.
+        """Predict the most probable class.
 
         Parameters
         ----------
@@ -225,7 +225,7 @@ class VennAbersCalibrator(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         return list(cut.split(np.zeros(len(labels)), labels))
 
     def _calibrated(self, score: Floats, labels: NDArray[Any]) -> tuple[InductiveVennAbers, ...]:
-        """Fit a predictor to each column that is asked for, of two the second."""
+        """Fit a predictor to each column; of two, to the second."""
         columns = range(len(self.classes_))[1 if len(self.classes_) == 2 else 0 :]
         return tuple(fit_ivap(score[:, k], labels == self.classes_[k]) for k in columns)
 

@@ -6,18 +6,17 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from bayescal.core.checks import check_choice, check_same_length
 from bayescal.core.errors import InputError
+from bayescal.core.quantity import Floats
 from bayescal.quantities.credal.venn_abers.ivap import (
     InductiveVennAbers,
     Pair,
     check_pair,
     fit_ivap,
 )
-
-type Floats = NDArray[np.float64]
 
 LOSSES: Final = ("log", "square")
 

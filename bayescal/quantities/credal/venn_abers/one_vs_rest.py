@@ -62,7 +62,7 @@ def fit_one_vs_rest(score: ArrayLike, label: ArrayLike) -> OneVsRest:
         Scores of calibration rows, a column a class; at least two.
     label : array-like of shape (obs,), int
         The column of each row's class. A class that no row has gets p0 = 0 everywhere, and a p1
-        that says how few rows there were to tell.
+        that is the larger the fewer rows there are.
 
     Returns
     -------

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.errors import InputError
+from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
 from bayescal.quantities.ssme.baselines.row_means import (
     check_row_mean,
@@ -15,8 +16,6 @@ from bayescal.quantities.ssme.baselines.row_means import (
     observed_values,
 )
 from bayescal.quantities.ssme.data import panel_of
-
-type Floats = NDArray[np.float64]
 
 
 class ActiveTest(NamedTuple):
@@ -27,7 +26,7 @@ class ActiveTest(NamedTuple):
     estimate : ndarray of shape (classifier,)
         The metric. An estimate without bias may lie outside the metric's range.
     rows : ndarray of shape (classifier, budget)
-        The rows whose labels were asked for, in that order; each classifier asks for its own.
+        The rows that were chosen to be labelled, in that order, for each classifier.
     """
 
     estimate: Floats
@@ -53,7 +52,7 @@ def active_testing(
     metric : {"accuracy", "log_loss", "brier"}, default "accuracy"
         A metric that is a mean over rows.
     budget : int
-        Labels to ask for, for each classifier.
+        Number of rows to label for each classifier.
     guess : {"self", "ensemble"}, default "self"
         Whose probabilities say where loss is to be expected: each classifier's own, or the mean of
         all.

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from bayescal.core.errors import InputError
 from bayescal.core.priors import check_mass
+from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
 from bayescal.quantities.ssme.baselines.row_means import (
     check_row_mean,
@@ -17,8 +17,6 @@ from bayescal.quantities.ssme.baselines.row_means import (
     observed_values,
 )
 from bayescal.quantities.ssme.data import panel_of
-
-type Floats = NDArray[np.float64]
 
 
 class AutoEval(NamedTuple):

@@ -9,21 +9,21 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from bayescal.core.errors import InputError
+from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
-from bayescal.quantities.ssme.baselines.imputed import (
-    check_count,
-    check_labels,
-)
+from bayescal.quantities.ssme.baselines.imputed import check_labels
 from bayescal.quantities.ssme.data import Panel, panel_of
-from bayescal.quantities.ssme.metrics.label_draws import mean_over_draws, with_known_labels
-from bayescal.quantities.ssme.metrics.metrics import Metrics, metrics
+from bayescal.quantities.ssme.metrics.label_draws import (
+    check_count,
+    mean_over_draws,
+    with_known_labels,
+)
+from bayescal.quantities.ssme.metrics.metrics import Metrics, join, metrics
 
 if TYPE_CHECKING:
     import pymc as pm
 
     from bayescal.inference.sampler import CompiledModel
-
-type Floats = NDArray[np.float64]
 
 # The priors of the authors' program have these standard deviations: of a mean over groups and of a
 # group around it, added in squares as there is one group.
@@ -94,7 +94,7 @@ def bayesian_calibration(
     The cut matters where classifiers are overconfident: the program cuts at .01, its comments say
     .001. On toxic comments with 20 labels the latter has errors larger by a tenth (accuracy, AUC)
     to two fifths (AUPRC), nearer to those that the SSME paper gives for this method but still well
-    below them, and intervals that hold the truth more seldom.
+    below them, and intervals that cover the true value less often.
 
     References
     ----------
@@ -118,7 +118,7 @@ def bayesian_calibration(
         metrics(panel.select(m).probs, _drawn(panel, prob[:, m], rng))
         for m in range(panel.n_classifiers)
     ]
-    draws = Metrics(*(np.concatenate(values, axis=1) for values in zip(*each, strict=True)))
+    draws = join(each, np.hstack)
     return Calibrated(draws, mean_over_draws(draws))
 
 
@@ -128,15 +128,11 @@ def build_model(scores: Scores, *, cut: float = 0.01) -> pm.Model:
 
     data = _data(_checked(scores, cut), cut)
     with pm.Model(coords={"classifier": list(scores.classifiers)}) as model:
-        log_score = pm.Data("log_score", data["log_score"])
-        log_rest = pm.Data("log_rest", data["log_rest"])
-        event = pm.Data("event", data["event"])
-        a = pm.Normal("a", 0, _SD_SLOPE, dims="classifier")
-        b = pm.Normal("b", 0, _SD_SLOPE, dims="classifier")
-        c = pm.Normal("c", 0, _SD_SHIFT, dims="classifier")
-        logit = (
-            c[:, None] + pm.math.exp(a)[:, None] * log_score - pm.math.exp(b)[:, None] * log_rest
-        )
+        log_score, log_rest, event = (pm.Data(name, value) for name, value in data.items())
+        a = pm.Normal("a", 0, _SD_SLOPE, dims="classifier")[:, None]
+        b = pm.Normal("b", 0, _SD_SLOPE, dims="classifier")[:, None]
+        c = pm.Normal("c", 0, _SD_SHIFT, dims="classifier")[:, None]
+        logit = c + pm.math.exp(a) * log_score - pm.math.exp(b) * log_rest
         pm.Bernoulli("y", logit_p=logit, observed=event)
     return model
 
@@ -144,12 +140,8 @@ def build_model(scores: Scores, *, cut: float = 0.01) -> pm.Model:
 def calibrated(panel: Panel, a: Floats, b: Floats, c: Floats, *, cut: float = 0.01) -> Floats:
     """Probability of the positive class under calibration maps, (draw, classifier, obs)."""
     log_score, log_rest = _logs(panel, cut)
-    logit = (
-        c[..., np.newaxis]
-        + np.exp(a)[..., np.newaxis] * log_score
-        - np.exp(b)[..., np.newaxis] * log_rest
-    )
-    return np.asarray(expit(logit))
+    a, b, c = np.exp(a)[..., np.newaxis], np.exp(b)[..., np.newaxis], c[..., np.newaxis]
+    return np.asarray(expit(c + a * log_score - b * log_rest))
 
 
 def _drawn(panel: Panel, prob: Floats, rng: np.random.Generator) -> Floats:
@@ -165,7 +157,7 @@ def _checked(scores: Scores, cut: float) -> Panel:
     if not panel.is_binary:
         raise InputError(
             f"Bayesian-Calibration needs two classes; got {panel.n_classes}. "
-            "Ask for one class against the rest with scores.one_vs_rest(class)."
+            "Take one class against the rest with scores.one_vs_rest(class)."
         )
     check_labels(panel, "Bayesian-Calibration")
     return panel
@@ -177,7 +169,7 @@ def _logs(panel: Panel, cut: float) -> tuple[Floats, Floats]:
     return np.log(score), np.log1p(-score)
 
 
-def _data(panel: Panel, cut: float) -> dict[str, NDArray[np.float64] | NDArray[np.int32]]:
+def _data(panel: Panel, cut: float) -> dict[str, Floats | NDArray[np.int32]]:
     """What the model sees: the labelled rows of every classifier."""
     known = panel.take(np.flatnonzero(panel.labeled))
     log_score, log_rest = _logs(known, cut)

@@ -5,43 +5,23 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
-from bayescal.quantities.ssme.baselines.imputed import (
-    check_count,
-    imputed_metrics,
-)
+from bayescal.quantities.ssme.baselines.imputed import imputed_metrics
 from bayescal.quantities.ssme.data import Panel, panel_of
-from bayescal.quantities.ssme.metrics.label_draws import with_known_labels
+from bayescal.quantities.ssme.metrics.label_draws import check_count, with_known_labels
 from bayescal.quantities.ssme.metrics.metrics import Metrics
-
-type Floats = NDArray[np.float64]
 
 
 class Annotators(NamedTuple):
-    """What EM finds of the labels and of the classifiers.
+    """What EM finds of the labels and of the classifiers."""
 
-    Parameters
-    ----------
-    prob_label : ndarray of shape (obs, class)
-        Probability of each label; labelled rows are one-hot.
-    class_prior : ndarray of shape (class,)
-        Share of each class.
-    confusion : ndarray of shape (classifier, class, class)
-        Probability of each prediction (last) given the label; a row of zeros for a class that no
-        row is given to.
-    n_iter : int
-        Iterations.
-    converged : bool
-        Whether class prior and confusion stopped changing.
-    """
-
-    prob_label: Floats
+    prob_label: Floats  # (obs, class); labelled rows are one-hot
     class_prior: Floats
-    confusion: Floats
+    confusion: Floats  # (classifier, class, class): each prediction (last) given the label, or 0
     n_iter: int
-    converged: bool
+    converged: bool  # whether class prior and confusion stopped changing
 
 
 def dawid_skene(
@@ -85,7 +65,7 @@ def dawid_skene(
     A classifier annotates a row with its most probable class. Classifiers trained on the same data
     err together, which the model takes for being right together: accuracies come out too high.
     Without labels it needs three classifiers or more to know which of them is right. The paper does
-    not say how probabilities are read; they hardly ever are in doubt, so that it matters little.
+    not say how probabilities are read; it matters little, as nearly all are close to 0 or 1.
 
     References
     ----------

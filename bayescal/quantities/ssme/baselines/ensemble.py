@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
 from bayescal.quantities.ssme.data import Panel, panel_of
 from bayescal.quantities.ssme.metrics.label_draws import with_known_labels
@@ -44,18 +44,18 @@ def ensemble(scores: Scores | Panel, *, ece: str | None = None) -> Metrics:
     >>> ensemble(scores).accuracy.round(3).tolist()
     [0.85, 0.85]
     """
-    panel = scores if isinstance(scores, Panel) else panel_of(scores)
+    panel = panel_of(scores)
     return metrics(panel.probs, mean_score(panel), ece=ece)
 
 
 def ensemble_by_group(scores: Scores | Panel, *, ece: str | None = None) -> Metrics:
-    """The same in every group."""
-    panel = scores if isinstance(scores, Panel) else panel_of(scores)
+    """The same in every group, (classifier, group); without groups, in one of all rows."""
+    panel = panel_of(scores)
     group = np.zeros(panel.n_obs, dtype=np.int32) if panel.group is None else panel.group
     n_groups = max(1, len(panel.groups))
     return subgroup_metrics(panel.probs, mean_score(panel), group, n_groups, ece=ece)
 
 
-def mean_score(panel: Panel) -> NDArray[np.float64]:
+def mean_score(panel: Panel) -> Floats:
     """Mean over classifiers, with known labels in place, (obs, class)."""
     return with_known_labels(panel, panel.probs.mean(axis=0))

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayescal.core.checks import check_choice
 from bayescal.core.errors import InputError
+from bayescal.core.quantity import Floats
 from bayescal.quantities.ssme.data import Panel
 from bayescal.quantities.ssme.metrics.label_draws import expected_metrics, with_known_labels
 from bayescal.quantities.ssme.metrics.metrics import Metrics, metrics
-
-type Floats = NDArray[np.float64]
 
 READINGS = ("hard", "soft", "drawn")
 
@@ -23,7 +21,6 @@ def imputed_metrics(
     check_choice(reading, READINGS, "reading")
     prob = with_known_labels(panel, prob_label)
     if reading == "drawn":
-        check_count(n_draws, "n_draws")
         return expected_metrics(panel, prob, n_draws, np.random.default_rng(seed))
     if reading == "hard":
         prob = np.eye(panel.n_classes)[prob.argmax(axis=1)]
@@ -43,9 +40,3 @@ def check_labels(panel: Panel, method: str, *, classes: int = 1) -> None:
         raise InputError(
             f"{method} needs {what}; {got}. Label more rows, or use a method that works without."
         )
-
-
-def check_count(value: int, name: str) -> None:
-    """Check that a number of draws or resamples is a whole number above 0."""
-    if not isinstance(value, int | np.integer) or value < 1:
-        raise InputError(f"{name} must be a whole number above 0; got {value!r}. Pass 500.")

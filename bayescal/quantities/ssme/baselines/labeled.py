@@ -5,16 +5,15 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayescal.core.errors import InputError
 from bayescal.core.priors import check_mass
+from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
-from bayescal.quantities.ssme.baselines.imputed import check_count, check_labels
+from bayescal.quantities.ssme.baselines.imputed import check_labels
 from bayescal.quantities.ssme.data import panel_of
-from bayescal.quantities.ssme.metrics.metrics import Metrics, metrics, subgroup_metrics
-
-type Floats = NDArray[np.float64]
+from bayescal.quantities.ssme.metrics.label_draws import check_count, measured
+from bayescal.quantities.ssme.metrics.metrics import Metrics, metrics
 
 
 class Interval(NamedTuple):
@@ -99,16 +98,12 @@ def labeled_by_group(scores: Scores) -> Metrics:
     """
     if scores.group is None:
         raise InputError("metrics by group need groups; got none. Pass group= with the scores.")
-    overall = labeled(scores)
     panel = panel_of(scores)
-    rows = np.flatnonzero(panel.labeled)
-    one_hot = np.eye(panel.n_classes)[panel.y[rows]]
-    found = subgroup_metrics(panel.probs[:, rows], one_hot, scores.group[rows], len(scores.groups))
-    return Metrics(
-        *(
-            np.where(np.isnan(of_group), of_all[:, np.newaxis], of_group)
-            for of_group, of_all in zip(found, overall, strict=True)
-        )
+    overall = labeled(scores)
+    found = measured(panel.take(panel.labeled), panel.known)
+    return Metrics._make(
+        np.where(np.isnan(of_group), of_all[:, np.newaxis], of_group)
+        for of_group, of_all in zip(found, overall, strict=True)
     )
 
 
@@ -177,8 +172,7 @@ def _labeled_rows(scores: Scores, method: str) -> tuple[Floats, Floats]:
     """Probabilities and one-hot labels of the labelled rows."""
     panel = panel_of(scores)
     check_labels(panel, method, classes=2)
-    known = panel.take(np.flatnonzero(panel.labeled))
-    return known.probs, np.eye(known.n_classes)[known.y]
+    return panel.probs[:, panel.labeled], panel.known
 
 
 def _quantile(values: Floats, level: float) -> Floats:
@@ -189,5 +183,4 @@ def _quantile(values: Floats, level: float) -> Floats:
             f"none of {len(values)} resamples holds rows of two classes, so that AUC and AUPRC "
             "have no interval. Label more rows of the rarer class, or raise n_boot."
         )
-    pairs = zip(values.T, exists.T, strict=True)
-    return np.array([np.quantile(column[held], level) for column, held in pairs])
+    return np.asarray(np.nanquantile(values, level, axis=0))

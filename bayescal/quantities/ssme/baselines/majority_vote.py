@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayescal.core.errors import InputError
+from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
 from bayescal.quantities.ssme.baselines.imputed import check_labels, imputed_metrics
 from bayescal.quantities.ssme.data import Panel, panel_of
 from bayescal.quantities.ssme.metrics.metrics import Metrics
-
-type Floats = NDArray[np.float64]
 
 
 def majority_vote(

@@ -3,30 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayescal.core.checks import check_choice
 from bayescal.core.errors import InputError
+from bayescal.core.quantity import Floats
 from bayescal.quantities.ssme.data import Panel
+from bayescal.quantities.ssme.metrics.metrics import ROW_MEANS, row_values
 
-type Floats = NDArray[np.float64]
-
-ROW_MEANS = ("accuracy", "log_loss", "brier")
 GUESSES = ("self", "ensemble")
-# A probability of 0 given to what happened: as far as float64 can be from it.
-_EPSILON = float(np.finfo(np.float64).eps)
-
-
-def row_values(probs: Floats, metric: str) -> Floats:
-    """Value of a metric in each row for each label that the row could have."""
-    check_row_mean(metric)
-    n_classes = probs.shape[2]
-    if metric == "accuracy":
-        return np.asarray(np.eye(n_classes)[probs.argmax(axis=2)])
-    if metric == "log_loss":
-        return np.asarray(-np.log(np.clip(probs, _EPSILON, 1 - _EPSILON)))
-    squares = (probs**2).sum(axis=2, keepdims=True) - 2 * probs + 1
-    return np.asarray(squares / 2 if n_classes == 2 else squares)
 
 
 def check_row_mean(metric: str) -> None:

@@ -2,51 +2,17 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from bayescal.core.scores import Scores
 from bayescal.quantities.ssme.baselines.ensemble import mean_score
 from bayescal.quantities.ssme.data import Panel, panel_of
-from bayescal.quantities.ssme.estimator import check_prior
+from bayescal.quantities.ssme.estimator import Estimate, check_prior
+from bayescal.quantities.ssme.flow.gaussian_em import fit_normals
 from bayescal.quantities.ssme.flow.normalizing_flow import FlowSettings, latent_points
 from bayescal.quantities.ssme.kde.alr import alr
 from bayescal.quantities.ssme.metrics.label_draws import expected_metrics
-from bayescal.quantities.ssme.models.latent_mixture import fit_normals
-
-type Floats = NDArray[np.float64]
-
-
-class FlowEstimate(NamedTuple):
-    """Estimated metrics of each classifier, and the fit that they come from.
-
-    Parameters
-    ----------
-    accuracy, ece, auc, auprc, mce, log_loss, brier : ndarray of shape (classifier,)
-        As in `Metrics`.
-    prob_label : ndarray of shape (obs, class)
-        Probability of each label of each row; known labels are certain.
-    class_prior : ndarray of shape (class,)
-        Class prior, learned or given.
-    n_iter : int
-        Epochs of EM.
-    converged : bool
-        Whether EM stopped because nothing changed any more.
-    """
-
-    accuracy: Floats
-    ece: Floats
-    auc: Floats
-    auprc: Floats
-    mce: Floats
-    log_loss: Floats
-    brier: Floats
-    prob_label: Floats
-    class_prior: Floats
-    n_iter: int
-    converged: bool
 
 
 def estimate_flow(
@@ -57,7 +23,7 @@ def estimate_flow(
     n_draws: int | None = 500,
     ece: str | None = None,
     seed: int = 0,
-) -> FlowEstimate:
+) -> Estimate:
     """Estimate every classifier's metrics by SSME-NF.
 
     Parameters
@@ -78,7 +44,7 @@ def estimate_flow(
 
     Returns
     -------
-    FlowEstimate
+    Estimate
         Metrics first, then the fit.
 
     Raises
@@ -110,11 +76,10 @@ def estimate_flow(
     bayescal.core.errors.InputError: a flow of coupling layers needs at least two coordinates; \
 got one. Pass several classifiers or classes, or use SSME-KDE.
     """
-    panel = scores if isinstance(scores, Panel) else panel_of(scores)
+    panel = panel_of(scores)
     prior = None if class_prior is None else check_prior(class_prior, panel.n_classes)
     start = mean_score(panel)
     points = latent_points(alr(panel.probs), start, settings or FlowSettings(), seed)
-    known = np.eye(panel.n_classes)[panel.y[panel.labeled]]
-    fit = fit_normals(points, start, known, panel.labeled, prior)
+    fit = fit_normals(points, start, panel.known, panel.labeled, prior)
     rng = np.random.default_rng(seed)
-    return FlowEstimate(*expected_metrics(panel, fit.prob_label, n_draws, rng, ece=ece), *fit)
+    return Estimate(*expected_metrics(panel, fit.prob_label, n_draws, rng, ece=ece), *fit)

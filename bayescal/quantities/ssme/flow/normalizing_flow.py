@@ -6,11 +6,9 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayescal.core.errors import InputError
-
-type Floats = NDArray[np.float64]
+from bayescal.core.quantity import Floats
 
 # Rows looked at in one step: all of a small panel, a sample of a large one.
 _BATCH = 1024

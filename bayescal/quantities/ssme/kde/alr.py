@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+
+from bayescal.core.quantity import Floats
 
 EPSILON = 1e-6
 
 
-def alr(probs: NDArray[np.float64], epsilon: float = EPSILON) -> NDArray[np.float64]:
+def alr(probs: Floats, epsilon: float = EPSILON) -> Floats:
     """Log ratio of every class to the first, classifier by classifier.
 
     References

@@ -7,9 +7,10 @@ from math import pi, sqrt
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.fft import dct
 from scipy.optimize import brentq
+
+from bayescal.core.quantity import Floats
 
 _NODES = 1 << 14
 _STEPS = 5
@@ -19,13 +20,13 @@ _LEAST, _START, _LARGEST = 1e-12, 0.01, 0.1
 _NORMAL_IQR = 1.3489795003921634
 
 
-def bandwidth(coords: NDArray[np.float64], rule: str, scale: float = 1.0) -> float:
-    """One bandwidth for all coordinates: the least that any of them asks for."""
+def bandwidth(coords: Floats, rule: str, scale: float = 1.0) -> float:
+    """One bandwidth for all coordinates: the least of their own."""
     widths = [RULES[rule](column) for column in coords.T if np.ptp(column) > 0]
     return scale * min(widths, default=1.0)
 
 
-def normal_reference(values: NDArray[np.float64]) -> float:
+def normal_reference(values: Floats) -> float:
     """Bandwidth of least asymptotic error if the density were normal.
 
     References
@@ -40,7 +41,7 @@ def normal_reference(values: NDArray[np.float64]) -> float:
     return float((4 / 3) ** 0.2 * spread * len(values) ** -0.2)
 
 
-def improved_sheather_jones(values: NDArray[np.float64]) -> float:
+def improved_sheather_jones(values: Floats) -> float:
     """Bandwidth by a plug-in rule that assumes no normal density.
 
     Notes
@@ -78,7 +79,7 @@ def improved_sheather_jones(values: NDArray[np.float64]) -> float:
     return length * sqrt(brentq(gap, lower, upper, xtol=_LEAST, rtol=1e-10))
 
 
-def fixed_point(t: float, n: int, power: NDArray[np.float64]) -> float:
+def fixed_point(t: float, n: int, power: Floats) -> float:
     """The function whose fixed point is the squared bandwidth on [0, 1]."""
     frequency = pi**2 * np.arange(1, len(power) + 1, dtype=np.float64) ** 2
 
@@ -100,7 +101,7 @@ def fixed_point(t: float, n: int, power: NDArray[np.float64]) -> float:
     return float((2 * n * sqrt(pi) * norm) ** -0.4) if norm > 0 else np.inf
 
 
-def _linear_binning(place: NDArray[np.float64]) -> NDArray[np.float64]:
+def _linear_binning(place: Floats) -> Floats:
     """Shares of points at grid nodes (cell middles), each split between the two beside it."""
     at = place * _NODES - 0.5
     left = np.floor(at).astype(np.int64)
@@ -109,7 +110,7 @@ def _linear_binning(place: NDArray[np.float64]) -> NDArray[np.float64]:
     return mass / len(place)
 
 
-RULES: Final[dict[str, Callable[[NDArray[np.float64]], float]]] = {
+RULES: Final[dict[str, Callable[[Floats], float]]] = {
     "isj": improved_sheather_jones,
     "normal-reference": normal_reference,
 }

@@ -8,32 +8,19 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
+from bayescal.core.quantity import Floats
 from bayescal.quantities.ssme.kde.kernels import Kernel
-from bayescal.quantities.ssme.kde.settings import Variant
+from bayescal.quantities.ssme.kde.settings import KDESettings
 from bayescal.quantities.ssme.metrics.label_draws import draw_labels
-
-type Floats = NDArray[np.float64]
 
 
 class Fit(NamedTuple):
-    """What EM ends with.
+    """What EM ends with."""
 
-    Parameters
-    ----------
-    prob_label : ndarray of shape (obs, class)
-        Probability of each label of each row; of a labeled row its label.
-    class_prior : ndarray of shape (class,)
-        Class prior of the last epoch.
-    n_iter : int
-        Epochs done.
-    converged : bool
-        Whether the last epoch changed no probability by more than the tolerance.
-    """
-
-    prob_label: Floats
-    class_prior: Floats
+    prob_label: Floats  # (obs, class): of a labeled row its label
+    class_prior: Floats  # of the last epoch
     n_iter: int
-    converged: bool
+    converged: bool  # whether the last epoch changed no probability by more than the tolerance
 
 
 def fit_mixture(
@@ -41,7 +28,7 @@ def fit_mixture(
     start: Floats,
     known: Floats,
     labeled: NDArray[np.bool_],
-    variant: Variant,
+    settings: KDESettings,
     class_prior: Floats | None,
     rng: np.random.Generator,
 ) -> Fit:
@@ -49,7 +36,7 @@ def fit_mixture(
 
     Notes
     -----
-    With weights ``w_jk = lambda_j q_jk``, lambda that of the variant for labeled rows and 1 else,
+    With weights ``w_jk = lambda_j q_jk``, lambda that of the settings for labeled rows and 1 else,
     f_k(s) = sum_j w_jk N(s; s_j, h_k^2 I) / sum_j w_jk, q_ik is proportional to pi_k f_k(s_i), and
     pi_k = mean_i q_ik. With one bandwidth for all classes and lambda = 1, pi_k and sum_j w_jk
     cancel: an epoch sets q to the rows of K q, each divided by its sum, and puts the known labels
@@ -63,23 +50,23 @@ def fit_mixture(
     """
     q = start.copy()
     q[labeled] = known
-    row_weight = np.where(labeled, variant.labeled_weight, 1.0)[:, np.newaxis]
+    row_weight = np.where(labeled, settings.labeled_weight, 1.0)[:, np.newaxis]
     in_densities = q
     prior = q.mean(axis=0) if class_prior is None else class_prior
-    for epoch in range(1, variant.max_epochs + 1):
+    for epoch in range(1, settings.max_epochs + 1):
         # The first epoch's prior is that of the labels started from, whichever way it is updated.
         if class_prior is None and epoch > 1:
-            drawn = variant.prior_update == "drawn"
+            drawn = settings.prior_update == "drawn"
             prior = (draw_labels(q, 1, rng)[0] if drawn else q).mean(axis=0)
         raw = _expect(kernel, in_densities * row_weight, prior, q)
         updated = raw.copy()
         updated[labeled] = known
         change = float(np.abs(updated - q).max())
         q = updated
-        in_densities = q if variant.clamp_densities else raw
-        if change <= variant.tolerance:
+        in_densities = q if settings.clamp_densities else raw
+        if change <= settings.tolerance:
             return Fit(q, prior, epoch, True)
-    return Fit(q, prior, variant.max_epochs, False)
+    return Fit(q, prior, settings.max_epochs, False)
 
 
 def _expect(kernel: Kernel, weight: Floats, prior: Floats, previous: Floats) -> Floats:

@@ -1,7 +1,8 @@
-"""Which way of summing kernels suits the rows at hand."""
+"""Weighted sums of Gaussian kernels at every row: over all pairs, near ones, or on a grid."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
@@ -10,34 +11,63 @@ from scipy.signal import oaconvolve
 from scipy.sparse import csr_array
 from scipy.spatial import cKDTree
 
-type Floats = NDArray[np.float64]
+from bayescal.core.quantity import Floats
+
+# Kernels of all pairs are kept up to this many numbers (.4 GB), two bandwidths at 5,000 rows.
+MOST_PAIRS = 50_000_000
+
+
+class Kernel(Protocol):
+    """Kernels with a bandwidth for each class, between rows at given coordinates."""
+
+    leave_one_out: bool  # whether a row is left out of the sum at its own place
+
+    def log_sums(self, weight: Floats) -> Floats:
+        """Log of the weighted sum of kernels at each row, up to a constant a row, (obs, class)."""
+
+
+def kernel_of(coords: Floats, widths: Floats, leave_one_out: bool) -> Kernel:
+    """Take all pairs of rows while they fit, then a grid or near rows only."""
+    pairs = len(coords) ** 2 * (1 + len(np.unique(widths)))
+    if pairs <= MOST_PAIRS:
+        return DenseKernel(coords, widths, leave_one_out)
+    if coords.shape[1] == 1:
+        return GridKernel(coords, widths, leave_one_out)
+    return NeighborKernel(coords, widths, leave_one_out)
+
+
+class _OfWidth[Stored]:
+    """What is stored of each bandwidth, with the classes that have it."""
+
+    def __init__(self, widths: Floats, store: Callable[[float], Stored]) -> None:
+        self._parts = [
+            (width, np.flatnonzero(widths == width), store(width)) for width in np.unique(widths)
+        ]
+
+    def log_sums(
+        self,
+        weight: Floats,
+        sums_of: Callable[[Stored, Floats], Floats],
+        nearest: Floats | float,
+        n_coords: int,
+    ) -> Floats:
+        """Sum class by class, and put back the kernel's scale and a row's nearest neighbour's."""
+        found = np.empty(weight.shape)
+        for width, classes, stored in self._parts:
+            with np.errstate(divide="ignore"):
+                logs = np.log(sums_of(stored, weight[:, classes]))
+            away = np.reshape(nearest / (2 * width**2), (-1, 1))
+            found[:, classes] = logs - away - n_coords * np.log(width)
+        return found
+
 
 # exp(-40) = 4e-18 of the nearest row's kernel is lost in a sum of double precision.
 _NEGLIGIBLE = 40.0
 _SPARSE_BELOW = 0.1
 
 
-class Kernel(Protocol):
-    """What EM asks of a kernel matrix, however it is stored."""
-
-    leave_one_out: bool
-
-    def log_sums(self, weight: Floats) -> Floats:
-        """Log of the weighted sum of kernels at each row, (obs, class)."""
-
-
 class DenseKernel:
-    """Every pair of rows, computed once.
-
-    Parameters
-    ----------
-    coords : ndarray of shape (obs, coordinate)
-        Points.
-    widths : ndarray of shape (class,)
-        Bandwidth of each class.
-    leave_one_out : bool, default False
-        Whether a row is left out at its own place.
-    """
+    """Every pair of rows, computed once."""
 
     def __init__(self, coords: Floats, widths: Floats, leave_one_out: bool = False) -> None:
         self.leave_one_out = leave_one_out
@@ -46,21 +76,16 @@ class DenseKernel:
         if leave_one_out:
             np.fill_diagonal(squared, np.inf)
         self._nearest = squared.min(axis=1)
-        # A row alone in the world has no neighbour at all, at a distance of no matter.
+        # The only row there is has no neighbour at all, at a distance that does not matter.
         self._nearest[np.isinf(self._nearest)] = 0.0
         squared -= self._nearest[:, np.newaxis]
-        self._groups = [
-            (width, np.flatnonzero(widths == width), _matrix(squared, width))
-            for width in np.unique(widths)
-        ]
+        self._matrices = _OfWidth(widths, lambda width: _matrix(squared, width))
 
     def log_sums(self, weight: Floats) -> Floats:
-        """Log of the weighted sum of kernels at each row; see `Kernel`, (obs, class)."""
-        found = np.empty(weight.shape)
-        for width, classes, matrix in self._groups:
-            sums = matrix @ weight[:, classes]
-            found[:, classes] = log_density_of(sums, self._nearest, width, self._n_coords)
-        return found
+        """See `Kernel`."""
+        return self._matrices.log_sums(
+            weight, lambda matrix, own: matrix @ own, self._nearest, self._n_coords
+        )
 
 
 def _matrix(squared: Floats, width: float) -> Floats | csr_array:
@@ -73,18 +98,12 @@ def _matrix(squared: Floats, width: float) -> Floats | csr_array:
     return np.exp(squared * (-0.5 / width**2), where=near, out=np.zeros(squared.shape))
 
 
-def log_density_of(sums: Floats, nearest: Floats, width: float, n_coords: int) -> Floats:
-    """Put the factors back that a row's sum of kernels is short of, (obs, class)."""
-    with np.errstate(divide="ignore"):
-        logs = np.log(sums)
-    return np.asarray(logs - (nearest / (2 * width**2))[:, np.newaxis] - n_coords * np.log(width))
-
-
 def squared_distances(coords: Floats) -> Floats:
     """Squared distance between every two rows, (obs, obs)."""
     centred = coords - coords.mean(axis=0)
     norm = np.einsum("ij,ij->i", centred, centred)
     squared = centred @ centred.T
+    # In place: there are as many numbers as pairs of rows.
     squared *= -2
     squared += norm
     squared += norm[:, np.newaxis]
@@ -103,64 +122,46 @@ _NOISE = 1e-13
 
 
 class GridKernel:
-    """Rows split between the two grid nodes beside them.
+    """Rows of one coordinate, each split between the two grid nodes beside it.
 
-    Parameters
-    ----------
-    coords : ndarray of shape (obs, 1)
-        Points.
-    widths : ndarray of shape (class,)
-        Bandwidth of each class.
-    leave_one_out : bool, default False
-        Whether a row is left out at its own place. A row without any other within nine bandwidths
-        then sees nothing.
-
-    Attributes
-    ----------
-    leave_one_out : bool
-        As given.
+    A row that is left out, with no other within nine bandwidths, has a sum of 0.
     """
 
     def __init__(self, coords: Floats, widths: Floats, leave_one_out: bool = False) -> None:
         self.leave_one_out = leave_one_out
         values = coords[:, 0]
-        span = float(np.ptp(values))
-        step = max(float(widths.min()) / _NODES_PER_WIDTH, span / _MOST_NODES)
+        step = max(float(widths.min()) / _NODES_PER_WIDTH, float(np.ptp(values)) / _MOST_NODES)
         at = (values - values.min()) / step
         self._left = np.floor(at).astype(np.int64)
         self._share = at - self._left
         self._n_nodes = int(self._left.max()) + 2
-        self._groups = [
-            (width, np.flatnonzero(widths == width), _taps(width, step))
-            for width in np.unique(widths)
-        ]
+        self._taps = _OfWidth(widths, lambda width: _taps(width, step))
 
     def log_sums(self, weight: Floats) -> Floats:
-        """Log of the weighted sum of kernels at each row; see `Kernel`, (obs, class)."""
-        found = np.empty(weight.shape)
-        near = np.zeros(len(weight))
-        for width, classes, taps in self._groups:
-            for k in classes:
-                sums = self._sums(weight[:, k], taps)
-                found[:, [k]] = log_density_of(sums[:, np.newaxis], near, width, 1)
-        return found
+        """See `Kernel`."""
+
+        def sums_of(taps: Floats, own: Floats) -> Floats:
+            return np.stack([self._sums(column, taps) for column in own.T], axis=1)
+
+        return self._taps.log_sums(weight, sums_of, 0.0, 1)
 
     def _sums(self, weight: Floats, taps: Floats) -> Floats:
-        share, left, n = self._share, self._left, self._n_nodes
+        share, left, n, middle = self._share, self._left, self._n_nodes, len(taps) // 2
         nodes = np.bincount(left, weight * (1 - share), n)
         nodes += np.bincount(left + 1, weight * share, n)
-        smooth = oaconvolve(nodes, taps, mode="same") if n > len(taps) else np.convolve(nodes, taps)
-        if n <= len(taps):
-            smooth = smooth[len(taps) // 2 : len(taps) // 2 + n]
+        if n > len(taps):
+            smooth = oaconvolve(nodes, taps, mode="same")
+        else:
+            smooth = np.convolve(nodes, taps)[middle : middle + n]
         sums = smooth[left] * (1 - share) + smooth[left + 1] * share
         if self.leave_one_out:
-            beside = taps[len(taps) // 2 + 1]
+            beside = taps[middle + 1]
             sums -= weight * (share**2 + (1 - share) ** 2 + 2 * share * (1 - share) * beside)
         return np.where(sums > _NOISE * weight.sum(), sums, 0.0)
 
 
 def _taps(width: float, step: float) -> Floats:
-    """A kernel on grid nodes, with its middle in the middle."""
+    """A kernel on grid nodes, symmetric around the one in the middle."""
     n = int(np.ceil(_GRID_REACH * width / step))
     offset: NDArray[np.int64] = np.arange(-n, n + 1)
     return np.exp(-0.5 * (offset * step / width) ** 2)
@@ -168,31 +169,18 @@ def _taps(width: float, step: float) -> Floats:
 
 # A kernel is cut off where it has fallen to exp(-5.5^2 / 2) = 3e-7 of its height.
 _NEIGHBOR_REACH = 5.5
+# Neighbours of a point, the point itself among them; fewer where no reach bounds the search.
 _MOST, _MOST_UNBOUNDED = 400, 50
 _QUERIES = 1 << 13
 
 
 class NeighborKernel:
-    """Each point with those near it.
+    """Each point with those near it; rows at the same point are taken together.
 
-    Parameters
-    ----------
-    coords : ndarray of shape (obs, coordinate)
-        Points. Rows at the same point are taken together, so that ties cost no neighbours.
-    widths : ndarray of shape (class,)
-        Bandwidth of each class.
-    leave_one_out : bool, default False
-        Whether a row is left out at its own place. Then no reach is set, as the rows that count
-        may be far.
-    n_neighbors : int, optional
-        Most points that a kernel reaches, the own one among them; by default 400, and 50 if rows
-        are left out.
-
-    Notes
-    -----
-    In more than a few coordinates a bandwidth holds few points, so that the reach decides and the
-    sums are exact to 1e-6. In two or three, `n_neighbors` may cut off wide kernels early; label
-    probabilities are then means over the nearest points.
+    In more than a few coordinates a bandwidth holds few points, so that the sums are right to 1e-6.
+    In two or three, `n_neighbors` may cut off wide kernels early; label probabilities are then
+    means over the nearest points. Where rows are left out there is no reach, as the rows that count
+    may be far.
     """
 
     def __init__(
@@ -209,58 +197,50 @@ class NeighborKernel:
         most = n_neighbors or (_MOST_UNBOUNDED if leave_one_out else _MOST)
         squared, column, ends = near_pairs(points, reach, most)
         # Only where rows leave themselves out may the nearest that is left be far away.
-        self._nearest = np.zeros(len(points))
+        nearest = np.zeros(len(points))
         if leave_one_out:
-            self._own = np.bincount(self._point) > 1
-            self._nearest = _nearest_other(squared, ends, self._own)
-        squared -= np.repeat(self._nearest, np.diff(ends))
+            self._shared = np.bincount(self._point) > 1
+            nearest = _nearest_other(squared, ends, self._shared)
+        squared -= np.repeat(nearest, np.diff(ends))
         squared[ends[:-1]] = 0.0
-        self._groups = [
-            (width, np.flatnonzero(widths == width), self._matrix(squared, column, ends, width))
-            for width in np.unique(widths)
-        ]
+        self._nearest = nearest[self._point]
 
-    def _matrix(
-        self, squared: Floats, column: NDArray[np.int32], ends: NDArray[np.int64], width: float
-    ) -> csr_array:
-        kernel = np.exp(squared * (-0.5 / width**2))
-        if self.leave_one_out:
-            # What the own point holds beside the row itself is added row by row.
-            kernel[ends[:-1]] = 0.0
-        n = len(ends) - 1
-        return csr_array((kernel, column, ends), shape=(n, n))
+        def matrix(width: float) -> csr_array:
+            kernel = np.exp(squared * (-0.5 / width**2))
+            if leave_one_out:
+                # What the own point holds beside the row itself is added row by row.
+                kernel[ends[:-1]] = 0.0
+            return csr_array((kernel, column, ends), shape=(len(points), len(points)))
+
+        self._matrices = _OfWidth(widths, matrix)
 
     def log_sums(self, weight: Floats) -> Floats:
-        """Log of the weighted sum of kernels at each row; see `Kernel`, (obs, class)."""
-        n_points = len(self._nearest)
-        at_point = np.stack(
-            [np.bincount(self._point, column, n_points) for column in weight.T], axis=1
-        )
-        nearest = self._nearest[self._point]
-        found = np.empty(weight.shape)
-        for width, classes, matrix in self._groups:
-            sums = (matrix @ at_point[:, classes])[self._point]
-            if self.leave_one_out:
-                others = np.maximum(at_point[self._point][:, classes] - weight[:, classes], 0)
-                sums += others * self._own[self._point, np.newaxis]
-            found[:, classes] = log_density_of(sums, nearest, width, self._n_coords)
-        return found
+        """See `Kernel`."""
+        return self._matrices.log_sums(weight, self._sums, self._nearest, self._n_coords)
+
+    def _sums(self, matrix: csr_array, weight: Floats) -> Floats:
+        place, n_points = self._point, matrix.shape[0]
+        at_point = np.stack([np.bincount(place, own, n_points) for own in weight.T], axis=1)
+        sums = np.asarray((matrix @ at_point)[place])
+        if self.leave_one_out:
+            others = np.maximum(at_point[place] - weight, 0)
+            sums += others * self._shared[place, np.newaxis]
+        return sums
 
 
 def near_pairs(
     points: Floats, reach: float, n_neighbors: int
 ) -> tuple[Floats, NDArray[np.int32], NDArray[np.int64]]:
-    """Find the points near each point."""
+    """Squared distances and places of the points near each, and where those of each end."""
     tree = cKDTree(points)
     k = np.arange(1, min(n_neighbors, len(points)) + 1)
     squared, column, counts = [], [], []
     for start in range(0, len(points), _QUERIES):
-        found = tree.query(
-            points[start : start + _QUERIES], k=k, distance_upper_bound=reach, workers=-1
-        )
-        near = np.isfinite(found[0])
-        squared.append(found[0][near] ** 2)
-        column.append(found[1][near].astype(np.int32))
+        some = points[start : start + _QUERIES]
+        distance, place = tree.query(some, k=k, distance_upper_bound=reach, workers=-1)
+        near = np.isfinite(distance)
+        squared.append(distance[near] ** 2)
+        column.append(place[near].astype(np.int32))
         counts.append(near.sum(axis=1))
     ends = np.concatenate([[0], np.cumsum(np.concatenate(counts))])
     return np.concatenate(squared), np.concatenate(column), ends
@@ -270,17 +250,3 @@ def _nearest_other(squared: Floats, ends: NDArray[np.int64], shared: NDArray[np.
     """Squared distance to the nearest other row: 0 at a point that holds several rows."""
     second = np.minimum(ends[:-1] + 1, len(squared) - 1)
     return np.where(shared | (np.diff(ends) < 2), 0.0, squared[second])
-
-
-# Kernels of all pairs are kept up to this many numbers (.4 GB), two bandwidths at 5,000 rows.
-MOST_PAIRS = 50_000_000
-
-
-def kernel_of(coords: Floats, widths: Floats, leave_one_out: bool) -> Kernel:
-    """Take all pairs of rows while they fit, then a grid or near rows only."""
-    pairs = len(coords) ** 2 * (1 + len(np.unique(widths)))
-    if pairs <= MOST_PAIRS:
-        return DenseKernel(coords, widths, leave_one_out)
-    if coords.shape[1] == 1:
-        return GridKernel(coords, widths, leave_one_out)
-    return NeighborKernel(coords, widths, leave_one_out)

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from bayescal.core.checks import check_choice, listing
 from bayescal.core.errors import InputError
+from bayescal.core.priors import check_positive
 from bayescal.quantities.ssme.kde.bandwidth import RULES
 
-SHARINGS = ("all", "class")
-STARTS = ("draw", "mean")
-PRIOR_UPDATES = ("expected", "drawn")
+CHOICES = {
+    "sharing": ("all", "class"),
+    "start": ("draw", "mean"),
+    "prior_update": ("expected", "drawn"),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Variant:
+class KDESettings:
     """Choices of a fit of SSME-KDE.
 
     Parameters
@@ -53,8 +54,8 @@ class Variant:
 
     Examples
     --------
-    >>> from bayescal.quantities.ssme.kde.settings import Variant
-    >>> Variant(sharing="class").sharing
+    >>> from bayescal.quantities.ssme.kde.settings import KDESettings
+    >>> KDESettings(sharing="class").sharing
     'class'
     """
 
@@ -73,25 +74,19 @@ class Variant:
         if isinstance(self.bandwidth, str):
             check_choice(self.bandwidth, tuple(RULES), "bandwidth")
         else:
-            _check_positive(self.bandwidth, "bandwidth")
-        check_choice(self.sharing, SHARINGS, "sharing")
-        check_choice(self.start, STARTS, "start")
-        check_choice(self.prior_update, PRIOR_UPDATES, "prior_update")
-        _check_positive(self.bandwidth_scale, "bandwidth_scale")
-        _check_positive(self.labeled_weight, "labeled_weight")
+            check_positive(self.bandwidth, "bandwidth")
+        for name in ("bandwidth_scale", "labeled_weight"):
+            check_positive(getattr(self, name), name)
+        for name, choices in CHOICES.items():
+            check_choice(getattr(self, name), choices, name)
         if self.max_epochs < 1:
             raise InputError(f"max_epochs must be at least 1; got {self.max_epochs}. Pass 50, say.")
         if not self.tolerance >= 0:
             raise InputError(f"tolerance must be at least 0; got {self.tolerance}. Pass 1e-4, say.")
 
 
-def _check_positive(value: float, name: str) -> None:
-    if not (np.isfinite(value) and value > 0):
-        raise InputError(f"{name} must be a number above 0; got {value!r}. Pass 1, say.")
-
-
-PAPER = Variant()
-RELEASE = Variant(
+PAPER = KDESettings()
+RELEASE = KDESettings(
     bandwidth="normal-reference",
     bandwidth_scale=0.25,
     labeled_weight=10.0,
@@ -100,15 +95,15 @@ RELEASE = Variant(
     max_epochs=20,
     tolerance=0.0,
 )
-VARIANTS = {"paper": PAPER, "release": RELEASE}
+NAMED = {"paper": PAPER, "release": RELEASE}
 
 
-def variant_of(choice: str | Variant) -> Variant:
-    """Look a variant up by name."""
-    if isinstance(choice, Variant):
+def settings_of(choice: str | KDESettings) -> KDESettings:
+    """Look settings up by name."""
+    if isinstance(choice, KDESettings):
         return choice
-    if choice not in VARIANTS:
+    if choice not in NAMED:
         raise InputError(
-            f"variant must be one of {listing(VARIANTS)}, or a Variant; got {choice!r}."
+            f"settings must be one of {listing(NAMED)}, or KDESettings; got {choice!r}."
         )
-    return VARIANTS[choice]
+    return NAMED[choice]

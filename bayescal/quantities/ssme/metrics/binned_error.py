@@ -1,35 +1,25 @@
-"""Binned calibration errors of one score under many label draws at once."""
+"""Binned calibration errors of one score under many draws of labels or their probabilities."""
 
 from __future__ import annotations
 
 from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayescal.core.bins.edges import bin_edges
+from bayescal.core.checks import check_choice
+from bayescal.core.errors import InputError
+from bayescal.core.functionals import expected_calibration_error, maximum_calibration_error
+from bayescal.core.quantity import Floats
 
 
 class Convention(NamedTuple):
-    """How an expected calibration error is defined.
+    """How an expected calibration error is defined."""
 
-    Parameters
-    ----------
-    strategy : {"quantile", "uniform"}
-        Bins of equal mass or of equal width.
-    n_bins : int
-        Number of bins.
-    mass_weighted : bool
-        Whether a bin counts by its mass; else all bins that hold rows count alike.
-    top_label : bool
-        Whether the score is the largest probability and the event being right; else the score is
-        that of the positive class.
-    """
-
-    strategy: str
+    strategy: str  # bins of equal mass ("quantile") or of equal width ("uniform")
     n_bins: int
-    mass_weighted: bool
-    top_label: bool
+    mass_weighted: bool  # else all bins that hold rows count alike
+    top_label: bool  # the largest probability and being right, else the positive score and class
 
 
 CONVENTIONS: Final = {
@@ -39,7 +29,20 @@ CONVENTIONS: Final = {
 }
 
 
-def membership(score: NDArray[np.float64], convention: Convention) -> NDArray[np.float64]:
+def convention_name(name: str | None, n_classes: int) -> str:
+    """Name the convention of the calibration errors."""
+    if name is None:
+        return "equal-mass" if n_classes == 2 else "top-label"
+    check_choice(name, tuple(CONVENTIONS), "ece")
+    if n_classes > 2 and not CONVENTIONS[name].top_label:
+        raise InputError(
+            f"ece={name!r} bins the score of the positive class and needs 2 classes; "
+            f"got {n_classes}. Use ece='top-label'."
+        )
+    return name
+
+
+def membership(score: Floats, convention: Convention) -> Floats:
     """Say which right-closed bin each row is in, (obs, bin)."""
     edges = bin_edges(score, convention.n_bins, convention.strategy)
     place = np.searchsorted(edges[1:-1], score, side="left")
@@ -50,19 +53,33 @@ def membership(score: NDArray[np.float64], convention: Convention) -> NDArray[np
 
 
 def binned_errors(
-    score: NDArray[np.float64],
-    bins: NDArray[np.float64],
-    event: NDArray[np.float64],
-    weight: NDArray[np.float64],
-    *,
-    mass_weighted: bool,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Expected and maximum calibration error."""
+    score: Floats, bins: Floats, event: Floats, weight: Floats, *, mass_weighted: bool
+) -> tuple[Floats, Floats]:
+    """Expected and maximum calibration error; `event` and `weight` are (draw, obs)."""
     mass = weight @ bins
-    surplus = np.abs((weight * score) @ bins - event @ bins)
-    gap = np.divide(surplus, mass, out=np.zeros(surplus.shape), where=mass > 0)
-    if mass_weighted:
-        ece = surplus.sum(axis=1) / mass.sum(axis=1)
-    else:
-        ece = gap.sum(axis=1) / np.count_nonzero(mass > 0, axis=1)
-    return ece, gap.max(axis=1)
+    # A bin without weight has sums of 0, and so a rate and a confidence of 0.
+    divisor = np.maximum(mass, np.finfo(np.float64).tiny)
+    rate, confidence = event @ bins / divisor, (weight * score) @ bins / divisor
+    share = mass if mass_weighted else (mass > 0).astype(np.float64)
+    share = share / share.sum(axis=1, keepdims=True)
+    return (
+        np.asarray(expected_calibration_error(share, rate, confidence)),
+        np.asarray(maximum_calibration_error(mass, rate, confidence)),
+    )
+
+
+def calibration_errors(probs: Floats, q: Floats, weights: Floats, ece: str | None = None) -> Floats:
+    """ECE and MCE as of `metrics`, in a fraction of its time, (2, draw, classifier)."""
+    convention = CONVENTIONS[convention_name(ece, probs.shape[2])]
+    rows = np.arange(probs.shape[1])
+    found = []
+    for own in probs:
+        # The event of a top-label error is that the class predicted is the label.
+        event = own.argmax(axis=1) if convention.top_label else np.ones(len(own), dtype=np.intp)
+        score = own[rows, event]
+        happened = q[:, rows, event] * weights
+        bins = membership(score, convention)
+        found.append(
+            binned_errors(score, bins, happened, weights, mass_weighted=convention.mass_weighted)
+        )
+    return np.moveaxis(np.array(found), 0, -1)

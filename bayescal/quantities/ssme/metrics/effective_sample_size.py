@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.errors import InputError
-from bayescal.quantities.ssme.baselines.imputed import check_count
-from bayescal.quantities.ssme.metrics.metrics import Metrics, metrics
-
-type Floats = NDArray[np.float64]
+from bayescal.core.quantity import Floats
+from bayescal.quantities.ssme.metrics.label_draws import check_count
+from bayescal.quantities.ssme.metrics.metrics import Metrics, join, metrics
 
 # The paper's: every fifth number of labels from 10 to 1000.
 SIZES = tuple(range(10, 1001, 5))
@@ -46,16 +45,10 @@ def labeled_errors(
     found: list[Metrics] = []
     for size in sizes:
         samples = [sample_with_every_class(y, n_classes, size, rng) for _ in range(n_samples)]
-        each = [metrics(probs[:, rows], one_hot[y[rows]]) for rows in samples]
-        found.append(
-            Metrics(
-                *(
-                    np.mean([np.abs(one - true) for one in values], axis=0)
-                    for values, true in zip(zip(*each, strict=True), truth, strict=True)
-                )
-            )
-        )
-    return Metrics(*(np.stack(values) for values in zip(*found, strict=True)))
+        each = join([metrics(probs[:, rows], one_hot[y[rows]]) for rows in samples], np.stack)
+        errors = (np.abs(one - true).mean(axis=0) for one, true in zip(each, truth, strict=True))
+        found.append(Metrics._make(errors))
+    return join(found, np.stack)
 
 
 def sample_with_every_class(

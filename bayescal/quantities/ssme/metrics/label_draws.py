@@ -6,10 +6,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.errors import InputError
+from bayescal.core.quantity import Floats
 from bayescal.quantities.ssme.data import Panel
-from bayescal.quantities.ssme.metrics.metrics import Metrics, metrics, subgroup_metrics
-
-type Floats = NDArray[np.float64]
+from bayescal.quantities.ssme.metrics.metrics import (
+    Metrics,
+    join,
+    mean_of_defined,
+    metrics,
+    subgroup_metrics,
+)
 
 # Labels held at once: 256 MB, as sorting the scores anew for each block costs more than drawing.
 _BLOCK = 1 << 25
@@ -30,22 +35,36 @@ def expected_metrics(
     -----
     Accuracy, log loss and Brier score have the same expectation both ways.
     """
-
-    def measured(q: Floats) -> Metrics:
-        if by_group and panel.group is not None:
-            return subgroup_metrics(panel.probs, q, panel.group, len(panel.groups), ece=ece)
-        return metrics(panel.probs, q, ece=ece)
-
     if n_draws is None:
-        return measured(prob_label)
-    if not isinstance(n_draws, int | np.integer) or n_draws < 1:
-        raise InputError(
-            f"n_draws must be a whole number above 0, or None; got {n_draws!r}. Pass 500, say."
-        )
+        return measured(panel, prob_label, ece=ece, by_group=by_group)
+    check_count(n_draws, "n_draws")
     size = max(1, _BLOCK // prob_label.size)
     counts = [min(size, n_draws - start) for start in range(0, n_draws, size)]
-    parts = [measured(draw_labels(prob_label, count, rng)) for count in counts]
-    return mean_over_draws(Metrics._make(np.concatenate(v) for v in zip(*parts, strict=True)))
+    parts = [
+        measured(panel, draw_labels(prob_label, count, rng), ece=ece, by_group=by_group)
+        for count in counts
+    ]
+    return mean_over_draws(join(parts, np.concatenate))
+
+
+def measured(
+    panel: Panel,
+    q: Floats,
+    weights: Floats | None = None,
+    *,
+    ece: str | None = None,
+    by_group: bool = True,
+) -> Metrics:
+    """Metrics of a panel's classifiers; in every group, where there are groups."""
+    if not by_group or panel.group is None:
+        return metrics(panel.probs, q, weights, ece=ece)
+    return subgroup_metrics(panel.probs, q, panel.group, len(panel.groups), weights, ece=ece)
+
+
+def check_count(value: int, name: str) -> None:
+    """Check that a number of draws or resamples is a whole number above 0."""
+    if not isinstance(value, int | np.integer) or value < 1:
+        raise InputError(f"{name} must be a whole number above 0; got {value!r}. Pass 500.")
 
 
 def draw_labels(prob: Floats, n_draws: int, rng: np.random.Generator) -> Floats:
@@ -54,27 +73,24 @@ def draw_labels(prob: Floats, n_draws: int, rng: np.random.Generator) -> Floats:
 
 
 def labels_at(prob: Floats, uniform: Floats) -> Floats:
-    """Labels that uniform random numbers fall on, (draw, obs, class)."""
+    """Labels that uniform random numbers fall on, as one-hot rows, (..., obs, class)."""
+    return np.asarray(np.eye(prob.shape[-1])[classes_at(prob, uniform)])
+
+
+def classes_at(prob: Floats, uniform: Floats) -> NDArray[np.intp]:
+    """The same as places of the classes, (..., obs)."""
     # The last bound is left out: rounding could put it below a uniform number.
     bounds = np.cumsum(prob, axis=-1)[..., :-1]
-    label = (uniform[..., np.newaxis] >= bounds).sum(axis=-1)
-    return np.asarray(np.eye(prob.shape[-1])[label])
+    return np.asarray((uniform[..., np.newaxis] >= bounds).sum(axis=-1))
 
 
 def with_known_labels(panel: Panel, prob_label: Floats) -> Floats:
     """Put certainty where labels are known."""
     prob = np.array(prob_label, dtype=np.float64)
-    prob[..., panel.labeled, :] = np.eye(panel.n_classes)[panel.y[panel.labeled]]
+    prob[..., panel.labeled, :] = panel.known
     return prob
 
 
 def mean_over_draws(found: Metrics) -> Metrics:
     """Average over draws, leaving out draws in which a metric does not exist."""
-
-    def mean(values: Floats) -> Floats:
-        exists = np.isfinite(values)
-        total = np.where(exists, values, 0.0).sum(axis=0)
-        number = exists.sum(axis=0)
-        return np.where(number > 0, total / np.maximum(number, 1), np.nan)
-
-    return Metrics(*(mean(values) for values in found))
+    return Metrics._make(map(mean_of_defined, found))

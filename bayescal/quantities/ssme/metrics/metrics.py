@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayescal.core.checks import check_choice
 from bayescal.core.errors import InputError
+from bayescal.core.quantity import Floats
 from bayescal.quantities.ssme.metrics.binned_error import (
     CONVENTIONS,
     Convention,
     binned_errors,
+    convention_name,
     membership,
 )
 from bayescal.quantities.ssme.metrics.ranking import Ranking, rank, ranking_metrics
@@ -22,6 +24,7 @@ from bayescal.quantities.ssme.metrics.ranking import Ranking, rank, ranking_metr
 # draws of all classes.
 _BLOCK, _LEAST_DRAWS = 1 << 18, 32
 _SUM_TOLERANCE = 1e-6
+ROW_MEANS = ("accuracy", "log_loss", "brier")
 
 
 class Metrics(NamedTuple):
@@ -32,7 +35,7 @@ class Metrics(NamedTuple):
     accuracy : ndarray of shape (..., classifier)
         Share of rows whose most probable class (of equal ones the first) is the label.
     ece : ndarray of shape (..., classifier)
-        Expected calibration error under the convention asked for.
+        Expected calibration error under the convention that is chosen.
     auc : ndarray of shape (..., classifier)
         Area under the ROC curve; more than two classes: mean of one class against the rest.
     auprc : ndarray of shape (..., classifier)
@@ -45,17 +48,17 @@ class Metrics(NamedTuple):
         Mean squared error of the positive score; more than two classes: summed over classes.
     """
 
-    accuracy: NDArray[np.float64]
-    ece: NDArray[np.float64]
-    auc: NDArray[np.float64]
-    auprc: NDArray[np.float64]
-    mce: NDArray[np.float64]
-    log_loss: NDArray[np.float64]
-    brier: NDArray[np.float64]
+    accuracy: Floats
+    ece: Floats
+    auc: Floats
+    auprc: Floats
+    mce: Floats
+    log_loss: Floats
+    brier: Floats
 
 
 def metrics(
-    probs: NDArray[np.float64],
+    probs: Floats,
     q: ArrayLike,
     weights: ArrayLike | None = None,
     *,
@@ -130,14 +133,22 @@ def metrics(
         q_block = labels if labels.shape[1] == 1 else labels[:, start : start + size]
         rows = weight if len(weight) == 1 else weight[start : start + size]
         blocks.append(_of_block(plan, q_block, rows))
-    found = Metrics._make(np.concatenate(values) for values in zip(*blocks, strict=True))
-    if has_draws or weights_have_draws:
-        return found
-    return Metrics._make(values[0] for values in found)
+    found = join(blocks, np.concatenate)
+    return found if has_draws or weights_have_draws else Metrics._make(v[0] for v in found)
+
+
+def join(parts: Sequence[Metrics], how: Callable[[Sequence[Floats]], Floats]) -> Metrics:
+    """Join the metrics of several parts (draws, classifiers, groups), metric by metric."""
+    return Metrics._make(how(values) for values in zip(*parts, strict=True))
+
+
+def stack_last(values: Sequence[Floats]) -> Floats:
+    """Stack arrays along a new last dim, such as that of groups."""
+    return np.stack(values, axis=-1)
 
 
 def subgroup_metrics(
-    probs: NDArray[np.float64],
+    probs: Floats,
     q: ArrayLike,
     group: NDArray[np.integer],
     n_groups: int,
@@ -180,40 +191,35 @@ def subgroup_metrics(
     labels, has_draws = _label_draws(q, probs.shape[1], probs.shape[2])
     weight, weights_have_draws = _row_weights(weights, probs.shape[1])
     n_draws = _common_draws(labels.shape[1], len(weight))
-    cases = []
-    for code in range(n_groups):
+    found = np.full((len(Metrics._fields), n_draws, len(probs), n_groups), np.nan)
+    for code in np.unique(group):
         rows = group == code
-        if not rows.any():
-            nothing = np.full((n_draws, len(probs)), np.nan)
-            cases.append(Metrics._make([nothing] * len(Metrics._fields)))
-            continue
         # Both get a dim of draws, so that the shape is the same for every group.
         here = labels[:, :, rows].transpose(1, 2, 0)
         q_rows = np.broadcast_to(here, (n_draws, *here.shape[1:]))
-        cases.append(metrics(probs[:, rows], q_rows, weight[:, rows], ece=ece))
-    found = Metrics._make(np.stack(values, axis=-1) for values in zip(*cases, strict=True))
-    if has_draws or weights_have_draws:
-        return found
-    return Metrics._make(values[0] for values in found)
+        found[..., code] = metrics(probs[:, rows], q_rows, weight[:, rows], ece=ece)
+    return Metrics._make(found if has_draws or weights_have_draws else found[:, 0])
 
 
 class _Plan(NamedTuple):
     """What depends on the scores only: sorted once, used for every draw."""
 
-    linear: NDArray[np.float64]  # (class, obs, 3 * classifier): right, log loss, Brier score
+    linear: Floats  # (class, obs, 3 * classifier): right, log loss, Brier score
     predicted: NDArray[np.int64]  # (classifier, obs)
-    score: NDArray[np.float64]  # (classifier, obs), the one that is binned
-    bins: list[NDArray[np.float64]]
+    score: Floats  # (classifier, obs), the one that is binned
+    bins: list[Floats]
     rankings: list[list[tuple[int, Ranking]]]  # by classifier, with the class it is of
     convention: Convention
 
     @classmethod
-    def of(cls, probs: NDArray[np.float64], convention: Convention) -> _Plan:
+    def of(cls, probs: Floats, convention: Convention) -> _Plan:
         n_classes = probs.shape[2]
         score = probs.max(axis=2) if convention.top_label else probs[:, :, 1]
         ranked = range(1 if n_classes == 2 else 0, n_classes)
         return cls(
-            _if_label_were(probs),
+            np.ascontiguousarray(
+                np.concatenate([row_values(probs, name) for name in ROW_MEANS]).transpose(2, 1, 0)
+            ),
             probs.argmax(axis=2),
             score,
             [membership(one, convention) for one in score],
@@ -222,19 +228,23 @@ class _Plan(NamedTuple):
         )
 
 
-def _if_label_were(probs: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Whether right, log loss and Brier score of each row, should its label be each class."""
+def row_values(probs: Floats, metric: str) -> Floats:
+    """Accuracy, log loss or Brier score of each row, should its label be each class.
+
+    The shape is (classifier, obs, class).
+    """
     n_classes = probs.shape[2]
-    eps = np.finfo(np.float64).eps
-    right = np.eye(n_classes)[probs.argmax(axis=2)]
-    log_loss = -np.log(np.clip(probs, eps, 1 - eps))
-    brier = (probs**2).sum(axis=2, keepdims=True) - 2 * probs + 1
-    if n_classes == 2:
-        brier /= 2
-    return np.ascontiguousarray(np.concatenate([right, log_loss, brier]).transpose(2, 1, 0))
+    if metric == "accuracy":
+        return np.asarray(np.eye(n_classes)[probs.argmax(axis=2)])
+    if metric == "log_loss":
+        # A probability of 0 given to what happened: as far as float64 can be from it.
+        eps = np.finfo(np.float64).eps
+        return np.asarray(-np.log(np.clip(probs, eps, 1 - eps)))
+    squares = (probs**2).sum(axis=2, keepdims=True) - 2 * probs + 1
+    return np.asarray(squares / 2 if n_classes == 2 else squares)
 
 
-def _of_block(plan: _Plan, q: NDArray[np.float64], weight: NDArray[np.float64]) -> Metrics:
+def _of_block(plan: _Plan, q: Floats, weight: Floats) -> Metrics:
     """Metrics of a few draws; `q` is (class, draw or 1, obs), `weight` (draw or 1, obs)."""
     n_classifiers = len(plan.predicted)
     event = np.ascontiguousarray(q)
@@ -253,45 +263,28 @@ def _of_block(plan: _Plan, q: NDArray[np.float64], weight: NDArray[np.float64]) 
             mass_weighted=plan.convention.mass_weighted,
         )
         found = [ranking_metrics(ranking, event[k], weight) for k, ranking in plan.rankings[m]]
-        auc[:, m] = _mean_of_defined([values[0] for values in found])
-        auprc[:, m] = _mean_of_defined([values[1] for values in found])
+        auc[:, m], auprc[:, m] = mean_of_defined(np.array(found))
     return Metrics(accuracy, ece, auc, auprc, mce, log_loss, brier)
 
 
-def _happened(plan: _Plan, m: int, event: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Weight with which the event of the binned score happened, shape (draw, obs)."""
-    happened: NDArray[np.float64] = event[1]
-    if plan.convention.top_label:
-        rows = np.arange(event.shape[2])
-        happened = event.transpose(1, 0, 2)[:, plan.predicted[m], rows]
-    return happened
+def _happened(plan: _Plan, m: int, event: Floats) -> Floats:
+    """Weight with which the event of the binned score happened, (draw, obs)."""
+    if not plan.convention.top_label:
+        return np.asarray(event[1])
+    return np.asarray(event.transpose(1, 0, 2)[:, plan.predicted[m], np.arange(event.shape[2])])
 
 
-def _mean_of_defined(values: list[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """Mean over classes without those that are NaN; NaN where all are."""
-    stacked = np.stack(values)
-    defined = ~np.isnan(stacked)
+def mean_of_defined(values: Floats) -> Floats:
+    """Mean over the first dim without what is NaN; NaN where all are."""
+    defined = ~np.isnan(values)
     count = defined.sum(axis=0)
-    total = np.where(defined, stacked, 0.0).sum(axis=0)
-    mean: NDArray[np.float64] = np.full(total.shape, np.nan)
+    total = np.where(defined, values, 0.0).sum(axis=0)
+    mean: Floats = np.full(total.shape, np.nan)
     np.divide(total, count, out=mean, where=count > 0)
     return mean
 
 
-def convention_name(name: str | None, n_classes: int) -> str:
-    """Name the convention of the calibration errors."""
-    if name is None:
-        return "equal-mass" if n_classes == 2 else "top-label"
-    check_choice(name, tuple(CONVENTIONS), "ece")
-    if n_classes > 2 and not CONVENTIONS[name].top_label:
-        raise InputError(
-            f"ece={name!r} bins the score of the positive class and needs 2 classes; "
-            f"got {n_classes}. Use ece='top-label'."
-        )
-    return name
-
-
-def _label_draws(q: ArrayLike, n_obs: int, n_classes: int) -> tuple[NDArray[np.float64], bool]:
+def _label_draws(q: ArrayLike, n_obs: int, n_classes: int) -> tuple[Floats, bool]:
     """Bring label probabilities to (class, draw, obs), and say whether they have draws."""
     values = np.asarray(q, dtype=np.float64)
     if values.shape == (n_obs, n_classes):
@@ -314,7 +307,7 @@ def _label_draws(q: ArrayLike, n_obs: int, n_classes: int) -> tuple[NDArray[np.f
     return labels, has_draws
 
 
-def _row_weights(weights: ArrayLike | None, n_obs: int) -> tuple[NDArray[np.float64], bool]:
+def _row_weights(weights: ArrayLike | None, n_obs: int) -> tuple[Floats, bool]:
     """Bring weights to (draw, obs), and say whether they have draws."""
     values = np.ones(n_obs) if weights is None else np.asarray(weights, dtype=np.float64)
     if values.ndim not in (1, 2) or values.shape[-1] != n_obs or not values.size:

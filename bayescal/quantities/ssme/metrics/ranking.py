@@ -7,23 +7,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescal.core.quantity import Floats
+
 
 class Ranking(NamedTuple):
-    """Rows from the highest score to the lowest, tied ones together.
+    """Rows from the highest score to the lowest, tied ones together."""
 
-    Parameters
-    ----------
-    order : ndarray of shape (obs,), int64
-        Row numbers by falling score.
-    starts : ndarray of shape (distinct,), int64
-        Where each distinct score begins in `order`.
-    """
-
-    order: NDArray[np.int64]
-    starts: NDArray[np.int64]
+    order: NDArray[np.int64]  # (obs,): row numbers by falling score
+    starts: NDArray[np.int64]  # (distinct,): where each distinct score begins in `order`
 
 
-def rank(score: NDArray[np.float64]) -> Ranking:
+def rank(score: Floats) -> Ranking:
     """Sort rows by falling score."""
     order = np.argsort(-score, kind="stable")
     falling = score[order]
@@ -31,9 +25,7 @@ def rank(score: NDArray[np.float64]) -> Ranking:
     return Ranking(order, starts)
 
 
-def ranking_metrics(
-    ranking: Ranking, positive: NDArray[np.float64], weight: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def ranking_metrics(ranking: Ranking, positive: Floats, weight: Floats) -> tuple[Floats, Floats]:
     """Area under the ROC curve, and average precision.
 
     Notes
@@ -54,18 +46,18 @@ def ranking_metrics(
     return _ratio(area, n_positive * n_negative), _ratio(hits, n_positive)
 
 
-def _by_score(ranking: Ranking, values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _by_score(ranking: Ranking, values: Floats) -> Floats:
     """Sums of (draw, obs) over rows of the same score, highest first."""
     # The order is in range; without a check of that NumPy writes straight into the result.
     ordered = np.take(values, ranking.order, axis=1, mode="clip")
     if len(ranking.starts) == len(ranking.order):
         return ordered
-    sums: NDArray[np.float64] = np.add.reduceat(ordered, ranking.starts, axis=1)
+    sums: Floats = np.add.reduceat(ordered, ranking.starts, axis=1)
     return sums
 
 
-def _ratio(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.float64]:
+def _ratio(part: Floats, whole: Floats) -> Floats:
     """Divide; NaN where there is nothing to divide by."""
-    found: NDArray[np.float64] = np.full(part.shape, np.nan)
+    found: Floats = np.full(part.shape, np.nan)
     np.divide(part, whole, out=found, where=whole > 0)
     return found

@@ -1,37 +1,25 @@
-"""What the tilt knows of a row: the pool, each classifier's own word, and the pool's bend."""
+"""What the tilt knows of a row: the opinion pool, each classifier's own logarithms, and a bend."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bayescal.quantities.ssme.models.opinion_pool import agreement_weights, floored, pooled
+from bayescal.core.quantity import Floats
+from bayescal.quantities.ssme.models.opinion_pool import agreement_weights, lifted, pooled
 from bayescal.quantities.ssme.priors import Tilt
-
-type Floats = NDArray[np.float64]
 
 # Where classifiers are alike nothing is left of them: dividing by that would blow rounding up.
 _LEAST_SPREAD = 1e-6
 
 
 class Features(NamedTuple):
-    """Features of rows, by class.
+    """Features of rows, by class."""
 
-    Parameters
-    ----------
-    log_pool : ndarray of shape (obs, class)
-        Logarithm of the pooled probability.
-    own : ndarray of shape (obs, class, classifier)
-        Each classifier's log probabilities, centred.
-    bend : ndarray of shape (obs, class)
-        What the pooled probability leaves on the same regression.
-    """
-
-    log_pool: Floats
-    own: Floats
-    bend: Floats
+    log_pool: Floats  # (obs, class): logarithm of the pooled probability
+    own: Floats  # (obs, class, classifier): each classifier's log probabilities, centred
+    bend: Floats  # (obs, class): what a regression of the pooled probability on log_pool leaves
 
 
 def features_of(probs: Floats, prior: Tilt) -> Features:
@@ -39,25 +27,22 @@ def features_of(probs: Floats, prior: Tilt) -> Features:
 
     Notes
     -----
-    Own log probabilities are not rid of what they share with the pool's: weights that move together
+    Own log probabilities keep what they share with the opinion pool's: weights that move together
     steepen or flatten the pool, most where the better classifiers do.
     """
-    lifted = floored(probs)
-    n = len(lifted)
-    weights = agreement_weights(lifted) if prior.pool == "agreement" else np.full(n, 1 / n)
-    pool = pooled(lifted, weights)
+    above_0 = lifted(probs)
+    n = len(above_0)
+    equal = prior.opinion_pool == "mean"
+    pool = pooled(above_0, np.full(n, 1 / n) if equal else agreement_weights(above_0))
     log_pool = np.log(pool)
     base = log_pool - log_pool.mean(axis=1, keepdims=True)
-    own = np.log(lifted)
+    own = np.log(above_0)
     own -= own.mean(axis=2, keepdims=True)
     own -= own.mean(axis=1, keepdims=True)
     own /= np.maximum(own.std(axis=(1, 2), keepdims=True), _LEAST_SPREAD)
     bend = _residual(pool - 1 / pool.shape[1], base)
-    return Features(
-        log_pool,
-        np.moveaxis(own, 0, -1),
-        bend / max(float(bend.std()), _LEAST_SPREAD),
-    )
+    bend /= max(float(bend.std()), _LEAST_SPREAD)
+    return Features(log_pool, np.moveaxis(own, 0, -1), bend)
 
 
 def _residual(values: Floats, base: Floats) -> Floats:

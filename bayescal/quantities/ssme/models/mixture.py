@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +13,10 @@ from scipy.stats import norm
 from bayescal.core.calibration_curve.problem import pad, padded_size
 from bayescal.core.checks import listing
 from bayescal.core.errors import InputError
+from bayescal.core.quantity import Draws, Floats
 from bayescal.quantities.ssme.data import Problem
 from bayescal.quantities.ssme.kde.alr import alr
-from bayescal.quantities.ssme.models.base import Draws, Floats
+from bayescal.quantities.ssme.models.base import EVERY_ROW
 from bayescal.quantities.ssme.priors import GaussianMixture, StudentTMixture
 
 LABELS = 128
@@ -26,30 +27,26 @@ _SEED = 20
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MixtureModel:
-    """A problem under a mixture; made by `MixtureModel.of`.
+    """A problem under a mixture; made by `MixtureModel.of`."""
 
-    Attributes
-    ----------
-    score : ndarray of shape (obs, dim)
-        Log ratios of all classifiers, whitened over all rows.
-    """
+    # Above NUTS's default: components narrow and widen.
+    target_accept: ClassVar = 0.9
+    max_depth: ClassVar = 10
 
     problem: Problem
-    prior: GaussianMixture | StudentTMixture
+    prior: GaussianMixture
     power: float
-    score: Floats
+    score: Floats  # (obs, dim): log ratios of all classifiers, whitened over all rows
 
     @classmethod
-    def of(
-        cls, problem: Problem, prior: GaussianMixture | StudentTMixture, power: float
-    ) -> MixtureModel:
+    def of(cls, problem: Problem, prior: GaussianMixture, power: float) -> MixtureModel:
         """Whiten the scores."""
         panel = problem.panel
         count = np.bincount(problem.labels, minlength=panel.n_classes)
         if not count.all():
             bare = [panel.classes[k] for k in np.flatnonzero(count == 0)]
             raise InputError(
-                "a mixture tells its components apart by labels, so that every class needs one; "
+                "a mixture knows components by their labels, so that every class needs one; "
                 f"without any: {listing(bare)}. Label a row of each class, or use Tilt."
             )
         return cls(problem, prior, power, _whitened(alr(panel.probs)))
@@ -71,16 +68,6 @@ class MixtureModel:
     def shown(self) -> tuple[str, ...]:
         """All of them."""
         return self.variables
-
-    @property
-    def target_accept(self) -> float:
-        """Above NUTS's default: components narrow and widen."""
-        return 0.9
-
-    @property
-    def max_depth(self) -> int:
-        """NUTS's default."""
-        return 10
 
     @property
     def _degrees(self) -> float | None:
@@ -136,6 +123,9 @@ class MixtureModel:
         of_others = data["row_power"] * pm.math.logsumexp(unlabeled, axis=-1, keepdims=False)
         pm.Potential("scores", of_labeled.sum() + of_others.sum())
 
+    def direct_draws(self, draws: int, rng: np.random.Generator) -> None:
+        """None: components narrow too much for importance sampling from the prior."""
+
     def prior_draws(self, draws: int, rng: np.random.Generator) -> Draws:
         """Draws from the priors."""
         _, k, _, _, dim = self.compile_key
@@ -145,9 +135,9 @@ class MixtureModel:
             "log_width": self.prior.scale * rng.standard_normal((draws, k, dim)),
         }
 
-    def label_probs(self, draws: Draws) -> Floats:
-        """Bayes' rule at every row."""
-        return np.asarray(softmax(self._joint(draws, self.score), axis=-1))
+    def label_probs(self, draws: Draws, rows: Any = EVERY_ROW) -> Floats:
+        """Bayes' rule."""
+        return np.asarray(softmax(self._joint(draws, self.score[rows]), axis=-1))
 
     def log_likelihood(self, draws: Draws) -> Floats:
         """Probability of the labels given the scores, to the power."""

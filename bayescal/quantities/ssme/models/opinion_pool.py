@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-type Floats = NDArray[np.float64]
+from bayescal.core.quantity import Floats
 
 # Logarithms of smaller probabilities say more of a classifier's arithmetic than of the label.
-FLOOR = 1e-4
+LEAST = 1e-4
 
 
-def floored(probs: Floats) -> Floats:
+def lifted(probs: Floats) -> Floats:
     """Lift probabilities to at least 1e-4, so that their logarithms are bounded."""
-    lifted = np.maximum(probs, FLOOR)
-    return np.asarray(lifted / lifted.sum(axis=-1, keepdims=True))
+    above_0 = np.maximum(probs, LEAST)
+    return np.asarray(above_0 / above_0.sum(axis=-1, keepdims=True))
 
 
 def agreement_weights(probs: Floats) -> Floats:
@@ -23,7 +22,7 @@ def agreement_weights(probs: Floats) -> Floats:
     Notes
     -----
     ``u_j`` is proportional to ``exp(-mean KL(mean of the others || p_j))``, over the rows: a
-    classifier that gives little probability to what the others believe weighs little.
+    classifier that gives little probability to what the others find likely weighs little.
     """
     if len(probs) == 1:
         return np.ones(1)

@@ -9,6 +9,8 @@ import pymc as pm
 import pytensor.tensor as pt
 from scipy.special import softmax
 
+from bayescal.quantities.ssme.metrics.label_draws import classes_at
+
 
 def _log_density(value: Any, eta: Any, power: Any) -> Any:
     classes = pt.arange(eta.shape[1])  # type: ignore[no-untyped-call]
@@ -19,11 +21,9 @@ def _log_density(value: Any, eta: Any, power: Any) -> Any:
 
 def _draw(eta: Any, power: Any, rng: np.random.Generator | None = None, size: Any = None) -> Any:
     # The power weighs what labels say of the coefficients; given those, labels come as they are.
-    generator = rng or np.random.default_rng()
-    below = softmax(eta, axis=-1).cumsum(axis=-1)
-    shape = below.shape[:-1] if size is None else size
-    drawn = (generator.random(shape)[..., None] > below).sum(axis=-1)
-    return np.minimum(drawn, eta.shape[-1] - 1)
+    shape = eta.shape[:-1] if size is None else size
+    uniform = (rng or np.random.default_rng()).random(shape)
+    return classes_at(softmax(eta, axis=-1), uniform)
 
 
 def power_categorical(name: str, eta: Any, power: Any, observed: Any) -> Any:

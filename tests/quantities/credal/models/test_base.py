@@ -1,9 +1,10 @@
-"""The shape that every prior of label rates has."""
+"""What every model of label rates has."""
 
 import numpy as np
 import pytest
 
-from bayescal.quantities.credal.models.base import cells_of, in_columns
+from bayescal.quantities.credal.models import cells_of, label_model
+from bayescal.quantities.credal.models.base import in_columns
 from bayescal.quantities.credal.models.imprecise_dirichlet import Imprecise
 from bayescal.quantities.credal.models.isotonic import Isotonic
 from bayescal.quantities.credal.models.monotone import CELLS, Monotone
@@ -19,7 +20,7 @@ KINDS = [
 
 @pytest.mark.parametrize(("prior", "kind", "cells"), KINDS)
 @pytest.mark.parametrize("make", [binary, multiclass])
-def test_every_prior_has_its_family(prior, kind, cells, make):
+def test_every_prior_has_its_model(prior, kind, cells, make):
     assert cells_of(prior) == cells
     given = problem(make(), prior)
     rates = label_model(given, prior)
@@ -36,12 +37,12 @@ def test_every_prior_has_its_family(prior, kind, cells, make):
 
 
 @pytest.mark.parametrize(("prior", "kind", "cells"), KINDS[1:])
-def test_exact_draws_have_the_shapes_of_the_priors(prior, kind, cells):
+def test_direct_draws_have_the_shapes_of_the_priors(prior, kind, cells):
     rates = label_model(problem(multiclass(), prior), prior)
-    exact = rates.direct_draws(6, np.random.default_rng(1))
+    direct = rates.direct_draws(6, np.random.default_rng(1))
     before = rates.prior_draws(6, np.random.default_rng(1))
-    assert {k: v.shape for k, v in exact.draws.items()} == {k: v.shape for k, v in before.items()}
-    assert exact.ess == 6
+    assert {k: v.shape for k, v in direct.draws.items()} == {k: v.shape for k, v in before.items()}
+    assert direct.ess == 6
 
 
 def test_rows_take_the_value_of_their_cell():

@@ -4,7 +4,7 @@ import numpy as np
 import pytensor.tensor as pt
 from scipy.stats import halfnorm, norm
 
-from bayescal.quantities.credal.models.monotone import (
+from bayescal.quantities.credal.models.half_normal import (
     half_normal,
     half_normal_slope,
     half_normal_tensor,
@@ -13,7 +13,7 @@ from bayescal.quantities.credal.models.monotone import (
 UNIT = np.linspace(-6, 6, 61)
 
 
-def test_levels_are_kept():
+def test_quantiles_are_kept():
     # SciPy's way through survival functions keeps its digits where these are small.
     np.testing.assert_allclose(half_normal(UNIT), halfnorm.isf(norm.sf(UNIT)), rtol=1e-9)
 

@@ -12,8 +12,8 @@ from tests.quantities.credal.made import binary, problem
 def ends(n, prior, draws=20_000):
     """Problem and quantiles of the bounds of its target rows."""
     rates = Imprecise(problem(binary(n), prior), prior)
-    exact = rates.direct_draws(draws, np.random.default_rng(1))
-    found = rates.with_pseudo_observations(exact.draws, rates.problem.target_rank)
+    direct = rates.direct_draws(draws, np.random.default_rng(1))
+    found = rates.with_pseudo_observations(direct.draws, rates.problem.target_rank)
     lower = np.quantile(found.prob_lower[..., 0], 0.05, axis=0)
     return rates, found, lower, np.quantile(found.prob_upper[..., 0], 0.95, axis=0)
 
@@ -21,10 +21,10 @@ def ends(n, prior, draws=20_000):
 def test_one_bin_with_s_1_is_clopper_pearson():
     rates, _, lower, upper = ends(20, ImpreciseDirichlet(s=1, bins=1))
     k, n = int(rates.problem.positives[0, 0]), 20
-    exact = binomtest(k, n).proportion_ci(0.9, method="exact")
+    direct = binomtest(k, n).proportion_ci(0.9, method="exact")
     # Three standard errors of a quantile of 2e4 draws.
-    np.testing.assert_allclose(lower, exact.low, atol=0.01)
-    np.testing.assert_allclose(upper, exact.high, atol=0.01)
+    np.testing.assert_allclose(lower, direct.low, atol=0.01)
+    np.testing.assert_allclose(upper, direct.high, atol=0.01)
 
 
 @pytest.mark.parametrize("s", [0.5, 2.0])
@@ -46,7 +46,7 @@ def test_bounds_are_the_ends_of_all_beta_priors(s):
     np.testing.assert_allclose(found.prob[..., 0].mean(axis=0), mean, atol=0.005)
 
 
-def test_a_bin_without_rows_knows_nothing():
+def test_a_bin_without_rows_has_vacuous_bounds():
     prior = ImpreciseDirichlet(bins=10)
     rates, _, lower, upper = ends(2, prior, 1000)
     cell = np.minimum((rates.problem.target_rank[:, 0] * 10).astype(int), 9)

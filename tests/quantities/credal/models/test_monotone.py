@@ -6,7 +6,7 @@ from scipy.optimize import approx_fprime
 from scipy.stats import binom, halfnorm, norm
 
 import bayescal as bc
-from bayescal.quantities.credal.models.monotone import SIZE, Monotone
+from bayescal.quantities.credal.models.monotone import N_FREE, Monotone
 from bayescal.quantities.credal.posterior import CredalCase
 from bayescal.quantities.credal.priors import MonotoneCurve, Priors
 from tests.quantities.credal.made import binary, multiclass, problem
@@ -24,14 +24,14 @@ def test_prior_density_integrates_the_scale_out():
     found = rates.log_prior(draws)
     np.testing.assert_allclose(found["intercept"], norm.logpdf(draws["intercept"][:, 0], scale=1.5))
     tau = 3 * np.exp(np.linspace(-12, 3, 20_001))
-    for weight, told in zip(draws["weight"][:, 0], found["weight"], strict=True):
+    for weight, density in zip(draws["weight"][:, 0], found["weight"], strict=True):
         joint = halfnorm.logpdf(tau, scale=3) + halfnorm.logpdf(weight[:, None], scale=tau).sum(0)
         expected = np.trapezoid(np.exp(joint) * tau, np.log(tau))
-        np.testing.assert_allclose(np.exp(told), expected, rtol=1e-6)
+        np.testing.assert_allclose(np.exp(density), expected, rtol=1e-6)
 
 
 def test_density_is_that_of_prior_and_labels():
-    rates, unit = rates_of(), np.random.default_rng(1).normal(size=(5, SIZE))
+    rates, unit = rates_of(), np.random.default_rng(1).normal(size=(5, N_FREE))
     intercept, weight = rates.variables_at(unit, 0)
     draws = {"intercept": intercept[:, None], "weight": weight[:, None]}
     rate = rates.cell_prob(draws)[:, 0]
@@ -44,7 +44,7 @@ def test_density_is_that_of_prior_and_labels():
 
 
 def test_the_models_density_is_the_same():
-    rates, unit = rates_of(), np.random.default_rng(1).normal(size=(4, SIZE))
+    rates, unit = rates_of(), np.random.default_rng(1).normal(size=(4, N_FREE))
     case_model = bc.credal.build_model(binary(60), Priors(PRIOR))
     density = case_model.compile_logp(mode="FAST_COMPILE")
     root, centre = rates.inputs()["root"][0], rates.inputs()["centre"][0]
@@ -57,18 +57,18 @@ def test_the_models_density_is_the_same():
 @pytest.mark.parametrize("n", [2, 60, 1000])
 def test_the_mode_is_one_and_the_gradient_a_derivative(n):
     rates = rates_of(n)
-    unit = np.random.default_rng(1).normal(size=SIZE)
+    unit = np.random.default_rng(1).normal(size=N_FREE)
     slope = approx_fprime(unit, lambda at: rates.log_density(at[None], 0)[0], 1e-6)
     np.testing.assert_allclose(rates._expansion(unit, 0)[1], slope, atol=1e-3)
     mode, root = rates.gaussian(0)
     best = rates.log_density(mode[None], 0)[0]
-    around = mode + 0.3 * np.random.default_rng(2).normal(size=(200, SIZE)) @ root.T
+    around = mode + 0.3 * np.random.default_rng(2).normal(size=(200, N_FREE)) @ root.T
     assert (rates.log_density(around, 0) <= best + 1e-4).all()
     np.testing.assert_allclose(root, np.triu(root), atol=1e-12)
 
 
 @pytest.mark.parametrize("n", [2, 100, 10**5])
-def test_whitening_is_finite_at_every_size_and_for_falling_labels(n):
+def test_whitening_is_finite_for_any_number_of_rows_and_for_falling_labels(n):
     for truth in ("power", "falling"):
         for value in rates_of(n, truth).inputs().values():
             assert np.isfinite(value).all()
@@ -83,7 +83,7 @@ def test_curves_rise_between_and_at_the_cells():
     np.testing.assert_allclose(at.prob[..., 0], rates.cell_prob(draws)[:, 0], rtol=1e-9)
 
 
-def test_structure_does_not_depend_on_the_rows():
+def test_the_compile_key_does_not_depend_on_the_rows():
     shapes = [
         {name: value.shape for name, value in rates_of(n).inputs().items()} for n in (2, 10_000)
     ]
@@ -96,9 +96,9 @@ def test_structure_does_not_depend_on_the_rows():
 def test_nuts_agrees_with_weighted_draws_of_the_prior():
     data = binary(12, np.array([0.1, 0.5, 0.9]))
     fit = bc.fit(bc.credal, data, priors=Priors(PRIOR), seed=20)
-    case = bc.credal.cases(data, Priors(PRIOR))[0]
+    case = bc.credal.plan(data, Priors(PRIOR)).cases[0]
     assert isinstance(case, CredalCase)
-    rates = case.rates
+    rates = case.model
     prior = rates.prior_draws(200_000, np.random.default_rng(1))
     rate = rates.cell_prob(prior)[:, 0]
     held = rates.problem.count[0] > 0

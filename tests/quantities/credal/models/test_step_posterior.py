@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import beta
 
-from bayescal.quantities.credal.models.isotonic import draw_rates
+from bayescal.quantities.credal.models.step_posterior import draw_rates
 
 
 @pytest.mark.parametrize("concentration", [0.3, 1.0, 2.0])

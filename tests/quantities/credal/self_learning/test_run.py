@@ -4,7 +4,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 
 from bayescal.core.errors import InputError
-from bayescal.quantities.credal import self_learning_run
+from bayescal.quantities.credal.self_learning import run
 from bayescal.quantities.credal.self_learning.algorithm import SelfLearningSettings
 from bayescal.quantities.credal.self_learning.data import SelfLearningRows
 from bayescal.quantities.credal.self_learning.network import NetworkClassifier
@@ -72,7 +72,7 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(self_learning_run.np, "savez", interrupted)
+        patch.setattr(run.np, "savez", interrupted)
         with pytest.raises(KeyboardInterrupt):
             self_learn(LogisticRegression(), made(), SETTINGS, path=file)
     assert file.read_bytes() == before

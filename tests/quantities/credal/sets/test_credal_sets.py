@@ -3,7 +3,7 @@ import pytest
 from scipy.optimize import linprog
 
 from bayescal.quantities.credal.sets.credal_sets import expectation, probability, reachable
-from tests.quantities.credal.sets import random_bounds
+from tests.quantities.credal.made import random_bounds
 
 
 def extremes(weights, lower, upper):

@@ -5,7 +5,7 @@ import pytest
 
 import bayescal as bc
 from bayescal.quantities.credal.sets.credible import credible_sets
-from bayescal.quantities.credal.sets.decide_per_draw import joint
+from bayescal.quantities.credal.sets.decide_per_draw import decide
 from tests.quantities.credal.made import binary, multiclass
 
 DRAWS = ("chain", "draw")
@@ -23,7 +23,7 @@ def test_of_two_classes_bounds_are_quantiles_and_their_complements():
     lower, upper = quantile["prob_lower"](0.1, DRAWS), quantile["prob_upper"](0.9, DRAWS)
     np.testing.assert_allclose(found.lower, np.stack([1 - upper, lower], axis=-1))
     np.testing.assert_allclose(found.upper, np.stack([1 - lower, upper], axis=-1))
-    for part, expected in zip(found[2:], joint(found.lower, found.upper), strict=True):
+    for part, expected in zip(found[2:], decide(found.lower, found.upper), strict=True):
         np.testing.assert_array_equal(part, expected)
     # What is kept for the costs of errors is what the set calls admissible.
     kept = bc.credal.e_admissible(bc.credal.zero_one(2), found.lower, found.upper)
@@ -36,7 +36,7 @@ def test_of_several_classes_bounds_are_quantiles_and_decide():
     for bound, name, level in ((found.lower, "prob_lower", 0.1), (found.upper, "prob_upper", 0.9)):
         told = result["posterior"][name].transpose(*DRAWS, ...)
         np.testing.assert_allclose(bound, np.quantile(told, level, axis=(0, 1)))
-    for part, expected in zip(found[2:], joint(found.lower, found.upper), strict=True):
+    for part, expected in zip(found[2:], decide(found.lower, found.upper), strict=True):
         np.testing.assert_array_equal(part, expected)
 
 

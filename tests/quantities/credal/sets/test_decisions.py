@@ -8,7 +8,7 @@ from bayescal.quantities.credal.sets.decisions import (
     maximin,
     zero_one,
 )
-from tests.quantities.credal.sets import random_bounds
+from tests.quantities.credal.made import random_bounds
 
 
 def best_for_some_member(cost, action, lower, upper):

@@ -5,7 +5,7 @@ from scipy.optimize import linprog
 from bayescal.quantities.credal.sets.credal_sets import reachable
 from bayescal.quantities.credal.sets.discounting import discount
 from bayescal.quantities.credal.sets.intervals import is_proper
-from tests.quantities.credal.sets import random_bounds
+from tests.quantities.credal.made import random_bounds
 
 
 def programme_of_lower_bounds(lower, upper):

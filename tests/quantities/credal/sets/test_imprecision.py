@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from bayescal.quantities.credal.sets.imprecision import imprecision
-from tests.quantities.credal.sets import random_bounds
+from tests.quantities.credal.made import random_bounds
 
 
 def test_nothing_known_and_everything_known():

@@ -3,7 +3,7 @@ import pytest
 from scipy.optimize import linprog
 
 from bayescal.quantities.credal.sets.intervals import is_proper
-from tests.quantities.credal.sets import random_bounds
+from tests.quantities.credal.made import random_bounds
 
 
 @pytest.mark.parametrize("kind", ["proper", "above", "below"])

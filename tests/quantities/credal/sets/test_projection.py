@@ -3,7 +3,7 @@ import pytest
 from scipy.optimize import minimize
 
 from bayescal.quantities.credal.sets.projection import FLOOR, divergence, project
-from tests.quantities.credal.sets import random_bounds
+from tests.quantities.credal.made import random_bounds
 
 
 def kkt_residual(p, prob, lower, upper):

@@ -5,7 +5,10 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import (
+    check_methods_subset_invariance,
+    parametrize_with_checks,
+)
 
 from bayescal.core.errors import InputError
 from bayescal.quantities.credal.venn_abers.calibrator import VennAbersCalibrator
@@ -16,6 +19,26 @@ from bayescal.quantities.credal.venn_abers.ivap import fit_ivap, merged
 @parametrize_with_checks([VennAbersCalibrator(), VennAbersCalibrator(cv=2)])
 def test_scikit_learn_finds_nothing_to_say(estimator, check):
     check(estimator)
+
+
+class AnotherLastBit(LogisticRegression):
+    """Logistic regression whose probabilities of a single row differ in the last bit."""
+
+    def predict_proba(self, X):  # noqa: N803  # scikit-learn's name
+        prob = super().predict_proba(X)
+        return np.nextafter(prob, 1) if len(prob) == 1 else prob
+
+
+@pytest.mark.parametrize("cv", [None, 2])
+def test_batches_and_single_rows_agree_whatever_their_last_bit(cv):
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(60, 2)).round(2), rng.integers(0, 2, 60)
+    fitted = VennAbersCalibrator(AnotherLastBit(), cv=cv, random_state=0).fit(x, y)
+    prob = fitted.predict_proba(x)
+    single = np.concatenate([fitted.predict_proba(row[None]) for row in x])
+    assert np.array_equal(single, prob)
+    estimator = VennAbersCalibrator(AnotherLastBit(), cv=cv, random_state=0)
+    check_methods_subset_invariance("VennAbersCalibrator", estimator)
 
 
 def two_classes(n=400):
@@ -64,7 +87,7 @@ def test_probabilities_of_two_classes_lie_in_their_intervals(cv):
     np.testing.assert_allclose(prob.sum(axis=1), 1, rtol=1e-15)
 
 
-def test_overconfident_probabilities_are_mended():
+def test_overconfident_probabilities_are_corrected():
     x, y = make_classification(
         4000, 20, n_informative=3, n_redundant=10, random_state=1, flip_y=0.3
     )

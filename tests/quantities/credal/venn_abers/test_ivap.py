@@ -97,7 +97,7 @@ def test_only_the_order_of_scores_matters():
     assert np.array_equal(plain, fit_ivap(score[shuffled], label[shuffled]).predict(new))
 
 
-def test_single_precision_is_compared_as_it_is():
+def test_single_precision_is_compared_in_double():
     score, label, new = random_rows(0)
     narrow, asked = score.astype(np.float32), new.astype(np.float32)
     wide = fit_ivap(narrow.astype(float), label).predict(asked.astype(float))
@@ -130,3 +130,19 @@ def test_the_merged_probability_has_the_same_regret_for_both_labels(loss):
     assert regret[0] == pytest.approx(regret[1], rel=1e-14)
     assert regret[0] == pytest.approx(np.log(1 - p0 + p1), rel=1e-14)
     # Equal regrets, one falling and one rising in p: the larger of the two is least.
+
+
+@pytest.mark.parametrize("side", [-np.inf, np.inf])
+def test_the_last_bit_of_a_score_changes_nothing(side):
+    rng = np.random.default_rng(5)
+    # Scores of six decimals, so that none lies midway between two rounded ones.
+    score = np.round(rng.random(300), 6)
+    label = (rng.random(300) < score).astype(int)
+    fitted = fit_ivap(score, label)
+    expected = fitted.predict(score)
+    moved = np.nextafter(score, side)
+    assert not np.array_equal(moved, score)
+    assert np.array_equal(fitted.predict(moved), expected)
+    assert np.array_equal(fit_ivap(moved, label).predict(score), expected)
+    # One row alone, of no dimension.
+    assert np.array_equal(fitted.predict(moved[7]), [each[7] for each in expected])

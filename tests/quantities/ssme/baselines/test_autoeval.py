@@ -5,6 +5,7 @@ from bayescal.core.errors import InputError
 from bayescal.quantities.ssme.baselines.autoeval import autoeval
 from bayescal.quantities.ssme.baselines.labeled import labeled
 from bayescal.quantities.ssme.data import panel_of
+from tests.conftest import oracle
 from tests.quantities.ssme.baselines.made import simulated, stacked
 
 
@@ -28,7 +29,7 @@ def test_estimate_and_interval_are_the_formulas_by_hand():
 
 @pytest.mark.parametrize("metric", ["accuracy", "log_loss", "brier"])
 def test_estimate_and_interval_are_those_of_ppi_py(metric):
-    ppi = pytest.importorskip("ppi_py", reason="ppi-python, an oracle, is not installed")
+    ppi = oracle("ppi_py")
     from bayescal.quantities.ssme.baselines.row_means import guessed_values, observed_values
 
     scores, _ = simulated(n_obs=400, n_labeled=100)
@@ -45,7 +46,7 @@ def test_estimate_and_interval_are_those_of_ppi_py(metric):
 
 
 def test_it_is_unbiased_and_nearer_than_the_labelled_rows():
-    # Confidence tells much of being right: lambda's share of the variance is saved.
+    # Confidence says much of being right: lambda's share of the variance is saved.
     found = [(autoeval(s).estimate, labeled(s).accuracy) for s in _samples(300)]
     ours, theirs = np.array(found).transpose(1, 0, 2)
     truth = _truth()

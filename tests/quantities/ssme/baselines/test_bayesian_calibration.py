@@ -12,6 +12,8 @@ from bayescal.quantities.ssme.baselines.bayesian_calibration import (
 from bayescal.quantities.ssme.data import panel_of
 from tests.quantities.ssme.baselines.made import simulated, stacked
 
+pytestmark = pytest.mark.mcmc
+
 
 @pytest.fixture(scope="module")
 def scores():

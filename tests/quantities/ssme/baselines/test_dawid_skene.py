@@ -6,6 +6,7 @@ from bayescal.core.errors import InputError
 from bayescal.quantities.ssme.baselines.dawid_skene import annotators, dawid_skene
 from bayescal.quantities.ssme.baselines.imputed import imputed_metrics
 from bayescal.quantities.ssme.data import panel_of
+from tests.conftest import oracle
 from tests.quantities.ssme.baselines.made import simulated, stacked, unlabeled
 
 
@@ -60,9 +61,7 @@ def test_em_is_that_of_loops(n_classes, n_labeled):
 
 @pytest.mark.filterwarnings("ignore")  # its calls to pandas are deprecated
 def test_em_is_crowd_kits():
-    classification = pytest.importorskip(
-        "crowdkit.aggregation.classification", reason="crowd-kit, an oracle, is not installed"
-    )
+    classification = oracle("crowdkit.aggregation.classification")
     import pandas as pd
 
     panel = unlabeled(simulated(n_obs=200, n_classes=3, n_classifiers=4)[0])

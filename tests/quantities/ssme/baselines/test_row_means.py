@@ -3,12 +3,12 @@ import pytest
 
 from bayescal.core.errors import InputError
 from bayescal.quantities.ssme.baselines.row_means import (
+    check_row_mean,
     guessed_values,
     observed_values,
-    row_values,
 )
 from bayescal.quantities.ssme.data import panel_of
-from bayescal.quantities.ssme.metrics.metrics import metrics
+from bayescal.quantities.ssme.metrics.metrics import metrics, row_values
 from tests.quantities.ssme.baselines.made import simulated
 
 
@@ -41,7 +41,7 @@ def test_own_guess_of_accuracy_is_confidence():
 @pytest.mark.parametrize("metric", ["ece", "mce", "auc", "auprc", "f1"])
 def test_other_metrics_are_refused(metric):
     with pytest.raises(InputError, match="'accuracy', 'log_loss', 'brier'; got"):
-        row_values(np.full((1, 2, 2), 0.5), metric)
+        check_row_mean(metric)
 
 
 def test_other_guesses_are_refused():

@@ -1,4 +1,4 @@
-"""SSME-NF as a whole: labels that clusters tell, and what is loaded when."""
+"""SSME-NF as a whole: labels that clusters show, and what is loaded when."""
 
 import subprocess
 import sys
@@ -8,12 +8,13 @@ import pytest
 
 import bayescal as bc
 from bayescal.core.errors import InputError
-from bayescal.quantities.ssme import flow_estimator
 from bayescal.quantities.ssme.data import panel_of
+from bayescal.quantities.ssme.flow import estimator as flow_estimator
 from bayescal.quantities.ssme.flow.estimator import estimate_flow
+from bayescal.quantities.ssme.flow.gaussian_em import fit_normals
 from bayescal.quantities.ssme.flow.normalizing_flow import FlowSettings
 from bayescal.quantities.ssme.metrics.metrics import metrics
-from bayescal.quantities.ssme.models.latent_mixture import fit_normals
+from tests.conftest import oracle
 from tests.quantities.ssme.made import binary, multiclass
 
 SMALL = FlowSettings(n_couplings=2, n_layers=1, width=16, n_steps=60, learning_rate=3e-3)
@@ -59,10 +60,9 @@ def test_given_class_prior_and_seed():
         estimate_flow(scores, class_prior=[0.5, 0.5])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("make", [binary, multiclass])
 def test_labels_that_clusters_tell(make):
-    pytest.importorskip("flowjax", reason="the extra 'flow' is not installed")
+    oracle("flowjax")
     scores, truth = make(n=300)
     found = estimate_flow(scores, settings=SMALL, n_draws=None)
     k = scores.n_classes

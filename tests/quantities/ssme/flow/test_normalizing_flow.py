@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from bayescal.core.errors import InputError
-from bayescal.quantities.ssme import flow
+from bayescal.quantities.ssme.flow import normalizing_flow as flow
 from bayescal.quantities.ssme.flow.normalizing_flow import FlowSettings, latent_points
+from tests.conftest import oracle
 
 SMALL = FlowSettings(n_couplings=2, n_layers=1, width=16, n_steps=600, learning_rate=3e-3)
 # Compiled in a second; where it ends does not matter.
@@ -14,7 +15,7 @@ TINY = FlowSettings(n_couplings=1, n_layers=1, width=4, n_steps=3, learning_rate
 
 @pytest.fixture
 def installed():
-    pytest.importorskip("flowjax", reason="the extra 'flow' is not installed")
+    oracle("flowjax")
 
 
 def test_defaults_are_the_paper_s():
@@ -44,7 +45,6 @@ def test_same_seed_same_points():
     assert not np.allclose(first, other)
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("installed")
 def test_training_makes_classes_normal():
     """Squared distances from the class mean, in class deviations, are chi-squared: mean d."""

@@ -12,6 +12,7 @@ from bayescal.quantities.ssme.kde.bandwidth import (
     improved_sheather_jones,
     normal_reference,
 )
+from tests.conftest import oracle
 
 SHAPES = {
     "normal": lambda rng, n: 10 * rng.normal(size=n),
@@ -24,7 +25,7 @@ SHAPES = {
 @pytest.mark.parametrize("n", [50, 1000])
 def test_isj_equals_kdepy_but_for_the_unit(shape, n):
     """KDEpy's grid of 2^10 nodes is as long as ours, twice the data; it multiplies by the data."""
-    rule = pytest.importorskip("KDEpy.bw_selection", reason="KDEpy, an oracle, is not installed")
+    rule = oracle("KDEpy.bw_selection")
     x = SHAPES[shape](np.random.default_rng(1), n)
     # 5%: the coarser grid, which matters at the jump of the skewed density only.
     expected = 2 * rule.improved_sheather_jones(x[:, np.newaxis])

@@ -6,7 +6,7 @@ from scipy.stats import norm
 
 from bayescal.quantities.ssme.kde.em import fit_mixture
 from bayescal.quantities.ssme.kde.kernels import DenseKernel, squared_distances
-from bayescal.quantities.ssme.kde.settings import RELEASE, Variant
+from bayescal.quantities.ssme.kde.settings import RELEASE, KDESettings
 
 
 def made(n=50, d=2, k=3, n_labeled=8, seed=0):
@@ -19,23 +19,23 @@ def made(n=50, d=2, k=3, n_labeled=8, seed=0):
     return coords, start, np.eye(k)[label[labeled]], labeled
 
 
-def fit(coords, start, known, labeled, variant, widths, class_prior=None, seed=0):
-    kernel = DenseKernel(coords, widths, variant.leave_one_out)
+def fit(coords, start, known, labeled, settings, widths, class_prior=None, seed=0):
+    kernel = DenseKernel(coords, widths, settings.leave_one_out)
     rng = np.random.default_rng(seed)
-    return fit_mixture(kernel, start, known, labeled, variant, class_prior, rng)
+    return fit_mixture(kernel, start, known, labeled, settings, class_prior, rng)
 
 
-def by_hand(coords, start, known, labeled, variant, widths, class_prior=None):
+def by_hand(coords, start, known, labeled, settings, widths, class_prior=None):
     """One row, one class, one sum after the other."""
     n, n_classes = start.shape
     q = start.copy()
     q[labeled] = known
-    for _ in range(variant.max_epochs):
-        weight = np.where(labeled, variant.labeled_weight, 1.0)[:, np.newaxis] * q
+    for _ in range(settings.max_epochs):
+        weight = np.where(labeled, settings.labeled_weight, 1.0)[:, np.newaxis] * q
         prior = q.mean(axis=0) if class_prior is None else class_prior
         joint = np.zeros((n, n_classes))
         for i in range(n):
-            others = np.arange(n) != i if variant.leave_one_out else np.full(n, True)
+            others = np.arange(n) != i if settings.leave_one_out else np.full(n, True)
             for k in range(n_classes):
                 density = norm.pdf(coords[others], coords[i], widths[k]).prod(axis=1)
                 joint[i, k] = prior[k] * np.average(density, weights=weight[others, k])
@@ -49,12 +49,12 @@ def by_hand(coords, start, known, labeled, variant, widths, class_prior=None):
 @pytest.mark.parametrize("widths", [[0.6, 0.6, 0.6], [0.4, 0.7, 1.0]])
 @pytest.mark.parametrize("class_prior", [None, [0.2, 0.3, 0.5]])
 def test_em_in_loops(leave_one_out, labeled_weight, widths, class_prior):
-    variant = Variant(
+    settings = KDESettings(
         leave_one_out=leave_one_out, labeled_weight=labeled_weight, max_epochs=4, tolerance=0.0
     )
     prior = None if class_prior is None else np.array(class_prior)
-    found = fit(*made(), variant, np.array(widths), prior)
-    expected = by_hand(*made(), variant, np.array(widths), prior)
+    found = fit(*made(), settings, np.array(widths), prior)
+    expected = by_hand(*made(), settings, np.array(widths), prior)
     # Rounding, in sums of 50 terms, four times over.
     np.testing.assert_allclose(found.prob_label, expected, rtol=0, atol=1e-11)
 
@@ -62,8 +62,8 @@ def test_em_in_loops(leave_one_out, labeled_weight, widths, class_prior):
 def test_one_bandwidth_is_clamped_label_propagation():
     """Prior and class mass cancel: q <- rows of K q divided by their sums, known labels kept."""
     coords, start, known, labeled = made()
-    variant = Variant(max_epochs=30, tolerance=0.0)
-    found = fit(coords, start, known, labeled, variant, np.full(3, 0.5))
+    settings = KDESettings(max_epochs=30, tolerance=0.0)
+    found = fit(coords, start, known, labeled, settings, np.full(3, 0.5))
     kernel = np.exp(-squared_distances(coords) / (2 * 0.5**2))
     q = start.copy()
     q[labeled] = known
@@ -77,8 +77,8 @@ def test_one_bandwidth_is_clamped_label_propagation():
 def test_long_run_is_the_harmonic_solution():
     """Propagation ends where each unlabeled row is the kernel mean of all (Zhu et al. 2003)."""
     coords, start, known, labeled = made(n=30)
-    variant = Variant(max_epochs=3000, tolerance=1e-14)
-    found = fit(coords, start, known, labeled, variant, np.full(3, 1.0))
+    settings = KDESettings(max_epochs=3000, tolerance=1e-14)
+    found = fit(coords, start, known, labeled, settings, np.full(3, 1.0))
     kernel = np.exp(-squared_distances(coords) / 2)
     step = kernel / kernel.sum(axis=1, keepdims=True)
     free = ~labeled
@@ -93,8 +93,8 @@ def test_without_labels_all_rows_end_alike():
     """A random walk forgets its start: all rows get its mean, weighted by the kernel's row sums."""
     coords, start, _, _ = made(n=30)
     none = np.zeros(30, dtype=bool)
-    variant = Variant(max_epochs=3000, tolerance=1e-14)
-    found = fit(coords, start, np.empty((0, 3)), none, variant, np.full(3, 1.0))
+    settings = KDESettings(max_epochs=3000, tolerance=1e-14)
+    found = fit(coords, start, np.empty((0, 3)), none, settings, np.full(3, 1.0))
     degree = np.exp(-squared_distances(coords) / 2).sum(axis=1)
     expected = np.tile(np.average(start, axis=0, weights=degree), (30, 1))
     assert found.converged
@@ -105,7 +105,7 @@ def test_narrow_kernels_stay_where_they_start():
     """A row that sees only itself keeps its label: the fit is one draw from the mean score."""
     coords, start, known, labeled = made(d=7)
     drawn = np.eye(3)[start.argmax(axis=1)]
-    found = fit(coords, drawn, known, labeled, Variant(), np.full(3, 0.01))
+    found = fit(coords, drawn, known, labeled, KDESettings(), np.full(3, 0.01))
     drawn[labeled] = known
     np.testing.assert_array_equal(found.prob_label, drawn)
     assert found.converged
@@ -114,15 +114,15 @@ def test_narrow_kernels_stay_where_they_start():
 
 def test_known_labels_stay():
     coords, start, known, labeled = made()
-    for variant in (Variant(), RELEASE):
-        found = fit(coords, start, known, labeled, variant, np.full(3, 0.5))
+    for settings in (KDESettings(), RELEASE):
+        found = fit(coords, start, known, labeled, settings, np.full(3, 0.5))
         np.testing.assert_array_equal(found.prob_label[labeled], known)
         np.testing.assert_allclose(found.prob_label.sum(axis=1), 1, atol=1e-12)
 
 
 def test_given_prior_is_kept():
     prior = np.array([0.1, 0.2, 0.7])
-    found = fit(*made(), Variant(), np.full(3, 0.5), prior)
+    found = fit(*made(), KDESettings(), np.full(3, 0.5), prior)
     np.testing.assert_array_equal(found.class_prior, prior)
 
 
@@ -149,7 +149,7 @@ def test_a_row_that_nothing_reaches_keeps_its_probabilities():
         start,
         np.empty((0, 2)),
         np.zeros(3, dtype=bool),
-        Variant(max_epochs=3),
+        KDESettings(max_epochs=3),
         None,
         np.random.default_rng(0),
     )

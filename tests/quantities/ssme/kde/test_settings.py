@@ -5,12 +5,12 @@ from dataclasses import FrozenInstanceError
 import pytest
 
 from bayescal.core.errors import InputError
-from bayescal.quantities.ssme.kde.settings import PAPER, RELEASE, Variant, variant_of
+from bayescal.quantities.ssme.kde.settings import PAPER, RELEASE, KDESettings, settings_of
 
 
 def test_the_paper_s_text():
     """Section 4: ISJ bandwidth, one for all, labelled rows clamped, initial labels drawn."""
-    assert variant_of("paper") == PAPER == Variant()
+    assert settings_of("paper") == PAPER == KDESettings()
     assert (PAPER.bandwidth, PAPER.bandwidth_scale, PAPER.sharing) == ("isj", 1, "all")
     assert (PAPER.start, PAPER.labeled_weight, PAPER.clamp_densities) == ("draw", 1, True)
     assert not PAPER.leave_one_out
@@ -18,7 +18,7 @@ def test_the_paper_s_text():
 
 def test_the_published_code():
     """Labelled rows count tenfold, 20 epochs, a quarter of the normal reference, labels redrawn."""
-    assert variant_of("release") == RELEASE
+    assert settings_of("release") == RELEASE
     assert (RELEASE.bandwidth, RELEASE.bandwidth_scale) == ("normal-reference", 0.25)
     assert (RELEASE.labeled_weight, RELEASE.max_epochs, RELEASE.tolerance) == (10, 20, 0)
     assert RELEASE.prior_update == "drawn"
@@ -26,25 +26,27 @@ def test_the_published_code():
 
 
 def test_choices_of_one_s_own_are_taken_as_they_are():
-    own = Variant(bandwidth=0.3, leave_one_out=True)
-    assert variant_of(own) is own
+    own = KDESettings(bandwidth=0.3, leave_one_out=True)
+    assert settings_of(own) is own
     with pytest.raises(FrozenInstanceError):
         own.start = "mean"
 
 
 @pytest.mark.parametrize("name", ["code", "Paper", "", None, 3])
 def test_unknown_names_are_refused(name):
-    with pytest.raises(InputError, match="variant must be one of 'paper', 'release', or a Variant"):
-        variant_of(name)
+    with pytest.raises(
+        InputError, match="settings must be one of 'paper', 'release', or KDESettings"
+    ):
+        settings_of(name)
 
 
 @pytest.mark.parametrize(
     ("choice", "message"),
     [
         ({"bandwidth": "scott"}, "bandwidth must be one of"),
-        ({"bandwidth": 0.0}, "bandwidth must be a number above 0"),
-        ({"bandwidth_scale": -1.0}, "bandwidth_scale must be a number above 0"),
-        ({"labeled_weight": float("nan")}, "labeled_weight must be a number above 0"),
+        ({"bandwidth": 0.0}, "bandwidth must be a finite number above 0"),
+        ({"bandwidth_scale": -1.0}, "bandwidth_scale must be a finite number above 0"),
+        ({"labeled_weight": float("nan")}, "labeled_weight must be a finite number above 0"),
         ({"sharing": "none"}, "sharing must be one of"),
         ({"start": "zero"}, "start must be one of"),
         ({"prior_update": "none"}, "prior_update must be one of"),
@@ -54,4 +56,4 @@ def test_unknown_names_are_refused(name):
 )
 def test_choices_outside_their_range_are_refused(choice, message):
     with pytest.raises(InputError, match=message):
-        Variant(**choice)
+        KDESettings(**choice)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bayescal.quantities.ssme.model import model_of
-from bayescal.quantities.ssme.models.base import label_model
+from bayescal.quantities.ssme.models import label_model
 from bayescal.quantities.ssme.models.mixture import MixtureModel
 from bayescal.quantities.ssme.priors import GaussianMixture, Priors, StudentTMixture, Tilt
 from tests.quantities.ssme.problems import in_chains, many_classes, problem
@@ -33,7 +33,7 @@ def test_every_model_keeps_its_promises(kind, make):
     assert {v.name for v in data} == set(own.inputs())
 
 
-def test_mixtures_and_tilts_are_told_apart():
+def test_mixtures_and_tilts_differ():
     made = problem(n=60)
     kinds = {label_model(made, Priors(label=label)).compile_key for label in LABELS.values()}
     assert len(kinds) == 3

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bayescal.quantities.ssme.models.features import features_of
-from bayescal.quantities.ssme.models.opinion_pool import agreement_weights, floored
+from bayescal.quantities.ssme.models.opinion_pool import agreement_weights, lifted
 from bayescal.quantities.ssme.priors import Tilt
 
 
@@ -36,11 +36,11 @@ def test_own_logs_sum_to_nothing_over_classes_and_over_rows(seed, m, k):
 
 def test_features_by_hand():
     probs = panel(1)
-    found = features_of(probs, Tilt(pool="mean"))
+    found = features_of(probs, Tilt(opinion_pool="mean"))
     base = centred(found.log_pool, 1).ravel()
-    mean = floored(probs).mean(axis=0)
+    mean = lifted(probs).mean(axis=0)
     np.testing.assert_allclose(found.log_pool, np.log(mean))
-    for j, given_probs in enumerate(floored(probs)):
+    for j, given_probs in enumerate(lifted(probs)):
         logs = np.log(given_probs)
         # Two-way centring in one step: less the means of row and class, plus the mean of all.
         target = logs - logs.mean(axis=1)[:, None] - logs.mean(axis=0)[None, :] + logs.mean()
@@ -52,8 +52,8 @@ def test_features_by_hand():
 
 def test_the_pool_is_the_one_asked_for():
     probs = panel(2)
-    weights = agreement_weights(floored(probs))
-    expected = np.log(np.tensordot(weights, floored(probs), 1))
+    weights = agreement_weights(lifted(probs))
+    expected = np.log(np.tensordot(weights, lifted(probs), 1))
     np.testing.assert_allclose(features_of(probs, Tilt()).log_pool, expected)
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayescal.quantities.ssme.models.opinion_pool import FLOOR, agreement_weights, floored, pooled
+from bayescal.quantities.ssme.models.opinion_pool import LEAST, agreement_weights, lifted, pooled
 
 
 def panel(seed, m=4, n=7, k=3):
@@ -41,14 +41,14 @@ def test_the_order_of_classifiers_is_theirs():
 
 def test_one_that_contradicts_the_others_weighs_least():
     good = np.array([[0.95, 0.05], [0.1, 0.9], [0.8, 0.2]])
-    weights = agreement_weights(floored(np.stack([good, good, good[:, ::-1]])))
+    weights = agreement_weights(lifted(np.stack([good, good, good[:, ::-1]])))
     assert weights.argmin() == 2
 
 
 def test_the_floor_keeps_rows_whole_and_others_nearly_as_they_are():
-    found = floored(np.array([[0.0, 1.0], [1e-9, 1 - 1e-9], [0.3, 0.7]]))
+    found = lifted(np.array([[0.0, 1.0], [1e-9, 1 - 1e-9], [0.3, 0.7]]))
     np.testing.assert_allclose(found.sum(axis=1), 1)
-    assert found.min() == pytest.approx(FLOOR / (1 + FLOOR))
+    assert found.min() == pytest.approx(LEAST / (1 + LEAST))
     np.testing.assert_array_equal(found[2], [0.3, 0.7])
 
 

@@ -42,8 +42,9 @@ def test_the_models_density_is_prior_times_likelihood(name, labeling):
     draws = prior_of(own, 5)
     expected = sum(own.log_prior(draws).values()) + own.log_likelihood(draws).sum(axis=-1)
     if labeling == "one-per-class":
-        # All 60 rows are in the model's mean, so that it is exact.
-        expected = expected - 0.7 * own.log_mean_probs(draws).sum(axis=-1)
+        # All 60 rows are in the model's mean, so that it is no estimate.
+        mean = own.label_probs(draws).mean(axis=1)
+        expected = expected - 0.7 * np.log(mean).sum(axis=-1)
     found = [log_density({k: v[i] for k, v in draws.items()}) for i in range(5)]
     np.testing.assert_allclose(found, expected, rtol=1e-8)
 
@@ -83,20 +84,33 @@ def test_leading_dims_are_kept():
     own = model(grouped())
     flat = prior_of(own, 6)
     folded = in_chains(flat, 2)
-    for method in (own.label_probs, own.log_likelihood, own.log_mean_probs):
+    for method in (own.label_probs, own.log_likelihood):
         values = method(folded)
         np.testing.assert_allclose(values.reshape(6, *values.shape[2:]), method(flat), rtol=1e-12)
     for name, values in own.log_prior(folded).items():
         np.testing.assert_allclose(values.ravel(), own.log_prior(flat)[name], rtol=1e-12)
 
 
-def test_mean_probabilities_are_weighted():
-    made = problem(n=60)
+def test_rows_stand_for_several_in_the_mean_of_forced_labels():
+    made = problem("one-per-class", n=60)
     weight = np.random.default_rng(1).exponential(size=60)
-    own = model(replace(made, weight=weight))
-    draws = prior_of(own, 3)
-    expected = [np.average(p, axis=0, weights=weight) for p in own.label_probs(draws)]
-    np.testing.assert_allclose(np.exp(own.log_mean_probs(draws)), expected, rtol=1e-10)
+    own, other = model(made), model(replace(made, weight=weight))
+    draws = prior_of(own, 1)
+    point = {name: values[0] for name, values in draws.items()}
+    found = [
+        log_density_of(model_of(one.problem, one), one.variables)(point) for one in (other, own)
+    ]
+    means = [np.average(own.label_probs(draws)[0], axis=0, weights=w) for w in (weight, None)]
+    expected = -0.6 * (np.log(means[0]).sum() - np.log(means[1]).sum())
+    assert found[0] - found[1] == pytest.approx(expected, rel=1e-8)
+
+
+def test_some_rows_have_the_probabilities_that_all_have():
+    own = model(grouped())
+    draws = in_chains(prior_of(own, 6), 2)
+    rows = np.array([7, 3, 3])
+    expected = own.label_probs(draws)[:, :, rows]
+    np.testing.assert_allclose(own.label_probs(draws, rows), expected, rtol=1e-12)
 
 
 def test_prior_draws_are_those_of_the_model():
@@ -159,6 +173,7 @@ def compiled():
     return compile_model(model_of(made, model(made)))
 
 
+@pytest.mark.mcmc
 @pytest.mark.parametrize("power", [1.0, 0.6])
 def test_nuts_agrees_with_importance_sampling_from_the_prior(compiled, power):
     """Means and quantiles within four Monte Carlo errors of both together."""
@@ -194,7 +209,7 @@ def test_labels_that_pad_say_nothing():
     few, some = (model(problem(n=60, n_labeled=n)) for n in (3, 30))
     for own in (few, some):
         inputs = own.inputs()
-        assert {len(inputs[k]) for k in ("log_pool", "label_power", "observed_label")} == {32}
+        assert {len(inputs[k]) for k in ("label_log_pool", "label_power", "observed_label")} == {32}
     assert (few.inputs()["label_power"] > 0).sum() == 3
     assert few.compile_key == some.compile_key
     assert model(problem(n=60, n_labeled=40)).compile_key != some.compile_key

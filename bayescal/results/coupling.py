@@ -1,0 +1,151 @@
+"""Errors of classifiers fitted one by one, coupled as the rows that they share couple them."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayescal.core.errors import InputError
+from bayescal.results import access, schema
+from bayescal.results.access import ResultSlice
+from bayescal.results.best import RANK, Best, check_several, rank_shares, selected
+from bayescal.results.difference import Difference, find_pair
+from bayescal.results.intervals import tail
+from bayescal.results.kind import check_variable
+
+type Floats = NDArray[np.float64]
+
+
+def couple_pair(
+    tree: xr.DataTree,
+    first: str,
+    second: str,
+    var: str,
+    prob: float,
+    class_: str | None,
+    group: str | None,
+) -> Difference:
+    """Difference of two coupled errors, averaged over calibrated and miscalibrated."""
+    alpha = tail(prob)
+    pair = find_pair(tree, first, second, var, class_, group)
+    names = access.classifier_names(tree)
+    # The pair is coupled in the result's order, so that exchanging the names only changes the sign.
+    order = sorted((0, 1), key=lambda k: names.index(pair[k].classifier))
+    ordered = [pair[k] for k in order]
+    correlation = float(_correlation(tree, ordered)[0, 1])
+    rng = np.random.default_rng([_seed(tree), *(names.index(case.classifier) for case in ordered)])
+    coupled = _couple_two([_sorted(tree, var, case) for case in ordered], correlation, rng)
+    kept = [
+        draws * (rng.random(len(draws)) >= _prob_zero(tree, case))
+        for case, draws in zip(ordered, coupled, strict=True)
+    ]
+    (one, one_averaged), (two, two_averaged) = ((coupled[k], kept[k]) for k in order)
+    averaged = one_averaged - two_averaged
+    return Difference(
+        first=first,
+        second=second,
+        var=var,
+        mean=access.averaged_mean(tree, var, pair[0]) - access.averaged_mean(tree, var, pair[1]),
+        lower=float(np.quantile(one_averaged - two, alpha)),
+        upper=float(np.quantile(one - two_averaged, 1 - alpha)),
+        prob=prob,
+        prob_first_larger=float(np.mean(averaged > 0)),
+        prob_equal=float(np.mean(averaged == 0)),
+        correlation=correlation,
+        draws=averaged,
+    )
+
+
+def rank_coupled(tree: xr.DataTree, var: str, class_: str | None, group: str | None) -> Best:
+    """Ranks of all classifiers' coupled errors, by class and group."""
+    check_variable(tree, var)
+    check_several(tree)
+    posterior = tree[schema.POSTERIOR].dataset
+    outer = {
+        dim: [str(value) for value in posterior[dim].values]
+        for dim in (schema.CLASS, schema.GROUP)
+        if dim in posterior.dims
+    }
+    shares = np.stack(
+        [
+            _ranks_of_one(tree, var, dict(zip(outer, place, strict=True)))
+            for place in product(*outer.values())
+        ]
+    )
+    names = access.classifier_names(tree)
+    rank = xr.DataArray(
+        shares.reshape(*map(len, outer.values()), len(names), len(names)),
+        dims=(*outer, schema.CLASSIFIER, RANK),
+        coords={**outer, schema.CLASSIFIER: names, RANK: np.arange(1, len(names) + 1)},
+        name=var,
+    )
+    return selected(tree, rank, class_, group)
+
+
+def _ranks_of_one(tree: xr.DataTree, var: str, place: dict[str, str]) -> Floats:
+    """Rank probabilities (classifier, rank) of one class and group."""
+    names = access.classifier_names(tree)
+    cases = [
+        access.find_case(tree, name, place.get(schema.CLASS), place.get(schema.GROUP))
+        for name in names
+    ]
+    rng = np.random.default_rng([_seed(tree), len(names)])
+    errors = np.stack([_sorted(tree, var, case) for case in cases])
+    z = _square_root(_correlation(tree, cases)) @ rng.standard_normal(errors.shape)
+    errors = np.take_along_axis(errors, _order(z), axis=1)
+    zero = np.array([_prob_zero(tree, case) for case in cases])
+    errors[rng.random(errors.shape) < zero[:, None]] = 0.0
+    return rank_shares(errors.T)
+
+
+def _correlation(tree: xr.DataTree, cases: list[ResultSlice]) -> Floats:
+    """Correlation matrix of the classifiers of one class and group."""
+    if not access.has_variable(tree, schema.ERROR_CORRELATION, "correlation"):
+        raise InputError(
+            f"comparing classifiers needs the group {schema.ERROR_CORRELATION!r}, which this "
+            "result does not have. Fit them together, on the same rows, under one prior and "
+            "without groups: Scores.stack({name: y_prob, ...}, y_true=y)."
+        )
+    held = tree[schema.ERROR_CORRELATION].dataset["correlation"]
+    sel = {dim: at for dim, at in cases[0].sel.items() if dim != schema.CLASSIFIER}
+    names = [case.classifier for case in cases]
+    place = {dim: at for dim, at in sel.items() if dim in held.dims}
+    return np.asarray(held.sel(place).sel(classifier=names, classifier_other=names).values)
+
+
+def _couple_two(
+    sorted_draws: list[Floats], correlation: float, rng: np.random.Generator
+) -> list[Floats]:
+    """Reorder two sorted samples to the ranks of a bivariate normal of that correlation."""
+    z = rng.standard_normal((2, len(sorted_draws[0])))
+    second = correlation * z[0] + np.sqrt(max(0.0, 1 - correlation**2)) * z[1]
+    return [sorted_draws[0][_order(z[0])], sorted_draws[1][_order(second)]]
+
+
+def _order(z: Floats) -> NDArray[np.intp]:
+    """Ranks along the last axis."""
+    return np.argsort(np.argsort(z, axis=-1), axis=-1)
+
+
+def _square_root(correlation: Floats) -> Floats:
+    """A square root of the matrix; what rounding made negative is set to 0, unit rows restored."""
+    full = np.nan_to_num(correlation)
+    np.fill_diagonal(full, 1.0)
+    values, vectors = np.linalg.eigh(full)
+    root = vectors * np.sqrt(np.maximum(values, 0.0))
+    return np.asarray(root / np.linalg.norm(root, axis=1, keepdims=True))
+
+
+def _sorted(tree: xr.DataTree, var: str, case: ResultSlice) -> Floats:
+    return np.sort(access.flat_draws(tree, var, case))
+
+
+def _prob_zero(tree: xr.DataTree, case: ResultSlice) -> float:
+    return access.prob_calibrated(tree, case) or 0.0
+
+
+def _seed(tree: xr.DataTree) -> int:
+    return abs(int(tree.attrs["seed"]))

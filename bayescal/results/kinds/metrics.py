@@ -1,0 +1,171 @@
+"""Metrics of all classifiers in one posterior, draw by draw on the same rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+import xarray as xr
+
+from bayescal.core.errors import InputError
+from bayescal.results import access, schema, text
+from bayescal.results.access import ResultSlice
+from bayescal.results.best import Best, by_rank_shares
+from bayescal.results.conclusion import Conclusion, conclude
+from bayescal.results.difference import of_paired_draws
+from bayescal.results.intervals import credible_interval
+from bayescal.results.kind import Table, check_variable
+from bayescal.results.power_scaling import numbers_of_case
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+HIGHER: Final = ("accuracy", "auc", "auprc")
+"""Metrics of which more is better."""
+LOWER: Final = ("ece", "mce", "log_loss", "brier")
+"""Metrics of which less is better."""
+ORDER: Final = ("accuracy", "ece", "auc", "auprc", "mce", "log_loss", "brier")
+"""Of tables; a quantity's own metrics follow."""
+_SHOWN: Final = 4
+"""Metrics that fit a terminal; JSON and the report have all."""
+
+title = text.variable_title
+interval = credible_interval
+difference = of_paired_draws
+power_scaled = numbers_of_case
+
+
+def variables(tree: xr.DataTree) -> list[str]:
+    """Metrics of the result: what the posterior and the point estimate both hold."""
+    held = tree[schema.POSTERIOR].data_vars
+    standard = [name for name in ORDER if name in held]
+    estimated = tree[schema.POINT_ESTIMATE].data_vars
+    return standard + [str(name) for name in held if name in estimated and name not in ORDER]
+
+
+def higher_is_better(var: str) -> bool | None:
+    """Direction of the standard metrics."""
+    return True if var in HIGHER else False if var in LOWER else None
+
+
+def point_label(tree: xr.DataTree) -> str:
+    """Name of the estimate, as the quantity has it."""
+    return str(tree.attrs.get(schema.POINT_LABEL, "point estimate"))
+
+
+def point(tree: xr.DataTree, var: str, case: ResultSlice) -> float | None:
+    """The point estimate of a metric."""
+    return access.scalar(tree, schema.POINT_ESTIMATE, var, case)
+
+
+def description(tree: xr.DataTree) -> str:
+    """Say how many rows there are, with and without labels."""
+    return text.labelled_rows(tree.attrs)
+
+
+def summary(tree: xr.DataTree, prob: float) -> pd.DataFrame:
+    """One row a case and metric."""
+    import pandas as pd
+
+    found = access.cases(tree)
+    ends = {name: interval(tree, name, prob) for name in variables(tree)}
+    lines = [_row(tree, case, name, bounds) for case in found for name, bounds in ends.items()]
+    index = pd.Index([case.label for case in found for _ in ends], name="case")
+    return pd.DataFrame(lines, index=index)
+
+
+rows = summary
+
+
+def _row(tree: xr.DataTree, case: ResultSlice, var: str, ends: xr.DataArray) -> dict[str, Any]:
+    draws = access.variable(tree, schema.POSTERIOR, var, case)
+    lower, upper = (float(end) for end in access.at(ends, case).values)
+    return {
+        **case.coords,
+        "metric": var,
+        "mean": float(draws.mean()),
+        "median": float(draws.median()),
+        "lower": lower,
+        "upper": upper,
+        "point": point(tree, var, case),
+        **access.reference_estimates(tree, var, case),
+        **access.health(tree, case),
+        "status": _status(tree, case),
+    }
+
+
+def _status(tree: xr.DataTree, case: ResultSlice) -> str:
+    """Without a label, the numbers are the prior's."""
+    unlabelled = access.case_converged(tree, case) and tree.attrs.get("n_labeled") == 0
+    return schema.NO_LABELS if unlabelled else access.case_status(tree, case)
+
+
+def records(tree: xr.DataTree, prob: float) -> list[dict[str, Any]]:
+    """Rows of the summary."""
+    return text.plain_records(summary(tree, prob))
+
+
+def table(tree: xr.DataTree, prob: float) -> Table:
+    """The first metrics of each case, and which classifier is best by the main one."""
+    found = records(tree, prob)
+    shown = variables(tree)[:_SHOWN]
+    several = len(access.classifier_names(tree)) > 1
+    ranked = [var for var in shown if several and higher_is_better(var) is not None]
+    rankings = {var: best(tree, var, None, None) for var in ranked}
+    methods = _methods(tree, shown)
+    columns = ["", "metric", "posterior mean", f"{text.percent(prob)} interval"]
+    columns += [point_label(tree), *(_method_title(name) for name in methods)]
+    columns += [*(["P(best)"] if rankings else []), "status"]
+    cases = {case.label: case for case in access.cases(tree)}
+    lines = [
+        (
+            str(row["case"]),
+            title(row["metric"]),
+            text.fixed(row["mean"]),
+            text.ends(row["lower"], row["upper"]),
+            text.fixed(row["point"]),
+            *(text.fixed(row.get(name)) for name in methods),
+            *([_share(rankings, row["metric"], cases[row["case"]])] if rankings else []),
+            str(row["status"]),
+        )
+        for row in found
+        if row["metric"] in shown
+    ]
+    notes = (rankings[ranked[0]].text,) if rankings else ()
+    return Table(tuple(columns), lines, notes)
+
+
+def _share(rankings: Mapping[str, Best], var: str, case: ResultSlice) -> str:
+    if var not in rankings:
+        return text.MISSING
+    return text.probability(float(access.at(rankings[var].prob_best, case)))
+
+
+def _methods(tree: xr.DataTree, shown: list[str]) -> list[str]:
+    """Reference methods, in their order in the result."""
+    first = access.cases(tree)[0]
+    named = [access.reference_estimates(tree, var, first) for var in shown]
+    return list(dict.fromkeys(name for found in named for name in found))
+
+
+def _method_title(name: str) -> str:
+    return {"labeled": "labelled rows"}.get(name, name.replace("_", " "))
+
+
+def best(tree: xr.DataTree, var: str, class_: str | None, group: str | None) -> Best:
+    """Rank draw by draw."""
+    draws = access.variable(tree, schema.POSTERIOR, check_variable(tree, var))
+    higher = higher_is_better(var)
+    if higher is None:
+        raise InputError(
+            f"a ranking needs to know whether more of {var!r} is better; it is not a standard "
+            f"metric. Choose from {', '.join(ORDER)}, or compare with bayescal.difference."
+        )
+    return by_rank_shares(tree, draws, higher, class_, group)
+
+
+def conclusions(
+    tree: xr.DataTree, var: str, prob: float, threshold: float | None
+) -> list[Conclusion]:
+    """Against a threshold, or none: metrics have no value that all want to reach."""
+    return conclude(tree, var, prob, threshold, sided=threshold is not None)

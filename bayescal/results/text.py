@@ -1,0 +1,135 @@
+"""How numbers and names are written, in tables, sentences and figures alike."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+MISSING: Final = "–"
+"""Shown where a number does not exist (an empty bin, a fit that was not made)."""
+UNRELIABLE: Final = "Unreliable: a fit did not converge. "
+
+_TITLES: Final = {
+    "accuracy": "accuracy",
+    "auc": "AUC",
+    "auprc": "AUPRC",
+    "brier": "Brier score",
+    "ece": "ECE",
+    "log_loss": "log loss",
+    "mce": "MCE",
+    "prob": "class probability",
+    "tce": "TCE",
+}
+_ERRORS: Final = {
+    "tce": "calibration error",
+    "ece": "binned calibration error (ECE)",
+    "mce": "largest calibration gap (MCE)",
+}
+
+
+def variable_title(var: str) -> str:
+    """Name a variable, shortly."""
+    return _TITLES.get(var, var.replace("_", " "))
+
+
+def error_name(var: str) -> str:
+    """Name a calibration error in full."""
+    return _ERRORS.get(var, variable_title(var))
+
+
+def decimals(low: float, high: float, *, least: int = 3, most: int = 6) -> int:
+    """How many decimals show two significant digits of an interval's width."""
+    width = abs(high - low)
+    if not math.isfinite(width) or width == 0.0:
+        return least
+    return min(max(1 - math.floor(math.log10(width)), least), most)
+
+
+def fixed(value: float | None, digits: int = 3) -> str:
+    """Write a number with a fixed number of decimals and a true minus sign."""
+    if value is None or math.isnan(value):
+        return MISSING
+    if math.isinf(value):
+        return "∞" if value > 0 else "\u2212∞"
+    text = f"{value:.{digits}f}"
+    if float(text) == 0.0:
+        text = text.removeprefix("-")
+    return text.replace("-", "\u2212")
+
+
+def ends(low: float | None, high: float | None, digits: int = 3) -> str:
+    """Write an interval."""
+    if low is None or math.isnan(low):
+        return MISSING
+    return f"{fixed(low, digits)} to {fixed(high, digits)}"
+
+
+def error(value: float | None, digits: int = 3) -> str:
+    """Write a calibration error, so that only one that is exactly 0 reads as 0."""
+    if value is None or math.isnan(value):
+        return MISSING
+    if value == 0.0:
+        return "0"
+    text = fixed(value, digits)
+    return f"< {fixed(10.0**-digits, digits)}" if float(text) == 0.0 else text
+
+
+def probability(value: float | None) -> str:
+    """Write a probability; one that would round to 0 or 1 is written as a bound."""
+    if value is None or math.isnan(value):
+        return MISSING
+    if value < 0.001:
+        return "< 0.001"
+    if value > 0.999:
+        return "> 0.999"
+    return f"{value:.3f}" if value < 0.01 or value > 0.99 else f"{value:.2f}"
+
+
+def in_words(number: str) -> str:
+    """Put words for the signs of a number that is written as a bound."""
+    return number.replace("< ", "below ").replace("> ", "above ")
+
+
+def count(value: float | None) -> str:
+    """Write a whole number with commas between thousands."""
+    if value is None or not math.isfinite(value):
+        return MISSING
+    return f"{round(value):,}"
+
+
+def counted(number: float, noun: str) -> str:
+    """Write a number of things: "1 row", "2 rows"."""
+    return f"{count(number)} {noun}" + ("" if number == 1 else "s")
+
+
+def percent(value: float) -> str:
+    """Write a share as a percentage, without decimals it does not need."""
+    return f"{100 * value:.6g}%"
+
+
+def several(names: Sequence[str]) -> str:
+    """Join names with commas and a final "and"."""
+    if len(names) < 2:
+        return "".join(names)
+    return f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def plain(value: Any) -> Any:
+    """Python's own number for NumPy's, None for what JSON has no number for."""
+    value = value.item() if hasattr(value, "item") else value
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def plain_records(frame: Any) -> list[dict[str, Any]]:
+    """Rows of a data frame, its index first, as plain values."""
+    found = frame.reset_index().to_dict("records")
+    return [{str(name): plain(value) for name, value in row.items()} for row in found]
+
+
+def labelled_rows(attrs: Mapping[Any, Any]) -> str:
+    """Say how many rows have labels, and how many have none."""
+    labelled = int(attrs.get("n_labeled", attrs.get("n_obs", 0)))
+    without = int(attrs.get("n_obs", labelled)) - labelled
+    rest = f", {count(without)} without" if without > 0 else ""
+    return counted(labelled, "labelled row") + rest

@@ -1,0 +1,207 @@
+"""Every kind answers every verb, or refuses it with a remedy; kinds know no quantity."""
+
+import inspect
+import json
+import re
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+import bayescal as bc
+from bayescal.core.quantity import CaseArrays
+from bayescal.results import access, kinds
+from bayescal.results.assemble import assemble
+from bayescal.results.best import best_records
+from bayescal.results.kinds import ResultKind, Table, kind_names, kind_of, require_kind
+from tests.synthetic import make_result
+from tests.synthetic_credal import make_credal_grid, make_credal_result
+from tests.synthetic_ssme import make_panel_result
+
+MAKE = {
+    "errors": lambda: make_result(("a", "b"), draws=100),
+    "metrics": lambda: make_panel_result(("a", "b"), draws=100),
+    "rows": lambda: make_credal_result(("a", "b")),
+}
+METHODS = [name for name, one in vars(ResultKind).items() if inspect.isfunction(one)]
+METHODS = [name for name in METHODS if not name.startswith("_")]
+VERBS = {
+    "summary": lambda tree: bc.summary(tree, 0.8),
+    "interval": lambda tree: bc.interval(tree, kind_of(tree).variables(tree)[0], 0.8),
+    "difference": lambda tree: bc.difference(tree, "a", "b"),
+    "best": bc.best,
+    "power_scale": bc.power_scale,
+}
+
+
+def toy(names=("a", "b"), n_labeled=50):
+    """Only an accuracy, of Beta posteriors: no reference estimates, no rows without labels."""
+    rng = np.random.default_rng(0)
+    fits = [
+        CaseArrays(
+            coords={"classifier": name},
+            posterior={"accuracy": rng.beta(40 - 5 * k, 10 + 5 * k, (4, 500))},
+            point_estimate={"accuracy": 0.8 - 0.1 * k},
+            diagnostics={"converged": True},
+        )
+        for k, name in enumerate(names)
+    ]
+    words = ("bayescal_version", "quantity", "title", "estimand")
+    attrs = {**dict.fromkeys(words, "toy"), "seed": 20, "converged": True, "status": "ok"}
+    attrs |= {"result_kind": "metrics", "n_obs": 50, "n_labeled": n_labeled}
+    return assemble(fits, dims={}, attrs=attrs)
+
+
+def test_every_kind_is_tested_here() -> None:
+    assert kind_names() == sorted(MAKE)
+
+
+@pytest.mark.parametrize("kind", MAKE)
+@pytest.mark.parametrize("method", METHODS)
+def test_kinds_have_the_signatures_of_the_protocol(kind: str, method: str) -> None:
+    module = import_module(f"bayescal.results.kinds.{kind}")
+    promised = list(inspect.signature(getattr(ResultKind, method)).parameters)[1:]
+    assert list(inspect.signature(getattr(module, method)).parameters) == promised
+
+
+@pytest.mark.parametrize("kind", MAKE)
+@pytest.mark.parametrize("verb", VERBS)
+def test_verbs_answer_or_refuse_with_a_remedy(kind: str, verb: str) -> None:
+    tree = MAKE[kind]()
+    if kind == "rows" and verb in ("difference", "best"):
+        with pytest.raises(bc.InputError, match=r"bayescal\.summary"):
+            VERBS[verb](tree)
+        return
+    found = VERBS[verb](tree)
+    if isinstance(found, pd.DataFrame):
+        assert {"a", "b"} == set(found["classifier"])
+    elif isinstance(found, xr.DataArray):
+        assert found.dims[-1] == "ci_bound"
+    else:
+        assert "a" in found.text
+
+
+@pytest.mark.parametrize("kind", MAKE)
+def test_what_terminals_json_and_files_show(kind: str) -> None:
+    tree = MAKE[kind]()
+    one = kind_of(tree)
+    table = one.table(tree, 0.9)
+    assert isinstance(table, Table)
+    assert {len(row) for row in table.rows} == {len(table.columns)}
+    assert "90%" in " ".join(table.columns)
+    records = one.records(tree, 0.9)
+    assert json.loads(json.dumps(records, allow_nan=False)) == records
+    assert len(one.rows(tree, 0.9)) >= len(access.cases(tree))
+    assert one.description(tree).split()[1:3] == ["labelled", "rows"] or "," in one.description(
+        tree
+    )
+    json.dumps(best_records(tree), allow_nan=False)
+    with pytest.raises(bc.InputError, match="prob must lie"):
+        bc.summary(tree, 1.0)
+
+
+def test_every_kind_is_concluded_on() -> None:
+    errors = {name: make_result(("a",), draws=50, seed=k) for k, name in enumerate("xy")}
+    metrics = {name: make_panel_result(("a",), draws=50, seed=k) for k, name in enumerate("xy")}
+    from bayescal.results.prior_grid import combine
+
+    for tree in (combine(errors), combine(metrics), make_credal_grid()):
+        found = bc.conclusions(tree)
+        assert found[0].var == kind_of(tree).variables(tree)[0]
+        assert isinstance(found[0].robust, bool)
+        assert "robust" in found[0].text
+
+
+def test_errors_are_ranked_like_their_difference() -> None:
+    tree = make_result(("a", "b"), draws=2000, p_calibrated=0.3)
+    pair = bc.difference(tree, "a", "b", "ece")
+    expected = 1 - pair.prob_first_larger - pair.prob_equal / 2
+    found = bc.best(tree, "ece")
+    assert float(found.prob_best.sel(classifier="a")) == pytest.approx(expected, abs=0.02)
+    assert found.prob_rank.sum("rank").values == pytest.approx([1, 1])
+
+
+def test_errors_of_classes_are_ranked_class_by_class() -> None:
+    tree = make_result(("a", "b"), classes=("x", "y"), draws=100)
+    found = bc.best(tree)
+    assert found.prob_best.dims == ("class", "classifier")
+    only = bc.best(tree, class_="y")
+    assert only.prob_best.values == pytest.approx(found.prob_best.sel({"class": "y"}).values)
+    assert best_records(tree)["tce"]["y"]["a"] == pytest.approx(float(only.prob_best[0]))
+
+
+@pytest.mark.parametrize("names", [("a",), ("a", "b")])
+def test_a_result_of_one_metric_and_nothing_else(names) -> None:
+    tree = toy(names)
+    kind = kind_of(tree)
+    assert kind.variables(tree) == ["accuracy"]
+    assert kind.description(tree) == "50 labelled rows"
+    frame = bc.summary(tree)
+    assert {"point", "mean", "status"} <= set(frame.columns)
+    assert list(frame["point"]) == pytest.approx([0.8, 0.7][: len(names)])
+    table = kind.table(tree, 0.9)
+    assert len(table.rows) == len(names)
+    assert ("P(best)" in table.columns) is (len(names) > 1)
+    low, high = bc.interval(tree, "accuracy").values.reshape(-1, 2)[0]
+    assert low < 0.8 < high
+    if len(names) > 1:
+        draws = tree["posterior"]["accuracy"]
+        share = float((draws.sel(classifier="a") > draws.sel(classifier="b")).mean())
+        assert float(bc.best(tree).prob_best[0]) == pytest.approx(share)
+        assert bc.best(tree).name == "a"
+        assert bc.difference(tree, "a", "b").prob_first_larger == pytest.approx(share)
+
+
+def test_a_metric_of_unknown_direction_is_not_ranked() -> None:
+    tree = toy()
+    for group in ("posterior", "point_estimate"):
+        tree[group]["kappa"] = tree[group]["accuracy"]
+    assert kind_of(tree).variables(tree) == ["accuracy", "kappa"]
+    with pytest.raises(bc.InputError, match=r"more of 'kappa' is better.*bayescal\.difference"):
+        bc.best(tree, "kappa")
+    assert list(best_records(tree)) == ["accuracy"]
+
+
+def test_errors_without_a_test_for_jumps_or_a_point_estimate() -> None:
+    tree = make_result(("a",), draws=50)
+    tree["diagnostics"] = tree["diagnostics"].to_dataset().drop_vars("jump_flag")
+    tree["posterior"] = tree["posterior"].to_dataset().drop_vars("ece")
+    assert "jump" not in bc.summary(tree)
+    assert kind_of(tree).variables(tree) == ["tce", "mce"]
+    assert "TCE, posterior" in kind_of(tree).table(tree, 0.9).columns
+
+
+def test_means_over_classes_are_rows_of_the_table() -> None:
+    tree = make_result(("a",), classes=("x", "y"), draws=100)
+    tree.attrs["multiclass"] = "marginal"
+    *_, last = kind_of(tree).records(tree, 0.9)
+    mean = bc.marginal(tree, "ece")
+    assert last["case"] == "mean over classes"
+    assert (last["ece_mean"], last["ece_lower"]) == (mean.mean, mean.lower)
+    assert kind_of(tree).table(tree, 0.9).rows[-1][0] == "mean over classes"
+
+
+def test_another_kind_is_refused_with_the_remedy() -> None:
+    with pytest.raises(bc.InputError, match=r"'rows'.*of ece.*kind 'errors'\. Do that"):
+        require_kind(make_result(("a",), draws=20), "rows", "this", "Do that.")
+    tree = make_result(("a",), draws=20)
+    tree.attrs["result_kind"] = "error"
+    with pytest.raises(bc.InputError, match="errors"):
+        bc.summary(tree)
+
+
+def test_no_module_of_results_names_a_quantity() -> None:
+    """But for the upgrade of old files and examples in docstrings; "ece" is a metric, too."""
+    from bayescal.quantities import quantities
+
+    names = "|".join(quantities())
+    naming = re.compile(rf"(bayescal|bc)\.({names})\b|\b(ssme|pu_ece|credal)\b", re.IGNORECASE)
+    folder = Path(kinds.__file__).parents[1]
+    for path in folder.rglob("*.py"):
+        if path.name != "legacy.py":
+            lines = path.read_text(encoding="utf-8").splitlines()
+            named = [line for line in lines if naming.search(line) and ">>>" not in line]
+            assert not named, path.name

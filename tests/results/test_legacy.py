@@ -1,0 +1,65 @@
+"""Files of version 0.1.0 are read as results of this version; made by golden/make_v1.py."""
+
+import gzip
+from pathlib import Path
+
+import pytest
+import xarray as xr
+
+import bayescal as bc
+from bayescal.results import access
+from bayescal.results.kinds import kind_of
+from bayescal.results.legacy import upgrade
+from tests.synthetic import make_result
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+KINDS = {"ece": "errors", "grid": "errors", "credal": "rows", "ssme": "metrics"}
+
+
+@pytest.fixture(params=KINDS)
+def old(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, Path]:
+    path = tmp_path / f"{request.param}.nc"
+    path.write_bytes(gzip.decompress((GOLDEN / f"v1_{request.param}.nc.gz").read_bytes()))
+    return request.param, path
+
+
+def test_old_files_load_with_their_numbers(old: tuple[str, Path]) -> None:
+    name, path = old
+    tree = bc.load(path)
+    with xr.open_datatree(path, engine="h5netcdf") as opened:
+        was = opened.load()
+    assert was.attrs["schema_version"] == 1
+    assert tree.attrs["schema_version"] == 2
+    assert tree.attrs["bayescal_version"] == was.attrs["bayescal_version"]
+    assert tree.attrs["result_kind"] == KINDS[name]
+    xr.testing.assert_identical(tree["posterior"].dataset, was["posterior"].dataset)
+    assert {"pairing", "yardsticks"}.isdisjoint(tree.children)
+    assert kind_of(tree).table(tree, 0.9).rows
+    assert len(bc.summary(tree)) > 0
+
+
+def test_what_was_renamed(old: tuple[str, Path], tmp_path: Path) -> None:
+    name, path = old
+    tree = bc.load(path)
+    if name == "ece":
+        assert bc.difference(tree, "a", "b").correlation == pytest.approx(
+            float(tree["error_correlation"]["correlation"][0, 1])
+        )
+        assert tree.attrs["method"] == "direct"
+        assert "jump" in bc.summary(tree)
+    if name == "grid":
+        assert tree.attrs["robust"] in ("true", "false")
+        assert "survives" not in tree.attrs
+        assert [one.var for one in bc.conclusions(tree)] == ["tce"]
+    if name == "ssme":
+        assert tree.attrs["method"] == "nuts"
+        assert kind_of(tree).point_label(tree) == "SSME-KDE"
+        assert set(tree["reference_estimates"]["auc"]["method"].values) == {"ensemble", "labeled"}
+        assert "jump_flag" not in tree["diagnostics"]
+    xr.testing.assert_identical(bc.load(bc.save(tree, tmp_path / "again.nc")), tree)
+
+
+def test_results_of_this_version_are_left_as_they_are() -> None:
+    tree = make_result(("a",), draws=20)
+    assert upgrade(tree) is tree
+    assert access.is_converged(tree)
