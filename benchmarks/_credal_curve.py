@@ -9,12 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.inference.sampler import compile_model
-from bayescal.quantities.credal.models.monotone import SPLINES, Monotone
+from bayescal.quantities.credal.models.monotone import N_FREE, Monotone
 from bayescal.quantities.credal.posterior import CredalCase
 
 type Floats = NDArray[np.float64]
 
-SIZE = 1 + SPLINES
 ENOUGH = 800
 _FREEDOM = 8
 _PROPOSALS = (4000, 4000, 8000, 16000)
@@ -56,11 +55,11 @@ def _adapted(rates: Monotone, rng: np.random.Generator) -> tuple[Floats, Floats]
         effective = 1 / (weight**2).sum()
         if effective >= ENOUGH:
             break
-        if effective < 5 * SIZE:
+        if effective < 5 * N_FREE:
             continue
         mean = weight @ unit
         gap = unit - mean
-        root = np.linalg.cholesky(gap.T @ (weight[:, None] * gap) + 1e-9 * np.eye(SIZE))
+        root = np.linalg.cholesky(gap.T @ (weight[:, None] * gap) + 1e-9 * np.eye(N_FREE))
     return unit, weight
 
 
@@ -68,10 +67,10 @@ def _weighted(
     rates: Monotone, mean: Floats, root: Floats, number: int, rng: np.random.Generator
 ) -> tuple[Floats, Floats]:
     """Proposals from a t distribution, and their normalised weights."""
-    normal = rng.standard_normal((number, SIZE))
+    normal = rng.standard_normal((number, N_FREE))
     standard = normal / np.sqrt(rng.chisquare(_FREEDOM, number) / _FREEDOM)[:, None]
     unit = mean + standard @ root.T
-    log_proposal = -(_FREEDOM + SIZE) / 2 * np.log1p((standard**2).sum(axis=1) / _FREEDOM)
+    log_proposal = -(_FREEDOM + N_FREE) / 2 * np.log1p((standard**2).sum(axis=1) / _FREEDOM)
     log_weight = rates.log_density(unit, 0) - log_proposal
     weight = np.exp(log_weight - log_weight.max())
     return unit, weight / weight.sum()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +18,7 @@ from scipy.stats import binom
 
 from bayescal import Beta, Scores
 from bayescal.core.checks import check_data
+from bayescal.core.command import Command, Estimates, Option
 from bayescal.core.quantity import (
     Bound,
     CaseArrays,
@@ -28,6 +29,7 @@ from bayescal.core.quantity import (
     bound_values,
     bound_words,
 )
+from bayescal.core.score_options import FROM_LOGITS, LABEL, POS_LABEL, SCORE, read_labeled
 
 NAME = "accuracy"
 TITLE = "Accuracy"
@@ -53,7 +55,7 @@ class Priors:
         The same for every classifier.
     """
 
-    accuracy: Beta = Beta(1, 1)
+    accuracy: Beta = field(default_factory=lambda: Beta(1, 1))
 
     def describe(self) -> str:
         """Say the prior in words."""
@@ -244,3 +246,33 @@ def _counts(data: Scores) -> tuple[np.ndarray, int]:
     prob = data.y_prob[:, labeled]
     predicted = prob > 0.5 if data.is_binary else prob.argmax(axis=-1)
     return (predicted == data.y_true[labeled]).sum(axis=1), int(labeled.sum())
+
+
+def _prior(text: str) -> Priors:
+    """Read a prior from a word: flat or jeffreys."""
+    return Priors(Beta(0.5, 0.5) if text == "jeffreys" else Beta(1, 1))
+
+
+def _estimates(data: Scores, given: Mapping[str, Any]) -> Estimates:
+    found = estimate(data).accuracy
+    rows = [
+        {"classifier": name, "accuracy": float(value)}
+        for name, value in zip(data.classifiers, found, strict=True)
+    ]
+    return Estimates(rows, {"classifier": "", "accuracy": "accuracy"})
+
+
+COMMAND = Command(
+    help="Measure the accuracy of the scores in FILE, with its posterior.",
+    example="accuracy scores.csv --label y --score forest",
+    options=(LABEL, SCORE, POS_LABEL, FROM_LOGITS),
+    prior=Option(
+        flags=("--prior",),
+        default="flat",
+        choices=("flat", "jeffreys"),
+        help="Prior of the accuracy.",
+    ),
+    read=read_labeled,
+    priors=lambda given, data: _prior(given["prior"]),
+    estimates=_estimates,
+)

@@ -8,14 +8,16 @@ from bayescal.core.errors import InputError
 
 
 @click.command()
-@click.argument("quantity", required=False)
+@click.argument("quantity", required=False, metavar="[QUANTITY]")
 def command(quantity: str | None) -> None:
-    """Print the papers behind a quantity (all of them, or one: ROOM)."""
+    """Print the papers behind a quantity, or behind all."""
     from bayescal.quantities import quantities
 
-    if quantity is not None and quantity not in quantities():
-        raise InputError(f"QUANTITY must be one of {', '.join(quantities())}; got {quantity!r}.")
-    for name in quantities() if quantity is None else [quantity]:
-        click.echo(f"{name}: {quantities()[name].TITLE}")
-        for reference in quantities()[name].REFERENCES:
+    known = quantities()
+    chosen = list(known) if quantity is None else [quantity.replace("-", "_")]
+    if chosen[0] not in known:
+        raise InputError(f"QUANTITY must be one of {', '.join(known)}; got {quantity!r}.")
+    for name in chosen:
+        click.echo(f"{name}: {known[name].TITLE}")
+        for reference in known[name].REFERENCES:
             click.echo(f"\n  {reference.citation}\n    {reference.where}")

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from bayescal.cli.finish import finish, watched
 from bayescal.cli.options import PATH
+from bayescal.cli.output import check_report
+from bayescal.cli.run import carry_out
 
 if TYPE_CHECKING:
     from bayescal.core.scores import Scores
@@ -32,21 +34,20 @@ def command(output: Path) -> int:
     The question is whether a digit is five or more. Half of the 1,797 images train, the other half
     judge. The most accurate classifier is not the best calibrated one.
     """
-    from bayescal.cli.checkpoint import checkpoint
-    from bayescal.cli.progress import progress
+    from bayescal.quantities import quantities
     from bayescal.results.io import check_writable
 
+    check_report(output, "--output")
     check_writable(output)
     click.echo("Training four classifiers on half of scikit-learn's handwritten digits ...")
     scores = held_out_scores()
     click.echo(f"Measuring their calibration on the other half, {scores.n_labeled} rows ...")
+    from bayescal.workflow.fit import fit
 
-    import bayescal as bc
-
-    with checkpoint(None, output) as directory, progress("Fitting") as update, watched():
-        tree = bc.fit(bc.ece, scores, seed=_SEED, prob=_PROB, progress=update, checkpoint=directory)
-    written = bc.report(tree, output, title="Is it five or more? Four classifiers")
-    return finish(tree, prob=_PROB, output=written)
+    quantity = next(found for found in quantities().values() if found.COMMAND.reports)
+    compute = partial(fit, quantity, scores, seed=_SEED, prob=_PROB)
+    title = "Is it five or more? Four classifiers"
+    return carry_out(quantity, compute, [output], {"prob": _PROB}, title)
 
 
 def held_out_scores() -> Scores:

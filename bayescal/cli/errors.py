@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Final
 
 import click
 
+from bayescal.core.command import Option
 from bayescal.core.errors import InputError
 
 OK: Final = 0
@@ -22,12 +23,7 @@ INTERRUPTED: Final = 130
 """Ctrl-C, as shells number it."""
 
 
-_ARGUMENT: Final = re.compile(
-    r"\b(pos_label|n_bins|draws|tune|target_accept|seed)=('?)([^'\s]*[^'\s.,;])\2(,(?= \w+=))?"
-)
-
-
-class Interrupted(Exception):  # noqa: N818 - not an error: the user asked for it
+class Interrupted(Exception):  # noqa: N818  # no error: the user's wish
     """Ctrl-C, with words on what was kept."""
 
 
@@ -38,7 +34,7 @@ def guarded(run: Callable[[], object], *, debug: bool = False) -> int:
     except click.ClickException as error:
         return _say(_usage(error), BAD_INPUT)
     except InputError as error:
-        return _say(as_options(str(error)), BAD_INPUT)
+        return _say(str(error), BAD_INPUT)
     except Interrupted as error:
         return _say(str(error), INTERRUPTED)
     except (click.Abort, KeyboardInterrupt):
@@ -71,14 +67,18 @@ def _say(message: str, code: int) -> int:
     return code
 
 
-def as_options(message: str) -> str:
-    """Turn arguments that a message recommends into options of the command line."""
-    message = message.replace("from_logits=True", "--from-logits")
-    return _ARGUMENT.sub(_option, message)
-
-
-def _option(found: re.Match[str]) -> str:
-    return f"--{found[1].replace('_', '-')} {found[3]}"
+def as_options(message: str, options: Iterable[Option]) -> str:
+    """Put what a message says of Python's arguments in terms of a command's options."""
+    for option in options:
+        for phrase, words in option.phrases.items():
+            message = message.replace(phrase, words)
+        if option.is_flag:
+            message = re.sub(rf"(?<![\w,]){option.name}=True\b", option.flag, message)
+        # "draws=2000, tune=1000" loses its comma: options stand side by side.
+        value = rf"(?<![\w,]){option.name}=('?)([^'\s]*[^'\s.,;])\1(,(?= \w+=))?"
+        message = re.sub(value, rf"{option.flag} \2", message)
+        message = re.sub(rf"^{option.name}(?= (must|has) )", option.flag, message)
+    return message
 
 
 def _usage(error: click.ClickException) -> str:

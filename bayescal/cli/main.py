@@ -1,41 +1,62 @@
-"""The command ``bayescal``; a subcommand's module is loaded only when it is asked for."""
+"""The command ``bayescal``: a subcommand for each quantity of the registry, made when called."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from bayescal._version import __version__
 from bayescal.cli.errors import guarded
+from bayescal.cli.options import fit_options, parameters, sensitivity_options
 
-_COMMANDS: Final = {
-    "ece": "bayescal.cli.ece",
-    "pu-ece": "bayescal.cli.pu_ece",
-    "ssme": "bayescal.cli.ssme",
-    "credal": "bayescal.cli.credal",
-    "sensitivity": "bayescal.cli.sensitivity",
-    "report": "bayescal.cli.report",
-    "demo": "bayescal.cli.demo",
-    "cite": "bayescal.cli.cite",
-}
+if TYPE_CHECKING:
+    from bayescal.core.command import Option
+    from bayescal.core.quantity import Quantity
+
+_OTHERS: Final = ("report", "demo", "cite")
 
 
-class _Commands(click.Group):
-    """A group that loads subcommands late and ends as :mod:`bayescal.cli.errors` says."""
+class _Quantities(click.Group):
+    """A group with a command for each quantity, named with - for _."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(_COMMANDS)
+        return list(_by_command())
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in _COMMANDS:
+        quantity = _by_command().get(cmd_name)
+        if quantity is None:
             return None
-        command = import_module(_COMMANDS[cmd_name]).command
-        assert isinstance(command, click.Command)
-        return command
+        from bayescal.cli.run import run_sensitivity
+
+        about = f"{quantity.TITLE}, prior by prior."
+        options = sensitivity_options(quantity.COMMAND)
+        return _command(cmd_name, quantity, options, run_sensitivity, about, "sensitivity ")
+
+
+class _Commands(_Quantities):
+    """All commands, ending as `bayescal.cli.errors` says."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [*super().list_commands(ctx), "sensitivity", *_OTHERS]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name in _OTHERS:
+            command = import_module(f"bayescal.cli.{cmd_name}").command
+            assert isinstance(command, click.Command)
+            return command
+        if cmd_name == "sensitivity":
+            return _sensitivity
+        quantity = _by_command().get(cmd_name)
+        if quantity is None:
+            return None
+        from bayescal.cli.run import run_fit
+
+        command = quantity.COMMAND
+        return _command(cmd_name, quantity, fit_options(command), run_fit, command.help)
 
     def main(
         self,
@@ -55,6 +76,39 @@ class _Commands(click.Group):
         if standalone_mode:
             sys.exit(code)
         return code
+
+
+def _by_command() -> dict[str, Quantity]:
+    from bayescal.quantities import quantities
+
+    return {name.replace("_", "-"): quantity for name, quantity in quantities().items()}
+
+
+def _command(
+    name: str,
+    quantity: Quantity,
+    options: Sequence[Option],
+    run: Callable[..., int],
+    about: str,
+    before: str = "",
+) -> click.Command:
+    """The click command of a quantity's specification."""
+    return click.Command(
+        name,
+        params=parameters(quantity.COMMAND.arguments, options),
+        callback=lambda **given: run(quantity, given),
+        help=about,
+        short_help=quantity.TITLE,
+        epilog=f"Example: bayescal {before}{quantity.COMMAND.example}",
+    )
+
+
+_sensitivity = _Quantities(
+    "sensitivity",
+    help="Fit the same data under several priors, and say whether the conclusion depends on "
+    "them. Bins are chosen and draws are made alike under every prior. The first prior is what "
+    "the others are compared with.",
+)
 
 
 @click.group(

@@ -4,71 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 
-from bayescal.cli.options import (
-    PATH,
-    Bins,
-    Data,
-    Fit,
-    bin_options,
-    fit_options,
-    report_options,
-    take,
+from bayescal.cli.options import PATH, click_option, report_options
+from bayescal.cli.output import check_report, say_written
+from bayescal.cli.run import in_terms_of, run_fit, status_code
+from bayescal.core.command import Option
+from bayescal.quantities import quantities
+
+_RESULT: Final = ".nc"
+_OUTPUT: Final = Option(
+    flags=("-o", "--output"), type=Path, default=Path("calibration.html"), help="The report."
 )
+_TITLE: Final = Option(flags=("--title",), default="Calibration report", help="Its heading.")
+_QUANTITY: Final = next(found for found in quantities().values() if found.COMMAND.reports)
+_OPTIONS: Final = report_options(_QUANTITY.COMMAND)
 
-_RESULT = ".nc"
 
-
-@click.command()
-@report_options
-@bin_options
-@fit_options
-@click.option(
-    "-o",
-    "--output",
-    type=PATH,
-    default="calibration.html",
-    show_default=True,
-    help="The file to write.",
-)
-@click.option("--title", default="Calibration report", show_default=True, help="Its heading.")
-def command(files: tuple[Path, ...], output: Path, title: str, **given: Any) -> int:
-    """Write a calibration report: one HTML file that needs no network.
-
-    FILE is a table of scores, CSV or Parquet, to be fitted first; rows without a label are left
-    out. Or FILE... are results (.nc) that other commands kept, of whatever quantity: the report
-    brings them together.
-    """
-    from bayescal.results.io import check_writable
-
+def _report(files: tuple[Path, ...], output: Path, title: str, **given: Any) -> int:
+    check_report(output, "--output")
     if any(path.suffix.casefold() == _RESULT for path in files):
         _check_results(files, given)
-        check_writable(output)
         return _of_results(files, output, title, given["prob"])
-    data, bins, how = _table(files, given), take(Bins, given), take(Fit, given)
-    check_writable(output)
-    from bayescal.cli.finish import finish
-    from bayescal.cli.fitting import fitted
-    from bayescal.report.html import report
-
-    with fitted(data, bins, how, output, compare=True) as tree:
-        written = report(tree, output, title=title, prob=how.prob)
-    return finish(tree, prob=how.prob, output=written)
-
-
-def _table(files: tuple[Path, ...], given: dict[str, Any]) -> Data:
-    for option, value in (("--label", given["label"]), ("--score", given["scores"])):
-        if not value:
-            raise click.UsageError(f"Missing option '{option}'.")
+    for option in (*_QUANTITY.COMMAND.options, _QUANTITY.COMMAND.prior):
+        if option.required and not given[option.name]:
+            raise click.UsageError(f"Missing option '{option.flag}'.")
     if len(files) > 1:
         raise click.UsageError(
             f"a report takes one table of scores; got {len(files)}. Fit each with -o "
             "RESULT.nc, and pass the results."
         )
-    return take(Data, given | {"file": files[0]})
+    argument = _QUANTITY.COMMAND.arguments[0].lower()
+    fixed = {argument: files[0], "output": (output,), "report": None}
+    return run_fit(_QUANTITY, {**given, **fixed, "estimate_only": False, "json": False}, title)
 
 
 def _check_results(files: tuple[Path, ...], given: dict[str, Any]) -> None:
@@ -78,26 +48,33 @@ def _check_results(files: tuple[Path, ...], given: dict[str, Any]) -> None:
             f"a report takes results (.nc) or one table of scores; got {other.name!r} "
             "among results."
         )
-    for option, value in (("--label", given["label"]), ("--score", given["scores"])):
-        if value:
-            raise click.UsageError(f"{option} names a column of a table; results have none.")
+    for option in _QUANTITY.COMMAND.options:
+        if option.metavar == "COLUMN" and given[option.name]:
+            raise click.UsageError(f"{option.flag} names a column of a table; results have none.")
 
 
 def _of_results(files: Sequence[Path], output: Path, title: str, prob: float) -> int:
     """Bring results together, and say what is wrong with any of them."""
-    from bayescal.cli.errors import NOT_CONVERGED, OK, as_options, warn
     from bayescal.report.html import report
-    from bayescal.results.io import load
+    from bayescal.results.io import check_writable, load
 
-    trees = [load(path) for path in files]
-    written = report(trees, output, title=title, prob=prob)
-    click.echo(f"Written: {written.resolve()}")
-    code = OK
-    for path, tree in zip(files, trees, strict=True):
-        status, converged = as_options(str(tree.attrs["status"])), tree.attrs["converged"] == "true"
-        if not converged:
-            code = NOT_CONVERGED
-            warn(f"{path.name}: NOT CONVERGED, do not use these numbers: {status}")
-        elif status != "ok":
-            warn(f"{path.name}: {status}")
-    return code
+    check_writable(output)
+    with in_terms_of(_OPTIONS):
+        trees = [load(path) for path in files]
+        say_written([report(trees, output, title=title, prob=prob)], err=False)
+        named = zip(files, trees, strict=True)
+        return max(status_code(tree, _OPTIONS, f"{path.name}: ") for path, tree in named)
+
+
+command = click.Command(
+    "report",
+    params=[
+        click.Argument(["files"], type=PATH, nargs=-1, required=True, metavar="FILE..."),
+        *(click_option(option) for option in (*_OPTIONS, _OUTPUT, _TITLE)),
+    ],
+    callback=_report,
+    help="Write a calibration report: one HTML file that needs no network. FILE is a table of "
+    "scores, CSV or Parquet, to be fitted first; rows without a label are left out. Or FILE... "
+    "are results (.nc) that other commands kept, of whatever quantity: the report brings them "
+    "together.",
+)

@@ -185,44 +185,20 @@ type Probabilities = NDArray[np.floating]
 
 
 class Column(NamedTuple):
-    """Values, and what a message calls them.
-
-    Parameters
-    ----------
-    name : str
-        Name of an argument, or of a column of a file.
-    values : array-like, Series or DataFrame
-        What it holds.
-    """
+    """Values, and what a message calls them."""
 
     name: str
     values: Any
 
 
 class Parts(NamedTuple):
-    """The checked fields of a `Scores`, by the same names.
+    """The checked fields of a `Scores`, by the same names."""
 
-    Parameters
-    ----------
-    y_prob : ndarray of shape (classifier, obs) or (classifier, obs, class)
-        Scores in [0, 1].
-    y_true : ndarray of shape (obs,), int32
-        Index into `classes`; -1 where the label is missing.
-    classifiers : tuple of str
-        Names of the classifiers.
-    classes : tuple
-        The labels.
-    group : ndarray of shape (obs,), int32, or None
-        Index into `groups`.
-    groups : tuple of str
-        Names of the groups.
-    """
-
-    y_prob: Probabilities
-    y_true: NDArray[np.int32]
+    y_prob: Probabilities  # (classifier, obs)
+    y_true: NDArray[np.int32]  # (obs,)
     classifiers: tuple[str, ...]
     classes: tuple[Label, ...]
-    group: NDArray[np.int32] | None
+    group: NDArray[np.int32] | None  # (obs,)
     groups: tuple[str, ...]
 
 

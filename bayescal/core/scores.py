@@ -22,39 +22,12 @@ class Task:
 
     A multi-class problem becomes several of them (class-wise) or one about being right
     (top-label), so that whatever handles a Task handles every kind of calibration.
-
-    Parameters
-    ----------
-    coords : mapping of str to str
-        Where the task stands in a result: ``{"classifier": "vit"}``, and for class-wise tasks also
-        ``"class"``.
-    score : ndarray of shape (obs,), float32 or float64, in [0, 1]
-        Probability that the classifier gave to the event.
-    event : ndarray of shape (obs,), uint8
-        1 where the event happened, 0 where it did not.
-    group : ndarray of shape (obs,), int32, optional
-        Code of each row's group, an index into `groups`.
-    groups : tuple of str, default ()
-        Names of the groups.
-
-    Raises
-    ------
-    InputError
-        If the arrays differ in length.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayescal.core.scores import Task
-    >>> task = Task({"classifier": "vit"}, np.array([0.2, 0.9]), np.array([0, 1], np.uint8))
-    >>> task.n, task.n_positive
-    (2, 1)
     """
 
     coords: Mapping[str, str]
-    score: NDArray[np.floating]
-    event: NDArray[np.uint8]
-    group: NDArray[np.int32] | None = None
+    score: NDArray[np.floating]  # (obs,)
+    event: NDArray[np.uint8]  # (obs,)
+    group: NDArray[np.int32] | None = None  # (obs,)
     groups: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:

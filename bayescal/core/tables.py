@@ -66,21 +66,7 @@ _MORE_NULLS = ["None", "<NA>"]
 
 @dataclass(frozen=True, slots=True)
 class Table(ABC):
-    """A file of named columns.
-
-    Parameters
-    ----------
-    path : Path
-        Where it is.
-    columns : tuple of str
-        Names of its columns.
-    n_rows : int or None
-        Number of rows, where it is known without reading them.
-
-    See Also
-    --------
-    open_table : Makes one.
-    """
+    """A file of named columns."""
 
     kind: ClassVar[str] = ""
     path: Path
@@ -122,17 +108,7 @@ class Table(ABC):
 
 @dataclass(frozen=True, slots=True)
 class ParquetTable(Table):
-    """A Parquet file.
-
-    Parameters
-    ----------
-    path : Path
-        Where it is.
-    columns : tuple of str
-        Names of its columns.
-    n_rows : int
-        Number of rows, from its footer.
-    """
+    """A Parquet file."""
 
     kind: ClassVar[str] = "Parquet"
 
@@ -151,19 +127,7 @@ class ParquetTable(Table):
 
 @dataclass(frozen=True, slots=True)
 class CsvTable(Table):
-    """A text file with a header and one row a line, perhaps compressed.
-
-    Parameters
-    ----------
-    path : Path
-        Where it is.
-    columns : tuple of str
-        Names of its columns.
-    n_rows : None
-        Not known without reading.
-    delimiter : str
-        What separates the fields.
-    """
+    """A text file with a header and one row a line, perhaps compressed."""
 
     kind: ClassVar[str] = "CSV"
     delimiter: str

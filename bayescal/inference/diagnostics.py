@@ -13,19 +13,7 @@ from bayescal.inference.convergence import ess_bulk, ess_tail, rhat
 
 
 class Health(NamedTuple):
-    """Figures of one fit, worst case over its quantities.
-
-    Parameters
-    ----------
-    rhat_max : float
-        Largest rank-normalised split R-hat; 1 is best.
-    ess_min : float
-        Smallest effective sample size, of bulk and tails.
-    divergences : int
-        Divergent transitions.
-    ebfmi_min : float
-        Smallest energy Bayesian fraction of missing information of a chain.
-    """
+    """Figures of one fit, worst case over its quantities."""
 
     rhat_max: float
     ess_min: float

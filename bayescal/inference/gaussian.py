@@ -18,22 +18,12 @@ _WEIGHTS = _WEIGHTS / _WEIGHTS.sum()
 
 @dataclass(frozen=True, slots=True)
 class BinomialRegression:
-    """Counts of events whose logit is linear in standard normal coefficients.
+    """Counts of events whose logit is linear in standard normal coefficients."""
 
-    Attributes
-    ----------
-    offset : ndarray of shape (cell,)
-        Logit at coefficients of 0.
-    design : ndarray of shape (cell, basis)
-        What each coefficient adds to the logit.
-    count, positives : ndarray of shape (cell,)
-        Rows and events.
-    """
-
-    offset: Floats
-    design: Floats
-    count: NDArray[Any]
-    positives: NDArray[Any]
+    offset: Floats  # (cell,)
+    design: Floats  # (cell, basis)
+    count: NDArray[Any]  # (cell,)
+    positives: NDArray[Any]  # (cell,)
 
     def logit(self, coef: Floats) -> Floats:
         """Logit of the event's probability, (..., cell)."""
@@ -47,18 +37,10 @@ class BinomialRegression:
 
 @dataclass(frozen=True, slots=True)
 class Gaussian:
-    """Normal distribution of a vector, held as ``mean + root @ standard normal``.
+    """Normal distribution of a vector, held as ``mean + root @ standard normal``."""
 
-    Attributes
-    ----------
-    mean : ndarray of shape (basis,)
-        Mean.
-    root : ndarray of shape (basis, basis), upper triangular
-        Square root of the covariance.
-    """
-
-    mean: Floats
-    root: Floats
+    mean: Floats  # (basis,)
+    root: Floats  # (basis, basis)
 
 
 def variational_gaussian(regression: BinomialRegression, max_steps: int = 100) -> Gaussian:

@@ -25,18 +25,10 @@ class Likelihood(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Weighted:
-    """Draws with importance weights.
+    """Draws with importance weights."""
 
-    Attributes
-    ----------
-    draws : ndarray of shape (draw, basis)
-        Draws of the proposal.
-    log_weights : ndarray of shape (draw,)
-        Log of target over proposal, not normalised.
-    """
-
-    draws: Floats
-    log_weights: Floats
+    draws: Floats  # (draw, basis)
+    log_weights: Floats  # (draw,)
 
     @property
     def log_evidence(self) -> float:

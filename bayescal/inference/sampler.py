@@ -37,41 +37,15 @@ _STATS = {
 
 @dataclass(frozen=True, slots=True)
 class NutsDraws:
-    """Draws of NUTS, after tuning.
+    """Draws of NUTS, after tuning."""
 
-    Attributes
-    ----------
-    posterior : mapping of str to ndarray of shape (chain, draw, ...)
-        Draws of the model's free variables and Deterministics upstream of the data.
-    sample_stats : mapping of str to ndarray of shape (chain, draw)
-        Statistics under ArviZ's names.
-    """
-
-    posterior: Arrays
-    sample_stats: Arrays
+    posterior: Arrays  # (chain, draw, ...)
+    sample_stats: Arrays  # (chain, draw)
 
 
 @dataclass(frozen=True, slots=True)
 class CompiledModel:
-    """A model compiled for NUTS; other data of the same shapes need no compiling.
-
-    Attributes
-    ----------
-    log_density : callable
-        Unconstrained point and data to log-density and gradient.
-    log_density_data : tuple of str
-        Names of the data it takes, in order.
-    expand : callable
-        Unconstrained points, (draw, size), and data to the values of `names`, (draw, ...).
-    expand_data : tuple of str
-        Names of the data it takes, in order.
-    names : tuple of str
-        Variables that `expand` gives.
-    data : mapping of str to ndarray
-        Data that the model was built with.
-    size : int
-        Length of the unconstrained point.
-    """
+    """A model compiled for NUTS; other data of the same shapes need no compiling."""
 
     log_density: Callable[..., Any]
     log_density_data: tuple[str, ...]

@@ -1,43 +1,25 @@
-"""Calibration errors side by side, and their differences on the same rows."""
+"""Calibration errors side by side, and differences of classifiers on the same rows."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 import xarray as xr
-from matplotlib.artist import Artist
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from bayescal.core.errors import InputError
 from bayescal.plots import style
-from bayescal.plots.wording import number, probability, signed
-from bayescal.results import schema
+from bayescal.plots.forest import INNER, WIDTH, Mark, Row, case_rows, draw_forest, forest_legend
+from bayescal.plots.kind import check_kind
+from bayescal.plots.wording import probability, signed
+from bayescal.results import access, schema
 from bayescal.results.difference import Difference, difference
-from bayescal.results.intervals import interval
-from bayescal.results.lookup import find_case
-from bayescal.results.metrics import HIGHER, check_separate, metric_title
-from bayescal.results.schema import Case
-from bayescal.results.summary import NOT_CONVERGED, averaged_mean, case_converged
+from bayescal.results.kinds import kind_of
 
 _ROW_INCHES: Final = 0.27
 _FRAME_INCHES: Final = 1.35
-_WIDTH: Final = 7.0
-_INNER: Final = 0.5
-
-
-class _Row(NamedTuple):
-    """One line of a forest."""
-
-    label: str
-    mean: float
-    outer: tuple[float, float]
-    inner: tuple[float, float]
-    point: float | None
-    text: str
-    colour: str
+_PLUG_IN: Final = "plug-in"
 
 
 def plot_comparison(tree: xr.DataTree, var: str = "ece", prob: float = 0.9) -> Figure:
@@ -63,15 +45,20 @@ def plot_comparison(tree: xr.DataTree, var: str = "ece", prob: float = 0.9) -> F
     InputError
         If the result has no such variable.
     """
-    check_separate(tree, "a forest of calibration errors")
-    found = schema.cases(tree)
-    outer, inner = interval(tree, var, prob), interval(tree, var, _INNER)
-    rows = [_case_row(tree, var, case, outer, inner) for case in found]
-    rows.sort(key=lambda row: row.mean)
-    figure, ax = _forest(rows, style.notes_for(tree, found))
-    ax.set_xlim(0, _right_end(rows))
+    check_kind(tree, "errors", "a forest of calibration errors")
+    found = access.cases(tree)
+    points = {case: access.scalar(tree, schema.POINT_ESTIMATE, var, case) for case in found}
+    marks = {case: {} if at is None else {_PLUG_IN: at} for case, at in points.items()}
+    held = case_rows(tree, var, prob, marks, {case: case.label for case in found})
+    rows = sorted(held.values(), key=lambda row: row.mean)
+    figure = style.new_figure(WIDTH, _height(rows), style.notes_for(tree, found))
+    ax = figure.subplots()
+    looks = {_PLUG_IN: Mark(f"plug-in {var.upper()}")} if any(marks.values()) else {}
+    draw_forest(ax, rows, looks)
+    right = max(end for row in rows for end in (row.outer[1], *row.marks.values()))
+    ax.set_xlim(0, max(1.05 * right, 1e-6))
     ax.set_xlabel(var.upper())
-    _legend(figure, prob, point=f"plug-in {var.upper()}" if rows[0].point is not None else None)
+    forest_legend(figure, prob, list(looks.values()))
     return figure
 
 
@@ -91,13 +78,13 @@ def plot_differences(
     tree : xarray.DataTree
         A result of several classifiers on the same rows.
     var : {"tce", "ece", "mce"}
-        Which error; of a result of `bayescal.ssme`, any of its metrics.
+        Which error; of a result with metrics, any of them.
     prob : float
         Posterior probability of the thin interval; the thick one has 50%.
     reference : str, optional
         The classifier to subtract; the best by its mean by default.
     class_, group : str, optional
-        Which class and group, needed where the result tells several apart.
+        Which class and group, needed where the result has several.
 
     Returns
     -------
@@ -109,164 +96,64 @@ def plot_differences(
     InputError
         If there is a single classifier, or the result does not know how the errors correlate.
     """
-    names = schema.classifier_names(tree)
+    names = access.classifier_names(tree)
     if len(names) < 2:
         raise InputError(
             f"differences need two classifiers; the result has only {names[0]!r}. "
             "Fit several with Scores.stack."
         )
-    means = {name: averaged_mean(tree, var, find_case(tree, name, class_, group)) for name in names}
-    higher = var in HIGHER
+    shown = {name: access.find_case(tree, name, class_, group) for name in names}
+    means = {name: access.averaged_mean(tree, var, case) for name, case in shown.items()}
+    kind = kind_of(tree)
+    higher = bool(kind.higher_is_better(var))
     best = max if higher else min
     base = (
-        find_case(tree, reference).classifier if reference else best(means, key=means.__getitem__)
+        access.find_case(tree, reference).classifier
+        if reference
+        else best(means, key=means.__getitem__)
     )
     rows = [
-        _difference_row(
-            difference(tree, name, base, var, prob, class_=class_, group=group),
-            difference(tree, name, base, var, _INNER, class_=class_, group=group),
-            higher=higher,
-            converged=all(
-                case_converged(tree, find_case(tree, one, class_, group)) for one in (name, base)
+        _row(
+            *(
+                difference(tree, name, base, var, share, class_=class_, group=group)
+                for share in (prob, INNER)
             ),
+            higher=higher,
+            converged=all(access.case_converged(tree, shown[one]) for one in (name, base)),
         )
         for name in names
         if name != base
     ]
     rows.sort(key=lambda row: -row.mean if higher else row.mean)
-    shown = [find_case(tree, name, class_, group) for name in names]
-    figure, ax = _forest(rows, style.notes_for(tree, shown))
-    ax.axvline(0, color=style.GREY, linewidth=1, linestyle=(0, (4, 3)), zorder=1)
-    ax.set_xlim(*_both_ends(rows))
-    where = ", ".join(style.shorten(value) for value in (class_, group) if value is not None)
-    ax.set_xlabel(
-        f"{metric_title(var)} minus that of {style.shorten(base)}"
-        + (f" ({where})" if where else ""),
-        parse_math=False,
-    )
-    _legend(figure, prob, point=None)
-    return figure
-
-
-def _case_row(
-    tree: xr.DataTree, var: str, case: Case, outer: xr.DataArray, inner: xr.DataArray
-) -> _Row:
-    mean = averaged_mean(tree, var, case)
-    wide, narrow = _bounds(outer, case), _bounds(inner, case)
-    converged = case_converged(tree, case)
-    return _Row(
-        label=style.shorten(case.label),
-        mean=mean,
-        outer=wide,
-        inner=narrow,
-        point=schema.scalar(tree, schema.POINT_ESTIMATE, var, case),
-        text=_numbers(mean, wide, converged),
-        colour=style.BLUE if converged else style.RED,
-    )
-
-
-def _difference_row(wide: Difference, narrow: Difference, *, higher: bool, converged: bool) -> _Row:
-    ends = (wide.lower, wide.upper)
-    larger = wide.prob_first_larger
-    sure = f"P(worse) {probability(1 - larger - wide.prob_equal if higher else larger)}"
-    return _Row(
-        label=style.shorten(wide.first),
-        mean=wide.mean,
-        outer=ends,
-        inner=(narrow.lower, narrow.upper),
-        point=None,
-        text=f"{signed(wide.mean)} ({signed(ends[0])} to {signed(ends[1])}), {sure}"
-        if converged
-        else NOT_CONVERGED,
-        colour=style.BLUE if converged else style.RED,
-    )
-
-
-def _numbers(mean: float, ends: tuple[float, float], converged: bool) -> str:
-    if not converged:
-        return NOT_CONVERGED
-    return f"{number(mean)} ({number(ends[0])} to {number(ends[1])})"
-
-
-def _bounds(ends: xr.DataArray, case: Case) -> tuple[float, float]:
-    lower, upper = schema.at(ends, case).values
-    return float(lower), float(upper)
-
-
-def _forest(rows: Sequence[_Row], notes: Sequence[style.Note]) -> tuple[Figure, Axes]:
-    """Draw rows from the top down, their numbers at the right."""
-    figure = style.new_figure(_WIDTH, _ROW_INCHES * len(rows) + _FRAME_INCHES, notes)
+    figure = style.new_figure(WIDTH, _height(rows), style.notes_for(tree, list(shown.values())))
     ax = figure.subplots()
-    places = range(len(rows))
-    colours = [row.colour for row in rows]
-    for ends, width, alpha in (("outer", 1.2, 1.0), ("inner", 4.0, 0.55)):
-        lower, upper = zip(*(getattr(row, ends) for row in rows), strict=True)
-        ax.hlines(places, lower, upper, colors=colours, linewidth=width, alpha=alpha, zorder=2)
-    ax.scatter([row.mean for row in rows], places, s=25, c=colours, clip_on=False, zorder=4)
-    _draw_estimates(ax, rows)
-    style.dress(ax, grid="x")
-    ax.spines["left"].set_visible(False)
-    ax.set_ylim(len(rows) - 0.4, -0.6)
-    ax.set_yticks(range(len(rows)), [row.label for row in rows])
-    ax.tick_params(axis="y", length=0)
-    style.as_written(ax.get_yticklabels())
-    _write_numbers(ax, rows)
-    return figure, ax
-
-
-def _draw_estimates(ax: Axes, rows: Sequence[_Row]) -> None:
-    found = [(row.point, place) for place, row in enumerate(rows) if row.point is not None]
-    if found:
-        x, y = zip(*found, strict=True)
-        ax.scatter(
-            x,
-            y,
-            s=20,
-            marker="D",
-            facecolor="white",
-            edgecolor=style.VERMILLION,
-            linewidth=1.2,
-            clip_on=False,
-            zorder=3,
-        )
-
-
-def _write_numbers(ax: Axes, rows: Sequence[_Row]) -> None:
-    right = ax.secondary_yaxis("right")
-    right.set_yticks(range(len(rows)), [row.text for row in rows])
-    right.tick_params(axis="y", length=0, labelsize=style.SMALL_SIZE)
-    right.spines["right"].set_visible(False)
-    for label, row in zip(right.get_yticklabels(), rows, strict=True):
-        label.set_color(style.INK if row.colour == style.BLUE else row.colour)
-        label.set_fontweight("normal" if row.colour == style.BLUE else "bold")
-
-
-def _right_end(rows: Sequence[_Row]) -> float:
-    ends = [max(row.outer[1], row.point or 0.0) for row in rows]
-    return max(1.05 * max(ends), 1e-6)
-
-
-def _both_ends(rows: Sequence[_Row]) -> tuple[float, float]:
+    draw_forest(ax, rows, {})
+    ax.axvline(0, color=style.GREY, linewidth=1, linestyle=(0, (4, 3)), zorder=1)
     low = min(0.0, *(row.outer[0] for row in rows))
     high = max(0.0, *(row.outer[1] for row in rows))
     margin = max(0.05 * (high - low), 1e-6)
-    return (low - margin, high + margin)
+    ax.set_xlim(low - margin, high + margin)
+    where = ", ".join(style.shorten(value) for value in (class_, group) if value is not None)
+    name = f"{kind.title(var)} minus that of {style.shorten(base)}"
+    ax.set_xlabel(f"{name} ({where})" if where else name, parse_math=False)
+    forest_legend(figure, prob, [])
+    return figure
 
 
-def _legend(figure: Figure, prob: float, point: str | None) -> None:
-    entries: dict[str, Artist] = {
-        "posterior mean": Line2D([], [], color=style.BLUE, marker="o", linestyle="", markersize=5),
-        f"{_INNER:.0%} interval": Line2D([], [], color=style.BLUE, linewidth=4, alpha=0.55),
-        f"{prob:.0%} interval": Line2D([], [], color=style.BLUE, linewidth=1.2),
-    }
-    if point is not None:
-        entries[point] = Line2D(
-            [],
-            [],
-            marker="D",
-            linestyle="",
-            markersize=4.5,
-            markerfacecolor="white",
-            markeredgecolor=style.VERMILLION,
-        )
-    style.legend(figure, entries, columns=4)
+def _height(rows: Sequence[Row]) -> float:
+    return _ROW_INCHES * len(rows) + _FRAME_INCHES
+
+
+def _row(wide: Difference, narrow: Difference, *, higher: bool, converged: bool) -> Row:
+    larger = wide.prob_first_larger
+    worse = 1 - larger - wide.prob_equal if higher else larger
+    ends = f"{signed(wide.mean)} ({signed(wide.lower)} to {signed(wide.upper)})"
+    return Row(
+        label=style.shorten(wide.first),
+        mean=wide.mean,
+        outer=(wide.lower, wide.upper),
+        inner=(narrow.lower, narrow.upper),
+        marks={},
+        text=f"{ends}, P(worse) {probability(worse)}" if converged else schema.NOT_CONVERGED,
+        converged=converged,
+    )

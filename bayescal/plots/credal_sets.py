@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from bayescal.core.errors import InputError
 from bayescal.plots import style
-from bayescal.results.credal_rows import CredalRows, check_credal, credal_rows
-from bayescal.results.lookup import find_case
+from bayescal.plots.kind import check_kind
+from bayescal.results import access
+from bayescal.results.rows import Rows, read_rows
 
 _SHOWN: Final = 6
 _COLUMNS: Final = 3
@@ -41,11 +42,12 @@ def plot_credal_sets(
     tree : xarray.DataTree
         A result of `bayescal.credal` with three classes or more.
     rows : sequence of int, optional
-        Places of rows in the result (``obs``); by default six, from the surest to the most open.
+        Places of rows in the result (``obs``); by default six, from the most certain one to the
+        most open one.
     classifier : str, optional
         Which classifier; the first by default.
     prob : float, in (0, 1), default 0.9
-        Level of the bounds of each class.
+        Posterior probability of the bounds of each class.
 
     Returns
     -------
@@ -59,9 +61,9 @@ def plot_credal_sets(
     InputError
         If the result is of another kind, has two classes, or no such row or classifier.
     """
-    check_credal(tree, "a plot of credal sets")
-    case = find_case(tree, classifier)
-    held = credal_rows(tree, case, prob)
+    check_kind(tree, "rows", "a plot of credal sets")
+    case = access.find_case(tree, classifier)
+    held = read_rows(tree, case, prob)
     if len(held.classes) < _THREE:
         raise InputError(
             "a plot of credal sets needs three classes or more; this result has two. Draw it with "
@@ -81,10 +83,8 @@ def plot_credal_sets(
     figure = style.new_figure(
         2.35 * columns + 0.5, lines * height + 0.75, style.notes_for(tree, [case])
     )
-    axes = figure.subplots(lines, columns, squeeze=False, sharey=not three)
-    for spare in list(axes.flat)[len(chosen) :]:
-        spare.remove()
-    for ax, place in zip(axes.flat, chosen, strict=False):
+    axes = style.panels(figure, len(chosen), columns, sharey=not three)
+    for ax, place in zip(axes, chosen, strict=True):
         (_draw_triangle if three else _draw_intervals)(ax, held, place)
         said = "open" if held.n_open[place] > 1 else held.classes[int(held.decision[place])]
         style.title(
@@ -94,14 +94,14 @@ def plot_credal_sets(
     return figure
 
 
-def _chosen(held: CredalRows) -> list[int]:
-    """Rows from the surest to the most open one."""
+def _chosen(held: Rows) -> list[int]:
+    """Rows from the most certain to the most open one."""
     order = np.argsort(-held.p_decision.max(axis=1) + held.n_open, kind="stable")
     places = np.linspace(0, len(order) - 1, min(len(order), _SHOWN)).round().astype(np.intp)
     return [int(place) for place in order[places]]
 
 
-def _draw_triangle(ax: Axes, held: CredalRows, place: int) -> None:
+def _draw_triangle(ax: Axes, held: Rows, place: int) -> None:
     ax.add_patch(Polygon(_CORNERS, closed=True, fill=False, edgecolor=style.GREY, linewidth=0.8))
     for share in (0.25, 0.5, 0.75):
         for k in range(_THREE):
@@ -134,7 +134,7 @@ def _draw_triangle(ax: Axes, held: CredalRows, place: int) -> None:
     ax.set_xlim(-0.16, 1.16)
     ax.set_ylim(-0.14, 1.02)
     ax.set_aspect("equal")
-    # Ticks of an axis that is off are not drawn, but a layout makes quantity for them.
+    # Ticks of an axis that is off are not drawn, but a layout makes space for them.
     ax.set_xticks([])
     ax.set_yticks([])
     ax.axis("off")
@@ -168,7 +168,7 @@ def _mark(ax: Axes, at: Floats, marker: str, colour: str) -> None:
     )
 
 
-def _draw_intervals(ax: Axes, held: CredalRows, place: int) -> None:
+def _draw_intervals(ax: Axes, held: Rows, place: int) -> None:
     y = np.arange(len(held.classes))
     colours = [style.BLUE if stays else style.GREY for stays in held.is_open[place]]
     ax.hlines(y, held.lower[place], held.upper[place], colors=colours, linewidth=2.6)
@@ -197,13 +197,13 @@ def _draw_intervals(ax: Axes, held: CredalRows, place: int) -> None:
 
 
 def _legend(figure: Figure, prob: float, *, three: bool) -> None:
-    level = f"{100 * prob:.6g}% bounds"
+    bounds = f"{100 * prob:.6g}% bounds"
     entries: dict[str, Artist] = (
-        {f"between the {level}": Patch(facecolor=style.BLUE, alpha=0.35)}
+        {f"between the {bounds}": Patch(facecolor=style.BLUE, alpha=0.35)}
         if three
         else {
-            f"{level}, open": Line2D([], [], color=style.BLUE, linewidth=2.6),
-            f"{level}, ruled out": Line2D([], [], color=style.GREY, linewidth=2.6),
+            f"{bounds}, open": Line2D([], [], color=style.BLUE, linewidth=2.6),
+            f"{bounds}, ruled out": Line2D([], [], color=style.GREY, linewidth=2.6),
         }
     )
     for title, marker, colour in (

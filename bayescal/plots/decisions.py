@@ -13,9 +13,10 @@ from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from bayescal.plots import style
+from bayescal.plots.kind import check_kind
 from bayescal.plots.probability import curve_of
-from bayescal.results.credal_rows import EVEN, CredalRows, check_credal, credal_rows
-from bayescal.results.lookup import find_case
+from bayescal.results import access
+from bayescal.results.rows import EVEN, Rows, read_rows
 
 _MOST_ROWS: Final = 80
 _KINDS: Final = (style.BLUE, style.ORANGE, style.GREY)
@@ -38,7 +39,7 @@ def plot_decisions(
     class_ : str, optional
         Which class; of two the positive one, else the first by default.
     prob : float, in (0, 1), default 0.9
-        Level of the bounds.
+        Posterior probability of the bounds.
 
     Returns
     -------
@@ -51,9 +52,9 @@ def plot_decisions(
     InputError
         If the result is of another kind, or has no such classifier or class.
     """
-    check_credal(tree, "a plot of decisions")
-    case = find_case(tree, classifier)
-    rows = credal_rows(tree, case, prob)
+    check_kind(tree, "rows", "a plot of decisions")
+    case = access.find_case(tree, classifier)
+    rows = read_rows(tree, case, prob)
     k = curve_of(rows, class_)
     figure = style.new_figure(7.0, 4.3, style.notes_for(tree, [case]))
     ax = figure.subplots()
@@ -70,13 +71,13 @@ def plot_decisions(
     return figure
 
 
-def _kinds(rows: CredalRows, k: int) -> NDArray[np.int64]:
+def _kinds(rows: Rows, k: int) -> NDArray[np.int64]:
     """Of each row, 0 where the class is decided on, 1 where it is open, 2 where it is ruled out."""
     own = rows.is_open[:, rows.classes.index(rows.curves[k])]
     return np.where(own, np.where(rows.n_open == 1, 0, 1), 2)
 
 
-def _draw(ax: Axes, rows: CredalRows, k: int, kind: NDArray[np.int64]) -> None:
+def _draw(ax: Axes, rows: Rows, k: int, kind: NDArray[np.int64]) -> None:
     order = np.argsort(rows.score[:, k], kind="stable")
     number = min(len(order), _MOST_ROWS)
     shown = order[np.linspace(0, len(order) - 1, number).round().astype(np.intp)]
@@ -95,12 +96,12 @@ def _draw(ax: Axes, rows: CredalRows, k: int, kind: NDArray[np.int64]) -> None:
         clip_on=False,
     )
     ax.set_xlim(-1, number)
-    # Scores stand where rows do: ten of them tell how they rise.
+    # Scores stand where rows do: ten of them show how they rise.
     ticks = np.unique(np.linspace(0, number - 1, min(number, 9)).round().astype(int))
     ax.set_xticks(ticks, [f"{rows.score[shown[t], k]:.2f}" for t in ticks])
 
 
-def _legend(figure: Figure, rows: CredalRows, k: int, kind: NDArray[np.int64], prob: float) -> None:
+def _legend(figure: Figure, rows: Rows, k: int, kind: NDArray[np.int64], prob: float) -> None:
     name = style.shorten(rows.curves[k], 20)
     words = (f"decided: {name}", "open: more than one class", f"{name} ruled out")
     if len(rows.classes) == 2:

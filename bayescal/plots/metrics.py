@@ -1,57 +1,38 @@
-"""The metrics of several classifiers in one posterior: forest, and probability of each rank."""
+"""Metrics of classifiers in one posterior: forest, and probability of each rank."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 import xarray as xr
-from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from bayescal.plots import style
-from bayescal.plots.wording import number
-from bayescal.results import schema
+from bayescal.plots.forest import WIDTH, Mark, Row, case_rows, draw_forest, forest_legend
+from bayescal.plots.kind import check_kind
+from bayescal.results import access, schema
+from bayescal.results.access import ResultSlice
 from bayescal.results.best import RANK, best
-from bayescal.results.intervals import interval
-from bayescal.results.metrics import HIGHER, check_joint, check_metric, metric_title
-from bayescal.results.schema import Case
-from bayescal.results.summary import NOT_CONVERGED, case_converged, reference_estimates
+from bayescal.results.kinds import check_variable, kind_of
 
-_WIDTH: Final = 7.0
 _ROW_INCHES: Final = 0.42
 _HEAD_INCHES: Final = 0.3
 _FRAME_INCHES: Final = 1.4
-_INNER: Final = 0.5
 _BELOW: Final = 0.27
 _MOST_WRITTEN: Final = 15
 """Ranks up to which probabilities are written into the cells."""
 _WRITTEN_FROM: Final = 0.005
-_MARKS: Final = {
-    "SSME-KDE": ("D", style.VERMILLION, "white"),
-    "ensemble": ("s", style.INK, "white"),
-    "labeled": ("^", style.ORANGE, style.ORANGE),
+_POINT: Final = "point estimate"
+_KNOWN: Final = {
+    "ensemble": Mark("ensemble, no fit", "s", style.INK),
+    "labeled": Mark("labelled rows alone", "^", style.ORANGE, style.ORANGE),
 }
-_MARK_TITLES: Final = {
-    "SSME-KDE": "SSME-KDE",
-    "ensemble": "ensemble, no fit",
-    "labeled": "labelled rows alone",
-}
-
-
-class _Row(NamedTuple):
-    """One line of the forest."""
-
-    label: str
-    mean: float
-    outer: tuple[float, float]
-    inner: tuple[float, float]
-    marks: dict[str, float]
-    converged: bool
+_OTHERS: Final = ("v", "P", "X", "p", "*")
+"""Markers of reference estimates by any other method."""
 
 
 def plot_metrics(tree: xr.DataTree, var: str = "accuracy", prob: float = 0.9) -> Figure:
@@ -60,9 +41,9 @@ def plot_metrics(tree: xr.DataTree, var: str = "accuracy", prob: float = 0.9) ->
     Parameters
     ----------
     tree : xarray.DataTree
-        A result of `bayescal.ssme`.
+        A result with metrics, such as of `bayescal.ssme`.
     var : str, default "accuracy"
-        Metric: accuracy, ece, auc, auprc, mce, log_loss or brier.
+        Metric: of `bayescal.ssme` accuracy, ece, auc, auprc, mce, log_loss or brier.
     prob : float
         Posterior probability of the thin interval; the thick one has 50%.
 
@@ -70,37 +51,36 @@ def plot_metrics(tree: xr.DataTree, var: str = "accuracy", prob: float = 0.9) ->
     -------
     matplotlib.figure.Figure
         A row a classifier, a panel a group: intervals and posterior mean, and below them the
-        paper's estimate, the ensemble and the labelled rows alone as marks.
+        point estimate and reference estimates as marks, where the result has them.
 
     Raises
     ------
     InputError
         If the result is of another kind, or has no such metric.
     """
-    check_joint(tree, "a forest of metrics")
-    check_metric(tree, var)
-    panels = _panels(tree, var, prob)
-    found = schema.cases(tree)
+    check_kind(tree, "metrics", "a forest of metrics")
+    kind = kind_of(tree)
+    check_variable(tree, var)
+    found = access.cases(tree)
+    marks = {case: _marks(tree, var, case) for case in found}
+    panels = _panels(tree, var, prob, marks)
     heads = _HEAD_INCHES * len(panels) if len(panels) > 1 else 0.0
-    rows = sum(map(len, panels.values()))
-    height = _ROW_INCHES * rows + heads + _FRAME_INCHES
-    figure = style.new_figure(_WIDTH, height, style.notes_for(tree, found))
+    height = _ROW_INCHES * len(found) + heads + _FRAME_INCHES
+    figure = style.new_figure(WIDTH, height, style.notes_for(tree, found))
     axes = figure.subplots(
         len(panels), 1, squeeze=False, sharex=True, height_ratios=[len(p) for p in panels.values()]
     )[:, 0]
+    methods = list(dict.fromkeys(name for one in marks.values() for name in one))
+    looks = _looks(kind.point_label(tree), methods)
     for ax, (name, shown) in zip(axes, panels.items(), strict=True):
-        _draw_forest(ax, shown)
+        draw_forest(ax, shown, looks, below=_BELOW)
         if len(panels) > 1:
             style.title(ax, style.shorten(name), fontsize=style.TEXT_SIZE)
-    ends = _ends([row for shown in panels.values() for row in shown], var)
-    axes[-1].set_xlim(*ends)
-    better = "higher" if var in HIGHER else "lower"
-    title = metric_title(var)
-    axes[-1].set_xlabel(f"{title[0].upper()}{title[1:]} ({better} is better)")
-    marks = [
-        name for name in _MARKS if any(name in row.marks for p in panels.values() for row in p)
-    ]
-    _legend(figure, prob, marks)
+    axes[-1].set_xlim(*_ends([row for shown in panels.values() for row in shown], var))
+    better = {True: " (higher is better)", False: " (lower is better)", None: ""}
+    title = kind.title(var)
+    axes[-1].set_xlabel(f"{title[0].upper()}{title[1:]}{better[kind.higher_is_better(var)]}")
+    forest_legend(figure, prob, list(looks.values()), columns=3)
     return figure
 
 
@@ -110,7 +90,7 @@ def plot_ranks(tree: xr.DataTree, var: str = "accuracy") -> Figure:
     Parameters
     ----------
     tree : xarray.DataTree
-        A result of `bayescal.ssme` with two classifiers or more.
+        A result with metrics, such as of `bayescal.ssme`, of two classifiers or more.
     var : str, default "accuracy"
         Metric to rank by; see `bayescal.best`.
 
@@ -133,126 +113,58 @@ def plot_ranks(tree: xr.DataTree, var: str = "accuracy") -> Figure:
     rows = -(-size // columns)
     width = max(columns * (1.6 + min(0.42 * n, 7.0)), 4.8)
     height = rows * (0.3 * n + 0.75) + 0.5
-    figure = style.new_figure(width, height, style.notes_for(tree, schema.cases(tree)))
-    axes = figure.subplots(rows, columns, squeeze=False)
-    for spare in list(axes.flat)[size:]:
-        spare.remove()
-    for ax, panel in zip(axes.flat, panels, strict=False):
+    figure = style.new_figure(width, height, style.notes_for(tree, access.cases(tree)))
+    axes = style.panels(figure, size, columns)
+    for ax, panel in zip(axes, panels, strict=True):
         _draw_ranks(ax, panel)
         where = ", ".join(f"{panel[dim].item()}" for dim in lead)
         if where:
             style.title(ax, style.shorten(where, 26), fontsize=style.TEXT_SIZE)
-        ax.set_xlabel(f"Rank by {metric_title(var)}, 1 is best")
+        ax.set_xlabel(f"Rank by {kind_of(tree).title(var)}, 1 is best")
         ax.xaxis.label.set_fontsize(style.TEXT_SIZE)
     return figure
 
 
-def _panels(tree: xr.DataTree, var: str, prob: float) -> dict[str, list[_Row]]:
+def _panels(
+    tree: xr.DataTree, var: str, prob: float, marks: dict[ResultSlice, dict[str, float]]
+) -> dict[str, list[Row]]:
     """Rows by group (and prior), the best first."""
-    outer, inner = interval(tree, var, prob), interval(tree, var, _INNER)
-    panels: dict[str, list[_Row]] = {}
-    for case in schema.cases(tree):
+    labels = {case: case.classifier for case in marks}
+    panels: dict[str, list[Row]] = {}
+    for case, row in case_rows(tree, var, prob, marks, labels).items():
         place = ", ".join(part for part in (case.group, case.prior) if part is not None)
-        panels.setdefault(place, []).append(_row(tree, var, case, outer, inner))
-    sign = -1 if var in HIGHER else 1
+        panels.setdefault(place, []).append(row)
+    sign = -1 if kind_of(tree).higher_is_better(var) else 1
     for rows in panels.values():
         rows.sort(key=lambda row: math.inf if math.isnan(row.mean) else sign * row.mean)
     return panels
 
 
-def _row(tree: xr.DataTree, var: str, case: Case, outer: xr.DataArray, inner: xr.DataArray) -> _Row:
-    marks = reference_estimates(tree, var, case)
-    point = schema.scalar(tree, schema.POINT_ESTIMATE, var, case)
-    if point is not None:
-        marks["SSME-KDE"] = point
-    return _Row(
-        label=style.shorten(case.classifier),
-        mean=float(schema.variable(tree, schema.POSTERIOR, var, case).mean()),
-        outer=_pair(outer, case),
-        inner=_pair(inner, case),
-        marks={name: at for name, at in marks.items() if name in _MARKS and not math.isnan(at)},
-        converged=case_converged(tree, case),
-    )
+def _marks(tree: xr.DataTree, var: str, case: ResultSlice) -> dict[str, float]:
+    point = kind_of(tree).point(tree, var, case)
+    found = {_POINT: point} if point is not None else {}
+    found |= access.reference_estimates(tree, var, case)
+    return {name: at for name, at in found.items() if not math.isnan(at)}
 
 
-def _pair(ends: xr.DataArray, case: Case) -> tuple[float, float]:
-    lower, upper = schema.at(ends, case).values
-    return float(lower), float(upper)
+def _looks(point: str, names: Sequence[str]) -> dict[str, Mark]:
+    """How each estimate is drawn; a method that is not known here takes the next free marker."""
+    free = iter(_OTHERS)
+    return {
+        name: Mark(point)
+        if name == _POINT
+        else _KNOWN.get(name) or Mark(name, next(free, "."), style.GREY, style.GREY)
+        for name in names
+    }
 
 
-def _draw_forest(ax: Axes, rows: Sequence[_Row]) -> None:
-    for place, row in enumerate(rows):
-        colour = style.BLUE if row.converged else style.RED
-        for ends, width, alpha in ((row.outer, 1.4, 1.0), (row.inner, 5.0, 0.55)):
-            ax.hlines(place, *ends, colors=colour, linewidth=width, alpha=alpha, zorder=2)
-        ax.scatter(row.mean, place, s=26, color=colour, clip_on=False, zorder=4)
-        for name, x in row.marks.items():
-            marker, edge, face = _MARKS[name]
-            ax.scatter(
-                x,
-                place + _BELOW,
-                s=19,
-                marker=marker,
-                facecolor=face,
-                edgecolor=edge,
-                linewidth=1.1,
-                clip_on=False,
-                zorder=3,
-            )
-    style.dress(ax, grid="x")
-    ax.spines["left"].set_visible(False)
-    ax.set_ylim(len(rows) - 0.4, -0.6)
-    ax.set_yticks(range(len(rows)), [row.label for row in rows])
-    ax.tick_params(axis="y", length=0)
-    style.as_written(ax.get_yticklabels())
-    _write_numbers(ax, rows)
-
-
-def _write_numbers(ax: Axes, rows: Sequence[_Row]) -> None:
-    right = ax.secondary_yaxis("right")
-    right.set_yticks(range(len(rows)), [_numbers(row) for row in rows])
-    right.tick_params(axis="y", length=0, labelsize=style.SMALL_SIZE)
-    right.spines["right"].set_visible(False)
-    for label, row in zip(right.get_yticklabels(), rows, strict=True):
-        label.set_color(style.INK if row.converged else style.RED)
-        label.set_fontweight("normal" if row.converged else "bold")
-
-
-def _numbers(row: _Row) -> str:
-    if not row.converged:
-        return NOT_CONVERGED
-    if math.isnan(row.mean):
-        return "undefined"
-    return f"{number(row.mean)} ({number(row.outer[0])} to {number(row.outer[1])})"
-
-
-def _ends(rows: Sequence[_Row], var: str) -> tuple[float, float]:
-    """Quantity for all that is drawn, within what the metric can be."""
+def _ends(rows: Sequence[Row], var: str) -> tuple[float, float]:
+    """Limits around all that is drawn, within what the metric can be."""
     drawn = [value for row in rows for value in (*row.outer, *row.marks.values())]
     drawn = [value for value in drawn if not math.isnan(value)] or [0.0, 1.0]
     margin = max(0.05 * (max(drawn) - min(drawn)), 0.005)
     top = math.inf if var == "log_loss" else 1.0
     return max(min(drawn) - margin, 0.0), min(max(drawn) + margin, top)
-
-
-def _legend(figure: Figure, prob: float, marks: Sequence[str]) -> None:
-    entries: dict[str, Artist] = {
-        "posterior mean": Line2D([], [], color=style.BLUE, marker="o", linestyle="", markersize=5),
-        f"{_INNER:.0%} interval": Line2D([], [], color=style.BLUE, linewidth=5, alpha=0.55),
-        f"{100 * prob:.6g}% interval": Line2D([], [], color=style.BLUE, linewidth=1.4),
-    }
-    for name in marks:
-        marker, edge, face = _MARKS[name]
-        entries[_MARK_TITLES[name]] = Line2D(
-            [],
-            [],
-            marker=marker,
-            linestyle="",
-            markersize=4.5,
-            markerfacecolor=face,
-            markeredgecolor=edge,
-        )
-    style.legend(figure, entries, columns=3)
 
 
 def _draw_ranks(ax: Axes, shares: xr.DataArray) -> None:

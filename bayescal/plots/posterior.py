@@ -15,16 +15,15 @@ from matplotlib.ticker import MaxNLocator
 
 from bayescal.plots import style
 from bayescal.plots.density import density
+from bayescal.plots.kind import check_kind
 from bayescal.plots.wording import probability
-from bayescal.results import schema
+from bayescal.results import access, schema
+from bayescal.results.access import ResultSlice
 from bayescal.results.intervals import interval
-from bayescal.results.metrics import check_separate
-from bayescal.results.schema import Case
-from bayescal.results.summary import averaged_mean
 
 COLUMNS: Final = 4
 _BASELINE: Final = -0.1
-_FLOOR: Final = -0.2
+_LOWEST: Final = -0.2
 
 
 def plot_posterior(tree: xr.DataTree, var: str = "ece", prob: float = 0.9) -> Figure:
@@ -51,34 +50,30 @@ def plot_posterior(tree: xr.DataTree, var: str = "ece", prob: float = 0.9) -> Fi
     InputError
         If the result has no such variable.
     """
-    check_separate(tree, "a posterior of calibration errors")
+    check_kind(tree, "errors", "a posterior of calibration errors")
     bounds = interval(tree, var, prob)
-    found = schema.cases(tree)
+    found = access.cases(tree)
     figure, axes = panels(tree, found)
-    limits = [_limit(tree, var, case, float(schema.at(bounds, case).max())) for case in found]
+    limits = [_limit(tree, var, case, float(access.at(bounds, case).max())) for case in found]
     # Panels are read against each other, unless the narrowest would then be a mere line.
     shared = max(limits) <= 5 * min(limits)
     for ax, case, limit in zip(axes, found, limits, strict=True):
         _draw_panel(ax, tree, var, case, max(limits) if shared else limit)
-        _draw_interval(ax, tree, var, case, schema.at(bounds, case))
+        _draw_interval(ax, tree, var, case, access.at(bounds, case))
         style.case_title(ax, tree, case)
     name_below(axes, var.upper())
     _legend(figure, tree, var, prob)
     return figure
 
 
-def panels(tree: xr.DataTree, found: list[Case]) -> tuple[Figure, list[Axes]]:
+def panels(tree: xr.DataTree, found: list[ResultSlice]) -> tuple[Figure, list[Axes]]:
     """Make a grid of panels, one a case, without the axes that stay empty."""
     columns = min(COLUMNS, len(found))
     rows = -(-len(found) // columns)
     width = 5.2 if columns == 1 else max(2.2 * columns, 5.2)
     height = (2.4 if columns == 1 else 1.5 * rows) + 0.9
     figure = style.new_figure(width, height, style.notes_for(tree, found))
-    grid = figure.subplots(rows, columns, squeeze=False)
-    axes = list(grid.flat)
-    for spare in axes[len(found) :]:
-        spare.remove()
-    return figure, axes[: len(found)]
+    return figure, style.panels(figure, len(found), columns)
 
 
 def name_below(axes: list[Axes], name: str) -> None:
@@ -87,15 +82,15 @@ def name_below(axes: list[Axes], name: str) -> None:
         ax.set_xlabel(name, fontsize=style.TEXT_SIZE, color=style.INK)
 
 
-def _limit(tree: xr.DataTree, var: str, case: Case, upper: float) -> float:
-    """Right end of a panel: quantity for the density and for the paper's estimate."""
-    draws = schema.variable(tree, schema.POSTERIOR, var, case).values
-    point = schema.scalar(tree, schema.POINT_ESTIMATE, var, case) or 0.0
+def _limit(tree: xr.DataTree, var: str, case: ResultSlice, upper: float) -> float:
+    """Right end of a panel: space for the density and for the paper's estimate."""
+    draws = access.variable(tree, schema.POSTERIOR, var, case).values
+    point = access.scalar(tree, schema.POINT_ESTIMATE, var, case) or 0.0
     return max(1.06 * float(np.quantile(draws, 0.998)), 1.06 * upper, 1.12 * point, 1e-6)
 
 
-def _draw_panel(ax: Axes, tree: xr.DataTree, var: str, case: Case, limit: float) -> None:
-    draws = schema.variable(tree, schema.POSTERIOR, var, case).values
+def _draw_panel(ax: Axes, tree: xr.DataTree, var: str, case: ResultSlice, limit: float) -> None:
+    draws = access.variable(tree, schema.POSTERIOR, var, case).values
     x = np.linspace(0, limit, 400)
     height = density(draws, x)
     if height.max() > 0:
@@ -104,14 +99,14 @@ def _draw_panel(ax: Axes, tree: xr.DataTree, var: str, case: Case, limit: float)
         ax.plot(x, height, color=style.BLUE, linewidth=1.2)
     else:
         ax.plot((draws.flat[0],) * 2, (0, 1), color=style.BLUE, linewidth=1.6)
-    _draw_calibrated(ax, schema.scalar(tree, schema.MODEL_AVERAGE, schema.P_CALIBRATED, case))
-    point = schema.scalar(tree, schema.POINT_ESTIMATE, var, case)
+    _draw_calibrated(ax, access.scalar(tree, schema.MODEL_AVERAGE, schema.P_CALIBRATED, case))
+    point = access.scalar(tree, schema.POINT_ESTIMATE, var, case)
     if point is not None:
         ax.plot((point,) * 2, (0, 1), color=style.VERMILLION, linewidth=1.4, linestyle=(0, (3, 2)))
     ax.axhline(0, color=style.GREY, linewidth=0.8)
-    # A little quantity left of 0 keeps the bar at 0 off the frame.
+    # A little space left of 0 keeps the bar at 0 off the frame.
     ax.set_xlim(-0.03 * limit, limit)
-    ax.set_ylim(_FLOOR, 1.28)
+    ax.set_ylim(_LOWEST, 1.28)
     style.dress(ax)
     ax.spines["left"].set_visible(False)
     ax.set_yticks([])
@@ -134,13 +129,15 @@ def _draw_calibrated(ax: Axes, p_calibrated: float | None) -> None:
     )
 
 
-def _draw_interval(ax: Axes, tree: xr.DataTree, var: str, case: Case, bounds: xr.DataArray) -> None:
+def _draw_interval(
+    ax: Axes, tree: xr.DataTree, var: str, case: ResultSlice, bounds: xr.DataArray
+) -> None:
     lower, upper = (float(bound) for bound in bounds.values)
     ax.plot(
         (lower, upper), (_BASELINE,) * 2, color=style.BLUE, linewidth=2.2, solid_capstyle="butt"
     )
     ax.plot(
-        averaged_mean(tree, var, case),
+        access.averaged_mean(tree, var, case),
         _BASELINE,
         marker="o",
         markersize=4.5,
@@ -154,13 +151,13 @@ def _draw_interval(ax: Axes, tree: xr.DataTree, var: str, case: Case, bounds: xr
 def _legend(figure: Figure, tree: xr.DataTree, var: str, prob: float) -> None:
     entries: dict[str, Artist] = {
         "posterior if miscalibrated": Patch(facecolor=style.BLUE, alpha=0.25),
-        f"mean and {prob:.0%} interval": Line2D(
+        f"mean and {100 * prob:.6g}% interval": Line2D(
             [], [], color=style.BLUE, linewidth=2.2, marker="o", markersize=4.5
         ),
         "P(0): probability of perfect calibration": Line2D([], [], color=style.INK, linewidth=4),
     }
     # The error without bins has no plug-in.
-    if schema.has_variable(tree, schema.POINT_ESTIMATE, var):
+    if access.has_variable(tree, schema.POINT_ESTIMATE, var):
         entries[f"plug-in {var.upper()}"] = Line2D(
             [], [], color=style.VERMILLION, linewidth=1.4, linestyle=(0, (3, 2))
         )

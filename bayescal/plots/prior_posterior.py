@@ -1,4 +1,4 @@
-"""What was believed before the data against what is believed after."""
+"""Prior against posterior of a calibration error."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from bayescal.core.errors import InputError
 from bayescal.plots import style
 from bayescal.plots.density import density
+from bayescal.plots.kind import check_kind
 from bayescal.plots.posterior import name_below, panels
-from bayescal.results import schema
-from bayescal.results.metrics import check_separate
-from bayescal.results.schema import Case
+from bayescal.results import access, schema
+from bayescal.results.access import ResultSlice
 
 
 def plot_prior_posterior(tree: xr.DataTree, var: str = "ece") -> Figure:
@@ -40,8 +40,8 @@ def plot_prior_posterior(tree: xr.DataTree, var: str = "ece") -> Figure:
     InputError
         If the result has no prior draws, or no such variable.
     """
-    check_separate(tree, "a prior against a posterior of calibration errors")
-    found = schema.cases(tree)
+    check_kind(tree, "errors", "a prior against a posterior of calibration errors")
+    found = access.cases(tree)
     if schema.PRIOR not in tree.children:
         raise InputError(
             "prior against posterior needs the group 'prior', which this result does not have. "
@@ -60,9 +60,9 @@ def plot_prior_posterior(tree: xr.DataTree, var: str = "ece") -> Figure:
     return figure
 
 
-def _draw_panel(ax: Axes, tree: xr.DataTree, var: str, case: Case) -> None:
-    prior = schema.variable(tree, schema.PRIOR, var, case).values
-    posterior = schema.variable(tree, schema.POSTERIOR, var, case).values
+def _draw_panel(ax: Axes, tree: xr.DataTree, var: str, case: ResultSlice) -> None:
+    prior = access.variable(tree, schema.PRIOR, var, case).values
+    posterior = access.variable(tree, schema.POSTERIOR, var, case).values
     # Of a long prior less is shown, or else the posterior is no more than a line.
     ends = ((prior, 0.9), (posterior, 0.98))
     limit = 1.05 * max(float(np.nanquantile(draws, level)) for draws, level in ends)

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from bayescal.core.errors import InputError
 from bayescal.plots import style
-from bayescal.results import schema
-from bayescal.results.credal_rows import CredalRows, check_credal, credal_rows
-from bayescal.results.lookup import find_case
-from bayescal.results.schema import Case
+from bayescal.plots.kind import check_kind
+from bayescal.results import access, schema
+from bayescal.results.access import ResultSlice
+from bayescal.results.rows import Rows, read_rows
 
 _MARKS: Final = 12
 _TICK: Final = 0.028
@@ -30,7 +30,7 @@ def plot_probability(
     class_: str | None = None,
     prob: float = 0.9,
 ) -> Figure:
-    """Draw the probability of a class against the score, with its credal-credible band.
+    """Draw the probability of a class against the score, with its band of bounds.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def plot_probability(
     class_ : str, optional
         Which class; of two the positive one, else the first by default.
     prob : float, in (0, 1), default 0.9
-        Level of the band, score by score.
+        Posterior probability of the band, at each score.
 
     Returns
     -------
@@ -55,9 +55,9 @@ def plot_probability(
     InputError
         If the result is of another kind, or has no such classifier or class.
     """
-    check_credal(tree, "a plot of probabilities")
-    case = find_case(tree, classifier)
-    rows = credal_rows(tree, case, prob)
+    check_kind(tree, "rows", "a plot of probabilities")
+    case = access.find_case(tree, classifier)
+    rows = read_rows(tree, case, prob)
     k = curve_of(rows, class_)
     figure = style.new_figure(5.2, 4.9, style.notes_for(tree, [case]))
     ax = figure.subplots()
@@ -74,7 +74,7 @@ def plot_probability(
     return figure
 
 
-def curve_of(rows: CredalRows, class_: str | None) -> int:
+def curve_of(rows: Rows, class_: str | None) -> int:
     """Find the curve of a class."""
     if class_ is None:
         return 0
@@ -84,7 +84,7 @@ def curve_of(rows: CredalRows, class_: str | None) -> int:
     return rows.curves.index(class_)
 
 
-def _draw(ax: Axes, rows: CredalRows, k: int) -> None:
+def _draw(ax: Axes, rows: Rows, k: int) -> None:
     order = np.argsort(rows.score[:, k], kind="stable")
     x = rows.score[order, k]
     ax.fill_between(
@@ -103,10 +103,10 @@ def _draw(ax: Axes, rows: CredalRows, k: int) -> None:
         )
 
 
-def _draw_cells(ax: Axes, tree: xr.DataTree, case: Case, k: int) -> None:
+def _draw_cells(ax: Axes, tree: xr.DataTree, case: ResultSlice, k: int) -> None:
     """Label rates of neighbouring cells together, and a tick a cell."""
     score, count, events = (
-        _of_curve(schema.variable(tree, group, name, case).values, k)
+        _of_curve(access.variable(tree, group, name, case).values, k)
         for group, name in (
             (schema.CONSTANT_DATA, "cell_score"),
             (schema.CONSTANT_DATA, "cell_count"),

@@ -1,4 +1,4 @@
-"""The reliability diagram: what a score promises against what happens, with its uncertainty."""
+"""The reliability diagram: calibration curve with its credible band, and bins."""
 
 from __future__ import annotations
 
@@ -13,13 +13,11 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from bayescal.plots import style
+from bayescal.plots.kind import check_kind
 from bayescal.plots.wording import number, probability
-from bayescal.results import schema
+from bayescal.results import access, schema
+from bayescal.results.access import ResultSlice
 from bayescal.results.intervals import interval, tail
-from bayescal.results.lookup import find_case
-from bayescal.results.metrics import check_separate
-from bayescal.results.schema import Case
-from bayescal.results.summary import averaged_mean
 
 _STRATEGY = {"quantile": "equal-mass bins", "uniform": "equal-width bins"}
 
@@ -52,8 +50,8 @@ def plot_reliability(
     InputError
         If no case matches, or the result has no calibration curve.
     """
-    check_separate(tree, "a reliability diagram")
-    case = find_case(tree, classifier, class_, group)
+    check_kind(tree, "errors", "a reliability diagram")
+    case = access.find_case(tree, classifier, class_, group)
     figure = style.new_figure(4.8, 5.9, style.notes_for(tree, [case]))
     top, bottom = figure.subplots(2, 1, sharex=True, height_ratios=(5, 1))
     limits = _limits(tree, case, _draw_curve(top, tree, case, prob))
@@ -73,10 +71,10 @@ def plot_reliability(
     return figure
 
 
-def _draw_curve(ax: Axes, tree: xr.DataTree, case: Case, prob: float) -> tuple[float, float]:
+def _draw_curve(ax: Axes, tree: xr.DataTree, case: ResultSlice, prob: float) -> tuple[float, float]:
     """The curve in its band; the lowest and highest of which are given back."""
-    curve = schema.variable(tree, schema.POSTERIOR, "calibration_curve", case)
-    score = schema.variable(tree, schema.CONSTANT_DATA, "curve_score", case).values
+    curve = access.variable(tree, schema.POSTERIOR, "calibration_curve", case)
+    score = access.variable(tree, schema.CONSTANT_DATA, "curve_score", case).values
     # `interval` would work out the bands of all cases, for each of their figures.
     ends = (tail(prob), 1 - tail(prob))
     lower, upper = curve.quantile(ends, schema.DRAW_DIMS).values
@@ -85,7 +83,7 @@ def _draw_curve(ax: Axes, tree: xr.DataTree, case: Case, prob: float) -> tuple[f
     return float(lower.min()), float(upper.max())
 
 
-def _draw_points(ax: Axes, tree: xr.DataTree, case: Case) -> None:
+def _draw_points(ax: Axes, tree: xr.DataTree, case: ResultSlice) -> None:
     """One mark a bin with rows, its area in proportion to them."""
     confidence, rate, count = _bins(tree, case)
     ax.scatter(
@@ -100,17 +98,17 @@ def _draw_points(ax: Axes, tree: xr.DataTree, case: Case) -> None:
     )
 
 
-def _bins(tree: xr.DataTree, case: Case) -> tuple[NDArray[np.float64], ...]:
+def _bins(tree: xr.DataTree, case: ResultSlice) -> tuple[NDArray[np.float64], ...]:
     """Confidence, label rate and count of the bins that have rows."""
     values = [
-        schema.variable(tree, schema.POINT_ESTIMATE, name, case).values
+        access.variable(tree, schema.POINT_ESTIMATE, name, case).values
         for name in ("confidence", "label_rate", "count")
     ]
     full = values[2] > 0
     return tuple(np.asarray(value, dtype=np.float64)[full] for value in values)
 
 
-def _limits(tree: xr.DataTree, case: Case, band: tuple[float, float]) -> tuple[float, float]:
+def _limits(tree: xr.DataTree, case: ResultSlice, band: tuple[float, float]) -> tuple[float, float]:
     """The whole unit square; or the part where the bins are if that is small, and the band near."""
     confidence, rate, _ = _bins(tree, case)
     seen = np.concatenate([confidence, rate])
@@ -125,9 +123,9 @@ def _limits(tree: xr.DataTree, case: Case, band: tuple[float, float]) -> tuple[f
     )
 
 
-def _draw_counts(ax: Axes, tree: xr.DataTree, case: Case) -> None:
-    count = schema.variable(tree, schema.POINT_ESTIMATE, "count", case).values
-    edges = schema.variable(tree, schema.POINT_ESTIMATE, "bin_edges", case).values
+def _draw_counts(ax: Axes, tree: xr.DataTree, case: ResultSlice) -> None:
+    count = access.variable(tree, schema.POINT_ESTIMATE, "count", case).values
+    edges = access.variable(tree, schema.POINT_ESTIMATE, "bin_edges", case).values
     ax.bar(
         edges[:-1],
         count,
@@ -142,19 +140,12 @@ def _draw_counts(ax: Axes, tree: xr.DataTree, case: Case) -> None:
     ax.yaxis.set_major_locator(MaxNLocator(2, integer=True))
 
 
-def _write_answer(ax: Axes, tree: xr.DataTree, case: Case, prob: float) -> None:
+def _write_answer(ax: Axes, tree: xr.DataTree, case: ResultSlice, prob: float) -> None:
     """Estimate, posterior and probability of calibration, in the corner the points leave free."""
     confidence, rate, count = _bins(tree, case)
     above = float(np.sum(count * (rate - confidence))) > 0
     x, y, horizontal, vertical = (
-        (0.98, 0.02, "right", "bottom")
-        if above
-        else (
-            0.02,
-            0.98,
-            "left",
-            "top",
-        )
+        (0.98, 0.02, "right", "bottom") if above else (0.02, 0.98, "left", "top")
     )
     ax.text(
         x,
@@ -171,24 +162,26 @@ def _write_answer(ax: Axes, tree: xr.DataTree, case: Case, prob: float) -> None:
     )
 
 
-def _answer(tree: xr.DataTree, case: Case, prob: float) -> str:
-    lower, upper = (float(bound) for bound in schema.at(interval(tree, "ece", prob), case).values)
+def _answer(tree: xr.DataTree, case: ResultSlice, prob: float) -> str:
+    var = "ece" if access.has_variable(tree, schema.POSTERIOR, "ece") else "tce"
+    lower, upper = (float(bound) for bound in access.at(interval(tree, var, prob), case).values)
     bins = _STRATEGY.get(str(tree.attrs.get("binning_strategy")), "bins")
-    n_bins = schema.variable(tree, schema.POINT_ESTIMATE, "count", case).size
+    n_bins = access.variable(tree, schema.POINT_ESTIMATE, "count", case).size
+    mean = access.averaged_mean(tree, var, case)
     lines = [
-        f"ECE {number(averaged_mean(tree, 'ece', case))}, {prob:.0%} interval "
+        f"{var.upper()} {number(mean)}, {100 * prob:.6g}% interval "
         f"{number(lower)} to {number(upper)}"
     ]
-    point = schema.scalar(tree, schema.POINT_ESTIMATE, "ece", case)
+    point = access.scalar(tree, schema.POINT_ESTIMATE, "ece", case)
     if point is not None:
         lines.append(f"plug-in {number(point)} ({n_bins} {bins})")
-    p_calibrated = schema.scalar(tree, schema.MODEL_AVERAGE, schema.P_CALIBRATED, case)
+    p_calibrated = access.scalar(tree, schema.MODEL_AVERAGE, schema.P_CALIBRATED, case)
     if p_calibrated is not None and p_calibrated == p_calibrated:
         lines.append(f"P(calibrated) {probability(p_calibrated)}")
     return "\n".join(lines)
 
 
-def _axis_names(tree: xr.DataTree, case: Case) -> tuple[str, str]:
+def _axis_names(tree: xr.DataTree, case: ResultSlice) -> tuple[str, str]:
     if case.class_ is not None:
         name = style.shorten(case.class_)
         return (f"score of class {name}", f"share of rows of class {name}")
@@ -200,7 +193,7 @@ def _axis_names(tree: xr.DataTree, case: Case) -> tuple[str, str]:
 def _legend(figure: Figure, prob: float) -> None:
     entries: dict[str, Artist] = {
         "calibration curve, posterior mean": Line2D([], [], color=style.BLUE, linewidth=1.6),
-        f"its {prob:.0%} credible band": Patch(facecolor=style.BLUE, alpha=0.22),
+        f"its {100 * prob:.6g}% credible band": Patch(facecolor=style.BLUE, alpha=0.22),
         "bins, area by rows": Line2D(
             [], [], marker="o", linestyle="", color="white", markeredgecolor=style.VERMILLION
         ),

@@ -12,11 +12,11 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from bayescal.plots import style
-from bayescal.results import schema
-from bayescal.results.credal_rows import EVEN, CredalRows, credal_rows
-from bayescal.results.prior_grid import without_prior
+from bayescal.plots.sensitivity import not_robust
+from bayescal.results import access
+from bayescal.results.access import ResultSlice
 from bayescal.results.row_conclusion import row_conclusions
-from bayescal.results.schema import Case
+from bayescal.results.rows import EVEN, Rows, read_rows
 
 _ROWS: Final = 16
 _COLUMNS: Final = 2
@@ -29,40 +29,34 @@ _DASHES: Final[tuple[tuple[int, tuple[int, ...]], ...]] = ((0, ()), (0, (2, 1)))
 def plot_row_sensitivity(tree: xr.DataTree, prob: float = 0.9) -> Figure:
     """Draw bounds and posterior medians of rows under each prior."""
     found = row_conclusions(tree, prob)
-    gathered = without_prior(schema.cases(tree))
+    gathered = access.group_over_priors(access.cases(tree))
     panels = [
-        (cases, [credal_rows(tree, case, prob) for case in cases], one.case)
+        (cases, [read_rows(tree, case, prob) for case in cases], one.case)
         for cases, one in zip(gathered, found, strict=True)
     ]
     shown = [(*panel, k) for panel in panels for k in range(len(panel[1][0].curves))]
     shown = shown[:_MOST_PANELS]
     columns = min(_COLUMNS, len(shown))
-    lines = -(-len(shown) // columns)
-    notes = style.notes_for(tree, schema.cases(tree))
-    lost = [one for one in found if not one.survives]
-    if lost:
-        of = ", ".join(style.shorten(one.case) for one in lost if one.case)
-        text = f"Decisions do not survive the change of prior{f' for {of}' if of else ''}."
-        notes.append(style.Note(text, style.INK, style.AMBER))
-    figure = style.new_figure(6.4 if columns == 1 else 8.2, 2.5 * lines + 1.0, notes)
-    grid = figure.subplots(lines, columns, squeeze=False, sharey=True)
-    for spare in list(grid.flat)[len(shown) :]:
-        spare.remove()
-    for ax, (_, rows, name, k) in zip(grid.flat, shown, strict=False):
+    notes = style.notes_for(tree, access.cases(tree))
+    notes += not_robust("Decisions are", [one.case for one in found if not one.robust])
+    height = 2.5 * -(-len(shown) // columns) + 1.0
+    figure = style.new_figure(6.4 if columns == 1 else 8.2, height, notes)
+    axes = style.panels(figure, len(shown), columns, sharey=True)
+    for ax, (_, rows, name, k) in zip(axes, shown, strict=True):
         _draw(ax, rows, k)
         parts = [style.shorten(name, 20)] if name else []
         parts += [style.shorten(rows[0].curves[k], 16)] if len(rows[0].curves) > 1 else []
         style.title(ax, ", ".join(parts), fontsize=style.TEXT_SIZE)
         ax.set_xlabel("score of the row")
         style.dress(ax, grid="y")
-    for ax in grid[:, 0]:
+    for ax in axes[::columns]:
         ax.set_ylabel("P(class | score)")
         ax.yaxis.label.set_fontsize(style.TEXT_SIZE)
     _legend(figure, gathered[0], prob)
     return figure
 
 
-def _draw(ax: Axes, rows: list[CredalRows], k: int) -> None:
+def _draw(ax: Axes, rows: list[Rows], k: int) -> None:
     order = np.argsort(rows[0].score[:, k], kind="stable")
     number = min(len(order), _ROWS)
     shown = order[np.linspace(0, len(order) - 1, number).round().astype(np.intp)]
@@ -92,7 +86,7 @@ def _look(place: int) -> tuple[str, tuple[int, tuple[int, ...]]]:
     return _PRIORS[colour], _DASHES[min(turn, 1)]
 
 
-def _legend(figure: Figure, cases: tuple[Case, ...], prob: float) -> None:
+def _legend(figure: Figure, cases: tuple[ResultSlice, ...], prob: float) -> None:
     entries: dict[str, Artist] = {}
     for place, case in enumerate(cases):
         colour, dash = _look(place)

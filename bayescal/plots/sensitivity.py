@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -16,16 +17,14 @@ from matplotlib.ticker import MaxNLocator
 from bayescal.core.errors import InputError
 from bayescal.plots import style
 from bayescal.plots.density import density
-from bayescal.plots.row_sensitivity import plot_row_sensitivity
+from bayescal.plots.kind import Drawing, plots_of
 from bayescal.plots.wording import number, probability
-from bayescal.results import schema
-from bayescal.results.conclusion import Conclusion, UnderPrior, conclusions, default_quantity
-from bayescal.results.credal_rows import is_credal
-from bayescal.results.metrics import is_joint, metric_title
-from bayescal.results.prior_grid import priors_of, without_prior
-from bayescal.results.row_conclusion import VAR as ROWS
-from bayescal.results.schema import Case
+from bayescal.results import access, schema
+from bayescal.results.access import ResultSlice
+from bayescal.results.conclusion import Conclusion, UnderPrior, conclusions
+from bayescal.results.kinds import check_variable, kind_of
 
+MOST_PANELS: Final = 24
 _COLUMNS: Final = 3
 _ROW_INCHES: Final = 0.5
 _FRAME_INCHES: Final = 1.35
@@ -41,7 +40,7 @@ def plot_sensitivity(
     prob: float = 0.9,
     threshold: float | None = None,
 ) -> Figure:
-    """Draw the posterior of the quantity under each prior, one row a prior, one panel a case.
+    """Draw the posterior of a variable under each prior, one row a prior, one panel a case.
 
     Parameters
     ----------
@@ -52,14 +51,14 @@ def plot_sensitivity(
     prob : float
         Posterior probability of the interval below each density.
     threshold : float, optional
-        What the quantity is held against, as a line; what the result was asked for by default.
+        Value that the variable is compared with, as a line; by default that of the result.
 
     Returns
     -------
     matplotlib.figure.Figure
         Each row has the density given miscalibration, scaled to one height; at 0 a bar as high as
         the probability of perfect calibration; the interval with the posterior mean; a dotted line
-        at the mean under the first prior. A note above says so if a conclusion does not survive.
+        at the mean under the first prior. A note above says so if a conclusion is not robust.
         Of results of `bayescal.credal`, bounds of up to 16 rows under each prior.
 
     Raises
@@ -67,33 +66,65 @@ def plot_sensitivity(
     InputError
         If it is a result of one prior, or has no such variable.
     """
-    priors = priors_of(tree)
-    name = var or str(tree.attrs.get("conclusion_var", default_quantity(tree)))
-    if is_credal(tree) and name == ROWS:
-        return plot_row_sensitivity(tree, prob)
-    at = tree.attrs.get("threshold") if threshold is None else threshold
-    told = conclusions(tree, name, prob, None if at is None else float(at))
-    found = [one for one in told if isinstance(one, Conclusion)]
-    gathered = without_prior(schema.cases(tree))
+    access.prior_names(tree)
+    return plots_of(tree).plot_refits(tree, var, prob, threshold)
+
+
+def drawn_refits(tree: xr.DataTree, prob: float) -> list[Drawing]:
+    """The figure of a prior grid, left out where it would have too many panels."""
+    if len(access.group_over_priors(access.cases(tree))) > MOST_PANELS:
+        return []
+    var = tree.attrs.get("conclusion_var")
+    all_of = conclusions(tree, var, prob, _threshold(tree, None))
+    return [
+        Drawing(
+            partial(plot_sensitivity, tree, var, prob),
+            "Posterior under each prior",
+            "The same data under each prior, with the same random numbers.",
+            "Posterior under each prior. " + " ".join(one.text for one in all_of[:4]),
+        )
+    ]
+
+
+def plot_conclusions(
+    tree: xr.DataTree, var: str | None, prob: float, threshold: float | None, *, from_zero: bool
+) -> Figure:
+    """Densities under each prior, seen from 0 on or where their draws are."""
+    name = var or str(tree.attrs.get("conclusion_var") or check_variable(tree, None))
+    all_of = conclusions(tree, name, prob, _threshold(tree, threshold))
+    found = [one for one in all_of if isinstance(one, Conclusion)]
+    gathered = access.group_over_priors(access.cases(tree))
     columns = min(_COLUMNS, len(found))
-    rows = -(-len(found) // columns)
     width = 6.4 if columns == 1 else 1.6 + 2.4 * columns
-    height = rows * (_ROW_INCHES * len(priors) + 0.45) + _FRAME_INCHES
-    notes = style.notes_for(tree, schema.cases(tree)) + _not_surviving(found)
+    height = -(-len(found) // columns) * (_ROW_INCHES * len(gathered[0]) + 0.45) + _FRAME_INCHES
+    lost = [one.case for one in found if not one.robust]
+    notes = style.notes_for(tree, access.cases(tree)) + not_robust("The conclusion is", lost)
     figure = style.new_figure(width, height, notes)
-    grid = figure.subplots(rows, columns, squeeze=False, sharey=True)
-    for spare in list(grid.flat)[len(found) :]:
-        spare.remove()
-    limits = _limits(tree, name, gathered)
-    for ax, one, cases, ends in zip(grid.flat, found, gathered, limits, strict=False):
+    axes = style.panels(figure, len(found), columns, sharey=True)
+    limits = _limits(tree, name, gathered, from_zero=from_zero)
+    for ax, one, cases, ends in zip(axes, found, gathered, limits, strict=True):
         _draw_rows(ax, tree, one, cases, ends)
         if len(found) == 1:
             _write_numbers(ax, one)
         else:
             style.title(ax, style.shorten(one.case, 26), fontsize=style.TEXT_SIZE)
-        ax.set_xlabel(_axis_name(name), fontsize=style.TEXT_SIZE, color=style.INK)
+        ax.set_xlabel(kind_of(tree).title(name), fontsize=style.TEXT_SIZE, color=style.INK)
     _legend(figure, found, prob)
     return figure
+
+
+def not_robust(what: str, lost: list[str]) -> list[style.Note]:
+    """The note above refits that disagree; `lost` are the cases, "" where there is only one."""
+    if not lost:
+        return []
+    of = f" for {', '.join(map(style.shorten, lost))}" if any(lost) else ""
+    text = f"{what} not robust to the choice of prior{of}."
+    return [style.Note(text, style.INK, style.AMBER)]
+
+
+def _threshold(tree: xr.DataTree, given: float | None) -> float | None:
+    found = tree.attrs.get("threshold") if given is None else given
+    return None if found is None else float(found)
 
 
 def plot_sensitivity_curve(tree: xr.DataTree) -> Figure:
@@ -110,7 +141,7 @@ def plot_sensitivity_curve(tree: xr.DataTree) -> Figure:
     -------
     matplotlib.figure.Figure
         The paper's estimate as a line, within the envelope that Theorem 2 gives it from the class
-        prior that is believed; the posterior of the error were each class prior known; and below,
+        prior that is assumed; the posterior of the error were each class prior known; and below,
         where the result has it, the central 90% of the class prior's own posterior.
 
     Raises
@@ -118,53 +149,35 @@ def plot_sensitivity_curve(tree: xr.DataTree) -> Figure:
     InputError
         If the result has no such group.
     """
-    found = schema.cases(tree)
+    found = access.cases(tree)
     for name in ("class_prior", "ece"):
-        if not schema.has_variable(tree, schema.SENSITIVITY, name):
+        if not access.has_variable(tree, schema.SENSITIVITY, name):
             raise InputError(
                 f"a curve against the class prior needs {schema.SENSITIVITY}/{name}, which this "
                 "result does not have. It comes with fits to positive and unlabelled rows."
             )
     columns = min(_COLUMNS, len(found))
-    rows = -(-len(found) // columns)
     width = 6.4 if columns == 1 else 0.8 + 2.4 * columns
-    figure = style.new_figure(width, 2.6 * rows + 1.1, style.notes_for(tree, found))
-    grid = figure.subplots(rows, columns, squeeze=False)
-    for spare in list(grid.flat)[len(found) :]:
-        spare.remove()
-    for ax, case in zip(grid.flat, found, strict=False):
+    height = 2.6 * -(-len(found) // columns) + 1.1
+    figure = style.new_figure(width, height, style.notes_for(tree, found))
+    axes = style.panels(figure, len(found), columns)
+    for ax, case in zip(axes, found, strict=True):
         _draw_curve(ax, tree, case)
         if len(found) > 1:
             style.case_title(ax, tree, case)
         ax.set_xlabel("class prior", fontsize=style.TEXT_SIZE, color=style.INK)
-    for ax in grid[:, 0]:
+    for ax in axes[::columns]:
         ax.set_ylabel("calibration error", fontsize=style.TEXT_SIZE, color=style.INK)
     _curve_legend(figure, tree)
     return figure
 
 
-def _not_surviving(found: list[Conclusion]) -> list[style.Note]:
-    lost = [one.case for one in found if not one.survives]
-    if not lost:
-        return []
-    of = f" for {', '.join(map(style.shorten, lost))}" if any(lost) else ""
-    text = f"The conclusion does not survive the change of prior{of}."
-    return [style.Note(text, style.INK, style.AMBER)]
-
-
-def _axis_name(var: str) -> str:
-    return metric_title(var)
-
-
 def _limits(
-    tree: xr.DataTree, var: str, gathered: list[tuple[Case, ...]]
+    tree: xr.DataTree, var: str, gathered: list[tuple[ResultSlice, ...]], *, from_zero: bool
 ) -> list[tuple[float, float]]:
-    """Ends of the panels: alike, unless the narrowest would then be a mere line.
-
-    Errors are seen from 0 on; metrics where their draws are.
-    """
+    """Ends of the panels: alike, unless the narrowest would then be a mere line."""
     quantiles = [_spread(tree, var, cases) for cases in gathered]
-    if is_joint(tree):
+    if not from_zero:
         low, high = min(one[0] for one in quantiles), max(one[1] for one in quantiles)
         margin = max(0.03 * (high - low), 1e-6)
         return [(max(low - margin, 0.0), high + margin)] * len(gathered)
@@ -173,9 +186,9 @@ def _limits(
     return [(-0.03 * end, end) for end in ([max(ends)] * len(ends) if shared else ends)]
 
 
-def _spread(tree: xr.DataTree, var: str, cases: tuple[Case, ...]) -> tuple[float, float]:
+def _spread(tree: xr.DataTree, var: str, cases: tuple[ResultSlice, ...]) -> tuple[float, float]:
     """Lowest and highest of what the densities of a panel have to show."""
-    draws = [schema.variable(tree, schema.POSTERIOR, var, case).values for case in cases]
+    draws = [access.variable(tree, schema.POSTERIOR, var, case).values for case in cases]
     ends = [np.nanquantile(one, (0.002, 0.998)) for one in draws]
     return min(float(low) for low, _ in ends), max(float(high) for _, high in ends)
 
@@ -184,14 +197,14 @@ def _draw_rows(
     ax: Axes,
     tree: xr.DataTree,
     one: Conclusion,
-    cases: tuple[Case, ...],
+    cases: tuple[ResultSlice, ...],
     ends: tuple[float, float],
 ) -> None:
     x = np.linspace(max(ends[0], 0.0), ends[1], 400)
     for place, (row, case) in enumerate(zip(one.rows, cases, strict=True)):
         base = float(len(cases) - 1 - place)
         colour = style.BLUE if row.converged else style.RED
-        draws = schema.variable(tree, schema.POSTERIOR, one.var, case).values
+        draws = access.variable(tree, schema.POSTERIOR, one.var, case).values
         height = density(draws, x)
         if height.max() > 0:
             height = _TALLEST * height / height.max()
@@ -255,7 +268,7 @@ def _write_numbers(ax: Axes, one: Conclusion) -> None:
 
 
 def _legend(figure: Figure, found: list[Conclusion], prob: float) -> None:
-    # Of metrics no prior gives exact calibration a probability.
+    # No prior gives perfect calibration a probability in metrics.
     error = any(row.p_calibrated is not None for one in found for row in one.rows)
     error = error and found[0].var in schema.CALIBRATION_ERRORS
     entries: dict[str, Artist] = {
@@ -288,12 +301,12 @@ def _posterior_name(tree: xr.DataTree) -> str | None:
 
 
 def _has(tree: xr.DataTree, *names: str) -> bool:
-    return all(schema.has_variable(tree, schema.SENSITIVITY, name) for name in names)
+    return all(access.has_variable(tree, schema.SENSITIVITY, name) for name in names)
 
 
-def _draw_curve(ax: Axes, tree: xr.DataTree, case: Case) -> None:
+def _draw_curve(ax: Axes, tree: xr.DataTree, case: ResultSlice) -> None:
     def along(name: str) -> xr.DataArray:
-        return schema.variable(tree, schema.SENSITIVITY, name, case)
+        return access.variable(tree, schema.SENSITIVITY, name, case)
 
     x = along("class_prior").values
     if _has(tree, "envelope_lower", "envelope_upper"):
@@ -313,11 +326,11 @@ def _draw_curve(ax: Axes, tree: xr.DataTree, case: Case) -> None:
     _draw_belief(ax, tree, case)
 
 
-def _draw_belief(ax: Axes, tree: xr.DataTree, case: Case) -> None:
+def _draw_belief(ax: Axes, tree: xr.DataTree, case: ResultSlice) -> None:
     """Central 90% of the class prior after the data, as a bar on the axis."""
-    if not schema.has_variable(tree, schema.POSTERIOR, "class_prior"):
+    if not access.has_variable(tree, schema.POSTERIOR, "class_prior"):
         return
-    draws = schema.variable(tree, schema.POSTERIOR, "class_prior", case).values
+    draws = access.variable(tree, schema.POSTERIOR, "class_prior", case).values
     low, high = np.quantile(draws, (0.05, 0.95))
     across = ax.get_xaxis_transform()
     for x, marker in (((low, high), ""), ((draws.mean(),), "|")):
@@ -339,13 +352,13 @@ def _curve_legend(figure: Figure, tree: xr.DataTree) -> None:
         "plug-in ECE": Line2D([], [], color=style.VERMILLION, linewidth=1.4, linestyle=_PLUG_DASH)
     }
     if _has(tree, "envelope_lower", "envelope_upper"):
-        entries["where Theorem 2 holds the plug-in"] = Patch(facecolor=style.PALE, alpha=0.6)
+        entries["range of the plug-in by Theorem 2"] = Patch(facecolor=style.PALE, alpha=0.6)
     error = _posterior_name(tree)
     if error is not None:
         entries[f"{error.upper()} if miscalibrated and the class prior known, 90%"] = Patch(
             facecolor=style.BLUE, alpha=0.25
         )
-    if schema.has_variable(tree, schema.POSTERIOR, "class_prior"):
+    if access.has_variable(tree, schema.POSTERIOR, "class_prior"):
         entries["class prior after the data, 90%"] = Line2D(
             [], [], color=style.INK, linewidth=4, marker="|", markersize=12
         )

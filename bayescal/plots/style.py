@@ -1,4 +1,4 @@
-"""How the figures look: colours, text, and the notes above a result that is not to be trusted.
+"""How the figures look: colours, text, and the notes above a result that is unreliable.
 
 Everything is said to the artists themselves, so that a plot neither reads nor changes the user's
 matplotlib settings beyond their fonts.
@@ -18,9 +18,9 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 
-from bayescal.results import schema
-from bayescal.results.schema import Case
-from bayescal.results.summary import NOT_CONVERGED, case_converged
+from bayescal.results import access, schema
+from bayescal.results.access import ResultSlice
+from bayescal.results.kinds import kind_module
 
 # Okabe and Ito's colours, which stay apart for colour-blind readers and in grey print.
 BLUE: Final = "#0072B2"
@@ -61,7 +61,7 @@ class ResultFigure(Figure):
 
 
 def new_figure(width: float, height: float, notes: Sequence[Note] = ()) -> Figure:
-    """Make an empty figure with quantity for its notes."""
+    """Make an empty figure with space for its notes."""
     blocks = [_wrap(note.text, width) for note in notes]
     inches = [block.count("\n") * _LINE_INCHES + _LINE_INCHES + _NOTE_PADDING for block in blocks]
     total = height + sum(inches)
@@ -70,9 +70,9 @@ def new_figure(width: float, height: float, notes: Sequence[Note] = ()) -> Figur
     if engine is not None:
         engine.set(w_pad=0.08, h_pad=0.06, rect=(0, 0, 1, height / total))  # type: ignore[call-arg]
     top = total
-    for note, block, quantity in zip(notes, blocks, inches, strict=True):
-        top -= quantity
-        _write_note(figure, note, block, (top / total, quantity / total))
+    for note, block, tall in zip(notes, blocks, inches, strict=True):
+        top -= tall
+        _write_note(figure, note, block, (top / total, tall / total))
     return figure
 
 
@@ -100,34 +100,33 @@ def _write_note(figure: Figure, note: Note, block: str, place: tuple[float, floa
     )
 
 
-def notes_for(tree: xr.DataTree, shown: Sequence[Case]) -> list[Note]:
-    """Collect what a reader of these cases must be warned of."""
+def panels(figure: Figure, n: int, columns: int, **kwargs: Any) -> list[Axes]:
+    """Make n panels in so many columns, without the axes that stay empty."""
+    columns = min(columns, n)
+    axes = list(figure.subplots(-(-n // columns), columns, squeeze=False, **kwargs).flat)
+    for spare in axes[n:]:
+        spare.remove()
+    return axes[:n]
+
+
+def notes_for(tree: xr.DataTree, shown: Sequence[ResultSlice]) -> list[Note]:
+    """Collect what a reader of these cases must know."""
     status = str(tree.attrs["status"])
-    failed = not _all_converged(tree, shown)
-    jumps = [case.label for case in shown if _flag(tree, "jump_flag", case)]
     notes = []
-    if failed:
-        notes.append(Note(f"{NOT_CONVERGED}: {status}", "white", RED))
-    if jumps:
-        names = ", ".join(shorten(label) for label in jumps)
-        text = (
-            f"Possible jump in the calibration curve ({names}): the smooth curve and its interval "
-            "may miss it. Look at the bins of the reliability diagram."
-        )
-        notes.append(Note(text, INK, AMBER))
-    elif schema.is_converged(tree) and status != "ok":
-        notes.append(Note(status, INK, AMBER))
+    if not _all_converged(tree, shown):
+        notes.append(Note(f"{schema.NOT_CONVERGED}: {status}", "white", RED))
+    warning = kind_module(f"{__package__}.kinds", tree).warning(tree, shown)
+    if not warning and access.is_converged(tree) and status != "ok":
+        warning = status
+    if warning:
+        notes.append(Note(warning, INK, AMBER))
     return notes
 
 
-def _all_converged(tree: xr.DataTree, shown: Sequence[Case]) -> bool:
-    if all(case_converged(tree, case) for case in schema.cases(tree)):
-        return schema.is_converged(tree)
-    return all(case_converged(tree, case) for case in shown)
-
-
-def _flag(tree: xr.DataTree, name: str, case: Case) -> bool:
-    return bool(schema.scalar(tree, schema.DIAGNOSTICS, name, case))
+def _all_converged(tree: xr.DataTree, shown: Sequence[ResultSlice]) -> bool:
+    if all(access.case_converged(tree, case) for case in access.cases(tree)):
+        return access.is_converged(tree)
+    return all(access.case_converged(tree, case) for case in shown)
 
 
 def _wrap(text: str, width: float) -> str:
@@ -172,10 +171,10 @@ def title(ax: Axes, text: str, **kwargs: Any) -> None:
     ax.set_title(text, **kwargs).set_parse_math(False)
 
 
-def case_title(ax: Axes, tree: xr.DataTree, case: Case) -> None:
+def case_title(ax: Axes, tree: xr.DataTree, case: ResultSlice) -> None:
     """Head the panel of a case with its name, in red if its fit did not converge."""
-    fine = case_converged(tree, case)
-    text = shorten(case.label, 26) if fine else f"{shorten(case.label, 12)} {NOT_CONVERGED}"
+    fine = access.case_converged(tree, case)
+    text = shorten(case.label, 26) if fine else f"{shorten(case.label, 12)} {schema.NOT_CONVERGED}"
     title(ax, text, fontsize=TEXT_SIZE, color=INK if fine else RED)
 
 

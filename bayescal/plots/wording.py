@@ -7,6 +7,8 @@ def number(value: float) -> str:
     """Write an error or a probability in [0, 1] to the digits that matter."""
     if value == 0:
         return "0"
+    if abs(value) < 0.00005:
+        return "< 0.0001"
     return f"{value:.4f}" if abs(value) < 0.00995 else f"{value:.3f}"
 
 

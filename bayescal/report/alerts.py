@@ -1,28 +1,15 @@
-"""What a reader must know before any number: failed fits, jumps, warnings, a quick answer."""
+"""What a reader must know before any number: failed fits, warnings, draws without MCMC."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import Final, NamedTuple
 
-from bayescal.report.numbers import several
 from bayescal.report.view import View
+from bayescal.results.text import several
 
 
-@dataclass(frozen=True, slots=True)
-class Alert:
-    """One box above the answer.
-
-    Parameters
-    ----------
-    kind : {"bad", "warn", "quick"}
-        How loud it is.
-    title : str
-        What is the matter.
-    names : str
-        The cases it is about, "" for all.
-    text : str
-        What follows from it, and the remedy.
-    """
+class Alert(NamedTuple):
+    """A box above the main result: "bad", "warn" or "quick", and the cases it is about or ""."""
 
     kind: str
     title: str
@@ -30,22 +17,29 @@ class Alert:
     text: str
 
 
+_DIRECT: Final = Alert(
+    "quick",
+    "Without MCMC",
+    "",
+    "These draws were made without MCMC. They are from the same posterior; fit with "
+    'method="nuts" for draws with chains and convergence diagnostics.',
+)
+
+
 def alerts(view: View) -> list[Alert]:
-    """List the boxes of a result, the loudest first."""
+    """List the boxes of a result, the most serious first; its status is said once."""
     boxes = []
-    status = view.text("status", "ok")
-    told = status == "ok"
+    status = "" if view.text("status", "ok") == "ok" else view.text("status")
     if not view.converged:
-        boxes.append(_not_converged(view, "" if told else status))
-        told = True
-    jumping = view.cases_where("jump_flag", True)
-    if jumping:
-        boxes.append(_jump(several([case.label for case in jumping]), "" if told else status))
-        told = True
-    if not told:
+        boxes.append(_not_converged(view, status))
+        status = ""
+    if found := view.kind.alerts(view, status):
+        boxes += found
+        status = ""
+    if status:
         boxes.append(Alert("warn", "Read this first", "", status))
-    if view.quick:
-        boxes.append(_quick(view))
+    if view.direct:
+        boxes.append(_DIRECT)
     return boxes
 
 
@@ -57,26 +51,4 @@ def _not_converged(view: View, status: str) -> Alert:
         "The fit did not converge: do not use these numbers",
         "" if status else concerned,
         status or "See the diagnostics below. Draw more, or raise target_accept, and fit again.",
-    )
-
-
-def _jump(names: str, status: str) -> Alert:
-    return Alert(
-        "warn",
-        "The calibration curve may jump",
-        "" if status else names,
-        status
-        or "The data favour a jump that the smooth curve cannot follow. Read the bins rather than "
-        "the curve; the interval may be too narrow.",
-    )
-
-
-def _quick(view: View) -> Alert:
-    return Alert(
-        "quick",
-        "Quick answer",
-        "",
-        f"These numbers were made without MCMC ({view.text('sampler')}). They are of the same "
-        "posterior where the number of effective draws is large (see the diagnostics); fit "
-        "without quick for the full run.",
     )

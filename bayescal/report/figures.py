@@ -6,12 +6,16 @@ import base64
 import io
 import re
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import matplotlib as mpl
+from markupsafe import Markup
 from matplotlib.figure import Figure
+
+from bayescal.plots.kind import Drawing
+from bayescal.report.render import render
 
 HEAVIEST_SVG = 300_000
 """Characters above which a figure is sent as PNG: about where the drawing starts to show."""
@@ -29,21 +33,7 @@ _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """A figure as the page shows it.
-
-    Parameters
-    ----------
-    address : str
-        ``data:`` address of the image.
-    alt : str
-        What it shows, for those who do not see it.
-    caption : str
-        What stands below it.
-    name : str
-        The case it is of, "" for all.
-    width, height : int
-        Size in CSS pixels, so that the page does not move while it loads.
-    """
+    """A figure as the page shows it, with its size in CSS pixels."""
 
     address: str
     alt: str
@@ -53,12 +43,22 @@ class Image:
     height: int
 
 
-def image(draw: Callable[[], Figure], *, alt: str, caption: str = "", name: str = "") -> Image:
-    """Draw a figure and turn it into an image.
+def images(drawings: Sequence[Drawing]) -> list[Image]:
+    """Draw figures."""
+    return [image(one.draw, alt=one.words, caption=one.caption, name=one.name) for one in drawings]
 
-    An image element keeps the figure's own ids and styles apart from the page, and nothing within
-    it can run.
-    """
+
+def figures(
+    columns: Sequence[Drawing] = (), wide: Sequence[Drawing] = (), intro: str = "", note: str = ""
+) -> Markup:
+    """Figures as a section shows them."""
+    return render(
+        "figures.html.j2", columns=images(columns), wide=images(wide), intro=intro, note=note
+    )
+
+
+def image(draw: Callable[[], Figure], *, alt: str, caption: str = "", name: str = "") -> Image:
+    """Draw a figure as an image element: its ids and styles stay apart, and nothing in it runs."""
     settings: Any = {"svg.fonttype": "none", "svg.hashsalt": "bayescal", "font.sans-serif": FONTS}
     with mpl.rc_context(settings), warnings.catch_warnings():
         # The browser has the letters that matplotlib's font lacks.

@@ -9,12 +9,12 @@ from markupsafe import Markup
 
 from bayescal._version import __version__
 from bayescal.core.errors import InputError
-from bayescal.report.numbers import count
 from bayescal.report.render import render, source
 from bayescal.report.section import Section
-from bayescal.report.sections import SECTIONS
+from bayescal.report.sections import COMMON, sections_of
 from bayescal.report.view import View
 from bayescal.results import schema
+from bayescal.results.kinds import kind_of
 
 
 def page(
@@ -27,7 +27,7 @@ def page(
     views = _views(results, prob)
     parts = [
         {"id": section.id, "title": section.title, "short": section.short, "body": body}
-        for section in SECTIONS
+        for section in sections_of(views)
         if (body := section.render(_read_by(section, views))) is not None
     ]
     return render(
@@ -52,31 +52,20 @@ def _views(results: xr.DataTree | Sequence[xr.DataTree], prob: float) -> list[Vi
 
 
 def _read_by(section: Section, views: Sequence[View]) -> list[View]:
-    """Results that a section reads: refits under several priors are no answer of their own."""
-    return [view for view in views if section.grids or not view.is_grid]
+    """Results that a section reads: refits under several priors have no main result."""
+    return [
+        view
+        for view in views
+        if (section.grids or not view.is_grid)
+        and (section in COMMON or section in view.kind.SECTIONS)
+    ]
 
 
 def _byline(views: Sequence[View]) -> list[str]:
-    """Say what was judged on how many rows, and when."""
+    """Say what was estimated on which data, and when."""
     names = list(dict.fromkeys(name for view in views for name in view.names("classifiers")))
-    rows = {_rows(view) for view in views}
-    created = max(view.text("created") for view in views)
+    data = {kind_of(view.tree).description(view.tree) for view in views}
     facts = [names[0] if len(names) == 1 else f"{len(names)} classifiers" if names else ""]
-    facts += rows if len(rows) == 1 else []
-    facts.append(created[:10])
+    facts += data if len(data) == 1 else []
+    facts.append(max(view.text("created") for view in views)[:10])
     return [fact for fact in facts if fact]
-
-
-def _rows(view: View) -> str:
-    """Say on how many rows of which kind a result rests."""
-    attrs = view.tree.attrs
-    if "n_unlabeled" in attrs:
-        return (
-            f"{count(attrs['n_positive'])} positives, {count(attrs['n_unlabeled'])} unlabelled rows"
-        )
-    if view.is_joint:
-        labeled = int(attrs["n_labeled"])
-        return f"{count(labeled)} labelled rows, {count(int(attrs['n_obs']) - labeled)} without"
-    if view.is_credal:
-        return f"{count(attrs['n_labeled'])} calibration rows, {count(attrs['n_target'])} to answer"
-    return f"{count(attrs['n_labeled'])} labelled rows" if "n_labeled" in attrs else ""

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from bayescal.report import numbers
 from bayescal.report.names import plain
+from bayescal.results import text as numbers
 
 
 @cache
@@ -24,7 +25,7 @@ def environment() -> Environment:
     )
     env.filters.update(
         count=numbers.count,
-        fixed=numbers.fixed,
+        error=numbers.error,
         name=plain,
         percent=numbers.percent,
         probability=numbers.probability,
@@ -35,6 +36,11 @@ def environment() -> Environment:
 def render(template: str, **context: Any) -> Markup:
     """Fill a template."""
     return Markup(environment().get_template(template).render(**context))
+
+
+def facts(found: Mapping[str, str], kind: str = "facts") -> Markup:
+    """Names and their values, as a list."""
+    return render("facts.html.j2", facts=list(found.items()), kind=kind)
 
 
 def source(template: str) -> Markup:

@@ -3,33 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from markupsafe import Markup
 
 from bayescal.report.render import render
 from bayescal.report.view import View
 
-Render = Callable[[Sequence[View]], Markup | None]
-RenderOne = Callable[[View], Markup | None]
+type Render = Callable[[Sequence[View]], Markup | None]
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
-    """One section of the report.
+class Section(NamedTuple):
+    """One section: its anchor, its heading, its name in the contents, and its body or None.
 
-    Parameters
-    ----------
-    id : str
-        Its anchor, unique in the report.
-    title : str
-        Its heading.
-    short : str
-        Its name in the contents.
-    render : callable
-        From all results of the report to the section's body; None leaves the section out.
-    grids : bool, default False
-        Whether it reads refits under several priors too, or single fits only.
+    With `grids` it reads refits under several priors too, otherwise single fits only.
     """
 
     id: str
@@ -39,8 +26,8 @@ class Section:
     grids: bool = False
 
 
-def for_each(render_one: RenderOne) -> Render:
-    """Make a section of one result into a section of several."""
+def for_each(render_one: Callable[[View], Markup | None]) -> Render:
+    """Make a section of one result into a section of several; what is the same is shown once."""
 
     def render_all(views: Sequence[View]) -> Markup | None:
         parts: dict[Markup, list[str]] = {}

@@ -10,35 +10,29 @@ from typing import Any
 
 import xarray as xr
 
-from bayescal.report.numbers import decimals
-from bayescal.results import schema
-from bayescal.results.credal_rows import is_credal
+from bayescal.results import access, schema
+from bayescal.results.access import ResultSlice
 from bayescal.results.intervals import interval
-from bayescal.results.metrics import is_joint
+from bayescal.results.kinds import kind_module
 
 
 @dataclass(frozen=True)
 class View:
-    """One result as the sections of the report read it.
-
-    Parameters
-    ----------
-    tree : xarray.DataTree
-        A result of `bayescal.fit`.
-    prob : float
-        Probability of the credible intervals, in (0, 1).
-    number : int
-        Place of the result in the report, counted from 1; it ends the ids of its parts.
-    """
+    """One result as the sections of the report read it, with its place in the report from 1."""
 
     tree: xr.DataTree
     prob: float
     number: int = 1
 
     @cached_property
-    def cases(self) -> tuple[schema.Case, ...]:
+    def kind(self) -> Any:
+        """A `ReportKind`; not imported here, for its modules import this one."""
+        return kind_module("bayescal.report.kinds", self.tree)
+
+    @cached_property
+    def cases(self) -> tuple[ResultSlice, ...]:
         """Every case of the result, classifier by classifier."""
-        return tuple(schema.cases(self.tree))
+        return tuple(access.cases(self.tree))
 
     @property
     def title(self) -> str:
@@ -47,31 +41,21 @@ class View:
 
     @property
     def heading(self) -> str:
-        """The title, with what tells this result from others of the same quantity."""
+        """The title, and how this result differs from others of the same quantity."""
         parts = [self.title]
         multiclass = self.text("multiclass", "binary")
-        if multiclass != "binary" and not self.is_joint:
+        if multiclass not in ("binary", "joint"):
             parts.append(multiclass)
         if schema.GROUP in self.dims_of_cases:
             parts.append("by group")
         if self.is_grid:
-            parts.append("prior by prior")
+            parts.append("under several priors")
         return f"{self.number}. {', '.join(parts)}"
 
     @property
     def is_grid(self) -> bool:
         """Whether this is the same data under several priors."""
-        return schema.is_prior_grid(self.tree)
-
-    @property
-    def is_joint(self) -> bool:
-        """Whether one posterior holds the metrics of all classifiers."""
-        return is_joint(self.tree)
-
-    @property
-    def is_credal(self) -> bool:
-        """Whether this is of class probabilities, row by row."""
-        return is_credal(self.tree)
+        return access.is_prior_grid(self.tree)
 
     @property
     def dims_of_cases(self) -> tuple[str, ...]:
@@ -86,30 +70,18 @@ class View:
         return dims[0].capitalize() if len(dims) == 1 else "Case"
 
     @property
-    def quick(self) -> bool:
-        """Whether the draws were made without MCMC, which leaves statistics of its own."""
-        sampled = schema.SAMPLE_STATS in self.tree.children
-        return not sampled or "importance" in self.text("sampler").lower()
+    def direct(self) -> bool:
+        """Whether the draws were made without MCMC."""
+        return self.text("method") == "direct"
 
     @property
     def converged(self) -> bool:
         """Whether every fit passed its convergence checks."""
-        return schema.is_converged(self.tree) and not self.cases_where("converged", False)
-
-    @property
-    def target(self) -> str | None:
-        """The calibration error that is the answer: ``tce``, else ``ece``, else None.
-
-        None too where the answer is about metrics of several classifiers.
-        """
-        if self.is_joint:
-            return None
-        names = ("tce", "ece")
-        return next((name for name in names if self.has(schema.POSTERIOR, name)), None)
+        return access.is_converged(self.tree) and not self.cases_where("converged", False)
 
     def has(self, group: str, name: str) -> bool:
         """Whether the result holds a variable."""
-        return schema.has_variable(self.tree, group, name)
+        return access.has_variable(self.tree, group, name)
 
     def text(self, name: str, default: str = "") -> str:
         """Return a root attribute as text."""
@@ -129,37 +101,31 @@ class View:
         value = self.structure(name)
         return [str(item) for item in value] if isinstance(value, list) else []
 
-    def number_of(self, group: str, name: str, case: schema.Case) -> float | None:
+    def number_of(self, group: str, name: str, case: ResultSlice) -> float | None:
         """Return one number of one case, or None where there is none."""
         if not self.has(group, name):
             return None
-        found = schema.variable(self.tree, group, name, case)
+        found = access.variable(self.tree, group, name, case)
         value = float(found.item()) if found.ndim == 0 else math.nan
         return None if math.isnan(value) else value
 
-    def cases_where(self, flag: str, value: bool) -> list[schema.Case]:
+    def cases_where(self, flag: str, value: bool) -> list[ResultSlice]:
         """Return the cases whose yes-or-no diagnostic `flag` has the given value."""
         if not self.has(schema.DIAGNOSTICS, flag):
             return []
-        found = schema.variable(self.tree, schema.DIAGNOSTICS, flag)
-        return [case for case in self.cases if bool(schema.at(found, case).item()) is value]
-
-    @cached_property
-    def digits(self) -> int:
-        """Decimals that suit the narrowest interval of the answer, so that numbers line up."""
-        ends = [self.interval(self.target, case) for case in self.cases] if self.target else []
-        return max((decimals(*pair) for pair in ends if pair is not None), default=3)
+        found = access.variable(self.tree, schema.DIAGNOSTICS, flag)
+        return [case for case in self.cases if bool(access.at(found, case).item()) is value]
 
     @cached_property
     def _intervals(self) -> dict[str, xr.DataArray]:
         return {}
 
-    def interval(self, name: str, case: schema.Case) -> tuple[float, float] | None:
+    def interval(self, name: str, case: ResultSlice) -> tuple[float, float] | None:
         """Return the credible interval of a posterior variable for one case."""
         if not self.has(schema.POSTERIOR, name):
             return None
         if name not in self._intervals:
             self._intervals[name] = interval(self.tree, name, prob=self.prob)
-        ends = schema.at(self._intervals[name], case)
+        ends = access.at(self._intervals[name], case)
         low, high = (float(ends.sel(ci_bound=bound)) for bound in ("lower", "upper"))
         return low, high

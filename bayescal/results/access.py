@@ -18,18 +18,7 @@ from bayescal.results import schema
 
 @dataclass(frozen=True, slots=True)
 class ResultSlice:
-    """One case of a result: a classifier, and a class, group or prior where there are several.
-
-    Attributes
-    ----------
-    classifier : str
-    class_, group, prior : str or None
-        None where the result has no such dimension.
-    sel : dict
-        What `DataArray.sel` needs to reach this case; empty in a result with one case.
-    label : str
-        Shortest name that distinguishes the case within its result; for axes and tables.
-    """
+    """One case of a result: a classifier, and a class, group or prior where there are several."""
 
     classifier: str
     class_: str | None

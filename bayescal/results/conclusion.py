@@ -97,11 +97,6 @@ class Conclusion:
         return self.overlap and self.agree
 
     @property
-    def survives(self) -> bool:
-        """Old name of `robust`, to be removed once nothing uses it."""
-        return self.robust
-
-    @property
     def converged(self) -> bool:
         """Whether all the fits it rests on converged."""
         return all(row.converged for row in self.rows)
@@ -299,8 +294,3 @@ def _side(lower: float, upper: float, threshold: float | None, p_calibrated: flo
 
 def _ends(row: UnderPrior) -> str:
     return f"{row.lower:.4f} to {row.upper:.4f}"
-
-
-def default_quantity(tree: xr.DataTree) -> str:
-    """Use `kind_of(tree).variables(tree)[0]`; to be removed once nothing imports it."""
-    return check_variable(tree, None)

@@ -11,10 +11,6 @@ import xarray as xr
 
 from bayescal.core.errors import InputError
 from bayescal.results import access, schema
-from bayescal.results.access import group_over_priors as without_prior
-from bayescal.results.access import prior_names as priors_of
-
-__all__ = ["combine", "priors_of", "without_prior"]  # the last two to be removed
 
 # Sums of parts that priors do not share would be sums of something else.
 _WHOLE: Final = (schema.LOG_PRIOR, schema.LOG_LIKELIHOOD)

@@ -80,11 +80,6 @@ class RowConclusion:
         return VAR
 
     @property
-    def survives(self) -> bool:
-        """Old name of `robust`, to be removed once nothing uses it."""
-        return self.robust
-
-    @property
     def robust(self) -> bool:
         """Whether no row is decided one way under one prior and another way under another."""
         return self.n_against == 0

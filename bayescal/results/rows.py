@@ -20,45 +20,23 @@ EVEN = 0.5
 
 
 class Rows(NamedTuple):
-    """The target rows that a result holds, of one case; made by `read_rows`.
+    """The target rows that a result holds, of one case; made by `read_rows`."""
 
-    Parameters
-    ----------
-    row : ndarray of shape (obs,), int
-        Place of each row among the target rows.
-    curves : tuple of str
-        Classes whose probabilities are reported: the positive one of a binary task, else all.
-    classes : tuple of str
-        All classes.
-    score, median, lower, upper, p0, p1, merged : ndarray of shape (obs, curve), in [0, 1]
-        Scores, posterior medians, credible bounds, and the point estimate's.
-    p_decision : ndarray of shape (obs, class), in [0, 1]
-        Posterior probability that a class is decided on.
-    p_admissible : ndarray of shape (obs, class), in [0, 1]
-        Posterior probability that a class cannot be ruled out.
-    is_open : ndarray of shape (obs, class), bool
-        Which classes stay open; one at the least.
-    improper : ndarray of shape (obs,), bool
-        Where p0 and p1 leave no class probabilities.
-    p_improper : ndarray of shape (obs,), in [0, 1]
-        Posterior probability that the bounds leave none.
-    """
-
-    row: NDArray[np.int64]
+    row: NDArray[np.int64]  # (obs,)
     curves: tuple[str, ...]
     classes: tuple[str, ...]
-    score: Floats
-    median: Floats
-    lower: Floats
-    upper: Floats
-    p0: Floats
-    p1: Floats
-    merged: Floats
-    p_decision: Floats
-    p_admissible: Floats
-    is_open: NDArray[np.bool_]
-    improper: NDArray[np.bool_]
-    p_improper: Floats
+    score: Floats  # (obs, curve)
+    median: Floats  # (obs, curve)
+    lower: Floats  # (obs, curve)
+    upper: Floats  # (obs, curve)
+    p0: Floats  # (obs, curve)
+    p1: Floats  # (obs, curve)
+    merged: Floats  # (obs, curve)
+    p_decision: Floats  # (obs, class)
+    p_admissible: Floats  # (obs, class)
+    is_open: NDArray[np.bool_]  # (obs, class)
+    improper: NDArray[np.bool_]  # (obs,)
+    p_improper: Floats  # (obs,)
 
     @property
     def decision(self) -> NDArray[np.intp]:

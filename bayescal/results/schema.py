@@ -9,16 +9,11 @@ whatever computed the result.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 
 import xarray as xr
 
 from bayescal.core.errors import InputError
-
-if TYPE_CHECKING:
-    # The readers that moved to `access`; to be removed once nothing imports them from here.
-    pass
 
 SCHEMA_VERSION: Final = 2
 
@@ -140,13 +135,3 @@ def check_result(tree: object) -> None:
 def _absent(names: Iterable[str], there: Iterable[Hashable]) -> list[str]:
     present = set(there)
     return [name for name in names if name not in present]
-
-
-_MOVED: Final = {"Case": "ResultSlice", "structure": "json_attribute"}
-
-
-def __getattr__(name: str) -> Any:
-    """Find the readers that moved to `access`; to be removed with the imports above."""
-    if name.startswith("_"):
-        raise AttributeError(name)
-    return getattr(import_module("bayescal.results.access"), _MOVED.get(name, name))

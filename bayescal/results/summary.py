@@ -6,24 +6,11 @@ from typing import TYPE_CHECKING
 
 import xarray as xr
 
-from bayescal.results.access import averaged_mean, case_converged, reference_estimates
 from bayescal.results.intervals import tail
 from bayescal.results.kind import kind_of
-from bayescal.results.schema import NO_LABELS, NOT_CONVERGED, OK
 
 if TYPE_CHECKING:
     import pandas as pd
-
-# All but `summary` to be removed once nothing imports them from here.
-__all__ = [
-    "NOT_CONVERGED",
-    "NO_LABELS",
-    "OK",
-    "averaged_mean",
-    "case_converged",
-    "reference_estimates",
-    "summary",
-]
 
 
 def summary(tree: xr.DataTree, prob: float = 0.9) -> pd.DataFrame:

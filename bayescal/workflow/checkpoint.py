@@ -22,17 +22,7 @@ _WORDS: Final = ("bounds_attrs", "warnings")
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """A directory of finished cases, each under a name that says what it was computed from.
-
-    Attributes
-    ----------
-    directory : Path or None
-        None keeps nothing.
-    quantity : Quantity
-        The quantity.
-    recipe : str
-        Everything but the data that the results depend on.
-    """
+    """A directory of finished cases, each under a name that says what it was computed from."""
 
     directory: Path | None
     quantity: Quantity
@@ -92,18 +82,23 @@ def _pack(result: CaseArrays) -> dict[str, Any]:
     arrays = {name: np.asarray(json.dumps(getattr(result, name))) for name in _WORDS}
     for group in _groups():
         for name, values in getattr(result, group).items():
-            arrays[f"{group}/{name}"] = np.asarray(values)
+            arrays[f"{group}/{name}"] = _without_objects(np.asarray(values))
     return arrays
 
 
+def _without_objects(array: NDArray[Any]) -> NDArray[Any]:
+    """Words as text of fixed width: an array of objects would be pickled, and refused later."""
+    return array.astype(np.str_) if array.dtype.kind == "O" else array
+
+
 def _unpack(arrays: Any, coords: dict[str, str]) -> CaseArrays:
-    found: dict[str, dict[str, NDArray[Any]]] = {group: {} for group in _groups()}
+    found: dict[str, Any] = {group: {} for group in _groups()}
     for key in arrays.files:
         if key not in _WORDS:
             group, _, name = key.partition("/")
             found[group][name] = arrays[key]
-    words = {name: json.loads(str(arrays[name])) for name in _WORDS}
-    return CaseArrays(coords=coords, **words, **found)
+    bounds_attrs, warnings = (json.loads(str(arrays[name])) for name in _WORDS)
+    return CaseArrays(coords=coords, bounds_attrs=bounds_attrs, warnings=warnings, **found)
 
 
 def _groups() -> list[str]:

@@ -129,19 +129,29 @@ def fit(
     plan = plan_of(chosen, data, used, options)
     kept = Checkpoint.at(checkpoint, chosen, used, settings)
     found = _fit_all(chosen, plan.cases, settings, kept, progress)
-    attrs = attributes(chosen, plan, used, settings)
+    tree = result_of(chosen, plan, used, settings, found)
+    if not converged(found):
+        warnings.warn(tree.attrs["status"], ConvergenceWarning, stacklevel=2)
+    return tree
+
+
+def result_of(
+    quantity: Quantity, plan: Plan, priors: Any, settings: Settings, found: Sequence[CaseArrays]
+) -> DataTree:
+    """Put the fits of a plan's cases into a result."""
+    attrs = attributes(quantity, plan, priors, settings)
     attrs |= {
         "status": status(found, [case.warnings for case in plan.cases]),
         "converged": converged(found),
     }
     first = plan.cases[0]
-    correlation = _correlation(plan, found)
-    tree = assemble(
-        found, dims=first.dims, attrs=attrs, coords=first.axes, error_correlation=correlation
+    return assemble(
+        found,
+        dims=first.dims,
+        attrs=attrs,
+        coords=first.axes,
+        error_correlation=_correlation(plan, found),
     )
-    if not converged(found):
-        warnings.warn(tree.attrs["status"], ConvergenceWarning, stacklevel=2)
-    return tree
 
 
 def priors_of(quantity: Quantity, priors: Any) -> Any:

@@ -21,13 +21,13 @@ _COMPILED: OrderedDict[tuple[Any, ...], Any] = OrderedDict()
 
 def fit_case(name: str, case: Case, settings: Settings, index: int) -> CaseArrays:
     """Sample case number `index` of the quantity `name`, and work out what its result holds."""
-    seed = settings.seed if settings.seed is not None else 0
-    rng = np.random.default_rng([seed, index])
+    rng = np.random.default_rng([settings.seed or 0, index])
     number = settings.chains * settings.draws
+    stats: dict[str, Any] = {}
     with one_blas_thread():
         if settings.method == "direct":
             direct = case.model.direct_draws(number, rng)
-            draws, stats = _in_chains(direct, settings), {}
+            draws = _in_chains(direct, settings)
         else:
             direct = case.model.direct_draws(n, rng) if (n := case.evidence_draws) else None
             draws, stats = _nuts(name, case, settings, rng)

@@ -1,4 +1,4 @@
-"""The same data under several priors: whether the conclusion is robust."""
+"""The same data under several priors: whether the conclusion depends on them."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from bayescal.core.errors import ConvergenceWarning, InputError
 from bayescal.core.quantity import Quantity
+from bayescal.quantities import quantity_named
 from bayescal.results.conclusion import conclusions
 from bayescal.results.prior_grid import combine
-from bayescal.workflow.fit import Progress, fit
+from bayescal.workflow.fit import Progress, fit, priors_of
 from bayescal.workflow.settings import Settings
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 def prior_sensitivity(
     quantity: Quantity | str,
     data: Any,
-    priors: Mapping[str, Any],
+    priors: Any = None,
     *,
     seed: int | None = None,
     var: str | None = None,
@@ -37,15 +38,16 @@ def prior_sensitivity(
         What to fit: `bayescal.ece`, or its name.
     data : Scores, BinCounts or what else the quantity takes
         The same for every prior.
-    priors : mapping of str to quantity.Priors
-        Two priors or more, by a name of yours. The first is what the others are compared with.
+    priors : mapping of str to quantity.Priors, or quantity.Priors, optional
+        Two priors or more, by a name of yours; the first is what the others are compared with. Or
+        one, which is compared with its `alternatives`; the quantity's default if not given.
     seed : int, optional
         Every prior is fitted with this seed, so that differences are not those of random numbers;
-        one is drawn, and told in the result, if not given.
+        one is drawn, and kept in the result, if not given.
     var : str, optional
-        The quantity that the conclusion is on; see `conclusions`.
+        The variable that the conclusion is on; see `conclusions`.
     threshold : float, optional
-        What the quantity is held against; perfect calibration by default.
+        What the variable is compared with; perfect calibration by default.
     prob : float, in (0, 1), default 0.9
         Probability of the intervals.
     progress : callable, optional
@@ -74,7 +76,7 @@ def prior_sensitivity(
 
     Notes
     -----
-    Models are compiled once a compile_key, not once a prior: priors of one kind share it. With
+    Priors of one kind share a compiled model. With
     `checkpoint` nothing that was finished is lost if the run stops.
 
     Examples
@@ -89,7 +91,7 @@ def prior_sensitivity(
     >>> grid.attrs["robust"]
     'true'
     """
-    chosen = _checked(priors)
+    chosen = _checked(quantity_named(quantity), priors)
     number = Settings(seed=seed).seed
     trees = {}
     for place, (name, one) in enumerate(chosen.items()):
@@ -117,12 +119,10 @@ def prior_sensitivity(
     return tree
 
 
-def _checked(priors: Mapping[str, Any]) -> dict[str, Any]:
+def _checked(quantity: Quantity, priors: Any) -> dict[str, Any]:
+    """Priors by name; those of the quantity's grid where they are not given by name."""
     if not isinstance(priors, Mapping):
-        raise InputError(
-            f"priors must be a mapping of names to priors; got {type(priors).__name__}. Pass "
-            "{'default': ..., 'wide': ...}."
-        )
+        return dict(priors_of(quantity, priors).alternatives())
     if len(priors) < 2:
         raise InputError(
             f"prior sensitivity needs two priors or more; got {len(priors)}. Pass "

@@ -17,21 +17,7 @@ METHODS: Final = ("nuts", "direct")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Settings of a fit; see `bayescal.fit`.
-
-    Attributes
-    ----------
-    draws, tune, chains : int
-    target_accept, prob : float
-    seed : int
-        Drawn at random where None is given.
-    method : {"nuts", "direct"}
-
-    Raises
-    ------
-    InputError
-        If a number is not whole, too small, or not a probability, or the method is unknown.
-    """
+    """Settings of a fit; see `bayescal.fit`."""
 
     draws: int = 1000
     tune: int = 300

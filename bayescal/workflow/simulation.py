@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,11 +11,14 @@ from numpy.typing import NDArray
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import CaseArrays, Quantity
 from bayescal.quantities import quantity_named
-from bayescal.results.intervals import averaged_quantile, tail
+from bayescal.results.kinds import kind_of
 from bayescal.results.schema import P_CALIBRATED
-from bayescal.workflow.fit import plan_of, priors_of
+from bayescal.workflow.fit import plan_of, priors_of, result_of
 from bayescal.workflow.sampling import fit_case
 from bayescal.workflow.settings import Settings
+
+if TYPE_CHECKING:
+    from xarray import DataTree
 
 type Floats = NDArray[np.float64]
 
@@ -23,32 +26,31 @@ RANKED = 99
 """Posterior draws that the truth is ranked among: 100 ranks, which many numbers of bins divide."""
 
 
-class Truth(Protocol):
-    """A simulator that knows the true value of a quantity, under the quantity's name."""
-
-    def scores(self, n: int, seed: Any = None) -> Any:
-        """Draw `n` rows."""
-        ...
+type Sample = Callable[[Any, np.random.Generator], Any]
+"""Draws data of a given number of rows."""
 
 
 class Coverage(NamedTuple):
-    """Intervals and means of repeated samples from one truth; arrays of shape (replication,).
+    """Intervals and means of repeated samples from one truth.
+
+    Arrays are of shape (replication,), or (replication, element) where the variable has several
+    elements, such as classifiers.
 
     Parameters
     ----------
-    truth : float
+    truth : float or ndarray of shape (element,)
         The true value.
     lower, upper : ndarray
         Ends of the credible interval that a result gives.
     mean : ndarray
         Posterior mean, averaged over calibrated and not.
     p_calibrated : ndarray
-        Posterior probability of calibration; NaN where the prior leaves it out.
-    warned, converged : ndarray of bool
+        Posterior probability of calibration; NaN where the model does not have it.
+    warned, converged : ndarray of shape (replication,), bool
         Whether the fit came with a warning, and whether it converged.
     """
 
-    truth: float
+    truth: float | Floats
     lower: Floats
     upper: Floats
     mean: Floats
@@ -89,7 +91,7 @@ class Sbc(NamedTuple):
     divergences: NDArray[np.int64]
 
     def p_values(self, bins: int = 20) -> dict[str, float]:
-        """Test each quantity's ranks for uniformity.
+        """Test each variable's ranks for uniformity.
 
         Parameters
         ----------
@@ -100,7 +102,7 @@ class Sbc(NamedTuple):
         -------
         dict of str to float
             P-value of the chi-square test with ``bins - 1`` degrees of freedom. There is one for
-            each quantity: compare the least of them with a level divided by their number.
+            each variable: compare the least of them with a level divided by their number.
         """
         from scipy.stats import chisquare
 
@@ -115,12 +117,13 @@ class Sbc(NamedTuple):
 
 def coverage(
     quantity: Quantity | str,
-    truth: Truth,
-    n: int,
+    truth: Any,
+    n: Any,
     replications: int,
     *,
     seed: int,
-    var: str = "tce",
+    var: str | None = None,
+    sample: Sample | None = None,
     priors: Any = None,
     prob: float = 0.9,
     method: str = "direct",
@@ -133,18 +136,20 @@ def coverage(
 
     Parameters
     ----------
-    quantity : Quantity
-        What to fit: `bayescal.ece`.
-    truth : Truth
-        Simulator, with the true value as its attribute `var`.
-    n : int
+    quantity : Quantity or str
+        What to fit: `bayescal.ece`, or its name.
+    truth : object
+        Simulator, with the true value as its attribute `var`: a number, or one an element.
+    n : int, or what else `sample` takes
         Rows of a sample.
     replications : int
         Number of samples.
     seed : int
         Replication i has the same rows in every call with this seed, whatever the other arguments.
-    var : str, default "tce"
-        Which quantity.
+    var : str, optional
+        Which variable; the main one of the result's kind if not given.
+    sample : callable, optional
+        From `n` and a numpy.random.Generator to data; by default ``truth.scores``.
     priors : quantity.Priors, optional
         Priors; the quantity's defaults if not given.
     prob : float, in (0, 1), default 0.9
@@ -174,18 +179,23 @@ def coverage(
     >>> found.covered.shape
     (5,)
     """
-    value = getattr(truth, var, None)
-    if value is None:
-        raise InputError(f"the truth must know its {var!r}; it does not. Pass another var.")
     chosen = quantity_named(quantity)
     used = priors_of(chosen, priors)
     settings = _settings(seed, method, draws, tune, chains, prob)
+    simulate = truth.scores if sample is None else sample
     rows = []
     for index, rng in enumerate(_streams(seed, replications)):
-        case = plan_of(chosen, truth.scores(n, rng), used, options).cases[0]
-        rows.append(_interval(fit_case(chosen.NAME, case, settings, index), var, prob))
+        plan = plan_of(chosen, simulate(n, rng), used, options)
+        plan = plan._replace(cases=plan.cases[:1], correlate=None)
+        arrays = fit_case(chosen.NAME, plan.cases[0], settings, index)
+        tree = result_of(chosen, plan, used, settings, [arrays])
+        var = kind_of(tree).variables(tree)[0] if var is None else var
+        if not hasattr(truth, var):
+            raise InputError(f"the truth must know its {var!r}; it does not. Pass another var.")
+        rows.append(_interval(tree, arrays, var, prob))
     columns = (np.array(column) for column in zip(*rows, strict=True))
-    return Coverage(float(value), *columns)
+    value = np.asarray(getattr(truth, str(var)), dtype=float)
+    return Coverage(value if value.ndim else float(value), *columns)
 
 
 def sbc(
@@ -195,7 +205,7 @@ def sbc(
     *,
     seed: int,
     priors: Any = None,
-    variables: Sequence[str] = ("tce", "label_rate"),
+    variables: Sequence[str] | None = None,
     method: str = "direct",
     draws: int = 1000,
     tune: int = 300,
@@ -206,9 +216,9 @@ def sbc(
 
     Parameters
     ----------
-    quantity : Quantity
-        What to fit: `bayescal.ece`.
-    data : Scores or BinCounts
+    quantity : Quantity or str
+        What to fit: `bayescal.ece`, or its name.
+    data : Scores, BinCounts or what else the quantity takes
         Their scores stay, their labels are replaced by simulated ones.
     replications : int
         Number of simulated data sets.
@@ -216,8 +226,8 @@ def sbc(
         Seed.
     priors : quantity.Priors, optional
         Priors; the quantity's defaults if not given.
-    variables : sequence of str, default ("tce", "label_rate")
-        Quantities to rank.
+    variables : sequence of str, optional
+        Variables to rank; all that the simulation gives if not given.
     method : {"direct", "nuts"}, default "direct"
         As in `bayescal.fit`.
     draws, tune, chains : int
@@ -257,7 +267,8 @@ def sbc(
     for index, rng in enumerate(_streams(seed, replications)):
         case, values = template.simulate(rng)
         result = fit_case(chosen.NAME, case, settings, index)
-        rows.append(_ranks(result.posterior, values, variables, rng))
+        names = [name for name in values if name in result.posterior]
+        rows.append(_ranks(result.posterior, values, variables or names, rng))
         health.append([result.diagnostics[name] for name in Sbc._fields[1:]])
     ranks = {name: np.array([row[name] for row in rows]) for name in rows[0]}
     return Sbc(ranks, *(np.array(column) for column in zip(*health, strict=True)))
@@ -282,17 +293,18 @@ def _settings(
     )
 
 
-def _interval(result: CaseArrays, var: str, prob: float) -> tuple[Any, ...]:
+def _interval(tree: DataTree, arrays: CaseArrays, var: str, prob: float) -> tuple[Any, ...]:
     """What a result says of `var`, in the order of `Coverage`."""
-    draws, alpha = np.asarray(result.posterior[var]), tail(prob)
-    p_calibrated = float(result.model_average.get(P_CALIBRATED, np.nan))
+    ends = kind_of(tree).interval(tree, var, prob)
+    ends = ends.squeeze([dim for dim in arrays.coords if dim in ends.dims], drop=True)
+    mean = np.asarray(arrays.posterior[var]).mean(axis=(0, 1))
     return (
-        averaged_quantile(draws, float(np.nan_to_num(p_calibrated)), alpha),
-        np.quantile(draws, 1 - alpha),
-        result.model_average.get(f"{var}_mean", draws.mean()),
-        p_calibrated,
-        bool(result.warnings),
-        result.diagnostics["converged"],
+        ends.isel(ci_bound=0).values,
+        ends.isel(ci_bound=1).values,
+        arrays.model_average.get(f"{var}_mean", mean),
+        float(arrays.model_average.get(P_CALIBRATED, np.nan)),
+        bool(arrays.warnings),
+        arrays.diagnostics["converged"],
     )
 
 

@@ -26,9 +26,10 @@ def strings(tree: ast.AST) -> Iterator[str]:
         and isinstance(node.body[0], ast.Expr)
     }
     for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            if id(node) not in documented:
-                yield node.value
+        if id(node) in documented or not isinstance(node, ast.Constant):
+            continue
+        if isinstance(node.value, str):
+            yield node.value
 
 
 def imported(tree: ast.AST) -> Iterator[str]:

@@ -30,14 +30,14 @@ GOOD = "y,p\n1,0.7\n0,0.2\n"
 def test_one_line_and_code_2(tmp_path: Path, content, arguments, said, command) -> None:
     file = tmp_path / "scores.csv"
     file.write_text(content, encoding="utf-8")
-    output = [] if "--estimate-only" in command else ["-o", str(tmp_path / "out")]
+    output = [] if "--estimate-only" in command else ["-o", str(tmp_path / "out.html")]
     result = CliRunner().invoke(cli, [*command, str(file), *arguments, *output])
     assert result.exit_code == 2, result.output
     assert result.stdout == ""
     assert result.stderr.startswith("bayescal: ")
     assert said in result.stderr
     assert result.stderr.count("\n") == 1
-    assert not (tmp_path / "out").exists()
+    assert not (tmp_path / "out.html").exists()
 
 
 def test_a_file_that_is_not_there_suggests_the_one_that_is(tmp_path: Path) -> None:
@@ -50,7 +50,7 @@ def test_a_file_that_is_not_there_suggests_the_one_that_is(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("command", ["ece", "report"])
 def test_an_output_that_cannot_be_written_is_found_first(tmp_path: Path, command: str) -> None:
-    output = tmp_path / "no" / "such" / "folder" / "out"
+    output = tmp_path / "no" / "such" / "folder" / "out.html"
     arguments = [command, "no-such-file.csv", "--label", "y", "--score", "p", "-o", str(output)]
     result = CliRunner().invoke(cli, arguments)
     assert result.exit_code == 1

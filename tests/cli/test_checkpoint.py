@@ -1,4 +1,4 @@
-"""What is kept when a run is interrupted, and where the user is told to look."""
+"""What is kept when a run is interrupted, and where the user is pointed to."""
 
 from pathlib import Path
 

@@ -9,9 +9,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 import bayescal as bc
-from bayescal.cli.credal_priors import credal_priors_from_text
 from bayescal.cli.main import cli
 from bayescal.core.errors import InputError
+from bayescal.quantities.credal.command import priors_from_text
 
 COLUMNS = ["--label", "y", "--score", "a", "--score", "b"]
 QUICK = ["--prior", "bins:5", "--quick", "--draws", 100, "--seed", 3]
@@ -64,7 +64,7 @@ def test_it_prints_and_keeps_what_python_computes(
     folder: Path, data: bc.CalibrationSplit, tmp_path: Path
 ) -> None:
     output, page, rows = (tmp_path / name for name in ("c.nc", "c.html", "rows.csv"))
-    result = run(*both(folder), *COLUMNS, *QUICK, "-o", output, "--report", page, "--rows", rows)
+    result = run(*both(folder), *COLUMNS, *QUICK, "-o", output, "--report", page, "-o", rows)
     assert result.exit_code == 0, result.output
     priors = bc.credal.Priors(bc.credal.ImpreciseDirichlet(bins=5))
     expected = bc.fit(bc.credal, data, priors=priors, method="direct", draws=100, seed=3)
@@ -86,7 +86,7 @@ def test_it_prints_and_keeps_what_python_computes(
 
 def test_json_has_the_summary_and_the_rows(folder: Path, data: bc.CalibrationSplit) -> None:
     found = json.loads(run(*both(folder), *COLUMNS, *QUICK, "--s", 2, "--json").stdout)
-    assert (found["n_calibration"], found["n_target"], found["s"]) == (120, 40, 2)
+    assert (found["n_labeled"], found["n_target"], found["s"]) == (120, 40, 2)
     assert found["converged"] is True
     assert len(found["rows"]) == 80
     priors = bc.credal.Priors(bc.credal.ImpreciseDirichlet(s=2, bins=5))
@@ -99,12 +99,12 @@ def test_estimates_of_all_rows_without_a_posterior(
     folder: Path, data: bc.CalibrationSplit, tmp_path: Path
 ) -> None:
     rows = tmp_path / "rows.csv"
-    result = run(*both(folder), *COLUMNS, "--estimate-only", "--json", "--rows", rows)
+    result = run(*both(folder), *COLUMNS, "--estimate-only", "--json", "-o", rows)
     assert result.exit_code == 0, result.output
-    told = json.loads(result.stdout)["results"]
+    listed = json.loads(result.stdout)["results"]
     expected = bc.credal.estimate(data)
-    assert [row["p0"] for row in told] == pytest.approx(list(expected.p0.ravel()))
-    assert [row["merged"] for row in told] == pytest.approx(list(expected.prob.ravel()))
+    assert [row["p0"] for row in listed] == pytest.approx(list(expected.p0.ravel()))
+    assert [row["merged"] for row in listed] == pytest.approx(list(expected.prob.ravel()))
     assert len(rows.read_text().splitlines()) == 81
     printed = run(*both(folder), *COLUMNS, "--estimate-only").stdout
     assert "and 70 more" in printed
@@ -139,15 +139,14 @@ def test_a_failed_fit_is_said_and_has_its_exit_code(folder: Path) -> None:
         ([*COLUMNS, "--prior", "curve:3"], "--prior must be curve"),
         ([*COLUMNS, "--prior", "bins,t=3"], "--prior must be curve"),
         ([*COLUMNS, "--prior", "bins:0"], "bins must be a whole number"),
-        ([*COLUMNS, "--s", "0"], "--s"),
-        ([*COLUMNS, "--quick"], "--quick knows --prior steps and bins"),
+        ([*COLUMNS, "--s", "0"], "--s must be a finite number above 0"),
+        ([*COLUMNS, "--quick"], "no posterior without NUTS; got --quick. Leave out --quick."),
         ([*COLUMNS, "--multiclass"], "three classes or more"),
         ([*COLUMNS, "-o", "x.txt"], "--output must end in"),
         ([*COLUMNS, "--report", "x.nc"], "--report must end in .html"),
-        ([*COLUMNS, "--rows", "x.txt"], "--rows must end in .csv"),
         ([*COLUMNS, "--estimate-only", "-o", "x.nc"], "--estimate-only computes no posterior"),
-        ([*COLUMNS, "--estimate-only", "--quick"], "--quick is about one"),
-        ([*COLUMNS, "--rows", "/no/such/folder/x.csv"], "/no/such/folder"),
+        ([*COLUMNS, "--estimate-only", "--quick"], "--quick needs one"),
+        ([*COLUMNS, "-o", "/no/such/folder/x.csv"], "/no/such/folder"),
     ],
 )
 def test_refusals_are_one_line(folder: Path, arguments: list[str], words: str) -> None:
@@ -156,6 +155,33 @@ def test_refusals_are_one_line(folder: Path, arguments: list[str], words: str) -
     assert result.exit_code != 0
     assert result.stderr.count("\n") == 1
     assert words in result.stderr
+
+
+def test_ten_labels_need_multiclass(tmp_path: Path) -> None:
+    rows = [f"{k % 10},{k / 40}" for k in range(40)]
+    (tmp_path / "ten.csv").write_text("\n".join(["y,p", *rows]) + "\n")
+    result = run(tmp_path / "ten.csv", tmp_path / "ten.csv", "--label", "y", "--score", "p")
+    assert result.exit_code == 2
+    assert "Pass --multiclass and a --score for each class" in result.stderr
+    assert "y_prob" not in result.stderr
+
+
+def test_several_classifiers_of_several_classes(folder: Path, tmp_path: Path) -> None:
+    for part in ("cal3", "new3"):
+        header, *rows = (folder / f"{part}.csv").read_text().splitlines()
+        label = header.split(",")[:-3]
+        names = [*label, *(f"{k}_{c}" for k in ("vit", "gbm") for c in ("cat", "dog", "eel"))]
+        lines = [f"{row},{','.join(row.split(',')[-3:])}" for row in rows]
+        (tmp_path / f"{part}.csv").write_text("\n".join([",".join(names), *lines]) + "\n")
+    given = ["--label", "species", "--classifier", "vit=vit_*", "--classifier", "gbm=gbm_*"]
+    result = run(tmp_path / "cal3.csv", tmp_path / "new3.csv", *given, *QUICK, "--json")
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    assert found["classes"] == ["cat", "dog", "eel"]
+    assert [row["classifier"] for row in found["results"]] == ["vit", "gbm"]
+    # The columns are the same, and so are the widths of a conjugate model, but for the draws.
+    first, second = (row["width"] for row in found["results"])
+    assert first == pytest.approx(second, rel=0.1)
 
 
 def test_bad_target_files(folder: Path, tmp_path: Path) -> None:
@@ -170,12 +196,12 @@ def test_bad_target_files(folder: Path, tmp_path: Path) -> None:
 
 
 def test_priors_in_words() -> None:
-    assert credal_priors_from_text("Curve") == bc.credal.Priors()
-    assert credal_priors_from_text("steps:7", 2.0) == bc.credal.Priors(
+    assert priors_from_text("Curve") == bc.credal.Priors()
+    assert priors_from_text("steps:7", 2.0) == bc.credal.Priors(
         bc.credal.IncrementIsotonic(bins=7, s=2.0)
     )
     with pytest.raises(InputError, match="s must be"):
-        credal_priors_from_text("bins,s=-1")
+        priors_from_text("bins,s=-1")
 
 
 def test_sensitivity(folder: Path, tmp_path: Path) -> None:

@@ -3,8 +3,10 @@
 import click
 import pytest
 
-from bayescal.cli.errors import Interrupted, guarded, one_line
+from bayescal.cli.errors import Interrupted, as_options, guarded, one_line
+from bayescal.cli.options import fit_options
 from bayescal.core.errors import InputError, OutputError
+from bayescal.quantities.ece.command import COMMAND
 
 
 def raising(error: BaseException):
@@ -37,17 +39,26 @@ def test_each_ending_is_one_line_and_its_code(error, code, said, capsys) -> None
     assert streams.err.count("\n") == 1
 
 
+OPTIONS = fit_options(COMMAND)
+
+
 @pytest.mark.parametrize(
     ("message", "said"),
     [
-        ("if these are logits, say from_logits=True.", "if these are logits, say --from-logits."),
+        ("if these are logits, set from_logits=True.", "if these are logits, set --from-logits."),
         ("Say which, e.g. pos_label='yes'.", "Say which, e.g. --pos-label yes."),
         ("or recode the labels to pos_label=1 and one other.", "labels to --pos-label 1 and one"),
+        ("Sample longer: draws=2000, tune=1000; after", "longer: --draws 2000 --tune 1000; after"),
+        ("after divergences also target_accept=0.99.", "also --target-accept 0.99."),
+        ("try strategy='uniform'.", "try --strategy uniform."),
+        ("n_bins must be a whole number >= 1; got 0.", "--n-bins must be a whole number >= 1"),
+        ("got method='direct'. Pass method='nuts'.", "got --quick. Leave out --quick."),
+        ("class_prior must lie in (0, 1)", "class_prior must lie in (0, 1)"),
+        ("each with ,s=NUMBER", "each with ,s=NUMBER"),
     ],
 )
-def test_what_bad_input_recommends_is_an_option_here(message, said, capsys) -> None:
-    guarded(raising(InputError(message)))
-    assert said in capsys.readouterr().err
+def test_python_arguments_become_options_of_the_command(message, said) -> None:
+    assert said in as_options(message, OPTIONS)
 
 
 def test_what_a_command_returns_is_the_code() -> None:

@@ -12,8 +12,8 @@ from click.testing import CliRunner
 from pyarrow import parquet
 
 import bayescal as bc
-from bayescal.cli import data as data_
 from bayescal.cli.main import cli
+from bayescal.quantities.ece import command as reading
 from bayescal.quantities.ece.estimator import estimate
 
 BOTH = ["--label", "y", "--score", "honest", "--score", "bold"]
@@ -31,9 +31,9 @@ def rows(*arguments: object) -> list[dict[str, object]]:
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 @pytest.mark.parametrize("streamed", [False, True])
-def test_the_numbers_are_those_of_the_room(files: Path, kind, streamed, monkeypatch) -> None:
+def test_the_numbers_are_those_of_the_estimator(files: Path, kind, streamed, monkeypatch) -> None:
     if streamed:
-        monkeypatch.setattr(data_, "streams", lambda data: True)
+        monkeypatch.setattr(reading, "_is_large", lambda table, n_scores: True)
     file = files / f"scores.{kind}"
     scores = bc.read_scores(file, label="y", score=["honest", "bold"])
     expected = estimate(scores, n_bins=8, strategy="uniform", closed="left")
@@ -107,3 +107,10 @@ heavy = {{"pymc", "pytensor", "arviz", "matplotlib", "sklearn", "pandas", "xarra
 assert heavy.isdisjoint(sys.modules), heavy & set(sys.modules)
 """
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+
+
+def test_a_table_of_estimates_may_be_kept(files: Path, tmp_path: Path) -> None:
+    output = tmp_path / "estimates.csv"
+    run(files / "scores.csv", *BOTH, "-o", output)
+    assert output.read_text().splitlines()[0].startswith("case,classifier,n,ece_point")
+    assert len(output.read_text().splitlines()) == 3

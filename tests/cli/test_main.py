@@ -1,5 +1,6 @@
 """The command itself, in a process of its own where that matters."""
 
+import re
 import subprocess
 import sys
 
@@ -8,6 +9,7 @@ from click.testing import CliRunner
 
 import bayescal
 from bayescal.cli.main import cli, main
+from bayescal.quantities import quantities
 
 ECE = ["ece", "no-such-file.csv", "--label", "y", "--score", "p"]
 
@@ -15,13 +17,15 @@ ECE = ["ece", "no-such-file.csv", "--label", "y", "--score", "p"]
 def test_without_a_subcommand_it_prints_help() -> None:
     result = CliRunner().invoke(cli, [])
     assert result.exit_code == 0
-    for name in ("ece", "report", "demo", "cite"):
+    for name in ("credal", "ece", "pu-ece", "ssme", "sensitivity", "report", "demo", "cite"):
         assert f"\n  {name} " in result.stdout
 
 
-@pytest.mark.parametrize("name", ["ece", "report", "demo", "cite"])
+@pytest.mark.parametrize(
+    "name", ["ece", "sensitivity", "sensitivity pu-ece", "report", "demo", "cite"]
+)
 def test_every_subcommand_has_help(name: str) -> None:
-    result = CliRunner().invoke(cli, [name, "-h"])
+    result = CliRunner().invoke(cli, [*name.split(), "-h"])
     assert result.exit_code == 0
     assert f"Usage: bayescal {name}" in result.stdout
 
@@ -36,9 +40,10 @@ def test_version() -> None:
     [
         (["repotr"], "No such command 'repotr'"),
         (["ece", "a.csv", "--labl", "y"], "--labl"),
-        (["ece", "a.csv", "--label", "y"], "Missing option '--score'"),
-        ([*ECE, "--n-bins", "0"], "0 is not in the range"),
-        ([*ECE, "--prob", "1"], "1.0 is not in the range"),
+        (["ece", "a.csv", "--score", "p"], "Missing option '--label'"),
+        ([*ECE, "--n-bins", "few"], "'few' is not a valid integer"),
+        ([*ECE, "-o", "a.txt"], "--output must end in .nc (the result), .html"),
+        ([*ECE, "--report", "a.nc"], "--report must end in .html"),
         ([*ECE, "--strategy", "kmeans"], "'kmeans'"),
     ],
 )
@@ -69,8 +74,22 @@ def test_help_loads_nothing_heavy() -> None:
     code = """
 import sys
 from bayescal.cli.main import main
+main(["--help"])
 main(["ece", "--help"])
-heavy = {"numpy", "pymc", "pandas", "rich", "xarray"} & set(sys.modules)
-assert not heavy, heavy
+heavy = {"pymc", "pytensor", "arviz", "matplotlib", "pandas", "rich", "xarray", "pyarrow"}
+assert heavy.isdisjoint(sys.modules), heavy & set(sys.modules)
 """
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+
+
+def test_names_are_shown_with_what_they_are() -> None:
+    out = CliRunner().invoke(cli, [], terminal_width=120).stdout
+    for quantity in quantities().values():
+        assert re.search(rf"{quantity.NAME.replace('_', '-')} +{quantity.TITLE[:30]}", out)
+
+
+@pytest.mark.parametrize("text", ["draws", "prob", "seed"])
+def test_settings_are_refused_by_the_name_of_their_option(text: str) -> None:
+    result = CliRunner().invoke(cli, [*ECE, f"--{text}", "-1"])
+    assert result.exit_code == 2
+    assert result.stderr.startswith(f"bayescal: --{text} must")

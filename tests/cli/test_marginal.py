@@ -9,8 +9,6 @@ from click.testing import CliRunner
 
 import bayescal as bc
 from bayescal.cli.main import cli
-from bayescal.cli.table import marginal_rows
-from tests.synthetic import make_result
 
 CLASSES = ("cat", "dog", "owl")
 
@@ -37,28 +35,17 @@ def test_the_json_has_the_classes_and_their_mean(pets: Path, tmp_path: Path) -> 
     result = CliRunner().invoke(cli, [*options(pets), "--json", "-o", str(kept)])
     assert result.exit_code == 0, result.output
     found = json.loads(result.stdout)
-    assert [row["class"] for row in found["results"]] == list(CLASSES)
-    (mean,) = found["marginal"]
+    *rows, mean = found["results"]
+    assert [row["class"] for row in rows] == list(CLASSES)
+    assert mean["case"] == "mean over classes"
     expected = bc.marginal(bc.load(kept))
     assert mean["ece_mean"] == pytest.approx(expected.mean)
     assert (mean["ece_lower"], mean["ece_upper"]) == pytest.approx(expected[1:3])
-    assert mean["ece_point"] == pytest.approx(np.mean([r["ece_point"] for r in found["results"]]))
-    assert mean["tce_mean"] == pytest.approx(np.mean([r["tce_mean"] for r in found["results"]]))
+    assert mean["ece_point"] == pytest.approx(np.mean([r["ece_point"] for r in rows]))
+    assert mean["tce_mean"] == pytest.approx(np.mean([r["tce_mean"] for r in rows]))
 
 
 def test_the_table_ends_with_the_mean(pets: Path) -> None:
     result = CliRunner().invoke(cli, options(pets))
     assert result.exit_code == 0, result.output
     assert result.stdout.index("owl") < result.stdout.index("mean over classes")
-
-
-def test_a_mean_is_as_sound_as_its_worst_class() -> None:
-    tree = make_result(("a", "b"), classes=CLASSES, converged=False, draws=100)
-    tree.attrs["multiclass"] = "marginal"
-    rows = marginal_rows(tree, 0.9)
-    assert [row["case"] for row in rows] == ["a / mean over classes", "b / mean over classes"]
-    assert [row["status"] for row in rows] == ["NOT CONVERGED", "ok"]
-
-
-def test_only_those_who_asked_get_it() -> None:
-    assert marginal_rows(make_result(("a",), classes=CLASSES, draws=50), 0.9) == []

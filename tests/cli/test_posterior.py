@@ -1,5 +1,6 @@
 """``bayescal ece`` and ``bayescal report`` with a posterior."""
 
+import csv
 import json
 import subprocess
 import sys
@@ -9,8 +10,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 import bayescal as bc
-from bayescal.cli import data as data_
 from bayescal.cli.main import cli
+from bayescal.cli.options import fit_options
+from bayescal.quantities.ece import command as reading
 
 BOTH = ["--label", "y", "--score", "honest", "--score", "bold", "--quick"]
 
@@ -53,7 +55,7 @@ def test_a_file_read_in_batches_gives_the_same_posterior(files, monkeypatch, pri
     options = ["--label", "y", "--score", "bold", "--quick", "--json", "--prior", prior]
     found = []
     for most in (10**9, 100):
-        monkeypatch.setattr(data_, "_MOST_VALUES", most)
+        monkeypatch.setattr(reading, "MOST_VALUES", most)
         result = run("ece", files / "scores.parquet", *options)
         assert result.exit_code == 0, result.output
         found.append(json.loads(result.stdout)["results"][0])
@@ -108,6 +110,7 @@ assert {{"pymc", "pytensor", "nutpie", "matplotlib"}}.isdisjoint(sys.modules)
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
 
 
+@pytest.mark.mcmc
 def test_by_default_it_samples_with_nuts(files: Path) -> None:
     arguments = ["--label", "y", "--score", "bold", "--json"]
     result = run("ece", files / "scores.csv", *arguments)
@@ -117,6 +120,7 @@ def test_by_default_it_samples_with_nuts(files: Path) -> None:
     assert found["converged"] is True
 
 
+@pytest.mark.mcmc
 def test_too_few_draws_are_computed_kept_and_reported_as_such(files: Path, tmp_path: Path) -> None:
     output = tmp_path / "report.html"
     arguments = ["--label", "y", "--score", "bold", "--draws", 20, "--tune", 10, "-o", output]
@@ -129,12 +133,34 @@ def test_too_few_draws_are_computed_kept_and_reported_as_such(files: Path, tmp_p
     assert "did not converge" in output.read_text(encoding="utf-8")
 
 
-def test_the_defaults_are_those_of_fit() -> None:
+def test_the_defaults_are_those_of_python() -> None:
     import inspect
 
-    from bayescal.cli.ece import command
-
-    python = inspect.signature(bc.fit).parameters | inspect.signature(bc.ece.cases).parameters
-    ours = {option.name: option.default for option in command.params}
-    for name in ("draws", "tune", "target_accept", "prob", "n_bins", "strategy", "closed"):
+    python = inspect.signature(bc.fit).parameters
+    ours = {option.name: option.default for option in fit_options(reading.COMMAND)}
+    for name in ("draws", "tune", "target_accept", "prob"):
         assert ours[name] == python[name].default, name
+    for name in ("n_bins", "strategy", "closed"):
+        assert ours[name] == getattr(bc.Binning(), name), name
+
+
+def test_several_outputs_by_their_endings(files: Path, tmp_path: Path, expected) -> None:
+    paths = [tmp_path / f"a.{ending}" for ending in ("nc", "html", "csv")]
+    given = [part for path in paths for part in ("-o", path)]
+    result = run("ece", files / "scores.csv", *BOTH, "--seed", 3, *given)
+    assert result.exit_code == 0, result.output
+    assert paths[0].read_bytes()[1:4] == b"HDF"
+    assert "<html" in paths[1].read_text(encoding="utf-8")
+    with paths[2].open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["case"] for row in rows] == ["honest", "bold"]
+    assert [float(row["ece_mean"]) for row in rows] == list(bc.summary(expected)["ece_mean"])
+    assert sorted(tmp_path.iterdir()) == sorted(paths)
+    for path in paths:
+        assert f"Written: {path}" in result.stdout
+
+
+def test_an_html_name_is_a_report_and_nothing_else(files: Path, tmp_path: Path) -> None:
+    output = tmp_path / "out.html"
+    assert run("ece", files / "scores.csv", *BOTH, "-o", output).exit_code == 0
+    assert output.read_text(encoding="utf-8").lstrip().startswith("<!")

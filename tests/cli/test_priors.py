@@ -3,7 +3,7 @@
 import pytest
 
 import bayescal as bc
-from bayescal.cli.priors import priors_from_text
+from bayescal.quantities.ece.command import priors_from_text
 
 
 @pytest.mark.parametrize(

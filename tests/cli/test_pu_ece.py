@@ -36,7 +36,7 @@ def test_it_prints_and_keeps_what_python_computes(file: Path, tmp_path: Path) ->
     kept = bc.load(output)
     assert kept["posterior"]["tce"].equals(expected["posterior"]["tce"])
     assert "Beta(20, 20)" in result.stdout
-    assert "hangs on the class prior" in result.stdout
+    assert "depend on the class prior" in result.stdout
     as_json = json.loads(run(file, *given, "--json").stdout)
     assert (as_json["n_positive"], as_json["n_unlabeled"]) == (100, 800)
     assert as_json["results"][0]["tce_mean"] == pytest.approx(
@@ -57,7 +57,7 @@ def test_estimates_without_a_posterior(file: Path) -> None:
 def test_the_class_prior_may_be_estimated(file: Path) -> None:
     result = run(file, "--positive-column", "s", "--class-prior", "estimate", "--estimate-only")
     found = bc.pu_ece.estimate_class_prior(DATA).prior.mean
-    assert f"At a class prior of {found:.3g}" in result.stdout
+    assert f"{found:.4f}" in result.stdout
 
 
 def test_it_writes_a_report(file: Path, tmp_path: Path) -> None:
@@ -66,13 +66,12 @@ def test_it_writes_a_report(file: Path, tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     page = output.read_text(encoding="utf-8")
     assert "100 positives, 800 unlabelled rows" in page
-    assert "What hangs on the priors" in page
 
 
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        (["--class-prior", "1.5"], "class_prior must lie in (0, 1)"),
+        (["--class-prior", "1.5"], "--class-prior must lie in (0, 1)"),
         (["--class-prior", "much"], "--class-prior must be beta:A,B"),
         (["--class-prior", "normal:0,1"], "--class-prior must be beta:A,B"),
         (["--class-prior", "0.5", "--score", "none"], "none"),

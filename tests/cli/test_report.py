@@ -25,7 +25,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_results_of_several_rooms_are_one_report(kept: Path, tmp_path: Path) -> None:
+def test_results_of_several_quantities_are_one_report(kept: Path, tmp_path: Path) -> None:
     output = tmp_path / "review.html"
     result = run(kept / "ece.nc", kept / "credal.nc", "-o", output, "--title", "Review")
     assert result.exit_code == 0, result.output
@@ -44,7 +44,7 @@ def test_a_failed_fit_is_said(kept: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "said_here"),
     [
         (["ece.nc", "--label", "y"], "--label names a column of a table"),
         (["ece.nc", "--score", "p"], "--score names a column of a table"),
@@ -53,16 +53,16 @@ def test_a_failed_fit_is_said(kept: Path, tmp_path: Path) -> None:
             ["one.csv", "two.csv", "--label", "y", "--score", "p"],
             "takes one table of scores; got 2",
         ),
-        (["one.csv", "--label", "y"], "Missing option '--score'"),
+        (["one.csv", "--label", "y"], "there is no file"),
         (["one.csv", "--score", "p"], "Missing option '--label'"),
         (["nope.nc"], "nope.nc"),
         ([], "FILE"),
     ],
 )
-def test_refusals_are_one_line(kept: Path, arguments: list[str], told: str) -> None:
+def test_refusals_are_one_line(kept: Path, arguments: list[str], said_here: str) -> None:
     given = [kept / one if one.endswith((".nc", ".csv")) else one for one in arguments]
     result = run(*given, "-o", kept / "never.html")
     assert result.exit_code == 2
     assert result.stderr.count("\n") == 1
-    assert told in result.stderr
+    assert said_here in result.stderr
     assert not (kept / "never.html").exists()

@@ -9,10 +9,9 @@ from click.testing import CliRunner, Result
 
 import bayescal as bc
 from bayescal.cli.main import cli
-from bayescal.cli.metrics_table import best_by_metric
-from bayescal.cli.ssme_priors import ssme_priors_from_text
 from bayescal.core.errors import InputError
-from tests.synthetic_ssme import make_panel_result
+from bayescal.quantities.ssme.command import priors_from_text
+from bayescal.results.best import best_records
 
 COLUMNS = ["--label", "y", "--score", "a", "--score", "b", "--score", "c"]
 FEW = ["--draws", 60, "--tune", 60, "--seed", 3]
@@ -39,6 +38,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.mcmc
 def test_it_prints_and_keeps_what_python_computes(folder: Path, tmp_path: Path) -> None:
     output, page = tmp_path / "ssme.nc", tmp_path / "ssme.html"
     given = [folder / "some.csv", *COLUMNS, *FEW]
@@ -56,7 +56,7 @@ def test_it_prints_and_keeps_what_python_computes(folder: Path, tmp_path: Path) 
     assert sorted(tmp_path.iterdir()) == sorted([output, page])
     found = json.loads(run(*given, "--json").stdout)
     assert (found["n_obs"], found["n_labeled"], found["labeling"]) == (150, 30, "random")
-    assert found["best"] == best_by_metric(expected)
+    assert found["best"] == best_records(expected)
     row = next(r for r in found["results"] if (r["case"], r["metric"]) == ("b", "brier"))
     assert row["mean"] == pytest.approx(float(expected["posterior"]["brier"][..., 1].mean()))
 
@@ -106,19 +106,31 @@ def test_refusals_are_one_line(folder: Path, arguments: list[str], words: str) -
 
 
 def test_priors_in_words() -> None:
-    assert ssme_priors_from_text("Agreement") == bc.ssme.Priors()
-    assert ssme_priors_from_text("gaussian:1") == bc.ssme.Priors(bc.ssme.GaussianMixture(), 1)
-    assert ssme_priors_from_text("student-t").label == bc.ssme.StudentTMixture()
+    assert priors_from_text("Agreement") == bc.ssme.Priors()
+    assert priors_from_text("gaussian:1") == bc.ssme.Priors(bc.ssme.GaussianMixture(), 1)
+    assert priors_from_text("student-t").label == bc.ssme.StudentTMixture()
     with pytest.raises(InputError, match="--prior must be"):
-        ssme_priors_from_text("")
+        priors_from_text("")
 
 
-def test_being_best_is_told_by_group_and_not_of_one() -> None:
-    told = best_by_metric(make_panel_result(groups=("north", "south")))
-    assert sum(told["auc"]["north"].values()) == pytest.approx(1)
-    assert best_by_metric(make_panel_result(("only",))) == {}
+def test_the_classes_of_one_classifier_may_be_several(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    p = rng.dirichlet(np.ones(3), 80)
+    y = [str(rng.choice(3, p=row)) if k < 30 else "" for k, row in enumerate(p)]
+    lines = [
+        f"{label},{','.join(map(repr, row.tolist()))}" for label, row in zip(y, p, strict=True)
+    ]
+    (tmp_path / "pets.csv").write_text("\n".join(["y,p_0,p_1,p_2", *lines]) + "\n")
+    given = [tmp_path / "pets.csv", "--label", "y", "--score", "p_*", "--multiclass"]
+    result = run(*given, "--estimate-only", "--json")
+    assert result.exit_code == 0, result.output
+    rows = json.loads(result.stdout)["results"]
+    found = next(row for row in rows if row["method"] == "labeled")
+    right = [row.argmax() == int(label) for label, row in zip(y[:30], p[:30], strict=True)]
+    assert found["accuracy"] == pytest.approx(np.mean(right))
 
 
+@pytest.mark.mcmc
 def test_sensitivity(folder: Path, tmp_path: Path) -> None:
     output = tmp_path / "grid.nc"
     priors = ["--prior", "agreement", "--prior", "agreement:1"]

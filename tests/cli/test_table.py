@@ -1,69 +1,81 @@
 """The table and the JSON of a result."""
 
 import json
+import re
 
 import pytest
 
-from bayescal.cli.finish import finish
-from bayescal.cli.table import posterior_rows, print_json, print_posterior
-from tests.synthetic import make_result
+from bayescal.cli.run import status_code
+from bayescal.cli.table import print_estimates, print_json, print_table
+from bayescal.core.command import Estimates
+
+LONG = [f"distilbert-ERM-with-a-very-long-name-and-more-of-it-{k}" for k in range(2)]
 
 
-@pytest.fixture(scope="module")
-def tree():
-    return make_result(classifiers=("vit", "[bold]\x1b[31mred"))
+class Result:
+    """What of a result the exit code is made from."""
+
+    def __init__(self, status: str, converged: str) -> None:
+        self.attrs = {"status": status, "converged": converged}
 
 
-def test_every_case_is_a_line_and_names_are_shown_as_they_are(tree, capsys) -> None:
-    print_posterior(posterior_rows(tree, 0.9), 0.9)
+def test_names_are_shown_as_they_are_and_never_cut(capsys) -> None:
+    names = [*LONG, "[bold]\x1b[31mred"]
+    columns = ["", *(f"a column of numbers {k}" for k in range(12)), "status"]
+    print_table(columns, [[name, *(["0.123"] * 12), "ok"] for name in names])
     out = capsys.readouterr().out
-    assert "90% interval" in out
-    assert "vit" in out
+    lines = out.splitlines()
+    for name in LONG:
+        assert sum(name in line for line in lines) == 1
     assert r"[bold]\x1b[31mred" in out
     assert "\x1b" not in out
+    assert "…" not in out
+    assert all(column in lines[1] for column in columns)
 
 
-def test_the_json_holds_the_numbers_of_the_summary(tree, capsys) -> None:
-    from bayescal.results.summary import summary
+@pytest.mark.parametrize("width", [60, 200])
+def test_a_terminal_folds_names_and_cuts_none(width, capsys, monkeypatch) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    print_table(["", "n", "status"], [[name, "570", "ok"] for name in LONG])
+    out = re.sub(r"\x1b\[\d*m", "", capsys.readouterr().out)
+    assert "…" not in out
+    shown = "".join(line.split("570")[0].strip() for line in out.splitlines()[3:])
+    for name in LONG:
+        assert name in shown
+    assert max(map(len, out.splitlines())) <= width
 
-    print_json({"quantity": "ece"}, posterior_rows(tree, 0.8))
+
+def test_the_json_has_null_where_there_is_no_number(capsys) -> None:
+    print_json({"n": 3}, [{"case": "a", "rhat_max": float("nan")}])
     found = json.loads(capsys.readouterr().out)
-    expected = summary(tree, 0.8)
-    assert found["quantity"] == "ece"
-    assert [row["classifier"] for row in found["results"]] == list(expected["classifier"])
-    assert [row["ece_upper"] for row in found["results"]] == list(expected["ece_upper"])
+    assert found == {"n": 3, "results": [{"case": "a", "rhat_max": None}]}
 
 
-def test_json_has_null_where_there_is_no_number(capsys) -> None:
-    print_json({}, [{"case": "a", "rhat_max": float("nan")}])
-    assert json.loads(capsys.readouterr().out) == {"results": [{"case": "a", "rhat_max": None}]}
+def test_estimates_say_how_many_rows_they_leave_out(capsys) -> None:
+    rows = [{"case": f"c{k}", "n": 1000 + k, "ece": k / 10, "odd": k == 1} for k in range(5)]
+    columns = {"case": "", "n": "rows", "ece": "ECE", "odd": "odd"}
+    print_estimates(Estimates(rows, columns, printed=2))
+    out = capsys.readouterr().out
+    assert "1,001" in out
+    assert "0.1000" in out
+    assert "yes" in out
+    assert "c2" not in out
+    assert "and 3 more rows" in out
 
 
-def test_a_sound_result_ends_with_0_and_says_where_it_is(tree, tmp_path, capsys) -> None:
-    assert finish(tree, prob=0.9, output=tmp_path / "a.html") == 0
-    streams = capsys.readouterr()
-    assert str(tmp_path / "a.html") in streams.out.replace("\n", "")
-    assert streams.err == ""
+def test_a_good_result_ends_with_0(capsys) -> None:
+    assert status_code(Result("ok", "true"), []) == 0
+    assert capsys.readouterr().err == ""
 
 
-def test_a_result_that_did_not_converge_is_loud_and_ends_with_3(capsys) -> None:
-    tree = make_result(converged=False)
-    assert finish(tree, prob=0.9, output=None) == 3
-    streams = capsys.readouterr()
-    assert "NOT CONVERGED" in streams.out
-    assert streams.err.startswith("bayescal: warning: NOT CONVERGED")
-    assert "R-hat" in streams.err
+def test_a_result_that_did_not_converge_ends_with_3_and_says_so(capsys) -> None:
+    assert status_code(Result("R-hat is 1.3.", "false"), [], "a.nc: ") == 3
+    assert capsys.readouterr().err == (
+        "bayescal: warning: a.nc: NOT CONVERGED, do not use these numbers: R-hat is 1.3.\n"
+    )
 
 
 def test_a_warning_in_the_status_is_said_and_ends_with_0(capsys) -> None:
-    assert finish(make_result(jump=True), prob=0.9, output=None) == 0
-    streams = capsys.readouterr()
-    assert "may jump" in streams.out
-    assert "may jump" in streams.err
-
-
-def test_with_json_on_stdout_the_rest_goes_to_stderr(tree, tmp_path, capsys) -> None:
-    finish(tree, prob=0.9, output=tmp_path / "a.nc", table=False)
-    streams = capsys.readouterr()
-    assert streams.out == ""
-    assert "a.nc" in streams.err
+    assert status_code(Result("the curve may jump.", "true"), []) == 0
+    assert capsys.readouterr().err == "bayescal: warning: the curve may jump.\n"

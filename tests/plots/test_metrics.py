@@ -11,7 +11,8 @@ from matplotlib.figure import Figure
 import bayescal as bc
 from bayescal import plots
 from bayescal.core.errors import InputError
-from bayescal.results.metrics import HIGHER, METRICS
+from bayescal.results.kinds.metrics import HIGHER
+from bayescal.results.kinds.metrics import ORDER as METRICS
 from tests.plots.looks import assert_readable, words
 from tests.synthetic import make_result
 from tests.synthetic_ssme import make_panel_result
@@ -116,7 +117,7 @@ def test_differences_of_a_metric_are_from_the_best() -> None:
 def test_plots_of_calibration_fits_say_what_to_use_instead(
     draw: Callable[[xr.DataTree], Figure],
 ) -> None:
-    with pytest.raises(InputError, match="plot_metrics or plot_ranks"):
+    with pytest.raises(InputError, match="plot_metrics, plot_ranks"):
         draw(make_panel_result())
 
 
@@ -124,5 +125,5 @@ def test_what_cannot_be_drawn() -> None:
     for draw in (plots.plot_metrics, plots.plot_ranks):
         with pytest.raises(InputError, match="Choose from accuracy, ece"):
             draw(make_panel_result(), "tce")
-        with pytest.raises(InputError, match=r"bayescal\.ssme"):
+        with pytest.raises(InputError, match=r"kind 'metrics'|var must"):
             draw(make_result(draws=20))

@@ -87,9 +87,9 @@ def test_the_threshold_is_drawn_and_kept_from_the_result():
 
 def test_a_conclusion_that_does_not_survive_is_noted():
     trees = {"sure": make_result(("a",)), "not": make_result(("a",), p_calibrated=0.5)}
-    assert any("does not survive" in text for text in words(plot_sensitivity(combine(trees))))
+    assert any("is not robust" in text for text in words(plot_sensitivity(combine(trees))))
     calm = {"one": trees["sure"], "two": trees["sure"]}
-    assert not any("does not survive" in text for text in words(plot_sensitivity(combine(calm))))
+    assert not any("is not robust" in text for text in words(plot_sensitivity(combine(calm))))
 
 
 def test_a_fit_that_failed_is_red_and_named():

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from bayescal.report.html import report
-from bayescal.report.sections import SECTIONS
+from bayescal.report.sections import COMMON
 from tests.report.pages import HOSTILE
 from tests.synthetic import make_result
 from tests.synthetic_credal import make_credal_result
@@ -117,7 +117,7 @@ def test_console_has_nothing_to_say(driver: Any, page: Path) -> None:
 
 def test_every_section_is_there_and_visible(driver: Any, page: Path) -> None:
     opened(driver, page, DESK)
-    for section in SECTIONS:
+    for section in COMMON:
         box = driver.execute_script(
             "const r = document.getElementById(arguments[0]).getBoundingClientRect();"
             "return [r.width, r.height]",

@@ -11,11 +11,10 @@ import bayescal as bc
 from bayescal.core.errors import InputError, OutputError
 from bayescal.report.html import report
 from bayescal.report.page import page
-from bayescal.report.sections import SECTIONS
+from bayescal.report.sections import sections_of
+from bayescal.report.view import View
 from tests.report.pages import HOSTILE, Page, words
 from tests.synthetic import make_result
-
-ORDER = [section.id for section in SECTIONS]
 
 
 @pytest.fixture(scope="module")
@@ -50,10 +49,11 @@ def test_is_a_document_in_english_that_fits_a_phone(parsed: Page) -> None:
     assert parsed.all("title")[0].text == "Calibration of two"
 
 
-def test_sections_come_in_order_each_with_its_anchor(parsed: Page) -> None:
+def test_sections_come_in_order_each_with_its_anchor(tree: xr.DataTree, parsed: Page) -> None:
     found = [element.attrs["id"] for element in parsed.all("section")]
-    # There are no groups here, and no bounds of single rows.
-    assert found == [name for name in ORDER if name not in ("groups", "credal")]
+    order = [section.id for section in sections_of([View(tree, 0.9)])]
+    # There are no groups here.
+    assert found == [name for name in order if name != "groups"]
     contents = [e.attrs["href"] for e in parsed.all("a") if "nav" in e.path]
     assert contents == [f"#{name}" for name in found]
 
@@ -127,18 +127,18 @@ def test_a_failed_fit_is_said_first_and_everywhere() -> None:
     found = Page(str(page(make_result(("vit", "gbm"), draws=50, converged=False))))
     answer = words(found.section("answer").text)
     assert answer.startswith("The answer The fit did not converge: do not use these numbers vit:")
-    assert "Not to be relied on:" in answer
+    assert "Unreliable:" in answer
     assert "NOT CONVERGED" in found.section("table").text
     assert "Not converged: vit." in words(found.section("diagnostics").text)
 
 
-def test_a_quick_answer_is_called_one() -> None:
-    result = make_result(("vit",), draws=50).drop_nodes("sample_stats")
-    result.attrs["sampler"] = "importance sampling"
+def test_draws_without_mcmc_are_called_so() -> None:
+    result = make_result(("vit",), draws=50)
+    result.attrs |= {"method": "direct", "sampler": "importance sampling"}
     found = Page(str(page(result)))
     answer = words(found.section("answer").text)
-    assert answer.startswith("The answer Quick answer")
-    assert "quick, without MCMC)" in answer
+    assert answer.startswith("The answer Without MCMC")
+    assert "; without MCMC)" in answer
     assert "importance sampling" in found.section("provenance").text
 
 

@@ -5,9 +5,9 @@ import pytest
 import xarray as xr
 
 import bayescal as bc
-from bayescal.report.numbers import in_words, probability
 from bayescal.report.page import page
-from bayescal.results.metrics import METRICS
+from bayescal.results.kinds.metrics import ORDER as METRICS
+from bayescal.results.text import in_words, probability
 from tests.report.pages import HOSTILE, Page, words
 from tests.synthetic import make_result
 from tests.synthetic_ssme import make_panel_result
@@ -30,7 +30,7 @@ def parsed(tree: xr.DataTree) -> Page:
 def test_who_is_best_comes_first_in_words(tree: xr.DataTree, parsed: Page) -> None:
     said = words(parsed.section("answer").text)
     chance = in_words(probability(float(bc.best(tree).prob_best.sel(classifier="vit"))))
-    assert "From 40 labelled rows and 1,000 without a label." in said
+    assert "Data: 40 labelled rows, 1,000 without." in said
     assert f"By accuracy, vit is best with probability {chance}." in said
     mean = float(tree["posterior"]["accuracy"].sel(classifier="vit").mean())
     assert f"Its accuracy is {mean:.3f} (" in said
@@ -40,15 +40,15 @@ def test_who_is_best_comes_first_in_words(tree: xr.DataTree, parsed: Page) -> No
 def test_what_is_assumed_is_said(parsed: Page) -> None:
     said = words(parsed.section("answer").text)
     assert "random sample of all rows" in said
-    assert "as good as that model" in said
+    assert "depends on that model" in said
     forced = make_panel_result(draws=50)
     forced.attrs["labeling"] = "one-per-class"
-    assert "one of each class" in words(read(forced).section("answer").text)
+    assert "one row of each class" in words(read(forced).section("answer").text)
 
 
 def test_the_table_has_every_metric_beside_other_estimates(parsed: Page) -> None:
     said = words(parsed.section("table").text)
-    assert all(title in said for title in ("SSME‑KDE", "Ensemble", "Labelled rows"))
+    assert all(title in said for title in ("Point estimate", "Ensemble", "Labelled rows"))
     assert said.count("vit") == len(METRICS)
 
 
@@ -81,7 +81,7 @@ def test_a_lead_that_is_not_clear_is_called_so() -> None:
     tree["posterior"]["accuracy"] = held.copy(data=noise)
     said = words(read(tree).section("answer").text)
     assert "no classifier is clearly best" in said
-    assert "It is not told apart from that of" in said
+    assert "is not resolved" in said
 
 
 def test_groups_one_classifier_and_missing_labels() -> None:
@@ -111,7 +111,7 @@ def test_undefined_metrics_are_left_out() -> None:
 def test_a_failed_fit_is_loud() -> None:
     parsed = read(make_panel_result(draws=60, converged=False))
     assert any(e.attrs.get("role") == "alert" for e in parsed.elements)
-    assert "Not to be relied on" in parsed.section("answer").text
+    assert "Unreliable" in parsed.section("answer").text
     assert "NOT CONVERGED" in parsed.section("table").text
 
 

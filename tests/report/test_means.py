@@ -1,6 +1,6 @@
 """Means over classes, as the answer says them."""
 
-from bayescal.report.means import MOST_MEANS, means_over_classes
+from bayescal.report.errors.answers import MOST_MEANS, means_over_classes
 from bayescal.report.sections.answer import answer
 from bayescal.report.view import View
 from bayescal.results.marginal import marginal
@@ -20,7 +20,7 @@ def test_one_sentence_has_the_numbers() -> None:
     )
 
 
-def test_names_are_escaped_and_groups_told() -> None:
+def test_names_are_escaped_and_groups_named() -> None:
     tree = make_result(("<b>",), classes=CLASSES, groups=("x", "y"), draws=100)
     said = means_over_classes(View(tree, 0.9))
     assert len(said) == 2
@@ -35,7 +35,7 @@ def test_there_is_none_without_classes_or_with_too_many() -> None:
     assert means_over_classes(View(many, 0.9)) == []
 
 
-def test_whoever_asked_for_the_mean_reads_it_first() -> None:
+def test_where_the_mean_is_the_estimand_it_comes_first() -> None:
     tree = make_result(("vit",), classes=CLASSES, draws=100)
     (said,) = means_over_classes(View(tree, 0.9))
     places = []

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayescal.report.numbers import count, decimals, error, fixed, percent, probability, several
+from bayescal.results.text import count, decimals, error, fixed, percent, probability, several
 
 
 @given(st.floats(0, 1), st.floats(1e-5, 1))

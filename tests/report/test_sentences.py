@@ -2,26 +2,43 @@
 
 import dataclasses
 
+import numpy as np
 import pytest
 
-from bayescal.report.sentences import (
-    Answer,
-    alt_text,
+from bayescal.report.errors.sentences import (
+    CaseAnswer,
     best_sentence,
     calibrated_sentence,
     difference_sentence,
     error_sentence,
     plug_in_sentence,
 )
+from bayescal.results.difference import Difference
 
-VIT = Answer("vit", 0.031, 0.018, 0.047, 0.9, plug_in=0.044, p_calibrated=0.02)
+VIT = CaseAnswer("vit", 0.031, 0.018, 0.047, 0.9, plug_in=0.044, p_calibrated=0.02)
+
+
+def gap(first: str, second: str, mean: float, lower: float, upper: float) -> Difference:
+    return Difference(
+        var="tce",
+        first=first,
+        second=second,
+        mean=mean,
+        lower=lower,
+        upper=upper,
+        prob=0.9,
+        prob_first_larger=0.5,
+        prob_equal=0.0,
+        correlation=0.0,
+        draws=np.zeros(1),
+    )
 
 
 def test_error() -> None:
     assert error_sentence(VIT).striptags() == (
         "The calibration error of vit is 0.031 (90% credible interval 0.018 to 0.047)."
     )
-    assert "0.047; quick, without MCMC)" in error_sentence(VIT, method="direct")
+    assert "0.047; without MCMC)" in error_sentence(VIT, direct=True)
 
 
 def test_a_tiny_error_is_not_none() -> None:
@@ -33,7 +50,7 @@ def test_the_name_is_escaped() -> None:
     odd = dataclasses.replace(VIT, name="<b>&")
     assert "<bdi>&lt;b&gt;&amp;</bdi>" in error_sentence(odd)
     assert "&lt;b&gt;" in best_sentence("<b>", 0.9)
-    assert "&lt;b&gt;" in difference_sentence("<b>", "c", 0.1, 0.0, 0.2, 0.9)
+    assert "&lt;b&gt;" in difference_sentence(gap("<b>", "c", 0.1, 0.0, 0.2))
 
 
 @pytest.mark.parametrize(
@@ -51,10 +68,10 @@ def test_plug_in(plug_in: float, words: str) -> None:
         (0.0499, "it is miscalibrated."),
         (0.05, "probably miscalibrated, but"),
         (0.4999, "probably miscalibrated, but"),
-        (0.5, "do not tell it from a calibrated one"),
-        (0.95, "do not tell it from a calibrated one"),
-        (0.96, "speak for calibration"),
-        (1.0, "is above 0.999: the data speak for calibration."),
+        (0.5, "do not distinguish it from a calibrated one"),
+        (0.95, "do not distinguish it from a calibrated one"),
+        (0.96, "support calibration"),
+        (1.0, "is above 0.999: the data support calibration."),
     ],
 )
 def test_probability_of_calibration(p_calibrated: float, words: str) -> None:
@@ -64,7 +81,6 @@ def test_probability_of_calibration(p_calibrated: float, words: str) -> None:
 def test_what_is_missing_is_not_spoken_of() -> None:
     bare = dataclasses.replace(VIT, plug_in=None, p_calibrated=None)
     assert plug_in_sentence(bare) == calibrated_sentence(bare) == ""
-    assert alt_text(bare) == "Calibration error 0.031, 90% interval 0.018 to 0.047."
 
 
 def test_a_weak_leader_is_called_one() -> None:
@@ -72,9 +88,9 @@ def test_a_weak_leader_is_called_one() -> None:
     assert best_sentence("a", 0.5).striptags() == "a is the best calibrated with probability 0.50."
 
 
-def test_difference_is_told_from_the_side_of_the_first() -> None:
-    smaller = difference_sentence("a", "b", -0.02, -0.03, -0.01, 0.9).striptags()
-    larger = difference_sentence("b", "a", 0.02, 0.01, 0.03, 0.9).striptags()
+def test_difference_is_stated_from_the_side_of_the_first() -> None:
+    smaller = difference_sentence(gap("a", "b", -0.02, -0.03, -0.01)).striptags()
+    larger = difference_sentence(gap("b", "a", 0.02, 0.01, 0.03)).striptags()
     assert smaller == (
         "The error of a is smaller than that of b by 0.020 (90% interval 0.010 to 0.030)."
     )
@@ -82,8 +98,8 @@ def test_difference_is_told_from_the_side_of_the_first() -> None:
 
 
 def test_a_difference_that_may_be_none_is_no_difference() -> None:
-    text = difference_sentence("a", "b", 0.001, -0.002, 0.004, 0.9).striptags()
+    text = difference_sentence(gap("a", "b", 0.001, -0.002, 0.004)).striptags()
     assert text == (
-        "The errors of a and b are not told apart: "
-        "their difference is 0.0010 (90% interval −0.0020 to 0.0040)."
+        "The difference between the errors of a and b is not resolved: "
+        "0.0010 (90% interval −0.0020 to 0.0040)."
     )

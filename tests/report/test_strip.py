@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayescal.report.sentences import Answer
-from bayescal.report.strip import MARGIN, WIDTH, scale, strip
+from bayescal.report.errors.sentences import CaseAnswer
+from bayescal.report.errors.strip import MARGIN, WIDTH, scale, strip
 
 
-def answer(low: float, point: float, high: float, plug_in: float | None = None) -> Answer:
-    return Answer("a", point, low, high, 0.9, plug_in)
+def answer(low: float, point: float, high: float, plug_in: float | None = None) -> CaseAnswer:
+    return CaseAnswer("a", point, low, high, 0.9, plug_in)
 
 
 @given(st.floats(1e-6, 1))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bayescal.report.view import View
-from bayescal.results import schema
+from bayescal.results import access
 from bayescal.results.intervals import interval
 from tests.synthetic import make_result
 
@@ -14,7 +14,7 @@ def test_intervals_are_those_of_results() -> None:
     view = View(tree, 0.8)
     expected = interval(tree, "tce", 0.8)
     for case in view.cases:
-        assert view.interval("tce", case) == tuple(schema.at(expected, case).values)
+        assert view.interval("tce", case) == tuple(access.at(expected, case).values)
 
 
 def test_what_is_not_there_is_none() -> None:

@@ -9,7 +9,7 @@ import xarray as xr
 import bayescal as bc
 from bayescal.core.errors import InputError
 from bayescal.results import access
-from bayescal.results.credal_rows import credal_rows
+from bayescal.results.rows import read_rows as credal_rows
 from tests.synthetic import make_result
 from tests.synthetic_credal import failed, make_credal_result, make_split
 

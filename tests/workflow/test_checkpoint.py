@@ -5,26 +5,27 @@ import pytest
 
 import bayescal as bc
 from bayescal.core.errors import OutputError
+from bayescal.core.quantity import CaseArrays
 from bayescal.workflow.checkpoint import Checkpoint
+from bayescal.workflow.sampling import fit_case
 from bayescal.workflow.settings import Settings
-from bayescal.workflow.single import fit_case
 
 PRIORS = bc.ece.Priors()
 
 
 def settings(**changes):
     given = {"draws": 50, "tune": 0, "chains": 2, "target_accept": 0.8, "seed": 1}
-    return Settings(**{**given, "quick": True, "prob": 0.9, **changes})
+    return Settings(**{**given, "method": "direct", "prob": 0.9, **changes})
 
 
 def cases(seed=1):
     scores = bc.datasets.ece.truth("over").scores(300, seed=seed)
-    return bc.ece.cases(scores, PRIORS)
+    return bc.ece.plan(scores, PRIORS).cases
 
 
 def test_a_finished_case_comes_back_as_it_was(tmp_path):
     (case,) = cases()
-    result = fit_case(bc.ece, case, settings(), 0)
+    result = fit_case("ece", case, settings(), 0)
     kept = Checkpoint.at(tmp_path / "new", bc.ece, PRIORS, settings())
     assert kept.find(0, case) is None
     kept.keep(0, case, result)
@@ -41,7 +42,7 @@ def test_a_finished_case_comes_back_as_it_was(tmp_path):
 def test_other_data_settings_priors_and_places_are_other_cases(tmp_path):
     (case,), (other,) = cases(), cases(seed=2)
     kept = Checkpoint.at(tmp_path, bc.ece, PRIORS, settings())
-    kept.keep(0, case, fit_case(bc.ece, case, settings(), 0))
+    kept.keep(0, case, fit_case("ece", case, settings(), 0))
     assert kept.find(0, case) is not None
     assert kept.find(1, case) is None
     assert kept.find(0, other) is None
@@ -53,7 +54,7 @@ def test_other_data_settings_priors_and_places_are_other_cases(tmp_path):
 def test_a_damaged_file_is_computed_again(tmp_path):
     (case,) = cases()
     kept = Checkpoint.at(tmp_path, bc.ece, PRIORS, settings())
-    kept.keep(0, case, fit_case(bc.ece, case, settings(), 0))
+    kept.keep(0, case, fit_case("ece", case, settings(), 0))
     (path,) = tmp_path.iterdir()
     path.write_bytes(path.read_bytes()[:1000])
     assert kept.find(0, case) is None
@@ -61,7 +62,7 @@ def test_a_damaged_file_is_computed_again(tmp_path):
 
 def test_a_fit_takes_up_where_another_stopped(tmp_path):
     scores = bc.datasets.ece.truth("over").scores(300, seed=1)
-    options = {"seed": 3, "quick": True, "draws": 200, "checkpoint": tmp_path}
+    options = {"seed": 3, "method": "direct", "draws": 200, "checkpoint": tmp_path}
     first = bc.fit(bc.ece, scores, **options)
     (path,) = tmp_path.iterdir()
     written = path.stat().st_mtime_ns
@@ -71,16 +72,32 @@ def test_a_fit_takes_up_where_another_stopped(tmp_path):
     assert first["bounds"].dataset.identical(again["bounds"].dataset)
 
 
-def test_a_directory_that_cannot_be_made_is_told(tmp_path):
+def test_a_directory_that_cannot_be_made_is_named(tmp_path):
     (tmp_path / "file").write_text("")
     (case,) = cases()
     kept = Checkpoint.at(tmp_path / "file" / "below", bc.ece, PRIORS, settings())
     with pytest.raises(OutputError, match="cannot be written"):
-        kept.keep(0, case, fit_case(bc.ece, case, settings(), 0))
+        kept.keep(0, case, fit_case("ece", case, settings(), 0))
 
 
 def test_without_a_directory_nothing_is_kept():
     (case,) = cases()
     kept = Checkpoint.at(None, bc.ece, PRIORS, settings())
-    kept.keep(0, case, fit_case(bc.ece, case, settings(), 0))
+    kept.keep(0, case, fit_case("ece", case, settings(), 0))
     assert kept.find(0, case) is None
+
+
+def test_words_are_kept_without_pickling(tmp_path):
+    (case,) = cases()
+    words = np.array(["cat", "größer"], dtype=object)
+    result = CaseArrays(
+        coords=case.coords, posterior={}, constant_data={"names": words}, warnings=["one", "two"]
+    )
+    kept = Checkpoint.at(tmp_path, bc.ece, PRIORS, settings())
+    kept.keep(0, case, result)
+    (path,) = tmp_path.iterdir()
+    with np.load(path, allow_pickle=False) as arrays:
+        assert all(arrays[name].dtype != object for name in arrays.files)
+    again = kept.find(0, case)
+    assert again.constant_data["names"].tolist() == ["cat", "größer"]
+    assert list(again.warnings) == ["one", "two"]

@@ -1,4 +1,4 @@
-"""A result's root attributes make it again."""
+"""What a result says of itself: how to make it again, and whether it may be used."""
 
 import json
 
@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 import bayescal as bc
-from bayescal.workflow.provenance import attributes
+from bayescal.core.health import REMEDY
+from bayescal.core.quantity import CaseArrays
+from bayescal.workflow.provenance import attributes, converged, status
 from bayescal.workflow.settings import Settings
 
 PRIORS = bc.ece.Priors(bc.ece.IndependentBins(), calibrated=0.3)
@@ -15,15 +17,15 @@ SCORES = bc.datasets.ece.truth("over").scores(200, seed=1)
 
 def settings(**changes):
     given = {"draws": 50, "tune": 0, "chains": 2, "target_accept": None, "seed": 4}
-    return Settings(**{**given, "quick": True, "prob": 0.8, **changes})
+    return Settings(**{**given, "method": "direct", "prob": 0.8, **changes})
 
 
-def told(data=SCORES, priors=PRIORS, **changes):
-    return attributes(bc.ece, bc.ece.cases(data, priors), priors, settings(**changes))
+def attrs_of(data=SCORES, priors=PRIORS, **changes):
+    return attributes(bc.ece, bc.ece.plan(data, priors), priors, settings(**changes))
 
 
-def test_attributes_are_those_of_room_priors_and_settings():
-    found = told()
+def test_attributes_are_those_of_quantity_priors_and_settings():
+    found = attrs_of()
     assert found["quantity"] == "ece"
     assert found["estimand"] == bc.ece.ESTIMAND
     assert found["bayescal_version"] == bc.__version__
@@ -38,25 +40,25 @@ def test_attributes_are_those_of_room_priors_and_settings():
 
 
 def test_the_sampler_is_named_with_its_version():
-    assert told()["sampler"] == "exact, without NUTS"
-    assert told()["sampler_version"] == bc.__version__
+    assert attrs_of()["sampler"] == "direct, without NUTS"
+    assert attrs_of()["sampler_version"] == bc.__version__
     import nutpie
 
-    nuts = told(quick=False)
+    nuts = attrs_of(method="nuts")
     assert nuts["sampler"] == "nutpie NUTS"
     assert nuts["sampler_version"] == nutpie.__version__
 
 
 def test_the_hash_is_that_of_the_data():
-    assert told()["data_hash"] == told(seed=9, draws=70)["data_hash"]
+    assert attrs_of()["data_hash"] == attrs_of(seed=9, draws=70)["data_hash"]
     other = bc.datasets.ece.truth("over").scores(200, seed=2)
-    assert told()["data_hash"] != told(other)["data_hash"]
-    assert told()["data_hash"].startswith("sha256:")
+    assert attrs_of()["data_hash"] != attrs_of(other)["data_hash"]
+    assert attrs_of()["data_hash"].startswith("sha256:")
 
 
-@pytest.mark.parametrize("quick", [True, False])
-def test_a_result_is_made_again_from_its_attributes(quick):
-    options = {"draws": 60, "tune": 100, "chains": 2, "seed": 8, "quick": quick, "n_bins": 4}
+@pytest.mark.parametrize("method", ["direct", pytest.param("nuts", marks=pytest.mark.mcmc)])
+def test_a_result_is_made_again_from_its_attributes(method):
+    options = {"draws": 60, "tune": 100, "chains": 2, "seed": 8, "method": method, "n_bins": 4}
     with pytest.warns(bc.ConvergenceWarning):
         first = bc.fit(bc.ece, SCORES, priors=PRIORS, closed="left", strategy="uniform", **options)
     attrs = first.attrs
@@ -77,8 +79,80 @@ def test_a_result_is_made_again_from_its_attributes(quick):
             tune=attrs["tune"],
             chains=attrs["chains"],
             seed=attrs["seed"],
-            quick=attrs["sampler"] != "nutpie NUTS",
+            method=attrs["method"],
         )
     assert again.attrs["data_hash"] == attrs["data_hash"]
     for name, values in first["posterior"].data_vars.items():
         np.testing.assert_array_equal(again["posterior"][name], values)
+
+
+GOOD = {
+    "rhat_max": 1.001,
+    "ess_min": 2000.0,
+    "divergences": 0,
+    "ebfmi_min": 0.9,
+    "converged": True,
+}
+
+
+JUMPS = "the data favour a calibration curve that jumps."
+
+
+def result(name="vit", warnings=(), **figures):
+    return CaseArrays(
+        coords={"classifier": name},
+        posterior={},
+        diagnostics={**GOOD, **figures},
+        warnings=warnings,
+    )
+
+
+def test_a_good_fit_is_ok():
+    assert status([result(), result("gbm")], [[], []]) == "ok"
+    assert converged([result(), result("gbm")])
+
+
+@pytest.mark.parametrize(
+    ("figures", "words"),
+    [
+        ({"rhat_max": 1.3}, ["did not converge", "R-hat is 1.300", REMEDY]),
+        ({"ess_min": 12.0}, ["the effective sample size is 12", REMEDY]),
+        ({"divergences": 7}, ["7 transitions diverged", "target_accept=0.99"]),
+        ({"warnings": [JUMPS]}, [JUMPS]),
+    ],
+)
+def test_every_problem_names_its_remedy(figures, words):
+    said = status([result(**figures)], [[]])
+    assert said.startswith("vit: ")
+    for word in words:
+        assert word in said
+
+
+def test_cases_with_the_same_problem_share_a_sentence():
+    said = status([result("vit", [JUMPS]), result("gbm", [JUMPS])], [[], []])
+    assert said == f"vit, gbm: {JUMPS}"
+
+
+def test_many_cases_are_counted():
+    fits = [result(f"c{place}", [JUMPS]) for place in range(7)]
+    assert status(fits, [[]] * 7).startswith("c0, c1, c2 and 4 more: ")
+
+
+def test_warnings_about_the_data_are_in_it_too():
+    said = status([result(), result("gbm", [JUMPS])], [["all labels are positive."], []])
+    assert "vit: all labels are positive." in said
+    assert "gbm: the data favour" in said
+
+
+def test_classes_are_named_with_their_classifier():
+    made = CaseArrays(
+        coords={"classifier": "vit", "class": "cat"},
+        posterior={},
+        diagnostics=GOOD,
+        warnings=[JUMPS],
+    )
+    assert status([made], [[]]).startswith("vit, cat: ")
+
+
+def test_one_that_did_not_converge_is_enough():
+    assert not converged([result(), result("gbm", converged=False)])

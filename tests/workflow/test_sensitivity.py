@@ -7,7 +7,7 @@ import pytest
 import xarray as xr
 
 import bayescal as bc
-from bayescal.workflow import compiled
+from bayescal.workflow import sampling
 
 CURVE, BINS = bc.ece.SmoothCurve, bc.ece.IndependentBins
 PRIORS = {
@@ -23,7 +23,7 @@ def scores(n, seed=1):
 
 def compare(priors=PRIORS, n=300, **options):
     return bc.prior_sensitivity(
-        bc.ece, scores(n), priors, **{"seed": 20, "quick": True, "n_bins": 6, **options}
+        bc.ece, scores(n), priors, **{"seed": 20, "method": "direct", "n_bins": 6, **options}
     )
 
 
@@ -65,7 +65,7 @@ def test_threshold_quantity_and_probability_are_passed_on():
     ("n", "scale", "dominates"), [(30, 0.1, True), (50, 0.3, True), (20_000, 0.7, False)]
 )
 def test_refits_and_power_scaling_agree(n, scale, dominates):
-    """A normal prior to the power a has the scale / sqrt(a): refits say what scaling foretells."""
+    """A normal prior to the power a has the scale / sqrt(a): refits and scaling agree."""
     power = 1.25
     scales = {"base": scale, "strong": scale / np.sqrt(power), "weak": scale * np.sqrt(power)}
     priors = {name: bc.ece.Priors(CURVE(scale=s), calibrated=0) for name, s in scales.items()}
@@ -102,20 +102,21 @@ def test_bins_and_power_scaling_agree():
     assert refit > 0.3
 
 
+@pytest.mark.mcmc
 def test_priors_of_one_kind_share_one_compiled_model():
-    nuts = {"draws": 1000, "tune": 300, "chains": 2, "quick": False}
+    nuts = {"draws": 1000, "tune": 300, "chains": 2, "method": "nuts"}
     bc.fit(bc.ece, scores(300), seed=20, n_bins=6, **nuts)
-    before = set(compiled._COMPILED)
-    two = {"wide": bc.ece.Priors(CURVE(scale=2.0)), "doubt": bc.ece.Priors(calibrated=0.1)}
+    before = set(sampling._COMPILED)
+    two = {"wide": bc.ece.Priors(CURVE(scale=2.0)), "sceptical": bc.ece.Priors(calibrated=0.1)}
     grid = compare(two, **nuts)
-    assert set(compiled._COMPILED) == before
+    assert set(sampling._COMPILED) == before
     assert grid["sample_stats"].sizes["prior"] == 2
 
 
 def test_what_did_not_converge_is_said_once():
-    with pytest.warns(bc.ConvergenceWarning) as told:
+    with pytest.warns(bc.ConvergenceWarning) as caught:
         grid = compare(draws=20)
-    assert len(told) == 1
+    assert len(caught) == 1
     assert grid.attrs["converged"] == "false"
     assert grid.attrs["conclusion"].startswith("Unreliable")
 
@@ -136,7 +137,7 @@ def test_progress_counts_the_fits_of_all_priors():
     assert done == sorted(done)
 
 
-def test_what_was_finished_survives_an_interruption(tmp_path, grid):
+def test_finished_fits_outlast_an_interruption(tmp_path, grid):
     def stop(label: str, done: int, total: int) -> None:
         if done == 2:
             raise KeyboardInterrupt
@@ -152,17 +153,28 @@ def test_what_was_finished_survives_an_interruption(tmp_path, grid):
         xr.testing.assert_equal(again[group].dataset, grid[group].dataset)
 
 
-def test_without_a_seed_all_priors_share_one_that_is_told():
+def test_without_a_seed_all_priors_share_one_that_is_kept():
     grid = compare(seed=None)
     again = compare(seed=grid.attrs["seed"])
     xr.testing.assert_equal(grid["posterior"].dataset, again["posterior"].dataset)
+
+
+def test_without_priors_there_is_a_grid_around_the_default():
+    grid = compare(None)
+    names = list(grid["posterior"]["prior"].values)
+    assert names == list(bc.ece.Priors().alternatives())
+    assert names[0] == "default"
+    own = compare(bc.ece.Priors(calibrated=0.2))
+    assert json.loads(own.attrs["priors"])["default"]["calibrated"] == 0.2
+    named = bc.prior_sensitivity("ece", scores(300), seed=20, method="direct", n_bins=6)
+    xr.testing.assert_equal(named["posterior"].dataset, grid["posterior"].dataset)
 
 
 @pytest.mark.parametrize(
     ("priors", "words"),
     [
         ({"one": bc.ece.Priors()}, "two priors or more; got 1"),
-        ([bc.ece.Priors()], "must be a mapping of names to priors; got list"),
+        ([bc.ece.Priors()], "must be ece.Priors; got list"),
         ({"one": bc.ece.Priors(), "": bc.ece.Priors()}, "must have a name; got ''"),
         ({"one": bc.ece.Priors(), "two": bc.Beta(1, 1)}, "must be ece.Priors; got Beta"),
     ],

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from bayescal.core.errors import InputError
-from bayescal.workflow.settings import Settings, seed_or_new
+from bayescal.workflow.settings import Settings
 
 GOOD = {
     "draws": 1000,
@@ -15,7 +15,7 @@ GOOD = {
     "chains": 4,
     "target_accept": None,
     "seed": 1,
-    "quick": False,
+    "method": "nuts",
     "prob": 0.9,
 }
 
@@ -51,7 +51,12 @@ def test_numpys_whole_numbers_are_whole_numbers():
 
 
 def test_a_seed_given_is_kept_and_one_not_given_is_drawn():
-    assert seed_or_new(0) == 0
-    drawn = {seed_or_new(None) for _ in range(5)}
+    assert Settings(seed=0).seed == 0
+    drawn = {Settings().seed for _ in range(5)}
     assert len(drawn) == 5
     assert all(0 <= seed < 2**31 for seed in drawn)
+
+
+def test_an_unknown_method_is_refused():
+    with pytest.raises(InputError, match="method must be one of 'nuts', 'direct'; got 'vi'"):
+        Settings(method="vi")

@@ -19,21 +19,11 @@ _BLOCK_BYTES = 1 << 18
 
 
 class Tally(NamedTuple):
-    """Sums by bin.
+    """Sums by bin."""
 
-    Parameters
-    ----------
-    rows : ndarray of shape (bin,), int64
-        Numbers of rows.
-    positives : ndarray of shape (bin,), int64
-        Numbers of rows with the event.
-    score_sum : ndarray of shape (bin,), float64
-        Sums of the scores.
-    """
-
-    rows: NDArray[np.int64]
-    positives: NDArray[np.int64]
-    score_sum: NDArray[np.float64]
+    rows: NDArray[np.int64]  # (bin,)
+    positives: NDArray[np.int64]  # (bin,)
+    score_sum: NDArray[np.float64]  # (bin,)
 
 
 def tally(

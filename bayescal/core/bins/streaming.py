@@ -40,19 +40,7 @@ class Batched(Protocol):
 
 
 class StreamedCounts(NamedTuple):
-    """The bins of a table, and what is known of its rows.
-
-    Parameters
-    ----------
-    bins : BinCounts
-        The bins.
-    cells : BinCounts or None
-        Finer bins, if `n_cells` is given; they follow the scores' quantiles within the bins.
-    classes : tuple of two labels
-        The negative and the positive label.
-    n_obs : int
-        Number of rows, those without a label among them.
-    """
+    """The bins of a table, and what is known of its rows."""
 
     bins: BinCounts
     cells: BinCounts | None

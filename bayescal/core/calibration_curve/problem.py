@@ -15,17 +15,7 @@ type Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Problem:
-    """Counts of one classifier (and class), fine enough for a curve, with the bins above them.
-
-    Attributes
-    ----------
-    coords : mapping of str to str
-        Where the problem stands in a result.
-    cells : BinCounts
-        Fine cells; none straddles the edge of a bin. They may be the bins themselves.
-    bins : BinCounts
-        The bins of the evaluation.
-    """
+    """Counts of one classifier (and class), fine enough for a curve, with the bins above them."""
 
     coords: Mapping[str, str]
     cells: BinCounts

@@ -91,24 +91,12 @@ class SmoothCurve:
 
 @dataclass(frozen=True, slots=True)
 class CurveBasis:
-    """Basis in which a smooth curve is linear; made by `curve_basis`.
-
-    Attributes
-    ----------
-    curve : SmoothCurve
-        The prior.
-    spread : float
-        Standard deviation of the scores' logit, the unit of the process.
-    places : ndarray of shape (m,)
-        Where the process is tied down, in that unit.
-    loadings : ndarray of shape (m, k)
-        Weights that turn the kernel to `places` into the k leading directions of the process.
-    """
+    """Basis in which a smooth curve is linear; made by `curve_basis`."""
 
     curve: SmoothCurve
     spread: float
-    places: Floats
-    loadings: Floats
+    places: Floats  # (m,)
+    loadings: Floats  # (m, k)
 
     @property
     def size(self) -> int:

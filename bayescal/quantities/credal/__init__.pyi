@@ -1,6 +1,7 @@
 import bayescal.core.quantity
 
 from .bounds import bounds as bounds
+from .command import COMMAND as COMMAND
 from .estimator import Estimate as Estimate
 from .estimator import estimate as estimate
 from .model import build_model as build_model

@@ -3,6 +3,7 @@ import bayescal.core.quantity
 from .bounds import bounds as bounds
 from .bounds import least_bound_n_bins as least_bound_n_bins
 from .bounds import optimal_n_bins as optimal_n_bins
+from .command import COMMAND as COMMAND
 from .estimator import Estimate as Estimate
 from .estimator import estimate as estimate
 from .model import build_model as build_model

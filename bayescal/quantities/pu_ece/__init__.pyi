@@ -6,6 +6,7 @@ from .bounds import generalization_gap as generalization_gap
 from .bounds import optimal_n_bins as optimal_n_bins
 from .class_prior import estimate_class_prior as estimate_class_prior
 from .classifier import PUClassifier as PUClassifier
+from .command import COMMAND as COMMAND
 from .estimator import Estimate as Estimate
 from .estimator import estimate as estimate
 from .mixture_tce import tce_from_logits as tce_from_logits

@@ -192,23 +192,11 @@ def _binary(values: Floats, name: str) -> Floats:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PUProblem:
-    """Unlabelled rows by cell and bin, and the positives in the same cells; made by `PUProblem.of`.
-
-    Attributes
-    ----------
-    unlabeled : Problem
-        Cells and bins of the unlabelled scores; their events are unknown and counted as 0.
-    positive : ndarray of shape (cell,), int64
-        Positives in each cell.
-    total : ndarray of shape (cell,), int64
-        Rows of each cell, positive and unlabelled.
-    n_positive : int
-        Number of positives that were sampled.
-    """
+    """Unlabelled rows by cell and bin, and positives in the same cells; made by `PUProblem.of`."""
 
     unlabeled: Problem
-    positive: NDArray[np.int64]
-    total: NDArray[np.int64]
+    positive: NDArray[np.int64]  # (cell,)
+    total: NDArray[np.int64]  # (cell,)
     n_positive: int
 
     @classmethod

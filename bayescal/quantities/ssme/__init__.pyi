@@ -3,6 +3,7 @@ import bayescal.core.quantity
 from . import baselines as baselines
 from .baselines.ensemble import ensemble as ensemble
 from .bounds import bounds as bounds
+from .command import COMMAND as COMMAND
 from .estimator import Estimate as Estimate
 from .estimator import estimate as estimate
 from .estimator import estimate_by_group as estimate_by_group

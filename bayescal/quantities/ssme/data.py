@@ -25,38 +25,13 @@ _ROWS_SEED = 20
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Panel:
-    """Class probabilities by classifier, and the labels that are known.
+    """Class probabilities by classifier, and the labels that are known."""
 
-    Parameters
-    ----------
-    probs : ndarray of shape (classifier, obs, class), float64, in [0, 1]
-        Probabilities; the classes of a row sum to 1. A binary score s becomes (1 - s, s).
-    y : ndarray of shape (obs,), int32
-        Index into `classes`; -1 where the label is not known.
-    classifiers : tuple of str
-        Names of the classifiers.
-    classes : tuple
-        The labels; of a binary task the negative one, then the positive one.
-    group : ndarray of shape (obs,), int32, or None
-        Index into `groups`.
-    groups : tuple of str
-        Names of the groups; empty without groups.
-
-    Examples
-    --------
-    >>> import bayescal as bc
-    >>> from bayescal.quantities.ssme.data import panel_of
-    >>> scores = bc.Scores.stack({"a": [0.2, 0.9], "b": [0.4, 0.7]}, y_true=[0, None])
-    >>> panel = panel_of(scores)
-    >>> panel.probs.shape, panel.y.tolist(), panel.n_labeled
-    ((2, 2, 2), [0, -1], 1)
-    """
-
-    probs: Floats
-    y: NDArray[np.int32]
+    probs: Floats  # (classifier, obs, class)
+    y: NDArray[np.int32]  # (obs,)
     classifiers: tuple[str, ...]
     classes: tuple[Label, ...]
-    group: NDArray[np.int32] | None = None
+    group: NDArray[np.int32] | None = None  # (obs,)
     groups: tuple[str, ...] = ()
 
     @property

@@ -179,12 +179,18 @@ class Priors:
         tilt"). The likelihood's own power is what a reader who believes the tilt would take
         ("power 1"). A mixture is compared with the default tilt instead of other tilts. What equals
         these priors is left out.
+
+        Examples
+        --------
+        >>> import bayescal as bc
+        >>> list(bc.ssme.Priors().alternatives())
+        ['default', 'plain mean', 'wider tilt', 'power 1']
         """
         found = {"default": self}
         if isinstance(self.label, Tilt):
             scales = {name: 3 * getattr(self.label, name) for name in TILT_SCALES}
             found["plain mean"] = replace(self, label=replace(self.label, opinion_pool="mean"))
-            found["wide tilt"] = replace(self, label=replace(self.label, **scales))
+            found["wider tilt"] = replace(self, label=replace(self.label, **scales))
         else:
             found["tilt"] = replace(self, label=Tilt())
         found["power 1"] = replace(self, power=1.0)

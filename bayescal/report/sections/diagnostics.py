@@ -1,30 +1,17 @@
-"""Whether the numbers can be trusted: convergence, divergences, and the cross-check."""
+"""Convergence, divergences, and what else each fit is checked by."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
-from dataclasses import dataclass
 
 from markupsafe import Markup
 
 from bayescal.core.health import MAX_RHAT, MIN_EBFMI, MIN_ESS
-from bayescal.report.numbers import count, fixed
-from bayescal.report.render import render
+from bayescal.report.kind import Check
 from bayescal.report.section import Section, for_each
+from bayescal.report.tables import Column, names, off, table
 from bayescal.report.view import View
 from bayescal.results import schema
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """One column: a diagnostic, how it is written, and when it is good."""
-
-    name: str
-    title: str
-    rule: str
-    write: Callable[[float], str]
-    passes: Callable[[float], bool] | None = None
-
+from bayescal.results.access import ResultSlice
+from bayescal.results.text import count, fixed
 
 CHECKS = (
     Check(
@@ -43,54 +30,73 @@ CHECKS = (
         lambda x: fixed(x, 2),
         lambda x: x >= MIN_EBFMI,
     ),
-    Check("importance_ess", "Importance sampling", "effective draws", count),
-    Check("log_bayes_factor_jump", "Jump", "log Bayes factor", lambda x: fixed(x, 1)),
 )
+_OUTSIDE = Markup(' <span aria-label="outside its rule">✗</span>')
 
 
 def diagnostics(view: View) -> Markup | None:
-    """Show every diagnostic of every case, with the rule it is held to."""
-    columns = [check for check in CHECKS if _known(view, check)]
+    """Show every diagnostic of every fit, with its rule."""
+    fits = _fits(view)
+    columns = [
+        column
+        for check in (*CHECKS, *view.kind.CHECKS)
+        if (column := _column(view, check, list(fits.values()))) is not None
+    ]
     if not columns:
         return None
-    return render(
-        "sections/diagnostics.html.j2",
-        case_word="Fit" if view.is_joint else view.case_word,
-        columns=columns,
-        rows=[
-            (label, [_cell(view, check, case) for check in columns])
-            for label, case in _fits(view).items()
-        ],
-        status=view.text("status", "ok"),
-        converged=view.converged,
-        failed=[]
-        if view.is_joint
-        else [case.label for case in view.cases_where("converged", False)],
-        quick=view.quick,
+    word = view.case_word if len(fits) == len(view.cases) else "Fit"
+    heads = Column(word, names(list(fits)), words=True)
+    return _verdict(view, len(fits)) + table("Diagnostics", [heads, *columns])
+
+
+def _fits(view: View) -> dict[str, ResultSlice]:
+    """A case of each fit: several classifiers may have one, as the diagnostics' dimensions say."""
+    held = view.tree[schema.DIAGNOSTICS].dataset
+    dims = [dim for dim in view.dims_of_cases if any(dim in held[name].dims for name in held)]
+    if len(dims) == len(view.dims_of_cases):
+        return {case.label: case for case in view.cases}
+    joint = [] if schema.CLASSIFIER in dims else ["all classifiers"]
+    fits: dict[str, ResultSlice] = {}
+    for case in view.cases:
+        fits.setdefault(", ".join([*joint, *(case.sel[dim] for dim in dims)]), case)
+    return fits
+
+
+def _verdict(view: View, n_fits: int) -> Markup:
+    status = view.text("status", "ok")
+    if not view.converged:
+        failed = view.cases_where("converged", False) if n_fits == len(view.cases) else []
+        of = f": {', '.join(case.label for case in failed)}" if failed else ""
+        return Markup("<p>{} {}</p>\n").format(
+            off(f"Not converged{of}."), "" if status == "ok" else status
+        )
+    if status != "ok":
+        return Markup("<p><strong>The checks passed, with a remark.</strong> {}</p>\n").format(
+            status
+        )
+    chains = (
+        ""
+        if view.direct
+        else "The chains agree, there are enough effective draws, and no trajectory diverged."
     )
+    good = '<p><span class="good"><strong>All checks passed.</strong></span> {}</p>\n'
+    return Markup(good).format(chains)
 
 
-def _fits(view: View) -> dict[str, schema.Case]:
-    """Cases by name; one for all where they are of one fit."""
-    if view.is_joint:
-        return {"all classifiers": view.cases[0]}
-    return {case.label: case for case in view.cases}
+def _column(view: View, check: Check, fits: list[ResultSlice]) -> Column | None:
+    """One diagnostic; None where no fit has it, such as R-hat without chains."""
+    values = [view.number_of(schema.DIAGNOSTICS, check.name, case) for case in fits]
+    if all(value is None for value in values):
+        return None
+    return Column(check.title, [_cell(check, value) for value in values], small=check.rule)
 
 
-def _known(view: View, check: Check) -> bool:
-    """Whether any case has the figure: R-hat is NaN where there are no chains."""
-    found = (view.number_of(schema.DIAGNOSTICS, check.name, case) for case in view.cases)
-    return any(number is not None for number in found)
-
-
-def _cell(view: View, check: Check, case: schema.Case) -> tuple[str, bool]:
-    """Return the text of a cell and whether the value breaks its rule."""
-    value = view.number_of(schema.DIAGNOSTICS, check.name, case)
+def _cell(check: Check, value: float | None) -> str:
+    """A value, marked where it breaks its rule."""
     if value is None:
-        return fixed(None), False
-    return check.write(value), check.passes is not None and not check.passes(value)
+        return fixed(None)
+    text = check.write(value)
+    return text if check.passes is None or check.passes(value) else off(text) + _OUTSIDE
 
 
-SECTION = Section(
-    "diagnostics", "Can the numbers be trusted?", "Diagnostics", for_each(diagnostics)
-)
+SECTION = Section("diagnostics", "Convergence diagnostics", "Diagnostics", for_each(diagnostics))

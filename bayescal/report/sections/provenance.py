@@ -1,63 +1,62 @@
-"""What it takes to make the same numbers again."""
+"""Priors, what it takes to make the same numbers again, the papers used, and the glossary."""
 
 from __future__ import annotations
 
-from markupsafe import Markup
+import json
+import re
+from collections.abc import Sequence
+from typing import Any
 
-from bayescal.report.numbers import count
-from bayescal.report.render import render
+from markupsafe import Markup, escape
+
+from bayescal.report.render import facts, render
 from bayescal.report.section import Section, for_each
 from bayescal.report.view import View
+from bayescal.results import schema
+from bayescal.results.kinds import kind_of
+from bayescal.results.text import count, percent
+
+_ADDRESS = re.compile(r"https?://[^\s<>\"']+[^\s<>\"'.,;)]")
+_STRATEGIES = {"quantile": "equal-mass", "uniform": "equal-width"}
+
+
+def priors(view: View) -> Markup | None:
+    """Show the priors, in words and as JSON."""
+    words, values = view.text("prior_text"), view.structure("priors")
+    shown = Markup("<p>{}</p>\n").format(words) if words else Markup("")
+    if values is not None:
+        written = json.dumps(values, indent=2, ensure_ascii=False)
+        shown += Markup('<pre tabindex="0" aria-label="Priors as JSON">{}</pre>').format(written)
+    return shown or None
 
 
 def provenance(view: View) -> Markup | None:
     """Show data, binning, sampler, seed and versions."""
-    labeling = view.text("labeling")
-    facts = [
-        ("Quantity", view.text("quantity")),
-        ("Estimand", view.text("estimand")),
-        ("Rows", _rows(view)),
-        ("Classifiers", ", ".join(view.names("classifiers"))),
-        ("Classes", ", ".join(view.names("classes"))),
-        ("Multi-class", view.text("multiclass")),
-        ("Groups", ", ".join(view.names("groups"))),
-        ("Labelled rows", {"random": "at random"}.get(labeling, labeling.replace("-", " "))),
-        ("Calibration errors", view.text("ece_convention")),
-        ("Binning", _binning(view)),
-        ("Sampler", _sampler(view)),
-        ("Seed", view.text("seed")),
-        ("Data hash", view.text("data_hash")),
-        ("Made with", f"bayescal {view.text('bayescal_version')}"),
-        ("Created", view.text("created").replace("T", " ").replace("+00:00", " UTC")),
-    ]
-    return render("sections/provenance.html.j2", facts=[fact for fact in facts if fact[1]])
-
-
-def _rows(view: View) -> str:
-    if "n_unlabeled" in view.tree.attrs:
-        positive, unlabeled = (
-            count(view.tree.attrs[name]) for name in ("n_positive", "n_unlabeled")
-        )
-        return f"{positive} positives, {unlabeled} unlabelled"
-    if view.is_credal:
-        calibration, target, held = (
-            count(view.tree.attrs[name]) for name in ("n_labeled", "n_target", "n_held")
-        )
-        return f"{calibration} to calibrate on, {target} to answer for, of which {held} are told"
-    rows, labeled = (view.tree.attrs.get(name) for name in ("n_obs", "n_labeled"))
-    if rows is None:
-        return ""
-    if labeled is None or labeled == rows:
-        return f"{count(rows)}, all labelled"
-    return f"{count(rows)}, of which {count(labeled)} labelled"
+    found = {
+        "Quantity": view.text("quantity"),
+        "Estimand": view.text("estimand"),
+        "Data": kind_of(view.tree).description(view.tree),
+        "Classifiers": ", ".join(view.names("classifiers")),
+        "Classes": ", ".join(view.names("classes")),
+        "Multi-class": view.text("multiclass"),
+        "Groups": ", ".join(view.names("groups")),
+        "Labelled rows": view.text("labeling").replace("-", " "),
+        "Calibration errors": view.text("ece_convention"),
+        "Binning": _binning(view),
+        "Sampler": _sampler(view),
+        "Seed": view.text("seed"),
+        "Data hash": view.text("data_hash"),
+        "Made with": f"bayescal {view.text('bayescal_version')}",
+        "Created": view.text("created").replace("T", " ").replace("+00:00", " UTC"),
+    }
+    bdi = Markup("<bdi>{}</bdi>")
+    return facts({name: bdi.format(value) for name, value in found.items() if value})
 
 
 def _binning(view: View) -> str:
     if not view.text("n_bins"):
         return ""
-    strategy = {"quantile": "equal-mass", "uniform": "equal-width"}.get(
-        view.text("binning_strategy"), "given"
-    )
+    strategy = _STRATEGIES.get(view.text("binning_strategy"), "given")
     return f"{view.text('n_bins')} {strategy} bins, {view.text('closed')}-closed"
 
 
@@ -69,6 +68,56 @@ def _sampler(view: View) -> str:
     return f"{name}, {chains} × {count(float(draws))} draws" if chains else f"{name}, {draws} draws"
 
 
-SECTION = Section(
-    "provenance", "How to make it again", "Provenance", for_each(provenance), grids=True
+def references(views: Sequence[View]) -> Markup | None:
+    """List the papers of all results, each once, with what was taken from it."""
+    papers: dict[str, tuple[Markup, list[str]]] = {}
+    for view in views:
+        for entry in view.structure("references") or []:
+            key, citation, where = _read(entry)
+            _, places = papers.setdefault(key, (linked(citation), []))
+            if where and where not in places:
+                places.append(where)
+    return render("references.html.j2", papers=list(papers.values())) if papers else None
+
+
+def _read(entry: Any) -> tuple[str, str, str]:
+    if not isinstance(entry, dict):
+        return str(entry), str(entry), ""
+    citation = str(entry.get("citation", entry.get("key", "")))
+    return str(entry.get("key", citation)), citation, str(entry.get("where", "")).rstrip(".")
+
+
+def linked(text: str) -> Markup:
+    """Escape a citation and make its web addresses into links."""
+    parts, end = [], 0
+    for match in _ADDRESS.finditer(text):
+        parts.append(escape(text[end : match.start()]))
+        parts.append(Markup('<a href="{0}">{0}</a>').format(match.group()))
+        end = match.end()
+    return Markup("").join([*parts, escape(text[end:])])
+
+
+def glossary(views: Sequence[View]) -> Markup:
+    """Explain the words that the report uses, those of each kind first."""
+    terms = dict(term for view in views for term in view.kind.terms(view))
+    if any(schema.ERROR_CORRELATION in view.tree.children for view in views):
+        terms["Paired difference"] = (
+            "Classifiers are compared on the same rows, so the noise that they share cancels in "
+            "the difference. Classifiers may differ although their two intervals overlap."
+        )
+    if not all(view.direct for view in views):
+        terms["R-hat, effective draws, divergences"] = (
+            "Checks of the sampler, not of the classifier. If they fail, the numbers may be wrong."
+        )
+    prob = percent(views[0].prob)
+    return facts(
+        {word.format(prob=prob): text.format(prob=prob) for word, text in terms.items()}, "terms"
+    )
+
+
+PRIORS = Section("priors", "Priors", "Priors", for_each(priors))
+SECTIONS = (
+    Section("provenance", "Provenance", "Provenance", for_each(provenance), grids=True),
+    Section("references", "References", "References", references, grids=True),
+    Section("glossary", "Glossary", "Glossary", glossary, grids=True),
 )

@@ -73,7 +73,7 @@ def test_priors_are_put_into_words(label, words):
 def test_alternatives_begin_with_the_priors_themselves():
     own = Priors(power=0.4)
     found = own.alternatives()
-    assert list(found) == ["default", "plain mean", "wide tilt", "power 1"]
+    assert list(found) == ["default", "plain mean", "wider tilt", "power 1"]
     assert found["default"] is own
     assert found["plain mean"] == Priors(Tilt(opinion_pool="mean"), power=0.4)
     assert found["power 1"] == Priors(power=1.0)
@@ -81,7 +81,7 @@ def test_alternatives_begin_with_the_priors_themselves():
 
 def test_a_wide_tilt_has_wider_scales_and_nothing_else():
     own = Tilt(slope_location=-0.3, opinion_pool="mean")
-    wide = Priors(own).alternatives()["wide tilt"].label
+    wide = Priors(own).alternatives()["wider tilt"].label
     assert (wide.slope_location, wide.opinion_pool) == (-0.3, "mean")
     for name in SCALES:
         assert getattr(wide, name) == pytest.approx(3 * getattr(own, name))
@@ -90,8 +90,8 @@ def test_a_wide_tilt_has_wider_scales_and_nothing_else():
 @pytest.mark.parametrize(
     ("own", "names"),
     [
-        (Priors(Tilt(opinion_pool="mean")), ["default", "wide tilt", "power 1"]),
-        (Priors(power=1.0), ["default", "plain mean", "wide tilt"]),
+        (Priors(Tilt(opinion_pool="mean")), ["default", "wider tilt", "power 1"]),
+        (Priors(power=1.0), ["default", "plain mean", "wider tilt"]),
         (Priors(GaussianMixture()), ["default", "tilt", "power 1"]),
     ],
 )

@@ -1,11 +1,19 @@
 """The answer in words, and the numbers beside it."""
 
-from bayescal.report.answers import among, answers, best_two
-from bayescal.report.sections.answer import MOST_ROWS, MOST_SENTENCES, SECTION, answer
+from bayescal.report.errors.answers import (
+    MOST_ROWS,
+    MOST_SENTENCES,
+    among,
+    answers,
+    best_two,
+    digits,
+    target,
+)
+from bayescal.report.sections.answer import answer
 from bayescal.report.view import View
+from bayescal.results.best import best
 from bayescal.results.difference import difference
 from bayescal.results.intervals import interval
-from bayescal.results.ranking import prob_best
 from bayescal.results.summary import summary
 from tests.report.pages import Page, words
 from tests.synthetic import make_result
@@ -29,7 +37,9 @@ def test_one_classifier_is_answered_in_one_paragraph() -> None:
 def test_the_interval_follows_prob() -> None:
     view = View(make_result(("vit",), draws=200), 0.5)
     low, high = interval(view.tree, "tce", 0.5).values
-    assert f"(50% credible interval {low:.{view.digits}f} to {high:.{view.digits}f})" in text(view)
+    assert f"(50% credible interval {low:.{digits(view)}f} to {high:.{digits(view)}f})" in text(
+        view
+    )
 
 
 def test_numbers_are_those_of_the_summary() -> None:
@@ -45,7 +55,8 @@ def test_numbers_are_those_of_the_summary() -> None:
 
 def test_several_classifiers_start_with_the_best() -> None:
     view = View(make_result(("a", "b", "c"), draws=200), 0.9)
-    chances = prob_best(view.tree)
+    shares = best(view.tree, "tce").prob_best
+    chances = {str(one["classifier"].item()): float(one) for one in shares}
     found = best_two(view)
     assert found is not None
     first, prob, second = found
@@ -56,7 +67,7 @@ def test_several_classifiers_start_with_the_best() -> None:
     assert f"{abs(gap.mean):.3f} (90% interval" in said
 
 
-def test_groups_are_told_by_their_extremes() -> None:
+def test_groups_are_summarised_by_their_extremes() -> None:
     view = View(make_result(("a",), groups=("x", "y", "z"), draws=100), 0.9)
     found = answers(view)
     assert best_two(view) is None
@@ -94,12 +105,12 @@ def test_a_failed_classifier_is_marked_in_its_row_and_sentence() -> None:
 def test_without_an_error_there_is_no_answer() -> None:
     tree = make_result(("a",), draws=20)
     tree["posterior"] = tree["posterior"].to_dataset().drop_vars(["ece", "tce"])
-    assert SECTION.render([View(tree, 0.9)]) is None
+    assert answer(View(tree, 0.9)) is None
 
 
 def test_a_model_without_tce_is_answered_by_its_ece() -> None:
     tree = make_result(("a",), draws=50)
     tree["posterior"] = tree["posterior"].to_dataset().drop_vars("tce")
     view = View(tree, 0.9)
-    assert view.target == "ece"
+    assert target(view) == "ece"
     assert answers(view)[0].point == tree["model_average"]["ece_mean"].item()

@@ -6,19 +6,26 @@ import pytest
 import xarray as xr
 from markupsafe import Markup
 
-from bayescal.report.sections import SECTIONS, plots
+from bayescal.plots.kinds import errors as plots
+from bayescal.report.errors.tables import groups
+from bayescal.report.sections import sections_of
+from bayescal.report.sections.answer import plots as figures
+from bayescal.report.sections.answer import results as table
 from bayescal.report.sections.bounds import bounds
 from bayescal.report.sections.diagnostics import diagnostics
-from bayescal.report.sections.glossary import glossary
-from bayescal.report.sections.groups import groups
-from bayescal.report.sections.priors import priors
-from bayescal.report.sections.provenance import provenance
-from bayescal.report.sections.references import linked, references
-from bayescal.report.sections.table import table
+from bayescal.report.sections.provenance import (
+    glossary,
+    linked,
+    priors,
+    provenance,
+    references,
+)
 from bayescal.report.view import View
 from bayescal.results.summary import summary
 from tests.report.pages import Page, words
 from tests.synthetic import make_result
+from tests.synthetic_credal import make_credal_result
+from tests.synthetic_ssme import make_panel_result
 
 
 def parsed(body: Markup | None) -> Page:
@@ -48,7 +55,9 @@ def tree() -> xr.DataTree:
 
 
 def test_ids_of_sections_differ() -> None:
-    assert len({section.id for section in SECTIONS}) == len(SECTIONS)
+    trees = (make_result(draws=20), make_panel_result(draws=20), make_credal_result())
+    found = sections_of([View(tree, 0.9) for tree in trees])
+    assert len({section.id for section in found}) == len(found) > 10
 
 
 def test_the_table_is_the_summary(tree: xr.DataTree) -> None:
@@ -74,9 +83,9 @@ def test_groups_from_the_worst_to_the_best(tree: xr.DataTree) -> None:
     page = parsed(groups(View(tree, 0.9)))
     frame = summary(tree).set_index(["classifier", "group"])["tce_mean"]
     for caption in page.all("caption"):
-        owner, told = caption.text.split(":")
+        owner, said = caption.text.split(":")
         worst = frame.loc[owner].idxmax()
-        assert f"worst calibrated in {worst}," in told
+        assert f"worst calibrated in {worst}," in said
     assert groups(View(make_result(("a",), draws=20), 0.9)) is None
 
 
@@ -92,7 +101,7 @@ def test_diagnostics_mark_what_breaks_its_rule() -> None:
 def test_diagnostics_say_when_all_is_well() -> None:
     well = make_result(("a",), draws=20)
     assert text(diagnostics(View(well, 0.9))).startswith("All checks passed. The chains agree")
-    well.attrs["sampler"] = "importance sampling"
+    well.attrs["method"] = "direct"
     well["diagnostics"]["rhat_max"] = well["diagnostics"]["rhat_max"] * float("nan")
     assert "chains" not in text(diagnostics(View(well, 0.9)))
     assert "R-hat" not in text(diagnostics(View(well, 0.9)))
@@ -104,7 +113,7 @@ def test_priors_in_words_and_as_json(tree: xr.DataTree) -> None:
     assert '"slope": "Normal(0, 0.6)"' in said
 
 
-def test_bounds_tell_kind_and_assumption(tree: xr.DataTree) -> None:
+def test_bounds_state_kind_and_assumption(tree: xr.DataTree) -> None:
     page = parsed(bounds(View(tree, 0.9)))
     value, meaning = cells(page, "total bias")
     assert value == "0.1225"
@@ -112,7 +121,7 @@ def test_bounds_tell_kind_and_assumption(tree: xr.DataTree) -> None:
     assert cells(page, "optimal number of bins")[0] == "12"
 
 
-def test_bounds_of_many_cases_are_told_by_their_range() -> None:
+def test_bounds_of_many_cases_are_shown_by_their_range() -> None:
     tree = make_result(tuple("abcdefg"), draws=20)
     values = tree["bounds"]["total_bias"]
     tree["bounds"]["total_bias"] = values.copy(data=[0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 1.7])
@@ -129,13 +138,13 @@ def test_bounds_of_few_cases_stand_side_by_side() -> None:
     tree["bounds"]["total_bias"] = values.copy(data=[0.1, 0.2])
     page = parsed(bounds(View(tree, 0.9)))
     assert cells(page, "total bias")[:2] == ["0.1000", "0.2000"]
-    assert [e.text for e in page.all("th")][:4] == ["Quantity", "a", "b", "Kind and assumption"]
+    assert [e.text for e in page.all("th")][:4] == ["Bound", "a", "b", "Kind and assumption"]
 
 
 def test_provenance_reproduces_the_run(tree: xr.DataTree) -> None:
     said = text(provenance(View(tree, 0.9)))
     for fact in (
-        "Rows 2,000, all labelled",
+        "Data 2,000 labelled rows",
         "Groups men, women",
         "Binning 15 equal-mass bins, right-closed",
         "Sampler nutpie NUTS 0.16, 4 × 50 draws",
@@ -144,7 +153,7 @@ def test_provenance_reproduces_the_run(tree: xr.DataTree) -> None:
     ):
         assert fact in said
     tree.attrs["n_labeled"] = 1900
-    assert "Rows 2,000, of which 1,900 labelled" in text(provenance(View(tree, 0.9)))
+    assert "Data 1,900 labelled rows, 100 without" in text(provenance(View(tree, 0.9)))
 
 
 def test_papers_are_listed_once_with_all_that_was_used() -> None:
@@ -173,9 +182,9 @@ def test_too_many_diagrams_are_cut_to_the_worst(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(plots, "MOST_DIAGRAMS", 2)
     monkeypatch.setattr(plots, "MOST_PANELS", 2)
     tree = make_result(("a", "b", "c"), draws=20)
-    page = parsed(plots.plots(View(tree, 0.9)))
+    page = parsed(figures(View(tree, 0.9)))
     worst = summary(tree)["tce_mean"].nlargest(2).index
     shown = [e.attrs["alt"].split(".")[0] for e in page.all("img")]
     assert shown[:2] == [f"Reliability diagram of {name}" for name in worst]
     assert len(shown) == 3
-    assert "draws the other 1" in text(plots.plots(View(tree, 0.9)))
+    assert "draws the other 1" in text(figures(View(tree, 0.9)))

@@ -1,4 +1,4 @@
-"""The section on what hangs on the priors."""
+"""The section on prior sensitivity."""
 
 import numpy as np
 import pytest
@@ -34,7 +34,7 @@ def test_every_fit_gets_a_table_of_power_scaling():
     found = shown(tree)
     table = bc.power_scale(tree, "tce")
     cells = [words(row.text) for row in found.all("tr")[1:]]
-    assert len(cells) == len(table) == 3
+    assert len(cells) == len(table) >= 1
     for line, (_, row) in zip(cells, table.iterrows(), strict=True):
         assert f"{row['prior_sensitivity']:.2f}" in line
         assert line.endswith(row["diagnosis"])
@@ -57,10 +57,10 @@ def test_the_sentence_says_whether_and_which_way():
     tight = bc.ece.Priors(bc.ece.SmoothCurve(scale=0.1))
     pulled = bc.fit(bc.ece, few, priors=tight, seed=20, method="direct")
     assert "The prior matters." in text(shown(pulled))
-    assert "more weight of it would lower the calibration error" in text(shown(pulled))
+    assert "twice its weight would lower the calibration error" in text(shown(pulled))
     many = bc.datasets.ece.truth("over").scores(20_000, seed=1)
     decided = bc.fit(bc.ece, many, seed=20, method="direct")
-    assert text(shown(decided)).startswith("The data decide: ")
+    assert text(shown(decided)).startswith("The data dominate: ")
 
 
 def test_a_flat_prior_is_answered_with_a_refit():
@@ -97,8 +97,8 @@ def test_refits_of_several_cases_have_a_table_each():
     pair = combine({"x": make_result(("a", "b")), "y": make_result(("a", "b"), p_calibrated=0.5)})
     found = shown(pair)
     assert len(found.all("table")) == 2
-    lost = [one.case for one in bc.conclusions(pair) if not one.survives]
-    assert f"does not survive for {', '.join(lost)}" in text(found)
+    lost = [one.case for one in bc.conclusions(pair) if not one.robust]
+    assert f"is not robust for {', '.join(lost)}" in text(found)
 
 
 def test_a_refit_that_failed_is_loud():
@@ -106,7 +106,7 @@ def test_a_refit_that_failed_is_loud():
         combine({"good": make_result(("a",)), "bad": make_result(("a",), converged=False)})
     )
     assert any(box.attrs.get("role") == "alert" for box in found.all("div"))
-    assert "Not to be relied on" in text(found)
+    assert "Unreliable" in text(found)
     assert "badnot converged" in text(found)
 
 
@@ -114,7 +114,7 @@ def test_refits_are_no_answer_of_their_own():
     tree, both = make_result(("a",)), grid()
     found = Page(page([tree, both]))
     assert words(found.section("answer").text).count("calibration error of") == 1
-    assert words(found.section("sensitivity").text).count("prior by prior") >= 1
+    assert words(found.section("sensitivity").text).count("under several priors") >= 1
     alone = Page(page(both))
     assert "answer" not in alone.ids
     assert {"sensitivity", "provenance"} <= set(alone.ids)

@@ -59,21 +59,11 @@ class SelfLearningSettings:
 
 
 class SelfLearningState(NamedTuple):
-    """How far self-learning has come.
+    """How far self-learning has come."""
 
-    Parameters
-    ----------
-    order : ndarray of shape (unlabeled,)
-        Unlabeled rows in the order in which they are labeled.
-    sets : LabelSets
-        Labels given so far, in that order.
-    target_prob : ndarray of shape (iteration, target, class), in [0, 1]
-        Probabilities of the target rows after each training; the first knew labeled rows only.
-    """
-
-    order: NDArray[np.int64]
+    order: NDArray[np.int64]  # (unlabeled,)
     sets: LabelSets
-    target_prob: Floats
+    target_prob: Floats  # (iteration, target, class)
 
 
 def n_iterations(rows: SelfLearningRows, settings: SelfLearningSettings) -> int:

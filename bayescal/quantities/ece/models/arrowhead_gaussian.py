@@ -22,22 +22,12 @@ _STEPS = 100
 
 @dataclass(frozen=True, slots=True)
 class GroupedRegression:
-    """Counts of events whose logit is linear in common coefficients and a deviation a group.
+    """Counts of events whose logit is linear in common coefficients and a deviation a group."""
 
-    Attributes
-    ----------
-    offset : ndarray of shape (group, cell)
-        Logit at coefficients of 0.
-    design : ndarray of shape (group, cell, basis)
-        What each coefficient adds to the logit, the common one and the deviation alike.
-    count, positives : ndarray of shape (group, cell)
-        Rows and events.
-    """
-
-    offset: Floats
-    design: Floats
-    count: NDArray[Any]
-    positives: NDArray[Any]
+    offset: Floats  # (group, cell)
+    design: Floats  # (group, cell, basis)
+    count: NDArray[Any]  # (group, cell)
+    positives: NDArray[Any]  # (group, cell)
 
     def logit(self, common: Floats, deviation: Floats) -> Floats:
         """Logit of the event's probability, (..., group, cell)."""
@@ -57,21 +47,13 @@ class ArrowGaussian:
 
     ``common = centre + root z`` and, group by group, ``deviation = group_centre - link (common -
     centre) + group_root z``.
-
-    Attributes
-    ----------
-    centre : ndarray of shape (basis,)
-    root : ndarray of shape (basis, basis), upper triangular
-    group_centre : ndarray of shape (group, basis)
-    group_root : ndarray of shape (group, basis, basis), upper triangular
-    link : ndarray of shape (group, basis, basis)
     """
 
-    centre: Floats
-    root: Floats
-    group_centre: Floats
-    group_root: Floats
-    link: Floats
+    centre: Floats  # (basis,)
+    root: Floats  # (basis, basis)
+    group_centre: Floats  # (group, basis)
+    group_root: Floats  # (group, basis, basis)
+    link: Floats  # (group, basis, basis)
 
     def spread(self, design: Floats) -> Floats:
         """Standard deviation of the logits, (group, cell)."""

@@ -33,18 +33,7 @@ _POOLING_NODES = np.linspace(-4, 4, 11)
 
 @dataclass(frozen=True, eq=False)
 class PooledCurves:
-    """Problems of several groups under one common curve and a deviation each.
-
-    Parameters
-    ----------
-    problems : sequence of Problem
-        One a group.
-    prior : SmoothCurve
-        Prior of the common curve.
-    pooling : LogNormal
-        Prior of the standard deviation of the groups' intercepts and slopes about the common
-        ones, relative to the curve's scale.
-    """
+    """Problems of several groups under one common curve and a deviation each."""
 
     problems: Sequence[Problem]
     prior: SmoothCurve

@@ -23,19 +23,7 @@ _LEAST = -3.09
 
 
 class Excess(NamedTuple):
-    """The bin where the positives exceed most what the unlabelled rows can hold.
-
-    Parameters
-    ----------
-    bin : int
-        Number of the bin.
-    expected : float
-        Class prior times the share of positives in the bin.
-    held : float
-        Share of the unlabelled rows in the bin.
-    p_value : float
-        Probability of such an excess of any bin by chance, at most: the bin's, times their number.
-    """
+    """The bin where the positives exceed most what the unlabelled rows can hold."""
 
     bin: int
     expected: float

@@ -20,25 +20,13 @@ type Floats = NDArray[np.float64]
 
 
 class State(NamedTuple):
-    """What coefficients stand for.
+    """What coefficients stand for."""
 
-    Parameters
-    ----------
-    intercept : ndarray of shape (...)
-        Coefficient of the basis' first direction.
-    logit_rate : ndarray of shape (..., cell)
-        Logit of the label rate of each cell's unlabelled rows.
-    slope : ndarray of shape (...)
-        What a unit of `intercept` adds to the mean label rate.
-    class_prior, derivative : ndarray of shape (...)
-        Share of positives, and what it gains a unit of its coefficient.
-    """
-
-    intercept: Floats
-    logit_rate: Floats
-    slope: Floats
-    class_prior: Floats
-    derivative: Floats
+    intercept: Floats  # (...)
+    logit_rate: Floats  # (..., cell)
+    slope: Floats  # (...)
+    class_prior: Floats  # (...)
+    derivative: Floats  # (...)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,28 +36,13 @@ class CaseControl:
     The coefficients are standard normal before the data: the first sets how far the mean label rate
     of these unlabelled rows is from the class prior, the last is the class prior's, and those
     between are the curve's but for its intercept. The intercept is what gives the curve its mean.
-
-    Attributes
-    ----------
-    problem : PUProblem
-        Counts.
-    basis : CurveBasis
-        Basis of the curve.
-    rotation : ndarray of shape (basis, basis), orthogonal
-        Turns the basis so that its first direction is the intercept.
-    offset, design : ndarray of shape (cell,), (cell, basis)
-        Logit of the scores, and the turned basis.
-    prior : PriorMap
-        The class prior.
-    spread : float
-        Standard deviation of the mean label rate of so many unlabelled rows.
     """
 
     problem: PUProblem
     basis: CurveBasis
-    rotation: Floats
-    offset: Floats
-    design: Floats
+    rotation: Floats  # (basis, basis)
+    offset: Floats  # (cell,)
+    design: Floats  # (cell,)
     prior: PriorMap
     spread: float
 

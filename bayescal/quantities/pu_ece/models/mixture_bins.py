@@ -26,21 +26,6 @@ class Bins:
     Both are models of r, the positives' bins, and t, the negatives'. In them independence of r and
     q is a density: the prior of q at ``q = pi r + (1 - pi) t``, times ``(1 - pi)**(bins - 1)``, by
     which t stretches into q.
-
-    Attributes
-    ----------
-    problem : PUProblem
-        Counts.
-    prior : PriorMap
-        Class prior.
-    negative : float
-        Dirichlet concentration of t.
-    unlabeled : float
-        Dirichlet concentration of q, less 1.
-    stretch : float
-        Power of ``1 - pi``.
-    positive : float
-        Dirichlet concentration of r.
     """
 
     problem: PUProblem

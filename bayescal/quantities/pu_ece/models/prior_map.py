@@ -27,16 +27,10 @@ _LARGEST_LOGIT = 30.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PriorMap:
-    """The class prior's logit at each knot, with its slope; cubic between the knots.
+    """The class prior's logit at each knot, with its slope; cubic between the knots."""
 
-    Attributes
-    ----------
-    value, slope : ndarray of shape (knot,)
-        Logit of the class prior and its derivative, at `KNOTS`.
-    """
-
-    value: Floats
-    slope: Floats
+    value: Floats  # (knot,)
+    slope: Floats  # (knot,)
 
     @classmethod
     def of(cls, prior: ClassPrior) -> PriorMap:

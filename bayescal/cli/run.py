@@ -1,0 +1,222 @@
+"""The one runner of every command: read, check, fit, write, print, exit code."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import click
+
+from bayescal.cli.checkpoint import checkpoint
+from bayescal.cli.errors import NOT_CONVERGED, OK, as_options, one_line, warn
+from bayescal.cli.options import fit_options, sensitivity_options
+from bayescal.cli.output import as_plain, outputs, say_written, write, write_rows
+from bayescal.cli.progress import progress
+from bayescal.cli.table import print_estimates, print_json, print_table
+from bayescal.core.command import Command, Given, Option
+from bayescal.core.errors import ConvergenceWarning, InputError, ScarWarning
+
+if TYPE_CHECKING:
+    from xarray import DataTree
+
+    from bayescal.core.quantity import Quantity
+
+
+class Compute(Protocol):
+    """A fit of which only progress and checkpoint are open."""
+
+    def __call__(self, *, progress: Any, checkpoint: Path) -> DataTree:
+        """Compute the result."""
+        ...
+
+
+def run_fit(quantity: Quantity, given: Given, title: str | None = None) -> int:
+    """Run a quantity's own command."""
+    options = fit_options(quantity.COMMAND)
+    with in_terms_of(options):
+        files = outputs(given)
+        _check_values(options, given)
+        if given.get("estimate_only"):
+            return _estimates(quantity, given, files)
+        settings = _settings(given)
+        command: Command = quantity.COMMAND
+        data = command.read(given)
+        from bayescal.workflow.fit import fit
+
+        compute = partial(
+            fit,
+            quantity,
+            data,
+            priors=command.priors(given, data),
+            **settings,
+            **command.plan_options(given),
+        )
+        return carry_out(quantity, compute, files, given, title)
+
+
+def run_sensitivity(quantity: Quantity, given: Given) -> int:
+    """Run a quantity's subcommand of ``sensitivity``."""
+    options = sensitivity_options(quantity.COMMAND)
+    with in_terms_of(options):
+        files = outputs(given)
+        _check_values(options, given)
+        settings = _settings(given)
+        command: Command = quantity.COMMAND
+        data = command.read(given)
+        from bayescal.workflow.sensitivity import prior_sensitivity
+
+        compute = partial(
+            prior_sensitivity,
+            quantity,
+            data,
+            _several(command, given, data),
+            var=given["var"],
+            threshold=given["threshold"],
+            **settings,
+            **command.plan_options(given),
+        )
+        return carry_out(quantity, compute, files, given)
+
+
+def _several(command: Command, given: Given, data: Any) -> Any:
+    """Priors under the words they were given in; one alone is what a grid is made around."""
+    option = command.prior
+    texts = [" ".join(text.split()) for text in given[option.name]] or [option.default]
+    named = {text: command.priors({**given, option.name: text}, data) for text in texts}
+    return named if len(named) > 1 else named[texts[0]]
+
+
+def carry_out(
+    quantity: Quantity,
+    compute: Compute,
+    files: Sequence[Path],
+    given: Given,
+    title: str | None = None,
+) -> int:
+    """Fit, write the files, and print; finished models outlast Ctrl-C and a full disk."""
+    with checkpoint(given.get("checkpoint"), files[0] if files else None) as directory:
+        with progress("Fitting") as update, _quiet():
+            tree = compute(progress=update, checkpoint=directory)
+        for path in files:
+            write(tree, path, given["prob"], title)
+    as_json = given.get("json", False)
+    if as_json:
+        _print_json(quantity, tree, given)
+    else:
+        _print_result(quantity, tree, given["prob"])
+    say_written(files, err=as_json)
+    return status_code(tree, fit_options(quantity.COMMAND))
+
+
+def status_code(tree: DataTree, options: Sequence[Option], name: str = "") -> int:
+    """Warn of what is wrong with a result, in terms of options, and give the exit code."""
+    status = as_options(str(tree.attrs["status"]), options)
+    if str(tree.attrs["converged"]) != "true":
+        warn(f"{name}NOT CONVERGED, do not use these numbers: {status}")
+        return NOT_CONVERGED
+    if status != "ok":
+        warn(f"{name}{status}")
+    return OK
+
+
+def _print_result(quantity: Quantity, tree: DataTree, prob: float) -> None:
+    from bayescal.results.kinds import kind_of
+
+    table = kind_of(tree).table(tree, prob)
+    print_table(table.columns, table.rows)
+    conclusion = tree.attrs.get("conclusion")
+    sentences = [*table.notes, f"Posterior: {tree.attrs['sampler']}."]
+    sentences += [tree.attrs["prior_text"]] if conclusion is None else [conclusion]
+    for sentence in (*sentences, quantity.COMMAND.note):
+        if sentence:
+            click.echo(one_line(sentence))
+
+
+def _print_json(quantity: Quantity, tree: DataTree, given: Given) -> None:
+    from bayescal.results.access import json_attribute
+    from bayescal.results.best import best_records
+    from bayescal.results.kinds import kind_of
+
+    kind = kind_of(tree)
+    attrs = tree.attrs
+    head = _head(quantity, given)
+    head |= {str(name): attrs[name] for name in attrs if str(name).startswith("n_")}
+    head |= {name: attrs[name] for name in ("method", "sampler", "seed", "status")}
+    head["bayescal_version"] = attrs["bayescal_version"]
+    head["classes"] = json_attribute(tree, "classes")
+    head |= {"prob": given["prob"], "converged": attrs["converged"] == "true"}
+    if "conclusion" in attrs:
+        head |= {"robust": attrs["robust"] == "true", "conclusion": attrs["conclusion"]}
+    else:
+        best = best_records(tree)
+        head |= {"best": best} if best else {}
+    if kind.rows is not kind.summary:
+        head["rows"] = kind.rows(tree, given["prob"]).to_dict("records")
+    print_json(head, kind.records(tree, given["prob"]))
+
+
+def _head(quantity: Quantity, given: Given) -> dict[str, Any]:
+    """What was given: files, and the options of the quantity."""
+    command: Command = quantity.COMMAND
+    names = [name.lower() for name in command.arguments]
+    names += [option.name for option in (*command.options, command.prior)]
+    return {"quantity": quantity.NAME} | {name: as_plain(given[name]) for name in names}
+
+
+def _estimates(quantity: Quantity, given: Given, files: Sequence[Path]) -> int:
+    command: Command = quantity.COMMAND
+    found = command.estimates(command.read(given), given)
+    for path in files:
+        write_rows(found.rows, path)
+    if given["json"]:
+        print_json(_head(quantity, given), found.rows)
+    else:
+        print_estimates(found)
+        for sentence in found.notes:
+            click.echo(sentence)
+    say_written(files, err=given["json"])
+    for sentence in found.warnings:
+        warn(sentence)
+    return OK
+
+
+@contextmanager
+def in_terms_of(options: Sequence[Option]) -> Iterator[None]:
+    """Let messages name options where they name Python's arguments."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(as_options(str(error), options)) from error
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Leave to the result's status what Python would print as warnings."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", ScarWarning)
+        yield
+
+
+def _check_values(options: Sequence[Option], given: Given) -> None:
+    """Refuse words that an option does not know, before a file is read."""
+    for option in options:
+        value = given[option.name]
+        if option.check is not None and value is not None:
+            for word in value if option.multiple else [value]:
+                option.check(word)
+
+
+def _settings(given: Given) -> Mapping[str, Any]:
+    """Settings of the fit, checked before a file is read."""
+    from bayescal.workflow.settings import Settings
+
+    settings = {
+        name: given[name] for name in ("prob", "draws", "tune", "target_accept", "seed")
+    } | {"method": "direct" if given["quick"] else "nuts"}
+    Settings(**settings)
+    return settings

@@ -1,0 +1,236 @@
+"""Options that several quantities share, and how scores are read from the columns they name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from bayescal.core.command import Given, Option
+from bayescal.core.errors import InputError
+
+if TYPE_CHECKING:
+    from bayescal.core.intake import Column
+    from bayescal.core.scores import Scores
+    from bayescal.core.tables import Table
+
+LABEL = Option(
+    flags=("--label",), required=True, metavar="COLUMN", help="Column of the true labels."
+)
+SCORE = Option(
+    flags=("--score",),
+    multiple=True,
+    metavar="COLUMN",
+    help="Column of a classifier's scores, or a pattern such as 'p_*'; repeat it for several "
+    "classifiers on the same rows (or, with --multiclass, for the classes of one classifier).",
+)
+GROUP = Option(
+    flags=("--group",), metavar="COLUMN", help="Column that splits the rows into groups."
+)
+POS_LABEL = Option(
+    flags=("--pos-label",), default="1", metavar="VALUE", help="Label of the positive class."
+)
+FROM_LOGITS = Option(
+    flags=("--from-logits",), is_flag=True, help="The scores are logits, not probabilities."
+)
+ONE_CLASSIFIER = Option(
+    flags=("--multiclass",),
+    is_flag=True,
+    help="Take the --score columns as the classes of one classifier. A class is named by its "
+    "column, or by what the * of a pattern stands for.",
+    phrases={"Pass y_prob of shape (obs, class)": "Pass --multiclass and a --score for each class"},
+)
+MULTICLASS = replace(
+    ONE_CLASSIFIER,
+    is_flag=False,
+    choices=("top-label", "class-wise", "marginal"),
+    help=f"{ONE_CLASSIFIER.help} Measures the calibration of its top label, of each class, or the "
+    "mean of the classes.",
+)
+CLASSIFIER = Option(
+    flags=("--classifier",),
+    multiple=True,
+    metavar="NAME=PATTERN",
+    help="One of several classifiers with several classes each: a column a class, whose name is "
+    "what the * of the pattern stands for. Repeat it instead of --score.",
+)
+N_BINS = Option(flags=("--n-bins",), type=int, default=15, help="Number of bins.")
+STRATEGY = Option(
+    flags=("--strategy",),
+    default="quantile",
+    choices=("quantile", "uniform"),
+    help="Bins of equal counts, or of equal widths.",
+)
+CLOSED = Option(
+    flags=("--closed",),
+    default="right",
+    choices=("right", "left"),
+    help="Which edge belongs to a bin.",
+)
+BINNING = (N_BINS, STRATEGY, CLOSED)
+
+
+def binning_of(given: Given) -> dict[str, Any]:
+    """The fields of a `Binning`."""
+    return {option.name: given[option.name] for option in BINNING}
+
+
+class Columns(NamedTuple):
+    """Which columns hold whose scores: one each, or one a class."""
+
+    by_classifier: dict[str, list[str]]
+    classes: tuple[str, ...] | None
+
+    @property
+    def names(self) -> list[str]:
+        """All columns, each once."""
+        return list(dict.fromkeys(name for names in self.by_classifier.values() for name in names))
+
+
+def score_columns(given: Given, table: Table) -> Columns:
+    """Find the columns that --score or --classifier name."""
+    from bayescal.core.checks import check_unique
+
+    if given.get("classifier"):
+        return _several_with_classes(given, table)
+    if not given["score"]:
+        raise InputError("--score must name a column of scores, or a pattern of names; got none.")
+    taken = taken_columns(given)
+    found = [pair for pattern in given["score"] for pair in matching(pattern, table, taken)]
+    names = [column for column, _ in found]
+    check_unique(names, "--score")
+    if not given.get("multiclass"):
+        return Columns({name: [name] for name in names}, None)
+    if len(names) < 3:
+        raise InputError(
+            f"--multiclass needs a --score for each of three classes or more; got {len(names)}. "
+            "With two classes, give the column of the positive one, without --multiclass."
+        )
+    return Columns({table.path.stem: names}, tuple(class_ for _, class_ in found))
+
+
+def _several_with_classes(given: Given, table: Table) -> Columns:
+    if given["score"]:
+        raise InputError("--classifier cannot be combined with --score. Leave one out.")
+    found: dict[str, dict[str, str]] = {}
+    for text in given["classifier"]:
+        name, equals, pattern = text.partition("=")
+        if not (name and equals and pattern):
+            raise InputError(f"--classifier must be NAME=PATTERN; got {text!r}.")
+        if name in found:
+            raise InputError(f"--classifier names must differ; got {name!r} twice.")
+        pairs = matching(pattern, table, taken_columns(given))
+        found[name] = {class_: column for column, class_ in pairs}
+    classes = tuple(next(iter(found.values())))
+    for name, columns in found.items():
+        if set(columns) != set(classes) or len(classes) < 3:
+            raise InputError(
+                "every --classifier must have the same three classes or more; "
+                f"got {', '.join(columns)} for {name}."
+            )
+    return Columns({name: [found[name][k] for k in classes] for name in found}, classes)
+
+
+def taken_columns(given: Given) -> list[str]:
+    """Columns that patterns leave out: those of labels and groups."""
+    return [given["label"], *([given["group"]] if given.get("group") else [])]
+
+
+def matching(pattern: str, table: Table, taken: Sequence[str]) -> list[tuple[str, str]]:
+    """Columns that a shell-style pattern matches, in the file's order, each with its class."""
+    if pattern in table.columns:
+        return [(pattern, pattern)]
+    if not any(sign in pattern for sign in "*?["):
+        from bayescal.core.checks import check_known
+
+        check_known(pattern, table.columns, "column", table.path.name)
+    others = [name for name in table.columns if name not in taken]
+    found = [name for name in others if fnmatchcase(name, pattern)]
+    if not found:
+        near = get_close_matches(pattern, others, n=3, cutoff=0.0)
+        near.sort(key=others.index)
+        raise InputError(
+            f"{table.path.name} has no column that matches {pattern!r}; the nearest are "
+            f"{', '.join(map(repr, near))}. Quote the pattern, so that the shell leaves it alone."
+        )
+    return [(name, _starred(pattern, name)) for name in found]
+
+
+def _starred(pattern: str, name: str) -> str:
+    """What the one * of a pattern stands for; the whole name under other patterns."""
+    before, star, after = pattern.partition("*")
+    if not star or any(sign in before + after for sign in "*?["):
+        return name
+    return name[len(before) : len(name) - len(after)]
+
+
+def read_labeled(given: Given, argument: str = "file") -> Scores:
+    """Read the scores and labels of a file."""
+    from bayescal.core.tables import open_table
+
+    table = open_table(given[argument])
+    return labeled_scores(given, table, score_columns(given, table))
+
+
+def labeled_scores(given: Given, table: Table, columns: Columns) -> Scores:
+    """Read the columns of a table, labels among them."""
+    from bayescal.core.intake import Column, collect
+    from bayescal.core.scores import from_parts
+
+    label, group = given["label"], given.get("group")
+    wanted = dict.fromkeys([label, *columns.names, *([] if group is None else [group])])
+    values = table.read(list(wanted))
+
+    def column(name: str) -> Column:
+        return Column(f"column {name!r} of {table.path.name}", values[name])
+
+    return from_parts(
+        collect(
+            _scores(values, table, columns),
+            column(label),
+            group=None if group is None else column(group),
+            pos_label=given["pos_label"],
+            from_logits=given["from_logits"],
+            classes=columns.classes,
+        )
+    )
+
+
+def unlabeled_scores(
+    given: Given, table: Table, columns: Columns, classes: Sequence[object]
+) -> Scores:
+    """Read the same columns of a table without labels."""
+    from bayescal.core.intake import Column, collect
+    from bayescal.core.scores import from_parts
+
+    values = table.read(columns.names)
+    rows = len(values[columns.names[0]])
+    return from_parts(
+        collect(
+            _scores(values, table, columns),
+            Column("no labels", [None] * rows),
+            group=None,
+            pos_label=classes[-1],
+            from_logits=given["from_logits"],
+            classes=classes,
+        )
+    )
+
+
+def _scores(values: dict[str, Any], table: Table, columns: Columns) -> dict[str, Column]:
+    """Each classifier's column, or its columns side by side."""
+    import numpy as np
+
+    from bayescal.core.intake import Column
+
+    found = {}
+    for classifier, names in columns.by_classifier.items():
+        if columns.classes is None:
+            name, array = f"column {names[0]!r} of {table.path.name}", values[names[0]]
+        else:
+            name = f"the table of columns {names[0]!r} to {names[-1]!r} of {table.path.name}"
+            array = np.column_stack([values[name] for name in names])
+        found[classifier] = Column(name, array)
+    return found

@@ -1,0 +1,1 @@
+"""Figures of each kind of result: the modules have the shape of `bayescal.plots.kind.PlotKind`."""

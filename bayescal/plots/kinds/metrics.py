@@ -1,0 +1,59 @@
+"""Figures of metrics in one posterior: a forest a metric, and the ranks of classifiers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+import xarray as xr
+
+from bayescal.plots.kind import Drawing, Gallery
+from bayescal.plots.metrics import plot_metrics, plot_ranks
+from bayescal.plots.sensitivity import drawn_refits, plot_conclusions
+from bayescal.results import access, schema
+from bayescal.results.access import ResultSlice
+from bayescal.results.kinds import kind_of
+
+FUNCTIONS = ("plot_metrics", "plot_ranks")
+MOST_METRICS = 3
+MOST_ROWS = 60
+
+plot_refits = partial(plot_conclusions, from_zero=False)
+
+
+def figures(tree: xr.DataTree, prob: float) -> Gallery:
+    """The main metrics, and the probability of each rank by the first."""
+    if len(access.cases(tree)) > MOST_ROWS:
+        return Gallery()
+    kind = kind_of(tree)
+    names = kind.variables(tree)
+    wide = [_forest(tree, var, prob) for var in names[:MOST_METRICS]]
+    if len(access.classifier_names(tree)) > 1:
+        ranked = next((name for name in names if kind.higher_is_better(name) is not None), None)
+        if ranked is not None:
+            caption = "Posterior probability of each rank; the first column is that of being best."
+            by = f"Ranks by {kind.title(ranked)}"
+            wide.append(Drawing(partial(plot_ranks, tree, ranked), by, caption))
+    return Gallery(wide=wide)
+
+
+def sensitivity(tree: xr.DataTree, prob: float) -> list[Drawing]:
+    """Refits of a grid."""
+    return drawn_refits(tree, prob) if access.is_prior_grid(tree) else []
+
+
+def warning(tree: xr.DataTree, shown: Sequence[ResultSlice]) -> str:
+    """The status says all."""
+    return ""
+
+
+def _forest(tree: xr.DataTree, var: str, prob: float) -> Drawing:
+    title = kind_of(tree).title(var)
+    name = f"{title[0].upper()}{title[1:]}"
+    caption = "Posterior mean and intervals."
+    if access.has_variable(tree, schema.REFERENCE_ESTIMATES, var):
+        caption += (
+            " Marks below each interval are reference estimates; where they lie far from it, the "
+            "result depends on the model."
+        )
+    return Drawing(partial(plot_metrics, tree, var, prob), name, caption)

@@ -1,0 +1,139 @@
+"""What the command line reads for class probabilities of rows, with bounds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from bayescal.core.command import Command, Estimates, Given, Option, Row
+from bayescal.core.errors import InputError
+from bayescal.core.score_options import (
+    CLASSIFIER,
+    FROM_LOGITS,
+    LABEL,
+    ONE_CLASSIFIER,
+    POS_LABEL,
+    SCORE,
+    labeled_scores,
+    score_columns,
+    unlabeled_scores,
+)
+
+if TYPE_CHECKING:
+    from bayescal.quantities.credal.calibration_split import CalibrationSplit
+    from bayescal.quantities.credal.priors import Priors
+
+_WEIGHT: Final = "s="
+_PRINTED: Final = 10
+_S = Option(
+    flags=("--s",),
+    type=float,
+    default=1.0,
+    help="Pseudo-observations of either label, which make the bounds.",
+)
+
+
+def priors_from_text(text: str, s: float = 1.0) -> Priors:
+    """Read the prior of the probability of the label given the score from a word."""
+    from bayescal.quantities.credal.priors import (
+        ImpreciseDirichlet,
+        IncrementIsotonic,
+        MonotoneCurve,
+        Priors,
+    )
+
+    head, comma, weight = (part.strip() for part in text.casefold().partition(","))
+    word, colon, number = (part.strip() for part in head.partition(":"))
+    try:
+        if comma:
+            if not weight.startswith(_WEIGHT):
+                raise ValueError
+            s = float(weight.removeprefix(_WEIGHT))
+        bins = {"bins": int(number)} if colon else {}
+    except ValueError:
+        raise _refusal(text) from None
+    if word == "curve" and not colon:
+        return Priors(MonotoneCurve(s=s))
+    if word == "steps":
+        return Priors(IncrementIsotonic(s=s, **bins))
+    if word == "bins":
+        return Priors(ImpreciseDirichlet(s=s, **bins))
+    raise _refusal(text)
+
+
+def _refusal(text: str) -> InputError:
+    return InputError(
+        "--prior must be curve, steps, steps:BINS, bins or bins:BINS, each with or without "
+        f",s=NUMBER; got {text!r}."
+    )
+
+
+def _read(given: Given) -> CalibrationSplit:
+    from bayescal.core.tables import open_table
+    from bayescal.quantities.credal.calibration_split import CalibrationSplit
+
+    table = open_table(given["calibration"])
+    columns = score_columns(given, table)
+    calibration = labeled_scores(given, table, columns)
+    target = unlabeled_scores(given, open_table(given["target"]), columns, calibration.classes)
+    return CalibrationSplit(calibration=calibration, target=target)
+
+
+def _estimates(split: CalibrationSplit, given: Given) -> Estimates:
+    columns = {"classifier": "", "row": "row", "class": "class", "score": "score"}
+    columns |= {"p0": "p0", "p1": "p1", "merged": "merged", "improper": "improper"}
+    rows = [row for name in split.calibration.classifiers for row in _rows(split, name)]
+    note = "p0 to p1 is no interval for the probability; leave out --estimate-only for one."
+    return Estimates(rows, columns, [note], printed=_PRINTED)
+
+
+def _rows(split: CalibrationSplit, name: str) -> list[Row]:
+    """Venn-Abers probabilities of one classifier's target rows."""
+    from bayescal.quantities.credal.estimator import estimate
+
+    names = [str(class_) for class_ in split.calibration.classes]
+    curves = names[1:] if split.calibration.is_binary else names
+    one = split.select(name)
+    found = estimate(one)
+    shape = (split.n_target, len(curves))
+    score, p0, p1, merged = (
+        part.reshape(shape).tolist()
+        for part in (one.target.y_prob[0], found.p0, found.p1, found.prob)
+    )
+    return [
+        {
+            "classifier": name,
+            "row": place,
+            "class": class_,
+            "score": score[place][k],
+            "p0": p0[place][k],
+            "p1": p1[place][k],
+            "merged": merged[place][k],
+            "improper": bool(found.improper[place]),
+        }
+        for place in range(split.n_target)
+        for k, class_ in enumerate(curves)
+    ]
+
+
+COMMAND = Command(
+    help="Calibrate the scores in TARGET on the labelled rows of CALIBRATION, with bounds. Both "
+    "files are CSV or Parquet, of one population; the classifier was trained on neither. "
+    "CALIBRATION has a column of labels, TARGET needs none, and both have the score columns. For "
+    "each target row: the probability of the class given the score, its credal-credible bounds, "
+    "and whether the class can be decided on.",
+    example="credal calibration.csv target.csv --label y --score forest -o credal.html",
+    arguments=("CALIBRATION", "TARGET"),
+    options=(LABEL, SCORE, CLASSIFIER, POS_LABEL, FROM_LOGITS, ONE_CLASSIFIER, _S),
+    prior=Option(
+        flags=("--prior",),
+        default="curve",
+        metavar="PRIOR",
+        help="curve (smooth and rising), steps (rising in jumps; steps:BINS) or bins (imprecise "
+        "Dirichlet, not assumed to rise; bins:BINS); with ,s=NUMBER for other "
+        "pseudo-observations than --s.",
+        check=priors_from_text,
+    ),
+    read=_read,
+    priors=lambda given, data: priors_from_text(given["prior"], given["s"]),
+    estimates=_estimates,
+)

@@ -1,0 +1,202 @@
+"""What the command line reads for the expected calibration error of labelled rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from bayescal.core.command import Command, Estimates, Given, Option, Row
+from bayescal.core.errors import InputError
+from bayescal.core.score_options import (
+    BINNING,
+    CLASSIFIER,
+    FROM_LOGITS,
+    GROUP,
+    LABEL,
+    MULTICLASS,
+    POS_LABEL,
+    SCORE,
+    binning_of,
+    labeled_scores,
+    score_columns,
+)
+
+if TYPE_CHECKING:
+    from bayescal.core.bins.bin_counts import BinCounts
+    from bayescal.core.scores import Scores, Task
+    from bayescal.core.tables import Table
+    from bayescal.quantities.ece.data import Data
+    from bayescal.quantities.ece.priors import Priors
+
+# Scores and labels that are read at once; beyond it the file is read in batches.
+MOST_VALUES: Final = 8_000_000
+# The same for several classifiers, whose comparison needs their rows side by side.
+MOST_PAIRED: Final = 25_000_000
+# The same for a file that does not say how many rows it has (CSV).
+MOST_BYTES: Final = 150_000_000
+
+
+def priors_from_text(text: str) -> Priors:
+    """Read the prior of the label rates from a word."""
+    from bayescal.core.priors import Beta, prior_from_string
+    from bayescal.quantities.ece.priors import (
+        HierarchicalBins,
+        IndependentBins,
+        Priors,
+        SmoothCurve,
+    )
+
+    word, colon, number = (part.strip() for part in text.casefold().partition(":"))
+    if word == "beta" and isinstance(rate := prior_from_string(text.strip().casefold()), Beta):
+        return Priors(label_rate=IndependentBins(rate))
+    named: dict[str, HierarchicalBins | IndependentBins] = {
+        "hierarchical": HierarchicalBins(),
+        "flat": IndependentBins(Beta(1, 1)),
+        "jeffreys": IndependentBins(Beta(0.5, 0.5)),
+    }
+    if word in named and not colon:
+        return Priors(label_rate=named[word])
+    if word != "curve":
+        raise _refusal(text)
+    try:
+        scale = float(number) if colon else None
+    except ValueError:
+        raise _refusal(text) from None
+    return Priors() if scale is None else Priors(label_rate=SmoothCurve(scale=scale))
+
+
+def _refusal(text: str) -> InputError:
+    return InputError(
+        "--prior must be curve, curve:SCALE, hierarchical, flat, jeffreys or beta:A,B; "
+        f"got {text!r}."
+    )
+
+
+def read(given: Given) -> Data:
+    """Read the file, or count its rows in batches where they are too many to hold."""
+    from bayescal.core.tables import open_table
+
+    table = open_table(given["file"])
+    columns = score_columns(given, table)
+    whole = given["group"] is not None or columns.classes is not None
+    if whole or not _is_large(table, len(columns.names)):
+        return labeled_scores(given, table, columns)
+    from bayescal.core.bins.streaming import stream_counts
+    from bayescal.quantities.ece.data import CELLS
+
+    return {
+        name: stream_counts(
+            table,
+            label=given["label"],
+            score=name,
+            pos_label=given["pos_label"],
+            from_logits=given["from_logits"],
+            n_cells=None if given["estimate_only"] else CELLS,
+            **binning_of(given),
+        )
+        for name in columns.names
+    }
+
+
+def _is_large(table: Table, n_scores: int) -> bool:
+    if table.n_rows is None:
+        return table.path.stat().st_size > MOST_BYTES
+    most = MOST_PAIRED if n_scores > 1 else MOST_VALUES
+    return table.n_rows * (n_scores + 1) > most
+
+
+def estimates(data: Data, given: Given) -> Estimates:
+    """Estimate each classifier's calibration error, class by class and group by group."""
+    from bayescal.core.bins.binning import bin_scores
+    from bayescal.core.scores import Scores
+
+    if isinstance(data, Scores):
+        rows = [
+            _row(dict(part.coords), bin_scores(part, **binning_of(given)))
+            for part in _parts(data, _multiclass(given))
+        ]
+    else:
+        assert isinstance(data, dict)
+        rows = [_row({"classifier": name}, found.bins) for name, found in data.items()]
+    shown = {"n": "rows", "ece_point": "ECE, plug-in", "mce_point": "MCE, plug-in"}
+    return Estimates(
+        _means(rows) if given["multiclass"] == "marginal" else rows,
+        {"case": "", **shown, "l2_debiased": "l2, debiased"},
+    )
+
+
+def _multiclass(given: Given) -> str:
+    return given["multiclass"] or "top-label"
+
+
+def _parts(scores: Scores, multiclass: str) -> Iterator[Task]:
+    from bayescal.quantities.ece.data import by_group
+
+    for task in scores.tasks(multiclass):
+        yield from by_group(task)
+
+
+def _row(coords: dict[str, str], counts: BinCounts) -> Row:
+    from bayescal.quantities.ece.estimator import estimate
+
+    found = estimate(counts)
+    return {
+        "case": " / ".join(coords.values()),
+        **coords,
+        "n": counts.n,
+        "ece_point": float(found.ece),
+        "mce_point": float(found.mce),
+        "l2": float(found.l2),
+        "l2_debiased": float(found.l2_debiased),
+    }
+
+
+def _means(rows: Sequence[Row]) -> list[Row]:
+    """Means over the classes: the marginal calibration error."""
+    cases: dict[tuple[str, ...], list[Row]] = {}
+    for row in rows:
+        cases.setdefault((row["classifier"], row.get("group", "")), []).append(row)
+    return [_mean(parts) for parts in cases.values()]
+
+
+def _mean(parts: Sequence[Row]) -> Row:
+    first = {name: value for name, value in parts[0].items() if name != "class"}
+    first["case"] = " / ".join(first[name] for name in ("classifier", "group") if name in first)
+    numbers = ("ece_point", "mce_point", "l2", "l2_debiased")
+    return first | {name: sum(part[name] for part in parts) / len(parts) for name in numbers}
+
+
+def _plan_options(given: Given) -> dict[str, Any]:
+    return {**binning_of(given), "multiclass": _multiclass(given)}
+
+
+COMMAND = Command(
+    help="Measure the expected calibration error of the scores in FILE, with its posterior. FILE "
+    "is CSV or Parquet. Rows without a label are left out. Files too large for memory are read "
+    "in batches.",
+    example="ece scores.csv --label y --score forest --score boosting -o calibration.html",
+    options=(
+        LABEL,
+        SCORE,
+        CLASSIFIER,
+        GROUP,
+        POS_LABEL,
+        FROM_LOGITS,
+        MULTICLASS,
+        *BINNING,
+    ),
+    prior=Option(
+        flags=("--prior",),
+        default="curve",
+        metavar="PRIOR",
+        help="curve (a smooth calibration curve; curve:SCALE for another scale than 0.7), "
+        "hierarchical (bins with partial pooling), or independent bins: flat, jeffreys or "
+        "beta:A,B.",
+        check=priors_from_text,
+    ),
+    read=read,
+    priors=lambda given, data: priors_from_text(given["prior"]),
+    plan_options=_plan_options,
+    estimates=estimates,
+    reports=True,
+)

@@ -1,0 +1,131 @@
+"""What the command line reads to evaluate several classifiers from few labels."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from bayescal.core.command import Command, Estimates, Given, Option, Row
+from bayescal.core.errors import InputError
+from bayescal.core.score_options import (
+    CLASSIFIER,
+    FROM_LOGITS,
+    GROUP,
+    LABEL,
+    ONE_CLASSIFIER,
+    POS_LABEL,
+    SCORE,
+    read_labeled,
+)
+
+if TYPE_CHECKING:
+    from bayescal.core.scores import Scores
+    from bayescal.quantities.ssme.priors import Priors
+
+_LABELING = Option(
+    flags=("--labeling",),
+    default="random",
+    choices=("random", "one-per-class"),
+    help="How rows were chosen to be labelled: at random, or so that each class has a label.",
+)
+_ECE = Option(
+    flags=("--ece",),
+    choices=("equal-mass", "equal-width", "top-label"),
+    help="Convention of the calibration errors; by default equal-mass for two classes, top-label "
+    "for more.",
+)
+
+
+def priors_from_text(text: str) -> Priors:
+    """Read the prior of the labels given several classifiers' scores from a word."""
+    from bayescal.quantities.ssme.priors import (
+        OPINION_POOLS,
+        GaussianMixture,
+        Priors,
+        StudentTMixture,
+        Tilt,
+    )
+
+    word, colon, power = (part.strip() for part in text.casefold().partition(":"))
+    named: dict[str, GaussianMixture | Tilt] = {
+        "gaussian": GaussianMixture(),
+        "student-t": StudentTMixture(),
+    }
+    named |= {pool: Tilt(opinion_pool=pool) for pool in OPINION_POOLS}
+    try:
+        number = float(power) if colon else None
+        label = named[word]
+    except (KeyError, ValueError):
+        raise InputError(
+            "--prior must be agreement, mean, gaussian or student-t, each with or without "
+            f":POWER; got {text!r}."
+        ) from None
+    return Priors(label) if number is None else Priors(label, power=number)
+
+
+def _estimates(scores: Scores, given: Given) -> Estimates:
+    from bayescal.quantities.ssme.data import Problem, data_warnings, panel_of
+    from bayescal.quantities.ssme.reference_estimates import (
+        METHODS,
+        point_estimate,
+        reference_estimates,
+    )
+
+    problem = Problem.of(panel_of(scores), given["labeling"])
+    others = reference_estimates(problem, given["ece"])
+    by_method = {"ssme-kde": point_estimate(problem, given["ece"])}
+    for place, method in enumerate(METHODS):
+        by_method[method] = {name: values[place] for name, values in others.items()}
+    rows = [
+        _row(name, group, method, {var: found[var][(k, *g)] for var in others})
+        for k, name in enumerate(scores.classifiers)
+        for group, g in _groups(scores)
+        for method, found in by_method.items()
+    ]
+    columns = {"case": "", "method": "method", "accuracy": "accuracy", "ece": "ECE"}
+    columns |= {"auc": "AUC", "auprc": "AUPRC"}
+    return Estimates(rows, columns, warnings=data_warnings(problem.panel))
+
+
+def _groups(scores: Scores) -> list[tuple[str | None, tuple[int, ...]]]:
+    """Groups with their places; one without a name where there are none."""
+    if not scores.groups:
+        return [(None, ())]
+    return [(name, (place,)) for place, name in enumerate(scores.groups)]
+
+
+def _row(name: str, group: str | None, method: str, found: dict[str, Any]) -> Row:
+    named = {"classifier": name} | ({} if group is None else {"group": group})
+    values = {var: float(value) for var, value in found.items()}
+    return {"case": " / ".join(named.values()), **named, "method": method, **values}
+
+
+COMMAND = Command(
+    help="Compare the classifiers in FILE by accuracy, calibration, AUC and more, from few "
+    "labels. FILE is CSV or Parquet; a row whose label is empty counts as unlabelled. Labelled "
+    "rows must be drawn from the same population as the others.",
+    example="ssme scores.parquet --label y --score 'p_*' -o ssme.html",
+    options=(
+        LABEL,
+        SCORE,
+        CLASSIFIER,
+        GROUP,
+        POS_LABEL,
+        FROM_LOGITS,
+        ONE_CLASSIFIER,
+        _LABELING,
+        _ECE,
+    ),
+    prior=Option(
+        flags=("--prior",),
+        default="agreement",
+        metavar="PRIOR",
+        help="agreement (the classifiers combined by agreement), mean (their plain mean), gaussian "
+        "or student-t (mixtures); with :POWER for another power of the labels' likelihood than "
+        "0.6, 1 being the plain posterior.",
+        check=priors_from_text,
+    ),
+    read=read_labeled,
+    priors=lambda given, data: priors_from_text(given["prior"]),
+    plan_options=lambda given: {"labeling": given["labeling"], "ece": given["ece"]},
+    estimates=_estimates,
+)

@@ -1,0 +1,1 @@
+"""Calibration errors in words, on one scale, and in tables."""

@@ -1,0 +1,153 @@
+"""The main result on calibration errors: each case in words and on one scale."""
+
+from __future__ import annotations
+
+from markupsafe import Markup
+
+from bayescal.report.errors.sentences import (
+    CaseAnswer,
+    best_error_sentence,
+    best_sentence,
+    calibrated_sentence,
+    difference_sentence,
+    error_sentence,
+    extremes_sentence,
+    mean_sentence,
+    plug_in_sentence,
+)
+from bayescal.report.errors.strip import scale, strip
+from bayescal.report.kind import Answer
+from bayescal.report.render import render
+from bayescal.report.view import View
+from bayescal.results import access, schema
+from bayescal.results.access import ResultSlice
+from bayescal.results.difference import difference
+from bayescal.results.kinds import kind_of
+from bayescal.results.marginal import marginals
+from bayescal.results.text import decimals
+
+MOST_ROWS = 40
+MOST_SENTENCES = 8
+MOST_MEANS = 8
+
+_PLURALS = {schema.CLASSIFIER: "classifiers", schema.CLASS: "classes", schema.GROUP: "groups"}
+
+
+def target(view: View) -> str | None:
+    """The error that is the main result: ``tce``, else ``ece``, else none."""
+    return next((name for name in ("tce", "ece") if view.has(schema.POSTERIOR, name)), None)
+
+
+def digits(view: View) -> int:
+    """Decimals that suit the narrowest interval, so that numbers line up."""
+    ends = [view.interval(target(view) or "", case) for case in view.cases]
+    return max((decimals(*pair) for pair in ends if pair is not None), default=3)
+
+
+def answer(view: View) -> Answer | None:
+    """How large the errors are, and which classifier has the least."""
+    found = answers(view)
+    if not found:
+        return None
+    several = len(found) > 1
+    lead = _lead_of_several(view, found) if several else _words(view, found[0])
+    means = means_over_classes(view)
+    sentences = [_words(view, one) for one in found] if several else []
+    sentences = sentences if len(found) <= MOST_SENTENCES else []
+    shown = found[-MOST_ROWS:]
+    on = scale(shown)
+    body = render(
+        "errors.html.j2",
+        case_word=view.case_word,
+        rows=[(one, strip(one, on)) for one in shown],
+        scale=on,
+        left_out=len(found) - len(shown),
+        sentences=sentences,
+        # The sentences say it themselves.
+        below=several and not sentences and any(_below(one) for one in shown),
+        prob=view.prob,
+    )
+    # Where the mean over classes is what was estimated, it comes first.
+    mean_first = view.text("multiclass") == "marginal"
+    return Answer([*means, *lead] if mean_first else [*lead, *means], body)
+
+
+def answers(view: View) -> list[CaseAnswer]:
+    """The main result of all cases, from the smallest error to the largest."""
+    found = [answer_of(view, case) for case in view.cases]
+    return sorted((one for one in found if one is not None), key=lambda one: one.point)
+
+
+def answer_of(view: View, case: ResultSlice) -> CaseAnswer | None:
+    """The main result of one case."""
+    var = target(view)
+    ends = view.interval(var, case) if var else None
+    if var is None or ends is None:
+        return None
+    dims = view.dims_of_cases
+    return CaseAnswer(
+        name=case.label,
+        point=access.averaged_mean(view.tree, var, case),
+        low=ends[0],
+        high=ends[1],
+        prob=view.prob,
+        plug_in=view.number_of(schema.POINT_ESTIMATE, "ece", case),
+        p_calibrated=view.number_of(schema.MODEL_AVERAGE, schema.P_CALIBRATED, case),
+        digits=digits(view),
+        # A bare name such as "3" would not say that it is a class.
+        kind=f"{dims[0]} " if dims in ((schema.CLASS,), (schema.GROUP,)) else "",
+        failed=not access.case_converged(view.tree, case),
+    )
+
+
+def best_two(view: View) -> tuple[str, float, str] | None:
+    """The classifier most probably best, its probability, and the second."""
+    paired = view.has(schema.ERROR_CORRELATION, "correlation")
+    if target(view) is None or view.dims_of_cases != (schema.CLASSIFIER,) or not paired:
+        return None
+    held = kind_of(view.tree).best(view.tree, target(view) or "tce", None, None).prob_best
+    chances = {str(one[schema.CLASSIFIER].item()): float(one) for one in held}
+    first, second = sorted(chances, key=lambda name: -chances[name])[:2]
+    return first, chances[first], second
+
+
+def among(view: View) -> str:
+    """Say what the cases of a result are."""
+    held = view.tree[schema.POSTERIOR].sizes
+    words = [f"{held[dim]} {_PLURALS[dim]}" for dim in view.dims_of_cases if held[dim] > 1]
+    if len(words) == 1:
+        return f"Of {words[0]}"
+    return f"Of {len(view.cases)} cases ({', '.join(words)})"
+
+
+def means_over_classes(view: View) -> list[Markup]:
+    """The mean over classes of the calibration error, classifier by classifier."""
+    var = target(view)
+    found = [] if var is None else marginals(view.tree, var, view.prob)
+    return [mean_sentence(case, mean) for case, mean in found] if len(found) <= MOST_MEANS else []
+
+
+def _lead_of_several(view: View, found: list[CaseAnswer]) -> list[Markup]:
+    best = best_two(view)
+    if best is None:
+        return [extremes_sentence(among(view), found[0], found[-1])]
+    first, prob, second = best
+    gap = difference(view.tree, first, second, target(view) or "tce", view.prob)
+    answer_of_first = next(one for one in found if one.name == first)
+    worst = found[-1] if found[-1].name != first else found[-2]
+    return [
+        best_sentence(first, prob),
+        best_error_sentence(answer_of_first, worst),
+        difference_sentence(gap),
+    ]
+
+
+def _words(view: View, one: CaseAnswer) -> list[str]:
+    warning = Markup('<span class="off">Not converged.</span>') if one.failed else ""
+    error = error_sentence(one, direct=view.direct)
+    words = (warning, error, plug_in_sentence(one), calibrated_sentence(one))
+    return [text for text in words if text]
+
+
+def _below(one: CaseAnswer) -> bool:
+    return one.plug_in is not None and one.plug_in < one.low

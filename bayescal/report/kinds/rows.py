@@ -1,0 +1,359 @@
+"""Class probabilities row by row in the report: what is decided, what stays open, and bounds."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import numpy as np
+from markupsafe import Markup
+
+from bayescal.report.alerts import Alert
+from bayescal.report.kind import Answer, Check, Scaling
+from bayescal.report.names import named, plain
+from bayescal.report.refits import refits as refits_of_variable
+from bayescal.report.refits import refits_page
+from bayescal.report.render import facts
+from bayescal.report.section import Section, for_each
+from bayescal.report.tables import Column, names, off, table_of
+from bayescal.report.tables import table as write_table
+from bayescal.report.view import View
+from bayescal.results import access, schema
+from bayescal.results.kinds import kind_of
+from bayescal.results.row_conclusion import VAR, RowConclusion, row_conclusions
+from bayescal.results.row_table import open_names
+from bayescal.results.rows import Rows, read_rows
+from bayescal.results.text import (
+    MISSING,
+    count,
+    counted,
+    ends,
+    fixed,
+    percent,
+    probability,
+    several,
+)
+
+if TYPE_CHECKING:
+    from bayescal.results.access import ResultSlice
+
+CHECKS: tuple[Check, ...] = ()
+BOUNDS_OF = "the Venn-Abers probabilities p0 and p1"
+PRIOR_NAMES = {
+    "coef": "calibration curve",
+    "increment": "steps",
+    "intercept": "middle of the curve",
+    "rate": "label rates",
+    "weight": "rise of the curve",
+}
+LISTED = 12
+MOST_LISTED_CLASSES = 4
+MOST_NAMED = 6
+
+_TITLES = {
+    "n": "Calibration rows",
+    "n_target": "Target rows",
+    "n_rows": "Rows reported",
+    "width": "Mean width of bounds",
+    "ivap_width": "Mean p1 − p0",
+    "open_share": "Rows open",
+    "improper_share": "Rows improper",
+    "status": "Fit",
+}
+_SHARES = ("open_share", "improper_share")
+
+
+def answer(view: View) -> Answer:
+    """How many rows are decided, for which class, and how many stay open."""
+    items = [_decided(view, case, _rows(view, case)) for case in view.cases]
+    one = len(items) == 1
+    listed = Markup("").join(Markup("<li>{}</li>\n").format(item) for item in items)
+    best, each = "the more probable one", ""
+    if _many(view):
+        best, each = "the most probable", " Each class is judged by its own score against the rest."
+    note = (
+        f"A row is decided where only one class can be {best}, given its {percent(view.prob)} "
+        f"bounds.{each} Calibration rows and target rows are assumed to be from one population."
+    )
+    lead = [_basis(view), *(items if one else [])]
+    return Answer(lead, "" if one else Markup('<ul class="plain">\n{}</ul>').format(listed), [note])
+
+
+def _rows(view: View, case: ResultSlice) -> Rows:
+    return read_rows(view.tree, case, view.prob)
+
+
+def _many(view: View) -> bool:
+    return len(view.names("classes")) > 2
+
+
+def _basis(view: View) -> str:
+    held, target = (int(view.tree.attrs[name]) for name in ("n_held", "n_target"))
+    shown = f"all {count(target)} target rows"
+    if held < target:
+        shown = f"{count(held)} of the {count(target)} target rows, evenly spaced by score"
+    labelled = counted(int(view.tree.attrs["n_labeled"]), "labelled calibration row")
+    return f"Data: {labelled}, and {shown}."
+
+
+def _decided(view: View, case: ResultSlice, rows: Rows) -> Markup:
+    """How many rows are decided for each class, and how many are open."""
+    alone = rows.n_open == 1
+    by_class = [int((alone & rows.is_open[:, k]).sum()) for k in range(len(rows.classes))]
+    most = sorted(range(len(by_class)), key=lambda k: -by_class[k])[:3]
+    each = Markup(", ").join(
+        Markup("{} for {}").format(count(by_class[k]), named(rows.classes[k]))
+        for k in most
+        if by_class[k]
+    )
+    n_open = int((~alone).sum())
+    n_decided = len(alone) - n_open
+    which = named(case.label) + "'s" if len(view.cases) > 1 else "these"
+    return Markup(
+        "Of {} {}, <b>{} {} decided</b>{}, and <b>{} {} open</b>: the calibration rows do not "
+        "determine which class is {}. The {} bounds are {} wide on average."
+    ).format(
+        which,
+        counted(len(alone), "row"),
+        count(n_decided),
+        "is" if n_decided == 1 else "are",
+        Markup(" ({})").format(each) if each else "",
+        count(n_open),
+        "is" if n_open == 1 else "are",
+        "the most probable" if len(rows.classes) > 2 else "the more probable one",
+        percent(view.prob),
+        fixed(float(rows.width.mean()), 3),
+    )
+
+
+def table(view: View) -> list[Column]:
+    """The summary of every classifier."""
+    frame = kind_of(view.tree).summary(view.tree, view.prob)
+    shown = [name for name in _TITLES if name in frame.columns]
+    if set(frame["status"]) == {schema.OK}:
+        shown.remove("status")
+    if not _many(view):
+        shown.remove("improper_share")
+    heads = Column(view.case_word, names([str(label) for label in frame.index]), words=True)
+    return [
+        heads,
+        *(Column(_TITLES[name], [_cell(name, value) for value in frame[name]]) for name in shown),
+    ]
+
+
+def _cell(name: str, value: str | float) -> str:
+    if isinstance(value, str):
+        return MISSING if value == schema.OK else off(value)
+    if name in _SHARES:
+        return f"{100 * value:.1f}%"
+    return count(value) if name.startswith("n") else fixed(value, 4)
+
+
+def details(view: View) -> Markup:
+    """What bounds and decisions mean, and a list of rows."""
+    blocks = [_block(view, case) for case in view.cases]
+    return facts(_meanings(view), "terms") + Markup("").join(blocks)
+
+
+def _meanings(view: View) -> dict[str, Markup]:
+    many, prob = _many(view), percent(view.prob)
+    bounds = Markup(
+        "The probability of the class given the score lies between them with a posterior "
+        "probability of at least {}, given the priors.{} They hold for each row {} by itself, "
+        "not for all at once."
+    ).format(prob, _pseudo_observations(view), "and each class" if many else "")
+    venn = Markup(
+        "<strong>Not an interval for that probability.</strong> They are the values of isotonic "
+        "regression with the row added without the label, and with it. The one that belongs to the "
+        "true label is calibrated on average over rows; the probability of a single row need not "
+        "lie between them, and with many calibration rows it seldom does."
+    )
+    ruled_out = (
+        "A class is ruled out if the posterior probability that it can be the most probable one, "
+        f"given the bounds, is at most {50 * (1 - view.prob):.4g}%. A row with one class left is "
+        "decided."
+        if many
+        else "A row is decided if its bounds lie on one side of one half, for the class on that "
+        "side."
+    )
+    found = {
+        "Bounds": bounds,
+        "p0 and p1": venn,
+        "Decided and open": Markup("{} {}").format(
+            ruled_out,
+            "An open row is not an error: it needs more calibration rows, or a person to decide.",
+        ),
+    }
+    if many:
+        found["Improper"] = Markup(
+            "Each class is judged against the rest separately, so the results need not be "
+            "consistent: lower ends may add up to more than 1, or upper ends to less. Such sets "
+            "are widened as little as possible (discounted) before a decision."
+        )
+    return found
+
+
+def _pseudo_observations(view: View) -> str:
+    """How many pseudo-observations the bounds rest on, where the priors say so."""
+    try:
+        (prior,) = json.loads(view.text("priors"))["label_rate"].values()
+        number = float(prior["s"])
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return ""
+    noun = "pseudo-observation" if number == 1 else "pseudo-observations"
+    return (
+        f" The lower one is with {number:g} {noun} of the same score without the label, the upper "
+        "one with the label, so that few rows make wide bounds."
+    )
+
+
+def _block(view: View, case: ResultSlice) -> Markup:
+    """The rows of one classifier, in words and in part as a table."""
+    rows = _rows(view, case)
+    order = np.argsort(rows.score[:, -1], kind="stable")
+    places = np.linspace(0, len(order) - 1, min(len(order), LISTED)).round().astype(np.intp)
+    shown = [int(place) for place in order[np.unique(places)]]
+    heading = Markup("<h3>{}</h3>\n").format(plain(case.label)) if len(view.cases) > 1 else ""
+    left = len(rows.row) - len(shown)
+    note = f"Rows evenly spaced by score; bayescal.row_table has the other {left}." if left else ""
+    return Markup('{}<p>{}</p>\n{}<p class="note">{}</p>\n').format(
+        heading,
+        Markup(" ").join(_sentences(view, case, rows)),
+        _list(view, case, rows, shown),
+        note,
+    )
+
+
+def _sentences(view: View, case: ResultSlice, rows: Rows) -> list[Markup]:
+    bounds, pair = float(rows.width.mean()), float((rows.p1 - rows.p0).mean())
+    said = [
+        Markup(
+            "The {} bounds are {} wide on average; the Venn-Abers pairs p0 to p1, which are no "
+            "such bounds, are {} wide."
+        ).format(percent(view.prob), fixed(bounds, 3), fixed(pair, 3)),
+    ]
+    improper = view.number_of(schema.POINT_ESTIMATE, "improper_share", case)
+    if improper:
+        said.append(
+            Markup(
+                "In {} of all target rows the classes' p0 and p1 are improper: no class "
+                "probabilities lie between all of them."
+            ).format(percent(round(improper, 3)))
+        )
+    most = int(np.argmax(rows.n_open))
+    if rows.n_open[most] > 2:
+        kept = [str(plain(name)) for name in open_names(rows, most).split(" / ")[:MOST_NAMED]]
+        said.append(
+            Markup("The most open row is row {}: {} classes stay open, {}.").format(
+                count(int(rows.row[most])), int(rows.n_open[most]), Markup(several(kept))
+            )
+        )
+    return said
+
+
+def _list(view: View, case: ResultSlice, rows: Rows, shown: list[int]) -> Markup:
+    """Rows with all their curves; of many classes, with that of the class decided on."""
+    few = len(rows.curves) <= MOST_LISTED_CLASSES
+    decision = rows.decision[shown]
+    curves = [np.full(len(shown), k) for k in range(len(rows.curves))] if few else [decision]
+    columns = [Column("Row", [count(int(rows.row[place])) for place in shown], words=True)]
+    for title, at in zip(rows.curves if few else ("the decision",), curves, strict=True):
+        both = list(zip(shown, map(int, at), strict=True))
+        of = Markup("{} {}").format("Score of", plain(title)) if len(curves) > 1 else "Score"
+        columns += [
+            Column(of, [fixed(rows.score[one], 3) for one in both]),
+            Column(
+                plain(title) + f": {percent(view.prob)} bounds",
+                [ends(rows.lower[one], rows.upper[one]) for one in both],
+            ),
+            Column("p0, p1", [f"{fixed(rows.p0[one])}, {fixed(rows.p1[one])}" for one in both]),
+        ]
+    chances = rows.p_decision[shown, decision]
+    columns += [
+        Column("Decision", names([rows.classes[k] for k in decision]), words=True),
+        Column("P(decision)", [probability(float(chance)) for chance in chances]),
+        Column("Open", names([open_names(rows, place) for place in shown]), words=True),
+    ]
+    of_case = f" of {case.label}" if len(view.cases) > 1 else ""
+    return write_table(f"Rows{of_case}", columns)
+
+
+def alerts(view: View, status: str) -> list[Alert]:
+    """The status says all."""
+    return []
+
+
+def terms(view: View) -> list[tuple[str, str]]:
+    """The estimand, credal sets, and the merged point estimate."""
+    return [
+        (
+            "P(class | score)",
+            "The share of the class among all rows of the population with this score.",
+        ),
+        (
+            "Credal set",
+            "All class probabilities between the bounds: what the calibration rows leave possible.",
+        ),
+        (
+            "Venn-Abers, merged",
+            "The single probability p1 / (1 − p0 + p1), which minimises the largest regret in log "
+            "loss over both labels.",
+        ),
+    ]
+
+
+def scaling(view: View) -> Scaling:
+    """The probabilities of a few rows."""
+    note = " Of nine rows evenly spaced by score the most sensitive one is shown."
+    return Scaling(None, note=note)
+
+
+def variable_name(view: View, name: str) -> str:
+    """Name of a probability with the place of its row among all target rows, and its class."""
+    head = f"{VAR}["
+    if not name.startswith(head):
+        return name.replace("_", " ")
+    place, comma, class_ = name.removeprefix(head).rstrip("]").partition(", ")
+    row = access.variable(view.tree, schema.CONSTANT_DATA, "target_row", view.cases[0])
+    return f"Probability, row {int(row[int(place)])}{comma}{class_}"
+
+
+def refits(view: View) -> Markup:
+    """Whether the decisions of rows are robust, or a variable with one number a case."""
+    if (view.text("conclusion_var") or VAR) != VAR:
+        return refits_of_variable(view)
+    found = row_conclusions(view.tree, view.prob)
+    note = (
+        "Decisions are robust if no row is decided for one class under one prior and for another "
+        "class under another. A row that is open under one of them contradicts neither."
+    )
+    tables = [_refit_table(view, one) for one in found]
+    return refits_page(view, [one.text for one in found], tables, note, converged=True)
+
+
+def _refit_table(view: View, one: RowConclusion) -> Markup:
+    rows = one.rows
+    heads: tuple[str, ...] = ("Prior", f"Mean width of {percent(view.prob)} bounds", "Rows open")
+    heads += ("Same classes open as under the first", "Decided differently", "Mean move of medians")
+    priors = names([row.prior for row in rows], [not row.converged for row in rows])
+    cells = [
+        (
+            prior,
+            fixed(row.width, 3),
+            count(row.n_open),
+            count(row.n_alike),
+            count(row.n_against),
+            fixed(row.shift, 3),
+        )
+        for prior, row in zip(priors, rows, strict=True)
+    ]
+    if not one.case:
+        return table_of("Refits", heads, cells, {"Prior"})
+    verdict = "decisions are robust" if one.robust else "decisions are not robust"
+    caption = Markup("{}: {}").format(plain(one.case), verdict)
+    return table_of(f"Refits of {one.case}", heads, cells, {"Prior"}, caption)
+
+
+SECTIONS = (
+    Section("rows", "Credal intervals and decisions", "Intervals and decisions", for_each(details)),
+)

@@ -1,0 +1,141 @@
+"""One case's fit: NUTS or not, whether it converged, and which models are compiled once."""
+
+import arviz as az
+import numpy as np
+import pytest
+
+import bayescal as bc
+from bayescal.core.bins.binning import Binning
+from bayescal.inference.sampler import compile_model
+from bayescal.workflow.sampling import _compiled, fit_case
+from bayescal.workflow.settings import Settings
+
+PRIORS = {
+    "curve": bc.ece.Priors(),
+    "independent": bc.ece.Priors(bc.ece.IndependentBins()),
+    "hierarchical": bc.ece.Priors(bc.ece.HierarchicalBins()),
+}
+SCORES = bc.datasets.ece.truth("over").scores(300, seed=1)
+
+
+def settings(**changes):
+    given = {"draws": 500, "tune": 300, "chains": 4, "target_accept": None, "seed": 4}
+    return Settings(**{**given, "prob": 0.8, **changes})
+
+
+def fitted(name="curve", index=0, **changes):
+    case = bc.ece.plan(SCORES, PRIORS[name], binning=Binning(6)).cases[0]
+    return case, fit_case("ece", case, settings(**changes), index)
+
+
+@pytest.fixture(scope="module", params=PRIORS)
+def nuts(request):
+    return fitted(request.param)
+
+
+@pytest.mark.mcmc
+def test_nuts_comes_with_its_statistics(nuts):
+    case, result = nuts
+    assert result.coords == {"classifier": "over"}
+    assert {"diverging", "energy", "lp", "tree_depth"} <= set(result.sample_stats)
+    assert set(case.model.variables) <= set(result.posterior)
+    for values in (*result.posterior.values(), *result.sample_stats.values()):
+        assert values.shape[:2] == (4, 500)
+    assert "gamma" not in result.posterior
+
+
+@pytest.mark.mcmc
+def test_diagnostics_are_the_worst_of_the_monitored_variables(nuts):
+    case, result = nuts
+    rhat, ess = [], []
+    for name in case.monitored:
+        flat = result.posterior[name].reshape(4, 500, -1)
+        for place in range(flat.shape[2]):
+            draws = flat[..., place]
+            rhat.append(az.rhat(draws))
+            ess += [az.ess(draws), az.ess(draws, method="tail", prob=(0.05, 0.95))]
+    found = result.diagnostics
+    assert found["rhat_max"] == pytest.approx(max(rhat), rel=1e-6)
+    assert found["ess_min"] == pytest.approx(min(ess), rel=1e-6)
+    assert found["divergences"] == result.sample_stats["diverging"].sum() == 0
+    assert found["converged"]
+
+
+@pytest.mark.parametrize("name", PRIORS)
+def test_without_nuts_there_are_no_chains_to_compare(name):
+    _, result = fitted(name, method="direct")
+    assert result.sample_stats == {}
+    assert np.isnan(result.diagnostics["rhat_max"])
+    assert np.isnan(result.diagnostics["ebfmi_min"])
+    assert result.diagnostics["divergences"] == 0
+    assert result.diagnostics["ess_min"] <= 2000
+    assert result.diagnostics["converged"]
+    assert result.posterior["tce"].shape == (4, 500)
+
+
+def test_few_draws_are_too_few_without_nuts_too():
+    _, result = fitted(method="direct", draws=20)
+    assert result.diagnostics["ess_min"] <= 80
+    assert not result.diagnostics["converged"]
+
+
+@pytest.mark.parametrize("method", ["direct", pytest.param("nuts", marks=pytest.mark.mcmc)])
+def test_seed_and_place_decide_the_draws(method):
+    small = {"method": method, "draws": 20, "tune": 50, "chains": 2}
+    tce = [
+        fitted(index=index, seed=seed, **small)[1].posterior["tce"]
+        for index, seed in ((0, 4), (0, 4), (1, 4), (0, 5))
+    ]
+    np.testing.assert_array_equal(tce[0], tce[1])
+    assert not np.isclose(tce[0], tce[2]).any()
+    assert not np.isclose(tce[0], tce[3]).any()
+
+
+@pytest.mark.mcmc
+def test_the_target_acceptance_is_the_one_tuned_to():
+    """A higher target makes smaller steps."""
+    steps = [
+        fitted("hierarchical", target_accept=target)[1].sample_stats["step_size"][:, -1].mean()
+        for target in (0.6, 0.95)
+    ]
+    assert steps[1] < steps[0]
+
+
+BINS = bc.ece.Priors(bc.ece.IndependentBins())
+
+
+def case(name="over", n=200, priors=BINS, **options):
+    scores = bc.datasets.ece.truth(name).scores(n, seed=1)
+    return bc.ece.plan(scores, priors, binning=Binning.of(None, **options)).cases[0]
+
+
+@pytest.mark.mcmc
+def test_other_classifiers_rows_bins_and_parameters_share_a_model():
+    first = _compiled("ece", case())
+    others = [
+        case("less"),
+        case(n=5000),
+        case(n_bins=3, strategy="uniform"),
+        case(priors=bc.ece.Priors(bc.ece.IndependentBins(bc.Beta(4, 16)))),
+    ]
+    assert all(_compiled("ece", other) is first for other in others)
+
+
+@pytest.mark.mcmc
+def test_other_models_and_larger_problems_have_their_own():
+    first = _compiled("ece", case())
+    hierarchical = bc.ece.Priors(bc.ece.HierarchicalBins())
+    assert _compiled("ece", case(priors=hierarchical)) is not first
+    assert case(n_bins=20).model.compile_key != case().model.compile_key
+
+
+@pytest.mark.mcmc
+def test_a_shared_model_gives_what_its_own_would():
+    other = case("less", n=300, n_bins=4)
+    shared = _compiled("ece", case("calibrated", n=5000)).sample(
+        other.model.inputs(), seed=2, draws=50, tune=100, chains=2
+    )
+    own = compile_model(other.build_model()).sample(
+        other.model.inputs(), seed=2, draws=50, tune=100, chains=2
+    )
+    np.testing.assert_array_equal(shared.posterior["rate"], own.posterior["rate"])
