@@ -14,7 +14,7 @@ from bayescal.quantities.ece import IndependentBins, Priors
 from bayescal.quantities.ece.alternatives import probability_calibrated
 from bayescal.quantities.ece.grouped_posterior import GroupedCase
 from bayescal.quantities.ece.plan import plan
-from bayescal.results.schema import cases as result_cases
+from bayescal.results.access import cases as result_cases
 from bayescal.workflow import fit as fit_module
 
 SIZES = {"men": 400, "women": 300, "other": 60}
