@@ -249,7 +249,7 @@ def test_the_same_seed_gives_the_same_draws(scores, tree):
     np.testing.assert_array_equal(again["posterior"]["tce"], tree["posterior"]["tce"])
 
 
-@pytest.mark.slow
+@pytest.mark.mcmc
 def test_nuts_through_fit(scores, tree):
     found = bc.fit(bc.ece, scores, seed=3, n_bins=6, draws=1000)
     assert found.attrs["status"] == "ok"
