@@ -29,6 +29,7 @@ def command(tmp_path: Path) -> list[str]:
     return [*base, *scores, "-o", output]
 
 
+@pytest.mark.mcmc
 def test_ctrl_c_keeps_what_is_finished_and_the_same_command_goes_on(command, tmp_path) -> None:
     kept = tmp_path / "result.nc.partial"
     # A shell's background jobs, and so their children, ignore Ctrl-C; here nobody is to.
