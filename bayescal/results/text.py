@@ -128,7 +128,10 @@ def plain_records(frame: Any) -> list[dict[str, Any]]:
 
 
 def labelled_rows(attrs: Mapping[Any, Any]) -> str:
-    """Say how many rows have labels, and how many have none."""
+    """Say how many rows have labels, and how many have none; or are known to be positive."""
+    if "n_positive" in attrs:
+        unlabelled = counted(int(attrs["n_unlabeled"]), "unlabelled row")
+        return f"{counted(int(attrs['n_positive']), 'positive')}, {unlabelled}"
     labelled = int(attrs.get("n_labeled", attrs.get("n_obs", 0)))
     without = int(attrs.get("n_obs", labelled)) - labelled
     rest = f", {count(without)} without" if without > 0 else ""

@@ -30,7 +30,7 @@ def test_only_certainty_reads_as_certainty(value: float) -> None:
     elif text[0] == ">":
         assert value > 0.999
     else:
-        assert float(text) == pytest.approx(value, abs=0.005)
+        assert float(text) == pytest.approx(value, abs=0.005 + 1e-9)
         assert 0 < float(text) < 1
 
 
@@ -39,7 +39,7 @@ def test_only_no_error_reads_as_none(value: float) -> None:
     text = error(value, 3)
     assert (text == "0") == (value == 0)
     if not text.startswith("<"):
-        assert float(text) == pytest.approx(value, abs=0.0005)
+        assert float(text) == pytest.approx(value, abs=0.0005 + 1e-9)
 
 
 @pytest.mark.parametrize(
