@@ -176,9 +176,8 @@ def _draw_ranks(ax: Axes, shares: xr.DataArray) -> None:
     shown = values[order]
     ax.imshow(shown, cmap=_shades(), vmin=0, vmax=1, aspect="auto")
     names = [str(shares[schema.CLASSIFIER].values[k]) for k in order]
-    ax.set_yticks(range(n), [style.shorten(name, 26) for name in names])
+    style.name_rows(ax, range(n), [style.shorten(name, 26) for name in names])
     style.dress(ax)
-    style.as_written(ax.get_yticklabels())
     ax.tick_params(length=0)
     for spine in ax.spines.values():
         spine.set_visible(False)

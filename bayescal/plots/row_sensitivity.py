@@ -12,14 +12,16 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from bayescal.plots import style
+from bayescal.plots.rows import write_scores
 from bayescal.plots.sensitivity import not_robust
 from bayescal.results import access
 from bayescal.results.access import ResultSlice
 from bayescal.results.row_conclusion import row_conclusions
-from bayescal.results.rows import EVEN, Rows, read_rows
+from bayescal.results.rows import EVEN, Rows, evenly, read_rows
 
 _ROWS: Final = 16
 _COLUMNS: Final = 2
+_TICKS: Final = 6
 _MOST_PANELS: Final = 12
 _SPREAD: Final = 0.6
 _PRIORS: Final = (style.BLUE, style.VERMILLION, style.ORANGE, style.INK, style.GREY)
@@ -57,13 +59,11 @@ def plot_row_sensitivity(tree: xr.DataTree, prob: float = 0.9) -> Figure:
 
 
 def _draw(ax: Axes, rows: list[Rows], k: int) -> None:
-    order = np.argsort(rows[0].score[:, k], kind="stable")
-    number = min(len(order), _ROWS)
-    shown = order[np.linspace(0, len(order) - 1, number).round().astype(np.intp)]
+    shown = evenly(rows[0].score[:, k], _ROWS)
     offsets = np.linspace(-_SPREAD / 2, _SPREAD / 2, len(rows))
     for place, (one, offset) in enumerate(zip(rows, offsets, strict=True)):
         colour, dash = _look(place)
-        x = np.arange(number) + offset
+        x = np.arange(len(shown)) + offset
         ax.vlines(
             x,
             one.lower[shown, k],
@@ -75,8 +75,7 @@ def _draw(ax: Axes, rows: list[Rows], k: int) -> None:
         ax.scatter(x, one.median[shown, k], s=9, color=colour, zorder=3, clip_on=False)
     if len(rows[0].classes) == 2:
         ax.axhline(EVEN, color=style.GREY, linewidth=0.8, linestyle=(0, (4, 3)), zorder=0)
-    ticks = np.unique(np.linspace(0, number - 1, min(number, 6)).round().astype(int))
-    ax.set_xticks(ticks, [f"{rows[0].score[shown[t], k]:.2f}" for t in ticks])
+    write_scores(ax, rows[0].score[shown, k], _TICKS)
     ax.set_ylim(-0.02, 1.02)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -114,3 +114,9 @@ def _open(admissible: NDArray[np.bool_], alpha: float) -> NDArray[np.bool_]:
     # In every draw one class is admissible, so that the last one never goes.
     np.put_along_axis(found, order, any_of_these > alpha, axis=-1)
     return found
+
+
+def evenly(values: NDArray[Any], most: int) -> NDArray[np.intp]:
+    """Places of at most so many values, evenly spaced in ascending order."""
+    order = np.argsort(values, kind="stable")
+    return order[np.linspace(0, len(order) - 1, min(len(order), most)).round().astype(np.intp)]

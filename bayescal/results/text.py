@@ -86,6 +86,27 @@ def probability(value: float | None) -> str:
     return f"{value:.3f}" if value < 0.01 or value > 0.99 else f"{value:.2f}"
 
 
+def relation(value: float) -> str:
+    """Write a relation to a probability: "= 0.12", "< 0.001"."""
+    text = probability(value)
+    return text if text[0] in "<>" else f"= {text}"
+
+
+def number(value: float) -> str:
+    """Write an error in [0, 1] to the digits that matter."""
+    if value == 0:
+        return "0"
+    if abs(value) < 0.00005:
+        return "< 0.0001"
+    return f"{value:.4f}" if abs(value) < 0.00995 else f"{value:.3f}"
+
+
+def signed(value: float) -> str:
+    """Write a difference of errors as `number` does, with its sign."""
+    sign = "+" if value > 0 else "\N{MINUS SIGN}" if value < 0 else ""
+    return sign + number(abs(value))
+
+
 def in_words(number: str) -> str:
     """Put words for the signs of a number that is written as a bound."""
     return number.replace("< ", "below ").replace("> ", "above ")

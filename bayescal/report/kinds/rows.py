@@ -22,7 +22,7 @@ from bayescal.results import access, schema
 from bayescal.results.kinds import kind_of
 from bayescal.results.row_conclusion import VAR, RowConclusion, row_conclusions
 from bayescal.results.row_table import open_names
-from bayescal.results.rows import Rows, read_rows
+from bayescal.results.rows import Rows, evenly, read_rows
 from bayescal.results.text import (
     MISSING,
     count,
@@ -210,9 +210,7 @@ def _pseudo_observations(view: View) -> str:
 def _block(view: View, case: ResultSlice) -> Markup:
     """The rows of one classifier, in words and in part as a table."""
     rows = _rows(view, case)
-    order = np.argsort(rows.score[:, -1], kind="stable")
-    places = np.linspace(0, len(order) - 1, min(len(order), LISTED)).round().astype(np.intp)
-    shown = [int(place) for place in order[np.unique(places)]]
+    shown = [int(place) for place in evenly(rows.score[:, -1], LISTED)]
     heading = Markup("<h3>{}</h3>\n").format(plain(case.label)) if len(view.cases) > 1 else ""
     left = len(rows.row) - len(shown)
     note = f"Rows evenly spaced by score; bayescal.row_table has the other {left}." if left else ""

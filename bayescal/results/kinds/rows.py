@@ -16,7 +16,7 @@ from bayescal.results.intervals import credible_interval
 from bayescal.results.kind import Table
 from bayescal.results.row_conclusion import VAR, RowConclusion, row_conclusions
 from bayescal.results.row_table import row_table
-from bayescal.results.rows import read_rows
+from bayescal.results.rows import evenly, read_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -136,10 +136,9 @@ def _incomparable(what: str) -> InputError:
 def power_scaled(tree: xr.DataTree, case: ResultSlice) -> dict[str, xr.DataArray]:
     """Probabilities at a few rows, evenly spaced by the score of the last class."""
     score = access.variable(tree, schema.CONSTANT_DATA, "target_score", case).values
-    order = np.argsort(score.reshape(len(score), -1)[:, -1], kind="stable")
-    places = np.linspace(0, len(order) - 1, min(len(order), _FEW)).round().astype(np.intp)
+    places = evenly(score.reshape(len(score), -1)[:, -1], _FEW)
     draws = access.variable(tree, schema.POSTERIOR, VAR, case)
-    return {VAR: draws.isel(obs=np.sort(order[places]))}
+    return {VAR: draws.isel(obs=np.sort(places))}
 
 
 def conclusions(
