@@ -14,7 +14,7 @@ import click
 from bayescal.cli.checkpoint import checkpoint
 from bayescal.cli.errors import NOT_CONVERGED, OK, as_options, one_line, warn
 from bayescal.cli.options import fit_options, sensitivity_options
-from bayescal.cli.output import as_plain, outputs, say_written, write, write_rows
+from bayescal.cli.output import outputs, say_written, write, write_rows
 from bayescal.cli.progress import progress
 from bayescal.cli.table import print_estimates, print_json, print_table
 from bayescal.core.command import Command, Given, Option
@@ -124,7 +124,7 @@ def status_code(tree: DataTree, options: Sequence[Option], name: str = "") -> in
 
 
 def _print_result(quantity: Quantity, tree: DataTree, prob: float) -> None:
-    from bayescal.results.kinds import kind_of
+    from bayescal.results.kind import kind_of
 
     table = kind_of(tree).table(tree, prob)
     print_table(table.columns, table.rows)
@@ -139,7 +139,7 @@ def _print_result(quantity: Quantity, tree: DataTree, prob: float) -> None:
 def _print_json(quantity: Quantity, tree: DataTree, given: Given) -> None:
     from bayescal.results.access import json_attribute
     from bayescal.results.best import best_records
-    from bayescal.results.kinds import kind_of
+    from bayescal.results.kind import kind_of
 
     kind = kind_of(tree)
     attrs = tree.attrs
@@ -164,7 +164,7 @@ def _head(quantity: Quantity, given: Given) -> dict[str, Any]:
     command: Command = quantity.COMMAND
     names = [name.lower() for name in command.arguments]
     names += [option.name for option in (*command.options, command.prior)]
-    return {"quantity": quantity.NAME} | {name: as_plain(given[name]) for name in names}
+    return {"quantity": quantity.NAME} | {name: given[name] for name in names}
 
 
 def _estimates(quantity: Quantity, given: Given, files: Sequence[Path]) -> int:

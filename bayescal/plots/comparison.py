@@ -14,7 +14,7 @@ from bayescal.plots.forest import INNER, WIDTH, Mark, Row, case_rows, draw_fores
 from bayescal.plots.kind import check_kind
 from bayescal.results import access, schema
 from bayescal.results.difference import Difference, difference
-from bayescal.results.kinds import kind_of
+from bayescal.results.kind import kind_of
 from bayescal.results.text import relation, signed
 
 _ROW_INCHES: Final = 0.27

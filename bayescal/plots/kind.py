@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 from bayescal.core.errors import InputError
 from bayescal.results import schema
 from bayescal.results.access import ResultSlice
-from bayescal.results.kinds import kind_module
+from bayescal.results.kind import kind_module
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -17,7 +17,8 @@ from bayescal.plots.kind import check_kind
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.best import RANK, best
-from bayescal.results.kinds import check_variable, kind_of
+from bayescal.results.kind import check_variable, kind_of
+from bayescal.results.text import capital
 
 _ROW_INCHES: Final = 0.42
 _HEAD_INCHES: Final = 0.3
@@ -78,8 +79,7 @@ def plot_metrics(tree: xr.DataTree, var: str = "accuracy", prob: float = 0.9) ->
             style.title(ax, style.shorten(name), fontsize=style.TEXT_SIZE)
     axes[-1].set_xlim(*_ends([row for shown in panels.values() for row in shown], var))
     better = {True: " (higher is better)", False: " (lower is better)", None: ""}
-    title = kind.title(var)
-    axes[-1].set_xlabel(f"{title[0].upper()}{title[1:]}{better[kind.higher_is_better(var)]}")
+    axes[-1].set_xlabel(f"{capital(kind.title(var))}{better[kind.higher_is_better(var)]}")
     forest_legend(figure, prob, list(looks.values()), columns=3)
     return figure
 

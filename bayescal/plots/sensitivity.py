@@ -20,7 +20,7 @@ from bayescal.plots.kind import Drawing, plots_of
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.conclusion import Conclusion, UnderPrior, conclusions
-from bayescal.results.kinds import check_variable, kind_of
+from bayescal.results.kind import check_variable, kind_of
 from bayescal.results.text import number, percent, relation
 
 MOST_PANELS: Final = 24

@@ -22,7 +22,7 @@ from matplotlib.ticker import MaxNLocator
 
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
-from bayescal.results.kinds import kind_module
+from bayescal.results.kind import kind_module
 
 # Okabe and Ito's colours, which stay apart for colour-blind readers and in grey print.
 BLUE: Final = "#0072B2"

@@ -9,13 +9,21 @@ from markupsafe import Markup
 from bayescal.plots.kind import plots_of
 from bayescal.report.alerts import alerts
 from bayescal.report.figures import figures
-from bayescal.report.names import plain
-from bayescal.report.render import facts, render
+from bayescal.report.render import facts, plain, render
 from bayescal.report.tables import Column, names, table
 from bayescal.report.view import View
 from bayescal.results.conclusion import Conclusion, conclusions
-from bayescal.results.kinds import kind_of
-from bayescal.results.text import MISSING, decimals, ends, error, fixed, percent, probability
+from bayescal.results.kind import kind_of
+from bayescal.results.text import (
+    MISSING,
+    capital,
+    decimals,
+    ends,
+    error,
+    fixed,
+    percent,
+    probability,
+)
 
 MOST_LISTED = 4
 
@@ -75,12 +83,12 @@ def _overall(lost: list[str], found: list[Conclusion]) -> Markup:
 def _table(view: View, one: Conclusion) -> Markup:
     rows = one.rows
     digits = max(decimals(row.lower, row.upper) for row in rows)
-    title = kind_of(view.tree).title(one.var)
+    title = capital(kind_of(view.tree).title(one.var))
     columns = [
         Column(
             "Prior", names([row.prior for row in rows], [not row.converged for row in rows]), True
         ),
-        Column(f"{title[0].upper()}{title[1:]}, mean", [error(row.mean, digits) for row in rows]),
+        Column(f"{title}, mean", [error(row.mean, digits) for row in rows]),
         Column(
             f"{percent(view.prob)} interval", [ends(row.lower, row.upper, digits) for row in rows]
         ),

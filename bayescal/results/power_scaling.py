@@ -103,7 +103,8 @@ def power_scale(tree: xr.DataTree, var_names: str | Sequence[str] | None = None)
     import pandas as pd
 
     kind = kind_of(tree)
-    _check_scalable(tree)
+    if problem := _obstacle(tree):
+        raise InputError(problem)
     names = [var_names] if isinstance(var_names, str) else var_names
     rows = []
     for case in access.cases(tree):
@@ -115,30 +116,26 @@ def power_scale(tree: xr.DataTree, var_names: str | Sequence[str] | None = None)
 
 def scalable(tree: xr.DataTree) -> bool:
     """Whether a result has all that power scaling needs."""
-    held = schema.LOG_LIKELIHOOD in tree.children
-    return held and not access.is_prior_grid(tree) and _draws(tree) >= MIN_DRAWS
+    return not _obstacle(tree)
 
 
-def _draws(tree: xr.DataTree) -> int:
-    sizes = tree[schema.POSTERIOR].sizes
-    return int(sizes[schema.CHAIN] * sizes[schema.DRAW])
-
-
-def _check_scalable(tree: xr.DataTree) -> None:
+def _obstacle(tree: xr.DataTree) -> str:
+    """Why a result cannot be power-scaled; "" if it can."""
     if access.is_prior_grid(tree):
-        raise InputError(
+        return (
             "power scaling is of one prior; this result holds refits under several. Pass the "
             "result of bayescal.fit under one of them."
         )
     if schema.LOG_LIKELIHOOD not in tree.children:
-        raise InputError(
+        return (
             f"power scaling needs the group {schema.LOG_LIKELIHOOD!r}, which this result does not "
             "have. Fit again with bayescal.fit."
         )
-    if _draws(tree) < MIN_DRAWS:
-        raise InputError(
-            f"power scaling needs at least {MIN_DRAWS} draws; got {_draws(tree)}. Fit with more."
-        )
+    sizes = tree[schema.POSTERIOR].sizes
+    draws = sizes[schema.CHAIN] * sizes[schema.DRAW]
+    if draws < MIN_DRAWS:
+        return f"power scaling needs at least {MIN_DRAWS} draws; got {draws}. Fit with more."
+    return ""
 
 
 def _named(tree: xr.DataTree, case: ResultSlice, names: Sequence[str]) -> dict[str, xr.DataArray]:

@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayescal.results import access, schema
+from bayescal.results import access
 from bayescal.results.access import ResultSlice
 from bayescal.results.rows import Rows, read_rows
 from bayescal.results.text import UNRELIABLE, counted
@@ -140,9 +140,8 @@ def _conclusion(tree: xr.DataTree, cases: tuple[ResultSlice, ...], prob: float) 
         )
         for case, one, differs in zip(cases, found, against, strict=True)
     )
-    name = " / ".join(v for dim, v in cases[0].sel.items() if dim != schema.PRIOR_NAME)
     return RowConclusion(
-        case=name,
+        case=access.name_over_priors(cases[0]),
         prob=prob,
         n_rows=len(first.row),
         n_against=int(_against(decided).sum()),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from pathlib import PurePath
 from typing import Any, Final
 
 MISSING: Final = "–"
@@ -26,6 +27,11 @@ _ERRORS: Final = {
     "ece": "binned calibration error (ECE)",
     "mce": "largest calibration gap (MCE)",
 }
+
+
+def capital(text: str) -> str:
+    """Begin with a capital, leaving the rest as it is."""
+    return f"{text[0].upper()}{text[1:]}"
 
 
 def variable_title(var: str) -> str:
@@ -137,15 +143,20 @@ def several(names: Sequence[str]) -> str:
 
 
 def plain(value: Any) -> Any:
-    """Python's own number for NumPy's, None for what JSON has no number for."""
+    """Python's own values as JSON has them: paths as text, None for what is no number."""
+    if isinstance(value, Mapping):
+        return {str(name): plain(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(one) for one in value]
+    if isinstance(value, PurePath):
+        return str(value)
     value = value.item() if hasattr(value, "item") else value
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def plain_records(frame: Any) -> list[dict[str, Any]]:
     """Rows of a data frame, its index first, as plain values."""
-    found = frame.reset_index().to_dict("records")
-    return [{str(name): plain(value) for name, value in row.items()} for row in found]
+    return [plain(row) for row in frame.reset_index().to_dict("records")]
 
 
 def labelled_rows(attrs: Mapping[Any, Any]) -> str:

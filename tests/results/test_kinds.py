@@ -16,7 +16,7 @@ from bayescal.core.quantity import CaseArrays
 from bayescal.results import access, kinds
 from bayescal.results.assemble import assemble
 from bayescal.results.best import best_records
-from bayescal.results.kinds import ResultKind, Table, kind_names, kind_of, require_kind
+from bayescal.results.kind import ResultKind, Table, kind_names, kind_of, require_kind
 from tests.synthetic import make_result
 from tests.synthetic_credal import make_credal_grid, make_credal_result
 from tests.synthetic_ssme import make_panel_result
@@ -91,7 +91,7 @@ def test_what_terminals_json_and_files_show(kind: str) -> None:
     table = one.table(tree, 0.9)
     assert isinstance(table, Table)
     assert {len(row) for row in table.rows} == {len(table.columns)}
-    assert "90%" in " ".join(table.columns)
+    assert "90%" in " ".join((*table.columns, *table.notes))
     records = one.records(tree, 0.9)
     assert json.loads(json.dumps(records, allow_nan=False)) == records
     assert len(one.rows(tree, 0.9)) >= len(access.cases(tree))

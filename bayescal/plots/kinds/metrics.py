@@ -12,7 +12,8 @@ from bayescal.plots.metrics import plot_metrics, plot_ranks
 from bayescal.plots.sensitivity import drawn_refits, plot_conclusions
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
-from bayescal.results.kinds import kind_of
+from bayescal.results.kind import kind_of
+from bayescal.results.text import capital
 
 FUNCTIONS = ("plot_metrics", "plot_ranks")
 MOST_METRICS = 3
@@ -48,8 +49,7 @@ def warning(tree: xr.DataTree, shown: Sequence[ResultSlice]) -> str:
 
 
 def _forest(tree: xr.DataTree, var: str, prob: float) -> Drawing:
-    title = kind_of(tree).title(var)
-    name = f"{title[0].upper()}{title[1:]}"
+    name = capital(kind_of(tree).title(var))
     caption = "Posterior mean and intervals."
     if access.has_variable(tree, schema.REFERENCE_ESTIMATES, var):
         caption += (

@@ -22,7 +22,7 @@ from bayescal.report.view import View
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.difference import difference
-from bayescal.results.kinds import kind_of
+from bayescal.results.kind import kind_of
 from bayescal.results.marginal import marginals
 from bayescal.results.text import decimals
 

@@ -14,13 +14,13 @@ from bayescal.plots.kind import Drawing
 from bayescal.report.errors.answers import answer_of, target
 from bayescal.report.errors.sentences import CaseAnswer
 from bayescal.report.figures import figures
-from bayescal.report.names import plain
+from bayescal.report.render import plain
 from bayescal.report.tables import Column, bold, names, off, table
 from bayescal.report.view import View
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.difference import Difference, difference
-from bayescal.results.kinds import kind_of
+from bayescal.results.kind import kind_of
 from bayescal.results.text import MISSING, count, decimals, error, fixed, percent, probability
 
 if TYPE_CHECKING:

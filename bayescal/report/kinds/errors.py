@@ -5,9 +5,8 @@ from __future__ import annotations
 from bayescal.report.alerts import Alert
 from bayescal.report.errors.answers import answer, target
 from bayescal.report.errors.tables import differences, groups, summary_columns
-from bayescal.report.kind import Check, Scaling
+from bayescal.report.kind import Check, Scaling, Section, for_each
 from bayescal.report.refits import refits
-from bayescal.report.section import Section, for_each
 from bayescal.report.view import View
 from bayescal.results import schema
 from bayescal.results.text import count, fixed, several

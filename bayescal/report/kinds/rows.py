@@ -9,17 +9,15 @@ import numpy as np
 from markupsafe import Markup
 
 from bayescal.report.alerts import Alert
-from bayescal.report.kind import Answer, Check, Scaling
-from bayescal.report.names import named, plain
+from bayescal.report.kind import Answer, Check, Scaling, Section, for_each
 from bayescal.report.refits import refits as refits_of_variable
 from bayescal.report.refits import refits_page
-from bayescal.report.render import facts
-from bayescal.report.section import Section, for_each
+from bayescal.report.render import facts, named, plain
 from bayescal.report.tables import Column, names, off, table_of
 from bayescal.report.tables import table as write_table
 from bayescal.report.view import View
 from bayescal.results import access, schema
-from bayescal.results.kinds import kind_of
+from bayescal.results.kind import kind_of
 from bayescal.results.row_conclusion import VAR, RowConclusion, row_conclusions
 from bayescal.results.row_table import open_names
 from bayescal.results.rows import Rows, evenly, read_rows

@@ -8,8 +8,8 @@ from functools import partial
 import xarray as xr
 from markupsafe import Markup
 
-from bayescal.report.names import plain
-from bayescal.report.section import Section, for_each
+from bayescal.report.kind import Section, for_each
+from bayescal.report.render import plain
 from bayescal.report.tables import Column, table
 from bayescal.report.view import View
 from bayescal.results import schema

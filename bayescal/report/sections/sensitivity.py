@@ -8,9 +8,8 @@ from markupsafe import Markup
 
 from bayescal.plots.kind import plots_of
 from bayescal.report.figures import figures
-from bayescal.report.kind import Scaling
+from bayescal.report.kind import Scaling, Section, for_each
 from bayescal.report.refits import signed
-from bayescal.report.section import Section, for_each
 from bayescal.report.tables import Column, bold, names, table
 from bayescal.report.view import View
 from bayescal.results.power_scaling import (

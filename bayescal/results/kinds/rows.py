@@ -11,7 +11,8 @@ import xarray as xr
 from bayescal.core.errors import InputError
 from bayescal.results import access, schema, text
 from bayescal.results.access import ResultSlice
-from bayescal.results.conclusion import Conclusion, check_one_number, conclude
+from bayescal.results.conclusion import Conclusion, conclude
+from bayescal.results.difference import Pair
 from bayescal.results.intervals import credible_interval
 from bayescal.results.kind import Table
 from bayescal.results.row_conclusion import VAR, RowConclusion, row_conclusions
@@ -107,15 +108,7 @@ def _cells(row: dict[str, Any]) -> tuple[str, ...]:
     )
 
 
-def difference(
-    tree: xr.DataTree,
-    first: str,
-    second: str,
-    var: str,
-    prob: float,
-    class_: str | None,
-    group: str | None,
-) -> Never:
+def difference(tree: xr.DataTree, pair: Pair) -> Never:
     """Refuse: probabilities given different scores are not one quantity."""
     raise _incomparable("a difference")
 
@@ -146,7 +139,6 @@ def conclusions(
 ) -> Sequence[Conclusion] | Sequence[RowConclusion]:
     """Of the decisions of all rows, or of another variable with one number a case."""
     if var != VAR:
-        check_one_number(access.variable(tree, schema.POSTERIOR, var))
         return conclude(tree, var, prob, threshold, sided=threshold is not None)
     if threshold is not None:
         raise InputError(
