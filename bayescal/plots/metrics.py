@@ -34,6 +34,7 @@ _KNOWN: Final = {
 }
 _OTHERS: Final = ("v", "P", "X", "p", "*")
 """Markers of reference estimates by any other method."""
+_SHADES: Final = LinearSegmentedColormap.from_list("white to blue", ["#FFFFFF", style.BLUE])
 
 
 def plot_metrics(tree: xr.DataTree, var: str = "accuracy", prob: float = 0.9) -> Figure:
@@ -174,7 +175,7 @@ def _draw_ranks(ax: Axes, shares: xr.DataArray) -> None:
     expected = values @ shares[RANK].values
     order = sorted(range(n), key=lambda k: expected[k])
     shown = values[order]
-    ax.imshow(shown, cmap=_shades(), vmin=0, vmax=1, aspect="auto")
+    ax.imshow(shown, cmap=_SHADES, vmin=0, vmax=1, aspect="auto")
     names = [str(shares[schema.CLASSIFIER].values[k]) for k in order]
     style.name_rows(ax, range(n), [style.shorten(name, 26) for name in names])
     style.dress(ax)
@@ -191,17 +192,9 @@ def _draw_ranks(ax: Axes, shares: xr.DataArray) -> None:
             ax.text(
                 column,
                 row,
-                _share(value),
+                "> .99" if value > 0.995 else f"{value:.2f}".removeprefix("0"),
                 ha="center",
                 va="center",
                 fontsize=style.SMALL_SIZE - 0.5,
                 color="white" if value > 0.85 else style.INK,
             )
-
-
-def _share(value: float) -> str:
-    return "> .99" if value > 0.995 else f"{value:.2f}".removeprefix("0")
-
-
-def _shades() -> LinearSegmentedColormap:
-    return LinearSegmentedColormap.from_list("white to blue", ["#FFFFFF", style.BLUE])

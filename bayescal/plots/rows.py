@@ -1,4 +1,4 @@
-"""Rows of one class: their probability against the score, and what their bounds decide."""
+"""Rows: probability against the score, what their bounds decide, and bounds under each prior."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 from bayescal.core.errors import InputError
 from bayescal.plots import style
 from bayescal.plots.kind import check_kind
+from bayescal.plots.sensitivity import not_robust
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
+from bayescal.results.row_conclusion import row_conclusions
 from bayescal.results.rows import EVEN, Rows, evenly, read_rows
 from bayescal.results.text import percent
 
@@ -25,6 +27,13 @@ _TICK: Final = 0.028
 _MOST_ROWS: Final = 80
 _TICKS: Final = 9
 _KINDS: Final = (style.BLUE, style.ORANGE, style.GREY)
+_REFIT_ROWS: Final = 16
+_REFIT_COLUMNS: Final = 2
+_REFIT_TICKS: Final = 6
+_MOST_PANELS: Final = 12
+_SPREAD: Final = 0.6
+_PRIORS: Final = (style.BLUE, style.VERMILLION, style.ORANGE, style.INK, style.GREY)
+_DASHES: Final[tuple[tuple[int, tuple[int, ...]], ...]] = ((0, ()), (0, (2, 1)))
 
 
 def plot_probability(
@@ -226,10 +235,10 @@ def _draw_rows(ax: Axes, rows: Rows, k: int, kind: NDArray[np.int64]) -> None:
         clip_on=False,
     )
     ax.set_xlim(-1, len(shown))
-    write_scores(ax, rows.score[shown, k], _TICKS)
+    _write_scores(ax, rows.score[shown, k], _TICKS)
 
 
-def write_scores(ax: Axes, score: NDArray[np.float64], most: int) -> None:
+def _write_scores(ax: Axes, score: NDArray[np.float64], most: int) -> None:
     """Write scores where rows stand: a few of them show how they rise."""
     ticks = evenly(np.arange(len(score)), most)
     ax.set_xticks(ticks, [f"{score[tick]:.2f}" for tick in ticks])
@@ -247,8 +256,73 @@ def _decision_legend(
         for place, (text, colour) in enumerate(zip(words, _KINDS, strict=True))
     }
     entries["Venn-Abers p0 to p1"] = style.line(color=style.VERMILLION, linewidth=1)
-    style.legend(figure, entries)
-    box = figure.legends[-1]
-    box.set_title(f"{percent(prob)} bounds, a dash at the posterior median")
-    box.get_title().set_fontsize(style.SMALL_SIZE)
-    style.as_written(box.get_texts())
+    style.legend(figure, entries, head=f"{percent(prob)} bounds, a dash at the posterior median")
+
+
+def plot_row_sensitivity(tree: xr.DataTree, prob: float = 0.9) -> Figure:
+    """Draw bounds and posterior medians of rows under each prior."""
+    found = row_conclusions(tree, prob)
+    gathered = access.group_over_priors(access.cases(tree))
+    panels = [
+        (cases, [read_rows(tree, case, prob) for case in cases], one.case)
+        for cases, one in zip(gathered, found, strict=True)
+    ]
+    shown = [(*panel, k) for panel in panels for k in range(len(panel[1][0].curves))]
+    shown = shown[:_MOST_PANELS]
+    columns = min(_REFIT_COLUMNS, len(shown))
+    notes = style.notes_for(tree, access.cases(tree))
+    notes += not_robust("Decisions are", [one.case for one in found if not one.robust])
+    height = 2.5 * -(-len(shown) // columns) + 1.0
+    figure = style.new_figure(6.4 if columns == 1 else 8.2, height, notes)
+    axes = style.panels(figure, len(shown), columns, sharey=True)
+    for ax, (_, rows, name, k) in zip(axes, shown, strict=True):
+        _draw_refits(ax, rows, k)
+        parts = [style.shorten(name, 20)] if name else []
+        parts += [style.shorten(rows[0].curves[k], 16)] if len(rows[0].curves) > 1 else []
+        style.title(ax, ", ".join(parts), fontsize=style.TEXT_SIZE)
+        ax.set_xlabel("score of the row")
+        style.dress(ax, grid="y")
+    for ax in axes[::columns]:
+        ax.set_ylabel("P(class | score)")
+        ax.yaxis.label.set_fontsize(style.TEXT_SIZE)
+    _refits_legend(figure, gathered[0], prob)
+    return figure
+
+
+def _draw_refits(ax: Axes, rows: list[Rows], k: int) -> None:
+    shown = evenly(rows[0].score[:, k], _REFIT_ROWS)
+    offsets = np.linspace(-_SPREAD / 2, _SPREAD / 2, len(rows))
+    for place, (one, offset) in enumerate(zip(rows, offsets, strict=True)):
+        colour, dash = _look(place)
+        x = np.arange(len(shown)) + offset
+        ax.vlines(
+            x,
+            one.lower[shown, k],
+            one.upper[shown, k],
+            colors=colour,
+            linewidth=1.6,
+            linestyle=dash,
+        )
+        ax.scatter(x, one.median[shown, k], s=9, color=colour, zorder=3, clip_on=False)
+    if len(rows[0].classes) == 2:
+        ax.axhline(EVEN, color=style.GREY, linewidth=0.8, linestyle=(0, (4, 3)), zorder=0)
+    _write_scores(ax, rows[0].score[shown, k], _REFIT_TICKS)
+    ax.set_ylim(-0.02, 1.02)
+
+
+def _look(place: int) -> tuple[str, tuple[int, tuple[int, ...]]]:
+    """Colour and dash of a prior; dashed ones begin again at the first colour."""
+    turn, colour = divmod(place, len(_PRIORS))
+    return _PRIORS[colour], _DASHES[min(turn, 1)]
+
+
+def _refits_legend(figure: Figure, cases: tuple[ResultSlice, ...], prob: float) -> None:
+    entries: dict[str, Artist] = {}
+    for place, case in enumerate(cases):
+        colour, dash = _look(place)
+        entries[style.shorten(str(case.prior))] = style.line(
+            color=colour, linestyle=dash, linewidth=1.6, marker="o", markersize=3
+        )
+    style.legend(
+        figure, entries, columns=3, head=f"{percent(prob)} bounds and posterior median under"
+    )

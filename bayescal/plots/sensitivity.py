@@ -19,7 +19,7 @@ from bayescal.plots.density import density
 from bayescal.plots.kind import Drawing, plots_of
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
-from bayescal.results.conclusion import Conclusion, UnderPrior, conclusions
+from bayescal.results.conclusion import Conclusion, conclusions
 from bayescal.results.kind import check_variable, kind_of
 from bayescal.results.text import number, percent, relation
 
@@ -69,7 +69,22 @@ def plot_sensitivity(
     return plots_of(tree).plot_refits(tree, var, prob, threshold)
 
 
-def drawn_refits(tree: xr.DataTree, prob: float) -> list[Drawing]:
+def drawings(tree: xr.DataTree, prob: float) -> list[Drawing]:
+    """Figures of prior sensitivity: of a prior grid, or of what one fit has of it."""
+    if access.is_prior_grid(tree):
+        return _drawn_refits(tree, prob)
+    if not _has(tree, "class_prior"):
+        return []
+    caption = (
+        "The result depends on the share of positives among the unlabelled rows. The shaded wedge "
+        "is Theorem 2: the plug-in moves by no more than the class prior does. If the class prior "
+        "is declared known but is off by a tenth, no interval may cover the true value."
+    )
+    name = "Calibration error against the class prior"
+    return [Drawing(partial(plot_sensitivity_curve, tree), name, caption)]
+
+
+def _drawn_refits(tree: xr.DataTree, prob: float) -> list[Drawing]:
     """The figure of a prior grid, left out where it would have too many panels."""
     if len(access.group_over_priors(access.cases(tree))) > MOST_PANELS:
         return []
@@ -221,12 +236,9 @@ def _draw_rows(
     ax.set_ylim(-0.3, len(cases) - 0.1)
     ax.spines["left"].set_visible(False)
     downwards = range(len(cases) - 1, -1, -1)
-    style.name_rows(ax, downwards, [style.shorten(_row_name(row), 26) for row in one.rows])
+    names = [row.prior + ("" if row.converged else " (not converged)") for row in one.rows]
+    style.name_rows(ax, downwards, [style.shorten(name, 26) for name in names])
     ax.xaxis.set_major_locator(MaxNLocator(4, min_n_ticks=2))
-
-
-def _row_name(row: UnderPrior) -> str:
-    return row.prior if row.converged else f"{row.prior} (not converged)"
 
 
 def _write_numbers(ax: Axes, one: Conclusion) -> None:

@@ -234,9 +234,9 @@ def case_title(ax: Axes, tree: xr.DataTree, case: ResultSlice) -> None:
     title(ax, text, fontsize=TEXT_SIZE, color=INK if fine else RED)
 
 
-def legend(figure: Figure, entries: Mapping[str, Artist], columns: int = 2) -> None:
+def legend(figure: Figure, entries: Mapping[str, Artist], columns: int = 2, head: str = "") -> None:
     """Explain the marks of a figure in one block below its axes."""
-    figure.legend(
+    box = figure.legend(
         list(entries.values()),
         list(entries),
         loc="outside lower center",
@@ -246,6 +246,9 @@ def legend(figure: Figure, entries: Mapping[str, Artist], columns: int = 2) -> N
         labelcolor=INK,
         handlelength=2.2,
     )
+    if head:
+        box.set_title(head, prop={"size": SMALL_SIZE})
+        as_written(box.get_texts())
 
 
 def as_written(texts: Iterable[Text]) -> None:

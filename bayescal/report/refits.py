@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from bayescal.plots.kind import plots_of
+from bayescal.plots.sensitivity import drawings
 from bayescal.report.alerts import alerts
 from bayescal.report.figures import figures
 from bayescal.report.render import facts, plain, render
@@ -52,7 +52,7 @@ def refits_page(
     view: View, lead: Sequence[str], tables: Sequence[Markup], note: str, *, converged: bool
 ) -> Markup:
     """What sections on refits share: warnings, sentences, figure, tables, and the priors."""
-    drawn = plots_of(view.tree).sensitivity(view.tree, view.prob)
+    drawn = drawings(view.tree, view.prob)
     pictures = figures(wide=drawn) if drawn else Markup("")
     texts = view.structure("prior_texts")
     body = pictures + Markup("\n").join(tables)
@@ -97,12 +97,15 @@ def _table(view: View, one: Conclusion) -> Markup:
         columns.append(Column("P(calibrated)", [probability(row.p_calibrated) for row in rows]))
     shifts = [MISSING, *(signed(row.shift) for row in rows[1:])]
     columns.append(Column("Shift of the mean", shifts, small="posterior sd"))
-    if not one.case:
+    written = refit_table(one.case, columns, "robust" if one.robust else "not robust")
+    return written + (Markup('<p class="note">{}</p>').format(one.text) if one.case else "")
+
+
+def refit_table(case: str, columns: Sequence[Column], verdict: str) -> Markup:
+    """A table of one case, headed by its verdict where there are several."""
+    if not case:
         return table("Refits", columns)
-    verdict = "robust" if one.robust else "not robust"
-    caption = Markup("{}: {}").format(plain(one.case), verdict)
-    note = Markup('<p class="note">{}</p>').format(one.text)
-    return table(f"Refits of {one.case}", columns, caption) + note
+    return table(f"Refits of {case}", columns, Markup("{}: {}").format(plain(case), verdict))
 
 
 def signed(value: float) -> str:

@@ -112,7 +112,12 @@ def _dataset(
     for name in getattr(ordered[0], group):
         own = tuple(dims.get(f"{group}/{name}", dims.get(name, ())))
         arrays = [_piece(case, group, name, len(lead) + len(own)) for case in ordered]
-        _check_same_shape(arrays, f"{group}/{name}")
+        shapes = {array.shape for array in arrays}
+        if len(shapes) > 1:
+            raise InputError(
+                f"{group}/{name} must have one shape in all cases; got {sorted(shapes)}. "
+                "Fit every case with the same numbers of draws, bins and cells."
+            )
         data = _stack(arrays, len(lead), [len(values) for values in stacked.values()])
         variables[name] = xr.Variable(
             (*lead, *stacked, *own), data, attrs=dict(variable_attrs.get(f"{group}/{name}", {}))
@@ -139,15 +144,6 @@ def _piece(case: CaseArrays, group: str, name: str, ndim: int) -> NDArray[Any]:
             f"{case.coords}. List its dims in DIMS."
         )
     return array
-
-
-def _check_same_shape(arrays: Sequence[NDArray[Any]], name: str) -> None:
-    shapes = {array.shape for array in arrays}
-    if len(shapes) > 1:
-        raise InputError(
-            f"{name} must have one shape in all cases; got {sorted(shapes)}. "
-            "Fit every case with the same numbers of draws, bins and cells."
-        )
 
 
 def _stack(arrays: list[NDArray[Any]], axis: int, shape: list[int]) -> NDArray[Any]:

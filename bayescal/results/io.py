@@ -87,9 +87,10 @@ def load(path: str | os.PathLike[str]) -> xr.DataTree:
         with xr.open_datatree(source, engine="h5netcdf") as opened:
             tree = upgrade(opened.load())
     except (OSError, ValueError, KeyError) as error:
+        why = (str(error) or type(error).__name__).splitlines()[0]
         raise InputError(
             f"{source} must be a netCDF file written by bayescal.save; reading it fails with "
-            f"{_first_line(error)!r}. Save the result again."
+            f"{why!r}. Save the result again."
         ) from error
     try:
         check_result(tree)
@@ -120,7 +121,3 @@ def check_writable(path: str | os.PathLike[str]) -> None:
         raise OutputError(f"{target} cannot be written: {error.strerror}. {_ELSEWHERE}") from error
     if target.exists() and not os.access(target, os.W_OK):
         raise OutputError(f"{target} cannot be written: it is write-protected. {_ELSEWHERE}")
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error) or type(error).__name__).splitlines()[0]

@@ -108,7 +108,11 @@ def power_scale(tree: xr.DataTree, var_names: str | Sequence[str] | None = None)
     names = [var_names] if isinstance(var_names, str) else var_names
     rows = []
     for case in access.cases(tree):
-        scaled = kind.power_scaled(tree, case) if names is None else _named(tree, case, names)
+        scaled = (
+            kind.power_scaled(tree, case)
+            if names is None
+            else {name: access.variable(tree, schema.POSTERIOR, name, case) for name in names}
+        )
         rows += [(case.label, row) for row in _case_rows(tree, case, scaled)]
     index = pd.Index([label for label, _ in rows], name="case")
     return pd.DataFrame([row for _, row in rows], index=index)
@@ -136,10 +140,6 @@ def _obstacle(tree: xr.DataTree) -> str:
     if draws < MIN_DRAWS:
         return f"power scaling needs at least {MIN_DRAWS} draws; got {draws}. Fit with more."
     return ""
-
-
-def _named(tree: xr.DataTree, case: ResultSlice, names: Sequence[str]) -> dict[str, xr.DataArray]:
-    return {name: access.variable(tree, schema.POSTERIOR, name, case) for name in names}
 
 
 def numbers_of_case(tree: xr.DataTree, case: ResultSlice) -> dict[str, xr.DataArray]:
@@ -223,7 +223,8 @@ def _total(densities: dict[str, xr.DataArray]) -> NDArray[Any]:
 def _sensitivity(values: NDArray[Any], density: NDArray[Any]) -> NDArray[np.float64]:
     """ArviZ's psense of each element, by a log density over the draws."""
     found = np.full(values.shape[2], np.nan)
-    moving = np.array([_moves(values[..., i]) for i in range(values.shape[2])])
+    known = ~np.isnan(values).any(axis=(0, 1))
+    moving = np.array([known[i] and not _constant(values[..., i]) for i in range(len(known))])
     if not np.isfinite(density).all() or _constant(density) or not moving.any():
         return found
     # Registers the accessor; loaded here, since results are read without it.
@@ -250,10 +251,6 @@ def _weights(density: NDArray[Any], power: float) -> xr.DataArray:
     log = (power - 1) * density
     weights = np.exp(log - log.max())
     return xr.DataArray(weights / weights.sum(), dims=schema.DRAW_DIMS)
-
-
-def _moves(values: NDArray[Any]) -> bool:
-    return not (np.isnan(values).any() or _constant(values))
 
 
 def _constant(values: NDArray[Any]) -> bool:

@@ -9,7 +9,7 @@ import xarray as xr
 
 from bayescal.plots.kind import Drawing, Gallery
 from bayescal.plots.metrics import plot_metrics, plot_ranks
-from bayescal.plots.sensitivity import drawn_refits, plot_conclusions
+from bayescal.plots.sensitivity import plot_conclusions
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.kind import kind_of
@@ -36,11 +36,6 @@ def figures(tree: xr.DataTree, prob: float) -> Gallery:
             by = f"Ranks by {kind.title(ranked)}"
             wide.append(Drawing(partial(plot_ranks, tree, ranked), by, caption))
     return Gallery(wide=wide)
-
-
-def sensitivity(tree: xr.DataTree, prob: float) -> list[Drawing]:
-    """Refits of a grid."""
-    return drawn_refits(tree, prob) if access.is_prior_grid(tree) else []
 
 
 def warning(tree: xr.DataTree, shown: Sequence[ResultSlice]) -> str:

@@ -10,9 +10,8 @@ from matplotlib.figure import Figure
 
 from bayescal.plots.credal_sets import plot_credal_sets
 from bayescal.plots.kind import Drawing, Gallery
-from bayescal.plots.row_sensitivity import plot_row_sensitivity
-from bayescal.plots.rows import plot_decisions, plot_probability
-from bayescal.plots.sensitivity import drawn_refits, plot_conclusions
+from bayescal.plots.rows import plot_decisions, plot_probability, plot_row_sensitivity
+from bayescal.plots.sensitivity import plot_conclusions
 from bayescal.plots.style import shorten
 from bayescal.results import access
 from bayescal.results.access import ResultSlice
@@ -40,11 +39,6 @@ def figures(tree: xr.DataTree, prob: float) -> Gallery:
         if left
         else "",
     )
-
-
-def sensitivity(tree: xr.DataTree, prob: float) -> list[Drawing]:
-    """Refits of a grid."""
-    return drawn_refits(tree, prob) if access.is_prior_grid(tree) else []
 
 
 def plot_refits(tree: xr.DataTree, var: str | None, prob: float, threshold: float | None) -> Figure:

@@ -63,7 +63,7 @@ def answer(view: View) -> Answer:
     """Which classifier is best by the main metric, or the values of the only one."""
     groups = _groups(view)
     rankings = _rankings(view)
-    lead: list[str] = [_data(view)]
+    lead: list[str] = [f"Data: {kind_of(view.tree).description(view.tree)}."]
     for group in groups:
         main = next(iter(rankings.values()), None)
         lead += [_alone(view, group)] if main is None else _of_group(view, main, group)
@@ -73,10 +73,6 @@ def answer(view: View) -> Answer:
         notes.append(f"The first groups; the other {left} are in the table below.")
     notes.append(" ".join(filter(None, [_LABELING.get(view.text("labeling"), ""), _model(view)])))
     return Answer(lead, _best_table(view, rankings, groups), [note for note in notes if note])
-
-
-def _data(view: View) -> str:
-    return f"Data: {kind_of(view.tree).description(view.tree)}."
 
 
 def _model(view: View) -> str:

@@ -16,8 +16,7 @@ from bayescal.results.difference import Pair
 from bayescal.results.intervals import credible_interval
 from bayescal.results.kind import Table
 from bayescal.results.row_conclusion import VAR, RowConclusion, row_conclusions
-from bayescal.results.row_table import row_table
-from bayescal.results.rows import evenly, read_rows
+from bayescal.results.rows import evenly, read_rows, row_table
 
 if TYPE_CHECKING:
     import pandas as pd
