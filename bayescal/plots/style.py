@@ -247,7 +247,8 @@ def legend(figure: Figure, entries: Mapping[str, Artist], columns: int = 2, head
         handlelength=2.2,
     )
     if head:
-        box.set_title(head, prop={"size": SMALL_SIZE})
+        box.set_title(head)
+        box.get_title().set_fontsize(SMALL_SIZE)
         as_written(box.get_texts())
 
 
