@@ -111,17 +111,10 @@ def _alone(view: View, group: str | None) -> Markup:
     kind = kind_of(view.tree)
     shown = kind.variables(view.tree)[:MOST_SHOWN]
     said = []
-    for case in view.cases:
-        if case.group == group or group is None:
-            values = [
-                Markup("{} <b>{}</b>").format(kind.title(var), _value(view, var, case))
-                for var in shown
-            ]
-            said.append(
-                Markup("{}{}: {}.").format(
-                    named(case.classifier), _inside(group), Markup(", ").join(values)
-                )
-            )
+    for case in (one for one in view.cases if group in (None, one.group)):
+        values = ((kind.title(var), _value(view, var, case)) for var in shown)
+        listed = Markup(", ").join(Markup("{} <b>{}</b>").format(*pair) for pair in values)
+        said.append(Markup("{}{}: {}.").format(named(case.classifier), _inside(group), listed))
     return Markup(" ").join(said)
 
 
