@@ -31,7 +31,7 @@ from .results.io import load as load
 from .results.io import save as save
 from .results.marginal import marginal as marginal
 from .results.power_scaling import power_scale as power_scale
-from .results.row_table import row_table as row_table
+from .results.rows import row_table as row_table
 from .results.summary import summary as summary
 from .workflow.fit import fit as fit
 from .workflow.sensitivity import prior_sensitivity as prior_sensitivity

@@ -17,14 +17,15 @@ def checkpoint(chosen: Path | None, output: Path | None) -> Iterator[Path]:
     try:
         yield directory
     except KeyboardInterrupt as interrupt:
-        finished = _results(directory)
+        finished = list(directory.glob("*.npz"))
         if not finished:
             _clear(directory)
             raise Interrupted("interrupted before the first result was finished") from interrupt
         repeats = output is not None or chosen is not None
         raise Interrupted(
             f"interrupted; finished results ({len(finished)}) are in {directory.resolve()}. "
-            + ("The same command goes on from there." if repeats else _go_on(directory))
+            + ("The same command goes" if repeats else f"Add --checkpoint {directory} to go")
+            + " on from there."
         ) from interrupt
     if chosen is None:
         _clear(directory)
@@ -36,17 +37,9 @@ def _beside(output: Path | None) -> Path:
     return output.with_name(output.name + ".partial")
 
 
-def _go_on(directory: Path) -> str:
-    return f"Add --checkpoint {directory} to go on from there."
-
-
-def _results(directory: Path) -> list[Path]:
-    return sorted(directory.glob("*.npz"))
-
-
 def _clear(directory: Path) -> None:
     """Remove the results, and the directory unless it holds something else."""
-    for path in _results(directory):
+    for path in directory.glob("*.npz"):
         path.unlink()
     if directory.is_dir() and not any(directory.iterdir()):
         directory.rmdir()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -63,7 +63,7 @@ def write(tree: DataTree, path: Path, prob: float, title: str | None = None) -> 
 
         report(tree, path, prob=prob, **({} if title is None else {"title": title}))
     elif path.suffix.casefold() == ".csv":
-        from bayescal.results.kinds import kind_of
+        from bayescal.results.kind import kind_of
 
         frame = kind_of(tree).rows(tree, prob)
         _write_text(path, frame.to_csv(index=frame.index.name == "case"))
@@ -86,26 +86,13 @@ def write_rows(rows: Sequence[Row], path: Path) -> None:
 
 
 def _write_text(path: Path, text: str) -> None:
-    from bayescal.core.errors import OutputError
+    from bayescal.results.io import replacing
 
-    try:
-        path.write_text(text, encoding="utf-8", newline="")
-    except OSError as error:
-        raise OutputError(
-            f"{path} cannot be written: {error.strerror}. Choose another directory."
-        ) from error
+    with replacing(path) as draft:
+        draft.write_text(text, encoding="utf-8", newline="")
 
 
 def say_written(paths: Sequence[Path], *, err: bool) -> None:
     """Say where the files are."""
     for path in paths:
         click.echo(f"Written: {path.resolve()}", err=err)
-
-
-def as_plain(value: Any) -> Any:
-    """A value for JSON: paths as text, tuples as lists."""
-    if isinstance(value, Path):
-        return str(value)
-    if isinstance(value, list | tuple):
-        return [as_plain(one) for one in value]
-    return value

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -14,7 +14,7 @@ import click
 from bayescal.cli.checkpoint import checkpoint
 from bayescal.cli.errors import NOT_CONVERGED, OK, as_options, one_line, warn
 from bayescal.cli.options import fit_options, sensitivity_options
-from bayescal.cli.output import as_plain, outputs, say_written, write, write_rows
+from bayescal.cli.output import outputs, say_written, write, write_rows
 from bayescal.cli.progress import progress
 from bayescal.cli.table import print_estimates, print_json, print_table
 from bayescal.core.command import Command, Given, Option
@@ -36,50 +36,48 @@ class Compute(Protocol):
 
 def run_fit(quantity: Quantity, given: Given, title: str | None = None) -> int:
     """Run a quantity's own command."""
-    options = fit_options(quantity.COMMAND)
+    command: Command = quantity.COMMAND
+
+    def begin(data: Any) -> Any:
+        from bayescal.workflow.fit import fit
+
+        return partial(fit, quantity, data, priors=command.priors(given, data))
+
+    return _run(quantity, given, fit_options(command), begin, title)
+
+
+def run_sensitivity(quantity: Quantity, given: Given) -> int:
+    """Run a quantity's subcommand of ``sensitivity``."""
+    command: Command = quantity.COMMAND
+
+    def begin(data: Any) -> Any:
+        from bayescal.workflow.sensitivity import prior_sensitivity
+
+        priors = _several(command, given, data)
+        on = {name: given[name] for name in ("var", "threshold")}
+        return partial(prior_sensitivity, quantity, data, priors, **on)
+
+    return _run(quantity, given, sensitivity_options(command), begin)
+
+
+def _run(
+    quantity: Quantity,
+    given: Given,
+    options: Sequence[Option],
+    begin: Callable[[Any], Callable[..., DataTree]],
+    title: str | None = None,
+) -> int:
+    """Check, read, and carry out what `begin` makes of the data."""
+    command: Command = quantity.COMMAND
     with in_terms_of(options):
         files = outputs(given)
         _check_values(options, given)
         if given.get("estimate_only"):
             return _estimates(quantity, given, files)
         settings = _settings(given)
-        command: Command = quantity.COMMAND
-        data = command.read(given)
-        from bayescal.workflow.fit import fit
-
-        compute = partial(
-            fit,
-            quantity,
-            data,
-            priors=command.priors(given, data),
-            **settings,
-            **command.plan_options(given),
-        )
+        compute = begin(command.read(given))
+        compute = partial(compute, **settings, **command.plan_options(given))
         return carry_out(quantity, compute, files, given, title)
-
-
-def run_sensitivity(quantity: Quantity, given: Given) -> int:
-    """Run a quantity's subcommand of ``sensitivity``."""
-    options = sensitivity_options(quantity.COMMAND)
-    with in_terms_of(options):
-        files = outputs(given)
-        _check_values(options, given)
-        settings = _settings(given)
-        command: Command = quantity.COMMAND
-        data = command.read(given)
-        from bayescal.workflow.sensitivity import prior_sensitivity
-
-        compute = partial(
-            prior_sensitivity,
-            quantity,
-            data,
-            _several(command, given, data),
-            var=given["var"],
-            threshold=given["threshold"],
-            **settings,
-            **command.plan_options(given),
-        )
-        return carry_out(quantity, compute, files, given)
 
 
 def _several(command: Command, given: Given, data: Any) -> Any:
@@ -124,7 +122,7 @@ def status_code(tree: DataTree, options: Sequence[Option], name: str = "") -> in
 
 
 def _print_result(quantity: Quantity, tree: DataTree, prob: float) -> None:
-    from bayescal.results.kinds import kind_of
+    from bayescal.results.kind import kind_of
 
     table = kind_of(tree).table(tree, prob)
     print_table(table.columns, table.rows)
@@ -139,7 +137,7 @@ def _print_result(quantity: Quantity, tree: DataTree, prob: float) -> None:
 def _print_json(quantity: Quantity, tree: DataTree, given: Given) -> None:
     from bayescal.results.access import json_attribute
     from bayescal.results.best import best_records
-    from bayescal.results.kinds import kind_of
+    from bayescal.results.kind import kind_of
 
     kind = kind_of(tree)
     attrs = tree.attrs
@@ -164,7 +162,7 @@ def _head(quantity: Quantity, given: Given) -> dict[str, Any]:
     command: Command = quantity.COMMAND
     names = [name.lower() for name in command.arguments]
     names += [option.name for option in (*command.options, command.prior)]
-    return {"quantity": quantity.NAME} | {name: as_plain(given[name]) for name in names}
+    return {"quantity": quantity.NAME} | {name: given[name] for name in names}
 
 
 def _estimates(quantity: Quantity, given: Given, files: Sequence[Path]) -> int:

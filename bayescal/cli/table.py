@@ -12,6 +12,7 @@ import click
 
 from bayescal.cli.errors import one_line
 from bayescal.core.command import Estimates, Row
+from bayescal.results.text import plain
 
 # Names are folded to this width at the narrowest, beyond which the terminal wraps whole lines.
 _LEAST_NAME: Final = 12
@@ -20,17 +21,7 @@ _UNLIMITED: Final = 10_000
 
 def print_json(head: Mapping[str, Any], rows: Sequence[Row]) -> None:
     """Write one JSON object to stdout: what was given and found, then one object a row."""
-    click.echo(json.dumps(_plain({**head, "results": rows}), indent=2, allow_nan=False))
-
-
-def _plain(value: Any) -> Any:
-    """Python's own values for NumPy's, None for what is no number."""
-    if isinstance(value, Mapping):
-        return {str(name): _plain(one) for name, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(one) for one in value]
-    value = value.item() if hasattr(value, "item") else value
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    click.echo(json.dumps(plain({**head, "results": rows}), indent=2, allow_nan=False))
 
 
 def print_estimates(found: Estimates) -> None:

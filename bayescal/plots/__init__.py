@@ -2,12 +2,10 @@
 
 from bayescal.plots.comparison import plot_comparison, plot_differences
 from bayescal.plots.credal_sets import plot_credal_sets
-from bayescal.plots.decisions import plot_decisions
 from bayescal.plots.metrics import plot_metrics, plot_ranks
-from bayescal.plots.posterior import plot_posterior
-from bayescal.plots.prior_posterior import plot_prior_posterior
-from bayescal.plots.probability import plot_probability
+from bayescal.plots.posterior import plot_posterior, plot_prior_posterior
 from bayescal.plots.reliability import plot_reliability
+from bayescal.plots.rows import plot_decisions, plot_probability
 from bayescal.plots.sensitivity import plot_sensitivity, plot_sensitivity_curve
 
 __all__ = [

@@ -12,10 +12,10 @@ from bayescal.core.errors import InputError
 from bayescal.plots import style
 from bayescal.plots.forest import INNER, WIDTH, Mark, Row, case_rows, draw_forest, forest_legend
 from bayescal.plots.kind import check_kind
-from bayescal.plots.wording import probability, signed
 from bayescal.results import access, schema
 from bayescal.results.difference import Difference, difference
-from bayescal.results.kinds import kind_of
+from bayescal.results.kind import kind_of
+from bayescal.results.text import relation, signed
 
 _ROW_INCHES: Final = 0.27
 _FRAME_INCHES: Final = 1.35
@@ -154,6 +154,6 @@ def _row(wide: Difference, narrow: Difference, *, higher: bool, converged: bool)
         outer=(wide.lower, wide.upper),
         inner=(narrow.lower, narrow.upper),
         marks={},
-        text=f"{ends}, P(worse) {probability(worse)}" if converged else schema.NOT_CONVERGED,
+        text=f"{ends}, P(worse) {relation(worse)}" if converged else schema.NOT_CONVERGED,
         converged=converged,
     )

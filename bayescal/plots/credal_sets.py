@@ -10,7 +10,6 @@ import xarray as xr
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Polygon
 from numpy.typing import NDArray
 
@@ -18,7 +17,8 @@ from bayescal.core.errors import InputError
 from bayescal.plots import style
 from bayescal.plots.kind import check_kind
 from bayescal.results import access
-from bayescal.results.rows import Rows, read_rows
+from bayescal.results.rows import Rows, evenly, read_rows
+from bayescal.results.text import percent
 
 _SHOWN: Final = 6
 _COLUMNS: Final = 3
@@ -96,9 +96,7 @@ def plot_credal_sets(
 
 def _chosen(held: Rows) -> list[int]:
     """Rows from the most certain to the most open one."""
-    order = np.argsort(-held.p_decision.max(axis=1) + held.n_open, kind="stable")
-    places = np.linspace(0, len(order) - 1, min(len(order), _SHOWN)).round().astype(np.intp)
-    return [int(place) for place in order[places]]
+    return [int(place) for place in evenly(held.n_open - held.p_decision.max(axis=1), _SHOWN)]
 
 
 def _draw_triangle(ax: Axes, held: Rows, place: int) -> None:
@@ -190,25 +188,23 @@ def _draw_intervals(ax: Axes, held: Rows, place: int) -> None:
     style.dress(ax, grid="x")
     ax.set_xlim(0, 1)
     ax.set_ylim(len(y) - 0.4, -0.6)
-    ax.set_yticks(y, [style.shorten(name, 16) for name in held.classes])
-    style.as_written(ax.get_yticklabels())
-    ax.tick_params(axis="y", length=0)
+    style.name_rows(ax, range(len(y)), [style.shorten(name, 16) for name in held.classes])
     ax.set_xticks((0, 0.5, 1), ("0", "0.5", "1"))
 
 
 def _legend(figure: Figure, prob: float, *, three: bool) -> None:
-    bounds = f"{100 * prob:.6g}% bounds"
+    bounds = f"{percent(prob)} bounds"
     entries: dict[str, Artist] = (
         {f"between the {bounds}": Patch(facecolor=style.BLUE, alpha=0.35)}
         if three
         else {
-            f"{bounds}, open": Line2D([], [], color=style.BLUE, linewidth=2.6),
-            f"{bounds}, ruled out": Line2D([], [], color=style.GREY, linewidth=2.6),
+            f"{bounds}, open": style.line(color=style.BLUE, linewidth=2.6),
+            f"{bounds}, ruled out": style.line(color=style.GREY, linewidth=2.6),
         }
     )
     for title, marker, colour in (
         ("posterior medians, scaled" if three else "posterior median", "o", style.BLUE),
         ("Venn-Abers, merged", "D", style.VERMILLION),
     ):
-        entries[title] = Line2D([], [], marker=marker, linestyle="", color=colour, markersize=4.5)
+        entries[title] = style.mark(marker=marker, color=colour, markersize=4.5)
     style.legend(figure, entries, columns=3 if three else 2)

@@ -7,16 +7,14 @@ from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 import xarray as xr
-from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from bayescal.plots import style
-from bayescal.plots.wording import number
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.intervals import interval
+from bayescal.results.text import number, percent
 
 WIDTH: Final = 7.0
 INNER: Final = 0.5
@@ -100,9 +98,7 @@ def draw_forest(
     style.dress(ax, grid="x")
     ax.spines["left"].set_visible(False)
     ax.set_ylim(len(rows) - 0.4, -0.6)
-    ax.set_yticks(places, [row.label for row in rows])
-    ax.tick_params(axis="y", length=0)
-    style.as_written(ax.get_yticklabels())
+    style.name_rows(ax, places, [row.label for row in rows])
     right = ax.secondary_yaxis("right")
     right.set_yticks(places, [row.text for row in rows])
     right.tick_params(axis="y", length=0, labelsize=style.SMALL_SIZE)
@@ -114,19 +110,12 @@ def draw_forest(
 
 def forest_legend(figure: Figure, prob: float, looks: Sequence[Mark], columns: int = 4) -> None:
     """Explain the marks of a forest."""
-    entries: dict[str, Artist] = {
-        "posterior mean": Line2D([], [], color=style.BLUE, marker="o", linestyle="", markersize=5),
-        f"{INNER:.0%} interval": Line2D([], [], color=style.BLUE, linewidth=4, alpha=0.55),
-        f"{100 * prob:.6g}% interval": Line2D([], [], color=style.BLUE, linewidth=1.2),
+    entries = {
+        "posterior mean": style.mark(color=style.BLUE, marker="o", markersize=5),
+        f"{INNER:.0%} interval": style.line(color=style.BLUE, linewidth=4, alpha=0.55),
+        f"{percent(prob)} interval": style.line(color=style.BLUE, linewidth=1.2),
     }
     for look in looks:
-        entries[look.title] = Line2D(
-            [],
-            [],
-            marker=look.marker,
-            linestyle="",
-            markersize=4.5,
-            markerfacecolor=look.face,
-            markeredgecolor=look.edge,
-        )
+        colours = {"markerfacecolor": look.face, "markeredgecolor": look.edge}
+        entries[look.title] = style.mark(marker=look.marker, markersize=4.5, **colours)
     style.legend(figure, entries, columns)

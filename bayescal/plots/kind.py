@@ -6,10 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, cast
 
-from bayescal.core.errors import InputError
 from bayescal.results import schema
 from bayescal.results.access import ResultSlice
-from bayescal.results.kinds import kind_module
+from bayescal.results.kind import kind_module, require_kind
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -51,10 +50,6 @@ class PlotKind(Protocol):
         """Figures of a fit."""
         ...
 
-    def sensitivity(self, tree: xr.DataTree, prob: float) -> list[Drawing]:
-        """Figures of prior sensitivity: of a prior grid, or of what one fit has of it."""
-        ...
-
     def plot_refits(
         self, tree: xr.DataTree, var: str | None, prob: float, threshold: float | None
     ) -> Figure:
@@ -74,10 +69,5 @@ def plots_of(tree: xr.DataTree) -> PlotKind:
 def check_kind(tree: xr.DataTree, name: str, what: str) -> None:
     """Refuse a result of another kind, naming what draws it."""
     schema.check_result(tree)
-    kind = str(tree.attrs["result_kind"])
-    if kind != name:
-        functions = ", ".join(plots_of(tree).FUNCTIONS)
-        raise InputError(
-            f"{what} needs a result of kind {name!r}; this one, {tree.attrs['quantity']}, is of "
-            f"kind {kind!r}. Draw it with bayescal.plots: {functions}."
-        )
+    functions = ", ".join(plots_of(tree).FUNCTIONS)
+    require_kind(tree, name, what, f"Draw it with bayescal.plots: {functions}.")

@@ -17,7 +17,8 @@ from bayescal.plots.kind import check_kind
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.best import RANK, best
-from bayescal.results.kinds import check_variable, kind_of
+from bayescal.results.kind import check_variable, kind_of
+from bayescal.results.text import capital
 
 _ROW_INCHES: Final = 0.42
 _HEAD_INCHES: Final = 0.3
@@ -33,6 +34,7 @@ _KNOWN: Final = {
 }
 _OTHERS: Final = ("v", "P", "X", "p", "*")
 """Markers of reference estimates by any other method."""
+_SHADES: Final = LinearSegmentedColormap.from_list("white to blue", ["#FFFFFF", style.BLUE])
 
 
 def plot_metrics(tree: xr.DataTree, var: str = "accuracy", prob: float = 0.9) -> Figure:
@@ -78,8 +80,7 @@ def plot_metrics(tree: xr.DataTree, var: str = "accuracy", prob: float = 0.9) ->
             style.title(ax, style.shorten(name), fontsize=style.TEXT_SIZE)
     axes[-1].set_xlim(*_ends([row for shown in panels.values() for row in shown], var))
     better = {True: " (higher is better)", False: " (lower is better)", None: ""}
-    title = kind.title(var)
-    axes[-1].set_xlabel(f"{title[0].upper()}{title[1:]}{better[kind.higher_is_better(var)]}")
+    axes[-1].set_xlabel(f"{capital(kind.title(var))}{better[kind.higher_is_better(var)]}")
     forest_legend(figure, prob, list(looks.values()), columns=3)
     return figure
 
@@ -174,11 +175,10 @@ def _draw_ranks(ax: Axes, shares: xr.DataArray) -> None:
     expected = values @ shares[RANK].values
     order = sorted(range(n), key=lambda k: expected[k])
     shown = values[order]
-    ax.imshow(shown, cmap=_shades(), vmin=0, vmax=1, aspect="auto")
+    ax.imshow(shown, cmap=_SHADES, vmin=0, vmax=1, aspect="auto")
     names = [str(shares[schema.CLASSIFIER].values[k]) for k in order]
-    ax.set_yticks(range(n), [style.shorten(name, 26) for name in names])
+    style.name_rows(ax, range(n), [style.shorten(name, 26) for name in names])
     style.dress(ax)
-    style.as_written(ax.get_yticklabels())
     ax.tick_params(length=0)
     for spine in ax.spines.values():
         spine.set_visible(False)
@@ -192,17 +192,9 @@ def _draw_ranks(ax: Axes, shares: xr.DataArray) -> None:
             ax.text(
                 column,
                 row,
-                _share(value),
+                "> .99" if value > 0.995 else f"{value:.2f}".removeprefix("0"),
                 ha="center",
                 va="center",
                 fontsize=style.SMALL_SIZE - 0.5,
                 color="white" if value > 0.85 else style.INK,
             )
-
-
-def _share(value: float) -> str:
-    return "> .99" if value > 0.995 else f"{value:.2f}".removeprefix("0")
-
-
-def _shades() -> LinearSegmentedColormap:
-    return LinearSegmentedColormap.from_list("white to blue", ["#FFFFFF", style.BLUE])

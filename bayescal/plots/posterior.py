@@ -1,4 +1,4 @@
-"""The posterior of a calibration error, case by case."""
+"""The posterior of a calibration error, case by case, alone and against the prior."""
 
 from __future__ import annotations
 
@@ -9,19 +9,18 @@ import xarray as xr
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from matplotlib.ticker import MaxNLocator
 
+from bayescal.core.errors import InputError
 from bayescal.plots import style
-from bayescal.plots.density import density
+from bayescal.plots.density import draw_density
 from bayescal.plots.kind import check_kind
-from bayescal.plots.wording import probability
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.intervals import interval
+from bayescal.results.text import percent, relation
 
-COLUMNS: Final = 4
+_COLUMNS: Final = 4
 _BASELINE: Final = -0.1
 _LOWEST: Final = -0.2
 
@@ -53,22 +52,66 @@ def plot_posterior(tree: xr.DataTree, var: str = "ece", prob: float = 0.9) -> Fi
     check_kind(tree, "errors", "a posterior of calibration errors")
     bounds = interval(tree, var, prob)
     found = access.cases(tree)
-    figure, axes = panels(tree, found)
+    figure, axes = _panels(tree, found)
     limits = [_limit(tree, var, case, float(access.at(bounds, case).max())) for case in found]
     # Panels are read against each other, unless the narrowest would then be a mere line.
     shared = max(limits) <= 5 * min(limits)
     for ax, case, limit in zip(axes, found, limits, strict=True):
         _draw_panel(ax, tree, var, case, max(limits) if shared else limit)
-        _draw_interval(ax, tree, var, case, access.at(bounds, case))
+        lower, upper = (float(bound) for bound in access.at(bounds, case).values)
+        style.draw_interval(ax, (lower, upper), access.averaged_mean(tree, var, case), _BASELINE)
         style.case_title(ax, tree, case)
-    name_below(axes, var.upper())
+    _name_below(axes, var.upper())
     _legend(figure, tree, var, prob)
     return figure
 
 
-def panels(tree: xr.DataTree, found: list[ResultSlice]) -> tuple[Figure, list[Axes]]:
+def plot_prior_posterior(tree: xr.DataTree, var: str = "ece") -> Figure:
+    """Overlay the prior and the posterior density of a calibration error, one panel a case.
+
+    Parameters
+    ----------
+    tree : xarray.DataTree
+        A result with a group `prior`.
+    var : {"ece", "tce", "mce"}
+        Which error.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Both densities given miscalibration, each scaled to one height.
+
+    Raises
+    ------
+    InputError
+        If the result has no prior draws, or no such variable.
+    """
+    check_kind(tree, "errors", "a prior against a posterior of calibration errors")
+    found = access.cases(tree)
+    if schema.PRIOR not in tree.children:
+        raise InputError(
+            "prior against posterior needs the group 'prior', which this result does not have. "
+            "Draw from the prior: pymc.sample_prior_predictive on the model of build_model."
+        )
+    figure, axes = _panels(tree, found)
+    for ax, case in zip(axes, found, strict=True):
+        _draw_both(ax, tree, var, case)
+        style.case_title(ax, tree, case)
+    _name_below(axes, var.upper())
+    looks = {"prior": (style.GREY, 0.35), "posterior": (style.BLUE, 0.3)}
+    style.legend(
+        figure,
+        {
+            f"{name}, scaled to its peak": Patch(facecolor=colour, alpha=alpha)
+            for name, (colour, alpha) in looks.items()
+        },
+    )
+    return figure
+
+
+def _panels(tree: xr.DataTree, found: list[ResultSlice]) -> tuple[Figure, list[Axes]]:
     """Make a grid of panels, one a case, without the axes that stay empty."""
-    columns = min(COLUMNS, len(found))
+    columns = min(_COLUMNS, len(found))
     rows = -(-len(found) // columns)
     width = 5.2 if columns == 1 else max(2.2 * columns, 5.2)
     height = (2.4 if columns == 1 else 1.5 * rows) + 0.9
@@ -76,9 +119,9 @@ def panels(tree: xr.DataTree, found: list[ResultSlice]) -> tuple[Figure, list[Ax
     return figure, style.panels(figure, len(found), columns)
 
 
-def name_below(axes: list[Axes], name: str) -> None:
+def _name_below(axes: list[Axes], name: str) -> None:
     """Name the horizontal axis under the lowest panel of each column."""
-    for ax in axes[-COLUMNS:]:
+    for ax in axes[-_COLUMNS:]:
         ax.set_xlabel(name, fontsize=style.TEXT_SIZE, color=style.INK)
 
 
@@ -91,14 +134,7 @@ def _limit(tree: xr.DataTree, var: str, case: ResultSlice, upper: float) -> floa
 
 def _draw_panel(ax: Axes, tree: xr.DataTree, var: str, case: ResultSlice, limit: float) -> None:
     draws = access.variable(tree, schema.POSTERIOR, var, case).values
-    x = np.linspace(0, limit, 400)
-    height = density(draws, x)
-    if height.max() > 0:
-        height = height / height.max()
-        ax.fill_between(x, 0, height, color=style.BLUE, alpha=0.25, linewidth=0)
-        ax.plot(x, height, color=style.BLUE, linewidth=1.2)
-    else:
-        ax.plot((draws.flat[0],) * 2, (0, 1), color=style.BLUE, linewidth=1.6)
+    draw_density(ax, np.linspace(0, limit, 400), draws, style.BLUE)
     _draw_calibrated(ax, access.scalar(tree, schema.MODEL_AVERAGE, schema.P_CALIBRATED, case))
     point = access.scalar(tree, schema.POINT_ESTIMATE, var, case)
     if point is not None:
@@ -108,9 +144,7 @@ def _draw_panel(ax: Axes, tree: xr.DataTree, var: str, case: ResultSlice, limit:
     ax.set_xlim(-0.03 * limit, limit)
     ax.set_ylim(_LOWEST, 1.28)
     style.dress(ax)
-    ax.spines["left"].set_visible(False)
-    ax.set_yticks([])
-    ax.xaxis.set_major_locator(MaxNLocator(4, min_n_ticks=2))
+    style.no_scale(ax)
 
 
 def _draw_calibrated(ax: Axes, p_calibrated: float | None) -> None:
@@ -119,7 +153,7 @@ def _draw_calibrated(ax: Axes, p_calibrated: float | None) -> None:
     if p_calibrated >= 0.001:
         ax.plot((0, 0), (0, p_calibrated), color=style.INK, linewidth=4, solid_capstyle="butt")
     ax.annotate(
-        f"P(0) {probability(p_calibrated)}",
+        f"P(0) {relation(p_calibrated)}",
         (0, 1.08),
         xytext=(5, 0),
         textcoords="offset points",
@@ -129,36 +163,30 @@ def _draw_calibrated(ax: Axes, p_calibrated: float | None) -> None:
     )
 
 
-def _draw_interval(
-    ax: Axes, tree: xr.DataTree, var: str, case: ResultSlice, bounds: xr.DataArray
-) -> None:
-    lower, upper = (float(bound) for bound in bounds.values)
-    ax.plot(
-        (lower, upper), (_BASELINE,) * 2, color=style.BLUE, linewidth=2.2, solid_capstyle="butt"
-    )
-    ax.plot(
-        access.averaged_mean(tree, var, case),
-        _BASELINE,
-        marker="o",
-        markersize=4.5,
-        color=style.BLUE,
-        markeredgecolor="white",
-        markeredgewidth=0.6,
-        clip_on=False,
-    )
-
-
 def _legend(figure: Figure, tree: xr.DataTree, var: str, prob: float) -> None:
     entries: dict[str, Artist] = {
         "posterior if miscalibrated": Patch(facecolor=style.BLUE, alpha=0.25),
-        f"mean and {100 * prob:.6g}% interval": Line2D(
-            [], [], color=style.BLUE, linewidth=2.2, marker="o", markersize=4.5
-        ),
-        "P(0): probability of perfect calibration": Line2D([], [], color=style.INK, linewidth=4),
+        f"mean and {percent(prob)} interval": style.interval_line(),
+        "P(0): probability of perfect calibration": style.line(color=style.INK, linewidth=4),
     }
     # The error without bins has no plug-in.
     if access.has_variable(tree, schema.POINT_ESTIMATE, var):
-        entries[f"plug-in {var.upper()}"] = Line2D(
-            [], [], color=style.VERMILLION, linewidth=1.4, linestyle=(0, (3, 2))
+        entries[f"plug-in {var.upper()}"] = style.line(
+            color=style.VERMILLION, linewidth=1.4, linestyle=(0, (3, 2))
         )
     style.legend(figure, entries)
+
+
+def _draw_both(ax: Axes, tree: xr.DataTree, var: str, case: ResultSlice) -> None:
+    prior = access.variable(tree, schema.PRIOR, var, case).values
+    posterior = access.variable(tree, schema.POSTERIOR, var, case).values
+    # Of a long prior less is shown, or else the posterior is no more than a line.
+    ends = ((prior, 0.9), (posterior, 0.98))
+    limit = 1.05 * max(float(np.nanquantile(draws, level)) for draws, level in ends)
+    x = np.linspace(0, max(limit, 1e-6), 400)
+    draw_density(ax, x, prior, style.GREY, 0.35)
+    draw_density(ax, x, posterior, style.BLUE, 0.3)
+    style.dress(ax)
+    ax.set_xlim(0, x[-1])
+    ax.set_ylim(0, 1.08)
+    style.no_scale(ax)

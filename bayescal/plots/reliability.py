@@ -7,17 +7,16 @@ import xarray as xr
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from bayescal.plots import style
 from bayescal.plots.kind import check_kind
-from bayescal.plots.wording import number, probability
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.intervals import interval, tail
+from bayescal.results.text import number, percent, relation
 
 _STRATEGY = {"quantile": "equal-mass bins", "uniform": "equal-width bins"}
 
@@ -56,7 +55,7 @@ def plot_reliability(
     top, bottom = figure.subplots(2, 1, sharex=True, height_ratios=(5, 1))
     limits = _limits(tree, case, _draw_curve(top, tree, case, prob))
     _draw_points(top, tree, case)
-    top.plot((0, 1), (0, 1), color=style.GREY, linewidth=1, linestyle=(0, (4, 3)), zorder=1)
+    style.draw_diagonal(top)
     top.set_xlim(*limits)
     top.set_ylim(*limits)
     _write_answer(top, tree, case, prob)
@@ -67,7 +66,15 @@ def plot_reliability(
     bottom.set_xlabel(horizontal, parse_math=False)
     for ax in (top, bottom):
         style.dress(ax)
-    _legend(figure, prob)
+    entries: dict[str, Artist] = {
+        "calibration curve, posterior mean": style.line(color=style.BLUE, linewidth=1.6),
+        f"its {percent(prob)} credible band": Patch(facecolor=style.BLUE, alpha=0.22),
+        "bins, area by rows": style.mark(
+            marker="o", color="white", markeredgecolor=style.VERMILLION
+        ),
+        "perfect calibration": style.diagonal(),
+    }
+    style.legend(figure, entries)
     return figure
 
 
@@ -169,15 +176,14 @@ def _answer(tree: xr.DataTree, case: ResultSlice, prob: float) -> str:
     n_bins = access.variable(tree, schema.POINT_ESTIMATE, "count", case).size
     mean = access.averaged_mean(tree, var, case)
     lines = [
-        f"{var.upper()} {number(mean)}, {100 * prob:.6g}% interval "
-        f"{number(lower)} to {number(upper)}"
+        f"{var.upper()} {number(mean)}, {percent(prob)} interval {number(lower)} to {number(upper)}"
     ]
     point = access.scalar(tree, schema.POINT_ESTIMATE, "ece", case)
     if point is not None:
         lines.append(f"plug-in {number(point)} ({n_bins} {bins})")
     p_calibrated = access.scalar(tree, schema.MODEL_AVERAGE, schema.P_CALIBRATED, case)
     if p_calibrated is not None and p_calibrated == p_calibrated:
-        lines.append(f"P(calibrated) {probability(p_calibrated)}")
+        lines.append(f"P(calibrated) {relation(p_calibrated)}")
     return "\n".join(lines)
 
 
@@ -188,15 +194,3 @@ def _axis_names(tree: xr.DataTree, case: ResultSlice) -> tuple[str, str]:
     if tree.attrs.get("multiclass") == "top-label":
         return ("score of the predicted class", "share of correct predictions")
     return ("score", "share of positive labels")
-
-
-def _legend(figure: Figure, prob: float) -> None:
-    entries: dict[str, Artist] = {
-        "calibration curve, posterior mean": Line2D([], [], color=style.BLUE, linewidth=1.6),
-        f"its {100 * prob:.6g}% credible band": Patch(facecolor=style.BLUE, alpha=0.22),
-        "bins, area by rows": Line2D(
-            [], [], marker="o", linestyle="", color="white", markeredgecolor=style.VERMILLION
-        ),
-        "perfect calibration": Line2D([], [], color=style.GREY, linewidth=1, linestyle=(0, (4, 3))),
-    }
-    style.legend(figure, entries)

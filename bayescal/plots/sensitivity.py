@@ -10,7 +10,6 @@ import xarray as xr
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
@@ -18,11 +17,11 @@ from bayescal.core.errors import InputError
 from bayescal.plots import style
 from bayescal.plots.density import density
 from bayescal.plots.kind import Drawing, plots_of
-from bayescal.plots.wording import number, probability
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
-from bayescal.results.conclusion import Conclusion, UnderPrior, conclusions
-from bayescal.results.kinds import check_variable, kind_of
+from bayescal.results.conclusion import Conclusion, conclusions
+from bayescal.results.kind import check_variable, kind_of
+from bayescal.results.text import number, percent, relation
 
 MOST_PANELS: Final = 24
 _COLUMNS: Final = 3
@@ -70,7 +69,22 @@ def plot_sensitivity(
     return plots_of(tree).plot_refits(tree, var, prob, threshold)
 
 
-def drawn_refits(tree: xr.DataTree, prob: float) -> list[Drawing]:
+def drawings(tree: xr.DataTree, prob: float) -> list[Drawing]:
+    """Figures of prior sensitivity: of a prior grid, or of what one fit has of it."""
+    if access.is_prior_grid(tree):
+        return _drawn_refits(tree, prob)
+    if not _has(tree, "class_prior"):
+        return []
+    caption = (
+        "The result depends on the share of positives among the unlabelled rows. The shaded wedge "
+        "is Theorem 2: the plug-in moves by no more than the class prior does. If the class prior "
+        "is declared known but is off by a tenth, no interval may cover the true value."
+    )
+    name = "Calibration error against the class prior"
+    return [Drawing(partial(plot_sensitivity_curve, tree), name, caption)]
+
+
+def _drawn_refits(tree: xr.DataTree, prob: float) -> list[Drawing]:
     """The figure of a prior grid, left out where it would have too many panels."""
     if len(access.group_over_priors(access.cases(tree))) > MOST_PANELS:
         return []
@@ -213,7 +227,7 @@ def _draw_rows(
         if one.var in schema.CALIBRATION_ERRORS and (row.p_calibrated or 0.0) >= _SEEN:
             top = base + _TALLEST * float(row.p_calibrated or 0.0)
             ax.plot((0, 0), (base, top), color=style.INK, linewidth=4, solid_capstyle="butt")
-        _draw_interval(ax, row, base - 0.09, colour)
+        style.draw_interval(ax, (row.lower, row.upper), row.mean, base - 0.09, colour)
     ax.axvline(one.rows[0].mean, color=style.GREY, linewidth=1.0, linestyle=_SAME_DASH, zorder=0)
     if one.threshold is not None:
         ax.axvline(one.threshold, color=style.VERMILLION, linewidth=1.3, linestyle=_PLUG_DASH)
@@ -221,31 +235,10 @@ def _draw_rows(
     ax.set_xlim(*ends)
     ax.set_ylim(-0.3, len(cases) - 0.1)
     ax.spines["left"].set_visible(False)
-    ax.set_yticks(
-        [len(cases) - 1 - place for place in range(len(cases))],
-        [style.shorten(_row_name(row), 26) for row in one.rows],
-    )
-    style.as_written(ax.get_yticklabels())
-    ax.tick_params(axis="y", length=0)
+    downwards = range(len(cases) - 1, -1, -1)
+    names = [row.prior + ("" if row.converged else " (not converged)") for row in one.rows]
+    style.name_rows(ax, downwards, [style.shorten(name, 26) for name in names])
     ax.xaxis.set_major_locator(MaxNLocator(4, min_n_ticks=2))
-
-
-def _row_name(row: UnderPrior) -> str:
-    return row.prior if row.converged else f"{row.prior} (not converged)"
-
-
-def _draw_interval(ax: Axes, row: UnderPrior, y: float, colour: str) -> None:
-    ax.plot((row.lower, row.upper), (y, y), color=colour, linewidth=2.2, solid_capstyle="butt")
-    ax.plot(
-        row.mean,
-        y,
-        marker="o",
-        markersize=4.5,
-        color=colour,
-        markeredgecolor="white",
-        markeredgewidth=0.6,
-        clip_on=False,
-    )
 
 
 def _write_numbers(ax: Axes, one: Conclusion) -> None:
@@ -253,7 +246,7 @@ def _write_numbers(ax: Axes, one: Conclusion) -> None:
     for place, row in enumerate(reversed(one.rows)):
         lines = [f"{number(row.mean)} ({number(row.lower)} to {number(row.upper)})"]
         if one.var in schema.CALIBRATION_ERRORS and row.p_calibrated is not None:
-            lines.append(f"P(0) {probability(row.p_calibrated)}")
+            lines.append(f"P(0) {relation(row.p_calibrated)}")
         ax.annotate(
             "\n".join(lines),
             (1, place + 0.12),
@@ -275,20 +268,18 @@ def _legend(figure: Figure, found: list[Conclusion], prob: float) -> None:
         "posterior if miscalibrated" if error else "posterior": Patch(
             facecolor=style.BLUE, alpha=0.25
         ),
-        f"mean and {100 * prob:.6g}% interval": Line2D(
-            [], [], color=style.BLUE, linewidth=2.2, marker="o", markersize=4.5
-        ),
+        f"mean and {percent(prob)} interval": style.interval_line(),
     }
     if error and any((row.p_calibrated or 0.0) >= _SEEN for one in found for row in one.rows):
-        entries["P(0): probability of perfect calibration"] = Line2D(
-            [], [], color=style.INK, linewidth=4
+        entries["P(0): probability of perfect calibration"] = style.line(
+            color=style.INK, linewidth=4
         )
-    entries["mean under the first prior"] = Line2D(
-        [], [], color=style.GREY, linewidth=1.0, linestyle=_SAME_DASH
+    entries["mean under the first prior"] = style.line(
+        color=style.GREY, linewidth=1.0, linestyle=_SAME_DASH
     )
     if found[0].threshold is not None:
-        entries[f"threshold {found[0].threshold:g}"] = Line2D(
-            [], [], color=style.VERMILLION, linewidth=1.3, linestyle=_PLUG_DASH
+        entries[f"threshold {found[0].threshold:g}"] = style.line(
+            color=style.VERMILLION, linewidth=1.3, linestyle=_PLUG_DASH
         )
     style.legend(figure, entries)
 
@@ -349,7 +340,7 @@ def _draw_belief(ax: Axes, tree: xr.DataTree, case: ResultSlice) -> None:
 
 def _curve_legend(figure: Figure, tree: xr.DataTree) -> None:
     entries: dict[str, Artist] = {
-        "plug-in ECE": Line2D([], [], color=style.VERMILLION, linewidth=1.4, linestyle=_PLUG_DASH)
+        "plug-in ECE": style.line(color=style.VERMILLION, linewidth=1.4, linestyle=_PLUG_DASH)
     }
     if _has(tree, "envelope_lower", "envelope_upper"):
         entries["range of the plug-in by Theorem 2"] = Patch(facecolor=style.PALE, alpha=0.6)
@@ -359,7 +350,7 @@ def _curve_legend(figure: Figure, tree: xr.DataTree) -> None:
             facecolor=style.BLUE, alpha=0.25
         )
     if access.has_variable(tree, schema.POSTERIOR, "class_prior"):
-        entries["class prior after the data, 90%"] = Line2D(
-            [], [], color=style.INK, linewidth=4, marker="|", markersize=12
+        entries["class prior after the data, 90%"] = style.line(
+            color=style.INK, linewidth=4, marker="|", markersize=12
         )
     style.legend(figure, entries)

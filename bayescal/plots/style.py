@@ -9,18 +9,20 @@ from __future__ import annotations
 import io
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 import xarray as xr
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 from matplotlib.text import Text
+from matplotlib.ticker import MaxNLocator
 
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
-from bayescal.results.kinds import kind_module
+from bayescal.results.kind import kind_module
 
 # Okabe and Ito's colours, which stay apart for colour-blind readers and in grey print.
 BLUE: Final = "#0072B2"
@@ -146,7 +148,7 @@ def shorten(name: str, length: int = NAME_LENGTH) -> str:
     return f"{line[: length - 3 - tail]}...{line[-tail:]}"
 
 
-def dress(ax: Axes, *, grid: str | None = None) -> None:
+def dress(ax: Axes, *, grid: Literal["x", "y"] | None = None) -> None:
     """Take the frame off an axes and set its text."""
     ax.set_facecolor("white")
     for side in ("top", "right"):
@@ -158,11 +160,65 @@ def dress(ax: Axes, *, grid: str | None = None) -> None:
     for label in (ax.xaxis.label, ax.yaxis.label):
         label.set_fontsize(TEXT_SIZE)
         label.set_color(INK)
-    if grid == "x":
-        ax.xaxis.grid(visible=True, color=PALE, linewidth=0.6)
-    elif grid == "y":
-        ax.yaxis.grid(visible=True, color=PALE, linewidth=0.6)
+    if grid is not None:
+        ax.grid(visible=True, axis=grid, color=PALE, linewidth=0.6)
     ax.set_axisbelow(True)
+
+
+def name_rows(ax: Axes, places: Sequence[float] | range, names: Iterable[str]) -> None:
+    """Name the rows of an axes at its left, which needs no frame there."""
+    ax.set_yticks(places, list(names))
+    as_written(ax.get_yticklabels())
+    ax.tick_params(axis="y", length=0)
+
+
+def no_scale(ax: Axes) -> None:
+    """Take away the vertical scale of densities, whose heights are relative."""
+    ax.spines["left"].set_visible(False)
+    ax.set_yticks([])
+    ax.xaxis.set_major_locator(MaxNLocator(4, min_n_ticks=2))
+
+
+def draw_interval(
+    ax: Axes, ends: tuple[float, float], mean: float, y: float, colour: str = BLUE
+) -> None:
+    """Draw an interval below a density, with the mean as a dot."""
+    ax.plot(ends, (y, y), color=colour, linewidth=2.2, solid_capstyle="butt")
+    ax.plot(
+        mean,
+        y,
+        marker="o",
+        markersize=4.5,
+        color=colour,
+        markeredgecolor="white",
+        markeredgewidth=0.6,
+        clip_on=False,
+    )
+
+
+def mark(**look: Any) -> Line2D:
+    """A mark, alone, for the legend."""
+    return Line2D([], [], **{"linestyle": "", **look})
+
+
+def line(**look: Any) -> Line2D:
+    """A line for the legend."""
+    return Line2D([], [], **look)
+
+
+def diagonal() -> Line2D:
+    """What `draw_diagonal` draws, for the legend."""
+    return line(color=GREY, linewidth=1, linestyle=(0, (4, 3)))
+
+
+def draw_diagonal(ax: Axes) -> None:
+    """Draw where scores are the probabilities themselves."""
+    ax.plot((0, 1), (0, 1), color=GREY, linewidth=1, linestyle=(0, (4, 3)), zorder=1)
+
+
+def interval_line() -> Line2D:
+    """What `draw_interval` draws, for the legend."""
+    return line(color=BLUE, linewidth=2.2, marker="o", markersize=4.5)
 
 
 def title(ax: Axes, text: str, **kwargs: Any) -> None:
@@ -178,9 +234,9 @@ def case_title(ax: Axes, tree: xr.DataTree, case: ResultSlice) -> None:
     title(ax, text, fontsize=TEXT_SIZE, color=INK if fine else RED)
 
 
-def legend(figure: Figure, entries: Mapping[str, Artist], columns: int = 2) -> None:
+def legend(figure: Figure, entries: Mapping[str, Artist], columns: int = 2, head: str = "") -> None:
     """Explain the marks of a figure in one block below its axes."""
-    figure.legend(
+    box = figure.legend(
         list(entries.values()),
         list(entries),
         loc="outside lower center",
@@ -190,6 +246,10 @@ def legend(figure: Figure, entries: Mapping[str, Artist], columns: int = 2) -> N
         labelcolor=INK,
         handlelength=2.2,
     )
+    if head:
+        box.set_title(head)
+        box.get_title().set_fontsize(SMALL_SIZE)
+        as_written(box.get_texts())
 
 
 def as_written(texts: Iterable[Text]) -> None:

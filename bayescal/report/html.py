@@ -10,8 +10,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bayescal.core.errors import OutputError
-
 if TYPE_CHECKING:
     import xarray as xr
 
@@ -64,21 +62,10 @@ def report(
     """
     target = Path(path)
     from bayescal.report.page import page
-    from bayescal.results.io import check_writable
+    from bayescal.results.io import check_writable, replacing
 
     check_writable(target)
-    _write(target, page(results, title=title, prob=prob))
-    return target
-
-
-def _write(target: Path, text: str) -> None:
-    draft = target.with_name(f".{target.name[:100]}.{os.getpid()}.part")
-    try:
+    text = page(results, title=title, prob=prob)
+    with replacing(target) as draft:
         draft.write_text(text, encoding="utf-8", errors="replace", newline="\n")
-        draft.replace(target)
-    except OSError as error:
-        raise OutputError(
-            f"{target} cannot be written: {error.strerror}. Choose another directory."
-        ) from error
-    finally:
-        draft.unlink(missing_ok=True)
+    return target

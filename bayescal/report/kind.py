@@ -1,4 +1,4 @@
-"""What the report says of each kind of result; one module a kind, found by `result_kind`."""
+"""What a section is, and what the report says of each kind of result, a module a kind."""
 
 from __future__ import annotations
 
@@ -7,11 +7,44 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from markupsafe import Markup
 
+from bayescal.report.render import render
+
 if TYPE_CHECKING:
     from bayescal.report.alerts import Alert
-    from bayescal.report.section import Section
     from bayescal.report.tables import Column
     from bayescal.report.view import View
+
+
+type Render = Callable[[Sequence[View]], Markup | None]
+
+
+class Section(NamedTuple):
+    """One section: its anchor, its heading, its name in the contents, and its body or None.
+
+    With `grids` it reads refits under several priors too, otherwise single fits only.
+    """
+
+    id: str
+    title: str
+    short: str
+    render: Render
+    grids: bool = False
+
+
+def for_each(render_one: Callable[[View], Markup | None]) -> Render:
+    """Make a section of one result into a section of several; what is the same is shown once."""
+
+    def render_all(views: Sequence[View]) -> Markup | None:
+        parts: dict[Markup, list[str]] = {}
+        for view in views:
+            part = render_one(view)
+            if part is not None:
+                parts.setdefault(part, []).append(view.heading)
+        if not parts:
+            return None
+        return render("parts.html.j2", parts=parts, titled=len(views) > 1)
+
+    return render_all
 
 
 class Answer(NamedTuple):

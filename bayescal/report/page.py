@@ -9,12 +9,12 @@ from markupsafe import Markup
 
 from bayescal._version import __version__
 from bayescal.core.errors import InputError
+from bayescal.report.kind import Section
 from bayescal.report.render import render, source
-from bayescal.report.section import Section
 from bayescal.report.sections import COMMON, sections_of
 from bayescal.report.view import View
 from bayescal.results import schema
-from bayescal.results.kinds import kind_of
+from bayescal.results.kind import kind_of
 
 
 def page(

@@ -6,16 +6,24 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from bayescal.plots.kind import plots_of
+from bayescal.plots.sensitivity import drawings
 from bayescal.report.alerts import alerts
 from bayescal.report.figures import figures
-from bayescal.report.names import plain
-from bayescal.report.render import facts, render
+from bayescal.report.render import facts, plain, render
 from bayescal.report.tables import Column, names, table
 from bayescal.report.view import View
 from bayescal.results.conclusion import Conclusion, conclusions
-from bayescal.results.kinds import kind_of
-from bayescal.results.text import MISSING, decimals, ends, error, fixed, percent, probability
+from bayescal.results.kind import kind_of
+from bayescal.results.text import (
+    MISSING,
+    capital,
+    decimals,
+    ends,
+    error,
+    fixed,
+    percent,
+    probability,
+)
 
 MOST_LISTED = 4
 
@@ -44,7 +52,7 @@ def refits_page(
     view: View, lead: Sequence[str], tables: Sequence[Markup], note: str, *, converged: bool
 ) -> Markup:
     """What sections on refits share: warnings, sentences, figure, tables, and the priors."""
-    drawn = plots_of(view.tree).sensitivity(view.tree, view.prob)
+    drawn = drawings(view.tree, view.prob)
     pictures = figures(wide=drawn) if drawn else Markup("")
     texts = view.structure("prior_texts")
     body = pictures + Markup("\n").join(tables)
@@ -75,12 +83,12 @@ def _overall(lost: list[str], found: list[Conclusion]) -> Markup:
 def _table(view: View, one: Conclusion) -> Markup:
     rows = one.rows
     digits = max(decimals(row.lower, row.upper) for row in rows)
-    title = kind_of(view.tree).title(one.var)
+    title = capital(kind_of(view.tree).title(one.var))
     columns = [
         Column(
             "Prior", names([row.prior for row in rows], [not row.converged for row in rows]), True
         ),
-        Column(f"{title[0].upper()}{title[1:]}, mean", [error(row.mean, digits) for row in rows]),
+        Column(f"{title}, mean", [error(row.mean, digits) for row in rows]),
         Column(
             f"{percent(view.prob)} interval", [ends(row.lower, row.upper, digits) for row in rows]
         ),
@@ -89,12 +97,15 @@ def _table(view: View, one: Conclusion) -> Markup:
         columns.append(Column("P(calibrated)", [probability(row.p_calibrated) for row in rows]))
     shifts = [MISSING, *(signed(row.shift) for row in rows[1:])]
     columns.append(Column("Shift of the mean", shifts, small="posterior sd"))
-    if not one.case:
+    written = refit_table(one.case, columns, "robust" if one.robust else "not robust")
+    return written + (Markup('<p class="note">{}</p>').format(one.text) if one.case else "")
+
+
+def refit_table(case: str, columns: Sequence[Column], verdict: str) -> Markup:
+    """A table of one case, headed by its verdict where there are several."""
+    if not case:
         return table("Refits", columns)
-    verdict = "robust" if one.robust else "not robust"
-    caption = Markup("{}: {}").format(plain(one.case), verdict)
-    note = Markup('<p class="note">{}</p>').format(one.text)
-    return table(f"Refits of {one.case}", columns, caption) + note
+    return table(f"Refits of {case}", columns, Markup("{}: {}").format(plain(case), verdict))
 
 
 def signed(value: float) -> str:

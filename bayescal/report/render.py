@@ -1,4 +1,4 @@
-"""Templates: where they are, and that every value put into them is escaped."""
+"""Templates, into which every value is put escaped, and names, which are cut when endless."""
 
 from __future__ import annotations
 
@@ -9,8 +9,24 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from bayescal.report.names import plain
+from bayescal.plots.style import shorten
 from bayescal.results import text as numbers
+
+LONGEST = 64
+"""Characters of a name that the page shows; the whole name is in its tooltip."""
+
+
+def plain(name: str) -> Markup:
+    """Set a name so that its writing direction does not touch the text around it."""
+    short = shorten(name, LONGEST)
+    if short == name:
+        return Markup("<bdi>{}</bdi>").format(name)
+    return Markup('<bdi title="{}">{}</bdi>').format(name, short)
+
+
+def named(name: str) -> Markup:
+    """Set a name in bold, for running text."""
+    return Markup("<strong>{}</strong>").format(plain(name))
 
 
 @cache

@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from bayescal.report.names import plain
-from bayescal.report.render import render
+from bayescal.report.render import plain, render
 
 
 class Column(NamedTuple):

@@ -13,7 +13,7 @@ import xarray as xr
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.intervals import interval
-from bayescal.results.kinds import kind_module
+from bayescal.results.kind import kind_module
 
 
 @dataclass(frozen=True)

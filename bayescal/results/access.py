@@ -212,6 +212,11 @@ def prior_names(tree: xr.DataTree) -> list[str]:
     return [str(name) for name in tree[schema.POSTERIOR].dataset[schema.PRIOR_NAME].values]
 
 
+def name_over_priors(case: ResultSlice) -> str:
+    """Name of a case without its prior; "" where there is only one."""
+    return " / ".join(value for dim, value in case.sel.items() if dim != schema.PRIOR_NAME)
+
+
 def group_over_priors(found: Sequence[ResultSlice]) -> list[tuple[ResultSlice, ...]]:
     """Gather the cases that differ by the prior alone."""
     gathered: dict[tuple[str, ...], list[ResultSlice]] = {}

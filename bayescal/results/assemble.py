@@ -1,4 +1,4 @@
-"""Put the pieces of one or more fits together into a result.
+"""Put the arrays of one or more fits together into a result.
 
 A fit answers one case (one classifier, perhaps one class) and hands over plain NumPy arrays. Here
 they are stacked along `classifier`, `class` and `group`, labelled, and given their provenance.
@@ -38,10 +38,10 @@ def assemble(
     ordered = _in_grid_order(case_results, grid)
     stacked = {dim: values for dim, values in grid.items() if len(values) > 1}
     known = {**stacked, **{dim: list(values) for dim, values in (coords or {}).items()}}
-    told = {f"{schema.BOUNDS}/{name}": found for name, found in ordered[0].bounds_attrs.items()}
+    notes = {f"{schema.BOUNDS}/{name}": found for name, found in ordered[0].bounds_attrs.items()}
     groups = {}
     for name in (*schema.DRAW_GROUPS, *schema.PLAIN_GROUPS):
-        built = _dataset(name, ordered, stacked, dims, known, told)
+        built = _dataset(name, ordered, stacked, dims, known, notes)
         if built.data_vars:
             groups[name] = built
     groups = _without_padding(groups)
@@ -111,8 +111,13 @@ def _dataset(
     variables = {}
     for name in getattr(ordered[0], group):
         own = tuple(dims.get(f"{group}/{name}", dims.get(name, ())))
-        arrays = [_piece(case, group, name, len(lead) + len(own)) for case in ordered]
-        _check_same_shape(arrays, f"{group}/{name}")
+        arrays = [_array(case, group, name, len(lead) + len(own)) for case in ordered]
+        shapes = {array.shape for array in arrays}
+        if len(shapes) > 1:
+            raise InputError(
+                f"{group}/{name} must have one shape in all cases; got {sorted(shapes)}. "
+                "Fit every case with the same numbers of draws, bins and cells."
+            )
         data = _stack(arrays, len(lead), [len(values) for values in stacked.values()])
         variables[name] = xr.Variable(
             (*lead, *stacked, *own), data, attrs=dict(variable_attrs.get(f"{group}/{name}", {}))
@@ -126,28 +131,19 @@ def _dataset(
     )
 
 
-def _piece(case: CaseArrays, group: str, name: str, ndim: int) -> NDArray[Any]:
-    pieces: Arrays = getattr(case, group)
-    if name not in pieces:
+def _array(case: CaseArrays, group: str, name: str, ndim: int) -> NDArray[Any]:
+    held: Arrays = getattr(case, group)
+    if name not in held:
         raise InputError(
             f"every case must have the same variables; {group}/{name} is missing for {case.coords}."
         )
-    array = np.asarray(pieces[name])
+    array = np.asarray(held[name])
     if array.ndim != ndim:
         raise InputError(
             f"{group}/{name} must have {ndim} dimensions; got shape {array.shape} for "
             f"{case.coords}. List its dims in DIMS."
         )
     return array
-
-
-def _check_same_shape(arrays: Sequence[NDArray[Any]], name: str) -> None:
-    shapes = {array.shape for array in arrays}
-    if len(shapes) > 1:
-        raise InputError(
-            f"{name} must have one shape in all cases; got {sorted(shapes)}. "
-            "Fit every case with the same numbers of draws, bins and cells."
-        )
 
 
 def _stack(arrays: list[NDArray[Any]], axis: int, shape: list[int]) -> NDArray[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -162,26 +163,31 @@ def by_rank_shares(
     ordered = draws.transpose(*lead, *schema.DRAW_DIMS, schema.CLASSIFIER)
     values = ordered.values.reshape(-1, int(np.prod(ordered.shape[-3:-1])), ordered.shape[-1])
     shares = np.stack([rank_shares(one) for one in (-values if higher else values)])
-    n = values.shape[-1]
-    rank = xr.DataArray(
-        shares.reshape(*(draws.sizes[dim] for dim in lead), n, n),
-        dims=(*lead, schema.CLASSIFIER, RANK),
-        coords={
-            **{str(dim): draws[dim] for dim in (*lead, schema.CLASSIFIER)},
-            RANK: np.arange(1, n + 1),
-        },
-        name=draws.name,
-    )
-    return selected(tree, rank, class_, group)
+    outer = {str(dim): [str(value) for value in draws[dim].values] for dim in lead}
+    return ranked(tree, str(draws.name), shares, outer, class_, group)
 
 
-def selected(tree: xr.DataTree, rank: xr.DataArray, class_: str | None, group: str | None) -> Best:
-    """Rank probabilities, of one class or group where it is given."""
+def ranked(
+    tree: xr.DataTree,
+    var: str,
+    shares: NDArray[np.float64],
+    outer: Mapping[str, list[str]],
+    class_: str | None,
+    group: str | None,
+) -> Best:
+    """Rank probabilities by the dimensions `outer`, of one class or group where it is given."""
     access.find_case(tree, None, class_, group)
+    names = access.classifier_names(tree)
+    rank = xr.DataArray(
+        shares.reshape(*map(len, outer.values()), len(names), len(names)),
+        dims=(*outer, schema.CLASSIFIER, RANK),
+        coords={**outer, schema.CLASSIFIER: names, RANK: np.arange(1, len(names) + 1)},
+        name=var,
+    )
     given = {schema.CLASS: class_, schema.GROUP: group}
     rank = rank.sel({dim: value for dim, value in given.items() if value is not None})
     converged = access.is_converged(tree)
-    return Best(str(rank.name), rank.isel({RANK: 0}, drop=True), rank, converged)
+    return Best(var, rank.isel({RANK: 0}, drop=True), rank, converged)
 
 
 def check_several(tree: xr.DataTree) -> None:

@@ -258,12 +258,7 @@ def _conclusion(
                 side=side,
             )
         )
-    return replace(asked, case=name_over_priors(together[0]), rows=tuple(rows))
-
-
-def name_over_priors(case: ResultSlice) -> str:
-    """Name of a case without its prior; "" where there is only one."""
-    return " / ".join(value for dim, value in case.sel.items() if dim != schema.PRIOR_NAME)
+    return replace(asked, case=access.name_over_priors(together[0]), rows=tuple(rows))
 
 
 def _moments(tree: xr.DataTree, var: str, case: ResultSlice) -> tuple[float, float]:

@@ -11,30 +11,23 @@ from numpy.typing import NDArray
 from bayescal.core.errors import InputError
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
-from bayescal.results.best import RANK, Best, check_several, rank_shares, selected
-from bayescal.results.difference import Difference, find_pair
+from bayescal.results.best import Best, check_several, rank_shares, ranked
+from bayescal.results.difference import Difference, Pair, find_pair
 from bayescal.results.intervals import tail
 from bayescal.results.kind import check_variable
 
 type Floats = NDArray[np.float64]
 
 
-def couple_pair(
-    tree: xr.DataTree,
-    first: str,
-    second: str,
-    var: str,
-    prob: float,
-    class_: str | None,
-    group: str | None,
-) -> Difference:
+def couple_pair(tree: xr.DataTree, pair: Pair) -> Difference:
     """Difference of two coupled errors, averaged over calibrated and miscalibrated."""
+    first, second, var, prob, _, _ = pair
     alpha = tail(prob)
-    pair = find_pair(tree, first, second, var, class_, group)
+    cases = find_pair(tree, pair)
     names = access.classifier_names(tree)
     # The pair is coupled in the result's order, so that exchanging the names only changes the sign.
-    order = sorted((0, 1), key=lambda k: names.index(pair[k].classifier))
-    ordered = [pair[k] for k in order]
+    order = sorted((0, 1), key=lambda k: names.index(cases[k].classifier))
+    ordered = [cases[k] for k in order]
     correlation = float(_correlation(tree, ordered)[0, 1])
     rng = np.random.default_rng([_seed(tree), *(names.index(case.classifier) for case in ordered)])
     coupled = _couple_two([_sorted(tree, var, case) for case in ordered], correlation, rng)
@@ -48,7 +41,7 @@ def couple_pair(
         first=first,
         second=second,
         var=var,
-        mean=access.averaged_mean(tree, var, pair[0]) - access.averaged_mean(tree, var, pair[1]),
+        mean=access.averaged_mean(tree, var, cases[0]) - access.averaged_mean(tree, var, cases[1]),
         lower=float(np.quantile(one_averaged - two, alpha)),
         upper=float(np.quantile(one - two_averaged, 1 - alpha)),
         prob=prob,
@@ -75,14 +68,7 @@ def rank_coupled(tree: xr.DataTree, var: str, class_: str | None, group: str | N
             for place in product(*outer.values())
         ]
     )
-    names = access.classifier_names(tree)
-    rank = xr.DataArray(
-        shares.reshape(*map(len, outer.values()), len(names), len(names)),
-        dims=(*outer, schema.CLASSIFIER, RANK),
-        coords={**outer, schema.CLASSIFIER: names, RANK: np.arange(1, len(names) + 1)},
-        name=var,
-    )
-    return selected(tree, rank, class_, group)
+    return ranked(tree, var, shares, outer, class_, group)
 
 
 def _ranks_of_one(tree: xr.DataTree, var: str, place: dict[str, str]) -> Floats:

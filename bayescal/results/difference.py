@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -13,6 +14,17 @@ from bayescal.results import access
 from bayescal.results.intervals import tail
 from bayescal.results.kind import check_variable, kind_of
 from bayescal.results.text import percent, variable_title
+
+
+class Pair(NamedTuple):
+    """Two classifiers to compare by a variable, in one class and group, and the interval's prob."""
+
+    first: str
+    second: str
+    var: str
+    prob: float
+    class_: str | None
+    group: str | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -122,36 +134,24 @@ def difference(
     tail(prob)
     kind = kind_of(tree)
     name = var if var is not None else check_variable(tree, None)
-    return kind.difference(tree, first, second, name, prob, class_, group)
+    return kind.difference(tree, Pair(first, second, name, prob, class_, group))
 
 
-def find_pair(
-    tree: xr.DataTree, first: str, second: str, var: str, class_: str | None, group: str | None
-) -> tuple[access.ResultSlice, access.ResultSlice]:
+def find_pair(tree: xr.DataTree, pair: Pair) -> tuple[access.ResultSlice, access.ResultSlice]:
     """The cases of two different classifiers, after checking names and variable."""
+    first, second, var, _, *where = pair
     check_variable(tree, var)
     if first == second:
         raise InputError(f"first and second must differ; got {first!r} twice. Name two.")
-    access.check_given(tree, class_=class_, group=group)
-    return (
-        access.find_case(tree, first, class_, group),
-        access.find_case(tree, second, class_, group),
-    )
+    access.check_given(tree, class_=pair.class_, group=pair.group)
+    return access.find_case(tree, first, *where), access.find_case(tree, second, *where)
 
 
-def of_paired_draws(
-    tree: xr.DataTree,
-    first: str,
-    second: str,
-    var: str,
-    prob: float,
-    class_: str | None,
-    group: str | None,
-) -> Difference:
+def of_paired_draws(tree: xr.DataTree, pair: Pair) -> Difference:
     """Subtract draw by draw what one posterior holds of both."""
+    first, second, var, prob, _, group = pair
     alpha = tail(prob)
-    pair = find_pair(tree, first, second, var, class_, group)
-    one, two = (access.flat_draws(tree, var, case) for case in pair)
+    one, two = (access.flat_draws(tree, var, case) for case in find_pair(tree, pair))
     known = ~(np.isnan(one) | np.isnan(two))
     one, two = one[known], two[known]
     if len(one) == 0:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -41,15 +43,23 @@ def save(tree: xr.DataTree, path: str | os.PathLike[str]) -> Path:
     check_result(tree)
     target = Path(path)
     check_writable(target)
-    unfinished = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        tree.to_netcdf(unfinished, engine="h5netcdf")
-        unfinished.replace(target)
-    except OSError as error:
-        raise OutputError(f"{target} cannot be written: {error}. {_ELSEWHERE}") from error
-    finally:
-        unfinished.unlink(missing_ok=True)
+    with replacing(target) as draft:
+        tree.to_netcdf(draft, engine="h5netcdf")
     return target
+
+
+@contextmanager
+def replacing(target: Path) -> Iterator[Path]:
+    """Where to write a file that takes its place, and that of an older one, once it is complete."""
+    draft = target.with_name(f".{target.name[:100]}.{os.getpid()}.part")
+    try:
+        yield draft
+        draft.replace(target)
+    except OSError as error:
+        why = error.strerror or error
+        raise OutputError(f"{target} cannot be written: {why}. {_ELSEWHERE}") from error
+    finally:
+        draft.unlink(missing_ok=True)
 
 
 def load(path: str | os.PathLike[str]) -> xr.DataTree:
@@ -77,9 +87,10 @@ def load(path: str | os.PathLike[str]) -> xr.DataTree:
         with xr.open_datatree(source, engine="h5netcdf") as opened:
             tree = upgrade(opened.load())
     except (OSError, ValueError, KeyError) as error:
+        why = (str(error) or type(error).__name__).splitlines()[0]
         raise InputError(
             f"{source} must be a netCDF file written by bayescal.save; reading it fails with "
-            f"{_first_line(error)!r}. Save the result again."
+            f"{why!r}. Save the result again."
         ) from error
     try:
         check_result(tree)
@@ -110,7 +121,3 @@ def check_writable(path: str | os.PathLike[str]) -> None:
         raise OutputError(f"{target} cannot be written: {error.strerror}. {_ELSEWHERE}") from error
     if target.exists() and not os.access(target, os.W_OK):
         raise OutputError(f"{target} cannot be written: it is write-protected. {_ELSEWHERE}")
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error) or type(error).__name__).splitlines()[0]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from bayescal.results.best import Best
     from bayescal.results.conclusion import Conclusion
-    from bayescal.results.difference import Difference
+    from bayescal.results.difference import Difference, Pair
     from bayescal.results.row_conclusion import RowConclusion
 
 
@@ -96,16 +96,7 @@ class ResultKind(Protocol):
         """Credible interval: see `bayescal.interval`."""
         ...
 
-    def difference(
-        self,
-        tree: xr.DataTree,
-        first: str,
-        second: str,
-        var: str,
-        prob: float,
-        class_: str | None,
-        group: str | None,
-    ) -> Difference:
+    def difference(self, tree: xr.DataTree, pair: Pair) -> Difference:
         """Difference of two classifiers: see `bayescal.difference`."""
         ...
 

@@ -119,8 +119,9 @@ def marginal(
     lower = float(np.quantile(averaged, alpha))
     upper = float(np.quantile(draws.mean(axis=0), 1 - alpha))
     mean = float(np.mean([access.averaged_mean(tree, var, case) for case in cases]))
+    name = cases[0].classifier + ("" if cases[0].group is None else f", group {cases[0].group}")
     text = (
-        f"Mean {variable_title(var)} of the {len(cases)} classes of {_name(cases[0])}: {mean:.4f} "
+        f"Mean {variable_title(var)} of the {len(cases)} classes of {name}: {mean:.4f} "
         f"({percent(prob)} interval {lower:.4f} to {upper:.4f})."
     )
     return Marginal(mean, lower, upper, prob, text, _plug_in(tree, var, cases))
@@ -162,7 +163,3 @@ def _plug_in(tree: xr.DataTree, var: str, cases: Sequence[ResultSlice]) -> float
         return None
     found = [access.variable(tree, schema.POINT_ESTIMATE, name, case).item() for case in cases]
     return float(np.mean(found))
-
-
-def _name(case: ResultSlice) -> str:
-    return case.classifier if case.group is None else f"{case.classifier}, group {case.group}"

@@ -103,11 +103,16 @@ def power_scale(tree: xr.DataTree, var_names: str | Sequence[str] | None = None)
     import pandas as pd
 
     kind = kind_of(tree)
-    _check_scalable(tree)
+    if problem := _obstacle(tree):
+        raise InputError(problem)
     names = [var_names] if isinstance(var_names, str) else var_names
     rows = []
     for case in access.cases(tree):
-        scaled = kind.power_scaled(tree, case) if names is None else _named(tree, case, names)
+        scaled = (
+            kind.power_scaled(tree, case)
+            if names is None
+            else {name: access.variable(tree, schema.POSTERIOR, name, case) for name in names}
+        )
         rows += [(case.label, row) for row in _case_rows(tree, case, scaled)]
     index = pd.Index([label for label, _ in rows], name="case")
     return pd.DataFrame([row for _, row in rows], index=index)
@@ -115,34 +120,26 @@ def power_scale(tree: xr.DataTree, var_names: str | Sequence[str] | None = None)
 
 def scalable(tree: xr.DataTree) -> bool:
     """Whether a result has all that power scaling needs."""
-    held = schema.LOG_LIKELIHOOD in tree.children
-    return held and not access.is_prior_grid(tree) and _draws(tree) >= MIN_DRAWS
+    return not _obstacle(tree)
 
 
-def _draws(tree: xr.DataTree) -> int:
-    sizes = tree[schema.POSTERIOR].sizes
-    return int(sizes[schema.CHAIN] * sizes[schema.DRAW])
-
-
-def _check_scalable(tree: xr.DataTree) -> None:
+def _obstacle(tree: xr.DataTree) -> str:
+    """Why a result cannot be power-scaled; "" if it can."""
     if access.is_prior_grid(tree):
-        raise InputError(
+        return (
             "power scaling is of one prior; this result holds refits under several. Pass the "
             "result of bayescal.fit under one of them."
         )
     if schema.LOG_LIKELIHOOD not in tree.children:
-        raise InputError(
+        return (
             f"power scaling needs the group {schema.LOG_LIKELIHOOD!r}, which this result does not "
             "have. Fit again with bayescal.fit."
         )
-    if _draws(tree) < MIN_DRAWS:
-        raise InputError(
-            f"power scaling needs at least {MIN_DRAWS} draws; got {_draws(tree)}. Fit with more."
-        )
-
-
-def _named(tree: xr.DataTree, case: ResultSlice, names: Sequence[str]) -> dict[str, xr.DataArray]:
-    return {name: access.variable(tree, schema.POSTERIOR, name, case) for name in names}
+    sizes = tree[schema.POSTERIOR].sizes
+    draws = sizes[schema.CHAIN] * sizes[schema.DRAW]
+    if draws < MIN_DRAWS:
+        return f"power scaling needs at least {MIN_DRAWS} draws; got {draws}. Fit with more."
+    return ""
 
 
 def numbers_of_case(tree: xr.DataTree, case: ResultSlice) -> dict[str, xr.DataArray]:
@@ -226,7 +223,8 @@ def _total(densities: dict[str, xr.DataArray]) -> NDArray[Any]:
 def _sensitivity(values: NDArray[Any], density: NDArray[Any]) -> NDArray[np.float64]:
     """ArviZ's psense of each element, by a log density over the draws."""
     found = np.full(values.shape[2], np.nan)
-    moving = np.array([_moves(values[..., i]) for i in range(values.shape[2])])
+    known = ~np.isnan(values).any(axis=(0, 1))
+    moving = np.array([known[i] and not _constant(values[..., i]) for i in range(len(known))])
     if not np.isfinite(density).all() or _constant(density) or not moving.any():
         return found
     # Registers the accessor; loaded here, since results are read without it.
@@ -253,10 +251,6 @@ def _weights(density: NDArray[Any], power: float) -> xr.DataArray:
     log = (power - 1) * density
     weights = np.exp(log - log.max())
     return xr.DataArray(weights / weights.sum(), dims=schema.DRAW_DIMS)
-
-
-def _moves(values: NDArray[Any]) -> bool:
-    return not (np.isnan(values).any() or _constant(values))
 
 
 def _constant(values: NDArray[Any]) -> bool:

@@ -8,9 +8,9 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayescal.results import access, schema
+from bayescal.results import access
 from bayescal.results.access import ResultSlice
-from bayescal.results.rows import Rows, read_rows
+from bayescal.results.rows import read_rows
 from bayescal.results.text import UNRELIABLE, counted
 
 VAR = "prob"
@@ -125,7 +125,8 @@ def _conclusion(tree: xr.DataTree, cases: tuple[ResultSlice, ...], prob: float) 
     found = [read_rows(tree, case, prob) for case in cases]
     lower, upper = (np.stack([getattr(one, end) for one in found]) for end in ("lower", "upper"))
     apart = (lower.max(axis=0) > upper.min(axis=0)).any(axis=1)
-    decided = np.stack([_decided(one) for one in found])
+    # The only class that is open in each row, -1 where there are more.
+    decided = np.stack([np.where(one.n_open == 1, one.is_open.argmax(axis=1), -1) for one in found])
     against = [_against(decided[[0, k]]) for k in range(len(found))]
     first = found[0]
     rows = tuple(
@@ -140,20 +141,14 @@ def _conclusion(tree: xr.DataTree, cases: tuple[ResultSlice, ...], prob: float) 
         )
         for case, one, differs in zip(cases, found, against, strict=True)
     )
-    name = " / ".join(v for dim, v in cases[0].sel.items() if dim != schema.PRIOR_NAME)
     return RowConclusion(
-        case=name,
+        case=access.name_over_priors(cases[0]),
         prob=prob,
         n_rows=len(first.row),
         n_against=int(_against(decided).sum()),
         n_apart=int(apart.sum()),
         rows=rows,
     )
-
-
-def _decided(rows: Rows) -> NDArray[np.int64]:
-    """The only class that is open in each row, -1 where there are more."""
-    return np.where(rows.n_open == 1, rows.is_open.argmax(axis=1), -1)
 
 
 def _against(decided: NDArray[np.int64]) -> NDArray[np.bool_]:

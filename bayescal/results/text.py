@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from pathlib import PurePath
 from typing import Any, Final
 
 MISSING: Final = "–"
@@ -26,6 +27,11 @@ _ERRORS: Final = {
     "ece": "binned calibration error (ECE)",
     "mce": "largest calibration gap (MCE)",
 }
+
+
+def capital(text: str) -> str:
+    """Begin with a capital, leaving the rest as it is."""
+    return f"{text[0].upper()}{text[1:]}"
 
 
 def variable_title(var: str) -> str:
@@ -86,6 +92,27 @@ def probability(value: float | None) -> str:
     return f"{value:.3f}" if value < 0.01 or value > 0.99 else f"{value:.2f}"
 
 
+def relation(value: float) -> str:
+    """Write a relation to a probability: "= 0.12", "< 0.001"."""
+    text = probability(value)
+    return text if text[0] in "<>" else f"= {text}"
+
+
+def number(value: float) -> str:
+    """Write an error in [0, 1] to the digits that matter."""
+    if value == 0:
+        return "0"
+    if abs(value) < 0.00005:
+        return "< 0.0001"
+    return f"{value:.4f}" if abs(value) < 0.00995 else f"{value:.3f}"
+
+
+def signed(value: float) -> str:
+    """Write a difference of errors as `number` does, with its sign."""
+    sign = "+" if value > 0 else "\N{MINUS SIGN}" if value < 0 else ""
+    return sign + number(abs(value))
+
+
 def in_words(number: str) -> str:
     """Put words for the signs of a number that is written as a bound."""
     return number.replace("< ", "below ").replace("> ", "above ")
@@ -116,19 +143,27 @@ def several(names: Sequence[str]) -> str:
 
 
 def plain(value: Any) -> Any:
-    """Python's own number for NumPy's, None for what JSON has no number for."""
+    """Python's own values as JSON has them: paths as text, None for what is no number."""
+    if isinstance(value, Mapping):
+        return {str(name): plain(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(one) for one in value]
+    if isinstance(value, PurePath):
+        return str(value)
     value = value.item() if hasattr(value, "item") else value
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def plain_records(frame: Any) -> list[dict[str, Any]]:
     """Rows of a data frame, its index first, as plain values."""
-    found = frame.reset_index().to_dict("records")
-    return [{str(name): plain(value) for name, value in row.items()} for row in found]
+    return [plain(row) for row in frame.reset_index().to_dict("records")]
 
 
 def labelled_rows(attrs: Mapping[Any, Any]) -> str:
-    """Say how many rows have labels, and how many have none."""
+    """Say how many rows have labels, and how many have none; or are known to be positive."""
+    if "n_positive" in attrs:
+        unlabelled = counted(int(attrs["n_unlabeled"]), "unlabelled row")
+        return f"{counted(int(attrs['n_positive']), 'positive')}, {unlabelled}"
     labelled = int(attrs.get("n_labeled", attrs.get("n_obs", 0)))
     without = int(attrs.get("n_obs", labelled)) - labelled
     rest = f", {count(without)} without" if without > 0 else ""

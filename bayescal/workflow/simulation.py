@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import CaseArrays, Quantity
 from bayescal.quantities import quantity_named
-from bayescal.results.kinds import kind_of
+from bayescal.results.kind import kind_of
 from bayescal.results.schema import P_CALIBRATED
 from bayescal.workflow.fit import plan_of, priors_of, result_of
 from bayescal.workflow.sampling import Settings, fit_case

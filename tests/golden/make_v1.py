@@ -23,17 +23,19 @@ def keep(tree: xr.DataTree, name: str) -> None:
         (HERE / f"v1_{name}.nc.gz").write_bytes(gzip.compress(saved.read_bytes(), 9, mtime=0))
 
 
-warnings.simplefilter("ignore")
-pair = {"a": [k / 30 for k in range(30)], "b": [(k / 30) ** 2 for k in range(30)]}
-scores = bc.Scores.stack(pair, y_true=[k % 7 > 2 for k in range(30)])
-priors = {"default": bc.ece.Priors(), "tight": bc.ece.Priors(bc.ece.SmoothCurve(scale=0.3))}
-one = bc.Scores(y_true=[k % 7 > 2 for k in range(30)], y_prob=pair["a"], classifier="a")
-quick = {"seed": 20, "quick": True, "draws": 4}
+# Collecting doctests imports this file: it must not run then.
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    pair = {"a": [k / 30 for k in range(30)], "b": [(k / 30) ** 2 for k in range(30)]}
+    scores = bc.Scores.stack(pair, y_true=[k % 7 > 2 for k in range(30)])
+    priors = {"default": bc.ece.Priors(), "tight": bc.ece.Priors(bc.ece.SmoothCurve(scale=0.3))}
+    one = bc.Scores(y_true=[k % 7 > 2 for k in range(30)], y_prob=pair["a"], classifier="a")
+    quick = {"seed": 20, "quick": True, "draws": 4}
 
-keep(bc.fit(bc.ece, scores, n_bins=3, **quick), "ece")
-keep(bc.prior_sensitivity(bc.ece, one, priors, n_bins=3, **quick), "grid")
-split = bc.datasets.credal.truth("logistic").split(60, [0.1, 0.5, 0.9], seed=1)
-rates = bc.credal.Priors(bc.credal.ImpreciseDirichlet())
-keep(bc.fit(bc.credal, split, priors=rates, **quick), "credal")
-panel = bc.datasets.ssme.truth("mixed").scores(10, 30, seed=1)
-keep(bc.fit(bc.ssme, panel, seed=20, draws=5, tune=5, chains=2), "ssme")
+    keep(bc.fit(bc.ece, scores, n_bins=3, **quick), "ece")
+    keep(bc.prior_sensitivity(bc.ece, one, priors, n_bins=3, **quick), "grid")
+    split = bc.datasets.credal.truth("logistic").split(60, [0.1, 0.5, 0.9], seed=1)
+    rates = bc.credal.Priors(bc.credal.ImpreciseDirichlet())
+    keep(bc.fit(bc.credal, split, priors=rates, **quick), "credal")
+    panel = bc.datasets.ssme.truth("mixed").scores(10, 30, seed=1)
+    keep(bc.fit(bc.ssme, panel, seed=20, draws=5, tune=5, chains=2), "ssme")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bayescal.report.names import LONGEST, named, plain
+from bayescal.report.render import LONGEST, named, plain
 from tests.report.pages import HOSTILE, Page
 
 

@@ -2,7 +2,7 @@
 
 from markupsafe import Markup
 
-from bayescal.report.section import for_each
+from bayescal.report.kind import for_each
 from bayescal.report.view import View
 from tests.synthetic import make_result
 

@@ -16,7 +16,7 @@ from bayescal.core.quantity import CaseArrays
 from bayescal.results import access, kinds
 from bayescal.results.assemble import assemble
 from bayescal.results.best import best_records
-from bayescal.results.kinds import ResultKind, Table, kind_names, kind_of, require_kind
+from bayescal.results.kind import ResultKind, Table, kind_names, kind_of, require_kind
 from tests.synthetic import make_result
 from tests.synthetic_credal import make_credal_grid, make_credal_result
 from tests.synthetic_ssme import make_panel_result

@@ -8,7 +8,7 @@ import xarray as xr
 
 import bayescal as bc
 from bayescal.results import access
-from bayescal.results.kinds import kind_of
+from bayescal.results.kind import kind_of
 from bayescal.results.legacy import upgrade
 from tests.synthetic import make_result
 

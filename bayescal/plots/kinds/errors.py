@@ -10,12 +10,12 @@ import xarray as xr
 from bayescal.plots import style
 from bayescal.plots.comparison import plot_comparison
 from bayescal.plots.kind import Drawing, Gallery
-from bayescal.plots.posterior import plot_posterior
-from bayescal.plots.prior_posterior import plot_prior_posterior
+from bayescal.plots.posterior import plot_posterior, plot_prior_posterior
 from bayescal.plots.reliability import plot_reliability
-from bayescal.plots.sensitivity import drawn_refits, plot_conclusions, plot_sensitivity_curve
+from bayescal.plots.sensitivity import plot_conclusions
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
+from bayescal.results.text import percent
 
 FUNCTIONS = ("plot_reliability", "plot_posterior", "plot_comparison", "plot_prior_posterior")
 MOST_DIAGRAMS = 24
@@ -37,21 +37,6 @@ def figures(tree: xr.DataTree, prob: float) -> Gallery:
         if 0 < len(shown) < len(cases)
         else "",
     )
-
-
-def sensitivity(tree: xr.DataTree, prob: float) -> list[Drawing]:
-    """Refits of a grid; of one fit, the error against the class prior where it was worked out."""
-    if access.is_prior_grid(tree):
-        return drawn_refits(tree, prob)
-    if not access.has_variable(tree, schema.SENSITIVITY, "class_prior"):
-        return []
-    caption = (
-        "The result depends on the share of positives among the unlabelled rows. The shaded wedge "
-        "is Theorem 2: the plug-in moves by no more than the class prior does. If the class prior "
-        "is declared known but is off by a tenth, no interval may cover the true value."
-    )
-    name = "Calibration error against the class prior"
-    return [Drawing(partial(plot_sensitivity_curve, tree), name, caption)]
 
 
 def warning(tree: xr.DataTree, shown: Sequence[ResultSlice]) -> str:
@@ -93,7 +78,7 @@ def _intro(tree: xr.DataTree, prob: float) -> str:
         happens = "predicted correctly"
     return (
         f"A calibrated score follows the diagonal: of the rows with score 0.7, 70% are {happens}. "
-        f"The line is the calibration curve with its {100 * prob:.6g}% band; the points are the "
+        f"The line is the calibration curve with its {percent(prob)} band; the points are the "
         "bins, their area in proportion to their rows."
     )
 
@@ -125,7 +110,7 @@ def _of_all(tree: xr.DataTree, n_cases: int, prob: float) -> list[Drawing]:
     comparison = Drawing(
         partial(plot_comparison, tree, var, prob),
         f"{title} of all cases",
-        f"Posterior mean and {100 * prob:.6g}% credible interval of the {title}, with the plug-in.",
+        f"Posterior mean and {percent(prob)} credible interval of the {title}, with the plug-in.",
     )
     prior = Drawing(
         partial(plot_prior_posterior, tree, var),

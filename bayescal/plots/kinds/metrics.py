@@ -9,10 +9,11 @@ import xarray as xr
 
 from bayescal.plots.kind import Drawing, Gallery
 from bayescal.plots.metrics import plot_metrics, plot_ranks
-from bayescal.plots.sensitivity import drawn_refits, plot_conclusions
+from bayescal.plots.sensitivity import plot_conclusions
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
-from bayescal.results.kinds import kind_of
+from bayescal.results.kind import kind_of
+from bayescal.results.text import capital
 
 FUNCTIONS = ("plot_metrics", "plot_ranks")
 MOST_METRICS = 3
@@ -37,19 +38,13 @@ def figures(tree: xr.DataTree, prob: float) -> Gallery:
     return Gallery(wide=wide)
 
 
-def sensitivity(tree: xr.DataTree, prob: float) -> list[Drawing]:
-    """Refits of a grid."""
-    return drawn_refits(tree, prob) if access.is_prior_grid(tree) else []
-
-
 def warning(tree: xr.DataTree, shown: Sequence[ResultSlice]) -> str:
     """The status says all."""
     return ""
 
 
 def _forest(tree: xr.DataTree, var: str, prob: float) -> Drawing:
-    title = kind_of(tree).title(var)
-    name = f"{title[0].upper()}{title[1:]}"
+    name = capital(kind_of(tree).title(var))
     caption = "Posterior mean and intervals."
     if access.has_variable(tree, schema.REFERENCE_ESTIMATES, var):
         caption += (

@@ -9,15 +9,14 @@ import xarray as xr
 from matplotlib.figure import Figure
 
 from bayescal.plots.credal_sets import plot_credal_sets
-from bayescal.plots.decisions import plot_decisions
 from bayescal.plots.kind import Drawing, Gallery
-from bayescal.plots.probability import plot_probability
-from bayescal.plots.row_sensitivity import plot_row_sensitivity
-from bayescal.plots.sensitivity import drawn_refits, plot_conclusions
+from bayescal.plots.rows import plot_decisions, plot_probability, plot_row_sensitivity
+from bayescal.plots.sensitivity import plot_conclusions
 from bayescal.plots.style import shorten
 from bayescal.results import access
 from bayescal.results.access import ResultSlice
 from bayescal.results.row_conclusion import VAR
+from bayescal.results.text import percent
 
 FUNCTIONS = ("plot_probability", "plot_decisions", "plot_credal_sets")
 MOST_FIGURES = 8
@@ -42,11 +41,6 @@ def figures(tree: xr.DataTree, prob: float) -> Gallery:
     )
 
 
-def sensitivity(tree: xr.DataTree, prob: float) -> list[Drawing]:
-    """Refits of a grid."""
-    return drawn_refits(tree, prob) if access.is_prior_grid(tree) else []
-
-
 def plot_refits(tree: xr.DataTree, var: str | None, prob: float, threshold: float | None) -> Figure:
     """Bounds of a few rows under each prior, or a variable with one number a case."""
     if (var or tree.attrs.get("conclusion_var", VAR)) == VAR:
@@ -64,7 +58,7 @@ def _curve(tree: xr.DataTree, case: ResultSlice, class_: str, prob: float) -> Dr
     return Drawing(
         partial(plot_probability, tree, case.classifier, class_, prob),
         f"Probability of {shorten(class_)}, {name}",
-        f"At each score, the {100 * prob:.6g}% bounds of the probability of the class given the "
+        f"At each score, the {percent(prob)} bounds of the probability of the class given the "
         "score. The steps are p0 and p1, which are not bounds of it.",
         f"Probability of {shorten(class_)} against the score of {name}, with posterior bounds.",
     )

@@ -106,7 +106,7 @@ class Priors:
             )
 
     def alternatives(self) -> dict[str, Priors]:
-        """Priors that a result should be compared under.
+        """Give priors that a result should be compared under.
 
         Returns
         -------

@@ -222,7 +222,7 @@ class Priors:
         return self.class_prior if isinstance(self.class_prior, float) else self.class_prior.mean
 
     def alternatives(self) -> dict[str, Priors]:
-        """Priors that a result should be compared under.
+        """Give priors that a result should be compared under.
 
         Returns
         -------

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 from markupsafe import Markup
 
 from bayescal.report.errors.sentences import (
@@ -15,20 +19,21 @@ from bayescal.report.errors.sentences import (
     mean_sentence,
     plug_in_sentence,
 )
-from bayescal.report.errors.strip import scale, strip
 from bayescal.report.kind import Answer
 from bayescal.report.render import render
 from bayescal.report.view import View
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.difference import difference
-from bayescal.results.kinds import kind_of
+from bayescal.results.kind import kind_of
 from bayescal.results.marginal import marginals
-from bayescal.results.text import decimals
+from bayescal.results.text import decimals, fixed
 
 MOST_ROWS = 40
 MOST_SENTENCES = 8
 MOST_MEANS = 8
+WIDTH = 320
+MARGIN = 20
 
 _PLURALS = {schema.CLASSIFIER: "classifiers", schema.CLASS: "classes", schema.GROUP: "groups"}
 
@@ -64,7 +69,9 @@ def answer(view: View) -> Answer | None:
         left_out=len(found) - len(shown),
         sentences=sentences,
         # The sentences say it themselves.
-        below=several and not sentences and any(_below(one) for one in shown),
+        below=several
+        and not sentences
+        and any(one.plug_in is not None and one.plug_in < one.low for one in shown),
         prob=view.prob,
     )
     # Where the mean over classes is what was estimated, it comes first.
@@ -149,5 +156,35 @@ def _words(view: View, one: CaseAnswer) -> list[str]:
     return [text for text in words if text]
 
 
-def _below(one: CaseAnswer) -> bool:
-    return one.plug_in is not None and one.plug_in < one.low
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """From a calibration error to a place in the drawing, whose right end is `top`."""
+
+    top: float
+    ticks: tuple[float, ...]
+    digits: int
+
+    def at(self, error: float) -> str:
+        """Return the horizontal place of an error."""
+        share = min(max(error / self.top, 0.0), 1.0)
+        return f"{MARGIN + share * (WIDTH - 2 * MARGIN):.1f}"
+
+    def label(self, error: float) -> str:
+        """Return the text of a tick."""
+        return fixed(error, self.digits) if error else "0"
+
+
+def scale(answers: Sequence[CaseAnswer]) -> Scale:
+    """Choose a scale from 0 to beyond the largest number shown."""
+    largest = max(max(one.high, one.point, one.plug_in or 0.0) for one in answers)
+    largest = max(largest, 1e-6)
+    power = 10.0 ** math.floor(math.log10(largest))
+    step = next(power * m for m in (0.1, 0.2, 0.5, 1.0, 2.0, 5.0) if largest / (power * m) <= 6)
+    n = math.ceil(largest / step - 1e-9)
+    digits = max(0, -math.floor(math.log10(step) + 1e-9))
+    return Scale(n * step, tuple(step * k for k in range(n + 1)), digits)
+
+
+def strip(answer: CaseAnswer, scale: Scale) -> Markup:
+    """Draw one row."""
+    return render("errors_strip.svg.j2", answer=answer, scale=scale, width=WIDTH)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from bayescal.report.names import named
+from bayescal.report.render import named
 from bayescal.results.access import ResultSlice
 from bayescal.results.difference import Difference
 from bayescal.results.marginal import Marginal

@@ -14,14 +14,14 @@ from bayescal.plots.kind import Drawing
 from bayescal.report.errors.answers import answer_of, target
 from bayescal.report.errors.sentences import CaseAnswer
 from bayescal.report.figures import figures
-from bayescal.report.names import plain
+from bayescal.report.render import plain
 from bayescal.report.tables import Column, bold, names, off, table
 from bayescal.report.view import View
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.difference import Difference, difference
-from bayescal.results.kinds import kind_of
-from bayescal.results.text import MISSING, count, decimals, error, fixed, percent, probability
+from bayescal.results.kind import kind_of
+from bayescal.results.text import MISSING, count, decimals, ends, error, fixed, percent, probability
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,8 +60,8 @@ def _column(frame: pd.DataFrame, name: str, prob: float) -> Column | None:
         return None
     if name.endswith("_lower"):
         var = name.removesuffix("_lower")
-        ends = zip(values, frame[f"{var}_upper"].tolist(), strict=True)
-        cells = [f"{error(low, _DIGITS)} to {error(high, _DIGITS)}" for low, high in ends]
+        both = zip(values, frame[f"{var}_upper"].tolist(), strict=True)
+        cells = [f"{error(low, _DIGITS)} to {error(high, _DIGITS)}" for low, high in both]
         return Column(f"{_title(var)}, {percent(prob)} interval", cells)
     return Column(_title(name), [_cell(name, value) for value in values])
 
@@ -160,16 +160,13 @@ def _difference_columns(view: View, rows: list[tuple[str, Difference]]) -> list[
     shown = [
         bold(text) if _resolved(pair) else text for text, pair in zip(means, pairs, strict=True)
     ]
-    ends = [
-        f"{fixed(pair.lower, d)} to {fixed(pair.upper, d)}"
-        for pair, d in zip(pairs, digits, strict=True)
-    ]
+    intervals = [ends(pair.lower, pair.upper, d) for pair, d in zip(pairs, digits, strict=True)]
     smaller = [probability(1.0 - pair.prob_first_larger - pair.prob_equal) for pair in pairs]
     columns = [
         Column("First", names([pair.first for pair in pairs]), words=True),
         Column("Second", names([pair.second for pair in pairs]), words=True),
         Column("Difference", shown),
-        Column(f"{percent(view.prob)} interval", ends),
+        Column(f"{percent(view.prob)} interval", intervals),
         Column("P(first smaller)", smaller),
         Column("P(both calibrated)", [probability(pair.prob_equal) for pair in pairs]),
         Column("Correlation", [fixed(pair.correlation, 2) for pair in pairs]),

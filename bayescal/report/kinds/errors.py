@@ -5,9 +5,8 @@ from __future__ import annotations
 from bayescal.report.alerts import Alert
 from bayescal.report.errors.answers import answer, target
 from bayescal.report.errors.tables import differences, groups, summary_columns
-from bayescal.report.kind import Check, Scaling
+from bayescal.report.kind import Check, Scaling, Section, for_each
 from bayescal.report.refits import refits
-from bayescal.report.section import Section, for_each
 from bayescal.report.view import View
 from bayescal.results import schema
 from bayescal.results.text import count, fixed, several
@@ -70,51 +69,42 @@ def terms(view: View) -> list[tuple[str, str]]:
     held = {str(name) for name in view.tree[schema.POSTERIOR].data_vars}
     found = [
         (
+            True,
             "Calibrated",
             "Among the rows with score 0.7, 70% have a positive label, and so for every other "
             "score: the score can be read as a probability.",
-        )
-    ]
-    if "tce" in held:
-        found.append(
-            (
-                "Calibration error (TCE)",
-                "Mean absolute difference over rows of the score and the probability of a positive "
-                "label. 0.03 means that scores are off by three percentage points. It is a "
-                "property of the population, so a sample leaves it uncertain.",
-            )
-        )
-    if "ece" in held:
-        found.append(
-            (
-                "ECE",
-                "The same mean after rows are put into bins by score. Errors of opposite sign "
-                "within a bin cancel, so the ECE is never larger than the calibration error.",
-            )
-        )
-    if "mce" in held:
-        found.append(("MCE", "The largest gap of any bin."))
-    if view.has(schema.POINT_ESTIMATE, "ece"):
-        found.append(
-            (
-                "Plug-in ECE",
-                "The usual estimate: label rates of the sample are taken as if they were known. "
-                "Noise counts as error, so it is biased upwards, most with many bins and few rows.",
-            )
-        )
-    found.append(
+        ),
         (
+            "tce" in held,
+            "Calibration error (TCE)",
+            "Mean absolute difference over rows of the score and the probability of a positive "
+            "label. 0.03 means that scores are off by three percentage points. It is a "
+            "property of the population, so a sample leaves it uncertain.",
+        ),
+        (
+            "ece" in held,
+            "ECE",
+            "The same mean after rows are put into bins by score. Errors of opposite sign "
+            "within a bin cancel, so the ECE is never larger than the calibration error.",
+        ),
+        ("mce" in held, "MCE", "The largest gap of any bin."),
+        (
+            view.has(schema.POINT_ESTIMATE, "ece"),
+            "Plug-in ECE",
+            "The usual estimate: label rates of the sample are taken as if they were known. "
+            "Noise counts as error, so it is biased upwards, most with many bins and few rows.",
+        ),
+        (
+            True,
             "{prob} credible interval",
             "Given the data and the priors, the error lies in it with a probability of at least "
             "{prob}. Where perfect calibration is not excluded, the interval starts at 0.",
-        )
-    )
-    if view.has(schema.MODEL_AVERAGE, schema.P_CALIBRATED):
-        found.append(
-            (
-                "P(calibrated)",
-                "The posterior probability that the calibration error is exactly 0. Before the "
-                "data it is one half, unless the priors say otherwise.",
-            )
-        )
-    return found
+        ),
+        (
+            view.has(schema.MODEL_AVERAGE, schema.P_CALIBRATED),
+            "P(calibrated)",
+            "The posterior probability that the calibration error is exactly 0. Before the "
+            "data it is one half, unless the priors say otherwise.",
+        ),
+    ]
+    return [(word, text) for applies, word, text in found if applies]

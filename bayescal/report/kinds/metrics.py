@@ -7,18 +7,26 @@ import math
 from markupsafe import Markup
 
 from bayescal.report.alerts import Alert
-from bayescal.report.kind import Answer, Check, Scaling
-from bayescal.report.names import named, plain
+from bayescal.report.kind import Answer, Check, Scaling, Section
 from bayescal.report.refits import refits
-from bayescal.report.section import Section
+from bayescal.report.render import named, plain
 from bayescal.report.tables import Column, names, off, table_of
 from bayescal.report.view import View
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.best import LIKELY, Best
 from bayescal.results.difference import Difference, difference
-from bayescal.results.kinds import kind_of
-from bayescal.results.text import MISSING, decimals, ends, fixed, in_words, percent, probability
+from bayescal.results.kind import kind_of
+from bayescal.results.text import (
+    MISSING,
+    capital,
+    decimals,
+    ends,
+    fixed,
+    in_words,
+    percent,
+    probability,
+)
 
 __all__ = ["refits"]
 
@@ -55,7 +63,7 @@ def answer(view: View) -> Answer:
     """Which classifier is best by the main metric, or the values of the only one."""
     groups = _groups(view)
     rankings = _rankings(view)
-    lead: list[str] = [_data(view)]
+    lead: list[str] = [f"Data: {kind_of(view.tree).description(view.tree)}."]
     for group in groups:
         main = next(iter(rankings.values()), None)
         lead += [_alone(view, group)] if main is None else _of_group(view, main, group)
@@ -65,10 +73,6 @@ def answer(view: View) -> Answer:
         notes.append(f"The first groups; the other {left} are in the table below.")
     notes.append(" ".join(filter(None, [_LABELING.get(view.text("labeling"), ""), _model(view)])))
     return Answer(lead, _best_table(view, rankings, groups), [note for note in notes if note])
-
-
-def _data(view: View) -> str:
-    return f"Data: {kind_of(view.tree).description(view.tree)}."
 
 
 def _model(view: View) -> str:
@@ -107,17 +111,10 @@ def _alone(view: View, group: str | None) -> Markup:
     kind = kind_of(view.tree)
     shown = kind.variables(view.tree)[:MOST_SHOWN]
     said = []
-    for case in view.cases:
-        if case.group == group or group is None:
-            values = [
-                Markup("{} <b>{}</b>").format(kind.title(var), _value(view, var, case))
-                for var in shown
-            ]
-            said.append(
-                Markup("{}{}: {}.").format(
-                    named(case.classifier), _inside(group), Markup(", ").join(values)
-                )
-            )
+    for case in (one for one in view.cases if group in (None, one.group)):
+        values = ((kind.title(var), _value(view, var, case)) for var in shown)
+        listed = Markup(", ").join(Markup("{} <b>{}</b>").format(*pair) for pair in values)
+        said.append(Markup("{}{}: {}.").format(named(case.classifier), _inside(group), listed))
     return Markup(" ").join(said)
 
 
@@ -180,7 +177,7 @@ def _best_table(view: View, rankings: dict[str, Best], groups: list[str | None])
             title = kind.title(var)
             rows.append(
                 (
-                    f"{title[0].upper()}{title[1:]} ({direction})",
+                    f"{capital(title)} ({direction})",
                     *([] if group is None else [plain(group)]),
                     plain(first),
                     probability(chance),
@@ -219,7 +216,7 @@ def table(view: View) -> list[Column]:
         ),
     ]
     label = kind.point_label(view.tree)
-    others = {"point": f"{label[0].upper()}{label[1:]}"}
+    others = {"point": capital(label)}
     others |= {name: _METHODS.get(name, name) for name in _methods(view)}
     for name, title in others.items():
         values = [row.get(name) for row in rows]
@@ -248,18 +245,19 @@ def terms(view: View) -> list[tuple[str, str]]:
     kind = kind_of(view.tree)
     better = {True: " Higher is better.", False: " Lower is better.", None: ""}
     found = [
-        (kind.title(var), _METRIC_TERMS[var] + better[kind.higher_is_better(var)])
+        (capital(kind.title(var)), _METRIC_TERMS[var] + better[kind.higher_is_better(var)])
         for var in kind.variables(view.tree)
         if var in _METRIC_TERMS
     ]
-    found = [(f"{title[0].upper()}{title[1:]}", text) for title, text in found]
     label = kind.point_label(view.tree)
     if view.tree[schema.POINT_ESTIMATE].data_vars:
         text = "The estimate without a posterior, to be read beside it."
-        found.append((f"{label[0].upper()}{label[1:]}", text))
-    for name in _methods(view):
-        if name in _METHOD_WORDS:
-            found.append((_METHODS[name], f"A reference estimate: {_METHOD_WORDS[name]}."))
+        found.append((capital(label), text))
+    found += [
+        (_METHODS[name], f"A reference estimate: {_METHOD_WORDS[name]}.")
+        for name in _methods(view)
+        if name in _METHOD_WORDS
+    ]
     if len(access.classifier_names(view.tree)) > 1:
         text = (
             "Posterior probability that no other classifier has a better value of the metric, all "
@@ -280,5 +278,4 @@ def scaling(view: View) -> Scaling:
 
 def variable_name(view: View, name: str) -> str:
     """Name of a metric."""
-    title = kind_of(view.tree).title(name)
-    return f"{title[0].upper()}{title[1:]}"
+    return capital(kind_of(view.tree).title(name))

@@ -9,20 +9,17 @@ import numpy as np
 from markupsafe import Markup
 
 from bayescal.report.alerts import Alert
-from bayescal.report.kind import Answer, Check, Scaling
-from bayescal.report.names import named, plain
+from bayescal.report.kind import Answer, Check, Scaling, Section, for_each
+from bayescal.report.refits import refit_table, refits_page
 from bayescal.report.refits import refits as refits_of_variable
-from bayescal.report.refits import refits_page
-from bayescal.report.render import facts
-from bayescal.report.section import Section, for_each
-from bayescal.report.tables import Column, names, off, table_of
+from bayescal.report.render import facts, named, plain
+from bayescal.report.tables import Column, names, off
 from bayescal.report.tables import table as write_table
 from bayescal.report.view import View
 from bayescal.results import access, schema
-from bayescal.results.kinds import kind_of
+from bayescal.results.kind import kind_of
 from bayescal.results.row_conclusion import VAR, RowConclusion, row_conclusions
-from bayescal.results.row_table import open_names
-from bayescal.results.rows import Rows, read_rows
+from bayescal.results.rows import Rows, evenly, open_names, read_rows
 from bayescal.results.text import (
     MISSING,
     count,
@@ -210,9 +207,7 @@ def _pseudo_observations(view: View) -> str:
 def _block(view: View, case: ResultSlice) -> Markup:
     """The rows of one classifier, in words and in part as a table."""
     rows = _rows(view, case)
-    order = np.argsort(rows.score[:, -1], kind="stable")
-    places = np.linspace(0, len(order) - 1, min(len(order), LISTED)).round().astype(np.intp)
-    shown = [int(place) for place in order[np.unique(places)]]
+    shown = [int(place) for place in evenly(rows.score[:, -1], LISTED)]
     heading = Markup("<h3>{}</h3>\n").format(plain(case.label)) if len(view.cases) > 1 else ""
     left = len(rows.row) - len(shown)
     note = f"Rows evenly spaced by score; bayescal.row_table has the other {left}." if left else ""
@@ -333,25 +328,16 @@ def refits(view: View) -> Markup:
 
 def _refit_table(view: View, one: RowConclusion) -> Markup:
     rows = one.rows
-    heads: tuple[str, ...] = ("Prior", f"Mean width of {percent(view.prob)} bounds", "Rows open")
-    heads += ("Same classes open as under the first", "Decided differently", "Mean move of medians")
-    priors = names([row.prior for row in rows], [not row.converged for row in rows])
-    cells = [
-        (
-            prior,
-            fixed(row.width, 3),
-            count(row.n_open),
-            count(row.n_alike),
-            count(row.n_against),
-            fixed(row.shift, 3),
-        )
-        for prior, row in zip(priors, rows, strict=True)
+    columns = [
+        Column("Prior", names([r.prior for r in rows], [not r.converged for r in rows]), True),
+        Column(f"Mean width of {percent(view.prob)} bounds", [fixed(r.width) for r in rows]),
+        Column("Rows open", [count(r.n_open) for r in rows]),
+        Column("Same classes open as under the first", [count(r.n_alike) for r in rows]),
+        Column("Decided differently", [count(r.n_against) for r in rows]),
+        Column("Mean move of medians", [fixed(r.shift) for r in rows]),
     ]
-    if not one.case:
-        return table_of("Refits", heads, cells, {"Prior"})
     verdict = "decisions are robust" if one.robust else "decisions are not robust"
-    caption = Markup("{}: {}").format(plain(one.case), verdict)
-    return table_of(f"Refits of {one.case}", heads, cells, {"Prior"}, caption)
+    return refit_table(one.case, columns, verdict)
 
 
 SECTIONS = (

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from bayescal.report.section import Section
+from bayescal.report.kind import Section
 from bayescal.report.sections import answer, bounds, diagnostics, provenance, sensitivity
 from bayescal.report.view import View
 

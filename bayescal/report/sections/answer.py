@@ -7,8 +7,8 @@ from markupsafe import Markup
 from bayescal.plots.kind import plots_of
 from bayescal.report.alerts import alerts
 from bayescal.report.figures import figures
+from bayescal.report.kind import Section, for_each
 from bayescal.report.render import render
-from bayescal.report.section import Section, for_each
 from bayescal.report.tables import table
 from bayescal.report.view import View
 

@@ -8,8 +8,8 @@ from functools import partial
 import xarray as xr
 from markupsafe import Markup
 
-from bayescal.report.names import plain
-from bayescal.report.section import Section, for_each
+from bayescal.report.kind import Section, for_each
+from bayescal.report.render import plain
 from bayescal.report.tables import Column, table
 from bayescal.report.view import View
 from bayescal.results import schema
@@ -39,10 +39,11 @@ def bounds(view: View) -> Markup | None:
         f"These hold for {view.kind.BOUNDS_OF} whatever the model and its priors, under the "
         "assumption of each."
     )
+    titles = [name.replace("n_bins", "number_of_bins") for name in numbers]
     body = table(
         "Bounds",
         [
-            Column("Bound", [_title(name) for name in numbers], words=True),
+            Column("Bound", [name.replace("_", " ") for name in titles], words=True),
             *columns,
             Column("Kind and assumption", [_words(held[name]) for name in numbers], words=True),
         ],
@@ -72,10 +73,6 @@ def _writer(numbers: list[float]) -> partial[str]:
 def _range(numbers: list[float]) -> str:
     write = _writer(numbers)
     return " to ".join(dict.fromkeys(write(end) for end in (min(numbers), max(numbers))))
-
-
-def _title(name: str) -> str:
-    return name.replace("n_bins", "number_of_bins").replace("_", " ")
 
 
 def _words(held: xr.DataArray) -> Markup:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from markupsafe import Markup
 
 from bayescal.core.health import MAX_RHAT, MIN_EBFMI, MIN_ESS
-from bayescal.report.kind import Check
-from bayescal.report.section import Section, for_each
+from bayescal.report.kind import Check, Section, for_each
 from bayescal.report.tables import Column, names, off, table
 from bayescal.report.view import View
 from bayescal.results import schema

@@ -9,11 +9,11 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
+from bayescal.report.kind import Section, for_each
 from bayescal.report.render import facts, render
-from bayescal.report.section import Section, for_each
 from bayescal.report.view import View
 from bayescal.results import schema
-from bayescal.results.kinds import kind_of
+from bayescal.results.kind import kind_of
 from bayescal.results.text import count, percent
 
 _ADDRESS = re.compile(r"https?://[^\s<>\"']+[^\s<>\"'.,;)]")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from markupsafe import Markup
 
-from bayescal.plots.kind import plots_of
+from bayescal.plots.sensitivity import drawings
 from bayescal.report.figures import figures
-from bayescal.report.kind import Scaling
+from bayescal.report.kind import Scaling, Section, for_each
 from bayescal.report.refits import signed
-from bayescal.report.section import Section, for_each
 from bayescal.report.tables import Column, bold, names, table
 from bayescal.report.view import View
 from bayescal.results.power_scaling import (
@@ -46,7 +46,7 @@ def sensitivity(view: View) -> Markup | None:
     body = Markup("")
     if scalable(view.tree) and scaling.variables != []:
         body = _scaled(view, scaling, power_scale(view.tree, scaling.variables))
-    drawn = plots_of(view.tree).sensitivity(view.tree, view.prob)
+    drawn = drawings(view.tree, view.prob)
     return body + (figures(drawn) if drawn else "") or None
 
 
@@ -56,7 +56,11 @@ def _scaled(view: View, scaling: Scaling, frame: pd.DataFrame) -> Markup:
     records = [record for _, record in shown]
     words = [_SHORT.get(str(r["diagnosis"]), str(r["diagnosis"])) for r in records]
     columns = [
-        Column("Variable", [view.kind.variable_name(view, _name(r)) for r in records], words=True),
+        Column(
+            "Variable",
+            [view.kind.variable_name(view, str(r["quantity"])) for r in records],
+            words=True,
+        ),
         Column("Prior of", [_prior(view, str(r["prior"])) for r in records], words=True),
         Column("Sensitivity to the prior", [fixed(r["prior_sensitivity"], 2) for r in records]),
         Column("to the data", [fixed(r["likelihood_sensitivity"], 2) for r in records]),
@@ -95,12 +99,8 @@ def _lines(view: View, frame: pd.DataFrame) -> list[Line]:
         # Of several priors their product is enough, where there are many lines already.
         found = [line for line in found if line[1]["prior"] == ALL]
     if len(found) > MOST_ROWS:
-        found.sort(key=lambda line: -_or_zero(line[1]["prior_sensitivity"]))
+        found.sort(key=lambda line: -np.nan_to_num(line[1]["prior_sensitivity"]))
     return found
-
-
-def _name(record: dict[str, Any]) -> str:
-    return str(record["quantity"])
 
 
 def _prior(view: View, name: str) -> str:
@@ -136,10 +136,6 @@ def _sentence(view: View, frame: pd.DataFrame) -> str:
         f"{abs(strongest['prior_shift']):.2f} posterior standard deviations. Fit under other "
         "priors with bayescal.prior_sensitivity before relying on the result."
     )
-
-
-def _or_zero(value: float) -> float:
-    return 0.0 if value != value else value
 
 
 SECTION = Section(

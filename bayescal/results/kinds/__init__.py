@@ -3,25 +3,3 @@
 A kind is a module of this package, found by the result's root attribute ``result_kind``; the layers
 above have a module of the same name in their own ``kinds``. Adding a kind adds one module a layer.
 """
-
-from bayescal.results.kind import (
-    ResultKind,
-    Table,
-    check_variable,
-    kind_module,
-    kind_name,
-    kind_names,
-    kind_of,
-    require_kind,
-)
-
-__all__ = [
-    "ResultKind",
-    "Table",
-    "check_variable",
-    "kind_module",
-    "kind_name",
-    "kind_names",
-    "kind_of",
-    "require_kind",
-]

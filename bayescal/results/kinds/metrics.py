@@ -107,8 +107,8 @@ def records(tree: xr.DataTree, prob: float) -> list[dict[str, Any]]:
 def table(tree: xr.DataTree, prob: float) -> Table:
     """A row a case, a column a metric: mean and interval; and which classifier is best."""
     shown = variables(tree)[:_SHOWN]
-    several = len(access.classifier_names(tree)) > 1
-    ranked = best(tree, shown[0], None, None) if several and _ranked(shown[0]) else None
+    rankable = len(access.classifier_names(tree)) > 1 and higher_is_better(shown[0]) is not None
+    ranked = best(tree, shown[0], None, None) if rankable else None
     ends = {var: interval(tree, var, prob) for var in shown}
     columns = ("", *map(title, shown), *(["P(best)"] if ranked else []), "status")
     lines = [
@@ -124,10 +124,6 @@ def table(tree: xr.DataTree, prob: float) -> Table:
     if ranked:
         notes += [f"P(best) is by {title(shown[0])}.", ranked.text]
     return Table(columns, lines, tuple(notes))
-
-
-def _ranked(var: str) -> bool:
-    return higher_is_better(var) is not None
 
 
 def _cell(tree: xr.DataTree, var: str, case: ResultSlice, ends: xr.DataArray) -> str:

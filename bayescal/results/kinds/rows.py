@@ -11,12 +11,12 @@ import xarray as xr
 from bayescal.core.errors import InputError
 from bayescal.results import access, schema, text
 from bayescal.results.access import ResultSlice
-from bayescal.results.conclusion import Conclusion, check_one_number, conclude
+from bayescal.results.conclusion import Conclusion, conclude
+from bayescal.results.difference import Pair
 from bayescal.results.intervals import credible_interval
 from bayescal.results.kind import Table
 from bayescal.results.row_conclusion import VAR, RowConclusion, row_conclusions
-from bayescal.results.row_table import row_table
-from bayescal.results.rows import read_rows
+from bayescal.results.rows import evenly, read_rows, row_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -107,15 +107,7 @@ def _cells(row: dict[str, Any]) -> tuple[str, ...]:
     )
 
 
-def difference(
-    tree: xr.DataTree,
-    first: str,
-    second: str,
-    var: str,
-    prob: float,
-    class_: str | None,
-    group: str | None,
-) -> Never:
+def difference(tree: xr.DataTree, pair: Pair) -> Never:
     """Refuse: probabilities given different scores are not one quantity."""
     raise _incomparable("a difference")
 
@@ -136,10 +128,9 @@ def _incomparable(what: str) -> InputError:
 def power_scaled(tree: xr.DataTree, case: ResultSlice) -> dict[str, xr.DataArray]:
     """Probabilities at a few rows, evenly spaced by the score of the last class."""
     score = access.variable(tree, schema.CONSTANT_DATA, "target_score", case).values
-    order = np.argsort(score.reshape(len(score), -1)[:, -1], kind="stable")
-    places = np.linspace(0, len(order) - 1, min(len(order), _FEW)).round().astype(np.intp)
+    places = evenly(score.reshape(len(score), -1)[:, -1], _FEW)
     draws = access.variable(tree, schema.POSTERIOR, VAR, case)
-    return {VAR: draws.isel(obs=np.sort(order[places]))}
+    return {VAR: draws.isel(obs=np.sort(places))}
 
 
 def conclusions(
@@ -147,7 +138,6 @@ def conclusions(
 ) -> Sequence[Conclusion] | Sequence[RowConclusion]:
     """Of the decisions of all rows, or of another variable with one number a case."""
     if var != VAR:
-        check_one_number(access.variable(tree, schema.POSTERIOR, var))
         return conclude(tree, var, prob, threshold, sided=threshold is not None)
     if threshold is not None:
         raise InputError(

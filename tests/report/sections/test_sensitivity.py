@@ -5,8 +5,8 @@ import pytest
 import xarray as xr
 
 import bayescal as bc
+from bayescal.report.kind import for_each
 from bayescal.report.page import page
-from bayescal.report.section import for_each
 from bayescal.report.sections.sensitivity import MOST_ROWS, sensitivity
 from bayescal.report.view import View
 from bayescal.results.prior_grid import combine

@@ -6,7 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayescal.results.text import count, decimals, error, fixed, percent, probability, several
+from bayescal.results.text import (
+    count,
+    decimals,
+    error,
+    fixed,
+    number,
+    percent,
+    probability,
+    relation,
+    several,
+    signed,
+)
 
 
 @given(st.floats(0, 1), st.floats(1e-5, 1))
@@ -30,7 +41,7 @@ def test_only_certainty_reads_as_certainty(value: float) -> None:
     elif text[0] == ">":
         assert value > 0.999
     else:
-        assert float(text) == pytest.approx(value, abs=0.005)
+        assert float(text) == pytest.approx(value, abs=0.005 + 1e-9)
         assert 0 < float(text) < 1
 
 
@@ -39,7 +50,7 @@ def test_only_no_error_reads_as_none(value: float) -> None:
     text = error(value, 3)
     assert (text == "0") == (value == 0)
     if not text.startswith("<"):
-        assert float(text) == pytest.approx(value, abs=0.0005)
+        assert float(text) == pytest.approx(value, abs=0.0005 + 1e-9)
 
 
 @pytest.mark.parametrize(
@@ -64,3 +75,32 @@ def test_percent_needs_no_decimals() -> None:
 )
 def test_several(names: list[str], text: str) -> None:
     assert several(names) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0, "0"), (0.00571, "0.0057"), (0.00994, "0.0099"), (0.00996, "0.010"), (0.4567, "0.457")],
+)
+def test_number(value: float, text: str) -> None:
+    assert number(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(0.05, "+0.050"), (-0.002, "\N{MINUS SIGN}0.0020"), (0.0, "0")]
+)
+def test_signed(value: float, text: str) -> None:
+    assert signed(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.0, "< 0.001"),
+        (0.0042, "= 0.004"),
+        (0.35, "= 0.35"),
+        (0.9942, "= 0.994"),
+        (1.0, "> 0.999"),
+    ],
+)
+def test_relation_is_never_rounded_to_certainty(value: float, text: str) -> None:
+    assert relation(value) == text

@@ -1,0 +1,328 @@
+"""Rows: probability against the score, what their bounds decide, and bounds under each prior."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import xarray as xr
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+from numpy.typing import NDArray
+
+from bayescal.core.errors import InputError
+from bayescal.plots import style
+from bayescal.plots.kind import check_kind
+from bayescal.plots.sensitivity import not_robust
+from bayescal.results import access, schema
+from bayescal.results.access import ResultSlice
+from bayescal.results.row_conclusion import row_conclusions
+from bayescal.results.rows import EVEN, Rows, evenly, read_rows
+from bayescal.results.text import percent
+
+_MARKS: Final = 12
+_TICK: Final = 0.028
+_MOST_ROWS: Final = 80
+_TICKS: Final = 9
+_KINDS: Final = (style.BLUE, style.ORANGE, style.GREY)
+_REFIT_ROWS: Final = 16
+_REFIT_COLUMNS: Final = 2
+_REFIT_TICKS: Final = 6
+_MOST_PANELS: Final = 12
+_SPREAD: Final = 0.6
+_PRIORS: Final = (style.BLUE, style.VERMILLION, style.ORANGE, style.INK, style.GREY)
+_DASHES: Final[tuple[tuple[int, tuple[int, ...]], ...]] = ((0, ()), (0, (2, 1)))
+
+
+def plot_probability(
+    tree: xr.DataTree,
+    classifier: str | None = None,
+    class_: str | None = None,
+    prob: float = 0.9,
+) -> Figure:
+    """Draw the probability of a class against the score, with its band of bounds.
+
+    Parameters
+    ----------
+    tree : xarray.DataTree
+        A result of `bayescal.credal`.
+    classifier : str, optional
+        Which classifier; the first by default.
+    class_ : str, optional
+        Which class; of two the positive one, else the first by default.
+    prob : float, in (0, 1), default 0.9
+        Posterior probability of the band, at each score.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Posterior median in its band, the Venn-Abers probabilities p0 and p1 as steps, label rates
+        of the calibration rows as marks with an area in proportion to the rows, and their scores as
+        ticks: above, cells of rows with the label, below, without.
+
+    Raises
+    ------
+    InputError
+        If the result is of another kind, or has no such classifier or class.
+    """
+    check_kind(tree, "rows", "a plot of probabilities")
+    case, rows, k = _find(tree, classifier, class_, prob)
+    figure, ax = _one_panel((5.2, 4.9), tree, case, rows.curves[k])
+    _draw_curve(ax, rows, k)
+    _draw_cells(ax, tree, case, k)
+    style.draw_diagonal(ax)
+    ax.set_xlim(-0.01, 1.01)
+    ax.set_ylim(-0.045, 1.045)
+    ax.set_xlabel("score")
+    entries: dict[str, Artist] = {
+        f"posterior median and {percent(prob)} bounds": Patch(facecolor=style.BLUE, alpha=0.4),
+        "Venn-Abers p0, p1 (no interval)": style.line(color=style.VERMILLION, linewidth=1.0),
+        "label rates of calibration rows": style.mark(
+            marker="o", markerfacecolor="white", markeredgecolor=style.INK, markersize=5
+        ),
+        "score as it is": style.diagonal(),
+    }
+    style.legend(figure, entries)
+    return figure
+
+
+def plot_decisions(
+    tree: xr.DataTree,
+    classifier: str | None = None,
+    class_: str | None = None,
+    prob: float = 0.9,
+) -> Figure:
+    """Draw the bounds of rows ordered by score, coloured by what they decide on one class.
+
+    Parameters
+    ----------
+    tree : xarray.DataTree
+        A result of `bayescal.credal`.
+    classifier : str, optional
+        Which classifier; the first by default.
+    class_ : str, optional
+        Which class; of two the positive one, else the first by default.
+    prob : float, in (0, 1), default 0.9
+        Posterior probability of the bounds.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Bounds and posterior medians of up to 80 rows, evenly spaced in order; p0 to p1 as a short
+        line beside each.
+
+    Raises
+    ------
+    InputError
+        If the result is of another kind, or has no such classifier or class.
+    """
+    check_kind(tree, "rows", "a plot of decisions")
+    case, rows, k = _find(tree, classifier, class_, prob)
+    figure, ax = _one_panel((7.0, 4.3), tree, case, rows.curves[k])
+    kind = _kinds(rows, k)
+    _draw_rows(ax, rows, k, kind)
+    if len(rows.classes) == 2:
+        ax.axhline(EVEN, color=style.INK, linewidth=0.8, linestyle=(0, (4, 3)), zorder=1)
+    ax.set_ylim(-0.02, 1.02)
+    ax.set_xlabel(f"target rows in order of score ({len(rows.row)} in the result)")
+    _decision_legend(figure, rows, k, kind, prob)
+    return figure
+
+
+def _find(
+    tree: xr.DataTree, classifier: str | None, class_: str | None, prob: float
+) -> tuple[ResultSlice, Rows, int]:
+    """The case, its rows, and the curve of the class."""
+    case = access.find_case(tree, classifier)
+    rows = read_rows(tree, case, prob)
+    if class_ is None:
+        return case, rows, 0
+    if class_ not in rows.curves:
+        listed = ", ".join(repr(name) for name in rows.curves)
+        raise InputError(f"class_ must be one in the result; got {class_!r}. Choose from {listed}.")
+    return case, rows, rows.curves.index(class_)
+
+
+def _one_panel(
+    inches: tuple[float, float], tree: xr.DataTree, case: ResultSlice, class_: str
+) -> tuple[Figure, Axes]:
+    """A figure whose vertical axis is the probability of a class."""
+    figure = style.new_figure(*inches, style.notes_for(tree, [case]))
+    ax = figure.subplots()
+    ax.set_ylabel(f"P({style.shorten(class_, 20)} | score)", parse_math=False)
+    style.title(ax, style.shorten(case.title, 60))
+    style.dress(ax, grid="y")
+    return figure, ax
+
+
+def _draw_curve(ax: Axes, rows: Rows, k: int) -> None:
+    order = np.argsort(rows.score[:, k], kind="stable")
+    x = rows.score[order, k]
+    ax.fill_between(
+        x, rows.lower[order, k], rows.upper[order, k], color=style.BLUE, alpha=0.22, linewidth=0
+    )
+    ax.plot(x, rows.median[order, k], color=style.BLUE, linewidth=1.7, zorder=4)
+    for values, dash in ((rows.p0, "-"), (rows.p1, (0, (3, 1.2)))):
+        ax.step(
+            x,
+            values[order, k],
+            where="mid",
+            color=style.VERMILLION,
+            linewidth=1.0,
+            linestyle=dash,
+            zorder=3,
+        )
+
+
+def _draw_cells(ax: Axes, tree: xr.DataTree, case: ResultSlice, k: int) -> None:
+    """Label rates of neighbouring cells together, and a tick a cell."""
+    score, count, events = (
+        _of_curve(access.variable(tree, group, name, case).values, k)
+        for group, name in (
+            (schema.CONSTANT_DATA, "cell_score"),
+            (schema.CONSTANT_DATA, "cell_count"),
+            (schema.OBSERVED_DATA, "events"),
+        )
+    )
+    full = count > 0
+    score, count, events = score[full], count[full], events[full]
+    for parts, ends in ((events > 0, (1 + _TICK / 2, 1 + 1.4 * _TICK)), (events < count, None)):
+        low, high = ends or (-1.4 * _TICK, -_TICK / 2)
+        ax.vlines(score[parts], low, high, color=style.INK, linewidth=0.6, alpha=0.7)
+    # Cells hold nearly equal numbers of rows, so that equal numbers of cells make fair marks.
+    marks = np.array_split(np.arange(len(score)), min(_MARKS, len(score)))
+    total = np.array([count[mark].sum() for mark in marks])
+    rate = np.array([events[mark].sum() for mark in marks]) / total
+    middle = [np.average(score[mark], weights=count[mark]) for mark in marks]
+    ax.scatter(
+        middle,
+        rate,
+        s=np.maximum(45 * total / total.max(), 5),
+        facecolor="white",
+        edgecolor=style.INK,
+        linewidth=1.0,
+        zorder=5,
+        clip_on=False,
+    )
+
+
+def _of_curve(values: NDArray[np.float64], k: int) -> NDArray[np.float64]:
+    return values if values.ndim == 1 else values[k]
+
+
+def _kinds(rows: Rows, k: int) -> NDArray[np.int64]:
+    """Of each row, 0 where the class is decided on, 1 where it is open, 2 where it is ruled out."""
+    own = rows.is_open[:, rows.classes.index(rows.curves[k])]
+    return np.where(own, np.where(rows.n_open == 1, 0, 1), 2)
+
+
+def _draw_rows(ax: Axes, rows: Rows, k: int, kind: NDArray[np.int64]) -> None:
+    shown = evenly(rows.score[:, k], _MOST_ROWS)
+    x = np.arange(len(shown))
+    colours = [_KINDS[one] for one in kind[shown]]
+    ax.vlines(x, rows.lower[shown, k], rows.upper[shown, k], colors=colours, linewidth=2.4)
+    ax.vlines(x + 0.36, rows.p0[shown, k], rows.p1[shown, k], colors=style.VERMILLION, linewidth=1)
+    ax.scatter(
+        x,
+        rows.median[shown, k],
+        s=14,
+        marker="_",
+        color=style.INK,
+        linewidth=1.3,
+        zorder=3,
+        clip_on=False,
+    )
+    ax.set_xlim(-1, len(shown))
+    _write_scores(ax, rows.score[shown, k], _TICKS)
+
+
+def _write_scores(ax: Axes, score: NDArray[np.float64], most: int) -> None:
+    """Write scores where rows stand: a few of them show how they rise."""
+    ticks = evenly(np.arange(len(score)), most)
+    ax.set_xticks(ticks, [f"{score[tick]:.2f}" for tick in ticks])
+
+
+def _decision_legend(
+    figure: Figure, rows: Rows, k: int, kind: NDArray[np.int64], prob: float
+) -> None:
+    name = style.shorten(rows.curves[k], 20)
+    words = (f"decided: {name}", "open: more than one class", f"{name} ruled out")
+    if len(rows.classes) == 2:
+        words = (*words[:2], f"decided: {style.shorten(rows.classes[0], 20)}")
+    entries: dict[str, Artist] = {
+        f"{text} ({int((kind == place).sum())} rows)": style.line(color=colour, linewidth=2.4)
+        for place, (text, colour) in enumerate(zip(words, _KINDS, strict=True))
+    }
+    entries["Venn-Abers p0 to p1"] = style.line(color=style.VERMILLION, linewidth=1)
+    style.legend(figure, entries, head=f"{percent(prob)} bounds, a dash at the posterior median")
+
+
+def plot_row_sensitivity(tree: xr.DataTree, prob: float = 0.9) -> Figure:
+    """Draw bounds and posterior medians of rows under each prior."""
+    found = row_conclusions(tree, prob)
+    gathered = access.group_over_priors(access.cases(tree))
+    panels = [
+        (cases, [read_rows(tree, case, prob) for case in cases], one.case)
+        for cases, one in zip(gathered, found, strict=True)
+    ]
+    shown = [(*panel, k) for panel in panels for k in range(len(panel[1][0].curves))]
+    shown = shown[:_MOST_PANELS]
+    columns = min(_REFIT_COLUMNS, len(shown))
+    notes = style.notes_for(tree, access.cases(tree))
+    notes += not_robust("Decisions are", [one.case for one in found if not one.robust])
+    height = 2.5 * -(-len(shown) // columns) + 1.0
+    figure = style.new_figure(6.4 if columns == 1 else 8.2, height, notes)
+    axes = style.panels(figure, len(shown), columns, sharey=True)
+    for ax, (_, rows, name, k) in zip(axes, shown, strict=True):
+        _draw_refits(ax, rows, k)
+        parts = [style.shorten(name, 20)] if name else []
+        parts += [style.shorten(rows[0].curves[k], 16)] if len(rows[0].curves) > 1 else []
+        style.title(ax, ", ".join(parts), fontsize=style.TEXT_SIZE)
+        ax.set_xlabel("score of the row")
+        style.dress(ax, grid="y")
+    for ax in axes[::columns]:
+        ax.set_ylabel("P(class | score)")
+        ax.yaxis.label.set_fontsize(style.TEXT_SIZE)
+    _refits_legend(figure, gathered[0], prob)
+    return figure
+
+
+def _draw_refits(ax: Axes, rows: list[Rows], k: int) -> None:
+    shown = evenly(rows[0].score[:, k], _REFIT_ROWS)
+    offsets = np.linspace(-_SPREAD / 2, _SPREAD / 2, len(rows))
+    for place, (one, offset) in enumerate(zip(rows, offsets, strict=True)):
+        colour, dash = _look(place)
+        x = np.arange(len(shown)) + offset
+        ax.vlines(
+            x,
+            one.lower[shown, k],
+            one.upper[shown, k],
+            colors=colour,
+            linewidth=1.6,
+            linestyle=dash,
+        )
+        ax.scatter(x, one.median[shown, k], s=9, color=colour, zorder=3, clip_on=False)
+    if len(rows[0].classes) == 2:
+        ax.axhline(EVEN, color=style.GREY, linewidth=0.8, linestyle=(0, (4, 3)), zorder=0)
+    _write_scores(ax, rows[0].score[shown, k], _REFIT_TICKS)
+    ax.set_ylim(-0.02, 1.02)
+
+
+def _look(place: int) -> tuple[str, tuple[int, tuple[int, ...]]]:
+    """Colour and dash of a prior; dashed ones begin again at the first colour."""
+    turn, colour = divmod(place, len(_PRIORS))
+    return _PRIORS[colour], _DASHES[min(turn, 1)]
+
+
+def _refits_legend(figure: Figure, cases: tuple[ResultSlice, ...], prob: float) -> None:
+    entries: dict[str, Artist] = {}
+    for place, case in enumerate(cases):
+        colour, dash = _look(place)
+        entries[style.shorten(str(case.prior))] = style.line(
+            color=colour, linestyle=dash, linewidth=1.6, marker="o", markersize=3
+        )
+    style.legend(
+        figure, entries, columns=3, head=f"{percent(prob)} bounds and posterior median under"
+    )
