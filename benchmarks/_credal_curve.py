@@ -9,12 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.inference.sampler import compile_model
-from bayescal.quantities.credal.models.monotone import SPLINES, Monotone
+from bayescal.quantities.credal.models.monotone import N_FREE, Monotone
 from bayescal.quantities.credal.posterior import CredalCase
 
 type Floats = NDArray[np.float64]
 
-N_FREE = 1 + SPLINES
 ENOUGH = 800
 _FREEDOM = 8
 _PROPOSALS = (4000, 4000, 8000, 16000)

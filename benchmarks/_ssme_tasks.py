@@ -85,7 +85,7 @@ class Task:
 
 
 def tasks(data: Path) -> dict[str, Callable[[], Task]]:
-    """Every task by name, made when asked for."""
+    """Every task by name, made on demand."""
     return {
         "civilcomments": lambda: civilcomments(data),
         "civilcomments-irm": lambda: subset(civilcomments(data), "civilcomments-irm", (0, 5, 6)),

@@ -37,11 +37,6 @@ def round_scores[Score: np.floating](score: NDArray[Score]) -> NDArray[Score]:
     return rounded
 
 
-def round_edges(edges: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Round bin edges as scores are rounded, but for those that are float32 scores themselves."""
-    return np.where(edges == edges.astype(np.float32), edges, round_scores(edges))
-
-
 def _significant[Score: np.floating](score: NDArray[Score]) -> NDArray[Score]:
     decimals = np.minimum(_DIGITS - 1 - np.floor(np.log10(score)), _MOST_DECIMALS)
     scale = 10.0**decimals

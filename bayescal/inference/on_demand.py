@@ -1,4 +1,7 @@
-"""Import a package without a package that it imports and hardly needs."""
+"""Import a package without a package that it imports and hardly needs.
+
+importlib's LazyLoader does not serve: importing a module whose loading it puts off loads it.
+"""
 
 from __future__ import annotations
 

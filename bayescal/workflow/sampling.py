@@ -50,7 +50,9 @@ class Settings:
                 "after divergences."
             )
         if not 0 < self.prob < 1:
-            raise InputError(f"prob must lie in (0, 1); got {self.prob}. Pass 0.9 for 90%.")
+            raise InputError(
+                f"prob must lie strictly between 0 and 1; got {self.prob}. Pass 0.9 for 90%."
+            )
 
 
 # A model takes some megabytes; those used last are the likeliest to be used again.

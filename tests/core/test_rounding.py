@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from bayescal.core.bins.binning import bin_scores, fine_counts
 from bayescal.core.bins.streaming import stream_counts
-from bayescal.core.rounding import round_edges, round_scores
+from bayescal.core.rounding import round_scores
 from bayescal.core.scores import Scores
 
 CLOSED = pytest.mark.parametrize("closed", ["right", "left"])
@@ -54,8 +54,6 @@ def test_blocks_and_tables_are_rounded_as_single_scores():
 def test_single_precision_is_left_alone():
     scores = np.float32([0.1, 1 / 3])
     assert round_scores(scores) is scores
-    edges = np.array([0, np.float32(1 / 3), 2 / 3, 1])
-    assert round_edges(edges).tolist() == [0, np.float32(1 / 3), 0.666666666667, 1]
 
 
 def shares():

@@ -79,13 +79,6 @@ def test_a_directory_that_cannot_be_made_is_named(tmp_path):
         kept.keep(0, case, fit_case("ece", case, settings(), 0))
 
 
-def test_without_a_directory_nothing_is_kept():
-    (case,) = cases()
-    kept = Checkpoint.at(None, bc.ece, PRIORS, settings())
-    kept.keep(0, case, fit_case("ece", case, settings(), 0))
-    assert kept.find(0, case) is None
-
-
 def test_words_are_kept_without_pickling(tmp_path):
     (case,) = cases()
     words = np.array(["cat", "größer"], dtype=object)

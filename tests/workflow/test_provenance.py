@@ -39,14 +39,25 @@ def test_attributes_are_those_of_quantity_priors_and_settings():
         assert found[name] == getattr(settings(), name)
 
 
-def test_the_sampler_is_named_with_its_version():
-    assert attrs_of()["sampler"] == "direct, without NUTS"
+def test_the_version_is_that_of_what_sampled():
     assert attrs_of()["sampler_version"] == bc.__version__
     import nutpie
 
-    nuts = attrs_of(method="nuts")
-    assert nuts["sampler"] == "nutpie NUTS"
-    assert nuts["sampler_version"] == nutpie.__version__
+    assert attrs_of(method="nuts")["sampler_version"] == nutpie.__version__
+
+
+@pytest.mark.parametrize(
+    ("prior", "sampler"),
+    [
+        (bc.ece.SmoothCurve(), "importance sampling"),
+        (bc.ece.HierarchicalBins(), "quadrature"),
+        (bc.ece.IndependentBins(), "conjugate"),
+    ],
+)
+def test_a_direct_result_says_what_drew_it(prior, sampler):
+    scores = bc.datasets.ece.truth("over").scores(100, seed=1)
+    tree = bc.fit(bc.ece, scores, priors=bc.ece.Priors(prior), method="direct", draws=150, seed=1)
+    assert tree.attrs["sampler"] == sampler
 
 
 def test_the_hash_is_that_of_the_data():
@@ -115,9 +126,9 @@ def test_a_good_fit_is_ok():
 @pytest.mark.parametrize(
     ("figures", "words"),
     [
-        ({"rhat_max": 1.3}, ["did not converge", "R-hat is 1.300", REMEDY]),
-        ({"ess_min": 12.0}, ["the effective sample size is 12", REMEDY]),
-        ({"divergences": 7}, ["7 transitions diverged", "target_accept=0.99"]),
+        ({"rhat_max": 1.3, "converged": False}, ["did not converge", "R-hat is 1.300", REMEDY]),
+        ({"ess_min": 12.0, "converged": False}, ["the effective sample size is 12", REMEDY]),
+        ({"divergences": 7, "converged": False}, ["7 transitions diverged", "target_accept=0.99"]),
         ({"warnings": [JUMPS]}, [JUMPS]),
     ],
 )

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayescal.core.checks import check_choice
 from bayescal.core.errors import InputError
-from bayescal.core.rounding import round_edges
+from bayescal.core.rounding import round_scores
 
 type Strategy = str | ArrayLike
 """``"uniform"``, ``"quantile"``, or the edges themselves."""
@@ -59,11 +59,12 @@ def choose_edges(
 ) -> NDArray[np.float64]:
     """Bin edges of scores known by their order statistics, (bin + 1,)."""
     if not isinstance(strategy, str):
-        return round_edges(check_edges(strategy))
+        return check_edges(strategy)
     check_choice(strategy, STRATEGIES, "strategy")
     n_bins = check_n_bins(n_bins)
     if strategy == "uniform":
-        return round_edges(np.arange(n_bins + 1) / n_bins)
+        # Rounded as scores are, so that a score of 2 / 3 meets the edge 10 / 15.
+        return round_scores(np.arange(n_bins + 1) / n_bins)
     ranks = quantile_ranks(n, n_bins)
     edges = np.zeros(n_bins + 1)
     edges[-1] = 1.0

@@ -122,7 +122,8 @@ class Binning:
     n_bins : int, default 15
         Number of bins; not used when `strategy` gives the edges.
     strategy : {"quantile", "uniform"} or array-like of shape (bin + 1,), default "quantile"
-        Bins of equal mass, bins of equal width, or these edges.
+        Bins of equal mass, bins of equal width, or these edges, which are not rounded as scores
+        are: write 0.666666666667 where a score of 2 / 3 is to meet its edge.
     closed : {"right", "left"}, default "right"
         ``"right"``: bins are (low, high], and the first holds 0 as well. ``"left"``: bins are
         [low, high), and the last holds 1 as well.
@@ -197,7 +198,7 @@ class Binning:
         }
 
     def edges(self, score: NDArray[np.floating]) -> NDArray[np.float64]:
-        """Edges for these scores.
+        """Choose edges for these scores.
 
         Parameters
         ----------

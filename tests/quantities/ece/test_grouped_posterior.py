@@ -14,7 +14,7 @@ from bayescal.quantities.ece import IndependentBins, Priors
 from bayescal.quantities.ece.alternatives import probability_calibrated
 from bayescal.quantities.ece.grouped_posterior import GroupedCase
 from bayescal.quantities.ece.plan import plan
-from bayescal.results.schema import cases as result_cases
+from bayescal.results.access import cases as result_cases
 from bayescal.workflow import fit as fit_module
 
 SIZES = {"men": 400, "women": 300, "other": 60}
@@ -249,7 +249,7 @@ def test_the_same_seed_gives_the_same_draws(scores, tree):
     np.testing.assert_array_equal(again["posterior"]["tce"], tree["posterior"]["tce"])
 
 
-@pytest.mark.slow
+@pytest.mark.mcmc
 def test_nuts_through_fit(scores, tree):
     found = bc.fit(bc.ece, scores, seed=3, n_bins=6, draws=1000)
     assert found.attrs["status"] == "ok"

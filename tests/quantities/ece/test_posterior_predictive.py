@@ -28,7 +28,7 @@ def check(tree, dims):
     # Where the model fits, the observed total lies among the replicated ones.
     totals = replicated.sum(dims)
     assert totals.min() < observed.sum() < totals.max()
-    az.plot_ppc_dist(tree, num_samples=20)
+    az.plot_ppc_dist(tree, num_samples=20, kind="ecdf")
     plt.close("all")
 
 

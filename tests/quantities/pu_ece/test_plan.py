@@ -51,7 +51,7 @@ def test_bad_draws_of_a_class_prior_are_refused(values, words) -> None:
 
 def test_other_data_and_several_classifiers_are_distinguished() -> None:
     labelled = bc.Scores(y_true=[0, 1], y_prob=[0.2, 0.7])
-    with pytest.raises(bc.InputError, match="must be PUScores"):
+    with pytest.raises(bc.InputError, match="pu_ece takes PUScores"):
         bc.fit(bc.pu_ece, labelled, priors=PRIORS, seed=1)
     one = data()
     both = bc.PUScores.stack(

@@ -21,7 +21,7 @@ def check(tree):
     assert replicated.sizes["cell"] == observed.sizes["cell"]
     assert (replicated >= 0).all()
     assert (replicated <= tree["constant_data"]["cell_count"]).all()
-    az.plot_ppc_dist(tree, num_samples=20)
+    az.plot_ppc_dist(tree, num_samples=20, kind="ecdf")
     plt.close("all")
 
 

@@ -26,5 +26,7 @@ def test_numbers_are_those_of_the_first_version(part):
     expected, found = leaves(json.loads(FILE.read_text())[part]), leaves(make_ssme.PARTS[part]())
     assert found.keys() == expected.keys()
     for path, values in found.items():
-        # Sums in another order differ by rounding; near 0 by that of their terms.
-        np.testing.assert_allclose(values, expected[path], rtol=1e-10, atol=1e-14, err_msg=path)
+        # Scores are rounded to 12 digits since, which fifty steps of EM carry on; elsewhere sums in
+        # another order differ by rounding, near 0 by that of their terms.
+        rtol = 1e-8 if part == "estimates" else 1e-10
+        np.testing.assert_allclose(values, expected[path], rtol=rtol, atol=1e-14, err_msg=path)

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from scipy.optimize import isotonic_regression
 
 from bayescal.quantities.credal.venn_abers.ivap import fit_ivap, merged
+from tests.conftest import oracle
 
 KINDS = ("smooth", "ties", "extremes", "constant", "perfect", "one row")
 
@@ -58,7 +59,7 @@ def test_a_thousand_random_cases_are_two_isotonic_fits_to_the_last_bit(part):
 def venn_abers():
     # The package sets NumPy's error state when it is imported.
     with np.errstate():
-        return pytest.importorskip("venn_abers", reason="venn-abers, the other program, is missing")
+        return oracle("venn_abers")
 
 
 @pytest.mark.filterwarnings("ignore")
