@@ -27,6 +27,7 @@ def test_importing_bayescal_loads_nothing_but_the_lazy_loader() -> None:
     assert loaded_after("import bayescal") - before <= standard
 
 
+@pytest.mark.mcmc
 @pytest.mark.parametrize(
     "code",
     [
@@ -44,17 +45,20 @@ def test_the_arithmetic_loads_nothing_heavy(code: str) -> None:
     assert loaded_after(code).isdisjoint(HEAVY)
 
 
+@pytest.mark.mcmc
 @pytest.mark.parametrize("module", ["bayescal.results.schema", "bayescal.results.io"])
 def test_results_load_no_sampler(module: str) -> None:
     assert loaded_after(f"import {module}").isdisjoint({"pymc", "pytensor", "nutpie"})
 
 
+@pytest.mark.mcmc
 def test_plots_and_report_load_no_sampler_and_no_quantity() -> None:
     code = "import bayescal.plots, bayescal.report.html, sys\n"
     code += "assert not any(m.startswith('bayescal.quantities') for m in sys.modules)"
     assert loaded_after(code).isdisjoint({"pymc", "pytensor", "nutpie"})
 
 
+@pytest.mark.mcmc
 def test_importing_changes_nothing_global() -> None:
     code = """
 import warnings, logging, random

@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
 
 
@@ -23,6 +25,7 @@ def _is_number(text: str) -> bool:
     return re.fullmatch(r"[+-]?\d+(\.\d+)?", text) is not None
 
 
+@pytest.mark.mcmc
 def test_the_example_prints_what_is_shown(tmp_path: Path) -> None:
     run = subprocess.run(
         [sys.executable, "-c", block("python")],

@@ -60,6 +60,7 @@ def both(folder: Path, number: str = "") -> list[Path]:
     return [folder / f"cal{number}.csv", folder / f"new{number}.csv"]
 
 
+@pytest.mark.mcmc
 def test_it_prints_and_keeps_what_python_computes(
     folder: Path, data: bc.CalibrationSplit, tmp_path: Path
 ) -> None:

@@ -16,6 +16,7 @@ def scores() -> bc.Scores:
     return held_out_scores()
 
 
+@pytest.mark.mcmc
 def test_four_classifiers_judged_on_rows_they_have_not_seen(scores: bc.Scores) -> None:
     assert scores.n_classifiers == 4
     assert scores.n_labeled == 899
@@ -33,6 +34,7 @@ def test_the_most_accurate_is_not_the_best_calibrated(scores: bc.Scores) -> None
     assert error.max() > 0.3
 
 
+@pytest.mark.mcmc
 def test_it_prints_a_table_and_where_the_report_is(tmp_path: Path, scores: bc.Scores) -> None:
     result = CliRunner().invoke(cli, ["demo", "-o", str(tmp_path / "demo.html")])
     assert result.exit_code == 0, result.output

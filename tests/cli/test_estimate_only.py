@@ -96,6 +96,7 @@ def test_options_about_a_posterior_are_refused(files: Path, option: list[str]) -
     assert said.count("\n") == 1
 
 
+@pytest.mark.mcmc
 def test_nothing_heavy_is_loaded(files: Path) -> None:
     code = f"""
 import sys

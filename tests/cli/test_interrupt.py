@@ -29,6 +29,9 @@ def command(tmp_path: Path) -> list[str]:
     return [*base, *scores, "-o", output]
 
 
+@pytest.mark.mcmc
+# preexec_fn forks; JAX, where another test has loaded it, warns of that.
+@pytest.mark.filterwarnings("ignore:os.fork:RuntimeWarning")
 def test_ctrl_c_keeps_what_is_finished_and_the_same_command_goes_on(command, tmp_path) -> None:
     kept = tmp_path / "result.nc.partial"
     # A shell's background jobs, and so their children, ignore Ctrl-C; here nobody is to.

@@ -30,6 +30,7 @@ def options(path: Path) -> list[str]:
     return [*given, "--quick", "--seed", "2", "--n-bins", "5"]
 
 
+@pytest.mark.mcmc
 def test_the_json_has_the_classes_and_their_mean(pets: Path, tmp_path: Path) -> None:
     kept = tmp_path / "pets.nc"
     result = CliRunner().invoke(cli, [*options(pets), "--json", "-o", str(kept)])

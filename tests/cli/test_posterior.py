@@ -100,6 +100,7 @@ def test_an_unknown_prior_is_refused_before_the_file_is_read() -> None:
     assert "--prior must be curve, curve:SCALE, hierarchical" in result.stderr
 
 
+@pytest.mark.mcmc
 def test_quick_does_not_load_pymc(files: Path) -> None:
     code = f"""
 import sys

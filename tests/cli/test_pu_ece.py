@@ -26,6 +26,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.mcmc
 def test_it_prints_and_keeps_what_python_computes(file: Path, tmp_path: Path) -> None:
     output = tmp_path / "pu.nc"
     given = ["--positive-column", "s", "--class-prior", "beta:20,20", "--quick", "--seed", 3]
@@ -60,6 +61,7 @@ def test_the_class_prior_may_be_estimated(file: Path) -> None:
     assert f"{found:.4f}" in result.stdout
 
 
+@pytest.mark.mcmc
 def test_it_writes_a_report(file: Path, tmp_path: Path) -> None:
     output = tmp_path / "pu.html"
     result = run(file, "--positive-column", "s", "--class-prior", "0.5", "--quick", "-o", output)

@@ -25,6 +25,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.mcmc
 def test_results_of_several_quantities_are_one_report(kept: Path, tmp_path: Path) -> None:
     output = tmp_path / "review.html"
     result = run(kept / "ece.nc", kept / "credal.nc", "-o", output, "--title", "Review")

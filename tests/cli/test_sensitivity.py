@@ -24,6 +24,7 @@ def prior(*texts: str, option: str = "--prior") -> list[str]:
     return [part for text in texts for part in (option, text)]
 
 
+@pytest.mark.mcmc
 def test_it_prints_and_keeps_what_python_computes(files: Path, tmp_path: Path) -> None:
     output = tmp_path / "grid.nc"
     result = run(
@@ -72,6 +73,7 @@ def test_a_threshold_is_for_every_classifier(files: Path) -> None:
     assert result.stdout.count("lie below 0.5") == 2
 
 
+@pytest.mark.mcmc
 def test_class_priors_of_positives_and_unlabelled_rows(tmp_path: Path) -> None:
     data = bc.datasets.pu_ece.truth("near").scores((100, 500), 1)
     rows = pa.table(
@@ -88,6 +90,7 @@ def test_class_priors_of_positives_and_unlabelled_rows(tmp_path: Path) -> None:
     assert "The conclusion on the calibration error" in result.stdout
 
 
+@pytest.mark.mcmc
 @pytest.mark.parametrize("given", [[], prior("curve")])
 def test_without_several_priors_there_is_a_grid(files: Path, given: list[str]) -> None:
     result = run("ece", files / "scores.csv", *HONEST, *given, "--seed", 3, "--json")

@@ -409,6 +409,7 @@ def columns(draw):
     return draw(st.sampled_from([array, np.ma.masked_array(array, True), xr.DataArray(array)]))
 
 
+@pytest.mark.mcmc
 @pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::DeprecationWarning")
 @settings(max_examples=1000)
 @given(columns())

@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 from bayescal.inference.on_demand import on_demand
 
 
@@ -43,6 +45,7 @@ except KeyError:
     assert run(code) == "False"
 
 
+@pytest.mark.mcmc
 def test_sampling_loads_no_plotting_and_nutpie_still_finds_arviz():
     code = """
 import sys

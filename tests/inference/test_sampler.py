@@ -52,6 +52,7 @@ def within_monte_carlo_error(draws, law, errors=3.5):
         assert abs(value - expected) < errors * error
 
 
+@pytest.mark.mcmc
 @pytest.mark.parametrize("unit", range(3))
 def test_normal_posterior(sampled, unit):
     precision = 1 / NOISE[unit] ** 2 + 1 / PRIOR_SD**2
@@ -59,20 +60,24 @@ def test_normal_posterior(sampled, unit):
     within_monte_carlo_error(sampled.posterior["location"][..., unit], law)
 
 
+@pytest.mark.mcmc
 def test_gamma_posterior_in_its_own_coordinates(sampled):
     within_monte_carlo_error(sampled.posterior["scale"][..., 0], gamma(5, scale=1 / 1.7))
 
 
+@pytest.mark.mcmc
 def test_deterministics_on_the_way_to_the_data_are_computed_from_the_draws(sampled):
     found = sampled.posterior
     np.testing.assert_allclose(found["doubled"], 2 * found["location"], rtol=1e-12)
 
 
+@pytest.mark.mcmc
 def test_what_leads_to_no_data_is_left_out(compiled, sampled):
     assert set(sampled.posterior) == {"location", "scale", "doubled"}
     assert compiled.size == 4
 
 
+@pytest.mark.mcmc
 def test_shapes_and_statistics_bear_arvizs_names(compiled):
     found = compiled.sample(DATA, seed=1, draws=20, tune=30, chains=2)
     assert found.posterior["location"].shape == (2, 20, 3)
@@ -83,6 +88,7 @@ def test_shapes_and_statistics_bear_arvizs_names(compiled):
     assert found.sample_stats["diverging"].dtype == bool
 
 
+@pytest.mark.mcmc
 def test_the_same_seed_gives_the_same_draws(compiled):
     draws = [
         compiled.sample(DATA, seed=seed, draws=30, tune=50, chains=2).posterior["location"]
@@ -92,21 +98,25 @@ def test_the_same_seed_gives_the_same_draws(compiled):
     assert not np.isclose(draws[0], draws[2]).any()
 
 
+@pytest.mark.mcmc
 def test_chains_differ(sampled):
     first, second = sampled.posterior["location"][:2]
     assert not np.isclose(first, second).any()
 
 
+@pytest.mark.mcmc
 def test_data_not_given_are_those_of_the_model(compiled):
     draws = compiled.sample({}, seed=3, draws=500, chains=2).posterior["scale"]
     within_monte_carlo_error(draws[..., 0], gamma(5, scale=1 / 2))
 
 
+@pytest.mark.mcmc
 def test_a_shorter_tree_takes_fewer_steps(compiled):
     found = compiled.sample(DATA, seed=3, draws=100, tune=100, chains=1, max_depth=1)
     assert found.sample_stats["n_steps"].max() == 1
 
 
+@pytest.mark.mcmc
 @pytest.mark.parametrize(
     ("data", "found"),
     [({"x": np.zeros(4)}, r"'x' of shape \(4,\)"), ({"y": np.zeros(3)}, r"'y' of shape \(3,\)")],
@@ -116,6 +126,7 @@ def test_other_shapes_and_unknown_data_are_refused(compiled, data, found):
         compiled.sample(data)
 
 
+@pytest.mark.mcmc
 def test_arrays_in_fortran_order_and_of_other_types_serve(compiled):
     data = {"x": np.array([4, -3, 0], dtype=np.int8), "noise": NOISE.astype(np.float32)}
     draws = compiled.sample(data, seed=1, draws=50, tune=50, chains=1).posterior["location"]
@@ -124,6 +135,7 @@ def test_arrays_in_fortran_order_and_of_other_types_serve(compiled):
     np.testing.assert_array_equal(draws, expected)
 
 
+@pytest.mark.mcmc
 def test_counts_beyond_what_a_model_can_count_are_refused():
     with pm.Model() as model:
         rate = pm.Exponential("rate", 1)
@@ -133,6 +145,7 @@ def test_counts_beyond_what_a_model_can_count_are_refused():
         counting.sample({"events_": np.array([3 * 10**9])})
 
 
+@pytest.mark.mcmc
 def test_an_interrupt_stops_the_sampler_and_is_passed_on(compiled):
     previous = signal.signal(signal.SIGALRM, signal.default_int_handler)
     signal.setitimer(signal.ITIMER_REAL, 0.3)

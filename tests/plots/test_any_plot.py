@@ -45,6 +45,7 @@ def tree(request: pytest.FixtureRequest) -> xr.DataTree:
     return make_result(**RESULTS[request.param], prior=True, draws=200)
 
 
+@pytest.mark.mcmc
 @pytest.mark.parametrize("name", ALL)
 def test_it_can_be_read(name: str, tree: xr.DataTree) -> None:
     assert_readable(ALL[name](tree))

@@ -218,6 +218,7 @@ def test_it_has_a_command_and_is_cited(quantity: Any) -> None:
     assert all(reference.citation in cited.stdout for reference in quantity.REFERENCES)
 
 
+@pytest.mark.mcmc
 def test_a_posterior_without_nuts_loads_no_sampler() -> None:
     # `--quick` promises so; in a process of its own, as other tests have loaded PyMC.
     code = """

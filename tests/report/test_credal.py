@@ -81,6 +81,7 @@ def test_every_other_section_has_its_words(parsed: Page, three: Page) -> None:
             assert other not in whole, other
 
 
+@pytest.mark.mcmc
 def test_of_many_classes_rows_are_listed_with_that_of_their_decision() -> None:
     tree = make_credal_result(classes=("a", "b", "c", "d", "e"))
     said = words(read(tree).section("rows").text)
@@ -112,6 +113,7 @@ def test_refits_are_reported_row_by_row() -> None:
     assert "heavy" in said
 
 
+@pytest.mark.mcmc
 def test_one_report_has_kinds_side_by_side_and_hostile_names_do_no_harm() -> None:
     tree = make_credal_result(HOSTILE[:2], (*HOSTILE[:2], HOSTILE[3]))
     html = str(page([make_panel_result(("x", "y"), draws=50), tree]))

@@ -142,6 +142,7 @@ def test_draws_without_mcmc_are_called_so() -> None:
     assert "importance sampling" in found.section("provenance").text
 
 
+@pytest.mark.mcmc
 def test_several_results_share_the_sections() -> None:
     overall = make_result(("vit",), draws=50)
     grouped = make_result(("vit",), groups=("men", "women"), draws=50)

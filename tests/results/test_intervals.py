@@ -21,6 +21,7 @@ def test_averaged_quantile_is_that_of_the_draws_with_zeros_put_in(
     assert low - 1e-12 <= found <= high + 1e-12
 
 
+@pytest.mark.mcmc
 @settings(max_examples=25)
 @given(
     p_calibrated=st.floats(0, 1),

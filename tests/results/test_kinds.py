@@ -91,7 +91,7 @@ def test_what_terminals_json_and_files_show(kind: str) -> None:
     table = one.table(tree, 0.9)
     assert isinstance(table, Table)
     assert {len(row) for row in table.rows} == {len(table.columns)}
-    assert "90%" in " ".join(table.columns)
+    assert "90%" in " ".join([*table.columns, *table.notes])
     records = one.records(tree, 0.9)
     assert json.loads(json.dumps(records, allow_nan=False)) == records
     assert len(one.rows(tree, 0.9)) >= len(access.cases(tree))

@@ -117,6 +117,7 @@ def test_power_scaling_takes_few_rows(two: xr.DataTree) -> None:
     assert ends <= set(range(30))
 
 
+@pytest.mark.mcmc
 def test_rows_survive_saving(two: xr.DataTree, tmp_path: Path) -> None:
     bc.save(two, tmp_path / "credal.nc")
     assert bc.row_table(bc.load(tmp_path / "credal.nc")).equals(bc.row_table(two))

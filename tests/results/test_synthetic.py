@@ -34,6 +34,7 @@ def real_metrics() -> xr.DataTree:
     return bc.fit(bc.ssme, scores, seed=20, draws=4, tune=4, chains=2)
 
 
+@pytest.mark.mcmc
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
     ("made", "real"),

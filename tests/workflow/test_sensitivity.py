@@ -61,6 +61,7 @@ def test_threshold_quantity_and_probability_are_passed_on():
     assert (grid.attrs["conclusion_var"], grid.attrs["threshold"]) == ("ece", 0.02)
 
 
+@pytest.mark.mcmc
 @pytest.mark.parametrize(
     ("n", "scale", "dominates"), [(30, 0.1, True), (50, 0.3, True), (20_000, 0.7, False)]
 )
@@ -121,6 +122,7 @@ def test_what_did_not_converge_is_said_once():
     assert grid.attrs["conclusion"].startswith("Unreliable")
 
 
+@pytest.mark.mcmc
 def test_progress_counts_the_fits_of_all_priors():
     steps = []
     pair = bc.Scores.stack(
@@ -159,6 +161,7 @@ def test_without_a_seed_all_priors_share_one_that_is_kept():
     xr.testing.assert_equal(grid["posterior"].dataset, again["posterior"].dataset)
 
 
+@pytest.mark.mcmc
 def test_without_priors_there_is_a_grid_around_the_default():
     grid = compare(None)
     names = list(grid["posterior"]["prior"].values)
@@ -184,6 +187,7 @@ def test_what_is_no_set_of_priors_is_refused(priors, words):
         compare(priors)
 
 
+@pytest.mark.mcmc
 def test_positive_and_unlabelled_rows_under_several_class_priors():
     data = bc.datasets.pu_ece.truth("near").scores((300, 2000), 1)
     known = {f"{pi:g}": bc.pu_ece.Priors(class_prior=pi) for pi in (0.5, 0.55)}

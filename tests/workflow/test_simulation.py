@@ -60,6 +60,7 @@ def test_a_truth_must_know_the_quantity():
         coverage(bc.ece, TRUTH, 100, 1, seed=0, var="mce")
 
 
+@pytest.mark.mcmc
 @pytest.mark.parametrize("name", PRIORS)
 def test_ranks_are_uniform(name):
     found = sbc(bc.ece, COUNTS, 100, seed=3, priors=PRIORS[name], draws=400, variables=RANKED_HERE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -17,9 +18,11 @@ from bayescal.core.functionals import (
     expected_calibration_error,
     maximum_calibration_error,
 )
+from bayescal.core.health import MIN_ESS
 
 type Floats = NDArray[np.float64]
 
+ERRORS = ("ece", "tce", "mce")
 # Places at which a curve is kept.
 POINTS = 80
 
@@ -112,3 +115,39 @@ def padded_size(n: int, smallest: int) -> int:
     while size < n:
         size *= 2
     return size
+
+
+def held_cells[Scalar: np.generic](
+    values: NDArray[Scalar], rows: NDArray[np.int64], size: int
+) -> NDArray[Scalar]:
+    """Values of the cells that hold rows, then padding, (..., size): empty cells stop `loo`."""
+    held = values[..., np.flatnonzero(rows)]
+    return pad(held, *held.shape[:-1], size)
+
+
+def model_average(posterior: Mapping[str, Floats], p_calibrated: float) -> dict[str, float]:
+    """Means over both alternatives; without a calibrated one, those of the posterior."""
+    uncalibrated = 1 - np.nan_to_num(p_calibrated)
+    means = {f"{name}_mean": uncalibrated * posterior[name].mean() for name in ERRORS}
+    return {"p_calibrated": p_calibrated, **means}
+
+
+def evidence_warnings(ess: float) -> list[str]:
+    """Say so where the probability of calibration is not to be relied on."""
+    if ess >= MIN_ESS:
+        return []
+    return [
+        f"the probability of calibration rests on {ess:.0f} effective draws (fewer than "
+        f"{MIN_ESS}). Do not rely on it or on the lower ends."
+    ]
+
+
+def fingerprint(problem: Problem, positives: NDArray[np.int64]) -> str:
+    """Hash of the counts, cells and bins."""
+    cells, bins = problem.cells, problem.bins
+    digest = hashlib.sha256(repr(sorted(problem.coords.items())).encode())
+    for array in (cells.edges, cells.count, positives, cells.mean_score, bins.edges):
+        digest.update(array.tobytes())
+    # Bounds go by how the bins were chosen, steps by the end that bins own.
+    digest.update(f"{bins.strategy} {bins.closed}".encode())
+    return digest.hexdigest()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -70,6 +70,9 @@ class GroupedCase:
     alone: Sequence[EceCase]
     model: PooledCurves
     notes: Sequence[str]
+    monitored: ClassVar[tuple[str, ...]] = MONITORED
+    # None: the evidence is that of each group on its own.
+    evidence_draws: ClassVar[int] = 0
 
     @classmethod
     def of(
@@ -101,16 +104,6 @@ class GroupedCase:
     def warnings(self) -> list[str]:
         """Warnings about the data of each group."""
         return [*self.notes, *self._by_group([case.warnings for case in self.alone])]
-
-    @property
-    def monitored(self) -> tuple[str, ...]:
-        """Errors and label rates."""
-        return MONITORED
-
-    @property
-    def evidence_draws(self) -> int:
-        """None: the evidence is that of each group on its own."""
-        return 0
 
     def fingerprint(self) -> str:
         """Hash of the counts of all groups."""

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.bins.bin_counts import STRATEGIES, BinCounts
 from bayescal.core.calibration_curve.problem import (
+    ERRORS,
     Problem,
     curve_scores,
     draw_masses,
     error_draws,
-    pad,
+    evidence_warnings,
+    fingerprint,
+    held_cells,
+    model_average,
 )
 from bayescal.core.functionals import log_binomial
-from bayescal.core.health import MIN_ESS
 from bayescal.core.quantity import (
     CaseArrays,
     DirectDraws,
@@ -52,7 +54,6 @@ _GENTLE_DRAWS = 500
 _STRONG = float(np.log(10))
 # Where calibration is no less probable than this, jumps win by being simple: no flag then.
 _MAY_BE_CALIBRATED = 0.05
-_ERRORS = ("ece", "tce", "mce")
 MONITORED = ("ece", "tce", "mce", "label_rate")
 DIMS: Mapping[str, tuple[str, ...]] = {
     "label_rate": ("bin",),
@@ -80,6 +81,11 @@ class EceCase:
     priors: Priors
     model: LabelModel
     notes: Sequence[str] = ()
+    axes: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    dims: ClassVar[Mapping[str, tuple[str, ...]]] = DIMS
+    monitored: ClassVar[tuple[str, ...]] = MONITORED
+    # Direct draws for the probability of calibration.
+    evidence_draws: ClassVar[int] = EVIDENCE_DRAWS
 
     @classmethod
     def of(cls, problem: Problem, priors: Priors, notes: Sequence[str] = ()) -> EceCase:
@@ -92,39 +98,13 @@ class EceCase:
         return self.problem.coords
 
     @property
-    def axes(self) -> Mapping[str, tuple[str, ...]]:
-        """None: the case is one classifier's."""
-        return {}
-
-    @property
-    def dims(self) -> Mapping[str, tuple[str, ...]]:
-        """Dims of the variables."""
-        return DIMS
-
-    @property
-    def monitored(self) -> tuple[str, ...]:
-        """Errors and label rates."""
-        return MONITORED
-
-    @property
-    def evidence_draws(self) -> int:
-        """Direct draws for the probability of calibration."""
-        return EVIDENCE_DRAWS
-
-    @property
     def warnings(self) -> list[str]:
         """Warnings about the data."""
         return [*self.notes, *data_warnings(self.problem)]
 
     def fingerprint(self) -> str:
         """Hash of the counts, cells and bins."""
-        cells, bins = self.problem.cells, self.problem.bins
-        digest = hashlib.sha256(repr(sorted(self.coords.items())).encode())
-        for array in (cells.edges, cells.count, cells.positives, cells.mean_score, bins.edges):
-            digest.update(array.tobytes())
-        # Bounds go by how the bins were chosen, steps by the end that bins own.
-        digest.update(f"{bins.strategy} {bins.closed}".encode())
-        return digest.hexdigest()
+        return fingerprint(self.problem, self.problem.cells.positives)
 
     def build_model(self) -> pm.Model:
         """Build the model, unsampled."""
@@ -196,13 +176,13 @@ def collect_arrays(
     return CaseArrays(
         coords=problem.coords,
         posterior={**posterior, "calibration_curve": curve(points)},
-        prior={name: prior[name] for name in _ERRORS},
-        log_likelihood={"events": _held(problem, log_likelihood, n_cells)},
-        observed_data={"events": _held(problem, cells.positives, n_cells)},
+        prior={name: prior[name] for name in ERRORS},
+        log_likelihood={"events": held_cells(log_likelihood, cells.count, n_cells)},
+        observed_data={"events": held_cells(cells.positives, cells.count, n_cells)},
         constant_data={
             "curve_score": points,
-            "cell_count": _held(problem, cells.count, n_cells),
-            "cell_score": _held(problem, cells.mean_score, n_cells),
+            "cell_count": held_cells(cells.count, cells.count, n_cells),
+            "cell_score": held_cells(cells.mean_score, cells.count, n_cells),
         },
         point_estimate={
             **estimate(problem.bins)._asdict(),
@@ -211,7 +191,7 @@ def collect_arrays(
         },
         bounds=bound_values(theory),
         bounds_attrs=bound_words(theory),
-        model_average=_model_average(posterior, p_calibrated),
+        model_average=model_average(posterior, p_calibrated),
         diagnostics={
             "importance_ess": direct.ess,
             "pareto_k": direct.pareto_k,
@@ -227,32 +207,12 @@ def replicated_counts(
 ) -> dict[str, NDArray[np.int32]]:
     """Positives of each cell as the model would count them anew, for predictive checks."""
     drawn = rng.binomial(problem.cells.count, rates).astype(np.int32)
-    return {"events": _held(problem, drawn, n_cells)}
-
-
-def _held[Scalar: np.generic](
-    problem: Problem, values: NDArray[Scalar], n_cells: int
-) -> NDArray[Scalar]:
-    """Values of the cells that hold rows, then padding: empty cells say nothing, and stop `loo`."""
-    held = values[..., np.flatnonzero(problem.cells.count)]
-    return pad(held, *held.shape[:-1], n_cells)
-
-
-def _model_average(posterior: Values, p_calibrated: float) -> dict[str, float]:
-    """Means over both alternatives; without a calibrated one, those of the posterior."""
-    uncalibrated = 1 - np.nan_to_num(p_calibrated)
-    means = {f"{name}_mean": uncalibrated * posterior[name].mean() for name in _ERRORS}
-    return {"p_calibrated": p_calibrated, **means}
+    return {"events": held_cells(drawn, problem.cells.count, n_cells)}
 
 
 def _fit_warnings(ess: float, jump: bool) -> list[str]:
     """What a reader must know of the fit beside its convergence, in sentences."""
-    found = []
-    if ess < MIN_ESS:
-        found.append(
-            f"the probability of calibration rests on {ess:.0f} effective draws (fewer than "
-            f"{MIN_ESS}). Do not rely on it or on the lower ends."
-        )
+    found = evidence_warnings(ess)
     if jump:
         found.append(
             "the data favour a calibration curve that jumps, which the model smooths over. Its "

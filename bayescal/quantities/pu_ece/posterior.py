@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from bayescal.core.bins.bin_counts import STRATEGIES
-from bayescal.core.calibration_curve.problem import curve_scores, error_draws, pad
-from bayescal.core.health import MIN_ESS
+from bayescal.core.calibration_curve.problem import (
+    ERRORS,
+    curve_scores,
+    error_draws,
+    evidence_warnings,
+    fingerprint,
+    held_cells,
+    model_average,
+)
 from bayescal.core.quantity import CaseArrays, DirectDraws, Draws, Floats, bound_values, bound_words
 from bayescal.quantities.pu_ece.bounds import Bounds, bounds
 from bayescal.quantities.pu_ece.class_prior.scar_check import data_warnings
@@ -29,7 +35,6 @@ if TYPE_CHECKING:
     import pymc as pm
 
 PRIOR_DRAWS = 1000
-_ERRORS = ("ece", "tce", "mce")
 # For the probability that a classifier is calibrated.
 EVIDENCE_DRAWS = 2000
 DIMS: Mapping[str, tuple[str, ...]] = {
@@ -67,6 +72,11 @@ class PUCase:
     problem: PUProblem
     priors: Priors
     model: LabelModel
+    axes: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    dims: ClassVar[Mapping[str, tuple[str, ...]]] = DIMS
+    monitored: ClassVar[tuple[str, ...]] = MONITORED
+    # Direct draws for the probability of calibration.
+    evidence_draws: ClassVar[int] = EVIDENCE_DRAWS
 
     @classmethod
     def of(cls, problem: PUProblem, priors: Priors) -> PUCase:
@@ -79,44 +89,13 @@ class PUCase:
         return self.problem.unlabeled.coords
 
     @property
-    def axes(self) -> Mapping[str, tuple[str, ...]]:
-        """None: the case is one classifier's."""
-        return {}
-
-    @property
-    def dims(self) -> Mapping[str, tuple[str, ...]]:
-        """Dims of the variables."""
-        return DIMS
-
-    @property
-    def monitored(self) -> tuple[str, ...]:
-        """Variables that must have converged."""
-        return MONITORED
-
-    @property
-    def evidence_draws(self) -> int:
-        """Direct draws for the probability of calibration."""
-        return EVIDENCE_DRAWS
-
-    @property
     def warnings(self) -> Sequence[str]:
         """Warnings about the sampling of the positives, or about the class prior."""
         return data_warnings(self.problem, self.priors)
 
     def fingerprint(self) -> str:
         """Hash of the counts, cells and bins."""
-        cells, bins = self.problem.cells, self.problem.unlabeled.bins
-        digest = hashlib.sha256(repr(sorted(self.coords.items())).encode())
-        for array in (
-            cells.edges,
-            cells.count,
-            self.problem.positive,
-            cells.mean_score,
-            bins.edges,
-        ):
-            digest.update(array.tobytes())
-        digest.update(f"{bins.strategy} {bins.closed}".encode())
-        return digest.hexdigest()
+        return fingerprint(self.problem.unlabeled, self.problem.positive)
 
     def build_model(self) -> pm.Model:
         """Build the model, unsampled."""
@@ -136,7 +115,7 @@ class PUCase:
         return CaseArrays(
             coords=self.coords,
             posterior={**posterior, "calibration_curve": self.model.curve(draws, points), **draws},
-            prior={name: prior[name] for name in (*_ERRORS, "class_prior")},
+            prior={name: prior[name] for name in (*ERRORS, "class_prior")},
             posterior_predictive={"events": self._held(replicated)},
             log_likelihood={"events": self._held(self.model.log_likelihood(draws))},
             log_prior=self.model.log_prior(draws),
@@ -149,19 +128,18 @@ class PUCase:
             point_estimate=_estimate(problem, self.priors),
             bounds=bound_values(theory),
             bounds_attrs=bound_words(theory),
-            model_average=_model_average(posterior, self.probability_calibrated(direct)),
+            model_average=model_average(posterior, self.probability_calibrated(direct)),
             diagnostics={
                 "importance_ess": np.nan if direct is None else direct.ess,
                 "pareto_k": np.nan if direct is None else direct.pareto_k,
             },
-            warnings=_fit_warnings(direct),
+            warnings=[] if direct is None else evidence_warnings(direct.ess),
             sensitivity=sensitivity,
         )
 
     def _held[Scalar: np.generic](self, values: NDArray[Scalar]) -> NDArray[Scalar]:
         """Values of the cells that hold rows, then padding: empty cells say nothing."""
-        held = values[..., np.flatnonzero(self.problem.total)]
-        return pad(held, *held.shape[:-1], self.model.compile_key[-1])
+        return held_cells(values, self.problem.total, self.model.compile_key[-1])
 
     def quantities(self, draws: Draws, rng: np.random.Generator) -> dict[str, Floats]:
         """Calibration errors, label rates, gaps and class prior of every draw."""
@@ -188,23 +166,6 @@ class PUCase:
         draws = {name: v[None] for name, v in self.model.prior_draws(1, rng).items()}
         values = {name: v[0, 0] for name, v in self.quantities(draws, rng).items()}
         return PUCase.of(self.model.draw_problem(draws, rng), self.priors), values
-
-
-def _model_average(posterior: Draws, p_calibrated: float) -> dict[str, float]:
-    """Means over both alternatives; without a calibrated one, those of the posterior."""
-    uncalibrated = 1 - np.nan_to_num(p_calibrated)
-    means = {f"{name}_mean": uncalibrated * posterior[name].mean() for name in _ERRORS}
-    return {"p_calibrated": p_calibrated, **means}
-
-
-def _fit_warnings(direct: DirectDraws | None) -> list[str]:
-    """What a reader must know of the fit beside its convergence, in sentences."""
-    if direct is None or direct.ess >= MIN_ESS:
-        return []
-    return [
-        f"the probability of calibration rests on {direct.ess:.0f} effective draws (fewer than "
-        f"{MIN_ESS}). Do not rely on it or on the lower ends."
-    ]
 
 
 def _estimate(problem: PUProblem, priors: Priors) -> dict[str, Any]:

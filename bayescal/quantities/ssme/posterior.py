@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,6 +71,10 @@ class SSMECase:
     model: LabelModel
     ece: str | None
     keep_labels: bool
+    # The metrics.
+    monitored: ClassVar[tuple[str, ...]] = MONITORED
+    # None: there is no alternative to weigh.
+    evidence_draws: ClassVar[int] = 0
 
     @classmethod
     def of(
@@ -105,16 +109,6 @@ class SSMECase:
         if panel.n_classifiers > 1:
             return found
         return {name: tuple(d for d in dims if d != "classifier") for name, dims in found.items()}
-
-    @property
-    def monitored(self) -> tuple[str, ...]:
-        """The metrics."""
-        return MONITORED
-
-    @property
-    def evidence_draws(self) -> int:
-        """None: there is no alternative to weigh."""
-        return 0
 
     @property
     def warnings(self) -> Sequence[str]:

@@ -154,6 +154,7 @@ class Endless:
             yield {"y": (rng.random(batch_rows) < score).astype(np.uint8), "p": score}
 
 
+@pytest.mark.mcmc
 def test_memory_does_not_grow_with_the_rows():
     def peak(n_batches):
         tracemalloc.start()

@@ -49,6 +49,7 @@ def test_bad_draws_of_a_class_prior_are_refused(values, words) -> None:
         bc.pu_ece.PriorDraws(values)
 
 
+@pytest.mark.mcmc
 def test_other_data_and_several_classifiers_are_distinguished() -> None:
     labelled = bc.Scores(y_true=[0, 1], y_prob=[0.2, 0.7])
     with pytest.raises(bc.InputError, match="pu_ece takes PUScores"):
@@ -70,12 +71,14 @@ def test_other_data_and_several_classifiers_are_distinguished() -> None:
     assert fit["sensitivity"]["tce_mean"].dims == ("classifier", "class_prior_point")
 
 
+@pytest.mark.mcmc
 def test_the_same_seed_gives_the_same_result() -> None:
     one, two = (bc.fit(bc.pu_ece, data(), priors=PRIORS, seed=5, method="direct") for _ in range(2))
     for group in ("posterior", "sensitivity", "model_average"):
         assert one[group].dataset.identical(two[group].dataset)
 
 
+@pytest.mark.mcmc
 def test_the_result_names_its_priors_and_is_unchanged_by_a_file(tmp_path) -> None:
     fit = bc.fit(bc.pu_ece, data(), priors=PRIORS, seed=5, method="direct")
     assert json.loads(fit.attrs["priors"])["class_prior"] == {"Beta": {"alpha": 20, "beta": 20}}
@@ -85,6 +88,7 @@ def test_the_result_names_its_priors_and_is_unchanged_by_a_file(tmp_path) -> Non
     assert bc.load(path)["sensitivity"].dataset.equals(fit["sensitivity"].dataset)
 
 
+@pytest.mark.mcmc
 def test_the_class_prior_curve_stays_in_its_envelope_and_agrees_with_a_refit() -> None:
     fit = bc.fit(bc.pu_ece, data(), priors=PRIORS, seed=5, method="direct")
     found = fit["sensitivity"].dataset
@@ -101,6 +105,7 @@ def test_the_class_prior_curve_stays_in_its_envelope_and_agrees_with_a_refit() -
     assert found["tce_mean"][0] == pytest.approx(tce.mean().item(), abs=4 * tce.std().item() / 20)
 
 
+@pytest.mark.mcmc
 def test_ranks_of_the_truth_are_uniform() -> None:
     found = sbc(
         bc.pu_ece,
@@ -126,6 +131,7 @@ def test_mixture_bins_simulate_themselves() -> None:
     assert 0 < values["class_prior"] < 1
 
 
+@pytest.mark.mcmc
 def test_intervals_cover_the_true_value() -> None:
     found = coverage(
         bc.pu_ece, truth("less"), (300, 2000), 20, seed=20, priors=bc.pu_ece.Priors(0.5), draws=500
@@ -135,6 +141,7 @@ def test_intervals_cover_the_true_value() -> None:
 
 
 # Of PyTensor's, on how it runs the coefficients' own distribution.
+@pytest.mark.mcmc
 @pytest.mark.filterwarnings("ignore:Numba will use object mode")
 def test_the_model_is_one_of_pymc(curve_fit) -> None:
     import pymc as pm

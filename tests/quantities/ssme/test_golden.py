@@ -21,6 +21,7 @@ def leaves(value, path=""):
     return found
 
 
+@pytest.mark.mcmc
 @pytest.mark.parametrize("part", make_ssme.PARTS)
 def test_numbers_are_those_of_the_first_version(part):
     expected, found = leaves(json.loads(FILE.read_text())[part]), leaves(make_ssme.PARTS[part]())

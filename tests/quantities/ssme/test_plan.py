@@ -33,6 +33,7 @@ def tiny(scores):
         return bc.fit(bc.ssme, scores, prob_label=True, **TINY)
 
 
+@pytest.mark.mcmc
 def test_a_default_fit_converges(fit):
     assert fit.attrs["status"] == "ok"
     assert fit.attrs["converged"]
@@ -41,6 +42,7 @@ def test_a_default_fit_converges(fit):
     assert fit["diagnostics"]["ess_min"] > 400
 
 
+@pytest.mark.mcmc
 def test_intervals_cover_what_all_labels_say(fit):
     """At 300 rows and three like classifiers; not one of 9 intervals of 99.8% may miss."""
     scores, truth = binary(n=300, n_labeled=30)
@@ -52,6 +54,7 @@ def test_intervals_cover_what_all_labels_say(fit):
         assert ((low <= getattr(expected, name)) & (getattr(expected, name) <= high)).all()
 
 
+@pytest.mark.mcmc
 def test_the_result_says_what_was_done(fit):
     attrs = fit.attrs
     assert (attrs["n_obs"], attrs["n_labeled"]) == (300, 30)
@@ -65,6 +68,7 @@ def test_the_result_says_what_was_done(fit):
     assert fit["posterior"]["slope"].dims == ("chain", "draw", "label_class")
 
 
+@pytest.mark.mcmc
 def test_it_is_the_same_after_a_file(tiny, tmp_path):
     path = tmp_path / "ssme.nc"
     bc.save(tiny, path)
@@ -80,6 +84,7 @@ def test_it_is_the_same_after_a_file(tiny, tmp_path):
         assert again[group].dataset.equals(tiny[group].dataset)
 
 
+@pytest.mark.mcmc
 def test_the_same_seed_gives_the_same_result(scores, tiny):
     again = bc.fit(bc.ssme, scores, prob_label=True, **TINY)
     for group in ("posterior", "prior", "point_estimate"):
@@ -88,6 +93,7 @@ def test_the_same_seed_gives_the_same_result(scores, tiny):
     assert not other["posterior"]["accuracy"].equals(tiny["posterior"]["accuracy"])
 
 
+@pytest.mark.mcmc
 def test_probabilities_of_labels_are_those_of_every_row(scores, tiny):
     prob = tiny["posterior"]["prob_label"]
     assert prob.dims == ("chain", "draw", "obs", "label_class")
@@ -104,6 +110,7 @@ def test_probabilities_of_labels_need_all_rows(scores, monkeypatch):
         bc.fit(bc.ssme, scores, prob_label=True, seed=1)
 
 
+@pytest.mark.mcmc
 def test_binary_scores_of_two_columns_are_those_of_one(tiny):
     scores, truth = binary(n=300, n_labeled=30)
     label = [int(y) if i < 30 else None for i, y in enumerate(truth)]
@@ -120,6 +127,7 @@ def test_binary_scores_of_two_columns_are_those_of_one(tiny):
         )
 
 
+@pytest.mark.mcmc
 def test_one_classifier_has_no_dim_of_its_own():
     scores, _ = binary(n=100, m=1)
     found = bc.fit(bc.ssme, scores, **TINY)
@@ -128,6 +136,7 @@ def test_one_classifier_has_no_dim_of_its_own():
     assert found["reference_estimates"]["auc"].dims == ("method",)
 
 
+@pytest.mark.mcmc
 def test_groups_have_a_dim_and_one_without_label_is_named():
     group = ["x" if i < 60 else "y" for i in range(100)]
     scores, _ = binary(n=100, m=1, group=group)
@@ -159,6 +168,7 @@ SPECIAL = {
 }
 
 
+@pytest.mark.mcmc
 @pytest.mark.parametrize("name", SPECIAL)
 def test_special_data_are_fitted_and_named(name):
     make, words = SPECIAL[name]

@@ -180,6 +180,7 @@ def test_fifty_correlated_classifiers():
         assert np.isfinite(found.posterior[name]).all()
 
 
+@pytest.mark.mcmc
 def test_fifty_classes_most_of_them_without_label():
     own = case(many_classes(n=120, k=50))
     assert "more: what is said of such a class rests on the prior" in own.warnings[0]
@@ -236,6 +237,7 @@ def test_replicated_labels_are_drawn_last():
     )
 
 
+@pytest.mark.mcmc
 @pytest.mark.parametrize(("k", "dtype"), [(2, np.int8), (128, np.int8), (200, np.int16)])
 def test_replicated_labels_are_small_numbers(k, dtype):
     own = case(many_classes(n=30, k=k))

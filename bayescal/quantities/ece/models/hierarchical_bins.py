@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,26 +32,14 @@ class Hierarchical:
 
     problem: Problem
     prior: HierarchicalBins
+    variables: ClassVar[tuple[str, ...]] = ("concentration",)
+    target_accept: ClassVar[float] = 0.8
+    max_depth: ClassVar[int] = 10
 
     @property
     def compile_key(self) -> tuple[Any, ...]:
         """Number of bins, padded."""
         return ("hierarchical", padded_size(self.problem.cells.n_bins, CELLS))
-
-    @property
-    def variables(self) -> tuple[str, ...]:
-        """Free variables of the model."""
-        return ("concentration",)
-
-    @property
-    def target_accept(self) -> float:
-        """NUTS's own default."""
-        return 0.8
-
-    @property
-    def max_depth(self) -> int:
-        """NUTS's own default."""
-        return 10
 
     def inputs(self) -> dict[str, NDArray[Any]]:
         """Counts, mean scores, and the parameters of the prior."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,26 +24,15 @@ class Independent:
 
     problem: Problem
     prior: IndependentBins
+    variables: ClassVar[tuple[str, ...]] = ("rate",)
+    # Above NUTS's own default: Jeffreys' corners at rates near 0 and 1 need small steps.
+    target_accept: ClassVar[float] = 0.97
+    max_depth: ClassVar[int] = 10
 
     @property
     def compile_key(self) -> tuple[Any, ...]:
         """Number of bins, padded."""
         return ("independent", padded_size(self.problem.cells.n_bins, CELLS))
-
-    @property
-    def variables(self) -> tuple[str, ...]:
-        """Free variables of the model."""
-        return ("rate",)
-
-    @property
-    def target_accept(self) -> float:
-        """Above NUTS's own default: Jeffreys' corners at rates near 0 and 1 need small steps."""
-        return 0.97
-
-    @property
-    def max_depth(self) -> int:
-        """NUTS's own default."""
-        return 10
 
     def inputs(self) -> dict[str, NDArray[Any]]:
         """Counts, and the parameters of the prior."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,27 +38,17 @@ class PooledCurves:
     problems: Sequence[Problem]
     prior: SmoothCurve
     pooling: LogNormal
+    variables: ClassVar[tuple[str, ...]] = ("common", "deviation", "pooling")
+    # Small steps, for where pooling is strong and the deviations have little space.
+    target_accept: ClassVar[float] = 0.95
+    # Four: the scale of pooling is no part of the whitening and needs longer trajectories.
+    max_depth: ClassVar[int] = 4
 
     @property
     def compile_key(self) -> tuple[Any, ...]:
         """Numbers of groups and of cells, padded."""
         cells = max(problem.cells.n_bins for problem in self.problems)
         return ("pooled", len(self.problems), padded_size(cells, CELLS))
-
-    @property
-    def variables(self) -> tuple[str, ...]:
-        """Free variables of the model."""
-        return ("common", "deviation", "pooling")
-
-    @property
-    def target_accept(self) -> float:
-        """Small steps, for where pooling is strong and the deviations have little space."""
-        return 0.95
-
-    @property
-    def max_depth(self) -> int:
-        """Four: the scale of pooling is no part of the whitening and needs longer trajectories."""
-        return 4
 
     @cached_property
     def basis(self) -> CurveBasis:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,12 @@ class Curve:
     problem: Problem
     basis: CurveBasis
     regression: BinomialRegression
+    variables: ClassVar[tuple[str, ...]] = ("coef",)
+    target_accept: ClassVar[float] = 0.8
+    # Two: three leapfrog steps turn a standard normal by a right angle, to a fresh draw. The
+    # whitened posterior is close to one. Longer trajectories come out on the other side: signs
+    # alternate but sizes persist, which R-hat of the folded draws sees.
+    max_depth: ClassVar[int] = 2
 
     @classmethod
     def of(cls, problem: Problem, prior: SmoothCurve) -> Curve:
@@ -39,25 +45,6 @@ class Curve:
     def compile_key(self) -> tuple[Any, ...]:
         """Number of cells, padded."""
         return ("curve", padded_size(self.problem.cells.n_bins, CELLS))
-
-    @property
-    def variables(self) -> tuple[str, ...]:
-        """Free variables of the model."""
-        return ("coef",)
-
-    @property
-    def target_accept(self) -> float:
-        """NUTS's own default."""
-        return 0.8
-
-    @property
-    def max_depth(self) -> int:
-        """Two: three leapfrog steps turn a standard normal by a right angle, to a fresh draw.
-
-        The whitened posterior is close to one. Longer trajectories come out on the other side:
-        signs alternate but sizes persist, which R-hat of the folded draws sees.
-        """
-        return 2
 
     def inputs(self) -> dict[str, NDArray[Any]]:
         """Counts, offset and design, and the Gaussian that whitens the coefficients."""

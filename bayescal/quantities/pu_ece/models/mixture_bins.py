@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,10 @@ class Bins:
     negative: float
     unlabeled: float
     stretch: float
+    variables: ClassVar[tuple[str, ...]] = _VARIABLES
+    # Above NUTS's own default: bins without positives or negatives make corners.
+    target_accept: ClassVar[float] = 0.95
+    max_depth: ClassVar[int] = 10
 
     @classmethod
     def of(
@@ -49,21 +53,6 @@ class Bins:
     def compile_key(self) -> tuple[Any, ...]:
         """Number of bins."""
         return ("bins", self.problem.cells.n_bins)
-
-    @property
-    def variables(self) -> tuple[str, ...]:
-        """Free variables of the model."""
-        return _VARIABLES
-
-    @property
-    def target_accept(self) -> float:
-        """Above NUTS's own default: bins without positives or negatives make corners."""
-        return 0.95
-
-    @property
-    def max_depth(self) -> int:
-        """NUTS's own default."""
-        return 10
 
     def inputs(self) -> dict[str, NDArray[Any]]:
         """Counts, the class prior and the numbers of the prior."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,10 @@ class Curve:
     problem: PUProblem
     likelihood: CaseControl
     gaussian: Gaussian
+    variables: ClassVar[tuple[str, ...]] = ("coef",)
+    target_accept: ClassVar[float] = 0.8
+    # Two, as the whitened posterior is near a standard normal; see the curve of ``ece``.
+    max_depth: ClassVar[int] = 2
 
     @classmethod
     def of(cls, problem: PUProblem, prior: SmoothCurve, class_prior: ClassPrior) -> Curve:
@@ -51,21 +55,6 @@ class Curve:
         """Numbers of the curve's coefficients and of cells, both padded."""
         basis = padded_size(self.likelihood.basis.size, BASIS)
         return ("curve", basis, padded_size(self.problem.cells.n_bins, CELLS))
-
-    @property
-    def variables(self) -> tuple[str, ...]:
-        """Free variables of the model."""
-        return ("coef",)
-
-    @property
-    def target_accept(self) -> float:
-        """NUTS's own default."""
-        return 0.8
-
-    @property
-    def max_depth(self) -> int:
-        """Two, as the whitened posterior is near a standard normal; see the curve of ``ece``."""
-        return 2
 
     def inputs(self) -> dict[str, NDArray[Any]]:
         """Counts, offset and design, the class prior, and the Gaussian that whitens."""

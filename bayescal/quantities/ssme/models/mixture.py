@@ -37,6 +37,8 @@ class MixtureModel:
     prior: GaussianMixture
     power: float
     score: Floats  # (obs, dim): log ratios of all classifiers, whitened over all rows
+    # Class shares, centres and log widths.
+    variables: ClassVar[tuple[str, ...]] = ("class_share", "location", "log_width")
 
     @classmethod
     def of(cls, problem: Problem, prior: GaussianMixture, power: float) -> MixtureModel:
@@ -58,11 +60,6 @@ class MixtureModel:
         labels = padded_size(panel.n_labeled, LABELS)
         kind = type(self.prior).__name__
         return (kind, panel.n_classes, panel.n_classifiers, labels, self.score.shape[1])
-
-    @property
-    def variables(self) -> tuple[str, ...]:
-        """Class shares, centres and log widths."""
-        return ("class_share", "location", "log_width")
 
     @property
     def shown(self) -> tuple[str, ...]:

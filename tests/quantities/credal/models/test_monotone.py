@@ -93,6 +93,7 @@ def test_the_compile_key_does_not_depend_on_the_rows():
     assert several.compile_key == ("monotone", 3)
 
 
+@pytest.mark.mcmc
 def test_nuts_agrees_with_weighted_draws_of_the_prior():
     data = binary(12, np.array([0.1, 0.5, 0.9]))
     fit = bc.fit(bc.credal, data, priors=Priors(PRIOR), seed=20)

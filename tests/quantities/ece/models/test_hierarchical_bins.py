@@ -130,6 +130,7 @@ def test_with_no_imagined_rows_at_all_a_bin_is_all_or_nothing():
     assert direct.log_evidence == pytest.approx(np.log(0.3 * 0.4), abs=1e-9)
 
 
+@pytest.mark.mcmc
 def test_nuts_agrees_with_quadrature():
     """Mean, 5% and 95% of log kappa and of a rate within 3.5 Monte Carlo errors."""
     made = problem(n=300, n_bins=10, fine=False)

@@ -53,6 +53,7 @@ def test_draws_are_the_conjugate_posterior(name):
             assert share == pytest.approx(level, abs=4 * np.sqrt(level * (1 - level) / 20_000))
 
 
+@pytest.mark.mcmc
 def test_nuts_finds_the_conjugate_posterior():
     """One compiled model for all priors; mean, 5% and 95% within 3.5 Monte Carlo errors."""
     first = rates_of("flat")

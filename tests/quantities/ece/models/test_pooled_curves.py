@@ -70,6 +70,7 @@ def sampled(compiled, three):
     return sample(compiled, three)
 
 
+@pytest.mark.mcmc
 def test_nuts_agrees_with_importance_sampling(sampled, three):
     """Mean, 5% and 95% of each group's error within three Monte Carlo errors of both together."""
     assert set(sampled.posterior) == set(three.model.variables)
@@ -90,6 +91,7 @@ def test_nuts_agrees_with_importance_sampling(sampled, three):
             assert abs(np.quantile(ours, level) - at) < 3 * error
 
 
+@pytest.mark.mcmc
 def test_nuts_converges(sampled, three):
     assert sampled.sample_stats["diverging"].sum() == 0
     for group in range(3):
@@ -99,6 +101,7 @@ def test_nuts_converges(sampled, three):
     assert az.rhat(np.log(sampled.posterior["pooling"])) <= 1.01
 
 
+@pytest.mark.mcmc
 def test_nuts_of_unlike_groups_in_the_same_compiled_model(compiled):
     found = case((100_000, 40, 8), (0.5, 1.0, 1.5), seed=2)
     again = sample(compiled, found, seed=6)
@@ -111,6 +114,7 @@ def test_nuts_of_unlike_groups_in_the_same_compiled_model(compiled):
         assert abs(ours.mean() - theirs.mean()) < 3 * error
 
 
+@pytest.mark.mcmc
 def test_pooling_of_nuts_is_that_of_importance_sampling(sampled, three):
     """Eleven values stand for a continuous prior: mean and spread of its logarithm only."""
     drawn = three.model.direct_draws(20_000, np.random.default_rng(4))
@@ -120,6 +124,7 @@ def test_pooling_of_nuts_is_that_of_importance_sampling(sampled, three):
     assert abs(ours.std() - theirs.std()) < 4 * az.mcse(ours, method="sd")
 
 
+@pytest.mark.mcmc
 def test_pooling_of_many_like_groups_reaches_into_the_tail_of_its_prior(monkeypatch):
     """Against steps four times as fine."""
     found = case([1000] * 12, [0.6] * 12, seed=9)
@@ -149,6 +154,7 @@ def test_a_group_of_a_million_rows_is_not_pulled():
     assert joint.std() == pytest.approx(own.std(), rel=0.15)
 
 
+@pytest.mark.mcmc
 def test_a_small_group_leans_on_the_others():
     """Ten groups of the same bias: the small one's error is narrower than from its own rows."""
     ratios = []
@@ -173,6 +179,7 @@ def test_prior_draws_follow_the_prior(three):
     np.testing.assert_allclose(draws["common"].std(axis=0), 1, rtol=0.04)
 
 
+@pytest.mark.mcmc
 def test_without_rows_the_direct_draws_are_the_prior():
     """Two rows a group say little: pooling stays where its prior is."""
     found = case((2, 2), (1.0, 1.0))
@@ -196,6 +203,7 @@ def test_log_prior_is_the_density(three):
     np.testing.assert_allclose(found["common"], norm.logpdf(draws["common"]))
 
 
+@pytest.mark.mcmc
 def test_evidence_is_that_of_importance_sampling_from_the_prior():
     """Few rows, so that draws from the prior itself give the evidence too."""
     found = case((6, 4), (0.7, 1.0), seed=3)

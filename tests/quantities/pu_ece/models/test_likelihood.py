@@ -30,6 +30,7 @@ def test_the_gradient_is_that_of_finite_differences(class_prior) -> None:
     np.testing.assert_allclose(gradient, np.transpose(numeric), rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.mcmc
 def test_the_information_is_the_mean_outer_product_of_the_score() -> None:
     # Over counts drawn from the likelihood at a point, E[g g'] of the binomial part is the
     # information; the intercept's prior adds an outer product that is there without the counts.
@@ -58,6 +59,7 @@ def test_coefficients_give_the_mean_and_the_class_prior_they_say() -> None:
     np.testing.assert_allclose(mean, state.class_prior + found.spread * coef[:, 0], atol=1e-12)
 
 
+@pytest.mark.mcmc
 def test_the_evidence_and_the_posterior_are_those_of_brute_force() -> None:
     # Two cells whose scores are equal in logits up to a sign: the curve has few coefficients. Brute
     # force draws the curve from its own prior, weighs by the normal that ties its mean to the

@@ -34,6 +34,7 @@ def compare(fit, drawn, made) -> None:
     np.testing.assert_allclose(rate.mean(axis=0), theirs.mean(axis=0), atol=0.02)
 
 
+@pytest.mark.mcmc
 def test_the_mixture_is_that_of_data_augmentation(mixture_fit) -> None:
     made = problem(bc.pu_ece.Priors(0.5, bc.pu_ece.MixtureBins()))
     rng = np.random.default_rng(3)
@@ -43,6 +44,7 @@ def test_the_mixture_is_that_of_data_augmentation(mixture_fit) -> None:
     assert np.isnan(mixture_fit["model_average"]["p_calibrated"].item())
 
 
+@pytest.mark.mcmc
 def test_independent_bins_are_that_with_their_factor() -> None:
     priors = bc.pu_ece.Priors(bc.Beta(50, 50), bc.pu_ece.IndependentBins())
     fit = bc.fit(bc.pu_ece, DATA, priors=priors, n_bins=4, seed=20)
@@ -76,6 +78,7 @@ def test_without_nuts_there_is_no_posterior() -> None:
         bc.fit(bc.pu_ece, DATA, priors=priors, n_bins=4, seed=20, method="direct")
 
 
+@pytest.mark.mcmc
 def test_rates_never_exceed_one(mixture_fit) -> None:
     rate = mixture_fit["posterior"]["label_rate"].to_numpy()
     assert (rate >= 0).all()

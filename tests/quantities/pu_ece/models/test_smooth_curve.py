@@ -14,6 +14,7 @@ from tests.quantities.pu_ece.made import problem
 SMOOTH = SmoothCurve(lengthscales=(1.0,))
 
 
+@pytest.mark.mcmc
 def test_nuts_finds_what_importance_sampling_does(curve_fit) -> None:
     data = truth("less").scores((300, 2000), seed=1)
     priors = bc.pu_ece.Priors(bc.Beta(50, 50))
@@ -29,6 +30,7 @@ def test_nuts_finds_what_importance_sampling_does(curve_fit) -> None:
     np.testing.assert_allclose(*rates, atol=0.01)
 
 
+@pytest.mark.mcmc
 def test_one_compiled_model_serves_other_data_and_priors(curve_fit) -> None:
     from bayescal.workflow.sampling import _COMPILED
 
@@ -57,6 +59,7 @@ def test_the_evidence_of_calibration_is_an_integral_over_the_class_prior() -> No
     assert found.log_calibrated() == pytest.approx(expected, abs=4 * error + 1e-3)
 
 
+@pytest.mark.mcmc
 def test_a_known_class_prior_far_from_the_mean_score_rules_calibration_out() -> None:
     data = truth("calibrated").scores((500, 5000), seed=3)
     near, far = (
@@ -98,6 +101,7 @@ def test_prior_draws_join_the_class_prior_and_the_curve() -> None:
     assert drawn.std() == pytest.approx(spread, rel=0.06)
 
 
+@pytest.mark.mcmc
 def test_arviz_takes_the_result(curve_fit) -> None:
     import arviz as az
 

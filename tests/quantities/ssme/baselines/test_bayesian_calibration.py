@@ -43,6 +43,7 @@ def by_importance(score, known, n_draws=200_000):
     return weight[heavy] @ expit(coefficients[heavy] @ terms[:, n:])
 
 
+@pytest.mark.mcmc
 def test_accuracy_is_that_of_importance_sampling(scores, compiled):
     found = bayesian_calibration(scores, n_draws=2000, seed=1, compiled=compiled)
     known = scores.y_true[:20]
@@ -64,6 +65,7 @@ def test_the_prior_is_centred_at_no_change():
     np.testing.assert_allclose(wide[0], scores.y_prob, rtol=1e-9)
 
 
+@pytest.mark.mcmc
 def test_draws_hold_known_labels_and_shapes(scores, compiled):
     found = bayesian_calibration(scores, n_draws=6, seed=2, compiled=compiled)
     assert found.draws.accuracy.shape == (8, 2)  # two draws of each of four chains
@@ -77,6 +79,7 @@ def test_several_classes_are_refused():
         bayesian_calibration(simulated(n_classes=3)[0])
 
 
+@pytest.mark.mcmc
 def test_scores_of_exactly_zero_and_one_are_cut(compiled):
     scores, _ = simulated(n_obs=220, n_labeled=20, n_classifiers=2)
     positive = scores.y_prob.round()
@@ -86,11 +89,13 @@ def test_scores_of_exactly_zero_and_one_are_cut(compiled):
     assert np.isfinite(found.point.accuracy).all()
 
 
+@pytest.mark.mcmc
 def test_a_model_compiled_for_other_shapes_is_refused(compiled):
     with pytest.raises(InputError, match="compiled for data of shapes"):
         bayesian_calibration(simulated(n_labeled=30)[0], compiled=compiled)
 
 
+@pytest.mark.mcmc
 @pytest.mark.parametrize("cut", [0.0, 0.5])
 def test_a_cut_outside_its_range_is_refused(scores, compiled, cut):
     with pytest.raises(InputError, match="cut must lie in"):

@@ -59,6 +59,7 @@ def test_em_is_that_of_loops(n_classes, n_labeled):
         np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.mcmc
 @pytest.mark.filterwarnings("ignore")  # its calls to pandas are deprecated
 def test_em_is_crowd_kits():
     classification = oracle("crowdkit.aggregation.classification")

@@ -60,6 +60,7 @@ def test_given_class_prior_and_seed():
         estimate_flow(scores, class_prior=[0.5, 0.5])
 
 
+@pytest.mark.mcmc
 @pytest.mark.parametrize("make", [binary, multiclass])
 def test_labels_that_clusters_tell(make):
     oracle("flowjax")
@@ -74,6 +75,7 @@ def test_labels_that_clusters_tell(make):
     assert found.accuracy.shape == (3,)
 
 
+@pytest.mark.mcmc
 def test_nothing_is_loaded_before_it_is_needed():
     code = (
         "import sys; import bayescal.quantities.ssme.flow.estimator; "

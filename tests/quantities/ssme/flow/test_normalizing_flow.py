@@ -36,6 +36,7 @@ def test_the_extra_is_named_where_it_is_missing(monkeypatch):
         latent_points(np.zeros((4, 2)), np.full((4, 2), 0.5), TINY, 0)
 
 
+@pytest.mark.mcmc
 @pytest.mark.usefixtures("installed")
 def test_same_seed_same_points():
     coords = np.random.default_rng(0).normal(size=(80, 3))
@@ -45,6 +46,7 @@ def test_same_seed_same_points():
     assert not np.allclose(first, other)
 
 
+@pytest.mark.mcmc
 @pytest.mark.usefixtures("installed")
 def test_training_makes_classes_normal():
     """Squared distances from the class mean, in class deviations, are chi-squared: mean d."""

@@ -97,6 +97,7 @@ def test_a_bin_without_weight_does_not_count():
     np.testing.assert_allclose([ece[0], mce[0]], 0.4, atol=1e-15)
 
 
+@pytest.mark.mcmc
 @given(
     st.integers(0, 100_000),
     st.sampled_from([*CONVENTIONS, None]),

@@ -33,6 +33,7 @@ def prior_of(own, n, seed=1):
     return own.prior_draws(n, np.random.default_rng(seed))
 
 
+@pytest.mark.mcmc
 @pytest.mark.parametrize("labeling", ["random", "one-per-class"])
 @pytest.mark.parametrize("name", MADE)
 def test_the_models_density_is_prior_times_likelihood(name, labeling):
@@ -113,6 +114,7 @@ def test_some_rows_have_the_probabilities_that_all_have():
     np.testing.assert_allclose(own.label_probs(draws, rows), expected, rtol=1e-12)
 
 
+@pytest.mark.mcmc
 def test_prior_draws_are_those_of_the_model():
     import pymc as pm
 
