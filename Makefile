@@ -61,37 +61,6 @@ types: $(VENV)/.ready-dev
 imports: $(VENV)/.ready-dev
 	@$(BIN)/lint-imports
 
-docs: $(VENV)/.ready
-	@echo "Installing what the documentation needs"
-	@$(PIP_INSTALL) -e '.[docs]'
-	@touch $@
-
-demo: $(VENV)/.ready
-	@$(BIN)/bayescal demo
-
-# Two workers of one BLAS thread each: more threads only wait for each other.
-PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
-
-test: $(VENV)/.ready-dev
-	@$(PYTEST) -m "not lint" $(PYTEST_ARGS)
-
-test-fast: $(VENV)/.ready-dev
-	@$(PYTEST) -m "not lint and not mcmc" $(PYTEST_ARGS)
-
-lint: $(VENV)/.ready-dev
-	@$(BIN)/ruff check
-	@$(BIN)/ruff format --check
-	@$(BIN)/python -m pytest -q -m lint -p no:doctest tests/checks
-
-types: $(VENV)/.ready-dev
-	@$(BIN)/mypy --strict
-
-imports: $(VENV)/.ready-dev
-	@$(BIN)/lint-imports
-
-docstrings: $(VENV)/.ready-dev
-	@$(BIN)/python -m pytest -q tests/test_docstrings.py
-
 docs: $(VENV)/.ready-docs
 	@$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"

@@ -1,4 +1,4 @@
-"""Pictures of the front page and of the page on credal: python docs/pictures.py."""
+"""Pictures of the front page, of credal and of prior sensitivity: python docs/pictures.py."""
 
 from __future__ import annotations
 
@@ -59,7 +59,21 @@ def credal() -> None:
     save(bc.plots.plot_decisions(result), "decisions")
 
 
+def sensitivity() -> None:
+    """Four priors of one small sample, under one of which the conclusion differs."""
+    data = bc.datasets.ece.truth("over").scores(300, seed=1)
+    curve, bins = bc.ece.SmoothCurve, bc.ece.IndependentBins
+    priors = {
+        "default": bc.ece.Priors(),
+        "tight": bc.ece.Priors(curve(scale=0.2)),
+        "wide": bc.ece.Priors(curve(scale=1.4)),
+        "jeffreys": bc.ece.Priors(bins(bc.Beta(0.5, 0.5))),
+    }
+    grid = bc.prior_sensitivity(bc.ece, data, priors, seed=20, method="direct")
+    save(bc.plots.plot_sensitivity(grid), "sensitivity")
+
+
 if __name__ == "__main__":
     mpl.use("agg")
-    for make in (ece, pu_ece, ssme, credal):
+    for make in (ece, pu_ece, ssme, credal, sensitivity):
         make()

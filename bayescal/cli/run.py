@@ -122,12 +122,13 @@ def status_code(tree: DataTree, options: Sequence[Option], name: str = "") -> in
 
 
 def _print_result(quantity: Quantity, tree: DataTree, prob: float) -> None:
+    from bayescal.results.access import sampler
     from bayescal.results.kind import kind_of
 
     table = kind_of(tree).table(tree, prob)
     print_table(table.columns, table.rows)
     conclusion = tree.attrs.get("conclusion")
-    sentences = [*table.notes, f"Posterior: {tree.attrs['sampler']}."]
+    sentences = [*table.notes, f"Posterior: {sampler(tree)}."]
     sentences += [tree.attrs["prior_text"]] if conclusion is None else [conclusion]
     for sentence in (*sentences, quantity.COMMAND.note):
         if sentence:
@@ -135,7 +136,7 @@ def _print_result(quantity: Quantity, tree: DataTree, prob: float) -> None:
 
 
 def _print_json(quantity: Quantity, tree: DataTree, given: Given) -> None:
-    from bayescal.results.access import json_attribute
+    from bayescal.results.access import json_attribute, sampler
     from bayescal.results.best import best_records
     from bayescal.results.kind import kind_of
 
@@ -143,7 +144,8 @@ def _print_json(quantity: Quantity, tree: DataTree, given: Given) -> None:
     attrs = tree.attrs
     head = _head(quantity, given)
     head |= {str(name): attrs[name] for name in attrs if str(name).startswith("n_")}
-    head |= {name: attrs[name] for name in ("method", "sampler", "seed", "status")}
+    head |= {"method": attrs["method"], "sampler": sampler(tree)}
+    head |= {"seed": attrs["seed"], "status": attrs["status"]}
     head["bayescal_version"] = attrs["bayescal_version"]
     head["classes"] = json_attribute(tree, "classes")
     head |= {"prob": given["prob"], "converged": attrs["converged"] == "true"}

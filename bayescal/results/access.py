@@ -196,6 +196,12 @@ def json_attribute(tree: xr.DataTree, name: str) -> Any:
     return json.loads(str(tree.attrs[name]))
 
 
+def sampler(tree: xr.DataTree) -> str:
+    """Say what drew the posterior; under several priors that may be more than one sampler."""
+    text = str(tree.attrs.get("sampler", ""))
+    return ", ".join(dict.fromkeys(json.loads(text).values())) if text.startswith("{") else text
+
+
 def classifier_names(tree: xr.DataTree) -> list[str]:
     """Names of the classifiers of a result, in its order."""
     return list(json_attribute(tree, "classifiers"))

@@ -31,6 +31,15 @@ def test_under_each_prior_the_grid_holds_what_the_fit_held(trees, grid):
                 xr.testing.assert_identical(held.sel(prior=name, drop=True), values)
 
 
+def test_samplers_that_differ_by_prior_are_named_once_each(trees):
+    names = {"one": "conjugate", "two": "importance sampling", "three": "conjugate"}
+    found = {name: trees["one"].copy() for name in names}
+    for name, sampler in names.items():
+        found[name].attrs["sampler"] = sampler
+    assert access.sampler(combine(found)) == "conjugate, importance sampling"
+    assert access.sampler(found["two"]) == "importance sampling"
+
+
 def test_log_densities_and_correlation_are_left_out_whole(grid):
     assert {"log_prior", "log_likelihood", "error_correlation"}.isdisjoint(grid.children)
 

@@ -12,7 +12,7 @@ from markupsafe import Markup, escape
 from bayescal.report.kind import Section, for_each
 from bayescal.report.render import facts, render
 from bayescal.report.view import View
-from bayescal.results import schema
+from bayescal.results import access, schema
 from bayescal.results.kind import kind_of
 from bayescal.results.text import count, percent
 
@@ -61,7 +61,7 @@ def _binning(view: View) -> str:
 
 
 def _sampler(view: View) -> str:
-    name = f"{view.text('sampler')} {view.text('sampler_version')}".strip()
+    name = f"{access.sampler(view.tree)} {view.text('sampler_version')}".strip()
     draws, chains = view.text("draws"), view.text("chains")
     if not draws:
         return name
