@@ -53,7 +53,7 @@ test-fast: $(VENV)/.ready-dev
 lint: $(VENV)/.ready-dev
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check
-	@$(BIN)/python -m pytest -q -m lint -p no:doctest tests/checks
+	@$(BIN)/python -m pytest -q -m lint tests/checks
 
 types: $(VENV)/.ready-dev
 	@$(BIN)/mypy --strict
