@@ -9,7 +9,7 @@ from scipy.special import expit
 
 import bayescal as bc
 from bayescal.core.bins.binning import Binning
-from bayescal.plots import comparison, posterior, prior_posterior, reliability
+from bayescal.plots import comparison, posterior, reliability
 from bayescal.quantities.ece import IndependentBins, Priors
 from bayescal.quantities.ece.alternatives import probability_calibrated
 from bayescal.quantities.ece.grouped_posterior import GroupedCase
@@ -219,7 +219,7 @@ def test_report(tree, tmp_path):
     [
         comparison.plot_comparison,
         posterior.plot_posterior,
-        prior_posterior.plot_prior_posterior,
+        posterior.plot_prior_posterior,
         reliability.plot_reliability,
     ],
 )
