@@ -9,7 +9,7 @@ export PYTHON
 
 help:
 	@echo "make demo        train four classifiers, measure their calibration, write calibration.html"
-	@echo "make test        run the tests              make test-fast   those that sample nothing"
+	@echo "make test        run the tests              make test-fast   the quick ones"
 	@echo "make lint        ruff, docstrings, words    make types       mypy --strict"
 	@echo "make imports     the import contracts"
 	@echo "make docs        build the documentation    make notebooks   execute the notebooks"
@@ -48,7 +48,7 @@ test: $(VENV)/.ready-dev
 	@$(PYTEST) -m "not lint" $(PYTEST_ARGS)
 
 test-fast: $(VENV)/.ready-dev
-	@$(PYTEST) -m "not lint and not mcmc" $(PYTEST_ARGS)
+	@$(PYTEST) -m "not lint and not mcmc and not slow" $(PYTEST_ARGS)
 
 lint: $(VENV)/.ready-dev
 	@$(BIN)/ruff check

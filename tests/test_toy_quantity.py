@@ -61,6 +61,7 @@ def test_nuts_agrees_with_it_too() -> None:
     np.testing.assert_allclose(means, exact.mean(), atol=4 * exact.std().max() / 31)
 
 
+@pytest.mark.slow
 def test_simulated_ranks_are_uniform() -> None:
     found = sbc(toy, SCORES, 200, seed=20, variables=["accuracy"])
     # Two chi-square tests: a right program fails both bounds once in 10,000 seeds.
@@ -82,6 +83,7 @@ def test_sensitivity_has_a_default_grid() -> None:
     assert grid["posterior"].sizes["prior"] == 3
 
 
+@pytest.mark.slow
 def test_it_is_drawn_and_reported(result, tmp_path) -> None:
     assert bc.plots.plot_metrics(result).axes
     assert bc.plots.plot_ranks(result).axes
@@ -89,6 +91,7 @@ def test_it_is_drawn_and_reported(result, tmp_path) -> None:
     assert "Accuracy" in page.read_text()
 
 
+@pytest.mark.slow
 def test_a_saved_result_comes_back(result, tmp_path) -> None:
     path = bc.save(result, tmp_path / "toy.nc")
     assert bc.summary(bc.load(path)).equals(bc.summary(result))

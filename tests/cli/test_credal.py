@@ -205,6 +205,7 @@ def test_priors_in_words() -> None:
         priors_from_text("bins,s=-1")
 
 
+@pytest.mark.slow
 def test_sensitivity(folder: Path, tmp_path: Path) -> None:
     output = tmp_path / "grid.nc"
     priors = ["--prior", "bins:5", "--prior", "bins:3,s=2"]

@@ -24,6 +24,7 @@ def test_four_classifiers_judged_on_rows_they_have_not_seen(scores: bc.Scores) -
     np.testing.assert_array_equal(again.y_prob, scores.y_prob)
 
 
+@pytest.mark.slow
 def test_the_most_accurate_is_not_the_best_calibrated(scores: bc.Scores) -> None:
     wrong = ((scores.y_prob > 0.5) != scores.y_true).mean(axis=1)
     error = bc.ece.estimate(scores).ece

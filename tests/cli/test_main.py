@@ -56,6 +56,7 @@ def test_bad_usage_is_one_line_on_stderr_and_code_2(arguments, said, capsys) -> 
     assert streams.err.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_python_m_bayescal_is_the_command() -> None:
     run = subprocess.run(
         [sys.executable, "-m", "bayescal", *ECE],
@@ -70,6 +71,7 @@ def test_python_m_bayescal_is_the_command() -> None:
     assert run.stderr.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_help_loads_nothing_heavy() -> None:
     code = """
 import sys

@@ -46,6 +46,7 @@ def test_the_json_has_the_classes_and_their_mean(pets: Path, tmp_path: Path) -> 
     assert mean["tce_mean"] == pytest.approx(np.mean([r["tce_mean"] for r in rows]))
 
 
+@pytest.mark.slow
 def test_the_table_ends_with_the_mean(pets: Path) -> None:
     result = CliRunner().invoke(cli, options(pets))
     assert result.exit_code == 0, result.output

@@ -27,6 +27,7 @@ def expected(files: Path):
     return bc.fit(bc.ece, scores, seed=3, method="direct")
 
 
+@pytest.mark.slow
 def test_the_json_is_the_summary_of_the_same_fit(files: Path, expected) -> None:
     result = run("ece", files / "scores.csv", *BOTH, "--seed", 3, "--json")
     assert result.exit_code == 0, result.output
@@ -39,6 +40,7 @@ def test_the_json_is_the_summary_of_the_same_fit(files: Path, expected) -> None:
         assert [row[name] for row in found["results"]] == pytest.approx(list(table[name]))
 
 
+@pytest.mark.slow
 def test_the_result_is_kept_and_nothing_else(files: Path, expected, tmp_path: Path) -> None:
     output = tmp_path / "result.nc"
     result = run("ece", files / "scores.parquet", *BOTH, "--seed", 3, "-o", output)
@@ -50,6 +52,7 @@ def test_the_result_is_kept_and_nothing_else(files: Path, expected, tmp_path: Pa
     assert kept["posterior"]["ece"].equals(expected["posterior"]["ece"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("prior", ["curve", "flat"])
 def test_a_file_read_in_batches_gives_the_same_posterior(files, monkeypatch, prior) -> None:
     options = ["--label", "y", "--score", "bold", "--quick", "--json", "--prior", prior]
@@ -63,6 +66,7 @@ def test_a_file_read_in_batches_gives_the_same_posterior(files, monkeypatch, pri
         assert found[1][name] == pytest.approx(found[0][name], rel=1e-6), name
 
 
+@pytest.mark.slow
 def test_options_reach_the_fit(files: Path, tmp_path: Path) -> None:
     output = tmp_path / "result.nc"
     options = ["--n-bins", 6, "--strategy", "uniform", "--closed", "left", "--prior", "jeffreys"]
@@ -77,6 +81,7 @@ def test_options_reach_the_fit(files: Path, tmp_path: Path) -> None:
     assert "0.5" in attrs["priors"]
 
 
+@pytest.mark.slow
 def test_groups_are_rows_of_the_table(files: Path) -> None:
     arguments = ["--label", "y", "--score", "bold", "--group", "region", "--quick", "--json"]
     result = run("ece", files / "scores.csv", *arguments)
@@ -84,6 +89,7 @@ def test_groups_are_rows_of_the_table(files: Path) -> None:
     assert [row["case"] for row in json.loads(result.stdout)["results"]] == ["north", "south"]
 
 
+@pytest.mark.slow
 def test_the_report_is_written_and_its_place_said(files: Path, tmp_path: Path) -> None:
     output = tmp_path / "calibration.html"
     result = run("report", files / "scores.csv", *BOTH, "-o", output, "--title", "<b>Ours</b>")
@@ -145,6 +151,7 @@ def test_the_defaults_are_those_of_python() -> None:
         assert ours[name] == getattr(bc.Binning(), name), name
 
 
+@pytest.mark.slow
 def test_several_outputs_by_their_endings(files: Path, tmp_path: Path, expected) -> None:
     paths = [tmp_path / f"a.{ending}" for ending in ("nc", "html", "csv")]
     given = [part for path in paths for part in ("-o", path)]
@@ -161,6 +168,7 @@ def test_several_outputs_by_their_endings(files: Path, tmp_path: Path, expected)
         assert f"Written: {path}" in result.stdout
 
 
+@pytest.mark.slow
 def test_an_html_name_is_a_report_and_nothing_else(files: Path, tmp_path: Path) -> None:
     output = tmp_path / "out.html"
     assert run("ece", files / "scores.csv", *BOTH, "-o", output).exit_code == 0

@@ -37,6 +37,7 @@ def test_results_of_several_quantities_are_one_report(kept: Path, tmp_path: Path
     assert words(page.all("h1")[0].text) == "Review"
 
 
+@pytest.mark.slow
 def test_a_failed_fit_is_said(kept: Path, tmp_path: Path) -> None:
     result = run(kept / "failed.nc", "-o", tmp_path / "review.html")
     assert result.exit_code == 3

@@ -52,6 +52,7 @@ def test_it_prints_and_keeps_what_python_computes(files: Path, tmp_path: Path) -
     assert list(tmp_path.iterdir()) == [output]
 
 
+@pytest.mark.slow
 def test_it_writes_a_report(files: Path, tmp_path: Path) -> None:
     output = tmp_path / "grid.html"
     result = run("ece", files / "scores.csv", *HONEST, *prior("curve", "jeffreys"), "-o", output)
@@ -59,6 +60,7 @@ def test_it_writes_a_report(files: Path, tmp_path: Path) -> None:
     assert "jeffreys" in output.read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_a_threshold_is_for_every_classifier(files: Path) -> None:
     result = run(
         "ece",

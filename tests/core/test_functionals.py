@@ -55,6 +55,7 @@ def test_the_same_line_serves_pytensor(name):
     np.testing.assert_allclose(graph(*args), formula(*args), rtol=1e-14)
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.integers(1, 50), st.floats(0, 1), st.floats(0, 1)), min_size=1))
 def test_errors_are_ordered_as_norms_are(bins):
     count, rate, confidence = (np.array(column) for column in zip(*bins, strict=True))

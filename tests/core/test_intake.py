@@ -20,6 +20,7 @@ def read(values, **options):
     return probabilities(Column("y_prob", values), **options)
 
 
+@pytest.mark.slow
 @given(st.lists(st.floats(0.001, 0.999), min_size=1))
 def test_logits_of_probabilities_give_them_back(values):
     np.testing.assert_allclose(read(logit(values), from_logits=True), values, rtol=0, atol=1e-12)

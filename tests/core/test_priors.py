@@ -124,6 +124,7 @@ def test_bad_text(text, message):
         prior_from_string(text)
 
 
+@pytest.mark.slow
 @given(
     low=st.floats(0.001, 0.95), width=st.floats(0.005, 0.9), mass=st.sampled_from([0.5, 0.9, 0.95])
 )

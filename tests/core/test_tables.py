@@ -230,6 +230,7 @@ def test_bad_columns_are_named_with_their_file(tmp_path, content, score, message
         read_scores(path, label="y", score=score)
 
 
+@pytest.mark.slow
 def test_reading_loads_nothing_heavy(parquet):
     code = (
         "import sys\n"

@@ -15,6 +15,7 @@ def found():
     return {name: numbers(tree) for name, tree in fits(method="direct")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fit", "name"), [(fit, name) for fit, values in EXPECTED.items() for name in values]
 )

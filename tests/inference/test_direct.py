@@ -73,6 +73,7 @@ def test_evidence_in_one_dimension(name):
     )
 
 
+@pytest.mark.slow
 def test_evidence_in_two_dimensions():
     problem = BinomialRegression(
         np.array([-0.5, 0.2, 1.0]),

@@ -118,6 +118,7 @@ def test_with_many_rows_it_is_the_law_of_large_numbers():
     assert found.root[0, 0] == pytest.approx(sd, rel=1e-3)
 
 
+@pytest.mark.slow
 @given(st.integers(1, 6), st.integers(1, 4), st.sampled_from([0.5, 5, 500]), st.integers(0, 10**6))
 def test_naming_the_other_label_mirrors_the_answer(cells, basis, rows, seed):
     problem = regression(cells, basis, rows, seed)

@@ -51,6 +51,7 @@ def test_it_can_be_read(name: str, tree: xr.DataTree) -> None:
     assert_readable(ALL[name](tree))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ALL)
 def test_a_failed_fit_is_shouted_and_a_jump_is_said(name: str) -> None:
     tree = make_result(converged=False, jump=True, prior=True)
@@ -59,6 +60,7 @@ def test_a_failed_fit_is_shouted_and_a_jump_is_said(name: str) -> None:
     assert "Possible jump in the calibration curve (a)" in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ALL)
 def test_a_good_result_has_no_notes(name: str) -> None:
     said = " ".join(words(ALL[name](make_result(prior=True))))
@@ -66,6 +68,7 @@ def test_a_good_result_has_no_notes(name: str) -> None:
     assert "jump" not in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ALL)
 def test_nothing_global_is_touched(name: str) -> None:
     before, open_figures = dict(mpl.rcParams), list(_pylab_helpers.Gcf.figs)
@@ -75,6 +78,7 @@ def test_nothing_global_is_touched(name: str) -> None:
     assert figure._repr_png_().startswith(b"\x89PNG")  # type: ignore[attr-defined]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ALL)
 def test_the_result_is_left_as_it_was(name: str) -> None:
     tree = make_result(prior=True)

@@ -65,11 +65,13 @@ def test_numbers_of_a_failed_fit_are_not_printed() -> None:
     assert sum("0.0" in text and "to" in text for text in said) == 1
 
 
+@pytest.mark.slow
 def test_fifty_cases_can_be_read() -> None:
     tree = make_result([f"m{k}" for k in range(5)], classes=[f"c{k}" for k in range(10)], draws=20)
     assert_readable(plot_comparison(tree))
 
 
+@pytest.mark.slow
 def test_differences_are_from_the_best_and_agree_with_difference() -> None:
     tree = make_result(NAMES)
     means = tree["model_average"]["tce_mean"]

@@ -45,6 +45,7 @@ def binary() -> xr.DataTree:
     return make_credal_result()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DRAWN)
 def test_it_can_be_read(name: str, tree: xr.DataTree) -> None:
     if name == "credal sets" and tree.attrs["multiclass"] == "binary":
@@ -54,6 +55,7 @@ def test_it_can_be_read(name: str, tree: xr.DataTree) -> None:
     xr.testing.assert_identical(tree, before)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("draw", DRAWN.values())
 def test_a_failed_fit_is_shouted(draw: Callable[[xr.DataTree], Figure]) -> None:
     tree = failed(make_credal_result(classes=("cat", "dog", "eel")))
@@ -140,6 +142,7 @@ def test_all_probabilities_make_the_whole_triangle() -> None:
     assert len(between(np.zeros(3), np.ones(3))) == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("classes", [("no", "yes"), ("cat", "dog", "eel")])
 def test_priors_side_by_side(classes: tuple[str, ...]) -> None:
     names = ("a", "$b") if len(classes) == 2 else ("a",)

@@ -30,6 +30,7 @@ RESULTS: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", RESULTS)
 @pytest.mark.parametrize("draw", [plots.plot_metrics, plots.plot_ranks])
 def test_it_can_be_read(draw: Callable[[xr.DataTree], Figure], kind: str) -> None:
@@ -39,6 +40,7 @@ def test_it_can_be_read(draw: Callable[[xr.DataTree], Figure], kind: str) -> Non
     xr.testing.assert_identical(tree, before)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("var", METRICS)
 def test_the_best_is_at_the_top_of_every_metric(var: str) -> None:
     figure = plots.plot_metrics(make_panel_result(), var)

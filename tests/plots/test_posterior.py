@@ -10,6 +10,7 @@ from tests.plots.looks import words
 from tests.synthetic import make_result
 
 
+@pytest.mark.slow
 def test_one_panel_a_case_and_no_empty_axes() -> None:
     figure = plot_posterior(make_result([f"m{k}" for k in range(7)]))
     assert [ax.get_title(loc="left") for ax in figure.axes] == [f"m{k}" for k in range(7)]
@@ -22,6 +23,7 @@ def test_the_bar_at_0_is_as_high_as_calibration_is_probable() -> None:
     assert "P(0) = 0.37" in [text.get_text() for text in ax.texts]
 
 
+@pytest.mark.slow
 def test_the_interval_and_the_estimate_are_where_the_result_has_them() -> None:
     tree = make_result(("vit",))
     (ax,) = plot_posterior(tree, prob=0.8).axes

@@ -45,6 +45,7 @@ def with_curve(names=("a",), error="tce", belief=True):
     return tree
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("names", [("a",), ("a", "b"), tuple("abcde")])
 @pytest.mark.parametrize("priors", [("x", "y"), tuple(f"prior number {i}" for i in range(8))])
 def test_any_number_of_priors_and_cases_is_readable(names, priors):
@@ -66,6 +67,7 @@ def test_rows_are_the_priors_in_order_with_their_intervals():
     assert mark.get_xdata()[0] == float(tree["model_average"]["tce_mean"].sel(prior="default"))
 
 
+@pytest.mark.slow
 def test_the_bar_at_zero_is_as_high_as_the_probability_of_calibration():
     (ax,) = plot_sensitivity(grid(p_calibrated=0.5)).axes
     tall = [np.ptp(line.get_ydata()) for line in lines(ax, INK)]
@@ -109,6 +111,7 @@ def test_one_prior_is_refused():
         plot_sensitivity(make_result())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("names", [("a",), ("a", "b", "c", "d")])
 @pytest.mark.parametrize("error", ["tce", "ece"])
 def test_the_curve_is_readable(names, error):

@@ -178,6 +178,7 @@ def test_attributes_are_plain_values(plan: Plan) -> None:
     assert all(isinstance(value, str | int | float | list) for value in plan.attrs.values())
 
 
+@pytest.mark.slow
 def test_a_model_is_unsampled_with_its_data_exchangeable(
     quantity: Any, made: Made, plan: Plan
 ) -> None:

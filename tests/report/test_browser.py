@@ -109,12 +109,14 @@ def kept(driver: Any, name: str, screen: dict[str, Any]) -> None:
     Path(folder, f"{name}.png").write_bytes(base64.b64decode(shot["data"]))
 
 
+@pytest.mark.slow
 def test_console_has_nothing_to_say(driver: Any, page: Path) -> None:
     opened(driver, page, DESK)
     kept(driver, "desk", DESK)
     assert driver.get_log("browser") == []
 
 
+@pytest.mark.slow
 def test_every_section_is_there_and_visible(driver: Any, page: Path) -> None:
     opened(driver, page, DESK)
     for section in COMMON:
@@ -126,6 +128,7 @@ def test_every_section_is_there_and_visible(driver: Any, page: Path) -> None:
         assert min(box) > 50, section.id
 
 
+@pytest.mark.slow
 def test_hostile_names_are_text(driver: Any, page: Path) -> None:
     from selenium.common.exceptions import NoAlertPresentException
 
@@ -150,6 +153,7 @@ def test_every_figure_is_drawn(driver: Any, page: Path) -> None:
     assert all(complete and natural > 100 and shown > 100 for complete, natural, shown in sizes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [320, 390, 768, 1280])
 def test_the_page_does_not_scroll_sideways(driver: Any, page: Path, width: int) -> None:
     screen = {**PHONE, "width": width}
@@ -160,6 +164,7 @@ def test_the_page_does_not_scroll_sideways(driver: Any, page: Path, width: int) 
     assert driver.execute_script("return document.documentElement.scrollWidth") <= width
 
 
+@pytest.mark.slow
 def test_tables_scroll_within_their_frame_on_a_phone(driver: Any, page: Path) -> None:
     opened(driver, page, PHONE)
     inner, outer = driver.execute_script(
@@ -168,6 +173,7 @@ def test_tables_scroll_within_their_frame_on_a_phone(driver: Any, page: Path) ->
     assert outer <= 390 < inner
 
 
+@pytest.mark.slow
 def test_text_stands_out_from_its_ground(driver: Any, page: Path) -> None:
     """WCAG 2.1, 1.4.3: a contrast of 4.5 to 1 or more, for every piece of text."""
     opened(driver, page, DESK)
@@ -175,6 +181,7 @@ def test_text_stands_out_from_its_ground(driver: Any, page: Path) -> None:
     assert low == []
 
 
+@pytest.mark.slow
 def test_prints_on_paper(driver: Any, page: Path) -> None:
     opened(driver, page, DESK)
     printed = driver.execute_cdp_cmd("Page.printToPDF", {"preferCSSPageSize": True})

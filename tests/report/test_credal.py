@@ -29,6 +29,7 @@ def three() -> Page:
     return read(make_credal_result(classes=("cat", "dog", "eel"), target=100))
 
 
+@pytest.mark.slow
 def test_how_many_rows_are_decided_comes_first(binary: xr.DataTree, parsed: Page) -> None:
     frame = bc.row_table(binary, 0.8)
     n_open = int((frame["n_open"] > 1).sum())
@@ -55,6 +56,7 @@ def test_the_section_says_what_intervals_are_and_are_not(binary: xr.DataTree, pa
     assert f"{least['lower']:.3f} to {least['upper']:.3f}" in said
 
 
+@pytest.mark.slow
 def test_of_several_classes_improper_rows_are_counted(three: Page) -> None:
     said = words(three.section("rows").text)
     assert "the results need not be consistent" in said.lower()
@@ -97,6 +99,7 @@ def test_classes_have_bounds_from_least_to_largest(three: Page) -> None:
     assert " to 0." in words(three.section("bounds").text)
 
 
+@pytest.mark.slow
 def test_a_failed_fit_is_loud() -> None:
     found = read(failed(make_credal_result()))
     assert any(e.attrs.get("role") == "alert" for e in found.elements)
@@ -104,6 +107,7 @@ def test_a_failed_fit_is_loud() -> None:
     assert "NOT CONVERGED" in found.section("table").text
 
 
+@pytest.mark.slow
 def test_refits_are_reported_row_by_row() -> None:
     grid = make_credal_grid(("a", "b"))
     said = words(read(grid).section("sensitivity").text)

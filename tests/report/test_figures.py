@@ -59,6 +59,7 @@ def test_any_text_gives_valid_svg_that_shows_it(text: str) -> None:
     assert not [e for e in root.iter() if e.tag.endswith("script")]
 
 
+@pytest.mark.slow
 def test_plots_show_hostile_names_as_text() -> None:
     tree = make_result(HOSTILE[:3], draws=50)
     for plot in (plot_comparison, plot_posterior):
@@ -67,6 +68,7 @@ def test_plots_show_hostile_names_as_text() -> None:
         assert set(HOSTILE[:3]) <= shown
 
 
+@pytest.mark.slow
 def test_the_same_figure_gives_the_same_bytes() -> None:
     tree = make_result(("a",), draws=50)
     first = image(lambda: plot_reliability(tree), alt="")

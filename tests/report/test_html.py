@@ -42,6 +42,7 @@ def hostile() -> str:
     return str(page(result, title=HOSTILE[0]))
 
 
+@pytest.mark.slow
 def test_is_a_document_in_english_that_fits_a_phone(parsed: Page) -> None:
     assert parsed.declaration.lower() == "doctype html"
     assert parsed.all("html")[0].attrs["lang"] == "en"
@@ -92,6 +93,7 @@ def test_nothing_is_loaded_from_elsewhere(html: str, parsed: Page) -> None:
     assert "<script" not in html
 
 
+@pytest.mark.slow
 def test_same_result_gives_the_same_bytes(tree: xr.DataTree, html: str) -> None:
     assert str(page(tree, title="Calibration of two")) == html
 
@@ -100,6 +102,7 @@ def test_size_of_a_classifier_allows_twenty(html: str) -> None:
     assert len(html) < 8e6 * 2 / 20
 
 
+@pytest.mark.slow
 def test_hostile_names_add_no_element_and_no_attribute(hostile: str) -> None:
     found = Page(hostile)
     assert found.all("script") == []
@@ -115,6 +118,7 @@ def test_hostile_names_are_shown_as_they_are(hostile: str) -> None:
     assert "</pre><script>alert(4)</script>" in found.section("priors").text
 
 
+@pytest.mark.slow
 def test_a_long_name_is_cut_with_the_whole_of_it_as_tooltip() -> None:
     name = "long_" * 60
     found = Page(str(page(make_result((name,), draws=50))))
@@ -123,6 +127,7 @@ def test_a_long_name_is_cut_with_the_whole_of_it_as_tooltip() -> None:
     assert all(len(e.text) <= 64 for e in cut)
 
 
+@pytest.mark.slow
 def test_a_failed_fit_is_said_first_and_everywhere() -> None:
     found = Page(str(page(make_result(("vit", "gbm"), draws=50, converged=False))))
     answer = words(found.section("answer").text)
@@ -132,6 +137,7 @@ def test_a_failed_fit_is_said_first_and_everywhere() -> None:
     assert "Not converged: vit." in words(found.section("diagnostics").text)
 
 
+@pytest.mark.slow
 def test_draws_without_mcmc_are_called_so() -> None:
     result = make_result(("vit",), draws=50)
     result.attrs |= {"method": "direct", "sampler": "importance sampling"}
@@ -171,6 +177,7 @@ def test_is_the_public_name() -> None:
     assert bc.report is report
 
 
+@pytest.mark.slow
 def test_writes_the_file_and_nothing_else(tmp_path: Path) -> None:
     path = report(make_result(("vit",), draws=50), tmp_path / "out.html")
     assert path == tmp_path / "out.html"

@@ -27,6 +27,7 @@ def parsed(tree: xr.DataTree) -> Page:
     return read(tree)
 
 
+@pytest.mark.slow
 def test_who_is_best_comes_first_in_words(tree: xr.DataTree, parsed: Page) -> None:
     said = words(parsed.section("answer").text)
     chance = in_words(probability(float(bc.best(tree).prob_best.sel(classifier="vit"))))
@@ -112,6 +113,7 @@ def test_undefined_metrics_are_left_out() -> None:
     assert "AUPRC (highest)" in answer
 
 
+@pytest.mark.slow
 def test_a_failed_fit_is_loud() -> None:
     parsed = read(make_panel_result(draws=60, converged=False))
     assert any(e.attrs.get("role") == "alert" for e in parsed.elements)

@@ -42,11 +42,13 @@ def test_a_loaded_file_is_closed_and_can_be_replaced(tmp_path: Path) -> None:
     assert np.isfinite(first["posterior"]["ece"].values).all()
 
 
+@pytest.mark.slow
 def test_nothing_but_the_result_is_left(tmp_path: Path) -> None:
     io.save(make_result(("vit",)), tmp_path / "result.nc")
     assert [path.name for path in tmp_path.iterdir()] == ["result.nc"]
 
 
+@pytest.mark.slow
 def test_a_failed_save_keeps_the_old_file(tmp_path: Path) -> None:
     path = io.save(make_result(("vit",)), tmp_path / "result.nc")
     broken = make_result(("vit",))
@@ -99,6 +101,7 @@ def test_a_file_that_is_not_netcdf(tmp_path: Path) -> None:
     assert "\n" not in str(info.value)
 
 
+@pytest.mark.slow
 def test_a_file_that_was_cut_short(tmp_path: Path) -> None:
     path = io.save(make_result(("vit",)), tmp_path / "result.nc")
     path.write_bytes(path.read_bytes()[:4000])
@@ -113,6 +116,7 @@ def test_a_netcdf_file_of_something_else(tmp_path: Path) -> None:
         io.load(path)
 
 
+@pytest.mark.slow
 def test_a_result_of_another_version(tmp_path: Path) -> None:
     path = io.save(make_result(("vit",)), tmp_path / "result.nc")
     with h5py.File(path, "a") as file:

@@ -31,6 +31,7 @@ def test_the_summary_has_a_row_a_classifier_and_metric(tree: xr.DataTree) -> Non
     assert set(frame["status"]) == {"ok"}
 
 
+@pytest.mark.slow
 def test_groups_one_classifier_no_labels_and_a_failed_fit() -> None:
     grouped = bc.summary(make_panel_result(groups=("x", "y")))
     assert list(grouped.index[:1]) == ["a / x"]

@@ -67,6 +67,7 @@ def test_kinds_have_the_signatures_of_the_protocol(kind: str, method: str) -> No
     assert list(inspect.signature(getattr(module, method)).parameters) == promised
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", MAKE)
 @pytest.mark.parametrize("verb", VERBS)
 def test_verbs_answer_or_refuse_with_a_remedy(kind: str, verb: str) -> None:
@@ -84,6 +85,7 @@ def test_verbs_answer_or_refuse_with_a_remedy(kind: str, verb: str) -> None:
         assert "a" in found.text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", MAKE)
 def test_what_terminals_json_and_files_show(kind: str) -> None:
     tree = MAKE[kind]()

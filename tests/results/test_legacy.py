@@ -23,6 +23,7 @@ def old(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, Path]:
     return request.param, path
 
 
+@pytest.mark.slow
 def test_old_files_load_with_their_numbers(old: tuple[str, Path]) -> None:
     name, path = old
     tree = bc.load(path)
@@ -38,6 +39,7 @@ def test_old_files_load_with_their_numbers(old: tuple[str, Path]) -> None:
     assert len(bc.summary(tree)) > 0
 
 
+@pytest.mark.slow
 def test_what_was_renamed(old: tuple[str, Path], tmp_path: Path) -> None:
     name, path = old
     tree = bc.load(path)

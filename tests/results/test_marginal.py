@@ -159,6 +159,7 @@ def test_of_a_fit_the_plug_in_is_the_estimators():
     assert bc.marginal(tree, "mce").plug_in == pytest.approx(float(mce), rel=1e-12)
 
 
+@pytest.mark.slow
 def test_marginals_lists_every_classifier_and_group():
     tree = make_result(("a", "b"), classes=CLASSES, groups=("men", "women"))
     found = marginals(tree, prob=0.8)

@@ -23,6 +23,7 @@ def fitted():
     return bc.fit(bc.ece, scores(300), seed=20, method="direct")
 
 
+@pytest.mark.slow
 def test_sensitivities_are_those_of_arviz(fitted):
     names = ["ece", "tce", "mce"]
     mine = bc.power_scale(fitted, names)
@@ -33,6 +34,7 @@ def test_sensitivities_are_those_of_arviz(fitted):
         np.testing.assert_allclose(mine[column], theirs[name], atol=1e-3)
 
 
+@pytest.mark.slow
 def test_the_shift_is_that_of_conjugate_normals():
     """x ~ N(0, 1) with likelihood N(1 | x, 1): the posterior mean is 1 / (power + 1)."""
     levels = np.random.default_rng(20).standard_normal((4, 20_000))
@@ -69,6 +71,7 @@ def test_by_default_it_takes_what_has_one_number_a_case_or_a_bin(fitted):
     assert set(found["prior"]) == {"coef"}
 
 
+@pytest.mark.slow
 def test_few_rows_leave_it_to_the_prior_and_many_to_the_data():
     tight = bc.ece.Priors(bc.ece.SmoothCurve(scale=0.1))
     few = bc.fit(bc.ece, scores(30), priors=tight, seed=20, method="direct")
@@ -110,6 +113,7 @@ def test_every_case_is_scaled_by_its_own_densities():
     np.testing.assert_allclose(found["prior_sensitivity"][:1], alone["prior_sensitivity"])
 
 
+@pytest.mark.slow
 def test_pooled_groups_share_one_prior_and_all_rows():
     tree = bc.fit(bc.ece, scores(600, groups=3), seed=20, method="direct")
     found = bc.power_scale(tree, "tce")

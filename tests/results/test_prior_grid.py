@@ -22,6 +22,7 @@ def grid(trees):
     return combine(trees)
 
 
+@pytest.mark.slow
 def test_under_each_prior_the_grid_holds_what_the_fit_held(trees, grid):
     for name, tree in trees.items():
         for group in ("posterior", "point_estimate", "diagnostics", "model_average", "bounds"):
@@ -85,6 +86,7 @@ def test_what_fits_say_differently_is_told_by_prior(trees, grid):
     assert attrs["converged"] == "true"
 
 
+@pytest.mark.slow
 def test_it_survives_a_file(grid, tmp_path):
     again = bc.load(bc.save(grid, tmp_path / "grid.nc"))
     assert access.is_prior_grid(again)

@@ -32,6 +32,7 @@ def with_errors(
     return tree
 
 
+@pytest.mark.slow
 def test_two_classifiers_agree_with_their_difference() -> None:
     tree = make_result(("a", "b"), draws=2000, p_calibrated=0.3)
     pair = difference(tree, "a", "b")
@@ -39,6 +40,7 @@ def test_two_classifiers_agree_with_their_difference() -> None:
     assert prob_best(tree)["a"] == pytest.approx(expected, abs=0.02)
 
 
+@pytest.mark.slow
 def test_equal_classifiers_share_the_first_place() -> None:
     rng = np.random.default_rng(0)
     draws = rng.gamma(4.0, 0.01, 20_000)
@@ -46,6 +48,7 @@ def test_equal_classifiers_share_the_first_place() -> None:
     assert list(prob_best(tree).values()) == pytest.approx([1 / 3] * 3, abs=0.015)
 
 
+@pytest.mark.slow
 def test_the_closed_form_of_three_exponentials() -> None:
     """P(min is the i-th) of independent exponentials is rate_i / sum of the rates."""
     rng = np.random.default_rng(1)
@@ -55,6 +58,7 @@ def test_the_closed_form_of_three_exponentials() -> None:
     assert list(prob_best(tree).values()) == pytest.approx(expected, abs=0.01)
 
 
+@pytest.mark.slow
 def test_shared_rows_settle_what_is_open_without_them() -> None:
     """Of two normals with means d apart, the first is smaller with Phi(d / sqrt(2 - 2 rho) sd)."""
     rng = np.random.default_rng(2)
@@ -66,6 +70,7 @@ def test_shared_rows_settle_what_is_open_without_them() -> None:
     assert tight == pytest.approx(0.987, abs=0.01)
 
 
+@pytest.mark.slow
 def test_calibrated_ones_share_in_equal_parts() -> None:
     rng = np.random.default_rng(3)
     draws = rng.gamma(4.0, 0.01, (2, 20_000))

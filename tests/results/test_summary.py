@@ -20,6 +20,7 @@ def test_one_row_a_classifier_with_the_documented_columns() -> None:
     assert list(table.columns) == COLUMNS
 
 
+@pytest.mark.slow
 def test_classes_and_groups_get_columns() -> None:
     table = summary(make_result(("vit", "gbm"), classes=("cat", "dog")))
     assert list(table["class"]) == ["cat", "dog", "cat", "dog"]

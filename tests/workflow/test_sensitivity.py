@@ -32,6 +32,7 @@ def grid():
     return compare()
 
 
+@pytest.mark.slow
 def test_each_prior_is_the_fit_with_the_same_seed(grid):
     for name, priors in PRIORS.items():
         alone = bc.fit(bc.ece, scores(300), priors=priors, seed=20, method="direct", n_bins=6)
@@ -53,6 +54,7 @@ def test_the_conclusion_is_written_into_the_result(grid):
     assert "threshold" not in grid.attrs
 
 
+@pytest.mark.slow
 def test_threshold_quantity_and_probability_are_passed_on():
     two = {name: PRIORS[name] for name in ("default", "tight")}
     grid = compare(two, threshold=0.02, var="ece", prob=0.8)
@@ -87,6 +89,7 @@ def test_refits_and_power_scaling_agree(n, scale, dominates):
         assert abs(refit) < 0.06
 
 
+@pytest.mark.slow
 def test_bins_and_power_scaling_agree():
     """Beta(a, a) to the power p is Beta(1 + p (a - 1), 1 + p (a - 1))."""
     power, strength = 1.25, 19
@@ -139,6 +142,7 @@ def test_progress_counts_the_fits_of_all_priors():
     assert done == sorted(done)
 
 
+@pytest.mark.slow
 def test_finished_fits_outlast_an_interruption(tmp_path, grid):
     def stop(label: str, done: int, total: int) -> None:
         if done == 2:
@@ -155,6 +159,7 @@ def test_finished_fits_outlast_an_interruption(tmp_path, grid):
         xr.testing.assert_equal(again[group].dataset, grid[group].dataset)
 
 
+@pytest.mark.slow
 def test_without_a_seed_all_priors_share_one_that_is_kept():
     grid = compare(seed=None)
     again = compare(seed=grid.attrs["seed"])

@@ -30,6 +30,7 @@ def test_an_interval_is_that_of_the_result():
     assert found.converged.all()
 
 
+@pytest.mark.slow
 def test_the_truth_is_covered_as_often_as_a_smooth_truth_should_be():
     found = coverage(bc.ece, TRUTH, 1000, 20, seed=1, draws=400)
     assert binom.cdf(found.covered.sum(), 20, 0.9) > 0.001
@@ -71,6 +72,7 @@ def test_ranks_are_uniform(name):
     assert (found.ess_min > 200).all()
 
 
+@pytest.mark.slow
 def test_groups_have_ranks_of_their_own():
     rng = np.random.default_rng(6)
     score, label = TRUTH.sample(100, rng)
@@ -82,6 +84,7 @@ def test_groups_have_ranks_of_their_own():
     assert (found.ess_min > 50).all()
 
 
+@pytest.mark.slow
 def test_ranks_see_a_prior_that_is_not_the_one_fitted(monkeypatch):
     def larger(case, rng):
         again, values = simulate(case, rng)
@@ -99,6 +102,7 @@ def test_all_that_is_simulated_is_ranked_unless_variables_are_given():
     assert {"tce", "ece", "mce"} <= set(found.ranks)
 
 
+@pytest.mark.slow
 def test_coverage_of_several_classifiers_at_once():
     """The accuracies of a conjugate model: its interval has the law of the binomial."""
     register(toy)
@@ -126,6 +130,7 @@ class Guesses:
         return bc.Scores.stack({"a": prob[0], "b": prob[1]}, y_true=label)
 
 
+@pytest.mark.slow
 def test_coverage_of_rows_with_bounds():
     """An imprecise Dirichlet model of bins that hold a step: its bounds cover as often or more."""
     truth = bc.datasets.credal.truth("calibrated")

@@ -29,6 +29,7 @@ def labels(score):
     return np.arange(len(score)) % 3 == 0
 
 
+@pytest.mark.slow
 @given(SCORES, SCORES, st.integers(1, 12), CLOSED)
 def test_counts_of_parts_add_up_to_the_whole(first, second, n_bins, closed):
     both = np.array(first + second)
@@ -41,6 +42,7 @@ def test_counts_of_parts_add_up_to_the_whole(first, second, n_bins, closed):
     same(parts, count_into(both, event, edges, closed))
 
 
+@pytest.mark.slow
 @given(SCORES, st.integers(1, 50), st.integers(1, 50), CLOSED)
 def test_merging_fine_bins_equals_binning_the_rows(score, n_bins, n_cells, closed):
     score = np.array(score)
@@ -52,6 +54,7 @@ def test_merging_fine_bins_equals_binning_the_rows(score, n_bins, n_cells, close
         same(fine.merge(other), count_into(score, event, other, closed))
 
 
+@pytest.mark.slow
 @given(SCORES, st.integers(1, 12), CLOSED, st.randoms(use_true_random=False))
 def test_the_order_of_rows_does_not_matter(score, n_bins, closed, random):
     score = np.array(score)

@@ -56,6 +56,7 @@ def problems(draw):
     )
 
 
+@pytest.mark.slow
 @given(problems())
 def test_equals_the_rule_row_by_row(problem):
     check(*problem)

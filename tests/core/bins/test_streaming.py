@@ -38,6 +38,7 @@ def same(a, b):
     np.testing.assert_allclose(a.mean_score, b.mean_score, rtol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strategy", ["uniform", "quantile", [0, 0.1, 0.1, 1]], ids=str)
 @pytest.mark.parametrize("closed", ["right", "left"])
 @pytest.mark.parametrize("decimals", [None, 1])

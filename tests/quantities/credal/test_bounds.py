@@ -6,6 +6,7 @@ from bayescal.quantities.credal.bounds import bounds
 from bayescal.quantities.credal.venn_abers.ivap import fit_ivap, merged
 
 
+@pytest.mark.slow
 def test_the_selected_probability_is_calibrated_on_average():
     # Theorem 1: E[(Y - P) h(P)] = 0 for any h, over calibration sets and rows together; the mean
     # of 3,000 sets is within 4 of its standard errors.

@@ -1,6 +1,8 @@
 import subprocess
 import sys
 
+import pytest
+
 import bayescal.quantities.credal as credal
 
 ARITHMETIC = """
@@ -19,6 +21,7 @@ def test_every_name_loads_and_is_listed():
         assert name in dir(credal)
 
 
+@pytest.mark.slow
 def test_the_arithmetic_loads_neither_scikit_learn_nor_pymc():
     run = subprocess.run(
         [sys.executable, "-c", ARITHMETIC], capture_output=True, text=True, check=True

@@ -31,6 +31,7 @@ def check(result):
     assert (parts[2] <= 1).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("priors", [STEPS, IMPRECISE])
 @pytest.mark.parametrize(
     "data",
@@ -86,6 +87,7 @@ def test_same_seed_same_result():
     assert not np.array_equal(first, other)
 
 
+@pytest.mark.slow
 def test_results_hold_dims_and_the_papers_estimates():
     for data, dims in ((binary(), ("obs",)), (multiclass(), ("obs", "label_class"))):
         result = fit(data)
@@ -136,6 +138,7 @@ def test_replicated_counts_are_binomial_given_the_rates(data):
     assert (np.abs(gap) <= 5 * error + 1e-12).all()
 
 
+@pytest.mark.slow
 def test_replicated_counts_are_what_arviz_plots():
     import arviz_plots
 

@@ -21,6 +21,7 @@ def test_labels_give_way_and_scores_stay(rate, make):
     assert set(values) == {"prob", *case.model.variables}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rate", RATES)
 def test_ranks_are_uniform(rate):
     found = sbc(

@@ -44,6 +44,7 @@ class Truth:
 TRUTHS = {"calibrated": (0.0, 2.0), "less": (-0.5, 1.5), "better": (-0.2, 1.9)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("truth", TRUTHS)
 @pytest.mark.parametrize("strategy", ["uniform", "quantile"])
 @pytest.mark.parametrize(("n", "n_bins"), [(30, 15), (200, 6), (1000, 10), (1000, 100), (5000, 1)])
@@ -142,6 +143,7 @@ def test_optimal_order_is_the_cube_root_rounded_up():
     assert optimal_n_bins(10**9 - 1) == 1000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strategy", ["uniform", "quantile"])
 @pytest.mark.parametrize("slope", [0.0, 1.0, 5.0])
 @pytest.mark.parametrize("n", [1, 2, 7, 100, 3000])

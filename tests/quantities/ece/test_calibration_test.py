@@ -56,6 +56,7 @@ FAMILIES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("prior", [0.5, 0.1])
 @pytest.mark.parametrize(
     ("count", "positives", "score"), [(20, 9, 0.3), (6, 1, 0.2), (50, 33, 0.7)]

@@ -156,6 +156,7 @@ def test_bins_or_their_scores_make_no_difference():
         np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=40),
     st.integers(1, 50),

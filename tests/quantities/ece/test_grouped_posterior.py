@@ -57,6 +57,7 @@ def test_all_groups_are_one_case(scores):
     assert dict(found.coords) == {"classifier": "classifier"}
 
 
+@pytest.mark.slow
 def test_the_result_has_a_dim_group(scores, tree):
     groups = tree["posterior"]["group"].values.tolist()
     assert groups == list(scores.groups)
@@ -91,6 +92,7 @@ def test_the_errors_agree_with_their_curves(tree):
     assert (posterior_["ece"] <= posterior_["tce"] + 1e-12).all()
 
 
+@pytest.mark.slow
 def test_probability_of_calibration_is_that_of_the_groups_own_rows(scores, tree):
     (grouped,) = plan(scores, Priors(), binning=Binning(6)).cases
     for alone in grouped.alone:
@@ -105,6 +107,7 @@ def test_the_draws_behind_that_probability_are_counted(tree):
     assert 1000 < tree["diagnostics"]["importance_ess"].item() <= 4000
 
 
+@pytest.mark.slow
 def test_a_group_without_labels_is_left_out_and_named(scores):
     label = scores.y_true.astype(float)
     label[scores.group == scores.groups.index("other")] = np.nan
@@ -116,6 +119,7 @@ def test_a_group_without_labels_is_left_out_and_named(scores):
     assert len(bc.summary(tree)) == 2
 
 
+@pytest.mark.slow
 def test_warnings_name_the_group():
     label, group = [1] * 30 + [0, 1] * 30, ["a"] * 30 + ["b"] * 60
     p = np.linspace(0.2, 0.9, 90)
@@ -123,6 +127,7 @@ def test_warnings_name_the_group():
     assert "in group a, all 30 labels are positive" in tree.attrs["status"]
 
 
+@pytest.mark.slow
 def test_one_group_only():
     scores = make()
     names = np.full(scores.n_obs, "all")
@@ -137,6 +142,7 @@ def test_one_group_only():
     assert abs(tree["posterior"]["tce"].values.mean() - without.mean()) < 0.5 * without.std()
 
 
+@pytest.mark.slow
 def test_a_group_of_one_row():
     scores = make()
     names = np.array(scores.groups)[scores.group].astype(object)
@@ -168,12 +174,14 @@ def test_separate_cases_say_once_what_is_left_out(scores):
     assert tree.attrs["status"].count("group other has no labelled row") == 1
 
 
+@pytest.mark.slow
 def test_several_classifiers_with_groups():
     tree = bc.fit(bc.ece, make(classifiers=2), **DIRECT)
     assert set(tree["posterior"]["ece"].dims) == {"classifier", "chain", "draw", "group"}
     assert len(bc.summary(tree)) == 6
 
 
+@pytest.mark.slow
 def test_classes_and_groups():
     rng = np.random.default_rng(2)
     p = rng.dirichlet((1, 2, 3), 300)
@@ -196,6 +204,7 @@ def test_summary_and_intervals(scores, tree):
     assert (table["status"] == "ok").all()
 
 
+@pytest.mark.slow
 def test_netcdf_round_trip(tree, tmp_path):
     bc.save(tree, tmp_path / "groups.nc")
     back = bc.load(tmp_path / "groups.nc")
@@ -206,6 +215,7 @@ def test_netcdf_round_trip(tree, tmp_path):
     assert back.attrs == tree.attrs
 
 
+@pytest.mark.slow
 def test_report(tree, tmp_path):
     page = tmp_path / "groups.html"
     bc.report(tree, page)
@@ -214,6 +224,7 @@ def test_report(tree, tmp_path):
         assert name in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "plot",
     [
@@ -228,6 +239,7 @@ def test_plots(tree, plot):
     plt.close("all")
 
 
+@pytest.mark.slow
 def test_a_checkpoint_is_used_again(scores, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     first = bc.fit(bc.ece, scores, checkpoint=tmp_path, **DIRECT)
     assert len(list(tmp_path.iterdir())) == 1
@@ -244,6 +256,7 @@ def test_a_checkpoint_is_used_again(scores, tmp_path: Path, monkeypatch: pytest.
         bc.fit(bc.ece, make(seed=2), checkpoint=tmp_path, **DIRECT)
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_draws(scores, tree):
     again = bc.fit(bc.ece, scores, **DIRECT)
     np.testing.assert_array_equal(again["posterior"]["tce"], tree["posterior"]["tce"])

@@ -44,6 +44,7 @@ def binned_truth(made: PUTruth, edges) -> float:
     return float(np.abs(np.bincount(place, gap, minlength=len(edges) - 1) * step).sum())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strategy", ["uniform", "quantile"])
 @pytest.mark.parametrize("name", ["calibrated", "less"])
 def test_biases_and_deviation_hold_on_the_simulator(name, strategy) -> None:

@@ -18,6 +18,7 @@ from bayescal.quantities.pu_ece.simulator import digits
 FEW = 0.05
 
 
+@pytest.mark.slow
 @parametrize_with_checks(
     [
         PUClassifier(FEW),
@@ -62,6 +63,7 @@ def test_the_unbiased_risk_is_minimised_as_logistic_regression_does_with_all_lab
     np.testing.assert_allclose(found.weights_[1], expected.intercept_, atol=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 def test_the_least_non_negative_risk_of_a_linear_classifier_is_reached(seed):
     data = digits(seed)

@@ -61,6 +61,7 @@ def test_a_whole_population_gives_the_ece_with_labels() -> None:
     np.testing.assert_allclose(found.label_rate, labelled.label_rate, atol=1e-12)
 
 
+@pytest.mark.slow
 @given(
     positive=st.lists(SHARES, min_size=1, max_size=30),
     unlabeled=st.lists(SHARES, min_size=1, max_size=30),

@@ -39,6 +39,7 @@ def test_with_one_component_it_is_the_integral_of_fitted_normals():
     assert found.tce == pytest.approx(expected, abs=1e-5)
 
 
+@pytest.mark.slow
 def test_the_bic_finds_how_many_components_there_are():
     rng = np.random.default_rng(4)
     two = np.concatenate([rng.normal(-1, 0.5, 700), rng.normal(4, 1, 300)])
@@ -83,6 +84,7 @@ def test_a_narrow_component_is_integrated_with_more_points():
     assert coarse.tce == pytest.approx(finer.tce, abs=1e-5)
 
 
+@pytest.mark.slow
 def test_a_seed_gives_the_same_result():
     rng = np.random.default_rng(7)
     rows = rng.gamma(2, 1, 300), -rng.gamma(2, 1, 300)

@@ -25,6 +25,7 @@ def check(tree):
     plt.close("all")
 
 
+@pytest.mark.slow
 def test_arviz_checks_a_result_without_nuts() -> None:
     data = truth("less").scores((300, 2000), seed=1)
     priors = bc.pu_ece.Priors(bc.Beta(50, 50))
@@ -39,6 +40,7 @@ def test_arviz_checks_results_of_nuts(curve_fit, mixture_fit) -> None:
     assert (mixture_fit["posterior_predictive"]["events"].sum("cell") == 300).all()
 
 
+@pytest.mark.slow
 def test_positives_of_the_curve_are_binomial_given_a_draw() -> None:
     made = problem()
     found = Curve.of(made, SmoothCurve(lengthscales=(1.0,)), bc.Beta(20, 30))

@@ -40,6 +40,7 @@ def test_at_zero_both_risks_are_the_loss_of_a_coin():
     assert nnpu_risk([0.0], [0.0], class_prior=0.3, loss="sigmoid") == pytest.approx(0.5)
 
 
+@pytest.mark.slow
 @given(values, values, priors, losses)
 def test_slopes_are_those_of_finite_differences(positive, unlabeled, pi, loss):
     parts = risk_parts(positive, unlabeled, pi, loss)

@@ -186,6 +186,7 @@ def test_two_rows(choice):
     assert np.isfinite(found.prob_label).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("choice", CHOICES)
 def test_fifty_correlated_classifiers(choice):
     base, truth = binary(m=1)
@@ -200,6 +201,7 @@ def test_fifty_correlated_classifiers(choice):
         assert np.isfinite(values).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("choice", ["paper", "release"])
 def test_fifty_classes(choice):
     scores, truth = multiclass(n=300, k=50, n_labeled=100)

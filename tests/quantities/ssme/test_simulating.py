@@ -31,6 +31,7 @@ def test_the_same_random_numbers_give_the_same_labels():
     np.testing.assert_array_equal(one[1]["auc"], two[1]["auc"])
 
 
+@pytest.mark.slow
 def test_labels_have_the_probabilities_of_the_coefficients():
     """Scales so small that the coefficients are known: labels then have the pool's law."""
     tiny = dict.fromkeys(

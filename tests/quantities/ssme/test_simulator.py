@@ -12,6 +12,7 @@ from bayescal.quantities.ssme.simulator import TRUTHS, Distortion, PanelTruth, t
 ONE = {"a": Distortion(0.3, 1.4, 0.8)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TRUTHS)
 def test_metrics_are_the_limits_of_large_samples(name):
     simulated, n = truth(name), 200_000

@@ -1,5 +1,7 @@
 """Pairs of classifiers."""
 
+import pytest
+
 from bayescal.report.errors.tables import MOST_ROWS, differences
 from bayescal.report.view import View
 from bayescal.results.difference import difference
@@ -32,6 +34,7 @@ def test_every_pair_once_with_the_numbers_of_difference() -> None:
     assert row[-1] == "0.60"
 
 
+@pytest.mark.slow
 def test_settled_pairs_come_first_and_bold() -> None:
     view = View(make_result(("a", "b", "c", "d"), draws=100), 0.9)
     bold = [bool(row.count("<strong>")) for row in str(differences(view)).split("<tr>")[2:]]
@@ -45,6 +48,7 @@ def test_pairs_stay_within_their_group() -> None:
     assert sorted(row[0] for row in rows(view)) == ["x", "y", "z"]
 
 
+@pytest.mark.slow
 def test_too_many_pairs_are_cut_and_the_rest_counted() -> None:
     names = tuple(f"m{i}" for i in range(13))
     body = str(differences(View(make_result(names, draws=10), 0.9)))

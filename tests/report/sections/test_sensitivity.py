@@ -45,6 +45,7 @@ def test_of_several_cases_the_priors_are_scaled_together():
     assert len(found.all("tr")) == 1 + 3
 
 
+@pytest.mark.slow
 def test_many_cases_are_cut_to_the_most_sensitive():
     tree = make_result(("a",), classes=[f"c{i}" for i in range(MOST_ROWS + 3)], draws=30)
     found = shown(tree)
@@ -52,6 +53,7 @@ def test_many_cases_are_cut_to_the_most_sensitive():
     assert "bayescal.power_scale has the other 3" in text(found)
 
 
+@pytest.mark.slow
 def test_the_sentence_says_whether_and_which_way():
     few = bc.datasets.ece.truth("over").scores(30, seed=1)
     tight = bc.ece.Priors(bc.ece.SmoothCurve(scale=0.1))
@@ -83,6 +85,7 @@ def test_the_class_prior_has_its_curve():
     assert "Class prior" in text(found)
 
 
+@pytest.mark.slow
 def test_refits_are_a_table_a_picture_and_a_sentence():
     tree = grid()
     found = shown(tree)
@@ -93,6 +96,7 @@ def test_refits_are_a_table_a_picture_and_a_sentence():
     assert "Intercept and slope of the recalibration are normal" in text(found)
 
 
+@pytest.mark.slow
 def test_refits_of_several_cases_have_a_table_each():
     pair = combine({"x": make_result(("a", "b")), "y": make_result(("a", "b"), p_calibrated=0.5)})
     found = shown(pair)
@@ -110,6 +114,7 @@ def test_a_refit_that_failed_is_loud():
     assert "badnot converged" in text(found)
 
 
+@pytest.mark.slow
 def test_refits_are_no_answer_of_their_own():
     tree, both = make_result(("a",)), grid()
     found = Page(page([tree, both]))
@@ -120,6 +125,7 @@ def test_refits_are_no_answer_of_their_own():
     assert {"sensitivity", "provenance"} <= set(alone.ids)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HOSTILE)
 def test_names_of_priors_are_only_words(name):
     tree = combine({name: make_result(("a",)), "b": make_result(("a",), seed=1)})
@@ -128,6 +134,7 @@ def test_names_of_priors_are_only_words(name):
     assert not any("onload" in element.attrs for element in found.elements)
 
 
+@pytest.mark.slow
 def test_refits_of_positive_and_unlabelled_rows_are_shown():
     data = bc.datasets.pu_ece.truth("near").scores((100, 500), 1)
     known = {f"{pi:g}": bc.pu_ece.Priors(class_prior=pi) for pi in (0.5, 0.55)}

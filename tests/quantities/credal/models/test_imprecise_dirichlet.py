@@ -27,6 +27,7 @@ def test_one_bin_with_s_1_is_clopper_pearson():
     np.testing.assert_allclose(upper, direct.high, atol=0.01)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("s", [0.5, 2.0])
 def test_bounds_are_the_ends_of_all_beta_priors(s):
     prior = ImpreciseDirichlet(s=s, bins=4)

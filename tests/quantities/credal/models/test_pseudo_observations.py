@@ -9,6 +9,7 @@ from scipy.stats import beta, binomtest
 from bayescal.quantities.credal.models.pseudo_observations import add_pseudo_observations
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("k", "n"), [(1, 10), (3, 10), (5, 10), (30, 40), (99, 100)])
 def test_one_bin_and_s_1_is_clopper_pearson(k, n):
     # Under the improper prior 1 / (g (1 - g)) the posterior is Beta(k, n - k).

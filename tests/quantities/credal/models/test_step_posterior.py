@@ -7,6 +7,7 @@ from scipy.stats import beta
 from bayescal.quantities.credal.models.step_posterior import draw_rates
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("concentration", [0.3, 1.0, 2.0])
 @pytest.mark.parametrize(
     ("count", "positives"),
@@ -42,6 +43,7 @@ def test_one_bin_is_conjugate():
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [1, 1000, 10**6])
 @pytest.mark.parametrize("turned", [False, True])
 def test_rates_rise_at_any_size_even_against_the_labels(size, turned):

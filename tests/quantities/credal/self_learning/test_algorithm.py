@@ -36,6 +36,7 @@ def all_states(classifier, rows, settings):
     return states
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("classifier", [LogisticRegression(), NetworkClassifier(2, 0.01)])
 def test_batches_add_up_until_no_row_is_left(method, classifier):

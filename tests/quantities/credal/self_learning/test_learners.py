@@ -51,6 +51,7 @@ def test_no_turn_raises_the_loss():
     assert losses[-1] < losses[0] - 1e-3
 
 
+@pytest.mark.slow
 def test_turns_end_where_the_gradient_of_the_loss_is_zero():
     x, sets = problem()
     classifier = LogisticRegression(C=0.5, tol=1e-10, max_iter=1000)
@@ -69,6 +70,7 @@ def test_the_network_learns_from_sets_at_once():
     np.testing.assert_array_equal(found.predict_proba(x), expected.predict_proba(x))
 
 
+@pytest.mark.slow
 def test_what_is_given_is_not_changed_and_the_seed_decides():
     x, sets = problem()
     forest = RandomForestClassifier(n_estimators=5)

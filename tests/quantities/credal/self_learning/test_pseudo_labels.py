@@ -51,6 +51,7 @@ def test_two_classes_get_the_bounds_of_isotonic_regression(seed):
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(
     classes=st.integers(2, 8),

@@ -40,6 +40,7 @@ class StopAfter:
             raise KeyboardInterrupt
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "classifier", [LogisticRegression(), NetworkClassifier(2), RandomForestClassifier(5)]
 )
@@ -80,6 +81,7 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
     assert_same(resumed.state, self_learn(LogisticRegression(), made(), SETTINGS).state)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("classifier", "rows", "settings"),
     [

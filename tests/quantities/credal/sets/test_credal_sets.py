@@ -16,6 +16,7 @@ def extremes(weights, lower, upper):
     return found[0].fun, -found[1].fun
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_classes", [2, 3, 6])
 def test_events_and_costs_are_bounded_as_a_linear_programme_bounds_them(n_classes):
     lower, upper = random_bounds(40, n_classes, n_classes)
@@ -34,6 +35,7 @@ def test_events_and_costs_are_bounded_as_a_linear_programme_bounds_them(n_classe
             np.testing.assert_allclose(found, expected, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_reachable_bounds_are_the_extremes_of_each_class():
     lower, upper = random_bounds(40, 4, 2)
     low, high = reachable(lower, upper)

@@ -25,6 +25,7 @@ def best_for_some_member(cost, action, lower, upper):
     return found.success
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_classes", [2, 3, 5])
 def test_the_closed_form_for_naming_a_class_is_the_linear_programmes(n_classes):
     lower, upper = random_bounds(60, n_classes, n_classes)
@@ -35,6 +36,7 @@ def test_the_closed_form_for_naming_a_class_is_the_linear_programmes(n_classes):
         assert found[row].tolist() == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("actions", [1, 2, 4])
 def test_any_costs(actions):
     lower, upper = random_bounds(30, 3, 1)

@@ -38,6 +38,7 @@ def programme_of_upper_bounds(lower, upper):
     return found.fun
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_classes", [2, 3, 4, 10, 50])
 def test_lower_bounds_are_discounted_as_little_as_the_solver_finds(n_classes):
     lower, upper = random_bounds(60, n_classes, n_classes, "above")
@@ -47,6 +48,7 @@ def test_lower_bounds_are_discounted_as_little_as_the_solver_finds(n_classes):
     np.testing.assert_allclose((lower - new).sum(axis=1), expected, atol=1e-12, rtol=0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_classes", [2, 3, 4, 10, 50])
 def test_upper_bounds_are_raised_as_little_as_the_solver_finds(n_classes):
     lower, upper = random_bounds(60, n_classes, n_classes, "below")

@@ -6,6 +6,7 @@ from bayescal.quantities.credal.sets.intervals import is_proper
 from tests.quantities.credal.made import random_bounds
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["proper", "above", "below"])
 def test_a_set_is_proper_where_a_linear_programme_finds_a_member(kind):
     lower, upper = random_bounds(60, 4, 0, kind)

@@ -16,6 +16,7 @@ from bayescal.quantities.credal.venn_abers.cross import fit_cross_venn_abers, me
 from bayescal.quantities.credal.venn_abers.ivap import fit_ivap, merged
 
 
+@pytest.mark.slow
 @parametrize_with_checks([VennAbersCalibrator(), VennAbersCalibrator(cv=2)])
 def test_scikit_learn_finds_nothing_to_say(estimator, check):
     check(estimator)

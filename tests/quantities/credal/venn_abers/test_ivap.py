@@ -45,6 +45,7 @@ def isotonic_at(score, label, at, added):
     return exact
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", range(5))
 def test_a_thousand_random_cases_are_two_isotonic_fits_to_the_last_bit(part):
     for seed in range(200 * part, 200 * (part + 1)):
@@ -62,6 +63,7 @@ def venn_abers():
         return oracle("venn_abers")
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_a_thousand_random_cases_equal_another_program_to_the_last_bit(venn_abers):
     for seed in range(1000):

@@ -31,6 +31,7 @@ def spread(steps, scores):
     return steps.value[np.searchsorted(steps.start, np.arange(scores), side="right") - 1]
 
 
+@pytest.mark.slow
 @given(
     st.lists(
         st.integers(1, 12).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n))),
@@ -45,6 +46,7 @@ def test_the_steps_are_two_isotonic_fits_to_the_last_bit(cells):
     assert np.array_equal(found, expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["perfect", "reversed", "convex", "smooth"])
 def test_shapes_that_make_many_steps_or_few(kind):
     rng = np.random.default_rng(0)

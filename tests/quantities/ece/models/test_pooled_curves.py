@@ -146,6 +146,7 @@ def of_its_own_rows(found, group):
     return error_draws(alone.problem, rates, mass)["tce"].ravel()
 
 
+@pytest.mark.slow
 def test_a_group_of_a_million_rows_is_not_pulled():
     found = case((10**6, 300, 300), (0.5, 1.0, 1.0), seed=4)
     joint, _ = direct(found, 0)

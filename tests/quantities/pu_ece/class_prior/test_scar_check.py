@@ -21,6 +21,7 @@ def test_the_worst_bin_by_hand() -> None:
     assert found.p_value == pytest.approx(2 * norm.sf((0.45 - 0.2) / spread))
 
 
+@pytest.mark.slow
 def test_random_samples_warn_no_more_often_than_stated() -> None:
     # At 1%, Bonferroni's bound: of 400 random samples more than 12 give a warning with
     # probability below 1e-3 if 4 are expected.
@@ -31,6 +32,7 @@ def test_random_samples_warn_no_more_often_than_stated() -> None:
     assert warned <= 12
 
 
+@pytest.mark.slow
 def test_selected_positives_give_a_warning() -> None:
     data = truth("calibrated").scores((2000, 20_000), 1)
     chosen = bc.PUScores(

@@ -32,6 +32,7 @@ def test_many_at_once() -> None:
     np.testing.assert_allclose(expit(base + intercept[..., None] * rise) @ weight, mean, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_the_graph_solves_and_differentiates() -> None:
     import pytensor
     import pytensor.tensor as pt

@@ -41,6 +41,7 @@ def test_a_known_class_prior_does_not_move() -> None:
     assert not found.log_density(AT).any()
 
 
+@pytest.mark.slow
 def test_draws_keep_their_quantiles() -> None:
     draws = np.random.default_rng(1).beta(8, 12, 4000)
     found = PriorMap.of(PriorDraws(draws))
@@ -51,6 +52,7 @@ def test_draws_keep_their_quantiles() -> None:
     np.testing.assert_allclose(found(AT)[1][1:-1], numeric[1:-1], rtol=0.05)
 
 
+@pytest.mark.slow
 def test_two_humps_of_draws_stay_two() -> None:
     rng = np.random.default_rng(2)
     draws = np.concatenate([rng.beta(200, 800, 2000), rng.beta(600, 400, 2000)])
@@ -62,6 +64,7 @@ def test_two_humps_of_draws_stay_two() -> None:
     assert valley < density[np.abs(value - 0.6).argmin()] / 10
 
 
+@pytest.mark.slow
 def test_the_graph_computes_the_same() -> None:
     import pytensor
     import pytensor.tensor as pt

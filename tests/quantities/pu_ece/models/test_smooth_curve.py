@@ -43,6 +43,7 @@ def test_one_compiled_model_serves_other_data_and_priors(curve_fit) -> None:
     assert len(_COMPILED) == before
 
 
+@pytest.mark.slow
 def test_the_evidence_of_calibration_is_an_integral_over_the_class_prior() -> None:
     made = problem("calibrated", (100, 800))
     found = Curve.of(made, SMOOTH, bc.Beta(50, 50))
@@ -72,6 +73,7 @@ def test_a_known_class_prior_far_from_the_mean_score_rules_calibration_out() -> 
     assert far["posterior"]["tce"].to_numpy().min() > 0.05
 
 
+@pytest.mark.slow
 def test_the_truth_is_found_as_rows_grow() -> None:
     made, widths = truth("over"), []
     for size in ((200, 1000), (20_000, 200_000)):
@@ -84,6 +86,7 @@ def test_the_truth_is_found_as_rows_grow() -> None:
     assert widths[1] < widths[0] / 5
 
 
+@pytest.mark.slow
 def test_prior_draws_join_the_class_prior_and_the_curve() -> None:
     # By brute force: curves from their own prior, a class prior about the mean of each, weighed by
     # the Beta density.

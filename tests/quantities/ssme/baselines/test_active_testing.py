@@ -30,6 +30,7 @@ def test_the_weighted_mean_is_exactly_unbiased(budget):
     assert mean == pytest.approx(loss.mean(), rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", ["accuracy", "log_loss", "brier"])
 @pytest.mark.parametrize("guess", ["self", "ensemble"])
 def test_estimates_are_unbiased(metric, guess):
@@ -50,6 +51,7 @@ def test_with_all_labels_it_is_their_mean():
     assert all(sorted(rows) == list(range(40)) for rows in found.rows)
 
 
+@pytest.mark.slow
 def test_rows_are_drawn_in_proportion_to_expected_loss():
     expected, rng = np.array([0.6, 0.3, 0.1, 0.0]), np.random.default_rng(1)
     drawn = [acquire(expected, 1, 0.2, rng) for _ in range(20_000)]
@@ -65,6 +67,7 @@ def test_without_expected_loss_rows_are_drawn_uniformly():
     assert sorted(rows) == list(range(5))
 
 
+@pytest.mark.slow
 def test_a_loss_that_is_foreseen_is_known_with_few_labels():
     rng = np.random.default_rng(3)
     loss = rng.gamma(0.5, size=2000)
@@ -75,6 +78,7 @@ def test_a_loss_that_is_foreseen_is_known_with_few_labels():
     assert np.var(found) < 0.1 * loss.var() / 40
 
 
+@pytest.mark.slow
 def test_an_honest_guess_saves_no_labels_for_accuracy():
     rng = np.random.default_rng(3)
     p = rng.beta(0.5, 0.5, 2000)

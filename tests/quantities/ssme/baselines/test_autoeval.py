@@ -27,6 +27,7 @@ def test_estimate_and_interval_are_the_formulas_by_hand():
         assert found.upper[m] == pytest.approx(estimate + 1.959963984540054 * error, rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", ["accuracy", "log_loss", "brier"])
 def test_estimate_and_interval_are_those_of_ppi_py(metric):
     ppi = oracle("ppi_py")
@@ -45,6 +46,7 @@ def test_estimate_and_interval_are_those_of_ppi_py(metric):
         assert found.upper[m] == pytest.approx(np.squeeze(upper), rel=1e-9)
 
 
+@pytest.mark.slow
 def test_it_is_unbiased_and_nearer_than_the_labelled_rows():
     # Confidence says much of being right: lambda's share of the variance is saved.
     found = [(autoeval(s).estimate, labeled(s).accuracy) for s in _samples(300)]

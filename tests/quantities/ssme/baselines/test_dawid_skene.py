@@ -86,6 +86,7 @@ def independent(n_obs=4000, n_labeled=20, seed=3):
     return stacked(np.stack([1 - score, score], axis=2), known), right
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_labeled", [0, 20])
 def test_what_is_simulated_is_found(n_labeled):
     scores, right = independent()

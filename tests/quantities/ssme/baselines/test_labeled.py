@@ -31,6 +31,7 @@ def test_unlabelled_rows_do_not_matter():
         np.testing.assert_array_equal(with_rest, without)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("prob", [0.5, 0.9])
 def test_interval_of_accuracy_is_that_of_a_binomial(prob):
     # A resample's number of right rows is Binomial(n, accuracy).

@@ -44,6 +44,7 @@ def by_hand(coords, start, known, labeled, settings, widths, class_prior=None):
     return q
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("leave_one_out", [False, True])
 @pytest.mark.parametrize("labeled_weight", [1.0, 4.0])
 @pytest.mark.parametrize("widths", [[0.6, 0.6, 0.6], [0.4, 0.7, 1.0]])

@@ -25,6 +25,7 @@ def test_the_papers_sizes():
     assert (SIZES[0], SIZES[1], SIZES[-1], len(SIZES)) == (10, 15, 1000, 199)
 
 
+@pytest.mark.slow
 def test_errors_are_those_of_samples(rows):
     probs, y = rows
     truth = metrics(probs, np.eye(2)[y])
@@ -47,6 +48,7 @@ def test_the_same_seed_gives_the_same_errors(rows):
     np.testing.assert_array_equal(first.ece, second.ece)
 
 
+@pytest.mark.slow
 def test_samples_hold_every_class_and_no_row_twice():
     rng = np.random.default_rng(2)
     y = np.array([0] * 50 + [1] * 2 + [2])

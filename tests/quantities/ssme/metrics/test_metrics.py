@@ -140,6 +140,7 @@ def test_binary_draws_in_one_column():
         np.testing.assert_array_equal(one, two)
 
 
+@pytest.mark.slow
 @settings(max_examples=50, deadline=None)
 @given(st.data())
 def test_soft_labels_are_two_rows_with_weights(data):

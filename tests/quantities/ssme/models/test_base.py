@@ -12,6 +12,7 @@ from tests.quantities.ssme.problems import in_chains, many_classes, problem
 LABELS = {"tilt": Tilt(), "normal": GaussianMixture(), "student": StudentTMixture()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", LABELS)
 @pytest.mark.parametrize("make", [problem, many_classes])
 def test_every_model_keeps_its_promises(kind, make):

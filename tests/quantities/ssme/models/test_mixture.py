@@ -41,6 +41,7 @@ def test_label_probabilities_are_bayes_rule(kind, name):
     np.testing.assert_allclose(own.label_probs(draws), expected, rtol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", MADE)
 def test_the_models_density_is_that_of_classes_and_scores(kind, name):

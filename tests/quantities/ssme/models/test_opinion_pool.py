@@ -12,6 +12,7 @@ def panel(seed, m=4, n=7, k=3):
     return np.random.default_rng(seed).dirichlet(np.ones(k), (m, n))
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10_000), st.integers(2, 5), st.integers(2, 4))
 def test_agreement_weights_by_loops(seed, m, k):
     probs = panel(seed, m=m, k=k)

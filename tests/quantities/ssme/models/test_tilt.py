@@ -92,6 +92,7 @@ def test_leading_dims_are_kept():
         np.testing.assert_allclose(values.ravel(), own.log_prior(flat)[name], rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_rows_stand_for_several_in_the_mean_of_forced_labels():
     made = problem("one-per-class", n=60)
     weight = np.random.default_rng(1).exponential(size=60)
