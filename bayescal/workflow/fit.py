@@ -22,7 +22,7 @@ from bayescal.core.quantity import Case, CaseArrays, Plan, Quantity
 from bayescal.quantities import quantity_named
 from bayescal.results.assemble import assemble
 from bayescal.workflow.checkpoint import Checkpoint
-from bayescal.workflow.sampling import Settings, fit_case
+from bayescal.workflow.sampling import Settings, fit_case, one_blas_thread
 
 if TYPE_CHECKING:
     from xarray import DataTree
@@ -129,10 +129,11 @@ def fit(
         prob=prob,
     )
     used = priors_of(chosen, priors)
-    plan = plan_of(chosen, data, used, options)
-    kept = Checkpoint.at(checkpoint, chosen, used, settings) if checkpoint is not None else None
-    found = _fit_all(chosen, plan.cases, settings, kept, progress)
-    tree = result_of(chosen, plan, used, settings, found)
+    with one_blas_thread():
+        plan = plan_of(chosen, data, used, options)
+        kept = Checkpoint.at(checkpoint, chosen, used, settings) if checkpoint is not None else None
+        found = _fit_all(chosen, plan.cases, settings, kept, progress)
+        tree = result_of(chosen, plan, used, settings, found)
     if not converged(found):
         warnings.warn(tree.attrs["status"], ConvergenceWarning, stacklevel=2)
     return tree
