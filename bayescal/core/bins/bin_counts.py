@@ -143,8 +143,8 @@ class BinCounts:
     positives : array-like of shape (bin,)
         Numbers of rows where the event happened.
     mean_score : array-like of shape (bin,)
-        Mean score of the rows of each bin; whatever stands at an empty bin gives way to the
-        midpoint of its edges.
+        Mean score of the rows of each bin. At an empty bin it is a score that stands for it; the
+        midpoint of its edges takes the place of NaN and of what lies outside the bin.
     closed : {"right", "left"}, default "right"
         ``"right"``: bins are (low, high], and the first one holds 0 as well. ``"left"``: bins are
         [low, high), and the last one holds 1 as well.
@@ -215,13 +215,16 @@ class BinCounts:
                 "only counts of the same bins add up; these differ in edges or in closed. "
                 "Bin both with the edges of one: n_bins is then not needed, strategy=edges."
             )
-        count = self.count + other.count
-        score_sum = self.count * self.mean_score + other.count * other.mean_score
         return BinCounts(
             edges=self.edges,
-            count=count,
+            count=self.count + other.count,
             positives=self.positives + other.positives,
-            mean_score=score_sum / np.maximum(count, 1),
+            mean_score=_joint_means(
+                np.tile(np.arange(self.n_bins), 2),
+                np.concatenate((self.count, other.count)),
+                np.concatenate((self.mean_score, other.mean_score)),
+                self.n_bins,
+            ),
             closed=self.closed,
             strategy=self.strategy if self.strategy == other.strategy else "edges",
         )
@@ -262,8 +265,7 @@ class BinCounts:
         positives = np.zeros(size, np.int64)
         np.add.at(count, place, self.count)
         np.add.at(positives, place, self.positives)
-        score_sum = np.bincount(place, weights=self.count * self.mean_score, minlength=size)
-        mean_score = score_sum / np.maximum(count, 1)
+        mean_score = _joint_means(place, self.count, self.mean_score, size)
         return BinCounts(coarse, count, positives, mean_score, self.closed, strategy)
 
     def place_in(self, edges: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -323,6 +325,21 @@ class BinCounts:
             )
 
 
+def _joint_means(
+    place: NDArray[np.int64], count: NDArray[np.int64], mean_score: NDArray[np.float64], size: int
+) -> NDArray[np.float64]:
+    """Mean scores of bins made of parts, (bin,), NaN in an empty one; equal means stay exact."""
+    held = count > 0
+    place, count, mean_score = place[held], count[held], mean_score[held]
+    rows = np.bincount(place, count, size)
+    lowest, highest = np.full(size, np.inf), np.full(size, -np.inf)
+    np.minimum.at(lowest, place, mean_score)
+    np.maximum.at(highest, place, mean_score)
+    mean = np.bincount(place, count * mean_score, size) / np.where(rows > 0, rows, np.nan)
+    # The quotient of sums may leave the range of the parts by its rounding.
+    return np.asarray(np.minimum(np.maximum(mean, lowest), highest))
+
+
 def _mean_scores(
     mean_score: ArrayLike, edges: NDArray[np.float64], count: NDArray[np.int64]
 ) -> NDArray[np.float64]:
@@ -334,8 +351,9 @@ def _mean_scores(
             "Pass anything, NaN for instance, where a bin is empty."
         )
     low, high = edges[:-1], edges[1:]
-    means = np.where(count > 0, given, (low + high) / 2)
-    inside = (means >= low - _MEAN_SLACK) & (means <= high + _MEAN_SLACK)
+    inside = (given >= low - _MEAN_SLACK) & (given <= high + _MEAN_SLACK)
+    means = np.where(inside | (count > 0), given, (low + high) / 2)
+    inside |= count == 0
     if not inside.all():
         place = int(np.argmin(inside))
         raise InputError(

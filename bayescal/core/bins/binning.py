@@ -16,9 +16,9 @@ from bayescal.core.bins.bin_counts import (
     bin_edges,
     check_edges,
     check_n_bins,
-    refine,
     strategy_name,
 )
+from bayescal.core.bins.cells import DistinctScores
 from bayescal.core.checks import check_choice, check_rows, listing
 from bayescal.core.errors import InputError
 from bayescal.core.scores import Scores, Task
@@ -32,6 +32,15 @@ class Tally(NamedTuple):
     rows: NDArray[np.int64]  # (bin,)
     positives: NDArray[np.int64]  # (bin,)
     score_sum: NDArray[np.float64]  # (bin,)
+    lowest: NDArray[np.float64]  # (bin,); infinite in an empty bin
+    highest: NDArray[np.float64]  # (bin,); -1 in an empty bin
+
+    def mean_score(self) -> NDArray[np.float64]:
+        """Mean scores, (bin,), NaN in an empty bin; where all scores are equal, that score."""
+        mean = self.score_sum / np.maximum(self.rows, 1)
+        # The quotient of sums may leave the range of the scores by its rounding.
+        inside = np.minimum(np.maximum(mean, self.lowest), self.highest)
+        return np.where(self.rows > 0, inside, np.nan)
 
 
 def tally(
@@ -44,6 +53,7 @@ def tally(
     n_bins = len(edges) - 1
     size = np.zeros(2 * n_bins, np.int64)
     score_sum = np.zeros(2 * n_bins, np.float64)
+    lowest, highest = np.full(2 * n_bins, np.inf), np.full(2 * n_bins, -1.0)
     rows = _BLOCK_BYTES // dtype.itemsize
     buffer, sign = np.empty(rows, dtype), np.empty(rows, keys.dtype)
     for start in range(0, len(score), rows):
@@ -56,9 +66,17 @@ def tally(
         size += here
         # reduceat sums from each start to the next one, which is right once empty bins are out.
         score_sum[held] += np.add.reduceat(block, ends[:-1][held], dtype=np.float64)
+        # With the event, a score stands in its block with a minus sign.
+        lowest[held] = np.minimum(lowest[held], np.abs(block[ends[:-1][held]]))
+        highest[held] = np.maximum(highest[held], np.abs(block[ends[1:][held] - 1]))
     positives, negatives = size.reshape(2, n_bins)
-    # With the event, a score stands in its block with a minus sign.
-    return Tally(positives + negatives, positives, np.abs(score_sum).reshape(2, n_bins).sum(axis=0))
+    return Tally(
+        positives + negatives,
+        positives,
+        np.abs(score_sum).reshape(2, n_bins).sum(axis=0),
+        lowest.reshape(2, n_bins).min(axis=0),
+        highest.reshape(2, n_bins).max(axis=0),
+    )
 
 
 def _sort_block(
@@ -312,15 +330,19 @@ def count_into(
     """Count scores and events into given bins, without checking them."""
     checked = check_edges(edges)
     sums = tally(score, event, checked, closed)
-    mean_score = sums.score_sum / np.maximum(sums.rows, 1)
-    return BinCounts(checked, sums.rows, sums.positives, mean_score, closed, strategy)
+    return BinCounts(checked, sums.rows, sums.positives, sums.mean_score(), closed, strategy)
 
 
 def fine_counts(
     task: Task, edges: ArrayLike, n_cells: int = 100, closed: str = "right"
 ) -> BinCounts:
-    """Count rows into cells that follow the scores' quantiles and never straddle a bin edge."""
+    """Count rows into cells that never straddle a bin edge: one a score, or by quantiles.
+
+    At most `n_cells` distinct scores are a cell each. More of them are cut at their quantiles, and
+    rows of exactly 0 and of exactly 1 are cells of their own.
+    """
     check_rows(task.n, "the labelled rows")
-    quantiles = bin_edges(task.score, min(n_cells, task.n), "quantile")
-    cells = refine(edges, quantiles, closed)
+    seen = DistinctScores(n_cells)
+    seen.add(task.score)
+    cells = seen.cell_edges(edges, lambda: bin_edges(task.score, n_cells, "quantile"), closed)
     return count_into(task.score, task.event, cells, closed)

@@ -16,10 +16,10 @@ from bayescal.core.bins.bin_counts import (
     check_n_bins,
     choose_edges,
     quantile_ranks,
-    refine,
     strategy_name,
 )
 from bayescal.core.bins.binning import count_into
+from bayescal.core.bins.cells import DistinctScores
 from bayescal.core.bins.order_statistics import order_statistics
 from bayescal.core.checks import check_choice, check_rows
 from bayescal.core.columns import Label, factorize
@@ -71,19 +71,21 @@ def stream_counts(
     check_choice(closed, CLOSED, "closed")
     n_bins = check_n_bins(n_bins)
     source = _Source(table, label, score, from_logits, batch_rows)
-    classes, n_obs, n_labeled = source.scan(pos_label)
+    seen = DistinctScores(n_cells or 0)
+    classes, n_obs, n_labeled = source.scan(pos_label, seen)
 
     numbers = [n_bins] if isinstance(strategy, str) and strategy == "quantile" else []
-    if n_cells is not None:
-        n_cells = min(n_cells, n_labeled)
+    if n_cells is not None and not seen.few:
         numbers.append(n_cells)
     scores_of = source.order_statistics(n_labeled, numbers)
     edges = choose_edges(scores_of, n_labeled, n_bins, strategy)
     if n_cells is None:
         bins = source.count(classes[1], edges, closed, strategy_name(strategy))
         return StreamedCounts(bins, None, classes, n_obs)
-    quantiles = choose_edges(scores_of, n_labeled, n_cells, "quantile")
-    cells = source.count(classes[1], refine(edges, quantiles, closed), closed, "edges")
+    cell_edges = seen.cell_edges(
+        edges, lambda: choose_edges(scores_of, n_labeled, n_cells, "quantile"), closed
+    )
+    cells = source.count(classes[1], cell_edges, closed, "edges")
     return StreamedCounts(cells.merge(edges, strategy_name(strategy)), cells, classes, n_obs)
 
 
@@ -99,22 +101,26 @@ class _Source:
         self._from_logits = from_logits
         self._batch_rows = batch_rows
 
-    def scan(self, pos_label: Any) -> tuple[tuple[Label, Label], int, int]:
-        """Check all rows once; return the two labels, the number of rows and of labelled rows."""
+    def scan(self, pos_label: Any, seen: DistinctScores) -> tuple[tuple[Label, Label], int, int]:
+        """Check all rows once; return the two labels, the number of rows and of labelled rows.
+
+        The labelled rows' scores are shown to `seen`.
+        """
         labels: set[Label] = set()
         n_obs = n_labeled = 0
         for codes, values, scores in self._batches():
             labels.update(values)
             n_obs += len(codes)
             n_labeled += len(scores)
+            seen.add(scores)
         check_rows(n_obs, f"the column {self._label!r}")
         if n_labeled == 0:
             raise InputError(
                 f"{self._label} must hold at least one label; all {n_obs} rows are missing. "
                 "Label some rows: calibration cannot be measured without."
             )
-        seen = np.array(sorted(labels, key=str), dtype=object)
-        return code_binary(seen, pos_label, None, self._label)[1], n_obs, n_labeled
+        found = np.array(sorted(labels, key=str), dtype=object)
+        return code_binary(found, pos_label, None, self._label)[1], n_obs, n_labeled
 
     def order_statistics(self, n: int, numbers: list[int]) -> OrderStatistics:
         """Look up the scores that bound bins of equal mass, for each of the numbers of bins.

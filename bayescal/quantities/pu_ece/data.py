@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.bins.bin_counts import BinCounts, strategy_name
-from bayescal.core.bins.binning import Binning, count_into, fine_counts
+from bayescal.core.bins.bin_counts import BinCounts, bin_edges, strategy_name
+from bayescal.core.bins.binning import Binning, count_into
+from bayescal.core.bins.cells import DistinctScores
 from bayescal.core.calibration_curve.problem import Problem
 from bayescal.core.calibration_curve.smooth_curve import SmoothCurve
 from bayescal.core.checks import check_known, check_same_length
 from bayescal.core.errors import InputError
 from bayescal.core.intake import Column, probabilities
-from bayescal.core.scores import Task
 from bayescal.quantities.pu_ece.priors import Priors
 
 type Floats = NDArray[np.floating]
@@ -249,13 +249,22 @@ def _problem(
     fine: bool,
     binning: Binning,
 ) -> PUProblem:
-    task = Task({"classifier": name}, unlabeled, np.zeros(len(unlabeled), np.uint8))
-    if fine:
-        edges = binning.edges(unlabeled)
-        cells = fine_counts(task, edges, CELLS, binning.closed)
-        bins = cells.merge(edges, strategy_name(binning.strategy))
-    else:
-        cells = bins = binning.count(unlabeled, task.event)
-    events = np.zeros(len(positive), np.uint8)
-    found = count_into(positive, events, cells.edges, binning.closed)
-    return PUProblem.of(Problem(task.coords, cells, bins), found.count)
+    edges = binning.edges(unlabeled)
+    cell_edges = _cell_edges(positive, unlabeled, edges, binning.closed) if fine else edges
+    found = count_into(positive, np.zeros(len(positive), np.uint8), cell_edges, binning.closed)
+    counted = count_into(unlabeled, np.zeros(len(unlabeled), np.uint8), cell_edges, binning.closed)
+    # A cell of positives alone stands at their mean score.
+    mean_score = np.where(counted.count > 0, counted.mean_score, found.mean_score)
+    cells = replace(counted, mean_score=mean_score)
+    bins = counted.merge(edges, strategy_name(binning.strategy))
+    return PUProblem.of(Problem({"classifier": name}, cells if fine else bins, bins), found.count)
+
+
+def _cell_edges(
+    positive: Floats, unlabeled: Floats, edges: NDArray[np.float64], closed: str
+) -> NDArray[np.float64]:
+    """Edges of cells that follow the distinct scores of both samples, or the unlabelled ones."""
+    seen = DistinctScores(CELLS)
+    seen.add(unlabeled)
+    seen.add(positive)
+    return seen.cell_edges(edges, lambda: bin_edges(unlabeled, CELLS, "quantile"), closed)

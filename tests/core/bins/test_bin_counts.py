@@ -77,6 +77,17 @@ def test_properties():
         bins.count[0] = 1
 
 
+def test_a_score_may_stand_for_an_empty_bin():
+    bins = BinCounts([0, 0.5, 0.8, 1], [0, 0, 6], [0, 0, 6], [0.4, 0.9, 0.85])
+    assert bins.mean_score.tolist() == [0.4, 0.65, 0.85]
+
+
+def test_equal_means_stay_as_they_are():
+    bins = BinCounts([0, 0.1, 0.2, 1], [1, 2, 1], [0, 1, 1], [0.1, 0.1, 0.3])
+    assert (bins + bins + bins).mean_score.tolist() == [0.1, 0.1, 0.3]
+    assert bins.merge([0, 0.2, 1]).mean_score.tolist() == [0.1, 0.3]
+
+
 def test_input_arrays_stay_writeable():
     edges = np.array([0, 0.5, 1.0])
     BinCounts(edges, [1, 1], [0, 1], [0.2, 0.7])

@@ -1,0 +1,142 @@
+"""Cells of few distinct scores hold one each; of many, the ends of [0, 1] stand alone."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bayescal.core.bins.bin_counts import bin_edges
+from bayescal.core.bins.binning import bin_scores, fine_counts
+from bayescal.core.bins.cells import DistinctScores
+from bayescal.core.bins.streaming import stream_counts
+from bayescal.core.rounding import round_scores
+from bayescal.core.scores import Task
+from tests.core.bins.test_streaming import Rows
+
+VALUES = st.one_of(
+    st.floats(0, 1), st.sampled_from([0.0, 1.0, 0.1, 0.3, 5e-324, np.nextafter(1, 0)])
+)
+CLOSED = st.sampled_from(["right", "left"])
+
+
+def rows(score, dtype=float):
+    score = np.asarray(score, dtype)
+    return Task({}, score, (np.arange(len(score)) % 3 == 0).astype(np.uint8))
+
+
+def held(cells):
+    return cells.count > 0
+
+
+def check_one_score_a_cell(cells, task):
+    values, place, count = np.unique(task.score + 0.0, return_inverse=True, return_counts=True)
+    positives = np.bincount(place, task.event, len(values))
+    assert cells.mean_score[held(cells)].tolist() == values.tolist()
+    assert cells.count[held(cells)].tolist() == count.tolist()
+    assert cells.positives[held(cells)].tolist() == positives.tolist()
+
+
+@given(
+    st.lists(VALUES, min_size=1, max_size=30),
+    st.integers(1, 9),
+    st.lists(VALUES, max_size=5),
+    st.sampled_from(["quantile", "uniform", "given"]),
+    CLOSED,
+)
+def test_few_scores_are_a_cell_each(score, repeats, inner, strategy, closed):
+    task = rows(score * repeats)
+    edges = np.array([0.0, *sorted(inner), 1.0])
+    if strategy != "given":
+        edges = bin_edges(task.score, 7, strategy)
+    cells = fine_counts(task, edges, closed=closed)
+    check_one_score_a_cell(cells, task)
+    bins = bin_scores(task, strategy=edges, closed=closed)
+    back = cells.merge(edges)
+    np.testing.assert_array_equal(back.count, bins.count)
+    np.testing.assert_array_equal(back.positives, bins.positives)
+    np.testing.assert_allclose(back.mean_score, bins.mean_score, rtol=1e-12)
+    np.testing.assert_array_equal(
+        cells.find(task.score), np.flatnonzero(held(cells))[np.unique(task.score, True, True)[2]]
+    )
+
+
+@pytest.mark.parametrize("closed", ["right", "left"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("limit", [50, 100])
+def test_at_the_limit_and_beyond(closed, dtype, limit):
+    few, many = np.linspace(0.1, 0.9, limit), np.linspace(0.1, 0.9, limit + 1)
+    task = rows(np.tile(few, 7), dtype)
+    check_one_score_a_cell(fine_counts(task, [0, 0.5, 1], limit, closed), task)
+    quantiles = fine_counts(rows(np.tile(many, 7), dtype), [0, 1], limit, closed)
+    assert held(quantiles).sum() <= limit
+
+
+@pytest.mark.parametrize("closed", ["right", "left"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("ends", [[0.0], [1.0], [0.0, 1.0], []])
+def test_rows_of_exactly_0_and_1_stand_alone_among_many_scores(closed, dtype, ends):
+    rng = np.random.default_rng(0)
+    near = [np.nextafter(dtype(0), dtype(1)), np.nextafter(dtype(1), dtype(0))]
+    task = rows(np.concatenate([rng.random(3000), near, ends * 2]), dtype)
+    edges = bin_edges(task.score, 15, "quantile")
+    cells = fine_counts(task, edges, closed=closed)
+    assert cells.n_bins <= 100 + 14 + 2
+    for end in (0.0, 1.0):
+        at = held(cells) & (cells.mean_score == end)
+        assert cells.count[at].tolist() == [2] * (end in ends)
+
+
+@pytest.mark.parametrize("closed", ["right", "left"])
+@pytest.mark.parametrize("score", [[0.0], [1.0], [0.3], [0.0, 1.0], [0.0, 0.3, 1.0]])
+def test_one_score_and_the_ends(score, closed):
+    task = rows(score * 3)
+    for edges in ([0, 1], [0, 0, 1], [0, 1, 1], [0, 0, 0.3, 0.3, 1, 1]):
+        check_one_score_a_cell(fine_counts(task, edges, closed=closed), task)
+
+
+@given(
+    st.lists(st.lists(VALUES, min_size=1, max_size=20), min_size=1, max_size=4),
+    st.integers(1, 30),
+    CLOSED,
+    st.integers(1, 9),
+)
+def test_streams_have_the_same_cells(parts, n_cells, closed, batch_rows):
+    score = round_scores(np.concatenate([*parts, [0.2, 0.7]]))
+    event = (np.arange(len(score)) % 2).astype(np.uint8)
+    task = Task({}, score, event)
+    found = stream_counts(
+        Rows(y=event, p=task.score),
+        label="y",
+        score="p",
+        n_cells=n_cells,
+        closed=closed,
+        batch_rows=batch_rows,
+    )
+    whole = fine_counts(task, bin_edges(task.score, 15, "quantile"), n_cells, closed)
+    np.testing.assert_array_equal(found.cells.edges, whole.edges)
+    np.testing.assert_array_equal(found.cells.count, whole.count)
+    np.testing.assert_array_equal(found.cells.positives, whole.positives)
+    np.testing.assert_allclose(found.cells.mean_score, whole.mean_score, rtol=1e-12)
+    if len(np.unique(task.score)) <= n_cells:
+        check_one_score_a_cell(found.cells, task)
+
+
+def test_distinct_scores_of_parts_are_those_of_the_whole():
+    seen = DistinctScores(3)
+    for part in ([0.1, 0.1], [-0.0, 0.1], [], [0.0, 0.5]):
+        seen.add(np.array(part))
+    assert seen.few
+    assert seen.cell_edges([0, 1], None, "right").tolist() == [0, 0, 0.1, 1]
+    seen.add(np.array([0.7]))
+    assert not seen.few
+
+
+def test_the_first_rows_do_not_hide_the_rest(monkeypatch):
+    from bayescal.core.bins import cells
+
+    monkeypatch.setattr(cells, "_FIRST_ROWS", 2)
+    seen = DistinctScores(2)
+    seen.add(np.array([0.1, 0.1, 0.1, 0.2]))
+    assert seen.few
+    seen.add(np.array([0.1, 0.2, 0.1, 0.3]))
+    assert not seen.few
