@@ -93,6 +93,36 @@ def _refusal(values: NDArray[np.floating], name: str) -> InputError:
     )
 
 
+# Squares of weights, and sums of them, stay within the range of floats.
+_LIGHTEST, _HEAVIEST = 1e-100, 1e100
+
+
+def check_weights(values: NDArray[np.floating], name: str) -> None:
+    """Check that sample weights are numbers >= 0, and not all 0."""
+    if values.ndim != 1:
+        raise InputError(
+            f"{name} must have one dimension (obs,); got shape {values.shape}. "
+            "Pass one weight for each row, which all classifiers share."
+        )
+    # A NaN makes every comparison false.
+    bad = ~((values == 0) | ((values >= _LIGHTEST) & (values <= _HEAVIEST)))
+    if bad.any():
+        (row,), where = _place(bad)
+        raise InputError(
+            f"{name} must be 0 or a number from {_LIGHTEST:g} to {_HEAVIEST:g}; got "
+            f"{values[row]:.6g} at {where}. Give a row that is not to count the weight 0."
+        )
+
+
+def check_some_weight(n: int, n_rows: int, name: str) -> None:
+    """Check that some row has a weight above 0."""
+    if n == 0:
+        raise InputError(
+            f"{name} must be above 0 in at least one row; all {n_rows} are 0. "
+            "Pass the weights of the rows, or none."
+        )
+
+
 def check_row_sums(values: NDArray[np.floating], name: str) -> None:
     """Check that the probabilities of a row's classes sum to 1, within 0.001."""
     sums = values.sum(axis=1)

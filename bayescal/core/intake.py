@@ -13,7 +13,9 @@ from bayescal.core.checks import (
     check_row_sums,
     check_rows,
     check_same_length,
+    check_some_weight,
     check_unique,
+    check_weights,
     clean_probabilities,
     listing,
 )
@@ -200,6 +202,7 @@ class Parts(NamedTuple):
     classes: tuple[Label, ...]
     group: NDArray[np.int32] | None  # (obs,)
     groups: tuple[str, ...]
+    sample_weight: NDArray[np.float64] | None = None  # (obs,)
 
 
 def collect(
@@ -210,8 +213,12 @@ def collect(
     pos_label: Any,
     from_logits: bool,
     classes: Sequence[Any] | None,
+    weight: Column | None = None,
 ) -> Parts:
-    """Check the columns of one or several classifiers and put them together."""
+    """Check the columns of one or several classifiers and put them together.
+
+    Rows of weight 0 are left out.
+    """
     if not scores:
         raise InputError("there must be at least one classifier; got none. Pass {name: y_prob}.")
     positive = _positive_column(pos_label, classes)
@@ -238,7 +245,33 @@ def collect(
         else code_groups(group.values, group.name, len(y_true), label.name)
     )
     y_prob = arrays[0][np.newaxis] if len(arrays) == 1 else np.stack(arrays)
-    return Parts(y_prob, y_true, tuple(scores), labels, codes, groups)
+    found = Parts(y_prob, y_true, tuple(scores), labels, codes, groups)
+    return found if weight is None else _weighted(found, weight, label.name)
+
+
+def weights(column: Column) -> NDArray[np.float64]:
+    """Turn a column into checked sample weights."""
+    values = to_floats(column.values, column.name).astype(np.float64)
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    check_weights(values, column.name)
+    return values
+
+
+def _weighted(parts: Parts, column: Column, name_rows: str) -> Parts:
+    """Give rows their weights, and leave out those whose weight is 0."""
+    values = weights(column)
+    check_same_length(len(values), column.name, len(parts.y_true), name_rows)
+    held = values > 0
+    check_some_weight(int(held.sum()), len(held), column.name)
+    if held.all():
+        return parts._replace(sample_weight=values)
+    return parts._replace(
+        y_prob=parts.y_prob[:, held],
+        y_true=parts.y_true[held],
+        group=None if parts.group is None else parts.group[held],
+        sample_weight=values[held],
+    )
 
 
 def _positive_column(pos_label: Any, classes: Sequence[Any] | None) -> int:

@@ -29,6 +29,14 @@ SCORE = Option(
 GROUP = Option(
     flags=("--group",), metavar="COLUMN", help="Column that splits the rows into groups."
 )
+WEIGHT = Option(
+    flags=("--weight",),
+    metavar="COLUMN",
+    help="Column of sample weights: the inverse of the probability that a row was drawn.",
+    phrases={
+        "Pass the weights of the rows, or none.": "Name another column, or leave out --weight."
+    },
+)
 POS_LABEL = Option(
     flags=("--pos-label",), default="1", metavar="VALUE", help="Label of the positive class."
 )
@@ -134,8 +142,8 @@ def _several_with_classes(given: Given, table: Table) -> Columns:
 
 
 def taken_columns(given: Given) -> list[str]:
-    """Columns that patterns leave out: those of labels and groups."""
-    return [given["label"], *([given["group"]] if given.get("group") else [])]
+    """Columns that patterns leave out: those of labels, groups and weights."""
+    return [given["label"], *(given[name] for name in ("group", "weight") if given.get(name))]
 
 
 def matching(pattern: str, table: Table, taken: Sequence[str]) -> list[tuple[str, str]]:
@@ -179,8 +187,9 @@ def labeled_scores(given: Given, table: Table, columns: Columns) -> Scores:
     from bayescal.core.intake import Column, collect
     from bayescal.core.scores import from_parts
 
-    label, group = given["label"], given.get("group")
-    wanted = dict.fromkeys([label, *columns.names, *([] if group is None else [group])])
+    label, group, weight = given["label"], given.get("group"), given.get("weight")
+    others = [name for name in (group, weight) if name is not None]
+    wanted = dict.fromkeys([label, *columns.names, *others])
     values = table.read(list(wanted))
 
     def column(name: str) -> Column:
@@ -194,6 +203,7 @@ def labeled_scores(given: Given, table: Table, columns: Columns) -> Scores:
             pos_label=given["pos_label"],
             from_logits=given["from_logits"],
             classes=columns.classes,
+            weight=None if weight is None else column(weight),
         )
     )
 

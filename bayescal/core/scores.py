@@ -29,11 +29,12 @@ class Task:
     event: NDArray[np.uint8]  # (obs,)
     group: NDArray[np.int32] | None = None  # (obs,)
     groups: tuple[str, ...] = ()
+    weight: NDArray[np.float64] | None = None  # (obs,), above 0
 
     def __post_init__(self) -> None:
         lengths = {"score": self.score.shape, "event": self.event.shape}
-        if self.group is not None:
-            lengths["group"] = self.group.shape
+        optional = {"group": self.group, "weight": self.weight}
+        lengths |= {name: value.shape for name, value in optional.items() if value is not None}
         if len(set(lengths.values())) > 1:
             found = ", ".join(f"{name} {shape}" for name, shape in lengths.items())
             raise InputError(f"the arrays of a Task must have one shape (obs,); got {found}.")
@@ -104,6 +105,9 @@ class Scores:
     classes : sequence of labels, optional
         The label of each column of `y_prob`; for binary scores both labels. Without it multi-class
         labels are the column numbers 0, 1, ....
+    sample_weight : array-like or Series of shape (obs,), optional
+        A weight >= 0 of each row: the inverse of the probability that it was drawn, up to a factor.
+        Not the number of times that it stands for: repeat a row for that.
 
     Attributes
     ----------
@@ -119,11 +123,14 @@ class Scores:
         Index into `groups`.
     groups : tuple of str
         Names of the groups, sorted; empty without groups.
+    sample_weight : ndarray of shape (obs,), or None
+        Weights, all above 0.
 
     Raises
     ------
     InputError
-        If scores are not probabilities, labels do not fit them, or lengths differ.
+        If scores are not probabilities, labels do not fit them, weights are no numbers >= 0 or all
+        0, or lengths differ.
 
     Notes
     -----
@@ -131,6 +138,8 @@ class Scores:
     depend on the last bit of a computation; float32 scores, which are coarser, are not rounded.
 
     Arrays are read-only. A float32 array is not copied: do not change it afterwards.
+
+    Rows of weight 0 are checked and then left out: they are in no attribute and no count.
 
     Examples
     --------
@@ -145,6 +154,7 @@ class Scores:
     classes: tuple[Label, ...]
     group: NDArray[np.int32] | None
     groups: tuple[str, ...]
+    sample_weight: NDArray[np.float64] | None
 
     def __init__(
         self,
@@ -156,6 +166,7 @@ class Scores:
         group: Any = None,
         from_logits: bool = False,
         classes: Sequence[Any] | None = None,
+        sample_weight: Any = None,
     ) -> None:
         parts = collect(
             {str(classifier): Column("y_prob", y_prob)},
@@ -164,6 +175,7 @@ class Scores:
             pos_label=pos_label,
             from_logits=from_logits,
             classes=classes,
+            weight=None if sample_weight is None else Column("sample_weight", sample_weight),
         )
         _fill(self, parts)
 
@@ -177,6 +189,7 @@ class Scores:
         group: Any = None,
         from_logits: bool = False,
         classes: Sequence[Any] | None = None,
+        sample_weight: Any = None,
     ) -> Scores:
         """Put several classifiers' scores of the same rows together.
 
@@ -194,6 +207,8 @@ class Scores:
             Whether the scores are logits.
         classes : sequence of labels, optional
             The label of each column, as for `Scores`.
+        sample_weight : array-like or Series of shape (obs,), optional
+            A weight of each row, shared by all classifiers.
 
         Returns
         -------
@@ -221,6 +236,7 @@ class Scores:
             pos_label=pos_label,
             from_logits=from_logits,
             classes=classes,
+            weight=None if sample_weight is None else Column("sample_weight", sample_weight),
         )
         return from_parts(parts)
 
@@ -233,6 +249,7 @@ class Scores:
         *,
         pos_label: Any = None,
         group: Any = None,
+        sample_weight: Any = None,
     ) -> Scores:
         """Score rows by fitted classifiers of scikit-learn, or of the same interface.
 
@@ -250,6 +267,8 @@ class Scores:
             ``classes_``.
         group : array-like or Series of shape (obs,), optional
             A group of each row, known in every row.
+        sample_weight : array-like or Series of shape (obs,), optional
+            A weight of each row, as for `Scores`.
 
         Returns
         -------
@@ -278,13 +297,15 @@ class Scores:
             pos_label=classes[1] if pos_label is None else pos_label,
             group=group,
             classes=classes,
+            sample_weight=sample_weight,
         )
 
     def __repr__(self) -> str:
         groups = f"; groups {listing(self.groups)}" if self.groups else ""
+        weighted = "" if self.sample_weight is None else "; weighted"
         return (
             f"<Scores: classifiers {listing(self.classifiers)}; n_obs {self.n_obs}, "
-            f"n_labeled {self.n_labeled}; classes {listing(self.classes)}{groups}>"
+            f"n_labeled {self.n_labeled}; classes {listing(self.classes)}{groups}{weighted}>"
         )
 
     @property
@@ -343,6 +364,16 @@ class Scores:
             The same rows, not divided.
         """
         return _with(self, group=None, groups=())
+
+    def without_weight(self) -> Scores:
+        """Forget the sample weights.
+
+        Returns
+        -------
+        Scores
+            The same rows, all of which count alike.
+        """
+        return _with(self, sample_weight=None)
 
     def top_label(self) -> Scores:
         """Whether the predicted class is right, as a binary problem with its probability as score.
@@ -457,6 +488,16 @@ class Scores:
             keep(event).astype(np.uint8),
             None if self.group is None else keep(self.group),
             self.groups,
+            None if self.sample_weight is None else keep(self.sample_weight),
+        )
+
+
+def check_unweighted(scores: Scores, what: str) -> None:
+    """Check that rows have no weights, for a method that has no use for them."""
+    if scores.sample_weight is not None:
+        raise InputError(
+            f"{what} cannot use sample weights; got those of {scores.n_obs} rows. Pass rows drawn "
+            "in proportion to their weights, or leave these out: scores.without_weight()."
         )
 
 

@@ -231,6 +231,7 @@ def read_scores(
     group: str | None = None,
     pos_label: Any = 1,
     from_logits: bool = False,
+    weight: str | None = None,
 ) -> Scores:
     r"""Read binary scores of one or several classifiers from a CSV or Parquet file.
 
@@ -248,6 +249,8 @@ def read_scores(
         The label that the scores are the probability of.
     from_logits : bool, default False
         Whether the scores are logits.
+    weight : str, optional
+        Column of the sample weights; see `Scores`.
 
     Returns
     -------
@@ -273,7 +276,8 @@ def read_scores(
     names = [score] if isinstance(score, str) else list(score)
     check_unique(names, "classifier")
     table = open_table(path)
-    wanted = dict.fromkeys([label, *names, *([] if group is None else [group])])
+    others = [name for name in (group, weight) if name is not None]
+    wanted = dict.fromkeys([label, *names, *others])
     columns = table.read(list(wanted))
 
     def column(name: str) -> Column:
@@ -287,5 +291,6 @@ def read_scores(
             pos_label=pos_label,
             from_logits=from_logits,
             classes=None,
+            weight=None if weight is None else column(weight),
         )
     )

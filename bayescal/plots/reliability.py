@@ -143,7 +143,8 @@ def _draw_counts(ax: Axes, tree: xr.DataTree, case: ResultSlice) -> None:
         linewidth=0.6,
     )
     ax.set_ylim(0, 1.1 * max(int(count.max(initial=0)), 1))
-    ax.set_ylabel("rows per bin")
+    weighted = access.has_variable(tree, schema.POINT_ESTIMATE, schema.EFFECTIVE_N)
+    ax.set_ylabel("effective rows per bin" if weighted else "rows per bin")
     ax.yaxis.set_major_locator(MaxNLocator(2, integer=True))
 
 

@@ -159,6 +159,11 @@ def plain_records(frame: Any) -> list[dict[str, Any]]:
     return [plain(row) for row in frame.reset_index().to_dict("records")]
 
 
+def rows(n: float, effective_n: float | None = None) -> str:
+    """Write a number of rows, with the effective number where they have weights."""
+    return count(n) if effective_n is None else f"{count(n)} ({count(effective_n)})"
+
+
 def labelled_rows(attrs: Mapping[Any, Any]) -> str:
     """Say how many rows have labels, and how many have none; or are known to be positive."""
     if "n_positive" in attrs:
@@ -166,5 +171,7 @@ def labelled_rows(attrs: Mapping[Any, Any]) -> str:
         return f"{counted(int(attrs['n_positive']), 'positive')}, {unlabelled}"
     labelled = int(attrs.get("n_labeled", attrs.get("n_obs", 0)))
     without = int(attrs.get("n_obs", labelled)) - labelled
-    rest = f", {count(without)} without" if without > 0 else ""
+    effective = attrs.get("effective_n")
+    rest = "" if effective is None else f" (effective number {count(effective)})"
+    rest += f", {count(without)} without" if without > 0 else ""
     return counted(labelled, "labelled row") + rest

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bayescal.core.bins.weights import weight_units
 from bayescal.core.checks import check_choice
 from bayescal.core.errors import InputError
 from bayescal.core.rounding import round_scores
@@ -57,7 +59,10 @@ def choose_edges(
     n_bins: int,
     strategy: Strategy,
 ) -> NDArray[np.float64]:
-    """Bin edges of scores known by their order statistics, (bin + 1,)."""
+    """Bin edges of scores known by their order statistics, (bin + 1,).
+
+    Of weighted scores, `n` and the ranks count units of weight.
+    """
     if not isinstance(strategy, str):
         return check_edges(strategy)
     check_choice(strategy, STRATEGIES, "strategy")
@@ -76,7 +81,10 @@ def choose_edges(
 
 def quantile_ranks(n: int, n_bins: int) -> NDArray[np.int64]:
     """Rank the scores that are the inner edges of bins of equal mass, (bin - 1,)."""
-    ranks: NDArray[np.int64] = n * np.arange(1, n_bins, dtype=np.int64) // n_bins
+    whole, rest = divmod(n, n_bins)
+    place = np.arange(1, n_bins, dtype=np.int64)
+    # floor(n place / n_bins), of which the product alone may be too large for an integer.
+    ranks: NDArray[np.int64] = whole * place + rest * place // n_bins
     return ranks
 
 
@@ -91,9 +99,22 @@ def check_n_bins(n_bins: int) -> int:
     return number
 
 
-def bin_edges(score: NDArray[np.floating], n_bins: int, strategy: Strategy) -> NDArray[np.float64]:
+def bin_edges(
+    score: NDArray[np.floating],
+    n_bins: int,
+    strategy: Strategy,
+    weight: NDArray[np.float64] | None = None,
+) -> NDArray[np.float64]:
     """Bin edges of scores in memory, (bin + 1,)."""
-    return choose_edges(lambda ranks: np.sort(score)[ranks - 1], len(score), n_bins, strategy)
+    if weight is None:
+        return choose_edges(lambda ranks: np.sort(score)[ranks - 1], len(score), n_bins, strategy)
+    units = weight_units(weight)
+
+    def order_statistics(ranks: NDArray[np.int64]) -> NDArray[np.floating]:
+        order = np.argsort(score)
+        return score[order[np.searchsorted(np.cumsum(units[order]), ranks)]]
+
+    return choose_edges(order_statistics, int(units.sum()), n_bins, strategy)
 
 
 def refine(edges: ArrayLike, others: ArrayLike, closed: str = "right") -> NDArray[np.float64]:
@@ -130,6 +151,24 @@ def _whole(values: ArrayLike, name: str, n_bins: int) -> NDArray[np.int64]:
     return whole
 
 
+def _effective(values: ArrayLike, name: str, n_bins: int) -> NDArray[np.float64]:
+    """Check one number a bin: finite, none negative."""
+    numbers = np.array(values, dtype=np.float64)
+    if numbers.shape != (n_bins,):
+        raise InputError(
+            f"{name} must have one value a bin, {n_bins} in all; got shape {numbers.shape}. "
+            "Pass one more edge than there are bins."
+        )
+    bad = ~((numbers >= 0) & np.isfinite(numbers))
+    if bad.any():
+        place = int(bad.argmax())
+        raise InputError(
+            f"{name} must be finite and >= 0; got {numbers[place]:.6g} in bin {place}. "
+            "Pass what the weights of the rows in the bin sum up to."
+        )
+    return numbers
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class BinCounts:
     """Rows summed up by bins of the score; two of the same bins add up.
@@ -139,9 +178,10 @@ class BinCounts:
     edges : array-like of shape (bin + 1,)
         Bin edges from 0 to 1. Equal neighbours make a bin that only an end of [0, 1] can fill.
     count : array-like of shape (bin,)
-        Numbers of rows.
+        Numbers of rows; of weighted rows the effective numbers, ``(sum w)**2 / sum w**2``.
     positives : array-like of shape (bin,)
-        Numbers of rows where the event happened.
+        Numbers of rows where the event happened; of weighted rows `count` times their share of the
+        weight.
     mean_score : array-like of shape (bin,)
         Mean score of the rows of each bin. At an empty bin it is a score that stands for it; the
         midpoint of its edges takes the place of NaN and of what lies outside the bin.
@@ -150,15 +190,24 @@ class BinCounts:
         [low, high), and the last one holds 1 as well.
     strategy : str, default "edges"
         How the edges were chosen: ``"uniform"``, ``"quantile"`` or ``"edges"`` (given).
+    mass : array-like of shape (bin,), optional
+        Sums of the weights of the rows. Given with `rows`; without both each row counts alike.
+    rows : array-like of shape (bin,), optional
+        Numbers of weighted rows.
 
     Raises
     ------
     InputError
         If edges decrease or do not run from 0 to 1, counts are not whole numbers, positives
-        outnumber rows, or a mean score lies outside its bin.
+        outnumber rows, a mean score lies outside its bin, or one of `mass` and `rows` is given
+        without the other.
 
     Notes
     -----
+    Of weighted rows, the sums of w, w**2, w times the event and w times the score follow from
+    `mass`, `count`, `positives` and `mean_score`, so that weighted counts add up and merge as
+    others do.
+
     `mean_score` is what makes counts enough for the expected calibration error: the midpoint of a
     bin would put the spread of the scores inside it into the error.
 
@@ -171,17 +220,21 @@ class BinCounts:
     """
 
     edges: NDArray[np.float64]
-    count: NDArray[np.int64]
-    positives: NDArray[np.int64]
+    count: NDArray[Any]
+    positives: NDArray[Any]
     mean_score: NDArray[np.float64]
     closed: str = "right"
     strategy: str = "edges"
+    mass: NDArray[np.float64] | None = None
+    rows: NDArray[np.int64] | None = None
 
     def __post_init__(self) -> None:
         check_choice(self.closed, CLOSED, "closed")
         edges = check_edges(self.edges)
-        count = _whole(self.count, "count", len(edges) - 1)
-        positives = _whole(self.positives, "positives", len(edges) - 1)
+        sums = self._check_weights(len(edges) - 1)
+        number = _effective if sums else _whole
+        count = number(self.count, "count", len(edges) - 1)
+        positives = number(self.positives, "positives", len(edges) - 1)
         if (positives > count).any():
             place = int((positives > count).argmax())
             raise InputError(
@@ -193,6 +246,7 @@ class BinCounts:
             "count": count,
             "positives": positives,
             "mean_score": _mean_scores(self.mean_score, edges, count),
+            **sums,
         }
         for name, values in fields.items():
             values.setflags(write=False)
@@ -206,7 +260,66 @@ class BinCounts:
     @property
     def n(self) -> int:
         """Number of rows in all bins."""
-        return int(self.count.sum())
+        return int((self.count if self.rows is None else self.rows).sum())
+
+    @property
+    def weighted(self) -> bool:
+        """Whether rows have weights."""
+        return self.mass is not None
+
+    @property
+    def weight(self) -> NDArray[Any]:
+        """Sums of the rows' weights, (bin,): the numbers of rows where these have none."""
+        return self.count if self.mass is None else self.mass
+
+    @property
+    def share(self) -> NDArray[np.float64]:
+        """Shares of all weight in each bin, (bin,)."""
+        return np.asarray(self.weight / self.weight.sum())
+
+    @property
+    def effective_n(self) -> float:
+        """Effective number of rows in all bins, ``(sum w)**2 / sum w**2``."""
+        return float(self.weight.sum() ** 2 / self._squares().sum())
+
+    @property
+    def prevalence(self) -> float:
+        """Share of the rows, or of their weight, where the event happened."""
+        return float(self._positive_weight().sum() / self.weight.sum())
+
+    def _check_weights(self, n_bins: int) -> dict[str, NDArray[Any]]:
+        """Check the fields that only weighted rows have."""
+        if (self.mass is None) != (self.rows is None):
+            raise InputError(
+                "mass and rows must be given together; got one of them. "
+                "Pass the sums of the weights and the numbers of rows, or neither."
+            )
+        if self.mass is None:
+            return {}
+        sums = {
+            "mass": _effective(self.mass, "mass", n_bins),
+            "rows": _whole(np.asarray(self.rows), "rows", n_bins),
+        }
+        for name, values in sums.items():
+            wrong = (values > 0) != (np.asarray(self.count) > 0)
+            if wrong.any():
+                place = int(wrong.argmax())
+                raise InputError(
+                    f"{name} must be above 0 where count is; got {values[place]:.6g} in bin "
+                    f"{place}. Pass 0 for both in an empty bin."
+                )
+        return sums
+
+    def _squares(self) -> NDArray[Any]:
+        """Sums of the rows' squared weights, (bin,)."""
+        return self._over_count(self.weight**2) if self.weighted else self.count
+
+    def _positive_weight(self) -> NDArray[Any]:
+        """Sums of the weights of rows where the event happened, (bin,)."""
+        return self._over_count(self.weight * self.positives) if self.weighted else self.positives
+
+    def _over_count(self, values: NDArray[Any]) -> NDArray[np.float64]:
+        return np.asarray(values / np.where(self.count > 0, self.count, 1))
 
     def __add__(self, other: BinCounts) -> BinCounts:
         """Count the rows of both."""
@@ -215,19 +328,9 @@ class BinCounts:
                 "only counts of the same bins add up; these differ in edges or in closed. "
                 "Bin both with the edges of one: n_bins is then not needed, strategy=edges."
             )
-        return BinCounts(
-            edges=self.edges,
-            count=self.count + other.count,
-            positives=self.positives + other.positives,
-            mean_score=_joint_means(
-                np.tile(np.arange(self.n_bins), 2),
-                np.concatenate((self.count, other.count)),
-                np.concatenate((self.mean_score, other.mean_score)),
-                self.n_bins,
-            ),
-            closed=self.closed,
-            strategy=self.strategy if self.strategy == other.strategy else "edges",
-        )
+        strategy = self.strategy if self.strategy == other.strategy else "edges"
+        place = np.tile(np.arange(self.n_bins), 2)
+        return _sum_up([self, other], place, self.edges, strategy)
 
     def merge(self, edges: ArrayLike, strategy: str = "edges") -> BinCounts:
         """Merge into coarser bins.
@@ -259,14 +362,7 @@ class BinCounts:
         """
         coarse = check_edges(edges)
         self._check_contains(coarse)
-        place = self.place_in(coarse)
-        size = len(coarse) - 1
-        count = np.zeros(size, np.int64)
-        positives = np.zeros(size, np.int64)
-        np.add.at(count, place, self.count)
-        np.add.at(positives, place, self.positives)
-        mean_score = _joint_means(place, self.count, self.mean_score, size)
-        return BinCounts(coarse, count, positives, mean_score, self.closed, strategy)
+        return _sum_up([self], self.place_in(coarse), coarse, strategy)
 
     def place_in(self, edges: NDArray[np.float64]) -> NDArray[np.int64]:
         """Find the coarser bin that each of these bins lies in.
@@ -325,23 +421,74 @@ class BinCounts:
             )
 
 
+def effective_counts(
+    edges: NDArray[np.float64],
+    *,
+    rows: NDArray[np.int64],
+    weight: NDArray[np.float64],
+    squares: NDArray[np.float64],
+    positive_weight: NDArray[np.float64],
+    mean_score: NDArray[np.float64],
+    closed: str,
+    strategy: str,
+) -> BinCounts:
+    """Counts of weighted rows from the sums of w, w**2 and w times the event in each bin."""
+    held = rows > 0
+    # At least 1 but for rounding, which must not make more positives than rows either.
+    count = held * np.maximum(weight**2 / np.where(held, squares, 1), 1)
+    positives = count * np.minimum(positive_weight / np.where(held, weight, 1), 1)
+    return BinCounts(edges, count, positives, mean_score, closed, strategy, weight, rows)
+
+
+def _sum_up(
+    parts: Sequence[BinCounts], place: NDArray[np.int64], edges: NDArray[np.float64], strategy: str
+) -> BinCounts:
+    """Put the bins of all parts into those that `place` names, one after the other."""
+
+    def total(values: Sequence[NDArray[Any]]) -> NDArray[Any]:
+        joined = np.concatenate(values)
+        found = np.zeros(len(edges) - 1, joined.dtype)
+        np.add.at(found, place, joined)
+        return found
+
+    closed = parts[0].closed
+    weight = np.concatenate([part.weight for part in parts])
+    score = np.concatenate([part.mean_score for part in parts])
+    mean_score = _joint_means(place, weight, score, len(edges) - 1)
+    if not any(part.weighted for part in parts):
+        count, positives = (
+            total([getattr(part, name) for part in parts]) for name in ("count", "positives")
+        )
+        return BinCounts(edges, count, positives, mean_score, closed, strategy)
+    return effective_counts(
+        edges,
+        rows=total([part.count if part.rows is None else part.rows for part in parts]),
+        weight=total([part.weight for part in parts]),
+        squares=total([part._squares() for part in parts]),
+        positive_weight=total([part._positive_weight() for part in parts]),
+        mean_score=mean_score,
+        closed=closed,
+        strategy=strategy,
+    )
+
+
 def _joint_means(
-    place: NDArray[np.int64], count: NDArray[np.int64], mean_score: NDArray[np.float64], size: int
+    place: NDArray[np.int64], weight: NDArray[Any], mean_score: NDArray[np.float64], size: int
 ) -> NDArray[np.float64]:
     """Mean scores of bins made of parts, (bin,), NaN in an empty one; equal means stay exact."""
-    held = count > 0
-    place, count, mean_score = place[held], count[held], mean_score[held]
-    rows = np.bincount(place, count, size)
+    held = weight > 0
+    place, weight, mean_score = place[held], weight[held], mean_score[held]
+    total = np.bincount(place, weight, size)
     lowest, highest = np.full(size, np.inf), np.full(size, -np.inf)
     np.minimum.at(lowest, place, mean_score)
     np.maximum.at(highest, place, mean_score)
-    mean = np.bincount(place, count * mean_score, size) / np.where(rows > 0, rows, np.nan)
+    mean = np.bincount(place, weight * mean_score, size) / np.where(total > 0, total, np.nan)
     # The quotient of sums may leave the range of the parts by its rounding.
     return np.asarray(np.minimum(np.maximum(mean, lowest), highest))
 
 
 def _mean_scores(
-    mean_score: ArrayLike, edges: NDArray[np.float64], count: NDArray[np.int64]
+    mean_score: ArrayLike, edges: NDArray[np.float64], count: NDArray[Any]
 ) -> NDArray[np.float64]:
     """Check that each mean lies in its bin, and put the midpoint where a bin is empty."""
     given = np.asarray(mean_score, dtype=np.float64)

@@ -16,6 +16,7 @@ from bayescal.core.bins.bin_counts import (
     bin_edges,
     check_edges,
     check_n_bins,
+    effective_counts,
     strategy_name,
 )
 from bayescal.core.bins.cells import DistinctScores
@@ -76,6 +77,40 @@ def tally(
         np.abs(score_sum).reshape(2, n_bins).sum(axis=0),
         lowest.reshape(2, n_bins).min(axis=0),
         highest.reshape(2, n_bins).max(axis=0),
+    )
+
+
+def _weighted_counts(
+    score: NDArray[np.floating],
+    event: NDArray[np.generic],
+    edges: NDArray[np.float64],
+    closed: str,
+    strategy: str,
+    weight: NDArray[np.float64],
+) -> BinCounts:
+    """Count weighted rows into bins."""
+    side: Literal["left", "right"] = "left" if closed == "right" else "right"
+    n_bins = len(edges) - 1
+    place = np.searchsorted(edges[1:-1], score, side=side)
+    lowest, highest = np.full(n_bins, np.inf), np.full(n_bins, -1.0)
+    np.minimum.at(lowest, place, score)
+    np.maximum.at(highest, place, score)
+
+    def total(values: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.bincount(place, values, n_bins)
+
+    rows, mass = np.bincount(place, minlength=n_bins), total(weight)
+    mean = total(weight * score) / np.where(rows > 0, mass, np.nan)
+    return effective_counts(
+        edges,
+        rows=rows,
+        weight=mass,
+        squares=total(weight**2),
+        positive_weight=total(weight * (event != 0)),
+        # The quotient of sums may leave the range of the scores by its rounding.
+        mean_score=np.minimum(np.maximum(mean, lowest), highest),
+        closed=closed,
+        strategy=strategy,
     )
 
 
@@ -215,22 +250,31 @@ class Binning:
             "closed": self.closed,
         }
 
-    def edges(self, score: NDArray[np.floating]) -> NDArray[np.float64]:
+    def edges(
+        self, score: NDArray[np.floating], weight: NDArray[np.float64] | None = None
+    ) -> NDArray[np.float64]:
         """Choose edges for these scores.
 
         Parameters
         ----------
         score : ndarray of shape (obs,), in [0, 1]
             Scores.
+        weight : ndarray of shape (obs,), optional
+            Weights of the rows, above 0.
 
         Returns
         -------
         ndarray of shape (bin + 1,)
             From 0 to 1.
         """
-        return bin_edges(score, self.n_bins, self.strategy)
+        return bin_edges(score, self.n_bins, self.strategy, weight)
 
-    def count(self, score: NDArray[np.floating], event: NDArray[np.generic]) -> BinCounts:
+    def count(
+        self,
+        score: NDArray[np.floating],
+        event: NDArray[np.generic],
+        weight: NDArray[np.float64] | None = None,
+    ) -> BinCounts:
         """Count rows into the bins of their own scores.
 
         Parameters
@@ -239,15 +283,16 @@ class Binning:
             Scores.
         event : ndarray of shape (obs,), bool or int
             1 where the event happened, else 0.
+        weight : ndarray of shape (obs,), optional
+            Weights of the rows, above 0.
 
         Returns
         -------
         BinCounts
             Counts, positives and mean scores.
         """
-        return count_into(
-            score, event, self.edges(score), self.closed, strategy_name(self.strategy)
-        )
+        edges = self.edges(score, weight)
+        return count_into(score, event, edges, self.closed, strategy_name(self.strategy), weight)
 
 
 BINNING_FIELDS: Final = tuple(BinningFields.__annotations__)
@@ -281,7 +326,9 @@ def bin_scores(
     -----
     Uniform width binning (UWB) has the edges b / B. Uniform mass binning (UMB) has as its b-th edge
     the floor(n b / B)-th smallest score, 0 where that is the 0-th, and 1 as its last. Tied scores
-    never part, so ties make bins unequal and may leave some empty.
+    never part, so ties make bins unequal and may leave some empty. Of rows with weights that sum to
+    W, the b-th edge of UMB is the smallest score whose rows and those below it weigh at least
+    W b / B; of whole weights at least floor(W b / B), as of rows repeated so often.
 
     References
     ----------
@@ -300,7 +347,7 @@ def bin_scores(
     """
     task = single_task(scores)
     check_rows(task.n, "the labelled rows")
-    return Binning.of(binning, **fields).count(task.score, task.event)
+    return Binning.of(binning, **fields).count(task.score, task.event, task.weight)
 
 
 def single_task(scores: Scores | Task) -> Task:
@@ -326,9 +373,12 @@ def count_into(
     edges: ArrayLike,
     closed: str = "right",
     strategy: str = "edges",
+    weight: NDArray[np.float64] | None = None,
 ) -> BinCounts:
     """Count scores and events into given bins, without checking them."""
     checked = check_edges(edges)
+    if weight is not None:
+        return _weighted_counts(score, event, checked, closed, strategy, weight)
     sums = tally(score, event, checked, closed)
     return BinCounts(checked, sums.rows, sums.positives, sums.mean_score(), closed, strategy)
 
@@ -344,5 +394,7 @@ def fine_counts(
     check_rows(task.n, "the labelled rows")
     seen = DistinctScores(n_cells)
     seen.add(task.score)
-    cells = seen.cell_edges(edges, lambda: bin_edges(task.score, n_cells, "quantile"), closed)
-    return count_into(task.score, task.event, cells, closed)
+    cells = seen.cell_edges(
+        edges, lambda: bin_edges(task.score, n_cells, "quantile", task.weight), closed
+    )
+    return count_into(task.score, task.event, cells, closed, weight=task.weight)

@@ -21,10 +21,11 @@ from bayescal.core.bins.bin_counts import (
 from bayescal.core.bins.binning import count_into
 from bayescal.core.bins.cells import DistinctScores
 from bayescal.core.bins.order_statistics import order_statistics
-from bayescal.core.checks import check_choice, check_rows
+from bayescal.core.bins.weights import WeightedScores, WeightUnits
+from bayescal.core.checks import check_choice, check_rows, check_some_weight
 from bayescal.core.columns import Label, factorize
 from bayescal.core.errors import InputError
-from bayescal.core.intake import Column, code_binary, probabilities
+from bayescal.core.intake import Column, code_binary, probabilities, weights
 
 BATCH_ROWS = 1 << 19
 
@@ -60,102 +61,154 @@ def stream_counts(
     closed: str = "right",
     n_cells: int | None = None,
     batch_rows: int = BATCH_ROWS,
+    weight: str | None = None,
 ) -> StreamedCounts:
     """Bin the labelled rows of a table that is read in batches.
 
     Notes
     -----
     The table is read once to check it, once or a few times for the order statistics that quantiles
-    need, and once to count. Beside a batch and its copies, less than 100 MB are held.
+    need (of weighted rows once more), and once to count. Beside a batch and its copies, less than
+    100 MB are held.
     """
     check_choice(closed, CLOSED, "closed")
     n_bins = check_n_bins(n_bins)
-    source = _Source(table, label, score, from_logits, batch_rows)
+    source = _Source(table, label, score, weight, from_logits, batch_rows)
     seen = DistinctScores(n_cells or 0)
-    classes, n_obs, n_labeled = source.scan(pos_label, seen)
+    classes, n_obs, units = source.scan(pos_label, seen)
 
     numbers = [n_bins] if isinstance(strategy, str) and strategy == "quantile" else []
     if n_cells is not None and not seen.few:
         numbers.append(n_cells)
-    scores_of = source.order_statistics(n_labeled, numbers)
-    edges = choose_edges(scores_of, n_labeled, n_bins, strategy)
+    total, scores_of = source.order_statistics(units, numbers)
+    edges = choose_edges(scores_of, total, n_bins, strategy)
     if n_cells is None:
         bins = source.count(classes[1], edges, closed, strategy_name(strategy))
         return StreamedCounts(bins, None, classes, n_obs)
     cell_edges = seen.cell_edges(
-        edges, lambda: choose_edges(scores_of, n_labeled, n_cells, "quantile"), closed
+        edges, lambda: choose_edges(scores_of, total, n_cells, "quantile"), closed
     )
     cells = source.count(classes[1], cell_edges, closed, "edges")
     return StreamedCounts(cells.merge(edges, strategy_name(strategy)), cells, classes, n_obs)
 
 
+class _Batch(NamedTuple):
+    """Rows whose weight is above 0, and those of them that have a label."""
+
+    n_read: int
+    n_obs: int
+    labels: tuple[Label, ...]
+    code: NDArray[np.int32]  # (labelled,), places in `labels`
+    score: NDArray[np.floating]  # (labelled,)
+    weight: NDArray[np.float64] | None  # (labelled,)
+
+
 class _Source:
-    """The labelled rows of two columns, checked batch by batch at every reading."""
+    """The labelled rows of a table's columns, checked batch by batch at every reading."""
 
     def __init__(
-        self, table: Batched, label: str, score: str, from_logits: bool, batch_rows: int
+        self,
+        table: Batched,
+        label: str,
+        score: str,
+        weight: str | None,
+        from_logits: bool,
+        batch_rows: int,
     ) -> None:
         self._table = table
         self._label = label
         self._score = score
+        self._weight = weight
         self._from_logits = from_logits
         self._batch_rows = batch_rows
 
-    def scan(self, pos_label: Any, seen: DistinctScores) -> tuple[tuple[Label, Label], int, int]:
-        """Check all rows once; return the two labels, the number of rows and of labelled rows.
+    def scan(
+        self, pos_label: Any, seen: DistinctScores
+    ) -> tuple[tuple[Label, Label], int, WeightUnits]:
+        """Check all rows once; return the two labels, the number of rows and a unit of weight.
 
         The labelled rows' scores are shown to `seen`.
         """
         labels: set[Label] = set()
-        n_obs = n_labeled = 0
-        for codes, values, scores in self._batches():
-            labels.update(values)
-            n_obs += len(codes)
-            n_labeled += len(scores)
-            seen.add(scores)
-        check_rows(n_obs, f"the column {self._label!r}")
+        units = WeightUnits()
+        n_read = n_obs = n_labeled = 0
+        for batch in self._batches():
+            labels.update(batch.labels)
+            n_read += batch.n_read
+            n_obs += batch.n_obs
+            n_labeled += len(batch.score)
+            seen.add(batch.score)
+            units.add(np.ones(len(batch.score)) if batch.weight is None else batch.weight)
+        check_rows(n_read, f"the column {self._label!r}")
+        if self._weight is not None:
+            check_some_weight(n_obs, n_read, self._weight)
         if n_labeled == 0:
             raise InputError(
                 f"{self._label} must hold at least one label; all {n_obs} rows are missing. "
                 "Label some rows: calibration cannot be measured without."
             )
         found = np.array(sorted(labels, key=str), dtype=object)
-        return code_binary(found, pos_label, None, self._label)[1], n_obs, n_labeled
+        return code_binary(found, pos_label, None, self._label)[1], n_obs, units
 
-    def order_statistics(self, n: int, numbers: list[int]) -> OrderStatistics:
-        """Look up the scores that bound bins of equal mass, for each of the numbers of bins.
+    def order_statistics(
+        self, units: WeightUnits, numbers: list[int]
+    ) -> tuple[int, OrderStatistics]:
+        """Weigh all rows, and look up the scores that bound so many bins of equal mass.
 
         They are found together, since each search reads the whole table.
         """
-        ranks = np.unique([rank for n_bins in numbers for rank in quantile_ranks(n, n_bins)])
+        if self._weight is None or not numbers:
+            total = units.n
+        else:
+            total = sum(int(rows.units.sum()) for rows in self._weighted(units))
+        ranks = np.unique([rank for n_bins in numbers for rank in quantile_ranks(total, n_bins)])
         ranks = ranks[ranks > 0].astype(np.int64)
-        found = order_statistics(lambda: (scores for _, _, scores in self._batches()), ranks, n)
-        return lambda wanted: found[np.searchsorted(ranks, wanted)]
+        if self._weight is None:
+            found = order_statistics(lambda: (b.score for b in self._batches()), ranks, units.n)
+        else:
+            found = order_statistics(lambda: self._weighted(units), ranks, units.n)
+        return total, lambda wanted: found[np.searchsorted(ranks, wanted)]
 
     def count(
         self, positive: Label, edges: NDArray[np.float64], closed: str, strategy: str
     ) -> BinCounts:
         """Count the labelled rows into bins."""
-        total = count_into(np.empty(0), np.empty(0, np.uint8), edges, closed, strategy)
-        for codes, values, scores in self._batches():
-            is_positive = np.array([value == positive for value in values], dtype=np.uint8)
-            event = is_positive[codes[codes >= 0]]
-            total += count_into(scores, event, edges, closed, strategy)
+        total = None
+        for batch in self._batches():
+            is_positive = np.array([value == positive for value in batch.labels], dtype=np.uint8)
+            event = is_positive[batch.code]
+            found = count_into(batch.score, event, edges, closed, strategy, batch.weight)
+            total = found if total is None else total + found
+        assert total is not None, "scan has seen rows"
         return total
 
-    def _batches(
-        self,
-    ) -> Iterator[tuple[NDArray[np.int32], tuple[Label, ...], NDArray[np.floating]]]:
-        """Read the label codes of all rows, the labels they stand for, and the labelled scores."""
+    def _weighted(self, units: WeightUnits) -> Iterator[WeightedScores]:
+        """Read the labelled scores and how many units each weighs."""
+        for batch in self._batches():
+            assert batch.weight is not None, "asked for with a column of weights only"
+            yield WeightedScores(batch.score, units.of(batch.weight))
+
+    def _batches(self) -> Iterator[_Batch]:
+        """Read the columns and check them."""
+        names = [self._label, self._score, *([self._weight] if self._weight is not None else [])]
         offset = 0
-        for batch in self._table.batches([self._label, self._score], self._batch_rows):
+        for batch in self._table.batches(list(dict.fromkeys(names)), self._batch_rows):
             codes, values = factorize(batch[self._label], self._label)
             if not len(codes):
                 continue
             # Rows are counted within a batch, so the message has to say where the batch begins.
             place = f" (rows counted from row {offset})" if offset else ""
+            offset += len(codes)
             column = Column(self._score + place, batch[self._score])
             scores = probabilities(column, self._from_logits)
-            offset += len(codes)
-            known = codes >= 0
-            yield codes, values, scores if known.all() else scores[known]
+            if self._weight is None:
+                known = codes >= 0
+                weight, n_obs = None, len(codes)
+            else:
+                weight = weights(Column(self._weight + place, batch[self._weight]))
+                known = (codes >= 0) & (weight > 0)
+                n_obs = int((weight > 0).sum())
+                weight = weight[known]
+            if not known.all():
+                scores, codes = scores[known], codes[known]
+            yield _Batch(len(known), n_obs, values, codes, scores, weight)

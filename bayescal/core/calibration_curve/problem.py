@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,16 +29,39 @@ POINTS = 80
 
 
 def draw_masses(
-    count: NDArray[np.int64], shape: tuple[int, ...], rng: np.random.Generator
+    count: NDArray[Any],
+    shape: tuple[int, ...],
+    rng: np.random.Generator,
+    mass: Floats | None = None,
 ) -> Floats:
     """Draw the shares of the population that fall into the cells, (*shape, ..., cell).
+
+    Notes
+    -----
+    Of weighted rows, a cell's mass is the sum of ``w g`` over its rows with g ~ Exponential(1).
+    Gamma(count) times ``mass / count`` has the mean of that, ``mass = sum w``, and its variance,
+    ``sum w**2``, where `count` is the effective number of rows.
 
     References
     ----------
     .. [1] D. B. Rubin, "The Bayesian Bootstrap", Annals of Statistics 9, 1981.
     """
     gamma = rng.standard_gamma(count.astype(float), size=(*shape, *count.shape))
+    if mass is not None:
+        gamma *= mass / np.where(count > 0, count, 1)
     return np.asarray(gamma / gamma.sum(axis=-1, keepdims=True))
+
+
+def draw_positives(count: NDArray[Any], rates: Floats, rng: np.random.Generator) -> NDArray[Any]:
+    """Draw the rows of each cell where the event happens, (..., cell).
+
+    Of effective rows, as many as the next whole number are drawn, and scaled to `count`.
+    """
+    whole = np.rint(count).astype(np.int64)
+    drawn = rng.binomial(whole, rates)
+    if count.dtype.kind != "f":
+        return np.asarray(drawn)
+    return np.asarray(drawn * (count / np.maximum(whole, 1)))
 
 
 def error_draws(problem: Problem, rates: Floats, mass: Floats) -> dict[str, Floats]:
@@ -118,7 +142,7 @@ def padded_size(n: int, smallest: int) -> int:
 
 
 def held_cells[Scalar: np.generic](
-    values: NDArray[Scalar], rows: NDArray[np.int64], size: int
+    values: NDArray[Scalar], rows: NDArray[Any], size: int
 ) -> NDArray[Scalar]:
     """Values of the cells that hold rows, then padding, (..., size): empty cells stop `loo`."""
     held = values[..., np.flatnonzero(rows)]
@@ -142,11 +166,12 @@ def evidence_warnings(ess: float) -> list[str]:
     ]
 
 
-def fingerprint(problem: Problem, positives: NDArray[np.int64]) -> str:
+def fingerprint(problem: Problem, positives: NDArray[Any]) -> str:
     """Hash of the counts, cells and bins."""
     cells, bins = problem.cells, problem.bins
     digest = hashlib.sha256(repr(sorted(problem.coords.items())).encode())
-    for array in (cells.edges, cells.count, positives, cells.mean_score, bins.edges):
+    weights = () if cells.mass is None else (cells.mass,)
+    for array in (cells.edges, cells.count, positives, cells.mean_score, bins.edges, *weights):
         digest.update(array.tobytes())
     # Bounds go by how the bins were chosen, steps by the end that bins own.
     digest.update(f"{bins.strategy} {bins.closed}".encode())

@@ -11,7 +11,7 @@ from bayescal.core.checks import listing
 from bayescal.core.columns import MISSING
 from bayescal.core.errors import InputError
 from bayescal.core.intake import Column, Parts, probabilities
-from bayescal.core.scores import Scores, from_parts
+from bayescal.core.scores import Scores, check_unweighted, from_parts
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
@@ -36,7 +36,7 @@ class CalibrationSplit:
     Raises
     ------
     InputError
-        If classifiers or classes differ, or no calibration row has a label.
+        If classifiers or classes differ, no calibration row has a label, or rows have weights.
 
     Notes
     -----
@@ -68,6 +68,8 @@ class CalibrationSplit:
         if not isinstance(target, Scores):
             target = _unlabeled(target, calibration)
         _check_alike(calibration, target)
+        for part in (calibration, target):
+            check_unweighted(part, "credal")
         object.__setattr__(self, "calibration", calibration)
         object.__setattr__(self, "target", target)
 

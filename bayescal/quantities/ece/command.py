@@ -16,6 +16,7 @@ from bayescal.core.score_options import (
     MULTICLASS,
     POS_LABEL,
     SCORE,
+    WEIGHT,
     binning_of,
     labeled_scores,
     score_columns,
@@ -91,6 +92,7 @@ def read(given: Given) -> Data:
             score=name,
             pos_label=given["pos_label"],
             from_logits=given["from_logits"],
+            weight=given["weight"],
             n_cells=None if given["estimate_only"] else CELLS,
             **binning_of(given),
         )
@@ -118,7 +120,8 @@ def estimates(data: Data, given: Given) -> Estimates:
     else:
         assert isinstance(data, dict)
         rows = [_row({"classifier": name}, found.bins) for name, found in data.items()]
-    shown = {"n": "rows", "ece_point": "ECE, plug-in", "mce_point": "MCE, plug-in"}
+    shown = {"n": "rows"} | ({"effective_n": "effective"} if "effective_n" in rows[0] else {})
+    shown |= {"ece_point": "ECE, plug-in", "mce_point": "MCE, plug-in"}
     return Estimates(
         _means(rows) if given["multiclass"] == "marginal" else rows,
         {"case": "", **shown, "l2_debiased": "l2, debiased"},
@@ -144,6 +147,7 @@ def _row(coords: dict[str, str], counts: BinCounts) -> Row:
         "case": " / ".join(coords.values()),
         **coords,
         "n": counts.n,
+        **({"effective_n": round(counts.effective_n, 1)} if counts.weighted else {}),
         "ece_point": float(found.ece),
         "mce_point": float(found.mce),
         "l2": float(found.l2),
@@ -180,6 +184,7 @@ COMMAND = Command(
         SCORE,
         CLASSIFIER,
         GROUP,
+        WEIGHT,
         POS_LABEL,
         FROM_LOGITS,
         MULTICLASS,

@@ -39,9 +39,9 @@ def problem_of(task: Task, fine: bool, binning: Binning, n_cells: int = CELLS) -
     """Count one binary problem, in cells finer than the bins or not."""
     check_rows(task.n, "the labelled rows")
     if not fine:
-        bins = binning.count(task.score, task.event)
+        bins = binning.count(task.score, task.event, task.weight)
         return Problem(task.coords, bins, bins)
-    edges = binning.edges(task.score)
+    edges = binning.edges(task.score, task.weight)
     cells = fine_counts(task, edges, n_cells, binning.closed)
     return Problem(task.coords, cells, cells.merge(edges, strategy_name(binning.strategy)))
 
@@ -56,16 +56,17 @@ def by_group(task: Task) -> list[Task]:
         rows = task.group == code
         if rows.any():
             coords = {**task.coords, "group": name}
-            found.append(Task(coords, task.score[rows], task.event[rows]))
+            weight = None if task.weight is None else task.weight[rows]
+            found.append(Task(coords, task.score[rows], task.event[rows], weight=weight))
     return found
 
 
 def data_warnings(problem: Problem) -> list[str]:
     """What a reader must know of the data, in sentences."""
-    positives, n = int(problem.bins.positives.sum()), problem.bins.n
-    if positives in (0, n):
+    bins = problem.bins
+    if not bins.positives.any() or (bins.positives == bins.count).all():
         return [
-            f"all {n} labels are {'positive' if positives else 'negative'}. Label rates rest on "
-            "one class alone; check the labels, and pos_label."
+            f"all {bins.n} labels are {'positive' if bins.positives.any() else 'negative'}. Label "
+            "rates rest on one class alone; check the labels, and pos_label."
         ]
     return []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, Unpack
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,11 +39,11 @@ class Estimate(NamedTuple):
     confidence : ndarray of shape (..., bin)
         Mean score of each bin; the midpoint of an empty one.
     bin_mass : ndarray of shape (..., bin)
-        Share of all rows in each bin.
+        Share of all rows, or of their weight, in each bin.
     count : ndarray of shape (..., bin), int64
-        Rows in each bin.
+        Rows in each bin; of weighted rows their effective number, float64.
     positives : ndarray of shape (..., bin), int64
-        Rows in each bin where the event happened.
+        Rows in each bin where the event happened; of weighted rows `count` times `label_rate`.
     bin_edges : ndarray of shape (..., bin + 1)
         Edges of the bins.
     l2 : float or ndarray of shape (...)
@@ -59,8 +59,8 @@ class Estimate(NamedTuple):
     gap: NDArray[np.float64]
     confidence: NDArray[np.float64]
     bin_mass: NDArray[np.float64]
-    count: NDArray[np.int64]  # type: ignore[assignment]  # the result schema's name; hides tuple's
-    positives: NDArray[np.int64]
+    count: NDArray[Any]  # type: ignore[assignment]  # the result schema's name; hides tuple's
+    positives: NDArray[Any]
     bin_edges: NDArray[np.float64]
     l2: Value
     l2_debiased: Value
@@ -109,6 +109,11 @@ def estimate(
     In the debiased l2 error a bin's squared gap is reduced by ``rate (1 - rate) / (count - 1)``. A
     bin of one row, whose noise cannot be estimated, contributes 0, as in the authors' software.
 
+    With `sample_weight`, rates, mean scores and masses are weighted means, and quantile bins hold
+    equal shares of the weight. Whole weights give the same as rows repeated so often, but for the
+    debiased l2 error: its `count` is the effective number of rows, ``(sum w)**2 / sum w**2``, with
+    which ``rate (1 - rate) / (count - 1)`` is unbiased for the variance of a weighted rate.
+
     References
     ----------
     .. [1] "Estimating Expected Calibration Error for Positive-Unlabeled Learning", Transactions on
@@ -143,7 +148,7 @@ def _of_bins(bins: BinCounts) -> Estimate:
     """Estimate from the counts of one binary problem."""
     check_rows(bins.n, "the labelled rows")
     held = bins.count > 0
-    mass = bins.count / bins.n
+    mass = bins.share
     # Eq. (1) is a sum over bins of |positives - sum of scores| / n, to which an empty bin adds 0.
     rate = bins.positives / np.maximum(bins.count, 1)
     confidence = bins.mean_score

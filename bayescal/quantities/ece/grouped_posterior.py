@@ -54,7 +54,7 @@ _OWN_DIMS = {
     "converged": (),
 }
 _BY_GROUP = (
-    *("ece", "tce", "mce", "l2", "l2_debiased", "n", "prevalence"),
+    *("ece", "tce", "mce", "l2", "l2_debiased", "n", "effective_n", "prevalence"),
     *("p_calibrated", "ece_mean", "tce_mean", "mce_mean"),
     *("log_bayes_factor_jump", "jump_flag"),
     *("total_bias", "statistical_bias", "binning_bias", "deviation", "optimal_n_bins"),

@@ -54,7 +54,7 @@ def build_model(
     Raises
     ------
     InputError
-        If the data hold more than one binary problem.
+        If the data hold more than one binary problem, or rows have weights.
 
     Notes
     -----
@@ -85,6 +85,7 @@ def model_of(problem: Problem, labels: LabelModel) -> pm.Model:
 
     from bayescal.inference.error_model import add_errors, mass_of_rows
 
+    _check_whole(problem)
     cells = labels.compile_key[-1]
     coords = {"cell": np.arange(cells), "bin": np.arange(problem.bins.n_bins)}
     with pm.Model(coords=coords) as model:
@@ -94,10 +95,21 @@ def model_of(problem: Problem, labels: LabelModel) -> pm.Model:
     return model
 
 
+def _check_whole(problem: Problem) -> None:
+    """Check that counts are whole: PyMC would cut effective ones down to whole numbers."""
+    if problem.cells.weighted:
+        raise InputError(
+            "the PyMC model must have whole counts of rows; got effective ones of weighted rows. "
+            "Pass method='direct'."
+        )
+
+
 def model_of_groups(labels: PooledCurves) -> pm.Model:
     """Label rates of the cells of all groups and their counts; errors are computed from draws."""
     import pymc as pm
 
+    for problem in labels.problems:
+        _check_whole(problem)
     _, groups, cells = labels.compile_key
     basis = np.arange(BASIS)
     coords = {"group": np.arange(groups), "cell": np.arange(cells)}

@@ -11,7 +11,7 @@ import numpy as np
 from bayescal.core.bins.bin_counts import BinCounts
 from bayescal.core.bins.binning import Binning
 from bayescal.core.checks import check_data
-from bayescal.core.columns import Label
+from bayescal.core.columns import MISSING, Label
 from bayescal.core.quantity import Draws, Floats, Plan
 from bayescal.core.scores import Scores, Task
 from bayescal.quantities.ece.data import Data, by_group, problem_of, problems
@@ -39,10 +39,13 @@ def influence(task: Task, cells: BinCounts, sign: Floats) -> Floats:
     -----
     The calibration error is ``E |P(Y | f) - f| = E [d(f) (Y - f)]`` with d the sign of the gap. Row
     i adds ``d(s_i) (y_i - s_i)``, and as d is optimal the error in it is of second order: this is
-    the influence function of the error.
+    the influence function of the error. Of weights w it is that of a weighted mean, ``w_i`` times
+    the row's distance from that mean.
     """
-    direction = sign[cells.find(task.score)]
-    return np.asarray(direction * (task.event - task.score), dtype=np.float32)
+    found = sign[cells.find(task.score)] * (task.event - task.score)
+    if task.weight is not None:
+        found = task.weight / task.weight.mean() * (found - np.average(found, weights=task.weight))
+    return np.asarray(found, dtype=np.float32)
 
 
 def correlation(influences: Sequence[Floats]) -> Floats:
@@ -137,7 +140,16 @@ def _attributes(data: Data, binning: Binning, multiclass: str) -> dict[str, Any]
         "classes": [str(label) for label in data.classes],
         "multiclass": "binary" if data.is_binary else multiclass,
         **binning.attrs,
+        **_effective(data),
     }
+
+
+def _effective(data: Scores) -> dict[str, float]:
+    """The effective number of labelled rows, where rows have weights."""
+    if data.sample_weight is None:
+        return {}
+    weight = data.sample_weight[data.y_true != MISSING]
+    return {"effective_n": float(weight.sum() ** 2 / (weight**2).sum())}
 
 
 def _of_counts(bins: BinCounts, n_obs: int, classes: Sequence[Label]) -> dict[str, Any]:
@@ -149,4 +161,5 @@ def _of_counts(bins: BinCounts, n_obs: int, classes: Sequence[Label]) -> dict[st
         "binning_strategy": bins.strategy,
         "n_bins": bins.n_bins,
         "closed": bins.closed,
+        **({"effective_n": bins.effective_n} if bins.weighted else {}),
     }

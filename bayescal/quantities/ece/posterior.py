@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from bayescal.core.calibration_curve.problem import (
     Problem,
     curve_scores,
     draw_masses,
+    draw_positives,
     error_draws,
     evidence_warnings,
     fingerprint,
@@ -165,8 +166,8 @@ def collect_arrays(
 ) -> CaseArrays:
     """Errors, estimates, bounds and averages of one problem, given draws of its label rates."""
     cells, points = problem.cells, curve_scores(problem)
-    posterior = error_draws(problem, rates, draw_masses(cells.count, rates.shape[:-1], rng))
-    prior_mass = draw_masses(cells.count, (1, len(prior_rates)), rng)
+    posterior = error_draws(problem, rates, _masses(cells, rates.shape[:-1], rng))
+    prior_mass = _masses(cells, (1, len(prior_rates)), rng)
     prior = error_draws(problem, prior_rates[None], prior_mass)
     p_calibrated = probability_calibrated(cells, direct.log_evidence, priors.calibrated)
     jump = _log_bayes_factor_jump(problem, priors, direct, rng)
@@ -187,7 +188,8 @@ def collect_arrays(
         point_estimate={
             **estimate(problem.bins)._asdict(),
             "n": problem.bins.n,
-            "prevalence": problem.bins.positives.sum() / problem.bins.n,
+            "prevalence": problem.bins.prevalence,
+            **({"effective_n": problem.bins.effective_n} if problem.bins.weighted else {}),
         },
         bounds=bound_values(theory),
         bounds_attrs=bound_words(theory),
@@ -204,9 +206,11 @@ def collect_arrays(
 
 def replicated_counts(
     problem: Problem, rates: Floats, n_cells: int, rng: np.random.Generator
-) -> dict[str, NDArray[np.int32]]:
+) -> dict[str, NDArray[Any]]:
     """Positives of each cell as the model would count them anew, for predictive checks."""
-    drawn = rng.binomial(problem.cells.count, rates).astype(np.int32)
+    drawn = draw_positives(problem.cells.count, rates, rng)
+    if not problem.cells.weighted:
+        drawn = drawn.astype(np.int32)
     return {"events": held_cells(drawn, problem.cells.count, n_cells)}
 
 
@@ -242,20 +246,31 @@ def _log_bayes_factor_jump(
 def _theory(bins: BinCounts) -> Bounds:
     """Bounds for bins as they were chosen: those of equal mass follow the scores."""
     known = bins.strategy in STRATEGIES
-    return bounds(bins.n, bins.n_bins, bins.strategy if known else bins.edges)
+    n = bins.n if not bins.weighted else max(int(bins.effective_n), 1)
+    found = bounds(n, bins.n_bins, bins.strategy if known else bins.edges)
+    if not bins.weighted:
+        return found
+    return Bounds._make(
+        one._replace(assumption=f"{one.assumption}; for the effective number of rows, {n}")
+        for one in found
+    )
 
 
 def simulated(problem: Problem, rates: Floats, rng: np.random.Generator) -> tuple[Problem, Values]:
     """Labels of one problem for one draw of its cells' rates, and the quantities behind them."""
-    again = _relabelled(problem, rng.binomial(problem.cells.count, rates[0]))
-    mass = draw_masses(problem.cells.count, (1, len(rates)), rng)
+    again = _relabelled(problem, draw_positives(problem.cells.count, rates[0], rng))
+    mass = _masses(problem.cells, (1, len(rates)), rng)
     drawn = error_draws(problem, rates[None], mass)
     return again, {name: value[0, 0] for name, value in drawn.items()}
 
 
-def _relabelled(problem: Problem, positives: NDArray[np.int64]) -> Problem:
+def _masses(cells: BinCounts, shape: tuple[int, ...], rng: np.random.Generator) -> Floats:
+    return draw_masses(cells.count, shape, rng, cells.mass)
+
+
+def _relabelled(problem: Problem, positives: NDArray[Any]) -> Problem:
     old = problem.cells
-    cells = BinCounts(old.edges, old.count, positives, old.mean_score, old.closed, old.strategy)
+    cells = replace(old, positives=positives)
     if problem.bins is old:
         return Problem(problem.coords, cells, cells)
     return Problem(problem.coords, cells, cells.merge(problem.bins.edges, problem.bins.strategy))

@@ -12,7 +12,7 @@ from bayescal.core.checks import check_choice, check_rows, listing
 from bayescal.core.columns import MISSING, Label
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
-from bayescal.core.scores import Scores
+from bayescal.core.scores import Scores, check_unweighted
 
 LABELING: Final = ("random", "one-per-class")
 # More rows without label leave the metrics' posterior as it is, to a few percent of its width.
@@ -90,6 +90,7 @@ def panel_of(scores: Scores | Panel) -> Panel:
             "Make one with bc.Scores.stack({name: probabilities}, y_true=labels)."
         )
     check_rows(scores.n_obs, "the scores")
+    check_unweighted(scores, "ssme")
     prob = scores.y_prob.astype(np.float64)
     if scores.is_binary:
         probs = np.stack([1.0 - prob, prob], axis=-1)

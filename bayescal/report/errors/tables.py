@@ -21,7 +21,17 @@ from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.difference import Difference, difference
 from bayescal.results.kind import kind_of
-from bayescal.results.text import MISSING, count, decimals, ends, error, fixed, percent, probability
+from bayescal.results.text import (
+    MISSING,
+    count,
+    decimals,
+    ends,
+    error,
+    fixed,
+    percent,
+    probability,
+    rows,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,6 +41,7 @@ MOST_ROWS = 66
 _DIGITS = 4
 _TITLES = {
     "n": "Rows",
+    schema.EFFECTIVE_N: "Effective rows",
     "ece_point": "Plug‑in ECE",
     "ece_mean": "ECE, mean",
     "ece_median": "ECE, median",
@@ -79,7 +90,7 @@ def _cell(name: str, value: Any) -> str:
         return off(value) if value == schema.NOT_CONVERGED else value
     if _is_missing(value):
         return MISSING
-    if name == "n":
+    if name in ("n", schema.EFFECTIVE_N):
         return count(value)
     return probability(value) if name.startswith("p_") else error(float(value), _DIGITS)
 
@@ -93,13 +104,13 @@ def groups(view: View) -> Markup | None:
         if (found := answer_of(view, case)) is not None:
             owner = " / ".join(name for name in (case.classifier, case.class_) if name is not None)
             blocks.setdefault(owner, []).append((case, found))
-    for rows in blocks.values():
-        rows.sort(key=lambda row: -row[1].point)
-    return Markup("\n").join(_groups(view, *block) for block in blocks.items()) or None
+    for block in blocks.values():
+        block.sort(key=lambda row: -row[1].point)
+    return Markup("\n").join(_groups(view, *both) for both in blocks.items()) or None
 
 
-def _groups(view: View, owner: str, rows: list[tuple[ResultSlice, CaseAnswer]]) -> Markup:
-    cases, found = zip(*rows, strict=True)
+def _groups(view: View, owner: str, block: list[tuple[ResultSlice, CaseAnswer]]) -> Markup:
+    cases, found = zip(*block, strict=True)
     ordered = [str(case.group) for case in cases]
     best = Markup(", best in {}").format(plain(ordered[-1])) if len(ordered) > 1 else ""
     caption = Markup("{}: worst calibrated in {}{}").format(plain(owner), plain(ordered[0]), best)
@@ -109,7 +120,7 @@ def _groups(view: View, owner: str, rows: list[tuple[ResultSlice, CaseAnswer]]) 
 
     columns = [
         Column("Group", names(ordered, [one.failed for one in found]), words=True),
-        Column("Rows", [count(value) for value in of("n")]),
+        _row_numbers(of("n"), of(schema.EFFECTIVE_N)),
         Column("Positive labels", [fixed(value, 3) for value in of("prevalence")]),
         Column("Calibration error", [one.point_text for one in found]),
         Column(f"{percent(view.prob)} interval", [one.range_text for one in found]),
@@ -117,6 +128,13 @@ def _groups(view: View, owner: str, rows: list[tuple[ResultSlice, CaseAnswer]]) 
         Column("P(calibrated)", [probability(one.p_calibrated) for one in found]),
     ]
     return table(f"Groups of {owner}", columns, caption)
+
+
+def _row_numbers(n: list[float | None], effective: list[float | None]) -> Column:
+    """Numbers of rows, and effective ones where rows have weights."""
+    if any(one is None for one in effective):
+        return Column("Rows", [count(value) for value in n])
+    return Column("Rows (effective)", list(map(rows, n, effective)))
 
 
 def differences(view: View) -> Markup | None:

@@ -74,6 +74,10 @@ def _row(tree: xr.DataTree, case: ResultSlice, ends: Mapping[str, xr.DataArray])
         **case.coords,
         "n": access.scalar(tree, schema.POINT_ESTIMATE, "n", case),
     }
+    if access.has_variable(tree, schema.POINT_ESTIMATE, schema.EFFECTIVE_N):
+        row[schema.EFFECTIVE_N] = access.scalar(
+            tree, schema.POINT_ESTIMATE, schema.EFFECTIVE_N, case
+        )
     for name, bounds in ends.items():
         lower, upper = (float(end) for end in access.at(bounds, case).values)
         binned = name == "ece"
@@ -119,7 +123,7 @@ def _mean_over_classes(
     return {
         "case": " / ".join([*varying, "mean over classes"]),
         **names,
-        "n": own[0]["n"],
+        **{name: own[0][name] for name in ("n", schema.EFFECTIVE_N) if name in own[0]},
         "ece_point": text.plain(ece.plug_in),
         **{f"ece_{end}": getattr(ece, end) for end in ("mean", "lower", "upper")},
         schema.P_CALIBRATED: None,
@@ -137,7 +141,7 @@ def table(tree: xr.DataTree, prob: float) -> Table:
     with_point, with_calibrated = f"{var}_point" in found[0], schema.P_CALIBRATED in found[0]
     columns = [
         "",
-        "rows",
+        "rows (effective)" if schema.EFFECTIVE_N in found[0] else "rows",
         *([f"{name}, {label}"] if with_point else []),
         f"{name}, posterior",
         f"{text.percent(prob)} interval",
@@ -151,7 +155,7 @@ def table(tree: xr.DataTree, prob: float) -> Table:
         lines.append(
             (
                 str(row["case"]),
-                text.count(row["n"]),
+                text.rows(row["n"], row.get(schema.EFFECTIVE_N)),
                 *([text.fixed(row[f"{var}_point"], digits)] if with_point else []),
                 text.fixed(row[f"{var}_mean"], digits),
                 text.ends(low, high, digits),
