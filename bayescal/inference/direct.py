@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cholesky, solve_triangular
-from scipy.special import expit, gammaln, logsumexp
+from scipy.special import gammaln, logsumexp
+
+from bayescal.inference.cell_likelihood import CellLikelihood
 
 type Floats = NDArray[np.float64]
 
@@ -18,13 +20,12 @@ _WEIGHTS = _WEIGHTS / _WEIGHTS.sum()
 
 
 @dataclass(frozen=True, slots=True)
-class BinomialRegression:
-    """Counts of events whose logit is linear in standard normal coefficients."""
+class Regression:
+    """Cells whose logit is linear in standard normal coefficients."""
 
     offset: Floats  # (cell,)
     design: Floats  # (cell, basis)
-    count: NDArray[Any]  # (cell,)
-    positives: NDArray[Any]  # (cell,)
+    cells: CellLikelihood
 
     def logit(self, coef: Floats) -> Floats:
         """Logit of the event's probability, (..., cell)."""
@@ -32,8 +33,7 @@ class BinomialRegression:
 
     def log_likelihood(self, coef: Floats) -> Floats:
         """Log-likelihood without the binomial coefficients, which no parameter changes, (...)."""
-        eta = self.logit(coef)
-        return np.asarray((self.positives * eta - self.count * np.logaddexp(0, eta)).sum(axis=-1))
+        return self.cells.log_likelihood(self.logit(coef)).sum(axis=-1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,28 +44,30 @@ class Gaussian:
     root: Floats  # (basis, basis)
 
 
-def variational_gaussian(regression: BinomialRegression, max_steps: int = 100) -> Gaussian:
+def variational_gaussian(
+    regression: Regression, max_steps: int = 100, start: Floats | None = None
+) -> Gaussian:
     """Find the Gaussian nearest to the posterior of the coefficients.
 
     Notes
     -----
-    At the minimum the mean solves ``design' (positives - count E[p]) = mean`` and the precision is
-    ``I + design' diag(count E[p (1 - p)]) design``, expectations over the Gaussian itself; both
+    At the minimum the mean solves ``design' E[slope] = mean`` and the precision is
+    ``I + design' diag(E[information]) design``, expectations over the Gaussian itself; both
     are one-dimensional integrals a cell, taken by Gauss-Hermite quadrature [1]_. Newton's method
-    starts at the posterior mode.
+    starts at the posterior mode, which is sought from `start`, or from 0.
 
     References
     ----------
     .. [1] M. Opper and C. Archambeau, "The Variational Gaussian Approximation Revisited", Neural
        Computation 21, 2009, Eqs. (8) and (9).
     """
-    mean, root = _mode(regression, max_steps)
+    mean, root = _mode(regression, max_steps, start)
     for _ in range(max_steps):
         spread = np.sqrt(((regression.design @ root) ** 2).sum(axis=1))
-        eta = regression.logit(mean)[:, None] + spread[:, None] * _NODES
-        p = expit(eta)
-        slope = regression.count * ((p * expit(-eta)) @ _WEIGHTS)
-        factor, step = _newton(regression, mean, p @ _WEIGHTS, slope)
+        slope, information = regression.cells.slopes(
+            regression.logit(mean) + spread * _NODES[:, None]
+        )
+        factor, step = _newton(regression, mean, _WEIGHTS @ slope, _WEIGHTS @ information)
         mean = mean + step
         root = _inverse(factor)
         if np.linalg.norm(factor @ step) < 1e-3:
@@ -73,19 +75,33 @@ def variational_gaussian(regression: BinomialRegression, max_steps: int = 100) -
     return Gaussian(mean, root)
 
 
-def _mode(regression: BinomialRegression, max_steps: int) -> tuple[Floats, Floats]:
+def evidence_bound(regression: Regression, gaussian: Gaussian) -> float:
+    """Lower bound of the log evidence that an approximate posterior gives.
+
+    Notes
+    -----
+    The expected log-likelihood, less the divergence of the Gaussian from the prior.
+    """
+    spread = np.sqrt(((regression.design @ gaussian.root) ** 2).sum(axis=1))
+    nodes = regression.logit(gaussian.mean) + spread * _NODES[:, None]
+    expected = (_WEIGHTS @ regression.cells.log_likelihood(nodes)).sum()
+    divergence = (gaussian.mean**2).sum() + (gaussian.root**2).sum() - len(gaussian.mean)
+    return float(expected - divergence / 2 + np.log(np.abs(np.diag(gaussian.root))).sum())
+
+
+def _mode(
+    regression: Regression, max_steps: int, start: Floats | None
+) -> tuple[Floats, Floats]:
     """Posterior mode and Laplace root, by Newton's method with halved steps where it overshoots."""
 
     def objective(coef: Floats) -> float:
         return float(regression.log_likelihood(coef) - coef @ coef / 2)
 
-    coef = np.zeros(regression.design.shape[1])
+    coef = np.zeros(regression.design.shape[1]) if start is None else start
     value = objective(coef)
     factor = np.eye(len(coef))
     for _ in range(max_steps):
-        eta = regression.logit(coef)
-        p = expit(eta)
-        factor, step = _newton(regression, coef, p, regression.count * p * expit(-eta))
+        factor, step = _newton(regression, coef, *regression.cells.slopes(regression.logit(coef)))
         gain = -np.inf
         size = 1.0
         while gain < 0 and size > 1e-10:
@@ -99,14 +115,13 @@ def _mode(regression: BinomialRegression, max_steps: int) -> tuple[Floats, Float
 
 
 def _newton(
-    regression: BinomialRegression, coef: Floats, p: Floats, slope: Floats
+    regression: Regression, coef: Floats, slope: Floats, information: Floats
 ) -> tuple[Floats, Floats]:
     """Upper Cholesky factor of the precision, and the Newton step."""
     design = regression.design
-    precision = np.eye(len(coef)) + (design.T * slope) @ design
+    precision = np.eye(len(coef)) + (design.T * information) @ design
     factor = cholesky(precision)
-    gradient = design.T @ (regression.positives - regression.count * p) - coef
-    half = solve_triangular(factor, gradient, trans="T")
+    half = solve_triangular(factor, design.T @ slope - coef, trans="T")
     return factor, solve_triangular(factor, half)
 
 
