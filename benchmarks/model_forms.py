@@ -26,7 +26,7 @@ from bayescal.core.calibration_curve.problem import Problem, draw_masses
 from bayescal.core.calibration_curve.smooth_curve import SmoothCurve, curve_basis
 from bayescal.core.functionals import expected_calibration_error
 from bayescal.inference.direct import BinomialRegression, importance_sample, variational_gaussian
-from bayescal.quantities.ece.alternatives import probability_calibrated
+from bayescal.quantities.ece.calibrated import probability_calibrated
 from bayescal.quantities.ece.simulator import SMOOTH, TRUTHS, Truth
 
 type Floats = NDArray[np.float64]

@@ -75,6 +75,8 @@ class DirectDraws:
         not computed.
     pareto_k : float
         Shape of the tail of importance weights, reliable below 0.7; NaN where there are none.
+    evidence : mapping of str to float
+        Log evidence of each member, where the model is an average.
     """
 
     draws: Draws
@@ -82,6 +84,7 @@ class DirectDraws:
     method: str
     log_evidence: float = float("nan")
     pareto_k: float = float("nan")
+    evidence: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +105,8 @@ class CaseArrays:
         Other estimates of the same quantities, to be read beside the posterior.
     bounds_attrs : mapping of str to mapping
         ``kind`` and ``assumption`` of each bound, in words.
+    descriptions : mapping of str to ndarray of shape (chain, draw, description)
+        Draws under each of the descriptions that an average is of.
     warnings : sequence of str
         What a reader must know of this fit, in sentences, beside its convergence.
     sampler : str
@@ -123,6 +128,7 @@ class CaseArrays:
     diagnostics: Arrays = field(default_factory=dict)
     sensitivity: Arrays = field(default_factory=dict)
     reference_estimates: Arrays = field(default_factory=dict)
+    descriptions: Arrays = field(default_factory=dict)
     bounds_attrs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     warnings: Sequence[str] = ()
     sampler: str = ""
@@ -172,6 +178,15 @@ class LabelModel(Protocol):
         ...
 
 
+def members(model: LabelModel) -> Mapping[str, LabelModel]:
+    """List what NUTS samples, one after the other: an average's `members`, or the model itself.
+
+    An average is a `LabelModel` whose attribute `members` maps names to the models it averages, and
+    whose `variables` are theirs and those that it draws exactly.
+    """
+    return getattr(model, "members", {"": model})
+
+
 class Case(Protocol):
     """One model to fit: a classifier, a class, or all groups of them at once."""
 
@@ -215,7 +230,7 @@ class Case(Protocol):
         ...
 
     def build_model(self) -> pm.Model:
-        """Build the PyMC model, unsampled."""
+        """Build the PyMC model, unsampled; that of an average takes the name of a member."""
         ...
 
     def arrays(
@@ -239,13 +254,13 @@ class Plan(NamedTuple):
     attrs : mapping of str to str, int, float or list
         Root attributes of the result that describe the data and options.
     correlate : callable, optional
-        From the draws of each case to the correlation of classifiers over shared rows,
+        From what was found of each case to the correlation of classifiers over shared rows,
         (classifier, classifier); None where one posterior holds all classifiers.
     """
 
     cases: Sequence[Case]
     attrs: Mapping[str, Any]
-    correlate: Callable[[Sequence[Draws]], Floats | None] | None = None
+    correlate: Callable[[Sequence[CaseArrays]], Floats | None] | None = None
 
 
 class Quantity(Protocol):

@@ -47,9 +47,14 @@ def check(
             if some
             else joined.shape[0] * joined.shape[1]
         ),
-        divergences=int(sample_stats["diverging"].sum()),
-        ebfmi_min=_ebfmi(sample_stats["energy"]),
+        divergences=sum(int(found.sum()) for found in _all(sample_stats, "diverging")),
+        ebfmi_min=min(_ebfmi(found) for found in _all(sample_stats, "energy")),
     )
+
+
+def _all(sample_stats: Mapping[str, NDArray[Any]], name: str) -> list[NDArray[Any]]:
+    """A statistic of every model that was sampled: members of an average prefix their names."""
+    return [values for key, values in sample_stats.items() if key.endswith(name)]
 
 
 def _ebfmi(energy: NDArray[Any]) -> float:

@@ -17,6 +17,9 @@ type Floats = NDArray[np.float64]
 
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(11)
 _WEIGHTS = _WEIGHTS / _WEIGHTS.sum()
+# Newton's method ends where it moves by less than this, in standard deviations of the posterior.
+# The Gaussian starts where the mode is about; both serve importance sampling, which is exact.
+_AT_MODE, _CLOSE = 0.1, 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +64,8 @@ def variational_gaussian(
     .. [1] M. Opper and C. Archambeau, "The Variational Gaussian Approximation Revisited", Neural
        Computation 21, 2009, Eqs. (8) and (9).
     """
-    mean, root = _mode(regression, max_steps, start)
+    laplace = laplace_gaussian(regression, max_steps, start)
+    mean, root = laplace.mean, laplace.root
     for _ in range(max_steps):
         spread = np.sqrt(((regression.design @ root) ** 2).sum(axis=1))
         slope, information = regression.cells.slopes(
@@ -70,29 +74,20 @@ def variational_gaussian(
         factor, step = _newton(regression, mean, _WEIGHTS @ slope, _WEIGHTS @ information)
         mean = mean + step
         root = _inverse(factor)
-        if np.linalg.norm(factor @ step) < 1e-3:
+        if np.linalg.norm(factor @ step) < _CLOSE:
             break
     return Gaussian(mean, root)
 
 
-def evidence_bound(regression: Regression, gaussian: Gaussian) -> float:
-    """Lower bound of the log evidence that an approximate posterior gives.
+def laplace_gaussian(
+    regression: Regression, max_steps: int = 100, start: Floats | None = None
+) -> Gaussian:
+    """Find the posterior mode and the curvature there.
 
     Notes
     -----
-    The expected log-likelihood, less the divergence of the Gaussian from the prior.
+    Newton's method, with steps halved where they overshoot.
     """
-    spread = np.sqrt(((regression.design @ gaussian.root) ** 2).sum(axis=1))
-    nodes = regression.logit(gaussian.mean) + spread * _NODES[:, None]
-    expected = (_WEIGHTS @ regression.cells.log_likelihood(nodes)).sum()
-    divergence = (gaussian.mean**2).sum() + (gaussian.root**2).sum() - len(gaussian.mean)
-    return float(expected - divergence / 2 + np.log(np.abs(np.diag(gaussian.root))).sum())
-
-
-def _mode(
-    regression: Regression, max_steps: int, start: Floats | None
-) -> tuple[Floats, Floats]:
-    """Posterior mode and Laplace root, by Newton's method with halved steps where it overshoots."""
 
     def objective(coef: Floats) -> float:
         return float(regression.log_likelihood(coef) - coef @ coef / 2)
@@ -109,9 +104,16 @@ def _mode(
             size /= 2
         coef = coef + 2 * size * step
         value += gain
-        if np.linalg.norm(factor @ step) < 1e-3:
+        if np.linalg.norm(factor @ step) < _AT_MODE:
             break
-    return coef, _inverse(factor)
+    return Gaussian(coef, _inverse(factor))
+
+
+def laplace_evidence(regression: Regression, gaussian: Gaussian) -> float:
+    """Log evidence by Laplace's approximation."""
+    volume = np.log(np.abs(np.diag(gaussian.root))).sum()
+    mean = gaussian.mean
+    return float(regression.log_likelihood(mean) - mean @ mean / 2 + volume)
 
 
 def _newton(
@@ -120,13 +122,13 @@ def _newton(
     """Upper Cholesky factor of the precision, and the Newton step."""
     design = regression.design
     precision = np.eye(len(coef)) + (design.T * information) @ design
-    factor = cholesky(precision)
-    half = solve_triangular(factor, design.T @ slope - coef, trans="T")
-    return factor, solve_triangular(factor, half)
+    factor = cholesky(precision, check_finite=False)
+    half = solve_triangular(factor, design.T @ slope - coef, trans="T", check_finite=False)
+    return factor, solve_triangular(factor, half, check_finite=False)
 
 
 def _inverse(factor: Floats) -> Floats:
-    return np.asarray(solve_triangular(factor, np.eye(len(factor))))
+    return np.asarray(solve_triangular(factor, np.eye(len(factor)), check_finite=False))
 
 
 class Likelihood(Protocol):
@@ -178,10 +180,14 @@ class Weighted:
 
     def resample(self, n: int, rng: np.random.Generator) -> Floats:
         """Draw from the target: proposals in proportion to their weights, (n, basis)."""
+        return np.asarray(self.draws[self.resampled_places(n, rng)])
+
+    def resampled_places(self, n: int, rng: np.random.Generator) -> NDArray[np.int64]:
+        """Places of proposals in proportion to their weights, in random order, (n,)."""
         weights = np.exp(self.log_weights - self.log_weights.max())
         ladder = (np.arange(n) + rng.random()) / n
         index = np.searchsorted(np.cumsum(weights) / weights.sum(), ladder)
-        return np.asarray(self.draws[rng.permutation(np.minimum(index, len(weights) - 1))])
+        return np.asarray(rng.permutation(np.minimum(index, len(weights) - 1)))
 
 
 def _pareto_shape(excess: Floats) -> float:

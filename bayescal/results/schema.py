@@ -34,6 +34,8 @@ MODEL_AVERAGE: Final = "model_average"
 ERROR_CORRELATION: Final = "error_correlation"
 SENSITIVITY: Final = "sensitivity"
 """The answer as a function of what is assumed, such as the class prior."""
+DESCRIPTIONS: Final = "descriptions"
+"""Draws under each of the descriptions of the calibration curve that an average is of."""
 REFERENCE_ESTIMATES: Final = "reference_estimates"
 """Other estimates of the same quantities, by method, to be read beside the posterior."""
 
@@ -44,6 +46,7 @@ DRAW_GROUPS: Final = (
     SAMPLE_STATS,
     LOG_LIKELIHOOD,
     LOG_PRIOR,
+    DESCRIPTIONS,
 )
 PLAIN_GROUPS: Final = (
     OBSERVED_DATA,

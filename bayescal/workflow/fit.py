@@ -222,12 +222,7 @@ def _correlation(plan: Plan, found: Sequence[CaseArrays]) -> dict[str, xr.DataAr
     """Correlation of the classifiers over shared rows, as the result holds it."""
     if plan.correlate is None:
         return None
-    correlation = plan.correlate(
-        [
-            {name: arrays.posterior[name] for name in case.model.variables}
-            for case, arrays in zip(plan.cases, found, strict=True)
-        ]
-    )
+    correlation = plan.correlate(found)
     if correlation is None:
         return None
     names = [case.coords["classifier"] for case in plan.cases]

@@ -15,7 +15,7 @@ import numpy as np
 from bayescal.core.checks import check_choice
 from bayescal.core.errors import InputError
 from bayescal.core.health import MIN_ESS
-from bayescal.core.quantity import Case, CaseArrays, DirectDraws, Draws
+from bayescal.core.quantity import Case, CaseArrays, DirectDraws, Draws, LabelModel, members
 
 METHODS: Final = ("nuts", "direct")
 
@@ -66,7 +66,7 @@ def fit_case(name: str, case: Case, settings: Settings, index: int) -> CaseArray
     number = settings.chains * settings.draws
     stats: dict[str, Any] = {}
     with one_blas_thread():
-        if settings.method == "direct":
+        if settings.method == "direct" or not members(case.model):
             found = _direct(case, number, rng)
             draws, sampler = _in_chains(found, settings), found.method
             direct: DirectDraws | None = found
@@ -77,7 +77,10 @@ def fit_case(name: str, case: Case, settings: Settings, index: int) -> CaseArray
         arrays = case.arrays(draws, direct, rng)
         # Draws resampled from more than were kept carry no more information than their number.
         ess = number if direct is None else min(direct.ess, number)
-        health = _health({key: arrays.posterior[key] for key in case.monitored}, stats, ess)
+        monitored = {key: arrays.posterior[key] for key in case.monitored}
+        # An average may hide a member that did not converge behind its small weight.
+        monitored |= {f"{key} by description": v for key, v in arrays.descriptions.items()}
+        health = _health(monitored, stats, ess)
     diagnostics = {**arrays.diagnostics, **health}
     return replace(arrays, sample_stats=stats, diagnostics=diagnostics, sampler=sampler)
 
@@ -102,27 +105,33 @@ def _in_chains(direct: DirectDraws, settings: Settings) -> Draws:
 def _nuts(
     name: str, case: Case, settings: Settings, rng: np.random.Generator
 ) -> tuple[Draws, dict[str, Any]]:
-    sampled = _compiled(name, case).sample(
-        case.model.inputs(),
-        draws=settings.draws,
-        tune=settings.tune,
-        chains=settings.chains,
-        target_accept=settings.target_accept or case.model.target_accept,
-        max_depth=case.model.max_depth,
-        seed=int(rng.integers(2**31)),
-    )
-    draws = {key: sampled.posterior[key] for key in case.model.variables}
-    return draws, dict(sampled.sample_stats)
+    """Sample the case's model, or each member of an average, its statistics beside the others'."""
+    draws: dict[str, Any] = {}
+    stats: dict[str, Any] = {}
+    for member, model in members(case.model).items():
+        sampled = _compiled(name, case, member, model).sample(
+            model.inputs(),
+            draws=settings.draws,
+            tune=settings.tune,
+            chains=settings.chains,
+            target_accept=settings.target_accept or model.target_accept,
+            max_depth=model.max_depth,
+            seed=int(rng.integers(2**31)),
+        )
+        draws |= {key: sampled.posterior[key] for key in model.variables}
+        stats |= {f"{member}_{key}" if stats else key: v for key, v in sampled.sample_stats.items()}
+    return draws, stats
 
 
-def _compiled(name: str, case: Case) -> Any:
-    """Compile a case's model, or take the one compiled for another case of its compile key."""
+def _compiled(name: str, case: Case, member: str, model: LabelModel) -> Any:
+    """Compile a model, or take the one compiled for another case of its compile key."""
     # PyMC is imported only here, when a model is built.
     from bayescal.inference.sampler import compile_model
 
-    key = (name, *case.model.compile_key)
+    key = (name, *model.compile_key)
     if key not in _COMPILED:
-        _COMPILED[key] = compile_model(case.build_model())
+        build: Any = case.build_model
+        _COMPILED[key] = compile_model(build(member) if member else build())
     _COMPILED.move_to_end(key)
     while len(_COMPILED) > _MOST_COMPILED:
         _COMPILED.popitem(last=False)

@@ -10,7 +10,7 @@ from bayescal.core.bins.streaming import StreamedCounts
 from bayescal.core.calibration_curve.problem import Problem
 from bayescal.core.checks import check_rows
 from bayescal.core.scores import Scores, Task
-from bayescal.quantities.ece.priors import Priors, SmoothCurve
+from bayescal.quantities.ece.priors import CurveAverage, Priors, SmoothCurve
 
 type Data = Scores | BinCounts | Mapping[str, StreamedCounts]
 """Rows, the counts of one classifier, or counts by classifier of rows too many to hold."""
@@ -24,10 +24,15 @@ def problems(data: Data, priors: Priors, binning: Binning, multiclass: str) -> l
     if isinstance(data, BinCounts):
         check_rows(data.n, "the counts")
         return [Problem({"classifier": "classifier"}, data, data)]
-    fine = isinstance(priors.label_rate, SmoothCurve)
+    fine = is_fine(priors)
     if isinstance(data, Mapping):
         return [_of_stream(name, found, fine) for name, found in data.items()]
     return [problem_of(task, fine, binning) for task in data.tasks(multiclass)]
+
+
+def is_fine(priors: Priors) -> bool:
+    """Whether a curve wants cells finer than the bins."""
+    return isinstance(priors.label_rate, CurveAverage | SmoothCurve)
 
 
 def _of_stream(name: str, found: StreamedCounts, fine: bool) -> Problem:

@@ -10,6 +10,7 @@ from bayescal.core.bins.bin_counts import BinCounts
 from bayescal.core.bins.binning import Binning, BinningFields
 from bayescal.core.calibration_curve.problem import Problem
 from bayescal.core.errors import InputError
+from bayescal.core.quantity import members
 from bayescal.core.scores import Scores
 from bayescal.quantities.ece.data import problems
 from bayescal.quantities.ece.models import label_model
@@ -76,7 +77,11 @@ def build_model(
             f"a model is that of one binary problem; got {len(found)}. "
             "Take one classifier with .select(name), and one class with .one_vs_rest(label)."
         )
-    return model_of(found[0], label_model(found[0], priors))
+    labels = label_model(found[0], priors)
+    described = list(members(labels).values())
+    return (
+        model_of(found[0], labels) if described == [labels] else model_of_description(described[-1])
+    )
 
 
 def model_of(problem: Problem, labels: LabelModel) -> pm.Model:
@@ -102,6 +107,17 @@ def _check_whole(problem: Problem) -> None:
             "the PyMC model must have whole counts of rows; got effective ones of weighted rows. "
             "Pass method='direct'."
         )
+
+
+def model_of_description(labels: LabelModel) -> pm.Model:
+    """One description of the cells with scores between 0 and 1, and their counts."""
+    import pymc as pm
+
+    size = labels.compile_key[-1]
+    coords = {"cell": np.arange(size), "inner": np.arange(size), "inner_": np.arange(size)}
+    with pm.Model(coords=coords) as model:
+        labels.add_to_model()
+    return model
 
 
 def model_of_groups(labels: PooledCurves) -> pm.Model:

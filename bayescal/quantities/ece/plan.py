@@ -12,24 +12,27 @@ from bayescal.core.bins.bin_counts import BinCounts
 from bayescal.core.bins.binning import Binning
 from bayescal.core.checks import check_data
 from bayescal.core.columns import MISSING, Label
-from bayescal.core.quantity import Draws, Floats, Plan
+from bayescal.core.quantity import CaseArrays, Floats, Plan
 from bayescal.core.scores import Scores, Task
-from bayescal.quantities.ece.data import Data, by_group, problem_of, problems
+from bayescal.quantities.ece.averaged_posterior import case_of
+from bayescal.quantities.ece.data import Data, by_group, is_fine, problem_of, problems
 from bayescal.quantities.ece.grouped_posterior import GroupedCase
 from bayescal.quantities.ece.posterior import EceCase
-from bayescal.quantities.ece.priors import Priors, SmoothCurve
+from bayescal.quantities.ece.priors import Priors
 
 
 def error_correlation(
-    tasks: Sequence[Task], cases: Sequence[EceCase], draws: Sequence[Draws]
+    tasks: Sequence[Task], cases: Sequence[EceCase], found: Sequence[CaseArrays]
 ) -> Floats:
     """Correlation of classifiers' calibration errors over shared rows, (classifier, classifier)."""
-    found = []
-    for task, case, drawn in zip(tasks, cases, draws, strict=True):
-        rates = case.model.cell_rates(drawn, np.random.default_rng(0))
-        sign = np.sign(rates - case.problem.cells.mean_score).mean(axis=(0, 1))
-        found.append(influence(task, case.problem.cells, sign))
-    return correlation(found)
+    influences = []
+    for task, case, arrays in zip(tasks, cases, found, strict=True):
+        cells = case.problem.cells
+        held = np.flatnonzero(cells.count)
+        sign = np.zeros(cells.n_bins)
+        sign[held] = np.asarray(arrays.constant_data["gap_direction"])[: len(held)]
+        influences.append(influence(task, cells, sign))
+    return correlation(influences)
 
 
 def influence(task: Task, cells: BinCounts, sign: Floats) -> Floats:
@@ -105,7 +108,7 @@ def plan(
     if isinstance(data, Scores) and data.group is not None:
         tasks = data.tasks(multiclass)
         return Plan([case for task in tasks for case in _of_groups(task, priors, bins)], attrs)
-    cases = [EceCase.of(problem, priors) for problem in problems(data, priors, bins, multiclass)]
+    cases = [case_of(problem, priors) for problem in problems(data, priors, bins, multiclass)]
     if not isinstance(data, Scores) or len(cases) == 1 or len(cases) != data.n_classifiers:
         return Plan(cases, attrs)
     return Plan(cases, attrs, partial(error_correlation, data.tasks(multiclass), cases))
@@ -113,8 +116,7 @@ def plan(
 
 def _of_groups(task: Task, priors: Priors, binning: Binning) -> Sequence[EceCase | GroupedCase]:
     """One model for all groups under a smooth curve; independent ones under bins."""
-    prior = priors.label_rate
-    fine = isinstance(prior, SmoothCurve)
+    fine = is_fine(priors)
     parts = by_group(task)
     found = [problem_of(part, fine, binning, GROUP_CELLS) for part in parts]
     notes = [
@@ -122,9 +124,9 @@ def _of_groups(task: Task, priors: Priors, binning: Binning) -> Sequence[EceCase
         for name in task.groups
         if name not in {part.coords["group"] for part in parts}
     ]
-    if isinstance(prior, SmoothCurve):
-        return [GroupedCase.of(found, prior, priors, notes)]
-    return [EceCase.of(problem, priors, notes) for problem in found]
+    if fine:
+        return [GroupedCase.of(found, priors, notes)]
+    return [case_of(problem, priors, notes) for problem in found]
 
 
 def _attributes(data: Data, binning: Binning, multiclass: str) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from bayescal.core.calibration_curve.problem import (
     held_cells,
     model_average,
 )
+from bayescal.core.contradiction import contradiction
 from bayescal.core.functionals import log_binomial
 from bayescal.core.quantity import (
     CaseArrays,
@@ -31,15 +32,14 @@ from bayescal.core.quantity import (
     bound_values,
     bound_words,
 )
-from bayescal.quantities.ece.alternatives import log_bayes_factor_jump, probability_calibrated
 from bayescal.quantities.ece.bounds import Bounds, bounds
+from bayescal.quantities.ece.calibrated import probability_calibrated
 from bayescal.quantities.ece.data import data_warnings
 from bayescal.quantities.ece.estimator import estimate
 from bayescal.quantities.ece.model import model_of
 from bayescal.quantities.ece.models import label_model
 from bayescal.quantities.ece.models.base import LabelModel
-from bayescal.quantities.ece.models.smooth_curve import Curve
-from bayescal.quantities.ece.priors import Priors, SmoothCurve
+from bayescal.quantities.ece.priors import Priors
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -49,12 +49,6 @@ type Values = dict[str, Floats]
 PRIOR_DRAWS = 1000
 # For the probability that a classifier is calibrated.
 EVIDENCE_DRAWS = 2000
-# Enough for an evidence that only has to be right to a unit or so.
-_GENTLE_DRAWS = 500
-# Jeffreys' "strong" evidence, as the natural logarithm of a Bayes factor.
-_STRONG = float(np.log(10))
-# Where calibration is no less probable than this, jumps win by being simple: no flag then.
-_MAY_BE_CALIBRATED = 0.05
 MONITORED = ("ece", "tce", "mce", "label_rate")
 DIMS: Mapping[str, tuple[str, ...]] = {
     "label_rate": ("bin",),
@@ -71,6 +65,7 @@ DIMS: Mapping[str, tuple[str, ...]] = {
     "events": ("cell",),
     "cell_count": ("cell",),
     "cell_score": ("cell",),
+    "gap_direction": ("cell",),
 }
 
 
@@ -118,11 +113,10 @@ class EceCase:
         rates, cells = self.model.cell_rates(draws, rng), self.model.compile_key[-1]
         found = collect_arrays(
             self.problem,
-            self.priors,
             rates=rates,
             curve=lambda score: self.model.curve(draws, rates, score),
             prior_rates=self.model.prior_rates(PRIOR_DRAWS, rng),
-            direct=evidence_of(direct),
+            p_calibrated=self.probability_calibrated(evidence_of(direct)),
             n_cells=cells,
             rng=rng,
         )
@@ -130,7 +124,14 @@ class EceCase:
             found,
             posterior={**found.posterior, **draws},
             log_prior=self.model.log_prior(draws),
-            posterior_predictive=replicated_counts(self.problem, rates, cells, rng),
+            diagnostics=evidence_figures(evidence_of(direct)),
+            warnings=[*found.warnings, *evidence_warnings(evidence_of(direct).ess)],
+        )
+
+    def probability_calibrated(self, direct: DirectDraws) -> float:
+        """Weigh the calibrated alternative against the model."""
+        return probability_calibrated(
+            self.problem.cells, direct.log_evidence, self.priors.calibrated
         )
 
     def simulate(self, rng: np.random.Generator) -> tuple[EceCase, Values]:
@@ -153,25 +154,28 @@ def evidence_of(direct: DirectDraws | None) -> DirectDraws:
     return direct
 
 
+def evidence_figures(direct: DirectDraws) -> dict[str, float]:
+    """What importance sampling says of itself."""
+    return {"importance_ess": direct.ess, "pareto_k": direct.pareto_k}
+
+
 def collect_arrays(
     problem: Problem,
-    priors: Priors,
     *,
     rates: Floats,
     curve: Callable[[Floats], Floats],
     prior_rates: Floats,
-    direct: DirectDraws,
+    p_calibrated: float,
     n_cells: int,
     rng: np.random.Generator,
 ) -> CaseArrays:
     """Errors, estimates, bounds and averages of one problem, given draws of its label rates."""
     cells, points = problem.cells, curve_scores(problem)
-    posterior = error_draws(problem, rates, _masses(cells, rates.shape[:-1], rng))
-    prior_mass = _masses(cells, (1, len(prior_rates)), rng)
+    posterior = error_draws(problem, rates, masses(cells, rates.shape[:-1], rng))
+    prior_mass = masses(cells, (1, len(prior_rates)), rng)
     prior = error_draws(problem, prior_rates[None], prior_mass)
-    p_calibrated = probability_calibrated(cells, direct.log_evidence, priors.calibrated)
-    jump = _log_bayes_factor_jump(problem, priors, direct, rng)
-    jump_flag = bool(jump > _STRONG and not p_calibrated >= _MAY_BE_CALIBRATED)
+    replicated = replicated_counts(problem, rates, rng)
+    direction = np.sign(rates - cells.mean_score).mean(axis=(0, 1))
     log_likelihood = log_binomial(cells.positives, cells.count, rates)
     theory = _theory(problem.bins)._asdict()
     return CaseArrays(
@@ -184,7 +188,9 @@ def collect_arrays(
             "curve_score": points,
             "cell_count": held_cells(cells.count, cells.count, n_cells),
             "cell_score": held_cells(cells.mean_score, cells.count, n_cells),
+            "gap_direction": held_cells(direction, cells.count, n_cells),
         },
+        posterior_predictive={"events": held_cells(replicated, cells.count, n_cells)},
         point_estimate={
             **estimate(problem.bins)._asdict(),
             "n": problem.bins.n,
@@ -194,53 +200,40 @@ def collect_arrays(
         bounds=bound_values(theory),
         bounds_attrs=bound_words(theory),
         model_average=model_average(posterior, p_calibrated),
-        diagnostics={
-            "importance_ess": direct.ess,
-            "pareto_k": direct.pareto_k,
-            "log_bayes_factor_jump": jump,
-            "jump_flag": jump_flag,
-        },
-        warnings=_fit_warnings(direct.ess, jump_flag),
+        warnings=contradiction_warnings(problem, replicated, p_calibrated, rng),
     )
 
 
-def replicated_counts(
-    problem: Problem, rates: Floats, n_cells: int, rng: np.random.Generator
-) -> dict[str, NDArray[Any]]:
-    """Positives of each cell as the model would count them anew, for predictive checks."""
+def replicated_counts(problem: Problem, rates: Floats, rng: np.random.Generator) -> NDArray[Any]:
+    """Positives of each cell as the model would count them anew, (chain, draw, cell)."""
     drawn = draw_positives(problem.cells.count, rates, rng)
-    if not problem.cells.weighted:
-        drawn = drawn.astype(np.int32)
-    return {"events": held_cells(drawn, problem.cells.count, n_cells)}
+    return drawn if problem.cells.weighted else drawn.astype(np.int32)
 
 
-def _fit_warnings(ess: float, jump: bool) -> list[str]:
-    """What a reader must know of the fit beside its convergence, in sentences."""
-    found = evidence_warnings(ess)
-    if jump:
-        found.append(
-            "the data favour a calibration curve that jumps, which the model smooths over. Its "
-            "interval may miss; look at the bins, and try strategy='uniform' or more bins."
-        )
-    return found
+def contradiction_warnings(
+    problem: Problem, replicated: NDArray[Any], p_calibrated: float, rng: np.random.Generator
+) -> list[str]:
+    """Say so where rows drawn from the posterior have another plug-in estimate than these rows.
 
-
-def _log_bayes_factor_jump(
-    problem: Problem, priors: Priors, direct: DirectDraws, rng: np.random.Generator
-) -> float:
-    """Weigh jumps against a smooth curve; bins of their own have none that could miss a jump.
-
-    Segments near the diagonal beat a curve that may stray far because they are simpler,
-    not because they jump. A curve that strays a quarter as far has to be beaten too.
+    Notes
+    -----
+    A posterior predictive check with the plug-in estimate as its statistic, which takes into
+    account that the plug-in estimate is biased upward.
     """
-    prior = priors.label_rate
-    if not isinstance(prior, SmoothCurve):
-        return float("nan")
-    gentle = Curve.of(problem, replace(prior, scale=prior.scale / 4)).direct_draws(
-        _GENTLE_DRAWS, rng
-    )
-    smooth = max(direct.log_evidence, gentle.log_evidence)
-    return log_bayes_factor_jump(problem.cells, smooth)
+    cells = problem.cells
+    calibrated = rng.random(replicated.shape[:-1]) < np.nan_to_num(p_calibrated)
+    anew = draw_positives(cells.count, np.clip(cells.mean_score, 0, 1), rng)
+    events = np.where(calibrated[..., None], anew, replicated)
+    drawn, seen = (_plug_in(problem, found) for found in (events, cells.positives))
+    return contradiction(seen, drawn)
+
+
+def _plug_in(problem: Problem, positives: NDArray[Any]) -> Floats:
+    """Plug-in estimate of the binned error from counts of positives, (...)."""
+    cells, member = problem.cells, problem.membership()
+    share = cells.share
+    rate = positives / np.maximum(cells.count, 1)
+    return np.asarray(np.abs((share * (rate - cells.mean_score)) @ member).sum(axis=-1))
 
 
 def _theory(bins: BinCounts) -> Bounds:
@@ -259,12 +252,13 @@ def _theory(bins: BinCounts) -> Bounds:
 def simulated(problem: Problem, rates: Floats, rng: np.random.Generator) -> tuple[Problem, Values]:
     """Labels of one problem for one draw of its cells' rates, and the quantities behind them."""
     again = _relabelled(problem, draw_positives(problem.cells.count, rates[0], rng))
-    mass = _masses(problem.cells, (1, len(rates)), rng)
+    mass = masses(problem.cells, (1, len(rates)), rng)
     drawn = error_draws(problem, rates[None], mass)
     return again, {name: value[0, 0] for name, value in drawn.items()}
 
 
-def _masses(cells: BinCounts, shape: tuple[int, ...], rng: np.random.Generator) -> Floats:
+def masses(cells: BinCounts, shape: tuple[int, ...], rng: np.random.Generator) -> Floats:
+    """Draw the shares of the population in the cells, (*shape, cell)."""
     return draw_masses(cells.count, shape, rng, cells.mass)
 
 

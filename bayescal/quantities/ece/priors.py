@@ -5,11 +5,19 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass, field, replace
 
+from bayescal.core.calibration_curve.curve_average import CurveAverage
 from bayescal.core.calibration_curve.smooth_curve import SmoothCurve
 from bayescal.core.errors import InputError
 from bayescal.core.priors import Beta, LogNormal
 
-__all__ = ["HierarchicalBins", "IndependentBins", "LabelRatePrior", "Priors", "SmoothCurve"]
+__all__ = [
+    "CurveAverage",
+    "HierarchicalBins",
+    "IndependentBins",
+    "LabelRatePrior",
+    "Priors",
+    "SmoothCurve",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +65,8 @@ class HierarchicalBins:
     concentration: LogNormal = field(default_factory=lambda: LogNormal(3.4, 1.5))
 
 
-type LabelRatePrior = SmoothCurve | IndependentBins | HierarchicalBins
+type LabelRatePrior = CurveAverage | SmoothCurve | IndependentBins | HierarchicalBins
+LABEL_RATES = (CurveAverage, SmoothCurve, IndependentBins, HierarchicalBins)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +75,9 @@ class Priors:
 
     Parameters
     ----------
-    label_rate : SmoothCurve, IndependentBins or HierarchicalBins, default SmoothCurve()
+    label_rate : CurveAverage, SmoothCurve, IndependentBins or HierarchicalBins
         Prior of the probability of the event given the score, should the classifier not be
-        calibrated.
+        calibrated; `CurveAverage()` by default.
     calibrated : float, in [0, 1), default 0.5
         Prior probability that the classifier is calibrated: that the probability of the event is
         the score. 0 leaves this alternative out.
@@ -80,7 +89,7 @@ class Priors:
     Raises
     ------
     InputError
-        If `calibrated` lies outside [0, 1) or `label_rate` is none of the three.
+        If `calibrated` lies outside [0, 1) or `label_rate` is none of the four.
 
     Examples
     --------
@@ -89,7 +98,7 @@ class Priors:
     0.5
     """
 
-    label_rate: LabelRatePrior = field(default_factory=SmoothCurve)
+    label_rate: LabelRatePrior = field(default_factory=CurveAverage)
     calibrated: float = 0.5
     pooling: LogNormal = field(default_factory=lambda: LogNormal(-0.9, 0.4))
 
@@ -99,9 +108,9 @@ class Priors:
                 f"calibrated must be a probability in [0, 1); got {self.calibrated}. "
                 "Pass 0.5 to hold both alternatives equally likely."
             )
-        if not isinstance(self.label_rate, SmoothCurve | IndependentBins | HierarchicalBins):
+        if not isinstance(self.label_rate, LABEL_RATES):
             raise InputError(
-                "label_rate must be a SmoothCurve, IndependentBins or HierarchicalBins; "
+                "label_rate must be a CurveAverage, SmoothCurve, IndependentBins or HierarchicalBins; "
                 f"got {type(self.label_rate).__name__}."
             )
 
@@ -116,9 +125,9 @@ class Priors:
         Notes
         -----
         How far a curve may stray decides how much noise is taken for error, so its scale is halved
-        and doubled: at 0.35 and 1.4 a score of 0.5 stands for probabilities in (0.31, 0.69) and
-        (0.04, 0.96) with probability 0.9. Bins are compared with the curve, as they lack its
-        smoothness. The calibrated alternative pulls means to 0, so it is left out where there is
+        and doubled, and with it the roughness and the shifts of segments: at 0.35 and 1.4 a score of 0.5 stands for probabilities in (0.31, 0.69) and
+        (0.04, 0.96) with probability 0.9. Bins are compared with the average of
+        curves, which they know nothing of. The calibrated alternative pulls means to 0, so it is left out where there is
         one, and taken in at even odds where there is none.
 
         Examples
@@ -128,12 +137,11 @@ class Priors:
         ['default', 'tighter curve', 'wider curve', 'never calibrated']
         """
         found, prior = {"default": self}, self.label_rate
-        if isinstance(prior, SmoothCurve):
+        if isinstance(prior, CurveAverage | SmoothCurve):
             for name, factor in (("tighter curve", 0.5), ("wider curve", 2.0)):
-                curve = replace(prior, scale=factor * prior.scale)
-                found[name] = replace(self, label_rate=curve)
+                found[name] = replace(self, label_rate=_rescaled(prior, factor))
         else:
-            found["smooth curve"] = replace(self, label_rate=SmoothCurve())
+            found["average of curves"] = replace(self, label_rate=CurveAverage())
         name, calibrated = ("never calibrated", 0.0) if self.calibrated else ("even odds", 0.5)
         return {**found, name: replace(self, calibrated=calibrated)}
 
@@ -160,16 +168,15 @@ class Priors:
         Returns
         -------
         str
-            Two sentences.
+            A few sentences.
         """
         rate = self.label_rate
         match rate:
+            case CurveAverage():
+                text = _in_words(rate)
             case SmoothCurve():
-                scales = ", ".join(f"{scale:g}" for scale in rate.lengthscales)
                 text = (
-                    "The probability of the event is a smooth curve of the score: in logits, an "
-                    "intercept, a slope and a Gaussian process of standard deviation "
-                    f"{rate.scale:g} each, at length scales {scales}."
+                    f"The probability of the event is a smooth curve of the score: {_curve(rate)}."
                 )
             case IndependentBins():
                 text = f"The bins' label rates are independent, each {rate.rate.describe()}."
@@ -179,3 +186,39 @@ class Priors:
                     f"of kappa rows would, kappa {rate.concentration.describe()}."
                 )
         return f"{text} The prior probability of exact calibration is {self.calibrated:g}."
+
+
+def _rescaled(prior: CurveAverage | SmoothCurve, factor: float) -> CurveAverage | SmoothCurve:
+    """Let a curve stray `factor` times as far."""
+    if isinstance(prior, SmoothCurve):
+        return replace(prior, scale=factor * prior.scale)
+    return replace(
+        prior,
+        curve=replace(prior.curve, scale=factor * prior.curve.scale),
+        roughness=factor * prior.roughness,
+        shift=factor * prior.shift,
+    )
+
+
+def _curve(curve: SmoothCurve) -> str:
+    scales = ", ".join(f"{scale:g}" for scale in curve.lengthscales)
+    return (
+        "in logits, an intercept, a slope and a Gaussian process of standard deviation "
+        f"{curve.scale:g} each, at length scales {scales}"
+    )
+
+
+def _in_words(prior: CurveAverage) -> str:
+    """Name the descriptions with their weights."""
+    words = {
+        "smooth": f"a smooth curve ({_curve(prior.curve)})",
+        "rough": "that curve with a rough part, whose standard deviation is half-normal of scale "
+        f"{prior.roughness:g}",
+        "segments": "segments that are calibrated or shifted, by a standard deviation of "
+        f"{prior.shift:g} in logits",
+    }
+    listed = "; ".join(f"{words[name]}, weight {w:.2g}" for name, w in prior.weights.items())
+    return (
+        f"The probability of the event, where it is not the score, is an average: {listed}. "
+        "Scores of exactly 0 and 1 stand apart."
+    )

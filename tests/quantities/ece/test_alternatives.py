@@ -8,7 +8,7 @@ from scipy.special import logit, logsumexp
 from scipy.stats import norm
 
 import bayescal as bc
-from bayescal.quantities.ece.alternatives import (
+from bayescal.quantities.ece.calibrated import (
     BLOCKS,
     SCALE,
     START,

@@ -12,7 +12,7 @@ from scipy.stats import beta, betabinom, binom, lognorm, norm
 
 import bayescal as bc
 from bayescal.core.functionals import log_binomial_coefficient
-from bayescal.quantities.ece.alternatives import (
+from bayescal.quantities.ece.calibrated import (
     log_calibrated,
     probability_calibrated,
 )

@@ -11,7 +11,7 @@ import bayescal as bc
 from bayescal.core.bins.binning import Binning
 from bayescal.plots import comparison, posterior, reliability
 from bayescal.quantities.ece import IndependentBins, Priors
-from bayescal.quantities.ece.alternatives import probability_calibrated
+from bayescal.quantities.ece.calibrated import probability_calibrated
 from bayescal.quantities.ece.grouped_posterior import GroupedCase
 from bayescal.quantities.ece.plan import plan
 from bayescal.results.access import cases as result_cases

@@ -13,7 +13,8 @@ from bayescal.core.calibration_curve.problem import Problem, pad, padded_size
 from bayescal.core.calibration_curve.smooth_curve import CurveBasis, SmoothCurve, curve_basis
 from bayescal.core.functionals import log_binomial_coefficient
 from bayescal.core.quantity import DirectDraws, Draws, Floats
-from bayescal.inference.direct import BinomialRegression, importance_sample, variational_gaussian
+from bayescal.inference.cell_likelihood import BinomialCells
+from bayescal.inference.direct import Regression, importance_sample, variational_gaussian
 
 CELLS = 128
 BASIS = 32
@@ -21,11 +22,12 @@ BASIS = 32
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Curve:
-    """A problem under `SmoothCurve`; made by `Curve.of`."""
+    """Cells under `SmoothCurve`; `Curve.of` makes one of a problem."""
 
-    problem: Problem
     basis: CurveBasis
-    regression: BinomialRegression
+    regression: Regression
+    count: NDArray[Any]
+    positives: NDArray[Any]
     variables: ClassVar[tuple[str, ...]] = ("coef",)
     target_accept: ClassVar[float] = 0.8
     # Two: three leapfrog steps turn a standard normal by a right angle, to a fresh draw. The
@@ -39,16 +41,17 @@ class Curve:
         cells = problem.cells
         basis = curve_basis(cells.mean_score, cells.count, prior, BASIS)
         offset, design = basis.offset(cells.mean_score), basis.design(cells.mean_score)
-        return cls(problem, basis, BinomialRegression(offset, design, cells.count, cells.positives))
+        likelihood = BinomialCells(cells.count, cells.positives)
+        return cls(basis, Regression(offset, design, likelihood), cells.count, cells.positives)
 
     @property
     def compile_key(self) -> tuple[Any, ...]:
-        """Number of cells, padded."""
-        return ("curve", padded_size(self.problem.cells.n_bins, CELLS))
+        """Whole or effective rows, and the number of cells, padded."""
+        return ("curve", self.count.dtype.kind, padded_size(len(self.count), CELLS))
 
     def inputs(self) -> dict[str, NDArray[Any]]:
         """Counts, offset and design, and the Gaussian that whitens the coefficients."""
-        _, cells = self.compile_key
+        cells = self.compile_key[-1]
         regression, size = self.regression, self.basis.size
         gaussian = variational_gaussian(regression)
         root = np.eye(BASIS)
@@ -56,11 +59,9 @@ class Curve:
         return {
             "offset": pad(regression.offset, cells),
             "design": pad(regression.design, cells, BASIS),
-            "count": pad(regression.count, cells),
-            "positives": pad(regression.positives, cells),
-            "log_coefficient": pad(
-                log_binomial_coefficient(regression.count, regression.positives), cells
-            ),
+            "count": pad(self.count, cells),
+            "positives": pad(self.positives, cells),
+            "log_coefficient": pad(log_binomial_coefficient(self.count, self.positives), cells),
             "centre": pad(gaussian.mean, BASIS),
             "root": root,
         }

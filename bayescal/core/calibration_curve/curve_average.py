@@ -1,0 +1,92 @@
+"""Prior of a calibration curve that may be smooth, rough, or made of segments."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Final
+
+from bayescal.core.calibration_curve.smooth_curve import SmoothCurve
+from bayescal.core.errors import InputError
+from bayescal.core.priors import check_positive
+
+CALIBRATED: Final = "calibrated"
+SMOOTH: Final = "smooth"
+ROUGH: Final = "rough"
+SEGMENTS: Final = "segments"
+DESCRIPTIONS: Final = (CALIBRATED, SMOOTH, ROUGH, SEGMENTS)
+"""What a calibration curve may be, in the order of a result's dimension ``description``."""
+
+
+@dataclass(frozen=True, slots=True)
+class CurveAverage:
+    """A calibration curve of a kind that the data choose: an average over descriptions.
+
+    Parameters
+    ----------
+    curve : SmoothCurve, default SmoothCurve()
+        The smooth description, and the smooth part of the rough one.
+    smooth, rough, segments : float, at least 0, default 0.45, 0.30 and 0.25
+        Prior weights of the descriptions, should the classifier not be calibrated; only their
+        ratios count. 0 leaves a description out.
+    roughness : float, above 0, default 0.6
+        Scale of the half-normal prior of the rough part's standard deviation, in logits.
+    rough_length : float, above 0, default 0.1
+        Length over which the rough part is correlated, in standard deviations of the score's logit.
+    jump : float, in (0, 1), default 0.03
+        Prior probability that a new segment starts at a block, a fiftieth of the rows.
+    shift : float, above 0, default 0.6
+        Standard deviation of a segment's shift, in logits.
+
+    Raises
+    ------
+    InputError
+        If a parameter lies outside its range, or all weights are 0.
+
+    Notes
+    -----
+    Smooth: the score's logit plus a smooth process. Rough: a further process of exponential
+    correlation on top, whose standard deviation is inferred. Segments: stretches of scores, each
+    calibrated with probability 1/2 or with all its logits shifted by one amount, not all of them
+    calibrated.
+
+    Rows whose score is exactly 0 or 1 stand apart in every description: such a score is calibrated,
+    and never errs, with probability 1/2, or it has an error rate of its own, whose logit is
+    Normal(-5, 2).
+
+    Examples
+    --------
+    >>> from bayescal.core.calibration_curve.curve_average import CurveAverage
+    >>> CurveAverage(segments=0).weights
+    {'smooth': 0.6, 'rough': 0.4}
+    """
+
+    curve: SmoothCurve = field(default_factory=SmoothCurve)
+    smooth: float = 0.45
+    rough: float = 0.30
+    segments: float = 0.25
+    roughness: float = 0.6
+    rough_length: float = 0.1
+    jump: float = 0.03
+    shift: float = 0.6
+
+    def __post_init__(self) -> None:
+        for name in (SMOOTH, ROUGH, SEGMENTS):
+            weight = getattr(self, name)
+            if not (math.isfinite(weight) and weight >= 0):
+                raise InputError(f"{name} must be a number of at least 0; got {weight}. Pass 0.3.")
+        if not self.smooth + self.rough + self.segments > 0:
+            raise InputError(
+                "smooth, rough or segments must be above 0; got 0 for all. Give one a weight."
+            )
+        for name in ("roughness", "rough_length", "shift"):
+            check_positive(getattr(self, name), name)
+        if not 0 < self.jump < 1:
+            raise InputError(f"jump must lie strictly between 0 and 1; got {self.jump}. Pass 0.03.")
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """Prior weights of the descriptions that are not left out; their sum is 1."""
+        given = {SMOOTH: self.smooth, ROUGH: self.rough, SEGMENTS: self.segments}
+        total = sum(given.values())
+        return {name: weight / total for name, weight in given.items() if weight > 0}

@@ -1,0 +1,35 @@
+"""Whether a posterior and the plug-in estimate of the same quantity contradict each other."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+# Of replications from a model that is right, one fit in five hundred is farther out.
+_RARE = 0.001
+
+
+def contradiction(seen: float | NDArray[np.float64], drawn: NDArray[np.float64]) -> list[str]:
+    """Say so where an estimate is hardly possible under the posterior.
+
+    Parameters
+    ----------
+    seen : float
+        Estimate from the data.
+    drawn : ndarray of shape (...)
+        The same estimate from data drawn anew, one set from each draw of the posterior.
+
+    Returns
+    -------
+    list of str
+        No sentence, or one.
+    """
+    below, above = float((drawn <= seen).mean()), float((drawn >= seen).mean())
+    if min(below, above) >= _RARE:
+        return []
+    low, high = np.quantile(drawn, [0.05, 0.95])
+    return [
+        f"the plug-in estimate and the posterior contradict each other: the estimate is {seen:.4f}, "
+        f"but data drawn from the posterior give {low:.4f} to {high:.4f} (90%). The model misses "
+        "something in the data; look at the bins, and compare priors."
+    ]

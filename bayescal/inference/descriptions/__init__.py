@@ -1,0 +1,1 @@
+"""Descriptions of a calibration curve that are averaged by their evidence, one file each."""

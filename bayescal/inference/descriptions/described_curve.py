@@ -1,0 +1,344 @@
+"""A calibration curve averaged over descriptions: their evidence, draws and mixture."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, logit, logsumexp
+
+from bayescal.core.calibration_curve.curve_average import (
+    CALIBRATED,
+    DESCRIPTIONS,
+    ROUGH,
+    SEGMENTS,
+    SMOOTH,
+    CurveAverage,
+)
+from bayescal.core.calibration_curve.smooth_curve import CurveBasis, curve_basis
+from bayescal.core.quantity import DirectDraws, Draws
+from bayescal.inference.cell_likelihood import CellLikelihood
+from bayescal.inference.descriptions.end_scores import EndScore
+from bayescal.inference.descriptions.rough import RoughBasis, RoughRegression
+from bayescal.inference.descriptions.segments import Segments
+from bayescal.inference.direct import Regression, importance_sample, variational_gaussian
+
+type Floats = NDArray[np.float64]
+
+BASIS = 32
+END_MEAN, END_SPREAD = -5.0, 2.0
+"""Logit of the error rate of a score of exactly 0 or 1 that is not calibrated."""
+# A description of less weight than this may rest on few effective draws.
+_MATTERS = 0.01
+
+
+@dataclass(frozen=True, eq=False)
+class DescribedCurve:
+    """Cells of one problem, joined with the descriptions of their curve.
+
+    Parameters
+    ----------
+    score : ndarray of shape (cell,), in [0, 1]
+        Scores of the cells, increasing.
+    rows : ndarray of shape (cell,)
+        Rows of each cell, 0 where it is empty.
+    cells : CellLikelihood
+        Likelihood of the cells' logits.
+    prior : CurveAverage
+        Descriptions and their weights.
+    calibrated : float, in [0, 1)
+        Prior probability that the scores between 0 and 1 are calibrated, and that each of the
+        scores 0 and 1 is.
+
+    Notes
+    -----
+    Draws are named by description: ``coef`` (basis) of the smooth one, ``z`` (inner) and
+    ``roughness`` of the rough one, ``shift`` (inner) and ``shift_log_prior`` of the segments, and
+    ``end`` (end) of the scores 0 and 1, where inner stands for the cells with rows and scores
+    between 0 and 1.
+    """
+
+    score: Floats
+    rows: NDArray[np.float64]
+    cells: CellLikelihood
+    prior: CurveAverage
+    calibrated: float
+
+    @cached_property
+    def inner(self) -> NDArray[np.int64]:
+        """Places of the cells with rows and a score between 0 and 1."""
+        return np.flatnonzero((self.rows > 0) & (self.score > 0) & (self.score < 1))
+
+    @cached_property
+    def ends(self) -> dict[int, EndScore]:
+        """Scores of exactly 0 and 1 that have rows, by place."""
+        at_end = (self.rows > 0) & ((self.score == 0) | (self.score == 1))
+        return {
+            int(place): EndScore(
+                float(self.score[place]), self.cells.at(np.array([place])), END_MEAN, END_SPREAD
+            )
+            for place in np.flatnonzero(at_end)
+        }
+
+    @cached_property
+    def basis(self) -> CurveBasis:
+        """Basis of the smooth part over the inner cells."""
+        return curve_basis(self.score[self.inner], self.rows[self.inner], self.prior.curve, BASIS)
+
+    @cached_property
+    def regression(self) -> Regression:
+        """Inner cells under the smooth description."""
+        score = self.score[self.inner]
+        return Regression(self._offset, self.basis.design(score), self.cells.at(self.inner))
+
+    @cached_property
+    def rough(self) -> RoughRegression:
+        """Inner cells under the rough description."""
+        basis = RoughBasis.of(self.basis, self.score[self.inner], self.prior.rough_length)
+        return RoughRegression(basis, self._offset, self.cells.at(self.inner), self.prior.roughness)
+
+    @cached_property
+    def segments(self) -> Segments:
+        """Inner cells in segments."""
+        return Segments(
+            self._offset,
+            self.rows[self.inner],
+            self.cells.at(self.inner),
+            self.prior.jump,
+            self.prior.shift,
+        )
+
+    @property
+    def _offset(self) -> Floats:
+        return np.asarray(logit(self.score[self.inner]))
+
+    @property
+    def fitted(self) -> tuple[str, ...]:
+        """Descriptions with parameters; none without a score between 0 and 1."""
+        if not len(self.inner):
+            return ()
+        return tuple(name for name in DESCRIPTIONS if name in self.prior.weights)
+
+    def direct_draws(self, draws: int, rng: np.random.Generator) -> DirectDraws:
+        """Posterior of every description, smooth and rough by importance sampling."""
+        found: dict[str, Floats] = {}
+        evidence: dict[str, float] = {}
+        ess: dict[str, float] = {}
+        pareto: dict[str, float] = {}
+        if SMOOTH in self.fitted:
+            smooth = importance_sample(
+                self.regression, variational_gaussian(self.regression), 2 * draws, rng
+            )
+            found["coef"] = smooth.resample(draws, rng)
+            evidence[SMOOTH], ess[SMOOTH] = smooth.log_evidence, smooth.ess
+            pareto[SMOOTH] = smooth.pareto_k
+        if ROUGH in self.fitted:
+            weighted, roughness = self.rough.posterior(2 * draws, rng)
+            place = weighted.resampled_places(draws, rng)
+            found["z"], found["roughness"] = weighted.draws[place], roughness[place]
+            evidence[ROUGH], ess[ROUGH] = weighted.log_evidence, weighted.ess
+            pareto[ROUGH] = weighted.pareto_k
+        if SEGMENTS in self.fitted:
+            evidence[SEGMENTS] = self.segments.log_evidence
+        weights = self.weights(evidence)
+        matter = [name for name in ess if weights[name] >= _MATTERS] or list(ess)
+        return DirectDraws(
+            {**found, **self.exact_draws(draws, rng)},
+            min((ess[name] for name in matter), default=float(draws)),
+            "importance sampling",
+            self.log_evidence(evidence),
+            max((pareto[name] for name in matter), default=float("nan")),
+            evidence,
+        )
+
+    def exact_draws(self, draws: int, rng: np.random.Generator) -> Draws:
+        """Draws of what is sampled exactly: segments, and the scores 0 and 1."""
+        found: dict[str, Floats] = {
+            "end": np.stack(
+                [end.draws(draws, rng) for end in self.ends.values()] or [np.zeros(draws)],
+                axis=-1,
+            )
+        }
+        if SEGMENTS in self.fitted:
+            if np.isfinite(self.segments.log_evidence):
+                shift, log_prior = self.segments.draws(draws, rng)
+            else:
+                shift, log_prior = np.zeros((draws, len(self.inner))), np.zeros(draws)
+            found |= {"shift": shift, "shift_log_prior": log_prior}
+        return found
+
+    def weights(self, evidence: Mapping[str, float]) -> dict[str, float]:
+        """Posterior probabilities of the descriptions of the scores between 0 and 1."""
+        if not self.fitted:
+            return {CALIBRATED: 1.0}
+        logs = self._log_joint(evidence)
+        total = logsumexp(list(logs.values()))
+        return {name: float(np.exp(value - total)) for name, value in logs.items()}
+
+    def _log_joint(self, evidence: Mapping[str, float]) -> dict[str, float]:
+        """Log of prior times evidence, by description."""
+        logs = {
+            name: np.log1p(-self.calibrated) + np.log(weight) + evidence[name]
+            for name, weight in self.prior.weights.items()
+        }
+        if not self.calibrated:
+            return logs
+        likelihood = self.cells.at(self.inner).log_likelihood(self._offset).sum()
+        return {CALIBRATED: np.log(self.calibrated) + likelihood, **logs}
+
+    def log_evidence(self, evidence: Mapping[str, float]) -> float:
+        """Log evidence of the scores between 0 and 1, not calibrated."""
+        weights = self.prior.weights
+        terms = [np.log(weights[name]) + value for name, value in evidence.items()]
+        return float(logsumexp(terms)) if terms else 0.0
+
+    @cached_property
+    def ends_calibrated(self) -> Floats:
+        """Posterior probabilities that the scores 0 and 1 never err, (end,)."""
+        if not self.calibrated:
+            return np.zeros(len(self.ends))
+        odds = [end.log_calibrated - end.log_evidence for end in self.ends.values()]
+        return np.asarray(expit(np.array(odds) + logit(self.calibrated)))
+
+    def p_calibrated(self, weights: Mapping[str, float]) -> float:
+        """Posterior probability that every score is calibrated; NaN where that is left out."""
+        if not self.calibrated:
+            return float("nan")
+        return float(weights[CALIBRATED] * self.ends_calibrated.prod())
+
+    def deviation(self, name: str, draws: Draws) -> Floats | float:
+        """Deviation of the inner cells' logits under one description, (..., inner)."""
+        if name == SMOOTH:
+            return np.asarray(draws["coef"] @ self.regression.design.T)
+        if name == ROUGH:
+            return self.rough.basis.deviation(draws["z"], draws["roughness"])
+        return draws["shift"] if name == SEGMENTS else 0.0
+
+    def deviation_at(self, name: str, draws: Draws, score: Floats) -> Floats | float:
+        """Deviation of the logit at any score between 0 and 1, (..., point)."""
+        if name == SMOOTH:
+            return np.asarray(draws["coef"] @ self.basis.design(score).T)
+        if name == ROUGH:
+            return self.rough.basis.deviation_at(draws["z"], draws["roughness"], score)
+        if name == SEGMENTS:
+            held = self.score[self.inner]
+            near = np.searchsorted((held[1:] + held[:-1]) / 2, score)
+            return draws["shift"][..., near]
+        return 0.0
+
+    def log_prior(self, name: str, draws: Draws) -> Floats | float:
+        """Log prior density of a description's parameters, less its mean before the data, (...).
+
+        Notes
+        -----
+        Raised to a power a near 1 and normalised again, a standard normal density gains
+        ``(a - 1) (1 - z^2) / 2``: what power-scaling has to see, whatever the number of parameters.
+        """
+        if name == SMOOTH:
+            return np.asarray((1 - draws["coef"] ** 2).sum(axis=-1) / 2)
+        if name == ROUGH:
+            strength = np.square(draws["roughness"] / self.prior.roughness)
+            return np.asarray((1 - draws["z"] ** 2).sum(axis=-1) / 2 + (1 - strength) / 2)
+        return draws["shift_log_prior"] if name == SEGMENTS else 0.0
+
+    def rates(self, name: str, draws: Draws, err: NDArray[np.bool_]) -> Floats:
+        """Label rates of all cells under one description, (..., cell).
+
+        Parameters
+        ----------
+        name : str
+            Description.
+        draws : mapping
+            Draws of the parameters.
+        err : ndarray of shape (..., end), bool
+            Which of the scores 0 and 1 have an error rate of their own.
+        """
+        empty = np.flatnonzero(self.rows == 0)
+        found = np.broadcast_to(self.score, (*err.shape[:-1], len(self.score))).copy()
+        if name != CALIBRATED:
+            found[..., self.inner] = expit(self._offset + self.deviation(name, draws))
+            if len(empty):
+                found[..., empty] = self.curve(name, draws, self.score[empty])
+        for column, (place, end) in enumerate(self.ends.items()):
+            rate = end.event_rate(draws["end"][..., column])
+            found[..., place] = np.where(err[..., column], rate, self.score[place])
+        return found
+
+    def curve(self, name: str, draws: Draws, score: Floats) -> Floats:
+        """Probability of the event at scores between 0 and 1 under one description."""
+        shape = (*draws["end"].shape[:-1], len(score))
+        if name == CALIBRATED:
+            return np.broadcast_to(score, shape)
+        return np.asarray(expit(self.basis.offset(score) + self.deviation_at(name, draws, score)))
+
+    def draw_errors(self, shape: tuple[int, ...], rng: np.random.Generator) -> NDArray[np.bool_]:
+        """Draw which of the scores 0 and 1 err, (*shape, end)."""
+        return np.asarray(rng.random((*shape, len(self.ends))) >= self.ends_calibrated)
+
+    def draw_some_error(
+        self, shape: tuple[int, ...], rng: np.random.Generator
+    ) -> NDArray[np.bool_]:
+        """Draw which of the scores 0 and 1 err, given that one does, (*shape, end)."""
+        return _some(self.ends_calibrated, shape, rng)
+
+    def prior_draws(self, draws: int, rng: np.random.Generator) -> Draws:
+        """Parameters of every description before the data, (draw, ...)."""
+        found: dict[str, Floats] = {
+            "end": np.stack(
+                [end.prior_draws(draws, rng) for end in self.ends.values()] or [np.zeros(draws)],
+                axis=-1,
+            )
+        }
+        if SMOOTH in self.fitted:
+            found["coef"] = rng.standard_normal((draws, self.basis.size))
+        if ROUGH in self.fitted:
+            found["z"] = rng.standard_normal((draws, len(self.inner)))
+            found["roughness"] = self.prior.roughness * np.abs(rng.standard_normal(draws))
+        if SEGMENTS in self.fitted:
+            found["shift"] = self.segments.prior_draws(draws, rng)
+        return found
+
+    def prior_rates(self, draws: int, rng: np.random.Generator) -> Floats:
+        """Label rates of all cells before the data, given that some score is not calibrated."""
+        prior = self.prior_draws(draws, rng)
+        ends = np.full(len(self.ends), self.calibrated)
+        given = {name: (1 - self.calibrated) * w for name, w in self.prior.weights.items()}
+        before = {CALIBRATED: self.calibrated, **given} if self.fitted else {CALIBRATED: 1.0}
+        chosen = choose(self.mixture(before, ends), draws, rng)
+        err = np.asarray(rng.random((draws, len(ends))) >= ends)
+        found = np.empty((draws, len(self.score)))
+        for number, name in enumerate(DESCRIPTIONS):
+            rows = chosen == number
+            if not rows.any():
+                continue
+            if name == CALIBRATED:
+                err[rows] = _some(ends, (int(rows.sum()),), rng)
+            own = {key: values[rows] for key, values in prior.items()}
+            found[rows] = self.rates(name, own, err[rows])
+        return found
+
+    def mixture(self, weights: Mapping[str, float], ends_calibrated: Floats) -> Floats:
+        """Probabilities of the descriptions given that some score is not calibrated."""
+        found = np.array([weights.get(name, 0.0) for name in DESCRIPTIONS])
+        found[0] *= 1 - ends_calibrated.prod()
+        return np.asarray(found / found.sum())
+
+
+def choose(weights: Floats, number: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Draw descriptions, as many of each as their weights give, in random order, (number,)."""
+    ladder = (np.arange(number) + rng.random()) / number
+    places = np.searchsorted(np.cumsum(weights), ladder).clip(0, len(weights) - 1)
+    return np.asarray(rng.permutation(places))
+
+
+def _some(
+    calibrated: Floats, shape: tuple[int, ...], rng: np.random.Generator
+) -> NDArray[np.bool_]:
+    """Independent events of probability ``1 - calibrated``, given that one happens."""
+    ends = len(calibrated)
+    outcomes = (np.arange(1, 2**ends)[:, None] >> np.arange(ends)) & 1 == 1
+    odds = np.where(outcomes, 1 - calibrated, calibrated).prod(axis=1)
+    return outcomes[rng.choice(len(outcomes), size=shape, p=odds / odds.sum())]

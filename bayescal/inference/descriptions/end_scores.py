@@ -1,0 +1,97 @@
+"""Scores of exactly 0 or 1: right without exception, or with an error rate of their own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, logit, logsumexp
+
+from bayescal.core.calibration_curve.smooth_curve import EDGE
+from bayescal.inference.cell_likelihood import CellLikelihood
+
+type Floats = NDArray[np.float64]
+
+_POINTS = 400
+# Widths of the grid about its centre, in prior standard deviations; the last one is fine.
+_REACH = 8.0
+
+
+@dataclass(frozen=True, eq=False)
+class EndScore:
+    """One cell whose score is exactly 0 or 1.
+
+    Parameters
+    ----------
+    score : float, 0 or 1
+        The score.
+    cells : CellLikelihood
+        Likelihood of the logit of the one cell.
+    mean, spread : float
+        Mean and standard deviation of the logit of the error rate, before the data.
+
+    Notes
+    -----
+    The error is the event at score 0 and its absence at score 1. Calibrated scores never err.
+    """
+
+    score: float
+    cells: CellLikelihood
+    mean: float
+    spread: float
+
+    @property
+    def log_calibrated(self) -> float:
+        """Log-likelihood of a score that never errs."""
+        clipped = np.clip(self.score, EDGE, 1 - EDGE)
+        return float(self.cells.log_likelihood(np.array([logit(clipped)])).sum())
+
+    def rate(self, error: Floats) -> Floats:
+        """Probability of the event where the score errs at this rate."""
+        return error if self.score == 0 else 1 - error
+
+    def log_density(self, place: Floats) -> Floats:
+        """Log of likelihood times prior at logits of the error rate, (...)."""
+        sign = 1 if self.score == 0 else -1
+        likelihood = self.cells.log_likelihood(sign * place[..., None]).sum(axis=-1)
+        standard = (place - self.mean) / self.spread
+        return np.asarray(likelihood - standard**2 / 2 - np.log(self.spread * np.sqrt(2 * np.pi)))
+
+    @cached_property
+    def _grid(self) -> tuple[Floats, Floats]:
+        """Grid of the logit of the error rate where the posterior is, with its log density."""
+        grid = self.mean + self.spread * np.linspace(-_REACH, _REACH, _POINTS)
+        # With many rows the posterior lies between two points of the first grid.
+        for _ in range(3):
+            density = self.log_density(grid)
+            held = np.flatnonzero(density > density.max() - 40)
+            low, high = max(held[0] - 1, 0), min(held[-1] + 1, _POINTS - 1)
+            grid = np.linspace(grid[low], grid[high], _POINTS)
+        return grid, self.log_density(grid)
+
+    @property
+    def log_evidence(self) -> float:
+        """Log marginal likelihood of an error rate of its own."""
+        grid, density = self._grid
+        return float(logsumexp(density) + np.log(grid[1] - grid[0]))
+
+    def draws(self, number: int, rng: np.random.Generator) -> Floats:
+        """Draw logits of the error rate, given that there is one, (draw,)."""
+        grid, density = self._grid
+        weight = np.exp(density - density.max())
+        cumulative = np.concatenate([[0], np.cumsum((weight[1:] + weight[:-1]) / 2)])
+        return np.interp(rng.random(number), cumulative / cumulative[-1], grid)
+
+    def prior_draws(self, number: int, rng: np.random.Generator) -> Floats:
+        """Draw logits of the error rate before the data, (draw,)."""
+        return rng.normal(self.mean, self.spread, number)
+
+    def log_prior(self, place: Floats) -> Floats:
+        """Log prior density less its mean, (...)."""
+        return np.asarray((1 - np.square((place - self.mean) / self.spread)) / 2)
+
+    def event_rate(self, place: Floats) -> Floats:
+        """Probability of the event at logits of the error rate."""
+        return self.rate(expit(place))

@@ -1,0 +1,160 @@
+"""A smooth curve with a rough part on top, whose strength the data decide."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.interpolate import CubicSpline
+from scipy.linalg import cholesky, solve_triangular, svd
+
+from bayescal.core.calibration_curve.smooth_curve import CurveBasis
+from bayescal.inference.cell_likelihood import CellLikelihood
+from bayescal.inference.direct import (
+    Regression,
+    Weighted,
+    importance_sample,
+    laplace_evidence,
+    laplace_gaussian,
+    variational_gaussian,
+)
+
+type Floats = NDArray[np.float64]
+
+# Roughness, relative to its prior scale, at which the evidence is looked at first.
+_COARSE = np.array([0.05, 0.15, 0.35, 0.7, 1.2, 2.0, 3.2])
+# Nodes of the integral over log roughness, in standard deviations of its posterior. The trapezoid
+# is exact to a per mille at this step for a density of one hump.
+_NODES = np.linspace(-2.8, 2.8, 9)
+_JITTER = 1e-8
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RoughBasis:
+    """Deviations of the cells' logits in directions that are independent at every roughness.
+
+    A smooth part of covariance S and a rough part of covariance roughness^2 R, both over the cells,
+    are diagonal together: ``S = V diag(variance) V'`` and ``R = V V'``. A deviation is then
+    ``V (spread * z)`` with ``spread = sqrt(variance + roughness^2)`` and standard normal z.
+    """
+
+    basis: CurveBasis
+    length: float
+    places: Floats  # (cell,), in standard deviations of the logit
+    vectors: Floats  # (cell, cell)
+    variance: Floats  # (cell,)
+    smooth: Floats  # (cell, basis): V^-1 times the design of the smooth part
+
+    @classmethod
+    def of(cls, basis: CurveBasis, score: Floats, length: float) -> RoughBasis:
+        """Find the directions for the cells' scores."""
+        places = basis.offset(score) / basis.spread
+        root = cholesky(
+            _correlation(places, places, length) + _JITTER * np.eye(len(score)), lower=True
+        )
+        own = solve_triangular(root, basis.design(score), lower=True)
+        left, singular, _ = svd(own)
+        variance = np.zeros(len(score))
+        variance[: len(singular)] = singular**2
+        return cls(basis, length, places, root @ left, variance, left.T @ own)
+
+    def spread(self, roughness: Any) -> Any:
+        """Standard deviations of the directions, (..., cell)."""
+        return np.sqrt(self.variance + np.square(roughness)[..., None])
+
+    def deviation(self, z: Floats, roughness: Floats) -> Floats:
+        """Deviation of the cells' logits, (..., cell)."""
+        return np.asarray((self.spread(roughness) * z) @ self.vectors.T)
+
+    def deviation_at(self, z: Floats, roughness: Floats, score: Floats) -> Floats:
+        """Deviation at any score given those of the cells: its conditional mean, (..., point)."""
+        weight = z / self.spread(roughness)
+        places = self.basis.offset(score) / self.basis.spread
+        across = np.linalg.solve(self.vectors, _correlation(self.places, places, self.length))
+        rough = np.square(roughness)[..., None] * (weight @ across)
+        return np.asarray(weight @ self.smooth @ self.basis.design(score).T + rough)
+
+
+def _correlation(first: Floats, second: Floats, length: float) -> Floats:
+    """Exponential correlation: continuous paths without a slope."""
+    return np.exp(-np.abs(first[:, None] - second[None, :]) / length)
+
+
+class RoughPosterior(NamedTuple):
+    """Weighted draws of the directions and of the roughness."""
+
+    weighted: Weighted
+    roughness: Floats  # (draw,)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RoughRegression:
+    """Cells under a smooth and a rough part, with roughness ~ HalfNormal(scale)."""
+
+    basis: RoughBasis
+    offset: Floats  # (cell,)
+    cells: CellLikelihood
+    scale: float
+
+    def at(self, roughness: float) -> Regression:
+        """Hold the roughness: a regression on standard normal z."""
+        design = self.basis.vectors * self.basis.spread(np.asarray(roughness))
+        return Regression(self.offset, design, self.cells)
+
+    def log_prior(self, roughness: Any) -> Any:
+        """Log density of log roughness."""
+        constant = np.log(2 / np.pi) / 2 - np.log(self.scale)
+        return constant - np.square(roughness / self.scale) / 2 + np.log(roughness)
+
+    def nodes(self) -> Floats:
+        """Values of the roughness at which its posterior is summed, evenly spaced in logs."""
+        coarse, found, start = self.scale * _COARSE, [], None
+        for roughness in coarse:
+            regression = self.at(roughness)
+            gaussian = laplace_gaussian(regression, start=self._moved(start, roughness))
+            start = (roughness, gaussian.mean)
+            found.append(laplace_evidence(regression, gaussian) + self.log_prior(roughness))
+        logs = np.log(coarse)
+        curve = CubicSpline(logs, found)
+        # To the left of the first node the likelihood has no say: the density of the logarithm
+        # rises in proportion.
+        fine = np.linspace(logs[0] - 3, logs[-1], 400)
+        value = np.where(fine < logs[0], found[0] + fine - logs[0], curve(fine.clip(logs[0])))
+        weight = np.exp(value - value.max())
+        centre = np.average(fine, weights=weight)
+        spread = np.sqrt(np.average((fine - centre) ** 2, weights=weight))
+        return np.exp(centre + spread * _NODES)
+
+    def likely_roughness(self) -> float:
+        """Roughness in the middle of its posterior."""
+        return float(np.median(self.nodes()))
+
+    def posterior(self, draws: int, rng: np.random.Generator) -> RoughPosterior:
+        """Importance sampling at each node of the roughness; `draws` over all nodes."""
+        nodes = self.nodes()
+        each = max(1, -(-draws // len(nodes)))
+        step = np.log(nodes[1] / nodes[0])
+        found, start = [], None
+        for roughness in nodes:
+            regression = self.at(roughness)
+            gaussian = variational_gaussian(regression, start=self._moved(start, roughness))
+            start = (roughness, gaussian.mean)
+            found.append(importance_sample(regression, gaussian, each, rng))
+        log_weights = [
+            one.log_weights + self.log_prior(roughness) + np.log(step * len(nodes))
+            for one, roughness in zip(found, nodes, strict=True)
+        ]
+        weighted = Weighted(
+            np.concatenate([one.draws for one in found]), np.concatenate(log_weights)
+        )
+        return RoughPosterior(weighted, np.repeat(nodes, each))
+
+    def _moved(self, start: tuple[float, Floats] | None, roughness: float) -> Floats | None:
+        """Coefficients that give the same curve at another roughness."""
+        if start is None:
+            return None
+        before, mean = start
+        ratio = self.basis.spread(np.asarray(before)) / self.basis.spread(np.asarray(roughness))
+        return np.asarray(mean * ratio)

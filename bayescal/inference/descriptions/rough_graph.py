@@ -1,0 +1,50 @@
+"""The rough description in a PyMC model."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescal.core.calibration_curve.problem import pad
+from bayescal.inference.descriptions.rough import RoughRegression
+from bayescal.inference.direct import variational_gaussian
+
+VARIABLES: Final = ("z", "roughness")
+DIMS: Final[dict[str, str | tuple[str, ...] | None]] = {
+    "offset": "inner",
+    "vectors": ("inner", "inner_"),
+    "variance": "inner",
+    "roughness_scale": None,
+    "centre": "inner",
+    "root": ("inner", "inner_"),
+}
+
+
+def rough_inputs(rough: RoughRegression, size: int) -> dict[str, NDArray[Any]]:
+    """Offsets, directions, and the Gaussian that whitens them, padded."""
+    held = len(rough.offset)
+    gaussian = variational_gaussian(rough.at(rough.likely_roughness()))
+    root = np.eye(size)
+    root[:held, :held] = gaussian.root
+    return {
+        "offset": pad(rough.offset, size),
+        "vectors": pad(rough.basis.vectors, size, size),
+        "variance": pad(rough.basis.variance, size),
+        "roughness_scale": np.asarray(rough.scale),
+        "centre": pad(gaussian.mean, size),
+        "root": root,
+    }
+
+
+def rough_logit(data: dict[str, Any]) -> Any:
+    """Add ``z`` and ``roughness`` to the model in context; return the cells' logits, (inner,)."""
+    import pymc as pm
+
+    from bayescal.inference.whitening import whitened_normal
+
+    roughness = pm.HalfNormal("roughness", data["roughness_scale"])
+    z = whitened_normal("z", data["centre"], data["root"], dims="inner")
+    spread = pm.math.sqrt(data["variance"] + roughness**2)
+    return data["offset"] + (data["vectors"] * (spread * z)).sum(axis=-1)

@@ -1,0 +1,224 @@
+"""From draws under each description of the curve to what a result holds of their average."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescal.core.calibration_curve.curve_average import (
+    CALIBRATED,
+    DESCRIPTIONS,
+    SEGMENTS,
+    CurveAverage,
+)
+from bayescal.core.calibration_curve.problem import (
+    ERRORS,
+    Problem,
+    curve_scores,
+    error_draws,
+    evidence_warnings,
+    held_cells,
+)
+from bayescal.core.quantity import CaseArrays, DirectDraws, Draws, Floats
+from bayescal.inference.descriptions.described_curve import DescribedCurve, choose
+from bayescal.quantities.ece.model import model_of_description
+from bayescal.quantities.ece.models.curve_average import Average
+from bayescal.quantities.ece.posterior import (
+    DIMS,
+    PRIOR_DRAWS,
+    EceCase,
+    Values,
+    collect_arrays,
+    evidence_figures,
+    evidence_of,
+    masses,
+    simulated,
+)
+from bayescal.quantities.ece.priors import Priors
+
+if TYPE_CHECKING:
+    import pymc as pm
+
+AVERAGED_DIMS: Final[Mapping[str, tuple[str, ...]]] = {
+    **{f"descriptions/{name}": ("description",) for name in ERRORS},
+    "weight": ("description",),
+    "description_curve": ("description", "point"),
+    "jump_probability": ("cell",),
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AveragedCase(EceCase):
+    """One problem under an average over descriptions."""
+
+    model: Average
+
+    dims: ClassVar[Mapping[str, tuple[str, ...]]] = {**DIMS, **AVERAGED_DIMS}
+
+    @property
+    def axes(self) -> Mapping[str, tuple[str, ...]]:  # type: ignore[override]
+        """Names of the descriptions."""
+        return {"description": DESCRIPTIONS}
+
+    def build_model(self, member: str = "") -> pm.Model:
+        """Build the model of one description, by default the last that has parameters."""
+        models = self.model.members
+        return model_of_description(models[member or list(models)[-1]])
+
+    def arrays(
+        self, draws: Draws, direct: DirectDraws | None, rng: np.random.Generator
+    ) -> CaseArrays:
+        """Everything a result holds of this case, but for the sampler's own figures."""
+        described = self.model.described
+        return average_arrays(
+            self.problem,
+            described,
+            self.model.completed(draws, rng),
+            evidence_of(direct),
+            self.model.compile_key[-1],
+            rng,
+        )
+
+    def simulate(self, rng: np.random.Generator) -> tuple[EceCase, Values]:
+        """Draw label rates from the prior and labels given them, for the scores of this case."""
+        rates = self.model.described.prior_rates(1, rng)
+        problem, values = simulated(self.problem, rates, rng)
+        return type(self).of(problem, self.priors), values
+
+
+def case_of(problem: Problem, priors: Priors, notes: Sequence[str] = ()) -> EceCase:
+    """Join a problem and its priors; `notes` are warnings from before it was counted."""
+    kind = AveragedCase if isinstance(priors.label_rate, CurveAverage) else EceCase
+    return kind.of(problem, priors, notes)
+
+
+@dataclass(frozen=True, eq=False)
+class Averaged:
+    """Draws of all descriptions, and which of them each draw of the average has."""
+
+    described: DescribedCurve
+    draws: Draws
+    weights: Mapping[str, float]
+    chosen: NDArray[np.int64]  # (chain, draw)
+    some_error: NDArray[np.bool_]  # (chain, draw, end)
+    error: NDArray[np.bool_]  # (chain, draw, end)
+    smooth: Callable[[Floats], Floats] | None
+
+    @classmethod
+    def of(
+        cls,
+        described: DescribedCurve,
+        draws: Draws,
+        weights: Mapping[str, float],
+        rng: np.random.Generator,
+        smooth: Callable[[Floats], Floats] | None = None,
+    ) -> Averaged:
+        """Draw the descriptions and the errors of the scores 0 and 1."""
+        shape = draws["end"].shape[:2]
+        mixture = described.mixture(weights, described.ends_calibrated)
+        chosen = choose(mixture, int(np.prod(shape)), rng).reshape(shape)
+        error = described.draw_errors(shape, rng)
+        some = described.draw_some_error(shape, rng) if described.ends else error
+        return cls(described, draws, weights, chosen, some, error, smooth)
+
+    def rates(self, name: str, error: NDArray[np.bool_]) -> Floats:
+        """Label rates of the cells under one description, (chain, draw, cell)."""
+        return self.described.rates(name, self.draws, error)
+
+    def average(self, values: Callable[[str], Floats]) -> Floats:
+        """Take each draw from the description that it has."""
+        found: Floats | None = None
+        for number, name in enumerate(DESCRIPTIONS):
+            own = self.chosen == number
+            if own.any():
+                drawn = values(name)
+                found = np.empty(drawn.shape) if found is None else found
+                found[own] = drawn[own]
+        if found is None:
+            raise TypeError("an average has draws")
+        return found
+
+    def average_rates(self) -> Floats:
+        """Label rates of the cells, given that some score is not calibrated."""
+        return self.average(
+            lambda name: self.rates(name, self.some_error if name == CALIBRATED else self.error)
+        )
+
+    def curve(self, name: str, score: Floats) -> Floats:
+        """Calibration curve under one description, (chain, draw, point)."""
+        return self.described.curve(name, self.draws, score)
+
+    def log_prior(self) -> Floats:
+        """Log prior density of the parameters of the description that each draw has."""
+        zero = np.zeros(self.chosen.shape)
+        return self.average(lambda name: zero + self.described.log_prior(name, self.draws))
+
+    def jump_probability(self) -> Floats:
+        """Probability under segments that the curve jumps just below each cell, (cell,)."""
+        found = np.zeros(len(self.described.score))
+        if SEGMENTS in self.described.fitted:
+            shift = self.draws["shift"]
+            jumps = (shift[..., 1:] != shift[..., :-1]).mean(axis=(0, 1))
+            found[self.described.inner[1:]] = jumps
+        return found
+
+
+def average_arrays(
+    problem: Problem,
+    described: DescribedCurve,
+    draws: Draws,
+    direct: DirectDraws,
+    n_cells: int,
+    rng: np.random.Generator,
+) -> CaseArrays:
+    """Errors of the average and of each description, their weights and curves."""
+    weights = described.weights(direct.evidence)
+    averaged = Averaged.of(described, draws, weights, rng)
+    p_calibrated = described.p_calibrated(weights)
+    found = collect_arrays(
+        problem,
+        rates=averaged.average_rates(),
+        curve=lambda score: averaged.average(lambda name: averaged.curve(name, score)),
+        prior_rates=described.prior_rates(PRIOR_DRAWS, rng),
+        p_calibrated=p_calibrated,
+        n_cells=n_cells,
+        rng=rng,
+    )
+    points = curve_scores(problem)
+    present = [name for name in DESCRIPTIONS if name in described.fitted or name == CALIBRATED]
+    curves = {name: averaged.curve(name, points).mean(axis=(0, 1)) for name in present}
+    return replace(
+        found,
+        posterior={**found.posterior, "description": averaged.chosen},
+        descriptions=_errors_by_description(problem, averaged, present, rng),
+        log_prior={"curve": averaged.log_prior()},
+        model_average={
+            **found.model_average,
+            "weight": np.array([weights.get(name, 0.0) for name in DESCRIPTIONS]),
+            "description_curve": np.stack([curves.get(name, points) for name in DESCRIPTIONS]),
+            "jump_probability": held_cells(
+                averaged.jump_probability(), problem.cells.count, n_cells
+            ),
+        },
+        diagnostics=evidence_figures(direct),
+        warnings=[*found.warnings, *evidence_warnings(direct.ess)],
+    )
+
+
+def _errors_by_description(
+    problem: Problem, averaged: Averaged, present: list[str], rng: np.random.Generator
+) -> dict[str, Any]:
+    """Errors under each description, the scores 0 and 1 averaged, (chain, draw, description)."""
+    mass = masses(problem.cells, averaged.chosen.shape, rng)
+    drawn = {
+        name: error_draws(problem, averaged.rates(name, averaged.error), mass) for name in present
+    }
+    # One that is left out has no weight; calibration stands in for it.
+    return {
+        error: np.stack([drawn.get(name, drawn[CALIBRATED])[error] for name in DESCRIPTIONS], -1)
+        for error in ERRORS
+    }

@@ -1,0 +1,34 @@
+"""The probability that a classifier is calibrated."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, logit
+
+from bayescal.core.bins.bin_counts import BinCounts
+from bayescal.core.calibration_curve.smooth_curve import EDGE
+
+
+def cell_logit(cells: BinCounts) -> NDArray[np.float64]:
+    """Logit of the cells' mean scores, finite also at 0 and 1, (cell,)."""
+    return np.asarray(logit(np.clip(cells.mean_score, EDGE, 1 - EDGE)))
+
+
+def log_calibrated(cells: BinCounts) -> float:
+    """Log-likelihood of the counts if each cell's label rate is its mean score."""
+    eta = cell_logit(cells)
+    return float((cells.positives * eta - cells.count * np.logaddexp(0, eta)).sum())
+
+
+def probability_calibrated(cells: BinCounts, log_evidence: float, prior: float) -> float:
+    """Posterior probability that the classifier is calibrated.
+
+    Notes
+    -----
+    With B the Bayes factor, the ratio of the two marginal likelihoods, it is
+    ``prior B / (prior B + 1 - prior)``.
+    """
+    if prior == 0:
+        return float("nan")
+    return float(expit(log_calibrated(cells) - log_evidence + logit(prior)))
