@@ -204,6 +204,16 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--populations", nargs="+", help="only these of the bank, as adult-0")
 
 
+def where(given: argparse.Namespace) -> dict[str, Path]:
+    """Where populations come from."""
+    return {"data": given.data, "cached": given.cache}
+
+
+def chosen(given: argparse.Namespace) -> list[Population]:
+    """Populations of the bank, trained here if they are not in the cache."""
+    return [population(name, **where(given)) for name in given.populations or names(given.bank)]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, required=True, help="directory of adult.csv.gz")
