@@ -21,7 +21,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -50,6 +50,13 @@ TRAINED_ON = {"adult": 4000, "digit": 600, "cancer": 150}
 CACHE = Path(tempfile.gettempdir()) / "bayescal-populations"
 
 
+class Where(NamedTuple):
+    """The directory of adult.csv.gz, needed to train on it, and that of trained scores."""
+
+    data: Path | None
+    cache: Path
+
+
 @dataclass(frozen=True, eq=False)
 class Population:
     """Scores (classifier, obs) and labels (obs,) of every row there is."""
@@ -61,14 +68,15 @@ class Population:
 
     def of(self, classifier: str) -> Floats:
         """Scores of one classifier."""
-        return self.score[list(self.classifiers).index(classifier)]
+        row: Floats = self.score[list(self.classifiers).index(classifier)]
+        return row
 
     def tce(self, classifier: str) -> float:
         """E |P(Y = 1 | f) - f| over the population's rows."""
         value, place = np.unique(self.of(classifier), return_inverse=True)
         count = np.bincount(place)
-        gap = np.bincount(place, self.label) - count * value
-        return float(np.abs(gap).sum() / count.sum())
+        excess = np.bincount(place, self.label) - count * value
+        return float(np.abs(excess).sum() / len(place))
 
     def scores(self, n: int, rng: np.random.Generator, *classifiers: str) -> bc.Scores:
         """Rows drawn with replacement, scored by one classifier or by several."""
@@ -94,13 +102,13 @@ def names(bank: str) -> list[str]:
 
 
 @cache
-def population(name: str, data: Path | None, cached: Path = CACHE) -> Population:
+def population(name: str, where: Where) -> Population:
     """A population by name, from the cache, or trained and put there."""
-    path = cached / f"{name}.npz"
+    path = where.cache / f"{name}.npz"
     if not path.exists():
-        found = train(name, data)
-        cached.mkdir(parents=True, exist_ok=True)
-        partial = cached / f"{name}.part.npz"
+        found = train(name, where.data)
+        where.cache.mkdir(parents=True, exist_ok=True)
+        partial = where.cache / f"{name}.part.npz"
         np.savez_compressed(
             partial, classifiers=found.classifiers, score=found.score, label=found.label
         )
@@ -204,14 +212,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--populations", nargs="+", help="only these of the bank, as adult-0")
 
 
-def where(given: argparse.Namespace) -> dict[str, Path]:
+def where(given: argparse.Namespace) -> Where:
     """Where populations come from."""
-    return {"data": given.data, "cached": given.cache}
+    return Where(given.data, given.cache)
 
 
 def chosen(given: argparse.Namespace) -> list[Population]:
     """Populations of the bank, trained here if they are not in the cache."""
-    return [population(name, **where(given)) for name in given.populations or names(given.bank)]
+    return [population(name, where(given)) for name in given.populations or names(given.bank)]
 
 
 def main() -> None:
@@ -222,7 +230,7 @@ def main() -> None:
     for bank in BANKS:
         rows = []
         for name in names(bank):
-            found = population(name, given.data, given.cache)
+            found = population(name, where(given))
             for classifier in found.classifiers:
                 score = found.of(classifier)
                 distinct, end = len(np.unique(score)), np.mean((score == 0) | (score == 1))
