@@ -31,6 +31,8 @@ QUICK = 20
 INTERVAL = ("lower", "upper", "mean", "plug_in")
 FIGURES = ("coverage", "below", "above", "width", "bias", "rmse", "plug_in_rmse")
 SHOWN = ("coverage", "below", "above", "width", "bias", "RMSE", "plug-in's")
+# Label noise over error that parts the populations' classifiers.
+NOISE = (0.15, 0.4)
 
 
 def streams(seed: int, key: Key, resamples: int) -> Iterator[np.random.Generator]:
@@ -137,6 +139,8 @@ def render(name: str, title: str, parts: Sequence[str], against: str | None) -> 
             (part, "cells", "worst", *SHOWN),
             rows,
         )
+    if "label_noise" in cells[0]:
+        print_noise(cells)
     print_table("All", ("cells", "worst", *SHOWN), [average(cells)])
     others = [figure for figure in cells[0] if figure not in ("key", "truth", *FIGURES)]
     print_table(
@@ -149,6 +153,21 @@ def render(name: str, title: str, parts: Sequence[str], against: str | None) -> 
     )
     worst = min(cells, key=lambda cell: cell["coverage"])
     print(f"\nworst cell: {worst['coverage']:.2f}, {', '.join(map(str, worst['key']))}")
+
+
+def print_noise(cells: Sequence[Cell]) -> None:
+    """Print means by how much of the truth may be the noise of a population's few labels."""
+    share = np.array([cell["label_noise"] / cell["truth"] for cell in cells])
+    place = np.digitize(share, NOISE)
+    names = [f"below {NOISE[0]}", f"{NOISE[0]} to {NOISE[1]}", f"above {NOISE[1]}"]
+    print_table(
+        "By label noise of the population over its error",
+        ("noise / error", "cells", "worst", *SHOWN),
+        [
+            (names[k], *average([c for c, at in zip(cells, place, strict=True) if at == k]))
+            for k in np.unique(place)
+        ],
+    )
 
 
 def average(cells: Sequence[Cell]) -> list[float]:

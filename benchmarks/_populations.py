@@ -2,8 +2,9 @@
 
 Classifiers are trained on some rows of a data set; the rest, with their scores and labels, is the
 population. Rows drawn from it with replacement are independent, and P(Y = 1 | score) is the share
-of positives among the population's rows of that score. Scores are few-valued (rounded, or shares of
-leaves, neighbours or votes), so that each is held by many rows.
+of positives among the population's rows of that score. Scores are few-valued: rounded, or shares of
+leaves, neighbours or votes. The rows of a population are few all the same, so that its curve is
+rougher than that of rows without end; `label_noise` says how much of the error may be due to it.
 
 There are two banks that share no classifier: `dev` to develop a model on, `report` to judge it.
 Adult is cut into halves, one a bank; the digits of one bank are not those of the other.
@@ -27,6 +28,7 @@ import numpy as np
 import pandas as pd
 from _common import print_table
 from numpy.typing import NDArray
+from scipy.stats import binom
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
@@ -77,6 +79,17 @@ class Population:
         count = np.bincount(place)
         excess = np.bincount(place, self.label) - count * value
         return float(np.abs(excess).sum() / len(place))
+
+    def label_noise(self, classifier: str) -> float:
+        """Expected error of a calibrated classifier with as many labels drawn at each score.
+
+        De Moivre's mean absolute deviation of a binomial, summed over the scores. Where it is
+        nearly the error itself, the population's curve is rough because it has few rows.
+        """
+        value, count = np.unique(self.of(classifier), return_counts=True)
+        k = np.floor(count * value) + 1
+        deviation = 2 * k * (1 - value) * binom.pmf(k, count, value)
+        return float(deviation.sum() / count.sum())
 
     def scores(self, n: int, rng: np.random.Generator, *classifiers: str) -> bc.Scores:
         """Rows drawn with replacement, scored by one classifier or by several."""
@@ -235,11 +248,11 @@ def main() -> None:
                 score = found.of(classifier)
                 distinct, end = len(np.unique(score)), np.mean((score == 0) | (score == 1))
                 size, share = len(score), float(found.label.mean())
-                tce = found.tce(classifier)
-                rows.append((name, classifier, size, share, distinct, float(end), tce))
+                errors = found.tce(classifier), found.label_noise(classifier)
+                rows.append((name, classifier, size, share, distinct, float(end), *errors))
         print_table(
             f"Bank {bank}",
-            ("population", "classifier", "rows", "positive", "scores", "at 0 or 1", "TCE"),
+            ("population", "classifier", "rows", "positive", "scores", "at 0 or 1", "TCE", "noise"),
             rows,
         )
 

@@ -43,7 +43,8 @@ def run_cell(
         )
         for rng in _cells.streams(settings["seed"], key, settings["resamples"])
     ]
-    return _cells.figures(population.tce(classifier), rows)
+    noise = {"label_noise": population.label_noise(classifier)}
+    return _cells.figures(population.tce(classifier), rows) | noise
 
 
 def main() -> None:

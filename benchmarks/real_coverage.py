@@ -33,7 +33,8 @@ def run_cell(
         _cells.tce_row(bc.ece, population.scores(n, rng, classifier), rng, settings)
         for rng in _cells.streams(settings["seed"], key, settings["resamples"])
     ]
-    return _cells.figures(population.tce(classifier), rows)
+    noise = {"label_noise": population.label_noise(classifier)}
+    return _cells.figures(population.tce(classifier), rows) | noise
 
 
 def main() -> None:
