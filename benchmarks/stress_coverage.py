@@ -1,0 +1,70 @@
+"""Coverage of the 90% interval where the calibration curve jumps, bulges or wiggles, and where not.
+
+python benchmarks/stress_coverage.py                # 10 truths, 3 sizes, 100 resamples a cell
+python benchmarks/stress_coverage.py --render
+
+The truths are those of `bayescal.datasets.ece`, and a bump: P(Y = 1 | f) = f + .25 for scores
+between .4 and .5, f elsewhere. A run that was stopped goes on where it was.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+from functools import partial
+
+import _cells
+import numpy as np
+from numpy.typing import NDArray
+
+import bayescal as bc
+from bayescal.quantities.ece.simulator import SMOOTH, TRUTHS, Truth
+
+type Floats = NDArray[np.float64]
+
+SIZES = (300, 1000, 10_000)
+# The features whose score is .4 and .5: the score's logit is twice the feature.
+BUMP = (math.log(0.4 / 0.6) / 2, 0.0)
+
+
+def _bump(x: Floats) -> Floats:
+    score = TRUTHS["calibrated"].score(x)
+    return np.where((x > BUMP[0]) & (x < BUMP[1]), score + 0.25, score)
+
+
+ALL = TRUTHS | {"bump": Truth("bump", 0.0, 2.0, _bump, BUMP)}
+
+
+def run_cell(key: _cells.Key, *, settings: _cells.Cell) -> _cells.Figures:
+    """Fit the samples of one truth at one size."""
+    truth, n = ALL[str(key[1])], int(key[2])
+    rows = [
+        _cells.tce_row(bc.ece, truth.scores(n, rng), rng, settings)
+        for rng in _cells.streams(settings["seed"], key, settings["resamples"])
+    ]
+    return _cells.figures(truth.tce, rows)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    _cells.add_options(parser)
+    parser.add_argument("--truths", nargs="+", choices=ALL, default=list(ALL))
+    parser.add_argument("--sizes", nargs="+", type=int, default=SIZES)
+    given = parser.parse_args()
+
+    def keys() -> list[_cells.Key]:
+        kinds = {name: "smooth" if name in SMOOTH else "stress" for name in given.truths}
+        return [(kind, name, n) for name, kind in kinds.items() for n in given.sizes]
+
+    _cells.finish(
+        given,
+        "stress_coverage",
+        "the calibration error",
+        ("curve", "truth", "n"),
+        keys,
+        partial(run_cell, settings=_cells.settings_of(given)),
+    )
+
+
+if __name__ == "__main__":
+    main()
