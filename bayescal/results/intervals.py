@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any, Final
 
 import numpy as np
@@ -14,7 +15,10 @@ from bayescal.results.kind import kind_of
 from bayescal.results.text import percent
 
 CONSERVATIVE: Final = "conservative"
+HEDGED: Final = "hedged"
 EQUAL_TAILED: Final = "eti"
+HEDGE: Final = 0.5
+"""Power of the descriptions' weights in the rule of the interval; the posterior has power 1."""
 
 _WORDS: Final = {
     CONSERVATIVE: (
@@ -22,6 +26,12 @@ _WORDS: Final = {
         "gives perfect calibration its probability, to the {high} quantile of the posterior given "
         "miscalibration. It covers at least {percent} of the posterior, and starts at 0 as soon as "
         "perfect calibration has a probability of {low} or more."
+    ),
+    HEDGED: (
+        "{percent} conservative credible interval: from the {low} quantile of the average over the "
+        "descriptions of the curve, calibrated among them, to the {high} quantile of the average "
+        "over the others. In this rule the descriptions are weighted by the square root of their "
+        "posterior probability, so that an unlikely one widens the interval."
     ),
     EQUAL_TAILED: "{percent} equal-tailed credible interval: {low} of the posterior lies on either "
     "side.",
@@ -58,7 +68,10 @@ def interval(tree: xr.DataTree, var: str, prob: float = 0.9) -> xr.DataArray:
     interval runs from the alpha quantile of that mixture (0 as soon as p0 >= alpha) to the
     1 - alpha quantile of the draws alone. The latter is never below the mixture's, so that the
     interval covers at least `prob` of the posterior. The mixture's own interval would collapse to
-    [0, 0] near calibration. Without p0 in the result, and for any other variable, the interval is
+    [0, 0] near calibration. Of an average over descriptions of the curve (the group
+    ``descriptions``) the lower end is the alpha quantile over all of them and the upper end the
+    1 - alpha quantile over those that are not calibrated; in this rule, not in the posterior,
+    their weights are the square roots of the posterior ones (hedged). Without p0 in the result, and for any other variable, the interval is
     equal-tailed. Draws that are NaN, as an AUC without a row of one class, are left out.
 
     Examples
@@ -81,10 +94,14 @@ def credible_interval(tree: xr.DataTree, var: str, prob: float) -> xr.DataArray:
     rest = draws.dims[2:]
     values = draws.values.reshape(-1, *draws.shape[2:])
     p_calibrated = _p_calibrated(tree, var, draws.isel(chain=0, draw=0, drop=True))
-    bounds = _quantiles(values, (alpha, 1 - alpha))
-    if p_calibrated is not None:
-        bounds[0] = _lower(values, p_calibrated, alpha)
     kind = EQUAL_TAILED if p_calibrated is None else CONSERVATIVE
+    if access.has_variable(tree, schema.DESCRIPTIONS, var):
+        kind = HEDGED
+        bounds = _hedged(tree, var, rest, alpha)
+    else:
+        bounds = _quantiles(values, (alpha, 1 - alpha))
+        if p_calibrated is not None:
+            bounds[0] = _lower(values, p_calibrated, alpha)
     return xr.DataArray(
         np.moveaxis(bounds, 0, -1),
         dims=(*rest, schema.CI_BOUND),
@@ -95,6 +112,36 @@ def credible_interval(tree: xr.DataTree, var: str, prob: float) -> xr.DataArray:
         name=var,
         attrs={"ci_kind": kind, "ci_prob": prob, "ci_text": in_words(kind, prob)},
     )
+
+
+def _hedged(
+    tree: xr.DataTree, var: str, rest: tuple[Hashable, ...], alpha: float
+) -> NDArray[np.float64]:
+    """Ends of the interval of an average over descriptions, (2, *rest)."""
+    drawn = access.variable(tree, schema.DESCRIPTIONS, var)
+    weight = access.variable(tree, schema.MODEL_AVERAGE, "weight").broadcast_like(
+        drawn.isel(chain=0, draw=0, drop=True)
+    )
+    values = drawn.transpose(*rest, schema.DESCRIPTION, *schema.DRAW_DIMS).values
+    values = values.reshape(*values.shape[:-2], -1)
+    weights = weight.transpose(*rest, schema.DESCRIPTION).values ** HEDGE
+    calibrated = drawn[schema.DESCRIPTION].values == schema.CALIBRATED
+    bounds = np.empty((2, *weights.shape[:-1]))
+    for place in np.ndindex(weights.shape[:-1]):
+        own = weights[place]
+        bounds[(0, *place)] = weighted_quantile(values[place], own, alpha)
+        # Without a score between 0 and 1 there is nothing else to describe.
+        other = np.where(calibrated, 0.0, own) if own[~calibrated].any() else own
+        bounds[(1, *place)] = weighted_quantile(values[place], other, 1 - alpha)
+    return bounds
+
+
+def weighted_quantile(values: NDArray[Any], weights: NDArray[Any], level: float) -> float:
+    """Quantile of a mixture, from equally many draws of each component, (component, draw)."""
+    order = np.argsort(values, axis=None)
+    cumulative = np.cumsum(np.repeat(weights, values.shape[-1])[order])
+    place = np.searchsorted(cumulative, level * cumulative[-1])
+    return float(values.ravel()[order[min(place, len(order) - 1)]])
 
 
 def _quantiles(values: NDArray[Any], levels: tuple[float, float]) -> NDArray[np.float64]:

@@ -85,12 +85,15 @@ CELL_COUNT: Final = "cell_count"
 
 CI_BOUND: Final = "ci_bound"
 
+DESCRIPTION: Final = "description"
+CALIBRATED: Final = "calibrated"
+"""The one of the descriptions without parameters."""
+
 CALIBRATION_ERRORS: Final = ("ece", "tce", "mce")
 """Variables that are 0 exactly when the classifier is calibrated, and positive otherwise."""
 
 P_CALIBRATED: Final = "p_calibrated"
 EFFECTIVE_N: Final = "effective_n"
-JUMP_FLAG: Final = "jump_flag"
 POINT_LABEL: Final = "point_label"
 """Root attribute with the name of the point estimate, where it has one of its own."""
 

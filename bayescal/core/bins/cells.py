@@ -30,7 +30,9 @@ class DistinctScores:
             if self.few:
                 # Adding 0 turns -0.0 into 0.0.
                 self._values = np.union1d(self._values, part.astype(np.float64) + 0.0)
-                self.few = len(self._values) <= self._most
+                # 0 and 1 do not count: they are cells of their own in any case.
+                inside = (self._values > 0) & (self._values < 1)
+                self.few = int(inside.sum()) <= self._most
 
     def cell_edges(
         self,

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.interpolate import CubicSpline
 from scipy.linalg import cholesky, solve_triangular, svd
 
 from bayescal.core.calibration_curve.smooth_curve import CurveBasis
@@ -117,11 +116,10 @@ class RoughRegression:
             start = (roughness, gaussian.mean)
             found.append(laplace_evidence(regression, gaussian) + self.log_prior(roughness))
         logs = np.log(coarse)
-        curve = CubicSpline(logs, found)
         # To the left of the first node the likelihood has no say: the density of the logarithm
         # rises in proportion.
         fine = np.linspace(logs[0] - 3, logs[-1], 400)
-        value = np.where(fine < logs[0], found[0] + fine - logs[0], curve(fine.clip(logs[0])))
+        value = np.where(fine < logs[0], found[0] + fine - logs[0], np.interp(fine, logs, found))
         weight = np.exp(value - value.max())
         centre = np.average(fine, weights=weight)
         spread = np.sqrt(np.average((fine - centre) ** 2, weights=weight))

@@ -25,7 +25,7 @@ class RoughCurve:
     count: NDArray[Any]
     positives: NDArray[Any]
     variables: ClassVar[tuple[str, ...]] = VARIABLES
-    target_accept: ClassVar[float] = 0.9
+    target_accept: ClassVar[float] = 0.8
     # Three: the roughness is no part of the whitening and needs longer trajectories.
     max_depth: ClassVar[int] = 3
 
