@@ -13,6 +13,7 @@ from bayescal.core.calibration_curve.curve_average import (
     CALIBRATED,
     DESCRIPTIONS,
     SEGMENTS,
+    SMOOTH,
     CurveAverage,
 )
 from bayescal.core.calibration_curve.problem import (
@@ -106,7 +107,6 @@ class Averaged:
     chosen: NDArray[np.int64]  # (chain, draw)
     some_error: NDArray[np.bool_]  # (chain, draw, end)
     error: NDArray[np.bool_]  # (chain, draw, end)
-    smooth: Callable[[Floats], Floats] | None
 
     @classmethod
     def of(
@@ -115,7 +115,6 @@ class Averaged:
         draws: Draws,
         weights: Mapping[str, float],
         rng: np.random.Generator,
-        smooth: Callable[[Floats], Floats] | None = None,
     ) -> Averaged:
         """Draw the descriptions and the errors of the scores 0 and 1."""
         shape = draws["end"].shape[:2]
@@ -123,39 +122,41 @@ class Averaged:
         chosen = choose(mixture, int(np.prod(shape)), rng).reshape(shape)
         error = described.draw_errors(shape, rng)
         some = described.draw_some_error(shape, rng) if described.ends else error
-        return cls(described, draws, weights, chosen, some, error, smooth)
+        return cls(described, draws, weights, chosen, some, error)
 
-    def rates(self, name: str, error: NDArray[np.bool_]) -> Floats:
-        """Label rates of the cells under one description, (chain, draw, cell)."""
-        return self.described.rates(name, self.draws, error)
+    @property
+    def present(self) -> list[str]:
+        """Descriptions that are not left out; calibrated always."""
+        return [name for name in DESCRIPTIONS if name in (CALIBRATED, *self.described.fitted)]
 
-    def average(self, values: Callable[[str], Floats]) -> Floats:
+    def rates(self) -> dict[str, Floats]:
+        """Label rates of the cells under each description, (chain, draw, cell)."""
+        return {name: self.described.rates(name, self.draws, self.error) for name in self.present}
+
+    def average(self, values: Mapping[str, Floats]) -> Floats:
         """Take each draw from the description that it has."""
-        found: Floats | None = None
+        found = values[CALIBRATED].copy()
         for number, name in enumerate(DESCRIPTIONS):
-            own = self.chosen == number
-            if own.any():
-                drawn = values(name)
-                found = np.empty(drawn.shape) if found is None else found
-                found[own] = drawn[own]
-        if found is None:
-            raise TypeError("an average has draws")
+            if name in values:
+                own = self.chosen == number
+                found[own] = values[name][own]
         return found
 
-    def average_rates(self) -> Floats:
+    def average_rates(self, rates: Mapping[str, Floats]) -> Floats:
         """Label rates of the cells, given that some score is not calibrated."""
-        return self.average(
-            lambda name: self.rates(name, self.some_error if name == CALIBRATED else self.error)
-        )
+        calibrated = self.described.rates(CALIBRATED, self.draws, self.some_error)
+        return self.average({**rates, CALIBRATED: calibrated})
 
-    def curve(self, name: str, score: Floats) -> Floats:
-        """Calibration curve under one description, (chain, draw, point)."""
-        return self.described.curve(name, self.draws, score)
+    def curves(self, score: Floats) -> dict[str, Floats]:
+        """Calibration curve under each description, (chain, draw, point)."""
+        return {name: self.described.curve(name, self.draws, score) for name in self.present}
 
     def log_prior(self) -> Floats:
         """Log prior density of the parameters of the description that each draw has."""
         zero = np.zeros(self.chosen.shape)
-        return self.average(lambda name: zero + self.described.log_prior(name, self.draws))
+        return self.average(
+            {name: zero + self.described.log_prior(name, self.draws) for name in self.present}
+        )
 
     def jump_probability(self) -> Floats:
         """Probability under segments that the curve jumps just below each cell, (cell,)."""
@@ -174,32 +175,40 @@ def average_arrays(
     direct: DirectDraws,
     n_cells: int,
     rng: np.random.Generator,
+    smooth: Callable[[Floats], Floats] | None = None,
 ) -> CaseArrays:
-    """Errors of the average and of each description, their weights and curves."""
+    """Errors of the average and of each description, their weights and curves.
+
+    `smooth` gives the smooth curve at scores where it is not of these rows alone, (chain, draw,
+    point).
+    """
     weights = described.weights(direct.evidence)
     averaged = Averaged.of(described, draws, weights, rng)
     p_calibrated = described.p_calibrated(weights)
+    rates, points = averaged.rates(), curve_scores(problem)
+    curves = averaged.curves(points)
+    if smooth is not None and SMOOTH in described.fitted:
+        rates[SMOOTH][..., described.inner] = smooth(problem.cells.mean_score[described.inner])
+        curves[SMOOTH] = smooth(points)
     found = collect_arrays(
         problem,
-        rates=averaged.average_rates(),
-        curve=lambda score: averaged.average(lambda name: averaged.curve(name, score)),
+        rates=averaged.average_rates(rates),
+        curve=averaged.average(curves),
         prior_rates=described.prior_rates(PRIOR_DRAWS, rng),
         p_calibrated=p_calibrated,
         n_cells=n_cells,
         rng=rng,
     )
-    points = curve_scores(problem)
-    present = [name for name in DESCRIPTIONS if name in described.fitted or name == CALIBRATED]
-    curves = {name: averaged.curve(name, points).mean(axis=(0, 1)) for name in present}
+    means = {name: curve.mean(axis=(0, 1)) for name, curve in curves.items()}
     return replace(
         found,
         posterior={**found.posterior, "description": averaged.chosen},
-        descriptions=_errors_by_description(problem, averaged, present, rng),
+        descriptions=_errors_by_description(problem, rates, rng),
         log_prior={"curve": averaged.log_prior()},
         model_average={
             **found.model_average,
             "weight": np.array([weights.get(name, 0.0) for name in DESCRIPTIONS]),
-            "description_curve": np.stack([curves.get(name, points) for name in DESCRIPTIONS]),
+            "description_curve": np.stack([means.get(name, points) for name in DESCRIPTIONS]),
             "jump_probability": held_cells(
                 averaged.jump_probability(), problem.cells.count, n_cells
             ),
@@ -210,13 +219,11 @@ def average_arrays(
 
 
 def _errors_by_description(
-    problem: Problem, averaged: Averaged, present: list[str], rng: np.random.Generator
+    problem: Problem, rates: Mapping[str, Floats], rng: np.random.Generator
 ) -> dict[str, Any]:
     """Errors under each description, the scores 0 and 1 averaged, (chain, draw, description)."""
-    mass = masses(problem.cells, averaged.chosen.shape, rng)
-    drawn = {
-        name: error_draws(problem, averaged.rates(name, averaged.error), mass) for name in present
-    }
+    mass = masses(problem.cells, rates[CALIBRATED].shape[:2], rng)
+    drawn = {name: error_draws(problem, values, mass) for name, values in rates.items()}
     # One that is left out has no weight; calibration stands in for it.
     return {
         error: np.stack([drawn.get(name, drawn[CALIBRATED])[error] for name in DESCRIPTIONS], -1)

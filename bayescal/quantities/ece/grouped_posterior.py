@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from bayescal.core.calibration_curve.problem import Problem
-from bayescal.core.calibration_curve.smooth_curve import SmoothCurve
+from bayescal.core.calibration_curve.curve_average import CurveAverage
+from bayescal.core.calibration_curve.problem import Problem, curve_scores, evidence_warnings
 from bayescal.core.quantity import CaseArrays, DirectDraws, Draws
+from bayescal.quantities.ece.averaged_posterior import AveragedCase, average_arrays, case_of
 from bayescal.quantities.ece.model import model_of_groups
 from bayescal.quantities.ece.models.pooled_curves import PooledCurves
 from bayescal.quantities.ece.posterior import (
-    DIMS,
     EVIDENCE_DRAWS,
     MONITORED,
     PRIOR_DRAWS,
     EceCase,
     Values,
     collect_arrays,
+    evidence_figures,
     evidence_of,
-    replicated_counts,
     simulated,
 )
 from bayescal.quantities.ece.priors import Priors
@@ -31,7 +31,7 @@ from bayescal.quantities.ece.priors import Priors
 if TYPE_CHECKING:
     import pymc as pm
 
-_DRAW_GROUPS = ("posterior", "prior", "log_likelihood")
+_DRAW_GROUPS = ("posterior", "prior", "log_likelihood", "posterior_predictive", "descriptions")
 _PLAIN_GROUPS = (
     "observed_data",
     "constant_data",
@@ -56,7 +56,7 @@ _OWN_DIMS = {
 _BY_GROUP = (
     *("ece", "tce", "mce", "l2", "l2_debiased", "n", "effective_n", "prevalence"),
     *("p_calibrated", "ece_mean", "tce_mean", "mce_mean"),
-    *("log_bayes_factor_jump", "jump_flag"),
+    "description",
     *("total_bias", "statistical_bias", "binning_bias", "deviation", "optimal_n_bins"),
     "least_bound_n_bins",
 )
@@ -78,24 +78,30 @@ class GroupedCase:
     def of(
         cls,
         problems: Sequence[Problem],
-        prior: SmoothCurve,
         priors: Priors,
         notes: Sequence[str] = (),
     ) -> GroupedCase:
         """Join the groups' problems."""
+        prior = priors.label_rate
+        average = isinstance(prior, CurveAverage)
+        curve = prior.curve if average else prior
+        pooled = [without_ends(problem) for problem in problems] if average else problems
         coords = {dim: name for dim, name in problems[0].coords.items() if dim != "group"}
-        alone = [EceCase.of(problem, priors) for problem in problems]
-        return cls(coords, alone, PooledCurves(problems, prior, priors.pooling), notes)
+        alone = [case_of(problem, priors) for problem in problems]
+        return cls(coords, alone, PooledCurves(pooled, curve, priors.pooling), notes)
 
     @property
     def axes(self) -> Mapping[str, tuple[str, ...]]:
-        """Names of the groups."""
-        return {"group": tuple(case.coords["group"] for case in self.alone)}
+        """Names of the groups, and of the descriptions of an average."""
+        return {
+            "group": tuple(case.coords["group"] for case in self.alone),
+            **self.alone[0].axes,
+        }
 
     @property
     def dims(self) -> Mapping[str, tuple[str, ...]]:
         """Dims of the variables: those of the quantity after `group`."""
-        one = {name: ("group", *dims) for name, dims in DIMS.items()}
+        one = {name: ("group", *dims) for name, dims in self.alone[0].dims.items()}
         # Deviation is a bound in one group of the result and a coefficient in another.
         bounds = {"bounds/deviation": ("group",)}
         return {**one, **dict.fromkeys(_BY_GROUP, ("group",)), **_OWN_DIMS, **bounds}
@@ -122,25 +128,8 @@ class GroupedCase:
         -----
         Whether one group is calibrated is decided by its own rows, without the other groups.
         """
-        before, n_cells = self.model.prior_draws(PRIOR_DRAWS, rng), self.model.compile_key[-1]
-        rates = [self.model.cell_rates(draws, place) for place in range(len(self.alone))]
-        found = [
-            collect_arrays(
-                case.problem,
-                case.priors,
-                rates=rates[place],
-                curve=partial(self.model.curve, draws, place),
-                prior_rates=self.model.cell_rates(before, place),
-                direct=evidence_of(case.model.direct_draws(EVIDENCE_DRAWS, rng)),
-                n_cells=n_cells,
-                rng=rng,
-            )
-            for place, case in enumerate(self.alone)
-        ]
-        replicated = [
-            replicated_counts(case.problem, rates[place], n_cells, rng)["events"]
-            for place, case in enumerate(self.alone)
-        ]
+        before = self.model.prior_draws(PRIOR_DRAWS, rng)
+        found = [self._arrays_of(place, draws, before, rng) for place in range(len(self.alone))]
         stacked: dict[str, Any] = {name: _stack(found, name, axis=2) for name in _DRAW_GROUPS}
         stacked |= {name: _stack(found, name, axis=0) for name in _PLAIN_GROUPS}
         stacked["posterior"] |= draws
@@ -154,7 +143,39 @@ class GroupedCase:
             warnings=self._by_group([arrays.warnings for arrays in found]),
             **stacked,
             log_prior=self.model.log_prior(draws),
-            posterior_predictive={"events": np.stack(replicated, axis=2)},
+        )
+
+    def _arrays_of(
+        self, place: int, draws: Draws, before: Draws, rng: np.random.Generator
+    ) -> CaseArrays:
+        """What a result holds of one group, whose smooth curve is that of the common model."""
+        case, n_cells = self.alone[place], self.model.compile_key[-1]
+        if isinstance(case, AveragedCase):
+            shape = draws["common"].shape[:2]
+            own = case.model.direct_draws(int(np.prod(shape)), rng)
+            return average_arrays(
+                case.problem,
+                case.model.described,
+                {k: v.reshape(*shape, *v.shape[1:]) for k, v in own.draws.items()},
+                own,
+                n_cells,
+                rng,
+                smooth=partial(self.model.curve, draws, place),
+            )
+        own = evidence_of(case.model.direct_draws(EVIDENCE_DRAWS, rng))
+        found = collect_arrays(
+            case.problem,
+            rates=self.model.cell_rates(draws, place),
+            curve=self.model.curve(draws, place, curve_scores(case.problem)),
+            prior_rates=self.model.cell_rates(before, place),
+            p_calibrated=case.probability_calibrated(own),
+            n_cells=n_cells,
+            rng=rng,
+        )
+        return replace(
+            found,
+            diagnostics=evidence_figures(own),
+            warnings=[*found.warnings, *evidence_warnings(own.ess)],
         )
 
     def simulate(self, rng: np.random.Generator) -> tuple[GroupedCase, Values]:
@@ -167,7 +188,7 @@ class GroupedCase:
             ),
             strict=True,
         )
-        again = GroupedCase.of(problems, self.model.prior, self.alone[0].priors, self.notes)
+        again = GroupedCase.of(problems, self.alone[0].priors, self.notes)
         stacked = {name: np.stack([value[name] for value in values]) for name in values[0]}
         return again, {**stacked, "pooling": before["pooling"][0]}
 
@@ -178,6 +199,18 @@ class GroupedCase:
             for case, own in zip(self.alone, sentences, strict=True)
             for sentence in own
         ]
+
+
+def without_ends(problem: Problem) -> Problem:
+    """Leave out rows with a score of exactly 0 or 1, which no curve joins with the others."""
+    cells = problem.cells
+    end = (cells.mean_score == 0) | (cells.mean_score == 1)
+    kept: dict[str, Any] = {
+        name: np.where(end, 0, values)
+        for name in ("count", "positives", "mass", "rows")
+        if (values := getattr(cells, name)) is not None
+    }
+    return replace(problem, cells=replace(cells, **kept))
 
 
 def _stack(found: Sequence[CaseArrays], group: str, axis: int) -> dict[str, Any]:

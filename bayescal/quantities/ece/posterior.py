@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -114,7 +114,7 @@ class EceCase:
         found = collect_arrays(
             self.problem,
             rates=rates,
-            curve=lambda score: self.model.curve(draws, rates, score),
+            curve=self.model.curve(draws, rates, curve_scores(self.problem)),
             prior_rates=self.model.prior_rates(PRIOR_DRAWS, rng),
             p_calibrated=self.probability_calibrated(evidence_of(direct)),
             n_cells=cells,
@@ -163,7 +163,7 @@ def collect_arrays(
     problem: Problem,
     *,
     rates: Floats,
-    curve: Callable[[Floats], Floats],
+    curve: Floats,
     prior_rates: Floats,
     p_calibrated: float,
     n_cells: int,
@@ -180,7 +180,7 @@ def collect_arrays(
     theory = _theory(problem.bins)._asdict()
     return CaseArrays(
         coords=problem.coords,
-        posterior={**posterior, "calibration_curve": curve(points)},
+        posterior={**posterior, "calibration_curve": curve},
         prior={name: prior[name] for name in ERRORS},
         log_likelihood={"events": held_cells(log_likelihood, cells.count, n_cells)},
         observed_data={"events": held_cells(cells.positives, cells.count, n_cells)},

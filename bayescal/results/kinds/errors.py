@@ -12,6 +12,7 @@ from bayescal.results import access, schema, text
 from bayescal.results.access import ResultSlice
 from bayescal.results.conclusion import Conclusion, check_one_number, conclude
 from bayescal.results.coupling import couple_pair, rank_coupled
+from bayescal.results.curve_shape import curve_shape
 from bayescal.results.intervals import averaged_quantile, credible_interval
 from bayescal.results.kind import Table
 from bayescal.results.marginal import Marginal, marginals
@@ -94,8 +95,8 @@ def _row(tree: xr.DataTree, case: ResultSlice, ends: Mapping[str, xr.DataArray])
                 tree, schema.MODEL_AVERAGE, schema.P_CALIBRATED, case
             )
     row |= access.health(tree, case)
-    if access.has_variable(tree, schema.DIAGNOSTICS, schema.JUMP_FLAG):
-        row["jump"] = bool(access.scalar(tree, schema.DIAGNOSTICS, schema.JUMP_FLAG, case))
+    if (shape := curve_shape(tree, case)) is not None:
+        row["curve"] = shape.name
     return row | {"status": access.case_status(tree, case)}
 
 
@@ -128,7 +129,6 @@ def _mean_over_classes(
         **{f"ece_{end}": getattr(ece, end) for end in ("mean", "lower", "upper")},
         schema.P_CALIBRATED: None,
         **{f"tce_{end}": getattr(tce, end) for end in ("mean", "lower", "upper")},
-        **({"jump": any(row["jump"] for row in own)} if "jump" in own[0] else {}),
         "status": failed[0] if failed else schema.OK,
     }
 
@@ -160,7 +160,7 @@ def table(tree: xr.DataTree, prob: float) -> Table:
                 text.fixed(row[f"{var}_mean"], digits),
                 text.ends(low, high, digits),
                 *([text.probability(row[schema.P_CALIBRATED])] if with_calibrated else []),
-                f"{row['status']}, may jump" if row.get("jump") else str(row["status"]),
+                str(row["status"]),
             )
         )
     return Table(tuple(columns), lines)
