@@ -29,7 +29,7 @@ def contradiction(seen: float | NDArray[np.float64], drawn: NDArray[np.float64])
         return []
     low, high = np.quantile(drawn, [0.05, 0.95])
     return [
-        f"the plug-in estimate and the posterior contradict each other: the estimate is {seen:.4f}, "
-        f"but data drawn from the posterior give {low:.4f} to {high:.4f} (90%). The model misses "
+        f"the plug-in estimate, {seen:.4f}, and the posterior contradict each other: "
+        f"data drawn from the posterior give {low:.4f} to {high:.4f} (90%). The model misses "
         "something in the data; look at the bins, and compare priors."
     ]

@@ -44,5 +44,6 @@ def logit_binomial(
         random=_draw,
         observed=observed,
         dims=dims,
-        dtype="int64",
+        # Of weighted rows, counts are effective numbers.
+        dtype=observed.dtype,
     )

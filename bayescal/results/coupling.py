@@ -13,7 +13,7 @@ from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.best import Best, check_several, rank_shares, ranked
 from bayescal.results.difference import Difference, Pair, find_pair
-from bayescal.results.intervals import tail
+from bayescal.results.intervals import end_draws, tail
 from bayescal.results.kind import check_variable
 
 type Floats = NDArray[np.float64]
@@ -35,15 +35,19 @@ def couple_pair(tree: xr.DataTree, pair: Pair) -> Difference:
         draws * (rng.random(len(draws)) >= _prob_zero(tree, case))
         for case, draws in zip(ordered, coupled, strict=True)
     ]
-    (one, one_averaged), (two, two_averaged) = ((coupled[k], kept[k]) for k in order)
-    averaged = one_averaged - two_averaged
+    averaged = kept[order[0]] - kept[order[1]]
+    low, high = (
+        [end_draws(tree, var, case, calibrated) for case in ordered] for calibrated in (True, False)
+    )
+    below = _couple_two([low[order[0]], high[order[1]]], correlation, rng)
+    above = _couple_two([high[order[0]], low[order[1]]], correlation, rng)
     return Difference(
         first=first,
         second=second,
         var=var,
         mean=access.averaged_mean(tree, var, cases[0]) - access.averaged_mean(tree, var, cases[1]),
-        lower=float(np.quantile(one_averaged - two, alpha)),
-        upper=float(np.quantile(one - two_averaged, 1 - alpha)),
+        lower=float(np.quantile(below[0] - below[1], alpha)),
+        upper=float(np.quantile(above[0] - above[1], 1 - alpha)),
         prob=prob,
         prob_first_larger=float(np.mean(averaged > 0)),
         prob_equal=float(np.mean(averaged == 0)),

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from bayescal.core.errors import InputError
 from bayescal.results import access, schema
+from bayescal.results.access import ResultSlice
 from bayescal.results.kind import kind_of
 from bayescal.results.text import percent
 
@@ -125,23 +126,47 @@ def _hedged(
     values = drawn.transpose(*rest, schema.DESCRIPTION, *schema.DRAW_DIMS).values
     values = values.reshape(*values.shape[:-2], -1)
     weights = weight.transpose(*rest, schema.DESCRIPTION).values ** HEDGE
-    calibrated = drawn[schema.DESCRIPTION].values == schema.CALIBRATED
     bounds = np.empty((2, *weights.shape[:-1]))
     for place in np.ndindex(weights.shape[:-1]):
         own = weights[place]
-        bounds[(0, *place)] = weighted_quantile(values[place], own, alpha)
-        # Without a score between 0 and 1 there is nothing else to describe.
-        other = np.where(calibrated, 0.0, own) if own[~calibrated].any() else own
-        bounds[(1, *place)] = weighted_quantile(values[place], other, 1 - alpha)
+        other = _uncalibrated(own, drawn[schema.DESCRIPTION].values)
+        bounds[(0, *place)] = weighted_quantiles(values[place], own, alpha)
+        bounds[(1, *place)] = weighted_quantiles(values[place], other, 1 - alpha)
     return bounds
 
 
-def weighted_quantile(values: NDArray[Any], weights: NDArray[Any], level: float) -> float:
-    """Quantile of a mixture, from equally many draws of each component, (component, draw)."""
+def end_draws(
+    tree: xr.DataTree, var: str, case: ResultSlice, calibrated: bool
+) -> NDArray[np.float64]:
+    """Draws, sorted, of the average with or without calibration, from which ends are taken."""
+    draws = np.sort(access.flat_draws(tree, var, case))
+    levels = (np.arange(len(draws)) + 0.5) / len(draws)
+    if access.has_variable(tree, schema.DESCRIPTIONS, var):
+        drawn = access.variable(tree, schema.DESCRIPTIONS, var, case)
+        values = drawn.transpose(schema.DESCRIPTION, ...).values.reshape(drawn.shape[-1], -1)
+        weights = access.variable(tree, schema.MODEL_AVERAGE, "weight", case).values ** HEDGE
+        if not calibrated:
+            weights = _uncalibrated(weights, drawn[schema.DESCRIPTION].values)
+        return np.asarray(weighted_quantiles(values, weights, levels))
+    p_calibrated = access.prob_calibrated(tree, case) or 0.0
+    if not calibrated or p_calibrated >= 1:
+        return draws if not calibrated else np.zeros_like(draws)
+    above = (levels - p_calibrated) / (1 - p_calibrated)
+    return np.asarray(np.where(above > 0, np.quantile(draws, above.clip(0)), 0.0))
+
+
+def _uncalibrated(weights: NDArray[Any], names: NDArray[Any]) -> NDArray[Any]:
+    """Weights without the calibrated description, unless there is no other."""
+    other = np.where(names == schema.CALIBRATED, 0.0, weights)
+    return other if other.any() else weights
+
+
+def weighted_quantiles(values: NDArray[Any], weights: NDArray[Any], levels: Any) -> Any:
+    """Quantiles of a mixture, from equally many draws of each component, (component, draw)."""
     order = np.argsort(values, axis=None)
     cumulative = np.cumsum(np.repeat(weights, values.shape[-1])[order])
-    place = np.searchsorted(cumulative, level * cumulative[-1])
-    return float(values.ravel()[order[min(place, len(order) - 1)]])
+    places = np.searchsorted(cumulative, np.asarray(levels) * cumulative[-1])
+    return values.ravel()[order[np.minimum(places, len(order) - 1)]]
 
 
 def _quantiles(values: NDArray[Any], levels: tuple[float, float]) -> NDArray[np.float64]:

@@ -341,4 +341,4 @@ def _some(
     ends = len(calibrated)
     outcomes = (np.arange(1, 2**ends)[:, None] >> np.arange(ends)) & 1 == 1
     odds = np.where(outcomes, 1 - calibrated, calibrated).prod(axis=1)
-    return outcomes[rng.choice(len(outcomes), size=shape, p=odds / odds.sum())]
+    return np.asarray(outcomes[rng.choice(len(outcomes), size=shape, p=odds / odds.sum())])

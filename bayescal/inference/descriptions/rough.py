@@ -123,7 +123,7 @@ class RoughRegression:
         weight = np.exp(value - value.max())
         centre = np.average(fine, weights=weight)
         spread = np.sqrt(np.average((fine - centre) ** 2, weights=weight))
-        return np.exp(centre + spread * _NODES)
+        return np.asarray(np.exp(centre + spread * _NODES))
 
     def likely_roughness(self) -> float:
         """Roughness in the middle of its posterior."""

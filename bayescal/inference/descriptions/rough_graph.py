@@ -41,11 +41,10 @@ def rough_inputs(rough: RoughRegression, size: int) -> dict[str, NDArray[Any]]:
 def rough_logit(data: dict[str, Any]) -> Any:
     """Add ``z`` and ``roughness`` to the model in context; return the cells' logits, (inner,)."""
     import pymc as pm
-    import pytensor.tensor as pt
 
     from bayescal.inference.whitening import whitened_normal
 
     roughness = pm.HalfNormal("roughness", data["roughness_scale"])
     z = whitened_normal("z", data["centre"], data["root"], dims="inner")
     spread = pm.math.sqrt(data["variance"] + roughness**2)
-    return data["offset"] + pt.dot(data["vectors"], spread * z)
+    return data["offset"] + data["vectors"] @ (spread * z)

@@ -197,7 +197,7 @@ class Segments:
         density = density - np.square(grid / self.scale) / 2
         weight = np.exp(density - density.max())
         cumulative = np.concatenate([[0], np.cumsum((weight[1:] + weight[:-1]) / 2)])
-        return np.interp(rng.random(number), cumulative / cumulative[-1], grid)
+        return np.asarray(np.interp(rng.random(number), cumulative / cumulative[-1], grid))
 
     def prior_draws(self, number: int, rng: np.random.Generator) -> Floats:
         """Shifts before the data, (draw, cell), none of them 0 everywhere."""

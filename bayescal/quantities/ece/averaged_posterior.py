@@ -27,11 +27,13 @@ from bayescal.core.calibration_curve.problem import (
 from bayescal.core.quantity import CaseArrays, DirectDraws, Draws, Floats
 from bayescal.inference.descriptions.described_curve import DescribedCurve, choose
 from bayescal.quantities.ece.model import model_of_description
-from bayescal.quantities.ece.models.curve_average import Average
+from bayescal.quantities.ece.models import label_model
+from bayescal.quantities.ece.models.curve_average import Average, average_of
 from bayescal.quantities.ece.posterior import (
     DIMS,
     PRIOR_DRAWS,
     EceCase,
+    ProblemCase,
     Values,
     collect_arrays,
     evidence_figures,
@@ -53,22 +55,18 @@ AVERAGED_DIMS: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class AveragedCase(EceCase):
+class AveragedCase(ProblemCase):
     """One problem under an average over descriptions."""
 
     model: Average
 
     dims: ClassVar[Mapping[str, tuple[str, ...]]] = {**DIMS, **AVERAGED_DIMS}
 
-    @property
-    def axes(self) -> Mapping[str, tuple[str, ...]]:  # type: ignore[override]
-        """Names of the descriptions."""
-        return {"description": DESCRIPTIONS}
+    axes: ClassVar[Mapping[str, tuple[str, ...]]] = {"description": DESCRIPTIONS}
 
     def build_model(self, member: str = "") -> pm.Model:
         """Build the model of one description, by default the last that has parameters."""
-        models = self.model.members
-        return model_of_description(models[member or list(models)[-1]])
+        return model_of_description(self.model, member)
 
     def arrays(
         self, draws: Draws, direct: DirectDraws | None, rng: np.random.Generator
@@ -84,17 +82,18 @@ class AveragedCase(EceCase):
             rng,
         )
 
-    def simulate(self, rng: np.random.Generator) -> tuple[EceCase, Values]:
+    def simulate(self, rng: np.random.Generator) -> tuple[AveragedCase, Values]:
         """Draw label rates from the prior and labels given them, for the scores of this case."""
         rates = self.model.described.prior_rates(1, rng)
         problem, values = simulated(self.problem, rates, rng)
-        return type(self).of(problem, self.priors), values
+        return replace(self, problem=problem, model=average_of(problem, self.priors)), values
 
 
-def case_of(problem: Problem, priors: Priors, notes: Sequence[str] = ()) -> EceCase:
+def case_of(problem: Problem, priors: Priors, notes: Sequence[str] = ()) -> EceCase | AveragedCase:
     """Join a problem and its priors; `notes` are warnings from before it was counted."""
-    kind = AveragedCase if isinstance(priors.label_rate, CurveAverage) else EceCase
-    return kind.of(problem, priors, notes)
+    if isinstance(priors.label_rate, CurveAverage):
+        return AveragedCase(problem, priors, average_of(problem, priors), notes)
+    return EceCase(problem, priors, label_model(problem, priors), notes)
 
 
 @dataclass(frozen=True, eq=False)

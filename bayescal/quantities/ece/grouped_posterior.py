@@ -11,6 +11,7 @@ import numpy as np
 
 from bayescal.core.calibration_curve.curve_average import CurveAverage
 from bayescal.core.calibration_curve.problem import Problem, curve_scores, evidence_warnings
+from bayescal.core.calibration_curve.smooth_curve import SmoothCurve
 from bayescal.core.quantity import CaseArrays, DirectDraws, Draws
 from bayescal.quantities.ece.averaged_posterior import AveragedCase, average_arrays, case_of
 from bayescal.quantities.ece.model import model_of_groups
@@ -67,7 +68,7 @@ class GroupedCase:
     """The groups of one classifier (and class) under `PooledCurves`; made by `GroupedCase.of`."""
 
     coords: Mapping[str, str]
-    alone: Sequence[EceCase]
+    alone: Sequence[EceCase | AveragedCase]
     model: PooledCurves
     notes: Sequence[str]
     monitored: ClassVar[tuple[str, ...]] = MONITORED
@@ -82,10 +83,11 @@ class GroupedCase:
         notes: Sequence[str] = (),
     ) -> GroupedCase:
         """Join the groups' problems."""
-        prior = priors.label_rate
-        average = isinstance(prior, CurveAverage)
-        curve = prior.curve if average else prior
-        pooled = [without_ends(problem) for problem in problems] if average else problems
+        curve, pooled = priors.label_rate, problems
+        if isinstance(curve, CurveAverage):
+            curve, pooled = curve.curve, [without_ends(problem) for problem in problems]
+        if not isinstance(curve, SmoothCurve):
+            raise TypeError("groups share a curve, not bins")
         coords = {dim: name for dim, name in problems[0].coords.items() if dim != "group"}
         alone = [case_of(problem, priors) for problem in problems]
         return cls(coords, alone, PooledCurves(pooled, curve, priors.pooling), notes)

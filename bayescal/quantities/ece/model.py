@@ -10,14 +10,14 @@ from bayescal.core.bins.bin_counts import BinCounts
 from bayescal.core.bins.binning import Binning, BinningFields
 from bayescal.core.calibration_curve.problem import Problem
 from bayescal.core.errors import InputError
-from bayescal.core.quantity import members
 from bayescal.core.scores import Scores
 from bayescal.quantities.ece.data import problems
 from bayescal.quantities.ece.models import label_model
 from bayescal.quantities.ece.models.base import LabelModel
+from bayescal.quantities.ece.models.curve_average import Average, average_of
 from bayescal.quantities.ece.models.pooled_curves import PooledCurves
 from bayescal.quantities.ece.models.smooth_curve import BASIS
-from bayescal.quantities.ece.priors import Priors
+from bayescal.quantities.ece.priors import CurveAverage, Priors
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -77,11 +77,9 @@ def build_model(
             f"a model is that of one binary problem; got {len(found)}. "
             "Take one classifier with .select(name), and one class with .one_vs_rest(label)."
         )
-    labels = label_model(found[0], priors)
-    described = list(members(labels).values())
-    return (
-        model_of(found[0], labels) if described == [labels] else model_of_description(described[-1])
-    )
+    if isinstance(priors.label_rate, CurveAverage):
+        return model_of_description(average_of(found[0], priors))
+    return model_of(found[0], label_model(found[0], priors))
 
 
 def model_of(problem: Problem, labels: LabelModel) -> pm.Model:
@@ -109,10 +107,17 @@ def _check_whole(problem: Problem) -> None:
         )
 
 
-def model_of_description(labels: LabelModel) -> pm.Model:
-    """One description of the cells with scores between 0 and 1, and their counts."""
+def model_of_description(average: Average, member: str = "") -> pm.Model:
+    """One description of the cells with scores between 0 and 1, by default the last one."""
     import pymc as pm
 
+    models = average.members
+    if not models:
+        raise InputError(
+            "these priors or scores leave no description with a PyMC model. Give smooth or rough a "
+            "weight, and scores between 0 and 1."
+        )
+    labels = models[member or list(models)[-1]]
     size = labels.compile_key[-1]
     coords = {"cell": np.arange(size), "inner": np.arange(size), "inner_": np.arange(size)}
     with pm.Model(coords=coords) as model:

@@ -12,9 +12,9 @@ from bayescal.core.bins.bin_counts import BinCounts
 from bayescal.core.bins.binning import Binning
 from bayescal.core.checks import check_data
 from bayescal.core.columns import MISSING, Label
-from bayescal.core.quantity import CaseArrays, Floats, Plan
+from bayescal.core.quantity import Case, CaseArrays, Floats, Plan
 from bayescal.core.scores import Scores, Task
-from bayescal.quantities.ece.averaged_posterior import case_of
+from bayescal.quantities.ece.averaged_posterior import AveragedCase, case_of
 from bayescal.quantities.ece.data import Data, by_group, is_fine, problem_of, problems
 from bayescal.quantities.ece.grouped_posterior import GroupedCase
 from bayescal.quantities.ece.posterior import EceCase
@@ -22,7 +22,7 @@ from bayescal.quantities.ece.priors import Priors
 
 
 def error_correlation(
-    tasks: Sequence[Task], cases: Sequence[EceCase], found: Sequence[CaseArrays]
+    tasks: Sequence[Task], cases: Sequence[EceCase | AveragedCase], found: Sequence[CaseArrays]
 ) -> Floats:
     """Correlation of classifiers' calibration errors over shared rows, (classifier, classifier)."""
     influences = []
@@ -114,7 +114,7 @@ def plan(
     return Plan(cases, attrs, partial(error_correlation, data.tasks(multiclass), cases))
 
 
-def _of_groups(task: Task, priors: Priors, binning: Binning) -> Sequence[EceCase | GroupedCase]:
+def _of_groups(task: Task, priors: Priors, binning: Binning) -> Sequence[Case]:
     """One model for all groups under a smooth curve; independent ones under bins."""
     fine = is_fine(priors)
     parts = by_group(task)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescal.core import quantity
 from bayescal.core.bins.bin_counts import STRATEGIES, BinCounts
 from bayescal.core.calibration_curve.problem import (
     ERRORS,
@@ -70,23 +71,18 @@ DIMS: Mapping[str, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class EceCase:
-    """One problem under its priors; made by `EceCase.of`."""
+class ProblemCase:
+    """One problem under its priors; `averaged_posterior.case_of` makes the right kind."""
 
     problem: Problem
     priors: Priors
-    model: LabelModel
+    model: quantity.LabelModel
     notes: Sequence[str] = ()
     axes: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     dims: ClassVar[Mapping[str, tuple[str, ...]]] = DIMS
     monitored: ClassVar[tuple[str, ...]] = MONITORED
     # Direct draws for the probability of calibration.
     evidence_draws: ClassVar[int] = EVIDENCE_DRAWS
-
-    @classmethod
-    def of(cls, problem: Problem, priors: Priors, notes: Sequence[str] = ()) -> EceCase:
-        """Join a problem and its priors; `notes` are warnings from before it was counted."""
-        return cls(problem, priors, label_model(problem, priors), notes)
 
     @property
     def coords(self) -> Mapping[str, str]:
@@ -101,6 +97,13 @@ class EceCase:
     def fingerprint(self) -> str:
         """Hash of the counts, cells and bins."""
         return fingerprint(self.problem, self.problem.cells.positives)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EceCase(ProblemCase):
+    """One problem under one prior of its label rates."""
+
+    model: LabelModel
 
     def build_model(self) -> pm.Model:
         """Build the model, unsampled."""
@@ -144,7 +147,8 @@ class EceCase:
         that they come from is never needed.
         """
         problem, values = simulated(self.problem, self.model.prior_rates(1, rng), rng)
-        return EceCase.of(problem, self.priors), values
+        again = replace(self, problem=problem, model=label_model(problem, self.priors))
+        return again, values
 
 
 def evidence_of(direct: DirectDraws | None) -> DirectDraws:

@@ -110,8 +110,8 @@ class Priors:
             )
         if not isinstance(self.label_rate, LABEL_RATES):
             raise InputError(
-                "label_rate must be a CurveAverage, SmoothCurve, IndependentBins or HierarchicalBins; "
-                f"got {type(self.label_rate).__name__}."
+                "label_rate must be a CurveAverage, SmoothCurve, IndependentBins or "
+                f"HierarchicalBins; got {type(self.label_rate).__name__}."
             )
 
     def alternatives(self) -> dict[str, Priors]:

@@ -5,18 +5,17 @@ from __future__ import annotations
 from bayescal.core.calibration_curve.curve_average import CurveAverage
 from bayescal.core.calibration_curve.problem import Problem
 from bayescal.quantities.ece.models.base import LabelModel
-from bayescal.quantities.ece.models.curve_average import Average
 from bayescal.quantities.ece.models.hierarchical_bins import Hierarchical
 from bayescal.quantities.ece.models.independent_bins import Independent
 from bayescal.quantities.ece.models.smooth_curve import Curve
 from bayescal.quantities.ece.priors import HierarchicalBins, IndependentBins, Priors, SmoothCurve
 
 
-def label_model(problem: Problem, priors: Priors) -> LabelModel | Average:
-    """Join a problem and the prior of its label rates."""
+def label_model(problem: Problem, priors: Priors) -> LabelModel:
+    """Join a problem and the one prior of its label rates."""
     match priors.label_rate:
-        case CurveAverage() as prior:
-            return Average.of(problem, prior, priors.calibrated)
+        case CurveAverage():
+            raise TypeError("an average has several priors; see models.curve_average")
         case SmoothCurve() as prior:
             return Curve.of(problem, prior)
         case IndependentBins() as prior:

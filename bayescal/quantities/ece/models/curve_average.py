@@ -16,25 +16,18 @@ from bayescal.inference.cell_likelihood import BinomialCells
 from bayescal.inference.descriptions.described_curve import DescribedCurve
 from bayescal.quantities.ece.models.rough_curve import RoughCurve
 from bayescal.quantities.ece.models.smooth_curve import CELLS, Curve
+from bayescal.quantities.ece.priors import Priors
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Average:
-    """A problem under `CurveAverage`; made by `Average.of`."""
+    """A problem under `CurveAverage`; made by `average_of`."""
 
     problem: Problem
     described: DescribedCurve
     variables: ClassVar[tuple[str, ...]] = ("description",)
     target_accept: ClassVar[float] = RoughCurve.target_accept
     max_depth: ClassVar[int] = RoughCurve.max_depth
-
-    @classmethod
-    def of(cls, problem: Problem, prior: CurveAverage, calibrated: float) -> Average:
-        """Join a problem and its descriptions."""
-        cells = problem.cells
-        likelihood = BinomialCells(cells.count, cells.positives)
-        rows = np.asarray(cells.count, dtype=float)
-        return cls(problem, DescribedCurve(cells.mean_score, rows, likelihood, prior, calibrated))
 
     @property
     def members(self) -> Mapping[str, LabelModel]:
@@ -74,7 +67,7 @@ class Average:
         return self.described.direct_draws(draws, rng)
 
     def completed(self, draws: Draws, rng: np.random.Generator) -> Draws:
-        """Bring draws of NUTS to the sizes of the basis and cells, and add what is drawn exactly."""
+        """Cut the padding off draws of NUTS, and add what is drawn exactly."""
         found = dict(draws)
         if "coef" in found:
             found["coef"] = found["coef"][..., : self.described.basis.size]
@@ -91,3 +84,18 @@ class Average:
     def log_prior(self, draws: Draws) -> Draws:
         """Log prior density of the description that each draw has; see `DescribedCurve`."""
         return {"curve": draws["log_prior"]}
+
+
+def average_of(problem: Problem, priors: Priors) -> Average:
+    """Join a problem and its descriptions."""
+    if not isinstance(priors.label_rate, CurveAverage):
+        raise TypeError("the prior of label rates is no average")
+    cells = problem.cells
+    described = DescribedCurve(
+        cells.mean_score,
+        np.asarray(cells.count, dtype=float),
+        BinomialCells(cells.count, cells.positives),
+        priors.label_rate,
+        priors.calibrated,
+    )
+    return Average(problem, described)
