@@ -220,7 +220,7 @@ class BinCounts:
     """
 
     edges: NDArray[np.float64]
-    count: NDArray[Any]
+    count: NDArray[Any]  # whole numbers, or effective ones
     positives: NDArray[Any]
     mean_score: NDArray[np.float64]
     closed: str = "right"
@@ -231,10 +231,10 @@ class BinCounts:
     def __post_init__(self) -> None:
         check_choice(self.closed, CLOSED, "closed")
         edges = check_edges(self.edges)
-        sums = self._check_weights(len(edges) - 1)
-        number = _effective if sums else _whole
+        number = _whole if self.mass is None else _effective
         count = number(self.count, "count", len(edges) - 1)
         positives = number(self.positives, "positives", len(edges) - 1)
+        sums = self._check_weights(count)
         if (positives > count).any():
             place = int((positives > count).argmax())
             raise InputError(
@@ -287,7 +287,7 @@ class BinCounts:
         """Share of the rows, or of their weight, where the event happened."""
         return float(self._positive_weight().sum() / self.weight.sum())
 
-    def _check_weights(self, n_bins: int) -> dict[str, NDArray[Any]]:
+    def _check_weights(self, count: NDArray[Any]) -> dict[str, NDArray[Any]]:
         """Check the fields that only weighted rows have."""
         if (self.mass is None) != (self.rows is None):
             raise InputError(
@@ -297,11 +297,11 @@ class BinCounts:
         if self.mass is None:
             return {}
         sums = {
-            "mass": _effective(self.mass, "mass", n_bins),
-            "rows": _whole(np.asarray(self.rows), "rows", n_bins),
+            "mass": _effective(self.mass, "mass", len(count)),
+            "rows": _whole(np.asarray(self.rows), "rows", len(count)),
         }
         for name, values in sums.items():
-            wrong = (values > 0) != (np.asarray(self.count) > 0)
+            wrong = (values > 0) != (count > 0)
             if wrong.any():
                 place = int(wrong.argmax())
                 raise InputError(
