@@ -316,7 +316,7 @@ class BinCounts:
 
     def _positive_weight(self) -> NDArray[Any]:
         """Sums of the weights of rows where the event happened, (bin,)."""
-        return self._over_count(self.weight * self.positives) if self.weighted else self.positives
+        return self.weight * self._over_count(self.positives) if self.weighted else self.positives
 
     def _over_count(self, values: NDArray[Any]) -> NDArray[np.float64]:
         return np.asarray(values / np.where(self.count > 0, self.count, 1))
