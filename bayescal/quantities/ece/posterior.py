@@ -208,7 +208,7 @@ def replicated_counts(
     problem: Problem, rates: Floats, n_cells: int, rng: np.random.Generator
 ) -> dict[str, NDArray[Any]]:
     """Positives of each cell as the model would count them anew, for predictive checks."""
-    drawn = draw_positives(problem.cells.count, rates, rng)
+    drawn = draw_positives(problem.cells, rates, rng)
     if not problem.cells.weighted:
         drawn = drawn.astype(np.int32)
     return {"events": held_cells(drawn, problem.cells.count, n_cells)}
@@ -258,7 +258,7 @@ def _theory(bins: BinCounts) -> Bounds:
 
 def simulated(problem: Problem, rates: Floats, rng: np.random.Generator) -> tuple[Problem, Values]:
     """Labels of one problem for one draw of its cells' rates, and the quantities behind them."""
-    again = _relabelled(problem, draw_positives(problem.cells.count, rates[0], rng))
+    again = _relabelled(problem, draw_positives(problem.cells, rates[0], rng))
     mass = _masses(problem.cells, (1, len(rates)), rng)
     drawn = error_draws(problem, rates[None], mass)
     return again, {name: value[0, 0] for name, value in drawn.items()}

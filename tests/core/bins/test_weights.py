@@ -250,3 +250,35 @@ def test_impossible_weighted_counts(change, message):
     assert BinCounts(**fields).n == 12
     with pytest.raises(InputError, match=message):
         BinCounts(**(fields | change))
+
+
+@given(REAL, CLOSED)
+def test_neighbours_share_their_effective_rows_by_weight(rows, closed):
+    score, event, weight = columns(rows)
+    cells = fine_counts(Task({}, score, event, weight=weight), [0, 1], closed=closed)
+    even = cells.evened()
+    # So few rows are one block: the factor from weight to effective rows is one number.
+    n_eff = weight.sum() ** 2 / (weight**2).sum()
+    np.testing.assert_allclose(even.count, cells.mass * n_eff / weight.sum(), rtol=1e-9)
+    assert even.count.sum() == pytest.approx(n_eff)
+    rate = np.average(event, weights=weight)
+    assert even.positives.sum() == pytest.approx(n_eff * rate, abs=1e-9)
+    np.testing.assert_array_equal(even.mass, cells.mass)
+
+
+def test_blocks_of_neighbours_are_tenths_of_many_rows():
+    score, event, weight = made(4000)
+    cells = fine_counts(Task({}, score, event, weight=weight), [0, 1])
+    factor = cells.evened().count / cells.mass
+    held = cells.rows > 0
+    assert len(np.unique(factor[held].round(12))) == 10
+    assert cells.evened().count.sum() == pytest.approx(cells.effective_n, rel=0.05)
+
+
+def test_equal_weights_are_shared_out_as_rows():
+    score, event, _ = made(700)
+    for weight in (1.0, 0.25):
+        cells = fine_counts(Task({}, score, event, weight=np.full(700, weight)), [0, 1])
+        np.testing.assert_allclose(cells.evened().count, cells.rows, rtol=1e-12)
+    plain = fine_counts(Task({}, score, event), [0, 1])
+    assert plain.evened() is plain

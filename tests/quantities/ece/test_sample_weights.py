@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from sklearn.metrics import brier_score_loss
 
 import bayescal as bc
-from bayescal.core.bins.binning import Binning
+from bayescal.core.bins.bin_counts import BinCounts
+from bayescal.core.bins.binning import Binning, fine_counts
 from bayescal.core.calibration_curve.problem import draw_masses, draw_positives, fingerprint
 from bayescal.core.errors import InputError
 from bayescal.core.rounding import round_scores
@@ -86,7 +87,7 @@ def test_whole_weights_estimate_as_repeated_rows_do(rows, n_bins, strategy, clos
 
 def test_masses_have_the_moments_of_the_weighted_bootstrap():
     """Sums of w g over a cell's rows, g ~ Exponential(1): mean sum w, variance sum w**2."""
-    cells = one_problem(WEIGHTED).cells
+    cells = fine_counts(WEIGHTED.tasks()[0], np.linspace(0, 1, 6))
     draws, place = 20_000, cells.find(SCORE)
     rng = np.random.default_rng(0)
     bootstrap = np.empty((draws, cells.n_bins))
@@ -105,14 +106,17 @@ def test_masses_have_the_moments_of_the_weighted_bootstrap():
     assert abs(found.std(axis=0)[held] / spread[held] - 1).max() < 0.06
 
 
-def test_positives_of_effective_rows_have_the_right_mean_and_nearly_the_right_spread():
-    count, rate = np.array([0.0, 7.4, 40.6]), np.array([0.5, 0.3, 0.8])
-    drawn = draw_positives(count, np.tile(rate, (50_000, 1)), np.random.default_rng(2))
-    assert (drawn <= count).all()
+def test_positives_of_effective_rows_are_scaled_draws_of_rows():
+    count, rows, rate = np.array([0.0, 0.4, 40.6]), [0, 1, 50], np.array([0.5, 0.3, 0.8])
+    edges, score = np.linspace(0, 1, 4), np.full(3, np.nan)
+    score[1:] = 0.5, 0.9
+    cells = BinCounts(edges, count, count / 2, score, mass=count, rows=rows)
+    drawn = draw_positives(cells, np.tile(rate, (50_000, 1)), np.random.default_rng(2))
+    # Sums of labels of one rate, each times the effective number of a row.
+    a_row = count / np.maximum(rows, 1)
+    spread = a_row * np.sqrt(rows * rate * (1 - rate))
     np.testing.assert_allclose(drawn.mean(axis=0), count * rate, atol=0.05)
-    np.testing.assert_allclose(
-        drawn[:, 1:].std(axis=0), np.sqrt(count * rate * (1 - rate))[1:], rtol=0.05
-    )
+    np.testing.assert_allclose(drawn.std(axis=0), spread, rtol=0.03)
 
 
 @pytest.mark.parametrize("priors", EVERY_PRIOR)
@@ -168,6 +172,20 @@ def test_groups_have_effective_rows_of_their_own():
         w = WEIGHT[group == place]
         found = result.point_estimate["effective_n"].values.ravel()[place]
         assert found == pytest.approx(w.sum() ** 2 / (w**2).sum())
+
+
+@pytest.mark.parametrize("name", ["calibrated", "over"])
+def test_weights_undo_a_selection_by_the_label(name):
+    """Negatives drawn a fifth as often as positives: the interval covers with weights alone."""
+    world = bc.datasets.ece.truth(name)
+    score, label = world.sample(5000, 0)
+    chance = np.where(label == 1, 1.0, 0.2)
+    held = np.random.default_rng(1).random(5000) < chance
+    scores = bc.Scores(y_true=label[held], y_prob=score[held], sample_weight=1 / chance[held])
+    for data, covers in ((scores, True), (scores.without_weight(), False)):
+        result = bc.fit("ece", data, method="direct", draws=250, seed=1)
+        low, high = bc.interval(result, "tce").to_numpy()
+        assert (low <= world.tce <= high) == covers
 
 
 def test_heavy_rows_widen_the_interval():
