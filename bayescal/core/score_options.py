@@ -34,7 +34,8 @@ WEIGHT = Option(
     metavar="COLUMN",
     help="Column of sample weights: the inverse of the probability that a row was drawn.",
     phrases={
-        "Pass the weights of the rows, or none.": "Name another column, or leave out --weight."
+        "Pass the weights of the rows, or none.": "Name another column, or leave out --weight.",
+        "Pass method='direct'.": "Add --quick.",
     },
 )
 POS_LABEL = Option(

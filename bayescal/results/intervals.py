@@ -71,9 +71,10 @@ def interval(tree: xr.DataTree, var: str, prob: float = 0.9) -> xr.DataArray:
     interval covers at least `prob` of the posterior. The mixture's own interval would collapse to
     [0, 0] near calibration. Of an average over descriptions of the curve (the group
     ``descriptions``) the lower end is the alpha quantile over all of them and the upper end the
-    1 - alpha quantile over those that are not calibrated; in this rule, not in the posterior,
-    their weights are the square roots of the posterior ones (hedged). Without p0 in the result, and for any other variable, the interval is
-    equal-tailed. Draws that are NaN, as an AUC without a row of one class, are left out.
+    1 - alpha quantile over those that are not calibrated; in this rule, not in the posterior, their
+    weights are the square roots of the posterior ones (hedged). Without p0 in the result, and for
+    any other variable, the interval is equal-tailed. Draws that are NaN, as an AUC without a row of
+    one class, are left out.
 
     Examples
     --------

@@ -159,7 +159,7 @@ def plain_records(frame: Any) -> list[dict[str, Any]]:
     return [plain(row) for row in frame.reset_index().to_dict("records")]
 
 
-def rows(n: float, effective_n: float | None = None) -> str:
+def row_count(n: float | None, effective_n: float | None = None) -> str:
     """Write a number of rows, with the effective number where they have weights."""
     return count(n) if effective_n is None else f"{count(n)} ({count(effective_n)})"
 

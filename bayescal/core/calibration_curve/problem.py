@@ -40,7 +40,8 @@ def draw_masses(
     -----
     Of weighted rows, a cell's mass is the sum of ``w g`` over its rows with g ~ Exponential(1).
     Gamma(count) times ``mass / count`` has the mean of that, ``mass = sum w``, and its variance,
-    ``sum w**2``, where `count` is the effective number of rows.
+    ``sum w**2``, where `count` is the effective number of rows. Where that is shared out among
+    neighbouring cells, so is the variance.
 
     References
     ----------
@@ -52,16 +53,14 @@ def draw_masses(
     return np.asarray(gamma / gamma.sum(axis=-1, keepdims=True))
 
 
-def draw_positives(count: NDArray[Any], rates: Floats, rng: np.random.Generator) -> NDArray[Any]:
+def draw_positives(cells: BinCounts, rates: Floats, rng: np.random.Generator) -> NDArray[Any]:
     """Draw the rows of each cell where the event happens, (..., cell).
 
-    Of effective rows, as many as the next whole number are drawn, and scaled to `count`.
+    Weighted rows of a cell are drawn as if they weighed alike, and scaled to its effective rows.
     """
-    whole = np.rint(count).astype(np.int64)
-    drawn = rng.binomial(whole, rates)
-    if count.dtype.kind != "f":
-        return np.asarray(drawn)
-    return np.asarray(drawn * (count / np.maximum(whole, 1)))
+    if cells.rows is None:
+        return np.asarray(rng.binomial(cells.count, rates))
+    return np.asarray(rng.binomial(cells.rows, rates) * (cells.count / np.maximum(cells.rows, 1)))
 
 
 def error_draws(problem: Problem, rates: Floats, mass: Floats) -> dict[str, Floats]:

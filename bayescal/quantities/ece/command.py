@@ -92,7 +92,7 @@ def read(given: Given) -> Data:
             score=name,
             pos_label=given["pos_label"],
             from_logits=given["from_logits"],
-            weight=given["weight"],
+            weight=given.get("weight"),
             n_cells=None if given["estimate_only"] else CELLS,
             **binning_of(given),
         )

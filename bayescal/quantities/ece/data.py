@@ -23,7 +23,7 @@ def problems(data: Data, priors: Priors, binning: Binning, multiclass: str) -> l
     """Cut data into binary problems and count each."""
     if isinstance(data, BinCounts):
         check_rows(data.n, "the counts")
-        return [Problem({"classifier": "classifier"}, data, data)]
+        return [Problem({"classifier": "classifier"}, data.evened(), data)]
     fine = is_fine(priors)
     if isinstance(data, Mapping):
         return [_of_stream(name, found, fine) for name, found in data.items()]
@@ -37,7 +37,7 @@ def is_fine(priors: Priors) -> bool:
 
 def _of_stream(name: str, found: StreamedCounts, fine: bool) -> Problem:
     cells = found.bins if found.cells is None or not fine else found.cells
-    return Problem({"classifier": name}, cells, found.bins)
+    return Problem({"classifier": name}, cells.evened(), found.bins)
 
 
 def problem_of(task: Task, fine: bool, binning: Binning, n_cells: int = CELLS) -> Problem:
@@ -45,10 +45,11 @@ def problem_of(task: Task, fine: bool, binning: Binning, n_cells: int = CELLS) -
     check_rows(task.n, "the labelled rows")
     if not fine:
         bins = binning.count(task.score, task.event, task.weight)
-        return Problem(task.coords, bins, bins)
+        return Problem(task.coords, bins.evened(), bins)
     edges = binning.edges(task.score, task.weight)
     cells = fine_counts(task, edges, n_cells, binning.closed)
-    return Problem(task.coords, cells, cells.merge(edges, strategy_name(binning.strategy)))
+    bins = cells.merge(edges, strategy_name(binning.strategy))
+    return Problem(task.coords, cells.evened(), bins)
 
 
 def by_group(task: Task) -> list[Task]:

@@ -150,7 +150,7 @@ def _of_bins(bins: BinCounts) -> Estimate:
     held = bins.count > 0
     mass = bins.share
     # Eq. (1) is a sum over bins of |positives - sum of scores| / n, to which an empty bin adds 0.
-    rate = bins.positives / np.maximum(bins.count, 1)
+    rate = bins.positives / np.where(held, bins.count, 1)
     confidence = bins.mean_score
     squared = debiased_squared_calibration_error(mass, rate, confidence, bins.count)
     label_rate = np.where(held, rate, np.nan)

@@ -210,7 +210,7 @@ def collect_arrays(
 
 def replicated_counts(problem: Problem, rates: Floats, rng: np.random.Generator) -> NDArray[Any]:
     """Positives of each cell as the model would count them anew, (chain, draw, cell)."""
-    drawn = draw_positives(problem.cells.count, rates, rng)
+    drawn = draw_positives(problem.cells, rates, rng)
     return drawn if problem.cells.weighted else drawn.astype(np.int32)
 
 
@@ -226,7 +226,7 @@ def contradiction_warnings(
     """
     cells = problem.cells
     calibrated = rng.random(replicated.shape[:-1]) < np.nan_to_num(p_calibrated)
-    anew = draw_positives(cells.count, np.clip(cells.mean_score, 0, 1), rng)
+    anew = draw_positives(cells, np.broadcast_to(cells.mean_score, replicated.shape), rng)
     events = np.where(calibrated[..., None], anew, replicated)
     drawn, seen = (_plug_in(problem, found) for found in (events, cells.positives))
     return contradiction(seen, drawn)
@@ -255,7 +255,7 @@ def _theory(bins: BinCounts) -> Bounds:
 
 def simulated(problem: Problem, rates: Floats, rng: np.random.Generator) -> tuple[Problem, Values]:
     """Labels of one problem for one draw of its cells' rates, and the quantities behind them."""
-    again = _relabelled(problem, draw_positives(problem.cells.count, rates[0], rng))
+    again = _relabelled(problem, draw_positives(problem.cells, rates[0], rng))
     mass = masses(problem.cells, (1, len(rates)), rng)
     drawn = error_draws(problem, rates[None], mass)
     return again, {name: value[0, 0] for name, value in drawn.items()}

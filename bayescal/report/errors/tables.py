@@ -30,7 +30,7 @@ from bayescal.results.text import (
     fixed,
     percent,
     probability,
-    rows,
+    row_count,
 )
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def _row_numbers(n: list[float | None], effective: list[float | None]) -> Column
     """Numbers of rows, and effective ones where rows have weights."""
     if any(one is None for one in effective):
         return Column("Rows", [count(value) for value in n])
-    return Column("Rows (effective)", list(map(rows, n, effective)))
+    return Column("Rows (effective)", list(map(row_count, n, effective)))
 
 
 def differences(view: View) -> Markup | None:

@@ -155,7 +155,7 @@ def table(tree: xr.DataTree, prob: float) -> Table:
         lines.append(
             (
                 str(row["case"]),
-                text.rows(row["n"], row.get(schema.EFFECTIVE_N)),
+                text.row_count(row["n"], row.get(schema.EFFECTIVE_N)),
                 *([text.fixed(row[f"{var}_point"], digits)] if with_point else []),
                 text.fixed(row[f"{var}_mean"], digits),
                 text.ends(low, high, digits),

@@ -103,7 +103,7 @@ class Hierarchical:
         """Conjugate draws given kappa."""
         cells, score = self.problem.cells, self._score()
         kappa, misses = draws["concentration"][..., None], cells.count - cells.positives
-        return rng.beta(kappa * score + cells.positives, kappa * (1 - score) + misses)
+        return np.asarray(rng.beta(kappa * score + cells.positives, kappa * (1 - score) + misses))
 
     def curve(self, draws: Draws, rates: Floats, score: Floats) -> Floats:
         """Step function: the rate of the bin that a score falls into."""

@@ -1,0 +1,248 @@
+"""Calibration errors of weighted rows: formulas, repeated rows, and the weighted bootstrap."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import brier_score_loss
+
+import bayescal as bc
+from bayescal.core.bins.bin_counts import BinCounts
+from bayescal.core.bins.binning import Binning, fine_counts
+from bayescal.core.calibration_curve.problem import draw_masses, draw_positives, fingerprint
+from bayescal.core.errors import InputError
+from bayescal.core.rounding import round_scores
+from bayescal.quantities.ece.bounds import bounds
+from bayescal.quantities.ece.data import data_warnings, problems
+from bayescal.quantities.ece.plan import correlation, influence
+from bayescal.quantities.ece.priors import HierarchicalBins, IndependentBins, Priors
+
+RNG = np.random.default_rng(8)
+N = 800
+SCORE = round_scores(RNG.beta(0.8, 0.8, N))
+LABEL = (RNG.random(N) < SCORE**1.3).astype(int)
+WEIGHT = RNG.exponential(size=N)
+WEIGHTED = bc.Scores(y_true=LABEL, y_prob=SCORE, sample_weight=WEIGHT)
+EVERY_PRIOR = [Priors(), Priors(IndependentBins()), Priors(HierarchicalBins())]
+
+
+def one_problem(scores, priors=EVERY_PRIOR[0]):
+    return problems(scores, priors, Binning(), "top-label")[0]
+
+
+@pytest.mark.parametrize("strategy", ["uniform", "quantile"])
+def test_estimates_are_those_of_the_weighted_formulas(strategy):
+    found = bc.ece.estimate(WEIGHTED, n_bins=10, strategy=strategy)
+    place = np.searchsorted(found.bin_edges[1:-1], SCORE, side="left")
+    w = WEIGHT / WEIGHT.sum()
+    ece = squared = debiased = 0.0
+    gaps = []
+    for b in range(10):
+        inside = place == b
+        mass, v = w[inside].sum(), w[inside] / w[inside].sum()
+        rate, confidence = v @ LABEL[inside], v @ SCORE[inside]
+        # Unbiased for the variance of a weighted mean of rows with one variance.
+        noise = rate * (1 - rate) * (v @ v) / (1 - v @ v)
+        ece += mass * abs(rate - confidence)
+        squared += mass * (rate - confidence) ** 2
+        debiased += mass * ((rate - confidence) ** 2 - noise)
+        gaps.append(abs(rate - confidence))
+        assert found.count[b] == pytest.approx(1 / (v @ v))
+    assert found.ece == pytest.approx(ece)
+    assert found.mce == pytest.approx(max(gaps))
+    assert found.l2 == pytest.approx(np.sqrt(squared))
+    assert found.l2_debiased == pytest.approx(np.sqrt(max(debiased, 0)))
+
+
+def test_the_brier_score_splits_into_what_the_bins_say():
+    """With a score a bin: Brier = sum of mass (rate (1 - rate) + gap**2), weighted throughout."""
+    score = SCORE.round(1)
+    scores = bc.Scores(y_true=LABEL, y_prob=score, sample_weight=WEIGHT)
+    edges = np.append(0, np.arange(11) / 10)
+    found = bc.ece.estimate(scores, strategy=round_scores(edges))
+    parts = found.bin_mass * (found.label_rate * (1 - found.label_rate) + found.gap**2)
+    expected = brier_score_loss(LABEL, score, sample_weight=WEIGHT)
+    assert parts.sum() == pytest.approx(expected, rel=1e-10)
+
+
+@given(
+    st.lists(
+        st.tuples(st.floats(0, 1), st.booleans(), st.integers(0, 4)), min_size=1, max_size=40
+    ).filter(lambda rows: any(times for _, _, times in rows)),
+    st.integers(1, 12),
+    st.sampled_from(["uniform", "quantile"]),
+    st.sampled_from(["right", "left"]),
+)
+def test_whole_weights_estimate_as_repeated_rows_do(rows, n_bins, strategy, closed):
+    score, label, times = (np.array(column) for column in zip(*rows, strict=True))
+    options = {"n_bins": n_bins, "strategy": strategy, "closed": closed}
+    label = label.astype(int)
+    once = bc.ece.estimate(bc.Scores(y_true=label, y_prob=score, sample_weight=times), **options)
+    repeated = bc.Scores(y_true=label.repeat(times), y_prob=score.repeat(times))
+    again = bc.ece.estimate(repeated, **options)
+    np.testing.assert_array_equal(once.bin_edges, again.bin_edges)
+    for name in ("ece", "mce", "l2", "label_rate", "gap", "confidence", "bin_mass"):
+        np.testing.assert_allclose(getattr(once, name), getattr(again, name), atol=1e-12)
+
+
+def test_masses_have_the_moments_of_the_weighted_bootstrap():
+    """Sums of w g over a cell's rows, g ~ Exponential(1): mean sum w, variance sum w**2."""
+    cells = fine_counts(WEIGHTED.tasks()[0], np.linspace(0, 1, 6))
+    draws, place = 20_000, cells.find(SCORE)
+    rng = np.random.default_rng(0)
+    bootstrap = np.empty((draws, cells.n_bins))
+    for start in range(0, draws, 1000):
+        g = rng.standard_exponential((1000, N)) * WEIGHT
+        for row, values in enumerate(g):
+            bootstrap[start + row] = np.bincount(place, values, cells.n_bins)
+    bootstrap /= bootstrap.sum(axis=1, keepdims=True)
+    found = draw_masses(cells.count, (draws,), np.random.default_rng(1), cells.mass)
+    # Standard errors of a mean and of a standard deviation over the draws, five of them.
+    spread = bootstrap.std(axis=0)
+    np.testing.assert_array_less(
+        abs(found.mean(axis=0) - bootstrap.mean(axis=0)), 5 * spread * np.sqrt(2 / draws) + 1e-12
+    )
+    held = spread > 0
+    assert abs(found.std(axis=0)[held] / spread[held] - 1).max() < 0.06
+
+
+def test_positives_of_effective_rows_are_scaled_draws_of_rows():
+    count, rows, rate = np.array([0.0, 0.4, 40.6]), [0, 1, 50], np.array([0.5, 0.3, 0.8])
+    edges, score = np.linspace(0, 1, 4), np.full(3, np.nan)
+    score[1:] = 0.5, 0.9
+    cells = BinCounts(edges, count, count / 2, score, mass=count, rows=rows)
+    drawn = draw_positives(cells, np.tile(rate, (50_000, 1)), np.random.default_rng(2))
+    # Sums of labels of one rate, each times the effective number of a row.
+    a_row = count / np.maximum(rows, 1)
+    spread = a_row * np.sqrt(rows * rate * (1 - rate))
+    np.testing.assert_allclose(drawn.mean(axis=0), count * rate, atol=0.05)
+    np.testing.assert_allclose(drawn.std(axis=0), spread, rtol=0.03)
+
+
+@pytest.mark.parametrize("priors", EVERY_PRIOR)
+def test_weights_of_1_fit_as_no_weights_do(priors):
+    ones = bc.Scores(y_true=LABEL, y_prob=SCORE, sample_weight=np.ones(N))
+    weighted = bc.fit("ece", ones, priors=priors, method="direct", draws=250, seed=1)
+    plain = bc.fit(
+        "ece", WEIGHTED.without_weight(), priors=priors, method="direct", draws=250, seed=1
+    )
+    for name in ("ece", "tce", "mce"):
+        np.testing.assert_allclose(weighted.posterior[name], plain.posterior[name], rtol=1e-6)
+    assert weighted.point_estimate["effective_n"].item() == N
+    assert "effective_n" not in plain.point_estimate
+    assert plain.point_estimate["count"].dtype == np.int64
+
+
+@pytest.mark.parametrize("priors", EVERY_PRIOR)
+def test_a_fit_does_not_depend_on_the_unit_of_the_weights(priors):
+    found = [
+        bc.fit(
+            "ece",
+            bc.Scores(y_true=LABEL, y_prob=SCORE, sample_weight=WEIGHT * factor),
+            priors=priors,
+            method="direct",
+            draws=250,
+            seed=1,
+        ).posterior["ece"]
+        for factor in (1.0, 1e6)
+    ]
+    np.testing.assert_allclose(*found, rtol=1e-6)
+
+
+def test_a_result_records_rows_and_effective_rows():
+    result = bc.fit("ece", WEIGHTED, method="direct", draws=250, seed=1)
+    expected = WEIGHT.sum() ** 2 / (WEIGHT**2).sum()
+    point = result.point_estimate
+    assert point["n"].item() == N
+    assert point["effective_n"].item() == pytest.approx(expected)
+    assert point["prevalence"].item() == pytest.approx(np.average(LABEL, weights=WEIGHT))
+    assert result.attrs["effective_n"] == pytest.approx(expected)
+    assert bc.summary(result)["effective_n"].item() == pytest.approx(expected)
+    # Bounds are those of so many whole rows.
+    theory = bounds(int(expected))
+    assert result["bounds"]["total_bias"].item() == pytest.approx(theory.total_bias.value)
+    assert f"effective number of rows, {int(expected)}" in str(result["bounds"]["total_bias"].attrs)
+
+
+def test_groups_have_effective_rows_of_their_own():
+    group = np.arange(N) % 2
+    scores = bc.Scores(y_true=LABEL, y_prob=SCORE, sample_weight=WEIGHT, group=group)
+    result = bc.fit("ece", scores, method="direct", draws=250, seed=1)
+    for place in (0, 1):
+        w = WEIGHT[group == place]
+        found = result.point_estimate["effective_n"].values.ravel()[place]
+        assert found == pytest.approx(w.sum() ** 2 / (w**2).sum())
+
+
+@pytest.mark.parametrize("name", ["calibrated", "over"])
+def test_weights_undo_a_selection_by_the_label(name):
+    """Negatives drawn a fifth as often as positives: the interval covers with weights alone."""
+    world = bc.datasets.ece.truth(name)
+    score, label = world.sample(5000, 0)
+    chance = np.where(label == 1, 1.0, 0.2)
+    held = np.random.default_rng(1).random(5000) < chance
+    scores = bc.Scores(y_true=label[held], y_prob=score[held], sample_weight=1 / chance[held])
+    for data, covers in ((scores, True), (scores.without_weight(), False)):
+        result = bc.fit("ece", data, method="direct", draws=250, seed=1)
+        low, high = bc.interval(result, "tce").to_numpy()
+        assert (low <= world.tce <= high) == covers
+
+
+def test_heavy_rows_widen_the_interval():
+    """Rows that weigh alike hold more than rows of which a tenth holds nearly all weight."""
+    heavy = np.where(np.arange(N) % 10 == 0, 100.0, 1.0)
+    widths = [
+        np.ptp(
+            bc.fit(
+                "ece",
+                bc.Scores(y_true=LABEL, y_prob=SCORE, sample_weight=weight),
+                method="direct",
+                seed=1,
+            )
+            .posterior["ece"]
+            .quantile([0.05, 0.95])
+            .values
+        )
+        for weight in (np.ones(N), heavy)
+    ]
+    assert widths[1] > 1.3 * widths[0]
+
+
+def test_correlation_is_that_of_the_weighted_bootstrap():
+    scores = bc.Scores.stack(
+        {"a": SCORE, "b": np.clip(SCORE + 0.05, 0, 1)}, y_true=LABEL, sample_weight=WEIGHT
+    )
+    parts, influences, sums = scores.tasks(), [], []
+    rng = np.random.default_rng(4)
+    g = rng.standard_exponential((4000, N)) * WEIGHT
+    for task in parts:
+        cells = bc.bin_scores(task)
+        sign = np.sign(cells.positives / cells.count - cells.mean_score)
+        influences.append(influence(task, cells, sign))
+        sums.append(g @ (sign[cells.find(task.score)] * (task.event - task.score)) / g.sum(axis=1))
+    expected = np.corrcoef(sums)[0, 1]
+    # Four standard errors of a correlation over 4000 draws.
+    assert correlation(influences)[0, 1] == pytest.approx(expected, abs=4 / np.sqrt(4000))
+
+
+def test_one_class_alone_is_warned_of():
+    for label, word in ((0, "negative"), (1, "positive")):
+        scores = bc.Scores(
+            y_true=np.full(N, label), y_prob=SCORE, sample_weight=WEIGHT, classes=[0, 1]
+        )
+        (warning,) = data_warnings(one_problem(scores))
+        assert warning.startswith(f"all {N} labels are {word}")
+
+
+def test_weights_tell_problems_apart():
+    made = [
+        one_problem(bc.Scores(y_true=LABEL, y_prob=SCORE, sample_weight=weight))
+        for weight in (np.ones(N), 2 * np.ones(N))
+    ]
+    assert len({fingerprint(one, one.cells.positives) for one in made}) == 2
+
+
+@pytest.mark.mcmc
+def test_pymc_counts_whole_rows():
+    with pytest.raises(InputError, match=r"must have whole counts of rows.*method='direct'"):
+        bc.ece.build_model(WEIGHTED)
