@@ -10,12 +10,12 @@ from scipy.special import expit
 from scipy.stats import norm
 
 from bayescal.inference.direct import (
-    BinomialRegression,
     Gaussian,
     Weighted,
     importance_sample,
     variational_gaussian,
 )
+from tests.regressions import binomial_regression
 
 DRAWS = 20_000
 CASES = {
@@ -28,7 +28,7 @@ CASES = {
 
 def regression(count, positives):
     cells = len(count)
-    return BinomialRegression(
+    return binomial_regression(
         np.linspace(-1, 1.5, cells),
         np.linspace(0.6, 1.6, cells)[:, None],
         np.array(count),
@@ -75,7 +75,7 @@ def test_evidence_in_one_dimension(name):
 
 @pytest.mark.slow
 def test_evidence_in_two_dimensions():
-    problem = BinomialRegression(
+    problem = binomial_regression(
         np.array([-0.5, 0.2, 1.0]),
         np.array([[1.0, -1.0], [1.0, 0.3], [1.0, 1.4]]),
         np.array([6, 9, 4]),
@@ -191,7 +191,7 @@ def test_weights_are_target_over_proposal():
 def test_a_t_proposal_gives_the_same_evidence_and_moments() -> None:
     rng = np.random.default_rng(1)
     count = np.full(12, 8)
-    made = BinomialRegression(
+    made = binomial_regression(
         np.zeros(12), rng.normal(0, 1, (12, 3)), count, rng.binomial(count, 0.2)
     )
     proposal = variational_gaussian(made)

@@ -9,7 +9,8 @@ from scipy.special import expit, logit
 from scipy.stats import binom, norm
 
 from bayescal.core.functionals import log_binomial_coefficient
-from bayescal.inference.direct import BinomialRegression, variational_gaussian
+from bayescal.inference.direct import variational_gaussian
+from tests.regressions import binomial_regression
 
 
 def regression(cells, basis, rows, seed=0):
@@ -19,7 +20,7 @@ def regression(cells, basis, rows, seed=0):
     offset = rng.normal(size=cells)
     count = rng.poisson(rows, cells)
     positives = rng.binomial(count, expit(offset + design @ rng.normal(size=basis)))
-    return BinomialRegression(offset, design, count, positives)
+    return binomial_regression(offset, design, count, positives)
 
 
 def log_posterior(problem, coef):
@@ -41,7 +42,7 @@ def divergence_1d(problem, mean, sd):
 )
 def test_one_dimension(count, positives):
     cells = len(count)
-    problem = BinomialRegression(
+    problem = binomial_regression(
         np.linspace(-1, 2, cells),
         np.linspace(0.7, 1.8, cells)[:, None],
         np.array(count),
@@ -87,8 +88,8 @@ def test_thirty_dimensions_solve_the_equations_of_the_minimum():
     spread = np.sqrt(np.einsum("ij,jk,ik->i", problem.design, covariance, problem.design))
     draws = problem.logit(found.mean) + spread * norm.ppf((np.arange(4000)[:, None] + 0.5) / 4000)
     p = expit(draws)
-    gradient = problem.design.T @ (problem.positives - problem.count * p.mean(0)) - found.mean
-    weight = problem.count * (p * (1 - p)).mean(0)
+    gradient = problem.design.T @ (problem.cells.positives - problem.cells.count * p.mean(0)) - found.mean
+    weight = problem.cells.count * (p * (1 - p)).mean(0)
     precision = np.eye(30) + (problem.design.T * weight) @ problem.design
     # In units of the posterior's standard deviation.
     assert np.linalg.norm(found.root.T @ gradient) < 5e-3
@@ -109,7 +110,7 @@ def test_without_rows_the_posterior_is_the_prior():
 
 
 def test_with_many_rows_it_is_the_law_of_large_numbers():
-    problem = BinomialRegression(
+    problem = binomial_regression(
         np.array([0.4]), np.array([[1.0]]), np.array([10**8]), np.array([3 * 10**7])
     )
     found = variational_gaussian(problem)
@@ -122,8 +123,8 @@ def test_with_many_rows_it_is_the_law_of_large_numbers():
 @given(st.integers(1, 6), st.integers(1, 4), st.sampled_from([0.5, 5, 500]), st.integers(0, 10**6))
 def test_naming_the_other_label_mirrors_the_answer(cells, basis, rows, seed):
     problem = regression(cells, basis, rows, seed)
-    mirrored = BinomialRegression(
-        -problem.offset, problem.design, problem.count, problem.count - problem.positives
+    mirrored = binomial_regression(
+        -problem.offset, problem.design, problem.cells.count, problem.cells.count - problem.cells.positives
     )
     found, other = variational_gaussian(problem), variational_gaussian(mirrored)
     np.testing.assert_allclose(other.mean, -found.mean, atol=1e-6)
@@ -131,7 +132,7 @@ def test_naming_the_other_label_mirrors_the_answer(cells, basis, rows, seed):
 
 
 def test_labels_against_the_strongest_scores_are_no_obstacle():
-    problem = BinomialRegression(
+    problem = binomial_regression(
         np.array([-20.7, 20.7]),
         np.array([[1.0, -20.7], [1.0, 20.7]]) * 0.7,
         np.array([10**6, 10**6]),
@@ -147,14 +148,14 @@ def test_the_likelihood_is_binomial():
     problem = regression(cells=9, basis=2, rows=12, seed=7)
     coef = np.random.default_rng(1).normal(size=(4, 3, 2))
     expected = binom.logpmf(
-        problem.positives, problem.count, expit(problem.offset + coef @ problem.design.T)
+        problem.cells.positives, problem.cells.count, expit(problem.offset + coef @ problem.design.T)
     ).sum(axis=-1)
-    constant = log_binomial_coefficient(problem.count, problem.positives).sum()
+    constant = log_binomial_coefficient(problem.cells.count, problem.cells.positives).sum()
     np.testing.assert_allclose(problem.log_likelihood(coef) + constant, expected, rtol=1e-10)
 
 
 def test_the_likelihood_stays_finite_far_out():
-    problem = BinomialRegression(np.array([0.0]), np.array([[1.0]]), np.array([5]), np.array([2]))
+    problem = binomial_regression(np.array([0.0]), np.array([[1.0]]), np.array([5]), np.array([2]))
     np.testing.assert_allclose(
         problem.log_likelihood(np.array([[800.0], [-800.0]])), [-2400, -1600]
     )

@@ -29,10 +29,11 @@ class CurveAverage:
     smooth, rough, segments : float, at least 0, default 0.45, 0.30 and 0.25
         Prior weights of the descriptions, should the classifier not be calibrated; only their
         ratios count. 0 leaves a description out.
-    roughness : float, above 0, default 0.6
+    roughness : float, above 0, default 1.5
         Scale of the half-normal prior of the rough part's standard deviation, in logits.
     rough_length : float, above 0, default 0.1
-        Length over which the rough part is correlated, in standard deviations of the score's logit.
+        Length over which half of the rough part's variance is correlated, in standard deviations of
+        the score's logit; the other half is of each score alone.
     jump : float, in (0, 1), default 0.03
         Prior probability that a new segment starts at a block, a fiftieth of the rows.
     shift : float, above 0, default 0.6
@@ -45,8 +46,8 @@ class CurveAverage:
 
     Notes
     -----
-    Smooth: the score's logit plus a smooth process. Rough: a further process of exponential
-    correlation on top, whose standard deviation is inferred. Segments: stretches of scores, each
+    Smooth: the score's logit plus a smooth process. Rough: a further process on top,
+    partly alone at each score, whose standard deviation is inferred. Segments: stretches of scores, each
     calibrated with probability 1/2 or with all its logits shifted by one amount, not all of them
     calibrated.
 
@@ -65,7 +66,7 @@ class CurveAverage:
     smooth: float = 0.45
     rough: float = 0.30
     segments: float = 0.25
-    roughness: float = 0.6
+    roughness: float = 1.5
     rough_length: float = 0.1
     jump: float = 0.03
     shift: float = 0.6

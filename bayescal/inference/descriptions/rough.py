@@ -77,8 +77,9 @@ class RoughBasis:
 
 
 def _correlation(first: Floats, second: Floats, length: float) -> Floats:
-    """Exponential correlation: continuous paths without a slope."""
-    return np.exp(-np.abs(first[:, None] - second[None, :]) / length)
+    """Half of it exponential, half of each place alone: neighbours share some roughness, not all."""
+    apart = np.abs(first[:, None] - second[None, :])
+    return (np.exp(-apart / length) + (apart == 0)) / 2
 
 
 class RoughPosterior(NamedTuple):

@@ -6,8 +6,9 @@ from scipy.special import expit
 from scipy.stats import binom
 
 from bayescal.core.functionals import log_binomial_coefficient
-from bayescal.inference.direct import BinomialRegression, variational_gaussian
+from bayescal.inference.direct import variational_gaussian
 from bayescal.quantities.ece.models.arrowhead_gaussian import GroupedRegression, arrow_gaussian
+from tests.regressions import binomial_regression
 
 
 def regression(groups=3, cells=8, basis=4, rows=15, seed=0):
@@ -30,7 +31,7 @@ def dense(problem, scale):
         columns[group, :, own] = problem.design[group] * scale
     flat = columns.reshape(groups * cells, -1)
     found = variational_gaussian(
-        BinomialRegression(
+        binomial_regression(
             problem.offset.ravel(), flat, problem.count.ravel(), problem.positives.ravel()
         )
     )

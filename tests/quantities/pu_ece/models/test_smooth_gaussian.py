@@ -3,14 +3,15 @@
 import numpy as np
 from scipy.special import expit
 
-from bayescal.inference.direct import BinomialRegression, importance_sample, variational_gaussian
+from bayescal.inference.direct import Regression, importance_sample, variational_gaussian
 from bayescal.quantities.pu_ece.models.smooth_gaussian import smooth_gaussian
+from tests.regressions import binomial_regression
 
 
 class Binomials:
     """A binomial regression with its slopes written out."""
 
-    def __init__(self, regression: BinomialRegression) -> None:
+    def __init__(self, regression: Regression) -> None:
         self.regression = regression
         self.size = regression.design.shape[1]
 
@@ -20,15 +21,15 @@ class Binomials:
     def slopes(self, coef):
         r = self.regression
         p = expit(r.logit(coef))
-        gradient = (r.positives - r.count * p) @ r.design
-        return gradient, np.einsum("nm,mi,mj->nij", r.count * p * (1 - p), r.design, r.design)
+        gradient = (r.cells.positives - r.cells.count * p) @ r.design
+        return gradient, np.einsum("nm,mi,mj->nij", r.cells.count * p * (1 - p), r.design, r.design)
 
 
-def regression(n: int) -> BinomialRegression:
+def regression(n: int) -> Regression:
     rng = np.random.default_rng(1)
     design = rng.normal(0, 0.7, (20, 4))
     count = np.full(20, n)
-    return BinomialRegression(np.zeros(20), design, count, rng.binomial(count, 0.3))
+    return binomial_regression(np.zeros(20), design, count, rng.binomial(count, 0.3))
 
 
 def test_it_is_close_to_the_gaussian_by_quadrature() -> None:
