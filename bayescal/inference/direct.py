@@ -19,7 +19,7 @@ _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(11)
 _WEIGHTS = _WEIGHTS / _WEIGHTS.sum()
 # Newton's method ends where it moves by less than this, in standard deviations of the posterior.
 # The Gaussian starts where the mode is about; both serve importance sampling, which is exact.
-_AT_MODE, _CLOSE = 0.1, 0.01
+_AT_MODE, _CLOSE = 0.1, 1e-3
 
 
 @dataclass(frozen=True, slots=True)
