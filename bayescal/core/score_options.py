@@ -68,11 +68,17 @@ CLASSIFIER = Option(
 
 
 def _number(word: str) -> int | str:
-    """Read a whole number; other words are left to `Binning`, which knows one of them."""
+    """Read a whole number; other words are left to the check, which knows one of them."""
     try:
         return int(word)
     except ValueError:
         return word
+
+
+def _check_number(value: int | str) -> None:
+    from bayescal.core.bins.optimal_number import check_number
+
+    check_number(value)
 
 
 N_BINS = Option(
@@ -80,6 +86,7 @@ N_BINS = Option(
     type=_number,
     default=15,
     metavar="NUMBER",
+    check=_check_number,
     help="Number of bins; optimal for the one whose order makes the bias of the estimate least.",
 )
 STRATEGY = Option(
