@@ -37,4 +37,3 @@ def check_number(n_bins: int | str) -> int | str:
 def resolved_number(n_bins: int | str, rows: float) -> int:
     """Number of bins of so many rows."""
     return n_bins if isinstance(n_bins, int) else optimal_number(rows)
-

@@ -172,8 +172,8 @@ def optimal_n_bins(n: int) -> int:
     Notes
     -----
     An order leaves the constant open; 1 is the choice of the experiments of [1]_ (there rounded
-    down) and of [2]_ (rounded up), which for a comparison with PU-ECE also takes ``n / pi**2`` for n,
-    pi being the class prior. `least_bound_n_bins` has the constant of the bound.
+    down) and of [2]_ (rounded up), which for a comparison with PU-ECE also takes ``n / pi**2`` for
+    n, pi being the class prior. `least_bound_n_bins` has the constant of the bound.
 
     References
     ----------

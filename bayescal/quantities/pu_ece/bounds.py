@@ -97,14 +97,14 @@ def bounds(
 
     Notes
     -----
-    `total_bias` and `total_deviation` are Theorem 1 of [1]_ as printed. With ``V = pi**2 / nP +
-    1 / nU``, ``W = pi**2 / nP + 1 / (nU - B)`` and ``t = B ln 2``, or ``t = B ln 2 + ln(1 / delta)``
-    with probability 1 - delta, they are::
+    `total_bias` and `total_deviation` are Theorem 1 of [1]_ as printed. With
+    ``V = pi**2 / nP + 1 / nU``, ``W = pi**2 / nP + 1 / (nU - B)`` and ``t = B ln 2``, with
+    probability 1 - delta ``t = B ln 2 + ln(1 / delta)``, they are::
 
         UWB: (1 + L) / B + sqrt(2 V t)
         UMB: (1 + L) / B + (3 + 2 L) B / (nU - B) + sqrt(2 t) ((1 + L) / sqrt(nU - B) + sqrt(W))
 
-    The others are derived here. Write ``A_b = pi nP_b / nP - (1 / nU) sum f`` for the term of bin b.
+    The others are derived here. ``A_b = pi nP_b / nP - (1 / nU) sum f`` is the term of bin b.
 
     *Fixed bins.* Each A_b is unbiased, and ``|ECE - TCE(f_I)| <= sum_b |A_b - E A_b|``, the largest
     over all 2**B sign vectors s of ``sum_b s_b (A_b - E A_b)``. Each of those is a sum of nP terms
@@ -284,8 +284,8 @@ def least_bound_n_bins(
     Notes
     -----
     The bound of Theorem 1 of [1]_ is least for UWB where ``B**3 = 2 (1 + L)**2 / (V ln 2)``, with
-    ``V = pi**2 / nP + 1 / nU``: both neighbours are tried. That for UMB grows faster with B, so that
-    its least one is not above that, and all numbers up to it and to ``nU / 2`` are tried.
+    ``V = pi**2 / nP + 1 / nU``: both neighbours are tried. That for UMB grows faster with B, so
+    that its least one is not above that, and all numbers up to it and to ``nU / 2`` are tried.
 
     References
     ----------

@@ -89,7 +89,7 @@ class LogitMixture:
         """
         at = (np.asarray(logit, np.float64)[..., None] - self.mean) / np.array(self.scale)
         parts = np.log(self.weight) - np.log(self.scale) - 0.5 * at**2
-        return np.asarray(np.logaddexp.reduce(parts, axis=-1)) - 0.5 * math.log(2 * math.pi)
+        return np.asarray(np.logaddexp.reduce(parts, axis=-1) - 0.5 * math.log(2 * math.pi))
 
     def density(self, logit: ArrayLike) -> Floats:
         """Give the density.
@@ -104,7 +104,7 @@ class LogitMixture:
         ndarray of the same shape, at least 0
             Density of the logits.
         """
-        return np.exp(self.log_density(logit))
+        return np.asarray(np.exp(self.log_density(logit)))
 
     def sample(self, n: int, seed: Seed = None) -> Floats:
         """Draw logits.
@@ -124,7 +124,7 @@ class LogitMixture:
         rng = np.random.default_rng(seed)
         share = np.array(self.weight) / math.fsum(self.weight)
         which = rng.choice(len(share), size=n, p=share)
-        return rng.normal(np.array(self.mean)[which], np.array(self.scale)[which])
+        return np.asarray(rng.normal(np.array(self.mean)[which], np.array(self.scale)[which]))
 
 
 @dataclass(frozen=True)

@@ -89,8 +89,8 @@ def tce_from_logits(
     Each density is a mixture of Gaussians fitted by EM, with the number of components from 1 to
     `max_components` that makes the Bayesian information criterion least. Fits that do not converge
     are left out. The experiments of [1]_ go on with rows drawn from the mixtures, whose true error
-    is known: `MixtureTruth.scores` draws them. The result is as good as the mixtures: it inherits their sampling error, and is
-    biased upward for a calibrated classifier, as every distance is.
+    is known: `MixtureTruth.scores` draws them. The result is as good as the mixtures: it inherits
+    their sampling error, and is biased upward for a calibrated classifier, as every distance is.
 
     References
     ----------
@@ -164,4 +164,3 @@ def _converged(rows: Floats, n_components: int, seed: int) -> Any | None:
         warnings.simplefilter("ignore", ConvergenceWarning)
         mixture.fit(rows)
     return mixture if mixture.converged_ else None
-

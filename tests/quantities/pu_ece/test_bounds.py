@@ -106,9 +106,7 @@ def test_the_least_bound_is_that_of_all_numbers_of_bins(strategy, lip, n_p, n_u,
     assert field.value == found
 
 
-@given(
-    st.integers(1, 10**9), st.integers(1, 10**9), st.floats(0.01, 0.99), st.integers(1, 10**6)
-)
+@given(st.integers(1, 10**9), st.integers(1, 10**9), st.floats(0.01, 0.99), st.integers(1, 10**6))
 def test_the_optimal_number_is_the_cube_root_rounded_up(n_p, n_u, pi, factor) -> None:
     number = optimal_n_bins(n_p, n_u, pi)
     rows = 1 / (pi**2 / n_p + 1 / n_u)
@@ -220,8 +218,8 @@ def test_theorem_3_as_printed(strategy) -> None:
 
 
 def test_corollary_2_its_rate_holds_for_a_vc_class() -> None:
-    # With B = V^(-1/3) and fCMI = d ln(2 e n / d), bound / V^(1/3) stays bounded: from a million rows
-    # on, the logarithm adds less than a percent with every factor of ten.
+    # With B = V^(-1/3) and fCMI = d ln(2 e n / d), which grows more slowly than B, the bound is
+    # (2 + sqrt(8 (fCMI / B + ln 2))) V^(1/3): it falls to its limit, with fCMI < B from 10^6 on.
     sizes = [10**k for k in range(6, 13)]
     scaled = []
     for n in sizes:
@@ -261,7 +259,9 @@ def test_bad_information_and_dimensions_are_refused() -> None:
     for strategy in ("uniform", "quantile"):
         with pytest.raises(bc.InputError, match="fcmi must be >= 0"):
             generalization_bias(10, 10, 0.5, math.nan, 2, strategy)
-        with pytest.raises(bc.InputError, match=r"fcmi_unlabeled must not exceed fcmi, 1, .* got 2"):
+        with pytest.raises(
+            bc.InputError, match=r"fcmi_unlabeled must not exceed fcmi, 1, .* got 2"
+        ):
             generalization_bias(10, 10, 0.5, 1.0, 2, strategy, fcmi_unlabeled=2.0)
     with pytest.raises(bc.InputError, match="vc_dimension must lie between"):
         fcmi_of_vc(10, 21)

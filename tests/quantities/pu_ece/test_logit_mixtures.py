@@ -1,5 +1,7 @@
 """Densities, draws and the true error of mixtures of Gaussians."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -59,9 +61,7 @@ def test_the_error_is_that_of_quadrature():
         return abs(joint - (joint + 0.8 * density(NEGATIVE, z)) / (1 + np.exp(-z)))
 
     pieces = np.linspace(-16, 10, 105)
-    expected = sum(
-        integrate.quad(integrand, *piece, limit=200)[0] for piece in zip(pieces, pieces[1:])
-    )
+    expected = sum(integrate.quad(integrand, *piece, limit=200)[0] for piece in pairwise(pieces))
     assert MIXED.tce == pytest.approx(expected, abs=1e-6)
 
 
@@ -89,7 +89,9 @@ def test_estimates_from_drawn_rows_come_to_the_true_error(strategy):
     found = bc.pu_ece.estimate(pu, class_prior=0.2, n_bins="optimal", strategy=strategy)
     # Far below Theorem 1's bound, whose constant is a worst case; the error is .11.
     assert found.ece == pytest.approx(MIXED.tce, abs=0.005)
-    labelled = bc.ece.estimate(MIXED.labeled_scores(200_000, 4), n_bins="optimal", strategy=strategy)
+    labelled = bc.ece.estimate(
+        MIXED.labeled_scores(200_000, 4), n_bins="optimal", strategy=strategy
+    )
     assert labelled.ece == pytest.approx(MIXED.tce, abs=0.005)
 
 
