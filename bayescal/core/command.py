@@ -50,7 +50,7 @@ class Option:
     multiple: bool = False
     is_flag: bool = False
     metavar: str | None = None
-    check: Callable[[str], object] | None = None
+    check: Callable[[Any], object] | None = None
     phrases: Mapping[str, str] = field(default_factory=dict)
 
     @property

@@ -65,7 +65,30 @@ CLASSIFIER = Option(
     help="One of several classifiers with several classes each: a column a class, whose name is "
     "what the * of the pattern stands for. Repeat it instead of --score.",
 )
-N_BINS = Option(flags=("--n-bins",), type=int, default=15, help="Number of bins.")
+
+
+def _number(word: str) -> int | str:
+    """Read a whole number; other words are left to the check, which knows one of them."""
+    try:
+        return int(word)
+    except ValueError:
+        return word
+
+
+def _check_number(value: int | str) -> None:
+    from bayescal.core.bins.optimal_number import check_number
+
+    check_number(value)
+
+
+N_BINS = Option(
+    flags=("--bins", "--n-bins"),
+    type=_number,
+    default=15,
+    metavar="NUMBER",
+    check=_check_number,
+    help="Number of bins; optimal for the one whose order makes the bias of the estimate least.",
+)
 STRATEGY = Option(
     flags=("--strategy",),
     default="quantile",

@@ -201,6 +201,9 @@ def test_priors_in_words() -> None:
     assert priors_from_text("steps:7", 2.0) == bc.credal.Priors(
         bc.credal.IncrementIsotonic(bins=7, s=2.0)
     )
+    assert priors_from_text("bins:optimal") == bc.credal.Priors(
+        bc.credal.ImpreciseDirichlet(bins="optimal")
+    )
     with pytest.raises(InputError, match="s must be"):
         priors_from_text("bins,s=-1")
 

@@ -45,6 +45,29 @@ def test_the_numbers_are_those_of_the_estimator(files: Path, kind, streamed, mon
         np.testing.assert_allclose([row[key] for row in found], getattr(expected, name))
 
 
+@pytest.mark.parametrize("streamed", [False, True])
+def test_the_optimal_number_of_bins_is_that_of_the_labelled_rows(
+    files: Path, streamed, monkeypatch
+) -> None:
+    if streamed:
+        monkeypatch.setattr(reading, "_is_large", lambda table, n_scores: True)
+    found = rows(files / "scores.csv", *BOTH, "--bins", "optimal")
+    nine = rows(files / "scores.csv", *BOTH, "--n-bins", 9)  # 8^3 = 512 < 570 <= 9^3
+    assert found == nine
+
+
+def test_another_word_than_optimal_is_refused_before_the_file_is_read() -> None:
+    words = run("no-such-file.csv", *BOTH, "--bins", "best", code=2)
+    assert "--n-bins must be a whole number >= 1; got 'best'" in words
+
+
+def test_groups_share_the_optimal_number_of_bins(files: Path) -> None:
+    given = ["--label", "y", "--score", "bold", "--group", "region"]
+    found = rows(files / "scores.csv", *given, "--bins", "optimal")
+    seven = rows(files / "scores.csv", *given, "--n-bins", 7)  # 570 rows in two groups: 6^3 < 285
+    assert found == seven
+
+
 def test_the_table_shows_them_rounded(files: Path) -> None:
     (row, _) = rows(files / "scores.csv", *BOTH)
     out = run(files / "scores.csv", *BOTH)

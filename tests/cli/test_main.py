@@ -41,7 +41,7 @@ def test_version() -> None:
         (["repotr"], "No such command 'repotr'"),
         (["ece", "a.csv", "--labl", "y"], "--labl"),
         (["ece", "a.csv", "--score", "p"], "Missing option '--label'"),
-        ([*ECE, "--n-bins", "few"], "'few' is not a valid integer"),
+        ([*ECE, "--draws", "few"], "'few' is not a valid integer"),
         ([*ECE, "-o", "a.txt"], "--output must end in .nc (the result), .html"),
         ([*ECE, "--report", "a.nc"], "--report must end in .html"),
         ([*ECE, "--strategy", "kmeans"], "'kmeans'"),

@@ -55,6 +55,15 @@ def test_estimates_without_a_posterior(file: Path) -> None:
     assert f"{float(expected):.4f}" in plain.stdout
 
 
+@pytest.mark.parametrize("flag", ["--bins", "--n-bins"])
+def test_the_optimal_number_of_bins(file: Path, flag: str) -> None:
+    given = ["--positive-column", "s", "--class-prior", "0.5", "--strategy", "uniform"]
+    result = run(file, *given, flag, "optimal", "--estimate-only", "--json")
+    # (.25 / 100 + 1 / 800)^(-1/3) = 6.44
+    expected = bc.pu_ece.estimate(DATA, class_prior=0.5, n_bins=7, strategy="uniform").ece
+    assert json.loads(result.stdout)["results"][0]["ece_point"] == pytest.approx(float(expected))
+
+
 def test_the_class_prior_may_be_estimated(file: Path) -> None:
     result = run(file, "--positive-column", "s", "--class-prior", "estimate", "--estimate-only")
     found = bc.pu_ece.estimate_class_prior(DATA).prior.mean

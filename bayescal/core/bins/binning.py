@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal, NamedTuple, TypedDict, Unpack
 
 import numpy as np
@@ -15,11 +15,11 @@ from bayescal.core.bins.bin_counts import (
     Strategy,
     bin_edges,
     check_edges,
-    check_n_bins,
     effective_counts,
     strategy_name,
 )
 from bayescal.core.bins.cells import DistinctScores
+from bayescal.core.bins.optimal_number import check_number, effective_number, resolved_number
 from bayescal.core.checks import check_choice, check_rows, listing
 from bayescal.core.errors import InputError
 from bayescal.core.scores import Scores, Task
@@ -161,7 +161,7 @@ def _representable(
 class BinningFields(TypedDict, total=False):
     """The fields of `Binning` as keyword arguments."""
 
-    n_bins: int
+    n_bins: int | str
     strategy: Strategy
     closed: str
 
@@ -172,8 +172,11 @@ class Binning:
 
     Parameters
     ----------
-    n_bins : int, default 15
-        Number of bins; not used when `strategy` gives the edges.
+    n_bins : int or "optimal", default 15
+        Number of bins; not used when `strategy` gives the edges. ``"optimal"`` is the cube root of
+        the number of rows (of weighted ones the effective number), rounded up, the order that makes
+        the bias of the estimate least; for positive and unlabelled rows it is
+        `bayescal.pu_ece.optimal_n_bins`.
     strategy : {"quantile", "uniform"} or array-like of shape (bin + 1,), default "quantile"
         Bins of equal mass, bins of equal width, or these edges, which are not rounded as scores
         are: write 0.666666666667 where a score of 2 / 3 is to meet its edge.
@@ -191,14 +194,16 @@ class Binning:
     >>> import bayescal as bc
     >>> bc.Binning(n_bins=10).attrs
     {'binning_strategy': 'quantile', 'n_bins': 10, 'closed': 'right'}
+    >>> bc.Binning(n_bins="optimal").resolve(1000).n_bins
+    10
     """
 
-    n_bins: int = 15
+    n_bins: int | str = 15
     strategy: Strategy = "quantile"
     closed: str = "right"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "n_bins", check_n_bins(self.n_bins))
+        object.__setattr__(self, "n_bins", check_number(self.n_bins))
         check_choice(self.closed, CLOSED, "closed")
         if isinstance(self.strategy, str):
             check_choice(self.strategy, STRATEGIES, "strategy")
@@ -250,6 +255,21 @@ class Binning:
             "closed": self.closed,
         }
 
+    def resolve(self, rows: float) -> Binning:
+        """Put the number of bins in the place of ``"optimal"``.
+
+        Parameters
+        ----------
+        rows : float, above 0
+            Number of rows, or of what they are worth in labelled rows.
+
+        Returns
+        -------
+        Binning
+            With a whole number of bins; the same if it had one.
+        """
+        return replace(self, n_bins=resolved_number(self.n_bins, rows))
+
     def edges(
         self, score: NDArray[np.floating], weight: NDArray[np.float64] | None = None
     ) -> NDArray[np.float64]:
@@ -267,7 +287,8 @@ class Binning:
         ndarray of shape (bin + 1,)
             From 0 to 1.
         """
-        return bin_edges(score, self.n_bins, self.strategy, weight)
+        n_bins = resolved_number(self.n_bins, effective_number(len(score), weight))
+        return bin_edges(score, n_bins, self.strategy, weight)
 
     def count(
         self,
@@ -333,7 +354,7 @@ def bin_scores(
     References
     ----------
     .. [1] "Estimating Expected Calibration Error for Positive-Unlabeled Learning", Transactions on
-       Machine Learning Research, 2025, section 3.1.
+       Machine Learning Research, 2025, section 2.2.2.
     .. [2] F. Futami and M. Fujisawa, "Information-theoretic Generalization Analysis for Expected
        Calibration Error", NeurIPS 2024, section 2.1. https://arxiv.org/abs/2405.15709
 

@@ -13,13 +13,13 @@ from bayescal.core.bins.bin_counts import (
     BinCounts,
     OrderStatistics,
     Strategy,
-    check_n_bins,
     choose_edges,
     quantile_ranks,
     strategy_name,
 )
 from bayescal.core.bins.binning import count_into
 from bayescal.core.bins.cells import DistinctScores
+from bayescal.core.bins.optimal_number import check_number, resolved_number
 from bayescal.core.bins.order_statistics import order_statistics
 from bayescal.core.bins.weights import WeightedScores, WeightUnits
 from bayescal.core.checks import check_choice, check_rows, check_some_weight
@@ -56,7 +56,7 @@ def stream_counts(
     score: str,
     pos_label: Any = 1,
     from_logits: bool = False,
-    n_bins: int = 15,
+    n_bins: int | str = 15,
     strategy: Strategy = "quantile",
     closed: str = "right",
     n_cells: int | None = None,
@@ -72,10 +72,11 @@ def stream_counts(
     100 MB are held.
     """
     check_choice(closed, CLOSED, "closed")
-    n_bins = check_n_bins(n_bins)
+    wanted = check_number(n_bins)
     source = _Source(table, label, score, weight, from_logits, batch_rows)
     seen = DistinctScores(n_cells or 0)
     classes, n_obs, units = source.scan(pos_label, seen)
+    n_bins = resolved_number(wanted, units.effective_n)
 
     numbers = [n_bins] if isinstance(strategy, str) and strategy == "quantile" else []
     if n_cells is not None and not seen.few:

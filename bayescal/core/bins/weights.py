@@ -28,12 +28,20 @@ class WeightUnits:
 
     def __init__(self) -> None:
         self.n, self._largest, self._whole = 0, 0.0, True
+        self._sum = self._squares = 0.0
 
     def add(self, weight: NDArray[np.float64]) -> None:
         """Take in the weights of more rows."""
         self.n += len(weight)
+        self._sum += float(weight.sum())
+        self._squares += float((weight**2).sum())
         self._largest = max(self._largest, float(weight.max(initial=0.0)))
         self._whole = self._whole and bool((np.floor(weight) == weight).all())
+
+    @property
+    def effective_n(self) -> float:
+        """Effective number of the rows taken in."""
+        return self._sum**2 / self._squares
 
     def of(self, weight: NDArray[np.float64]) -> NDArray[np.int64]:
         """Weights in units."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from bayescal.core.command import Command, Estimates, Given, Option, Row
 from bayescal.core.errors import InputError
@@ -48,7 +48,8 @@ def priors_from_text(text: str, s: float = 1.0) -> Priors:
             if not weight.startswith(_WEIGHT):
                 raise ValueError
             s = float(weight.removeprefix(_WEIGHT))
-        bins = {"bins": int(number)} if colon else {}
+        found = number if number == "optimal" or not colon else int(number)
+        bins: dict[str, Any] = {"bins": found} if colon else {}
     except ValueError:
         raise _refusal(text) from None
     if word == "curve" and not colon:
@@ -129,8 +130,8 @@ COMMAND = Command(
         default="curve",
         metavar="PRIOR",
         help="curve (smooth and rising), steps (rising in jumps; steps:BINS) or bins (imprecise "
-        "Dirichlet, not assumed to rise; bins:BINS); with ,s=NUMBER for other "
-        "pseudo-observations than --s.",
+        "Dirichlet, not assumed to rise; bins:BINS), BINS a number or optimal; with ,s=NUMBER for "
+        "other pseudo-observations than --s.",
         check=priors_from_text,
     ),
     read=_read,

@@ -59,7 +59,7 @@ def build_model(data: CalibrationSplit, priors: Priors | None = None) -> pm.Mode
             "Pass data.select(name)."
         )
     prior = (priors or Priors()).label_rate
-    problem = Problem.of(data, np.arange(0), cells_of(prior))
+    problem = Problem.of(data, np.arange(0), cells_of(prior, data.n_calibration))
     names = data.calibration.classes if problem.n_curves > 1 else data.calibration.classes[1:]
     return model_of(label_model(problem, prior), tuple(map(str, names)))
 

@@ -76,7 +76,8 @@ class CredalCase:
     @classmethod
     def of(cls, data: CalibrationSplit, rows: NDArray[np.intp], priors: Priors) -> CredalCase:
         """Count the rows of one classifier."""
-        problem = Problem.of(data, rows, cells_of(priors.label_rate))
+        cells = cells_of(priors.label_rate, data.n_calibration)
+        problem = Problem.of(data, rows, cells)
         return cls(data, rows, problem, priors, label_model(problem, priors.label_rate))
 
     def relabelled(self, positives: NDArray[np.int64]) -> CredalCase:

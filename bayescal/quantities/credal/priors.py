@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass, field, replace
 
+from bayescal.core.bins.optimal_number import OPTIMAL
 from bayescal.core.errors import InputError
 from bayescal.core.priors import check_positive
 
@@ -77,8 +78,8 @@ class IncrementIsotonic:
 
     Parameters
     ----------
-    bins : int, 2 to 200, default 20
-        Number of bins.
+    bins : int, 2 to 200, or "optimal", default 20
+        Number of bins. ``"optimal"`` is the cube root of that of calibration rows, rounded up.
     concentration : float, above 0, default 0.3
         Of each of the ``bins + 1`` steps from 0 to 1. Below 1 a few steps do most of the rise.
     s : float, above 0, default 1
@@ -90,7 +91,7 @@ class IncrementIsotonic:
         If a number lies outside its range.
     """
 
-    bins: int = 20
+    bins: int | str = 20
     concentration: float = 0.3
     s: float = 1.0
 
@@ -108,8 +109,8 @@ class IncrementIsotonic:
             A sentence.
         """
         return (
-            f"The probability of the label rises in steps over {self.bins} bins of equal mass; the "
-            f"steps are Dirichlet with concentration {self.concentration:g} each."
+            f"The probability of the label rises in steps over {_bins(self.bins)} of equal mass; "
+            f"the steps are Dirichlet with concentration {self.concentration:g} each."
         )
 
 
@@ -122,8 +123,8 @@ class ImpreciseDirichlet:
     s : float, above 0, default 1
         Weight of the prior, in observations. With 1 the bounds of a bin are those of Clopper and
         Pearson.
-    bins : int, 1 to 200, default 10
-        Number of bins.
+    bins : int, 1 to 200, or "optimal", default 10
+        Number of bins. ``"optimal"`` is the cube root of that of calibration rows, rounded up.
 
     Raises
     ------
@@ -144,7 +145,7 @@ class ImpreciseDirichlet:
     """
 
     s: float = 1.0
-    bins: int = 10
+    bins: int | str = 10
 
     def __post_init__(self) -> None:
         check_positive(self.s, "s")
@@ -159,8 +160,8 @@ class ImpreciseDirichlet:
             A sentence.
         """
         return (
-            f"In each of {self.bins} bins of equal mass all Beta priors of weight {self.s:g} stand "
-            "side by side (imprecise Dirichlet model); bins are independent."
+            f"In each of {_bins(self.bins)} of equal mass all Beta priors of weight {self.s:g} "
+            "stand side by side (imprecise Dirichlet model); bins are independent."
         )
 
 
@@ -249,7 +250,13 @@ class Priors:
         return {"default": self, **others, f"{2 * rate.s:g} pseudo-observations": more}
 
 
-def _check_bins(value: int, least: int) -> None:
+def _bins(number: int | str) -> str:
+    return "n^(1/3) bins" if number == OPTIMAL else f"{number} bins"
+
+
+def _check_bins(value: int | str, least: int) -> None:
+    if value == OPTIMAL:
+        return
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= MOST_BINS:
         raise InputError(
             f"bins must be a whole number from {least} to {MOST_BINS}; got {value!r}. Pass 20."

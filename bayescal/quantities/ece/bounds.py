@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.bins.bin_counts import STRATEGIES, Strategy, check_edges, check_n_bins
+from bayescal.core.bins.optimal_number import optimal_number
 from bayescal.core.checks import check_choice
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Bound
@@ -107,8 +108,8 @@ def bounds(
     This is up to a fifth above Eq. (9) when n is far above B, but it is enough to prove the total
     bias of Eq. (12) as printed.
 
-    The optimal order B = n**(1/3) holds for both kinds of bins. It is also what the PU-ECE paper's
-    rule becomes when every label is known.
+    The optimal order B = n**(1/3) holds for both kinds of bins. With V, which takes the place of
+    1 / n for positive and unlabelled rows, it becomes the order of [2]_.
 
     References
     ----------
@@ -161,7 +162,7 @@ def optimal_n_bins(n: int) -> int:
     Returns
     -------
     int
-        At least 1.
+        At least 1. It is what ``n_bins="optimal"`` stands for.
 
     Raises
     ------
@@ -171,13 +172,15 @@ def optimal_n_bins(n: int) -> int:
     Notes
     -----
     An order leaves the constant open; 1 is the choice of the experiments of [1]_ (there rounded
-    down) and of the PU-ECE paper's rule (rounded up). `least_bound_n_bins` has the constant of the
-    bound.
+    down) and of [2]_ (rounded up), which for a comparison with PU-ECE also takes ``n / pi**2`` for
+    n, pi being the class prior. `least_bound_n_bins` has the constant of the bound.
 
     References
     ----------
     .. [1] F. Futami and M. Fujisawa, "Information-theoretic Generalization Analysis for Expected
        Calibration Error", NeurIPS 2024, Eq. (13). https://arxiv.org/abs/2405.15709
+    .. [2] "Estimating Expected Calibration Error for Positive-Unlabeled Learning", Transactions on
+       Machine Learning Research, 2025, section 5.1. https://openreview.net/forum?id=SvoBtLIrPZ
 
     Examples
     --------
@@ -186,9 +189,7 @@ def optimal_n_bins(n: int) -> int:
     (10, 11)
     """
     _check_rows(n)
-    # The floating cube root of a cube may come out above it.
-    root: int = round(int(n) ** (1 / 3))
-    return root if root**3 >= n else root + 1
+    return optimal_number(n)
 
 
 def least_bound_n_bins(n: int, strategy: str = "quantile", lipschitz: float = 1.0) -> int:

@@ -109,12 +109,14 @@ def _is_large(table: Table, n_scores: int) -> bool:
 
 def estimates(data: Data, given: Given) -> Estimates:
     """Estimate each classifier's calibration error, class by class and group by group."""
-    from bayescal.core.bins.binning import bin_scores
+    from bayescal.core.bins.binning import Binning, bin_scores
     from bayescal.core.scores import Scores
+    from bayescal.quantities.ece.data import resolved
 
     if isinstance(data, Scores):
+        binning = resolved(Binning.of(None, **binning_of(given)), data)
         rows = [
-            _row(dict(part.coords), bin_scores(part, **binning_of(given)))
+            _row(dict(part.coords), bin_scores(part, binning))
             for part in _parts(data, _multiclass(given))
         ]
     else:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import numpy as np
+
 from bayescal.core.bins.bin_counts import BinCounts, strategy_name
 from bayescal.core.bins.binning import Binning, fine_counts
+from bayescal.core.bins.optimal_number import effective_number
 from bayescal.core.bins.streaming import StreamedCounts
 from bayescal.core.calibration_curve.problem import Problem
 from bayescal.core.checks import check_rows
+from bayescal.core.columns import MISSING
 from bayescal.core.scores import Scores, Task
 from bayescal.quantities.ece.priors import CurveAverage, Priors, SmoothCurve
 
@@ -17,6 +21,16 @@ type Data = Scores | BinCounts | Mapping[str, StreamedCounts]
 
 # Fine enough that the score hardly varies inside a cell, few enough to sample in no time.
 CELLS = 100
+
+
+def resolved(binning: Binning, data: Data) -> Binning:
+    """Choose the number of bins where it follows the rows: one number for all groups."""
+    if not isinstance(data, Scores) or not data.n_labeled:
+        return binning
+    known = data.y_true != MISSING
+    groups = 1 if data.group is None else len(np.unique(data.group[known]))
+    weight = None if data.sample_weight is None else data.sample_weight[known]
+    return binning.resolve(effective_number(data.n_labeled, weight) / groups)
 
 
 def problems(data: Data, priors: Priors, binning: Binning, multiclass: str) -> list[Problem]:

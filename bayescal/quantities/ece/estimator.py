@@ -117,7 +117,7 @@ def estimate(
     References
     ----------
     .. [1] "Estimating Expected Calibration Error for Positive-Unlabeled Learning", Transactions on
-       Machine Learning Research, 2025, Eq. (1) and section 3.1.
+       Machine Learning Research, 2025, Eq. (1) and section 2.2.2.
        https://openreview.net/forum?id=SvoBtLIrPZ
     .. [2] F. Futami and M. Fujisawa, "Information-theoretic Generalization Analysis for Expected
        Calibration Error", NeurIPS 2024, Eq. (2) and Lemma 1. https://arxiv.org/abs/2405.15709

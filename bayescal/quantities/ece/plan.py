@@ -15,7 +15,7 @@ from bayescal.core.columns import MISSING, Label
 from bayescal.core.quantity import Case, CaseArrays, Floats, Plan
 from bayescal.core.scores import Scores, Task
 from bayescal.quantities.ece.averaged_posterior import AveragedCase, case_of
-from bayescal.quantities.ece.data import Data, by_group, is_fine, problem_of, problems
+from bayescal.quantities.ece.data import Data, by_group, is_fine, problem_of, problems, resolved
 from bayescal.quantities.ece.grouped_posterior import GroupedCase
 from bayescal.quantities.ece.posterior import EceCase
 from bayescal.quantities.ece.priors import Priors
@@ -87,7 +87,8 @@ def plan(
     priors : Priors
         Priors.
     binning : Binning, optional
-        Bins of the evaluation. Not used with counts.
+        Bins of the evaluation. Not used with counts. With ``n_bins="optimal"`` groups have one
+        number of bins, that of their mean number of labelled rows.
     multiclass : {"top-label", "class-wise", "marginal"}, default "top-label"
         How several classes become binary problems; see `bayescal.ece.estimate`.
 
@@ -102,8 +103,8 @@ def plan(
     InputError
         If the data are of another class, or hold no labelled row.
     """
-    bins = Binning.of(binning)
     check_data(data, (Scores, BinCounts, Mapping), "ece", "Scores(y_true=..., y_prob=...)")
+    bins = resolved(Binning.of(binning), data)
     attrs = _attributes(data, bins, multiclass)
     if isinstance(data, Scores) and data.group is not None:
         tasks = data.tasks(multiclass)

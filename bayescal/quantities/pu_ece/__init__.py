@@ -33,7 +33,8 @@ REFERENCES: tuple[Reference, ...] = (
         "pu-ece",
         '"Estimating Expected Calibration Error for Positive-Unlabeled Learning", Transactions on '
         "Machine Learning Research, 2025. https://openreview.net/forum?id=SvoBtLIrPZ",
-        "PU-ECE and its bins, section 3.1; number of bins, Corollary 1; bias, Theorem 1; error of "
+        "True calibration error, section 2.2.1; PU-ECE and its bins, sections 2.2.2 and 3.1; bias, "
+        "Theorem 1; number of bins, Corollary 1 and section 5.1; error of "
         "the class prior, Theorem 2; generalization, Theorem 3 and Corollary 2.",
     ),
     Reference(

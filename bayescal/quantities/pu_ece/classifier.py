@@ -27,7 +27,7 @@ from bayescal.core.network import (
 )
 from bayescal.core.quantity import Floats
 from bayescal.quantities.pu_ece.estimator import check_class_prior
-from bayescal.quantities.pu_ece.risk import LOSSES, RiskParts, risk_parts
+from bayescal.quantities.pu_ece.risk import LOSSES, RiskParts, check_target_prior, risk_parts
 
 # The risk is minimised to this, far below what it is known to from any number of rows.
 _GAP: Final = 1e-4
@@ -63,6 +63,9 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no 
         Iterations of L-BFGS at most, for each w (see Notes).
     random_state : int or RandomState, optional
         Source of the hidden layer's first weights.
+    target_prior : float, in (0, 1), optional
+        Share of positives that the risk is weighted to, 0.5 for imbalanced nnPU; `class_prior` if
+        not given. Probabilities are then those of a population with this share.
 
     Attributes
     ----------
@@ -82,6 +85,8 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no 
     The rows are a sample of positives and a separate sample of the population, in one table. With
     ``A = pi R_P+`` and ``N = R_U- - pi R_P-``, uPU is ``A + N`` and nnPU ``A + max(0, N)``. For a
     linear classifier and the logistic loss both are convex, nnPU as the larger of A and ``A + N``.
+    With another `target_prior` pi', A is weighed by ``pi' / pi`` and N by ``(1 - pi') / (1 - pi)``
+    [2]_, and both stay convex where pi' is not below pi.
 
     The least nnPU often lies on the kink ``N = 0``, where L-BFGS may stop short of it. So L-BFGS
     minimises the smooth ``A + w N`` instead, with w halved in on where N changes sign. As
@@ -96,6 +101,8 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no 
     .. [1] R. Kiryo, G. Niu, M. C. du Plessis and M. Sugiyama, "Positive-Unlabeled Learning with
        Non-Negative Risk Estimator", NeurIPS 2017, Eqs. (3) and (6).
        https://arxiv.org/abs/1703.00593
+    .. [2] G. Su, W. Chen and M. Xu, "Positive-Unlabeled Learning from Imbalanced Data", IJCAI 2021,
+       pages 2995-3001.
 
     Examples
     --------
@@ -118,6 +125,7 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no 
         alpha: float = 0.001,
         max_iter: int = 500,
         random_state: Any = None,
+        target_prior: float | None = None,
     ) -> None:
         self.class_prior = class_prior
         self.hidden = hidden
@@ -126,6 +134,7 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no 
         self.alpha = alpha
         self.max_iter = max_iter
         self.random_state = random_state
+        self.target_prior = target_prior
 
     def __sklearn_tags__(self) -> Any:
         """Say that there are two classes."""
@@ -223,6 +232,8 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no 
 
     def _check_parameters(self) -> None:
         check_class_prior(self.class_prior)
+        if self.target_prior is not None:
+            check_target_prior(self.target_prior)
         check_choice(self.loss, tuple(LOSSES), "loss")
         check_settings(self.hidden, 0, self.alpha, self.max_iter)
 
@@ -269,7 +280,8 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no 
         return min(tried, key=lambda found: found.total)._replace(n_iter=spent)
 
     def _parts(self, at_positive: Floats, at_unlabeled: Floats) -> RiskParts:
-        return risk_parts(at_positive, at_unlabeled, self.class_prior, self.loss)
+        parts = risk_parts(at_positive, at_unlabeled, self.class_prior, self.loss)
+        return parts.reweighted(self.class_prior, self.target_prior or self.class_prior)
 
     def _weighted_risk(self, weight: float) -> Loss:
         """Make ``A + weight N`` with its slopes, of both tables' decision values."""

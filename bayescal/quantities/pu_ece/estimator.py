@@ -82,6 +82,7 @@ def estimate(
         Share of positives among the unlabelled.
     **fields
         `n_bins`, `strategy` and `closed` of a `Binning`, instead of `binning`.
+        ``n_bins="optimal"`` is `bayescal.pu_ece.optimal_n_bins`.
 
     Returns
     -------
@@ -100,12 +101,14 @@ def estimate(
 
         ECE_PU = sum_b | pi nP_b / nP - (1 / nU) sum_{unlabelled u in b} f(u) |
 
-    which needs no division by what a bin holds, and counts a bin that holds positives only.
+    which needs no division by what a bin holds, and counts a bin that holds positives only. The
+    experiments of [1]_ use bins of equal width, ``n_bins="optimal", strategy="uniform"``.
 
     References
     ----------
     .. [1] "Estimating Expected Calibration Error for Positive-Unlabeled Learning", Transactions on
-       Machine Learning Research, 2025, section 3.1. https://openreview.net/forum?id=SvoBtLIrPZ
+       Machine Learning Research, 2025, section 3.1 (bins of equal width as in
+       section 2.2.2). https://openreview.net/forum?id=SvoBtLIrPZ
 
     Examples
     --------
@@ -116,8 +119,7 @@ def estimate(
     >>> round(float(found.ece), 12), found.label_rate.tolist()
     (0.15, [0.0, 0.8])
     """
-    check_class_prior(class_prior)
-    bins = Binning.of(binning, **fields)
+    bins = resolved(Binning.of(binning, **fields), data, class_prior)
     cases = []
     for positive, unlabeled in zip(data.positive, data.unlabeled, strict=True):
         edges = bins.edges(unlabeled)
@@ -157,6 +159,20 @@ def of_counts(
         positive_count=positive_count,
         bin_edges=edges,
     )
+
+
+def resolved(binning: Binning, data: PUScores, class_prior: float) -> Binning:
+    """Choose the number of bins where it follows the rows."""
+    return binning.resolve(effective_rows(data.n_positive, data.n_unlabeled, class_prior))
+
+
+def effective_rows(n_positive: int, n_unlabeled: int, class_prior: float) -> float:
+    """Labelled rows that both samples are worth in theory: 1 / (pi^2 / nP + 1 / nU)."""
+    check_class_prior(class_prior)
+    for n, name in ((n_positive, "n_positive"), (n_unlabeled, "n_unlabeled")):
+        if not isinstance(n, int | np.integer) or n < 1:
+            raise InputError(f"{name} must be a whole number of rows >= 1; got {n!r}.")
+    return 1 / (class_prior**2 / n_positive + 1 / n_unlabeled)
 
 
 def check_class_prior(class_prior: float) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from typing import Any, Final, NamedTuple
 
@@ -11,14 +10,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayescal.core.errors import InputError
 from bayescal.quantities.pu_ece.estimator import check_class_prior
+from bayescal.quantities.pu_ece.logit_mixtures import (
+    POINTS,
+    LogitMixture,
+    MixtureTruth,
+    Seed,
+    calibration_error,
+)
 
 type Floats = NDArray[np.float64]
-type Seed = int | np.random.Generator | None
-
-# Beyond ten standard deviations of every component the densities are below rounding.
-_REACH: Final = 10.0
-# The trapezoid rule is exact for a Gaussian to 1e-30 at a quarter of its standard deviation.
-_STEP: Final = 0.25
 _TRIES: Final = 3
 _ITERATIONS: Final = 500
 
@@ -32,23 +32,14 @@ class MixtureTCE(NamedTuple):
         The error.
     n_components_positive, n_components_negative : int
         Number of Gaussians that the BIC chose for each class.
+    truth : MixtureTruth
+        The fitted densities, to draw data from whose true error is `tce`.
     """
 
     tce: float
     n_components_positive: int
     n_components_negative: int
-
-
-class _Mixture(NamedTuple):
-    weight: Floats
-    mean: Floats
-    scale: Floats
-
-    def density(self, x: Floats) -> Floats:
-        total = np.zeros_like(x)
-        for weight, mean, scale in zip(*self, strict=True):
-            total += weight / scale * np.exp(-0.5 * ((x - mean) / scale) ** 2)
-        return total / math.sqrt(2 * math.pi)
+    truth: MixtureTruth
 
 
 def tce_from_logits(
@@ -57,7 +48,7 @@ def tce_from_logits(
     *,
     class_prior: float,
     max_components: int = 10,
-    points: int = 10_000,
+    points: int = POINTS,
     seed: Seed = None,
 ) -> MixtureTCE:
     """Compute the calibration error of a classifier from densities fitted to its logits.
@@ -81,7 +72,7 @@ def tce_from_logits(
     Returns
     -------
     MixtureTCE
-        The error, and how many Gaussians describe each class.
+        The error, how many Gaussians describe each class, and the Gaussians.
 
     Raises
     ------
@@ -97,8 +88,9 @@ def tce_from_logits(
 
     Each density is a mixture of Gaussians fitted by EM, with the number of components from 1 to
     `max_components` that makes the Bayesian information criterion least. Fits that do not converge
-    are left out. The result is as good as the mixtures: it inherits their sampling error, and is
-    biased upward for a calibrated classifier, as every distance is.
+    are left out. The experiments of [1]_ go on with rows drawn from the mixtures, whose true error
+    is known: `MixtureTruth.scores` draws them. The result is as good as the mixtures: it inherits
+    their sampling error, and is biased upward for a calibrated classifier, as every distance is.
 
     References
     ----------
@@ -114,27 +106,21 @@ def tce_from_logits(
     >>> found = tce_from_logits(*(4 * x), class_prior=0.5, seed=1)  # calibrated: 2 x
     >>> round(found.tce, 3), found.n_components_positive
     (0.077, 1)
+    >>> found.truth.scores((100, 1000), seed=1)
+    <PUScores: classifiers 'mixture'; n_positive 100, n_unlabeled 1000>
     """
     check_class_prior(class_prior)
     for count, name in ((max_components, "max_components"), (points, "points")):
         if not isinstance(count, int | np.integer) or count < 1:
             raise InputError(f"{name} must be a whole number >= 1; got {count!r}.")
     rng = np.random.default_rng(seed)
-    classes = [
+    found, others = (
         _fit(_checked(logits, name), max_components, int(rng.integers(2**31)))
         for logits, name in ((positive, "positive"), (negative, "negative"))
-    ]
-    z = _grid(classes, points)
-    joint = class_prior * classes[0].density(z)
-    total = joint + (1 - class_prior) * classes[1].density(z)
-    tce = float(np.trapezoid(np.abs(joint - _sigmoid(z) * total), z))
-    return MixtureTCE(tce, *(len(mixture.weight) for mixture in classes))
-
-
-def _sigmoid(logit: Floats) -> Floats:
-    # The positive exponent overflows to infinity for logits below -709, and 1 / inf is the right 0.
-    with np.errstate(over="ignore"):
-        return np.asarray(1 / (1 + np.exp(-logit)))
+    )
+    truth = MixtureTruth(found, others, class_prior)
+    tce = calibration_error(truth, points)
+    return MixtureTCE(tce, len(found.weight), len(others.weight), truth)
 
 
 def _checked(logits: ArrayLike, name: str) -> Floats:
@@ -152,7 +138,7 @@ def _checked(logits: ArrayLike, name: str) -> Floats:
     return values
 
 
-def _fit(logits: Floats, max_components: int, seed: int) -> _Mixture:
+def _fit(logits: Floats, max_components: int, seed: int) -> LogitMixture:
     """Fit mixtures of 1, 2, ... Gaussians; return the one with the least BIC."""
     # EM's regularisation is absolute: standardised logits make it relative.
     centre, scale = logits.mean(), logits.std()
@@ -160,10 +146,10 @@ def _fit(logits: Floats, max_components: int, seed: int) -> _Mixture:
     most = min(max_components, len(np.unique(logits)))
     fits = [_converged(rows, count, seed) for count in range(1, most + 1)]
     best = min((fit for fit in fits if fit is not None), key=lambda fit: float(fit.bic(rows)))
-    return _Mixture(
-        weight=best.weights_,
-        mean=centre + scale * best.means_[:, 0],
-        scale=scale * np.sqrt(best.covariances_[:, 0, 0]),
+    return LogitMixture(
+        weight=tuple(best.weights_.tolist()),
+        mean=tuple((centre + scale * best.means_[:, 0]).tolist()),
+        scale=tuple((scale * np.sqrt(best.covariances_[:, 0, 0])).tolist()),
     )
 
 
@@ -178,11 +164,3 @@ def _converged(rows: Floats, n_components: int, seed: int) -> Any | None:
         warnings.simplefilter("ignore", ConvergenceWarning)
         mixture.fit(rows)
     return mixture if mixture.converged_ else None
-
-
-def _grid(mixtures: list[_Mixture], points: int) -> Floats:
-    low = min(float((m.mean - _REACH * m.scale).min()) for m in mixtures)
-    high = max(float((m.mean + _REACH * m.scale).max()) for m in mixtures)
-    narrowest = min(float(m.scale.min()) for m in mixtures)
-    needed = math.ceil((high - low) / (_STEP * narrowest))
-    return np.linspace(low, high, max(points, needed))

@@ -9,6 +9,7 @@ import numpy as np
 from bayescal.core.bins.binning import Binning, BinningFields
 from bayescal.core.errors import InputError
 from bayescal.quantities.pu_ece.data import PUProblem, PUScores, problems
+from bayescal.quantities.pu_ece.estimator import resolved
 from bayescal.quantities.pu_ece.models import label_model
 from bayescal.quantities.pu_ece.models.base import LabelModel
 from bayescal.quantities.pu_ece.priors import Priors
@@ -74,7 +75,8 @@ def build_model(
     >>> sorted(v.name for v in bc.pu_ece.build_model(pu, priors, n_bins=2).deterministics)
     ['class_prior', 'ece', 'gap', 'label_rate', 'mce', 'tce']
     """
-    found = problems(data, priors, Binning.of(binning, **fields))
+    binning = resolved(Binning.of(binning, **fields), data, priors.class_prior_mean)
+    found = problems(data, priors, binning)
     if len(found) > 1:
         raise InputError(
             f"a model is that of one classifier; got {len(found)}. "

@@ -21,7 +21,7 @@ from bayescal.core.calibration_curve.problem import (
     model_average,
 )
 from bayescal.core.quantity import CaseArrays, DirectDraws, Draws, Floats, bound_values, bound_words
-from bayescal.quantities.pu_ece.bounds import Bounds, bounds
+from bayescal.quantities.pu_ece.bounds import Bounds, bounds_or_infinite
 from bayescal.quantities.pu_ece.class_prior.scar_check import data_warnings
 from bayescal.quantities.pu_ece.class_prior.sensitivity import class_prior_curve
 from bayescal.quantities.pu_ece.data import PUProblem
@@ -188,7 +188,7 @@ def _estimate(problem: PUProblem, priors: Priors) -> dict[str, Any]:
 def _bounds(problem: PUProblem, priors: Priors) -> Bounds:
     """Bounds for bins as they were chosen: those of equal mass follow the scores."""
     bins = problem.unlabeled.bins
-    return bounds(
+    return bounds_or_infinite(
         problem.n_positive,
         problem.n_unlabeled,
         priors.class_prior_mean,

@@ -3,6 +3,7 @@
 The simulator of section 5.1 of the PU-ECE paper: a share pi of the population is positive, a
 feature X is N(1, 1) for positives and N(-1, 1) for negatives, so that
 ``P(Y = 1 | x) = sigmoid(2 x + logit(pi))``, and a classifier gives ``f(X) = sigmoid(b0 + b1 X)``.
+`MixtureTruth` is any other classifier, by the densities of its logits.
 """
 
 from __future__ import annotations
@@ -19,20 +20,15 @@ from numpy.typing import ArrayLike, NDArray
 from bayescal.core.checks import check_known
 from bayescal.core.errors import InputError
 from bayescal.quantities.pu_ece.data import PUScores
+from bayescal.quantities.pu_ece.logit_mixtures import LogitMixture as LogitMixture
+from bayescal.quantities.pu_ece.logit_mixtures import MixtureTruth as MixtureTruth
+from bayescal.quantities.pu_ece.logit_mixtures import Seed, sigmoid
 
 type Floats = NDArray[np.float64]
-type Seed = int | np.random.Generator | None
-
 # Beyond ten standard deviations of either class the density is below rounding.
 _REACH: Final = 11.0
 # The feature's coefficient in the true logit: half the squared distance of the classes' means.
 _SLOPE: Final = 2.0
-
-
-def _sigmoid(logit: Floats) -> Floats:
-    # The positive exponent overflows to infinity for logits below -709, and 1 / inf is the right 0.
-    with np.errstate(over="ignore"):
-        return np.asarray(1.0 / (1.0 + np.exp(-logit)))
 
 
 @dataclass(frozen=True)
@@ -93,7 +89,7 @@ class PUTruth:
         ndarray of the same shape, in [0, 1]
             ``sigmoid(b0 + b1 x)``.
         """
-        return _sigmoid(self.b0 + self.b1 * np.asarray(x, np.float64))
+        return sigmoid(self.b0 + self.b1 * np.asarray(x, np.float64))
 
     def event_probability(self, x: ArrayLike) -> Floats:
         """Give P(Y = 1 | x).
@@ -108,7 +104,7 @@ class PUTruth:
         ndarray of the same shape, in [0, 1]
             ``sigmoid(2 x + logit(class_prior))``.
         """
-        return _sigmoid(_SLOPE * np.asarray(x, np.float64) + self._prior_logit)
+        return sigmoid(_SLOPE * np.asarray(x, np.float64) + self._prior_logit)
 
     def probability(self, score: ArrayLike) -> Floats:
         """Give P(Y = 1 | f = score), the true calibration curve.

@@ -29,9 +29,13 @@ _LABELING = Option(
 )
 _ECE = Option(
     flags=("--ece",),
-    choices=("equal-mass", "equal-width", "top-label"),
+    choices=tuple(
+        name + end
+        for end in ("", "-optimal")
+        for name in ("equal-mass", "equal-width", "top-label")
+    ),
     help="Convention of the calibration errors; by default equal-mass for two classes, top-label "
-    "for more.",
+    "for more. With -optimal the number of bins follows that of the rows.",
 )
 
 

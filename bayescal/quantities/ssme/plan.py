@@ -30,7 +30,7 @@ def plan(
         Priors.
     labeling : {"random", "one-per-class"}, default "random"
         How rows were chosen to be labeled; see `build_model`.
-    ece : {"equal-mass", "equal-width", "top-label"}, optional
+    ece : {"equal-mass", "equal-width", "top-label"}, each also with "-optimal", optional
         Convention of the calibration errors; see `metrics`.
     prob_label : bool, default False
         Whether the posterior holds ``prob_label`` (obs, label_class), the probabilities of every

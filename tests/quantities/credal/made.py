@@ -23,7 +23,7 @@ def problem(data, prior):
     from bayescal.quantities.credal.data import Problem
     from bayescal.quantities.credal.models import cells_of
 
-    return Problem.of(data, np.arange(data.n_target), cells_of(prior))
+    return Problem.of(data, np.arange(data.n_target), cells_of(prior, data.n_calibration))
 
 
 def random_bounds(n, n_classes, seed, kind="proper"):

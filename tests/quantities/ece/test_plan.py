@@ -99,6 +99,22 @@ def test_given_edges_have_their_number(edges):
     assert found["multiclass"] == "class-wise"
 
 
+@pytest.mark.parametrize("strategy", ["uniform", "quantile"])
+def test_the_optimal_number_of_bins_is_in_the_description_and_in_the_case(strategy):
+    made = plan(SCORES, Priors(), binning=Binning("optimal", strategy))
+    assert made.attrs["n_bins"] == 8  # 7^3 < 400 <= 8^3
+    assert {case.problem.bins.n_bins for case in made.cases} == {8}
+
+
+def test_groups_have_one_optimal_number_of_bins():
+    group = np.repeat(["a", "b", "c"], [30, 70, 300])
+    scores = bc.Scores(y_true=SCORES.y_true, y_prob=SCORES.y_prob[0], group=group)
+    for prior in (Priors(), Priors(IndependentBins())):
+        made = plan(scores, prior, binning=Binning("optimal"))
+        assert made.attrs["n_bins"] == 6  # 400 rows in three groups: 5^3 < 133.3 <= 6^3
+    assert {case.problem.bins.n_bins for case in made.cases} == {6}
+
+
 def test_description_of_counts_is_their_own():
     bins = bc.bin_scores(SCORES.select("over"), n_bins=6, strategy="quantile", closed="left")
     found = plan(bins, Priors(), binning=Binning(99)).attrs

@@ -10,7 +10,12 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from bayescal.core.errors import InputError
 from bayescal.quantities.pu_ece.classifier import PUClassifier
 from bayescal.quantities.pu_ece.data import PUScores
-from bayescal.quantities.pu_ece.risk import nnpu_risk, risk_parts, upu_risk
+from bayescal.quantities.pu_ece.risk import (
+    imbalanced_nnpu_risk,
+    nnpu_risk,
+    risk_parts,
+    upu_risk,
+)
 from bayescal.quantities.pu_ece.simulator import digits
 
 # In scikit-learn's checks the other class holds no positives, which is what a small class prior
@@ -45,6 +50,21 @@ def test_the_logit_of_two_normals_is_found(pi, non_negative):
     # Truth: 2 x + logit(pi); no error is known in closed form, the noise at 20,000 is about .03.
     assert slope[0] == pytest.approx(2, abs=0.1)
     assert intercept[0] == pytest.approx(np.log(pi / (1 - pi)), abs=0.1)
+
+
+def test_weighted_to_halves_it_finds_the_logit_of_a_balanced_population():
+    x, s = normal_rows(20_000, 50_000, 1, 0.1)
+    slope, intercept = PUClassifier(0.1, alpha=0.0, target_prior=0.5).fit(x, s).weights_
+    assert slope[0] == pytest.approx(2, abs=0.1)
+    assert intercept[0] == pytest.approx(0, abs=0.1)
+
+
+def test_the_weighted_risk_told_is_the_imbalanced_one():
+    x, s = normal_rows(80, 300, 3)
+    fitted = PUClassifier(0.2, alpha=0.01, target_prior=0.4).fit(x, s)
+    at = fitted.decision_function(x)
+    expected = imbalanced_nnpu_risk(at[s == 1], at[s == 0], class_prior=0.2, target_prior=0.4)
+    assert fitted.risk_ == pytest.approx(expected, abs=1e-12)
 
 
 def test_the_unbiased_risk_is_minimised_as_logistic_regression_does_with_all_labels():
@@ -168,6 +188,7 @@ def test_too_few_iterations_are_told():
     ("parameters", "message"),
     [
         ({"class_prior": 1.0}, "class_prior must lie in"),
+        ({"target_prior": 0.0}, "target_prior must lie in"),
         ({"loss": "hinge"}, "loss must be one of"),
         ({"hidden": -1}, "hidden must be a whole number >= 0; got -1"),
         ({"max_iter": 0}, "max_iter must be a whole number >= 1; got 0"),

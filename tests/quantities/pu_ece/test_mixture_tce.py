@@ -39,6 +39,27 @@ def test_with_one_component_it_is_the_integral_of_fitted_normals():
     assert found.tce == pytest.approx(expected, abs=1e-5)
 
 
+def test_the_mixtures_fitted_are_returned():
+    rng = np.random.default_rng(8)
+    positive, negative = rng.normal(1, 2, 50), rng.normal(-2, 0.3, 80)
+    found = tce_from_logits(positive, negative, class_prior=0.2, max_components=1)
+    truth = found.truth
+    assert (truth.class_prior, truth.tce) == (0.2, found.tce)
+    for mixture, logits in ((truth.positive, positive), (truth.negative, negative)):
+        assert mixture.weight == (1.0,)
+        assert mixture.mean == pytest.approx([logits.mean()], abs=1e-9)
+        # EM adds 1e-6 to the variance of standardised logits.
+        assert mixture.scale == pytest.approx([logits.std()], rel=1e-6)
+
+
+@pytest.mark.slow
+def test_rows_drawn_from_the_mixtures_are_like_those_fitted():
+    rng = np.random.default_rng(9)
+    rows = np.concatenate([rng.normal(-1, 0.5, 1400), rng.normal(4, 1, 600)])
+    truth = tce_from_logits(rows, -rows, class_prior=0.5, max_components=3, seed=1).truth
+    assert stats.ks_2samp(truth.positive.sample(5000, seed=2), rows).pvalue > 0.01
+
+
 @pytest.mark.slow
 def test_the_bic_finds_how_many_components_there_are():
     rng = np.random.default_rng(4)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import bayescal as bc
+from bayescal.quantities.pu_ece.plan import plan
 from bayescal.quantities.pu_ece.simulator import truth
 from bayescal.workflow.simulation import coverage, sbc
 
@@ -34,6 +35,25 @@ def test_priors_must_be_given() -> None:
 def test_bad_priors_are_refused(given, words) -> None:
     with pytest.raises(bc.InputError, match=words):
         bc.pu_ece.Priors(**given)
+
+
+@pytest.mark.parametrize("strategy", ["uniform", "quantile"])
+@pytest.mark.parametrize("rate", [bc.pu_ece.SmoothCurve(), bc.pu_ece.MixtureBins()])
+def test_the_optimal_number_of_bins_is_that_of_the_mean_class_prior(strategy, rate) -> None:
+    binning = bc.Binning(n_bins="optimal", strategy=strategy)
+    made = plan(data(), bc.pu_ece.Priors(bc.Beta(20, 20), rate), binning=binning)
+    # (.25 / 100 + 1 / 600)^(-1/3) = 6.21
+    assert made.attrs["n_bins"] == made.cases[0].problem.unlabeled.bins.n_bins == 7
+
+
+def test_priors_may_differ_in_their_optimal_number_of_bins() -> None:
+    priors = {str(pi): bc.pu_ece.Priors(pi) for pi in (0.4, 0.6)}
+    grid = bc.prior_sensitivity(
+        bc.pu_ece, data(), priors, n_bins="optimal", method="direct", seed=1
+    )
+    # (.16 / 100 + 1 / 600)^(-1/3) = 6.75 and (.36 / 100 + 1 / 600)^(-1/3) = 5.75
+    assert json.loads(grid.attrs["n_bins"]) == {"0.4": 7, "0.6": 6}
+    assert np.isfinite(grid["posterior"]["ece"]).all()
 
 
 @pytest.mark.parametrize(

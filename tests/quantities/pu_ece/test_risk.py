@@ -7,7 +7,13 @@ from scipy.optimize import approx_fprime
 from sklearn.metrics import log_loss
 
 from bayescal.core.errors import InputError
-from bayescal.quantities.pu_ece.risk import LOSSES, nnpu_risk, risk_parts, upu_risk
+from bayescal.quantities.pu_ece.risk import (
+    LOSSES,
+    imbalanced_nnpu_risk,
+    nnpu_risk,
+    risk_parts,
+    upu_risk,
+)
 
 values = arrays(np.float64, st.integers(1, 8), elements=st.floats(-5, 5))
 priors = st.floats(0.05, 0.95)
@@ -33,6 +39,51 @@ def test_risks_are_those_of_the_definition(positive, unlabeled, pi, loss):
     assert found == pytest.approx(of_positive + of_negative, abs=1e-12)
     found = nnpu_risk(positive, unlabeled, class_prior=pi, loss=loss)
     assert found == pytest.approx(of_positive + max(0, of_negative), abs=1e-12)
+    found = nnpu_risk(positive, unlabeled, class_prior=pi, loss=loss, correction="abs")
+    assert found == pytest.approx(of_positive + abs(of_negative), abs=1e-12)
+
+    def leaky(x):
+        return x if x > 0 else -0.3 * x
+
+    found = nnpu_risk(positive, unlabeled, class_prior=pi, loss=loss, correction=leaky)
+    assert found == pytest.approx(of_positive + leaky(of_negative), abs=1e-12)
+
+
+@given(values, values, priors, priors, losses, st.sampled_from(["max", "abs"]))
+def test_the_imbalanced_risk_is_that_of_the_definition(p, u, pi, target, loss, correction):
+    of_positive, of_negative = by_definition(p, u, pi, loss)
+    negatives = (1 - target) / (1 - pi) * of_negative
+    kept = abs(negatives) if correction == "abs" else max(0, negatives)
+    found = imbalanced_nnpu_risk(
+        p, u, class_prior=pi, target_prior=target, loss=loss, correction=correction
+    )
+    assert found == pytest.approx(target * of_positive / pi + kept, abs=1e-11)
+    same = imbalanced_nnpu_risk(
+        p, u, class_prior=pi, target_prior=pi, loss=loss, correction=correction
+    )
+    assert same == pytest.approx(
+        nnpu_risk(p, u, class_prior=pi, loss=loss, correction=correction), abs=1e-12
+    )
+
+
+def test_the_imbalanced_risk_is_that_of_rows_with_the_target_share():
+    rng = np.random.default_rng(4)
+    positive, negative = rng.normal(1, 1, 20), rng.normal(-1, 1, 180)
+    unlabeled = np.concatenate([positive, negative])
+    value = LOSSES["logistic"].value
+    balanced = 0.5 * value(positive).mean() + 0.5 * value(-negative).mean()
+    found = imbalanced_nnpu_risk(positive, unlabeled, class_prior=0.1)
+    assert found == pytest.approx(balanced, abs=1e-12)
+
+
+def test_a_correction_must_be_known_and_not_below_zero():
+    with pytest.raises(InputError, match="correction must be one of 'max', 'abs'"):
+        nnpu_risk([1.0], [1.0], class_prior=0.5, correction="relu")
+    negative = [4.0, 5.0], [-4.0, -3.0]
+    with pytest.raises(InputError, match=r"correction must return a number >= 0; got -2.2"):
+        nnpu_risk(*negative, class_prior=0.5, correction=lambda x: x)
+    with pytest.raises(InputError, match=r"target_prior must lie in \(0, 1\); got 1"):
+        imbalanced_nnpu_risk([1.0], [1.0], class_prior=0.5, target_prior=1)
 
 
 def test_at_zero_both_risks_are_the_loss_of_a_coin():
@@ -90,6 +141,6 @@ def test_huge_decision_values_overflow_nowhere():
     ],
 )
 def test_what_is_no_decision_value_is_refused(positive, unlabeled, options, message):
-    for risk in (upu_risk, nnpu_risk):
+    for risk in (upu_risk, nnpu_risk, imbalanced_nnpu_risk):
         with pytest.raises(InputError, match=message):
             risk(positive, unlabeled, **options)

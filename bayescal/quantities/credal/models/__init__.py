@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+from bayescal.core.bins.optimal_number import optimal_number
 from bayescal.quantities.credal.data import Problem
 from bayescal.quantities.credal.models.base import LabelModel
 from bayescal.quantities.credal.models.imprecise_dirichlet import Imprecise
 from bayescal.quantities.credal.models.isotonic import Isotonic
 from bayescal.quantities.credal.models.monotone import CELLS, Monotone
-from bayescal.quantities.credal.priors import IncrementIsotonic, LabelRatePrior, MonotoneCurve
+from bayescal.quantities.credal.priors import (
+    MOST_BINS,
+    IncrementIsotonic,
+    LabelRatePrior,
+    MonotoneCurve,
+)
 
 
-def cells_of(prior: LabelRatePrior) -> int:
-    """Number of cells that a prior's model counts rows in."""
-    return CELLS if isinstance(prior, MonotoneCurve) else prior.bins
+def cells_of(prior: LabelRatePrior, rows: int) -> int:
+    """Number of cells that a prior's model counts so many calibration rows in."""
+    if isinstance(prior, MonotoneCurve):
+        return CELLS
+    if isinstance(prior.bins, int):
+        return prior.bins
+    # Within what a prior may ask for by number.
+    return min(max(2, optimal_number(rows)), MOST_BINS)
 
 
 def label_model(problem: Problem, prior: LabelRatePrior) -> LabelModel:

@@ -35,7 +35,7 @@ class Imprecise:
     @property
     def compile_key(self) -> tuple[Any, ...]:
         """Numbers of curves and bins."""
-        return ("imprecise", self.problem.n_curves, self.prior.bins)
+        return ("imprecise", self.problem.n_curves, self.problem.n_cells)
 
     def inputs(self) -> dict[str, NDArray[Any]]:
         """Counts, and the weight of the prior."""
@@ -83,7 +83,7 @@ class Imprecise:
         with np.errstate(invalid="ignore"):
             lower = np.where(k > 0, betaincinv(np.maximum(k, _EDGE), misses + s, at), 0.0)
             upper = np.where(misses > 0, betaincinv(k + s, np.maximum(misses, _EDGE), at), 1.0)
-        cell = cell_of(rank, self.prior.bins)
+        cell = cell_of(rank, self.problem.n_cells)
         ends = (rate, np.minimum(lower, rate), np.maximum(upper, rate))
         return PseudoObservations._make(in_columns(part, cell) for part in ends)
 

@@ -39,7 +39,7 @@ class Isotonic:
     @property
     def compile_key(self) -> tuple[Any, ...]:
         """Numbers of curves and bins."""
-        return ("isotonic", self.problem.n_curves, self.prior.bins)
+        return ("isotonic", self.problem.n_curves, self.problem.n_cells)
 
     def inputs(self) -> dict[str, NDArray[Any]]:
         """Counts and concentrations."""
@@ -66,11 +66,11 @@ class Isotonic:
             name: pm.Data(name, values, dims=("curve", "cell") if np.ndim(values) else None)
             for name, values in self.inputs().items()
         }
-        shape = (self.problem.n_curves, self.prior.bins + 1)
+        shape = (self.problem.n_curves, self.problem.n_cells + 1)
         mass = pm.Gamma("mass", data["concentration"], 1.0, shape=shape)
         increment = pm.Deterministic("increment", mass / mass.sum(axis=-1, keepdims=True))
         # Sums of small steps from either end, so that neither loses its digits.
-        is_below = np.tri(self.prior.bins, self.prior.bins + 1)
+        is_below = np.tri(self.problem.n_cells, self.problem.n_cells + 1)
         below = (increment[:, None, :] * is_below).sum(axis=-1)
         above = (increment[:, None, :] * (1 - is_below)).sum(axis=-1)
         logit_binomial(
@@ -84,7 +84,7 @@ class Isotonic:
 
     def prior_draws(self, draws: int, rng: np.random.Generator) -> Draws:
         """Dirichlet draws."""
-        alpha = np.full(self.prior.bins + 1, self.prior.concentration)
+        alpha = np.full(self.problem.n_cells + 1, self.prior.concentration)
         return {"increment": rng.dirichlet(alpha, (draws, self.problem.n_curves))}
 
     def direct_draws(self, draws: int, rng: np.random.Generator) -> DirectDraws:
@@ -104,14 +104,14 @@ class Isotonic:
         """Rates and bounds of the ranks' bins."""
         rate = self.cell_prob(draws)
         found = add_pseudo_observations(rate.reshape(len(rate), -1), self.prior.s)
-        cell = cell_of(rank, self.prior.bins)
+        cell = cell_of(rank, self.problem.n_cells)
         return PseudoObservations._make(
             in_columns(part.reshape(rate.shape), cell) for part in found
         )
 
     def log_prior(self, draws: Draws) -> dict[str, Floats]:
         """Dirichlet density."""
-        alpha, steps = self.prior.concentration, self.prior.bins + 1
+        alpha, steps = self.prior.concentration, self.problem.n_cells + 1
         log_step = xlogy(alpha - 1, np.maximum(draws["increment"], _SMALLEST)).sum(axis=-1)
         constant = gammaln(alpha * steps) - steps * gammaln(alpha)
         return {"increment": np.asarray((log_step + constant).sum(axis=-1))}

@@ -18,7 +18,7 @@ def ensemble(scores: Scores | Panel, *, ece: str | None = None) -> Metrics:
     ----------
     scores : Scores or Panel
         Scores of one or several classifiers; labels may be missing.
-    ece : {"equal-mass", "equal-width", "top-label"}, optional
+    ece : {"equal-mass", "equal-width", "top-label"}, each also with "-optimal", optional
         Convention of the calibration errors.
 
     Returns

@@ -37,7 +37,7 @@ def estimate_flow(
     n_draws : int or None, default 500
         Number of label draws that metrics are averaged over; None for the metrics under the label
         probabilities themselves.
-    ece : {"equal-mass", "equal-width", "top-label"}, optional
+    ece : {"equal-mass", "equal-width", "top-label"}, each also with "-optimal", optional
         Convention of the calibration errors; see `metrics`.
     seed : int, default 0
         Same seed, same estimate (on one machine).

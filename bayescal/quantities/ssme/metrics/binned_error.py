@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from bayescal.core.bins.bin_counts import bin_edges
+from bayescal.core.bins.optimal_number import OPTIMAL, resolved_number
 from bayescal.core.checks import check_choice
 from bayescal.core.errors import InputError
 from bayescal.core.functionals import expected_calibration_error, maximum_calibration_error
@@ -17,7 +18,7 @@ class Convention(NamedTuple):
     """How an expected calibration error is defined."""
 
     strategy: str  # bins of equal mass ("quantile") or of equal width ("uniform")
-    n_bins: int
+    n_bins: int | str  # "optimal" follows the number of rows
     mass_weighted: bool  # else all bins that hold rows count alike
     top_label: bool  # the largest probability and being right, else the positive score and class
 
@@ -26,6 +27,9 @@ CONVENTIONS: Final = {
     "equal-mass": Convention("quantile", 10, mass_weighted=False, top_label=False),
     "equal-width": Convention("uniform", 15, mass_weighted=True, top_label=False),
     "top-label": Convention("uniform", 15, mass_weighted=True, top_label=True),
+    "equal-mass-optimal": Convention("quantile", OPTIMAL, mass_weighted=True, top_label=False),
+    "equal-width-optimal": Convention("uniform", OPTIMAL, mass_weighted=True, top_label=False),
+    "top-label-optimal": Convention("uniform", OPTIMAL, mass_weighted=True, top_label=True),
 }
 
 
@@ -44,7 +48,8 @@ def convention_name(name: str | None, n_classes: int) -> str:
 
 def membership(score: Floats, convention: Convention) -> Floats:
     """Say which right-closed bin each row is in, (obs, bin)."""
-    edges = bin_edges(score, convention.n_bins, convention.strategy)
+    n_bins = resolved_number(convention.n_bins, len(score))
+    edges = bin_edges(score, n_bins, convention.strategy)
     place = np.searchsorted(edges[1:-1], score, side="left")
     held, column = np.unique(place, return_inverse=True)
     found = np.zeros((len(score), len(held)))

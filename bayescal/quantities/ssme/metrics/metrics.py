@@ -75,11 +75,12 @@ def metrics(
         (draw, obs), the probability of the second class. Shape (2, 2) is read as (obs, class).
     weights : array-like of shape (obs,) or (draw, obs), optional
         Weights of the rows, such as those of a Bayesian bootstrap; by default all alike.
-    ece : {"equal-mass", "equal-width", "top-label"}, optional
+    ece : {"equal-mass", "equal-width", "top-label"}, each also with "-optimal", optional
         ``"equal-mass"``: unweighted mean gap of 10 quantile bins of the positive score, the
         default of two classes. ``"equal-width"``: mean gap by mass of 15 bins of equal width of
         the positive score. ``"top-label"``: the same of the largest probability, against whether
-        that class is the label; the default of more classes, and the only one they have.
+        that class is the label; the default of more classes, and the only one they have. With
+        ``"-optimal"``: by mass, the number of bins the cube root of that of the rows, rounded up.
 
     Returns
     -------

@@ -21,7 +21,7 @@ KINDS = [
 @pytest.mark.parametrize(("prior", "kind", "cells"), KINDS)
 @pytest.mark.parametrize("make", [binary, multiclass])
 def test_every_prior_has_its_model(prior, kind, cells, make):
-    assert cells_of(prior) == cells
+    assert cells_of(prior, 100) == cells
     given = problem(make(), prior)
     rates = label_model(given, prior)
     assert isinstance(rates, kind)
@@ -49,3 +49,27 @@ def test_rows_take_the_value_of_their_cell():
     per_cell = np.arange(12).reshape(1, 2, 6).astype(float)
     cell = np.array([[0, 5], [3, 1]])
     assert in_columns(per_cell, cell)[0].tolist() == [[0, 11], [3, 7]]
+
+
+@pytest.mark.parametrize(
+    "prior", [IncrementIsotonic("optimal"), ImpreciseDirichlet(bins="optimal")]
+)
+@pytest.mark.parametrize(("rows", "cells"), [(1, 2), (1000, 10), (1001, 11), (10**7, 200)])
+def test_the_optimal_number_of_bins_follows_the_rows_within_its_range(prior, rows, cells):
+    assert cells_of(prior, rows) == cells
+    assert "n^(1/3) bins" in prior.describe()
+
+
+@pytest.mark.parametrize("kind", [IncrementIsotonic, ImpreciseDirichlet])
+def test_the_optimal_number_is_that_number(kind):
+    data = binary()
+    number = cells_of(kind(bins="optimal"), data.n_calibration)
+    assert (number - 1) ** 3 < data.n_calibration <= number**3
+    asked, told = (
+        label_model(problem(data, prior), prior)
+        for prior in (kind(bins="optimal"), kind(bins=number))
+    )
+    assert asked.compile_key == told.compile_key
+    draws = [m.direct_draws(50, np.random.default_rng(1)).draws for m in (asked, told)]
+    for name, values in draws[0].items():
+        np.testing.assert_array_equal(values, draws[1][name])

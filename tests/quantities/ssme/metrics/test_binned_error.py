@@ -97,6 +97,14 @@ def test_a_bin_without_weight_does_not_count():
     np.testing.assert_allclose([ece[0], mce[0]], 0.4, atol=1e-15)
 
 
+@pytest.mark.parametrize("name", ["equal-mass", "equal-width"])
+def test_the_optimal_number_of_bins_is_the_cube_root_of_the_rows(name):
+    score = np.random.default_rng(5).random(217)  # above 6^3
+    found = membership(score, CONVENTIONS[f"{name}-optimal"])
+    by_hand = CONVENTIONS[name]._replace(n_bins=7)
+    np.testing.assert_array_equal(found, membership(score, by_hand))
+
+
 @pytest.mark.mcmc
 @given(
     st.integers(0, 100_000),
@@ -106,7 +114,7 @@ def test_a_bin_without_weight_does_not_count():
     st.booleans(),
 )
 def test_calibration_errors_alone_are_those_of_metrics(seed, convention, k, n, tied):
-    if k > 2 and convention in ("equal-mass", "equal-width"):
+    if k > 2 and convention is not None and not CONVENTIONS[convention].top_label:
         convention = "top-label"
     rng = np.random.default_rng(seed)
     probs = rng.dirichlet(np.ones(k), (2, n))
