@@ -1,0 +1,282 @@
+"""Default prior: an average over descriptions of the curve, the class prior known or not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, logit, logsumexp
+
+from bayescal.core.calibration_curve.curve_average import (
+    CALIBRATED,
+    ROUGH,
+    SEGMENTS,
+    SMOOTH,
+    CurveAverage,
+)
+from bayescal.core.calibration_curve.problem import padded_size
+from bayescal.core.functionals import log_binomial_coefficient
+from bayescal.core.quantity import DirectDraws, Draws, Floats, LabelModel
+from bayescal.inference.descriptions.described_curve import DescribedCurve
+from bayescal.inference.direct import Weighted, importance_sample
+from bayescal.quantities.pu_ece.data import PUProblem
+from bayescal.quantities.pu_ece.models.case_control import CaseControlCells
+from bayescal.quantities.pu_ece.models.class_prior_gaussian import CurveAndClassPrior
+from bayescal.quantities.pu_ece.models.end_draws import draw_end
+from bayescal.quantities.pu_ece.models.prior_map import LAST, PriorMap
+from bayescal.quantities.pu_ece.models.sample_sizes import draw_joint_masses, log_sizes_density
+from bayescal.quantities.pu_ece.priors import ClassPrior
+
+CELLS = 128
+_LOG_ROOT = np.log(2 * np.pi) / 2
+_FINE = 201
+_ZOOMS = 4
+# Log densities below the largest by this much do not matter.
+_NEGLIGIBLE = 30.0
+# Where the segments' evidence is looked at, in standard deviations about two centres.
+_NODES = np.linspace(-2.5, 2.5, 6)
+_MATTERS = 0.01
+# Few curves of the prior have a mean label rate near the class prior.
+_PRIOR_PROPOSALS = 16
+_FEWEST_PRIOR_PROPOSALS = 4000
+
+
+class Joint(NamedTuple):
+    """Draws of all cells' label rates under one description, weighted by what else is known."""
+
+    rates: Floats  # (..., cell)
+    class_prior: Floats  # (...)
+    error: NDArray[np.bool_]  # (..., end)
+    log_weight: Floats  # (...)
+
+    def taken(self, places: NDArray[np.int64]) -> Joint:
+        """Rows of a flat one."""
+        return Joint(*(values[places] for values in self))
+
+
+@dataclass(frozen=True, eq=False)
+class Average:
+    """A problem under `CurveAverage`; made by `Average.of`.
+
+    Draws are those of `DescribedCurve`, and a standard normal of the class prior under each
+    description, ``smooth_normal`` to ``calibrated_normal``.
+    """
+
+    problem: PUProblem
+    described: DescribedCurve
+    prior: PriorMap
+    variables: ClassVar[tuple[str, ...]] = ("description",)
+
+    @classmethod
+    def of(
+        cls, problem: PUProblem, prior: CurveAverage, class_prior: ClassPrior, calibrated: float
+    ) -> Average:
+        """Join a problem and its descriptions."""
+        found = PriorMap.of(class_prior)
+        median = found(np.zeros(1))[0]
+        sizes = np.log(problem.n_positive / problem.n_unlabeled)
+        cells = CaseControlCells(problem.total, problem.positive, float(sizes - np.log(median[0])))
+        rows = problem.total.astype(float)
+        described = DescribedCurve(problem.cells.mean_score, rows, cells, prior, calibrated)
+        return cls(problem, described, found)
+
+    @property
+    def sizes(self) -> float:
+        """Log of positives over unlabelled rows."""
+        return float(np.log(self.problem.n_positive / self.problem.n_unlabeled))
+
+    @cached_property
+    def smooth(self) -> CurveAndClassPrior:
+        """The smooth description of the inner cells."""
+        return CurveAndClassPrior(self.described.regression, self.prior, self.sizes)
+
+    def rough_at(self, roughness: float) -> CurveAndClassPrior:
+        """The rough description at one roughness."""
+        return CurveAndClassPrior(self.described.rough.at(roughness), self.prior, self.sizes)
+
+    @property
+    def compile_key(self) -> tuple[Any, ...]:
+        """Number of cells, padded."""
+        return ("average", padded_size(self.problem.cells.n_bins, CELLS))
+
+    def direct_draws(self, draws: int, rng: np.random.Generator) -> DirectDraws:
+        """Inner cells under every description: importance sampling, and quadrature."""
+        found: dict[str, Floats] = {}
+        weighted: dict[str, Weighted] = {}
+        if SMOOTH in self.described.fitted:
+            smooth = importance_sample(self.smooth, self.smooth.gaussian(), 2 * draws, rng)
+            drawn = smooth.resample(draws, rng)
+            found |= {"coef": drawn[:, :-1], "smooth_normal": drawn[:, -1]}
+            weighted[SMOOTH] = smooth
+        if ROUGH in self.described.fitted:
+            rough, roughness = self._rough_posterior(2 * draws, rng)
+            place = rough.resampled_places(draws, rng)
+            drawn = rough.draws[place]
+            found |= {"z": drawn[:, :-1], "rough_normal": drawn[:, -1]}
+            found["roughness"] = roughness[place]
+            weighted[ROUGH] = rough
+        evidence = {name: one.log_evidence for name, one in weighted.items()}
+        exact = self._exact
+        evidence |= {name: one.log_evidence for name, one in exact.items()}
+        matter = [n for n, one in weighted.items() if _share(evidence, n) > _MATTERS] or [*weighted]
+        return DirectDraws(
+            {**found, **self.exact_draws(draws, rng)},
+            min((weighted[name].ess for name in matter), default=float(draws)),
+            "importance sampling",
+            float("nan"),
+            max((weighted[name].pareto_k for name in matter), default=float("nan")),
+            evidence,
+        )
+
+    def _rough_posterior(
+        self, draws: int, rng: np.random.Generator
+    ) -> tuple[Weighted, Floats]:
+        """Importance sampling at each node of the roughness."""
+        rough = self.described.rough
+        nodes = rough.nodes()
+        each = -(-draws // len(nodes))
+        step = np.log(nodes[1] / nodes[0])
+        terms, drawn = [], []
+        for roughness in nodes:
+            target = self.rough_at(float(roughness))
+            one = importance_sample(target, target.gaussian(), each, rng)
+            drawn.append(one.draws)
+            terms.append(one.log_weights + rough.log_prior(roughness) + np.log(step * len(nodes)))
+        return Weighted(np.concatenate(drawn), np.concatenate(terms)), np.repeat(nodes, each)
+
+    @cached_property
+    def _exact(self) -> dict[str, Nodes]:
+        """Class prior's normals and their weights under what is not sampled."""
+        found = {}
+        if self.described.calibrated or not self.described.fitted:
+            found[CALIBRATED] = self._calibrated()
+        if SEGMENTS in self.described.fitted:
+            found[SEGMENTS] = self._segments()
+        return found
+
+    def _calibrated(self) -> Nodes:
+        """The class prior where the inner cells are calibrated."""
+        inner = self.described.inner
+        offset = logit(self.described.score[inner])
+        if self.prior.known:
+            value = self._cells(np.zeros((1, 1))).at(inner).log_likelihood(offset).sum(axis=-1)
+            return Nodes(np.zeros(1), value)
+        grid = np.linspace(-LAST, LAST, _FINE)
+        for zoom in range(_ZOOMS):
+            likelihood = self._cells(grid[:, None]).at(inner).log_likelihood(offset).sum(axis=-1)
+            density = likelihood - grid**2 / 2 - _LOG_ROOT
+            held = np.flatnonzero(density > density.max() - _NEGLIGIBLE)
+            low, high = grid[max(held[0] - 1, 0)], grid[min(held[-1] + 1, _FINE - 1)]
+            if zoom < _ZOOMS - 1:
+                grid = np.linspace(low, high, _FINE)
+        return Nodes(grid, density + np.log(grid[1] - grid[0]))
+
+    def _segments(self) -> Nodes:
+        """The class prior under segments: near that of a smooth curve or of no deviation."""
+        if self.prior.known:
+            return Nodes(np.zeros(1), np.array([self.described.segments.log_evidence]))
+        centres = [self._calibrated().moments]
+        if SMOOTH in self.described.fitted:
+            gaussian = self.smooth.gaussian()
+            centres.append((gaussian.mean[-1], gaussian.root[-1, -1]))
+        else:
+            centres.append((0.0, 1.0))
+        normal = np.sort(np.concatenate([mean + spread * _NODES for mean, spread in centres]))
+        evidence = np.array([self._segments_at(at).log_evidence for at in normal])
+        width = np.gradient(normal)
+        return Nodes(normal, evidence - normal**2 / 2 - _LOG_ROOT + np.log(width))
+
+    def _segments_at(self, normal: float) -> Any:
+        """Segments at one class prior."""
+        inner = self.described.inner
+        cells = self._cells(np.asarray(normal))
+        return replace(self.described.segments, cells=cells.at(inner))
+
+    def exact_draws(self, draws: int, rng: np.random.Generator) -> Draws:
+        """Draws of what is not sampled by NUTS."""
+        found: dict[str, Floats] = {}
+        if CALIBRATED in self._exact:
+            found["calibrated_normal"] = self._exact[CALIBRATED].draw(draws, rng)
+        if SEGMENTS in self._exact:
+            nodes = self._exact[SEGMENTS]
+            normal = np.sort(nodes.draw(draws, rng))
+            shift, prior = np.zeros((draws, len(self.described.inner))), np.zeros(draws)
+            for at in np.unique(normal) if np.isfinite(nodes.log_evidence) else ():
+                rows = normal == at
+                drawn = self._segments_at(float(at)).draws(int(rows.sum()), rng)
+                shift[rows], prior[rows] = drawn.shift, drawn.log_prior
+            order = rng.permutation(draws)
+            found |= {"segments_normal": normal[order], "shift": shift[order]}
+            found["shift_log_prior"] = prior[order]
+        return found
+
+    def _cells(self, normal: Floats) -> CaseControlCells:
+        """Likelihood of the cells at class priors given by their normals."""
+        log_odds = self.sizes - np.log(self.prior(normal)[0])
+        return CaseControlCells(self.problem.total, self.problem.positive, log_odds)
+
+    def joint(self, name: str, draws: Draws, rng: np.random.Generator) -> Joint:
+        """Add the scores of exactly 0 and 1 to draws of the inner cells, and weigh both."""
+        normal = draws[f"{name}_normal"]
+        class_prior = self.prior(normal)[0]
+        log_odds = self.sizes - np.log(class_prior)
+        weight, places, errors = np.zeros(normal.shape), [], []
+        for place, end in self.described.ends.items():
+            total, positive = self.problem.total[place], self.problem.positive[place]
+            own = draw_end(end, CaseControlCells(total, positive, log_odds), rng)
+            wrong = own.log_wrong + np.log1p(-self.described.calibrated)
+            right = own.log_right + np.log(max(self.described.calibrated, 1e-300))
+            weight = weight + np.logaddexp(wrong, right)
+            errors.append(rng.random(normal.shape) < expit(wrong - right))
+            places.append(own.place)
+        none = np.zeros((*normal.shape, 0))
+        error = np.stack(errors, axis=-1) if errors else none.astype(bool)
+        ends = np.stack(places, axis=-1) if places else none
+        rates = self.described.rates(name, {**draws, "end": ends}, error)
+        sizes = log_sizes_density(rates, class_prior, self.problem.total, self.problem.n_positive)
+        return Joint(rates, class_prior, error, weight + sizes)
+
+    def masses(self, joint: Joint, rng: np.random.Generator) -> Floats:
+        """Shares of the unlabelled population in the cells."""
+        return draw_joint_masses(
+            joint.rates, joint.class_prior, self.problem.total, self.problem.n_positive, rng
+        )
+
+
+class Nodes(NamedTuple):
+    """A distribution of the class prior's normal on few points."""
+
+    normal: Floats  # (node,)
+    log_weight: Floats  # (node,)
+
+    @property
+    def log_evidence(self) -> float:
+        """Log of the sum of the weights."""
+        return float(logsumexp(self.log_weight))
+
+    @property
+    def _share(self) -> Floats:
+        return np.exp(self.log_weight - self.log_evidence)
+
+    @property
+    def moments(self) -> tuple[float, float]:
+        """Mean and standard deviation."""
+        mean = self._share @ self.normal
+        return float(mean), float(np.sqrt(self._share @ (self.normal - mean) ** 2))
+
+    def draw(self, draws: int, rng: np.random.Generator) -> Floats:
+        """Draw, as many of each as the weights give."""
+        if not np.isfinite(self.log_evidence):
+            return np.zeros(draws)
+        ladder = (np.arange(draws) + rng.random()) / draws
+        place = np.searchsorted(np.cumsum(self._share), ladder).clip(0, len(self.normal) - 1)
+        return np.asarray(rng.permutation(self.normal[place]))
+
+
+def _share(evidence: Mapping[str, float], name: str) -> float:
+    """Share of a description among those with parameters, if all were as likely before."""
+    return float(np.exp(evidence[name] - logsumexp(list(evidence.values()))))
