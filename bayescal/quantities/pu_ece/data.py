@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from bayescal.core.bins.bin_counts import BinCounts, bin_edges, strategy_name
 from bayescal.core.bins.binning import Binning, count_into
 from bayescal.core.bins.cells import DistinctScores
+from bayescal.core.calibration_curve.curve_average import CurveAverage
 from bayescal.core.calibration_curve.problem import Problem
 from bayescal.core.calibration_curve.smooth_curve import SmoothCurve
 from bayescal.core.checks import check_known, check_same_length
@@ -233,7 +234,7 @@ CELLS = 100
 
 def problems(data: PUScores, priors: Priors, binning: Binning) -> list[PUProblem]:
     """Count each classifier's scores; a curve needs cells finer than the bins."""
-    fine = isinstance(priors.label_rate, SmoothCurve)
+    fine = isinstance(priors.label_rate, CurveAverage | SmoothCurve)
     return [
         _problem(name, positive, unlabeled, fine, binning)
         for name, positive, unlabeled in zip(

@@ -10,11 +10,14 @@ from bayescal.core.bins.binning import Binning, BinningFields
 from bayescal.core.errors import InputError
 from bayescal.quantities.pu_ece.data import PUProblem, PUScores, problems
 from bayescal.quantities.pu_ece.models import label_model
+from bayescal.quantities.pu_ece.models.average import Average
 from bayescal.quantities.pu_ece.models.base import LabelModel
 from bayescal.quantities.pu_ece.priors import Priors
 
 if TYPE_CHECKING:
     import pymc as pm
+
+    from bayescal.core.quantity import LabelModel as Member
 
 
 def build_model(
@@ -40,8 +43,10 @@ def build_model(
     Returns
     -------
     pm.Model
-        Observed ``events`` (cell), the positives; Deterministics ``class_prior``, ``label_rate``
-        and ``gap`` (bin), ``ece``, ``tce`` and ``mce``; data as pm.Data.
+        Observed ``events``, the positives, and Deterministic ``class_prior``; data as pm.Data.
+        Under an average it is the rough description of the scores between 0 and 1, or the smooth
+        one if that is left out. Under bins there are Deterministics ``label_rate`` and ``gap``
+        (bin), ``ece``, ``tce`` and ``mce`` as well.
 
     Raises
     ------
@@ -53,11 +58,8 @@ def build_model(
     In a cell of the score with U unlabelled rows, of which the share ``rate`` is positive, the
     positives' density is ``rate / pi`` times that of the unlabelled rows. Of the cell's P + U rows
     therefore ``P ~ Binomial(P + U, rho)``, ``logit rho = log(nP / nU) + log rate - log pi``: the
-    likelihood of a case-control study [1]_. The logit of the rate is a smooth curve of the score,
-    whose mean over the unlabelled rows is Normal about pi with the standard deviation of such a
-    mean. The curve's intercept is solved from that mean, which leaves no ridge to sample along; its
-    density is the potential ``intercept``, which PyMC leaves out of prior predictive draws (and
-    says so): the group ``prior`` of a result holds draws that have it.
+    likelihood of a case-control study [1]_. What the sizes of the two samples add to it, the scores
+    of exactly 0 and 1, segments and errors are worked out from the draws.
 
     References
     ----------
@@ -72,7 +74,7 @@ def build_model(
     >>> pu = bc.PUScores(positive=score[20:], unlabeled=score)
     >>> priors = bc.pu_ece.Priors(bc.Beta(4, 6))
     >>> sorted(v.name for v in bc.pu_ece.build_model(pu, priors, n_bins=2).deterministics)
-    ['class_prior', 'ece', 'gap', 'label_rate', 'mce', 'tce']
+    ['class_prior']
     """
     found = problems(data, priors, Binning.of(binning, **fields))
     if len(found) > 1:
@@ -80,7 +82,15 @@ def build_model(
             f"a model is that of one classifier; got {len(found)}. "
             f"Take one with .select({data.classifiers[0]!r})."
         )
-    return model_of(found[0], label_model(found[0], priors))
+    labels = label_model(found[0], priors)
+    if not isinstance(labels, Average):
+        return model_of(found[0], labels)
+    if not labels.members:
+        raise InputError(
+            "a PyMC model must have a smooth or a rough description of some scores between 0 and "
+            "1; there is none. Give one a weight, or pass method='direct' to fit."
+        )
+    return model_of_description(list(labels.members.values())[-1])
 
 
 def model_of(problem: PUProblem, labels: LabelModel) -> pm.Model:
@@ -94,4 +104,15 @@ def model_of(problem: PUProblem, labels: LabelModel) -> pm.Model:
     with pm.Model(coords=coords) as model:
         rate, mass = labels.add_to_model()
         add_errors(problem.unlabeled, rate, mass, cells)
+    return model
+
+
+def model_of_description(labels: Member) -> pm.Model:
+    """One description of the cells with scores between 0 and 1, and their counts."""
+    import pymc as pm
+
+    size = labels.compile_key[-1]
+    coords = {"inner": np.arange(size), "inner_": np.arange(size)}
+    with pm.Model(coords=coords) as model:
+        labels.add_to_model()
     return model

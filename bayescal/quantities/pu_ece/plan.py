@@ -8,9 +8,9 @@ from bayescal.core.bins.binning import Binning
 from bayescal.core.checks import check_data
 from bayescal.core.errors import ScarWarning
 from bayescal.core.quantity import Plan
+from bayescal.quantities.pu_ece.averaged_posterior import case_of
 from bayescal.quantities.pu_ece.class_prior.scar_check import check_possible, data_warnings
 from bayescal.quantities.pu_ece.data import PUScores, problems
-from bayescal.quantities.pu_ece.posterior import PUCase
 from bayescal.quantities.pu_ece.priors import Priors
 
 
@@ -57,4 +57,4 @@ def plan(data: PUScores, priors: Priors, *, binning: Binning | None = None) -> P
         "multiclass": "binary",
         **bins.attrs,
     }
-    return Plan([PUCase.of(problem, priors) for problem in found], attrs)
+    return Plan([case_of(problem, priors) for problem in found], attrs)

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logit
 
 from bayescal.core.bins.bin_counts import STRATEGIES
 from bayescal.core.calibration_curve.problem import (
     ERRORS,
     curve_scores,
     error_draws,
-    evidence_warnings,
     fingerprint,
     held_cells,
     model_average,
@@ -105,36 +103,40 @@ class PUCase:
         self, draws: Draws, direct: DirectDraws | None, rng: np.random.Generator
     ) -> CaseArrays:
         """Everything a result holds of this case, but for the sampler's own figures."""
-        problem, points = self.problem, curve_scores(self.problem.unlabeled)
+        points = curve_scores(self.problem.unlabeled)
         posterior = self.quantities(draws, rng)
         prior_draws = self.model.prior_draws(PRIOR_DRAWS, rng)
         prior = self.quantities({name: v[None] for name, v in prior_draws.items()}, rng)
-        theory = _bounds(problem, self.priors)._asdict()
-        sensitivity = class_prior_curve(problem, self.priors, rng)
         replicated = self.model.draw_positives(draws, rng).astype(np.int32)
-        return CaseArrays(
-            coords=self.coords,
+        return replace(
+            self.common_arrays(posterior, rng),
             posterior={**posterior, "calibration_curve": self.model.curve(draws, points), **draws},
             prior={name: prior[name] for name in (*ERRORS, "class_prior")},
             posterior_predictive={"events": self._held(replicated)},
             log_likelihood={"events": self._held(self.model.log_likelihood(draws))},
             log_prior=self.model.log_prior(draws),
+            model_average=model_average(posterior, np.nan),
+            diagnostics={"importance_ess": np.nan, "pareto_k": np.nan},
+        )
+
+    def common_arrays(
+        self, posterior: Mapping[str, Floats], rng: np.random.Generator
+    ) -> CaseArrays:
+        """What a result holds under any model: data, estimate, theory, sensitivity."""
+        problem, theory = self.problem, _bounds(self.problem, self.priors)._asdict()
+        return CaseArrays(
+            coords=self.coords,
+            posterior=posterior,
             observed_data={"events": self._held(problem.positive)},
             constant_data={
-                "curve_score": points,
+                "curve_score": curve_scores(problem.unlabeled),
                 "cell_count": self._held(problem.total),
                 "cell_score": self._held(problem.cells.mean_score),
             },
             point_estimate=_estimate(problem, self.priors),
             bounds=bound_values(theory),
             bounds_attrs=bound_words(theory),
-            model_average=model_average(posterior, self.probability_calibrated(direct)),
-            diagnostics={
-                "importance_ess": np.nan if direct is None else direct.ess,
-                "pareto_k": np.nan if direct is None else direct.pareto_k,
-            },
-            warnings=[] if direct is None else evidence_warnings(direct.ess),
-            sensitivity=sensitivity,
+            sensitivity=class_prior_curve(problem, self.priors, rng),
         )
 
     def _held[Scalar: np.generic](self, values: NDArray[Scalar]) -> NDArray[Scalar]:
@@ -147,21 +149,12 @@ class PUCase:
         found = error_draws(self.problem.unlabeled, rates, self.model.masses(draws, rng))
         return {**found, "class_prior": self.model.class_prior(draws)}
 
-    def probability_calibrated(self, direct: DirectDraws | None) -> float:
-        """Weigh a calibrated classifier against the curve."""
-        prior = self.priors.calibrated
-        if direct is None or prior == 0:
-            return float("nan")
-        return float(expit(self.model.log_calibrated() - direct.log_evidence + logit(prior)))
-
     def simulate(self, rng: np.random.Generator) -> tuple[PUCase, dict[str, Floats]]:
         """Draw parameters from the prior and counts from the model.
 
         Notes
         -----
-        The curve's model is conditional on the rows of each cell, positive and unlabelled, and on
-        the shares of the unlabelled rows, which the data fix: positives are drawn given both. Under
-        bins both samples are drawn.
+        Both samples are drawn.
         """
         draws = {name: v[None] for name, v in self.model.prior_draws(1, rng).items()}
         values = {name: v[0, 0] for name, v in self.quantities(draws, rng).items()}

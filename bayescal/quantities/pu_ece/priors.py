@@ -8,12 +8,14 @@ from dataclasses import asdict, dataclass, field, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bayescal.core.calibration_curve.curve_average import CurveAverage
 from bayescal.core.calibration_curve.smooth_curve import SmoothCurve
 from bayescal.core.errors import InputError
 from bayescal.core.priors import Beta, check_positive
 
 __all__ = [
     "ClassPrior",
+    "CurveAverage",
     "IndependentBins",
     "MixtureBins",
     "PriorDraws",
@@ -144,13 +146,14 @@ class IndependentBins:
         check_positive(self.concentration, "concentration")
 
 
-type LabelRatePrior = SmoothCurve | MixtureBins | IndependentBins
+type LabelRatePrior = CurveAverage | SmoothCurve | MixtureBins | IndependentBins
+LABEL_RATES = (CurveAverage, SmoothCurve, MixtureBins, IndependentBins)
 
 
-def _default_curve() -> SmoothCurve:
-    # Positives and unlabelled rows say less of the curve than labels: wiggles shorter than the
-    # spread of the scores are not seen in them, and would only widen and lift the error.
-    return SmoothCurve(lengthscales=(1.0,))
+def _default_curve() -> CurveAverage:
+    # Positives and unlabelled rows say little of a rate near 1, where real classifiers often are
+    # far from the diagonal: narrower priors would pull the rate back to the score.
+    return CurveAverage(curve=SmoothCurve(scale=1.0), roughness=1.5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,9 +166,9 @@ class Priors:
         Share pi of positives among the unlabelled: known, uncertain, or drawn elsewhere. It has no
         default, as the data do not identify it: see `bayescal.pu_ece.estimate_class_prior`. A
         number declares it known: one that is off by a tenth invalidates every interval.
-    label_rate : SmoothCurve, MixtureBins or IndependentBins, default SmoothCurve(lengthscales=(1,))
+    label_rate : CurveAverage, SmoothCurve, MixtureBins or IndependentBins
         Prior of the probability of the event given the score, should the classifier not be
-        calibrated.
+        calibrated; ``CurveAverage(curve=SmoothCurve(scale=1), roughness=1.5)`` by default.
     calibrated : float, in [0, 1), default 0.5
         Prior probability that the classifier is calibrated: that the probability of the event is
         the score. 0 leaves this alternative out; bins never have it.
@@ -205,9 +208,9 @@ class Priors:
             raise InputError(
                 f"class_prior must be a number, a Beta or PriorDraws; got {type(pi).__name__}."
             )
-        if not isinstance(self.label_rate, SmoothCurve | MixtureBins | IndependentBins):
+        if not isinstance(self.label_rate, LABEL_RATES):
             raise InputError(
-                "label_rate must be a SmoothCurve, MixtureBins or IndependentBins; "
+                "label_rate must be a CurveAverage, SmoothCurve, MixtureBins or IndependentBins; "
                 f"got {type(self.label_rate).__name__}."
             )
         if not 0 <= self.calibrated < 1:
@@ -255,10 +258,13 @@ class Priors:
             "higher class prior": replace(self, class_prior=_shifted(prior, _SHIFT)),
             "wider class prior": replace(self, class_prior=_wider(prior)),
         }
-        if isinstance(rate, SmoothCurve):
-            curve = replace(rate, scale=2 * rate.scale)
-            return {**found, "wider curve": replace(self, label_rate=curve)}
-        return {**found, "smooth curve": replace(self, label_rate=_default_curve())}
+        match rate:
+            case SmoothCurve():
+                return {**found, "wider curve": replace(self, label_rate=_wider_curve(rate))}
+            case CurveAverage():
+                wider = replace(rate, curve=_wider_curve(rate.curve))
+                return {**found, "wider curve": replace(self, label_rate=wider)}
+        return {**found, "curve average": replace(self, label_rate=_default_curve())}
 
     def to_json(self) -> str:
         """Write the priors as JSON.
@@ -306,6 +312,11 @@ class Priors:
             f"{text}The shares of the bins among {what} are Dirichlet with concentration "
             f"{rate.concentration:g} each."
         )
+
+
+def _wider_curve(curve: SmoothCurve) -> SmoothCurve:
+    """Twice the scale."""
+    return replace(curve, scale=2 * curve.scale)
 
 
 def _smaller(share: float) -> float:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.interpolate import PchipInterpolator
 
-from bayescal.core.calibration_curve.problem import draw_masses, error_draws
+from bayescal.core.calibration_curve.curve_average import CurveAverage
+from bayescal.core.calibration_curve.problem import error_draws
 from bayescal.core.calibration_curve.smooth_curve import SmoothCurve
 from bayescal.quantities.pu_ece.data import PUProblem
 from bayescal.quantities.pu_ece.estimator import of_counts
+from bayescal.quantities.pu_ece.models import label_model
+from bayescal.quantities.pu_ece.models.average import Average, Joint
 from bayescal.quantities.pu_ece.models.prior_map import PriorMap
-from bayescal.quantities.pu_ece.models.smooth_curve import Curve
 from bayescal.quantities.pu_ece.priors import Priors
 
 type Floats = NDArray[np.float64]
@@ -44,8 +48,8 @@ def class_prior_curve(
         "envelope_lower": np.maximum(centre - np.abs(grid - mean), 0),
         "envelope_upper": centre + np.abs(grid - mean),
     }
-    if isinstance(priors.label_rate, SmoothCurve):
-        found |= _posterior(problem, priors.label_rate, grid, rng)
+    if isinstance(priors.label_rate, CurveAverage | SmoothCurve):
+        found |= _posterior(problem, priors, grid, rng)
     return found
 
 
@@ -59,16 +63,17 @@ def _grid(priors: Priors) -> Floats:
 
 
 def _posterior(
-    problem: PUProblem, prior: SmoothCurve, grid: Floats, rng: np.random.Generator
+    problem: PUProblem, priors: Priors, grid: Floats, rng: np.random.Generator
 ) -> dict[str, Floats]:
     """Mean and 90% interval at a few class priors, interpolated."""
     nodes = np.linspace(grid[0], grid[-1], NODES)
     ends = []
     for node in nodes:
-        curve = Curve.of(problem, prior, float(node))
-        rates = curve.cell_rates(curve.direct_draws(_DRAWS, rng).draws)[None]
-        mass = draw_masses(problem.cells.count, rates.shape[:-1], rng)
-        tce = error_draws(problem.unlabeled, rates, mass)["tce"]
+        model = label_model(problem, replace(priors, class_prior=float(node), calibrated=0.0))
+        assert isinstance(model, Average)
+        drawn = model.averaged_joint(_DRAWS, rng)
+        found = Joint(*(values[None] for values in drawn))
+        tce = error_draws(problem.unlabeled, found.rates, model.masses(found, rng))["tce"]
         ends.append([*np.quantile(tce, [_TAIL, 1 - _TAIL]), tce.mean()])
     lower, upper, mean = PchipInterpolator(nodes, ends)(grid).T
     return {"tce_lower": lower, "tce_mean": mean, "tce_upper": upper}

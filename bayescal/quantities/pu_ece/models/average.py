@@ -26,6 +26,7 @@ from bayescal.inference.direct import Weighted, importance_sample
 from bayescal.quantities.pu_ece.data import PUProblem
 from bayescal.quantities.pu_ece.models.case_control import CaseControlCells
 from bayescal.quantities.pu_ece.models.class_prior_gaussian import CurveAndClassPrior
+from bayescal.quantities.pu_ece.models.described_members import RoughMember, SmoothMember
 from bayescal.quantities.pu_ece.models.end_draws import draw_end
 from bayescal.quantities.pu_ece.models.prior_map import LAST, PriorMap
 from bayescal.quantities.pu_ece.models.sample_sizes import draw_joint_masses, log_sizes_density
@@ -53,8 +54,8 @@ class Joint(NamedTuple):
     error: NDArray[np.bool_]  # (..., end)
     log_weight: Floats  # (...)
 
-    def taken(self, places: NDArray[np.int64]) -> Joint:
-        """Rows of a flat one."""
+    def taken(self, places: Any) -> Joint:
+        """Some of the draws, by their index."""
         return Joint(*(values[places] for values in self))
 
 
@@ -99,6 +100,12 @@ class Average:
         return CurveAndClassPrior(self.described.rough.at(roughness), self.prior, self.sizes)
 
     @property
+    def members(self) -> Mapping[str, LabelModel]:
+        """Descriptions that NUTS samples."""
+        kinds = {SMOOTH: SmoothMember, ROUGH: RoughMember}
+        return {name: kinds[name](self) for name in self.described.fitted if name in kinds}
+
+    @property
     def compile_key(self) -> tuple[Any, ...]:
         """Number of cells, padded."""
         return ("average", padded_size(self.problem.cells.n_bins, CELLS))
@@ -132,6 +139,28 @@ class Average:
             evidence,
         )
 
+    def completed(self, draws: Draws, rng: np.random.Generator) -> Draws:
+        """Take apart what NUTS joined and padded, and add what is drawn exactly."""
+        found = dict(draws)
+        if "smooth_normal" in found or "rough_normal" in found:
+            return found
+        for name, key, size in (
+            (SMOOTH, "coef", self.described.basis.size if self.described.fitted else 0),
+            (ROUGH, "z", len(self.described.inner)),
+        ):
+            if key in found:
+                found[f"{name}_normal"] = found[key][..., -1]
+                found[key] = found[key][..., :size]
+        if not found:
+            raise TypeError("draws of no description have no shape")
+        if "calibrated_normal" in found or "segments_normal" in found:
+            return found
+        shape = next(iter(found.values())).shape[:2]
+        exact = self.exact_draws(shape[0] * shape[1], rng)
+        return found | {
+            name: values.reshape(*shape, *values.shape[1:]) for name, values in exact.items()
+        }
+
     def _rough_posterior(
         self, draws: int, rng: np.random.Generator
     ) -> tuple[Weighted, Floats]:
@@ -140,10 +169,11 @@ class Average:
         nodes = rough.nodes()
         each = -(-draws // len(nodes))
         step = np.log(nodes[1] / nodes[0])
-        terms, drawn = [], []
+        terms, drawn, start = [], [], None
         for roughness in nodes:
             target = self.rough_at(float(roughness))
-            one = importance_sample(target, target.gaussian(), each, rng)
+            start = target.gaussian(start)
+            one = importance_sample(target, start, each, rng)
             drawn.append(one.draws)
             terms.append(one.log_weights + rough.log_prior(roughness) + np.log(step * len(nodes)))
         return Weighted(np.concatenate(drawn), np.concatenate(terms)), np.repeat(nodes, each)
@@ -239,6 +269,39 @@ class Average:
         rates = self.described.rates(name, {**draws, "end": ends}, error)
         sizes = log_sizes_density(rates, class_prior, self.problem.total, self.problem.n_positive)
         return Joint(rates, class_prior, error, weight + sizes)
+
+    def averaged_joint(self, draws: int, rng: np.random.Generator) -> Joint:
+        """Draws of the average by the direct method, (draw, ...)."""
+        direct = self.direct_draws(draws, rng)
+        pools, logs = [], []
+        for name, before in self.prior_weights.items():
+            if np.isfinite(direct.evidence[name]):
+                joint = self.joint(name, direct.draws, rng)
+                pools.append(joint)
+                logs.append(joint.log_weight + np.log(before) + direct.evidence[name])
+        all_of_them = Joint(*(np.concatenate(parts) for parts in zip(*pools, strict=True)))
+        place = Weighted(all_of_them.rates, np.concatenate(logs)).resampled_places(draws, rng)
+        return all_of_them.taken(place)
+
+    @property
+    def prior_weights(self) -> dict[str, float]:
+        """Probabilities of the descriptions before the data."""
+        calibrated = self.described.calibrated
+        if not self.described.fitted:
+            return {CALIBRATED: 1.0}
+        given = {n: (1 - calibrated) * w for n, w in self.described.prior.weights.items()}
+        return {CALIBRATED: calibrated, **given} if calibrated else given
+
+    def prior_joint(self, draws: int, rng: np.random.Generator) -> Joint:
+        """Draws before the data given that some score is not calibrated, the sizes known."""
+        number = max(_PRIOR_PROPOSALS * draws, _FEWEST_PRIOR_PROPOSALS)
+        rates = self.described.prior_rates(number, rng)
+        class_prior = self.prior(rng.standard_normal(number))[0]
+        total, positives = self.problem.total, self.problem.n_positive
+        weight = log_sizes_density(rates, class_prior, total, positives)
+        place = Weighted(rates, weight).resampled_places(draws, rng)
+        error = np.zeros((number, 0), dtype=bool)
+        return Joint(rates, class_prior, error, weight).taken(place)
 
     def masses(self, joint: Joint, rng: np.random.Generator) -> Floats:
         """Shares of the unlabelled population in the cells."""

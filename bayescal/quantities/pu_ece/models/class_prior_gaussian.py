@@ -43,8 +43,8 @@ class CurveAndClassPrior:
         regression = self._given(coef[..., -1][..., None])
         return regression.log_likelihood(coef[..., :-1])
 
-    def gaussian(self, start: Floats | None = None) -> Gaussian:
-        """Find about where the posterior is.
+    def gaussian(self, start: Gaussian | None = None) -> Gaussian:
+        """Find about where the posterior is, from where a similar one is.
 
         Notes
         -----
@@ -52,7 +52,7 @@ class CurveAndClassPrior:
         straight line: the direction, and the normal's variance, are those of the joint expected
         information.
         """
-        mean, normal = start, 0.0
+        mean, normal = (None, 0.0) if start is None else (start.mean[:-1], float(start.mean[-1]))
         for _ in range(_STEPS):
             regression = self._given(np.asarray([normal]))
             own = variational_gaussian(regression, start=mean)
