@@ -52,6 +52,9 @@ class DescribedCurve:
     calibrated : float, in [0, 1)
         Prior probability that the scores between 0 and 1 are calibrated, and that each of the
         scores 0 and 1 is.
+    end_mean, end_spread : float
+        Mean and standard deviation of the logit of the error rate of the scores 0 and 1, where it
+        is not 0.
 
     Notes
     -----
@@ -66,6 +69,8 @@ class DescribedCurve:
     cells: CellLikelihood
     prior: CurveAverage
     calibrated: float
+    end_mean: float = END_MEAN
+    end_spread: float = END_SPREAD
 
     @cached_property
     def inner(self) -> NDArray[np.int64]:
@@ -78,7 +83,10 @@ class DescribedCurve:
         at_end = (self.rows > 0) & ((self.score == 0) | (self.score == 1))
         return {
             int(place): EndScore(
-                float(self.score[place]), self.cells.at(np.array([place])), END_MEAN, END_SPREAD
+                float(self.score[place]),
+                self.cells.at(np.array([place])),
+                self.end_mean,
+                self.end_spread,
             )
             for place in np.flatnonzero(at_end)
         }

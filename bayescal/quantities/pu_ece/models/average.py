@@ -33,6 +33,8 @@ from bayescal.quantities.pu_ece.models.sample_sizes import draw_joint_masses, lo
 from bayescal.quantities.pu_ece.priors import ClassPrior
 
 CELLS = 128
+END_MEAN, END_SPREAD = -4.0, 2.5
+"""Logit of the error rate of a score of exactly 0 or 1: wider than with labels, which say more."""
 _LOG_ROOT = np.log(2 * np.pi) / 2
 _FINE = 201
 _ZOOMS = 4
@@ -71,6 +73,8 @@ class Average:
     described: DescribedCurve
     prior: PriorMap
     variables: ClassVar[tuple[str, ...]] = ("description",)
+    target_accept: ClassVar[float] = RoughMember.target_accept
+    max_depth: ClassVar[int] = RoughMember.max_depth
 
     @classmethod
     def of(
@@ -82,7 +86,9 @@ class Average:
         sizes = np.log(problem.n_positive / problem.n_unlabeled)
         cells = CaseControlCells(problem.total, problem.positive, float(sizes - np.log(median[0])))
         rows = problem.total.astype(float)
-        described = DescribedCurve(problem.cells.mean_score, rows, cells, prior, calibrated)
+        described = DescribedCurve(
+            problem.cells.mean_score, rows, cells, prior, calibrated, END_MEAN, END_SPREAD
+        )
         return cls(problem, described, found)
 
     @property
