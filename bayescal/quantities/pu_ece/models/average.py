@@ -22,6 +22,7 @@ from bayescal.core.calibration_curve.problem import padded_size
 from bayescal.core.functionals import log_binomial_coefficient
 from bayescal.core.quantity import DirectDraws, Draws, Floats, LabelModel
 from bayescal.inference.descriptions.described_curve import DescribedCurve
+from bayescal.inference.descriptions.segments import Segments
 from bayescal.inference.direct import Weighted, importance_sample
 from bayescal.quantities.pu_ece.data import PUProblem
 from bayescal.quantities.pu_ece.models.case_control import CaseControlCells
@@ -222,15 +223,22 @@ class Average:
         else:
             centres.append((0.0, 1.0))
         normal = np.sort(np.concatenate([mean + spread * _NODES for mean, spread in centres]))
-        evidence = np.array([self._segments_at(at).log_evidence for at in normal])
+        evidence = np.array([self._segments_at(at).log_evidence for at in normal.tolist()])
         width = np.gradient(normal)
         return Nodes(normal, evidence - normal**2 / 2 - _LOG_ROOT + np.log(width))
 
-    def _segments_at(self, normal: float) -> Any:
+    def _segments_at(self, normal: float) -> Segments:
         """Segments at one class prior."""
-        inner = self.described.inner
-        cells = self._cells(np.asarray(normal))
-        return replace(self.described.segments, cells=cells.at(inner))
+        if normal not in self._segments_by_normal:
+            cells = self._cells(np.asarray(normal)).at(self.described.inner)
+            found = replace(self.described.segments, cells=cells)
+            self._segments_by_normal[normal] = found
+        return self._segments_by_normal[normal]
+
+    @cached_property
+    def _segments_by_normal(self) -> dict[float, Segments]:
+        """Those already worked out: evidence and draws share a table."""
+        return {}
 
     def exact_draws(self, draws: int, rng: np.random.Generator) -> Draws:
         """Draws of what is not sampled by NUTS."""

@@ -11,7 +11,7 @@ from scipy.special import expit
 type Floats = NDArray[np.float64]
 
 _STEPS = 60
-_CLOSE = 1e-10
+_CLOSE = 1e-6
 
 
 def log_sizes_density(
