@@ -42,7 +42,7 @@ _ZOOMS = 4
 # Log densities below the largest by this much do not matter.
 _NEGLIGIBLE = 30.0
 # Where the segments' evidence is looked at, in standard deviations about two centres.
-_NODES = np.linspace(-2.5, 2.5, 6)
+_NODES = np.linspace(-2.5, 2.5, 9)
 _MATTERS = 0.01
 # Few curves of the prior have a mean label rate near the class prior.
 _PRIOR_PROPOSALS = 16
@@ -136,7 +136,7 @@ class Average:
         evidence = {name: one.log_evidence for name, one in weighted.items()}
         exact = self._exact
         evidence |= {name: one.log_evidence for name, one in exact.items()}
-        matter = [n for n, one in weighted.items() if _share(evidence, n) > _MATTERS] or [*weighted]
+        matter = [n for n, one in weighted.items() if _share(evidence, n) > _MATTERS]
         return DirectDraws(
             {**found, **self.exact_draws(draws, rng)},
             min((weighted[name].ess for name in matter), default=float(draws)),
