@@ -23,7 +23,7 @@ def test_class_priors_are_shifted_by_a_tenth_of_the_smaller_share(prior) -> None
         assert type(found[name].class_prior) is type(priors.class_prior)
         # Draws are shifted in odds, which moves their mean by nearly as much.
         assert found[name].class_prior_mean == pytest.approx(mean + sign * step, abs=0.05 * step)
-    assert found["wider curve"].label_rate.scale == 2 * priors.label_rate.scale
+    assert found["wider curve"].label_rate.curve.scale == 2 * priors.label_rate.curve.scale
 
 
 def test_class_priors_are_widened() -> None:
@@ -37,4 +37,4 @@ def test_class_priors_are_widened() -> None:
 
 def test_bins_are_compared_with_the_curve() -> None:
     found = Priors(0.5, MixtureBins()).alternatives()
-    assert found["smooth curve"].label_rate == Priors(0.5).label_rate
+    assert found["curve average"].label_rate == Priors(0.5).label_rate

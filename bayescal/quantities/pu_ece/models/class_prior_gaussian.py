@@ -21,6 +21,8 @@ _NEWTON_STEPS = 15
 # In standard deviations of the class prior's normal.
 _CLOSE = 0.05
 _LONGEST = 1.0
+# The class prior has longer tails than a Gaussian, where few positives bound it.
+_WIDER = 1.3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,7 +67,7 @@ class CurveAndClassPrior:
             if self.prior.known or abs(step) < _CLOSE:
                 break
             mean, normal = mean + step * path, normal + step
-        size, spread = len(own.mean), precision**-0.5
+        size, spread = len(own.mean), _WIDER * precision**-0.5
         root = np.zeros((size + 1, size + 1))
         root[:size, :size], root[:size, -1], root[-1, -1] = own.root, spread * path, spread
         return Gaussian(np.append(own.mean, normal), root)

@@ -1,0 +1,161 @@
+"""The default model: NUTS against importance sampling, calibration weighed, priors kept."""
+
+import numpy as np
+import pytest
+from scipy.special import expit
+
+import bayescal as bc
+from bayescal.core.calibration_curve.curve_average import CurveAverage
+from bayescal.core.calibration_curve.smooth_curve import SmoothCurve
+from bayescal.quantities.pu_ece.models.average import Average
+from bayescal.quantities.pu_ece.simulator import truth
+from tests.quantities.pu_ece.made import problem
+
+BELIEF = bc.Beta(50, 50)
+
+
+def quick(data, class_prior, **options):
+    priors = bc.pu_ece.Priors(class_prior)
+    return bc.fit(bc.pu_ece, data, priors=priors, seed=4, method="direct", **options)
+
+
+@pytest.mark.mcmc
+def test_nuts_finds_what_importance_sampling_does(curve_fit) -> None:
+    direct = quick(truth("less").scores((300, 2000), seed=1), BELIEF, n_bins=6, draws=2000)
+    assert curve_fit["diagnostics"]["divergences"].item() == 0
+    assert curve_fit["diagnostics"]["rhat_max"].item() <= 1.01
+    for name in ("tce", "ece", "mce"):
+        mine, theirs = (
+            fit["descriptions"][name].to_numpy().reshape(-1, 4) for fit in (curve_fit, direct)
+        )
+        # Each description has 400 effective draws or more in both fits.
+        error = 4 * theirs.std(axis=0) * np.sqrt(2 / 400)
+        assert (np.abs(mine.mean(axis=0) - theirs.mean(axis=0)) <= error + 1e-9).all()
+        np.testing.assert_allclose(mine.std(axis=0), theirs.std(axis=0), rtol=0.25, atol=1e-9)
+
+
+@pytest.mark.mcmc
+def test_one_compiled_model_serves_other_data_and_priors(curve_fit) -> None:
+    from bayescal.workflow.sampling import _COMPILED
+
+    before = len(_COMPILED)
+    data = truth("over").scores((150, 900), seed=2)
+    study = bc.pu_ece.PriorDraws(np.random.default_rng(1).beta(40, 60, 1000))
+    for belief in (0.5, bc.Beta(4, 6), study):
+        fit = bc.fit(bc.pu_ece, data, priors=bc.pu_ece.Priors(belief), n_bins=6, seed=1)
+        assert fit["diagnostics"]["divergences"].item() == 0
+    assert len(_COMPILED) == before
+
+
+def test_a_known_class_prior_far_from_the_mean_score_rules_calibration_out() -> None:
+    data = truth("calibrated").scores((500, 5000), seed=3)
+    near, far = (quick(data, pi) for pi in (0.5, 0.6))
+    assert near["model_average"]["p_calibrated"] > 0.6
+    assert far["model_average"]["p_calibrated"] < 1e-6
+    # The mean gap is the class prior less the mean score in every draw.
+    assert far["posterior"]["tce"].to_numpy().min() > 0.05
+
+
+@pytest.mark.slow
+def test_the_truth_is_found_as_rows_grow() -> None:
+    made, widths = truth("over"), []
+    for size in ((200, 1000), (20_000, 200_000)):
+        low, high = bc.interval(quick(made.scores(size, 7), 0.5), "tce").to_numpy()
+        widths.append(high - low)
+    assert low <= made.tce <= high
+    assert widths[1] < widths[0] / 5
+
+
+def test_the_mean_label_rate_is_the_class_prior_in_every_draw() -> None:
+    model = Average.of(problem(), CurveAverage(), bc.Beta(20, 30), 0.5)
+    rng = np.random.default_rng(6)
+    for joint in (model.prior_joint(500, rng), model.averaged_joint(500, rng)):
+        mass = model.masses(joint, rng)
+        np.testing.assert_allclose((mass * joint.rates).sum(axis=-1), joint.class_prior, atol=1e-3)
+
+
+def test_few_valued_scores_with_wrong_ends_are_not_bent() -> None:
+    # 15 nearest neighbours: scores in fifteenths, calibrated but for an error of 3% at score 0,
+    # where 40% of the rows are. One curve through a logit of -20 would put the error above .03.
+    rng = np.random.default_rng(8)
+    score = np.arange(16) / 15
+    mass = np.append(0.4, np.full(15, 0.04))
+    rate = np.append(0.03, score[1:])
+    pi = float(mass @ rate)
+    unlabeled = rng.choice(score, 4000, p=mass)
+    positive = rng.choice(score, 1000, p=mass * rate / pi)
+    fit = quick(bc.PUScores(positive=positive, unlabeled=unlabeled), pi)
+    low, high = bc.interval(fit, "tce").to_numpy()
+    assert low <= 0.4 * 0.03 <= high
+    assert high < 0.05
+
+
+def test_rows_at_0_and_1_alone_are_weighed_without_a_curve() -> None:
+    rng = np.random.default_rng(9)
+    unlabeled = (rng.random(2000) < 0.3).astype(float)
+    positive = (rng.random(500) < 0.9).astype(float)
+    fit = quick(bc.PUScores(positive=positive, unlabeled=unlabeled), 0.32)
+    # The positives at score 0 are .1 of the class prior: they are errors for certain.
+    assert fit["model_average"]["p_calibrated"].item() == 0
+    error = 0.32 * 0.1 + (0.3 - 0.32 * 0.9)
+    low, high = bc.interval(fit, "tce").to_numpy()
+    assert low <= error <= high
+
+
+def test_a_smooth_curve_alone_is_the_average_of_one() -> None:
+    data = truth("less").scores((300, 2000), seed=1)
+    curve = SmoothCurve(lengthscales=(1.0,))
+    one, other = (
+        bc.fit(bc.pu_ece, data, priors=bc.pu_ece.Priors(0.5, rate), seed=1, method="direct")
+        for rate in (curve, CurveAverage(curve=curve, rough=0, segments=0))
+    )
+    np.testing.assert_array_equal(one["posterior"]["tce"], other["posterior"]["tce"])
+    assert one["model_average"]["weight"].to_numpy()[2:].tolist() == [0, 0]
+
+
+def test_prior_draws_join_the_class_prior_and_the_curve() -> None:
+    # The sizes leave a class prior that is near the mean label rate of each draw's own masses.
+    model = Average.of(problem(), CurveAverage(), bc.Beta(20, 30), 0.5)
+    joint = model.prior_joint(2000, np.random.default_rng(6))
+    rates = joint.rates @ model.problem.weight
+    assert np.abs(rates - joint.class_prior).mean() < 0.03
+    assert 0.3 < joint.class_prior.mean() < 0.6
+
+
+@pytest.mark.mcmc
+def test_arviz_takes_the_result(curve_fit) -> None:
+    import arviz as az
+
+    loo = az.loo(curve_fit)
+    assert np.isfinite(loo.elpd)
+    assert {"class_prior", "curve"} <= set(curve_fit["log_prior"].data_vars)
+
+
+def test_cost_does_not_grow_with_rows() -> None:
+    # Cells, not rows, reach the model: the arrays of a hundred times the rows have one shape.
+    shapes = []
+    for size in ((100, 1000), (10_000, 100_000)):
+        members = Average.of(problem("over", size), CurveAverage(), BELIEF, 0.5).members
+        shapes.append(
+            {
+                (name, key): value.shape
+                for name, member in members.items()
+                for key, value in member.inputs().items()
+            }
+        )
+    assert shapes[0] == shapes[1]
+
+
+def test_replicated_positives_are_binomial_given_a_draw() -> None:
+    from bayescal.quantities.pu_ece.averaged_posterior import _draw_positives
+
+    made = problem()
+    model = Average.of(made, CurveAverage(), 0.5, 0.5)
+    one = model.prior_joint(1, np.random.default_rng(1))
+    many = one.taken(np.zeros(20_000, dtype=int))
+    drawn = _draw_positives(model, many, np.random.default_rng(2))
+    odds = made.n_positive / made.n_unlabeled * one.rates[0] / 0.5
+    share = expit(np.log(odds))
+    spread = np.sqrt(made.total * share * (1 - share))
+    assert (np.abs(drawn.mean(axis=0) - made.total * share) <= 4.5 * spread / 141).all()
+    np.testing.assert_allclose(drawn.std(axis=0), spread, rtol=0.1, atol=0.02)
