@@ -184,13 +184,14 @@ class Weighed:
         weights = {name: float(np.exp(value - total)) for name, value in logs.items()}
         matter = [pools[name] for name, weight in weights.items() if weight >= _MATTERS]
         tails = [one.pareto_k for one in matter if np.ptp(one.log_weights) > 0]
+        tails = [tail for tail in (direct.pareto_k, *tails) if np.isfinite(tail)]
         p_calibrated = weights.get(CALIBRATED, 0.0) * right
         return cls(
             weights,
             right,
             p_calibrated if model.described.calibrated else float("nan"),
             min(direct.ess, *(one.ess for one in matter)),
-            max([direct.pareto_k, *tails]) if tails else direct.pareto_k,
+            max(tails, default=float("nan")),
         )
 
 

@@ -44,6 +44,8 @@ _NEGLIGIBLE = 30.0
 # Where the segments' evidence is looked at, in standard deviations about two centres.
 _NODES = np.linspace(-2.5, 2.5, 9)
 _MATTERS = 0.01
+# For each draw kept; label rates near 1 make skewed posteriors.
+_PROPOSALS = 6
 # Few curves of the prior have a mean label rate near the class prior.
 _PRIOR_PROPOSALS = 16
 _FEWEST_PRIOR_PROPOSALS = 4000
@@ -122,12 +124,14 @@ class Average:
         found: dict[str, Floats] = {}
         weighted: dict[str, Weighted] = {}
         if SMOOTH in self.described.fitted:
-            smooth = importance_sample(self.smooth, self.smooth.gaussian(), 2 * draws, rng)
+            smooth = importance_sample(
+                self.smooth, self.smooth.gaussian(), _PROPOSALS * draws, rng
+            )
             drawn = smooth.resample(draws, rng)
             found |= {"coef": drawn[:, :-1], "smooth_normal": drawn[:, -1]}
             weighted[SMOOTH] = smooth
         if ROUGH in self.described.fitted:
-            rough, roughness = self._rough_posterior(2 * draws, rng)
+            rough, roughness = self._rough_posterior(_PROPOSALS * draws, rng)
             place = rough.resampled_places(draws, rng)
             drawn = rough.draws[place]
             found |= {"z": drawn[:, :-1], "rough_normal": drawn[:, -1]}
