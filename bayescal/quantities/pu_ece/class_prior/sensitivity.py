@@ -72,7 +72,7 @@ def _posterior(
         model = label_model(problem, replace(priors, class_prior=float(node), calibrated=0.0))
         assert isinstance(model, Average)
         drawn = model.averaged_joint(_DRAWS, rng)
-        found = Joint(*(values[None] for values in drawn))
+        found = drawn.taken(None)
         tce = error_draws(problem.unlabeled, found.rates, model.masses(found, rng))["tce"]
         ends.append([*np.quantile(tce, [_TAIL, 1 - _TAIL]), tce.mean()])
     lower, upper, mean = PchipInterpolator(nodes, ends)(grid).T
