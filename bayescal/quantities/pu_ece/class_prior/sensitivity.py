@@ -14,7 +14,7 @@ from bayescal.core.calibration_curve.smooth_curve import SmoothCurve
 from bayescal.quantities.pu_ece.data import PUProblem
 from bayescal.quantities.pu_ece.estimator import of_counts
 from bayescal.quantities.pu_ece.models import label_model
-from bayescal.quantities.pu_ece.models.average import Average, Joint
+from bayescal.quantities.pu_ece.models.average import Average
 from bayescal.quantities.pu_ece.models.prior_map import PriorMap
 from bayescal.quantities.pu_ece.priors import Priors
 

@@ -128,9 +128,7 @@ class Average:
         found: dict[str, Floats] = {}
         weighted: dict[str, Weighted] = {}
         if SMOOTH in self.described.fitted:
-            smooth = importance_sample(
-                self.smooth, self.smooth.gaussian(), _PROPOSALS * draws, rng
-            )
+            smooth = importance_sample(self.smooth, self.smooth.gaussian(), _PROPOSALS * draws, rng)
             drawn = smooth.resample(draws, rng)
             found |= {"coef": drawn[:, :-1], "smooth_normal": drawn[:, -1]}
             weighted[SMOOTH] = smooth
@@ -176,9 +174,7 @@ class Average:
             name: values.reshape(*shape, *values.shape[1:]) for name, values in exact.items()
         }
 
-    def _rough_posterior(
-        self, draws: int, rng: np.random.Generator
-    ) -> tuple[Weighted, Floats]:
+    def _rough_posterior(self, draws: int, rng: np.random.Generator) -> tuple[Weighted, Floats]:
         """Importance sampling at each node of the roughness."""
         rough = self.described.rough
         nodes = rough.nodes()
