@@ -121,7 +121,7 @@ class AveragedPUCase(PUCase):
 
     def _prior(self, rng: np.random.Generator) -> dict[str, Floats]:
         joint = self.model.prior_joint(PRIOR_DRAWS, rng)
-        joint = Joint(*(values[None] for values in joint))
+        joint = joint.taken(None)
         errors = self._errors(joint, rng)
         return {**{name: errors[name] for name in ERRORS}, "class_prior": joint.class_prior}
 
@@ -149,7 +149,7 @@ class AveragedPUCase(PUCase):
         The model is conditional on the rows of each cell, positive and unlabelled, and on the
         sizes of both samples: positives are drawn given both.
         """
-        joint = Joint(*(values[None] for values in self.model.prior_joint(1, rng)))
+        joint = self.model.prior_joint(1, rng).taken(None)
         errors = self._errors(joint, rng)
         positive = _draw_positives(self.model, joint, rng)[0, 0]
         values = {name: value[0, 0] for name, value in errors.items()}
@@ -248,7 +248,10 @@ class Averaged:
             return self.some_error if name == CALIBRATED and self.some_error else self.own[name]
 
         return Joint(
-            *(self.average(lambda name, i=i: given(name)[i]) for i in range(len(Joint._fields)))
+            self.average(lambda name: given(name).rates),
+            self.average(lambda name: given(name).class_prior),
+            self.average(lambda name: np.asarray(given(name).error, dtype=float)) > 0,
+            self.average(lambda name: given(name).log_weight),
         )
 
     def curve(self, name: str, score: Floats) -> Floats:

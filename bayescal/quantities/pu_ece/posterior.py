@@ -79,7 +79,8 @@ class PUCase:
     @classmethod
     def of(cls, problem: PUProblem, priors: Priors) -> PUCase:
         """Join a problem and its priors."""
-        return cls(problem, priors, label_model(problem, priors))
+        model: Any = label_model(problem, priors)
+        return cls(problem, priors, model)
 
     @property
     def coords(self) -> Mapping[str, str]:

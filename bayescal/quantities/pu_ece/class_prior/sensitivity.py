@@ -14,7 +14,7 @@ from bayescal.core.calibration_curve.smooth_curve import SmoothCurve
 from bayescal.quantities.pu_ece.data import PUProblem
 from bayescal.quantities.pu_ece.estimator import of_counts
 from bayescal.quantities.pu_ece.models import label_model
-from bayescal.quantities.pu_ece.models.average import Average, Joint
+from bayescal.quantities.pu_ece.models.average import Average
 from bayescal.quantities.pu_ece.models.prior_map import PriorMap
 from bayescal.quantities.pu_ece.priors import Priors
 
@@ -72,7 +72,7 @@ def _posterior(
         model = label_model(problem, replace(priors, class_prior=float(node), calibrated=0.0))
         assert isinstance(model, Average)
         drawn = model.averaged_joint(_DRAWS, rng)
-        found = Joint(*(values[None] for values in drawn))
+        found = drawn.taken(None)
         tce = error_draws(problem.unlabeled, found.rates, model.masses(found, rng))["tce"]
         ends.append([*np.quantile(tce, [_TAIL, 1 - _TAIL]), tce.mean()])
     lower, upper, mean = PchipInterpolator(nodes, ends)(grid).T

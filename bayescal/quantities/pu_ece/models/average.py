@@ -19,7 +19,6 @@ from bayescal.core.calibration_curve.curve_average import (
     CurveAverage,
 )
 from bayescal.core.calibration_curve.problem import padded_size
-from bayescal.core.functionals import log_binomial_coefficient
 from bayescal.core.quantity import DirectDraws, Draws, Floats, LabelModel
 from bayescal.inference.descriptions.described_curve import DescribedCurve
 from bayescal.inference.descriptions.segments import Segments
@@ -61,7 +60,12 @@ class Joint(NamedTuple):
 
     def taken(self, places: Any) -> Joint:
         """Some of the draws, by their index."""
-        return Joint(*(values[places] for values in self))
+        return Joint(
+            self.rates[places],
+            self.class_prior[places],
+            self.error[places],
+            self.log_weight[places],
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,8 +115,8 @@ class Average:
     @property
     def members(self) -> Mapping[str, LabelModel]:
         """Descriptions that NUTS samples."""
-        kinds = {SMOOTH: SmoothMember, ROUGH: RoughMember}
-        return {name: kinds[name](self) for name in self.described.fitted if name in kinds}
+        known: dict[str, LabelModel] = {SMOOTH: SmoothMember(self), ROUGH: RoughMember(self)}
+        return {name: known[name] for name in self.described.fitted if name in known}
 
     @property
     def compile_key(self) -> tuple[Any, ...]:
@@ -124,9 +128,7 @@ class Average:
         found: dict[str, Floats] = {}
         weighted: dict[str, Weighted] = {}
         if SMOOTH in self.described.fitted:
-            smooth = importance_sample(
-                self.smooth, self.smooth.gaussian(), _PROPOSALS * draws, rng
-            )
+            smooth = importance_sample(self.smooth, self.smooth.gaussian(), _PROPOSALS * draws, rng)
             drawn = smooth.resample(draws, rng)
             found |= {"coef": drawn[:, :-1], "smooth_normal": drawn[:, -1]}
             weighted[SMOOTH] = smooth
@@ -172,9 +174,7 @@ class Average:
             name: values.reshape(*shape, *values.shape[1:]) for name, values in exact.items()
         }
 
-    def _rough_posterior(
-        self, draws: int, rng: np.random.Generator
-    ) -> tuple[Weighted, Floats]:
+    def _rough_posterior(self, draws: int, rng: np.random.Generator) -> tuple[Weighted, Floats]:
         """Importance sampling at each node of the roughness."""
         rough = self.described.rough
         nodes = rough.nodes()

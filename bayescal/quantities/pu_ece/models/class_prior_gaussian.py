@@ -1,4 +1,4 @@
-"""A curve's coefficients and the class prior together: their likelihood, and about where they are."""
+"""A curve's coefficients and the class prior together: likelihood and Gaussian approximation."""
 
 from __future__ import annotations
 

@@ -56,8 +56,8 @@ def draw_end(end: EndScore, cells: CaseControlCells, rng: np.random.Generator) -
     log_wrong = logsumexp(density, axis=0) + np.log(spread * (_GRID[1] - _GRID[0]) / end.spread)
     cumulative = np.cumsum(np.exp(density - density.max(axis=0)), axis=0)
     cumulative /= cumulative[-1]
-    step = (cumulative < rng.random(shape)).sum(axis=0)
+    held = (cumulative < rng.random(shape)).sum(axis=0)
     # Within a step of the grid, a sixth of a standard deviation, the density hardly changes.
-    at = _GRID[step] + (rng.random(shape) - 0.5) * (_GRID[1] - _GRID[0])
+    at = _GRID[held] + (rng.random(shape) - 0.5) * (_GRID[1] - _GRID[0])
     right = cells.log_likelihood(np.full(shape, logit(np.clip(end.score, EDGE, 1 - EDGE))))
     return EndDraws(right, log_wrong - np.log(2 * np.pi) / 2, mode + spread * at)

@@ -24,7 +24,7 @@ def test_with_the_binomial_it_is_the_likelihood_of_both_samples() -> None:
     odds = np.log(POSITIVE.sum() / (TOTAL - POSITIVE).sum() / pi)
     ours = CaseControlCells(TOTAL, POSITIVE, odds).log_likelihood(logit(rates)).sum(axis=-1)
     ours += log_sizes_density(rates, np.full(4, pi), TOTAL, int(POSITIVE.sum()))
-    # Within three standard deviations a sum of gammas of some thousands is normal to a few per cent.
+    # Near its mean a sum of some thousand gammas is normal to a few per cent.
     np.testing.assert_allclose(ours - ours[0], exact - exact[0], atol=0.15)
 
 
