@@ -19,7 +19,7 @@ NUTS = Path(__file__).parents[1] / "golden" / "v1_ssme.nc.gz"
 COUNTED = {("diagnostics", "ess_min")}
 
 
-def real_errors(prior: bc.ece.LabelRatePrior) -> xr.DataTree:
+def real_errors(prior: object) -> xr.DataTree:
     """Two classifiers on the same rows."""
     score = np.linspace(0, 1, 200)
     scores = bc.Scores.stack(
