@@ -1,12 +1,14 @@
 """Valid results without PyMC, for the tests of everything that only presents them.
 
 The draws are a genuine, if simple, posterior: logistic recalibration of simulated scores, Laplace
-approximation at its mode, and Savage-Dickey ratio for the probability of calibration.
+approximation at its mode, and Savage-Dickey ratio for the probability of calibration. Where asked
+for, the weights of descriptions of the curve are made up: all but calibrated have these draws.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -40,7 +42,14 @@ _DIMS = {
     "events": ("cell",),
     "cell_count": ("cell",),
     "cell_score": ("cell",),
+    **{f"descriptions/{name}": ("description",) for name in ("ece", "tce", "mce")},
+    "weight": ("description",),
+    "description_curve": ("description", "point"),
+    "jump_probability": ("cell",),
 }
+DESCRIPTIONS = ("calibrated", "smooth", "rough", "segments")
+Weights = tuple[float, float, float]
+"""Of smooth, rough and segments, relative to each other."""
 
 
 def make_result(
@@ -51,7 +60,7 @@ def make_result(
     chains: int = 4,
     draws: int = 500,
     converged: bool = True,
-    jump: bool = False,
+    shape: Weights | None = None,
     p_calibrated: float | None = None,
     seed: int = 0,
     *,
@@ -69,8 +78,10 @@ def make_result(
     n_bins, chains, draws : int
     converged : bool
         If False, one chain of the first case sits elsewhere, and the status says so.
-    jump : bool
-        Whether the first case carries the flag of a jump in its curve.
+    shape : tuple of float, optional
+        Weights of the descriptions smooth, rough and segments in all cases, should they not be
+        calibrated; by default the results are of no average over descriptions. The curve of
+        segments jumps at the cells 20 and 35.
     p_calibrated : float, optional
         Same for all cases; by default what the simulated data say.
     seed : int
@@ -100,14 +111,16 @@ def make_result(
         results.append(
             _case(coords, data, n_bins, strategy, (chains, draws), rng, forced, p_calibrated)
         )
-        results[-1].diagnostics["jump_flag"] = jump and index == 0  # type: ignore[index]
+        if shape is not None:
+            results[-1] = _described(results[-1], shape)
         if prior:
             results[-1].prior.update(_prior_draws(results[-1], draws, rng))  # type: ignore[attr-defined]
     return assemble(
         results,
         dims=_DIMS,
         attrs=_attrs(classifiers, classes, groups, n_bins, chains, draws, strategy, seed, n)
-        | _status(converged, jump, grid[0]),
+        | _status(converged, grid[0]),
+        coords={} if shape is None else {"description": DESCRIPTIONS},
         error_correlation=_error_correlation(classifiers, classes, groups),
     )
 
@@ -194,8 +207,37 @@ def _case(
             "ess_min": 7.0 if forced else 1834.0,
             "divergences": 31 if forced else 0,
             "ebfmi_min": 0.9,
-            "log_bayes_factor_jump": -1.3,
             "converged": not forced,
+        },
+    )
+
+
+def _described(case: CaseArrays, shape: Weights) -> CaseArrays:
+    """The same case under an average over descriptions."""
+    p0 = float(np.asarray(case.model_average["p_calibrated"]))
+    weight = np.array([p0, *((1 - p0) * np.array(shape) / sum(shape))])
+    errors = {name: np.asarray(case.posterior[name]) for name in ("ece", "tce", "mce")}
+    points = np.asarray(case.constant_data["curve_score"])
+    curve = np.asarray(case.posterior["calibration_curve"]).mean((0, 1))
+    jumps = np.zeros(_N_CELLS)
+    jumps[[20, 35]] = 0.9
+    return replace(
+        case,
+        posterior={
+            **{name: draws for name, draws in case.posterior.items() if name != "coef"},
+            "description": np.full(errors["ece"].shape, 1 + int(np.argmax(shape))),
+        },
+        log_prior={"curve": np.asarray(case.log_prior["coef"]).sum(axis=-1)},
+        descriptions={
+            name: np.stack([np.zeros_like(draws), draws, draws, draws], axis=-1)
+            for name, draws in errors.items()
+        },
+        model_average={
+            **case.model_average,
+            "weight": weight,
+            # Apart enough to be seen.
+            "description_curve": np.stack([points, curve, 0.97 * curve, 0.94 * curve]),
+            "jump_probability": jumps,
         },
     )
 
@@ -346,16 +388,9 @@ def _attrs(
     }
 
 
-def _status(converged: bool, jump: bool, first: Mapping[str, str]) -> dict[str, Any]:
-    words = []
-    if not converged:
-        words.append(
-            f"{', '.join(first.values())}: R-hat 1.53 > 1.01, ESS 7 < 400, 31 divergences. "
-            "Sample longer (tune=2000, draws=2000) or raise target_accept."
-        )
-    if jump:
-        words.append(
-            f"{', '.join(first.values())}: the calibration curve may jump; read the bins, not "
-            "the smooth curve."
-        )
-    return {"status": " ".join(words) or "ok", "converged": converged}
+def _status(converged: bool, first: Mapping[str, str]) -> dict[str, Any]:
+    words = (
+        f"{', '.join(first.values())}: R-hat 1.53 > 1.01, ESS 7 < 400, 31 divergences. "
+        "Sample longer (tune=2000, draws=2000) or raise target_accept."
+    )
+    return {"status": "ok" if converged else words, "converged": converged}

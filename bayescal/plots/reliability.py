@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, Final, NamedTuple
+
 import numpy as np
 import xarray as xr
 from matplotlib.artist import Artist
@@ -15,10 +17,29 @@ from bayescal.plots import style
 from bayescal.plots.kind import check_kind
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
+from bayescal.results.curve_shape import description_weights, has_curve
 from bayescal.results.intervals import interval, tail
-from bayescal.results.text import number, percent, relation
+from bayescal.results.text import number, percent, probability, relation
 
-_STRATEGY = {"quantile": "equal-mass bins", "uniform": "equal-width bins"}
+_STRATEGY: Final = {"quantile": "equal-mass bins", "uniform": "equal-width bins"}
+_LEAST_WEIGHT: Final = 0.05
+_LOOKS: Final = {
+    "smooth": (style.GREEN, (0, (5, 2))),
+    "rough": (style.PURPLE, (0, (1.5, 1.5))),
+    "segments": (style.ORANGE, (0, (6, 1.5, 1.5, 1.5))),
+}
+# There are no more cells than this only where each is one score.
+_MOST_SCORES: Final = 40
+_LINE_POINTS: Final = 1.45 * style.SMALL_SIZE
+
+
+class Marks(NamedTuple):
+    """Bins, or distinct scores, that have rows: their score, label rate and rows."""
+
+    noun: str
+    score: NDArray[np.float64]
+    rate: NDArray[np.float64]
+    rows: NDArray[np.float64]
 
 
 def plot_reliability(
@@ -42,7 +63,11 @@ def plot_reliability(
     Returns
     -------
     matplotlib.figure.Figure
-        The curve above the number of rows in each bin.
+        The curve above the number of rows in each bin. Of an average over descriptions of the
+        curve, thin lines are the mean curve of each that has a weight of at least 0.05, if
+        there are several. Distinct scores take the place of bins where they are at most 40.
+        Rates of rows with a score of exactly 0 or 1, and of one score alone, lie on no curve: they
+        are drawn with their intervals.
 
     Raises
     ------
@@ -53,32 +78,35 @@ def plot_reliability(
     case = access.find_case(tree, classifier, class_, group)
     figure = style.new_figure(4.8, 5.9, style.notes_for(tree, [case]))
     top, bottom = figure.subplots(2, 1, sharex=True, height_ratios=(5, 1))
-    limits = _limits(tree, case, _draw_curve(top, tree, case, prob))
-    _draw_points(top, tree, case)
-    style.draw_diagonal(top)
+    marks = _marks(tree, case)
+    entries: dict[str, Artist] = {}
+    seen = np.concatenate([marks.score, marks.rate, _draw_rates(top, tree, case, prob, entries)])
+    band = (1.0, 0.0)
+    if has_curve(tree, case):
+        band = _draw_curve(top, tree, case, prob, entries)
+        _draw_descriptions(top, tree, case, entries)
+    limits = _limits(seen, band)
+    _draw_points(top, marks, entries)
+    _draw_diagonal(top, tree, case, entries)
     top.set_xlim(*limits)
     top.set_ylim(*limits)
-    _write_answer(top, tree, case, prob)
+    answer = _answer(tree, case, prob)
+    _write_above(top, answer)
     horizontal, vertical = _axis_names(tree, case)
     top.set_ylabel(vertical, parse_math=False)
-    style.title(top, style.shorten(case.title, 60))
-    _draw_counts(bottom, tree, case)
+    pad = 10 + _LINE_POINTS * (answer.count("\n") + 1)
+    style.title(top, style.shorten(case.title, 60), pad=pad)
+    _draw_counts(bottom, tree, case, marks, 0.012 * (limits[1] - limits[0]))
     bottom.set_xlabel(horizontal, parse_math=False)
     for ax in (top, bottom):
         style.dress(ax)
-    entries: dict[str, Artist] = {
-        "calibration curve, posterior mean": style.line(color=style.BLUE, linewidth=1.6),
-        f"its {percent(prob)} credible band": Patch(facecolor=style.BLUE, alpha=0.22),
-        "bins, area by rows": style.mark(
-            marker="o", color="white", markeredgecolor=style.VERMILLION
-        ),
-        "perfect calibration": style.diagonal(),
-    }
     style.legend(figure, entries)
     return figure
 
 
-def _draw_curve(ax: Axes, tree: xr.DataTree, case: ResultSlice, prob: float) -> tuple[float, float]:
+def _draw_curve(
+    ax: Axes, tree: xr.DataTree, case: ResultSlice, prob: float, entries: dict[str, Artist]
+) -> tuple[float, float]:
     """The curve in its band; the lowest and highest of which are given back."""
     curve = access.variable(tree, schema.POSTERIOR, "calibration_curve", case)
     score = access.variable(tree, schema.CONSTANT_DATA, "curve_score", case).values
@@ -86,39 +114,107 @@ def _draw_curve(ax: Axes, tree: xr.DataTree, case: ResultSlice, prob: float) -> 
     ends = (tail(prob), 1 - tail(prob))
     lower, upper = curve.quantile(ends, schema.DRAW_DIMS).values
     ax.fill_between(score, lower, upper, color=style.BLUE, alpha=0.22, linewidth=0)
-    ax.plot(score, curve.mean(schema.DRAW_DIMS).values, color=style.BLUE, linewidth=1.6)
+    look: dict[str, Any] = {"color": style.BLUE, "linewidth": 1.8}
+    ax.plot(score, curve.mean(schema.DRAW_DIMS).values, **look, zorder=2.5)
+    entries["calibration curve, posterior mean"] = style.line(**look)
+    entries[f"its {percent(prob)} credible band"] = Patch(facecolor=style.BLUE, alpha=0.22)
     return float(lower.min()), float(upper.max())
 
 
-def _draw_points(ax: Axes, tree: xr.DataTree, case: ResultSlice) -> None:
-    """One mark a bin with rows, its area in proportion to them."""
-    confidence, rate, count = _bins(tree, case)
+def _draw_descriptions(
+    ax: Axes, tree: xr.DataTree, case: ResultSlice, entries: dict[str, Artist]
+) -> None:
+    """Mean curves of the descriptions that matter; one alone would be the average itself."""
+    weights = description_weights(tree, case)
+    shown = [name for name in _LOOKS if weights.get(name, 0) >= _LEAST_WEIGHT]
+    if len(shown) < 2:
+        return
+    score = access.variable(tree, schema.CONSTANT_DATA, "curve_score", case).values
+    curves = access.variable(tree, schema.MODEL_AVERAGE, "description_curve", case)
+    for name in shown:
+        colour, dashes = _LOOKS[name]
+        look: dict[str, Any] = {"color": colour, "linestyle": dashes, "linewidth": 1.2}
+        ax.plot(score, curves.sel({schema.DESCRIPTION: name}).values, **look, zorder=2.4)
+        entries[f"{name} (probability {probability(weights[name])})"] = style.line(**look)
+
+
+def _draw_rates(
+    ax: Axes, tree: xr.DataTree, case: ResultSlice, prob: float, entries: dict[str, Artist]
+) -> NDArray[np.float64]:
+    """Intervals of the rates that lie on no curve; their ends are given back."""
+    bins = _bins(tree, case)
+    alone = np.isin(bins.score, (0, 1)) | (not has_curve(tree, case))
+    if not alone.any() or not access.has_variable(tree, schema.POSTERIOR, "label_rate"):
+        return np.empty(0)
+    rate = access.variable(tree, schema.POSTERIOR, "label_rate", case)
+    rate = rate.isel({schema.BIN: np.flatnonzero(_full(tree, case))[alone]})
+    ends = rate.quantile((tail(prob), 1 - tail(prob)), schema.DRAW_DIMS).values
+    ax.vlines(bins.score[alone], *ends, color=style.BLUE, linewidth=2.2, zorder=2.5, clip_on=False)
+    entries[f"rate of one score, {percent(prob)} interval"] = style.mark(
+        marker="|", markersize=9, markeredgewidth=2.2, color=style.BLUE
+    )
+    return np.asarray(ends.ravel())
+
+
+def _draw_points(ax: Axes, marks: Marks, entries: dict[str, Artist]) -> None:
+    """One mark a bin, or score, its area in proportion to its rows."""
     ax.scatter(
-        confidence,
-        rate,
-        s=np.maximum(70 * count / max(count.max(initial=1), 1), 5),
+        marks.score,
+        marks.rate,
+        s=np.maximum(70 * marks.rows / max(marks.rows.max(initial=1), 1), 5),
         facecolor="white",
         edgecolor=style.VERMILLION,
         linewidth=1.3,
         zorder=3,
         clip_on=False,
     )
+    entries[f"{marks.noun}s, area by rows"] = style.mark(
+        marker="o", color="white", markeredgecolor=style.VERMILLION
+    )
 
 
-def _bins(tree: xr.DataTree, case: ResultSlice) -> tuple[NDArray[np.float64], ...]:
-    """Confidence, label rate and count of the bins that have rows."""
-    values = [
-        access.variable(tree, schema.POINT_ESTIMATE, name, case).values
-        for name in ("confidence", "label_rate", "count")
-    ]
-    full = values[2] > 0
-    return tuple(np.asarray(value, dtype=np.float64)[full] for value in values)
+def _draw_diagonal(
+    ax: Axes, tree: xr.DataTree, case: ResultSlice, entries: dict[str, Artist]
+) -> None:
+    style.draw_diagonal(ax)
+    weight = description_weights(tree, case).get(schema.CALIBRATED, 0)
+    matters = weight >= _LEAST_WEIGHT
+    held = f" (probability {probability(weight)})" if matters else ""
+    entries[f"perfect calibration{held}"] = style.diagonal()
 
 
-def _limits(tree: xr.DataTree, case: ResultSlice, band: tuple[float, float]) -> tuple[float, float]:
-    """The whole unit square; or the part where the bins are if that is small, and the band near."""
-    confidence, rate, _ = _bins(tree, case)
-    seen = np.concatenate([confidence, rate])
+def _marks(tree: xr.DataTree, case: ResultSlice) -> Marks:
+    """Distinct scores where there are few and their labels are counted, otherwise bins."""
+    held = (
+        (schema.CONSTANT_DATA, schema.CELL_COUNT),
+        (schema.CONSTANT_DATA, "cell_score"),
+        (schema.OBSERVED_DATA, "events"),
+        (schema.POINT_ESTIMATE, "positives"),
+    )
+    if not all(access.has_variable(tree, *one) for one in held):
+        return _bins(tree, case)
+    count, score, events = (access.variable(tree, *one, case).values for one in held[:3])
+    full = count > 0
+    if full.sum() > _MOST_SCORES:
+        return _bins(tree, case)
+    return Marks("score", score[full], events[full] / count[full], count[full])
+
+
+def _bins(tree: xr.DataTree, case: ResultSlice) -> Marks:
+    """Bins that have rows."""
+    full = _full(tree, case)
+    names = ("confidence", "label_rate", "count")
+    held = (access.variable(tree, schema.POINT_ESTIMATE, name, case).values for name in names)
+    return Marks("bin", *(np.asarray(values, dtype=np.float64)[full] for values in held))
+
+
+def _full(tree: xr.DataTree, case: ResultSlice) -> NDArray[np.bool_]:
+    """Which bins have rows."""
+    return np.asarray(access.variable(tree, schema.POINT_ESTIMATE, "count", case).values > 0)
+
+
+def _limits(seen: NDArray[np.float64], band: tuple[float, float]) -> tuple[float, float]:
+    """The whole unit square; or, if marks are close together, where they and the band are."""
     if seen.size == 0 or np.ptp(seen) >= 0.5:
         return (0.0, 1.0)
     span = max(float(np.ptp(seen)), 0.04)
@@ -130,43 +226,41 @@ def _limits(tree: xr.DataTree, case: ResultSlice, band: tuple[float, float]) -> 
     )
 
 
-def _draw_counts(ax: Axes, tree: xr.DataTree, case: ResultSlice) -> None:
-    count = access.variable(tree, schema.POINT_ESTIMATE, "count", case).values
-    edges = access.variable(tree, schema.POINT_ESTIMATE, "bin_edges", case).values
-    ax.bar(
-        edges[:-1],
-        count,
-        width=np.diff(edges),
-        align="edge",
-        color=style.PALE,
-        edgecolor="white",
-        linewidth=0.6,
-    )
-    ax.set_ylim(0, 1.1 * max(int(count.max(initial=0)), 1))
+def _draw_counts(
+    ax: Axes, tree: xr.DataTree, case: ResultSlice, marks: Marks, narrow: float
+) -> None:
+    """Rows of each bin between its edges; those of single scores at the score."""
+    if marks.noun == "score" or not has_curve(tree, case):
+        ax.bar(marks.score, marks.rows, width=narrow, color=style.GREY, clip_on=False)
+    else:
+        edges = access.variable(tree, schema.POINT_ESTIMATE, "bin_edges", case).values
+        ax.bar(
+            edges[:-1],
+            access.variable(tree, schema.POINT_ESTIMATE, "count", case).values,
+            width=np.diff(edges),
+            align="edge",
+            color=style.PALE,
+            edgecolor="white",
+            linewidth=0.6,
+        )
+    ax.set_ylim(0, 1.1 * max(int(marks.rows.max(initial=0)), 1))
     weighted = access.has_variable(tree, schema.POINT_ESTIMATE, schema.EFFECTIVE_N)
-    ax.set_ylabel("effective rows per bin" if weighted else "rows per bin")
+    ax.set_ylabel(f"{'effective ' if weighted else ''}rows per {marks.noun}")
     ax.yaxis.set_major_locator(MaxNLocator(2, integer=True))
 
 
-def _write_answer(ax: Axes, tree: xr.DataTree, case: ResultSlice, prob: float) -> None:
-    """Estimate, posterior and probability of calibration, in the corner the points leave free."""
-    confidence, rate, count = _bins(tree, case)
-    above = float(np.sum(count * (rate - confidence))) > 0
-    x, y, horizontal, vertical = (
-        (0.98, 0.02, "right", "bottom") if above else (0.02, 0.98, "left", "top")
-    )
-    ax.text(
-        x,
-        y,
-        _answer(tree, case, prob),
-        transform=ax.transAxes,
-        ha=horizontal,
-        va=vertical,
+def _write_above(ax: Axes, text: str) -> None:
+    """Estimate, posterior and probability of calibration, where no mark can be."""
+    ax.annotate(
+        text,
+        (0, 1),
+        (0, 6),
+        xycoords="axes fraction",
+        textcoords="offset points",
         fontsize=style.SMALL_SIZE,
         color=style.INK,
         linespacing=1.45,
-        zorder=4,
-        bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 2},
+        va="bottom",
     )
 
 

@@ -28,6 +28,8 @@ from bayescal.results.kind import kind_module
 BLUE: Final = "#0072B2"
 ORANGE: Final = "#E69F00"
 VERMILLION: Final = "#D55E00"
+GREEN: Final = "#009E73"
+PURPLE: Final = "#CC79A7"
 INK: Final = "#222222"
 GREY: Final = "#8C8C8C"
 PALE: Final = "#D9D9D9"

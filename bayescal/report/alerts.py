@@ -9,7 +9,7 @@ from bayescal.results.text import several
 
 
 class Alert(NamedTuple):
-    """A box above the main result: "bad", "warn" or "quick", and the cases it is about or ""."""
+    """A box above the main result: "bad", "warn", "note" or "quick", and its cases or ""."""
 
     kind: str
     title: str
@@ -33,11 +33,9 @@ def alerts(view: View) -> list[Alert]:
     if not view.converged:
         boxes.append(_not_converged(view, status))
         status = ""
-    if found := view.kind.alerts(view, status):
-        boxes += found
-        status = ""
     if status:
         boxes.append(Alert("warn", "Read this first", "", status))
+    boxes += view.kind.alerts(view)
     if view.direct:
         boxes.append(_DIRECT)
     return boxes

@@ -93,8 +93,8 @@ class ReportKind(Protocol):
         """Columns of the summary."""
         ...
 
-    def alerts(self, view: View, status: str) -> list[Alert]:
-        """Warnings beyond convergence; `status` is what no other warning has said yet."""
+    def alerts(self, view: View) -> list[Alert]:
+        """What must be known beyond convergence and the status."""
         ...
 
     def terms(self, view: View) -> list[tuple[str, str]]:

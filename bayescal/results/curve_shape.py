@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
-from bayescal.results.text import probability
+from bayescal.results.text import in_words, probability, several
 
 # A jump is told where the curve jumps within so many cells with at least this probability.
 _WINDOW: Final = 2
 _LIKELY: Final = 0.5
 _MOST_JUMPS: Final = 4
+_CELL_SCORE: Final = "cell_score"
 
 
 class CurveShape(NamedTuple):
@@ -36,10 +37,10 @@ class CurveShape(NamedTuple):
     jumps: tuple[float, ...]
 
     @property
-    def sentence(self) -> str:
+    def words(self) -> str:
         """What the curve looks like."""
-        near = ", ".join(f"{score:.2g}" for score in self.jumps)
-        words = {
+        near = several([f"{score:.2g}" for score in self.jumps])
+        found = {
             schema.CALIBRATED: "The scores between 0 and 1 look calibrated",
             "smooth": "The calibration curve is smooth",
             "rough": "The calibration curve is rough: one score's rate says little of its "
@@ -48,25 +49,51 @@ class CurveShape(NamedTuple):
             if near
             else "The calibration curve has stretches that are off and others that are not",
         }
-        return f"{words[self.name]} (probability {probability(self.weight)})."
+        return found[self.name]
+
+    @property
+    def sentence(self) -> str:
+        """What it looks like, and how probable that is."""
+        return f"{self.words} (probability {in_words(probability(self.weight))})."
 
 
 def curve_shape(tree: xr.DataTree, case: ResultSlice) -> CurveShape | None:
-    """Find the most probable description; None where the result is no average of them."""
-    if not access.has_variable(tree, schema.MODEL_AVERAGE, "weight"):
+    """Find the most probable description; None where there are none, or no curve."""
+    weights = description_weights(tree, case)
+    if not weights:
         return None
+    name = max(weights, key=lambda one: weights[one])
+    return CurveShape(name, weights[name], _jumps(tree, case) if name == "segments" else ())
+
+
+def description_weights(tree: xr.DataTree, case: ResultSlice) -> dict[str, float]:
+    """Posterior probabilities of the descriptions; {} where there are none, or no curve."""
+    if not (access.has_variable(tree, schema.MODEL_AVERAGE, "weight") and has_curve(tree, case)):
+        return {}
     weight = access.variable(tree, schema.MODEL_AVERAGE, "weight", case)
-    best = int(np.argmax(weight.values))
-    name = str(weight[schema.DESCRIPTION].values[best])
-    jumps = _jumps(tree, case) if name == "segments" else ()
-    return CurveShape(name, float(weight[best]), jumps)
+    if weight.isnull().any():
+        return {}
+    names = map(str, weight[schema.DESCRIPTION].values)
+    return dict(zip(names, map(float, weight.values), strict=True))
+
+
+def has_curve(tree: xr.DataTree, case: ResultSlice) -> bool:
+    """Whether rows have two scores or more between 0 and 1, so that they lie on a curve."""
+    held = (_CELL_SCORE, schema.CELL_COUNT)
+    if not all(access.has_variable(tree, schema.CONSTANT_DATA, name) for name in held):
+        return True
+    score, count = (access.variable(tree, schema.CONSTANT_DATA, name, case).values for name in held)
+    return np.unique(score[(count > 0) & (score > 0) & (score < 1)]).size > 1
 
 
 def _jumps(tree: xr.DataTree, case: ResultSlice) -> tuple[float, ...]:
     """Scores near which the curve jumps, the likeliest ones, in order."""
+    held = ((schema.MODEL_AVERAGE, "jump_probability"), (schema.CONSTANT_DATA, _CELL_SCORE))
+    if not all(access.has_variable(tree, *one) for one in held):
+        return ()
     chance = access.variable(tree, schema.MODEL_AVERAGE, "jump_probability", case).values
-    score = access.variable(tree, schema.CONSTANT_DATA, "cell_score", case).values
-    near = np.convolve(chance, np.ones(2 * _WINDOW + 1), mode="same")
+    score = access.variable(tree, schema.CONSTANT_DATA, _CELL_SCORE, case).values
+    near = np.array([chance[_window(place)].sum() for place in range(len(chance))])
     found: list[int] = []
     for place in np.argsort(-near, kind="stable"):
         if near[place] < _LIKELY or len(found) == _MOST_JUMPS:
@@ -78,5 +105,10 @@ def _jumps(tree: xr.DataTree, case: ResultSlice) -> tuple[float, ...]:
 
 def _middle(score: NDArray[np.float64], chance: NDArray[np.float64], place: int) -> float:
     """Mean score of the jumps around a cell."""
-    window = slice(max(place - _WINDOW, 0), place + _WINDOW + 1)
+    window = _window(place)
     return float(np.average(score[window], weights=chance[window]))
+
+
+def _window(place: int) -> slice:
+    """Cells that are near a cell."""
+    return slice(max(place - _WINDOW, 0), place + _WINDOW + 1)

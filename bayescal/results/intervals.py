@@ -55,7 +55,7 @@ def interval(tree: xr.DataTree, var: str, prob: float = 0.9) -> xr.DataArray:
     -------
     xarray.DataArray
         The dims of the variable without chain and draw, then `ci_bound` (lower, upper). Its attrs
-        say what it is: `ci_kind` ("conservative" or "eti"), `ci_prob` and `ci_text`.
+        say what it is: `ci_kind` ("hedged", "conservative" or "eti"), `ci_prob` and `ci_text`.
 
     Raises
     ------
@@ -97,13 +97,15 @@ def credible_interval(tree: xr.DataTree, var: str, prob: float) -> xr.DataArray:
     values = draws.values.reshape(-1, *draws.shape[2:])
     p_calibrated = _p_calibrated(tree, var, draws.isel(chain=0, draw=0, drop=True))
     kind = EQUAL_TAILED if p_calibrated is None else CONSERVATIVE
+    text = in_words(kind, prob)
+    bounds = _quantiles(values, (alpha, 1 - alpha))
+    if p_calibrated is not None:
+        bounds[0] = _lower(values, p_calibrated, alpha)
     if access.has_variable(tree, schema.DESCRIPTIONS, var):
-        kind = HEDGED
-        bounds = _hedged(tree, var, rest, alpha)
-    else:
-        bounds = _quantiles(values, (alpha, 1 - alpha))
-        if p_calibrated is not None:
-            bounds[0] = _lower(values, p_calibrated, alpha)
+        described = _described(tree, var, rest)
+        bounds = np.where(described, _hedged(tree, var, rest, alpha), bounds)
+        others = "" if described.all() else f" Under priors without descriptions: {text}"
+        kind, text = HEDGED, in_words(HEDGED, prob) + others
     return xr.DataArray(
         np.moveaxis(bounds, 0, -1),
         dims=(*rest, schema.CI_BOUND),
@@ -112,8 +114,15 @@ def credible_interval(tree: xr.DataTree, var: str, prob: float) -> xr.DataArray:
             schema.CI_BOUND: ["lower", "upper"],
         },
         name=var,
-        attrs={"ci_kind": kind, "ci_prob": prob, "ci_text": in_words(kind, prob)},
+        attrs={"ci_kind": kind, "ci_prob": prob, "ci_text": text},
     )
+
+
+def _described(tree: xr.DataTree, var: str, rest: tuple[Hashable, ...]) -> NDArray[np.bool_]:
+    """Where an average over descriptions has a weight for each, (*rest)."""
+    drawn = access.variable(tree, schema.DESCRIPTIONS, var).isel(chain=0, draw=0, drop=True)
+    weight = access.variable(tree, schema.MODEL_AVERAGE, "weight").broadcast_like(drawn)
+    return np.asarray(weight.notnull().all(schema.DESCRIPTION).transpose(*rest).values)
 
 
 def _hedged(

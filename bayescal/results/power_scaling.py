@@ -150,7 +150,7 @@ def numbers_of_case(tree: xr.DataTree, case: ResultSlice) -> dict[str, xr.DataAr
     return {
         str(name): access.at(values, case)
         for name, values in posterior.data_vars.items()
-        if own <= set(values.dims) <= {*own, schema.BIN}
+        if own <= set(values.dims) <= {*own, schema.BIN} and values.dtype.kind == "f"
     }
 
 

@@ -37,42 +37,42 @@ def combine(trees: Mapping[str, xr.DataTree]) -> xr.DataTree:
                 "Fit the same data under every prior."
             )
     groups = {
-        name: _together([tree[name].dataset for tree in found], list(trees))
-        for name in found[0].children
-        if name not in (*_WHOLE, *_SINGLE) and all(name in tree.children for tree in found)
+        name: _together([_group(tree, name) for tree in found], list(trees))
+        for name in dict.fromkeys(name for tree in found for name in tree.children)
+        if name not in (*_WHOLE, *_SINGLE)
     }
     combined = xr.DataTree.from_dict({name: held for name, held in groups.items() if held})
     combined.attrs = _attrs(trees)
     return combined
 
 
+def _group(tree: xr.DataTree, name: str) -> xr.Dataset:
+    return tree[name].to_dataset() if name in tree.children else xr.Dataset()
+
+
 def _together(datasets: Sequence[xr.Dataset], names: Sequence[str]) -> xr.Dataset:
-    """Stack the variables that all have in one shape, the new dimension after chain and draw."""
-    shared = [
-        name
-        for name in datasets[0].data_vars
-        if all(_alike(datasets[0], other, str(name)) for other in datasets[1:])
-    ]
+    """Stack the variables that all have in one shape, the new dimension after chain and draw.
+
+    What is given by description of the curve is NaN under a prior that has none.
+    """
     variables = {}
-    for name in shared:
-        arrays = [dataset[name].variable for dataset in datasets]
+    for name in dict.fromkeys(name for dataset in datasets for name in dataset.data_vars):
+        held = [dataset[name].variable for dataset in datasets if name in dataset]
+        if len({(array.dims, array.shape) for array in held}) > 1:
+            continue
+        if len(held) < len(datasets) and schema.DESCRIPTION not in held[0].dims:
+            continue
+        blank = held[0].copy(data=np.full(held[0].shape, np.nan))
+        arrays = [dataset[name].variable if name in dataset else blank for dataset in datasets]
         lead = sum(dim in schema.DRAW_DIMS for dim in arrays[0].dims)
         dims = (*arrays[0].dims[:lead], schema.PRIOR_NAME, *arrays[0].dims[lead:])
-        stacked = np.stack([array.values for array in arrays], axis=lead)
-        variables[name] = xr.Variable(dims, stacked, attrs=arrays[0].attrs)
+        values = np.stack([array.values for array in arrays], axis=lead)
+        variables[name] = xr.Variable(dims, values, attrs=arrays[0].attrs)
     if not variables:
         return xr.Dataset()
-    held = xr.Dataset(variables, coords={schema.PRIOR_NAME: list(names)})
-    kept = {dim: datasets[0][dim] for dim in held.dims if dim in datasets[0].coords}
-    return held.assign_coords(kept)
-
-
-def _alike(first: xr.Dataset, other: xr.Dataset, name: str) -> bool:
-    return (
-        name in other
-        and first[name].dims == other[name].dims
-        and first[name].shape == other[name].shape
-    )
+    stacked = xr.Dataset(variables, coords={schema.PRIOR_NAME: list(names)})
+    known = {dim: values for one in reversed(datasets) for dim, values in one.coords.items()}
+    return stacked.assign_coords({dim: known[dim] for dim in stacked.dims if dim in known})
 
 
 def _attrs(trees: Mapping[str, xr.DataTree]) -> dict[str, Any]:

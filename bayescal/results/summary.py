@@ -41,7 +41,9 @@ def summary(tree: xr.DataTree, prob: float = 0.9) -> pd.DataFrame:
         tce_lower, _upper   its interval
         rhat_max, ess_min   worst over the variables
         divergences         number of divergent transitions
-        jump                whether the calibration curve may jump, where the model tests it
+        curve               most probable description of the calibration curve, "calibrated",
+                            "smooth", "rough" or "segments"; None without two scores between 0
+                            and 1. Only where the prior is an average over descriptions
         status              "ok" or "NOT CONVERGED"
         ==================  ==========================================================
 

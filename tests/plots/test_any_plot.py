@@ -28,7 +28,8 @@ RESULTS: dict[str, dict[str, Any]] = {
     "groups": {"groups": ("women", "men", "not said")},
     "all scores equal": {"score": "constant"},
     "empty bins": {"score": "rare", "strategy": "uniform", "n": 300},
-    "not converged": {"converged": False, "jump": True},
+    "not converged": {"converged": False},
+    "several descriptions": {"shape": (1, 1, 1)},
     "surely calibrated": {"p_calibrated": 1.0},
     "hostile names": {"classifiers": ("$\\frac{", "<script>", "_x", "%s {} \\n")},
 }
@@ -53,11 +54,10 @@ def test_it_can_be_read(name: str, tree: xr.DataTree) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ALL)
-def test_a_failed_fit_is_shouted_and_a_jump_is_said(name: str) -> None:
-    tree = make_result(converged=False, jump=True, prior=True)
+def test_a_failed_fit_is_shouted(name: str) -> None:
+    tree = make_result(converged=False, prior=True)
     said = " ".join(" ".join(words(ALL[name](tree))).split())
     assert "NOT CONVERGED: a: R-hat 1.53" in said
-    assert "Possible jump in the calibration curve (a)" in said
 
 
 @pytest.mark.slow
@@ -65,7 +65,6 @@ def test_a_failed_fit_is_shouted_and_a_jump_is_said(name: str) -> None:
 def test_a_good_result_has_no_notes(name: str) -> None:
     said = " ".join(words(ALL[name](make_result(prior=True))))
     assert "NOT CONVERGED" not in said
-    assert "jump" not in said
 
 
 @pytest.mark.slow

@@ -167,23 +167,34 @@ def test_a_metric_of_unknown_direction_is_not_ranked() -> None:
     assert list(best_records(tree)) == ["accuracy"]
 
 
-def test_errors_without_a_test_for_jumps_or_a_point_estimate() -> None:
+def test_errors_without_descriptions_or_a_binned_error() -> None:
     tree = make_result(("a",), draws=50)
-    tree["diagnostics"] = tree["diagnostics"].to_dataset().drop_vars("jump_flag")
     tree["posterior"] = tree["posterior"].to_dataset().drop_vars("ece")
-    assert "jump" not in bc.summary(tree)
+    assert "curve" not in bc.summary(tree)
+    assert "curve" not in kind_of(tree).table(tree, 0.9).columns
     assert kind_of(tree).variables(tree) == ["tce", "mce"]
     assert "TCE, posterior" in kind_of(tree).table(tree, 0.9).columns
 
 
+def test_the_table_names_the_description_of_the_curve() -> None:
+    tree = make_result(("a", "b"), draws=50, p_calibrated=0.2, shape=(1, 2, 1))
+    tree["model_average"]["weight"].loc[{"classifier": "b"}] = [0.6, 0.4, 0, 0]
+    found = kind_of(tree).table(tree, 0.9)
+    place = found.columns.index("curve")
+    assert place == len(found.columns) - 2
+    assert [row[place] for row in found.rows] == ["rough", "calibrated"]
+
+
 def test_means_over_classes_are_rows_of_the_table() -> None:
-    tree = make_result(("a",), classes=("x", "y"), draws=100)
+    tree = make_result(("a",), classes=("x", "y"), draws=100, shape=(1, 2, 1))
     tree.attrs["multiclass"] = "marginal"
     *_, last = kind_of(tree).records(tree, 0.9)
     mean = bc.marginal(tree, "ece")
     assert last["case"] == "mean over classes"
     assert (last["ece_mean"], last["ece_lower"]) == (mean.mean, mean.lower)
-    assert kind_of(tree).table(tree, 0.9).rows[-1][0] == "mean over classes"
+    table = kind_of(tree).table(tree, 0.9)
+    assert table.rows[-1][0] == "mean over classes"
+    assert table.rows[-1][table.columns.index("curve")] == "–"
 
 
 def test_another_kind_is_refused_with_the_remedy() -> None:

@@ -48,7 +48,8 @@ def test_what_was_renamed(old: tuple[str, Path], tmp_path: Path) -> None:
             float(tree["error_correlation"]["correlation"][0, 1])
         )
         assert tree.attrs["method"] == "direct"
-        assert "jump" in bc.summary(tree)
+        assert "curve" not in bc.summary(tree)
+        assert bc.interval(tree, "ece").attrs["ci_kind"] == "conservative"
     if name == "grid":
         assert tree.attrs["robust"] in ("true", "false")
         assert "survives" not in tree.attrs

@@ -68,7 +68,7 @@ def test_by_default_it_takes_what_has_one_number_a_case_or_a_bin(fitted):
     found = bc.power_scale(fitted)
     names = [name.partition("[")[0] for name in found["quantity"]]
     assert names == ["ece", "tce", "mce", "label_rate", "gap"]
-    assert set(found["prior"]) == {"coef"}
+    assert set(found["prior"]) == {"curve"}
 
 
 @pytest.mark.slow

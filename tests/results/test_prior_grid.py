@@ -104,9 +104,31 @@ def test_a_fit_that_failed_is_named_with_its_prior():
 
 
 def test_what_all_say_is_said_once():
-    tree = make_result(jump=True)
+    tree = make_result(converged=False)
     status = combine({"one": tree, "two": tree}).attrs["status"]
     assert status == tree.attrs["status"]
+
+
+@pytest.mark.parametrize("order", [("average", "smooth"), ("smooth", "average")])
+def test_priors_without_descriptions_stand_beside_one_with_them(order):
+    fits = {
+        "average": make_result(("a",), p_calibrated=0.2, shape=(1, 2, 1), seed=1),
+        "smooth": make_result(("a",), p_calibrated=0.2, seed=2),
+    }
+    grid = combine({name: fits[name] for name in order})
+    for name, tree in fits.items():
+        for var in ("ece", "tce", "mce"):
+            own = bc.interval(tree, var)
+            np.testing.assert_array_equal(bc.interval(grid, var).sel(prior=name), own)
+            assert own.attrs["ci_text"] in bc.interval(grid, var).attrs["ci_text"]
+    weight = grid["model_average"]["weight"]
+    assert weight.sel(prior="smooth").isnull().all()
+    np.testing.assert_array_equal(
+        weight.sel(prior="average"), fits["average"]["model_average"]["weight"]
+    )
+    curve = bc.summary(grid).set_index("prior")["curve"]
+    assert curve["average"] == "rough"
+    assert curve.isna()["smooth"]
 
 
 def test_one_fit_or_other_data_are_refused(trees):

@@ -10,12 +10,12 @@ from tests.synthetic import make_result
 COLUMNS = [
     "classifier", "n", "ece_point", "ece_mean", "ece_median", "ece_lower", "ece_upper",
     "p_calibrated", "tce_mean", "tce_lower", "tce_upper", "rhat_max", "ess_min", "divergences",
-    "jump", "status",
+    "curve", "status",
 ]  # fmt: skip
 
 
 def test_one_row_a_classifier_with_the_documented_columns() -> None:
-    table = summary(make_result(("vit", "gbm")))
+    table = summary(make_result(("vit", "gbm"), shape=(1, 1, 1)))
     assert list(table.index) == ["vit", "gbm"]
     assert list(table.columns) == COLUMNS
 
@@ -57,9 +57,8 @@ def test_without_model_average_the_mean_is_that_of_the_draws() -> None:
 
 
 def test_only_the_case_that_did_not_converge_is_marked() -> None:
-    table = summary(make_result(("vit", "gbm"), converged=False, jump=True))
+    table = summary(make_result(("vit", "gbm"), converged=False))
     assert list(table["status"]) == ["NOT CONVERGED", "ok"]
-    assert list(table["jump"]) == [True, False]
 
 
 def test_a_result_that_does_not_tell_cases_apart_marks_them_all() -> None:

@@ -19,13 +19,14 @@ NUTS = Path(__file__).parents[1] / "golden" / "v1_ssme.nc.gz"
 COUNTED = {("diagnostics", "ess_min")}
 
 
-def real_errors() -> xr.DataTree:
+def real_errors(prior: object) -> xr.DataTree:
     """Two classifiers on the same rows."""
     score = np.linspace(0, 1, 200)
     scores = bc.Scores.stack(
         {"a": score, "b": score**2}, y_true=np.random.default_rng(0).random(200) < score
     )
-    return bc.fit(bc.ece, scores, seed=20, method="direct", draws=100)
+    priors = bc.ece.Priors(prior)
+    return bc.fit(bc.ece, scores, priors=priors, seed=20, method="direct", draws=100)
 
 
 def real_metrics() -> xr.DataTree:
@@ -39,10 +40,17 @@ def real_metrics() -> xr.DataTree:
 @pytest.mark.parametrize(
     ("made", "real"),
     [
-        (lambda: make_result(prior=True, draws=20), real_errors),
+        (
+            lambda: make_result(prior=True, draws=20),
+            lambda: real_errors(bc.ece.SmoothCurve()),
+        ),
+        (
+            lambda: make_result(prior=True, draws=20, shape=(1, 2, 1)),
+            lambda: real_errors(bc.ece.CurveAverage()),
+        ),
         (lambda: make_panel_result(draws=20), real_metrics),
     ],
-    ids=["errors", "metrics"],
+    ids=["errors", "average", "metrics"],
 )
 def test_made_up_results_have_the_schema_of_real_ones(made, real, tmp_path) -> None:
     tree, fitted = made(), real()

@@ -15,6 +15,7 @@ from bayescal.plots.reliability import plot_reliability
 from bayescal.plots.sensitivity import plot_conclusions
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
+from bayescal.results.curve_shape import curve_shape
 from bayescal.results.text import percent
 
 FUNCTIONS = ("plot_reliability", "plot_posterior", "plot_comparison", "plot_prior_posterior")
@@ -40,18 +41,8 @@ def figures(tree: xr.DataTree, prob: float) -> Gallery:
 
 
 def warning(tree: xr.DataTree, shown: Sequence[ResultSlice]) -> str:
-    """Cases whose calibration curve may jump."""
-    jumps = [
-        style.shorten(case.label)
-        for case in shown
-        if access.scalar(tree, schema.DIAGNOSTICS, "jump_flag", case)
-    ]
-    if not jumps:
-        return ""
-    return (
-        f"Possible jump in the calibration curve ({', '.join(jumps)}): the smooth curve and its "
-        "interval may miss it. Look at the bins of the reliability diagram."
-    )
+    """The status says all."""
+    return ""
 
 
 def _with_diagram(tree: xr.DataTree, cases: list[ResultSlice]) -> list[ResultSlice]:
@@ -79,19 +70,21 @@ def _intro(tree: xr.DataTree, prob: float) -> str:
     return (
         f"A calibrated score follows the diagonal: of the rows with score 0.7, 70% are {happens}. "
         f"The line is the calibration curve with its {percent(prob)} band; the points are the "
-        "bins, their area in proportion to their rows."
+        "bins, or the scores where there are few, their area in proportion to their rows."
     )
 
 
 def _diagram(tree: xr.DataTree, case: ResultSlice, prob: float) -> Drawing:
     name = style.shorten(case.title)
     var = _main(tree)
+    shape = curve_shape(tree, case)
+    sentence = "" if shape is None else shape.sentence
     alt = (
         f"Reliability diagram of {name}. Posterior mean of its calibration error "
-        f"{access.averaged_mean(tree, var, case):.4f}."
-    )
+        f"{access.averaged_mean(tree, var, case):.4f}. {sentence}"
+    ).rstrip()
     draw = partial(plot_reliability, tree, case.classifier, case.class_, case.group, prob)
-    return Drawing(draw, "", "", alt)
+    return Drawing(draw, "", sentence, alt)
 
 
 def _of_all(tree: xr.DataTree, n_cases: int, prob: float) -> list[Drawing]:

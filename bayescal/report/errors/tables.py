@@ -49,10 +49,11 @@ _TITLES = {
     "tce_mean": "Calibration error, mean",
     "tce": "Calibration error",
     "p_calibrated": "P(calibrated)",
+    "curve": "Curve",
     "status": "Fit",
 }
 # Names stand in the first column already, and diagnostics have a section of their own.
-_ELSEWHERE = {*schema.CASE_DIMS, "rhat_max", "ess_min", "divergences", "jump"}
+_ELSEWHERE = {*schema.CASE_DIMS, "rhat_max", "ess_min", "divergences"}
 
 
 def summary_columns(view: View) -> list[Column]:
@@ -74,7 +75,8 @@ def _column(frame: pd.DataFrame, name: str, prob: float) -> Column | None:
         both = zip(values, frame[f"{var}_upper"].tolist(), strict=True)
         cells = [f"{error(low, _DIGITS)} to {error(high, _DIGITS)}" for low, high in both]
         return Column(f"{_title(var)}, {percent(prob)} interval", cells)
-    return Column(_title(name), [_cell(name, value) for value in values])
+    words = name == "curve"
+    return Column(_title(name), [_cell(name, value) for value in values], words=words)
 
 
 def _title(name: str) -> str:

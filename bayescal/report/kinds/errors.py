@@ -4,27 +4,28 @@ from __future__ import annotations
 
 from bayescal.report.alerts import Alert
 from bayescal.report.errors.answers import answer, target
+from bayescal.report.errors.shapes import shapes, uneven
 from bayescal.report.errors.tables import differences, groups, summary_columns
 from bayescal.report.kind import Check, Scaling, Section, for_each
 from bayescal.report.refits import refits
 from bayescal.report.view import View
 from bayescal.results import schema
-from bayescal.results.text import count, fixed, several
+from bayescal.results.intervals import HEDGED, interval
+from bayescal.results.text import count
 
 __all__ = ["answer", "refits", "table"]
 
 SECTIONS = (
+    Section("curve", "What the curve looks like", "Curve", for_each(shapes)),
     Section("differences", "Differences between classifiers", "Differences", for_each(differences)),
     Section("groups", "Groups", "Groups", for_each(groups)),
 )
-CHECKS = (
-    Check("importance_ess", "Importance sampling", "effective draws", count),
-    Check("log_bayes_factor_jump", "Jump", "log Bayes factor", lambda x: fixed(x, 1)),
-)
+CHECKS = (Check("importance_ess", "Importance sampling", "effective draws", count),)
 BOUNDS_OF = "the plug-in estimate"
 PRIOR_NAMES = {
     "coef": "calibration curve",
     "common": "common curve",
+    "curve": "calibration curve",
     "intercept": "middle of the curve",
     "rate": "label rates",
 }
@@ -33,17 +34,13 @@ table = summary_columns
 _NAMES = {"class_prior": "Class prior", "ece": "ECE", "tce": "Calibration error"}
 
 
-def alerts(view: View, status: str) -> list[Alert]:
-    """Cases whose calibration curve may jump."""
-    jumping = view.cases_where("jump_flag", True)
-    if not jumping:
+def alerts(view: View) -> list[Alert]:
+    """Cases whose calibration curve is most probably rough, or jumps."""
+    sentences = uneven(view)
+    if not sentences:
         return []
-    text = status or (
-        "The data favour a jump that the smooth curve cannot follow. Read the bins rather than the "
-        "curve; the interval may be too narrow."
-    )
-    names = "" if status else several([case.label for case in jumping])
-    return [Alert("warn", "The calibration curve may jump", names, text)]
+    text = " ".join([*sentences, "A smooth recalibration would not remove such an error."])
+    return [Alert("note", "The calibration curve is not smooth", "", text)]
 
 
 def scaling(view: View) -> Scaling:
@@ -95,11 +92,14 @@ def terms(view: View) -> list[tuple[str, str]]:
             "Noise counts as error, so it is biased upwards, most with many bins and few rows.",
         ),
         (
-            True,
-            "{prob} credible interval",
-            "Given the data and the priors, the error lies in it with a probability of at least "
-            "{prob}. Where perfect calibration is not excluded, the interval starts at 0.",
+            view.has(schema.MODEL_AVERAGE, "weight"),
+            "Description of the curve",
+            "The calibration curve may be the diagonal (calibrated), smooth, rough (smooth with "
+            "deviations that differ from score to score) or made of segments, some calibrated and "
+            "others shifted. The posterior is an average over them, each weighted by its posterior "
+            "probability.",
         ),
+        (True, "{prob} credible interval", _interval_words(view)),
         (
             view.has(schema.MODEL_AVERAGE, schema.P_CALIBRATED),
             "P(calibrated)",
@@ -108,3 +108,19 @@ def terms(view: View) -> list[tuple[str, str]]:
         ),
     ]
     return [(word, text) for applies, word, text in found if applies]
+
+
+def _interval_words(view: View) -> str:
+    """What an interval of the main error means."""
+    starts = "Where perfect calibration is not excluded, the interval starts at 0."
+    var = target(view)
+    if var and interval(view.tree, var, view.prob).attrs["ci_kind"] == HEDGED:
+        return (
+            "From the lower to the upper quantile of the posterior of the error. In it unlikely "
+            "descriptions of the curve count for more than their probability, so that they widen "
+            f"the interval. {starts}"
+        )
+    return (
+        "Given the data and the priors, the error lies in it with a probability of at least "
+        f"{{prob}}. {starts}"
+    )

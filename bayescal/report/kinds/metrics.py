@@ -235,7 +235,7 @@ def _methods(view: View) -> list[str]:
     return [str(name) for name in view.tree[schema.REFERENCE_ESTIMATES].dataset["method"].values]
 
 
-def alerts(view: View, status: str) -> list[Alert]:
+def alerts(view: View) -> list[Alert]:
     """The status says all."""
     return []
 

@@ -273,7 +273,7 @@ def _list(view: View, case: ResultSlice, rows: Rows, shown: list[int]) -> Markup
     return write_table(f"Rows{of_case}", columns)
 
 
-def alerts(view: View, status: str) -> list[Alert]:
+def alerts(view: View) -> list[Alert]:
     """The status says all."""
     return []
 

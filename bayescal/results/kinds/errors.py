@@ -95,8 +95,9 @@ def _row(tree: xr.DataTree, case: ResultSlice, ends: Mapping[str, xr.DataArray])
                 tree, schema.MODEL_AVERAGE, schema.P_CALIBRATED, case
             )
     row |= access.health(tree, case)
-    if (shape := curve_shape(tree, case)) is not None:
-        row["curve"] = shape.name
+    if access.has_variable(tree, schema.MODEL_AVERAGE, "weight"):
+        shape = curve_shape(tree, case)
+        row["curve"] = None if shape is None else shape.name
     return row | {"status": access.case_status(tree, case)}
 
 
@@ -139,6 +140,7 @@ def table(tree: xr.DataTree, prob: float) -> Table:
     var = next(name for name in _SHOWN if f"{name}_mean" in found[0])
     name, label = title(var), point_label(tree)
     with_point, with_calibrated = f"{var}_point" in found[0], schema.P_CALIBRATED in found[0]
+    with_curve = "curve" in found[0]
     columns = [
         "",
         "rows (effective)" if schema.EFFECTIVE_N in found[0] else "rows",
@@ -146,6 +148,7 @@ def table(tree: xr.DataTree, prob: float) -> Table:
         f"{name}, posterior",
         f"{text.percent(prob)} interval",
         *(["P(calibrated)"] if with_calibrated else []),
+        *(["curve"] if with_curve else []),
         "status",
     ]
     lines = []
@@ -160,6 +163,7 @@ def table(tree: xr.DataTree, prob: float) -> Table:
                 text.fixed(row[f"{var}_mean"], digits),
                 text.ends(low, high, digits),
                 *([text.probability(row[schema.P_CALIBRATED])] if with_calibrated else []),
+                *([row.get("curve") or text.MISSING] if with_curve else []),
                 str(row["status"]),
             )
         )
