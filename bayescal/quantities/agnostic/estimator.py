@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from bayescal.core.checks import check_choice
 from bayescal.core.scores import Scores, Task
@@ -41,20 +41,16 @@ class Estimate(NamedTuple):
     sign: Value
 
 
-def estimate(
-    data: Scores | Task, *, multiclass: str = "top-label", weight: ArrayLike | None = None
-) -> Estimate:
+def estimate(data: Scores | Task, *, multiclass: str = "top-label") -> Estimate:
     """Estimate the calibration measure over all score intervals.
 
     Parameters
     ----------
     data : Scores or Task
-        Scores with labels; rows without are left out.
+        Scores with labels; rows without are left out. Sample weights count.
     multiclass : {"top-label", "class-wise", "supremum"}, default "top-label"
         Of more than two classes: is the predicted class right; is each class the true one, with a
         dim ``class``; or the largest of the latter, the paper's extension.
-    weight : array-like of shape (obs,), at least 0, optional
-        Weights of the labelled rows; by default equal.
 
     Returns
     -------
@@ -64,7 +60,7 @@ def estimate(
     Raises
     ------
     InputError
-        If there is no labelled row, an option is unknown, or weights do not fit the labelled rows.
+        If there is no labelled row, or an option is unknown.
 
     Notes
     -----
@@ -88,16 +84,20 @@ def estimate(
     (0.28125, 0.5, 1.0)
     """
     if isinstance(data, Task):
-        return _of([interval_measure(data.score, data.event, weight)], [])
+        return _of([_measure(data)], [])
     check_choice(multiclass, MULTICLASS, "multiclass")
     by_class = not data.is_binary and multiclass != "top-label"
     tasks = data.tasks("class-wise" if by_class else "top-label")
-    found = [interval_measure(task.score, task.event, weight) for task in tasks]
+    found = [_measure(task) for task in tasks]
     dims = [data.n_classifiers] * (data.n_classifiers > 1) + [data.n_classes] * by_class
     if by_class and multiclass == "supremum":
         worst = [max(part) for part in _split(found, data.n_classes)]
         return _of(worst, dims[:-1])
     return _of(found, dims)
+
+
+def _measure(task: Task) -> IntervalMeasure:
+    return interval_measure(task.score, task.event, task.weight)
 
 
 def _of(found: Sequence[IntervalMeasure], dims: Sequence[int]) -> Estimate:
