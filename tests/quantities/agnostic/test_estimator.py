@@ -52,11 +52,8 @@ def test_top_label_is_of_being_right(three_classes):
 
 
 def test_weights_are_those_of_the_labelled_rows():
-    scores = Scores(y_true=[0, 1, 1], y_prob=[0.25, 0.5, 0.75])
-    assert (
-        estimate(scores, weight=[2, 1, 1]).c
-        == interval_measure([0.25, 0.25, 0.5, 0.75], [0, 0, 1, 1]).c
-    )
+    scores = Scores(y_true=[0, 1, 1], y_prob=[0.25, 0.5, 0.75], sample_weight=[2, 1, 1])
+    assert estimate(scores).c == interval_measure([0.25, 0.25, 0.5, 0.75], [0, 0, 1, 1]).c
 
 
 def test_an_unknown_option_is_refused():

@@ -1,0 +1,1 @@
+"""Priors of the calibration curve, one file each, joined with data."""
