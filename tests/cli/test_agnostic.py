@@ -102,5 +102,5 @@ def test_bad_priors(text):
 
 
 def test_priors():
-    assert priors_from_text("curve").label_rate.scale == 0.7
-    assert priors_from_text("curve:0.3").label_rate.scale == 0.3
+    assert priors_from_text("curve").label_rate.curve.scale == 0.7
+    assert priors_from_text("curve:0.3").label_rate.curve.scale == 0.3

@@ -27,6 +27,7 @@ from .intervals import IntervalStream as IntervalStream
 from .intervals import interval_measure as interval_measure
 from .model import build_model as build_model
 from .plan import plan as plan
+from .priors import CurveAverage as CurveAverage
 from .priors import Priors as Priors
 from .priors import SmoothCurve as SmoothCurve
 from .reading import prob_above as prob_above

@@ -55,7 +55,7 @@ def rule_from_file(path: str) -> DecisionRule:
 
 def priors_from_text(text: str) -> Priors:
     """Read the prior of the curve from a word: curve, or curve:SCALE."""
-    from bayescal.quantities.agnostic.priors import Priors, SmoothCurve
+    from bayescal.quantities.agnostic.priors import CurveAverage, Priors, SmoothCurve
 
     word, colon, number = (part.strip() for part in text.casefold().partition(":"))
     try:
@@ -64,7 +64,7 @@ def priors_from_text(text: str) -> Priors:
         word = ""
     if word != "curve":
         raise InputError(f"--prior must be curve or curve:SCALE; got {text!r}.")
-    return Priors(SmoothCurve(scale=scale))
+    return Priors(CurveAverage(curve=SmoothCurve(scale=scale)))
 
 
 def estimates(data: Scores, given: Given) -> Estimates:
@@ -118,7 +118,8 @@ COMMAND = Command(
         flags=("--prior",),
         default="curve",
         metavar="PRIOR",
-        help="curve (a smooth calibration curve), or curve:SCALE for another scale than 0.7.",
+        help="curve (an average over descriptions of the calibration curve), or "
+        "curve:SCALE for another scale than 0.7.",
         check=priors_from_text,
     ),
     read=read_labeled,

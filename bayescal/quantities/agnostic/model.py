@@ -1,4 +1,4 @@
-"""The model: a calibration curve, the counts of its cells, and the measure of both."""
+"""The model: a calibration curve and the counts of its cells."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayescal.core.calibration_curve.problem import Problem, pad
 from bayescal.core.checks import check_data
 from bayescal.core.errors import InputError
+from bayescal.core.quantity import LabelModel
 from bayescal.core.scores import Scores
+from bayescal.inference.descriptions.curve_average import Average
 from bayescal.quantities.agnostic.data import checked, problems
-from bayescal.quantities.agnostic.models.smooth_curve import BASIS, Curve
 from bayescal.quantities.agnostic.priors import Priors
 
 if TYPE_CHECKING:
@@ -35,24 +35,25 @@ def build_model(
     Returns
     -------
     pm.Model
-        Observed ``events`` (cell) and Deterministic ``c``; data as pm.Data. Cells are padded with
-        empty ones.
+        The rough description, or the smooth one where that is left out: observed ``events``
+        (inner), the cells of scores between 0 and 1, padded with empty ones; data as pm.Data.
 
     Raises
     ------
     InputError
-        If the data hold more than one binary problem.
+        If the data hold more than one binary problem, or no score between 0 and 1.
 
     Notes
     -----
-    ``gamma`` has no data below it: the cells' masses are Dirichlet(count) whatever the labels.
+    Segments and scores of exactly 0 and 1 have no parameters that need a sampler. The measure,
+    costs and ROC curves are functions of draws of the average.
 
     Examples
     --------
     >>> import bayescal as bc
     >>> scores = bc.Scores(y_true=[0, 0, 1, 1], y_prob=[0.1, 0.4, 0.5, 0.9])
-    >>> [variable.name for variable in bc.agnostic.build_model(scores).deterministics]
-    ['c']
+    >>> [variable.name for variable in bc.agnostic.build_model(scores).observed_RVs]
+    ['events']
     """
     check_data(data, (Scores,), "agnostic", "Scores(y_true=..., y_prob=...)")
     found = problems(checked(data), None, multiclass, [])
@@ -61,22 +62,22 @@ def build_model(
             f"a model is that of one binary problem; got {len(found)}. "
             "Take one classifier with .select(name), and one class with .one_vs_rest(label)."
         )
-    labeled = found[0].labeled
-    return model_of(labeled, Curve.of(labeled.cells, (priors or Priors()).label_rate))
+    used = priors or Priors()
+    members = Average.of(found[0].labeled, used.label_rate, used.calibrated).members
+    if not members:
+        raise InputError(
+            "a model needs labelled rows with a score between 0 and 1, and a description with "
+            "parameters; got none. Segments and scores of 0 and 1 are drawn without one."
+        )
+    return model_of(list(members.values())[-1])
 
 
-def model_of(labeled: Problem, curve: Curve) -> pm.Model:
-    """Label rates of cells and their counts, the cells' masses, and the measure of both."""
+def model_of(description: LabelModel) -> pm.Model:
+    """One description of the cells with scores between 0 and 1, and their counts."""
     import pymc as pm
-    import pytensor.tensor as pt
 
-    from bayescal.inference.error_model import mass_of_rows
-
-    _, cells = curve.compile_key
-    basis = np.arange(BASIS)
-    with pm.Model(coords={"cell": np.arange(cells), "basis": basis, "basis_": basis}) as model:
-        rate = curve.add_to_model()
-        score = pm.Data("mean_score", pad(labeled.cells.mean_score, cells), dims="cell")
-        sums = (mass_of_rows(labeled, cells) * (score - rate)).cumsum()
-        pm.Deterministic("c", pt.maximum(sums.max(), 0) - pt.minimum(sums.min(), 0))
+    size = description.compile_key[-1]
+    coords = {"cell": np.arange(size), "inner": np.arange(size), "inner_": np.arange(size)}
+    with pm.Model(coords=coords) as model:
+        description.add_to_model()
     return model

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from bayescal.core.bins.bin_counts import BinCounts
+from bayescal.core.calibration_curve.curve_average import DESCRIPTIONS
 from bayescal.core.calibration_curve.problem import (
     Problem,
     curve_scores,
     draw_masses,
+    evidence_warnings,
     held_cells,
 )
 from bayescal.core.functionals import log_binomial
@@ -24,6 +26,8 @@ from bayescal.core.quantity import (
     bound_values,
     bound_words,
 )
+from bayescal.inference.descriptions.curve_average import Average
+from bayescal.quantities.agnostic.average_draws import AverageDraws
 from bayescal.quantities.agnostic.bounds import bounds
 from bayescal.quantities.agnostic.data import IntervalProblem, data_warnings
 from bayescal.quantities.agnostic.decisions.costs import actual_cost, estimated_cost
@@ -37,7 +41,6 @@ from bayescal.quantities.agnostic.functionals import (
     tpr_at,
 )
 from bayescal.quantities.agnostic.model import model_of
-from bayescal.quantities.agnostic.models.smooth_curve import Curve
 from bayescal.quantities.agnostic.priors import Priors
 from bayescal.quantities.agnostic.roc import roc
 
@@ -49,6 +52,8 @@ type Values = dict[str, Floats]
 PRIOR_DRAWS = 1000
 # False positive rates at which ROC curves are kept.
 FPR = np.linspace(0, 1, 101)
+# For the weights of the descriptions.
+EVIDENCE_DRAWS = 2000
 MONITORED = ("c", "ks", "auc")
 DIMS: Mapping[str, tuple[str, ...]] = {
     "calibration_curve": ("point",),
@@ -56,10 +61,11 @@ DIMS: Mapping[str, tuple[str, ...]] = {
     "tpr": ("roc_point",),
     "unlabeled_tpr": ("roc_point",),
     "fpr": ("roc_point",),
-    "coef": ("basis",),
     "events": ("cell",),
     "cell_count": ("cell",),
     "cell_score": ("cell",),
+    "weight": ("description",),
+    "descriptions/c": ("description",),
 }
 
 
@@ -70,19 +76,19 @@ class AgnosticCase:
     problem: IntervalProblem
     priors: Priors
     rules: Mapping[str, DecisionRule]
-    model: Curve
-    axes: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    model: Average
+    axes: ClassVar[Mapping[str, tuple[str, ...]]] = {"description": DESCRIPTIONS}
     dims: ClassVar[Mapping[str, tuple[str, ...]]] = DIMS
     monitored: ClassVar[tuple[str, ...]] = MONITORED
-    # None: there is no alternative to weigh.
-    evidence_draws: ClassVar[int] = 0
+    evidence_draws: ClassVar[int] = EVIDENCE_DRAWS
 
     @classmethod
     def of(
         cls, problem: IntervalProblem, priors: Priors, rules: Mapping[str, DecisionRule]
     ) -> AgnosticCase:
         """Join a problem and its prior; `rules` are by the names of their costs."""
-        return cls(problem, priors, rules, Curve.of(problem.labeled.cells, priors.label_rate))
+        model = Average.of(problem.labeled, priors.label_rate, priors.calibrated)
+        return cls(problem, priors, rules, model)
 
     @property
     def coords(self) -> Mapping[str, str]:
@@ -98,36 +104,38 @@ class AgnosticCase:
         """Hash of the counts and of the rules."""
         return self.problem.fingerprint(self.rules)
 
-    def build_model(self) -> pm.Model:
-        """Build the model, unsampled."""
-        return model_of(self.problem.labeled, self.model)
+    def build_model(self, member: str = "") -> pm.Model:
+        """Build the model of one description, by default the last that has parameters."""
+        models = self.model.members
+        return model_of(models[member or list(models)[-1]])
 
     def arrays(
         self, draws: Draws, direct: DirectDraws | None, rng: np.random.Generator
     ) -> CaseArrays:
         """Everything a result holds of this case, but for the sampler's own figures."""
-        cells, (_, size) = self.problem.labeled.cells, self.model.compile_key
-        rates, points = self.model.cell_rates(draws), curve_scores(self.problem.labeled)
-        prior = {
-            name: value[None] for name, value in self.model.prior_draws(PRIOR_DRAWS, rng).items()
-        }
+        if direct is None:
+            raise TypeError("an average needs direct draws, for the evidence of its descriptions")
+        described = self.model.described
+        drawn = AverageDraws.posterior(
+            described, self.model.completed(draws, rng), direct.evidence, rng
+        )
+        cells, size = self.problem.labeled.cells, self.model.compile_key[-1]
+        rates, points = drawn.cell_rates(), curve_scores(self.problem.labeled)
         events = rng.binomial(cells.count, rates).astype(np.int32)
+        likelihood = log_binomial(cells.positives, cells.count, rates)
+        weights = described.weights(direct.evidence)
         theory = bounds(self.problem.task.n)._asdict()
         return CaseArrays(
             coords=self.coords,
             posterior={
-                **self._implied(draws, rng),
-                "calibration_curve": self.model.curve(draws, points),
-                **draws,
+                **self._implied(drawn, rng),
+                "calibration_curve": drawn.curve(points),
+                "description": drawn.chosen,
             },
-            prior=self._implied(prior, rng),
+            prior=self._implied(AverageDraws.prior(described, PRIOR_DRAWS, rng), rng),
             posterior_predictive={"events": held_cells(events, cells.count, size)},
-            log_likelihood={
-                "events": held_cells(
-                    log_binomial(cells.positives, cells.count, rates), cells.count, size
-                )
-            },
-            log_prior=self.model.log_prior(draws),
+            log_likelihood={"events": held_cells(likelihood, cells.count, size)},
+            log_prior={"curve": drawn.log_prior()},
             observed_data={"events": held_cells(cells.positives, cells.count, size)},
             constant_data={
                 "curve_score": points,
@@ -136,25 +144,43 @@ class AgnosticCase:
                 "cell_score": held_cells(cells.mean_score, cells.count, size),
             },
             point_estimate=self._point_estimate(),
+            descriptions={"c": self._by_description(drawn, rng)},
+            model_average={
+                "p_calibrated": described.p_calibrated(weights),
+                "weight": np.array([weights.get(name, 0.0) for name in DESCRIPTIONS]),
+            },
+            diagnostics={"importance_ess": direct.ess, "pareto_k": direct.pareto_k},
             bounds=bound_values(theory),
             bounds_attrs=bound_words(theory),
+            warnings=evidence_warnings(direct.ess),
         )
 
     def simulate(self, rng: np.random.Generator) -> tuple[AgnosticCase, Values]:
         """Draw a curve from the prior and labels given it, for the scores of this case."""
-        drawn = self.model.prior_draws(1, rng)
+        drawn = AverageDraws.prior(self.model.described, 1, rng)
         cells = self.problem.labeled.cells
-        events = rng.binomial(cells.count, self.model.cell_rates(drawn)[0])
+        events = rng.binomial(cells.count, drawn.cell_rates()[0, 0])
         labels = BinCounts(cells.edges, cells.count, events, cells.mean_score, cells.closed)
         problem = replace(self.problem, labeled=Problem(self.coords, labels, labels))
-        values = self._implied({name: value[None] for name, value in drawn.items()}, rng)
+        values = self._implied(drawn, rng)
         new = AgnosticCase.of(problem, self.priors, self.rules)
         return new, {name: value[0, 0] for name, value in values.items()}
 
-    def _implied(self, draws: Draws, rng: np.random.Generator) -> Values:
+    def _by_description(self, drawn: AverageDraws, rng: np.random.Generator) -> Floats:
+        """Measure under each description, (chain, draw, description); 0 for one left out."""
+        cells = self.problem.cells
+        mass = draw_masses(cells.count, drawn.chosen.shape, rng)
+        found = np.zeros((*drawn.chosen.shape, len(DESCRIPTIONS)))
+        for name in self.model.described.fitted:
+            rate = drawn.curve_of(name, cells.mean_score)
+            measure, _ = measure_draws(cells.mean_score, mass, rate)
+            found[..., DESCRIPTIONS.index(name)] = measure
+        return found
+
+    def _implied(self, drawn: AverageDraws, rng: np.random.Generator) -> Values:
         """What each draw of the curve implies, of the population and of the unlabelled rows."""
         cells = self.problem.cells
-        score, rate = cells.mean_score, self.model.curve(draws, cells.mean_score)
+        score, rate = cells.mean_score, drawn.curve(cells.mean_score)
         mass = draw_masses(cells.count, rate.shape[:-1], rng)
         c, ks = measure_draws(score, mass, rate)
         positive, negative = mass * rate, mass * (1 - rate)

@@ -9,7 +9,7 @@ from bayescal.core.errors import InputError
 from bayescal.quantities.agnostic.functionals import Band, pointwise_band, simultaneous_band
 from bayescal.results import access, schema
 from bayescal.results.difference import Difference
-from bayescal.results.intervals import tail
+from bayescal.results.intervals import interval, tail
 from bayescal.results.kind import check_variable
 
 
@@ -20,7 +20,7 @@ def upper_bound(result: xr.DataTree, prob: float = 0.95, *, classifier: str | No
     ----------
     result : xarray.DataTree
         A result of this quantity.
-    prob : float, in (0, 1), default 0.95
+    prob : float, in (0.5, 1), default 0.95
         Posterior probability.
     classifier : str, optional
         Needed where the result has several.
@@ -28,17 +28,19 @@ def upper_bound(result: xr.DataTree, prob: float = 0.95, *, classifier: str | No
     Returns
     -------
     float
-        The `prob` quantile of c.
+        The upper end of ``bc.interval(result, "c", 2 * prob - 1)``.
 
     Raises
     ------
     InputError
-        If there is no such classifier, or `prob` is no probability.
+        If there is no such classifier, or `prob` lies outside (0.5, 1).
 
     Notes
     -----
-    c is 0 for a calibrated classifier and above it in every draw of a continuous posterior: an
-    interval with two ends does not contain 0. An upper end and `prob_above` say what can be said.
+    c is 0 with the posterior probability that the classifier is calibrated, and above 0 otherwise.
+    The bound is that of the second case, with the descriptions of the curve weighted as
+    `bayescal.interval` says: it does not collapse to 0 near calibration. The lower end of an
+    interval is above 0 whenever calibration is improbable, however small c; see `prob_above`.
 
     Examples
     --------
@@ -48,8 +50,10 @@ def upper_bound(result: xr.DataTree, prob: float = 0.95, *, classifier: str | No
     >>> bc.agnostic.upper_bound(result) > bc.datasets.agnostic.truth("over").c
     True
     """
-    tail(prob)
-    return float(np.quantile(_draws(result, "c", classifier), prob))
+    if not 0.5 < prob < 1:
+        raise InputError(f"prob must lie strictly between 0.5 and 1; got {prob}. Pass 0.95.")
+    ends = interval(result, "c", 2 * prob - 1)
+    return float(access.at(ends, _case(result, classifier)).values[1])
 
 
 def prob_above(result: xr.DataTree, value: float, *, classifier: str | None = None) -> float:
@@ -219,14 +223,18 @@ def rule_difference(
     )
 
 
-def _draws(result: xr.DataTree, name: str, classifier: str | None) -> np.ndarray:
-    """Draws of a variable of one classifier, (draw, ...)."""
+def _case(result: xr.DataTree, classifier: str | None) -> access.ResultSlice:
+    """The case of a classifier, which must be named where there are several."""
     names = access.classifier_names(result)
     if classifier is None and len(names) > 1:
         raise InputError(
             f"classifier must be given, as the result has {len(names)}: {', '.join(names)}."
         )
-    case = access.find_case(result, classifier)
-    draws = access.variable(result, schema.POSTERIOR, name, case)
+    return access.find_case(result, classifier)
+
+
+def _draws(result: xr.DataTree, name: str, classifier: str | None) -> np.ndarray:
+    """Draws of a variable of one classifier, (draw, ...)."""
+    draws = access.variable(result, schema.POSTERIOR, name, _case(result, classifier))
     ordered = draws.transpose(*schema.DRAW_DIMS, ...).values
     return np.asarray(ordered.reshape(-1, *ordered.shape[2:]))

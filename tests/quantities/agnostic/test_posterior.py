@@ -1,12 +1,14 @@
 """What a result holds, against draws worked out by hand; coverage of simulated truths."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy.special import expit
 
 import bayescal as bc
+from bayescal.quantities.agnostic.average_draws import AverageDraws
 from bayescal.quantities.agnostic.decisions.costs import actual_cost, estimated_cost
 from bayescal.quantities.agnostic.intervals import interval_measure
 from bayescal.quantities.agnostic.plan import plan
@@ -36,11 +38,11 @@ def test_point_estimates_are_those_of_the_rows(result):
 
 
 def test_a_curve_that_is_known_gives_what_its_rows_give():
-    # With coefficients of 0 the curve is the score itself: c is 0 but for the score's spread in
-    # a cell, and costs and ROC curves are those that scores imply.
+    # A calibrated curve is the score itself: c is 0, costs and ROC curves are those of the scores.
     case = plan(rows(n=300, n_unlabeled=5000), PRIORS, decision=RULE).cases[0]
-    draws = {"coef": np.zeros((1, 400, 32))}
-    found = case._implied(draws, np.random.default_rng(1))
+    drawn = AverageDraws.prior(case.model.described, 400, np.random.default_rng(1))
+    drawn = replace(drawn, chosen=np.zeros_like(drawn.chosen))
+    found = case._implied(drawn, np.random.default_rng(1))
     score = rows(n=300, n_unlabeled=5000).y_prob[0]
     assert found["c"].max() < 1e-9
     expected = estimated_cost(RULE, score)
@@ -55,9 +57,9 @@ def test_a_curve_that_is_known_gives_what_its_rows_give():
 
 
 def test_the_curve_is_the_prior_of_the_documentation():
-    case = plan(rows(), PRIORS).cases[0]
-    draws = case.model.prior_draws(20_000, np.random.default_rng(2))
-    at_half = case.model.curve(draws, np.array([0.5]))[:, 0]
+    described = plan(rows(), PRIORS).cases[0].model.described
+    draws = described.prior_draws(20_000, np.random.default_rng(2))
+    at_half = described.curve("smooth", draws, np.array([0.5]))[:, 0]
     # An intercept and a process of standard deviation .7 each: logit of sd .99.
     spread = np.log(at_half / (1 - at_half)).std()
     assert spread == pytest.approx(math.sqrt(2) * 0.7, rel=0.03)
@@ -74,7 +76,7 @@ def test_constant_scores_and_one_label_class_give_numbers():
 
 
 def test_groups_of_variables_need_what_they_are_of():
-    found = bc.fit(bc.agnostic, rows(n_unlabeled=0), method="direct", draws=200, seed=1)
+    found = bc.fit(bc.agnostic, rows(n_unlabeled=0), method="direct", draws=300, seed=1)
     assert not [name for name in found["posterior"].data_vars if "cost" in str(name)]
     assert "unlabeled_auc" not in found["posterior"]
 
@@ -84,16 +86,15 @@ def test_several_classifiers_and_classes():
         {name: rows(name, n_unlabeled=0).y_prob[0] for name in ("over", "under")},
         y_true=rows(n_unlabeled=0).y_true.tolist(),
     )
-    found = bc.fit(bc.agnostic, panel, decision=RULE, method="direct", draws=100, seed=1)
+    found = bc.fit(bc.agnostic, panel, decision=RULE, method="direct", draws=300, seed=1)
     assert found["posterior"]["tpr"].dims == ("chain", "draw", "classifier", "roc_point")
     assert math.isfinite(bc.difference(found, "over", "under", "auc").mean)
     assert bc.summary(found).shape[0] == 8
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["calibrated", "over"])
-def test_coverage(name):
-    truth = bc.datasets.agnostic.truth(name)
+def test_coverage():
+    truth = bc.datasets.agnostic.truth("over")
     held = {"cost": 0, "unlabeled_cost": 0, "auc": 0, "c": 0, "roc": 0}
     curve = truth._grid[1]
     true_tpr = np.interp(
@@ -101,7 +102,7 @@ def test_coverage(name):
         np.append(0, np.cumsum(1 - curve[::-1])) / (1 - curve).sum(),
         np.append(0, np.cumsum(curve[::-1])) / curve.sum(),
     )
-    times = 40
+    times = 20
     for seed in range(times):
         labelled = truth.scores(200, seed=[seed, 1])
         rest = truth.scores(300, seed=[seed, 2])
@@ -111,7 +112,7 @@ def test_coverage(name):
             unlabeled=rest.y_prob[0],
             decision=RULE,
             method="direct",
-            draws=400,
+            draws=800,
             chains=2,
             seed=seed,
         )
@@ -127,9 +128,9 @@ def test_coverage(name):
         band = bc.agnostic.roc_band(found, 0.9)
         inside = (band.lower.values <= true_tpr) & (true_tpr <= band.upper.values)
         held["roc"] += bool(inside[1:-1].all())
-    # 95% of 40 less three standard deviations is 34; of 90%, 30.
+    # 95% of 20 less three standard deviations is 16; of 90%, 14.
     for var, count in held.items():
-        assert count >= (30 if var == "roc" else 34), held
+        assert count >= (14 if var == "roc" else 16), held
 
 
 @pytest.mark.mcmc
@@ -140,8 +141,9 @@ def test_nuts_agrees_with_importance_sampling():
         for method in ("nuts", "direct")
     }
     assert found["nuts"].attrs["status"] == "ok"
-    for var in ("c", "auc", "cost", "unlabeled_cost"):
+    # c is a mixture over descriptions, whose weights have an error of their own.
+    for var in ("auc", "cost", "unlabeled_cost"):
         one, two = (tree["posterior"][var].values for tree in found.values())
-        error = 5 * one.std() / math.sqrt(1000)
+        error = 5 * one.std() / math.sqrt(800)
         assert one.mean() == pytest.approx(two.mean(), abs=error)
         assert one.std() == pytest.approx(two.std(), rel=0.15)

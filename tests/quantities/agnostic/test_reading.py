@@ -18,7 +18,7 @@ RULES = {"bayes": bc.agnostic.bayes_rule(COSTS), "made": RULE}
 
 @pytest.fixture(scope="module")
 def result():
-    return bc.fit(bc.agnostic, rows(), decision=RULES, method="direct", draws=200, seed=20)
+    return bc.fit(bc.agnostic, rows(), decision=RULES, method="direct", draws=300, seed=20)
 
 
 @pytest.fixture(scope="module")
@@ -27,21 +27,31 @@ def panel():
     scores = bc.Scores.stack(
         {"a": score, "b": score**2}, y_true=rows(n_unlabeled=0).y_true.tolist()
     )
-    return bc.fit(bc.agnostic, scores, method="direct", draws=100, seed=20)
+    return bc.fit(bc.agnostic, scores, method="direct", draws=300, seed=20)
 
 
-def test_the_upper_bound_is_a_quantile(result):
+def test_the_upper_bound_is_the_end_of_an_interval(result):
     draws = result["posterior"]["c"].values.ravel()
-    assert upper_bound(result, 0.9) == np.quantile(draws, 0.9)
-    assert prob_above(result, upper_bound(result, 0.9)) == pytest.approx(0.1, abs=0.002)
-    assert prob_above(result, 0.0) == 1.0
+    assert upper_bound(result, 0.9) == float(bc.interval(result, "c", 0.8)[1])
+    assert prob_above(result, upper_bound(result, 0.9)) <= 0.1
+    assert prob_above(result, 0.01) == (draws > 0.01).mean()
+
+
+def test_near_calibration_the_upper_bound_is_that_of_a_miscalibrated_classifier():
+    scores = bc.datasets.agnostic.truth("calibrated").scores(300, seed=3)
+    found = bc.fit(bc.agnostic, scores, method="direct", draws=500, seed=20)
+    p_calibrated = float(found["model_average"]["p_calibrated"])
+    assert p_calibrated > 0.5
+    assert prob_above(found, 1e-9) == pytest.approx(1 - p_calibrated, abs=0.01)
+    assert float(bc.interval(found, "c", 0.9)[0]) == 0.0
+    assert upper_bound(found, 0.95) > 0.0
 
 
 @pytest.mark.parametrize("unlabeled", [False, True])
 def test_bands(result, unlabeled):
     whole = roc_band(result, 0.9, unlabeled=unlabeled)
     each = roc_band(result, 0.9, unlabeled=unlabeled, simultaneous=False)
-    draws = result["posterior"]["unlabeled_tpr" if unlabeled else "tpr"].values.reshape(800, -1)
+    draws = result["posterior"]["unlabeled_tpr" if unlabeled else "tpr"].values.reshape(1200, -1)
     inside = ((draws >= whole.lower.values) & (draws <= whole.upper.values)).all(axis=1)
     assert inside.mean() >= 0.9
     assert float((whole.upper - whole.lower).mean()) > float((each.upper - each.lower).mean())
@@ -72,7 +82,7 @@ def test_several_classifiers_are_named(panel):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda tree: upper_bound(tree, 1.0), "prob must lie"),
+        (lambda tree: upper_bound(tree, 0.5), "prob must lie"),
         (lambda tree: roc_band(tree, 0.0, classifier="a"), "prob must lie"),
         (lambda tree: roc_band(tree, classifier="a", unlabeled=True), "no unlabelled rows"),
         (lambda tree: rule_difference(tree, "x", "y", classifier="a"), "cost_x"),

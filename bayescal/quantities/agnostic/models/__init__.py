@@ -1,1 +1,0 @@
-"""Priors of the calibration curve, one file each, joined with data."""
