@@ -52,33 +52,46 @@ class AverageDraws:
 
     def cell_rates(self) -> Floats:
         """Label rates of the cells of labelled rows, (chain, draw, cell)."""
-        return self.averaged(lambda name: self.described.rates(name, self.draws, self.error))
+        return self._averaged(
+            lambda name, draws, error: self.described.rates(name, draws, error),
+            len(self.described.score),
+        )
 
     def curve(self, score: Floats) -> Floats:
         """Calibration curve at any scores, (chain, draw, point)."""
-        return self.averaged(lambda name: self.curve_of(name, score))
+        return self._averaged(
+            lambda name, draws, error: self._curve(name, draws, error, score), len(score)
+        )
 
     def curve_of(self, name: str, score: Floats) -> Floats:
-        """Calibration curve under one description; scores of 0 and 1 are as the data have them."""
-        found = np.array(self.described.curve(name, self.draws, score))
-        for column, end in enumerate(self.described.ends.values()):
-            erring = end.event_rate(self.draws["end"][..., column])
-            rate = np.where(self.error[..., column], erring, end.score)
-            found[..., score == end.score] = rate[..., None]
-        return found
+        """Calibration curve of every draw under one description, (chain, draw, point)."""
+        return self._curve(name, self.draws, self.error, score)
 
     def log_prior(self) -> Floats:
         """Log prior density of the parameters of the description that each draw has."""
-        zero = np.zeros(self.chosen.shape)
-        return self.averaged(lambda name: zero + self.described.log_prior(name, self.draws))
+        return self._averaged(lambda name, draws, _: self.described.log_prior(name, draws))
 
-    def averaged(self, values: Callable[[str], Floats]) -> Floats:
-        """Take each draw from the description that it has."""
-        present = [DESCRIPTIONS[number] for number in np.unique(self.chosen)]
-        found = values(present[0])
-        for name in present[1:]:
-            own = self.chosen == DESCRIPTIONS.index(name)
-            found[own] = values(name)[own]
+    def _curve(self, name: str, draws: Draws, error: NDArray[np.bool_], score: Floats) -> Floats:
+        """Curve under one description; scores of 0 and 1 err or never do."""
+        found = np.array(self.described.curve(name, draws, score))
+        for column, end in enumerate(self.described.ends.values()):
+            rate = np.where(
+                error[..., column], end.event_rate(draws["end"][..., column]), end.score
+            )
+            found[..., score == end.score] = rate[..., None]
+        return found
+
+    def _averaged(
+        self,
+        values: Callable[[str, Draws, NDArray[np.bool_]], Floats | float],
+        *size: int,
+    ) -> Floats:
+        """Evaluate each draw under the description that it has, (chain, draw, *size)."""
+        found = np.empty((*self.chosen.shape, *size))
+        for number in np.unique(self.chosen):
+            own = self.chosen == number
+            draws = {name: held[own] for name, held in self.draws.items()}
+            found[own] = values(DESCRIPTIONS[number], draws, self.error[own])
         return found
 
 

@@ -22,13 +22,12 @@ from bayescal.quantities.agnostic.decisions.rule import DecisionRule
 type Floats = NDArray[np.float64]
 
 # So fine that the score hardly varies inside a cell.
-MODEL_CELLS = 100
-CELLS = 200
+CELLS = 100
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IntervalProblem:
-    """One binary problem: cells of the labelled rows, and finer ones of all rows.
+    """One binary problem: cells of the labelled rows, and those of all rows.
 
     Notes
     -----
@@ -74,7 +73,7 @@ def problems(
 
 def _problem(task: Task, unlabeled: Floats, edges: Sequence[float]) -> IntervalProblem:
     check_rows(task.n, "the labelled rows")
-    cells = fine_counts(task, [0.0, 1.0], MODEL_CELLS)
+    cells = fine_counts(task, [0.0, 1.0], CELLS)
     every = np.concatenate([task.score, unlabeled]).astype(np.float64)
     all_rows = Task(task.coords, every, np.zeros(len(every), dtype=np.uint8))
     return IntervalProblem(
