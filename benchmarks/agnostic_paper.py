@@ -49,24 +49,30 @@ def documents(n: int, rng: np.random.Generator) -> tuple[csr_array, np.ndarray, 
 
 
 def table_1(n: int, runs: int) -> None:
+    """The paper does not say on which rows it measures: its figures are those of training rows."""
     found = []
     for seed in range(runs):
         counts, label, rate = documents(n, np.random.default_rng([20, seed]))
+        counts = counts.astype(float)
         half = n // 2
-        model = LogisticRegression(max_iter=2000).fit(counts[:half], label[:half])
-        score = model.predict_proba(counts[half:])[:, 1]
-        test, truth = label[half:], rate[half:]
-        found.append(
-            (
-                np.abs(score - truth).mean(),
-                bc.agnostic.interval_measure(score, test).c,
-                np.abs(label[:half].mean() - truth).mean(),
-                label.mean(),
-            )
-        )
+        everything, rest = slice(None), slice(half, None)
+        figures: list[float] = []
+        for train, test in ((everything, everything), (slice(half), rest)):
+            model = LogisticRegression(max_iter=300).fit(counts[train], label[train])
+            score = model.predict_proba(counts[test])[:, 1]
+            figures.append(float(np.abs(score - rate[test]).mean()))
+            figures.append(bc.agnostic.interval_measure(score, label[test]).c)
+        found.append((*figures, np.abs(label.mean() - rate).mean(), label.mean()))
     mean, spread = np.mean(found, axis=0), np.std(found, axis=0)
-    printed = (0.1270, 0.0083, 0.2022, 0.3448)
-    names = ("l1 error", "c_emp", "trivial l1 error", "frequency of labels")
+    printed = ("0.1270", "0.0083", "", "", "0.2022", "0.3448")
+    names = (
+        "l1 error, training rows",
+        "c_emp, training rows",
+        "l1 error, other half",
+        "c_emp, other half",
+        "trivial l1 error",
+        "frequency of labels",
+    )
     lines = [
         (name, float(m), float(s), paper)
         for name, m, s, paper in zip(names, mean, spread, printed, strict=True)
