@@ -17,7 +17,14 @@ type Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class AverageDraws:
-    """Curves of (chain, draw), each of one description; calibrated ones are among them."""
+    """Curves of (chain, draw), each of one description, given that the classifier is not calibrated.
+
+    Notes
+    -----
+    With the calibrated description among them, intervals of costs and ROC curves would collapse
+    where a classifier is close to calibrated, and miss. Only where all scores are 0 or 1 is there
+    no other description.
+    """
 
     described: DescribedCurve
     draws: Draws
@@ -32,7 +39,7 @@ class AverageDraws:
         evidence: Mapping[str, float],
         rng: np.random.Generator,
     ) -> AverageDraws:
-        """Choose descriptions by their posterior probabilities."""
+        """Choose descriptions by their posterior probabilities, calibration left out."""
         shape = draws["end"].shape[:2]
         error = described.draw_errors(shape, rng)
         return cls(described, draws, _chosen(described.weights(evidence), shape, rng), error)
@@ -43,9 +50,8 @@ class AverageDraws:
     ) -> AverageDraws:
         """Draw curves before the data, (1, number)."""
         drawn = described.prior_draws(number, rng)
-        calibrated = described.calibrated if described.fitted else 1.0
-        weights = {name: (1 - calibrated) * w for name, w in described.prior.weights.items()}
-        chosen = _chosen({CALIBRATED: calibrated, **weights}, (1, number), rng)
+        weights = described.prior.weights if described.fitted else {}
+        chosen = _chosen(weights, (1, number), rng)
         error = rng.random((1, number, len(described.ends))) >= described.calibrated
         draws = {name: values[None] for name, values in drawn.items()}
         return cls(described, draws, chosen, np.asarray(error))
@@ -99,4 +105,8 @@ def _chosen(
     weights: Mapping[str, float], shape: tuple[int, ...], rng: np.random.Generator
 ) -> NDArray[np.int64]:
     table = np.array([weights.get(name, 0.0) for name in DESCRIPTIONS])
-    return choose(table, int(np.prod(shape)), rng).reshape(shape)
+    calibrated = DESCRIPTIONS.index(CALIBRATED)
+    table[calibrated] = 0.0
+    if not table.any():
+        table[calibrated] = 1.0
+    return choose(table / table.sum(), int(np.prod(shape)), rng).reshape(shape)

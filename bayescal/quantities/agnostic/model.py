@@ -10,7 +10,7 @@ from bayescal.core.checks import check_data
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import LabelModel
 from bayescal.core.scores import Scores
-from bayescal.inference.descriptions.curve_average import Average
+from bayescal.inference.descriptions.curve_average import average_of
 from bayescal.quantities.agnostic.data import checked, problems
 from bayescal.quantities.agnostic.priors import Priors
 
@@ -63,7 +63,7 @@ def build_model(
             "Take one classifier with .select(name), and one class with .one_vs_rest(label)."
         )
     used = priors or Priors()
-    members = Average.of(found[0].labeled, used.label_rate, used.calibrated).members
+    members = average_of(found[0].labeled, used.label_rate, used.calibrated).members
     if not members:
         raise InputError(
             "a model needs labelled rows with a score between 0 and 1, and a description with "

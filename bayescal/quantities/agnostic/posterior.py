@@ -26,7 +26,7 @@ from bayescal.core.quantity import (
     bound_values,
     bound_words,
 )
-from bayescal.inference.descriptions.curve_average import Average
+from bayescal.inference.descriptions.curve_average import Average, average_of
 from bayescal.quantities.agnostic.average_draws import AverageDraws
 from bayescal.quantities.agnostic.bounds import bounds
 from bayescal.quantities.agnostic.data import IntervalProblem, data_warnings
@@ -87,7 +87,7 @@ class AgnosticCase:
         cls, problem: IntervalProblem, priors: Priors, rules: Mapping[str, DecisionRule]
     ) -> AgnosticCase:
         """Join a problem and its prior; `rules` are by the names of their costs."""
-        model = Average.of(problem.labeled, priors.label_rate, priors.calibrated)
+        model = average_of(problem.labeled, priors.label_rate, priors.calibrated)
         return cls(problem, priors, rules, model)
 
     @property

@@ -71,7 +71,7 @@ def prob_above(result: xr.DataTree, value: float, *, classifier: str | None = No
     Returns
     -------
     float
-        P(c > value).
+        P(c > value), averaged over calibrated and miscalibrated.
 
     Raises
     ------
@@ -83,10 +83,12 @@ def prob_above(result: xr.DataTree, value: float, *, classifier: str | None = No
     >>> import bayescal as bc
     >>> scores = bc.datasets.agnostic.truth("over").scores(500, seed=1)
     >>> result = bc.fit(bc.agnostic, scores, method="direct", seed=20)
-    >>> bc.agnostic.prob_above(result, 0.0)
+    >>> round(bc.agnostic.prob_above(result, 0.0), 3)
     1.0
     """
-    return float((_draws(result, "c", classifier) > value).mean())
+    known = access.prob_calibrated(result, _case(result, classifier)) or 0.0
+    above = float((_draws(result, "c", classifier) > value).mean())
+    return (1 - known) * above + known * (value < 0)
 
 
 def roc_band(

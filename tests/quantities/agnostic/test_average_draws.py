@@ -24,9 +24,9 @@ def drawn(described):
     return AverageDraws.prior(described, 4000, np.random.default_rng(1))
 
 
-def test_descriptions_have_their_prior_weights(drawn):
+def test_descriptions_have_their_prior_weights_without_calibration(drawn):
     shares = np.bincount(drawn.chosen.ravel(), minlength=4) / 4000
-    expected = [0.5, *(0.5 * w for w in PRIORS.label_rate.weights.values())]
+    expected = [0.0, *PRIORS.label_rate.weights.values()]
     assert shares == pytest.approx(expected, abs=1e-3)
 
 
@@ -35,9 +35,16 @@ def test_each_draw_is_that_of_its_description(drawn):
     found = drawn.curve(score)
     for number, name in enumerate(DESCRIPTIONS):
         own = drawn.chosen == number
-        assert (found[own] == drawn.curve_of(name, score)[own]).all()
-    calibrated = found[drawn.chosen == 0]
-    assert calibrated[:, 1:-1] == pytest.approx(np.broadcast_to(score[1:-1], (2000, 9)))
+        assert found[own] == pytest.approx(drawn.curve_of(name, score)[own])
+    calibrated = drawn.curve_of("calibrated", score)[0]
+    assert calibrated[:, 1:-1] == pytest.approx(np.broadcast_to(score[1:-1], (4000, 9)))
+
+
+def test_scores_of_0_and_1_alone_have_the_calibrated_description():
+    scores = bc.Scores(y_true=[0, 0, 1, 1], y_prob=[0.0, 0.0, 1.0, 1.0])
+    described = plan(scores, PRIORS).cases[0].model.described
+    found = AverageDraws.prior(described, 50, np.random.default_rng(1))
+    assert (found.chosen == 0).all()
 
 
 def test_the_scores_0_and_1_err_or_never_do(drawn):

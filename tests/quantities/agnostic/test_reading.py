@@ -35,7 +35,9 @@ def test_the_upper_bound_is_the_end_of_an_interval(result):
     assert upper_bound(result, 0.9) == float(bc.interval(result, "c", 0.8)[1])
     # Not exactly .1: the interval's rule weighs the descriptions by the roots of their weights.
     assert prob_above(result, upper_bound(result, 0.9)) == pytest.approx(0.1, abs=0.05)
-    assert prob_above(result, 0.01) == (draws > 0.01).mean()
+    miscalibrated = 1 - float(result["model_average"]["p_calibrated"])
+    assert prob_above(result, 0.01) == pytest.approx(miscalibrated * (draws > 0.01).mean())
+    assert prob_above(result, -1.0) == pytest.approx(1.0)
 
 
 def test_near_calibration_the_upper_bound_is_that_of_a_miscalibrated_classifier():
