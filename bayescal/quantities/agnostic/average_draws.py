@@ -17,7 +17,7 @@ type Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class AverageDraws:
-    """Curves of (chain, draw), each of one description, given that the classifier is not calibrated.
+    """Curves of (chain, draw), each of one description, given that scores are not calibrated.
 
     Notes
     -----
