@@ -14,10 +14,12 @@ from .core.priors import LogNormal as LogNormal
 from .core.priors import Normal as Normal
 from .core.scores import Scores as Scores
 from .core.tables import read_scores as read_scores
+from .quantities import agnostic as agnostic
 from .quantities import credal as credal
 from .quantities import ece as ece
 from .quantities import pu_ece as pu_ece
 from .quantities import ssme as ssme
+from .quantities.agnostic.decisions.rule import DecisionRule as DecisionRule
 from .quantities.credal.calibration_split import CalibrationSplit as CalibrationSplit
 from .quantities.credal.venn_abers.calibrator import VennAbersCalibrator as VennAbersCalibrator
 from .quantities.pu_ece.data import PUScores as PUScores

@@ -35,6 +35,9 @@ class Made(NamedTuple):
 
 # Each quantity is tested on data of its own kind; one without an entry fails below.
 MAKE: dict[str, Callable[[], Made]] = {
+    "agnostic": lambda: Made(
+        bc.datasets.agnostic.truth("over").scores(200, seed=20), bc.agnostic.Priors()
+    ),
     "ece": lambda: Made(bc.datasets.ece.truth("over").scores(200, seed=20), bc.ece.Priors()),
     "pu_ece": lambda: Made(
         bc.datasets.pu_ece.truth("over").scores((200, 200), seed=20),

@@ -25,10 +25,10 @@ from bayescal.core.calibration_curve.problem import (
     held_cells,
 )
 from bayescal.core.quantity import CaseArrays, DirectDraws, Draws, Floats
+from bayescal.inference.descriptions.curve_average import Average, average_of
 from bayescal.inference.descriptions.described_curve import DescribedCurve, choose
 from bayescal.quantities.ece.model import model_of_description
 from bayescal.quantities.ece.models import label_model
-from bayescal.quantities.ece.models.curve_average import Average, average_of
 from bayescal.quantities.ece.posterior import (
     DIMS,
     PRIOR_DRAWS,
@@ -86,13 +86,16 @@ class AveragedCase(ProblemCase):
         """Draw label rates from the prior and labels given them, for the scores of this case."""
         rates = self.model.described.prior_rates(1, rng)
         problem, values = simulated(self.problem, rates, rng)
-        return replace(self, problem=problem, model=average_of(problem, self.priors)), values
+        described = self.model.described
+        model = average_of(problem, described.prior, described.calibrated)
+        return replace(self, problem=problem, model=model), values
 
 
 def case_of(problem: Problem, priors: Priors, notes: Sequence[str] = ()) -> EceCase | AveragedCase:
     """Join a problem and its priors; `notes` are warnings from before it was counted."""
     if isinstance(priors.label_rate, CurveAverage):
-        return AveragedCase(problem, priors, average_of(problem, priors), notes)
+        average = average_of(problem, priors.label_rate, priors.calibrated)
+        return AveragedCase(problem, priors, average, notes)
     return EceCase(problem, priors, label_model(problem, priors), notes)
 
 

@@ -11,12 +11,12 @@ from bayescal.core.bins.binning import Binning, BinningFields
 from bayescal.core.calibration_curve.problem import Problem
 from bayescal.core.errors import InputError
 from bayescal.core.scores import Scores
+from bayescal.inference.descriptions.curve_average import Average, average_of
+from bayescal.inference.descriptions.smooth_curve import BASIS
 from bayescal.quantities.ece.data import problems
 from bayescal.quantities.ece.models import label_model
 from bayescal.quantities.ece.models.base import LabelModel
-from bayescal.quantities.ece.models.curve_average import Average, average_of
 from bayescal.quantities.ece.models.pooled_curves import PooledCurves
-from bayescal.quantities.ece.models.smooth_curve import BASIS
 from bayescal.quantities.ece.priors import CurveAverage, Priors
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def build_model(
             "Take one classifier with .select(name), and one class with .one_vs_rest(label)."
         )
     if isinstance(priors.label_rate, CurveAverage):
-        return model_of_description(average_of(found[0], priors))
+        return model_of_description(average_of(found[0], priors.label_rate, priors.calibrated))
     return model_of(found[0], label_model(found[0], priors))
 
 

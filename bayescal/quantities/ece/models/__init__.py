@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from bayescal.core.calibration_curve.curve_average import CurveAverage
 from bayescal.core.calibration_curve.problem import Problem
+from bayescal.inference.descriptions.smooth_curve import Curve
 from bayescal.quantities.ece.models.base import LabelModel
 from bayescal.quantities.ece.models.hierarchical_bins import Hierarchical
 from bayescal.quantities.ece.models.independent_bins import Independent
-from bayescal.quantities.ece.models.smooth_curve import Curve
 from bayescal.quantities.ece.priors import HierarchicalBins, IndependentBins, Priors, SmoothCurve
 
 
@@ -15,7 +15,7 @@ def label_model(problem: Problem, priors: Priors) -> LabelModel:
     """Join a problem and the one prior of its label rates."""
     match priors.label_rate:
         case CurveAverage():
-            raise TypeError("an average has several priors; see models.curve_average")
+            raise TypeError("an average has several priors; see average_of")
         case SmoothCurve() as prior:
             return Curve.of(problem, prior)
         case IndependentBins() as prior:

@@ -16,12 +16,12 @@ from bayescal.core.calibration_curve.smooth_curve import CurveBasis, SmoothCurve
 from bayescal.core.functionals import log_binomial_coefficient
 from bayescal.core.priors import LogNormal
 from bayescal.core.quantity import DirectDraws, Draws, Floats
+from bayescal.inference.descriptions.smooth_curve import BASIS
 from bayescal.quantities.ece.models.arrowhead_gaussian import (
     ArrowGaussian,
     GroupedRegression,
     arrow_gaussian,
 )
-from bayescal.quantities.ece.models.smooth_curve import BASIS
 
 CELLS = 64
 WIGGLE = 0.5

@@ -7,7 +7,7 @@ from scipy.stats import binom, norm
 
 from bayescal.core.calibration_curve.smooth_curve import SmoothCurve
 from bayescal.core.functionals import log_binomial_coefficient
-from bayescal.quantities.ece.models.smooth_curve import BASIS, CELLS, Curve
+from bayescal.inference.descriptions.smooth_curve import BASIS, CELLS, Curve
 from tests.quantities.ece.made import of_counts, on_grid, one_cell, problem, quantiles_on
 
 PRIOR = SmoothCurve()

@@ -14,9 +14,8 @@ from bayescal.core.calibration_curve.problem import Problem, padded_size
 from bayescal.core.quantity import DirectDraws, Draws, LabelModel
 from bayescal.inference.cell_likelihood import BinomialCells
 from bayescal.inference.descriptions.described_curve import DescribedCurve
-from bayescal.quantities.ece.models.rough_curve import RoughCurve
-from bayescal.quantities.ece.models.smooth_curve import CELLS, Curve
-from bayescal.quantities.ece.priors import Priors
+from bayescal.inference.descriptions.rough_curve import RoughCurve
+from bayescal.inference.descriptions.smooth_curve import CELLS, Curve
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,16 +85,14 @@ class Average:
         return {"curve": draws["log_prior"]}
 
 
-def average_of(problem: Problem, priors: Priors) -> Average:
+def average_of(problem: Problem, prior: CurveAverage, calibrated: float) -> Average:
     """Join a problem and its descriptions."""
-    if not isinstance(priors.label_rate, CurveAverage):
-        raise TypeError("the prior of label rates is no average")
     cells = problem.cells
     described = DescribedCurve(
         cells.mean_score,
         np.asarray(cells.count, dtype=float),
         BinomialCells(cells.count, cells.positives),
-        priors.label_rate,
-        priors.calibrated,
+        prior,
+        calibrated,
     )
     return Average(problem, described)

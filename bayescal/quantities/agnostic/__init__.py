@@ -1,0 +1,63 @@
+"""Calibration over all score intervals, costs of decisions and ROC curves from unlabelled rows.
+
+Names load on first use. They are listed once, in ``__init__.pyi``.
+"""
+
+from __future__ import annotations
+
+import lazy_loader
+
+from bayescal.core.quantity import Reference
+
+# Not lazy: modules of the same names would take the names when something loads them first.
+from bayescal.quantities.agnostic.bounds import bounds as bounds
+from bayescal.quantities.agnostic.calibration_test import calibration_test as calibration_test
+from bayescal.quantities.agnostic.roc import roc as roc
+
+__getattr__, _, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__all__ += ["ESTIMAND", "KIND", "NAME", "REFERENCES", "TITLE"]
+
+
+def __dir__() -> list[str]:
+    return __all__
+
+
+NAME = "agnostic"
+TITLE = "Interval calibration measure"
+ESTIMAND = (
+    "c: the largest |E[f; p1 < f <= p2] - P(Y = 1, p1 < f <= p2)| over all score intervals. ks: "
+    "the same over the intervals up to a score. auc: the area under the ROC curve. cost: the "
+    "expected cost of a row under a decision rule; unlabeled_cost: the mean cost of the unlabelled "
+    "rows."
+)
+KIND = "metrics"
+REFERENCES: tuple[Reference, ...] = (
+    Reference(
+        "gao",
+        'Y. Gao, A. Parameswaran and J. Peng, "On the interpretability of conditional probability '
+        'estimates in the agnostic setting", Electronic Journal of Statistics 11(2), 2017. '
+        "https://doi.org/10.1214/17-EJS1376SI",
+        "The measure, Definition 2; bounds, Theorem 2 and Claims 2 and 4; costs, Claim 1 and "
+        "Eq. (2); isotonic regression, Claims 5 to 7; ROC curves, section 4.",
+    ),
+    Reference(
+        "arrieta-ibarra",
+        "I. Arrieta-Ibarra, P. Gujral, J. Tannen, M. Tygert and C. Xu, "
+        '"Metrics of Calibration for Probabilistic Predictions", Journal of Machine Learning '
+        "Research 23, 2022. https://jmlr.org/papers/v23/22-0658.html",
+        "The same measure under the name ECCE-R, and ECCE-MAD.",
+    ),
+    Reference(
+        "massart",
+        'P. Massart, "The Tight Constant in the Dvoretzky-Kiefer-Wolfowitz Inequality", Annals of '
+        "Probability 18(3), 1990. https://doi.org/10.1214/aop/1176990746",
+        "The two-sided bound.",
+    ),
+    Reference(
+        "montiel-olea",
+        'J. L. Montiel Olea and M. Plagborg-Møller, "Simultaneous confidence bands: Theory, '
+        'implementation, and an application to SVARs", Journal of Applied Econometrics 34(1), '
+        "2019. https://doi.org/10.1002/jae.2656",
+        "Simultaneous bands of ROC curves, Algorithm 2.",
+    ),
+)

@@ -1,0 +1,48 @@
+import bayescal.core.quantity
+
+from .bounds import bounds as bounds
+from .bounds import class_deviation as class_deviation
+from .bounds import isotonic_deviation as isotonic_deviation
+from .bounds import rademacher_bound as rademacher_bound
+from .bounds import sample_size as sample_size
+from .bounds import uniform_deviation as uniform_deviation
+from .calibration.isotonic import isotonic_calibration as isotonic_calibration
+from .calibration.link import Link as Link
+from .calibration.minimiser import minimise_measure as minimise_measure
+from .calibration.partition import least_loss_calibrated as least_loss_calibrated
+from .calibration_test import calibration_test as calibration_test
+from .command import COMMAND as COMMAND
+from .decisions.best import bayes_rule as bayes_rule
+from .decisions.best import best_rule as best_rule
+from .decisions.costs import actual_cost as actual_cost
+from .decisions.costs import cost_bound as cost_bound
+from .decisions.costs import estimated_cost as estimated_cost
+from .decisions.costs import expected_cost as expected_cost
+from .decisions.rule import Action as Action
+from .decisions.rule import DecisionRule as DecisionRule
+from .estimator import Estimate as Estimate
+from .estimator import estimate as estimate
+from .half_spaces import half_plane_measure as half_plane_measure
+from .intervals import IntervalStream as IntervalStream
+from .intervals import interval_measure as interval_measure
+from .model import build_model as build_model
+from .plan import plan as plan
+from .priors import CurveAverage as CurveAverage
+from .priors import Priors as Priors
+from .priors import SmoothCurve as SmoothCurve
+from .reading import prob_above as prob_above
+from .reading import roc_band as roc_band
+from .reading import rule_difference as rule_difference
+from .reading import upper_bound as upper_bound
+from .roc import roc as roc
+from .roc import roc_region as roc_region
+from .theory import hidden_labels as hidden_labels
+from .theory import interleaved_classifiers as interleaved_classifiers
+from .theory import shattering_weights as shattering_weights
+from .theory import untestable_distance as untestable_distance
+
+NAME: str
+TITLE: str
+ESTIMAND: str
+KIND: str
+REFERENCES: tuple[bayescal.core.quantity.Reference, ...]

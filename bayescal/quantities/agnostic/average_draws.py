@@ -1,0 +1,112 @@
+"""Draws of the averaged calibration curve: which description each has, and its rates anywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescal.core.calibration_curve.curve_average import CALIBRATED, DESCRIPTIONS
+from bayescal.core.quantity import Draws
+from bayescal.inference.descriptions.described_curve import DescribedCurve, choose
+
+type Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class AverageDraws:
+    """Curves of (chain, draw), each of one description, given that scores are not calibrated.
+
+    Notes
+    -----
+    With the calibrated description among them, intervals of costs and ROC curves would collapse
+    where a classifier is close to calibrated, and miss. Only where all scores are 0 or 1 is there
+    no other description.
+    """
+
+    described: DescribedCurve
+    draws: Draws
+    chosen: NDArray[np.int64]  # (chain, draw), places in DESCRIPTIONS
+    error: NDArray[np.bool_]  # (chain, draw, end): whether a score of 0 or 1 errs
+
+    @classmethod
+    def posterior(
+        cls,
+        described: DescribedCurve,
+        draws: Draws,
+        evidence: Mapping[str, float],
+        rng: np.random.Generator,
+    ) -> AverageDraws:
+        """Choose descriptions by their posterior probabilities, calibration left out."""
+        shape = draws["end"].shape[:2]
+        error = described.draw_errors(shape, rng)
+        return cls(described, draws, _chosen(described.weights(evidence), shape, rng), error)
+
+    @classmethod
+    def prior(
+        cls, described: DescribedCurve, number: int, rng: np.random.Generator
+    ) -> AverageDraws:
+        """Draw curves before the data, (1, number)."""
+        drawn = described.prior_draws(number, rng)
+        weights = described.prior.weights if described.fitted else {}
+        chosen = _chosen(weights, (1, number), rng)
+        error = rng.random((1, number, len(described.ends))) >= described.calibrated
+        draws = {name: values[None] for name, values in drawn.items()}
+        return cls(described, draws, chosen, np.asarray(error))
+
+    def cell_rates(self) -> Floats:
+        """Label rates of the cells of labelled rows, (chain, draw, cell)."""
+        return self._averaged(
+            lambda name, draws, error: self.described.rates(name, draws, error),
+            len(self.described.score),
+        )
+
+    def curve(self, score: Floats) -> Floats:
+        """Calibration curve at any scores, (chain, draw, point)."""
+        return self._averaged(
+            lambda name, draws, error: self._curve(name, draws, error, score), len(score)
+        )
+
+    def curve_of(self, name: str, score: Floats) -> Floats:
+        """Calibration curve of every draw under one description, (chain, draw, point)."""
+        return self._curve(name, self.draws, self.error, score)
+
+    def log_prior(self) -> Floats:
+        """Log prior density of the parameters of the description that each draw has."""
+        return self._averaged(lambda name, draws, _: self.described.log_prior(name, draws))
+
+    def _curve(self, name: str, draws: Draws, error: NDArray[np.bool_], score: Floats) -> Floats:
+        """Curve under one description; scores of 0 and 1 err or never do."""
+        found = np.array(self.described.curve(name, draws, score))
+        for column, end in enumerate(self.described.ends.values()):
+            rate = np.where(
+                error[..., column], end.event_rate(draws["end"][..., column]), end.score
+            )
+            found[..., score == end.score] = rate[..., None]
+        return found
+
+    def _averaged(
+        self,
+        values: Callable[[str, Draws, NDArray[np.bool_]], Floats | float],
+        *size: int,
+    ) -> Floats:
+        """Evaluate each draw under the description that it has, (chain, draw, *size)."""
+        found = np.empty((*self.chosen.shape, *size))
+        for number in np.unique(self.chosen):
+            own = self.chosen == number
+            draws = {name: held[own] for name, held in self.draws.items()}
+            found[own] = values(DESCRIPTIONS[number], draws, self.error[own])
+        return found
+
+
+def _chosen(
+    weights: Mapping[str, float], shape: tuple[int, ...], rng: np.random.Generator
+) -> NDArray[np.int64]:
+    table = np.array([weights.get(name, 0.0) for name in DESCRIPTIONS])
+    calibrated = DESCRIPTIONS.index(CALIBRATED)
+    table[calibrated] = 0.0
+    if not table.any():
+        table[calibrated] = 1.0
+    return choose(table / table.sum(), int(np.prod(shape)), rng).reshape(shape)

@@ -1,0 +1,376 @@
+"""What theory says of the empirical calibration measure: how far it may be from the true one."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from bayescal.core.errors import InputError
+from bayescal.core.quantity import Bound
+
+_VALIDATION = "rows are independent, and the classifier was not trained on them"
+_PRINTED = f"{_VALIDATION}; does not hold in every case, see the documentation"
+
+
+class Bounds(NamedTuple):
+    """Bounds of the calibration measure c from its estimate c_emp on a validation set.
+
+    Parameters
+    ----------
+    upper : Bound
+        Of c - c_emp, safe.
+    upper_printed : Bound
+        Of c - c_emp, as Claim 4 of the paper prints it; it fails for some classifiers.
+    lower : Bound
+        Of c_emp - c, by the sharper two-sided inequality.
+    lower_printed : Bound
+        Of c_emp - c, as Claim 4 prints it.
+    """
+
+    upper: Bound
+    upper_printed: Bound
+    lower: Bound
+    lower_printed: Bound
+
+
+def bounds(n: int, delta: float = 0.1) -> Bounds:
+    """Bound the distance between the calibration measure and its estimate.
+
+    Parameters
+    ----------
+    n : int
+        Number of labelled rows.
+    delta : float, default 0.1
+        How improbable it may be that a bound fails, each for itself.
+
+    Returns
+    -------
+    Bounds
+        Each with its kind and its assumption in words. As c lies in [0, 1], a value of 1 or more
+        says nothing.
+
+    Raises
+    ------
+    InputError
+        If `n` is no whole number above 0, or `delta` is not between 0 and 1.
+
+    Notes
+    -----
+    **Above.** For the one interval that attains c, c_emp is at least a mean of n independent
+    variables ``1{p1 < f <= p2} (f - y)``. These lie in [-1, 1], so Hoeffding's inequality gives
+    ``c <= c_emp + sqrt(2 log(1 / delta) / n)``. Claim 4 prints ``sqrt(log(2 / delta) / (2 n))``,
+    which is Hoeffding's inequality for variables of range 1. It fails: let f = 1/2 with
+    P(Y = 1 | f) = .49 in 5/8 of the population, and f = 1 with Y = 0 in the rest. Then c is that
+    of both scores together, where ``f - y`` has variance .39; range 1 allows .25 at most. At
+    n = 100,000 and delta = 1e-4 the bound fails with probability 1.7 delta.
+
+    **Below.** c_emp may be large in any interval, so the deviation has to be bounded in all of them
+    at once. Write U for the measure on a line that puts a row with y = 1 at f and one with y = 0 at
+    2 + f, and G for the difference of its empirical and true distribution functions. As f is the
+    integral of ``1{u < f}`` over u from 0 to 1, for s < t and with m the value of u brought into
+    [s, t]::
+
+        (f - y) 1{s < f <= t} = int_0^1 [1{y = 0, m < f <= t} - 1{y = 1, s < f <= m}] du
+
+    so the deviation of an interval's mean is at most the largest
+    ``[G(2 + t) - G(2 + m)] - [G(m) - G(s)]``, and that is at most 4 sup |G|. By the inequality of
+    Dvoretzky, Kiefer and Wolfowitz with Massart's constant, which holds for ties too, sup |G|
+    exceeds ``sqrt(log(2 / delta) / (2 n))`` with probability delta at most. Two suprema differ by
+    the largest deviation at most, so with probability 1 - delta::
+
+        |c - c_emp| <= 4 sqrt(log(2 / delta) / (2 n))
+
+    At delta = .05 that is 5.5 / sqrt(n), where Claim 4 has 46.5 / sqrt(n), which says nothing below
+    2,160 rows.
+
+    References
+    ----------
+    .. [1] Y. Gao, A. Parameswaran and J. Peng, "On the interpretability of conditional probability
+       estimates in the agnostic setting", Electronic Journal of Statistics 11(2), 2017, Claim 4.
+       https://doi.org/10.1214/17-EJS1376SI
+    .. [2] P. Massart, "The Tight Constant in the Dvoretzky-Kiefer-Wolfowitz Inequality", Annals of
+       Probability 18(3), 1990. https://doi.org/10.1214/aop/1176990746
+
+    Examples
+    --------
+    >>> from bayescal.quantities.agnostic.bounds import bounds
+    >>> found = bounds(10_000, delta=0.05)
+    >>> round(found.upper.value, 4), round(found.lower.value, 4)
+    (0.0245, 0.0543)
+    """
+    rows = check_size(n, "n")
+    check_delta(delta)
+    sure = f"with probability {1 - delta:g} or more"
+    return Bounds(
+        Bound(_one_sided(rows, delta), f"upper bound of c - c_emp {sure}", _VALIDATION),
+        Bound(
+            math.sqrt(math.log(2 / delta) / (2 * rows)),
+            f"upper bound of c - c_emp {sure}, as printed in Claim 4",
+            _PRINTED,
+        ),
+        Bound(
+            uniform_deviation(rows, delta),
+            f"upper bound of |c_emp - c| {sure}",
+            _VALIDATION,
+        ),
+        Bound(
+            (16 * math.sqrt(2 * math.pi) + 2 * math.sqrt(2 * math.log(8 / delta)))
+            / math.sqrt(rows),
+            f"upper bound of c_emp - c {sure}, as printed in Claim 4",
+            _VALIDATION,
+        ),
+    )
+
+
+def uniform_deviation(n: int, delta: float = 0.1) -> float:
+    """Bound |c_emp - c|, and the error of the positives in every interval, all at once.
+
+    Parameters
+    ----------
+    n : int
+        Number of rows.
+    delta : float, default 0.1
+        How improbable it may be that the bound fails.
+
+    Returns
+    -------
+    float
+        ``4 sqrt(log(2 / delta) / (2 n))``; proved in the notes of `bounds`.
+
+    Raises
+    ------
+    InputError
+        If `n` is no whole number above 0, or `delta` is not between 0 and 1.
+
+    Examples
+    --------
+    >>> from bayescal.quantities.agnostic.bounds import uniform_deviation
+    >>> round(uniform_deviation(10_000, 0.05), 4)
+    0.0543
+    """
+    return 4 * math.sqrt(math.log(2 / check_delta(delta)) / (2 * check_size(n, "n")))
+
+
+def sample_size(precision: float, delta: float = 0.1, *, two_sided: bool = False) -> int:
+    """Give the number of rows that brings c_emp within a precision of c.
+
+    Parameters
+    ----------
+    precision : float, above 0
+        Largest difference that is tolerated.
+    delta : float, default 0.1
+        How improbable it may be that the difference is larger.
+    two_sided : bool, default False
+        Whether |c - c_emp| is meant, not c - c_emp only.
+
+    Returns
+    -------
+    int
+        The least n at which the safe bound of `bounds` is not above `precision`.
+
+    Raises
+    ------
+    InputError
+        If `precision` is not above 0, or `delta` not between 0 and 1.
+
+    Examples
+    --------
+    >>> from bayescal.quantities.agnostic.bounds import sample_size
+    >>> sample_size(0.05, delta=0.05), sample_size(0.05, delta=0.05, two_sided=True)
+    (2397, 11805)
+    """
+    check_delta(delta)
+    if not 0 < precision < math.inf:
+        raise InputError(f"precision must be above 0; got {precision!r}. Pass 0.05, say.")
+    of_one_row = uniform_deviation(1, delta) if two_sided else _one_sided(1, delta)
+    return math.ceil((of_one_row / precision) ** 2)
+
+
+def class_deviation(n: int, rademacher: float, delta: float = 0.1) -> Bound:
+    """Bound |c - c_emp| of all classifiers of a class at once, also on their training rows.
+
+    Parameters
+    ----------
+    n : int
+        Number of rows.
+    rademacher : float, at least 0
+        Expected Rademacher complexity of the class's indicators ``1{p1 < f(x) <= p2}``; see
+        `rademacher_bound`.
+    delta : float, default 0.1
+        How improbable it may be that the bound fails.
+
+    Returns
+    -------
+    Bound
+        ``2 (2 R + sqrt(2 log(8 / delta) / n))``.
+
+    Raises
+    ------
+    InputError
+        If `n` is no whole number above 0, `rademacher` is negative, or `delta` not between 0 and 1.
+
+    References
+    ----------
+    .. [1] Y. Gao, A. Parameswaran and J. Peng, 2017, Theorem 2.
+       https://doi.org/10.1214/17-EJS1376SI
+
+    Examples
+    --------
+    >>> from bayescal.quantities.agnostic.bounds import class_deviation, rademacher_bound
+    >>> complexity = rademacher_bound(100_000, vc_dimension=3, n_values=10)
+    >>> round(class_deviation(100_000, complexity, 0.05).value, 3)
+    0.132
+    """
+    rows = check_size(n, "n")
+    check_delta(delta)
+    if not rademacher >= 0:
+        raise InputError(f"rademacher must be at least 0; got {rademacher!r}.")
+    value = 2 * (2 * rademacher + math.sqrt(2 * math.log(8 / delta) / rows))
+    return Bound(
+        value,
+        f"upper bound of |c - c_emp| of every classifier of the class with probability "
+        f"{1 - delta:g} or more",
+        "rows are independent; the Rademacher complexity is at most the one given",
+    )
+
+
+def rademacher_bound(n: int, vc_dimension: int, n_values: int) -> float:
+    """Bound the Rademacher complexity of classifiers that give finitely many scores.
+
+    Parameters
+    ----------
+    n : int
+        Number of rows, above ``vc_dimension + 1``.
+    vc_dimension : int
+        Largest VC dimension d of ``{1{p1 < f(x) <= p2}}`` for fixed p1, p2.
+    n_values : int
+        Number of distinct scores |P*|.
+
+    Returns
+    -------
+    float
+        ``sqrt((2 d (log(n / d) + 1) + 4 log(|P*| + 1)) / n)``.
+
+    Raises
+    ------
+    InputError
+        If an argument is no whole number above 0, or `n` is too small.
+
+    References
+    ----------
+    .. [1] Y. Gao, A. Parameswaran and J. Peng, 2017, Claim 2.
+       https://doi.org/10.1214/17-EJS1376SI
+
+    Examples
+    --------
+    >>> from bayescal.quantities.agnostic.bounds import rademacher_bound
+    >>> round(rademacher_bound(1000, vc_dimension=2, n_values=10), 3)
+    0.196
+    """
+    rows, d = check_size(n, "n"), check_size(vc_dimension, "vc_dimension")
+    values = check_size(n_values, "n_values")
+    if rows <= d + 1:
+        raise InputError(
+            f"n must be above vc_dimension + 1 = {d + 1}; got {rows}. Below it nothing is bounded."
+        )
+    return math.sqrt((2 * d * (math.log(rows / d) + 1) + 4 * math.log(values + 1)) / rows)
+
+
+def single_score_rademacher(n: int) -> float:
+    """Bound the Rademacher complexity of the intervals of a single score.
+
+    Parameters
+    ----------
+    n : int
+        Number of rows.
+
+    Returns
+    -------
+    float
+        ``sqrt(32 pi / n)``.
+
+    Raises
+    ------
+    InputError
+        If `n` is no whole number above 0.
+
+    References
+    ----------
+    .. [1] Y. Gao, A. Parameswaran and J. Peng, 2017, proof of Claim 4.
+       https://doi.org/10.1214/17-EJS1376SI
+
+    Examples
+    --------
+    >>> from bayescal.quantities.agnostic.bounds import single_score_rademacher
+    >>> round(single_score_rademacher(10_000), 4)
+    0.1003
+    """
+    return math.sqrt(32 * math.pi / check_size(n, "n"))
+
+
+def isotonic_deviation(n: int, delta: float = 0.1, rademacher: float | None = None) -> Bound:
+    """Bound the distance of an isotonic calibration from the convex hull it estimates.
+
+    Parameters
+    ----------
+    n : int
+        Number of rows it is fitted to.
+    delta : float, in (0, 0.2), default 0.1
+        As in Claim 7; the bound fails with probability 5 delta at most.
+    rademacher : float, optional
+        Expected Rademacher complexity of the intervals of the score, by default
+        `single_score_rademacher`.
+
+    Returns
+    -------
+    Bound
+        2 eps, with the least eps that the condition of Theorem 2 admits.
+
+    Raises
+    ------
+    InputError
+        If `n` is no whole number above 0, or `delta` not between 0 and 1.
+
+    Notes
+    -----
+    It bounds ``sup |G_e(t) - cv(F(t))|``, where ``G_e(t) = E[g(f); f <= t]`` with g the isotonic
+    fit, F is the distribution function of f, and cv the greatest convex minorant of the points
+    ``(F(t), P(f <= t, Y = 1))``.
+
+    References
+    ----------
+    .. [1] Y. Gao, A. Parameswaran and J. Peng, 2017, Claim 7.
+       https://doi.org/10.1214/17-EJS1376SI
+
+    Examples
+    --------
+    >>> from bayescal.quantities.agnostic.bounds import isotonic_deviation
+    >>> round(isotonic_deviation(1_000_000, 0.01).value, 3)
+    0.095
+    """
+    complexity = single_score_rademacher(n) if rademacher is None else rademacher
+    return Bound(
+        2 * class_deviation(n, complexity, delta).value,
+        f"upper bound of sup |G_e - cv(F)| with probability {1 - 5 * delta:g} or more",
+        "rows are independent, and the classifier was not trained on them",
+    )
+
+
+def _one_sided(n: int, delta: float) -> float:
+    return math.sqrt(2 * math.log(1 / delta) / n)
+
+
+def check_size(value: int, name: str) -> int:
+    """Check a number of things."""
+    if not isinstance(value, int | np.integer) or value < 1:
+        raise InputError(f"{name} must be a whole number >= 1; got {value!r}. Pass a count.")
+    return int(value)
+
+
+def check_delta(value: float) -> float:
+    """Check a probability of failure."""
+    if not 0 < value < 1:
+        raise InputError(f"delta must lie between 0 and 1; got {value!r}. Pass 0.1, say.")
+    return float(value)

@@ -1,0 +1,146 @@
+"""From labelled and unlabelled scores to the cells that the model and its functionals see."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescal.core.bins.bin_counts import BinCounts
+from bayescal.core.bins.binning import fine_counts
+from bayescal.core.calibration_curve.problem import Problem, fingerprint
+from bayescal.core.checks import check_rows
+from bayescal.core.columns import MISSING
+from bayescal.core.errors import InputError
+from bayescal.core.scores import Scores, Task, binary_problems, check_unweighted
+from bayescal.quantities.agnostic.decisions.rule import DecisionRule
+
+type Floats = NDArray[np.float64]
+
+# So fine that the score hardly varies inside a cell.
+CELLS = 100
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class IntervalProblem:
+    """One binary problem: cells of the labelled rows, and those of all rows.
+
+    Notes
+    -----
+    The model sees the cells of the labelled rows. What follows from the curve is computed in cells
+    of all rows, labelled or not, that no threshold of a rule divides.
+    """
+
+    labeled: Problem
+    task: Task
+    cells: BinCounts  # of all rows; it knows no labels
+    unlabeled: Floats  # scores, (unlabelled row,)
+
+    @property
+    def unlabeled_count(self) -> NDArray[np.int64]:
+        """Unlabelled rows in each cell, (cell,)."""
+        return np.bincount(self.cells.find(self.unlabeled), minlength=self.cells.n_bins)
+
+    def fingerprint(self, rules: Mapping[str, DecisionRule]) -> str:
+        """Hash of the counts and of the rules."""
+        said = "; ".join(f"{name}: {rule.describe()}" for name, rule in rules.items())
+        labels = fingerprint(self.labeled, self.labeled.cells.positives)
+        digest = hashlib.sha256(f"{said} {labels}".encode())
+        for array in (self.cells.edges, self.cells.count, self.unlabeled_count):
+            digest.update(array.tobytes())
+        return digest.hexdigest()
+
+
+def problems(
+    data: Scores, unlabeled: Scores | None, multiclass: str, rules: Sequence[DecisionRule]
+) -> list[IntervalProblem]:
+    """Cut scores into binary problems, and count the rows of each."""
+    tasks = data.tasks(multiclass)
+    without = _scores(data, data.y_true == MISSING, multiclass)
+    if unlabeled is not None:
+        more = _scores(unlabeled, np.ones(unlabeled.n_obs, dtype=bool), multiclass)
+        without = [np.concatenate(pair) for pair in zip(without, more, strict=True)]
+    thresholds = sorted({end for rule in rules for end in rule.thresholds})
+    return [
+        _problem(task, rest, [0.0, *thresholds, 1.0])
+        for task, rest in zip(tasks, without, strict=True)
+    ]
+
+
+def _problem(task: Task, unlabeled: Floats, edges: Sequence[float]) -> IntervalProblem:
+    check_rows(task.n, "the labelled rows")
+    cells = fine_counts(task, [0.0, 1.0], CELLS)
+    every = np.concatenate([task.score, unlabeled]).astype(np.float64)
+    all_rows = Task(task.coords, every, np.zeros(len(every), dtype=np.uint8))
+    return IntervalProblem(
+        Problem(task.coords, cells, cells), task, fine_counts(all_rows, edges, CELLS), unlabeled
+    )
+
+
+def _scores(data: Scores, rows: NDArray[np.bool_], multiclass: str) -> list[Floats]:
+    """Scores of some rows, classifier by classifier and class by class."""
+    return [
+        score[rows].astype(np.float64)
+        for prob in data.y_prob
+        for _, score, _ in binary_problems(prob, data.y_true, data.classes, multiclass)
+    ]
+
+
+def checked(data: Scores) -> Scores:
+    """Refuse weights and groups, which the model has no use for."""
+    check_unweighted(data, "agnostic")
+    if data.group is not None:
+        raise InputError(
+            f"agnostic has no groups; got {len(data.groups)}. Pass scores.without_group(), or the "
+            "rows of one group."
+        )
+    return data
+
+
+def checked_unlabeled(unlabeled: Any, data: Scores) -> Scores | None:
+    """Unlabelled rows of the same classifiers and classes; None where there are none."""
+    if unlabeled is None:
+        return None
+    if not isinstance(unlabeled, Scores):
+        if data.n_classifiers > 1:
+            raise InputError(
+                "unlabeled must be Scores where there are several classifiers; got "
+                f"{type(unlabeled).__name__}. Pass Scores.stack({{name: y_prob, ...}}, "
+                "y_true=[None] * n)."
+            )
+        rows = np.shape(unlabeled)[0] if np.ndim(unlabeled) else 0
+        check_rows(rows, "unlabeled")
+        unlabeled = Scores(
+            y_true=[None] * rows,
+            y_prob=unlabeled,
+            classifier=data.classifiers[0],
+            classes=data.classes,
+            pos_label=data.classes[1],
+        )
+    check_rows(unlabeled.n_obs, "unlabeled")
+    if unlabeled.classifiers != data.classifiers or unlabeled.n_classes != data.n_classes:
+        raise InputError(
+            "unlabeled must have the classifiers and classes of the labelled scores; got "
+            f"{unlabeled!r} beside {data!r}. Score both by the same classifiers."
+        )
+    return checked(unlabeled)
+
+
+def data_warnings(problem: IntervalProblem) -> list[str]:
+    """What a reader must know of the data, in sentences."""
+    task, found = problem.task, []
+    if task.n_positive in (0, task.n):
+        found.append(
+            f"all {task.n} labels are {'positive' if task.n_positive else 'negative'}. Costs and "
+            "ROC curves rest on one class alone; check the labels, and pos_label."
+        )
+    if np.ptp(task.score) == 0:
+        found.append(
+            f"all labelled rows have the score {float(task.score[0]):g}. There is one interval, "
+            "and scores rank nothing; check the classifier."
+        )
+    return found

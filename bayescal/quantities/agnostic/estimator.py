@@ -1,0 +1,113 @@
+"""The paper's number: the empirical calibration measure of scores, without its uncertainty."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescal.core.checks import check_choice
+from bayescal.core.scores import Scores, Task
+from bayescal.quantities.agnostic.intervals import IntervalMeasure, interval_measure
+
+type Value = np.float64 | NDArray[np.float64]
+
+MULTICLASS = ("top-label", "class-wise", "supremum")
+
+
+class Estimate(NamedTuple):
+    """Point estimates, each with the dims (classifier, class) where there is more than one.
+
+    Parameters
+    ----------
+    c : float or ndarray of shape (...), in [0, 1]
+        Empirical calibration measure c_emp: the largest |sum of scores - positives| of a score
+        interval, over the number of rows.
+    ks : float or ndarray of shape (...), in [0, 1]
+        The same over the intervals (-inf, p] only, also known as ECCE-MAD.
+    lower, upper : float or ndarray of shape (...)
+        The interval (lower, upper] that attains `c`; -inf where it holds the least score.
+    sign : float or ndarray of shape (...)
+        1 where scores exceed the positives in that interval, -1 where they fall short, 0 where
+        `c` is 0.
+    """
+
+    c: Value
+    ks: Value
+    lower: Value
+    upper: Value
+    sign: Value
+
+
+def estimate(data: Scores | Task, *, multiclass: str = "top-label") -> Estimate:
+    """Estimate the calibration measure over all score intervals.
+
+    Parameters
+    ----------
+    data : Scores or Task
+        Scores with labels; rows without are left out. Sample weights count.
+    multiclass : {"top-label", "class-wise", "supremum"}, default "top-label"
+        Of more than two classes: is the predicted class right; is each class the true one, with a
+        dim ``class``; or the largest of the latter, the paper's extension.
+
+    Returns
+    -------
+    Estimate
+        A named tuple.
+
+    Raises
+    ------
+    InputError
+        If there is no labelled row, or an option is unknown.
+
+    Notes
+    -----
+    The estimand is ``c(f) = sup |E[f; p1 < f <= p2] - P(Y = 1, p1 < f <= p2)|``. The estimate takes
+    every pair of distinct scores into account, without bins. It is biased upward, by about
+    ``1.6 sqrt(E[f (1 - f)] / n)`` for a calibrated classifier: `calibration_test` says whether it
+    is more than that.
+
+    References
+    ----------
+    .. [1] Y. Gao, A. Parameswaran and J. Peng, "On the interpretability of conditional probability
+       estimates in the agnostic setting", Electronic Journal of Statistics 11(2), 2017,
+       Definition 2 and section 5. https://doi.org/10.1214/17-EJS1376SI
+
+    Examples
+    --------
+    >>> import bayescal as bc
+    >>> from bayescal.quantities.agnostic.estimator import estimate
+    >>> found = estimate(bc.Scores(y_true=[0, 0, 0, 1], y_prob=[0.125, 0.5, 0.5, 0.75]))
+    >>> float(found.c), float(found.upper), float(found.sign)
+    (0.28125, 0.5, 1.0)
+    """
+    if isinstance(data, Task):
+        return _of([_measure(data)], [])
+    check_choice(multiclass, MULTICLASS, "multiclass")
+    by_class = not data.is_binary and multiclass != "top-label"
+    tasks = data.tasks("class-wise" if by_class else "top-label")
+    found = [_measure(task) for task in tasks]
+    dims = [data.n_classifiers] * (data.n_classifiers > 1) + [data.n_classes] * by_class
+    if by_class and multiclass == "supremum":
+        worst = [max(part) for part in _split(found, data.n_classes)]
+        return _of(worst, dims[:-1])
+    return _of(found, dims)
+
+
+def _measure(task: Task) -> IntervalMeasure:
+    return interval_measure(task.score, task.event, task.weight)
+
+
+def _of(found: Sequence[IntervalMeasure], dims: Sequence[int]) -> Estimate:
+    """Put the cases along the leading dims; none for a single case."""
+    columns = {
+        name: np.array([float(getattr(one, name)) for one in found]).reshape(dims)[()]
+        for name in Estimate._fields
+    }
+    return Estimate(**columns)
+
+
+def _split(found: Sequence[IntervalMeasure], size: int) -> list[Sequence[IntervalMeasure]]:
+    return [found[start : start + size] for start in range(0, len(found), size)]

@@ -1,0 +1,291 @@
+"""The largest miscount of positives over all score intervals, of plain arrays."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bayescal.core.checks import (
+    check_no_nan,
+    check_rows,
+    check_same_length,
+    clean_probabilities,
+)
+from bayescal.core.errors import InputError
+
+type Floats = NDArray[np.float64]
+type Events = NDArray[np.uint8]
+
+# Rows whose prefix sums are held at once.
+_BLOCK = 1 << 15
+
+
+class IntervalMeasure(NamedTuple):
+    """The interval measure of one binary problem.
+
+    Parameters
+    ----------
+    c : float, in [0, 1]
+        Empirical calibration measure, the largest |sum of scores - positives| of an interval, over
+        the number of rows.
+    lower, upper : float
+        The interval (lower, upper] that attains it; `lower` is -inf if it holds the least score.
+    sign : int
+        1 if scores exceed the positives in that interval, -1 if they fall short, 0 if `c` is 0.
+    ks : float, in [0, 1]
+        The same over the intervals (-inf, p] only: ECCE-MAD, of the Kolmogorov-Smirnov type.
+    """
+
+    c: float
+    lower: float
+    upper: float
+    sign: int
+    ks: float
+
+
+def interval_measure(
+    score: ArrayLike, label: ArrayLike, weight: ArrayLike | None = None
+) -> IntervalMeasure:
+    """Compute the empirical calibration measure over all score intervals.
+
+    Parameters
+    ----------
+    score : array-like of shape (obs,), in [0, 1]
+        Scores. float32 stays float32.
+    label : array-like of shape (obs,)
+        0 and 1, -1 and 1, or booleans.
+    weight : array-like of shape (obs,), at least 0, optional
+        Weights of the rows, by default equal. Their scale does not matter.
+
+    Returns
+    -------
+    IntervalMeasure
+        The measure, the interval that attains it, and the measure over prefixes.
+
+    Raises
+    ------
+    InputError
+        If scores are not probabilities, labels not of two values, lengths differ, or weights are
+        negative, not finite or all 0.
+
+    Notes
+    -----
+    With ``D(p)`` the sum of ``f - y`` over the rows of scores up to p, an interval (p1, p2] has the
+    sum ``D(p2) - D(p1)``. So the supremum over all pairs is ``max D - min D`` over the ends of tied
+    scores, with 0 before the first: it is exact, and takes one sort.
+
+    Without weights a row is sorted as one integer, its label in the last bit, and the sums are
+    formed block by block: beside the scores, memory for one more copy of them is needed.
+
+    The measure is known as ECCE-R or Kuiper's statistic as well, `ks` as ECCE-MAD.
+
+    References
+    ----------
+    .. [1] Y. Gao, A. Parameswaran and J. Peng, "On the interpretability of conditional probability
+       estimates in the agnostic setting", Electronic Journal of Statistics 11(2), 2017,
+       Definition 2. https://doi.org/10.1214/17-EJS1376SI
+    .. [2] I. Arrieta-Ibarra, P. Gujral, J. Tannen, M. Tygert and C. Xu, "Metrics of Calibration for
+       Probabilistic Predictions", Journal of Machine Learning Research 23, 2022.
+       https://jmlr.org/papers/v23/22-0658.html
+
+    Examples
+    --------
+    >>> from bayescal.quantities.agnostic.intervals import interval_measure
+    >>> found = interval_measure([0.125, 0.5, 0.5, 0.75], [0, 0, 0, 1])
+    >>> found.c, found.lower, found.upper, found.sign
+    (0.28125, -inf, 0.5, 1)
+    """
+    scores, events = checked_rows(score, label)
+    if weight is None:
+        return measure_of_sorted(sorted_rows(scores, events))
+    return _weighted(scores, events, checked_weights(weight, len(scores)))
+
+
+class IntervalStream:
+    """The interval measure of rows that come in parts.
+
+    Notes
+    -----
+    A row is kept as one integer, its label in the last bit: 8 bytes, or 4 where scores are float32.
+    The parts, each in order, are joined and sorted when `measure` is called.
+
+    Examples
+    --------
+    >>> from bayescal.quantities.agnostic.intervals import IntervalStream
+    >>> stream = IntervalStream()
+    >>> stream.add([0.125, 0.5], [0, 0])
+    >>> stream.add([0.5, 0.75], [0, 1])
+    >>> stream.measure().c
+    0.28125
+    """
+
+    def __init__(self) -> None:
+        self._parts: list[NDArray[np.signedinteger]] = []
+
+    def add(self, score: ArrayLike, label: ArrayLike) -> None:
+        """Add rows.
+
+        Parameters
+        ----------
+        score : array-like of shape (obs,), in [0, 1]
+            Scores, of the same type as those before.
+        label : array-like of shape (obs,)
+            0 and 1, -1 and 1, or booleans.
+
+        Raises
+        ------
+        InputError
+            As for `interval_measure`, and if the type of the scores changes.
+        """
+        part = sorted_rows(*checked_rows(score, label))
+        if self._parts and part.dtype != self._parts[0].dtype:
+            raise InputError(
+                f"score must keep its type from part to part; got float{8 * part.itemsize} after "
+                f"float{8 * self._parts[0].itemsize}. Convert all parts with astype."
+            )
+        self._parts.append(part)
+
+    def measure(self) -> IntervalMeasure:
+        """Compute the measure of all rows so far.
+
+        Returns
+        -------
+        IntervalMeasure
+            As of all rows at once.
+
+        Raises
+        ------
+        InputError
+            If no rows were added.
+        """
+        check_rows(len(self._parts), "the stream")
+        if len(self._parts) > 1:
+            merged = np.concatenate(self._parts)
+            self._parts = []
+            merged.sort()
+            self._parts = [merged]
+        return measure_of_sorted(self._parts[0])
+
+
+def checked_rows(score: ArrayLike, label: ArrayLike) -> tuple[NDArray[np.floating], Events]:
+    """Scores as floats in [0, 1], and labels as 0 and 1."""
+    scores = np.asarray(score)
+    if scores.dtype != np.float32:
+        scores = scores.astype(np.float64, copy=False)
+    if scores.ndim != 1:
+        raise InputError(f"score must have one dimension (obs,); got shape {scores.shape}.")
+    check_rows(len(scores), "score")
+    return clean_probabilities(scores, "score"), checked_labels(label, len(scores))
+
+
+def checked_labels(label: ArrayLike, n: int) -> Events:
+    """Labels as 0 and 1; they may be -1 and 1, or booleans."""
+    labels = np.asarray(label)
+    if labels.ndim != 1 or labels.dtype.kind not in "biuf":
+        raise InputError(
+            f"label must be numbers or booleans of shape (obs,); got {labels.dtype} of shape "
+            f"{labels.shape}. Pass 0 and 1."
+        )
+    check_same_length(n, "score", len(labels), "label")
+    if labels.dtype.kind == "f":
+        check_no_nan(labels, "label")
+    events = labels == 1
+    negative = 0 if labels.dtype.kind in "bu" or labels.min() == 0 else -1
+    bad = ~(events | (labels == negative))
+    if bad.any():
+        row = int(bad.argmax())
+        raise InputError(
+            f"label must be 0 or 1, -1 or 1, or a bool; got {labels[row].item()} at row {row}. "
+            "Code the two labels as 0 and 1."
+        )
+    return np.asarray(events.view(np.uint8))
+
+
+def checked_weights(weight: ArrayLike, n: int) -> Floats:
+    """Weights that are finite, at least 0, and not all 0; scaled to the sum 1."""
+    weights = np.asarray(weight, dtype=np.float64)
+    check_same_length(n, "score", len(weights), "weight")
+    bad = ~(np.isfinite(weights) & (weights >= 0))
+    if bad.any():
+        row = int(bad.argmax())
+        raise InputError(
+            f"weight must be finite and at least 0; got {weights[row]} at row {row}. "
+            "Leave out rows of no weight."
+        )
+    total = weights.sum()
+    if total == 0:
+        raise InputError("weight must be above 0 in some row; got 0 in all. Leave weight out.")
+    return np.asarray(weights / total)
+
+
+def sorted_rows(score: NDArray[np.floating], event: Events) -> NDArray[np.signedinteger]:
+    """Rows in the order of their scores, each as one integer with its label in the last bit.
+
+    Read as integers, floats in [0, 1] keep their order and leave the first bits free.
+    """
+    key: NDArray[np.signedinteger] = (score + 0).view(f"i{score.itemsize}")
+    np.left_shift(key, 1, out=key)
+    np.bitwise_or(key, event, out=key, casting="unsafe")
+    key.sort()
+    return key
+
+
+class _Extremes(NamedTuple):
+    """Least and largest prefix sums so far, with the scores they end at; before any row, 0."""
+
+    low: float = 0.0
+    low_at: float = -np.inf
+    high: float = 0.0
+    high_at: float = -np.inf
+
+    def including(self, sums: Floats, score: NDArray[np.floating]) -> _Extremes:
+        """Take in the prefix sums that end at these scores."""
+        least, most = int(sums.argmin()), int(sums.argmax())
+        low, high = self[:2], self[2:]
+        if sums[least] < self.low:
+            low = (float(sums[least]), float(score[least]))
+        if sums[most] > self.high:
+            high = (float(sums[most]), float(score[most]))
+        return _Extremes(*low, *high)
+
+    def over(self, n: int) -> _Extremes:
+        """Divide the sums by the number of rows."""
+        return self._replace(low=self.low / n, high=self.high / n)
+
+    def measure(self, last: float) -> IntervalMeasure:
+        """The measure; `last` is the largest score."""
+        ends = sorted((self.low_at, self.high_at))
+        return IntervalMeasure(
+            c=self.high - self.low,
+            lower=ends[0],
+            upper=ends[1] if ends[1] > ends[0] else last,
+            sign=int(np.sign(self.high_at - self.low_at)) if ends[1] > ends[0] else 0,
+            ks=max(self.high, -self.low),
+        )
+
+
+def measure_of_sorted(key: NDArray[np.signedinteger]) -> IntervalMeasure:
+    """The measure of rows that `sorted_rows` has sorted, (obs,)."""
+    n, total, found = len(key), 0.0, _Extremes()
+    for start in range(0, n, _BLOCK):
+        part = key[start : start + _BLOCK + 1]
+        bits = np.right_shift(part, 1)
+        score = bits[:_BLOCK].view(f"f{bits.itemsize}")
+        sums = score - np.bitwise_and(part[:_BLOCK], 1).astype(np.float64)
+        sums[0] += total
+        np.cumsum(sums, out=sums)
+        total = float(sums[-1])
+        # Amid tied scores no interval ends; 0, the sum before any row, changes no extreme.
+        np.multiply(sums[: len(bits) - 1], bits[1:] != bits[:-1], out=sums[: len(bits) - 1])
+        found = found.including(sums, score)
+    return found.over(n).measure(float(score[-1]))
+
+
+def _weighted(score: NDArray[np.floating], event: Events, weight: Floats) -> IntervalMeasure:
+    order = np.argsort(score)
+    ordered = score[order]
+    ends = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True))
+    sums = np.cumsum(weight[order] * (ordered - event[order].astype(np.float64)))
+    return _Extremes().including(sums[ends], ordered[ends]).measure(float(ordered[-1]))

@@ -1,0 +1,83 @@
+"""The model: a calibration curve and the counts of its cells."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bayescal.core.checks import check_data
+from bayescal.core.errors import InputError
+from bayescal.core.quantity import LabelModel
+from bayescal.core.scores import Scores
+from bayescal.inference.descriptions.curve_average import average_of
+from bayescal.quantities.agnostic.data import checked, problems
+from bayescal.quantities.agnostic.priors import Priors
+
+if TYPE_CHECKING:
+    import pymc as pm
+
+
+def build_model(
+    data: Scores, priors: Priors | None = None, *, multiclass: str = "top-label"
+) -> pm.Model:
+    """Build the model of one classifier, unsampled.
+
+    Parameters
+    ----------
+    data : Scores
+        One classifier's scores with labels.
+    priors : Priors, optional
+        Priors; `Priors()` if not given.
+    multiclass : {"top-label"}, default "top-label"
+        How several classes become binary problems.
+
+    Returns
+    -------
+    pm.Model
+        The rough description, or the smooth one where that is left out: observed ``events``
+        (inner), the cells of scores between 0 and 1, padded with empty ones; data as pm.Data.
+
+    Raises
+    ------
+    InputError
+        If the data hold more than one binary problem, or no score between 0 and 1.
+
+    Notes
+    -----
+    Segments and scores of exactly 0 and 1 have no parameters that need a sampler. The measure,
+    costs and ROC curves are functions of draws of the average.
+
+    Examples
+    --------
+    >>> import bayescal as bc
+    >>> scores = bc.Scores(y_true=[0, 0, 1, 1], y_prob=[0.1, 0.4, 0.5, 0.9])
+    >>> [variable.name for variable in bc.agnostic.build_model(scores).observed_RVs]
+    ['events']
+    """
+    check_data(data, (Scores,), "agnostic", "Scores(y_true=..., y_prob=...)")
+    found = problems(checked(data), None, multiclass, [])
+    if len(found) > 1:
+        raise InputError(
+            f"a model is that of one binary problem; got {len(found)}. "
+            "Take one classifier with .select(name), and one class with .one_vs_rest(label)."
+        )
+    used = priors or Priors()
+    members = average_of(found[0].labeled, used.label_rate, used.calibrated).members
+    if not members:
+        raise InputError(
+            "a model needs labelled rows with a score between 0 and 1, and a description with "
+            "parameters; got none. Segments and scores of 0 and 1 are drawn without one."
+        )
+    return model_of(list(members.values())[-1])
+
+
+def model_of(description: LabelModel) -> pm.Model:
+    """One description of the cells with scores between 0 and 1, and their counts."""
+    import pymc as pm
+
+    size = description.compile_key[-1]
+    coords = {"cell": np.arange(size), "inner": np.arange(size), "inner_": np.arange(size)}
+    with pm.Model(coords=coords) as model:
+        description.add_to_model()
+    return model

@@ -1,0 +1,218 @@
+"""From draws of the curve to everything a result holds of one classifier, and simulated data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from bayescal.core.bins.bin_counts import BinCounts
+from bayescal.core.calibration_curve.curve_average import DESCRIPTIONS
+from bayescal.core.calibration_curve.problem import (
+    Problem,
+    curve_scores,
+    draw_masses,
+    evidence_warnings,
+    held_cells,
+)
+from bayescal.core.functionals import log_binomial
+from bayescal.core.quantity import (
+    CaseArrays,
+    DirectDraws,
+    Draws,
+    Floats,
+    bound_values,
+    bound_words,
+)
+from bayescal.inference.descriptions.curve_average import Average, average_of
+from bayescal.quantities.agnostic.average_draws import AverageDraws
+from bayescal.quantities.agnostic.bounds import bounds
+from bayescal.quantities.agnostic.data import IntervalProblem, data_warnings
+from bayescal.quantities.agnostic.decisions.costs import actual_cost, estimated_cost
+from bayescal.quantities.agnostic.decisions.rule import DecisionRule
+from bayescal.quantities.agnostic.estimator import estimate
+from bayescal.quantities.agnostic.functionals import (
+    cost_draws,
+    draw_labels,
+    measure_draws,
+    roc_draws,
+    tpr_at,
+)
+from bayescal.quantities.agnostic.model import model_of
+from bayescal.quantities.agnostic.priors import Priors
+from bayescal.quantities.agnostic.roc import roc
+
+if TYPE_CHECKING:
+    import pymc as pm
+
+type Values = dict[str, Floats]
+
+PRIOR_DRAWS = 1000
+# False positive rates at which ROC curves are kept.
+FPR = np.linspace(0, 1, 101)
+# For the weights of the descriptions.
+EVIDENCE_DRAWS = 2000
+MONITORED = ("c", "ks", "auc")
+DIMS: Mapping[str, tuple[str, ...]] = {
+    "calibration_curve": ("point",),
+    "curve_score": ("point",),
+    "tpr": ("roc_point",),
+    "unlabeled_tpr": ("roc_point",),
+    "fpr": ("roc_point",),
+    "events": ("cell",),
+    "cell_count": ("cell",),
+    "cell_score": ("cell",),
+    "weight": ("description",),
+    "descriptions/c": ("description",),
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AgnosticCase:
+    """One problem under its prior; made by `AgnosticCase.of`."""
+
+    problem: IntervalProblem
+    priors: Priors
+    rules: Mapping[str, DecisionRule]
+    model: Average
+    axes: ClassVar[Mapping[str, tuple[str, ...]]] = {"description": DESCRIPTIONS}
+    dims: ClassVar[Mapping[str, tuple[str, ...]]] = DIMS
+    monitored: ClassVar[tuple[str, ...]] = MONITORED
+    evidence_draws: ClassVar[int] = EVIDENCE_DRAWS
+
+    @classmethod
+    def of(
+        cls, problem: IntervalProblem, priors: Priors, rules: Mapping[str, DecisionRule]
+    ) -> AgnosticCase:
+        """Join a problem and its prior; `rules` are by the names of their costs."""
+        model = average_of(problem.labeled, priors.label_rate, priors.calibrated)
+        return cls(problem, priors, rules, model)
+
+    @property
+    def coords(self) -> Mapping[str, str]:
+        """Classifier, and class where there are several."""
+        return self.problem.labeled.coords
+
+    @property
+    def warnings(self) -> list[str]:
+        """Warnings about the data."""
+        return data_warnings(self.problem)
+
+    def fingerprint(self) -> str:
+        """Hash of the counts and of the rules."""
+        return self.problem.fingerprint(self.rules)
+
+    def build_model(self, member: str = "") -> pm.Model:
+        """Build the model of one description, by default the last that has parameters."""
+        models = self.model.members
+        return model_of(models[member or list(models)[-1]])
+
+    def arrays(
+        self, draws: Draws, direct: DirectDraws | None, rng: np.random.Generator
+    ) -> CaseArrays:
+        """Everything a result holds of this case, but for the sampler's own figures."""
+        if direct is None:
+            raise TypeError("an average needs direct draws, for the evidence of its descriptions")
+        described = self.model.described
+        drawn = AverageDraws.posterior(
+            described, self.model.completed(draws, rng), direct.evidence, rng
+        )
+        cells, size = self.problem.labeled.cells, self.model.compile_key[-1]
+        rates, points = drawn.cell_rates(), curve_scores(self.problem.labeled)
+        events = rng.binomial(cells.count, rates).astype(np.int32)
+        likelihood = log_binomial(cells.positives, cells.count, rates)
+        weights = described.weights(direct.evidence)
+        theory = bounds(self.problem.task.n)._asdict()
+        return CaseArrays(
+            coords=self.coords,
+            posterior={
+                **self._implied(drawn, rng),
+                "calibration_curve": drawn.curve(points),
+                "description": drawn.chosen,
+            },
+            prior=self._implied(AverageDraws.prior(described, PRIOR_DRAWS, rng), rng),
+            posterior_predictive={"events": held_cells(events, cells.count, size)},
+            log_likelihood={"events": held_cells(likelihood, cells.count, size)},
+            log_prior={"curve": drawn.log_prior()},
+            observed_data={"events": held_cells(cells.positives, cells.count, size)},
+            constant_data={
+                "curve_score": points,
+                "fpr": FPR,
+                "cell_count": held_cells(cells.count, cells.count, size),
+                "cell_score": held_cells(cells.mean_score, cells.count, size),
+            },
+            point_estimate=self._point_estimate(),
+            descriptions={"c": self._by_description(drawn, rng)},
+            model_average={
+                "p_calibrated": described.p_calibrated(weights),
+                "weight": np.array([weights.get(name, 0.0) for name in DESCRIPTIONS]),
+            },
+            diagnostics={"importance_ess": direct.ess, "pareto_k": direct.pareto_k},
+            bounds=bound_values(theory),
+            bounds_attrs=bound_words(theory),
+            warnings=evidence_warnings(direct.ess),
+        )
+
+    def simulate(self, rng: np.random.Generator) -> tuple[AgnosticCase, Values]:
+        """Draw a curve from the prior and labels given it, for the scores of this case."""
+        drawn = AverageDraws.prior(self.model.described, 1, rng)
+        cells = self.problem.labeled.cells
+        events = rng.binomial(cells.count, drawn.cell_rates()[0, 0])
+        labels = BinCounts(cells.edges, cells.count, events, cells.mean_score, cells.closed)
+        problem = replace(self.problem, labeled=Problem(self.coords, labels, labels))
+        values = self._implied(drawn, rng)
+        new = AgnosticCase.of(problem, self.priors, self.rules)
+        return new, {name: value[0, 0] for name, value in values.items()}
+
+    def _by_description(self, drawn: AverageDraws, rng: np.random.Generator) -> Floats:
+        """Measure under each description, (chain, draw, description); 0 for one left out."""
+        cells = self.problem.cells
+        mass = draw_masses(cells.count, drawn.chosen.shape, rng)
+        found = np.zeros((*drawn.chosen.shape, len(DESCRIPTIONS)))
+        for name in self.model.described.fitted:
+            rate = drawn.curve_of(name, cells.mean_score)
+            measure, _ = measure_draws(cells.mean_score, mass, rate)
+            found[..., DESCRIPTIONS.index(name)] = measure
+        return found
+
+    def _implied(self, drawn: AverageDraws, rng: np.random.Generator) -> Values:
+        """What each draw of the curve implies, of the population and of the unlabelled rows."""
+        cells = self.problem.cells
+        score, rate = cells.mean_score, drawn.curve(cells.mean_score)
+        mass = draw_masses(cells.count, rate.shape[:-1], rng)
+        c, ks = measure_draws(score, mass, rate)
+        positive, negative = mass * rate, mass * (1 - rate)
+        curves = roc_draws(positive, negative)
+        found = {"c": c, "ks": ks, "auc": curves.auc, "tpr": tpr_at(curves, FPR)}
+        for name, rule in self.rules.items():
+            found[name] = cost_draws(rule, score, positive, negative)
+        if len(self.problem.unlabeled):
+            found |= self._of_unlabeled(score, rate, rng)
+        return found
+
+    def _of_unlabeled(self, score: Floats, rate: Floats, rng: np.random.Generator) -> Values:
+        """The same of the unlabelled rows, whose labels are drawn."""
+        positive, negative = draw_labels(self.problem.unlabeled_count, rate, rng)
+        curves = roc_draws(positive, negative)
+        found = {"unlabeled_auc": curves.auc, "unlabeled_tpr": tpr_at(curves, FPR)}
+        for name, rule in self.rules.items():
+            total = cost_draws(rule, score, positive, negative)
+            found[f"unlabeled_{name}"] = total / len(self.problem.unlabeled)
+        return found
+
+    def _point_estimate(self) -> dict[str, Any]:
+        """Figures of the labelled rows, and of the unlabelled ones by their scores alone."""
+        task, unlabeled = self.problem.task, self.problem.unlabeled
+        found = {**estimate(task)._asdict(), "n": task.n, "prevalence": task.n_positive / task.n}
+        both = 0 < task.n_positive < task.n
+        found["auc"] = roc(task.score, task.event).auc if both else np.nan
+        for name, rule in self.rules.items():
+            found[name] = actual_cost(rule, task.score, task.event)
+        if len(unlabeled):
+            certain = float(unlabeled.mean()) in (0.0, 1.0)
+            found["unlabeled_auc"] = np.nan if certain else roc(unlabeled).auc
+            for name, rule in self.rules.items():
+                found[f"unlabeled_{name}"] = estimated_cost(rule, unlabeled)
+        return found

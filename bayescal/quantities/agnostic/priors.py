@@ -1,0 +1,102 @@
+"""Prior of the calibration curve, before any label is seen."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field, replace
+
+from bayescal.core.calibration_curve.curve_average import CurveAverage
+from bayescal.core.calibration_curve.smooth_curve import SmoothCurve
+from bayescal.core.errors import InputError
+
+__all__ = ["CurveAverage", "Priors", "SmoothCurve"]
+
+
+@dataclass(frozen=True, slots=True)
+class Priors:
+    """Prior of the calibration curve, from which everything else follows.
+
+    Parameters
+    ----------
+    label_rate : CurveAverage, default CurveAverage()
+        Prior of the probability of the event given the score, should the classifier not be
+        calibrated: an average over descriptions. ``CurveAverage(rough=0, segments=0)`` is a smooth
+        curve alone.
+    calibrated : float, in [0, 1), default 0.5
+        Prior probability that the scores between 0 and 1 are calibrated, and that each of the
+        scores 0 and 1 is.
+
+    Raises
+    ------
+    InputError
+        If `label_rate` is no CurveAverage, or `calibrated` lies outside [0, 1).
+
+    Examples
+    --------
+    >>> import bayescal as bc
+    >>> bc.agnostic.Priors().calibrated
+    0.5
+    """
+
+    label_rate: CurveAverage = field(default_factory=CurveAverage)
+    calibrated: float = 0.5
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.label_rate, CurveAverage):
+            raise InputError(
+                f"label_rate must be a CurveAverage; got {type(self.label_rate).__name__}. "
+                "Pass bayescal.agnostic.CurveAverage(curve=...)."
+            )
+        if not 0 <= self.calibrated < 1:
+            raise InputError(
+                f"calibrated must be a probability in [0, 1); got {self.calibrated}. "
+                "Pass 0.5 to hold both alternatives equally likely."
+            )
+
+    def alternatives(self) -> dict[str, Priors]:
+        """Give priors that a result should be compared under.
+
+        Returns
+        -------
+        dict of str to Priors
+            These ones as ``"default"``; curves that stray half and twice as far; and without, or
+            with, the calibrated alternative.
+
+        Examples
+        --------
+        >>> import bayescal as bc
+        >>> list(bc.agnostic.Priors().alternatives())
+        ['default', 'tighter curve', 'wider curve', 'never calibrated']
+        """
+        found, average = {"default": self}, self.label_rate
+        for name, factor in (("tighter curve", 0.5), ("wider curve", 2.0)):
+            curve = replace(average.curve, scale=factor * average.curve.scale)
+            found[name] = replace(self, label_rate=replace(average, curve=curve))
+        name, calibrated = ("never calibrated", 0.0) if self.calibrated else ("even odds", 0.5)
+        return {**found, name: replace(self, calibrated=calibrated)}
+
+    def to_json(self) -> str:
+        """Write the prior as JSON.
+
+        Returns
+        -------
+        str
+            Its kind and parameters.
+        """
+        rate = {"CurveAverage": asdict(self.label_rate)}
+        return json.dumps({"label_rate": rate, "calibrated": self.calibrated})
+
+    def describe(self) -> str:
+        """Put the prior into words.
+
+        Returns
+        -------
+        str
+            Two sentences.
+        """
+        weights = ", ".join(f"{name} {w:.2f}" for name, w in self.label_rate.weights.items())
+        return (
+            "The probability of the event is a curve of the score, in logits about the score's own "
+            f"at a scale of {self.label_rate.curve.scale:g}, averaged over descriptions "
+            f"({weights}). The prior probability of exact calibration is {self.calibrated:g}."
+        )

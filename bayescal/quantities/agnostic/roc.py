@@ -1,0 +1,169 @@
+"""ROC curves from calibrated scores, without labels, and how far they may be off."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bayescal.core.checks import check_same_length
+from bayescal.core.errors import InputError
+from bayescal.quantities.agnostic.intervals import checked_rows
+
+type Floats = NDArray[np.float64]
+
+
+class Roc(NamedTuple):
+    """An ROC curve.
+
+    Parameters
+    ----------
+    threshold : ndarray of shape (point,)
+        Falling; rows of scores above it are called positive. From the largest score down to -inf.
+    fpr, tpr : ndarray of shape (point,), in [0, 1]
+        False and true positive rates, from (0, 0) to (1, 1).
+    auc : float, in [0, 1]
+        Area under the curve.
+    """
+
+    threshold: Floats
+    fpr: Floats
+    tpr: Floats
+    auc: float
+
+
+class RocRegion(NamedTuple):
+    """Region that holds an ROC curve, by threshold.
+
+    Parameters
+    ----------
+    fpr_lower, fpr_upper : ndarray of shape (point,), in [0, 1]
+        Bounds of the false positive rates.
+    tpr_lower, tpr_upper : ndarray of shape (point,), in [0, 1]
+        Bounds of the true positive rates.
+    """
+
+    fpr_lower: Floats
+    fpr_upper: Floats
+    tpr_lower: Floats
+    tpr_upper: Floats
+
+
+def roc(score: ArrayLike, probability: ArrayLike | None = None) -> Roc:
+    """Compute the ROC curve that the scores imply if they are calibrated.
+
+    Parameters
+    ----------
+    score : array-like of shape (obs,), in [0, 1]
+        Scores of unlabelled rows.
+    probability : array-like of shape (obs,), in [0, 1], optional
+        Probability that each row is positive, by default its score. With labels 0 and 1 it is the
+        usual ROC curve.
+
+    Returns
+    -------
+    Roc
+        A point for each distinct score, and (0, 0).
+
+    Raises
+    ------
+    InputError
+        If scores or probabilities are not such, or imply no positive or no negative row.
+
+    Notes
+    -----
+    ``TPR(p) = sum f 1{f > p} / sum f`` and ``FPR(p) = sum (1 - f) 1{f > p} / (n - sum f)``. The
+    paper prints ``f < p``, which gives the rates of the rows called negative.
+
+    References
+    ----------
+    .. [1] Y. Gao, A. Parameswaran and J. Peng, "On the interpretability of conditional probability
+       estimates in the agnostic setting", Electronic Journal of Statistics 11(2), 2017, section 4.
+       https://doi.org/10.1214/17-EJS1376SI
+
+    Examples
+    --------
+    >>> from bayescal.quantities.agnostic.roc import roc
+    >>> curve = roc([0.25, 0.75])
+    >>> curve.tpr.tolist(), curve.fpr.tolist(), curve.auc
+    ([0.0, 0.75, 1.0], [0.0, 0.25, 1.0], 0.75)
+    """
+    scores = _probabilities(score, "score")
+    chances = scores if probability is None else _probabilities(probability, "probability")
+    check_same_length(len(scores), "score", len(chances), "probability")
+    order = np.argsort(-scores, kind="stable")
+    falling = scores[order]
+    ends = np.flatnonzero(np.append(falling[1:] != falling[:-1], True))
+    hits = np.append(0.0, np.cumsum(chances[order])[ends])
+    alarms = np.append(0.0, np.cumsum(1 - chances[order])[ends])
+    if not (hits[-1] > 0 and alarms[-1] > 0):
+        only = "negative" if hits[-1] == 0 else "positive"
+        raise InputError(
+            f"an ROC curve needs positive and negative rows; by their probabilities all rows are "
+            f"{only}. Pass rows of both."
+        )
+    tpr, fpr = hits / hits[-1], alarms / alarms[-1]
+    return Roc(np.append(falling[ends], -np.inf), fpr, tpr, float(np.trapezoid(tpr, fpr)))
+
+
+def roc_region(score: ArrayLike, c: float) -> RocRegion:
+    """Bound the ROC curve of unlabelled rows, given their calibration measure.
+
+    Parameters
+    ----------
+    score : array-like of shape (obs,), in [0, 1]
+        Scores of the unlabelled rows.
+    c : float, in [0, 1]
+        Calibration measure of these rows, or a bound of it.
+
+    Returns
+    -------
+    RocRegion
+        At the thresholds of ``roc(score)``.
+
+    Raises
+    ------
+    InputError
+        If scores are not probabilities or imply one class, or `c` does not lie in [0, 1].
+
+    Notes
+    -----
+    ``(sum f 1{f > p} ± n c) / sum f`` for the true positive rate, and the same with 1 - f for the
+    false positive rate, whose region the paper does not print. The paper prints the measure without
+    n beside sums. If the rows' measure is c at most, the true curve lies in the region at all
+    thresholds at once: the positives above p and those up to p are each off by n c at most, and so
+    is their sum, by which the rate is largest with ``sum f 1{f > p} + n c`` of ``sum f`` positives.
+
+    References
+    ----------
+    .. [1] Y. Gao, A. Parameswaran and J. Peng, 2017, section 4.
+       https://doi.org/10.1214/17-EJS1376SI
+
+    Examples
+    --------
+    >>> from bayescal.quantities.agnostic.roc import roc_region
+    >>> region = roc_region([0.25, 0.75], 0.125)
+    >>> region.tpr_lower.tolist(), region.tpr_upper.tolist()
+    ([0.0, 0.5, 1.0], [0.0, 1.0, 1.0])
+    """
+    if not 0 <= c <= 1:
+        raise InputError(f"c must lie in [0, 1]; got {c!r}. Pass a calibration measure.")
+    curve = roc(score)
+    share = float(_probabilities(score, "score").mean())
+    return RocRegion(*_between(curve.fpr, c / (1 - share)), *_between(curve.tpr, c / share))
+
+
+def _between(rate: Floats, slack: float) -> tuple[Floats, Floats]:
+    """Rates within the slack; 0 and 1, without and with all rows, are certain."""
+    inside = np.full(rate.shape, slack)
+    inside[[0, -1]] = 0.0
+    return np.maximum(rate - inside, 0), np.minimum(rate + inside, 1)
+
+
+def _probabilities(values: ArrayLike, name: str) -> Floats:
+    found = np.asarray(values, dtype=np.float64)
+    if found.ndim != 1:
+        raise InputError(f"{name} must have one dimension (obs,); got shape {found.shape}.")
+    scores, _ = checked_rows(found, np.zeros(found.shape, dtype=np.uint8))
+    return scores.astype(np.float64)

@@ -1,0 +1,168 @@
+"""Simulated classifiers whose measure, costs and ROC curve are known.
+
+Scores are Beta distributed, and the logit of P(Y = 1 | score) is a straight line in the logit of
+the score.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit, logit
+from scipy.stats import beta
+
+from bayescal.core.checks import check_known
+from bayescal.core.scores import Scores
+from bayescal.quantities.agnostic.decisions.rule import DecisionRule
+from bayescal.quantities.agnostic.functionals import cost_draws, measure_draws, roc_draws
+
+type Floats = NDArray[np.float64]
+
+# Scores of equal mass that stand for all.
+_GRID: Final = 100_000
+
+
+@dataclass(frozen=True)
+class Truth:
+    """A simulated classifier and what is true of it.
+
+    Parameters
+    ----------
+    name : str
+        Its name in `TRUTHS`.
+    alpha, beta : float
+        Parameters of the scores' distribution.
+    intercept, slope : float
+        Of the logit of P(Y = 1 | score) as a function of the score's logit; 0 and 1 if calibrated.
+
+    Examples
+    --------
+    >>> from bayescal.quantities.agnostic.simulator import truth
+    >>> round(truth("over").c, 3), truth("calibrated").c < 1e-12
+    (0.065, True)
+    """
+
+    name: str
+    alpha: float
+    beta: float
+    intercept: float
+    slope: float
+
+    def probability(self, score: ArrayLike) -> Floats:
+        """Give P(Y = 1 | score), the true calibration curve.
+
+        Parameters
+        ----------
+        score : array-like, in (0, 1)
+            Scores.
+
+        Returns
+        -------
+        ndarray of the same shape, in [0, 1]
+            The curve.
+        """
+        return np.asarray(expit(self.intercept + self.slope * logit(np.asarray(score))))
+
+    def scores(
+        self, n: int, seed: int | np.random.Generator | None = None, n_unlabeled: int = 0
+    ) -> Scores:
+        """Draw rows.
+
+        Parameters
+        ----------
+        n : int
+            Rows with labels.
+        seed : int or Generator, optional
+            Source of randomness; the same seed gives the same rows.
+        n_unlabeled : int, default 0
+            Rows without.
+
+        Returns
+        -------
+        Scores
+            The rows, those with labels first.
+        """
+        rng = np.random.default_rng(seed)
+        score = rng.beta(self.alpha, self.beta, n + n_unlabeled)
+        label = (rng.random(n) < self.probability(score[:n])).astype(int)
+        return Scores(
+            y_true=[*label.tolist(), *[None] * n_unlabeled], y_prob=score, classifier=self.name
+        )
+
+    @property
+    def c(self) -> float:
+        """The calibration measure."""
+        score, rate = self._grid
+        return float(measure_draws(score, np.full(_GRID, 1 / _GRID), rate)[0])
+
+    @property
+    def auc(self) -> float:
+        """The area under the ROC curve."""
+        _, rate = self._grid
+        return float(roc_draws(rate, 1 - rate).auc)
+
+    def cost(self, rule: DecisionRule) -> float:
+        """Give the expected cost of a rule.
+
+        Parameters
+        ----------
+        rule : DecisionRule
+            The rule.
+
+        Returns
+        -------
+        float
+            Expected cost of a row, without set-up costs.
+        """
+        score, rate = self._grid
+        return float(cost_draws(rule, score, rate, 1 - rate)) / _GRID
+
+    @cached_property
+    def _grid(self) -> tuple[Floats, Floats]:
+        """Scores of equal mass, and their rates."""
+        score = beta.ppf((np.arange(_GRID) + 0.5) / _GRID, self.alpha, self.beta)
+        return score, self.probability(score)
+
+
+TRUTHS: Final = {
+    truth.name: truth
+    for truth in (
+        Truth("calibrated", 1.0, 1.5, 0.0, 1.0),
+        Truth("over", 0.8, 1.2, 0.0, 0.5),
+        Truth("under", 2.0, 2.0, 0.0, 1.8),
+        Truth("shifted", 1.0, 3.0, 0.5, 1.0),
+    )
+}
+"""Calibrated; over-confident; under-confident; and with scores that are too low."""
+
+
+def truth(name: str) -> Truth:
+    """Look a simulated classifier up.
+
+    Parameters
+    ----------
+    name : str
+        A key of `TRUTHS`.
+
+    Returns
+    -------
+    Truth
+        The classifier.
+
+    Raises
+    ------
+    InputError
+        If there is none of that name.
+
+    Examples
+    --------
+    >>> from bayescal.quantities.agnostic.simulator import truth
+    >>> truth("over").scores(3, seed=1).n_obs
+    3
+    """
+    check_known(name, tuple(TRUTHS), "classifier", "bayescal.datasets.agnostic")
+    return TRUTHS[name]

@@ -1,0 +1,240 @@
+"""Why the measure is what can be known: Theorem 1, and the examples of the paper, in numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bayescal.core.errors import InputError
+from bayescal.quantities.agnostic.bounds import check_size
+from bayescal.quantities.agnostic.intervals import checked_rows, checked_weights
+
+type Floats = NDArray[np.float64]
+type Verifier = Callable[[NDArray[np.int64], NDArray[np.int64]], bool]
+
+# Thresholds of all classifiers at once are 2**n by n numbers.
+_MOST_FEATURES = 12
+
+
+def untestable_distance(score: ArrayLike, weight: ArrayLike | None = None) -> float:
+    """Compute B_f, the l1 distance that no test can rule out.
+
+    Parameters
+    ----------
+    score : array-like of shape (obs,), in [0, 1]
+        Scores of a sample of the features, or of all of them.
+    weight : array-like of shape (obs,), at least 0, optional
+        Their probabilities, up to a factor; by default equal.
+
+    Returns
+    -------
+    float
+        ``E min(f, 1 - f)``, in [0, 0.5].
+
+    Raises
+    ------
+    InputError
+        If scores are not probabilities, or weights do not fit.
+
+    Notes
+    -----
+    Where no feature has a probability of eps / n**2 or more, no test on n rows accepts with
+    probability above (1 + eps) / 2 if the scores are the true probabilities, and below
+    (1 - eps) / 2 if they are B_f or more from them, in mean. `hidden_labels` has the reason.
+
+    References
+    ----------
+    .. [1] Y. Gao, A. Parameswaran and J. Peng, "On the interpretability of conditional probability
+       estimates in the agnostic setting", Electronic Journal of Statistics 11(2), 2017, Theorem 1.
+       https://doi.org/10.1214/17-EJS1376SI
+
+    Examples
+    --------
+    >>> from bayescal.quantities.agnostic.theory import untestable_distance
+    >>> untestable_distance([0.125, 0.5, 0.75])
+    0.2916666666666667
+    """
+    scores, _ = checked_rows(np.asarray(score), np.zeros(np.shape(score), dtype=np.uint8))
+    distance = np.minimum(scores, 1 - scores)
+    if weight is None:
+        return float(distance.mean())
+    return float(distance @ checked_weights(weight, len(scores)))
+
+
+class PassRates(NamedTuple):
+    """How often a verifier accepts, by `hidden_labels`.
+
+    Parameters
+    ----------
+    random_labels : float, in [0, 1]
+        Where labels are drawn anew in each row.
+    fixed_labels : float, in [0, 1]
+        Where every feature has one label for good.
+    repeats : float, in [0, 1]
+        Share of samples in which a feature occurs twice.
+    """
+
+    random_labels: float
+    fixed_labels: float
+    repeats: float
+
+
+def hidden_labels(
+    verifier: Verifier, probability: ArrayLike, n: int, draws: int, seed: int | None = None
+) -> PassRates:
+    """Simulate Lemma 1: a test cannot see whether labels are random or fixed.
+
+    Parameters
+    ----------
+    verifier : callable
+        Takes features, (n,), as places in `probability`, and labels 0 and 1, (n,); returns whether
+        it accepts.
+    probability : array-like of shape (feature,), in [0, 1]
+        P(Y = 1 | x) of features that are equally probable.
+    n : int
+        Rows of a sample.
+    draws : int
+        Number of samples of each kind.
+    seed : int, optional
+        Source of randomness.
+
+    Returns
+    -------
+    PassRates
+        The rates of acceptance.
+
+    Raises
+    ------
+    InputError
+        If probabilities are not such, or a number is not above 0.
+
+    Notes
+    -----
+    The fixed labels of a sample are drawn once for each feature, with its probability. While no
+    feature occurs twice, such a sample has the same distribution as one of random labels, so that
+    the rates differ by the share of repeats at most. But with fixed labels P(Y = 1 | x) is 0 or 1,
+    at the distance ``min(f, 1 - f)`` or more from any score f.
+
+    References
+    ----------
+    .. [1] Y. Gao, A. Parameswaran and J. Peng, 2017, Lemma 1.
+       https://doi.org/10.1214/17-EJS1376SI
+
+    Examples
+    --------
+    >>> from bayescal.quantities.agnostic.theory import hidden_labels
+    >>> always = lambda feature, label: True
+    >>> hidden_labels(always, [0.5] * 100, n=2, draws=10, seed=1).fixed_labels
+    1.0
+    """
+    chances, _ = checked_rows(np.asarray(probability), np.zeros(np.shape(probability), np.uint8))
+    check_size(n, "n")
+    check_size(draws, "draws")
+    rng = np.random.default_rng(seed)
+    accepted, repeats = np.zeros(2), 0
+    for _ in range(draws):
+        feature = rng.integers(len(chances), size=(2, n))
+        random = rng.random(n) < chances[feature[0]]
+        fixed = (rng.random(len(chances)) < chances)[feature[1]]
+        accepted += [
+            verifier(feature[0], random.astype(np.int64)),
+            verifier(feature[1], fixed.astype(np.int64)),
+        ]
+        repeats += len(np.unique(feature[1])) < n
+    random_rate, fixed_rate = accepted / draws
+    return PassRates(float(random_rate), float(fixed_rate), repeats / draws)
+
+
+def interleaved_classifiers(n: int) -> Floats:
+    """Give the classifiers of Example 2, whose intervals are as rich as can be.
+
+    Parameters
+    ----------
+    n : int
+        Number of features, 12 at most.
+
+    Returns
+    -------
+    ndarray of shape (2**n, n), in [0, 1]
+        Scores of classifier i and feature x: ``i / 2**n``, less ``1 / 2**(n + 1)`` where x is in
+        the i-th subset.
+
+    Raises
+    ------
+    InputError
+        If `n` is no whole number from 1 to 12.
+
+    Notes
+    -----
+    For fixed p1, p2 the sets ``{x: p1 < f(x) <= p2}`` of all classifiers have a VC dimension of 2
+    at most; those of all p1, p2 have the dimension n.
+
+    References
+    ----------
+    .. [1] Y. Gao, A. Parameswaran and J. Peng, 2017, Example 2.
+       https://doi.org/10.1214/17-EJS1376SI
+
+    Examples
+    --------
+    >>> from bayescal.quantities.agnostic.theory import interleaved_classifiers
+    >>> interleaved_classifiers(1).tolist()
+    [[0.5], [0.75]]
+    """
+    if check_size(n, "n") > _MOST_FEATURES:
+        raise InputError(f"n must be {_MOST_FEATURES} at most; got {n}.")
+    subset = np.array(list(product((0, 1), repeat=n)))
+    place = np.arange(1, 2**n + 1)[:, None]
+    return np.asarray(place / 2**n - subset / 2 ** (n + 1))
+
+
+def shattering_weights(features: ArrayLike, sign: ArrayLike, norm: float = 1.0) -> Floats:
+    """Find the linear score of Claim 3 that has a given sign in every row.
+
+    Parameters
+    ----------
+    features : array-like of shape (obs, feature)
+        Linearly independent rows, fewer than features.
+    sign : array-like of shape (obs,)
+        -1 or 1 in each row.
+    norm : float, above 0, default 1.0
+        Norm of the weights.
+
+    Returns
+    -------
+    ndarray of shape (feature,)
+        Weights w with ``w @ x`` the same positive multiple of the sign in every row.
+
+    Raises
+    ------
+    InputError
+        If the rows are not linearly independent.
+
+    Notes
+    -----
+    With them a support vector machine with Platt scaling gives scores near 1 where the sign is 1,
+    and near 0 elsewhere. So its intervals fit any labels, and their Rademacher complexity is 1/2 at
+    least: calibration on training rows shows nothing.
+
+    References
+    ----------
+    .. [1] Y. Gao, A. Parameswaran and J. Peng, 2017, Claim 3.
+       https://doi.org/10.1214/17-EJS1376SI
+
+    Examples
+    --------
+    >>> from bayescal.quantities.agnostic.theory import shattering_weights
+    >>> shattering_weights([[1, 0, 0], [0, 1, 0]], [1, -1], norm=2**0.5).round(6).tolist()
+    [1.0, -1.0, 0.0]
+    """
+    rows = np.asarray(features, dtype=np.float64)
+    if rows.ndim != 2 or np.linalg.matrix_rank(rows) < len(rows):
+        raise InputError(
+            f"the rows of features must be linearly independent; got shape {rows.shape}. "
+            "Pass fewer rows than features."
+        )
+    weights = np.linalg.lstsq(rows, np.asarray(sign, dtype=np.float64), rcond=None)[0]
+    return np.asarray(norm * weights / np.linalg.norm(weights))

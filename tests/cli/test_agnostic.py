@@ -1,0 +1,106 @@
+"""The command of the interval measure, with decisions from a file."""
+
+import pytest
+from click.testing import CliRunner
+
+from bayescal.cli.main import cli
+from bayescal.core.errors import InputError
+from bayescal.quantities.agnostic.command import priors_from_text, rule_from_file
+from bayescal.quantities.agnostic.intervals import interval_measure
+from tests.quantities.agnostic.made import rows
+
+TABLES = """
+[keep]
+positive = 5
+negative = 0
+[remove]
+positive = 0
+negative = 3
+setup = 10
+"""
+
+
+@pytest.fixture
+def files(tmp_path):
+    scores = rows()
+    labels = ["" if label < 0 else str(label) for label in scores.y_true]
+    lines = [
+        f"{label},{score!r}" for label, score in zip(labels, scores.y_prob[0].tolist(), strict=True)
+    ]
+    (tmp_path / "scores.csv").write_text("\n".join(["y,p", *lines]))
+    (tmp_path / "costs.toml").write_text(TABLES)
+    return tmp_path
+
+
+def run(files, *words):
+    given = ["agnostic", str(files / "scores.csv"), "--label", "y", "--score", "p", *words]
+    return CliRunner().invoke(cli, given)
+
+
+def test_estimates_only(files):
+    done = run(files, "--estimate-only", "--json", "--decision", str(files / "costs.toml"))
+    assert done.exit_code == 0, done.output
+    scores = rows()
+    labeled = scores.y_true >= 0
+    expected = interval_measure(scores.y_prob[0][labeled], scores.y_true[labeled]).c
+    assert f'"c": {expected!r}' in done.output
+    assert '"cost":' in done.output
+
+
+def test_a_posterior_with_a_report(files):
+    page = files / "page.html"
+    done = run(
+        files, "--quick", "--seed", "1", "--decision", str(files / "costs.toml"), "-o", str(page)
+    )
+    assert done.exit_code == 0, done.output
+    assert "unlabeled" in page.read_text()
+
+
+def test_a_file_without_intervals_is_the_bayes_rule(files):
+    rule = rule_from_file(str(files / "costs.toml"))
+    assert rule.thresholds == (3 / 8,)
+    assert rule.setup == 10
+
+
+def test_a_file_with_intervals(files):
+    path = files / "rule.toml"
+    path.write_text(
+        "[a]\npositive = 1\nnegative = 0\ninterval = [0, 0.5]\n"
+        "[b]\npositive = 0\nnegative = 1\ninterval = [0.5, 1]\n"
+    )
+    assert rule_from_file(str(path)).thresholds == (0.5,)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[a]\npositive = 1\n", "table of action 'a'"),
+        ("a = 1\n", "table of action 'a'"),
+        ("[a]\npositive = 1\nnegative = 0\ncost = 2\n", "table of action 'a'"),
+        ("[a]\npositive = -1\nnegative = 0\n", "finite cost of at least 0"),
+        ("[a\n", "is no TOML file"),
+        ("", "actions must be costs by name"),
+    ],
+)
+def test_bad_files(tmp_path, text, message):
+    path = tmp_path / "bad.toml"
+    path.write_text(text)
+    with pytest.raises(InputError, match=message):
+        rule_from_file(str(path))
+
+
+def test_a_missing_file_stops_before_the_scores_are_read(files):
+    done = run(files, "--decision", str(files / "none.toml"))
+    assert done.exit_code != 0
+    assert "cannot read" in done.output
+
+
+@pytest.mark.parametrize("text", ["flat", "curve:wide", "curve 2"])
+def test_bad_priors(text):
+    with pytest.raises(InputError, match="--prior must be curve"):
+        priors_from_text(text)
+
+
+def test_priors():
+    assert priors_from_text("curve").label_rate.curve.scale == 0.7
+    assert priors_from_text("curve:0.3").label_rate.curve.scale == 0.3

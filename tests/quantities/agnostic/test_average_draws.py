@@ -1,0 +1,62 @@
+"""Draws of the average: each of one description, with the scores 0 and 1 apart."""
+
+import numpy as np
+import pytest
+
+import bayescal as bc
+from bayescal.core.calibration_curve.curve_average import DESCRIPTIONS
+from bayescal.quantities.agnostic.average_draws import AverageDraws
+from bayescal.quantities.agnostic.plan import plan
+
+PRIORS = bc.agnostic.Priors()
+
+
+@pytest.fixture(scope="module")
+def described():
+    rng = np.random.default_rng(20)
+    score = np.concatenate([rng.random(80).round(1), np.zeros(10), np.ones(10)])
+    scores = bc.Scores(y_true=(rng.random(100) < score).astype(int), y_prob=score)
+    return plan(scores, PRIORS).cases[0].model.described
+
+
+@pytest.fixture
+def drawn(described):
+    return AverageDraws.prior(described, 4000, np.random.default_rng(1))
+
+
+def test_descriptions_have_their_prior_weights_without_calibration(drawn):
+    shares = np.bincount(drawn.chosen.ravel(), minlength=4) / 4000
+    expected = [0.0, *PRIORS.label_rate.weights.values()]
+    assert shares == pytest.approx(expected, abs=1e-3)
+
+
+def test_each_draw_is_that_of_its_description(drawn):
+    score = np.linspace(0, 1, 11)
+    found = drawn.curve(score)
+    for number, name in enumerate(DESCRIPTIONS):
+        own = drawn.chosen == number
+        assert found[own] == pytest.approx(drawn.curve_of(name, score)[own])
+    calibrated = drawn.curve_of("calibrated", score)[0]
+    assert calibrated[:, 1:-1] == pytest.approx(np.broadcast_to(score[1:-1], (4000, 9)))
+
+
+def test_scores_of_0_and_1_alone_have_the_calibrated_description():
+    scores = bc.Scores(y_true=[0, 0, 1, 1], y_prob=[0.0, 0.0, 1.0, 1.0])
+    described = plan(scores, PRIORS).cases[0].model.described
+    found = AverageDraws.prior(described, 50, np.random.default_rng(1))
+    assert (found.chosen == 0).all()
+
+
+def test_the_scores_0_and_1_err_or_never_do(drawn):
+    found = drawn.curve(np.array([0.0, 1.0]))
+    for column in (0, 1):
+        never = ~drawn.error[..., column]
+        assert (found[..., column][never] == column).all()
+        assert (found[..., column][~never] != column).all()
+    assert drawn.error.mean() == pytest.approx(0.5, abs=0.03)
+
+
+def test_cells_of_labelled_rows_agree_with_the_curve_at_their_scores(drawn, described):
+    held = described.rows > 0
+    rates = drawn.cell_rates()[..., held]
+    np.testing.assert_allclose(rates, drawn.curve(described.score[held]), atol=1e-6)

@@ -1,0 +1,155 @@
+"""Bounds against exact probabilities, simulations, and the printed numbers."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from bayescal.core.errors import InputError
+from bayescal.quantities.agnostic.bounds import (
+    bounds,
+    class_deviation,
+    isotonic_deviation,
+    rademacher_bound,
+    sample_size,
+    single_score_rademacher,
+    uniform_deviation,
+)
+from bayescal.quantities.agnostic.calibration.isotonic import isotonic_calibration
+from bayescal.quantities.agnostic.intervals import interval_measure
+
+
+def failure_probability(n, slack, eta=0.01, share=0.375):
+    """P(c > c_emp + slack), where f is 1/2 with rate 1/2 - eta, or (`share`) 1 with rate 0.
+
+    Of n rows h have f = 1 and a of the others are positive. Then n c_emp is h + max(0, D) with
+    D = (n - h) / 2 - a, and c is share + (1 - share) eta: a sum over h of binomial tails.
+    """
+    c = share + (1 - share) * eta
+    high = np.arange(n + 1)
+    room = n * (c - slack) - high
+    tail = binom.sf(np.floor((n - high) / 2 - room), n - high, 0.5 - eta)
+    return float(binom.pmf(high, n, share) @ np.where(room > 0, tail, 0))
+
+
+def test_claim_4_as_printed_fails_and_the_safe_bound_does_not():
+    n, delta = 100_000, 1e-4
+    found = bounds(n, delta)
+    assert failure_probability(n, found.upper_printed.value) > 1.5 * delta
+    assert failure_probability(n, found.upper.value) < 0.01 * delta
+
+
+@pytest.mark.slow
+def test_the_counter_example_is_that_of_interval_measures():
+    rng = np.random.default_rng(20)
+    n, slack = 400, 0.05
+    high = rng.random((4000, n)) < 0.375
+    label = ~high & (rng.random((4000, n)) < 0.49)
+    score = np.where(high, 1.0, 0.5)
+    c = 0.375 + 0.625 * 0.01
+    found = [interval_measure(*rows).c for rows in zip(score, label, strict=True)]
+    share = (c > np.array(found) + slack).mean()
+    expected = failure_probability(n, slack)
+    assert share == pytest.approx(expected, abs=4 * math.sqrt(expected / 4000))
+
+
+def test_values_as_printed():
+    found = bounds(1, 0.05)
+    assert found.upper_printed.value == pytest.approx(math.sqrt(math.log(40) / 2))
+    assert found.lower_printed.value == pytest.approx(46.48, abs=0.01)
+    # Claim 4 says nothing where the slack is 1 or more.
+    assert bounds(2160, 0.05).lower_printed.value > 1 > bounds(2161, 0.05).lower_printed.value
+
+
+@pytest.mark.slow
+def test_the_two_sided_deviation_holds_where_all_intervals_count():
+    rng = np.random.default_rng(21)
+    for n in (20, 200):
+        for delta in (0.3, 0.05):
+            limit = uniform_deviation(n, delta)
+            # Calibrated: c = 0, and all of c_emp is deviation.
+            failures = 0
+            for _ in range(500):
+                score = rng.choice([0.3, 0.5, 0.9], n)
+                failures += interval_measure(score, rng.random(n) < score).c > limit
+            assert failures / 500 <= delta
+    assert uniform_deviation(200, 0.05) < bounds(200, 0.05).lower_printed.value / 8
+
+
+@pytest.mark.parametrize("two_sided", [False, True])
+@pytest.mark.parametrize("precision", [0.3, 0.05, 0.011])
+def test_sample_size_is_the_least_that_suffices(precision, two_sided):
+    n = sample_size(precision, 0.05, two_sided=two_sided)
+    slack = [
+        uniform_deviation(rows, 0.05) if two_sided else bounds(rows, 0.05).upper.value
+        for rows in (n, n - 1)
+    ]
+    assert slack[0] <= precision < slack[1]
+
+
+def test_theorem_2_and_claim_2_by_their_formulas():
+    complexity = rademacher_bound(500, 3, 10)
+    assert complexity**2 * 500 == pytest.approx(6 * (math.log(500 / 3) + 1) + 4 * math.log(11))
+    eps = class_deviation(500, complexity, 0.1).value
+    assert 2 * complexity + math.sqrt(2 * math.log(80) / 500) == pytest.approx(eps / 2)
+
+
+def walk_complexity(n, rng, draws=400):
+    """Rademacher complexity of all intervals of n distinct scores."""
+    walks = np.cumsum(rng.choice([-1, 1], (draws, n)), axis=1)
+    walks = np.hstack([np.zeros((draws, 1)), walks])
+    return (walks - np.minimum.accumulate(walks, axis=1)).max(axis=1).mean() / n
+
+
+@pytest.mark.parametrize("n", [10, 100, 1000])
+def test_the_complexity_of_a_single_score_is_below_its_bound(n):
+    assert walk_complexity(n, np.random.default_rng(22)) < single_score_rademacher(n)
+
+
+def greatest_minorant(x, y, at):
+    """Greatest convex minorant of points, at a place; by all pairs of points around it."""
+    low = np.inf
+    for left in np.flatnonzero(x <= at):
+        for right in np.flatnonzero(x >= at):
+            width = x[right] - x[left]
+            share = (at - x[left]) / width if width else 0.0
+            low = min(low, y[left] + share * (y[right] - y[left]))
+    return low
+
+
+def test_claim_7_on_a_rate_that_is_not_monotone():
+    # Five equally probable scores; their rates fall once, so that the hull pools two of them.
+    score, rate = np.array([0.1, 0.3, 0.5, 0.7, 0.9]), np.array([0.1, 0.5, 0.2, 0.6, 0.9])
+    n, delta = 4000, 0.01
+    rng = np.random.default_rng(23)
+    f, g = np.append(0, np.arange(1, 6) / 5), np.append(0, np.cumsum(rate) / 5)
+    hull = np.array([greatest_minorant(f, g, at) for at in f])
+    # The complexity of five scores is at most that of n distinct ones.
+    limit = isotonic_deviation(n, delta, 1.3 / math.sqrt(n)).value
+    assert limit < 0.4
+    away = []
+    for _ in range(100):
+        place = rng.integers(5, size=n)
+        link = isotonic_calibration(score[place], rng.random(n) < rate[place])
+        fitted = np.append(0, np.cumsum(link(score)) / 5)
+        away.append(np.abs(fitted - hull).max())
+    assert max(away) < limit
+    # A mean of n labels has a standard deviation of 1 / (2 sqrt n); ten of them are far out.
+    assert max(away) < 5 / math.sqrt(n)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: bounds(0), "n must be a whole number"),
+        (lambda: bounds(10, 1.0), "delta must lie between"),
+        (lambda: sample_size(0.0), "precision must be above 0"),
+        (lambda: class_deviation(10, -1), "rademacher must be"),
+        (lambda: rademacher_bound(3, 2, 5), "n must be above"),
+        (lambda: rademacher_bound(30, 2, 0), "n_values must be"),
+    ],
+)
+def test_bad_input(call, message):
+    with pytest.raises(InputError, match=message):
+        call()

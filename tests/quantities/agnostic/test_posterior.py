@@ -1,0 +1,149 @@
+"""What a result holds, against draws worked out by hand; coverage of simulated truths."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.special import expit
+
+import bayescal as bc
+from bayescal.quantities.agnostic.average_draws import AverageDraws
+from bayescal.quantities.agnostic.decisions.costs import actual_cost, estimated_cost
+from bayescal.quantities.agnostic.intervals import interval_measure
+from bayescal.quantities.agnostic.plan import plan
+from bayescal.quantities.agnostic.posterior import FPR
+from bayescal.quantities.agnostic.roc import roc
+from tests.quantities.agnostic.made import RULE, rows
+
+PRIORS = bc.agnostic.Priors()
+
+
+@pytest.fixture(scope="module")
+def result():
+    return bc.fit(bc.agnostic, rows(n=500), decision=RULE, method="direct", seed=20)
+
+
+def test_point_estimates_are_those_of_the_rows(result):
+    scores = rows(n=500)
+    labeled = scores.y_true >= 0
+    score, label = scores.y_prob[0][labeled], scores.y_true[labeled]
+    found, rest = result["point_estimate"], scores.y_prob[0][~labeled]
+    assert float(found["c"]) == interval_measure(score, label).c
+    assert float(found["auc"]) == pytest.approx(roc(score, label).auc)
+    assert float(found["cost"]) == pytest.approx(actual_cost(RULE, score, label))
+    assert float(found["unlabeled_cost"]) == pytest.approx(estimated_cost(RULE, rest))
+    assert float(found["unlabeled_auc"]) == pytest.approx(roc(rest).auc)
+    assert int(found["n"]) == 500
+
+
+def test_a_curve_that_is_known_gives_what_its_rows_give():
+    # A calibrated curve is the score itself: c is 0, costs and ROC curves are those of the scores.
+    case = plan(rows(n=300, n_unlabeled=5000), PRIORS, decision=RULE).cases[0]
+    drawn = AverageDraws.prior(case.model.described, 400, np.random.default_rng(1))
+    drawn = replace(drawn, chosen=np.zeros_like(drawn.chosen))
+    found = case._implied(drawn, np.random.default_rng(1))
+    score = rows(n=300, n_unlabeled=5000).y_prob[0]
+    assert found["c"].max() < 1e-9
+    expected = estimated_cost(RULE, score)
+    assert found["cost"].mean() == pytest.approx(expected, abs=0.02)
+    rest = estimated_cost(RULE, score[300:])
+    # Labels of 5,000 rows are drawn: costs of a standard deviation below 2.5.
+    assert found["unlabeled_cost"].mean() == pytest.approx(rest, abs=4 * 2.5 / math.sqrt(2e6))
+    assert found["auc"].mean() == pytest.approx(roc(score).auc, abs=0.005)
+    assert found["tpr"].mean(axis=(0, 1)) == pytest.approx(
+        np.interp(FPR, roc(score).fpr, roc(score).tpr), abs=0.02
+    )
+
+
+def test_the_curve_is_the_prior_of_the_documentation():
+    described = plan(rows(), PRIORS).cases[0].model.described
+    draws = described.prior_draws(20_000, np.random.default_rng(2))
+    at_half = described.curve("smooth", draws, np.array([0.5]))[:, 0]
+    # An intercept and a process of standard deviation .7 each: logit of sd .99.
+    spread = np.log(at_half / (1 - at_half)).std()
+    assert spread == pytest.approx(math.sqrt(2) * 0.7, rel=0.03)
+    assert np.quantile(at_half, 0.95) == pytest.approx(expit(1.645 * spread), abs=0.01)
+
+
+def test_constant_scores_and_one_label_class_give_numbers():
+    for score, label in (([0.4] * 6, [0, 1] * 3), ([0.2, 0.4, 0.9], [1, 1, 1])):
+        scores = bc.Scores(y_true=label, y_prob=score, classes=[0, 1])
+        found = bc.fit(bc.agnostic, scores, decision=RULE, method="direct", seed=1)
+        assert found.attrs["status"] != "ok"
+        assert np.isfinite(found["posterior"]["c"]).all()
+        assert np.isfinite(found["posterior"]["cost"]).all()
+
+
+def test_groups_of_variables_need_what_they_are_of():
+    found = bc.fit(bc.agnostic, rows(n_unlabeled=0), method="direct", draws=300, seed=1)
+    assert not [name for name in found["posterior"].data_vars if "cost" in str(name)]
+    assert "unlabeled_auc" not in found["posterior"]
+
+
+def test_several_classifiers_and_classes():
+    panel = bc.Scores.stack(
+        {name: rows(name, n_unlabeled=0).y_prob[0] for name in ("over", "under")},
+        y_true=rows(n_unlabeled=0).y_true.tolist(),
+    )
+    found = bc.fit(bc.agnostic, panel, decision=RULE, method="direct", draws=300, seed=1)
+    assert found["posterior"]["tpr"].dims == ("chain", "draw", "classifier", "roc_point")
+    assert math.isfinite(bc.difference(found, "over", "under", "auc").mean)
+    assert bc.summary(found).shape[0] == 8
+
+
+@pytest.mark.slow
+def test_coverage():
+    truth = bc.datasets.agnostic.truth("over")
+    held = {"cost": 0, "unlabeled_cost": 0, "auc": 0, "c": 0, "roc": 0}
+    curve = truth._grid[1]
+    true_tpr = np.interp(
+        FPR,
+        np.append(0, np.cumsum(1 - curve[::-1])) / (1 - curve).sum(),
+        np.append(0, np.cumsum(curve[::-1])) / curve.sum(),
+    )
+    times = 20
+    for seed in range(times):
+        labelled = truth.scores(200, seed=[seed, 1])
+        rest = truth.scores(300, seed=[seed, 2])
+        found = bc.fit(
+            bc.agnostic,
+            labelled,
+            unlabeled=rest.y_prob[0],
+            decision=RULE,
+            method="direct",
+            draws=800,
+            chains=2,
+            seed=seed,
+        )
+        true = {
+            "cost": truth.cost(RULE),
+            "auc": truth.auc,
+            "unlabeled_cost": actual_cost(RULE, rest.y_prob[0], rest.y_true),
+        }
+        for var, value in true.items():
+            low, high = bc.interval(found, var, 0.95).values
+            held[var] += low <= value <= high
+        held["c"] += truth.c <= bc.agnostic.upper_bound(found, 0.95)
+        band = bc.agnostic.roc_band(found, 0.9)
+        inside = (band.lower.values <= true_tpr) & (true_tpr <= band.upper.values)
+        held["roc"] += bool(inside[1:-1].all())
+    # 95% of 20 less three standard deviations is 16; of 90%, 14.
+    for var, count in held.items():
+        assert count >= (14 if var == "roc" else 16), held
+
+
+@pytest.mark.mcmc
+def test_nuts_agrees_with_importance_sampling():
+    scores = rows(n=400)
+    found = {
+        method: bc.fit(bc.agnostic, scores, decision=RULE, method=method, seed=20)
+        for method in ("nuts", "direct")
+    }
+    assert found["nuts"].attrs["status"] == "ok"
+    # c is a mixture over descriptions, whose weights have an error of their own.
+    for var in ("auc", "cost", "unlabeled_cost"):
+        one, two = (tree["posterior"][var].values for tree in found.values())
+        error = 5 * one.std() / math.sqrt(800)
+        assert one.mean() == pytest.approx(two.mean(), abs=error)
+        assert one.std() == pytest.approx(two.std(), rel=0.15)

@@ -1,0 +1,104 @@
+"""Theorem 1, Lemma 1, Example 2 and Claim 3 by counting and by simulation."""
+
+import math
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+from scipy.special import expit
+
+from bayescal.core.errors import InputError
+from bayescal.quantities.agnostic.theory import (
+    hidden_labels,
+    interleaved_classifiers,
+    shattering_weights,
+    untestable_distance,
+)
+
+
+def test_b_f_is_the_distance_to_the_nearest_fixed_labels():
+    rng = np.random.default_rng(20)
+    score = rng.random(8)
+    # Over all classifiers with P(Y = 1 | x) of 0 or 1.
+    least = min(np.abs(score - labels).mean() for labels in product((0, 1), repeat=8))
+    assert untestable_distance(score) == pytest.approx(least)
+    weight = rng.random(8)
+    expected = (weight * np.minimum(score, 1 - score)).sum() / weight.sum()
+    assert untestable_distance(score, weight) == pytest.approx(expected)
+
+
+@pytest.mark.slow
+def test_lemma_1_no_verifier_sees_fixed_labels():
+    chance = np.random.default_rng(21).random(100_000)
+
+    def near(feature, label):
+        """Whether the labels' squared error is what the probabilities say, within half an sd."""
+        p = chance[feature]
+        spread = math.sqrt((p * (1 - p) * (1 - 2 * p) ** 2).sum())
+        return abs(((label - p) ** 2 - p * (1 - p)).sum()) < 0.5 * spread
+
+    found = hidden_labels(near, chance, n=50, draws=500, seed=1)
+    # P(a feature occurs twice) is at most n**2 / (2 N) = .0125.
+    assert found.repeats < 0.0125 + 4 * math.sqrt(0.0125 / 500)
+    error = 4 * math.sqrt(2 * 0.25 / 500)
+    assert found.fixed_labels == pytest.approx(found.random_labels, abs=0.0125 + error)
+    assert 0.2 < found.random_labels < 0.6
+
+
+def test_repeats_do_tell_fixed_labels():
+    def agree(feature, label):
+        return len(set(zip(feature, label, strict=True))) == len(set(feature))
+
+    found = hidden_labels(agree, [0.5] * 5, n=20, draws=200, seed=2)
+    assert (found.fixed_labels, found.repeats) == (1.0, 1.0)
+    assert found.random_labels < 0.05
+
+
+def dimension(sets, n):
+    """VC dimension: the largest subset of which every part is cut out."""
+    largest = 0
+    for size in range(1, n + 1):
+        for points in combinations(range(n), size):
+            if len({tuple(row[list(points)]) for row in sets}) == 2**size:
+                largest = size
+    return largest
+
+
+def test_example_2():
+    n = 3
+    score = interleaved_classifiers(n)
+    assert score.shape == (8, 3)
+    assert ((score >= 0) & (score <= 1)).all()
+    ends = [-1.0, *np.unique(score)]
+    pairs = [(low, high) for low in ends for high in ends if low < high]
+    fixed = [(score > low) & (score <= high) for low, high in pairs]
+    assert dimension(np.vstack(fixed), n) == n
+    assert max(dimension(sets, n) for sets in fixed) <= 2
+
+
+def test_claim_3_every_sign_is_fitted():
+    rng = np.random.default_rng(22)
+    rows = rng.standard_normal((6, 10))
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    best = []
+    for sign in product((-1, 1), repeat=6):
+        weights = shattering_weights(rows, sign, norm=2.0)
+        assert np.linalg.norm(weights) == pytest.approx(2.0)
+        score = expit(1e3 * rows @ weights)
+        best.append((np.array(sign) * (score > 0.5)).sum())
+    # The mean of sup sum sigma 1{...} over all signs, over n: 1/2 at least.
+    assert np.mean(best) / 6 >= 0.5
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: interleaved_classifiers(13), "12 at most"),
+        (lambda: shattering_weights([[1.0], [2.0]], [1, 1]), "linearly independent"),
+        (lambda: hidden_labels(lambda x, y: True, [0.5], 0, 1), "n must be"),
+        (lambda: untestable_distance([2.0]), "lie in"),
+    ],
+)
+def test_bad_input(call, message):
+    with pytest.raises(InputError, match=message):
+        call()
