@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import secrets
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayescal.core.checks import check_choice
 from bayescal.core.errors import InputError
@@ -18,6 +19,8 @@ from bayescal.core.health import MIN_ESS
 from bayescal.core.quantity import Case, CaseArrays, DirectDraws, Draws, LabelModel, members
 
 METHODS: Final = ("nuts", "direct")
+# Statistics by which a fit is judged.
+STATS: Final = ("diverging", "energy")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +58,8 @@ class Settings:
             )
 
 
+# A description of less weight hardly touches the average, however badly it was sampled.
+_MATTERS: Final = 0.01
 # A model takes some megabytes; those used last are the likeliest to be used again.
 _MOST_COMPILED: Final = 32
 _COMPILED: OrderedDict[tuple[Any, ...], Any] = OrderedDict()
@@ -78,11 +83,28 @@ def fit_case(name: str, case: Case, settings: Settings, index: int) -> CaseArray
         # Draws resampled from more than were kept carry no more information than their number.
         ess = number if direct is None else min(direct.ess, number)
         monitored = {key: arrays.posterior[key] for key in case.monitored}
-        # An average may hide a member that did not converge behind its small weight.
-        monitored |= {f"{key} by description": v for key, v in arrays.descriptions.items()}
-        health = _health(monitored, stats, ess)
+        # What an average mixes may hide a member that did not converge.
+        matter = _that_matter(arrays)
+        monitored |= {f"{k} by description": v[..., matter] for k, v in arrays.descriptions.items()}
+        health = _health(monitored, _counted(stats, case, matter), ess)
     diagnostics = {**arrays.diagnostics, **health}
     return replace(arrays, sample_stats=stats, diagnostics=diagnostics, sampler=sampler)
+
+
+def _that_matter(arrays: CaseArrays) -> NDArray[np.bool_]:
+    """Descriptions of an average, in its order, that are not negligible, (description,)."""
+    return np.asarray(arrays.model_average.get("weight", 0.0)) >= _MATTERS
+
+
+def _counted(stats: Mapping[str, Any], case: Case, matter: NDArray[np.bool_]) -> dict[str, Any]:
+    """Statistics of the members that are not negligible; those of all if there is no other."""
+    names = case.axes.get("description", ())
+    own = dict(stats)
+    for place, member in enumerate(members(case.model)):
+        if member in names and not matter[names.index(member)]:
+            prefix = f"{member}_" if place else ""
+            own = {key: v for key, v in own.items() if key not in {prefix + k for k in STATS}}
+    return own or dict(stats)
 
 
 def _direct(case: Case, number: int, rng: np.random.Generator) -> DirectDraws:
