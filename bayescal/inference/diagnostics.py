@@ -48,7 +48,7 @@ def check(
             else joined.shape[0] * joined.shape[1]
         ),
         divergences=sum(int(found.sum()) for found in _all(sample_stats, "diverging")),
-        ebfmi_min=min(_ebfmi(found) for found in _all(sample_stats, "energy")),
+        ebfmi_min=min(map(_ebfmi, _all(sample_stats, "energy")), default=np.nan),
     )
 
 

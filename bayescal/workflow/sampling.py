@@ -97,14 +97,14 @@ def _that_matter(arrays: CaseArrays) -> NDArray[np.bool_]:
 
 
 def _counted(stats: Mapping[str, Any], case: Case, matter: NDArray[np.bool_]) -> dict[str, Any]:
-    """Statistics of the members that are not negligible; those of all if there is no other."""
+    """Statistics of the members that are not negligible."""
     names = case.axes.get("description", ())
     own = dict(stats)
     for place, member in enumerate(members(case.model)):
         if member in names and not matter[names.index(member)]:
             prefix = f"{member}_" if place else ""
             own = {key: v for key, v in own.items() if key not in {prefix + k for k in STATS}}
-    return own or dict(stats)
+    return own
 
 
 def _direct(case: Case, number: int, rng: np.random.Generator) -> DirectDraws:
