@@ -1,7 +1,7 @@
 """Sums over segmentations against listing them all, each shift integrated by quadrature."""
 
 from dataclasses import dataclass
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -96,7 +96,7 @@ def listed(made):
     found, log_priors = [], []
     for cuts in product([False, True], repeat=size - 1):
         ends = [0, *(np.flatnonzero(cuts) + 1), size]
-        segments = list(zip(ends[:-1], ends[1:], strict=True))
+        segments = list(pairwise(ends))
         log_prior = np.log(np.where(cuts, made.start, 1 - made.start)).sum()
         for shifted in product([False, True], repeat=len(segments)):
             if not any(shifted):
