@@ -45,5 +45,5 @@ def logit_binomial(
         observed=observed,
         dims=dims,
         # Of weighted rows, counts are effective numbers.
-        dtype=observed.dtype,
+        dtype=count.dtype,
     )

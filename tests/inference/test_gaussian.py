@@ -88,7 +88,9 @@ def test_thirty_dimensions_solve_the_equations_of_the_minimum():
     spread = np.sqrt(np.einsum("ij,jk,ik->i", problem.design, covariance, problem.design))
     draws = problem.logit(found.mean) + spread * norm.ppf((np.arange(4000)[:, None] + 0.5) / 4000)
     p = expit(draws)
-    gradient = problem.design.T @ (problem.cells.positives - problem.cells.count * p.mean(0)) - found.mean
+    gradient = (
+        problem.design.T @ (problem.cells.positives - problem.cells.count * p.mean(0)) - found.mean
+    )
     weight = problem.cells.count * (p * (1 - p)).mean(0)
     precision = np.eye(30) + (problem.design.T * weight) @ problem.design
     # In units of the posterior's standard deviation.
@@ -124,7 +126,10 @@ def test_with_many_rows_it_is_the_law_of_large_numbers():
 def test_naming_the_other_label_mirrors_the_answer(cells, basis, rows, seed):
     problem = regression(cells, basis, rows, seed)
     mirrored = binomial_regression(
-        -problem.offset, problem.design, problem.cells.count, problem.cells.count - problem.cells.positives
+        -problem.offset,
+        problem.design,
+        problem.cells.count,
+        problem.cells.count - problem.cells.positives,
     )
     found, other = variational_gaussian(problem), variational_gaussian(mirrored)
     np.testing.assert_allclose(other.mean, -found.mean, atol=1e-6)
@@ -148,7 +153,9 @@ def test_the_likelihood_is_binomial():
     problem = regression(cells=9, basis=2, rows=12, seed=7)
     coef = np.random.default_rng(1).normal(size=(4, 3, 2))
     expected = binom.logpmf(
-        problem.cells.positives, problem.cells.count, expit(problem.offset + coef @ problem.design.T)
+        problem.cells.positives,
+        problem.cells.count,
+        expit(problem.offset + coef @ problem.design.T),
     ).sum(axis=-1)
     constant = log_binomial_coefficient(problem.cells.count, problem.cells.positives).sum()
     np.testing.assert_allclose(problem.log_likelihood(coef) + constant, expected, rtol=1e-10)

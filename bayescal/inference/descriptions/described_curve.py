@@ -121,7 +121,7 @@ class DescribedCurve:
 
     @property
     def _offset(self) -> Floats:
-        return np.asarray(logit(self.score[self.inner]))
+        return self.basis.offset(self.score[self.inner])
 
     @property
     def fitted(self) -> tuple[str, ...]:

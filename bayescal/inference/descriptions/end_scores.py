@@ -15,8 +15,9 @@ from bayescal.inference.cell_likelihood import CellLikelihood
 type Floats = NDArray[np.float64]
 
 _POINTS = 400
-# Widths of the grid about its centre, in prior standard deviations; the last one is fine.
-_REACH = 8.0
+# Reach of the first grid about its centre, in prior standard deviations: as far as a hundred million
+# rows, all of them errors or none, draw the posterior.
+_REACH = 13.0
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
+from scipy.special import expit, logsumexp
 
 from bayescal.inference.cell_likelihood import CellLikelihood
 
@@ -17,7 +17,8 @@ type Floats = NDArray[np.float64]
 BLOCKS = 50
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(9)
 _LOG_WEIGHTS = np.log(_WEIGHTS) - np.log(2 * np.pi) / 2 + _NODES**2 / 2
-_STEPS = 12
+# Enough for a mode as far off as two scores at the ends, by 1 a step.
+_STEPS = 50
 # The nodes need the mode to no more than this, in logits.
 _CLOSE = 1e-4
 # Points of a shift's distribution, in standard deviations about its mode.
@@ -240,7 +241,7 @@ class _Table(NamedTuple):
 
     def probability_calibrated(self, place: int) -> float:
         """Probability that a segment is calibrated rather than shifted."""
-        return float(1 / (1 + np.exp(self.off[place] - self.calibrated[place])))
+        return float(expit(self.calibrated[place] - self.off[place]))
 
 
 class _Inside(NamedTuple):

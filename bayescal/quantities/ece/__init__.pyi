@@ -8,6 +8,7 @@ from .estimator import Estimate as Estimate
 from .estimator import estimate as estimate
 from .model import build_model as build_model
 from .plan import plan as plan
+from .priors import CurveAverage as CurveAverage
 from .priors import HierarchicalBins as HierarchicalBins
 from .priors import IndependentBins as IndependentBins
 from .priors import Priors as Priors

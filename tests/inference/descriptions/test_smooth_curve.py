@@ -14,8 +14,13 @@ PRIOR = SmoothCurve()
 
 
 @pytest.fixture(scope="module")
-def curve():
-    return Curve.of(problem(n=400), PRIOR)
+def made():
+    return problem(n=400)
+
+
+@pytest.fixture(scope="module")
+def curve(made):
+    return Curve.of(made, PRIOR)
 
 
 @pytest.mark.parametrize(
@@ -51,10 +56,10 @@ def test_rates_are_the_logistic_of_offset_and_design(curve):
     np.testing.assert_allclose(curve.cell_rates({"coef": coef}, None), expected)
 
 
-def test_the_curve_passes_through_the_cells(curve):
+def test_the_curve_passes_through_the_cells(made, curve):
     draws = {"coef": np.random.default_rng(0).normal(size=(2, 3, BASIS))}
     rates = curve.cell_rates(draws, None)
-    score = curve.problem.cells.mean_score
+    score = made.cells.mean_score
     np.testing.assert_allclose(curve.curve(draws, rates, score), rates, rtol=1e-9)
 
 
@@ -66,8 +71,8 @@ def test_coefficients_of_zero_are_calibration(curve):
 
 def test_prior_rates_have_the_prior_covariance():
     # Scores not too far out, where a rate of 1 would have no logit.
-    made = Curve.of(problem("less", n=60), PRIOR)
-    score = made.problem.cells.mean_score
+    cells = problem("less", n=60)
+    made, score = Curve.of(cells, PRIOR), cells.cells.mean_score
     sample = logit(made.prior_rates(20_000, np.random.default_rng(2))) - logit(score)
     places = logit(score) / made.basis.spread
     process = made.basis.curve.kernel(places, places)
@@ -92,22 +97,31 @@ def test_directions_that_the_basis_does_not_use_keep_their_prior(curve):
     assert spare.var() == pytest.approx(1, abs=6 / np.sqrt(spare.size))
 
 
-def test_the_model_is_whitened_by_the_variational_gaussian(curve):
+def test_the_model_is_whitened_by_the_variational_gaussian(made, curve):
     values = curve.inputs()
     size = curve.basis.size
     assert values["design"].shape == (CELLS, BASIS)
     np.testing.assert_array_equal(values["root"][size:, size:], np.eye(BASIS - size))
     np.testing.assert_array_equal(values["root"][:size, size:], 0)
     np.testing.assert_array_equal(values["centre"][size:], 0)
-    np.testing.assert_array_equal(values["count"][curve.problem.cells.n_bins :], 0)
+    np.testing.assert_array_equal(values["count"][made.cells.n_bins :], 0)
     assert values["count"].sum() == 400
 
 
 def test_many_cells_double_the_structure():
     count, cells = np.full(150, 3), np.arange(150)
     made = of_counts(count, count // 2, (cells + 0.5) / 150)
-    assert Curve.of(made, PRIOR).compile_key == ("curve", 256)
-    assert Curve.of(problem(n=50), PRIOR).compile_key == ("curve", CELLS)
+    assert Curve.of(made, PRIOR).compile_key == ("curve", "i", 256)
+    assert Curve.of(problem(n=50), PRIOR).compile_key == ("curve", "i", CELLS)
+
+
+def test_effective_rows_have_a_model_of_their_own():
+    """Whole counts and effective ones are of other types, and so are their compiled models."""
+    whole, effective = ([5, 6], [1, 2]), ([5.5, 6.5], [1.5, 2.0])
+    keys = [
+        Curve.of(of_counts(*counts, [0.2, 0.7]), PRIOR).compile_key for counts in (whole, effective)
+    ]
+    assert keys == [("curve", "i", CELLS), ("curve", "f", CELLS)]
 
 
 def test_log_prior_is_standard_normal(curve):

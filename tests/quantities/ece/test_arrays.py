@@ -7,9 +7,9 @@ from scipy.stats import beta, binom
 
 import bayescal as bc
 from bayescal.core.calibration_curve.smooth_curve import SmoothCurve
+from bayescal.quantities.ece.averaged_posterior import case_of
 from bayescal.quantities.ece.bounds import bounds
 from bayescal.quantities.ece.estimator import estimate
-from bayescal.quantities.ece.posterior import EceCase
 from bayescal.quantities.ece.priors import HierarchicalBins, IndependentBins, Priors
 from tests.quantities.ece.made import of_counts, one_cell, problem
 
@@ -22,7 +22,7 @@ FAMILIES = {
 
 def fitted(made, prior, calibrated=0.5, seed=1, shape=(2, 200)):
     """Case, draws and arrays, without NUTS."""
-    case = EceCase.of(made, Priors(prior, calibrated))
+    case = case_of(made, Priors(prior, calibrated))
     direct = case.model.direct_draws(shape[0] * shape[1], np.random.default_rng(seed))
     draws = {name: value.reshape(*shape, *value.shape[1:]) for name, value in direct.draws.items()}
     return case, draws, case.arrays(draws, direct, np.random.default_rng(seed + 1))
@@ -138,24 +138,6 @@ def test_direct_draws_are_effective():
         made = problem(n=300, n_bins=6, fine=isinstance(prior, SmoothCurve))
         _, _, arrays = fitted(made, prior)
         assert arrays.diagnostics["importance_ess"] > 300
-
-
-@pytest.mark.parametrize(("name", "flag"), [("jump", True), ("over", False), ("calibrated", False)])
-def test_a_jump_is_flagged(name, flag):
-    made = problem(name, n=20_000, n_bins=15, seed=3)
-    _, _, arrays = fitted(made, SmoothCurve())
-    assert arrays.diagnostics["jump_flag"] is flag
-    if name == "calibrated":
-        # Flat segments are calibrated too, and simpler: that alone must not raise the flag.
-        assert arrays.diagnostics["log_bayes_factor_jump"] > np.log(10)
-        assert arrays.model_average["p_calibrated"] > 0.05
-
-
-@pytest.mark.parametrize("prior", [IndependentBins(), HierarchicalBins()])
-def test_independent_bins_cannot_miss_a_jump(prior):
-    _, _, arrays = fitted(problem("jump", n=20_000, fine=False), prior)
-    assert np.isnan(arrays.diagnostics["log_bayes_factor_jump"])
-    assert arrays.diagnostics["jump_flag"] is False
 
 
 def test_bounds_of_given_edges_go_by_their_widest_bin():

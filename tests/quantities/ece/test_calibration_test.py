@@ -107,5 +107,5 @@ def test_rows_of_a_calibrated_classifier_speak_for_it():
     scores = bc.datasets.ece.truth("calibrated").scores(10_000, seed=5)
     bins = bc.bin_scores(scores, n_bins=20, strategy="quantile")
     made = of_counts(bins.count, bins.positives, bins.mean_score, bins.edges)
-    direct = label_model(made, Priors()).direct_draws(2000, np.random.default_rng(1))
+    direct = label_model(made, Priors(SmoothCurve())).direct_draws(2000, np.random.default_rng(1))
     assert probability_calibrated(made.cells, direct.log_evidence, 0.5) > 0.9

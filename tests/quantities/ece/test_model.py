@@ -101,7 +101,7 @@ def of_masses(made, gammas, cells):
 
 def test_density_of_the_curve(gammas):
     made = PROBLEMS["fine"]
-    labels = label_model(made, Priors())
+    labels = label_model(made, Priors(SmoothCurve()))
     coef = np.random.default_rng(1).normal(size=32)
     expected = of_masses(made, gammas, 128) + norm.logpdf(coef).sum()
     probability = expit(labels.regression.logit(coef[: labels.basis.size]))
@@ -155,7 +155,7 @@ def test_prior_draws_keep_the_law(prior):
 
 def test_a_model_is_unsampled_and_named():
     scores = bc.datasets.ece.truth("over").scores(100, seed=1)
-    model = build_model(scores, n_bins=7)
+    model = build_model(scores, Priors(SmoothCurve()), n_bins=7)
     assert type(model) is pm.Model
     assert {"cell", "bin"} <= set(model.coords)
     assert len(model.coords["bin"]) == 7
@@ -182,6 +182,6 @@ def test_a_model_is_that_of_one_problem():
         build_model(stacked)
     classes = np.random.default_rng(0).dirichlet([1, 1, 1], 30)
     scores = bc.Scores(y_true=[0, 1, 2] * 10, y_prob=classes)
-    assert build_model(scores)["tce"] is not None
+    assert build_model(scores, Priors(SmoothCurve()))["tce"] is not None
     with pytest.raises(InputError, match=r"got 3. .* \.one_vs_rest\(label\)"):
         build_model(scores, multiclass="class-wise")

@@ -7,7 +7,7 @@ import bayescal as bc
 from bayescal.core.bins.binning import Binning
 from bayescal.core.bins.streaming import StreamedCounts
 from bayescal.quantities.ece.plan import correlation, influence, plan
-from bayescal.quantities.ece.priors import HierarchicalBins, IndependentBins, Priors
+from bayescal.quantities.ece.priors import HierarchicalBins, IndependentBins, Priors, SmoothCurve
 from bayescal.quantities.ece.simulator import sample_panel
 
 PANEL = sample_panel(400, seed=7, names=["less", "better", "over"])
@@ -17,12 +17,12 @@ THREE = bc.Scores(
 )
 
 
-def drawn(made, draws=200):
-    found = []
-    for case in made:
-        direct = case.model.direct_draws(draws, np.random.default_rng(3)).draws
-        found.append({name: value[None] for name, value in direct.items()})
-    return found
+def fitted(case, draws=200):
+    """Draws of a case's model, and what a result holds of them."""
+    rng = np.random.default_rng(3)
+    direct = case.model.direct_draws(draws, rng)
+    drawn = {name: value[None] for name, value in direct.draws.items()}
+    return drawn, case.arrays(drawn, direct, rng)
 
 
 def test_one_case_a_classifier():
@@ -47,17 +47,28 @@ def test_several_classes(multiclass, number):
 @pytest.mark.parametrize("prior", [Priors(), Priors(IndependentBins()), Priors(HierarchicalBins())])
 def test_errors_correlate_as_the_influences_of_their_rows(prior):
     made = plan(SCORES, prior)
-    draws = drawn(made.cases)
-    found = made.correlate(draws)
+    arrays = [fitted(case)[1] for case in made.cases]
+    found = made.correlate(arrays)
     influences = []
-    for task, case, values in zip(SCORES.tasks(), made.cases, draws, strict=True):
+    for task, case, held in zip(SCORES.tasks(), made.cases, arrays, strict=True):
         cells = case.problem.cells
-        rates = case.model.cell_rates(values, np.random.default_rng(0))
-        sign = (rates > cells.mean_score).mean((0, 1)) - (rates < cells.mean_score).mean((0, 1))
+        sign = np.zeros(cells.n_bins)
+        rows = np.flatnonzero(cells.count)
+        sign[rows] = held.constant_data["gap_direction"][: len(rows)]
         influences.append(influence(task, cells, sign))
     np.testing.assert_allclose(found, correlation(influences), atol=1e-6)
     assert found.shape == (3, 3)
     assert found[0, 1] > 0.5
+
+
+@pytest.mark.parametrize("prior", [SmoothCurve(), IndependentBins()])
+def test_the_direction_of_a_gap_is_that_of_most_draws(prior):
+    case = plan(SCORES, Priors(prior)).cases[0]
+    drawn, arrays = fitted(case)
+    rates, score = case.model.cell_rates(drawn, None), case.problem.cells.mean_score
+    expected = (rates > score).mean((0, 1)) - (rates < score).mean((0, 1))
+    held = expected[case.problem.cells.count > 0]
+    np.testing.assert_allclose(arrays.constant_data["gap_direction"][: len(held)], held)
 
 
 @pytest.mark.parametrize(

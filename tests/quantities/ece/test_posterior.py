@@ -4,21 +4,22 @@ import numpy as np
 import pytest
 
 import bayescal as bc
-from bayescal.core.quantity import Case
+from bayescal.core.quantity import Case, members
+from bayescal.quantities.ece.averaged_posterior import case_of
 from bayescal.quantities.ece.data import data_warnings
-from bayescal.quantities.ece.posterior import EceCase
-from bayescal.quantities.ece.priors import HierarchicalBins, IndependentBins, Priors
+from bayescal.quantities.ece.priors import HierarchicalBins, IndependentBins, Priors, SmoothCurve
 from tests.quantities.ece.made import of_counts, problem
 
 PRIORS = {
-    "curve": Priors(),
+    "average": Priors(),
+    "curve": Priors(SmoothCurve()),
     "independent": Priors(IndependentBins()),
     "hierarchical": Priors(HierarchicalBins()),
 }
 
 
 def case(name="curve", **options):
-    return EceCase.of(problem(fine=name == "curve", **options), PRIORS[name])
+    return case_of(problem(fine=name in ("average", "curve"), **options), PRIORS[name])
 
 
 @pytest.mark.parametrize("name", PRIORS)
@@ -27,23 +28,27 @@ def test_a_case_is_that_of_the_contract(name):
     for member in (member for member in vars(Case) if not member.startswith("_")):
         assert hasattr(made, member), member
     assert made.coords == {"classifier": "over"}
-    assert made.axes == {}
+    assert set(made.axes) == ({"description"} if name == "average" else set())
     assert made.warnings == []
-    free = {variable.name for variable in made.build_model().free_RVs}
-    assert set(made.model.variables) <= free
-    data = made.build_model().named_vars
-    for input_, values in made.model.inputs().items():
-        np.testing.assert_allclose(data[input_].get_value(), values)
+    for member, model in members(made.model).items():
+        built = made.build_model(member) if member else made.build_model()
+        assert set(model.variables) <= {variable.name for variable in built.free_RVs}
+        for input_, values in model.inputs().items():
+            np.testing.assert_allclose(built.named_vars[input_].get_value(), values)
 
 
 @pytest.mark.parametrize("name", PRIORS)
 def test_equal_compile_keys_have_inputs_of_equal_shapes(name):
-    first, second = case(name, n=50, n_bins=3), case(name, n=5000, n_bins=12, seed=2)
-    assert first.model.compile_key == second.model.compile_key
-    shapes = [
-        {key: value.shape for key, value in made.model.inputs().items()} for made in (first, second)
-    ]
-    assert shapes[0] == shapes[1]
+    cases = case(name, n=60, n_bins=3), case(name, n=5000, n_bins=12, seed=2)
+    for first, second in zip(*(members(made.model).values() for made in cases), strict=True):
+        if first.compile_key == second.compile_key:
+            shapes = [
+                {key: value.shape for key, value in model.inputs().items()}
+                for model in (first, second)
+            ]
+            assert shapes[0] == shapes[1]
+        else:
+            assert (name, first.compile_key[0]) == ("average", "rough")
 
 
 def test_priors_have_compile_keys_of_their_own():
@@ -58,8 +63,8 @@ def test_the_fingerprint_is_that_of_counts_and_bins():
 
 
 def test_one_label_more_is_another_fingerprint():
-    first = EceCase.of(of_counts([5, 6], [1, 2], [0.2, 0.7]), Priors())
-    second = EceCase.of(of_counts([5, 6], [1, 3], [0.2, 0.7]), Priors())
+    first = case_of(of_counts([5, 6], [1, 2], [0.2, 0.7]), Priors())
+    second = case_of(of_counts([5, 6], [1, 3], [0.2, 0.7]), Priors())
     assert first.fingerprint() != second.fingerprint()
 
 
@@ -83,6 +88,6 @@ def test_two_classes_need_no_warning():
 
 
 def test_earlier_warnings_come_first():
-    made = EceCase.of(of_counts([5, 6], [0, 0], [0.2, 0.7]), Priors(), ["something else."])
+    made = case_of(of_counts([5, 6], [0, 0], [0.2, 0.7]), Priors(), ["something else."])
     assert made.warnings[0] == "something else."
     assert len(made.warnings) == 2

@@ -10,13 +10,19 @@ from scipy.stats import norm
 
 from bayescal.core.errors import InputError
 from bayescal.core.priors import Beta, LogNormal
-from bayescal.quantities.ece.priors import HierarchicalBins, IndependentBins, Priors, SmoothCurve
+from bayescal.quantities.ece.priors import (
+    CurveAverage,
+    HierarchicalBins,
+    IndependentBins,
+    Priors,
+    SmoothCurve,
+)
 
 FAMILIES = [SmoothCurve(), IndependentBins(Beta(0.5, 0.5)), HierarchicalBins(LogNormal(2, 1))]
 
 
-def test_the_default_is_a_smooth_curve_and_even_odds():
-    assert Priors() == Priors(label_rate=SmoothCurve(), calibrated=0.5)
+def test_the_default_is_an_average_and_even_odds():
+    assert Priors() == Priors(label_rate=CurveAverage(), calibrated=0.5)
 
 
 @pytest.mark.parametrize("value", [Priors(), *FAMILIES])
@@ -35,7 +41,9 @@ def test_the_probability_of_calibration_must_leave_room_for_the_data(calibrated)
 
 @pytest.mark.parametrize("rate", [Beta(1, 1), None, IndependentBins])
 def test_other_priors_of_label_rates_are_refused(rate):
-    with pytest.raises(InputError, match="label_rate must be a SmoothCurve, IndependentBins or"):
+    with pytest.raises(
+        InputError, match="label_rate must be a CurveAverage, SmoothCurve, IndependentBins"
+    ):
         Priors(label_rate=rate)
 
 
@@ -57,7 +65,11 @@ def test_different_priors_have_different_json():
 @pytest.mark.parametrize(
     ("priors", "words"),
     [
-        (Priors(), ["smooth curve", "standard deviation 0.7", "length scales 0.25, 1", "is 0.5"]),
+        (
+            Priors(),
+            ["average", "weight 0.45", "rough part", "scale 1.5", "segments", "0.6 in logits"],
+        ),
+        (Priors(SmoothCurve()), ["smooth curve", "0.7", "length scales 0.25, 1", "is 0.5"]),
         (Priors(FAMILIES[1], 0.25), ["independent", "Beta(0.5, 0.5)", "calibration is 0.25"]),
         (Priors(FAMILIES[2], 0), ["mean scores", "kappa", "calibration is 0"]),
     ],
@@ -77,8 +89,9 @@ def test_the_default_concentration_is_what_its_documentation_says():
     ("priors", "names"),
     [
         (Priors(), ["default", "tighter curve", "wider curve", "never calibrated"]),
+        (Priors(SmoothCurve()), ["default", "tighter curve", "wider curve", "never calibrated"]),
         (Priors(calibrated=0), ["default", "tighter curve", "wider curve", "even odds"]),
-        (Priors(FAMILIES[1]), ["default", "smooth curve", "never calibrated"]),
+        (Priors(FAMILIES[1]), ["default", "average of curves", "never calibrated"]),
     ],
 )
 def test_alternatives_change_one_assumption_at_a_time(priors, names):
@@ -95,7 +108,7 @@ def test_alternatives_change_one_assumption_at_a_time(priors, names):
 
 
 def test_the_curves_of_alternatives_mean_what_their_documentation_says():
-    found = Priors().alternatives()
+    found = Priors(SmoothCurve()).alternatives()
     for name, expected in (("tighter curve", (0.31, 0.69)), ("wider curve", (0.04, 0.96))):
         # In logits the intercept and the process add up at a score of 0.5.
         ends = norm.ppf([0.05, 0.95], scale=math.sqrt(2) * found[name].label_rate.scale)

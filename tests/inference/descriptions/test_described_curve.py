@@ -1,0 +1,250 @@
+"""The average over descriptions against sums over draws from the prior and over all combinations."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy.special import expit, logit, logsumexp
+
+from bayescal.core.calibration_curve.curve_average import DESCRIPTIONS, CurveAverage
+from bayescal.inference.cell_likelihood import BinomialCells
+from bayescal.inference.descriptions.described_curve import DescribedCurve, choose
+
+ENDS = np.array([0.0, 1.0])
+
+
+def described(score, rows, positives, calibrated=0.5, **prior):
+    rows = np.array(rows)
+    cells = BinomialCells(rows, np.array(positives))
+    prior = CurveAverage(**prior)
+    return DescribedCurve(np.array(score), rows.astype(float), cells, prior, calibrated)
+
+
+SOME = {
+    "inner": described([0.3, 0.6], [9, 9], [5, 2]),
+    "ends": described([0.0, 0.4, 0.45, 1.0], [10, 6, 6, 20], [1, 5, 2, 20], calibrated=0.3),
+    "one end": described([0.0, 0.2], [50, 8], [0, 3]),
+    "two": described([0.3, 0.6], [9, 9], [5, 2], smooth=0),
+}
+
+
+def evidences(made, draws=200_000):
+    """Mean likelihood of the inner cells over draws from the prior, with standard errors."""
+    prior = made.prior_draws(draws, np.random.default_rng(11))
+    cells, offset = made.cells.at(made.inner), logit(made.score[made.inner])
+    found = {}
+    for name in made.fitted:
+        likelihood = np.exp(cells.log_likelihood(offset + made.deviation(name, prior)).sum(axis=-1))
+        mean = likelihood.mean()
+        found[name] = np.log(mean), likelihood.std() / mean / np.sqrt(draws)
+    return found
+
+
+def combinations(made, evidence):
+    """Log joint probability of every description and of which of the ends err."""
+    likelihood = made.cells.at(made.inner).log_likelihood(logit(made.score[made.inner])).sum()
+    inner = {"calibrated": np.log(made.calibrated) + likelihood}
+    for name, weight in made.prior.weights.items():
+        inner[name] = np.log((1 - made.calibrated) * weight) + evidence[name]
+    found = {}
+    for name, errs in product(inner, product([False, True], repeat=len(made.ends))):
+        value = inner[name]
+        for end, err in zip(made.ends.values(), errs, strict=True):
+            value += (
+                np.log(1 - made.calibrated) + end.log_evidence
+                if err
+                else np.log(made.calibrated) + end.log_calibrated
+            )
+        found[name, errs] = value
+    total = logsumexp(list(found.values()))
+    return {key: np.exp(value - total) for key, value in found.items()}
+
+
+@pytest.fixture(scope="module", params=SOME)
+def made(request):
+    return SOME[request.param]
+
+
+@pytest.fixture(scope="module")
+def direct(made):
+    return made.direct_draws(4000, np.random.default_rng(1))
+
+
+def test_evidence_is_the_mean_likelihood_before_the_data(made, direct):
+    expected = evidences(made)
+    assert set(direct.evidence) == set(expected) == set(made.prior.weights)
+    for name, (value, error) in expected.items():
+        # The nodes of the roughness leave out two per cent of its posterior.
+        assert direct.evidence[name] == pytest.approx(value, abs=4 * error + 0.03)
+
+
+def test_everything_is_weighed_as_all_combinations_together(made, direct):
+    joint = combinations(made, {name: value for name, (value, _) in evidences(made).items()})
+    none = (False,) * len(made.ends)
+    weights = made.weights(direct.evidence)
+    assert sum(weights.values()) == pytest.approx(1)
+    for name, weight in weights.items():
+        expected = sum(p for (inner, _), p in joint.items() if inner == name)
+        assert weight == pytest.approx(expected, abs=0.01)
+    assert made.p_calibrated(weights) == pytest.approx(joint["calibrated", none], abs=0.01)
+    # Given that some score is not calibrated.
+    some = {key: p for key, p in joint.items() if key != ("calibrated", none)}
+    mixture = made.mixture(weights, made.ends_calibrated)
+    for name, found in zip(DESCRIPTIONS, mixture, strict=True):
+        expected = sum(p for (inner, _), p in some.items() if inner == name) / sum(some.values())
+        assert found == pytest.approx(expected, abs=0.01)
+
+
+@pytest.mark.parametrize("name", ["ends", "one end"])
+def test_ends_err_as_all_combinations_say(name):
+    made = SOME[name]
+    joint = combinations(made, made.direct_draws(100, np.random.default_rng(1)).evidence)
+    rng, draws = np.random.default_rng(2), 40_000
+    found = {
+        False: made.draw_errors((draws,), rng).mean(axis=0),
+        True: made.draw_some_error((draws,), rng).mean(axis=0),
+    }
+    for some, frequency in found.items():
+        # With some error: given that the inner scores are calibrated.
+        held = {e: p for (i, e), p in joint.items() if i == "calibrated" and (any(e) or not some)}
+        for place, value in enumerate(frequency):
+            expected = sum(p for e, p in held.items() if e[place]) / sum(held.values())
+            assert value == pytest.approx(expected, abs=2 / np.sqrt(draws) + 1e-12)
+
+
+def test_draws_have_the_posterior_of_weighted_draws_before_the_data(made, direct):
+    """Mean deviation of each cell under each description."""
+    number = 200_000
+    prior = made.prior_draws(number, np.random.default_rng(12))
+    cells, offset = made.cells.at(made.inner), logit(made.score[made.inner])
+    for name in made.fitted:
+        before = made.deviation(name, prior)
+        weight = np.exp(cells.log_likelihood(offset + before).sum(axis=-1))
+        weight /= weight.sum()
+        expected, after = weight @ before, made.deviation(name, direct.draws)
+        assert after.shape == (4000, len(made.inner))
+        error = after.std(axis=0) * np.sqrt((weight**2).sum() + 1 / min(direct.ess, 4000))
+        assert (np.abs(after.mean(axis=0) - expected) < 4 * error + 0.01).all()
+
+
+def test_rates_are_those_of_deviations_and_of_ends():
+    made = SOME["ends"]
+    draws = made.direct_draws(50, np.random.default_rng(1)).draws
+    err = np.tile([[True, False]], (50, 1))
+    for name in DESCRIPTIONS:
+        rates = made.rates(name, draws, err)
+        np.testing.assert_allclose(rates[:, 0], expit(draws["end"][:, 0]))
+        np.testing.assert_array_equal(rates[:, 3], 1)
+        expected = expit(logit(made.score[1:3]) + made.deviation(name, draws))
+        np.testing.assert_allclose(rates[:, 1:3], np.broadcast_to(expected, (50, 2)))
+        np.testing.assert_allclose(
+            made.curve(name, draws, made.score[1:3]), rates[:, 1:3], atol=1e-6
+        )
+
+
+def test_cells_without_rows_are_on_the_curve():
+    """They change no evidence, and their rates are read off the curve."""
+    full = described([0.2, 0.7], [9, 9], [4, 5])
+    empty = described([0.2, 0.4, 0.7, 1.0], [9, 0, 9, 0], [4, 0, 5, 0])
+    assert not empty.ends
+    found = [made.direct_draws(100, np.random.default_rng(1)) for made in (full, empty)]
+    assert found[0].evidence == pytest.approx(found[1].evidence, rel=1e-12)
+    err = np.zeros((100, 0), dtype=bool)
+    for name in DESCRIPTIONS:
+        rates = empty.rates(name, found[1].draws, err)
+        np.testing.assert_allclose(
+            rates[:, [1, 3]], empty.curve(name, found[1].draws, np.array([0.4, 1.0]))
+        )
+        np.testing.assert_allclose(
+            rates[:, [0, 2]], full.rates(name, found[0].draws, err), rtol=1e-9
+        )
+
+
+def test_scores_of_0_and_1_alone_have_no_description():
+    made = described([0.0, 1.0], [40, 60], [0, 57])
+    assert made.fitted == ()
+    found = made.direct_draws(200, np.random.default_rng(1))
+    assert found.evidence == {}
+    assert set(found.draws) == {"end"}
+    weights = made.weights(found.evidence)
+    assert weights == {"calibrated": 1.0}
+    odds = [np.exp(end.log_calibrated - end.log_evidence) for end in made.ends.values()]
+    expected = np.prod([one / (1 + one) for one in odds])
+    assert made.p_calibrated(weights) == pytest.approx(expected, rel=1e-9)
+    assert made.p_calibrated(weights) < 1e-9  # Three errors at a score of 1.
+    rates = made.prior_rates(4000, np.random.default_rng(2))
+    # Each errs with probability 1/2, given that one does.
+    np.testing.assert_allclose((rates != ENDS).mean(axis=0), 2 / 3, atol=0.035)
+    assert (rates != ENDS).any(axis=1).all()
+
+
+def test_one_score_alone():
+    made = described([0.3], [30], [16])
+    found = made.direct_draws(1000, np.random.default_rng(1))
+    weights = made.weights(found.evidence)
+    assert set(weights) == set(DESCRIPTIONS)
+    for name in made.fitted:
+        assert np.isfinite(found.evidence[name])
+        rate = made.rates(name, found.draws, np.zeros((1000, 0), dtype=bool))
+        # Between the score and the frequency, 16/30.
+        assert 0.3 < rate.mean() < 16 / 30 + 0.01
+
+
+def test_without_a_calibrated_alternative():
+    made = described([0.0, 0.3, 0.6], [30, 9, 9], [0, 5, 2], calibrated=0)
+    found = made.direct_draws(100, np.random.default_rng(1))
+    weights = made.weights(found.evidence)
+    assert set(weights) == {"smooth", "rough", "segments"}
+    assert sum(weights.values()) == pytest.approx(1)
+    assert np.isnan(made.p_calibrated(weights))
+    assert made.draw_errors((50,), np.random.default_rng(1)).all()
+    rates = made.prior_rates(500, np.random.default_rng(2))
+    assert (rates != made.score).any(axis=1).all()
+    assert (rates[:, 0] > 0).all()
+
+
+@pytest.mark.parametrize("name", DESCRIPTIONS[1:])
+def test_one_description_alone(name):
+    only = {other: float(other == name) for other in DESCRIPTIONS[1:]}
+    made = described([0.3, 0.6], [9, 9], [5, 2], **only)
+    assert made.fitted == (name,)
+    found = made.direct_draws(100, np.random.default_rng(1))
+    assert found.log_evidence == pytest.approx(found.evidence[name])
+    assert set(made.weights(found.evidence)) == {"calibrated", name}
+    mixture = made.mixture(made.weights(found.evidence), made.ends_calibrated)
+    np.testing.assert_array_equal(mixture, [float(other == name) for other in DESCRIPTIONS])
+    assert made.prior_rates(100, np.random.default_rng(2)).shape == (100, 2)
+
+
+def test_the_prior_mixes_descriptions_by_their_weights():
+    """Given that some score is not calibrated, of three: the inner ones and two ends."""
+    made, draws = described([0.0, 0.3, 0.6, 1.0], [5] * 4, [1] * 4), 20_000
+    rates = made.prior_rates(draws, np.random.default_rng(3))
+    some, error = 1 - 0.5**3, 2 / np.sqrt(draws)
+    same = rates == made.score
+    assert not same.all(axis=1).any()
+    assert (~same[:, 0]).mean() == pytest.approx(0.5 / some, abs=error)
+    assert (~same[:, 3]).mean() == pytest.approx(0.5 / some, abs=error)
+    # Descriptions come by their weights exactly, but the calibrated one needs an end that errs.
+    calibrated = same[:, 1] & same[:, 2]
+    assert calibrated.mean() == pytest.approx(0.5 * 0.75 / some, abs=1e-3)
+    # One cell calibrated and one not: segments alone, cut between the cells.
+    jump, shifted = 0.03, 1 - 0.5 * (1 - 0.03 / 2)
+    expected = 0.5 * 0.25 / some * jump * 0.5 / shifted
+    assert (same[:, 1] != same[:, 2]).mean() == pytest.approx(expected, abs=error)
+
+
+def test_choices_come_as_often_as_their_weights():
+    weights = np.array([0.05, 0.5, 0.0, 0.45])
+    found = choose(weights, 1001, np.random.default_rng(1))
+    assert (np.abs(np.bincount(found, minlength=4) - 1001 * weights) <= 1).all()
+    assert (np.diff(found) < 0).any()
+
+
+def test_scores_beyond_the_edge_have_one_logit():
+    """A score of 1e-15 is held at 1e-9 by the cells and by the curve alike."""
+    made = described([1e-15, 0.5], [10**6, 10], [1, 5])
+    draws = made.direct_draws(50, np.random.default_rng(1)).draws
+    for name in made.fitted:
+        rates = made.rates(name, draws, np.zeros((50, 0), dtype=bool))
+        np.testing.assert_allclose(made.curve(name, draws, made.score), rates, rtol=1e-6)
