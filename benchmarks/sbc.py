@@ -20,12 +20,16 @@ from bayescal.core.health import MAX_RHAT, MIN_ESS
 from bayescal.workflow.simulation import sbc
 
 FAMILIES = {
-    "curve": bc.ece.Priors(),
+    "average": bc.ece.Priors(),
+    "smooth": bc.ece.Priors(bc.ece.CurveAverage(rough=0, segments=0)),
+    "rough": bc.ece.Priors(bc.ece.CurveAverage(smooth=0, segments=0)),
+    "segments": bc.ece.Priors(bc.ece.CurveAverage(smooth=0, rough=0)),
+    "smooth curve alone": bc.ece.Priors(bc.ece.SmoothCurve()),
     "flat bins": bc.ece.Priors(bc.ece.IndependentBins()),
     "Jeffreys bins": bc.ece.Priors(bc.ece.IndependentBins(bc.Beta(0.5, 0.5))),
     "hierarchical bins": bc.ece.Priors(bc.ece.HierarchicalBins()),
 }
-GROUPED = "curve, 4 groups"
+GROUPED = "average, 4 groups"
 VARIABLES = ("tce", "ece", "mce", "label_rate")
 LEVEL = 0.01
 
