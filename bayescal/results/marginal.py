@@ -11,7 +11,7 @@ import xarray as xr
 from bayescal.core.errors import InputError
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
-from bayescal.results.intervals import tail
+from bayescal.results.intervals import end_draws, tail
 from bayescal.results.text import percent, variable_title
 
 
@@ -23,7 +23,7 @@ class Marginal(NamedTuple):
     mean : float
         Posterior mean, averaged over calibrated and miscalibrated, in [0, 1].
     lower, upper : float
-        Conservative credible interval of probability `prob`.
+        Conservative credible interval of probability `prob`, hedged as those of the classes.
     prob : float
         Posterior probability of the interval.
     text : str
@@ -85,7 +85,8 @@ def marginal(
     With alpha = (1 - prob) / 2 the interval runs from the alpha quantile of the model-averaged
     draws, in which each class is 0 with its probability of calibration, to the 1 - alpha quantile
     of the draws given that every class is miscalibrated. It covers at least `prob` of the
-    posterior. The same result gives the same numbers.
+    posterior. Averages over descriptions of the curve are weighted as in `interval`, by the square
+    roots of the posterior weights. The same result gives the same numbers.
 
     References
     ----------
@@ -112,12 +113,11 @@ def marginal(
     cases = _classes(tree, classifier, group)
     place = access.classifier_names(tree).index(cases[0].classifier)
     rng = np.random.default_rng([abs(int(tree.attrs["seed"])), place, len(cases)])
-    draws = np.stack([rng.permutation(access.flat_draws(tree, var, case)) for case in cases])
-    zero = np.array([access.prob_calibrated(tree, case) or 0.0 for case in cases])
-    calibrated = rng.random(draws.shape) < zero[:, None]
-    averaged = np.where(calibrated, 0.0, draws).mean(axis=0)
-    lower = float(np.quantile(averaged, alpha))
-    upper = float(np.quantile(draws.mean(axis=0), 1 - alpha))
+    low, high = (
+        np.mean([rng.permutation(end_draws(tree, var, case, which)) for case in cases], axis=0)
+        for which in (True, False)
+    )
+    lower, upper = float(np.quantile(low, alpha)), float(np.quantile(high, 1 - alpha))
     mean = float(np.mean([access.averaged_mean(tree, var, case) for case in cases]))
     name = cases[0].classifier + ("" if cases[0].group is None else f", group {cases[0].group}")
     text = (

@@ -3,11 +3,13 @@
 import json
 import re
 
+import numpy as np
 import pytest
 
 from bayescal.cli.run import status_code
 from bayescal.cli.table import print_estimates, print_json, print_table
 from bayescal.core.command import Estimates
+from bayescal.core.contradiction import contradiction
 
 LONG = [f"distilbert-ERM-with-a-very-long-name-and-more-of-it-{k}" for k in range(2)]
 
@@ -77,5 +79,6 @@ def test_a_result_that_did_not_converge_ends_with_3_and_says_so(capsys) -> None:
 
 
 def test_a_warning_in_the_status_is_said_and_ends_with_0(capsys) -> None:
-    assert status_code(Result("the curve may jump.", "true"), []) == 0
-    assert capsys.readouterr().err == "bayescal: warning: the curve may jump.\n"
+    (sentence,) = contradiction(0.5, np.linspace(0.01, 0.02, 5000))
+    assert status_code(Result(f"a: {sentence}", "true"), []) == 0
+    assert capsys.readouterr().err == f"bayescal: warning: a: {sentence}\n"

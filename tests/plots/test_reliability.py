@@ -2,12 +2,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from matplotlib.collections import PathCollection, PolyCollection
+from matplotlib.collections import LineCollection, PathCollection, PolyCollection
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from bayescal.core.errors import InputError
 from bayescal.plots import plot_reliability
 from tests.plots.looks import words
 from tests.synthetic import make_result
+
+CELL_GROUPS = ("constant_data", "observed_data")
 
 
 def test_points_are_the_bins_with_rows_and_their_area_is_the_count() -> None:
@@ -98,3 +102,69 @@ def test_a_result_without_a_curve() -> None:
     tree["posterior"] = tree["posterior"].to_dataset().drop_vars("calibration_curve")
     with pytest.raises(InputError, match="must hold 'calibration_curve'"):
         plot_reliability(tree)
+
+
+def lines(figure: Figure) -> dict[str, Line2D]:
+    """Lines in the legend by their names."""
+    (legend,) = figure.legends
+    names = [text.get_text() for text in legend.get_texts()]
+    return dict(zip(names, legend.legend_handles, strict=True))  # type: ignore[arg-type]
+
+
+def test_descriptions_that_matter_are_drawn_with_their_probabilities() -> None:
+    tree = make_result(("vit",), p_calibrated=0.1, shape=(6, 2.9, 0.1))
+    figure = plot_reliability(tree)
+    named = [name for name in lines(figure) if "probability" in name]
+    assert named == [
+        "smooth (probability 0.60)",
+        "rough (probability 0.29)",
+        "perfect calibration (probability 0.10)",
+    ]
+    curves = tree["model_average"]["description_curve"]
+    drawn = [line.get_ydata() for line in figure.axes[0].lines]
+    for name, seen in (("smooth", True), ("rough", True), ("segments", False)):
+        same = [np.array_equal(curves.sel(description=name), data) for data in drawn]
+        assert any(same) is seen, name
+
+
+def test_the_only_description_that_matters_is_the_curve_itself() -> None:
+    figure = plot_reliability(make_result(("vit",), p_calibrated=0.0, shape=(1, 0, 0)))
+    assert not any("probability" in name for name in lines(figure))
+
+
+def test_few_distinct_scores_are_marked_in_place_of_bins() -> None:
+    """Thirty scores in fifteen bins: each has its own label rate."""
+    tree = make_result(("vit",))
+    cells = {name: tree[name].to_dataset().isel(cell=slice(30)) for name in CELL_GROUPS}
+    for name, held in cells.items():
+        tree[name] = held
+    figure = plot_reliability(tree)
+    (points,) = (item for item in figure.axes[0].collections if isinstance(item, PathCollection))
+    constant, events = cells["constant_data"], cells["observed_data"]["events"]
+    expected = np.column_stack([constant["cell_score"], events / constant["cell_count"]])
+    np.testing.assert_allclose(np.asarray(points.get_offsets()), expected)
+    assert "scores, area by rows" in lines(figure)
+    heights = [bar.get_height() for bar in figure.axes[1].patches]
+    np.testing.assert_array_equal(heights, constant["cell_count"])
+
+
+@pytest.mark.parametrize("scores", [(0.0, 1.0), (0.4,)])
+def test_without_a_curve_rates_have_their_intervals(scores: tuple[float, ...]) -> None:
+    tree = make_result(("vit",), shape=(1, 1, 1))
+    size = len(scores)
+    for name in CELL_GROUPS:
+        tree[name] = tree[name].to_dataset().isel(cell=slice(size))
+    tree["constant_data"]["cell_score"][:] = np.array(scores)
+    count = np.zeros(15)
+    count[:size] = 40
+    tree["point_estimate"]["count"][:] = count
+    tree["point_estimate"]["confidence"][:size] = np.array(scores)
+    figure = plot_reliability(tree, prob=0.8)
+    (bars,) = (item for item in figure.axes[0].collections if isinstance(item, LineCollection))
+    rates = tree["posterior"]["label_rate"].values.reshape(-1, 15)[:, :size]
+    for segment, score, low, high in zip(
+        bars.get_segments(), scores, *np.quantile(rates, [0.1, 0.9], axis=0), strict=True
+    ):
+        np.testing.assert_allclose(segment, [[score, low], [score, high]])
+    assert "rate of one score, 80% interval" in lines(figure)
+    assert not any("curve" in name for name in lines(figure))

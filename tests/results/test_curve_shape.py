@@ -80,9 +80,7 @@ def test_segments_without_a_likely_jump() -> None:
 @pytest.mark.parametrize("cells", [2, 3, 4])
 def test_jumps_of_fewer_cells_than_a_jump_may_spread_over(cells: int) -> None:
     tree = described((0, 0, 1))
-    tree["model_average"] = (
-        tree["model_average"].to_dataset().isel(cell=slice(20, 20 + cells))
-    )
+    tree["model_average"] = tree["model_average"].to_dataset().isel(cell=slice(20, 20 + cells))
     tree["constant_data"] = tree["constant_data"].to_dataset().isel(cell=slice(20, 20 + cells))
     found = shape_of(tree)
     assert found is not None

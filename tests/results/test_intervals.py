@@ -59,7 +59,7 @@ def hedged(p_calibrated: float, shape: Weights, seed: int = 0) -> xr.DataTree:
     tree = make_result(("vit", "gbm"), draws=50, p_calibrated=p_calibrated, shape=shape)
     rng = np.random.default_rng(seed)
     drawn = tree["descriptions"]["ece"]
-    drawn[:] = rng.uniform(0, 0.1, drawn.shape) + [0, 0.05, 0.08, 0.2]
+    drawn[:] = rng.uniform(0, 0.1, drawn.shape) + np.array([0, 0.05, 0.08, 0.2])
     return tree
 
 
