@@ -46,8 +46,8 @@ class CurveAverage:
 
     Notes
     -----
-    Smooth: the score's logit plus a smooth process. Rough: a further process on top,
-    partly alone at each score, whose standard deviation is inferred. Segments: stretches of scores, each
+    Smooth: the score's logit plus a smooth process. Rough: a further process on top, partly alone
+    at each score, whose standard deviation is inferred. Segments: stretches of scores, each
     calibrated with probability 1/2 or with all its logits shifted by one amount, not all of them
     calibrated.
 

@@ -77,7 +77,7 @@ class RoughBasis:
 
 
 def _correlation(first: Floats, second: Floats, length: float) -> Floats:
-    """Half of it exponential, half of each place alone: neighbours share some roughness, not all."""
+    """Half of it exponential, half of each place alone: neighbours share a part of it."""
     apart = np.abs(first[:, None] - second[None, :])
     return (np.exp(-apart / length) + (apart == 0)) / 2
 
