@@ -6,11 +6,13 @@ import pytest
 
 import bayescal as bc
 from bayescal.core.bins.binning import Binning
+from bayescal.core.quantity import members
 from bayescal.inference.sampler import compile_model
 from bayescal.workflow.sampling import Settings, _compiled, fit_case
 
 PRIORS = {
-    "curve": bc.ece.Priors(),
+    "average": bc.ece.Priors(),
+    "curve": bc.ece.Priors(bc.ece.SmoothCurve()),
     "independent": bc.ece.Priors(bc.ece.IndependentBins()),
     "hierarchical": bc.ece.Priors(bc.ece.HierarchicalBins()),
 }
@@ -47,16 +49,20 @@ def test_nuts_comes_with_its_statistics(nuts):
 def test_diagnostics_are_the_worst_of_the_monitored_variables(nuts):
     case, result = nuts
     rhat, ess = [], []
-    for name in case.monitored:
-        flat = result.posterior[name].reshape(4, 500, -1)
+    monitored = [result.posterior[name] for name in case.monitored]
+    for values in (*monitored, *result.descriptions.values()):
+        flat = values.reshape(4, 500, -1)
         for place in range(flat.shape[2]):
             draws = flat[..., place]
+            if draws.std() == 0:  # The error of the calibrated description.
+                continue
             rhat.append(az.rhat(draws))
             ess += [az.ess(draws), az.ess(draws, method="tail", prob=(0.05, 0.95))]
     found = result.diagnostics
     assert found["rhat_max"] == pytest.approx(max(rhat), rel=1e-6)
     assert found["ess_min"] == pytest.approx(min(ess), rel=1e-6)
-    assert found["divergences"] == result.sample_stats["diverging"].sum() == 0
+    diverging = [v for key, v in result.sample_stats.items() if key.endswith("diverging")]
+    assert found["divergences"] == np.sum(diverging) == 0
     assert found["converged"]
 
 
@@ -108,33 +114,48 @@ def case(name="over", n=200, priors=BINS, **options):
     return bc.ece.plan(scores, priors, binning=Binning.of(None, **options)).cases[0]
 
 
+def compiled(one):
+    return _compiled("ece", one, "", one.model)
+
+
 @pytest.mark.mcmc
 def test_other_classifiers_rows_bins_and_parameters_share_a_model():
-    first = _compiled("ece", case())
+    first = compiled(case())
     others = [
         case("less"),
         case(n=5000),
         case(n_bins=3, strategy="uniform"),
         case(priors=bc.ece.Priors(bc.ece.IndependentBins(bc.Beta(4, 16)))),
     ]
-    assert all(_compiled("ece", other) is first for other in others)
+    assert all(compiled(other) is first for other in others)
 
 
 @pytest.mark.mcmc
 def test_other_models_and_larger_problems_have_their_own():
-    first = _compiled("ece", case())
+    first = compiled(case())
     hierarchical = bc.ece.Priors(bc.ece.HierarchicalBins())
-    assert _compiled("ece", case(priors=hierarchical)) is not first
+    assert compiled(case(priors=hierarchical)) is not first
     assert case(n_bins=20).model.compile_key != case().model.compile_key
 
 
 @pytest.mark.mcmc
 def test_a_shared_model_gives_what_its_own_would():
     other = case("less", n=300, n_bins=4)
-    shared = _compiled("ece", case("calibrated", n=5000)).sample(
+    shared = compiled(case("calibrated", n=5000)).sample(
         other.model.inputs(), seed=2, draws=50, tune=100, chains=2
     )
     own = compile_model(other.build_model()).sample(
         other.model.inputs(), seed=2, draws=50, tune=100, chains=2
     )
     np.testing.assert_array_equal(shared.posterior["rate"], own.posterior["rate"])
+
+
+@pytest.mark.mcmc
+def test_members_of_an_average_have_models_of_their_own():
+    one = case(priors=bc.ece.Priors())
+    found = {name: _compiled("ece", one, name, model) for name, model in members(one.model).items()}
+    assert list(found) == ["smooth", "rough"]
+    assert found["smooth"] is not found["rough"]
+    alone = case(priors=bc.ece.Priors(bc.ece.SmoothCurve()))
+    # The smooth member has no errors of its own: they are computed of all draws together.
+    assert compiled(alone) is found["smooth"]

@@ -14,16 +14,17 @@ TRUTH = bc.datasets.ece.truth("over")
 COUNTS = bc.bin_scores(TRUTH.scores(300, seed=2), n_bins=10, strategy="quantile")
 RANKED_HERE = ["tce", "label_rate"]
 PRIORS = {
-    "curve": bc.ece.Priors(),
+    "average": bc.ece.Priors(),
+    "curve": bc.ece.Priors(bc.ece.SmoothCurve()),
     "jeffreys": bc.ece.Priors(label_rate=bc.ece.IndependentBins(bc.Beta(0.5, 0.5))),
     "hierarchical": bc.ece.Priors(label_rate=bc.ece.HierarchicalBins()),
 }
 
 
 def test_an_interval_is_that_of_the_result():
-    found = coverage(bc.ece, TRUTH, 300, 1, seed=5, draws=400)
+    found = coverage(bc.ece, TRUTH, 300, 1, seed=5, draws=1000)
     rng = np.random.default_rng(np.random.SeedSequence(5).spawn(1)[0])
-    tree = bc.fit(bc.ece, TRUTH.scores(300, rng), method="direct", seed=5, draws=400, chains=1)
+    tree = bc.fit(bc.ece, TRUTH.scores(300, rng), method="direct", seed=5, draws=1000, chains=1)
     np.testing.assert_array_equal(bc.interval(tree, "tce").values, [found.lower[0], found.upper[0]])
     assert found.mean[0] == tree["model_average"]["tce_mean"].item()
     assert found.truth == TRUTH.tce
@@ -32,7 +33,7 @@ def test_an_interval_is_that_of_the_result():
 
 @pytest.mark.slow
 def test_the_truth_is_covered_as_often_as_a_smooth_truth_should_be():
-    found = coverage(bc.ece, TRUTH, 1000, 20, seed=1, draws=400)
+    found = coverage(bc.ece, TRUTH, 1000, 20, seed=1, draws=1000)
     assert binom.cdf(found.covered.sum(), 20, 0.9) > 0.001
     assert abs(found.error.mean()) < 0.3 * found.width.mean()
 

@@ -52,7 +52,7 @@ def test_a_fit_is_inside(monkeypatch):
         return arrays(self, *given)
 
     monkeypatch.setattr(case, "arrays", looked_at)
-    fitting.fit(bc.ece, SCORES, method="direct", draws=200, seed=1)
+    fitting.fit(bc.ece, SCORES, method="direct", draws=500, seed=1)
     assert set(seen) == {1}
     assert set(blas_threads()) == {2}
 

@@ -15,8 +15,8 @@ from bayescal.inference.cell_likelihood import CellLikelihood
 type Floats = NDArray[np.float64]
 
 _POINTS = 400
-# Reach of the first grid about its centre, in prior standard deviations: as far as a hundred million
-# rows, all of them errors or none, draw the posterior.
+# Reach of the first grid about its centre, in prior standard deviations: as far as the posterior of
+# a hundred million rows, all of them errors or none.
 _REACH = 13.0
 
 

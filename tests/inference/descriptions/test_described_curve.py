@@ -1,4 +1,4 @@
-"""The average over descriptions against sums over draws from the prior and over all combinations."""
+"""The average over descriptions against draws from the prior, and against all combinations."""
 
 from itertools import product
 

@@ -5,6 +5,8 @@ import pytest
 from scipy.special import expit, logit
 from scipy.stats import binom, norm
 
+import bayescal as bc
+from bayescal.core.calibration_curve.problem import Problem
 from bayescal.core.calibration_curve.smooth_curve import SmoothCurve
 from bayescal.core.functionals import log_binomial_coefficient
 from bayescal.inference.descriptions.smooth_curve import BASIS, CELLS, Curve
@@ -117,10 +119,11 @@ def test_many_cells_double_the_structure():
 
 def test_effective_rows_have_a_model_of_their_own():
     """Whole counts and effective ones are of other types, and so are their compiled models."""
-    whole, effective = ([5, 6], [1, 2]), ([5.5, 6.5], [1.5, 2.0])
-    keys = [
-        Curve.of(of_counts(*counts, [0.2, 0.7]), PRIOR).compile_key for counts in (whole, effective)
-    ]
+    keys = []
+    for weight in (None, [1.0, 0.5, 0.7]):
+        scores = bc.Scores(y_true=[0, 1, 1], y_prob=[0.2, 0.6, 0.7], sample_weight=weight)
+        bins = bc.bin_scores(scores, n_bins=2)
+        keys.append(Curve.of(Problem({}, bins, bins), PRIOR).compile_key)
     assert keys == [("curve", "i", CELLS), ("curve", "f", CELLS)]
 
 

@@ -15,7 +15,7 @@ from bayescal.core.rounding import round_scores
 from bayescal.quantities.ece.bounds import bounds
 from bayescal.quantities.ece.data import data_warnings, problems
 from bayescal.quantities.ece.plan import correlation, influence
-from bayescal.quantities.ece.priors import HierarchicalBins, IndependentBins, Priors
+from bayescal.quantities.ece.priors import HierarchicalBins, IndependentBins, Priors, SmoothCurve
 
 RNG = np.random.default_rng(8)
 N = 800
@@ -23,7 +23,12 @@ SCORE = round_scores(RNG.beta(0.8, 0.8, N))
 LABEL = (RNG.random(N) < SCORE**1.3).astype(int)
 WEIGHT = RNG.exponential(size=N)
 WEIGHTED = bc.Scores(y_true=LABEL, y_prob=SCORE, sample_weight=WEIGHT)
-EVERY_PRIOR = [Priors(), Priors(IndependentBins()), Priors(HierarchicalBins())]
+EVERY_PRIOR = [
+    Priors(),
+    Priors(SmoothCurve()),
+    Priors(IndependentBins()),
+    Priors(HierarchicalBins()),
+]
 
 
 def one_problem(scores, priors=EVERY_PRIOR[0]):

@@ -1,0 +1,255 @@
+"""What a result holds of an average over descriptions, each array against its definition."""
+
+import numpy as np
+import pytest
+from scipy.special import expit, logit
+from scipy.stats import kstest
+
+import bayescal as bc
+from bayescal.core.bins.binning import Binning
+from bayescal.core.calibration_curve.curve_average import DESCRIPTIONS, CurveAverage
+from bayescal.quantities.ece.averaged_posterior import Averaged, AveragedCase, case_of
+from bayescal.quantities.ece.plan import plan
+from bayescal.quantities.ece.posterior import EceCase
+from bayescal.quantities.ece.priors import IndependentBins, Priors, SmoothCurve
+from tests.quantities.ece.made import of_counts, problem
+
+SHAPE = (2, 250)
+
+
+def with_ends():
+    """Rows of exactly 0 and 1, with an error each, beside others."""
+    return of_counts(
+        [40, 30, 30, 60],
+        [1, 12, 20, 58],
+        [0.0, 0.3, 0.6, 1.0],
+        [0, 1e-300, 0.5, 1 - 1e-9, 1],
+    )
+
+
+PROBLEMS = {
+    "fine": problem(n=300, n_bins=6),
+    "ends": with_ends(),
+    "ends alone": of_counts([40, 60], [0, 58], [0.0, 1.0]),
+}
+
+
+def fitted(made, prior=None, calibrated=0.5, seed=1):
+    """Case, draws and arrays, without NUTS."""
+    case = case_of(made, Priors(prior or CurveAverage(), calibrated))
+    rng = np.random.default_rng(seed)
+    direct = case.model.direct_draws(SHAPE[0] * SHAPE[1], rng)
+    draws = {name: value.reshape(*SHAPE, *value.shape[1:]) for name, value in direct.draws.items()}
+    return case, direct, draws, case.arrays(draws, direct, rng)
+
+
+@pytest.fixture(scope="module", params=PROBLEMS)
+def one(request):
+    return fitted(PROBLEMS[request.param])
+
+
+def test_the_prior_decides_the_kind_of_case():
+    made = problem(n=60)
+    for prior, kind in (
+        (CurveAverage(), AveragedCase),
+        (SmoothCurve(), EceCase),
+        (IndependentBins(), EceCase),
+    ):
+        assert type(case_of(made, Priors(prior))) is kind
+
+
+def test_every_array_has_the_dims_of_the_case(one):
+    case, _, _, arrays = one
+    groups = ("posterior", "prior", "posterior_predictive", "log_likelihood", "log_prior")
+    for group in groups:
+        for name, values in getattr(arrays, group).items():
+            assert np.ndim(values) == 2 + len(case.dims.get(name, ())), name
+    for group in ("observed_data", "constant_data", "point_estimate", "model_average"):
+        for name, values in getattr(arrays, group).items():
+            assert np.ndim(values) == len(case.dims.get(name, ())), name
+    for name, values in arrays.descriptions.items():
+        assert case.dims[f"descriptions/{name}"] == ("description",)
+        assert np.shape(values) == (*SHAPE, len(DESCRIPTIONS))
+    assert case.axes == {"description": DESCRIPTIONS}
+
+
+def test_everything_is_finite(one):
+    *_, arrays = one
+    for group in ("posterior", "prior", "log_likelihood", "log_prior", "model_average"):
+        for name, values in getattr(arrays, group).items():
+            assert np.isfinite(values).all(), (group, name)
+    for values in arrays.descriptions.values():
+        assert np.isfinite(values).all()
+
+
+def test_weights_are_those_of_the_descriptions(one):
+    case, direct, _, arrays = one
+    weights = case.model.described.weights(direct.evidence)
+    found = arrays.model_average["weight"]
+    assert found == pytest.approx([weights.get(name, 0.0) for name in DESCRIPTIONS])
+    expected = case.model.described.p_calibrated(weights)
+    assert arrays.model_average["p_calibrated"] == pytest.approx(expected)
+    means = arrays.posterior["tce"].mean() * (1 - expected)
+    assert arrays.model_average["tce_mean"] == pytest.approx(means)
+
+
+def test_draws_have_the_descriptions_of_the_mixture(one):
+    case, direct, _, arrays = one
+    described = case.model.described
+    mixture = described.mixture(described.weights(direct.evidence), described.ends_calibrated)
+    found = np.bincount(arrays.posterior["description"].ravel(), minlength=len(DESCRIPTIONS))
+    # As many of each as their weights give, or one more.
+    assert (np.abs(found - 500 * mixture) <= 1).all()
+
+
+def test_the_average_takes_each_draw_from_its_description():
+    case, direct, draws, _ = fitted(with_ends())
+    described = case.model.described
+    rng = np.random.default_rng(3)
+    averaged = Averaged.of(described, draws, described.weights(direct.evidence), rng)
+    rates = averaged.rates()
+    found = averaged.average(rates)
+    given = averaged.average_rates(rates)
+    assert set(rates) == set(DESCRIPTIONS)
+    for number, name in enumerate(DESCRIPTIONS):
+        own = averaged.chosen == number
+        np.testing.assert_array_equal(found[own], rates[name][own])
+        if name != "calibrated":
+            np.testing.assert_array_equal(given[own], rates[name][own])
+    # Where the inner scores are calibrated, a score of 0 or 1 errs.
+    own = averaged.chosen == 0
+    score = case.problem.cells.mean_score
+    assert own.any()
+    np.testing.assert_array_equal(given[own][:, 1:3], np.broadcast_to(score[1:3], (own.sum(), 2)))
+    assert (given[own] != score).any(axis=1).all()
+
+
+def test_the_answer_is_the_mean_of_the_descriptions():
+    """Of a problem without rows of 0 or 1, whose draws are taken from all but the calibrated."""
+    case, direct, _, arrays = fitted(PROBLEMS["fine"])
+    described = case.model.described
+    mixture = described.mixture(described.weights(direct.evidence), described.ends_calibrated)
+    assert mixture[0] == 0
+    tce = arrays.posterior["tce"]
+    expected = (arrays.descriptions["tce"].mean(axis=(0, 1)) * mixture).sum()
+    assert tce.mean() == pytest.approx(expected, abs=4 * tce.std() / np.sqrt(tce.size))
+    # Calibration has no error.
+    np.testing.assert_allclose(arrays.descriptions["tce"][..., 0], 0, atol=1e-12)
+
+
+def test_a_description_left_out_has_no_weight_and_no_draws():
+    _, _, _, arrays = fitted(PROBLEMS["fine"], CurveAverage(rough=0))
+    rough = DESCRIPTIONS.index("rough")
+    assert arrays.model_average["weight"][rough] == 0
+    assert not (arrays.posterior["description"] == rough).any()
+
+
+def test_without_a_calibrated_alternative_means_are_the_posteriors():
+    _, _, _, arrays = fitted(PROBLEMS["fine"], calibrated=0.0)
+    assert np.isnan(arrays.model_average["p_calibrated"])
+    assert arrays.model_average["weight"][0] == 0
+    assert arrays.model_average["tce_mean"] == pytest.approx(arrays.posterior["tce"].mean())
+
+
+def test_the_smooth_description_alone_is_the_smooth_curve():
+    made = problem(n=2000, n_bins=6)
+    *_, alone = fitted(made, SmoothCurve(), seed=2)
+    *_, average = fitted(made, CurveAverage(rough=0, segments=0), seed=3)
+    for name in ("ece", "tce"):
+        ours, theirs = average.posterior[name], alone.posterior[name]
+        error = 4 * theirs.std() * np.sqrt(2 / theirs.size)
+        assert ours.mean() == pytest.approx(theirs.mean(), abs=error)
+    # Both rest on some 900 effective draws.
+    p = alone.model_average["p_calibrated"]
+    error = 4 * p * (1 - p) * np.sqrt(2 / 800) + 1e-9
+    assert average.model_average["p_calibrated"] == pytest.approx(p, abs=error)
+
+
+def test_a_jump_is_found_where_it_is():
+    """From a score of 0.6 on all logits are off by one amount, as in a segment."""
+    score = (np.arange(40) + 0.5) / 40
+    count = np.full(40, 500)
+    rate = expit(logit(score) - 0.8 * (score > 0.6))
+    made = of_counts(count, np.round(count * rate).astype(int), score)
+    *_, arrays = fitted(made)
+    assert arrays.model_average["weight"][DESCRIPTIONS.index("segments")] > 0.9
+    assert np.argmax(arrays.model_average["jump_probability"]) == 24
+    assert arrays.model_average["jump_probability"][24] > 0.9
+
+
+def answer(score, label):
+    tree = bc.fit(
+        bc.ece, bc.Scores(y_true=label, y_prob=score), method="direct", draws=1000, seed=7
+    )
+    ends = bc.interval(tree, "tce").values
+    return np.array([*ends, tree["model_average"]["tce_mean"].item()])
+
+
+def test_one_more_distinct_score_changes_little():
+    """At 100 distinct scores each is a cell; at 101 cells are quantiles of the rows."""
+    rng = np.random.default_rng(5)
+    score = (rng.integers(0, 100, 3000) + 0.5) / 100
+    label = (rng.random(3000) < expit(0.6 * logit(score) + 0.2)).astype(int)
+    split = score.copy()
+    split[np.flatnonzero(score == 0.505)[0]] += 1e-6
+    assert (len(np.unique(score)), len(np.unique(split))) == (100, 101)
+    first, second = answer(score, label), answer(split, label)
+    # A tenth of the interval's width; draws alone move an end by about a twentieth.
+    assert np.abs(first - second).max() < 0.1 * (first[1] - first[0])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("calibrated", [0.0, 0.5])
+def test_ranks_of_simulated_errors_are_uniform(calibrated):
+    """Simulation-based calibration on scores with rows of 0 and 1."""
+    rng = np.random.default_rng(8)
+    case = case_of(with_ends(), Priors(calibrated=calibrated))
+    ranks = []
+    for _ in range(100):
+        simulated, truth = case.simulate(rng)
+        direct = simulated.model.direct_draws(200, rng)
+        draws = {name: value[None] for name, value in direct.draws.items()}
+        tce = simulated.arrays(draws, direct, rng).posterior["tce"]
+        ranks.append((tce < truth["tce"]).mean())
+    # One in a thousand ranks that are uniform are farther from it.
+    assert kstest(ranks, "uniform").pvalue > 0.001
+
+
+@pytest.mark.mcmc
+@pytest.mark.parametrize("name", ["over", "jump"])
+def test_nuts_and_importance_sampling_agree(name):
+    scores = bc.datasets.ece.truth(name).scores(2000, seed=4)
+    trees = [
+        bc.fit(bc.ece, scores, method=method, draws=1000, seed=5) for method in ("direct", "nuts")
+    ]
+    direct, nuts = (tree["posterior"]["tce"].values for tree in trees)
+    assert trees[1]["diagnostics"]["divergences"].item() == 0
+    # Each rests on at least 400 effective draws.
+    error = 4 * direct.std() * np.sqrt(2 / 400)
+    assert nuts.mean() == pytest.approx(direct.mean(), abs=error)
+    for place, one in enumerate(DESCRIPTIONS):
+        ours, theirs = (tree["descriptions"]["tce"].sel(description=one).values for tree in trees)
+        error = 4 * ours.std() * np.sqrt(2 / 400) + 1e-9
+        assert theirs.mean() == pytest.approx(ours.mean(), abs=error), one
+        weights = [tree["model_average"]["weight"].values[place] for tree in trees]
+        # Both from importance sampling, of 4000 draws and of 2000.
+        assert weights[0] == pytest.approx(weights[1], abs=0.1)
+
+
+def test_groups_have_descriptions_of_their_own():
+    rng = np.random.default_rng(3)
+    score, label = bc.datasets.ece.truth("over").sample(400, rng)
+    scores = bc.Scores(y_true=label, y_prob=score, group=np.repeat(["a", "b"], 200))
+    tree = bc.fit(bc.ece, scores, method="direct", draws=1000, seed=1, n_bins=4)
+    assert tree["descriptions"]["tce"].dims == ("chain", "draw", "group", "description")
+    assert tree["model_average"]["weight"].dims == ("group", "description")
+    np.testing.assert_allclose(tree["model_average"]["weight"].sum("description"), 1)
+    assert tree["posterior"]["description"].dims == ("chain", "draw", "group")
+
+
+def test_each_classifier_has_an_average():
+    rng = np.random.default_rng(3)
+    score, label = bc.datasets.ece.truth("over").sample(200, rng)
+    pair = bc.Scores.stack({"one": score, "two": score**1.2}, y_true=label)
+    cases = plan(pair, Priors(), binning=Binning(4)).cases
+    assert [type(case) for case in cases] == [AveragedCase, AveragedCase]
