@@ -84,11 +84,9 @@ def bounds(
 
     Notes
     -----
-    Theorem 4.1, with ``w = sqrt(n) L_f L_c`` and ``r = alpha_max - alpha_min``::
-
-        8 sqrt(log(2 / delta) / n) + 4 / sqrt(n) * sqrt(log(1 + 4 r w))                 8 gamma w <= 1
-        8 sqrt(log(2 / delta) / n)
-            + 4 / sqrt(n) * sqrt(log(r / (2 gamma)) + (K + 1) log(8 gamma w))           otherwise
+    Theorem 4.1, with ``w = sqrt(n) L_f L_c`` and ``r = alpha_max - alpha_min``: the bound is
+    ``8 sqrt(log(2 / delta) / n) + 4 sqrt(s / n)`` with ``s = log(1 + 4 r w)`` if ``8 gamma w <= 1``
+    and ``s = log(r / (2 gamma)) + (K + 1) log(8 gamma w)`` otherwise.
 
     The proof needs ``n >= 3 log |A'| + 3 log(2 / delta)`` for the cover A', which the theorem does
     not state: with fewer rows Bernstein's inequality has another exponent. The text below the
@@ -109,7 +107,7 @@ def bounds(
     Examples
     --------
     >>> from bayescal.quantities.temperature.bounds import bounds
-    >>> found = bounds(100_000, 10, logit_norm=5, gamma=0.5, p_min=0.05, alpha_min=0.1, alpha_max=10)
+    >>> found = bounds(100_000, 10, logit_norm=5, gamma=0.5, alpha_min=0.1, alpha_max=10)
     >>> round(found.excess.value, 3), round(found.rows_needed.value)
     (0.172, 316)
     """

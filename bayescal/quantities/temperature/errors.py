@@ -37,8 +37,8 @@ class CalibrationErrors(NamedTuple):
         Share of rows whose predicted class is the true one.
     class_ece, class_accuracy, class_confidence : ndarray of shape (slice,), in [0, 1]
         Of the rows of each class or group; NaN where there are none.
-    count : ndarray of shape (slice,), int
-        Rows of each.
+    rows : ndarray of shape (slice,), int
+        Number of rows of each.
     """
 
     ece: float
@@ -48,7 +48,7 @@ class CalibrationErrors(NamedTuple):
     class_ece: Floats
     class_accuracy: Floats
     class_confidence: Floats
-    count: NDArray[np.int64]
+    rows: NDArray[np.int64]
 
 
 def calibration_errors(
@@ -142,8 +142,10 @@ def errors_of(
         float(np.nanmax(found[0])),
         float(np.nanmean(found[0])),
         float(correct.mean()),
-        *found,
-        count,
+        class_ece=found[0],
+        class_accuracy=found[1],
+        class_confidence=found[2],
+        rows=count,
     )
 
 
@@ -159,6 +161,14 @@ def _error(bins: BinCounts) -> float:
     return float(
         expected_calibration_error(bins.count / bins.n, bins.positives / rows, bins.mean_score)
     )
+
+
+def bin_of(score: Floats, binning: Binning) -> Integers:
+    """The bin of each score, (obs,)."""
+    inner = binning.edges(score)[1:-1]
+    if binning.closed == "right":
+        return np.searchsorted(inner, score, side="left")
+    return np.searchsorted(inner, score, side="right")
 
 
 def predicted_class(prob: NDArray[np.floating]) -> Integers:

@@ -70,4 +70,4 @@ def _of_probabilities(values: Any, name: str) -> Floats:
 
 def log_probabilities(prob: NDArray[np.floating]) -> Floats:
     """Logarithms, with the smallest number of the type in place of 0, (...)."""
-    return np.log(np.maximum(prob, np.finfo(prob.dtype).tiny), dtype=np.float64)
+    return np.asarray(np.log(np.maximum(prob, np.finfo(prob.dtype).tiny), dtype=np.float64))

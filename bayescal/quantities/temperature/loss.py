@@ -104,7 +104,9 @@ def least_loss(rows: LabeledRows, low: float = ALPHA_MIN, high: float = ALPHA_MA
     return _newton(rows, alpha, held & wrong, low, high)
 
 
-def _newton(rows: LabeledRows, alpha: Floats, open_: NDArray[np.bool_], low: float, high: float) -> Floats:
+def _newton(
+    rows: LabeledRows, alpha: Floats, open_: NDArray[np.bool_], low: float, high: float
+) -> Floats:
     """Solve the open slices, each inside a bracket of its own."""
     below, above = np.full_like(alpha, low), np.full_like(alpha, high)
     last = np.full_like(alpha, np.inf)

@@ -143,9 +143,7 @@ class RareFeature(NamedTuple):
     seen: bool
 
 
-def train_on_rare_feature(
-    n: int, rows: int, norm: float, rng: np.random.Generator
-) -> RareFeature:
+def train_on_rare_feature(n: int, rows: int, norm: float, rng: np.random.Generator) -> RareFeature:
     """Train the classifier of Theorem 3.1 on drawn rows.
 
     Parameters

@@ -40,7 +40,7 @@ def test_errors_are_those_of_loops_over_bins(by):
     np.testing.assert_allclose(found.class_ece, each, atol=1e-12)
     assert found.max_ece == pytest.approx(max(each))
     assert found.avg_ece == pytest.approx(np.mean(each))
-    assert found.count.tolist() == np.bincount(of, minlength=4).tolist()
+    assert found.rows.tolist() == np.bincount(of, minlength=4).tolist()
     assert found.accuracy == pytest.approx((prob.argmax(axis=1) == label).mean())
 
 
@@ -77,7 +77,7 @@ def test_groups_and_two_classes():
     found = calibration_errors(data, by="group")
     np.testing.assert_allclose(found.class_ece, [(0.2 + 0.1) / 2, 0.4])
     # Their predicted classes are 0, 1 and 1; the row without a label is left out.
-    assert calibration_errors(data).count.tolist() == [1, 2]
+    assert calibration_errors(data).rows.tolist() == [1, 2]
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 import numpy as np
 import pytest
-from tests.quantities.temperature.made import log_loss, rows
 from scipy.optimize import approx_fprime, minimize_scalar
 
 from bayescal.quantities.temperature.loss import (
@@ -9,6 +8,7 @@ from bayescal.quantities.temperature.loss import (
     labeled_rows,
     least_loss,
 )
+from tests.quantities.temperature.made import log_loss, rows
 
 
 def sliced(n=60, n_classes=3, seed=0, **others):

@@ -80,7 +80,9 @@ class VectorScaling(LogitCalibrator):
             return float(value), np.append((off * logits).sum(axis=0), off.sum(axis=0))
 
         start = np.append(np.ones(n_classes), np.zeros(n_classes))
-        bounds = [(-_MOST_SCALE, _MOST_SCALE)] * n_classes + [(-_MOST_SHIFT, _MOST_SHIFT)] * n_classes
+        bounds = [(-_MOST_SCALE, _MOST_SCALE)] * n_classes + [
+            (-_MOST_SHIFT, _MOST_SHIFT)
+        ] * n_classes
         options = {"maxiter": 2000, "maxfun": 4000, "ftol": 1e-14, "gtol": 1e-9}
         found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
         self.coef_, shift = np.split(found.x, 2)

@@ -32,7 +32,7 @@ def test_vector_scaling_has_the_least_log_loss():
 def test_vector_scaling_may_change_predictions():
     rng = np.random.default_rng(0)
     logits = rng.normal(0, 1, (2000, 3))
-    label = labels(logits + [2, 0, 0], rng)
+    label = labels(logits + np.array([2, 0, 0]), rng)
     fitted = VectorScaling().fit(logits, label)
     changed = fitted.predict(logits) != logits.argmax(axis=1)
     assert changed.mean() > 0.2
