@@ -7,6 +7,7 @@ cell and has a posterior of its own. With infinitely many the temperatures are r
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -20,8 +21,8 @@ from bayescal.core.quantity import Floats
 from bayescal.quantities.temperature.errors import bin_of
 from bayescal.quantities.temperature.loss import Integers
 
-# Draws of the temperatures that the concentration is weighed with.
-_WEIGHED: Final = 100
+# Accuracies nearer to 0 or 1 are taken as this.
+_LEAST: Final = 1e-12
 
 
 class ErrorDraws(NamedTuple):
@@ -90,14 +91,20 @@ def cells_of(
 def error_draws(
     cells: Cells,
     accuracy: Floats,
-    concentration: tuple[float, ...],
+    belief: Mapping[float, float],
     n_classes: int,
     rng: np.random.Generator,
 ) -> ErrorDraws:
-    """Draw the errors, given the accuracies that the temperatures imply, (draw, cell)."""
-    share = concentration_shares(cells, accuracy, concentration)
-    drawn = rng.choice(np.array(concentration), len(accuracy), p=share)
-    rate = _rates(cells, accuracy, drawn, rng)
+    """Draw the errors, given the accuracies that the temperatures imply, (draw, cell).
+
+    `belief` has the prior probability of each concentration.
+    """
+    with np.errstate(divide="ignore"):
+        fit = relative_fits(cells, accuracy, tuple(belief)) + np.log(list(belief.values()))
+    share = np.exp(fit - fit.max())
+    pair = rng.choice(fit.size, len(accuracy), p=(share / share.sum()).ravel())
+    of_draw, of_value = np.divmod(pair, len(belief))
+    rate = _rates(cells, accuracy[of_draw], np.array(list(belief))[of_value], rng)
     gap = rate - cells.score
     mass = draw_masses(cells.rows, (len(rate),), rng)
     of_class = _membership(cells.of, n_classes)
@@ -109,23 +116,21 @@ def error_draws(
     return ErrorDraws(merged, held.max(axis=1), held.mean(axis=1), class_ece)
 
 
-def concentration_shares(
-    cells: Cells, accuracy: Floats, concentration: tuple[float, ...]
-) -> Floats:
-    """Posterior probability of each concentration, all equally probable before, (value,)."""
-    some = np.clip(accuracy[:: max(1, len(accuracy) // _WEIGHED)], 1e-12, 1 - 1e-12)
+def relative_fits(cells: Cells, accuracy: Floats, concentration: tuple[float, ...]) -> Floats:
+    """Log probability of the labels given accuracies, over that without any spread around them.
+
+    The draws come from the posterior in which accuracies follow the temperatures exactly. These
+    are the importance weights, for each draw and concentration, of the one in which they need not.
+    """
     right, wrong = cells.correct, cells.labeled - cells.correct
-    fits = []
-    for rows in concentration:
+    mean = np.clip(accuracy, _LEAST, 1 - _LEAST)
+    exact = (xlogy(right, mean) + xlog1py(wrong, -mean)).sum(axis=1)
+    found = np.zeros((len(mean), len(concentration)))
+    for place, rows in enumerate(concentration):
         if np.isfinite(rows):
-            a, b = rows * some, rows * (1 - some)
-            density = betaln(a + right, b + wrong) - betaln(a, b)
-        else:
-            density = xlogy(right, some) + xlog1py(wrong, -some)
-        fits.append(density.sum(axis=1))
-    fit = np.array(fits)
-    each = np.exp(fit - fit.max())
-    return np.asarray(each.sum(axis=1) / each.sum())
+            a, b = rows * mean, rows * (1 - mean)
+            found[:, place] = (betaln(a + right, b + wrong) - betaln(a, b)).sum(axis=1) - exact
+    return found
 
 
 def _rates(cells: Cells, accuracy: Floats, rows: Floats, rng: np.random.Generator) -> Floats:

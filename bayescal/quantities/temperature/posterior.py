@@ -146,7 +146,7 @@ class TemperatureCase:
         label: Integers = problem.label
         cells = cells_of(score, problem.predicted, label, at, self.binning)
         accuracy = cells.accuracy(places, log_alpha.reshape(-1, problem.n_classes))
-        return error_draws(cells, accuracy, self.priors.concentration, problem.n_classes, rng)
+        return error_draws(cells, accuracy, self.priors.belief, problem.n_classes, rng)
 
     def _prior_draws(self, rng: np.random.Generator) -> dict[str, Floats]:
         drawn = self.model.prior_draws(PRIOR_DRAWS, rng)

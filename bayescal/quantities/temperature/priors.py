@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 import numpy as np
 
 from bayescal.core.errors import InputError
-from bayescal.core.priors import HalfNormal, Normal
+from bayescal.core.priors import HalfNormal, Normal, check_positive
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,20 +22,21 @@ class Priors:
     tau : HalfNormal, default HalfNormal(0.5)
         Standard deviation over the classes: the counterpart of the paper's Gamma. Numbers of
         two classes differ by a factor of 2 or more with a probability of about a third.
-    concentration : tuple of float, above 0, default (10, 30, 100, 300, 1000, inf)
-        How closely accuracies follow the temperatures: the accuracy of a bin of confidences has
-        a Beta prior of this many rows around the model's. Each value is equally probable; infinity
-        means that the model holds.
+    exact : float, in (0, 1], default 0.8
+        Probability that accuracies are those that the temperatures imply.
+    concentration : tuple of float, above 0, default (10, 30, 100, 300, 1000)
+        Otherwise, how closely they follow: the accuracy of a bin of confidences has a Beta prior of
+        this many rows around the one implied. Each value is equally probable.
 
     Raises
     ------
     InputError
-        If a prior is of another kind, or a concentration is not above 0.
+        If a prior is of another kind, or a number lies outside its range.
 
     Notes
     -----
     ``log alpha_k ~ Normal(mu, tau)`` for predicted class k. The temperatures follow from the
-    labels of all rows; `concentration` enters the calibration errors only.
+    labels of all rows; `exact` and `concentration` enter the calibration errors only.
 
     Examples
     --------
@@ -47,7 +48,8 @@ class Priors:
 
     mu: Normal = field(default_factory=lambda: Normal(0, 0.7))
     tau: HalfNormal = field(default_factory=lambda: HalfNormal(0.5))
-    concentration: tuple[float, ...] = (10.0, 30.0, 100.0, 300.0, 1000.0, np.inf)
+    exact: float = 0.8
+    concentration: tuple[float, ...] = (10.0, 30.0, 100.0, 300.0, 1000.0)
 
     def __post_init__(self) -> None:
         for name, kind in (("mu", Normal), ("tau", HalfNormal)):
@@ -57,11 +59,20 @@ class Priors:
                     f"Pass bayescal.{kind.__name__}(...)."
                 )
         object.__setattr__(self, "concentration", tuple(map(float, self.concentration)))
-        if not self.concentration or not all(value > 0 for value in self.concentration):
+        if not 0 < self.exact <= 1:
             raise InputError(
-                "concentration must hold numbers above 0, at least one; got "
-                f"{self.concentration}. Pass (inf,) to rely on the temperatures alone."
+                f"exact must lie in (0, 1]; got {self.exact}. Pass 1 to rely on the temperatures."
             )
+        for value in self.concentration:
+            check_positive(value, "concentration")
+        if not self.concentration and self.exact < 1:
+            raise InputError("concentration must hold a number above 0, unless exact=1; got none.")
+
+    @property
+    def belief(self) -> dict[float, float]:
+        """Prior probability of each concentration, infinity where the temperatures hold."""
+        each = (1 - self.exact) / max(len(self.concentration), 1)
+        return {np.inf: self.exact, **dict.fromkeys(self.concentration, each)}
 
     def describe(self) -> str:
         """Put the priors into words.
@@ -75,8 +86,8 @@ class Priors:
         return (
             "The logarithm of the number that multiplies the logits of a predicted class is normal "
             f"over the classes, with mean ~ {self.mu.describe()} and standard deviation ~ "
-            f"{self.tau.describe()}. Accuracies of bins follow the temperatures like a prior of "
-            f"{rows} rows."
+            f"{self.tau.describe()}. Accuracies of bins are those that the temperatures imply with "
+            f"probability {self.exact:g}; otherwise these are worth {rows} rows."
         )
 
     def to_json(self) -> str:
@@ -87,8 +98,7 @@ class Priors:
         str
             An object with a key for each field.
         """
-        rows = [value if np.isfinite(value) else "inf" for value in self.concentration]
-        return json.dumps({"mu": asdict(self.mu), "tau": asdict(self.tau), "concentration": rows})
+        return json.dumps(asdict(self))
 
     def alternatives(self) -> dict[str, Priors]:
         """Priors to compare these with.
@@ -104,5 +114,5 @@ class Priors:
             "classes alike": replace(self, tau=HalfNormal(self.tau.sigma / 3)),
             "classes unlike": replace(self, tau=HalfNormal(self.tau.sigma * 2)),
             "shared number unknown": replace(self, mu=Normal(self.mu.mu, self.mu.sigma * 2)),
-            "temperatures alone": replace(self, concentration=(np.inf,)),
+            "temperatures alone": replace(self, exact=1.0),
         }
