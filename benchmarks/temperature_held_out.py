@@ -20,19 +20,18 @@ from bayescal.quantities.temperature.predictive import confidences
 from bayescal.results.intervals import interval
 
 NAME = "temperature_held_out"
-POPULATION = 50_000
+POPULATION = 20_000
 METRICS = ("ece", "max_ece", "avg_ece")
 
 
 def replication(truth, per_class, seed):
     """True errors by method and metric, and whether intervals cover."""
-    rng = np.random.default_rng([seed, per_class])
     n = per_class * truth.n_classes
     scores = truth.scores(n, np.random.default_rng([seed, per_class]))
     # The logits of the scores: vector scaling is not invariant to a shift of a row.
-    logits = truth.logits(n, rng)
+    logits = truth.logits(n, np.random.default_rng([seed, per_class]))
     label = scores.y_true
-    held_out = truth.logits(POPULATION, rng)
+    held_out = truth.logits(POPULATION, np.random.default_rng([seed, per_class, 1]))
     predicted = held_out.argmax(axis=1)
     rows = np.arange(POPULATION)
 

@@ -58,6 +58,7 @@ def plan(data: Scores, priors: Priors, *, calibration_bins: Binning = BINNING) -
         "multiclass": "predicted class",
         **calibration_bins.attrs,
         "point_label": "class-wise temperature scaling",
+        "pairing": "independent",
         "class_variables": ["alpha", "class_ece", "class_ece_uncalibrated"],
     }
     return Plan(cases, attrs)

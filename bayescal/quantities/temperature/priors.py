@@ -101,7 +101,7 @@ class Priors:
         return json.dumps(asdict(self))
 
     def alternatives(self) -> dict[str, Priors]:
-        """Priors to compare these with.
+        """Give priors to compare these with.
 
         Returns
         -------

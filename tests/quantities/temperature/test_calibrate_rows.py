@@ -45,7 +45,7 @@ def test_other_columns_and_results_are_refused(result):
     with pytest.raises(bc.InputError, match="logits must have 2 columns"):
         bc.temperature.calibrate(result, [[1.0, 2.0, 3.0]])
     other = bc.fit(
-        bc.ece, bc.datasets.ece.truth("over").scores(60, seed=1), method="direct", draws=100, seed=1
+        bc.ece, bc.datasets.ece.truth("over").scores(500, seed=1), method="direct", seed=1
     )
     with pytest.raises(bc.InputError, match="takes a result of temperature; this one is of ece"):
         bc.temperature.calibrate(other, [1.0])
