@@ -24,13 +24,13 @@ POPULATION = 20_000
 METRICS = ("ece", "max_ece", "avg_ece")
 
 
-def replication(truth, per_class, seed):
+def replication(truth, per_class, pool, seed):
     """True errors by method and metric, and whether intervals cover."""
     n = per_class * truth.n_classes
-    scores = truth.scores(n, np.random.default_rng([seed, per_class]))
+    scores = truth.scores(n, np.random.default_rng([seed, per_class]), n_unlabeled=pool)
     # The logits of the scores: vector scaling is not invariant to a shift of a row.
-    logits = truth.logits(n, np.random.default_rng([seed, per_class]))
-    label = scores.y_true
+    logits = truth.logits(n + pool, np.random.default_rng([seed, per_class]))[:n]
+    label = scores.y_true[:n]
     held_out = truth.logits(POPULATION, np.random.default_rng([seed, per_class, 1]))
     predicted = held_out.argmax(axis=1)
     rows = np.arange(POPULATION)
@@ -51,7 +51,7 @@ def replication(truth, per_class, seed):
             found[name] = of_vector(truth, held_out, prob)
         else:
             found[name] = errors(prob[rows, predicted])
-    result = bc.fit(bc.temperature, scores, method="direct", seed=seed)
+    result = bc.fit(bc.temperature, scores, method="direct", draws=250, seed=seed)
     draws = result["posterior"]["log_alpha"].values
     found["hierarchical"] = errors(confidences(held_out, predicted, draws).calibrated)
     covered = {}
@@ -86,6 +86,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--replications", type=int, default=20)
     parser.add_argument("--per-class", type=int, nargs="+", default=[10, 50, 200])
+    parser.add_argument("--pool", type=int, default=2000, help="rows without a label")
     parser.add_argument(
         "--truths", nargs="+", default=["heterogeneous", "homogeneous", "vector", "calibrated"]
     )
@@ -94,7 +95,7 @@ def main():
         lines = []
         truth = bc.datasets.temperature.truth(name)
         for per_class in given.per_class:
-            runs = [replication(truth, per_class, seed) for seed in range(given.replications)]
+            runs = [replication(truth, per_class, given.pool, seed) for seed in range(given.replications)]
             for method in runs[0][0]:
                 means = {m: np.mean([run[0][method][m] for run in runs]) for m in METRICS}
                 lines.append({"per_class": per_class, "method": method, **means})
@@ -104,7 +105,8 @@ def main():
             lines.append({"per_class": per_class, "method": "coverage", **cover})
             print(" " * 19, {key: round(float(v), 2) for key, v in cover.items()}, flush=True)
         kept = read(NAME)["truths"] if (RESULTS / f"{NAME}.json").exists() else {}
-        write(NAME, replications=given.replications, truths={**kept, name: lines})
+        about = {"replications": given.replications, "pool": given.pool, "rows": lines}
+        write(NAME, truths={**kept, name: about})
 
 
 if __name__ == "__main__":
