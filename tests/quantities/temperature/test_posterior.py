@@ -74,11 +74,18 @@ def test_simulated_numbers_are_drawn_from_the_prior():
 def test_ranks_of_simulated_numbers_are_uniform():
     from bayescal.workflow.simulation import sbc
 
-    scores = bc.datasets.temperature.truth("binary").scores(60, seed=1)
     found = sbc(
-        bc.temperature, scores, 100, seed=20, variables=["mu", "tau", "log_alpha"], method="direct"
+        bc.temperature,
+        bc.datasets.temperature.truth("binary").scores(60, seed=1),
+        100,
+        seed=20,
+        variables=["mu", "tau", "log_alpha"],
+        method="direct",
+        draws=100,
     )
-    assert found is not None
+    p_values = found.p_values(bins=5)
+    # Three variables, one of two classes, at a joint error of 1%.
+    assert min(p_values.values()) > 0.01 / len(p_values)
 
 
 def test_calibration_errors_fall(result):
