@@ -13,7 +13,7 @@ import numpy as np
 from bayescal.core.quantity import Floats
 from bayescal.quantities.temperature.loss import ALPHA_MAX, ALPHA_MIN, LabeledRows
 
-NODES: Final = 61
+NODES: Final = 37
 LOW: Final = float(np.log(ALPHA_MIN))
 HIGH: Final = float(np.log(ALPHA_MAX))
 STEP: Final = (HIGH - LOW) / (NODES - 1)
