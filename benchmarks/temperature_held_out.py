@@ -95,7 +95,10 @@ def main():
         lines = []
         truth = bc.datasets.temperature.truth(name)
         for per_class in given.per_class:
-            runs = [replication(truth, per_class, given.pool, seed) for seed in range(given.replications)]
+            runs = [
+                replication(truth, per_class, given.pool, seed)
+                for seed in range(given.replications)
+            ]
             for method in runs[0][0]:
                 means = {m: np.mean([run[0][method][m] for run in runs]) for m in METRICS}
                 lines.append({"per_class": per_class, "method": method, **means})
