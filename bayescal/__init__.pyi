@@ -19,6 +19,7 @@ from .quantities import credal as credal
 from .quantities import ece as ece
 from .quantities import pu_ece as pu_ece
 from .quantities import ssme as ssme
+from .quantities import temperature as temperature
 from .quantities.agnostic.decisions.rule import DecisionRule as DecisionRule
 from .quantities.credal.calibration_split import CalibrationSplit as CalibrationSplit
 from .quantities.credal.venn_abers.calibrator import VennAbersCalibrator as VennAbersCalibrator

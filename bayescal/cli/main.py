@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from bayescal.core.command import Option
     from bayescal.core.quantity import Quantity
 
-_OTHERS: Final = ("report", "demo", "cite")
+_OTHERS: Final = ("calibrate", "report", "demo", "cite")
 
 
 class _Quantities(click.Group):

@@ -51,6 +51,10 @@ MAKE: dict[str, Callable[[], Made]] = {
     "credal": lambda: Made(
         bc.datasets.credal.truth("logistic").split(100, 20, seed=20), bc.credal.Priors()
     ),
+    "temperature": lambda: Made(
+        bc.datasets.temperature.truth("heterogeneous").scores(200, seed=20),
+        bc.temperature.Priors(),
+    ),
 }
 
 

@@ -7,7 +7,8 @@ import math
 from markupsafe import Markup
 
 from bayescal.report.alerts import Alert
-from bayescal.report.kind import Answer, Check, Scaling, Section
+from bayescal.report.by_class import by_class
+from bayescal.report.kind import Answer, Check, Scaling, Section, for_each
 from bayescal.report.refits import refits
 from bayescal.report.render import named, plain
 from bayescal.report.tables import Column, names, off, table_of
@@ -30,7 +31,7 @@ from bayescal.results.text import (
 
 __all__ = ["refits"]
 
-SECTIONS: tuple[Section, ...] = ()
+SECTIONS: tuple[Section, ...] = (Section("classes", "Classes", "Classes", for_each(by_class)),)
 CHECKS: tuple[Check, ...] = ()
 BOUNDS_OF = "the metrics on the labelled rows alone"
 PRIOR_NAMES = {"weight": "weights of the classifiers"}
@@ -54,6 +55,8 @@ _METRIC_TERMS = {
     "auprc": "Mean precision over the positive rows.",
     "ece": "Mean absolute difference of score and label rate over bins of the score.",
     "mce": "The largest such difference of any bin.",
+    "max_ece": "The largest ECE of the rows of one predicted class.",
+    "avg_ece": "The mean over the predicted classes of their rows' ECE.",
     "log_loss": "Mean of minus the logarithm of the score of the true label.",
     "brier": "Mean squared difference of score and label.",
 }
@@ -77,6 +80,8 @@ def answer(view: View) -> Answer:
 
 def _model(view: View) -> str:
     """What the comparison of classifiers rests on."""
+    if view.text("pairing") == "independent":
+        return "Classifiers are fitted apart: their differences are those of independent estimates."
     labeled, n = view.tree.attrs.get("n_labeled"), view.tree.attrs.get("n_obs")
     said = []
     if labeled is not None and n is not None and int(labeled) < int(n):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 HIGHER: Final = ("accuracy", "auc", "auprc")
 """Metrics of which more is better."""
-LOWER: Final = ("ece", "mce", "log_loss", "brier")
+LOWER: Final = ("ece", "max_ece", "avg_ece", "mce", "log_loss", "brier")
 """Metrics of which less is better."""
 ORDER: Final = ("accuracy", "ece", "auc", "auprc", "mce", "log_loss", "brier")
 """Of tables; a quantity's own metrics follow."""

@@ -1,0 +1,47 @@
+"""Class-wise temperature scaling: calibrators, calibration errors by class, and their posterior.
+
+Names load on first use. They are listed once, in ``__init__.pyi``.
+"""
+
+from __future__ import annotations
+
+import lazy_loader
+
+from bayescal.core.quantity import Reference
+
+# Not lazy: the modules of the same names would take the names when something loads them first.
+from bayescal.quantities.temperature.bounds import bounds as bounds
+
+__getattr__, _, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__all__ += ["ESTIMAND", "KIND", "NAME", "REFERENCES", "TITLE"]
+
+
+def __dir__() -> list[str]:
+    return __all__
+
+
+NAME = "temperature"
+TITLE = "Class-wise temperature scaling"
+ESTIMAND = (
+    "log_alpha: the logarithm of the number that multiplies the logits of a predicted class; mu "
+    "and tau: their mean and standard deviation over the classes. ece: the calibration error "
+    "of the predicted class after calibration by posterior-predictive probabilities, of all rows; "
+    "max_ece and avg_ece: the largest and the mean error of the rows of one predicted class. The "
+    "same with _uncalibrated: before."
+)
+KIND = "metrics"
+REFERENCES: tuple[Reference, ...] = (
+    Reference(
+        "class-wise",
+        'Y. Zhao, J. Chen and S. Oymak, "On the Role of Dataset Quality and Heterogeneity in Model '
+        'Confidence", 2020. https://arxiv.org/abs/2002.09831',
+        "Algorithm 1; class-wise temperature scaling (4.2) and (4.3); max-ECE (4.1) and Avg-ECE, "
+        "section 5.4; Theorems 3.1 and 4.1, Corollary 4.2, Lemma 3.3.",
+    ),
+    Reference(
+        "temperature",
+        'C. Guo, G. Pleiss, Y. Sun and K. Q. Weinberger, "On Calibration of Modern Neural '
+        'Networks", ICML 2017. https://arxiv.org/abs/1706.04599',
+        "Temperature and vector scaling, section 4.2.",
+    ),
+)

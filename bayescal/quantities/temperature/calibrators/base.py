@@ -1,0 +1,214 @@
+"""What calibrators of logits share: checks of logits and labels, and probabilities."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import softmax
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from bayescal.core.checks import check_same_length, listing
+from bayescal.core.columns import MISSING, Label, factorize
+from bayescal.core.errors import InputError
+from bayescal.core.quantity import Floats
+from bayescal.quantities.temperature.logits import as_logits
+from bayescal.quantities.temperature.loss import Integers
+
+
+# scikit-learn has no types.
+class LogitCalibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Calibrator of the logits of a classifier that is trained already; base of the others.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (class,)
+        Labels of the columns.
+    n_features_in_ : int
+        Number of columns.
+
+    Notes
+    -----
+    A calibrator of one's own fills `fit_logits` and `transform_logits`, and can be the base of
+    `SliceCalibration`.
+    """
+
+    scale: str
+
+    def fit_logits(self, logits: Floats, label: Integers) -> None:
+        """Fit to checked logits.
+
+        Parameters
+        ----------
+        logits : ndarray of shape (obs, class)
+            Logits.
+        label : ndarray of shape (obs,), int
+            Columns of the labels.
+        """
+        raise NotImplementedError
+
+    def transform_logits(self, logits: Floats) -> Floats:
+        """Calibrate checked logits.
+
+        Parameters
+        ----------
+        logits : ndarray of shape (obs, class)
+            Logits.
+
+        Returns
+        -------
+        ndarray of shape (obs, class)
+            Calibrated logits.
+        """
+        raise NotImplementedError
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:  # noqa: N803  # scikit-learn's name
+        """Fit the calibrator.
+
+        Parameters
+        ----------
+        X : array-like of shape (obs,), (obs, 1) or (obs, class)
+            Logits, or probabilities with ``scale="probabilities"``, of rows that the classifier was
+            not trained on. One column is that of the second of two classes.
+        y : array-like of shape (obs,)
+            Labels: column numbers, or as many different labels as there are columns, which name
+            them in sorted order.
+
+        Returns
+        -------
+        LogitCalibrator
+            Itself.
+
+        Raises
+        ------
+        InputError
+            If logits are not finite, labels do not fit the columns or are all the same, or lengths
+            differ.
+
+        Warns
+        -----
+        UserWarning
+            If logits look like probabilities.
+        """
+        logits, label = self.check(X, y)
+        self.fit_logits(logits, label)
+        return self
+
+    def check(self, X: ArrayLike, y: ArrayLike) -> tuple[Floats, Integers]:  # noqa: N803
+        """Check rows, and set `classes_`.
+
+        Parameters
+        ----------
+        X : array-like of shape (obs,) or (obs, class)
+            Logits or probabilities.
+        y : array-like of shape (obs,)
+            Labels.
+
+        Returns
+        -------
+        logits : ndarray of shape (obs, class)
+            Logits.
+        label : ndarray of shape (obs,), int
+            Columns of the labels.
+        """
+        logits = as_logits(X, self.scale)
+        label, self.classes_ = coded_labels(y, logits.shape[1])
+        check_same_length(len(logits), "X", len(label), "y")
+        self.n_features_in_ = logits.shape[1]
+        return logits, label
+
+    def predict_proba(self, X: ArrayLike) -> Floats:  # noqa: N803
+        """Compute calibrated probabilities.
+
+        Parameters
+        ----------
+        X : array-like of shape (obs,) or (obs, class)
+            As in `fit`.
+
+        Returns
+        -------
+        ndarray of shape (obs, class), in [0, 1]
+            Probabilities; rows sum to 1.
+        """
+        return np.asarray(softmax(self.transform_logits(self.checked_again(X)), axis=1))
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:  # noqa: N803
+        """Predict the most probable class.
+
+        Parameters
+        ----------
+        X : array-like of shape (obs,) or (obs, class)
+            As in `fit`.
+
+        Returns
+        -------
+        ndarray of shape (obs,)
+            Labels.
+        """
+        return np.asarray(
+            self.classes_[self.transform_logits(self.checked_again(X)).argmax(axis=1)]
+        )
+
+    def checked_again(self, X: ArrayLike) -> Floats:  # noqa: N803
+        """Check rows against those of `fit`.
+
+        Parameters
+        ----------
+        X : array-like of shape (obs,) or (obs, class)
+            Logits or probabilities.
+
+        Returns
+        -------
+        ndarray of shape (obs, class)
+            Logits.
+
+        Raises
+        ------
+        InputError
+            If there are other columns than in `fit`.
+        """
+        check_is_fitted(self, "classes_")
+        logits = as_logits(X, self.scale)
+        if logits.shape[1] != self.n_features_in_:
+            raise InputError(
+                f"X must have {self.n_features_in_} columns, as in fit; got {logits.shape[1]}."
+            )
+        return logits
+
+
+def coded_labels(y: ArrayLike, n_classes: int) -> tuple[Integers, NDArray[Any]]:
+    """Number labels as the columns, and name these, (obs,) and (class,)."""
+    codes, values = factorize(y, "y")
+    if (codes == MISSING).any():
+        row = int((codes == MISSING).argmax())
+        raise InputError(f"y must be known in every row; it is missing at row {row}. Drop the row.")
+    if len(values) < 2:
+        raise InputError(
+            f"y must hold two classes or more; got {listing(values)} alone. Pass more rows: with "
+            "one class any number calibrates."
+        )
+    if all(_is_column(value, n_classes) for value in values):
+        return np.asarray(values, np.intp)[codes], np.arange(n_classes)
+    if len(values) != n_classes:
+        strange = next(value for value in values if not _is_column(value, n_classes))
+        row = int((codes == values.index(strange)).argmax())
+        raise InputError(
+            f"y must number the {n_classes} columns of X, or name each of them; got "
+            f"{len(values)} labels, and {strange!r} at row {row}. Number the columns from 0."
+        )
+    return codes, np.asarray(values)
+
+
+def _is_column(value: Label, n_classes: int) -> bool:
+    return not isinstance(value, str) and 0 <= value < n_classes
+
+
+def check_alpha_bounds(low: float, high: float) -> None:
+    """Check that bounds of the numbers that multiply logits are above 0 and in order."""
+    if not 0 < low < high < np.inf:
+        raise InputError(
+            "alpha_min and alpha_max must be finite with 0 < alpha_min < alpha_max; got "
+            f"{low} and {high}."
+        )

@@ -1,0 +1,214 @@
+"""Algorithm 1: any calibrator, fitted apart to the rows of each slice."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import softmax
+from sklearn.base import clone
+
+from bayescal.core.checks import check_same_length
+from bayescal.core.errors import InputError
+from bayescal.core.quantity import Floats
+from bayescal.quantities.temperature.calibrators.base import LogitCalibrator
+from bayescal.quantities.temperature.calibrators.temperature import TemperatureScaling
+
+
+class SliceCalibration(LogitCalibrator):
+    """Calibrator that fits another one to each predicted class, bundle of classes or slice.
+
+    Parameters
+    ----------
+    base : LogitCalibrator, optional
+        What is fitted to each slice; temperature scaling if not given.
+    bundles : sequence of sequence of label, optional
+        Predicted classes that share a calibrator; a class in none of them has its own. Without it
+        every predicted class has its own.
+    min_rows : int, default 1
+        A slice of fewer rows takes the calibrator of all rows.
+    scale : {"logits", "probabilities"}, default "logits"
+        What rows hold. Probabilities are taken as their logarithms.
+
+    Attributes
+    ----------
+    shared_ : LogitCalibrator
+        Fitted to all rows; for slices that `fit` has not seen.
+    calibrators_ : dict
+        The calibrator of each slice: by its smallest class's column, or by the value in `slices`.
+    classes_ : ndarray of shape (class,)
+        Labels of the columns.
+
+    Notes
+    -----
+    With ``TemperatureScaling()`` as base it is class-wise temperature scaling without
+    regularisation; with ``TemperatureScaling(loss="ece")`` each slice's calibration error is
+    minimised. Predictions stay those of the logits where the base keeps them.
+
+    References
+    ----------
+    .. [1] Y. Zhao, J. Chen and S. Oymak, "On the Role of Dataset Quality and Heterogeneity in Model
+       Confidence", 2020, Algorithm 1; bundles of classes, section 4.1.
+       https://arxiv.org/abs/2002.09831
+
+    Examples
+    --------
+    >>> from bayescal.quantities.temperature.calibrators.slices import SliceCalibration
+    >>> logits = [[2.0, 0.0]] * 3 + [[0.0, 2.0]] * 4
+    >>> y = [0, 0, 1, 1, 1, 1, 0]
+    >>> each = SliceCalibration().fit(logits, y)
+    >>> [round(each.calibrators_[k].alpha_, 3) for k in (0, 1)]
+    [0.347, 0.549]
+    >>> women = SliceCalibration().fit(logits, y, slices=["w", "m", "w", "m", "w", "m", "w"])
+    >>> sorted(women.calibrators_)
+    ['m', 'w']
+    """
+
+    def __init__(
+        self,
+        base: LogitCalibrator | None = None,
+        bundles: Sequence[Sequence[Any]] | None = None,
+        min_rows: int = 1,
+        scale: str = "logits",
+    ) -> None:
+        self.base = base
+        self.bundles = bundles
+        self.min_rows = min_rows
+        self.scale = scale
+
+    def fit(
+        self,
+        X: ArrayLike,  # noqa: N803
+        y: ArrayLike,
+        slices: ArrayLike | None = None,
+    ) -> Self:
+        """Fit a calibrator to each slice.
+
+        Parameters
+        ----------
+        X : array-like of shape (obs,), (obs, 1) or (obs, class)
+            Logits or probabilities.
+        y : array-like of shape (obs,)
+            Labels.
+        slices : array-like of shape (obs,), optional
+            The slice of each row, in place of its predicted class.
+
+        Returns
+        -------
+        SliceCalibration
+            Itself.
+
+        Raises
+        ------
+        InputError
+            If rows cannot be used, the base is no calibrator of logits, or bundles name an unknown
+            class or one twice.
+        """
+        logits, label = self.check(X, y)
+        base = TemperatureScaling() if self.base is None else self.base
+        if not isinstance(base, LogitCalibrator):
+            raise InputError(
+                f"base must be a calibrator of logits; got {type(base).__name__}. Pass "
+                "TemperatureScaling(), VectorScaling(), PlattScaling() or another LogitCalibrator."
+            )
+        self.bundle_of_ = self._bundle_of()
+        self.by_slices_ = slices is not None
+        of = self._of(logits, slices)
+        self.shared_ = clone(base)
+        self.shared_.fit_logits(logits, label)
+        self.calibrators_ = {}
+        for name in dict.fromkeys(of.tolist()):
+            held = of == name
+            if held.sum() >= self.min_rows:
+                self.calibrators_[name] = clone(base)
+                self.calibrators_[name].fit_logits(logits[held], label[held])
+        return self
+
+    def predict_proba(
+        self,
+        X: ArrayLike,  # noqa: N803
+        slices: ArrayLike | None = None,
+    ) -> Floats:
+        """Compute calibrated probabilities.
+
+        Parameters
+        ----------
+        X : array-like of shape (obs,) or (obs, class)
+            As in `fit`.
+        slices : array-like of shape (obs,), optional
+            The slice of each row, as in `fit`.
+
+        Returns
+        -------
+        ndarray of shape (obs, class), in [0, 1]
+            Probabilities; rows sum to 1.
+
+        Raises
+        ------
+        InputError
+            If `fit` had slices and there are none here, or the other way round.
+        """
+        return np.asarray(softmax(self._calibrated(X, slices), axis=1))
+
+    def predict(
+        self,
+        X: ArrayLike,  # noqa: N803
+        slices: ArrayLike | None = None,
+    ) -> NDArray[Any]:
+        """Predict the most probable class.
+
+        Parameters
+        ----------
+        X : array-like of shape (obs,) or (obs, class)
+            As in `fit`.
+        slices : array-like of shape (obs,), optional
+            The slice of each row, as in `fit`.
+
+        Returns
+        -------
+        ndarray of shape (obs,)
+            Labels.
+        """
+        return np.asarray(self.classes_[self._calibrated(X, slices).argmax(axis=1)])
+
+    def _calibrated(self, x: ArrayLike, slices: ArrayLike | None) -> Floats:
+        logits = self.checked_again(x)
+        if (slices is not None) != self.by_slices_:
+            raise InputError(
+                "slices must be given to both fit and predict, or to neither; fit had "
+                f"{'them' if self.by_slices_ else 'none'}."
+            )
+        of = self._of(logits, slices)
+        found = np.empty_like(logits)
+        for name in dict.fromkeys(of.tolist()):
+            held = of == name
+            chosen = self.calibrators_.get(name, self.shared_)
+            found[held] = chosen.transform_logits(logits[held])
+        return found
+
+    def _of(self, logits: Floats, slices: ArrayLike | None) -> NDArray[Any]:
+        """The slice of each row."""
+        if slices is None:
+            return self.bundle_of_[logits.argmax(axis=1)]
+        found = np.asarray(slices)
+        check_same_length(len(found), "slices", len(logits), "X")
+        return found
+
+    def _bundle_of(self) -> NDArray[np.intp]:
+        """The smallest class of the bundle of each class."""
+        column: dict[Hashable, int] = {name: k for k, name in enumerate(self.classes_.tolist())}
+        found = np.arange(len(column))
+        seen: set[Hashable] = set()
+        for bundle in self.bundles or ():
+            for name in bundle:
+                if name not in column or name in seen:
+                    raise InputError(
+                        f"bundles must name classes of y, each once; got {name!r}. "
+                        f"The classes are {self.classes_.tolist()}."
+                    )
+                seen.add(name)
+            columns = [column[name] for name in bundle]
+            found[columns] = min(columns)
+        return found

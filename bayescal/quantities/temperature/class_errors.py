@@ -1,0 +1,148 @@
+"""Posterior of calibration errors by class: temperatures, and how far accuracies follow them.
+
+The accuracy of the rows of a predicted class in a bin of confidence has a Beta prior around the
+accuracy that a draw of the temperatures implies, worth a number of rows that is the same in every
+cell and has a posterior of its own. With infinitely many the temperatures are relied on alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betaln, xlog1py, xlogy
+
+from bayescal.core.bins.binning import Binning
+from bayescal.core.calibration_curve.problem import draw_masses
+from bayescal.core.quantity import Floats
+from bayescal.quantities.temperature.errors import bin_of
+from bayescal.quantities.temperature.loss import Integers
+
+# Accuracies nearer to 0 or 1 are taken as this.
+_LEAST: Final = 1e-12
+
+
+class ErrorDraws(NamedTuple):
+    """Draws of calibration errors.
+
+    Parameters
+    ----------
+    ece, max_ece, avg_ece : ndarray of shape (draw,), in [0, 1]
+        Of all rows; the largest of the predicted classes; their mean.
+    class_ece : ndarray of shape (draw, class), in [0, 1]
+        Of the rows of each predicted class; NaN for a class never predicted.
+    """
+
+    ece: Floats
+    max_ece: Floats
+    avg_ece: Floats
+    class_ece: Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cells:
+    """Rows of each predicted class in each bin of its confidence; made by `cells_of`."""
+
+    of: Integers  # (cell,): the class
+    bin: Integers  # (cell,)
+    rows: NDArray[np.int64]  # (cell,): with and without labels
+    labeled: NDArray[np.int64]  # (cell,)
+    correct: NDArray[np.int64]  # (cell,)
+    score: Floats  # (cell,): mean confidence
+    implied: Floats  # (point, cell): mean accuracy that temperatures imply
+
+    def accuracy(self, places: Floats, log_alpha: Floats) -> Floats:
+        """Mean accuracies that draws of log alphas imply, (draw, cell)."""
+        found = np.empty((len(log_alpha), len(self.of)))
+        for cell, k in enumerate(self.of):
+            found[:, cell] = np.interp(log_alpha[:, k], places[:, k], self.implied[:, cell])
+        return found
+
+
+def cells_of(
+    score: Floats,
+    predicted: Integers,
+    label: Integers,
+    at: Floats,
+    binning: Binning,
+) -> Cells:
+    """Count rows into cells; empty ones are left out."""
+    place = predicted * binning.n_bins + bin_of(score, binning)
+    held, cell = np.unique(place, return_inverse=True)
+    rows = np.bincount(cell)
+
+    def total(values: NDArray[Any]) -> Floats:
+        return np.bincount(cell, values, len(held))
+
+    return Cells(
+        held // binning.n_bins,
+        held % binning.n_bins,
+        rows,
+        total(label >= 0).astype(np.int64),
+        total(label == predicted).astype(np.int64),
+        total(score) / rows,
+        np.stack([total(each) / rows for each in at]),
+    )
+
+
+def error_draws(
+    cells: Cells,
+    accuracy: Floats,
+    belief: Mapping[float, float],
+    n_classes: int,
+    rng: np.random.Generator,
+) -> ErrorDraws:
+    """Draw the errors, given the accuracies that the temperatures imply, (draw, cell).
+
+    `belief` has the prior probability of each concentration.
+    """
+    with np.errstate(divide="ignore"):
+        fit = relative_fits(cells, accuracy, tuple(belief)) + np.log(list(belief.values()))
+    share = np.exp(fit - fit.max())
+    pair = rng.choice(fit.size, len(accuracy), p=(share / share.sum()).ravel())
+    of_draw, of_value = np.divmod(pair, len(belief))
+    rate = _rates(cells, accuracy[of_draw], np.array(list(belief))[of_value], rng)
+    gap = rate - cells.score
+    mass = draw_masses(cells.rows, (len(rate),), rng)
+    of_class = _membership(cells.of, n_classes)
+    of_bin = _membership(cells.bin, int(cells.bin.max()) + 1)
+    with np.errstate(invalid="ignore"):
+        class_ece = ((mass * np.abs(gap)) @ of_class) / (mass @ of_class)
+    held = class_ece[:, of_class.any(axis=0)]
+    merged = np.abs((mass * gap) @ of_bin).sum(axis=1)
+    return ErrorDraws(merged, held.max(axis=1), held.mean(axis=1), class_ece)
+
+
+def relative_fits(cells: Cells, accuracy: Floats, concentration: tuple[float, ...]) -> Floats:
+    """Log probability of the labels given accuracies, over that without any spread around them.
+
+    The draws come from the posterior in which accuracies follow the temperatures exactly. These
+    are the importance weights, for each draw and concentration, of the one in which they need not.
+    """
+    right, wrong = cells.correct, cells.labeled - cells.correct
+    mean = np.clip(accuracy, _LEAST, 1 - _LEAST)
+    exact = (xlogy(right, mean) + xlog1py(wrong, -mean)).sum(axis=1)
+    found = np.zeros((len(mean), len(concentration)))
+    for place, rows in enumerate(concentration):
+        if np.isfinite(rows):
+            a, b = rows * mean, rows * (1 - mean)
+            found[:, place] = (betaln(a + right, b + wrong) - betaln(a, b)).sum(axis=1) - exact
+    return found
+
+
+def _rates(cells: Cells, accuracy: Floats, rows: Floats, rng: np.random.Generator) -> Floats:
+    """Draw accuracies around the implied ones given the labels, (draw, cell)."""
+    finite = np.isfinite(rows)
+    mean, worth = accuracy[finite], rows[finite, None]
+    a = np.maximum(worth * mean + cells.correct, 1e-9)
+    b = np.maximum(worth * (1 - mean) + cells.labeled - cells.correct, 1e-9)
+    found = accuracy.copy()
+    found[finite] = rng.beta(a, b)
+    return found
+
+
+def _membership(of: Integers, size: int) -> Floats:
+    return np.asarray(of[:, None] == np.arange(size), np.float64)

@@ -1,0 +1,75 @@
+"""What the command line reads to calibrate by class-wise temperatures."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bayescal.core.command import Command, Estimates, Given, Option, Row
+from bayescal.core.errors import InputError
+from bayescal.core.score_options import (
+    CLASSIFIER,
+    FROM_LOGITS,
+    LABEL,
+    ONE_CLASSIFIER,
+    POS_LABEL,
+    SCORE,
+    read_labeled,
+)
+
+if TYPE_CHECKING:
+    from bayescal.core.scores import Scores
+    from bayescal.quantities.temperature.priors import Priors
+
+
+def priors_from_text(text: str) -> Priors:
+    """Read how far classes differ from a word."""
+    from bayescal.quantities.temperature.priors import Priors
+
+    named = Priors().alternatives()
+    words = {name.replace(" ", "-"): priors for name, priors in named.items()}
+    found = words.get(text.strip().casefold())
+    if found is None:
+        raise InputError(f"--prior must be one of {', '.join(words)}; got {text!r}.")
+    return found
+
+
+def _estimates(scores: Scores, given: Given) -> Estimates:
+    from bayescal.quantities.temperature.data import Problem, data_warnings
+    from bayescal.quantities.temperature.estimator import estimate_of
+
+    rows: list[Row] = []
+    warnings: list[str] = []
+    for name in scores.classifiers:
+        problem = Problem.of(scores, name)
+        found = estimate_of(problem)._asdict()
+        warnings += data_warnings(problem)
+        alpha = found.pop("class_alpha")
+        shared = {key: float(value) for key, value in found.items()}
+        rows += [
+            {"classifier": name, "class": class_, "alpha": float(alpha[place]), **shared}
+            for place, class_ in enumerate(problem.classes)
+        ]
+    columns = {"classifier": "", "class": "class", "alpha": "alpha", "shared_alpha": "shared"}
+    columns |= {"ece_uncalibrated": "ECE before", "ece": "after", "max_ece": "max-ECE after"}
+    note = "Errors after calibration are of the rows that it was fitted to: too small for new rows."
+    return Estimates(rows, columns, [note], warnings=warnings)
+
+
+COMMAND = Command(
+    help="Calibrate the classifiers in FILE by a temperature for each predicted class, with "
+    "partial pooling. FILE is CSV or Parquet, of rows that the classifiers were not trained on; a "
+    "row whose label is empty counts in the calibration errors alone. Keep the result with -o "
+    "RESULT.nc, and apply it to new rows with bayescal calibrate.",
+    example="temperature logits.parquet --label y --multiclass --score 'z_*' --from-logits",
+    options=(LABEL, SCORE, CLASSIFIER, POS_LABEL, FROM_LOGITS, ONE_CLASSIFIER),
+    prior=Option(
+        flags=("--prior",),
+        default="default",
+        metavar="PRIOR",
+        help="default, classes-alike, classes-unlike, shared-number-unknown or temperatures-alone.",
+        check=priors_from_text,
+    ),
+    read=read_labeled,
+    priors=lambda given, data: priors_from_text(given["prior"]),
+    estimates=_estimates,
+)

@@ -1,0 +1,122 @@
+"""The paper's estimates: temperature scaling, class-wise temperature scaling, and their errors."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from bayescal.core.bins.binning import Binning
+from bayescal.core.checks import check_data, check_rows
+from bayescal.core.errors import InputError
+from bayescal.core.quantity import Floats
+from bayescal.core.scores import Scores
+from bayescal.quantities.temperature.calibrators.class_wise import class_wise
+from bayescal.quantities.temperature.data import Problem
+from bayescal.quantities.temperature.errors import BINNING, CalibrationErrors, errors_of, top_class
+
+
+class Estimate(NamedTuple):
+    """Estimates on the rows that the numbers were fitted to.
+
+    Parameters
+    ----------
+    ece, max_ece, avg_ece : float, in [0, 1]
+        Calibration errors after class-wise temperature scaling: of all rows, of the worst
+        predicted class, and their mean.
+    ece_uncalibrated, max_ece_uncalibrated, avg_ece_uncalibrated : float, in [0, 1]
+        The same before.
+    accuracy : float, in [0, 1]
+        Share of rows whose predicted class is the true one.
+    class_alpha : ndarray of shape (class,)
+        The number of each predicted class, in [0.01, 100].
+    shared_alpha : float
+        That of temperature scaling.
+    """
+
+    ece: float
+    max_ece: float
+    avg_ece: float
+    ece_uncalibrated: float
+    max_ece_uncalibrated: float
+    avg_ece_uncalibrated: float
+    accuracy: float
+    class_alpha: Floats
+    shared_alpha: float
+
+
+def estimate(data: Scores, *, gamma: float = np.inf, binning: Binning = BINNING) -> Estimate:
+    """Fit class-wise temperature scaling, and measure calibration before and after.
+
+    Parameters
+    ----------
+    data : Scores
+        Scores of one classifier, by logits or probabilities. Rows without a label are left out.
+    gamma : float, at least 0, default infinity
+        Largest difference of a class's number from the shared one.
+    binning : Binning, default 15 bins of equal width
+        Bins of the errors.
+
+    Returns
+    -------
+    Estimate
+        A named tuple.
+
+    Raises
+    ------
+    InputError
+        If there are several classifiers, no labelled row, or a label of score 0.
+
+    Notes
+    -----
+    Errors after calibration are those of the rows that the numbers were fitted to, and too small
+    for new rows; with few rows a class by much. The paper measures them on other rows.
+
+    References
+    ----------
+    .. [1] Y. Zhao, J. Chen and S. Oymak, "On the Role of Dataset Quality and Heterogeneity in Model
+       Confidence", 2020, sections 4.1 and 5.1. https://arxiv.org/abs/2002.09831
+
+    Examples
+    --------
+    >>> import bayescal as bc
+    >>> from bayescal.quantities.temperature.estimator import estimate
+    >>> scores = bc.datasets.temperature.truth("heterogeneous").scores(2000, seed=1)
+    >>> found = estimate(scores)
+    >>> found.avg_ece < found.avg_ece_uncalibrated
+    True
+    """
+    check_data(data, (Scores,), "temperature", "Scores(y_true=..., y_prob=..., from_logits=True)")
+    if data.n_classifiers != 1:
+        raise InputError(
+            f"estimate takes one classifier; got {data.n_classifiers}. Pass data.select(name)."
+        )
+    return estimate_of(Problem.of(data, data.classifiers[0]), gamma, binning)
+
+
+def estimate_of(problem: Problem, gamma: float = np.inf, binning: Binning = BINNING) -> Estimate:
+    """Estimates of one classifier."""
+    check_rows(len(problem.known), "the labelled rows")
+    alpha, shared = class_wise(problem.labeled(), gamma)
+    before = _errors(problem, np.ones(problem.n_classes), binning)
+    after = _errors(problem, alpha, binning)
+    return Estimate(
+        after.ece,
+        after.max_ece,
+        after.avg_ece,
+        before.ece,
+        before.max_ece,
+        before.avg_ece,
+        before.accuracy,
+        alpha,
+        shared,
+    )
+
+
+def _errors(problem: Problem, alpha: Floats, binning: Binning) -> CalibrationErrors:
+    """Errors of the labelled rows when each predicted class is multiplied by its number."""
+    rows = problem.known
+    predicted = problem.predicted[rows]
+    score, _ = top_class(alpha[predicted][:, None] * problem.logits[rows])
+    correct = predicted == problem.label[rows]
+    return errors_of(score, correct, predicted, problem.n_classes, binning)

@@ -1,0 +1,73 @@
+"""Logits of rows, from what a user passes in."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescal.core.checks import check_choice, check_rows
+from bayescal.core.columns import to_floats
+from bayescal.core.errors import InputError
+from bayescal.core.intake import Column, probabilities
+from bayescal.core.quantity import Floats
+
+INPUTS: Final = ("logits", "probabilities")
+_ROUNDING: Final = 1e-6
+
+
+def as_logits(values: Any, scale: str, name: str = "X") -> Floats:
+    """Check logits, or take the logarithm of probabilities, (obs, class).
+
+    One column, or one dimension, is the logit or probability of the second of two classes.
+    """
+    check_choice(scale, INPUTS, "scale")
+    return _checked(values, name) if scale == "logits" else _of_probabilities(values, name)
+
+
+def _checked(values: Any, name: str) -> Floats:
+    found = np.asarray(to_floats(values, name), np.float64)
+    if found.ndim > 2 or (found.ndim == 2 and found.shape[1] == 0):
+        raise InputError(
+            f"{name} must have shape (obs,) or (obs, class); got {found.shape}. "
+            "Pass a logit for each class."
+        )
+    check_rows(len(found), name)
+    bad = ~np.isfinite(found)
+    if bad.any():
+        row = int(bad.reshape(len(bad), -1).any(axis=1).argmax())
+        value = np.atleast_1d(found[row])[np.atleast_1d(bad[row])][0]
+        raise InputError(
+            f"{name} must hold finite logits; got {value} at row {row}. Drop the row, or replace "
+            "infinite logits by the largest finite ones of the classifier."
+        )
+    if found.ndim == 2 and found.shape[1] > 1:
+        _warn_of_probabilities(found, name)
+        return found
+    column = found.reshape(-1)
+    return np.column_stack([np.zeros_like(column), column])
+
+
+def _warn_of_probabilities(found: Floats, name: str) -> None:
+    """Say so where rows lie in [0, 1] and sum to 1."""
+    if found.min() >= 0 and np.abs(found.sum(axis=1) - 1).max() < _ROUNDING:
+        warnings.warn(
+            f"{name} look like probabilities, as each row sums to 1, but are taken as logits. "
+            "Pass scale='probabilities' if they are.",
+            UserWarning,
+            stacklevel=4,
+        )
+
+
+def _of_probabilities(values: Any, name: str) -> Floats:
+    found = probabilities(Column(name, values))
+    if found.ndim == 1:
+        found = np.column_stack([1 - found, found])
+    return log_probabilities(found)
+
+
+def log_probabilities(prob: NDArray[np.floating]) -> Floats:
+    """Logarithms, with the smallest number of the type in place of 0, (...)."""
+    return np.asarray(np.log(np.maximum(prob, np.finfo(prob.dtype).tiny), dtype=np.float64))

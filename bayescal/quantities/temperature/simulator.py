@@ -1,0 +1,225 @@
+"""Simulated logits whose class probabilities, and so calibration errors, are known.
+
+Logits are normal, shifted up for a class drawn at random. The true class probabilities are the
+softmax of the logits times a number: one for all rows, one a predicted class, or one a logit with a
+shift.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bayescal.core.bins.binning import Binning
+from bayescal.core.checks import check_known
+from bayescal.core.errors import InputError
+from bayescal.core.quantity import Floats
+from bayescal.core.scores import Scores
+from bayescal.quantities.temperature.errors import bin_of
+
+type Seed = int | np.random.Generator | None
+
+
+@dataclass(frozen=True)
+class LogitTruth:
+    """Simulated logits, and the class probabilities that are true of them.
+
+    Parameters
+    ----------
+    name : str
+        Name of the truth.
+    alpha : tuple of float, above 0
+        The number of each predicted class; of one truth they may be equal.
+    coef, shift : tuple of float, optional
+        Numbers and shifts of the logits in place of those of the predicted classes (vector
+        scaling).
+    spread : float, above 0, default 2
+        Standard deviation of the logits.
+    lift : float, default 5
+        Added to the logit of a class drawn at random.
+
+    Raises
+    ------
+    InputError
+        If there are fewer than two classes, or a number is not above 0.
+
+    Examples
+    --------
+    >>> from bayescal.quantities.temperature.simulator import truth
+    >>> found = truth("homogeneous")
+    >>> found.scores(100, seed=1).n_classes
+    10
+    >>> round(float(found.probability([[2.0] + 9 * [0.0]])[0, 0]), 3)
+    0.269
+    """
+
+    name: str
+    alpha: tuple[float, ...]
+    coef: tuple[float, ...] | None = None
+    shift: tuple[float, ...] | None = None
+    spread: float = 2.0
+    lift: float = 5.0
+
+    def __post_init__(self) -> None:
+        if len(self.alpha) < 2 or not min(*self.alpha, self.spread) > 0:
+            raise InputError(
+                "a truth needs two classes or more with numbers above 0, and a spread above 0; "
+                f"got {self.alpha} and {self.spread}."
+            )
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return len(self.alpha)
+
+    def logits(self, n: int, seed: Seed = None) -> Floats:
+        """Draw logits.
+
+        Parameters
+        ----------
+        n : int
+            Rows.
+        seed : int or Generator, optional
+            Source of randomness.
+
+        Returns
+        -------
+        ndarray of shape (obs, class)
+            Logits.
+        """
+        rng = np.random.default_rng(seed)
+        found = rng.normal(0, self.spread, (n, self.n_classes))
+        found[np.arange(n), rng.integers(0, self.n_classes, n)] += self.lift
+        return found
+
+    def probability(self, logits: ArrayLike) -> Floats:
+        """Give the true class probabilities of logits.
+
+        Parameters
+        ----------
+        logits : array-like of shape (obs, class)
+            Logits.
+
+        Returns
+        -------
+        ndarray of shape (obs, class), in [0, 1]
+            Rows sum to 1.
+        """
+        moved = self._moved(np.asarray(logits, np.float64))
+        weight = np.exp(moved - moved.max(axis=1, keepdims=True))
+        return np.asarray(weight / weight.sum(axis=1, keepdims=True))
+
+    def scores(self, n: int, seed: Seed = None, *, n_unlabeled: int = 0) -> Scores:
+        """Draw rows with labels, and without.
+
+        Parameters
+        ----------
+        n : int
+            Labelled rows; they come first.
+        seed : int or Generator, optional
+            Source of randomness.
+        n_unlabeled : int, default 0
+            Rows without a label.
+
+        Returns
+        -------
+        Scores
+            Of one classifier.
+        """
+        rng = np.random.default_rng(seed)
+        logits = self.logits(n + n_unlabeled, rng)
+        label = (self._moved(logits) + rng.gumbel(size=logits.shape)).argmax(axis=1)
+        known = [*label[:n].tolist(), *[None] * n_unlabeled]
+        return Scores(
+            y_true=known,
+            y_prob=logits,
+            from_logits=True,
+            classes=range(self.n_classes),
+        )
+
+    def class_errors(
+        self, logits: Floats, confidence: Floats, binning: Binning
+    ) -> tuple[float, Floats]:
+        """Compute true calibration errors of confidences in the predicted class.
+
+        Parameters
+        ----------
+        logits : ndarray of shape (obs, class)
+            Many rows, which stand for the population.
+        confidence : ndarray of shape (obs,), in [0, 1]
+            Probability given to the class of the largest logit.
+        binning : Binning
+            Bins.
+
+        Returns
+        -------
+        ece : float
+            Of all rows.
+        class_ece : ndarray of shape (class,)
+            Of each predicted class; NaN where there are no rows.
+        """
+        predicted = logits.argmax(axis=1)
+        gap = self.probability(logits)[np.arange(len(logits)), predicted] - confidence
+        cell = predicted * binning.n_bins + bin_of(confidence, binning)
+        summed = np.bincount(cell, gap, self.n_classes * binning.n_bins)
+        total = summed.reshape(self.n_classes, binning.n_bins)
+        with np.errstate(invalid="ignore"):
+            each = np.abs(total).sum(axis=1) / np.bincount(predicted, minlength=self.n_classes)
+        return float(np.abs(total.sum(axis=0)).sum() / len(logits)), each
+
+    def _moved(self, logits: Floats) -> Floats:
+        """True logits."""
+        if self.coef is None or self.shift is None:
+            return np.asarray(np.array(self.alpha)[logits.argmax(axis=1)][:, None] * logits)
+        return np.asarray(np.array(self.coef) * logits + np.array(self.shift))
+
+
+_EVEN = np.linspace(-1, 1, 10)
+TRUTHS: Final[dict[str, LogitTruth]] = {
+    found.name: found
+    for found in (
+        LogitTruth("heterogeneous", tuple(np.exp(-0.5 + 0.7 * _EVEN).tolist())),
+        LogitTruth("homogeneous", (0.6,) * 10),
+        LogitTruth(
+            "vector",
+            (1.0,) * 10,
+            tuple((0.6 + 0.3 * _EVEN).tolist()),
+            tuple((0.8 * _EVEN[::-1]).tolist()),
+        ),
+        LogitTruth("calibrated", (1.0,) * 10),
+        LogitTruth("binary", (0.5, 1.5)),
+    )
+}
+"""Simulated truths by name: numbers of predicted classes that differ, one number, a number and a
+shift for each logit, calibrated logits, and two classes."""
+
+
+def truth(name: str) -> LogitTruth:
+    """Look a simulated truth up.
+
+    Parameters
+    ----------
+    name : str
+        Key of `TRUTHS`.
+
+    Returns
+    -------
+    LogitTruth
+        The truth.
+
+    Raises
+    ------
+    InputError
+        If there is none of that name.
+
+    Examples
+    --------
+    >>> from bayescal.quantities.temperature.simulator import truth
+    >>> truth("binary").n_classes
+    2
+    """
+    check_known(name, tuple(TRUTHS), "truth", "bayescal.quantities.temperature.simulator")
+    return TRUTHS[name]

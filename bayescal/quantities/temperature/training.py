@@ -1,0 +1,198 @@
+"""Why confidence depends on the training data: the paper's two constructions."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import minimize
+
+from bayescal.core.errors import InputError
+from bayescal.core.priors import check_mass
+from bayescal.core.quantity import Floats
+
+
+class Confidence(NamedTuple):
+    """Confidence and accuracy of a linear classifier on two kinds of rows, (side,).
+
+    Parameters
+    ----------
+    confidence : ndarray of shape (2,), in [0, 1]
+        Probability of the predicted class at +v and -v.
+    accuracy : ndarray of shape (2,), in [0, 1]
+        Probability that the predicted class is the true one.
+    """
+
+    confidence: Floats
+    accuracy: Floats
+
+
+def label_noise_confidence(p_plus: float, p_minus: float, p_test: float) -> Confidence:
+    """Confidence of the linear classifier of least log loss under label noise in training.
+
+    Parameters
+    ----------
+    p_plus, p_minus : float, in [0, 0.5)
+        Share of wrong labels at +v and -v in training.
+    p_test : float, in [0, 0.5)
+        Share of wrong labels at either in the test.
+
+    Returns
+    -------
+    Confidence
+        ``1 - p_plus`` and ``1 - p_minus`` against an accuracy of ``1 - p_test``: more noise in
+        training than in the test makes it under-confident.
+
+    Raises
+    ------
+    InputError
+        If a share lies outside [0, 0.5).
+
+    References
+    ----------
+    .. [1] Y. Zhao, J. Chen and S. Oymak, "On the Role of Dataset Quality and Heterogeneity in Model
+       Confidence", 2020, Definition 3.2 and Lemma 3.3. https://arxiv.org/abs/2002.09831
+
+    Examples
+    --------
+    >>> from bayescal.quantities.temperature.training import label_noise_confidence
+    >>> found = label_noise_confidence(0.3, 0.1, 0.05)
+    >>> found.confidence.tolist(), found.accuracy.tolist()
+    ([0.7, 0.9], [0.95, 0.95])
+    """
+    shares = {"p_plus": p_plus, "p_minus": p_minus, "p_test": p_test}
+    for name, value in shares.items():
+        if not 0 <= value < 0.5:
+            raise InputError(f"{name} must lie in [0, 0.5); got {value}.")
+    return Confidence(np.array([1 - p_plus, 1 - p_minus]), np.full(2, 1 - p_test))
+
+
+def rare_feature_probability(n: int, factor: float) -> float:
+    """Probability that ``factor * n`` rows hold the rare feature of Theorem 3.1.
+
+    Parameters
+    ----------
+    n : int, at least 1
+        Rows of the small data set; the feature has probability ``1 / (20 n)``.
+    factor : float, above 0
+        Rows of the large data set, as a multiple.
+
+    Returns
+    -------
+    float, in [0, 1]
+        ``1 - (1 - 1 / (20 n)) ** (factor n)``. With the printed factor of 30 it is .777, below the
+        9/10 of the theorem; its proof takes 50.
+
+    References
+    ----------
+    .. [1] Y. Zhao, J. Chen and S. Oymak, "On the Role of Dataset Quality and Heterogeneity in Model
+       Confidence", 2020, Theorem 3.1 and appendix B.1. https://arxiv.org/abs/2002.09831
+
+    Examples
+    --------
+    >>> from bayescal.quantities.temperature.training import rare_feature_probability
+    >>> [round(rare_feature_probability(1000, factor), 3) for factor in (1, 30, 50)]
+    [0.049, 0.777, 0.918]
+    """
+    if n < 1 or not factor > 0:
+        raise InputError(f"n must be at least 1 and factor above 0; got {n} and {factor}.")
+    return float(-np.expm1(factor * n * np.log1p(-1 / (20 * n))))
+
+
+def rare_feature_factor(n: int, prob: float = 0.9) -> float:
+    """How many times `n` rows hold the rare feature of Theorem 3.1 with a probability.
+
+    Parameters
+    ----------
+    n : int, at least 1
+        Rows of the small data set.
+    prob : float, in (0, 1), default 0.9
+        The probability.
+
+    Returns
+    -------
+    float
+        For 9/10 and many rows ``20 log 10``, 46.1.
+
+    Examples
+    --------
+    >>> from bayescal.quantities.temperature.training import rare_feature_factor
+    >>> round(rare_feature_factor(1000), 2)
+    46.05
+    """
+    check_mass(prob, "prob")
+    rare_feature_probability(n, 1)
+    return float(np.log1p(-prob) / np.log1p(-1 / (20 * n)) / n)
+
+
+class RareFeature(NamedTuple):
+    """A linear classifier trained on rows of Theorem 3.1's distribution.
+
+    Parameters
+    ----------
+    confidence : float, in [0, 1]
+        Least probability of a predicted class, over all inputs.
+    accuracy : float, in [0, 1]
+        On the distribution.
+    seen : bool
+        Whether the training rows held the rare feature.
+    """
+
+    confidence: float
+    accuracy: float
+    seen: bool
+
+
+def train_on_rare_feature(n: int, rows: int, norm: float, rng: np.random.Generator) -> RareFeature:
+    """Train the classifier of Theorem 3.1 on drawn rows.
+
+    Parameters
+    ----------
+    n : int, at least 1
+        Rows of the small data set, which set the probability ``1 / (20 n)`` of the rare feature.
+    rows : int, at least 1
+        Rows to train on.
+    norm : float, above 0
+        Largest norm of the coefficients, R.
+    rng : Generator
+        Source of the rows.
+
+    Returns
+    -------
+    RareFeature
+        Confidence and accuracy of the fitted classifier.
+
+    Notes
+    -----
+    Inputs are v (label 1, probability 1/2), ``v' = (u + v) / sqrt(2)`` (label 0, probability
+    ``1 / (20 n)``) and -v (label 0), with u and v orthogonal and of norm 1. Without a row at v' the
+    classifier calls it 1, as sure as of everything else.
+
+    References
+    ----------
+    .. [1] Y. Zhao, J. Chen and S. Oymak, "On the Role of Dataset Quality and Heterogeneity in Model
+       Confidence", 2020, Theorem 3.1 and appendix B.1. https://arxiv.org/abs/2002.09831
+    """
+    share = 1 / (20 * n)
+    inputs = np.array([[0.0, 1.0], [np.sqrt(0.5), np.sqrt(0.5)], [0.0, -1.0]])
+    sign = np.array([1.0, -1.0, -1.0])
+    mass = np.array([0.5, share, 0.5 - share])
+    count = rng.multinomial(rows, mass)
+
+    def loss(point: Floats) -> tuple[float, Floats]:
+        margin = sign * (inputs @ point[:2] + point[2])
+        weight = -sign * count / rows * np.exp(-np.logaddexp(0, margin))
+        gradient = np.append(weight @ inputs, weight.sum())
+        return float(count / rows @ np.logaddexp(0, -margin)), gradient
+
+    inside = {
+        "type": "ineq",
+        "fun": lambda point: norm**2 - point[:2] @ point[:2],
+        "jac": lambda point: np.array([-2 * point[0], -2 * point[1], 0.0]),
+    }
+    # Starts near a point that puts all rows on their sides: the loss is flat far from it.
+    start = np.array([-2 * norm / 3, norm / 3, 0.0]) if count[1] else np.array([0.0, norm / 2, 0.0])
+    found = minimize(loss, start, jac=True, method="SLSQP", constraints=[inside]).x
+    logit = inputs @ found[:2] + found[2]
+    confidence = float((1 / (1 + np.exp(-np.abs(logit)))).min())
+    return RareFeature(confidence, float(mass @ (sign * logit > 0)), bool(count[1]))

@@ -1,0 +1,116 @@
+"""Held-out calibration errors of calibrators, and coverage of the posterior, on simulated truths.
+
+Each replication draws labelled rows, fits every calibrator, and measures the true calibration
+errors of its probabilities on rows that stand for the population. The posterior is by quadrature.
+
+python benchmarks/temperature_held_out.py                          # 4 truths, 3 sizes
+python benchmarks/temperature_held_out.py --truths vector --per-class 10
+"""
+
+from __future__ import annotations
+
+import argparse
+
+import numpy as np
+from _results import RESULTS, read, write
+
+import bayescal as bc
+from bayescal.quantities.temperature.errors import BINNING, top_class
+from bayescal.quantities.temperature.predictive import confidences
+from bayescal.results.intervals import interval
+
+NAME = "temperature_held_out"
+POPULATION = 20_000
+METRICS = ("ece", "max_ece", "avg_ece")
+
+
+def replication(truth, per_class, pool, seed):
+    """True errors by method and metric, and whether intervals cover."""
+    n = per_class * truth.n_classes
+    scores = truth.scores(n, np.random.default_rng([seed, per_class]), n_unlabeled=pool)
+    # The logits of the scores: vector scaling is not invariant to a shift of a row.
+    logits = truth.logits(n + pool, np.random.default_rng([seed, per_class]))[:n]
+    label = scores.y_true[:n]
+    held_out = truth.logits(POPULATION, np.random.default_rng([seed, per_class, 1]))
+    predicted = held_out.argmax(axis=1)
+    rows = np.arange(POPULATION)
+
+    def errors(confidence):
+        ece, each = truth.class_errors(held_out, confidence, BINNING)
+        return dict(zip(METRICS, (ece, np.nanmax(each), np.nanmean(each)), strict=True))
+
+    found = {"uncalibrated": errors(top_class(held_out)[0])}
+    calibrators = {
+        "TS": bc.temperature.TemperatureScaling(),
+        "CTS": bc.temperature.ClassWiseTemperatureScaling(),
+        "VS": bc.temperature.VectorScaling(),
+    }
+    for name, calibrator in calibrators.items():
+        prob = calibrator.fit(logits, label).predict_proba(held_out)
+        if name == "VS":
+            found[name] = of_vector(truth, held_out, prob)
+        else:
+            found[name] = errors(prob[rows, predicted])
+    result = bc.fit(bc.temperature, scores, method="direct", draws=250, seed=seed)
+    draws = result["posterior"]["log_alpha"].values
+    found["hierarchical"] = errors(confidences(held_out, predicted, draws).calibrated)
+    covered = {}
+    for metric in METRICS:
+        for suffix in ("", "_uncalibrated"):
+            low, high = interval(result, metric + suffix, 0.9).values
+            true = found["hierarchical" if not suffix else "uncalibrated"][metric]
+            covered[metric + suffix] = bool(low <= true <= high)
+    if truth.coef is None:
+        ends = interval(result, "log_alpha", 0.9).values
+        alpha = np.log(truth.alpha)
+        covered["log_alpha"] = float(np.mean((ends[..., 0] <= alpha) & (alpha <= ends[..., 1])))
+    return found, covered
+
+
+def of_vector(truth, held_out, prob):
+    """Errors of probabilities whose predicted class may differ from that of the logits."""
+    top = prob.argmax(axis=1)
+    rate = truth.probability(held_out)[np.arange(len(top)), top]
+    score = prob.max(axis=1)
+    edges = np.linspace(0, 1, BINNING.n_bins + 1)[1:-1]
+    cell = top * BINNING.n_bins + np.searchsorted(edges, score)
+    total = np.bincount(cell, rate - score, truth.n_classes * BINNING.n_bins)
+    total = total.reshape(truth.n_classes, -1)
+    with np.errstate(invalid="ignore"):
+        each = np.abs(total).sum(axis=1) / np.bincount(top, minlength=truth.n_classes)
+    ece = np.abs(total.sum(axis=0)).sum() / len(top)
+    return dict(zip(METRICS, (ece, np.nanmax(each), np.nanmean(each)), strict=True))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--replications", type=int, default=20)
+    parser.add_argument("--per-class", type=int, nargs="+", default=[10, 50, 200])
+    parser.add_argument("--pool", type=int, default=2000, help="rows without a label")
+    parser.add_argument(
+        "--truths", nargs="+", default=["heterogeneous", "homogeneous", "vector", "calibrated"]
+    )
+    given = parser.parse_args()
+    for name in given.truths:
+        lines = []
+        truth = bc.datasets.temperature.truth(name)
+        for per_class in given.per_class:
+            runs = [
+                replication(truth, per_class, given.pool, seed)
+                for seed in range(given.replications)
+            ]
+            for method in runs[0][0]:
+                means = {m: np.mean([run[0][method][m] for run in runs]) for m in METRICS}
+                lines.append({"per_class": per_class, "method": method, **means})
+                shown = "  ".join(f"{m} {100 * v:6.2f}" for m, v in means.items())
+                print(f"{name:14} {per_class:4} {method:13} {shown}", flush=True)
+            cover = {key: np.mean([run[1][key] for run in runs]) for key in runs[0][1]}
+            lines.append({"per_class": per_class, "method": "coverage", **cover})
+            print(" " * 19, {key: round(float(v), 2) for key, v in cover.items()}, flush=True)
+        kept = read(NAME)["truths"] if (RESULTS / f"{NAME}.json").exists() else {}
+        about = {"replications": given.replications, "pool": given.pool, "rows": lines}
+        write(NAME, truths={**kept, name: about})
+
+
+if __name__ == "__main__":
+    main()

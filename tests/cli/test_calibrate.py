@@ -1,0 +1,67 @@
+"""From a table of logits to a result, and from both to calibrated rows."""
+
+import csv
+
+import numpy as np
+import pytest
+
+import bayescal as bc
+from bayescal.cli.main import main
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("calibrate")
+    truth = bc.datasets.temperature.truth("heterogeneous")
+    logits = truth.logits(300, seed=1)
+    label = np.log(truth.probability(logits)) + np.random.default_rng(0).gumbel(size=logits.shape)
+    head = [f"z_{k}" for k in range(10)]
+    lines = [",".join([*head, "y"])]
+    lines += [
+        ",".join([*(f"{z:.17g}" for z in row), str(y)])
+        for row, y in zip(logits, label.argmax(axis=1), strict=True)
+    ]
+    (folder / "rows.csv").write_text("\n".join(lines))
+    code = main(
+        [
+            "temperature",
+            str(folder / "rows.csv"),
+            *("--label", "y", "--multiclass", "--score", "z_*", "--from-logits", "--quick"),
+            *("--draws", "200", "-o", str(folder / "r.nc")),
+        ]
+    )
+    assert code == 0
+    return folder, logits
+
+
+def test_rows_are_calibrated_as_in_python(files):
+    folder, logits = files
+    out = folder / "p.csv"
+    given = [str(folder / "r.nc"), str(folder / "rows.csv"), "--score", "z_*", "--from-logits"]
+    assert main(["calibrate", *given, "-o", str(out)]) == 0
+    with out.open() as file:
+        rows = list(csv.DictReader(file))
+    found = np.array([[float(row[f"p_{k}"]) for k in range(10)] for row in rows])
+    result = bc.load(folder / "r.nc")
+    np.testing.assert_allclose(found, bc.temperature.calibrate(result, logits), rtol=1e-12)
+
+
+def test_estimates_have_a_line_a_class(files, capsys):
+    folder, _ = files
+    given = ["--label", "y", "--multiclass", "--score", "z_*", "--from-logits"]
+    assert main(["temperature", str(folder / "rows.csv"), *given, "--estimate-only", "--json"]) == 0
+    assert capsys.readouterr().out.count('"alpha"') == 10
+
+
+def test_other_results_and_endings_are_refused(files, tmp_path, capsys):
+    folder, _ = files
+    rows = str(folder / "rows.csv")
+    assert main(["calibrate", str(folder / "r.nc"), rows, "--score", "z_*", "-o", "p.html"]) == 2
+    assert "must end in .csv" in capsys.readouterr().err
+    other = bc.fit(
+        bc.ece, bc.datasets.ece.truth("over").scores(500, seed=1), method="direct", seed=1
+    )
+    bc.save(other, tmp_path / "e.nc")
+    given = [str(tmp_path / "e.nc"), rows, "--score", "z_*", "-o", str(tmp_path / "p.csv")]
+    assert main(["calibrate", *given]) == 2
+    assert "a result of ece calibrates no rows" in capsys.readouterr().err

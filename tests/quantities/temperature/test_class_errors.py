@@ -1,0 +1,89 @@
+import numpy as np
+import pytest
+from scipy.stats import betabinom, binom
+
+import bayescal as bc
+from bayescal.quantities.temperature.class_errors import (
+    Cells,
+    cells_of,
+    error_draws,
+    relative_fits,
+)
+from bayescal.quantities.temperature.errors import errors_of
+
+BINNING = bc.Binning(5, "uniform")
+
+
+def made(n=400, seed=0):
+    rng = np.random.default_rng(seed)
+    score, predicted = rng.uniform(0.3, 1, n), rng.integers(0, 3, n)
+    label = np.where(rng.random(n) < 0.7, predicted, 3)
+    return score, predicted, label
+
+
+def test_cells_hold_the_rows_of_a_class_in_a_bin():
+    score, predicted, label = made()
+    label[::4] = -1
+    cells = cells_of(score, predicted, label, score[None], BINNING)
+    assert cells.rows.sum() == 400
+    assert cells.labeled.sum() == 300
+    for c in range(len(cells.of)):
+        low, high = cells.bin[c] / 5, (cells.bin[c] + 1) / 5
+        held = (predicted == cells.of[c]) & (score > low) & (score <= high)
+        assert cells.rows[c] == held.sum()
+        assert cells.correct[c] == (label[held] == cells.of[c]).sum()
+        assert cells.score[c] == pytest.approx(score[held].mean())
+        assert cells.implied[0, c] == pytest.approx(score[held].mean())
+
+
+def test_implied_accuracies_are_those_between_the_points():
+    cells = Cells(*[np.zeros(1, int)] * 5, np.zeros(1), np.array([[0.2], [0.4], [0.8]]))
+    places = np.array([[-1.0], [0.0], [1.0]])
+    found = cells.accuracy(places, np.array([[-0.5], [0.5], [3.0]]))
+    np.testing.assert_allclose(found[:, 0], [0.3, 0.6, 0.8])
+
+
+def test_many_labels_give_the_binned_errors():
+    score, predicted, label = made(200_000)
+    cells = cells_of(score, predicted, label, score[None], BINNING)
+    accuracy = np.broadcast_to(cells.score, (300, len(cells.of)))
+    found = error_draws(cells, accuracy, {1.0: 1.0}, 4, np.random.default_rng(0))
+    expected = errors_of(score, label == predicted, predicted, 4, BINNING)
+    # 13,000 rows a cell: standard errors of .004.
+    assert found.ece.mean() == pytest.approx(expected.ece, abs=0.003)
+    assert found.max_ece.mean() == pytest.approx(expected.max_ece, abs=0.005)
+    assert found.avg_ece.mean() == pytest.approx(expected.avg_ece, abs=0.003)
+    np.testing.assert_allclose(found.class_ece.mean(axis=0)[:3], expected.class_ece[:3], atol=0.005)
+    assert np.isnan(found.class_ece[:, 3]).all()
+
+
+def test_infinite_concentration_is_the_temperatures_alone():
+    score, predicted, label = made()
+    cells = cells_of(score, predicted, label, score[None], BINNING)
+    accuracy = np.broadcast_to(cells.score, (200, len(cells.of)))
+    found = error_draws(cells, accuracy, {np.inf: 1.0}, 3, np.random.default_rng(0))
+    assert np.abs(found.ece).max() < 1e-12
+    moved = error_draws(cells, accuracy - 0.1, {np.inf: 1.0}, 3, np.random.default_rng(0))
+    np.testing.assert_allclose(moved.max_ece, 0.1)
+    np.testing.assert_allclose(moved.ece, 0.1)
+
+
+def test_draws_are_weighed_by_beta_binomial_over_binomial_probabilities():
+    score, predicted, label = made(60)
+    cells = cells_of(score, predicted, label, score[None], BINNING)
+    accuracy = np.stack([cells.score, 0.9 * cells.score])
+    found = relative_fits(cells, accuracy, (3.0, np.inf))
+    for place, mean in enumerate(accuracy):
+        spread = betabinom.logpmf(cells.correct, cells.labeled, 3 * mean, 3 * (1 - mean)).sum()
+        exact = binom.logpmf(cells.correct, cells.labeled, mean).sum()
+        assert found[place, 0] == pytest.approx(spread - exact, abs=1e-8)
+    assert (found[:, 1] == 0).all()
+
+
+def test_labels_that_the_temperatures_do_not_explain_give_accuracies_of_their_own():
+    score, predicted, label = made(20_000)
+    cells = cells_of(score, predicted, label, score[None], BINNING)
+    accuracy = np.broadcast_to(cells.score, (300, len(cells.of)))
+    found = error_draws(cells, accuracy, {np.inf: 0.9, 10.0: 0.1}, 4, np.random.default_rng(0))
+    expected = errors_of(score, label == predicted, predicted, 4, BINNING)
+    assert found.ece.mean() == pytest.approx(expected.ece, abs=0.01)

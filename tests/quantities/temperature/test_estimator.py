@@ -1,0 +1,28 @@
+import numpy as np
+import pytest
+
+import bayescal as bc
+from bayescal.quantities.temperature.errors import calibration_errors
+from bayescal.quantities.temperature.estimator import estimate
+from tests.quantities.temperature.made import rows
+
+
+def test_numbers_and_errors_are_those_of_the_calibrators():
+    logits, label = rows(300, 3)
+    scores = bc.Scores(y_true=label, y_prob=logits, from_logits=True)
+    found = estimate(scores)
+    fitted = bc.temperature.ClassWiseTemperatureScaling().fit(logits, label)
+    np.testing.assert_allclose(found.class_alpha, fitted.alpha_, rtol=1e-8)
+    assert found.shared_alpha == pytest.approx(fitted.shared_alpha_, rel=1e-8)
+    after = calibration_errors(bc.Scores(y_true=label, y_prob=fitted.predict_proba(logits)))
+    before = calibration_errors(scores)
+    for name in ("ece", "max_ece", "avg_ece"):
+        assert getattr(found, name) == pytest.approx(getattr(after, name), abs=1e-9)
+        assert getattr(found, f"{name}_uncalibrated") == pytest.approx(getattr(before, name))
+    assert found.accuracy == before.accuracy
+
+
+def test_one_classifier_at_a_time():
+    data = bc.Scores.stack({"a": [0.2, 0.7], "b": [0.3, 0.6]}, y_true=[0, 1])
+    with pytest.raises(bc.InputError, match="estimate takes one classifier; got 2"):
+        estimate(data)

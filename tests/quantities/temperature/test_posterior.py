@@ -1,0 +1,139 @@
+import numpy as np
+import pytest
+
+import bayescal as bc
+from bayescal.quantities.temperature.data import Problem, data_warnings
+from bayescal.quantities.temperature.posterior import TemperatureCase
+from bayescal.quantities.temperature.priors import Priors
+
+
+@pytest.fixture(scope="module")
+def result():
+    scores = bc.datasets.temperature.truth("heterogeneous").scores(600, seed=1)
+    return bc.fit(bc.temperature, scores, method="direct", seed=20)
+
+
+def test_many_rows_find_the_truth():
+    truth = bc.datasets.temperature.truth("heterogeneous")
+    fitted = bc.fit(bc.temperature, truth.scores(40_000, seed=2), method="direct", seed=1)
+    draws = fitted["posterior"]["log_alpha"]
+    apart = (draws.mean(("chain", "draw")) - np.log(truth.alpha)) / draws.std(("chain", "draw"))
+    # Ten standard normal values.
+    assert np.abs(apart).max() < 4
+    logits = truth.logits(50_000, seed=3)
+    prob = bc.temperature.calibrate(fitted, logits)
+    np.testing.assert_allclose(prob, truth.probability(logits), atol=0.03)
+
+
+def test_errors_before_calibration_are_those_of_the_truth():
+    truth = bc.datasets.temperature.truth("heterogeneous")
+    logits = truth.logits(100_000, seed=5)
+    prob = np.exp(logits - logits.max(axis=1, keepdims=True))
+    top = (prob / prob.sum(axis=1, keepdims=True)).max(axis=1)
+    ece, each = truth.class_errors(logits, top, bc.Binning(15, "uniform"))
+    fitted = bc.fit(bc.temperature, truth.scores(5000, seed=2), method="direct", seed=1)
+    for name, value in (
+        ("ece", ece),
+        ("max_ece", np.nanmax(each)),
+        ("avg_ece", np.nanmean(each)),
+    ):
+        draws = fitted["posterior"][f"{name}_uncalibrated"]
+        assert abs(float(draws.mean()) - value) < 4 * float(draws.std()), name
+
+
+def test_the_same_seed_gives_the_same_result(result):
+    scores = bc.datasets.temperature.truth("heterogeneous").scores(600, seed=1)
+    again = bc.fit(bc.temperature, scores, method="direct", seed=20)
+    for name in ("ece", "max_ece", "log_alpha"):
+        assert np.array_equal(result["posterior"][name], again["posterior"][name])
+
+
+def test_a_pool_without_labels_narrows_nothing_but_counts():
+    scores = bc.datasets.temperature.truth("homogeneous").scores(300, seed=1, n_unlabeled=3000)
+    fitted = bc.fit(bc.temperature, scores, method="direct", seed=1)
+    assert fitted.attrs["n_labeled"] == 300
+    assert int(fitted["observed_data"]["labels"].sum()) == 300
+    labeled = bc.datasets.temperature.truth("homogeneous").scores(300, seed=1)
+    assert scores.n_obs == 3300
+    assert labeled.n_obs == 300
+
+
+def test_simulated_numbers_are_drawn_from_the_prior():
+    scores = bc.datasets.temperature.truth("homogeneous").scores(100, seed=1, n_unlabeled=20)
+    case = TemperatureCase.of(Problem.of(scores, "classifier"), Priors())
+    rng = np.random.default_rng(0)
+    drawn = [case.simulate(rng)[1] for _ in range(100)]
+    mu = np.array([one["mu"] for one in drawn])
+    assert abs(mu.mean()) < 4 * 0.7 / 10
+    again, values = case.simulate(rng)
+    assert (again.problem.label[100:] == -1).all()
+    assert values["log_alpha"].shape == (10,)
+
+
+@pytest.mark.slow
+def test_ranks_of_simulated_numbers_are_uniform():
+    from bayescal.workflow.simulation import sbc
+
+    found = sbc(
+        bc.temperature,
+        bc.datasets.temperature.truth("binary").scores(60, seed=1),
+        100,
+        seed=20,
+        variables=["mu", "tau", "log_alpha"],
+        method="direct",
+        draws=100,
+    )
+    p_values = found.p_values(bins=5)
+    # Three variables, one of two classes, at a joint error of 1%.
+    assert min(p_values.values()) > 0.01 / len(p_values)
+
+
+def test_calibration_errors_fall(result):
+    posterior = result["posterior"]
+    for name in ("ece", "max_ece", "avg_ece"):
+        assert float(posterior[name].mean()) < float(posterior[f"{name}_uncalibrated"].mean()) / 2
+
+
+def problem(label, logits):
+    data = bc.Scores(y_true=label, y_prob=np.array(logits, float), from_logits=True)
+    return Problem.of(data, "classifier")
+
+
+def test_a_class_never_predicted_and_one_always_right_are_named():
+    found = data_warnings(problem([0, 1, 0, 2], [[3, 0, 0], [2, 0, 0], [2, 0, 1], [0, 0, 4]]))
+    assert any("classes 1: never predicted" in text for text in found)
+    assert any("classes 2: right in every labelled row" in text for text in found)
+
+
+def test_fewer_rows_than_classes_and_labels_of_one_class_are_said():
+    found = data_warnings(problem([0, 0], [[3.0, 0, 0], [0, 1, 0]]))
+    assert any("2 labelled rows are fewer than the 3 classes" in text for text in found)
+    assert any("all labels are 0" in text for text in found)
+
+
+@pytest.mark.parametrize("n_rows", [4, 2])
+def test_few_rows_and_odd_classes_are_fitted(n_rows):
+    logits = np.array([[3.0, 0, 0], [2, 0, 0], [2, 0, 1], [0, 0, 4]])[:n_rows]
+    data = bc.Scores(y_true=[0, 1, 0, 2][:n_rows], y_prob=logits, from_logits=True)
+    fitted = bc.fit(bc.temperature, data, method="direct", seed=1, draws=200)
+    posterior = fitted["posterior"]
+    for name in ("ece", "max_ece", "avg_ece", "alpha"):
+        assert np.isfinite(posterior[name]).all()
+    assert fitted.attrs["status"] != "ok"
+
+
+def test_two_classes_as_one_column_or_two():
+    truth = bc.datasets.temperature.truth("binary")
+    logits = truth.logits(200, seed=1)
+    label = (logits[:, 1] + np.random.default_rng(0).normal(0, 3, 200) > logits[:, 0]).astype(int)
+    both = bc.Scores(y_true=label, y_prob=logits, from_logits=True)
+    one = bc.Scores(y_true=label, y_prob=logits[:, 1] - logits[:, 0], from_logits=True)
+    found = [bc.fit(bc.temperature, x, method="direct", seed=1, draws=300) for x in (both, one)]
+    means = [fit["posterior"]["log_alpha"].mean(("chain", "draw")).values for fit in found]
+    np.testing.assert_allclose(*means, atol=1e-6)
+    apart = logits[:5, 1] - logits[:5, 0]
+    np.testing.assert_allclose(
+        bc.temperature.calibrate(found[0], logits[:5]),
+        bc.temperature.calibrate(found[1], apart),
+        atol=1e-6,
+    )
