@@ -8,8 +8,8 @@ import pytest
 from tests.golden.make_direct import GOLDEN, fits, numbers
 
 EXPECTED = json.loads(GOLDEN.read_text())
-# Newton's method towards the proposal of a smooth curve ends at a step of a thousandth of a standard
-# deviation, whose square is left.
+# Newton's method towards the proposal of a smooth curve ends at a step of a thousandth of a
+# standard deviation, whose square is left.
 CLOSE = {"ece default": 1e-5, "ece groups": 1e-5}
 
 

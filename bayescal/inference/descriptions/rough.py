@@ -79,7 +79,7 @@ class RoughBasis:
 def _correlation(first: Floats, second: Floats, length: float) -> Floats:
     """Half of it exponential, half of each place alone: neighbours share a part of it."""
     apart = np.abs(first[:, None] - second[None, :])
-    return (np.exp(-apart / length) + (apart == 0)) / 2
+    return np.asarray((np.exp(-apart / length) + (apart == 0)) / 2)
 
 
 class RoughPosterior(NamedTuple):

@@ -70,7 +70,8 @@ def cells_of(
     binning: Binning,
 ) -> Cells:
     """Count rows into cells; empty ones are left out."""
-    place = predicted * binning.n_bins + bin_of(score, binning)
+    n_bins = len(binning.edges(score)) - 1
+    place = predicted * n_bins + bin_of(score, binning)
     held, cell = np.unique(place, return_inverse=True)
     rows = np.bincount(cell)
 
@@ -78,8 +79,8 @@ def cells_of(
         return np.bincount(cell, values, len(held))
 
     return Cells(
-        held // binning.n_bins,
-        held % binning.n_bins,
+        held // n_bins,
+        held % n_bins,
         rows,
         total(label >= 0).astype(np.int64),
         total(label == predicted).astype(np.int64),

@@ -163,9 +163,10 @@ class LogitTruth:
         """
         predicted = logits.argmax(axis=1)
         gap = self.probability(logits)[np.arange(len(logits)), predicted] - confidence
-        cell = predicted * binning.n_bins + bin_of(confidence, binning)
-        summed = np.bincount(cell, gap, self.n_classes * binning.n_bins)
-        total = summed.reshape(self.n_classes, binning.n_bins)
+        n_bins = len(binning.edges(confidence)) - 1
+        cell = predicted * n_bins + bin_of(confidence, binning)
+        summed = np.bincount(cell, gap, self.n_classes * n_bins)
+        total = summed.reshape(self.n_classes, n_bins)
         with np.errstate(invalid="ignore"):
             each = np.abs(total).sum(axis=1) / np.bincount(predicted, minlength=self.n_classes)
         return float(np.abs(total.sum(axis=0)).sum() / len(logits)), each
