@@ -10,15 +10,16 @@ import numpy as np
 
 from bayescal.core.bins.bin_counts import BinCounts
 from bayescal.core.bins.binning import Binning
+from bayescal.core.calibration_curve.problem import Problem
 from bayescal.core.checks import check_data
 from bayescal.core.columns import MISSING, Label
 from bayescal.core.quantity import Case, CaseArrays, Floats, Plan
 from bayescal.core.scores import Scores, Task
 from bayescal.quantities.ece.averaged_posterior import AveragedCase, case_of
 from bayescal.quantities.ece.data import Data, by_group, is_fine, problem_of, problems, resolved
-from bayescal.quantities.ece.grouped_posterior import GroupedCase
+from bayescal.quantities.ece.grouped_posterior import GroupedCase, without_ends
 from bayescal.quantities.ece.posterior import EceCase
-from bayescal.quantities.ece.priors import Priors
+from bayescal.quantities.ece.priors import CurveAverage, Priors
 
 
 def error_correlation(
@@ -116,7 +117,7 @@ def plan(
 
 
 def _of_groups(task: Task, priors: Priors, binning: Binning) -> Sequence[Case]:
-    """One model for all groups under a smooth curve; independent ones under bins."""
+    """One model for all groups that share a curve; independent ones otherwise."""
     fine = is_fine(priors)
     parts = by_group(task)
     found = [problem_of(part, fine, binning, GROUP_CELLS) for part in parts]
@@ -125,9 +126,15 @@ def _of_groups(task: Task, priors: Priors, binning: Binning) -> Sequence[Case]:
         for name in task.groups
         if name not in {part.coords["group"] for part in parts}
     ]
-    if fine:
+    if fine and _have_a_curve(found, priors):
         return [GroupedCase.of(found, priors, notes)]
     return [case_of(problem, priors, notes) for problem in found]
+
+
+def _have_a_curve(found: Sequence[Problem], priors: Priors) -> bool:
+    """Whether there is a curve to share: under an average scores of 0 and 1 are on none."""
+    average = isinstance(priors.label_rate, CurveAverage)
+    return not average or any(without_ends(problem).cells.count.any() for problem in found)
 
 
 def _attributes(data: Data, binning: Binning, multiclass: str) -> dict[str, Any]:

@@ -247,6 +247,27 @@ def test_groups_have_descriptions_of_their_own():
     assert tree["posterior"]["description"].dims == ("chain", "draw", "group")
 
 
+def test_groups_of_scores_0_and_1_alone_have_no_curve_to_share():
+    rng = np.random.default_rng(4)
+    label = rng.integers(0, 2, 300)
+    hard = np.where(rng.random(300) < 0.9, label, 1 - label).astype(float)
+    group = np.repeat(["a", "b", "c"], 100)
+    priors = Priors(calibrated=0)
+
+    def tce(score):
+        scores = bc.Scores(y_true=label, y_prob=score, group=group)
+        tree = bc.fit(bc.ece, scores, priors=priors, method="direct", draws=250, seed=1)
+        return tree["posterior"]["tce"].mean(("chain", "draw")).sel(group=["a", "b"])
+
+    # A group with other scores changes nothing that the others have.
+    soft = np.where(group == "c", 0.3, hard)
+    np.testing.assert_allclose(tce(hard), tce(soft), atol=0.01)
+    error = np.abs(hard - label)
+    expected = [error[group == name].mean() for name in ("a", "b")]
+    # The prior of an error rate, about 0.007, draws to itself as by some rows.
+    np.testing.assert_allclose(tce(hard), expected, atol=0.02)
+
+
 def test_each_classifier_has_an_average():
     rng = np.random.default_rng(3)
     score, label = bc.datasets.ece.truth("over").sample(200, rng)
