@@ -25,7 +25,7 @@ def case(sizes, slopes, shifts=None, *, seed=1, **options):
     event = rng.random(len(code)) < expit(np.asarray(slopes)[code] * x + shift[code])
     group = np.array([f"g{k}" for k in range(len(sizes))])[code]
     scores = bc.Scores(y_true=event.astype(int), y_prob=expit(x), group=group)
-    (found,) = plan(scores, bc.ece.Priors(**options)).cases
+    (found,) = plan(scores, bc.ece.Priors(bc.ece.SmoothCurve(), **options)).cases
     return found
 
 
