@@ -6,17 +6,17 @@ from scipy.special import expit, logit
 from scipy.stats import binom, halfnorm, norm
 
 import bayescal as bc
+from bayescal.inference.descriptions.curve_average import average_of
+from bayescal.inference.descriptions.rough_curve import CELLS
 from bayescal.quantities.ece.model import model_of_description
-from bayescal.quantities.ece.models.curve_average import average_of
-from bayescal.quantities.ece.models.rough_curve import CELLS
 from bayescal.quantities.ece.priors import CurveAverage, Priors
 from tests.quantities.ece.made import of_counts, problem
 
 ROUGH = Priors(CurveAverage(smooth=0, segments=0))
 
 
-def average(made, priors=None):
-    return average_of(made, priors or Priors())
+def average(made):
+    return average_of(made, CurveAverage(), 0.5)
 
 
 def scattered(n=3000, leaves=18):

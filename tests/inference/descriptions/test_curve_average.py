@@ -3,18 +3,18 @@
 import numpy as np
 import pytest
 
+from bayescal.core.calibration_curve.curve_average import CurveAverage
 from bayescal.core.errors import InputError
+from bayescal.inference.descriptions.curve_average import average_of
+from bayescal.inference.descriptions.smooth_curve import BASIS
 from bayescal.quantities.ece.model import model_of_description
-from bayescal.quantities.ece.models.curve_average import average_of
-from bayescal.quantities.ece.models.smooth_curve import BASIS
-from bayescal.quantities.ece.priors import CurveAverage, Priors, SmoothCurve
-from tests.quantities.ece.made import of_counts, problem
+from tests.quantities.ece.made import of_counts
 
 COUNTS = ([9, 20, 30, 10], [0, 3, 18, 9], [0.0, 0.2, 0.5, 0.7])
 
 
 def made(**prior):
-    return average_of(of_counts(*COUNTS, [0, 0, 0.3, 0.6, 1]), Priors(CurveAverage(**prior)))
+    return average_of(of_counts(*COUNTS, [0, 0, 0.3, 0.6, 1]), CurveAverage(**prior), 0.5)
 
 
 @pytest.mark.parametrize(
@@ -74,8 +74,3 @@ def test_direct_draws_have_what_completed_ones_have():
 def test_without_a_description_to_sample_there_is_no_model():
     with pytest.raises(InputError, match="Give smooth or rough a weight"):
         model_of_description(made(smooth=0, rough=0))
-
-
-def test_other_priors_are_no_average():
-    with pytest.raises(TypeError, match="no average"):
-        average_of(problem(n=30), Priors(SmoothCurve()))
