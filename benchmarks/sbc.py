@@ -29,7 +29,7 @@ FAMILIES = {
     "Jeffreys bins": bc.ece.Priors(bc.ece.IndependentBins(bc.Beta(0.5, 0.5))),
     "hierarchical bins": bc.ece.Priors(bc.ece.HierarchicalBins()),
 }
-GROUPED = "average, 4 groups"
+GROUPED = "smooth curve alone, 4 groups"
 VARIABLES = ("tce", "ece", "mce", "label_rate")
 LEVEL = 0.01
 
@@ -43,7 +43,7 @@ def run(name: str, n: int, replications: int, seed: int, quick: bool) -> dict[st
         data,
         replications,
         seed=seed,
-        priors=FAMILIES.get(name),
+        priors=FAMILIES["smooth curve alone" if name == GROUPED else name],
         variables=VARIABLES,
         method="direct" if quick else "nuts",
     )

@@ -46,6 +46,8 @@ from bayescal.quantities.ece.priors import Priors
 if TYPE_CHECKING:
     import pymc as pm
 
+# From this weight on an error of the evidence by a factor of ten changes nothing.
+_CERTAIN: Final = 0.9999
 AVERAGED_DIMS: Final[Mapping[str, tuple[str, ...]]] = {
     **{f"descriptions/{name}": ("description",) for name in ERRORS},
     "weight": ("description",),
@@ -216,8 +218,13 @@ def average_arrays(
             ),
         },
         diagnostics=evidence_figures(direct),
-        warnings=[*found.warnings, *evidence_warnings(direct.ess)],
+        warnings=[*found.warnings, *_evidence_warnings(weights, direct.ess)],
     )
+
+
+def _evidence_warnings(weights: Mapping[str, float], ess: float) -> list[str]:
+    """Doubt the weights, unless one description has all of it: its evidence may then be rough."""
+    return [] if max(weights.values()) > _CERTAIN else evidence_warnings(ess)
 
 
 def _errors_by_description(

@@ -12,6 +12,7 @@ import numpy as np
 from bayescal.core.calibration_curve.curve_average import CurveAverage
 from bayescal.core.calibration_curve.problem import Problem, curve_scores, evidence_warnings
 from bayescal.core.calibration_curve.smooth_curve import SmoothCurve
+from bayescal.core.errors import InputError
 from bayescal.core.quantity import CaseArrays, DirectDraws, Draws
 from bayescal.quantities.ece.averaged_posterior import AveragedCase, average_arrays, case_of
 from bayescal.quantities.ece.model import model_of_groups
@@ -182,6 +183,11 @@ class GroupedCase:
 
     def simulate(self, rng: np.random.Generator) -> tuple[GroupedCase, Values]:
         """Draw coefficients from the prior and labels given them, group by group."""
+        if isinstance(self.alone[0], AveragedCase):
+            raise InputError(
+                "groups under an average cannot be simulated: their weights come from each group's "
+                "own rows, the smooth curve from all. Pass Priors(label_rate=SmoothCurve())."
+            )
         before = self.model.prior_draws(1, rng)
         problems, values = zip(
             *(

@@ -221,23 +221,22 @@ def contradiction_warnings(
 
     Notes
     -----
-    A posterior predictive check with the plug-in estimate as its statistic, which takes into
-    account that the plug-in estimate is biased upward.
+    A posterior predictive check with the plug-in estimate over the cells as its statistic, which
+    takes into account that the plug-in is biased upward. In bins, neighbours that are off in
+    opposite directions would cancel.
     """
     cells = problem.cells
     calibrated = rng.random(replicated.shape[:-1]) < np.nan_to_num(p_calibrated)
     anew = draw_positives(cells, np.broadcast_to(cells.mean_score, replicated.shape), rng)
     events = np.where(calibrated[..., None], anew, replicated)
-    drawn, seen = (_plug_in(problem, found) for found in (events, cells.positives))
+    drawn, seen = (_plug_in(cells, found) for found in (events, cells.positives))
     return contradiction(seen, drawn)
 
 
-def _plug_in(problem: Problem, positives: NDArray[Any]) -> Floats:
-    """Plug-in estimate of the binned error from counts of positives, (...)."""
-    cells, member = problem.cells, problem.membership()
-    share = cells.share
+def _plug_in(cells: BinCounts, positives: NDArray[Any]) -> Floats:
+    """Plug-in estimate of the error from counts of positives by cell, (...)."""
     rate = positives / np.maximum(cells.count, 1)
-    return np.asarray(np.abs((share * (rate - cells.mean_score)) @ member).sum(axis=-1))
+    return np.asarray((cells.share * np.abs(rate - cells.mean_score)).sum(axis=-1))
 
 
 def _theory(bins: BinCounts) -> Bounds:
