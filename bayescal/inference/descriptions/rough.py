@@ -138,7 +138,7 @@ class RoughRegression:
 
         Notes
         -----
-        Rates near 0 or 1 of cells with few rows have a skew posterior, which a Gaussian meets badly.
+        Rates near 0 or 1 of cells with few rows have a skew posterior, unlike a Gaussian.
         Where the weights are then uneven, further rounds add proposals at the nodes that matter.
         """
         nodes = self.nodes()
