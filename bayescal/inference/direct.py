@@ -20,6 +20,8 @@ _WEIGHTS = _WEIGHTS / _WEIGHTS.sum()
 # Newton's method ends where it moves by less than this, in standard deviations of the posterior.
 # The Gaussian starts where the mode is about; both serve importance sampling, which is exact.
 _AT_MODE, _CLOSE = 0.1, 1e-3
+# Relative to the largest weight: differences that are rounding, and weights that are none.
+_ROUNDING, _NO_WEIGHT = 1e-9, 1e-150
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,11 +163,14 @@ class Weighted:
     def pareto_k(self) -> float:
         """Shape of the generalised Pareto distribution that fits the largest weights.
 
-        Above 0.7 importance sampling is unreliable, whatever `ess` says.
+        Above 0.7 importance sampling is unreliable, whatever `ess` says; infinite where fewer than
+        five weights exceed the rest.
 
         Notes
         -----
-        As ``arviz_stats.psislw`` gives it, whose import takes longer than most fits.
+        As ``arviz_stats.psislw`` gives it, whose import takes longer than most fits, but for
+        largest weights that are equal, or differ by rounding alone. They are bounded, and their
+        shape is given as 0.
 
         References
         ----------
@@ -174,7 +179,10 @@ class Weighted:
         """
         weights = np.sort(np.exp(self.log_weights - self.log_weights.max()))
         n = len(weights)
-        cut = weights[-int(min(n / 5, 3 * math.sqrt(n))) - 1]
+        tail = int(min(n / 5, 3 * math.sqrt(n)))
+        cut = max(weights[-tail - 1], _NO_WEIGHT)
+        if tail > 4 and cut > 1 - _ROUNDING:
+            return 0.0
         largest = weights[weights > cut] - cut
         return _pareto_shape(largest) if len(largest) > 4 else math.inf
 
@@ -203,7 +211,9 @@ def _pareto_shape(excess: Floats) -> float:
     rate = 1 - np.sqrt(points / (np.arange(1, points + 1) - 0.5))
     rate = 1 / excess[-1] + rate / (3 * excess[int(n / 4 + 0.5) - 1])
     shape = np.log1p(-rate[:, None] * excess).mean(axis=1)
-    likelihood = n * (np.log(-rate / shape) - shape - 1)
+    # A shape of 0 is the exponential distribution, whose scale is the mean.
+    scale = np.divide(-shape, rate, out=np.full(points, excess.mean()), where=rate != 0)
+    likelihood = -n * (np.log(scale) + shape + 1)
     found = np.average(rate, weights=np.exp(likelihood - likelihood.max()))
     return float((n * np.log1p(-found * excess).mean() + 10 / 2) / (n + 10))
 

@@ -5,6 +5,8 @@ import warnings
 import numpy as np
 import pytest
 from arviz_stats.base import array_stats
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy.integrate import dblquad, quad
 from scipy.special import expit
 from scipy.stats import norm
@@ -139,8 +141,52 @@ def test_a_good_proposal_has_light_weights_and_a_narrow_one_heavy():
     assert weighted.pareto_k > 0.7
 
 
-def test_equal_weights_have_no_tail():
-    assert Weighted(np.zeros((100, 1)), np.zeros(100)).pareto_k == np.inf
+def pareto_k(log_weights):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        return Weighted(np.zeros((len(log_weights), 1)), np.asarray(log_weights)).pareto_k
+
+
+@pytest.mark.parametrize("n", [25, 100, 4000])
+@pytest.mark.parametrize("rounding", [0, 1e-15, 1e-12])
+def test_equal_weights_have_no_heavy_tail(n, rounding):
+    log_weights = -700 + rounding * np.random.default_rng(n).standard_normal(n)
+    assert pareto_k(log_weights) == 0
+
+
+@pytest.mark.parametrize("n", [25, 100, 200, 1200, 4000])
+@pytest.mark.parametrize("excess", [1e-6, 0.5, 200])
+def test_equal_excesses_have_no_heavy_tail(n, excess):
+    # Of 1200 weights the fit tries a shape of exactly 0 first, which is 0 / 0 as it is written.
+    largest = int(min(n / 5, 3 * np.sqrt(n)))
+    assert pareto_k(np.repeat([0.0, excess], [n - largest, largest])) <= 0
+
+
+def test_bounded_weights_have_a_light_tail():
+    # The largest of uniform weights are uniform: generalised Pareto of shape -1, which is drawn to
+    # 1/2 as by ten values, here of 3 * sqrt(4000) = 189.
+    weights = np.random.default_rng(3).uniform(1, 2, 4000)
+    assert pareto_k(np.log(weights)) == pytest.approx((189 * -1 + 10 / 2) / 199, abs=0.2)
+
+
+@pytest.mark.parametrize("others", [-1.0, -350.0, -740.0, -np.inf])
+def test_one_weight_above_all_others_is_the_heaviest_tail(others):
+    log_weights = np.full(100, others)
+    log_weights[7] = 0
+    assert pareto_k(log_weights) == np.inf
+
+
+def test_few_weights_have_no_tail_to_judge():
+    assert pareto_k(np.zeros(20)) == np.inf
+
+
+@settings(max_examples=200)
+@given(
+    st.lists(st.floats(-800, 800), min_size=1, max_size=300),
+    st.sampled_from([1e-16, 1e-9, 1e-3, 1.0]),
+)
+def test_pareto_k_is_never_nan(log_weights, scale):
+    assert not np.isnan(pareto_k(scale * np.array(log_weights)))
 
 
 def test_without_data_every_draw_weighs_the_same():
