@@ -13,7 +13,7 @@ from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.best import Best, check_several, rank_shares, ranked
 from bayescal.results.difference import Difference, Pair, find_pair
-from bayescal.results.intervals import end_draws, tail
+from bayescal.results.intervals import end_draws, end_prob_calibrated, tail
 from bayescal.results.kind import check_variable
 
 type Floats = NDArray[np.float64]
@@ -30,24 +30,30 @@ def couple_pair(tree: xr.DataTree, pair: Pair) -> Difference:
     ordered = [cases[k] for k in order]
     correlation = float(_correlation(tree, ordered)[0, 1])
     rng = np.random.default_rng([_seed(tree), *(names.index(case.classifier) for case in ordered)])
-    coupled = _couple_two([_sorted(tree, var, case) for case in ordered], correlation, rng)
+    values = [_sorted(tree, var, case) for case in ordered]
+    ranks = _coupled_ranks(len(values[0]), correlation, rng)
+    draws = [own[rank] for own, rank in zip(values, ranks, strict=True)]
+    chance = [rng.random(len(own)) for own in draws]
     kept = [
-        draws * (rng.random(len(draws)) >= _prob_zero(tree, case))
-        for case, draws in zip(ordered, coupled, strict=True)
+        own * (drawn >= _prob_zero(tree, case))
+        for case, own, drawn in zip(ordered, draws, chance, strict=True)
     ]
     averaged = kept[order[0]] - kept[order[1]]
-    low, high = (
-        [end_draws(tree, var, case, calibrated) for case in ordered] for calibrated in (True, False)
-    )
-    below = _couple_two([low[order[0]], high[order[1]]], correlation, rng)
-    above = _couple_two([high[order[0]], low[order[1]]], correlation, rng)
+    high = [
+        end_draws(tree, var, case, calibrated=False)[rank]
+        for case, rank in zip(ordered, ranks, strict=True)
+    ]
+    low = [
+        own * (drawn >= end_prob_calibrated(tree, var, case))
+        for case, own, drawn in zip(ordered, high, chance, strict=True)
+    ]
     return Difference(
         first=first,
         second=second,
         var=var,
         mean=access.averaged_mean(tree, var, cases[0]) - access.averaged_mean(tree, var, cases[1]),
-        lower=float(np.quantile(below[0] - below[1], alpha)),
-        upper=float(np.quantile(above[0] - above[1], 1 - alpha)),
+        lower=float(np.quantile(low[order[0]] - high[order[1]], alpha)),
+        upper=float(np.quantile(high[order[0]] - low[order[1]], 1 - alpha)),
         prob=prob,
         prob_first_larger=float(np.mean(averaged > 0)),
         prob_equal=float(np.mean(averaged == 0)),
@@ -106,13 +112,12 @@ def _correlation(tree: xr.DataTree, cases: list[ResultSlice]) -> Floats:
     return np.asarray(held.sel(place).sel(classifier=names, classifier_other=names).values)
 
 
-def _couple_two(
-    sorted_draws: list[Floats], correlation: float, rng: np.random.Generator
-) -> list[Floats]:
-    """Reorder two sorted samples to the ranks of a bivariate normal of that correlation."""
-    z = rng.standard_normal((2, len(sorted_draws[0])))
-    second = correlation * z[0] + np.sqrt(max(0.0, 1 - correlation**2)) * z[1]
-    return [sorted_draws[0][_order(z[0])], sorted_draws[1][_order(second)]]
+def _coupled_ranks(
+    n: int, correlation: float, rng: np.random.Generator
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Ranks of two samples of a bivariate normal of that correlation, (n,) each."""
+    z = rng.standard_normal((2, n))
+    return _order(z[0]), _order(correlation * z[0] + np.sqrt(max(0.0, 1 - correlation**2)) * z[1])
 
 
 def _order(z: Floats) -> NDArray[np.intp]:

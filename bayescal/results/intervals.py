@@ -165,6 +165,16 @@ def end_draws(
     return np.asarray(np.where(above > 0, np.quantile(draws, above.clip(0)), 0.0))
 
 
+def end_prob_calibrated(tree: xr.DataTree, var: str, case: ResultSlice) -> float:
+    """Probability of calibration in the rule of the interval's ends."""
+    if not access.has_variable(tree, schema.DESCRIPTIONS, var):
+        return access.prob_calibrated(tree, case) or 0.0
+    weight = access.variable(tree, schema.MODEL_AVERAGE, "weight", case)
+    hedged = weight.values**HEDGE
+    calibrated = weight[schema.DESCRIPTION].values == schema.CALIBRATED
+    return float(hedged[calibrated].sum() / hedged.sum())
+
+
 def _uncalibrated(weights: NDArray[Any], names: NDArray[Any]) -> NDArray[Any]:
     """Weights without the calibrated description, unless there is no other."""
     other = np.where(names == schema.CALIBRATED, 0.0, weights)

@@ -22,7 +22,7 @@ def test_one_quantity() -> None:
 def test_an_unknown_quantity_is_refused() -> None:
     result = CliRunner().invoke(cli, ["cite", "auc"])
     assert result.exit_code == 2
-    assert "QUANTITY must be one of credal, ece" in result.stderr
+    assert f"QUANTITY must be one of {', '.join(sorted(quantities()))}; got 'auc'" in result.stderr
 
 
 def test_a_command_name_is_a_name_too() -> None:

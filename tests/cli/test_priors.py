@@ -9,7 +9,8 @@ from bayescal.quantities.ece.command import priors_from_text
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("curve", bc.ece.SmoothCurve()),
+        ("curve", bc.ece.CurveAverage()),
+        ("curve:0.7", bc.ece.SmoothCurve()),
         ("hierarchical", bc.ece.HierarchicalBins()),
         ("flat", bc.ece.IndependentBins(bc.Beta(1, 1))),
         ("Jeffreys", bc.ece.IndependentBins(bc.Beta(0.5, 0.5))),

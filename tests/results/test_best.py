@@ -11,6 +11,7 @@ from scipy.stats import rankdata
 import bayescal as bc
 from bayescal.core.errors import InputError
 from bayescal.results.best import rank_shares
+from bayescal.quantities.temperature.posterior import METRICS as TEMPERATURE
 from bayescal.results.kinds.metrics import HIGHER, LOWER
 from bayescal.results.kinds.metrics import ORDER as METRICS
 from tests.synthetic_credal import make_credal_result
@@ -26,7 +27,8 @@ def with_draws(var: str, values: np.ndarray) -> xr.DataTree:
 
 
 def test_every_metric_has_a_direction() -> None:
-    assert sorted(HIGHER + LOWER) == sorted(METRICS)
+    assert not set(HIGHER) & set(LOWER)
+    assert set(METRICS) | set(TEMPERATURE) <= set(HIGHER + LOWER)
 
 
 @pytest.mark.parametrize("var", METRICS)

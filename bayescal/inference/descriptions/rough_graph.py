@@ -18,14 +18,22 @@ DIMS: Final[dict[str, str | tuple[str, ...] | None]] = {
     "variance": "inner",
     "roughness_scale": None,
     "centre": "inner",
+    "slope": "inner",
+    "likely_roughness": None,
     "root": ("inner", "inner_"),
 }
 
 
 def rough_inputs(rough: RoughRegression, size: int) -> dict[str, NDArray[Any]]:
-    """Offsets, directions, and the Gaussian that whitens them, padded."""
+    """Offsets, directions, and the Gaussian that whitens them, padded.
+
+    Many rows settle the deviations, not the directions' coefficients z: these shrink as the
+    roughness grows. The whitening follows them at the secant of its middle nodes.
+    """
     held = len(rough.offset)
-    gaussian = variational_gaussian(rough.at(rough.likely_roughness()))
+    low, likely, high = rough.nodes()[[3, 4, 5]]
+    gaussian = variational_gaussian(rough.at(likely))
+    below, above = (variational_gaussian(rough.at(roughness)).mean for roughness in (low, high))
     root = np.eye(size)
     root[:held, :held] = gaussian.root
     return {
@@ -34,6 +42,8 @@ def rough_inputs(rough: RoughRegression, size: int) -> dict[str, NDArray[Any]]:
         "variance": pad(rough.basis.variance, size),
         "roughness_scale": np.asarray(rough.scale),
         "centre": pad(gaussian.mean, size),
+        "slope": pad((above - below) / np.log(high / low), size),
+        "likely_roughness": np.asarray(likely),
         "root": root,
     }
 
@@ -45,6 +55,7 @@ def rough_logit(data: dict[str, Any]) -> Any:
     from bayescal.inference.whitening import whitened_normal
 
     roughness = pm.HalfNormal("roughness", data["roughness_scale"])
-    z = whitened_normal("z", data["centre"], data["root"], dims="inner")
+    centre = data["centre"] + data["slope"] * pm.math.log(roughness / data["likely_roughness"])
+    z = whitened_normal("z", centre, data["root"], dims="inner")
     spread = pm.math.sqrt(data["variance"] + roughness**2)
     return data["offset"] + data["vectors"] @ (spread * z)

@@ -196,8 +196,8 @@ COMMAND = Command(
         flags=("--prior",),
         default="curve",
         metavar="PRIOR",
-        help="curve (a smooth calibration curve; curve:SCALE for another scale than 0.7), "
-        "hierarchical (bins with partial pooling), or independent bins: flat, jeffreys or "
+        help="curve (an average over descriptions of the calibration curve), curve:SCALE (a smooth "
+        "curve alone, of that scale in logits), hierarchical (bins with partial pooling), or independent bins: flat, jeffreys or "
         "beta:A,B.",
         check=priors_from_text,
     ),

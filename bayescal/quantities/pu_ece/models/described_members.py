@@ -92,6 +92,7 @@ class RoughMember:
             **_counts(self.average, size),
             **rough_inputs(rough, size),
             "centre": centre,
+            "slope": np.zeros(size),
             "root": root,
         }
 
