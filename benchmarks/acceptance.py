@@ -20,7 +20,8 @@ import xarray as xr
 from _common import print_machine, print_table
 
 import bayescal as bc
-from bayescal.results.schema import cases, scalar
+from bayescal.results.access import case_status, cases, scalar
+from bayescal.results.curve_shape import description_weights
 
 CIFAR_CLASSES = ["plane", "car", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"]
 
@@ -62,15 +63,15 @@ def print_figures(tree: xr.DataTree) -> None:
             float(low.sel(case.sel)),
             float(high.sel(case.sel)),
             scalar(tree, "model_average", "p_calibrated", case),
-            scalar(tree, "diagnostics", "log_bayes_factor_jump", case),
-            bool(scalar(tree, "diagnostics", "jump_flag", case)),
+            ", ".join(f"{n} {w:.2f}" for n, w in description_weights(tree, case).items()),
+            case_status(tree, case),
             scalar(tree, "diagnostics", "divergences", case),
             scalar(tree, "diagnostics", "rhat_max", case),
             scalar(tree, "diagnostics", "ess_min", case),
         )
         for case in cases(tree)
     ]
-    header = ("case", "plug-in", "TCE", "5%", "95%", "P(calibrated)", "log BF jump", "jump")
+    header = ("case", "plug-in", "TCE", "5%", "95%", "P(calibrated)", "descriptions", "status")
     print_table(
         f"{tree.attrs['multiclass']}, {tree.attrs['n_labeled']} rows, {tree.attrs['n_bins']} bins",
         (*header, "divergences", "R-hat", "ESS"),

@@ -31,7 +31,7 @@ from bayescal.quantities.credal.sets.decisions import interval_dominance, zero_o
 from bayescal.quantities.credal.sets.discounting import discount
 from bayescal.quantities.credal.sets.intervals import is_proper
 from bayescal.quantities.credal.sets.projection import project
-from bayescal.results.schema import is_converged
+from bayescal.results.access import is_converged
 
 type Floats = NDArray[np.float64]
 type Figures = dict[str, float]

@@ -25,7 +25,8 @@ import bayescal as bc
 from bayescal.core.calibration_curve.problem import Problem, draw_masses
 from bayescal.core.calibration_curve.smooth_curve import SmoothCurve, curve_basis
 from bayescal.core.functionals import expected_calibration_error
-from bayescal.inference.direct import BinomialRegression, importance_sample, variational_gaussian
+from bayescal.inference.cell_likelihood import BinomialCells
+from bayescal.inference.direct import Regression, importance_sample, variational_gaussian
 from bayescal.quantities.ece.calibrated import probability_calibrated
 from bayescal.quantities.ece.simulator import SMOOTH, TRUTHS, Truth
 
@@ -78,11 +79,10 @@ def fit(problem: Problem, kernel: Kernel, mass: Floats, rng: np.random.Generator
     cells = problem.cells
     basis = curve_basis(cells.mean_score, cells.count, SmoothCurve(1.0, kernel.lengthscales), BASIS)
     scales = np.r_[kernel.line, kernel.line, np.full(basis.size - 2, kernel.process)]
-    regression = BinomialRegression(
+    regression = Regression(
         basis.offset(cells.mean_score),
         basis.design(cells.mean_score) * scales,
-        cells.count,
-        cells.positives,
+        BinomialCells(cells.count, cells.positives),
     )
     weighted = importance_sample(regression, variational_gaussian(regression), len(mass), rng)
     rates = expit(regression.logit(weighted.draws))

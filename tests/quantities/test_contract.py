@@ -172,6 +172,9 @@ def test_cases_keep_the_contract(quantity: Any, made: Made, plan: Plan) -> None:
     for case, same in zip(plan.cases, again, strict=True):
         assert members(Case) <= set(dir(case))
         assert members(LabelModel) <= set(dir(case.model))
+        for model in sampled_models(case.model).values():
+            assert members(LabelModel) <= set(dir(model))
+            assert hash(model.compile_key) is not None
         assert hash(case.model.compile_key) is not None
         assert set(case.coords) <= {"classifier", "class", "group"}
         assert not set(case.coords) & set(case.axes)
@@ -179,6 +182,16 @@ def test_cases_keep_the_contract(quantity: Any, made: Made, plan: Plan) -> None:
         assert all(isinstance(sentence, str) for sentence in case.warnings)
         assert 0 < case.model.target_accept < 1
         assert case.model.max_depth > 0
+
+
+def test_draws_of_a_model_have_a_log_prior_each(plan: Plan) -> None:
+    model = plan.cases[0].model
+    direct = model.direct_draws(20, np.random.default_rng(20))
+    if direct is None:
+        pytest.skip("draws come from NUTS alone")
+    for values in model.log_prior(direct.draws).values():
+        assert np.shape(values)[0] == 20
+        assert not np.isnan(values).any()
 
 
 def test_attributes_are_plain_values(plan: Plan) -> None:

@@ -81,8 +81,9 @@ class Average:
         }
 
     def log_prior(self, draws: Draws) -> Draws:
-        """Log prior density of the description that each draw has; see `DescribedCurve`."""
-        return {"curve": draws["log_prior"]}
+        """Log prior density under each description, of completed draws; see `DescribedCurve`."""
+        described = self.described
+        return {name: np.asarray(described.log_prior(name, draws)) for name in described.fitted}
 
 
 def average_of(problem: Problem, prior: CurveAverage, calibrated: float) -> Average:

@@ -11,6 +11,7 @@ from bayescal.core.quantity import Plan
 from bayescal.quantities.pu_ece.averaged_posterior import case_of
 from bayescal.quantities.pu_ece.class_prior.scar_check import check_possible, data_warnings
 from bayescal.quantities.pu_ece.data import PUScores, problems
+from bayescal.quantities.pu_ece.estimator import resolved
 from bayescal.quantities.pu_ece.priors import Priors
 
 
@@ -42,7 +43,7 @@ def plan(data: PUScores, priors: Priors, *, binning: Binning | None = None) -> P
         If the positives do not look drawn from the unlabelled rows at the class prior's mean.
     """
     check_data(data, (PUScores,), "pu_ece", "PUScores(positive=..., unlabeled=...)")
-    bins = Binning.of(binning)
+    bins = resolved(Binning.of(binning), data, priors.class_prior_mean)
     found = problems(data, priors, bins)
     for problem in found:
         check_possible(problem, priors)

@@ -123,6 +123,18 @@ class Average:
         """Number of cells, padded."""
         return ("average", padded_size(self.problem.cells.n_bins, CELLS))
 
+    def inputs(self) -> Mapping[str, NDArray[Any]]:
+        """Those of the members."""
+        return {
+            f"{name}_{key}": value
+            for name, model in self.members.items()
+            for key, value in model.inputs().items()
+        }
+
+    def add_to_model(self) -> Any:
+        """Add the last of the members: the rough description, if it is not left out."""
+        return list(self.members.values())[-1].add_to_model()
+
     def direct_draws(self, draws: int, rng: np.random.Generator) -> DirectDraws:
         """Inner cells under every description: importance sampling, and quadrature."""
         found: dict[str, Floats] = {}
@@ -173,6 +185,11 @@ class Average:
         return found | {
             name: values.reshape(*shape, *values.shape[1:]) for name, values in exact.items()
         }
+
+    def log_prior(self, draws: Draws) -> Draws:
+        """Log prior density under each description, of completed draws; see `DescribedCurve`."""
+        described = self.described
+        return {name: np.asarray(described.log_prior(name, draws)) for name in described.fitted}
 
     def _rough_posterior(self, draws: int, rng: np.random.Generator) -> tuple[Weighted, Floats]:
         """Importance sampling at each node of the roughness."""
