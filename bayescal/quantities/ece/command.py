@@ -197,8 +197,8 @@ COMMAND = Command(
         default="curve",
         metavar="PRIOR",
         help="curve (an average over descriptions of the calibration curve), curve:SCALE (a smooth "
-        "curve alone, of that scale in logits), hierarchical (bins with partial pooling), or independent bins: flat, jeffreys or "
-        "beta:A,B.",
+        "curve alone, of that scale in logits), hierarchical (bins with partial pooling), or "
+        "independent bins: flat, jeffreys or beta:A,B.",
         check=priors_from_text,
     ),
     read=read,
