@@ -25,9 +25,9 @@ class RoughCurve:
     count: NDArray[Any]
     positives: NDArray[Any]
     variables: ClassVar[tuple[str, ...]] = VARIABLES
-    target_accept: ClassVar[float] = 0.8
-    # Three: the roughness is no part of the whitening and needs longer trajectories.
-    max_depth: ClassVar[int] = 3
+    # The roughness is no part of the whitening: smaller steps, and longer trajectories.
+    target_accept: ClassVar[float] = 0.9
+    max_depth: ClassVar[int] = 4
 
     @property
     def size(self) -> int:

@@ -28,7 +28,8 @@ def rough_inputs(rough: RoughRegression, size: int) -> dict[str, NDArray[Any]]:
     """Offsets, directions, and the Gaussian that whitens them, padded.
 
     Many rows settle the deviations, not the directions' coefficients z: these shrink as the
-    roughness grows. The whitening follows them at the secant of its middle nodes.
+    roughness grows. The centre follows the secant of the middle nodes of the roughness, and the
+    root shrinks in the directions that the rows settle.
     """
     held = len(rough.offset)
     low, likely, high = rough.nodes()[[3, 4, 5]]
@@ -55,7 +56,10 @@ def rough_logit(data: dict[str, Any]) -> Any:
     from bayescal.inference.whitening import whitened_normal
 
     roughness = pm.HalfNormal("roughness", data["roughness_scale"])
-    centre = data["centre"] + data["slope"] * pm.math.log(roughness / data["likely_roughness"])
-    z = whitened_normal("z", centre, data["root"], dims="inner")
     spread = pm.math.sqrt(data["variance"] + roughness**2)
+    likely = pm.math.sqrt(data["variance"] + data["likely_roughness"] ** 2)
+    settled = pm.math.maximum(1 - (data["root"] ** 2).sum(axis=-1), 0)
+    centre = data["centre"] + data["slope"] * pm.math.log(roughness / data["likely_roughness"])
+    root = data["root"] * ((likely / spread) ** settled)[:, None]
+    z = whitened_normal("z", centre, root, dims="inner")
     return data["offset"] + data["vectors"] @ (spread * z)

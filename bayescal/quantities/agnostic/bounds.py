@@ -75,10 +75,10 @@ def bounds(n: int, delta: float = 0.1) -> Bounds:
         (f - y) 1{s < f <= t} = int_0^1 [1{y = 0, m < f <= t} - 1{y = 1, s < f <= m}] du
 
     so the deviation of an interval's mean is at most the largest
-    ``[G(2 + t) - G(2 + m)] - [G(m) - G(s)]``, and that is at most 4 sup |G|. By the inequality of
-    Dvoretzky, Kiefer and Wolfowitz with Massart's constant, which holds for ties too, sup |G|
-    exceeds ``sqrt(log(2 / delta) / (2 n))`` with probability delta at most. Two suprema differ by
-    the largest deviation at most, so with probability 1 - delta::
+    ``[G(2 + t) - G(2 + m)] - [G(m) - G(s)]``, and that is at most ``4 sup |G|``. By the inequality
+    of Dvoretzky, Kiefer and Wolfowitz with Massart's constant, which holds for ties too,
+    ``sup |G|`` exceeds ``sqrt(log(2 / delta) / (2 n))`` with probability delta at most. Two suprema
+    differ by the largest deviation at most, so with probability 1 - delta::
 
         |c - c_emp| <= 4 sqrt(log(2 / delta) / (2 n))
 
@@ -125,7 +125,7 @@ def bounds(n: int, delta: float = 0.1) -> Bounds:
 
 
 def uniform_deviation(n: int, delta: float = 0.1) -> float:
-    """Bound |c_emp - c|, and the error of the positives in every interval, all at once.
+    """Bound ``|c_emp - c|``, and the error of the positives in every interval, all at once.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ def sample_size(precision: float, delta: float = 0.1, *, two_sided: bool = False
     delta : float, default 0.1
         How improbable it may be that the difference is larger.
     two_sided : bool, default False
-        Whether |c - c_emp| is meant, not c - c_emp only.
+        Whether ``|c - c_emp|`` is meant, not c - c_emp only.
 
     Returns
     -------
@@ -189,7 +189,7 @@ def sample_size(precision: float, delta: float = 0.1, *, two_sided: bool = False
 
 
 def class_deviation(n: int, rademacher: float, delta: float = 0.1) -> Bound:
-    """Bound |c - c_emp| of all classifiers of a class at once, also on their training rows.
+    """Bound ``|c - c_emp|`` of all classifiers of a class at once, also on their training rows.
 
     Parameters
     ----------
@@ -246,7 +246,7 @@ def rademacher_bound(n: int, vc_dimension: int, n_values: int) -> float:
     vc_dimension : int
         Largest VC dimension d of ``{1{p1 < f(x) <= p2}}`` for fixed p1, p2.
     n_values : int
-        Number of distinct scores |P*|.
+        Number of distinct scores ``|P*|``.
 
     Returns
     -------

@@ -23,7 +23,7 @@ class Estimate(NamedTuple):
     Parameters
     ----------
     c : float or ndarray of shape (...), in [0, 1]
-        Empirical calibration measure c_emp: the largest |sum of scores - positives| of a score
+        Empirical calibration measure c_emp: the largest ``|sum of scores - positives|`` of a score
         interval, over the number of rows.
     ks : float or ndarray of shape (...), in [0, 1]
         The same over the intervals (-inf, p] only, also known as ECCE-MAD.

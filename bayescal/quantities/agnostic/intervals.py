@@ -28,8 +28,8 @@ class IntervalMeasure(NamedTuple):
     Parameters
     ----------
     c : float, in [0, 1]
-        Empirical calibration measure, the largest |sum of scores - positives| of an interval, over
-        the number of rows.
+        Empirical calibration measure, the largest ``|sum of scores - positives|`` of an interval,
+        over the number of rows.
     lower, upper : float
         The interval (lower, upper] that attains it; `lower` is -inf if it holds the least score.
     sign : int

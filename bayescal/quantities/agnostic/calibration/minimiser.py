@@ -23,7 +23,7 @@ class Minimum(NamedTuple):
     link : Link
         The calibrating function.
     objective : float, in [0, 1]
-        Its largest |sum of labels - values| over runs of scores, over the number of rows.
+        Its largest ``|sum of labels - values|`` over runs of scores, over the number of rows.
     """
 
     link: Link

@@ -39,7 +39,7 @@ def bayes_rule(actions: Mapping[str, Action | tuple[float, float]]) -> DecisionR
     Expected costs are straight lines in the score, and the least of them is concave: each action is
     taken on one interval, which ends where the next line crosses. By Claim 1 its expected cost
     exceeds that of any other rule that goes by the score by ``c(f) (W + W')`` at most, W and W'
-    being the sums of |a - b| over the actions of the two.
+    being the sums of ``|a - b|`` over the actions of the two.
 
     References
     ----------

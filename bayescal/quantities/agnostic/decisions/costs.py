@@ -161,7 +161,7 @@ def cost_bound(
     Returns
     -------
     Bound
-        Of |mean cost of the unlabelled rows - estimate|.
+        Of ``|mean cost of the unlabelled rows - estimate|``.
 
     Raises
     ------

@@ -147,7 +147,7 @@ class DecisionRule:
 
     @property
     def weight(self) -> float:
-        """The sum of |a - b| over the actions, by which bounds multiply the measure."""
+        """The sum of ``|a - b|`` over the actions, by which bounds multiply the measure."""
         return sum(abs(cost.positive - cost.negative) for cost in self.costs)
 
     def action_of(self, score: ArrayLike) -> NDArray[np.int64]:
