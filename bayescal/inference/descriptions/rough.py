@@ -166,7 +166,8 @@ class RoughRegression:
         """Weights over all nodes, and the share of each node in the posterior."""
         places = np.concatenate([np.full(len(one.draws), place) for place, one in rounds])
         number = np.bincount(places, minlength=len(nodes))
-        density = self.log_prior(nodes) + np.log(nodes[1] / nodes[0])
+        step = np.log(nodes[1] / nodes[0])
+        density = self.log_prior(nodes) + np.log(step)
         logs = np.concatenate([one.log_weights for _, one in rounds])
         logs = logs + (density + np.log(len(places) / number))[places]
         weighted = Weighted(np.concatenate([one.draws for _, one in rounds]), logs)
