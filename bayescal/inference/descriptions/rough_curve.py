@@ -27,7 +27,7 @@ class RoughCurve:
     variables: ClassVar[tuple[str, ...]] = VARIABLES
     # The roughness is no part of the whitening: smaller steps, and longer trajectories.
     target_accept: ClassVar[float] = 0.9
-    max_depth: ClassVar[int] = 4
+    max_depth: ClassVar[int] = 3
 
     @property
     def size(self) -> int:

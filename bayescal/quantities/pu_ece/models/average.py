@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
@@ -45,6 +45,10 @@ _NODES = np.linspace(-2.5, 2.5, 9)
 _MATTERS = 0.01
 # For each draw kept; label rates near 1 make skewed posteriors.
 _PROPOSALS = 6
+# The class prior has longer tails than a Gaussian.
+_DEGREES = 5.0
+# Rounds of proposals where the weights are uneven, until one draw in so many counts.
+_ROUNDS, _LEAST_EFFICIENT = 6, 2
 # Few curves of the prior have a mean label rate near the class prior.
 _PRIOR_PROPOSALS = 16
 _FEWEST_PRIOR_PROPOSALS = 4000
@@ -140,7 +144,11 @@ class Average:
         found: dict[str, Floats] = {}
         weighted: dict[str, Weighted] = {}
         if SMOOTH in self.described.fitted:
-            smooth = importance_sample(self.smooth, self.smooth.gaussian(), _PROPOSALS * draws, rng)
+            proposal = self.smooth.gaussian()
+            smooth = _until_effective(
+                lambda: importance_sample(self.smooth, proposal, _PROPOSALS * draws, rng, _DEGREES),
+                draws,
+            )
             drawn = smooth.resample(draws, rng)
             found |= {"coef": drawn[:, :-1], "smooth_normal": drawn[:, -1]}
             weighted[SMOOTH] = smooth
@@ -373,6 +381,20 @@ class Nodes(NamedTuple):
         ladder = (np.arange(draws) + rng.random()) / draws
         place = np.searchsorted(np.cumsum(self._share), ladder).clip(0, len(self.normal) - 1)
         return np.asarray(rng.permutation(self.normal[place]))
+
+
+def _until_effective(sample: Callable[[], Weighted], draws: int) -> Weighted:
+    """Sample in rounds until enough draws are effective, or the rounds are over."""
+    found = sample()
+    for _ in range(_ROUNDS - 1):
+        if found.ess >= draws / _LEAST_EFFICIENT:
+            break
+        more = sample()
+        found = Weighted(
+            np.concatenate([found.draws, more.draws]),
+            np.concatenate([found.log_weights, more.log_weights]),
+        )
+    return found
 
 
 def _share(evidence: Mapping[str, float], name: str) -> float:

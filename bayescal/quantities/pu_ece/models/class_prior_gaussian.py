@@ -15,9 +15,8 @@ from bayescal.quantities.pu_ece.models.prior_map import PriorMap
 type Floats = NDArray[np.float64]
 
 _STEPS = 12
-# Expected information is not the curvature, so that the last digits come slowly. They are not
-# needed: importance sampling makes up for them.
-_NEWTON_STEPS = 15
+# Expected information is not the curvature, so that the last digits come slowly.
+_NEWTON_STEPS = 100
 # In standard deviations of the class prior's normal.
 _CLOSE = 0.05
 _LONGEST = 1.0
