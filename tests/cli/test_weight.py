@@ -80,7 +80,7 @@ def test_bad_columns_are_refused_in_words(file: Path, column, message) -> None:
 
 
 def test_pymc_needs_whole_rows(file: Path) -> None:
-    result = run("ece", file, *WEIGHTED)
+    result = run("ece", file, *WEIGHTED, "--prior", "flat")
     assert result.exit_code != 0
     assert "Add --quick." in result.stderr
 

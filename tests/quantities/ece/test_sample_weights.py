@@ -250,4 +250,17 @@ def test_weights_tell_problems_apart():
 @pytest.mark.mcmc
 def test_pymc_counts_whole_rows():
     with pytest.raises(InputError, match=r"must have whole counts of rows.*method='direct'"):
-        bc.ece.build_model(WEIGHTED)
+        bc.ece.build_model(WEIGHTED, bc.ece.Priors(bc.ece.IndependentBins()))
+
+
+@pytest.mark.mcmc
+def test_the_average_takes_effective_rows_by_both_methods():
+    rng = np.random.default_rng(3)
+    score, label = bc.datasets.ece.truth("over").sample(1000, rng)
+    scores = bc.Scores(y_true=label, y_prob=score, sample_weight=rng.exponential(size=1000))
+    nuts, direct = (
+        bc.fit(bc.ece, scores, seed=1, method=method).posterior["tce"].values
+        for method in ("nuts", "direct")
+    )
+    # At least 1,000 effective draws each: four Monte Carlo errors of the difference of two means.
+    assert abs(nuts.mean() - direct.mean()) < 4 * direct.std() * np.sqrt(2 / 1000)
