@@ -6,7 +6,8 @@ curve was the default of ``ece``. The Bayes factor of a jump was then taken out 
 result holds it. As it took random numbers between groups, 14 means of ``ece groups``, which come
 after that of the first group in the stream, were made anew with it gone; draws of the curves were
 not. Of ``pu_ece``'s curves only estimates and bounds were kept: their model, tied to the class
-prior, is gone. Do not make the file anew with a later version unless the change of the numbers is meant.
+prior, is gone. Do not make the file anew with a later version unless the change of the numbers is
+meant.
 """
 
 import json
