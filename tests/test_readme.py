@@ -16,13 +16,11 @@ def block(language: str) -> str:
     return found[1]
 
 
-def words(text: str) -> list[str]:
-    """What must be the same on every machine: the words, and numbers to their second digit."""
-    return [f"{float(part):.1e}" if _is_number(part) else part for part in text.split()]
+NUMBER = re.compile(r"[+-]?\d+\.\d+")
 
 
-def _is_number(text: str) -> bool:
-    return re.fullmatch(r"[+-]?\d+(\.\d+)?", text) is not None
+def numbers(text: str) -> list[float]:
+    return [float(found) for found in NUMBER.findall(text)]
 
 
 @pytest.mark.mcmc
@@ -34,7 +32,10 @@ def test_the_example_prints_what_is_shown(tmp_path: Path) -> None:
         text=True,
         check=True,
     )
-    assert words(run.stdout) == words(block("text"))
+    shown = block("text")
+    assert NUMBER.sub("#", run.stdout).split() == NUMBER.sub("#", shown).split()
+    # Between machines, means and quantiles of 4,000 draws differ by the sampler's error.
+    assert numbers(run.stdout) == pytest.approx(numbers(shown), rel=0.05, abs=0.002)
     assert (tmp_path / "calibration.html").stat().st_size > 10_000
 
 

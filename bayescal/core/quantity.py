@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -239,7 +239,7 @@ class Case(Protocol):
         """Turn draws of the model's variables, (chain, draw, ...), into what the result holds."""
         ...
 
-    def simulate(self, rng: np.random.Generator) -> tuple[Self, Mapping[str, Any]]:
+    def simulate(self, rng: np.random.Generator) -> tuple[Case, Mapping[str, Any]]:
         """Draw parameters from the prior and labels from the model: the new case, and the truth."""
         ...
 

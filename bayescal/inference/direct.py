@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cholesky, solve_triangular
-from scipy.special import gammaln, logsumexp
+from scipy.special import boxcox, gammaln, logsumexp
 
 from bayescal.inference.cell_likelihood import CellLikelihood
 
@@ -178,13 +178,40 @@ class Weighted:
            Sampling", JMLR 25, 2024, section 2.4 and Appendix D.
         """
         weights = np.sort(np.exp(self.log_weights - self.log_weights.max()))
-        n = len(weights)
-        tail = int(min(n / 5, 3 * math.sqrt(n)))
-        cut = max(weights[-tail - 1], _NO_WEIGHT)
-        if tail > 4 and cut > 1 - _ROUNDING:
+        cut, size = _tail(weights)
+        if size > 4 and cut > 1 - _ROUNDING:
             return 0.0
         largest = weights[weights > cut] - cut
-        return _pareto_shape(largest) if len(largest) > 4 else math.inf
+        return _pareto(largest)[0] if len(largest) > 4 else math.inf
+
+    def smoothed(self) -> Weighted:
+        """Replace the largest weights by the quantiles of the Pareto distribution that fits them.
+
+        Notes
+        -----
+        A single draw from far out may have a weight above all the others together. It stands for
+        a region that the proposals hardly reach; its expected weight is a better guess of the
+        region's share. None exceeds the largest weight as it was.
+
+        References
+        ----------
+        .. [1] A. Vehtari, D. Simpson, A. Gelman, Y. Yao and J. Gabry, "Pareto Smoothed Importance
+           Sampling", JMLR 25, 2024, section 2.3.
+        """
+        weights = np.exp(self.log_weights - self.log_weights.max())
+        cut, _ = _tail(np.sort(weights))
+        places = np.flatnonzero(weights > cut)
+        if len(places) <= 4 or cut > 1 - _ROUNDING:
+            return self
+        shape, scale = _pareto(np.sort(weights[places]) - cut)
+        if not scale > 0:
+            return self
+        middle = (np.arange(len(places)) + 0.5) / len(places)
+        expected = cut + scale * boxcox(1 / (1 - middle), shape)
+        log_weights = self.log_weights.copy()
+        ordered = places[np.argsort(weights[places])]
+        log_weights[ordered] = self.log_weights.max() + np.log(np.minimum(expected, 1))
+        return Weighted(self.draws, log_weights)
 
     def resample(self, n: int, rng: np.random.Generator) -> Floats:
         """Draw from the target: proposals in proportion to their weights, (n, basis)."""
@@ -198,8 +225,17 @@ class Weighted:
         return np.asarray(rng.permutation(np.minimum(index, len(weights) - 1)))
 
 
-def _pareto_shape(excess: Floats) -> float:
-    """Shape of the generalised Pareto distribution, drawn to 1/2 as by ten more values.
+def _tail(ordered: Floats) -> tuple[float, int]:
+    """Weight above which the largest begin, of increasing weights, and how many they may be."""
+    n = len(ordered)
+    size = int(min(n / 5, 3 * math.sqrt(n)))
+    return max(float(ordered[-size - 1]), _NO_WEIGHT), size
+
+
+def _pareto(excess: Floats) -> tuple[float, float]:
+    """Shape and scale of the generalised Pareto distribution of increasing values.
+
+    The shape is drawn to 1/2 as by ten more values.
 
     References
     ----------
@@ -215,7 +251,8 @@ def _pareto_shape(excess: Floats) -> float:
     scale = np.divide(-shape, rate, out=np.full(points, excess.mean()), where=rate != 0)
     likelihood = -n * (np.log(scale) + shape + 1)
     found = np.average(rate, weights=np.exp(likelihood - likelihood.max()))
-    return float((n * np.log1p(-found * excess).mean() + 10 / 2) / (n + 10))
+    own = np.log1p(-found * excess).mean()
+    return float((n * own + 10 / 2) / (n + 10)), float(-own / found)
 
 
 def importance_sample(

@@ -12,36 +12,42 @@ from pymc.logprob.transforms import Transform
 
 
 class _Whitening(Transform):  # type: ignore[misc]  # PyMC has no types
-    """Coefficients as ``mean + root @ value``, the distribution's own parameters."""
+    """Coefficients as ``mean + scale * (root @ value)``, the distribution's own parameters."""
 
     name = "whitened"
     ndim_supp = 1
 
     # PyMC passes the inputs of the variable; the distribution's parameters are the last of them.
     def forward(self, value: Any, *inputs: Any) -> Any:
-        mean, root = inputs[-2:]
-        return pt.linalg.solve_triangular(root, value - mean, lower=False)
+        mean, scale, root = inputs[-3:]
+        return pt.linalg.solve_triangular(root, (value - mean) / scale, lower=False)
 
     # Products and sums where a matrix product would do: Numba compiles them in a tenth of the time.
     def backward(self, value: Any, *inputs: Any) -> Any:
-        mean, root = inputs[-2:]
-        return mean + (root * value).sum(axis=-1)
+        mean, scale, root = inputs[-3:]
+        return mean + scale * (root * value).sum(axis=-1)
 
     def log_jac_det(self, value: Any, *inputs: Any) -> Any:
-        return pt.log(pt.abs(inputs[-1].diagonal())).sum()
+        _, scale, root = inputs[-3:]
+        return pt.log(scale).sum() + pt.log(pt.abs(root.diagonal())).sum()
 
 
-def _log_density(value: Any, mean: Any, root: Any) -> Any:
+def _log_density(value: Any, mean: Any, scale: Any, root: Any) -> Any:
     return -(value**2 + math.log(2 * math.pi)).sum() / 2
 
 
-def _draw(mean: Any, root: Any, rng: np.random.Generator | None = None, size: Any = None) -> Any:
+def _draw(
+    mean: Any, scale: Any, root: Any, rng: np.random.Generator | None = None, size: Any = None
+) -> Any:
     generator = rng or np.random.default_rng()
     return generator.standard_normal((*(size or ()), mean.shape[-1]))
 
 
-def whitened_normal(name: str, mean: Any, root: Any, dims: str) -> Any:
-    """Add independent Normal(0, 1) variables, sampled where `mean` and `root` put the posterior.
+def whitened_normal(name: str, mean: Any, root: Any, dims: str, scale: Any = None) -> Any:
+    """Add independent Normal(0, 1) variables, sampled where the other arguments put the posterior.
+
+    There the variables are about ``mean + scale * (root @ value)``, for values about standard
+    normal. `scale` is 1 unless it is given; it may depend on other variables, as may `mean`.
 
     Notes
     -----
@@ -52,10 +58,11 @@ def whitened_normal(name: str, mean: Any, root: Any, dims: str) -> Any:
     return pm.CustomDist(
         name,
         mean,
+        mean * 0 + 1 if scale is None else scale,
         root,
         logp=_log_density,
         random=_draw,
-        signature="(p),(p,p)->(p)",
+        signature="(p),(p),(p,p)->(p)",
         default_transform=_Whitening(),
         dims=dims,
     )

@@ -61,6 +61,7 @@ class Settings:
 # A description of less weight hardly touches the average, however badly it was sampled.
 _MATTERS: Final = 0.01
 # A model takes some megabytes; those used last are the likeliest to be used again.
+_MAX_DEPTH = 10
 _MOST_COMPILED: Final = 32
 _COMPILED: OrderedDict[tuple[Any, ...], Any] = OrderedDict()
 
@@ -137,7 +138,8 @@ def _nuts(
             tune=settings.tune,
             chains=settings.chains,
             target_accept=settings.target_accept or model.target_accept,
-            max_depth=model.max_depth,
+            # A limit goes with the model's own steps: smaller ones need more of them.
+            max_depth=model.max_depth if settings.target_accept is None else _MAX_DEPTH,
             seed=int(rng.integers(2**31)),
         )
         draws |= {key: sampled.posterior[key] for key in model.variables}

@@ -8,7 +8,7 @@ from arviz_stats.base import array_stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import dblquad, quad
-from scipy.special import expit
+from scipy.special import expit, logsumexp
 from scipy.stats import norm
 
 from bayescal.inference.direct import (
@@ -124,6 +124,27 @@ def test_pareto_k_is_that_of_arviz(shape, n):
     assert weighted.pareto_k == pytest.approx(float(expected), rel=1e-8)
 
 
+@pytest.mark.parametrize("shape", [0.1, 0.7, 1.2])
+@pytest.mark.parametrize("n", [30, 200, 4001])
+def test_smoothed_weights_are_those_of_arviz(shape, n):
+    log_weights = shape * np.random.default_rng(n).exponential(size=n) - 40
+    ours = Weighted(np.zeros((n, 1)), log_weights).smoothed().log_weights
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        theirs = array_stats.psislw(-log_weights)[0]
+    np.testing.assert_allclose(ours - logsumexp(ours), theirs - logsumexp(theirs), atol=1e-8)
+
+
+def test_one_weight_far_above_the_tail_is_smoothed_away():
+    log_weights = 0.4 * np.random.default_rng(1).exponential(size=10_000)
+    log_weights[77] = 12
+    rough = Weighted(np.zeros((10_000, 1)), log_weights)
+    assert rough.ess < 10
+    # The others alone have this many; the one counts as a draw at the end of their tail.
+    others = np.exp(np.delete(log_weights, 77))
+    assert rough.smoothed().ess > 0.7 * others.sum() ** 2 / (others**2).sum()
+
+
 @pytest.mark.parametrize("shape", [0.3, 0.8])
 def test_pareto_k_is_the_shape_of_the_weights(shape):
     # The exponential of an exponential variable with mean k is Pareto of shape k.
@@ -185,8 +206,12 @@ def test_few_weights_have_no_tail_to_judge():
     st.lists(st.floats(-800, 800), min_size=1, max_size=300),
     st.sampled_from([1e-16, 1e-9, 1e-3, 1.0]),
 )
-def test_pareto_k_is_never_nan(log_weights, scale):
-    assert not np.isnan(pareto_k(scale * np.array(log_weights)))
+def test_the_tail_is_never_nan(log_weights, scale):
+    weighted = Weighted(np.zeros((len(log_weights), 1)), scale * np.array(log_weights))
+    assert not np.isnan(weighted.pareto_k)
+    smoothed = weighted.smoothed().log_weights
+    assert not np.isnan(smoothed).any()
+    assert smoothed.max() <= weighted.log_weights.max() + 1e-9
 
 
 def test_without_data_every_draw_weighs_the_same():

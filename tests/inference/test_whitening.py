@@ -10,6 +10,7 @@ from bayescal.inference.whitening import whitened_normal
 SIZE = 4
 RNG = np.random.default_rng(8)
 MEAN = RNG.normal(size=SIZE)
+SCALE = RNG.uniform(0.5, 2, size=SIZE)
 ROOT = np.triu(RNG.normal(size=(SIZE, SIZE))) + 2 * np.diag([1.0, -1.0, 0.3, 2.0])
 EVENTS = np.array([3, 0, 7, 2])
 INTERPRETED = "FAST_COMPILE"
@@ -18,7 +19,11 @@ INTERPRETED = "FAST_COMPILE"
 def model(kind):
     with pm.Model(coords={"basis": np.arange(SIZE), "cell": np.arange(4)}) as built:
         if kind == "whitened":
-            coef = whitened_normal("coef", pm.Data("mean", MEAN), pm.Data("root", ROOT), "basis")
+            mean, scale, root = (
+                pm.Data(name, value)
+                for name, value in {"mean": MEAN, "scale": SCALE, "root": ROOT}.items()
+            )
+            coef = whitened_normal("coef", mean, root, "basis", scale=scale)
         else:
             coef = pm.Normal("coef", 0, 1, dims="basis")
         pm.Poisson("events", pm.math.exp(coef), observed=EVENTS, dims="cell")
@@ -39,16 +44,16 @@ def test_density_is_that_of_independent_normals(whitened, points):
     ours = whitened.compile_logp(jacobian=False, mode=INTERPRETED)
     theirs = model("normal").compile_logp(mode=INTERPRETED)
     for point in points:
-        expected = theirs({"coef": MEAN + ROOT @ point})
+        expected = theirs({"coef": MEAN + SCALE * (ROOT @ point)})
         assert ours({"coef_whitened__": point}) == pytest.approx(expected, rel=1e-12)
 
 
 def test_density_in_the_samplers_coordinates_has_their_volume(whitened, points):
     ours = whitened.compile_logp(mode=INTERPRETED)
     theirs = model("normal").compile_logp(mode=INTERPRETED)
-    _, volume = np.linalg.slogdet(ROOT)
+    _, volume = np.linalg.slogdet(SCALE[:, None] * ROOT)
     for point in points:
-        expected = theirs({"coef": MEAN + ROOT @ point}) + volume
+        expected = theirs({"coef": MEAN + SCALE * (ROOT @ point)}) + volume
         assert ours({"coef_whitened__": point}) == pytest.approx(expected, rel=1e-12)
 
 
@@ -56,7 +61,7 @@ def test_gradient_follows_the_root(whitened, points):
     ours = whitened.compile_dlogp(mode=INTERPRETED)
     theirs = model("normal").compile_dlogp(mode=INTERPRETED)
     for point in points:
-        expected = ROOT.T @ theirs({"coef": MEAN + ROOT @ point})
+        expected = ROOT.T @ (SCALE * theirs({"coef": MEAN + SCALE * (ROOT @ point)}))
         np.testing.assert_allclose(ours({"coef_whitened__": point}), expected, rtol=1e-9)
 
 
@@ -83,7 +88,9 @@ def test_forward_undoes_backward(whitened):
     inputs = coef.owner.inputs
     value = np.array([0.3, -2.0, 1.5, 0.1])
     there = transform.backward(value, *inputs)
-    np.testing.assert_allclose(there.eval(mode=INTERPRETED), MEAN + ROOT @ value, rtol=1e-12)
+    np.testing.assert_allclose(
+        there.eval(mode=INTERPRETED), MEAN + SCALE * (ROOT @ value), rtol=1e-12
+    )
     back = transform.forward(there, *inputs)
     np.testing.assert_allclose(back.eval(mode=INTERPRETED), value, rtol=1e-10)
 

@@ -36,7 +36,7 @@ def grid():
 def test_each_prior_is_the_fit_with_the_same_seed(grid):
     for name, priors in PRIORS.items():
         alone = bc.fit(bc.ece, scores(300), priors=priors, seed=20, method="direct", n_bins=6)
-        for group in ("posterior", "model_average", "point_estimate", "diagnostics"):
+        for group in ("posterior", "point_estimate", "diagnostics"):
             for var, values in grid[group].dataset.data_vars.items():
                 xr.testing.assert_equal(
                     values.sel(prior=name, drop=True), alone[group].dataset[var]

@@ -78,7 +78,8 @@ def test_groups_have_ranks_of_their_own():
     rng = np.random.default_rng(6)
     score, label = TRUTH.sample(100, rng)
     data = bc.Scores(y_true=label, y_prob=score, group=rng.choice(["a", "b"], 100, p=[0.8, 0.2]))
-    found = sbc(bc.ece, data, 4, seed=3, draws=200, n_bins=3, variables=RANKED_HERE)
+    options = {"priors": PRIORS["curve"], "n_bins": 3, "variables": RANKED_HERE}
+    found = sbc(bc.ece, data, 4, seed=3, draws=200, **options)
     names = ["tce[0]", "tce[1]", *(f"label_rate[{i}]" for i in range(6))]
     assert list(found.ranks) == names
     assert all(ranks.min() >= 0 and ranks.max() <= RANKED for ranks in found.ranks.values())

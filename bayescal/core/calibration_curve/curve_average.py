@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from bayescal.core.calibration_curve.smooth_curve import SmoothCurve
@@ -16,6 +16,13 @@ ROUGH: Final = "rough"
 SEGMENTS: Final = "segments"
 DESCRIPTIONS: Final = (CALIBRATED, SMOOTH, ROUGH, SEGMENTS)
 """What a calibration curve may be, in the order of a result's dimension ``description``."""
+AVERAGED_DIMS: Final = {
+    **{f"descriptions/{error}": ("description",) for error in ("ece", "tce", "mce")},
+    "weight": ("description",),
+    "description_curve": ("description", "point"),
+    "jump_probability": ("cell",),
+}
+"""Dims of what a result holds of an average beside what it holds of every curve."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,3 +98,24 @@ class CurveAverage:
         given = {SMOOTH: self.smooth, ROUGH: self.rough, SEGMENTS: self.segments}
         total = sum(given.values())
         return {name: weight / total for name, weight in given.items() if weight > 0}
+
+    def rescaled(self, factor: float) -> CurveAverage:
+        """Let the curve, its rough part and the segments stray `factor` times as far."""
+        return replace(
+            self,
+            curve=self.curve.rescaled(factor),
+            roughness=factor * self.roughness,
+            shift=factor * self.shift,
+        )
+
+    def describe(self) -> str:
+        """Put the prior into words, without a capital and a full stop."""
+        words = {
+            SMOOTH: self.curve.describe(),
+            ROUGH: "that curve with a rough part, whose standard deviation is half-normal of scale "
+            f"{self.roughness:g}",
+            SEGMENTS: "segments that are calibrated or shifted, by a standard deviation of "
+            f"{self.shift:g} in logits",
+        }
+        listed = "; ".join(f"{words[name]}, weight {w:.2g}" for name, w in self.weights.items())
+        return f"an average of descriptions: {listed}. Scores of exactly 0 and 1 stand apart"

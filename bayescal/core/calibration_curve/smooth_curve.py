@@ -7,7 +7,7 @@ standard normal coefficients.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -68,6 +68,18 @@ class SmoothCurve:
             raise InputError("lengthscales must hold at least one; got none. Pass (1.0,).")
         for lengthscale in self.lengthscales:
             check_positive(lengthscale, "lengthscales")
+
+    def rescaled(self, factor: float) -> SmoothCurve:
+        """Let the curve stray `factor` times as far."""
+        return replace(self, scale=factor * self.scale)
+
+    def describe(self) -> str:
+        """Put the prior into words, without a capital and a full stop."""
+        scales = ", ".join(f"{scale:g}" for scale in self.lengthscales)
+        return (
+            "a smooth curve of the score (in logits, an intercept, a slope and a Gaussian process "
+            f"of standard deviation {self.scale:g} each, at length scales {scales})"
+        )
 
     def kernel(self, first: Floats, second: Floats) -> Floats:
         """Correlation of the process between two sets of places.

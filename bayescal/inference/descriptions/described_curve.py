@@ -139,7 +139,7 @@ class DescribedCurve:
         if SMOOTH in self.fitted:
             smooth = importance_sample(
                 self.regression, variational_gaussian(self.regression), 2 * draws, rng
-            )
+            ).smoothed()
             found["coef"] = smooth.resample(draws, rng)
             evidence[SMOOTH], ess[SMOOTH] = smooth.log_evidence, smooth.ess
             pareto[SMOOTH] = smooth.pareto_k
@@ -281,6 +281,14 @@ class DescribedCurve:
         if name == CALIBRATED:
             return np.broadcast_to(score, shape)
         return np.asarray(expit(self.basis.offset(score) + self.deviation_at(name, draws, score)))
+
+    def jump_probability(self, draws: Draws) -> Floats:
+        """Probability under segments that the curve jumps just below each cell, (cell,)."""
+        found = np.zeros(len(self.score))
+        if "shift" in draws:
+            shift = draws["shift"]
+            found[self.inner[1:]] = (shift[..., 1:] != shift[..., :-1]).mean(axis=(0, 1))
+        return found
 
     def draw_errors(self, shape: tuple[int, ...], rng: np.random.Generator) -> NDArray[np.bool_]:
         """Draw which of the scores 0 and 1 err, (*shape, end)."""

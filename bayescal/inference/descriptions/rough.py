@@ -13,6 +13,8 @@ from scipy.linalg import cholesky, solve_triangular, svd
 from bayescal.core.calibration_curve.smooth_curve import CurveBasis
 from bayescal.inference.cell_likelihood import CellLikelihood
 from bayescal.inference.direct import (
+    Gaussian,
+    Likelihood,
     Regression,
     Weighted,
     importance_sample,
@@ -138,8 +140,8 @@ class RoughRegression:
 
         Notes
         -----
-        Rates near 0 or 1 of cells with few rows have a skew posterior, unlike a Gaussian.
-        Where the weights are then uneven, further rounds add proposals at the nodes that matter.
+        Rates near 0 or 1 of cells with few rows have a skew posterior, unlike a Gaussian: see
+        `sample_nodes` and `Weighted.smoothed`.
         """
         nodes = self.nodes()
         gaussians, start = [], None
@@ -147,11 +149,27 @@ class RoughRegression:
             moved = self._moved(start, roughness)
             gaussians.append(variational_gaussian(self.at(roughness), start=moved))
             start = (roughness, gaussians[-1].mean)
+        return self.sample_nodes(nodes, [self.at(node) for node in nodes], gaussians, draws, rng)
+
+    def sample_nodes(
+        self,
+        nodes: Floats,
+        targets: Sequence[Likelihood],
+        gaussians: Sequence[Gaussian],
+        draws: int,
+        rng: np.random.Generator,
+    ) -> RoughPosterior:
+        """Sample a likelihood at each node of the roughness from the Gaussian near its posterior.
+
+        Notes
+        -----
+        Where the weights are uneven, further rounds add proposals at the nodes that matter.
+        """
         each = max(1, -(-draws // len(nodes)))
         rounds, kept = [], np.ones(len(nodes), dtype=bool)
         for _ in range(_ROUNDS):
             rounds += [
-                (place, importance_sample(self.at(nodes[place]), gaussians[place], each, rng))
+                (place, importance_sample(targets[place], gaussians[place], each, rng))
                 for place in np.flatnonzero(kept).tolist()
             ]
             found, share = self._joined(nodes, rounds)
@@ -170,7 +188,7 @@ class RoughRegression:
         density = self.log_prior(nodes) + np.log(step)
         logs = np.concatenate([one.log_weights for _, one in rounds])
         logs = logs + (density + np.log(len(places) / number))[places]
-        weighted = Weighted(np.concatenate([one.draws for _, one in rounds]), logs)
+        weighted = Weighted(np.concatenate([one.draws for _, one in rounds]), logs).smoothed()
         share = np.bincount(places, np.exp(logs - logs.max()), len(nodes))
         return RoughPosterior(weighted, nodes[places]), share / share.sum()
 

@@ -13,8 +13,9 @@ from bayescal.core.functionals import log_binomial_coefficient
 from bayescal.core.quantity import DirectDraws, Draws
 from bayescal.inference.descriptions.described_curve import DescribedCurve
 from bayescal.inference.descriptions.rough_graph import DIMS, VARIABLES, rough_inputs, rough_logit
+from bayescal.inference.direct import variational_gaussian
 
-CELLS = 25
+CELLS = 32
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,9 +26,9 @@ class RoughCurve:
     count: NDArray[Any]
     positives: NDArray[Any]
     variables: ClassVar[tuple[str, ...]] = VARIABLES
-    # The roughness is no part of the whitening: smaller steps, and longer trajectories.
+    # The whitening follows the roughness only about: smaller steps, and longer trajectories.
     target_accept: ClassVar[float] = 0.9
-    max_depth: ClassVar[int] = 3
+    max_depth: ClassVar[int] = 10
 
     @property
     def size(self) -> int:
@@ -47,9 +48,12 @@ class RoughCurve:
             "positives": self.positives,
             "log_coefficient": coefficient,
         }
+        rough = self.described.rough
+        likely = rough.likely_roughness()
+        gaussian = variational_gaussian(rough.at(likely))
         return {
             **{name: pad(values, self.size) for name, values in counts.items()},
-            **rough_inputs(self.described.rough, self.size),
+            **rough_inputs(rough, likely, gaussian, self.size),
         }
 
     def add_to_model(self) -> Any:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bayescal.core.calibration_curve.problem import pad
 from bayescal.inference.descriptions.rough import RoughRegression
-from bayescal.inference.direct import variational_gaussian
+from bayescal.inference.direct import Gaussian
 
 VARIABLES: Final = ("z", "roughness")
 DIMS: Final[dict[str, str | tuple[str, ...] | None]] = {
@@ -18,48 +18,58 @@ DIMS: Final[dict[str, str | tuple[str, ...] | None]] = {
     "variance": "inner",
     "roughness_scale": None,
     "centre": "inner",
-    "slope": "inner",
-    "likely_roughness": None,
+    "likely_spread": "inner",
+    "precision": "inner",
     "root": ("inner", "inner_"),
 }
+# Variance of the directions that only fill the array: whatever the roughness, they stay the same.
+_IDLE: Final = 1e8
 
 
-def rough_inputs(rough: RoughRegression, size: int) -> dict[str, NDArray[Any]]:
+def rough_inputs(
+    rough: RoughRegression, roughness: float, gaussian: Gaussian, size: int
+) -> dict[str, NDArray[Any]]:
     """Offsets, directions, and the Gaussian that whitens them, padded.
 
-    Many rows settle the deviations, not the directions' coefficients z: these shrink as the
-    roughness grows. The centre follows the secant of the middle nodes of the roughness, and the
-    root shrinks in the directions that the rows settle.
+    `gaussian` is near the posterior of the coefficients at this roughness; it has as many of them
+    as there are directions, or `size`.
     """
-    held = len(rough.offset)
-    low, likely, high = rough.nodes()[[3, 4, 5]]
-    gaussian = variational_gaussian(rough.at(likely))
-    below, above = (variational_gaussian(rough.at(roughness)).mean for roughness in (low, high))
+    held, known = len(rough.offset), len(gaussian.mean)
+    variance = np.full(size, _IDLE)
+    variance[:held] = rough.basis.variance
     root = np.eye(size)
-    root[:held, :held] = gaussian.root
+    root[:known, :known] = gaussian.root
+    shrunk = np.minimum(np.square(root).sum(axis=1), 1)
     return {
         "offset": pad(rough.offset, size),
         "vectors": pad(rough.basis.vectors, size, size),
-        "variance": pad(rough.basis.variance, size),
+        "variance": variance,
         "roughness_scale": np.asarray(rough.scale),
         "centre": pad(gaussian.mean, size),
-        "slope": pad((above - below) / np.log(high / low), size),
-        "likely_roughness": np.asarray(likely),
+        "likely_spread": np.sqrt(variance + roughness**2),
+        "precision": 1 / shrunk - 1,
         "root": root,
     }
 
 
 def rough_logit(data: dict[str, Any]) -> Any:
-    """Add ``z`` and ``roughness`` to the model in context; return the cells' logits, (inner,)."""
+    """Add ``z`` and ``roughness`` to the model in context; return the cells' logits, (inner,).
+
+    Notes
+    -----
+    A direction of standard deviation s whose deviation d the rows know with precision p has a
+    coefficient of mean ``s p d / (1 + p s^2)`` and variance ``1 / (1 + p s^2)``. The whitening
+    follows both from the likely roughness to any other; `precision` is ``p s^2`` at the likely one.
+    """
     import pymc as pm
 
     from bayescal.inference.whitening import whitened_normal
 
     roughness = pm.HalfNormal("roughness", data["roughness_scale"])
     spread = pm.math.sqrt(data["variance"] + roughness**2)
-    likely = pm.math.sqrt(data["variance"] + data["likely_roughness"] ** 2)
-    settled = pm.math.maximum(1 - (data["root"] ** 2).sum(axis=-1), 0)
-    centre = data["centre"] + data["slope"] * pm.math.log(roughness / data["likely_roughness"])
-    root = data["root"] * ((likely / spread) ** settled)[:, None]
-    z = whitened_normal("z", centre, root, dims="inner")
+    ratio = spread / data["likely_spread"]
+    narrower = (1 + data["precision"]) / (1 + data["precision"] * ratio**2)
+    centre = data["centre"] * ratio * narrower
+    scale = pm.math.sqrt(narrower)
+    z = whitened_normal("z", centre, data["root"], dims="inner", scale=scale)
     return data["offset"] + data["vectors"] @ (spread * z)

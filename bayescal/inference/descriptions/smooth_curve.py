@@ -97,7 +97,7 @@ class Curve:
         """Importance sampling from the variational Gaussian."""
         weighted = importance_sample(
             self.regression, variational_gaussian(self.regression), 2 * draws, rng
-        )
+        ).smoothed()
         coef = pad(weighted.resample(draws, rng), draws, BASIS)
         # Coefficients that the basis does not use keep their prior, as under NUTS.
         coef[:, self.basis.size :] = rng.standard_normal((draws, BASIS - self.basis.size))

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.calibration_curve.curve_average import (
+    AVERAGED_DIMS,
     CALIBRATED,
     DESCRIPTIONS,
-    SEGMENTS,
     SMOOTH,
     CurveAverage,
 )
@@ -48,12 +48,6 @@ if TYPE_CHECKING:
 
 # From this weight on an error of the evidence by a factor of ten changes nothing.
 _CERTAIN: Final = 0.9999
-AVERAGED_DIMS: Final[Mapping[str, tuple[str, ...]]] = {
-    **{f"descriptions/{name}": ("description",) for name in ERRORS},
-    "weight": ("description",),
-    "description_curve": ("description", "point"),
-    "jump_probability": ("cell",),
-}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -162,15 +156,6 @@ class Averaged:
             {name: zero + self.described.log_prior(name, self.draws) for name in self.present}
         )
 
-    def jump_probability(self) -> Floats:
-        """Probability under segments that the curve jumps just below each cell, (cell,)."""
-        found = np.zeros(len(self.described.score))
-        if SEGMENTS in self.described.fitted:
-            shift = self.draws["shift"]
-            jumps = (shift[..., 1:] != shift[..., :-1]).mean(axis=(0, 1))
-            found[self.described.inner[1:]] = jumps
-        return found
-
 
 def average_arrays(
     problem: Problem,
@@ -214,17 +199,19 @@ def average_arrays(
             "weight": np.array([weights.get(name, 0.0) for name in DESCRIPTIONS]),
             "description_curve": np.stack([means.get(name, points) for name in DESCRIPTIONS]),
             "jump_probability": held_cells(
-                averaged.jump_probability(), problem.cells.count, n_cells
+                described.jump_probability(draws), problem.cells.count, n_cells
             ),
         },
         diagnostics=evidence_figures(direct),
-        warnings=[*found.warnings, *_evidence_warnings(weights, direct.ess)],
+        warnings=[*found.warnings, *_evidence_warnings(weights, direct)],
     )
 
 
-def _evidence_warnings(weights: Mapping[str, float], ess: float) -> list[str]:
+def _evidence_warnings(weights: Mapping[str, float], direct: DirectDraws) -> list[str]:
     """Doubt the weights, unless one description has all of it: its evidence may then be rough."""
-    return [] if max(weights.values()) > _CERTAIN else evidence_warnings(ess)
+    if max(weights.values()) > _CERTAIN:
+        return []
+    return evidence_warnings(direct.ess, direct.pareto_k)
 
 
 def _errors_by_description(

@@ -114,12 +114,13 @@ class EceCase(ProblemCase):
     ) -> CaseArrays:
         """Everything a result holds of this case, but for the sampler's own figures."""
         rates, cells = self.model.cell_rates(draws, rng), self.model.compile_key[-1]
+        weighed = evidence_of(direct)
         found = collect_arrays(
             self.problem,
             rates=rates,
             curve=self.model.curve(draws, rates, curve_scores(self.problem)),
             prior_rates=self.model.prior_rates(PRIOR_DRAWS, rng),
-            p_calibrated=self.probability_calibrated(evidence_of(direct)),
+            p_calibrated=self.probability_calibrated(weighed),
             n_cells=cells,
             rng=rng,
         )
@@ -127,8 +128,8 @@ class EceCase(ProblemCase):
             found,
             posterior={**found.posterior, **draws},
             log_prior=self.model.log_prior(draws),
-            diagnostics=evidence_figures(evidence_of(direct)),
-            warnings=[*found.warnings, *evidence_warnings(evidence_of(direct).ess)],
+            diagnostics=evidence_figures(weighed),
+            warnings=[*found.warnings, *evidence_warnings(weighed.ess, weighed.pareto_k)],
         )
 
     def probability_calibrated(self, direct: DirectDraws) -> float:

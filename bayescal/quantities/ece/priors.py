@@ -140,7 +140,7 @@ class Priors:
         found, prior = {"default": self}, self.label_rate
         if isinstance(prior, CurveAverage | SmoothCurve):
             for name, factor in (("tighter curve", 0.5), ("wider curve", 2.0)):
-                found[name] = replace(self, label_rate=_rescaled(prior, factor))
+                found[name] = replace(self, label_rate=prior.rescaled(factor))
         else:
             found["average of curves"] = replace(self, label_rate=CurveAverage())
         name, calibrated = ("never calibrated", 0.0) if self.calibrated else ("even odds", 0.5)
@@ -173,12 +173,9 @@ class Priors:
         """
         rate = self.label_rate
         match rate:
-            case CurveAverage():
-                text = _in_words(rate)
-            case SmoothCurve():
-                text = (
-                    f"The probability of the event is a smooth curve of the score: {_curve(rate)}."
-                )
+            case CurveAverage() | SmoothCurve():
+                where = "The probability of the event, where it is not the score, is"
+                text = f"{where} {rate.describe()}."
             case IndependentBins():
                 text = f"The bins' label rates are independent, each {rate.rate.describe()}."
             case HierarchicalBins():
@@ -187,39 +184,3 @@ class Priors:
                     f"of kappa rows would, kappa {rate.concentration.describe()}."
                 )
         return f"{text} The prior probability of exact calibration is {self.calibrated:g}."
-
-
-def _rescaled(prior: CurveAverage | SmoothCurve, factor: float) -> CurveAverage | SmoothCurve:
-    """Let a curve stray `factor` times as far."""
-    if isinstance(prior, SmoothCurve):
-        return replace(prior, scale=factor * prior.scale)
-    return replace(
-        prior,
-        curve=replace(prior.curve, scale=factor * prior.curve.scale),
-        roughness=factor * prior.roughness,
-        shift=factor * prior.shift,
-    )
-
-
-def _curve(curve: SmoothCurve) -> str:
-    scales = ", ".join(f"{scale:g}" for scale in curve.lengthscales)
-    return (
-        "in logits, an intercept, a slope and a Gaussian process of standard deviation "
-        f"{curve.scale:g} each, at length scales {scales}"
-    )
-
-
-def _in_words(prior: CurveAverage) -> str:
-    """Name the descriptions with their weights."""
-    words = {
-        "smooth": f"a smooth curve ({_curve(prior.curve)})",
-        "rough": "that curve with a rough part, whose standard deviation is half-normal of scale "
-        f"{prior.roughness:g}",
-        "segments": "segments that are calibrated or shifted, by a standard deviation of "
-        f"{prior.shift:g} in logits",
-    }
-    listed = "; ".join(f"{words[name]}, weight {w:.2g}" for name, w in prior.weights.items())
-    return (
-        f"The probability of the event, where it is not the score, is an average: {listed}. "
-        "Scores of exactly 0 and 1 stand apart."
-    )

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logsumexp
 
 from bayescal.core.calibration_curve.curve_average import (
+    AVERAGED_DIMS,
     CALIBRATED,
     DESCRIPTIONS,
     SEGMENTS,
@@ -31,41 +32,31 @@ from bayescal.inference.cell_likelihood import softplus
 from bayescal.inference.descriptions.described_curve import choose
 from bayescal.inference.direct import Weighted
 from bayescal.quantities.pu_ece.data import PUProblem
+from bayescal.quantities.pu_ece.model import model_of_description
 from bayescal.quantities.pu_ece.models.average import Average, Joint
-from bayescal.quantities.pu_ece.posterior import DIMS, PRIOR_DRAWS, PUCase
+from bayescal.quantities.pu_ece.models.mixture_bins import Bins
+from bayescal.quantities.pu_ece.posterior import DIMS, PRIOR_DRAWS, BinsCase, ProblemCase
 from bayescal.quantities.pu_ece.priors import Priors
 
 if TYPE_CHECKING:
     import pymc as pm
 
-AVERAGED_DIMS: Final[Mapping[str, tuple[str, ...]]] = {
-    **{f"descriptions/{name}": ("description",) for name in ERRORS},
-    "weight": ("description",),
-    "description_curve": ("description", "point"),
-    "jump_probability": ("cell",),
-}
 _MATTERS = 0.01
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class AveragedPUCase(PUCase):
+class AveragedCase(ProblemCase):
     """One problem under an average over descriptions."""
 
-    model: Average  # type: ignore[assignment]  # of another shape, which this class reads
+    model: Average
 
     dims: ClassVar[Mapping[str, tuple[str, ...]]] = {**DIMS, **AVERAGED_DIMS}
 
-    @property
-    def axes(self) -> Mapping[str, tuple[str, ...]]:  # type: ignore[override]
-        """Names of the descriptions."""
-        return {"description": DESCRIPTIONS}
+    axes: ClassVar[Mapping[str, tuple[str, ...]]] = {"description": DESCRIPTIONS}
 
     def build_model(self, member: str = "") -> pm.Model:
         """Build the model of one description, by default the last that has parameters."""
-        from bayescal.quantities.pu_ece.model import model_of_description
-
-        models = self.model.members
-        return model_of_description(models[member or list(models)[-1]])
+        return model_of_description(self.model, member)
 
     def arrays(
         self, draws: Draws, direct: DirectDraws | None, rng: np.random.Generator
@@ -90,17 +81,17 @@ class AveragedPUCase(PUCase):
             },
             prior=self._prior(rng),
             descriptions=self._by_description(averaged, rng),
-            posterior_predictive={"events": self._held(replicated.astype(np.int32))},
-            log_likelihood={"events": self._held(_log_likelihood(self.model, joint))},
+            posterior_predictive={"events": self.held(replicated.astype(np.int32))},
+            log_likelihood={"events": self.held(_log_likelihood(self.model, joint))},
             log_prior=averaged.log_prior(),
             model_average={
                 **model_average(posterior, weighed.p_calibrated),
-                **averaged.summary(points, self._held),
+                **averaged.summary(points, self.held),
             },
             diagnostics={"importance_ess": weighed.ess, "pareto_k": weighed.pareto_k},
             warnings=[
                 *common.warnings,
-                *evidence_warnings(weighed.ess),
+                *evidence_warnings(weighed.ess, weighed.pareto_k),
                 *self._contradiction(averaged, weighed.p_calibrated, rng),
             ],
         )
@@ -141,7 +132,9 @@ class AveragedPUCase(PUCase):
         drawn = _plug_in(self, _draw_positives(self.model, joint, rng))
         return contradiction(float(_plug_in(self, self.problem.positive)), drawn)
 
-    def simulate(self, rng: np.random.Generator) -> tuple[PUCase, dict[str, Floats]]:
+    def simulate(
+        self, rng: np.random.Generator
+    ) -> tuple[BinsCase | AveragedCase, dict[str, Floats]]:
         """Draw parameters from the prior and positives from the model.
 
         Notes
@@ -153,7 +146,7 @@ class AveragedPUCase(PUCase):
         errors = self._errors(joint, rng)
         positive = _draw_positives(self.model, joint, rng)[0, 0]
         values = {name: value[0, 0] for name, value in errors.items()}
-        again = self.of(self.problem.relabelled(positive), self.priors)
+        again = case_of(self.problem.relabelled(positive), self.priors)
         return again, {**values, "class_prior": joint.class_prior[0, 0]}
 
 
@@ -273,15 +266,11 @@ class Averaged:
     ) -> dict[str, NDArray[np.float64]]:
         """Weights and mean curves of the descriptions, and where segments begin."""
         curves = {name: self.curve(name, points).mean(axis=(0, 1)) for name in self.own}
-        jumps = np.zeros(len(self.model.described.score))
-        if SEGMENTS in self.own:
-            shift = self.draws[SEGMENTS]["shift"]
-            inner = self.model.described.inner
-            jumps[inner[1:]] = (shift[..., 1:] != shift[..., :-1]).mean(axis=(0, 1))
+        segments = self.draws.get(SEGMENTS, {})
         return {
             "weight": np.array([self.weighed.weights.get(name, 0.0) for name in DESCRIPTIONS]),
             "description_curve": np.stack([curves.get(name, points) for name in DESCRIPTIONS]),
-            "jump_probability": held(jumps),
+            "jump_probability": held(self.model.described.jump_probability(segments)),
         }
 
 
@@ -321,7 +310,7 @@ def _log_likelihood(model: Average, joint: Joint) -> Floats:
     return np.asarray(positive * at - total * softplus(at) + ways)
 
 
-def _plug_in(case: PUCase, positive: NDArray[Any]) -> Floats:
+def _plug_in(case: AveragedCase, positive: NDArray[Any]) -> Floats:
     """Plug-in estimate if these of the rows in the cells were the positives, (...)."""
     problem: PUProblem = case.problem
     member = problem.unlabeled.membership()
@@ -332,7 +321,10 @@ def _plug_in(case: PUCase, positive: NDArray[Any]) -> Floats:
     return np.asarray(np.abs(case.priors.class_prior_mean * r - mean).sum(axis=-1))
 
 
-def case_of(problem: PUProblem, priors: Priors) -> PUCase:
+def case_of(problem: PUProblem, priors: Priors) -> BinsCase | AveragedCase:
     """Join a problem and its priors."""
-    average = isinstance(priors.label_rate, CurveAverage | SmoothCurve)
-    return (AveragedPUCase if average else PUCase).of(problem, priors)
+    prior = priors.label_rate
+    if isinstance(prior, CurveAverage | SmoothCurve):
+        model = Average.of(problem, prior, priors.class_prior, priors.calibrated)
+        return AveragedCase(problem, priors, model)
+    return BinsCase(problem, priors, Bins.of(problem, prior, priors.class_prior))

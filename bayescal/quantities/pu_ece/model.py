@@ -7,18 +7,17 @@ from typing import TYPE_CHECKING, Unpack
 import numpy as np
 
 from bayescal.core.bins.binning import Binning, BinningFields
+from bayescal.core.calibration_curve.curve_average import CurveAverage
+from bayescal.core.calibration_curve.smooth_curve import SmoothCurve
 from bayescal.core.errors import InputError
 from bayescal.quantities.pu_ece.data import PUProblem, PUScores, problems
 from bayescal.quantities.pu_ece.estimator import resolved
-from bayescal.quantities.pu_ece.models import label_model
 from bayescal.quantities.pu_ece.models.average import Average
-from bayescal.quantities.pu_ece.models.base import LabelModel
+from bayescal.quantities.pu_ece.models.mixture_bins import Bins
 from bayescal.quantities.pu_ece.priors import Priors
 
 if TYPE_CHECKING:
     import pymc as pm
-
-    from bayescal.core.quantity import LabelModel as Member
 
 
 def build_model(
@@ -84,18 +83,14 @@ def build_model(
             f"a model is that of one classifier; got {len(found)}. "
             f"Take one with .select({data.classifiers[0]!r})."
         )
-    labels = label_model(found[0], priors)
-    if not isinstance(labels, Average):
-        return model_of(found[0], labels)
-    if not labels.members:
-        raise InputError(
-            "a PyMC model must have a smooth or a rough description of some scores between 0 and "
-            "1; there is none. Give one a weight, or pass method='direct' to fit."
-        )
-    return model_of_description(list(labels.members.values())[-1])
+    prior = priors.label_rate
+    if isinstance(prior, CurveAverage | SmoothCurve):
+        average = Average.of(found[0], prior, priors.class_prior, priors.calibrated)
+        return model_of_description(average)
+    return model_of_bins(found[0], Bins.of(found[0], prior, priors.class_prior))
 
 
-def model_of(problem: PUProblem, labels: LabelModel) -> pm.Model:
+def model_of_bins(problem: PUProblem, labels: Bins) -> pm.Model:
     """Label rates of cells, their masses, counts of both samples, and the errors they imply."""
     import pymc as pm
 
@@ -109,10 +104,17 @@ def model_of(problem: PUProblem, labels: LabelModel) -> pm.Model:
     return model
 
 
-def model_of_description(labels: Member) -> pm.Model:
-    """One description of the cells with scores between 0 and 1, and their counts."""
+def model_of_description(average: Average, member: str = "") -> pm.Model:
+    """One description of the cells with scores between 0 and 1, by default the last one."""
     import pymc as pm
 
+    models = average.members
+    if not models:
+        raise InputError(
+            "a PyMC model must have a smooth or a rough description of some scores between 0 and "
+            "1; there is none. Give one a weight, or pass method='direct' to fit."
+        )
+    labels = models[member or list(models)[-1]]
     size = labels.compile_key[-1]
     coords = {"inner": np.arange(size), "inner_": np.arange(size)}
     with pm.Model(coords=coords) as model:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescal.core import quantity
 from bayescal.core.bins.bin_counts import STRATEGIES
 from bayescal.core.calibration_curve.problem import (
     ERRORS,
@@ -24,9 +25,8 @@ from bayescal.quantities.pu_ece.class_prior.scar_check import data_warnings
 from bayescal.quantities.pu_ece.class_prior.sensitivity import class_prior_curve
 from bayescal.quantities.pu_ece.data import PUProblem
 from bayescal.quantities.pu_ece.estimator import of_counts
-from bayescal.quantities.pu_ece.model import model_of
-from bayescal.quantities.pu_ece.models import label_model
-from bayescal.quantities.pu_ece.models.base import LabelModel
+from bayescal.quantities.pu_ece.model import model_of_bins
+from bayescal.quantities.pu_ece.models.mixture_bins import Bins
 from bayescal.quantities.pu_ece.priors import Priors
 
 if TYPE_CHECKING:
@@ -64,23 +64,17 @@ MONITORED = ("ece", "tce", "mce", "label_rate", "class_prior")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PUCase:
-    """One problem under its priors; made by `PUCase.of`."""
+class ProblemCase:
+    """One problem under its priors; `averaged_posterior.case_of` makes the right kind."""
 
     problem: PUProblem
     priors: Priors
-    model: LabelModel
+    model: quantity.LabelModel
     axes: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     dims: ClassVar[Mapping[str, tuple[str, ...]]] = DIMS
     monitored: ClassVar[tuple[str, ...]] = MONITORED
     # Direct draws for the probability of calibration.
     evidence_draws: ClassVar[int] = EVIDENCE_DRAWS
-
-    @classmethod
-    def of(cls, problem: PUProblem, priors: Priors) -> PUCase:
-        """Join a problem and its priors."""
-        model: Any = label_model(problem, priors)
-        return cls(problem, priors, model)
 
     @property
     def coords(self) -> Mapping[str, str]:
@@ -96,9 +90,40 @@ class PUCase:
         """Hash of the counts, cells and bins."""
         return fingerprint(self.problem.unlabeled, self.problem.positive)
 
+    def common_arrays(
+        self, posterior: Mapping[str, Floats], rng: np.random.Generator
+    ) -> CaseArrays:
+        """What a result holds under any model: data, estimate, theory, sensitivity."""
+        problem, theory = self.problem, _bounds(self.problem, self.priors)._asdict()
+        return CaseArrays(
+            coords=self.coords,
+            posterior=posterior,
+            observed_data={"events": self.held(problem.positive)},
+            constant_data={
+                "curve_score": curve_scores(problem.unlabeled),
+                "cell_count": self.held(problem.total),
+                "cell_score": self.held(problem.cells.mean_score),
+            },
+            point_estimate=_estimate(problem, self.priors),
+            bounds=bound_values(theory),
+            bounds_attrs=bound_words(theory),
+            sensitivity=class_prior_curve(problem, self.priors, rng),
+        )
+
+    def held[Scalar: np.generic](self, values: NDArray[Scalar]) -> NDArray[Scalar]:
+        """Values of the cells that hold rows, then padding: empty cells say nothing."""
+        return held_cells(values, self.problem.total, self.model.compile_key[-1])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BinsCase(ProblemCase):
+    """One problem with a label rate a bin."""
+
+    model: Bins
+
     def build_model(self) -> pm.Model:
         """Build the model, unsampled."""
-        return model_of(self.problem, self.model)
+        return model_of_bins(self.problem, self.model)
 
     def arrays(
         self, draws: Draws, direct: DirectDraws | None, rng: np.random.Generator
@@ -113,36 +138,12 @@ class PUCase:
             self.common_arrays(posterior, rng),
             posterior={**posterior, "calibration_curve": self.model.curve(draws, points), **draws},
             prior={name: prior[name] for name in (*ERRORS, "class_prior")},
-            posterior_predictive={"events": self._held(replicated)},
-            log_likelihood={"events": self._held(self.model.log_likelihood(draws))},
+            posterior_predictive={"events": self.held(replicated)},
+            log_likelihood={"events": self.held(self.model.log_likelihood(draws))},
             log_prior=self.model.log_prior(draws),
             model_average=model_average(posterior, np.nan),
             diagnostics={"importance_ess": np.nan, "pareto_k": np.nan},
         )
-
-    def common_arrays(
-        self, posterior: Mapping[str, Floats], rng: np.random.Generator
-    ) -> CaseArrays:
-        """What a result holds under any model: data, estimate, theory, sensitivity."""
-        problem, theory = self.problem, _bounds(self.problem, self.priors)._asdict()
-        return CaseArrays(
-            coords=self.coords,
-            posterior=posterior,
-            observed_data={"events": self._held(problem.positive)},
-            constant_data={
-                "curve_score": curve_scores(problem.unlabeled),
-                "cell_count": self._held(problem.total),
-                "cell_score": self._held(problem.cells.mean_score),
-            },
-            point_estimate=_estimate(problem, self.priors),
-            bounds=bound_values(theory),
-            bounds_attrs=bound_words(theory),
-            sensitivity=class_prior_curve(problem, self.priors, rng),
-        )
-
-    def _held[Scalar: np.generic](self, values: NDArray[Scalar]) -> NDArray[Scalar]:
-        """Values of the cells that hold rows, then padding: empty cells say nothing."""
-        return held_cells(values, self.problem.total, self.model.compile_key[-1])
 
     def quantities(self, draws: Draws, rng: np.random.Generator) -> dict[str, Floats]:
         """Calibration errors, label rates, gaps and class prior of every draw."""
@@ -150,7 +151,7 @@ class PUCase:
         found = error_draws(self.problem.unlabeled, rates, self.model.masses(draws, rng))
         return {**found, "class_prior": self.model.class_prior(draws)}
 
-    def simulate(self, rng: np.random.Generator) -> tuple[PUCase, dict[str, Floats]]:
+    def simulate(self, rng: np.random.Generator) -> tuple[BinsCase, dict[str, Floats]]:
         """Draw parameters from the prior and counts from the model.
 
         Notes
@@ -159,7 +160,8 @@ class PUCase:
         """
         draws = {name: v[None] for name, v in self.model.prior_draws(1, rng).items()}
         values = {name: v[0, 0] for name, v in self.quantities(draws, rng).items()}
-        return PUCase.of(self.model.draw_problem(draws, rng), self.priors), values
+        problem = self.model.draw_problem(draws, rng)
+        return replace(self, problem=problem, model=replace(self.model, problem=problem)), values
 
 
 def _estimate(problem: PUProblem, priors: Priors) -> dict[str, Any]:

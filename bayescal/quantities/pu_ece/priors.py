@@ -259,7 +259,7 @@ class Priors:
             "wider class prior": replace(self, class_prior=_wider(prior)),
         }
         if isinstance(rate, CurveAverage | SmoothCurve):
-            return {**found, "wider curve": replace(self, label_rate=_wider_curve(rate))}
+            return {**found, "wider curve": replace(self, label_rate=rate.rescaled(2))}
         return {**found, "curve average": replace(self, label_rate=_default_curve())}
 
     def to_json(self) -> str:
@@ -293,8 +293,9 @@ class Priors:
         match rate:
             case CurveAverage() | SmoothCurve():
                 return (
-                    f"{text}{_curve_in_words(rate)} "
-                    f"The prior probability of exact calibration is {self.calibrated:g}."
+                    f"{text}The probability of the event, where it is not the score, is "
+                    f"{rate.describe()}. The prior probability of exact calibration is "
+                    f"{self.calibrated:g}."
                 )
             case MixtureBins():
                 what = "positives and of negatives"
@@ -304,41 +305,6 @@ class Priors:
             f"{text}The shares of the bins among {what} are Dirichlet with concentration "
             f"{rate.concentration:g} each."
         )
-
-
-def _wider_curve(prior: CurveAverage | SmoothCurve) -> CurveAverage | SmoothCurve:
-    """Let a curve stray twice as far."""
-    if isinstance(prior, SmoothCurve):
-        return replace(prior, scale=2 * prior.scale)
-    return replace(
-        prior,
-        curve=replace(prior.curve, scale=2 * prior.curve.scale),
-        roughness=2 * prior.roughness,
-        shift=2 * prior.shift,
-    )
-
-
-def _curve_in_words(prior: CurveAverage | SmoothCurve) -> str:
-    curve = prior.curve if isinstance(prior, CurveAverage) else prior
-    scales = ", ".join(f"{scale:g}" for scale in curve.lengthscales)
-    smooth = (
-        "a smooth curve of the score (in logits, an intercept, a slope and a Gaussian process of "
-        f"standard deviation {curve.scale:g} each, at length scales {scales})"
-    )
-    if isinstance(prior, SmoothCurve):
-        return f"The probability of the event, where it is not the score, is {smooth}."
-    words = {
-        "smooth": smooth,
-        "rough": "that curve with a rough part, whose standard deviation is half-normal of scale "
-        f"{prior.roughness:g}",
-        "segments": "segments that are calibrated or shifted, by a standard deviation of "
-        f"{prior.shift:g} in logits",
-    }
-    listed = "; ".join(f"{words[name]}, weight {w:.2g}" for name, w in prior.weights.items())
-    return (
-        f"The probability of the event, where it is not the score, is an average: {listed}. "
-        "Scores of exactly 0 and 1 stand apart."
-    )
 
 
 def _smaller(share: float) -> float:

@@ -9,6 +9,7 @@ from bayescal.core.calibration_curve.smooth_curve import SmoothCurve, curve_basi
 from bayescal.inference.cell_likelihood import BinomialCells
 from bayescal.inference.descriptions.rough import RoughBasis, RoughRegression
 from bayescal.inference.descriptions.rough_graph import rough_inputs
+from bayescal.inference.direct import variational_gaussian
 
 LENGTH, SCALE = 0.1, 1.5
 SCORE = np.array([0.05, 0.1, 0.11, 0.4, 0.41, 0.42, 0.7, 0.97])
@@ -137,7 +138,8 @@ def test_roughness_follows_the_scatter():
 
 def test_nothing_depends_on_the_padding():
     rough = regression_of([0.2, 0.5, 0.7], [9, 9, 9], [3, 2, 8])
-    found = rough_inputs(rough, 25)
+    likely = rough.likely_roughness()
+    found = rough_inputs(rough, likely, variational_gaussian(rough.at(likely)), 25)
     z = np.random.default_rng(1).standard_normal(25)
     spread = np.sqrt(found["variance"] + 0.6**2)
     padded = found["offset"] + found["vectors"] @ (spread * z)

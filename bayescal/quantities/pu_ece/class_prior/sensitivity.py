@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.interpolate import PchipInterpolator
@@ -13,7 +11,6 @@ from bayescal.core.calibration_curve.problem import error_draws
 from bayescal.core.calibration_curve.smooth_curve import SmoothCurve
 from bayescal.quantities.pu_ece.data import PUProblem
 from bayescal.quantities.pu_ece.estimator import of_counts
-from bayescal.quantities.pu_ece.models import label_model
 from bayescal.quantities.pu_ece.models.average import Average
 from bayescal.quantities.pu_ece.models.prior_map import PriorMap
 from bayescal.quantities.pu_ece.priors import Priors
@@ -49,7 +46,7 @@ def class_prior_curve(
         "envelope_upper": centre + np.abs(grid - mean),
     }
     if isinstance(priors.label_rate, CurveAverage | SmoothCurve):
-        found |= _posterior(problem, priors, grid, rng)
+        found |= _posterior(problem, priors.label_rate, grid, rng)
     return found
 
 
@@ -63,14 +60,16 @@ def _grid(priors: Priors) -> Floats:
 
 
 def _posterior(
-    problem: PUProblem, priors: Priors, grid: Floats, rng: np.random.Generator
+    problem: PUProblem,
+    prior: CurveAverage | SmoothCurve,
+    grid: Floats,
+    rng: np.random.Generator,
 ) -> dict[str, Floats]:
     """Mean and 90% interval at a few class priors, interpolated."""
     nodes = np.linspace(grid[0], grid[-1], NODES)
     ends = []
     for node in nodes:
-        model = label_model(problem, replace(priors, class_prior=float(node), calibrated=0.0))
-        assert isinstance(model, Average)
+        model = Average.of(problem, prior, float(node), calibrated=0.0)
         drawn = model.averaged_joint(_DRAWS, rng)
         found = drawn.taken(None)
         tce = error_draws(problem.unlabeled, found.rates, model.masses(found, rng))["tce"]

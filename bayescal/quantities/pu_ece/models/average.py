@@ -19,8 +19,10 @@ from bayescal.core.calibration_curve.curve_average import (
     CurveAverage,
 )
 from bayescal.core.calibration_curve.problem import padded_size
+from bayescal.core.calibration_curve.smooth_curve import SmoothCurve
 from bayescal.core.quantity import DirectDraws, Draws, Floats, LabelModel
 from bayescal.inference.descriptions.described_curve import DescribedCurve
+from bayescal.inference.descriptions.rough import RoughPosterior
 from bayescal.inference.descriptions.segments import Segments
 from bayescal.inference.direct import Weighted, importance_sample
 from bayescal.quantities.pu_ece.data import PUProblem
@@ -89,9 +91,15 @@ class Average:
 
     @classmethod
     def of(
-        cls, problem: PUProblem, prior: CurveAverage, class_prior: ClassPrior, calibrated: float
+        cls,
+        problem: PUProblem,
+        prior: CurveAverage | SmoothCurve,
+        class_prior: ClassPrior,
+        calibrated: float,
     ) -> Average:
-        """Join a problem and its descriptions."""
+        """Join a problem and its descriptions; a smooth curve alone is an average over one."""
+        if isinstance(prior, SmoothCurve):
+            prior = CurveAverage(curve=prior, rough=0, segments=0)
         found = PriorMap.of(class_prior)
         median = found(np.zeros(1))[0]
         sizes = np.log(problem.n_positive / problem.n_unlabeled)
@@ -199,20 +207,14 @@ class Average:
         described = self.described
         return {name: np.asarray(described.log_prior(name, draws)) for name in described.fitted}
 
-    def _rough_posterior(self, draws: int, rng: np.random.Generator) -> tuple[Weighted, Floats]:
-        """Importance sampling at each node of the roughness."""
-        rough = self.described.rough
+    def _rough_posterior(self, draws: int, rng: np.random.Generator) -> RoughPosterior:
+        """Importance sampling at nodes of the roughness."""
+        rough, gaussians = self.described.rough, []
         nodes = rough.nodes()
-        each = -(-draws // len(nodes))
-        step = np.log(nodes[1] / nodes[0])
-        terms, drawn, start = [], [], None
-        for roughness in nodes:
-            target = self.rough_at(float(roughness))
-            start = target.gaussian(start)
-            one = importance_sample(target, start, each, rng)
-            drawn.append(one.draws)
-            terms.append(one.log_weights + rough.log_prior(roughness) + np.log(step * len(nodes)))
-        return Weighted(np.concatenate(drawn), np.concatenate(terms)), np.repeat(nodes, each)
+        targets = [self.rough_at(float(roughness)) for roughness in nodes]
+        for target in targets:
+            gaussians.append(target.gaussian(gaussians[-1] if gaussians else None))
+        return rough.sample_nodes(nodes, targets, gaussians, draws, rng)
 
     @cached_property
     def _exact(self) -> dict[str, Nodes]:
@@ -387,14 +389,14 @@ def _until_effective(sample: Callable[[], Weighted], draws: int) -> Weighted:
     """Sample in rounds until enough draws are effective, or the rounds are over."""
     found = sample()
     for _ in range(_ROUNDS - 1):
-        if found.ess >= draws / _LEAST_EFFICIENT:
+        if found.smoothed().ess >= draws / _LEAST_EFFICIENT:
             break
         more = sample()
         found = Weighted(
             np.concatenate([found.draws, more.draws]),
             np.concatenate([found.log_weights, more.log_weights]),
         )
-    return found
+    return found.smoothed()
 
 
 def _share(evidence: Mapping[str, float], name: str) -> float:

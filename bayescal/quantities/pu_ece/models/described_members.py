@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from bayescal.quantities.pu_ece.models.average import Average
 
 SMOOTH_CELLS = 128
-ROUGH_CELLS = 25
+ROUGH_CELLS = 32
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,13 +39,13 @@ class SmoothMember:
     def inputs(self) -> dict[str, NDArray[Any]]:
         """Counts, offset and design, the class prior, and the Gaussian that whitens."""
         cells, regression = self.compile_key[-1], self.average.described.regression
-        centre, root = _spread_out(self.average.smooth.gaussian(), BASIS + 1)
+        gaussian = _spread_out(self.average.smooth.gaussian(), BASIS + 1)
         return {
             **_counts(self.average, cells),
             "offset": pad(regression.offset, cells),
             "design": pad(regression.design, cells, BASIS + 1),
-            "centre": centre,
-            "root": root,
+            "centre": gaussian.mean,
+            "root": gaussian.root,
         }
 
     def add_to_model(self) -> Any:
@@ -72,9 +72,9 @@ class RoughMember:
 
     average: Average
     variables: ClassVar[tuple[str, ...]] = ("z", "roughness")
+    # The whitening follows the roughness only about: smaller steps, and longer trajectories.
     target_accept: ClassVar[float] = 0.9
-    # The roughness is no part of the whitening and needs longer trajectories.
-    max_depth: ClassVar[int] = 4
+    max_depth: ClassVar[int] = 10
 
     @property
     def compile_key(self) -> tuple[Any, ...]:
@@ -86,14 +86,11 @@ class RoughMember:
         from bayescal.inference.descriptions.rough_graph import rough_inputs
 
         size, rough = self.compile_key[-1], self.average.described.rough
-        likely = self.average.rough_at(rough.likely_roughness())
-        centre, root = _spread_out(likely.gaussian(), size)
+        likely = rough.likely_roughness()
+        gaussian = _spread_out(self.average.rough_at(likely).gaussian(), size)
         return {
             **_counts(self.average, size),
-            **rough_inputs(rough, size),
-            "centre": centre,
-            "slope": np.zeros(size),
-            "root": root,
+            **rough_inputs(rough, likely, gaussian, size),
         }
 
     def add_to_model(self) -> Any:
@@ -115,12 +112,12 @@ class RoughMember:
         return {"curve": np.asarray(self.average.described.log_prior("rough", draws))}
 
 
-def _spread_out(gaussian: Gaussian, size: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Mean and root with idle coefficients before the last one."""
+def _spread_out(gaussian: Gaussian, size: int) -> Gaussian:
+    """Put idle coefficients before the last one."""
     place = np.append(np.arange(len(gaussian.mean) - 1), size - 1)
     centre, root = np.zeros(size), np.eye(size)
     centre[place], root[np.ix_(place, place)] = gaussian.mean, gaussian.root
-    return centre, root
+    return Gaussian(centre, root)
 
 
 def _counts(average: Average, size: int) -> dict[str, NDArray[Any]]:

@@ -95,10 +95,6 @@ class Bins:
         """None: these posteriors have corners that no Gaussian fits."""
         return
 
-    def log_calibrated(self) -> float:
-        """NaN: the bins' rates have no alternative."""
-        return float("nan")
-
     def prior_draws(self, draws: int, rng: np.random.Generator) -> Draws:
         """Dirichlet and normal draws; those of independent bins weighed by the constraint."""
         bins, many = self.compile_key[-1], draws * (10 if self.stretch else 1)
