@@ -24,7 +24,7 @@ from bayescal.core.quantity import DirectDraws, Draws, Floats, LabelModel
 from bayescal.inference.descriptions.described_curve import DescribedCurve
 from bayescal.inference.descriptions.rough import RoughPosterior
 from bayescal.inference.descriptions.segments import Segments
-from bayescal.inference.direct import Weighted, importance_sample
+from bayescal.inference.direct import Gaussian, Weighted, importance_sample
 from bayescal.quantities.pu_ece.data import PUProblem
 from bayescal.quantities.pu_ece.models.case_control import CaseControlCells
 from bayescal.quantities.pu_ece.models.class_prior_gaussian import CurveAndClassPrior
@@ -209,8 +209,8 @@ class Average:
 
     def _rough_posterior(self, draws: int, rng: np.random.Generator) -> RoughPosterior:
         """Importance sampling at nodes of the roughness."""
-        rough, gaussians = self.described.rough, []
-        nodes = rough.nodes()
+        rough = self.described.rough
+        nodes, gaussians = rough.nodes(), list[Gaussian]()
         targets = [self.rough_at(float(roughness)) for roughness in nodes]
         for target in targets:
             gaussians.append(target.gaussian(gaussians[-1] if gaussians else None))
