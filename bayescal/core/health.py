@@ -8,7 +8,6 @@ from typing import Any
 MAX_RHAT = 1.01
 MIN_ESS = 400
 MIN_EBFMI = 0.3
-MAX_PARETO_K = 0.7
 
 REMEDY = "Sample longer: draws=2000, tune=1000; after divergences also target_accept=0.99."
 

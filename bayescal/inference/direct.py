@@ -187,11 +187,15 @@ class Weighted:
     def smoothed(self) -> Weighted:
         """Replace the largest weights by the quantiles of the Pareto distribution that fits them.
 
+        Where that does not make more draws effective, the weights stay as they are.
+
         Notes
         -----
         A single draw from far out may have a weight above all the others together. It stands for
         a region that the proposals hardly reach; its expected weight is a better guess of the
-        region's share. None exceeds the largest weight as it was.
+        region's share. None exceeds the largest weight as it was. Weights with a plateau below
+        their largest, as of a good proposal, are unlike a Pareto distribution: smoothing would
+        spoil them, and make them less even.
 
         References
         ----------
@@ -211,7 +215,8 @@ class Weighted:
         log_weights = self.log_weights.copy()
         ordered = places[np.argsort(weights[places])]
         log_weights[ordered] = self.log_weights.max() + np.log(np.minimum(expected, 1))
-        return Weighted(self.draws, log_weights)
+        found = Weighted(self.draws, log_weights)
+        return found if found.ess > self.ess else self
 
     def resample(self, n: int, rng: np.random.Generator) -> Floats:
         """Draw from the target: proposals in proportion to their weights, (n, basis)."""

@@ -124,11 +124,13 @@ def test_pareto_k_is_that_of_arviz(shape, n):
     assert weighted.pareto_k == pytest.approx(float(expected), rel=1e-8)
 
 
-@pytest.mark.parametrize("shape", [0.1, 0.7, 1.2])
-@pytest.mark.parametrize("n", [30, 200, 4001])
+@pytest.mark.parametrize("shape", [0.3, 0.7])
+@pytest.mark.parametrize("n", [200, 4001])
 def test_smoothed_weights_are_those_of_arviz(shape, n):
     log_weights = shape * np.random.default_rng(n).exponential(size=n) - 40
+    log_weights[:2] += 3
     ours = Weighted(np.zeros((n, 1)), log_weights).smoothed().log_weights
+    assert (ours != log_weights).any()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         theirs = array_stats.psislw(-log_weights)[0]
@@ -143,6 +145,13 @@ def test_one_weight_far_above_the_tail_is_smoothed_away():
     # The others alone have this many; the one counts as a draw at the end of their tail.
     others = np.exp(np.delete(log_weights, 77))
     assert rough.smoothed().ess > 0.7 * others.sum() ** 2 / (others**2).sum()
+
+
+def test_weights_with_a_plateau_are_left_alone():
+    # The weights of a good proposal for five rows with the event: bounded, most of them equal.
+    weighted = sample(regression([5], [5]))
+    assert weighted.ess > 0.9 * len(weighted.draws)
+    np.testing.assert_array_equal(weighted.smoothed().log_weights, weighted.log_weights)
 
 
 @pytest.mark.parametrize("shape", [0.3, 0.8])

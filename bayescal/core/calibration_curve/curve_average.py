@@ -65,8 +65,8 @@ class CurveAverage:
     Examples
     --------
     >>> from bayescal.core.calibration_curve.curve_average import CurveAverage
-    >>> CurveAverage(segments=0).weights
-    {'smooth': 0.6, 'rough': 0.4}
+    >>> CurveAverage(smooth=0.5, rough=0.25, segments=0.25).weights
+    {'smooth': 0.5, 'rough': 0.25, 'segments': 0.25}
     """
 
     curve: SmoothCurve = field(default_factory=SmoothCurve)

@@ -19,7 +19,7 @@ from bayescal.core.functionals import (
     expected_calibration_error,
     maximum_calibration_error,
 )
-from bayescal.core.health import MAX_PARETO_K, MIN_ESS
+from bayescal.core.health import MIN_ESS
 
 type Floats = NDArray[np.float64]
 
@@ -155,19 +155,13 @@ def model_average(posterior: Mapping[str, Floats], p_calibrated: float) -> dict[
     return {"p_calibrated": p_calibrated, **means}
 
 
-def evidence_warnings(ess: float, pareto_k: float) -> list[str]:
+def evidence_warnings(ess: float) -> list[str]:
     """Say so where the probability of calibration is not to be relied on."""
-    found = []
-    if ess < MIN_ESS:
-        found.append(f"{ess:.0f} effective draws (fewer than {MIN_ESS})")
-    if pareto_k > MAX_PARETO_K:
-        found.append(
-            f"importance weights with a heavy tail (Pareto k is {pareto_k:.2f}, above "
-            f"{MAX_PARETO_K})"
-        )
+    if ess >= MIN_ESS:
+        return []
     return [
-        f"the probability of calibration rests on {reason}. Do not rely on it or on the lower ends."
-        for reason in found
+        f"the probability of calibration rests on {ess:.0f} effective draws (fewer than "
+        f"{MIN_ESS}). Do not rely on it or on the lower ends."
     ]
 
 

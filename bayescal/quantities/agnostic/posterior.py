@@ -152,7 +152,7 @@ class AgnosticCase:
             diagnostics={"importance_ess": direct.ess, "pareto_k": direct.pareto_k},
             bounds=bound_values(theory),
             bounds_attrs=bound_words(theory),
-            warnings=evidence_warnings(direct.ess, direct.pareto_k),
+            warnings=evidence_warnings(direct.ess),
         )
 
     def simulate(self, rng: np.random.Generator) -> tuple[AgnosticCase, Values]:

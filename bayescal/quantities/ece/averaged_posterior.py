@@ -203,15 +203,13 @@ def average_arrays(
             ),
         },
         diagnostics=evidence_figures(direct),
-        warnings=[*found.warnings, *_evidence_warnings(weights, direct)],
+        warnings=[*found.warnings, *_evidence_warnings(weights, direct.ess)],
     )
 
 
-def _evidence_warnings(weights: Mapping[str, float], direct: DirectDraws) -> list[str]:
+def _evidence_warnings(weights: Mapping[str, float], ess: float) -> list[str]:
     """Doubt the weights, unless one description has all of it: its evidence may then be rough."""
-    if max(weights.values()) > _CERTAIN:
-        return []
-    return evidence_warnings(direct.ess, direct.pareto_k)
+    return [] if max(weights.values()) > _CERTAIN else evidence_warnings(ess)
 
 
 def _errors_by_description(

@@ -178,7 +178,7 @@ class GroupedCase:
         return replace(
             found,
             diagnostics=evidence_figures(own),
-            warnings=[*found.warnings, *evidence_warnings(own.ess, own.pareto_k)],
+            warnings=[*found.warnings, *evidence_warnings(own.ess)],
         )
 
     def simulate(self, rng: np.random.Generator) -> tuple[GroupedCase, Values]:

@@ -49,8 +49,11 @@ def build_model(
     Returns
     -------
     pm.Model
-        Observed ``events`` (cell), Deterministics ``label_rate`` and ``gap`` (bin), ``ece``,
-        ``tce`` and ``mce``; data as pm.Data. Cells are padded with empty ones.
+        Observed ``events``, data as pm.Data; cells are padded with empty ones. Under an average
+        it is the model of the last description that NUTS samples, with the parameters ``z``
+        (inner) and ``roughness``: errors come from the draws of all descriptions. Under one prior
+        ``events`` have the dim cell, and there are Deterministics ``label_rate`` and ``gap`` (bin),
+        ``ece``, ``tce`` and ``mce``.
 
     Raises
     ------
@@ -67,7 +70,10 @@ def build_model(
     --------
     >>> import bayescal as bc
     >>> scores = bc.Scores(y_true=[0, 0, 1, 1], y_prob=[0.1, 0.4, 0.5, 0.9])
-    >>> sorted(v.name for v in bc.ece.build_model(scores, n_bins=2).deterministics)
+    >>> sorted(v.name for v in bc.ece.build_model(scores, n_bins=2).free_RVs)
+    ['roughness', 'z']
+    >>> one = bc.ece.Priors(label_rate=bc.ece.SmoothCurve())
+    >>> sorted(v.name for v in bc.ece.build_model(scores, one, n_bins=2).deterministics)
     ['ece', 'gap', 'label_rate', 'mce', 'tce']
     """
     priors = priors or Priors()

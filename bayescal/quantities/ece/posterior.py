@@ -129,7 +129,7 @@ class EceCase(ProblemCase):
             posterior={**found.posterior, **draws},
             log_prior=self.model.log_prior(draws),
             diagnostics=evidence_figures(weighed),
-            warnings=[*found.warnings, *evidence_warnings(weighed.ess, weighed.pareto_k)],
+            warnings=[*found.warnings, *evidence_warnings(weighed.ess)],
         )
 
     def probability_calibrated(self, direct: DirectDraws) -> float:

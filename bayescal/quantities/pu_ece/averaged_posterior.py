@@ -91,7 +91,7 @@ class AveragedCase(ProblemCase):
             diagnostics={"importance_ess": weighed.ess, "pareto_k": weighed.pareto_k},
             warnings=[
                 *common.warnings,
-                *evidence_warnings(weighed.ess, weighed.pareto_k),
+                *evidence_warnings(weighed.ess),
                 *self._contradiction(averaged, weighed.p_calibrated, rng),
             ],
         )

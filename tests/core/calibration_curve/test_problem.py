@@ -12,6 +12,7 @@ from bayescal.core.calibration_curve.problem import (
     Problem,
     draw_masses,
     error_draws,
+    evidence_warnings,
     pad,
     padded_size,
 )
@@ -99,3 +100,10 @@ def test_padded_sizes_are_the_least_doublings(n, smallest):
     assert (size // smallest) & (size // smallest - 1) == 0
     assert size % smallest == 0
     assert size == smallest or size // 2 < n
+
+
+@pytest.mark.parametrize(("ess", "said"), [(4000, []), (120, ["120 effective draws"])])
+def test_evidence_that_rests_on_few_draws_is_doubted(ess, said):
+    warnings = evidence_warnings(ess)
+    assert len(warnings) == len(said)
+    assert all(words in warning for words, warning in zip(said, warnings, strict=True))

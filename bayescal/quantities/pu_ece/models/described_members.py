@@ -28,8 +28,8 @@ class SmoothMember:
 
     average: Average
     variables: ClassVar[tuple[str, ...]] = ("coef",)
-    target_accept: ClassVar[float] = 0.8
-    max_depth: ClassVar[int] = 3
+    target_accept: ClassVar[float] = 0.95
+    max_depth: ClassVar[int] = 10
 
     @property
     def compile_key(self) -> tuple[Any, ...]:
@@ -73,7 +73,7 @@ class RoughMember:
     average: Average
     variables: ClassVar[tuple[str, ...]] = ("z", "roughness")
     # The whitening follows the roughness only about: smaller steps, and longer trajectories.
-    target_accept: ClassVar[float] = 0.9
+    target_accept: ClassVar[float] = 0.95
     max_depth: ClassVar[int] = 10
 
     @property

@@ -42,7 +42,8 @@ def test_one_compiled_model_serves_other_data_and_priors(curve_fit) -> None:
     data = truth("over").scores((150, 900), seed=2)
     study = bc.pu_ece.PriorDraws(np.random.default_rng(1).beta(40, 60, 1000))
     for belief in (0.5, bc.Beta(4, 6), study):
-        fit = bc.fit(bc.pu_ece, data, priors=bc.pu_ece.Priors(belief), n_bins=6, seed=1)
+        priors = bc.pu_ece.Priors(belief)
+        fit = bc.fit(bc.pu_ece, data, priors=priors, n_bins=6, seed=1, draws=2000)
         assert fit["diagnostics"]["divergences"].item() == 0
     assert len(_COMPILED) == before
 
@@ -123,6 +124,7 @@ def test_prior_draws_join_the_class_prior_and_the_curve() -> None:
 
 
 @pytest.mark.mcmc
+@pytest.mark.filterwarnings("ignore:Estimated shape parameter of Pareto distribution")
 def test_arviz_takes_the_result(curve_fit) -> None:
     import arviz as az
 
