@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import asdict, astuple, dataclass
 from typing import ClassVar
 
@@ -35,7 +36,7 @@ def _short(value: float) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class PriorBase:
+class PriorBase(ABC):
     """A prior as a frozen value; its fields are the parameters, in the usual order."""
 
     family: ClassVar[str] = ""
@@ -49,17 +50,17 @@ class PriorBase:
                 raise InputError(f"{name} must be a number; got {value!r}.") from error
 
     @property
+    @abstractmethod
     def mean(self) -> float:
         """Mean of the prior."""
-        raise NotImplementedError
 
     def quantile(self, probability: float) -> float:
         """Give the value below which the prior has this probability."""
         check_mass(probability, "probability")
         return self._quantile(probability)
 
-    def _quantile(self, probability: float) -> float:
-        raise NotImplementedError
+    @abstractmethod
+    def _quantile(self, probability: float) -> float: ...
 
     def describe(self) -> str:
         """Put the prior into words."""
