@@ -67,10 +67,10 @@ class Difference:
     @property
     def text(self) -> str:
         """The answer as a sentence."""
-        sure = f"{percent(self.prob)} interval {self.lower:+.4f} to {self.upper:+.4f}"
+        sure = f"{percent(self.prob)} interval {self.lower:+z.4f} to {self.upper:+z.4f}"
         return (
             f"{variable_title(self.var)} of {self.first} minus {self.second}: "
-            f"{self.mean:+.4f} ({sure}); "
+            f"{self.mean:+z.4f} ({sure}); "
             f"{self.first}'s is the larger with probability {self.prob_first_larger:.2f}."
         )
 
