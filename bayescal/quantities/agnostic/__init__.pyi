@@ -32,6 +32,7 @@ from .priors import Priors as Priors
 from .priors import SmoothCurve as SmoothCurve
 from .reading import prob_above as prob_above
 from .reading import roc_band as roc_band
+from .reading import roc_boxes as roc_boxes
 from .reading import rule_difference as rule_difference
 from .reading import upper_bound as upper_bound
 from .roc import roc as roc

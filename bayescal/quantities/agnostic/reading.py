@@ -6,14 +6,22 @@ import numpy as np
 import xarray as xr
 
 from bayescal.core.errors import InputError
-from bayescal.quantities.agnostic.functionals import Band, pointwise_band, simultaneous_band
-from bayescal.results import access, schema
+from bayescal.results import access
 from bayescal.results.difference import Difference
+from bayescal.results.exceedance import prob_exceeds
 from bayescal.results.intervals import interval, tail
 from bayescal.results.kind import check_variable
+from bayescal.results.roc_curves import roc_band as roc_band
+from bayescal.results.roc_curves import roc_boxes as roc_boxes
 
 
-def upper_bound(result: xr.DataTree, prob: float = 0.95, *, classifier: str | None = None) -> float:
+def upper_bound(
+    result: xr.DataTree,
+    prob: float = 0.95,
+    *,
+    classifier: str | None = None,
+    class_: str | None = None,
+) -> float:
     """Give the number that the calibration measure is below, with a posterior probability.
 
     Parameters
@@ -22,7 +30,7 @@ def upper_bound(result: xr.DataTree, prob: float = 0.95, *, classifier: str | No
         A result of this quantity.
     prob : float, in (0.5, 1), default 0.95
         Posterior probability.
-    classifier : str, optional
+    classifier, class_ : str, optional
         Needed where the result has several.
 
     Returns
@@ -33,7 +41,7 @@ def upper_bound(result: xr.DataTree, prob: float = 0.95, *, classifier: str | No
     Raises
     ------
     InputError
-        If there is no such classifier, or `prob` lies outside (0.5, 1).
+        If there is no such classifier or class, or `prob` lies outside (0.5, 1).
 
     Notes
     -----
@@ -53,10 +61,16 @@ def upper_bound(result: xr.DataTree, prob: float = 0.95, *, classifier: str | No
     if not 0.5 < prob < 1:
         raise InputError(f"prob must lie strictly between 0.5 and 1; got {prob}. Pass 0.95.")
     ends = interval(result, "c", 2 * prob - 1)
-    return float(access.at(ends, _case(result, classifier)).values[1])
+    return float(access.at(ends, access.named_case(result, classifier, class_)).values[1])
 
 
-def prob_above(result: xr.DataTree, value: float, *, classifier: str | None = None) -> float:
+def prob_above(
+    result: xr.DataTree,
+    value: float,
+    *,
+    classifier: str | None = None,
+    class_: str | None = None,
+) -> float:
     """Give the posterior probability that the calibration measure exceeds a value.
 
     Parameters
@@ -65,18 +79,18 @@ def prob_above(result: xr.DataTree, value: float, *, classifier: str | None = No
         A result of this quantity.
     value : float
         The measure that would matter.
-    classifier : str, optional
+    classifier, class_ : str, optional
         Needed where the result has several.
 
     Returns
     -------
     float
-        P(c > value), averaged over calibrated and miscalibrated.
+        P(c > value), averaged over all descriptions of the curve, calibrated among them.
 
     Raises
     ------
     InputError
-        If there is no such classifier.
+        If there is no such classifier or class.
 
     Examples
     --------
@@ -86,76 +100,7 @@ def prob_above(result: xr.DataTree, value: float, *, classifier: str | None = No
     >>> round(bc.agnostic.prob_above(result, 0.0), 3)
     1.0
     """
-    known = access.prob_calibrated(result, _case(result, classifier)) or 0.0
-    above = float((_draws(result, "c", classifier) > value).mean())
-    return (1 - known) * above + known * (value < 0)
-
-
-def roc_band(
-    result: xr.DataTree,
-    prob: float = 0.9,
-    *,
-    simultaneous: bool = True,
-    unlabeled: bool = False,
-    classifier: str | None = None,
-) -> xr.Dataset:
-    """Give a band of the true positive rates over the false positive rates.
-
-    Parameters
-    ----------
-    result : xarray.DataTree
-        A result of this quantity.
-    prob : float, in (0, 1), default 0.9
-        Posterior probability.
-    simultaneous : bool, default True
-        Whether the band holds the whole curve with this probability, or each point for itself.
-    unlabeled : bool, default False
-        Whether the curve is that of the unlabelled rows, or of the population.
-    classifier : str, optional
-        Needed where the result has several.
-
-    Returns
-    -------
-    xarray.Dataset
-        ``lower``, ``upper`` and ``mean`` (roc_point), with the coordinate ``fpr``.
-
-    Raises
-    ------
-    InputError
-        If there is no such classifier, no unlabelled row, or `prob` is no probability.
-
-    References
-    ----------
-    .. [1] J. L. Montiel Olea and M. Plagborg-Møller, "Simultaneous confidence bands: Theory,
-       implementation, and an application to SVARs", Journal of Applied Econometrics 34(1), 2019,
-       Algorithm 2. https://doi.org/10.1002/jae.2656
-
-    Examples
-    --------
-    >>> import bayescal as bc
-    >>> scores = bc.datasets.agnostic.truth("over").scores(500, seed=1)
-    >>> result = bc.fit(bc.agnostic, scores, method="direct", seed=20)
-    >>> band = bc.agnostic.roc_band(result)
-    >>> bool((band.lower <= band.upper).all())
-    True
-    """
-    tail(prob)
-    name = "unlabeled_tpr" if unlabeled else "tpr"
-    if unlabeled and not access.has_variable(result, schema.POSTERIOR, name):
-        raise InputError(
-            "the result has no unlabelled rows; got unlabeled=True. Pass unlabeled=... to fit."
-        )
-    curves = _draws(result, name, classifier)
-    curves = curves[~np.isnan(curves).any(axis=1)]
-    band: Band = (simultaneous_band if simultaneous else pointwise_band)(curves, prob)
-    fpr = access.variable(result, schema.CONSTANT_DATA, "fpr")
-    fpr = fpr.isel({dim: 0 for dim in fpr.dims if dim != "roc_point"})
-    columns = {**band._asdict(), "mean": curves.mean(axis=0)}
-    return xr.Dataset(
-        {key: ("roc_point", values) for key, values in columns.items()},
-        coords={"fpr": ("roc_point", fpr.values)},
-        attrs={"prob": prob, "simultaneous": simultaneous},
-    )
+    return prob_exceeds(result, "c", value, access.named_case(result, classifier, class_))
 
 
 def rule_difference(
@@ -207,7 +152,8 @@ def rule_difference(
     """
     alpha = tail(prob)
     names = [f"{'unlabeled_' if unlabeled else ''}cost_{rule}" for rule in (first, second)]
-    one, two = (_draws(result, check_variable(result, name), classifier) for name in names)
+    case = access.named_case(result, classifier)
+    one, two = (access.flat_draws(result, check_variable(result, name), case) for name in names)
     apart = one - two
     varies = np.ptp(one) > 0 and np.ptp(two) > 0
     return Difference(
@@ -223,20 +169,3 @@ def rule_difference(
         correlation=float(np.corrcoef(one, two)[0, 1]) if varies else float("nan"),
         draws=apart,
     )
-
-
-def _case(result: xr.DataTree, classifier: str | None) -> access.ResultSlice:
-    """The case of a classifier, which must be named where there are several."""
-    names = access.classifier_names(result)
-    if classifier is None and len(names) > 1:
-        raise InputError(
-            f"classifier must be given, as the result has {len(names)}: {', '.join(names)}."
-        )
-    return access.find_case(result, classifier)
-
-
-def _draws(result: xr.DataTree, name: str, classifier: str | None) -> np.ndarray:
-    """Draws of a variable of one classifier, (draw, ...)."""
-    draws = access.variable(result, schema.POSTERIOR, name, _case(result, classifier))
-    ordered = draws.transpose(*schema.DRAW_DIMS, ...).values
-    return np.asarray(ordered.reshape(-1, *ordered.shape[2:]))

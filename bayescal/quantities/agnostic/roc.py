@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 from bayescal.core.checks import check_same_length
 from bayescal.core.errors import InputError
 from bayescal.quantities.agnostic.intervals import checked_rows
+from bayescal.results.bands import RocRegion
 
-type Floats = NDArray[np.float64]
+type Floats = NDArray[np.floating]
 
 
 class Roc(NamedTuple):
@@ -31,23 +32,6 @@ class Roc(NamedTuple):
     fpr: Floats
     tpr: Floats
     auc: float
-
-
-class RocRegion(NamedTuple):
-    """Region that holds an ROC curve, by threshold.
-
-    Parameters
-    ----------
-    fpr_lower, fpr_upper : ndarray of shape (point,), in [0, 1]
-        Bounds of the false positive rates.
-    tpr_lower, tpr_upper : ndarray of shape (point,), in [0, 1]
-        Bounds of the true positive rates.
-    """
-
-    fpr_lower: Floats
-    fpr_upper: Floats
-    tpr_lower: Floats
-    tpr_upper: Floats
 
 
 def roc(score: ArrayLike, probability: ArrayLike | None = None) -> Roc:
@@ -92,7 +76,7 @@ def roc(score: ArrayLike, probability: ArrayLike | None = None) -> Roc:
     scores = _probabilities(score, "score")
     chances = scores if probability is None else _probabilities(probability, "probability")
     check_same_length(len(scores), "score", len(chances), "probability")
-    order = np.argsort(-scores, kind="stable")
+    order = np.argsort(scores)[::-1]
     falling = scores[order]
     ends = np.flatnonzero(np.append(falling[1:] != falling[:-1], True))
     hits = np.append(0.0, np.cumsum(chances[order])[ends])

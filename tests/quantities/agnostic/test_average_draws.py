@@ -24,10 +24,20 @@ def drawn(described):
     return AverageDraws.prior(described, 4000, np.random.default_rng(1))
 
 
-def test_descriptions_have_their_prior_weights_without_calibration(drawn):
+def test_draws_are_smooth_or_rough_by_their_prior_weights(drawn):
     shares = np.bincount(drawn.chosen.ravel(), minlength=4) / 4000
-    expected = [0.0, *PRIORS.label_rate.weights.values()]
+    weights = PRIORS.label_rate.weights
+    total = weights["smooth"] + weights["rough"]
+    expected = [0.0, weights["smooth"] / total, weights["rough"] / total, 0.0]
     assert shares == pytest.approx(expected, abs=1e-3)
+
+
+def test_segments_are_drawn_where_there_is_no_other():
+    alone = bc.agnostic.Priors(bc.agnostic.CurveAverage(smooth=0, rough=0))
+    scores = bc.Scores(y_true=[0, 1] * 20, y_prob=[0.2, 0.8] * 20)
+    described = plan(scores, alone).cases[0].model.described
+    found = AverageDraws.prior(described, 50, np.random.default_rng(1))
+    assert (found.chosen == DESCRIPTIONS.index("segments")).all()
 
 
 def test_each_draw_is_that_of_its_description(drawn):
@@ -35,7 +45,8 @@ def test_each_draw_is_that_of_its_description(drawn):
     found = drawn.curve(score)
     for number, name in enumerate(DESCRIPTIONS):
         own = drawn.chosen == number
-        assert found[own] == pytest.approx(drawn.curve_of(name, score)[own])
+        inner = drawn.curve_of(name, score)[own][:, 1:-1]
+        assert found[own][:, 1:-1] == pytest.approx(inner)
     calibrated = drawn.curve_of("calibrated", score)[0]
     assert calibrated[:, 1:-1] == pytest.approx(np.broadcast_to(score[1:-1], (4000, 9)))
 
@@ -47,8 +58,10 @@ def test_scores_of_0_and_1_alone_have_the_calibrated_description():
     assert (found.chosen == 0).all()
 
 
-def test_the_scores_0_and_1_err_or_never_do(drawn):
-    found = drawn.curve(np.array([0.0, 1.0]))
+def test_the_scores_0_and_1_err_in_every_draw_but_not_in_every_description(drawn):
+    ends = np.array([0.0, 1.0])
+    assert (drawn.curve(ends) != ends).all()
+    found = drawn.curve_of("smooth", ends)
     for column in (0, 1):
         never = ~drawn.error[..., column]
         assert (found[..., column][never] == column).all()
@@ -60,3 +73,21 @@ def test_cells_of_labelled_rows_agree_with_the_curve_at_their_scores(drawn, desc
     held = described.rows > 0
     rates = drawn.cell_rates()[..., held]
     np.testing.assert_allclose(rates, drawn.curve(described.score[held]), atol=1e-6)
+
+
+def test_scores_of_0_and_1_without_labels_have_their_prior():
+    scores = bc.Scores(y_true=[0, 1] * 20, y_prob=[0.2, 0.8] * 20)
+    case = plan(scores, PRIORS, unlabeled=[0.0, 1.0, 0.5]).cases[0]
+    rng = np.random.default_rng(1)
+    found = case.model.described.direct_draws(4000, rng)
+    draws = {name: values[None] for name, values in found.draws.items()}
+    drawn = AverageDraws.posterior(case.model.described, draws, found.evidence, rng)
+    # In every draw at logits of the error about -5; in a description, half of them never err.
+    for rates, never in (
+        (drawn.curve(np.array([0.0, 1.0]))[0], 0.0),
+        (drawn.curve_of("smooth", np.array([0.0, 1.0]))[0], 0.5),
+    ):
+        error = np.abs(rates - [0, 1])
+        assert (error == 0).mean() == pytest.approx(never, abs=0.03)
+        above = (error > 1 / (1 + np.exp(5))).mean()
+        assert above == pytest.approx((1 - never) / 2, abs=0.03)
