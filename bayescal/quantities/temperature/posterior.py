@@ -42,6 +42,7 @@ from bayescal.quantities.temperature.predictive import (
     scalings_of,
 )
 from bayescal.quantities.temperature.priors import MODELS, VECTOR, Priors
+from bayescal.quantities.temperature.reliability import STAGES, reliability
 from bayescal.quantities.temperature.smoothed_rows import rows_to_add, smoothed_rows
 
 if TYPE_CHECKING:
@@ -59,6 +60,9 @@ DIMS: Mapping[str, tuple[str, ...]] = {
     "log_coef": ("label_class",),
     "shift": ("label_class",),
     "weight": ("description",),
+    **dict.fromkeys(
+        ("bin_rows", "bin_confidence", "bin_accuracy"), ("stage", "label_class", "bin")
+    ),
 }
 TEMPERATURES = ("mu", "tau", "log_alpha")
 # Numbers of probabilities of vector scaling that are worked out.
@@ -91,8 +95,8 @@ class TemperatureCase:
 
     @property
     def axes(self) -> Mapping[str, tuple[str, ...]]:
-        """The classes, and the models that are averaged."""
-        return {"label_class": self.problem.classes, "description": MODELS}
+        """The classes, the models that are averaged, and before and after calibration."""
+        return {"label_class": self.problem.classes, "description": MODELS, "stage": STAGES}
 
     @property
     def warnings(self) -> Sequence[str]:
@@ -117,7 +121,7 @@ class TemperatureCase:
             evidence = direct.evidence
         weight = self.model.probabilities(evidence)
         drawn = self.model.mixed(draws, weight, rng)
-        errors, log_likelihood = self._errors(drawn, weight, rng)
+        errors, log_likelihood, diagrams = self._errors(drawn, weight, rng)
         found = estimate_of(self.problem, binning=self.binning)
         prior = {name: value[None] for name, value in self._prior_draws(rng).items()}
         theory = _theory(self.problem)._asdict()
@@ -128,7 +132,7 @@ class TemperatureCase:
             log_likelihood={"labels": log_likelihood},
             log_prior=self.model.log_prior(drawn),
             observed_data={"labels": self.model.temperatures.count},
-            point_estimate={**found._asdict(), "n": len(self.problem.known)},
+            point_estimate={**found._asdict(), **diagrams, "n": len(self.problem.known)},
             bounds=bound_values(theory),
             bounds_attrs=bound_words(theory),
             model_average={"weight": weight},
@@ -161,8 +165,8 @@ class TemperatureCase:
 
     def _errors(
         self, draws: Draws, weight: Floats, rng: np.random.Generator
-    ) -> tuple[dict[str, Floats], Floats]:
-        """Calibration errors of every draw, before and after, and its log likelihood by class."""
+    ) -> tuple[dict[str, Floats], Floats, dict[str, Floats]]:
+        """Calibration errors of every draw, its log likelihood by class, and reliability."""
         problem, log_alpha = self._filled(rng), draws["log_alpha"]
         found = confidences(problem.logits, problem.predicted, log_alpha)
         score, fit = found.calibrated, self.model.temperatures.log_likelihood(draws)
@@ -191,7 +195,13 @@ class TemperatureCase:
         before = errors(found.uncalibrated)._asdict()
         named |= {f"{name}_uncalibrated": value for name, value in before.items()}
         shape = log_alpha.shape[:2]
-        return {k: value.reshape(*shape, *value.shape[1:]) for k, value in named.items()}, fit
+        shaped = {name: value.reshape(*shape, *value.shape[1:]) for name, value in named.items()}
+        stages = [
+            reliability(x, problem.predicted, problem.label, problem.n_classes, self.binning)
+            for x in (found.uncalibrated, score)
+        ]
+        diagrams = {name: np.stack([each[name] for each in stages]) for name in stages[0]}
+        return shaped, fit, diagrams
 
     def _filled(self, rng: np.random.Generator) -> Problem:
         """The rows, and where they are few others like them without a label."""
