@@ -3,7 +3,7 @@
 Each replication draws labelled rows, fits every calibrator, and measures the true calibration
 errors of its probabilities on rows that stand for the population. The posterior is by quadrature.
 
-python benchmarks/temperature_held_out.py                          # 4 truths, 3 sizes
+python benchmarks/temperature_held_out.py --replications 40         # 4 truths, 3 sizes
 python benchmarks/temperature_held_out.py --truths vector --per-class 10
 """
 
@@ -110,9 +110,13 @@ def main():
             weight = {key: np.mean([run[2][key] for run in runs]) for key in MODELS}
             lines.append({"per_class": per_class, "method": "weights", **weight})
             print(" " * 19, {key: round(float(v), 2) for key, v in weight.items()}, flush=True)
-        kept = read(NAME)["truths"] if (RESULTS / f"{NAME}.json").exists() else {}
-        about = {"replications": given.replications, "pool": given.pool, "rows": lines}
-        write(NAME, truths={**kept, name: about})
+            keep(f"{name}, {given.pool} rows without a label", given.replications, lines)
+
+
+def keep(title, replications, lines):
+    """Add a truth to those on disk."""
+    kept = read(NAME)["truths"] if (RESULTS / f"{NAME}.json").exists() else {}
+    write(NAME, truths={**kept, title: {"replications": replications, "rows": lines}})
 
 
 if __name__ == "__main__":

@@ -82,7 +82,7 @@ def plot_class_reliability(
         )
     names = _shown(tree, case, classes)
     rows = -(-len(names) // _COLUMNS)
-    height = _PANEL_INCHES * rows * 1.2 + _FRAME_INCHES
+    height = _PANEL_INCHES * rows * 1.25 + _FRAME_INCHES
     width = max(_PANEL_INCHES * min(len(names), _COLUMNS) + 0.9, 4.8)
     figure = style.new_figure(width, height, style.notes_for(tree, [case]))
     entries: dict[str, Artist] = {}
@@ -141,7 +141,7 @@ def _draw_class(
         words = f"{stage} calibration, {percent(prob)} interval"
         entries[words] = style.mark(marker=marker, color=face, markeredgecolor=edge)
         errors.append(_mean_error(tree, case, name, "_uncalibrated" if stage == "before" else ""))
-    style.title(ax, f"{style.shorten(name, 14)}: ECE {errors[0]} to {errors[1]}", pad=4)
+    style.title(ax, f"{style.shorten(name, 18)}\nECE {errors[0]} to {errors[1]}", pad=4)
     ax.title.set_fontsize(style.SMALL_SIZE)
     ax.set_xlim(0, 1)
     ax.set_ylim(0, 1)

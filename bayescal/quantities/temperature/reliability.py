@@ -22,7 +22,8 @@ def reliability(
     cell = predicted[known] * n_bins + bin_of(score, binning)[known]
 
     def total(weights: Floats | None = None) -> Floats:
-        return np.bincount(cell, weights, n_classes * n_bins).reshape(n_classes, n_bins)
+        held = np.bincount(cell, weights, n_classes * n_bins).astype(np.float64)
+        return held.reshape(n_classes, n_bins)
 
     rows = total()
     with np.errstate(invalid="ignore"):

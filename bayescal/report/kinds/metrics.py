@@ -9,6 +9,7 @@ from markupsafe import Markup
 from bayescal.report.alerts import Alert
 from bayescal.report.by_class import by_class
 from bayescal.report.kind import Answer, Check, Scaling, Section, for_each
+from bayescal.report.models import models
 from bayescal.report.refits import refits
 from bayescal.report.render import named, plain
 from bayescal.report.tables import Column, names, off, table_of
@@ -31,7 +32,10 @@ from bayescal.results.text import (
 
 __all__ = ["refits"]
 
-SECTIONS: tuple[Section, ...] = (Section("classes", "Classes", "Classes", for_each(by_class)),)
+SECTIONS: tuple[Section, ...] = (
+    Section("models", "Models", "Models", for_each(models)),
+    Section("classes", "Classes", "Classes", for_each(by_class)),
+)
 CHECKS: tuple[Check, ...] = ()
 BOUNDS_OF = "the metrics on the labelled rows alone"
 PRIOR_NAMES = {"weight": "weights of the classifiers"}

@@ -151,6 +151,16 @@ def test_fewer_rows_than_classes_and_labels_of_one_class_are_said():
     assert any("all labels are 0" in text for text in found)
 
 
+def test_probabilities_given_as_logits_are_said():
+    logits = bc.datasets.temperature.truth("heterogeneous").logits(50, seed=1)
+    prob = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    label = prob.argmax(axis=1)
+    assert any("look like probabilities" in text for text in data_warnings(problem(label, prob)))
+    for other in (logits, 0.1 * logits):
+        found = data_warnings(problem(label, other))
+        assert not any("look like probabilities" in text for text in found)
+
+
 @pytest.mark.parametrize("n_rows", [4, 2])
 def test_few_rows_and_odd_classes_are_fitted(n_rows):
     logits = np.array([[3.0, 0, 0], [2, 0, 0], [2, 0, 1], [0, 0, 4]])[:n_rows]
