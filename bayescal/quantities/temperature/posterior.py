@@ -64,7 +64,6 @@ DIMS: Mapping[str, tuple[str, ...]] = {
         ("bin_rows", "bin_confidence", "bin_accuracy"), ("stage", "label_class", "bin")
     ),
 }
-TEMPERATURES = ("mu", "tau", "log_alpha")
 # Numbers of probabilities of vector scaling that are worked out.
 _MOST = 1 << 25
 MONITORED = (*METRICS, *(f"{name}_uncalibrated" for name in METRICS), "log_alpha", "mu", "tau")
@@ -145,14 +144,15 @@ class TemperatureCase:
         -----
         Calibration errors are no function of the numbers alone, and are not among the values.
         Temperatures are, where vector scaling is left out: otherwise the posterior has them given
-        that vector scaling is wrong.
+        that it is wrong.
         """
         drawn = {name: value[0] for name, value in self.model.prior_draws(1, rng).items()}
         problem = self.problem
         label = (self._moved(drawn) + rng.gumbel(size=problem.logits.shape)).argmax(axis=1)
         label = np.where(problem.label == MISSING, MISSING, label)
         again = replace(problem, label=label)
-        kept = ("description",) if VECTOR in self.model.weights else ("description", *TEMPERATURES)
+        of_classes = () if VECTOR in self.model.weights else ("tau", "log_alpha")
+        kept = ("description", "mu", *of_classes)
         return TemperatureCase.of(again, self.priors, self.binning), {k: drawn[k] for k in kept}
 
     def _moved(self, drawn: Mapping[str, Floats]) -> Floats:

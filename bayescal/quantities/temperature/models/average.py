@@ -27,7 +27,7 @@ MOST_CLASSES: Final = 200
 """Classes up to which vector scaling is fitted: its cost grows with their cube."""
 NEGLIGIBLE: Final = 1e-3
 """Probability below which a model is not drawn from."""
-_OF_VECTOR: Final = ("log_coef", "shift", "coef_mu", "coef_tau", "shift_tau")
+_OF_VECTOR: Final = ("log_coef", "shift", "shift_tau")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -113,7 +113,8 @@ class TemperatureAverage:
     def mixed(self, draws: Draws, weight: Floats, rng: np.random.Generator) -> dict[str, Any]:
         """Draws of the average; ``description`` is the place of the model of each, (chain, draw).
 
-        The temperatures of a draw from vector scaling are those of one of the other two.
+        Mean and scale are those of the draw's own model. The temperatures of a draw from vector
+        scaling are those of one of the other two.
         """
         shape = draws["mu"].shape
         kept = np.where(weight < NEGLIGIBLE, 0.0, weight)
@@ -122,15 +123,17 @@ class TemperatureAverage:
             name: draws[name] for name in (*self.variables, *_OF_VECTOR) if name in draws
         }
         found["description"] = chosen
-        if SHARED not in self.weights:
-            return found
-        share = weight[0] / max(weight[0] + weight[1], np.finfo(float).tiny)
-        one = np.where(chosen == MODELS.index(VECTOR), rng.random(shape) < share, chosen == 0)
-        found["mu"] = np.where(one, draws["shared"], draws["mu"])
-        found["tau"] = np.where(one, 0.0, draws["tau"])
-        found["log_alpha"] = np.where(
-            one[..., None], draws["shared"][..., None], draws["log_alpha"]
-        )
+        vector = chosen == MODELS.index(VECTOR)
+        if SHARED in self.weights:
+            share = weight[0] / max(weight[0] + weight[1], np.finfo(float).tiny)
+            one = np.where(vector, rng.random(shape) < share, chosen == MODELS.index(SHARED))
+            found["mu"] = np.where(one, draws["shared"], draws["mu"])
+            found["tau"] = np.where(one, 0.0, draws["tau"])
+            same = draws["shared"][..., None]
+            found["log_alpha"] = np.where(one[..., None], same, draws["log_alpha"])
+        if VECTOR in self.weights:
+            found["mu"] = np.where(vector, draws["coef_mu"], found["mu"])
+            found["tau"] = np.where(vector, draws["coef_tau"], found["tau"])
         return found
 
     def prior_draws(self, draws: int, rng: np.random.Generator) -> dict[str, Any]:
@@ -145,19 +148,16 @@ class TemperatureAverage:
     def log_prior(self, draws: Draws) -> dict[str, Floats]:
         """Density of the shared mean, and of the scales, of the model that each draw has.
 
-        What depends on them is no prior to be scaled, but a part of the model.
+        What depends on them is no prior to be scaled, but a part of the model. Draws without
+        ``description`` are those of class temperatures.
         """
-        vector = draws["description"] == MODELS.index(VECTOR)
-        of_mean, of_scale = draws["mu"], self._scale(draws["tau"], self.priors.tau.sigma)
-        if VECTOR in self.weights:
-            of_mean = np.where(vector, draws["coef_mu"], of_mean)
-            two = self._scale(draws["coef_tau"], self.priors.tau.sigma)
-            two = two + self._scale(draws["shift_tau"], self.priors.shift.sigma)
-            of_scale = np.where(vector, two, of_scale)
-        return {
-            "mu": norm.logpdf(of_mean, self.priors.mu.mu, self.priors.mu.sigma),
-            "tau": of_scale,
-        }
+        of_scale = self._scale(draws["tau"], self.priors.tau.sigma)
+        if "description" in draws and VECTOR in self.weights:
+            vector = draws["description"] == MODELS.index(VECTOR)
+            of_shift = self._scale(draws["shift_tau"], self.priors.shift.sigma)
+            of_scale = of_scale + np.where(vector, of_shift, 0.0)
+        of_mean = norm.logpdf(draws["mu"], self.priors.mu.mu, self.priors.mu.sigma)
+        return {"mu": of_mean, "tau": of_scale}
 
     @staticmethod
     def _scale(value: Floats, sigma: float) -> Floats:

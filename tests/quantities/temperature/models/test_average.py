@@ -48,10 +48,13 @@ def test_draws_have_the_models_in_proportion_to_their_weights():
     np.testing.assert_allclose(share, weight, atol=2e-4)
     # Draws of vector scaling have temperatures of the other two, in their proportion.
     for chosen, expected in ((0, 1.0), (1, 0.0), (2, 0.6)):
-        alike = drawn["tau"][drawn["description"] == chosen] == 0
+        alike = np.ptp(drawn["log_alpha"][drawn["description"] == chosen], axis=1) == 0
         assert alike.mean() == pytest.approx(expected, abs=4 * (0.24 / 5000) ** 0.5)
     one = drawn["tau"] == 0
+    assert np.array_equal(one, drawn["description"] == 0)
     assert np.array_equal(drawn["log_alpha"][one], np.tile(drawn["mu"][one, None], 3))
+    vector = drawn["description"] == 2
+    assert np.array_equal(drawn["mu"][vector], found.draws["coef_mu"][vector])
     # A model of a probability below a thousandth is not drawn.
     rare = model.mixed(found.draws, np.array([0.0005, 0.9995, 0.0]), np.random.default_rng(1))
     assert (rare["description"] == 1).all()
@@ -60,11 +63,9 @@ def test_draws_have_the_models_in_proportion_to_their_weights():
 def test_log_priors_are_densities_of_the_model_of_each_draw():
     model = average(Priors())
     draws = {
-        "mu": np.array([0.1, 0.2, 0.3]),
-        "tau": np.array([0.0, 0.4, 0.4]),
+        "mu": np.array([0.1, 0.2, -0.5]),
+        "tau": np.array([0.0, 0.4, 0.3]),
         "description": np.array([0, 1, 2]),
-        "coef_mu": np.full(3, -0.5),
-        "coef_tau": np.full(3, 0.3),
         "shift_tau": np.full(3, 0.2),
     }
     found = model.log_prior(draws)
