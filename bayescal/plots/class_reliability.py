@@ -141,7 +141,7 @@ def _draw_class(
         words = f"{stage} calibration, {percent(prob)} interval"
         entries[words] = style.mark(marker=marker, color=face, markeredgecolor=edge)
         errors.append(_mean_error(tree, case, name, "_uncalibrated" if stage == "before" else ""))
-    style.title(ax, f"{style.shorten(name, 18)}\nECE {errors[0]} to {errors[1]}", pad=4)
+    style.title(ax, f"{style.shorten(name, 18)}\nECE {errors[0]} to {errors[1]}", pad=7)
     ax.title.set_fontsize(style.SMALL_SIZE)
     ax.set_xlim(0, 1)
     ax.set_ylim(0, 1)
