@@ -3,7 +3,7 @@
 Each replication draws labelled rows, fits every calibrator, and measures the true calibration
 errors of its probabilities on rows that stand for the population. The posterior is by quadrature.
 
-python benchmarks/temperature_held_out.py                          # 4 truths, 3 sizes
+python benchmarks/temperature_held_out.py --replications 40         # 4 truths, 3 sizes
 python benchmarks/temperature_held_out.py --truths vector --per-class 10
 """
 
@@ -16,7 +16,7 @@ from _results import RESULTS, read, write
 
 import bayescal as bc
 from bayescal.quantities.temperature.errors import BINNING, top_class
-from bayescal.quantities.temperature.predictive import confidences
+from bayescal.quantities.temperature.priors import MODELS
 from bayescal.results.intervals import interval
 
 NAME = "temperature_held_out"
@@ -47,28 +47,28 @@ def replication(truth, per_class, pool, seed):
     }
     for name, calibrator in calibrators.items():
         prob = calibrator.fit(logits, label).predict_proba(held_out)
-        if name == "VS":
-            found[name] = of_vector(truth, held_out, prob)
-        else:
-            found[name] = errors(prob[rows, predicted])
+        found[name] = of_predicted(truth, held_out, prob)
     result = bc.fit(bc.temperature, scores, method="direct", draws=250, seed=seed)
-    draws = result["posterior"]["log_alpha"].values
-    found["hierarchical"] = errors(confidences(held_out, predicted, draws).calibrated)
+    prob = bc.temperature.calibrate(result, held_out)
+    found["posterior"] = of_predicted(truth, held_out, prob)
+    # The posterior is of the class that the logits predict.
+    after = errors(prob[rows, predicted])
     covered = {}
     for metric in METRICS:
         for suffix in ("", "_uncalibrated"):
             low, high = interval(result, metric + suffix, 0.9).values
-            true = found["hierarchical" if not suffix else "uncalibrated"][metric]
+            true = (found["uncalibrated"] if suffix else after)[metric]
             covered[metric + suffix] = bool(low <= true <= high)
     if truth.coef is None:
         ends = interval(result, "log_alpha", 0.9).values
         alpha = np.log(truth.alpha)
         covered["log_alpha"] = float(np.mean((ends[..., 0] <= alpha) & (alpha <= ends[..., 1])))
-    return found, covered
+    weight = result["model_average"]["weight"].values.ravel()
+    return found, covered, dict(zip(MODELS, weight.tolist(), strict=True))
 
 
-def of_vector(truth, held_out, prob):
-    """Errors of probabilities whose predicted class may differ from that of the logits."""
+def of_predicted(truth, held_out, prob):
+    """Errors of probabilities, by their own predicted class."""
     top = prob.argmax(axis=1)
     rate = truth.probability(held_out)[np.arange(len(top)), top]
     score = prob.max(axis=1)
@@ -107,9 +107,16 @@ def main():
             cover = {key: np.mean([run[1][key] for run in runs]) for key in runs[0][1]}
             lines.append({"per_class": per_class, "method": "coverage", **cover})
             print(" " * 19, {key: round(float(v), 2) for key, v in cover.items()}, flush=True)
-        kept = read(NAME)["truths"] if (RESULTS / f"{NAME}.json").exists() else {}
-        about = {"replications": given.replications, "pool": given.pool, "rows": lines}
-        write(NAME, truths={**kept, name: about})
+            weight = {key: np.mean([run[2][key] for run in runs]) for key in MODELS}
+            lines.append({"per_class": per_class, "method": "weights", **weight})
+            print(" " * 19, {key: round(float(v), 2) for key, v in weight.items()}, flush=True)
+            keep(f"{name}, {given.pool} rows without a label", given.replications, lines)
+
+
+def keep(title, replications, lines):
+    """Add a truth to those on disk."""
+    kept = read(NAME)["truths"] if (RESULTS / f"{NAME}.json").exists() else {}
+    write(NAME, truths={**kept, title: {"replications": replications, "rows": lines}})
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """Figures of a result; each function reads a result and returns a matplotlib figure."""
 
+from bayescal.plots.class_reliability import plot_class_reliability
 from bayescal.plots.comparison import plot_comparison, plot_differences
 from bayescal.plots.credal_sets import plot_credal_sets
 from bayescal.plots.metrics import plot_metrics, plot_ranks
@@ -10,6 +11,7 @@ from bayescal.plots.rows import plot_decisions, plot_probability
 from bayescal.plots.sensitivity import plot_sensitivity, plot_sensitivity_curve
 
 __all__ = [
+    "plot_class_reliability",
     "plot_comparison",
     "plot_credal_sets",
     "plot_decisions",

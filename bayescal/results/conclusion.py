@@ -154,8 +154,8 @@ class Conclusion:
         if abs(most.shift) < 0.005:
             return f"The posterior mean moves by less than 0.01 sd from that under {first.prior}."
         return (
-            f"The posterior mean moves most under {most.prior}: {most.mean - first.mean:+z.4f} from "
-            f"{first.mean:.4f} under {first.prior}, {abs(most.shift):.2f} posterior sd."
+            f"The posterior mean moves most under {most.prior}: {most.mean - first.mean:+z.4f} "
+            f"from {first.mean:.4f} under {first.prior}, {abs(most.shift):.2f} posterior sd."
         )
 
 

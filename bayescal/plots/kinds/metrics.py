@@ -7,6 +7,7 @@ from functools import partial
 
 import xarray as xr
 
+from bayescal.plots.class_reliability import has_class_reliability, plot_class_reliability
 from bayescal.plots.kind import Drawing, Gallery
 from bayescal.plots.metrics import plot_metrics, plot_ranks
 from bayescal.plots.sensitivity import plot_conclusions
@@ -15,7 +16,7 @@ from bayescal.results.access import ResultSlice
 from bayescal.results.kind import kind_of
 from bayescal.results.text import capital
 
-FUNCTIONS = ("plot_metrics", "plot_ranks", "plot_roc")
+FUNCTIONS = ("plot_metrics", "plot_ranks", "plot_roc", "plot_class_reliability")
 MOST_METRICS = 3
 MOST_ROWS = 60
 
@@ -35,7 +36,19 @@ def figures(tree: xr.DataTree, prob: float) -> Gallery:
             caption = "Posterior probability of each rank; the first column is that of being best."
             by = f"Ranks by {kind.title(ranked)}"
             wide.append(Drawing(partial(plot_ranks, tree, ranked), by, caption))
+    if has_class_reliability(tree):
+        wide += [_reliability(tree, name, prob) for name in access.classifier_names(tree)]
     return Gallery(wide=wide)
+
+
+def _reliability(tree: xr.DataTree, classifier: str, prob: float) -> Drawing:
+    caption = (
+        "Accuracy against confidence of the labelled rows of each predicted class, before "
+        "calibration and after; with the posterior mean of the calibration error before and after. "
+        "These rows are those that the calibration was fitted to."
+    )
+    draw = partial(plot_class_reliability, tree, classifier, prob=prob)
+    return Drawing(draw, f"Reliability of each class, {classifier}", caption)
 
 
 def warning(tree: xr.DataTree, shown: Sequence[ResultSlice]) -> str:

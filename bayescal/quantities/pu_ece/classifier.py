@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, check_random_state, validate_data
 
 from bayescal.core.checks import check_choice
+from bayescal.core.classifiers import MostProbable, warn_unfinished
 from bayescal.core.errors import InputError
 from bayescal.core.network import (
     Loss,
@@ -42,7 +40,7 @@ class _Found(NamedTuple):
     n_iter: int = 0
 
 
-class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no types there
+class PUClassifier(MostProbable):
     """Linear classifier, or one hidden layer, that minimises the risk of positive-unlabelled data.
 
     Parameters
@@ -170,12 +168,7 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no 
         start = first_weights(x.shape[1], self.hidden, (), rng)
         found = self._minimise(start, x[known == 1], x[known == 0])
         if found.unfinished:
-            warnings.warn(
-                f"the PU risk was still falling after {self.max_iter} iterations. "
-                "Scale the features, or raise max_iter.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
+            warn_unfinished("the PU risk", self.max_iter, stacklevel=2)
         self.weights_ = found.weights
         self.risk_ = found.risk
         self.n_iter_ = found.n_iter
@@ -212,23 +205,6 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no 
         """
         logit = self.decision_function(X)
         return np.column_stack([expit(-logit), expit(logit)])
-
-    def predict(self, X: ArrayLike) -> NDArray[Any]:  # noqa: N803
-        """Predict the more probable class.
-
-        Parameters
-        ----------
-        X : array-like of shape (obs, feature)
-            Features.
-
-        Returns
-        -------
-        ndarray of shape (obs,)
-            The value that stands for positives where a row is rather positive; elsewhere the other
-            one, which here means negative.
-        """
-        positive = self.decision_function(X) > 0
-        return np.asarray(self.classes_[positive.astype(int)])
 
     def _check_parameters(self) -> None:
         check_class_prior(self.class_prior)

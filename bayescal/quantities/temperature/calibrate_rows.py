@@ -9,8 +9,13 @@ from bayescal.core.checks import check_known
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
 from bayescal.quantities.temperature.logits import as_logits
-from bayescal.quantities.temperature.predictive import mean_probabilities
+from bayescal.quantities.temperature.predictive import (
+    Scalings,
+    mean_probabilities,
+    scalings_of,
+)
 from bayescal.results import access, schema
+from bayescal.results.access import ResultSlice
 
 
 def calibrate(
@@ -37,7 +42,8 @@ def calibrate(
     Returns
     -------
     ndarray of shape (obs, class), in [0, 1]
-        Probabilities; rows sum to 1. The most probable class is that of the largest logit.
+        Probabilities; rows sum to 1. The most probable class is that of the largest logit, unless
+        vector scaling has a weight.
 
     Raises
     ------
@@ -47,7 +53,8 @@ def calibrate(
     Notes
     -----
     ``P(j | z) = E[softmax(alpha_k z)_j]`` with k the predicted class, over the posterior of
-    alpha_k: its draws are replaced by 16 points of equal probability.
+    alpha_k: its draws are replaced by 16 points of equal probability. Vector scaling adds
+    ``E[softmax(coef * z + shift)_j]``, of 128 draws, with its posterior probability as weight.
 
     Examples
     --------
@@ -63,18 +70,19 @@ def calibrate(
             "calibrate takes a result of temperature; this one is of "
             f"{result.attrs['quantity']}. Pass what bayescal.fit(bayescal.temperature, ...) gave."
         )
-    log_alpha = _draws(result, classifier)
+    case = _case(result, classifier)
     found = as_logits(logits, scale, "logits")
+    log_alpha = access.flat_draws(result, "log_alpha", case)
     if found.shape[1] != log_alpha.shape[-1]:
         raise InputError(
             f"logits must have {log_alpha.shape[-1]} columns, one for each class of the result; "
             f"got {found.shape[1]}."
         )
-    return mean_probabilities(found, log_alpha)
+    return mean_probabilities(found, log_alpha, _scalings(result, case))
 
 
-def _draws(result: xr.DataTree, classifier: str | None) -> Floats:
-    """Log alphas of the classifier, (draw, class)."""
+def _case(result: xr.DataTree, classifier: str | None) -> ResultSlice:
+    """The classifier's part of the result."""
     names = access.classifier_names(result)
     if access.is_prior_grid(result):
         raise InputError("calibrate takes one fit; this result has one for each of several priors.")
@@ -82,5 +90,13 @@ def _draws(result: xr.DataTree, classifier: str | None) -> Floats:
         raise InputError(f"classifier must be one of the result's; choose from {names}.")
     chosen = names[0] if classifier is None else classifier
     check_known(chosen, names, "classifier", "the result")
-    case = access.find_case(result, chosen)
-    return access.flat_draws(result, "log_alpha", case)
+    return access.find_case(result, chosen)
+
+
+def _scalings(result: xr.DataTree, case: ResultSlice) -> Scalings | None:
+    """Draws of vector scaling, where it was fitted."""
+    if not access.has_variable(result, schema.POSTERIOR, "shift"):
+        return None
+    weight = access.variable(result, schema.MODEL_AVERAGE, "weight", case).values
+    draws = {name: access.flat_draws(result, name, case) for name in ("log_coef", "shift")}
+    return scalings_of(draws, weight)

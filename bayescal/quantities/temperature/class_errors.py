@@ -7,7 +7,7 @@ cell and has a posterior of its own. With infinitely many the temperatures are r
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -52,23 +52,63 @@ class Cells:
     labeled: NDArray[np.int64]  # (cell,)
     correct: NDArray[np.int64]  # (cell,)
     score: Floats  # (cell,): mean confidence
-    implied: Floats  # (point, cell): mean accuracy that temperatures imply
+    place: Integers  # (obs,): the cell of each row
 
-    def accuracy(self, places: Floats, log_alpha: Floats) -> Floats:
-        """Mean accuracies that draws of log alphas imply, (draw, cell)."""
-        found = np.empty((len(log_alpha), len(self.of)))
-        for cell, k in enumerate(self.of):
-            found[:, cell] = np.interp(log_alpha[:, k], places[:, k], self.implied[:, cell])
-        return found
+    def mean(self, values: Floats) -> Floats:
+        """Mean of rows' values in each cell, from (draw, obs) to (draw, cell)."""
+        return np.stack([np.bincount(self.place, each) / self.rows for each in values])
 
 
-def cells_of(
-    score: Floats,
-    predicted: Integers,
-    label: Integers,
-    at: Floats,
-    binning: Binning,
-) -> Cells:
+class Implied(NamedTuple):
+    """What draws imply of the cells.
+
+    Parameters
+    ----------
+    accuracy : ndarray of shape (draw, cell), in [0, 1]
+        Mean accuracy.
+    fit : ndarray of shape (draw, concentration)
+        See `relative_fits`.
+    """
+
+    accuracy: Floats
+    fit: Floats
+
+
+def implied_by_temperatures(
+    cells: Cells, at: Floats, places: Floats, log_alpha: Floats, concentration: Sequence[float]
+) -> Implied:
+    """From accuracies of rows at some log alphas of their class to what draws of them imply.
+
+    `at` is of shape (point, obs), `places` (point, class) and `log_alpha` (draw, class).
+    """
+    held = cells.mean(at)
+    fits = relative_fits(cells, held, concentration)
+    accuracy = np.empty((len(log_alpha), len(cells.of)))
+    fit = np.zeros((len(log_alpha), len(concentration)))
+    for k in np.unique(cells.of):
+        mine = np.flatnonzero(cells.of == k)
+        of_class = np.hstack([held[:, mine], fits[:, mine].sum(axis=1)])
+        found = _between(log_alpha[:, k], places[:, k], of_class)
+        accuracy[:, mine] = found[:, : len(mine)]
+        fit += found[:, len(mine) :]
+    return Implied(accuracy, fit)
+
+
+def implied_by_draws(cells: Cells, at: Floats, concentration: Sequence[float]) -> Implied:
+    """What draws imply that give each row its accuracy, (draw, obs)."""
+    accuracy = cells.mean(at)
+    return Implied(accuracy, relative_fits(cells, accuracy, concentration).sum(axis=1))
+
+
+def _between(x: Floats, places: Floats, values: Floats) -> Floats:
+    """Interpolate columns linearly, (draw, column), between rising places, (point,)."""
+    right = np.clip(np.searchsorted(places, x), 1, len(places) - 1)
+    width = places[right] - places[right - 1]
+    share = np.divide(x - places[right - 1], width, out=np.zeros_like(x), where=width > 0)
+    return values[right - 1] + share[:, None] * (values[right] - values[right - 1])
+
+
+def cells_of(score: Floats, predicted: Integers, label: Integers, binning: Binning) -> Cells:
     """Count rows into cells; empty ones are left out."""
     n_bins = len(binning.edges(score)) - 1
     place = predicted * n_bins + bin_of(score, binning)
@@ -85,27 +125,27 @@ def cells_of(
         total(label >= 0).astype(np.int64),
         total(label == predicted).astype(np.int64),
         total(score) / rows,
-        np.stack([total(each) / rows for each in at]),
+        cell,
     )
 
 
 def error_draws(
     cells: Cells,
-    accuracy: Floats,
+    implied: Implied,
     belief: Mapping[float, float],
     n_classes: int,
     rng: np.random.Generator,
 ) -> ErrorDraws:
-    """Draw the errors, given the accuracies that the temperatures imply, (draw, cell).
+    """Draw the errors, given what draws of the temperatures imply.
 
-    `belief` has the prior probability of each concentration.
+    `belief` has the prior probability of each concentration. Draw i of the errors belongs to draw i
+    of the temperatures, whose posterior does not depend on the concentration.
     """
     with np.errstate(divide="ignore"):
-        fit = relative_fits(cells, accuracy, tuple(belief)) + np.log(list(belief.values()))
-    share = np.exp(fit - fit.max())
-    pair = rng.choice(fit.size, len(accuracy), p=(share / share.sum()).ravel())
-    of_draw, of_value = np.divmod(pair, len(belief))
-    rate = _rates(cells, accuracy[of_draw], np.array(list(belief))[of_value], rng)
+        fit = implied.fit + np.log(list(belief.values()))
+    # The largest of Gumbel noise added to logarithms is drawn in proportion to their exponents.
+    chosen = (fit + rng.gumbel(size=fit.shape)).argmax(axis=1)
+    rate = _rates(cells, implied.accuracy, np.array(list(belief))[chosen], rng)
     gap = rate - cells.score
     mass = draw_masses(cells.rows, (len(rate),), rng)
     of_class = _membership(cells.of, n_classes)
@@ -117,20 +157,19 @@ def error_draws(
     return ErrorDraws(merged, held.max(axis=1), held.mean(axis=1), class_ece)
 
 
-def relative_fits(cells: Cells, accuracy: Floats, concentration: tuple[float, ...]) -> Floats:
+def relative_fits(cells: Cells, accuracy: Floats, concentration: Sequence[float]) -> Floats:
     """Log probability of the labels given accuracies, over that without any spread around them.
 
-    The draws come from the posterior in which accuracies follow the temperatures exactly. These
-    are the importance weights, for each draw and concentration, of the one in which they need not.
+    From accuracies of shape (draw, cell) to (draw, cell, concentration).
     """
     right, wrong = cells.correct, cells.labeled - cells.correct
     mean = np.clip(accuracy, _LEAST, 1 - _LEAST)
-    exact = (xlogy(right, mean) + xlog1py(wrong, -mean)).sum(axis=1)
-    found = np.zeros((len(mean), len(concentration)))
+    exact = xlogy(right, mean) + xlog1py(wrong, -mean)
+    found = np.zeros((*mean.shape, len(concentration)))
     for place, rows in enumerate(concentration):
         if np.isfinite(rows):
             a, b = rows * mean, rows * (1 - mean)
-            found[:, place] = (betaln(a + right, b + wrong) - betaln(a, b)).sum(axis=1) - exact
+            found[..., place] = betaln(a + right, b + wrong) - betaln(a, b) - exact
     return found
 
 

@@ -66,7 +66,8 @@ COMMAND = Command(
         flags=("--prior",),
         default="default",
         metavar="PRIOR",
-        help="default, classes-alike, classes-unlike, shared-number-unknown or temperatures-alone.",
+        help="default, classes-alike, classes-unlike, shared-number-unknown, "
+        "predicted-classes or temperatures-alone.",
         check=priors_from_text,
     ),
     read=read_labeled,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
@@ -14,6 +15,9 @@ from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
 from bayescal.quantities.temperature.logits import log_probabilities
 from bayescal.quantities.temperature.loss import Integers, LabeledRows, labeled_rows
+
+# The largest score of a classifier is at least this in some row.
+_SURE: Final = 0.95
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,10 +91,21 @@ def data_warnings(problem: Problem) -> list[str]:
             f"all labels are {problem.classes[label[0]]}. Check the column of labels: rows of one "
             "class say nothing of the others."
         )
+    if _look_like_probabilities(problem.logits):
+        found.append(
+            "the logits look like probabilities, as each row's lie between 0 and 1 and sum to 1 "
+            "after a shift. If they are, leave from_logits out."
+        )
     found += _about(problem, np.flatnonzero(count == 0), "never predicted in a labelled row")
     always = np.flatnonzero((count > 0) & (right == count))
     found += _about(problem, always, "right in every labelled row")
     return found
+
+
+def _look_like_probabilities(logits: Floats) -> bool:
+    """Whether logits are probabilities up to a constant a row, some of them sure."""
+    shifted = logits + (1 - logits.sum(axis=1, keepdims=True)) / logits.shape[1]
+    return bool(shifted.min() >= 0 and shifted.max() > _SURE)
 
 
 def _about(problem: Problem, places: Integers, what: str) -> list[str]:

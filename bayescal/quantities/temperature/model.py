@@ -8,6 +8,7 @@ from bayescal.core.checks import check_data
 from bayescal.core.errors import InputError
 from bayescal.core.scores import Scores
 from bayescal.quantities.temperature.data import Problem
+from bayescal.quantities.temperature.models.average import TemperatureAverage
 from bayescal.quantities.temperature.models.hierarchical import HierarchicalTemperatures
 from bayescal.quantities.temperature.priors import Priors
 from bayescal.quantities.temperature.table import log_likelihood_table
@@ -64,6 +65,13 @@ def temperatures_of(problem: Problem, priors: Priors) -> HierarchicalTemperature
     """Join a problem and its priors."""
     rows = problem.labeled()
     return HierarchicalTemperatures(log_likelihood_table(rows), rows.count, priors)
+
+
+def average_of(problem: Problem, priors: Priors) -> TemperatureAverage:
+    """Join a problem and all models of its priors."""
+    known = problem.known
+    temperatures = temperatures_of(problem, priors)
+    return TemperatureAverage(temperatures, problem.logits[known], problem.label[known])
 
 
 def model_of(problem: Problem, temperatures: HierarchicalTemperatures) -> pm.Model:

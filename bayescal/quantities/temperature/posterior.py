@@ -19,15 +19,31 @@ from bayescal.core.quantity import (
     bound_words,
 )
 from bayescal.quantities.temperature.bounds import Bounds, bounds
-from bayescal.quantities.temperature.class_errors import ErrorDraws, cells_of, error_draws
+from bayescal.quantities.temperature.class_errors import (
+    ErrorDraws,
+    cells_of,
+    error_draws,
+    implied_by_draws,
+    implied_by_temperatures,
+)
 from bayescal.quantities.temperature.data import Problem, data_warnings
 from bayescal.quantities.temperature.errors import BINNING
 from bayescal.quantities.temperature.estimator import estimate_of
 from bayescal.quantities.temperature.loss import Integers
-from bayescal.quantities.temperature.model import model_of, temperatures_of
-from bayescal.quantities.temperature.models.hierarchical import HierarchicalTemperatures
-from bayescal.quantities.temperature.predictive import confidences
-from bayescal.quantities.temperature.priors import Priors
+from bayescal.quantities.temperature.model import average_of, model_of
+from bayescal.quantities.temperature.models.average import TemperatureAverage
+from bayescal.quantities.temperature.models.vector_scaling import centred
+from bayescal.quantities.temperature.predictive import (
+    SCALINGS,
+    ScaledConfidence,
+    Scalings,
+    confidences,
+    scaled_confidences,
+    scalings_of,
+)
+from bayescal.quantities.temperature.priors import MODELS, VECTOR, Priors
+from bayescal.quantities.temperature.reliability import STAGES, reliability
+from bayescal.quantities.temperature.smoothed_rows import rows_to_add, smoothed_rows
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -41,8 +57,15 @@ DIMS: Mapping[str, tuple[str, ...]] = {
     "class_ece": ("label_class",),
     "class_ece_uncalibrated": ("label_class",),
     "labels": ("label_class",),
-    "log_prior/log_alpha": (),
+    "log_coef": ("label_class",),
+    "shift": ("label_class",),
+    "weight": ("description",),
+    **dict.fromkeys(
+        ("bin_rows", "bin_confidence", "bin_accuracy"), ("stage", "label_class", "bin")
+    ),
 }
+# Numbers of probabilities of vector scaling that are worked out.
+_MOST = 1 << 25
 MONITORED = (*METRICS, *(f"{name}_uncalibrated" for name in METRICS), "log_alpha", "mu", "tau")
 
 
@@ -52,7 +75,7 @@ class TemperatureCase:
 
     problem: Problem
     priors: Priors
-    model: HierarchicalTemperatures
+    model: TemperatureAverage
     binning: Binning
     dims: ClassVar[Mapping[str, tuple[str, ...]]] = DIMS
     monitored: ClassVar[tuple[str, ...]] = MONITORED
@@ -62,7 +85,7 @@ class TemperatureCase:
     @classmethod
     def of(cls, problem: Problem, priors: Priors, binning: Binning = BINNING) -> TemperatureCase:
         """Join a problem and its priors."""
-        return cls(problem, priors, temperatures_of(problem, priors), binning)
+        return cls(problem, priors, average_of(problem, priors), binning)
 
     @property
     def coords(self) -> Mapping[str, str]:
@@ -71,8 +94,8 @@ class TemperatureCase:
 
     @property
     def axes(self) -> Mapping[str, tuple[str, ...]]:
-        """The classes."""
-        return {"label_class": self.problem.classes}
+        """The classes, the models that are averaged, and before and after calibration."""
+        return {"label_class": self.problem.classes, "description": MODELS, "stage": STAGES}
 
     @property
     def warnings(self) -> Sequence[str]:
@@ -83,74 +106,129 @@ class TemperatureCase:
         """Hash of the data and of the bins."""
         return f"{self.problem.fingerprint()} {self.binning!r}"
 
-    def build_model(self) -> pm.Model:
-        """Build the model, unsampled."""
-        return model_of(self.problem, self.model)
+    def build_model(self, member: str = "") -> pm.Model:
+        """Build the model of the temperatures of classes, the only one that NUTS samples."""
+        return model_of(self.problem, self.model.temperatures)
 
     def arrays(
         self, draws: Draws, direct: DirectDraws | None, rng: np.random.Generator
     ) -> CaseArrays:
         """Everything a result holds of this case, but for the sampler's own figures."""
+        if direct is None:
+            draws, evidence = self.model.completed(draws, rng)
+        else:
+            evidence = direct.evidence
+        weight = self.model.probabilities(evidence)
+        drawn = self.model.mixed(draws, weight, rng)
+        errors, log_likelihood, diagrams = self._errors(drawn, weight, rng)
         found = estimate_of(self.problem, binning=self.binning)
         prior = {name: value[None] for name, value in self._prior_draws(rng).items()}
         theory = _theory(self.problem)._asdict()
         return CaseArrays(
             coords=self.coords,
-            posterior={
-                **self._error_draws(draws, rng),
-                **draws,
-                "alpha": np.exp(draws["log_alpha"]),
-            },
+            posterior={**errors, **drawn, "alpha": np.exp(drawn["log_alpha"])},
             prior=prior,
-            log_likelihood={"labels": self.model.log_likelihood(draws)},
-            log_prior=self.model.log_prior(draws),
-            observed_data={"labels": self.model.count},
-            point_estimate={**found._asdict(), "n": len(self.problem.known)},
+            log_likelihood={"labels": log_likelihood},
+            log_prior=self.model.log_prior(drawn),
+            observed_data={"labels": self.model.temperatures.count},
+            point_estimate={**found._asdict(), **diagrams, "n": len(self.problem.known)},
             bounds=bound_values(theory),
             bounds_attrs=bound_words(theory),
+            model_average={"weight": weight},
         )
 
     def simulate(self, rng: np.random.Generator) -> tuple[TemperatureCase, dict[str, Floats]]:
-        """Draw numbers from the prior, and labels given them, for the labelled rows.
+        """Draw a model and its numbers from the prior, and labels given them.
 
         Notes
         -----
         Calibration errors are no function of the numbers alone, and are not among the values.
+        Temperatures are, where vector scaling is left out: otherwise the posterior has them given
+        that it is wrong.
         """
         drawn = {name: value[0] for name, value in self.model.prior_draws(1, rng).items()}
         problem = self.problem
-        alpha = np.exp(drawn["log_alpha"])[problem.predicted]
-        noise = rng.gumbel(size=problem.logits.shape)
-        label = (alpha[:, None] * problem.logits + noise).argmax(axis=1)
+        label = (self._moved(drawn) + rng.gumbel(size=problem.logits.shape)).argmax(axis=1)
         label = np.where(problem.label == MISSING, MISSING, label)
         again = replace(problem, label=label)
-        return TemperatureCase.of(again, self.priors, self.binning), drawn
+        of_classes = () if VECTOR in self.model.weights else ("tau", "log_alpha")
+        kept = ("description", "mu", *of_classes)
+        return TemperatureCase.of(again, self.priors, self.binning), {k: drawn[k] for k in kept}
 
-    def _error_draws(self, draws: Draws, rng: np.random.Generator) -> dict[str, Floats]:
-        """Calibration errors of every draw, before and after, (chain, draw, ...)."""
-        log_alpha = draws["log_alpha"]
-        found = confidences(self.problem.logits, self.problem.predicted, log_alpha)
-        after, before = (
-            self._errors_at(score, found.places, found.at, log_alpha, rng)
-            for score in (found.calibrated, found.uncalibrated)
-        )
-        named = {**after._asdict()}
-        named |= {f"{name}_uncalibrated": value for name, value in before._asdict().items()}
-        shape = log_alpha.shape[:2]
-        return {name: value.reshape(*shape, *value.shape[1:]) for name, value in named.items()}
-
-    def _errors_at(
-        self, score: Floats, places: Floats, at: Floats, log_alpha: Floats, rng: np.random.Generator
-    ) -> ErrorDraws:
+    def _moved(self, drawn: Mapping[str, Floats]) -> Floats:
+        """Logits that a draw gives, (obs, class)."""
         problem = self.problem
-        label: Integers = problem.label
-        cells = cells_of(score, problem.predicted, label, at, self.binning)
-        accuracy = cells.accuracy(places, log_alpha.reshape(-1, problem.n_classes))
-        return error_draws(cells, accuracy, self.priors.belief, problem.n_classes, rng)
+        if MODELS[int(drawn["description"])] == VECTOR:
+            scaled = np.exp(drawn["log_coef"]) * centred(problem.logits)
+            return np.asarray(scaled + drawn["shift"])
+        return np.asarray(np.exp(drawn["log_alpha"])[problem.predicted][:, None] * problem.logits)
+
+    def _errors(
+        self, draws: Draws, weight: Floats, rng: np.random.Generator
+    ) -> tuple[dict[str, Floats], Floats, dict[str, Floats]]:
+        """Calibration errors of every draw, its log likelihood by class, and reliability."""
+        problem, log_alpha = self._filled(rng), draws["log_alpha"]
+        found = confidences(problem.logits, problem.predicted, log_alpha)
+        score, fit = found.calibrated, self.model.temperatures.log_likelihood(draws)
+        vector = draws["description"].ravel() == MODELS.index(VECTOR)
+        scaled, place = None, np.full(vector.size, -1)
+        if vector.any():
+            scalings = scalings_of(draws, weight)
+            scaled, place[vector] = _scaled(problem, scalings, vector.sum(), rng)
+            share = scalings.weight
+            score = (1 - share) * score + share * scaled.at.mean(axis=0)
+            fit.reshape(len(vector), -1)[vector] = scaled.log_likelihood[place[vector]]
+
+        belief, flat = self.priors.belief, log_alpha.reshape(-1, problem.n_classes)
+
+        def errors(score: Floats) -> ErrorDraws:
+            cells = cells_of(score, problem.predicted, problem.label, self.binning)
+            rows = tuple(belief)
+            implied = implied_by_temperatures(cells, found.at, found.places, flat, rows)
+            if scaled is not None:
+                other = implied_by_draws(cells, scaled.at, rows)
+                implied.accuracy[vector] = other.accuracy[place[vector]]
+                implied.fit[vector] = other.fit[place[vector]]
+            return error_draws(cells, implied, belief, problem.n_classes, rng)
+
+        named = errors(score)._asdict()
+        before = errors(found.uncalibrated)._asdict()
+        named |= {f"{name}_uncalibrated": value for name, value in before.items()}
+        shape = log_alpha.shape[:2]
+        shaped = {name: value.reshape(*shape, *value.shape[1:]) for name, value in named.items()}
+        stages = [
+            reliability(x, problem.predicted, problem.label, problem.n_classes, self.binning)
+            for x in (found.uncalibrated, score)
+        ]
+        diagrams = {name: np.stack([each[name] for each in stages]) for name in stages[0]}
+        return shaped, fit, diagrams
+
+    def _filled(self, rng: np.random.Generator) -> Problem:
+        """The rows, and where they are few others like them without a label."""
+        problem = self.problem
+        more = rows_to_add(len(problem.label), problem.n_classes)
+        if not more:
+            return problem
+        added = smoothed_rows(problem.logits, more, rng)
+        return replace(
+            problem,
+            logits=np.vstack([problem.logits, added]),
+            label=np.append(problem.label, np.full(more, MISSING)),
+            predicted=np.append(problem.predicted, added.argmax(axis=1)),
+        )
 
     def _prior_draws(self, rng: np.random.Generator) -> dict[str, Floats]:
         drawn = self.model.prior_draws(PRIOR_DRAWS, rng)
         return {**drawn, "alpha": np.exp(drawn["log_alpha"])}
+
+
+def _scaled(
+    problem: Problem, scalings: Scalings, draws: int, rng: np.random.Generator
+) -> tuple[ScaledConfidence, Integers]:
+    """Confidences of some draws of vector scaling, and one of them for each of `draws`."""
+    held = scalings.thinned(max(SCALINGS, _MOST // problem.logits.size))
+    found = scaled_confidences(problem.logits, problem.predicted, problem.label, held)
+    return found, rng.permutation(np.arange(draws) % len(held.shift))
 
 
 def _theory(problem: Problem) -> Bounds:

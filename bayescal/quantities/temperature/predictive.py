@@ -1,17 +1,52 @@
-"""Calibrated probabilities: the mean over the posterior of each predicted class's number."""
+"""Calibrated probabilities: the mean over the posterior of the numbers that move logits."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 import numpy as np
 from scipy.special import softmax
 
-from bayescal.core.quantity import Floats
+from bayescal.core.quantity import Draws, Floats
 from bayescal.quantities.temperature.loss import Integers
+from bayescal.quantities.temperature.models.average import NEGLIGIBLE
+from bayescal.quantities.temperature.models.vector_scaling import centred, scaled_probabilities
+from bayescal.quantities.temperature.priors import MODELS, VECTOR
 
 POINTS: Final = 16
 """Points of equal posterior probability that stand for the draws of a class."""
+SCALINGS: Final = 128
+"""Draws of vector scaling that stand for all."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scalings:
+    """Draws of vector scaling, and its posterior probability."""
+
+    log_coef: Floats  # (draw, class)
+    shift: Floats  # (draw, class)
+    weight: float
+
+    def thinned(self, draws: int) -> Scalings:
+        """At most so many draws, evenly spaced."""
+        held = len(self.shift)
+        at = np.linspace(0, held - 1, min(draws, held)).astype(np.intp)
+        return Scalings(self.log_coef[at], self.shift[at], self.weight)
+
+    def mean_probabilities(self, logits: Floats) -> Floats:
+        """Mean of the class probabilities of rows, (obs, class)."""
+        rows, found = centred(logits), np.zeros_like(logits)
+        for coef, shift in zip(self.log_coef, self.shift, strict=True):
+            found += scaled_probabilities(rows, coef, shift)
+        return found / len(self.shift)
+
+
+def scalings_of(draws: Draws, weight: Floats) -> Scalings:
+    """Draws of vector scaling in a posterior with these probabilities of its models."""
+    coef, shift = (draws[name].reshape(-1, draws[name].shape[-1]) for name in ("log_coef", "shift"))
+    kept = np.where(weight < NEGLIGIBLE, 0.0, weight)
+    return Scalings(coef, shift, float(kept[MODELS.index(VECTOR)] / kept.sum()))
 
 
 def points_of(log_alpha: Floats) -> Floats:
@@ -20,13 +55,19 @@ def points_of(log_alpha: Floats) -> Floats:
     return np.quantile(log_alpha.reshape(-1, log_alpha.shape[-1]), middles, axis=0)
 
 
-def mean_probabilities(logits: Floats, log_alpha: Floats) -> Floats:
+def mean_probabilities(
+    logits: Floats, log_alpha: Floats, scalings: Scalings | None = None
+) -> Floats:
     """Posterior mean of the class probabilities of rows, (obs, class)."""
     alpha = np.exp(points_of(log_alpha))[:, logits.argmax(axis=1)]
     found = np.zeros_like(logits)
     for each in alpha:
         found += softmax(each[:, None] * logits, axis=1)
-    return found / POINTS
+    found /= POINTS
+    if scalings is None or scalings.weight == 0:
+        return found
+    other = scalings.thinned(SCALINGS).mean_probabilities(logits)
+    return np.asarray((1 - scalings.weight) * found + scalings.weight * other)
 
 
 class Confidence(NamedTuple):
@@ -60,3 +101,34 @@ def confidences(logits: Floats, predicted: Integers, log_alpha: Floats) -> Confi
 
     at = np.stack([top(each[predicted]) for each in places])
     return Confidence(places, at, at[1:-1].mean(axis=0), top(np.zeros(len(predicted))))
+
+
+class ScaledConfidence(NamedTuple):
+    """What each draw of vector scaling gives to the rows.
+
+    Parameters
+    ----------
+    at : ndarray of shape (draw, obs), in [0, 1]
+        Probability of the class that the scores predict.
+    log_likelihood : ndarray of shape (draw, class)
+        Log probability of the labels of each predicted class.
+    """
+
+    at: Floats
+    log_likelihood: Floats
+
+
+def scaled_confidences(
+    logits: Floats, predicted: Integers, label: Integers, scalings: Scalings
+) -> ScaledConfidence:
+    """Probabilities of the predicted class, and of the labels; a label of -1 is missing."""
+    rows, n_classes = centred(logits), logits.shape[1]
+    place, known = np.arange(len(rows)), np.flatnonzero(label >= 0)
+    at = np.empty((len(scalings.shift), len(rows)))
+    fit = np.empty((len(scalings.shift), n_classes))
+    for number, (coef, shift) in enumerate(zip(scalings.log_coef, scalings.shift, strict=True)):
+        prob = scaled_probabilities(rows, coef, shift)
+        at[number] = prob[place, predicted]
+        given = np.log(np.maximum(prob[known, label[known]], np.finfo(float).tiny))
+        fit[number] = np.bincount(predicted[known], given, n_classes)
+    return ScaledConfidence(at, fit)

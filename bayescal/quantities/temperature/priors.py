@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, field, replace
+from typing import Final
 
 import numpy as np
 
 from bayescal.core.errors import InputError
 from bayescal.core.priors import HalfNormal, Normal, check_positive
+
+SHARED: Final = "one temperature"
+CLASS_WISE: Final = "class temperatures"
+VECTOR: Final = "vector scaling"
+MODELS: Final = (SHARED, CLASS_WISE, VECTOR)
+"""What may calibrate, in the order of a result's dimension ``description``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +29,13 @@ class Priors:
     tau : HalfNormal, default HalfNormal(0.5)
         Standard deviation over the classes: the counterpart of the paper's Gamma. Numbers of
         two classes differ by a factor of 2 or more with a probability of about a third.
+    shift : HalfNormal, default HalfNormal(0.5)
+        Standard deviation over the classes of the shifts of vector scaling. Its log numbers have
+        the mean and the standard deviation of `mu` and `tau`.
+    shared, vector : float, at least 0, default 1/3 each
+        Prior probabilities that one number serves all classes, and that each logit needs a number
+        and a shift of its own (vector scaling). The rest, above 0, is that of a number for each
+        predicted class.
     exact : float, in (0, 1], default 0.8
         Probability that accuracies are those that the temperatures imply.
     concentration : tuple of float, above 0, default (10, 30, 100, 300, 1000)
@@ -35,8 +49,9 @@ class Priors:
 
     Notes
     -----
-    ``log alpha_k ~ Normal(mu, tau)`` for predicted class k. The temperatures follow from the
-    labels of all rows; `exact` and `concentration` enter the calibration errors only.
+    ``log alpha_k ~ Normal(mu, tau)`` for predicted class k, or tau = 0, or vector scaling. The
+    temperatures follow from the labels of all rows; `exact` and `concentration` enter the
+    calibration errors only.
 
     Examples
     --------
@@ -48,16 +63,24 @@ class Priors:
 
     mu: Normal = field(default_factory=lambda: Normal(0, 0.7))
     tau: HalfNormal = field(default_factory=lambda: HalfNormal(0.5))
+    shift: HalfNormal = field(default_factory=lambda: HalfNormal(0.5))
+    shared: float = 1 / 3
+    vector: float = 1 / 3
     exact: float = 0.8
     concentration: tuple[float, ...] = (10.0, 30.0, 100.0, 300.0, 1000.0)
 
     def __post_init__(self) -> None:
-        for name, kind in (("mu", Normal), ("tau", HalfNormal)):
+        for name, kind in (("mu", Normal), ("tau", HalfNormal), ("shift", HalfNormal)):
             if not isinstance(getattr(self, name), kind):
                 raise InputError(
                     f"{name} must be a {kind.__name__}; got {getattr(self, name)!r}. "
                     f"Pass bayescal.{kind.__name__}(...)."
                 )
+        if not (self.shared >= 0 and self.vector >= 0 and self.shared + self.vector < 1):
+            raise InputError(
+                "shared and vector must be at least 0 with a sum below 1; got "
+                f"{self.shared} and {self.vector}. Pass 0 to leave a model out."
+            )
         object.__setattr__(self, "concentration", tuple(map(float, self.concentration)))
         if not 0 < self.exact <= 1:
             raise InputError(
@@ -67,6 +90,12 @@ class Priors:
             check_positive(value, "concentration")
         if not self.concentration and self.exact < 1:
             raise InputError("concentration must hold a number above 0, unless exact=1; got none.")
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """Prior probabilities of the models that are not left out."""
+        given = (self.shared, 1 - self.shared - self.vector, self.vector)
+        return {name: value for name, value in zip(MODELS, given, strict=True) if value > 0}
 
     @property
     def belief(self) -> dict[float, float]:
@@ -86,8 +115,11 @@ class Priors:
         return (
             "The logarithm of the number that multiplies the logits of a predicted class is normal "
             f"over the classes, with mean ~ {self.mu.describe()} and standard deviation ~ "
-            f"{self.tau.describe()}. Accuracies of bins are those that the temperatures imply with "
-            f"probability {self.exact:g}; otherwise these are worth {rows} rows."
+            f"{self.tau.describe()}. One number for all classes has the prior probability "
+            f"{self.shared:.3g}, vector scaling, with shifts whose standard deviation is ~ "
+            f"{self.shift.describe()}, {self.vector:.3g}. Accuracies of bins are those that the "
+            f"temperatures imply with probability {self.exact:g}; otherwise these are worth {rows} "
+            "rows."
         )
 
     def to_json(self) -> str:
@@ -106,13 +138,14 @@ class Priors:
         Returns
         -------
         dict of str to Priors
-            Classes that differ less or more, a shared number less certain, and temperatures relied
-            on alone.
+            Classes that differ less or more, a shared number less certain, a number for each
+            predicted class in any case, and temperatures relied on alone.
         """
         return {
             "default": self,
             "classes alike": replace(self, tau=HalfNormal(self.tau.sigma / 3)),
             "classes unlike": replace(self, tau=HalfNormal(self.tau.sigma * 2)),
             "shared number unknown": replace(self, mu=Normal(self.mu.mu, self.mu.sigma * 2)),
+            "predicted classes": replace(self, shared=0.0, vector=0.0),
             "temperatures alone": replace(self, exact=1.0),
         }

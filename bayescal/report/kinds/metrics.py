@@ -10,6 +10,7 @@ from bayescal.report.alerts import Alert
 from bayescal.report.by_class import by_class
 from bayescal.report.curves_and_costs import curves_and_costs
 from bayescal.report.kind import Answer, Check, Scaling, Section, for_each
+from bayescal.report.models import models
 from bayescal.report.refits import refits
 from bayescal.report.render import named, plain
 from bayescal.report.tables import Column, names, off, table_of
@@ -33,6 +34,7 @@ from bayescal.results.text import (
 __all__ = ["refits"]
 
 SECTIONS: tuple[Section, ...] = (
+    Section("models", "Models", "Models", for_each(models)),
     Section("classes", "Classes", "Classes", for_each(by_class)),
     Section("costs", "Score intervals, costs and ROC curve", "Costs", for_each(curves_and_costs)),
 )

@@ -4,14 +4,21 @@ from scipy.stats import betabinom, binom
 
 import bayescal as bc
 from bayescal.quantities.temperature.class_errors import (
-    Cells,
+    Implied,
     cells_of,
     error_draws,
+    implied_by_draws,
+    implied_by_temperatures,
     relative_fits,
 )
 from bayescal.quantities.temperature.errors import errors_of
 
 BINNING = bc.Binning(5, "uniform")
+
+
+def implied(cells, accuracy, concentration):
+    """Accuracies of cells, and how they fit the labels."""
+    return Implied(accuracy, relative_fits(cells, accuracy, concentration).sum(axis=1))
 
 
 def made(n=400, seed=0):
@@ -24,7 +31,7 @@ def made(n=400, seed=0):
 def test_cells_hold_the_rows_of_a_class_in_a_bin():
     score, predicted, label = made()
     label[::4] = -1
-    cells = cells_of(score, predicted, label, score[None], BINNING)
+    cells = cells_of(score, predicted, label, BINNING)
     assert cells.rows.sum() == 400
     assert cells.labeled.sum() == 300
     for c in range(len(cells.of)):
@@ -33,21 +40,39 @@ def test_cells_hold_the_rows_of_a_class_in_a_bin():
         assert cells.rows[c] == held.sum()
         assert cells.correct[c] == (label[held] == cells.of[c]).sum()
         assert cells.score[c] == pytest.approx(score[held].mean())
-        assert cells.implied[0, c] == pytest.approx(score[held].mean())
+        assert cells.mean(score[None] ** 2)[0, c] == pytest.approx((score[held] ** 2).mean())
 
 
-def test_implied_accuracies_are_those_between_the_points():
-    cells = Cells(*[np.zeros(1, int)] * 5, np.zeros(1), np.array([[0.2], [0.4], [0.8]]))
-    places = np.array([[-1.0], [0.0], [1.0]])
-    found = cells.accuracy(places, np.array([[-0.5], [0.5], [3.0]]))
-    np.testing.assert_allclose(found[:, 0], [0.3, 0.6, 0.8])
+def test_what_temperatures_imply_lies_between_the_points():
+    score, predicted, label = made()
+    cells = cells_of(score, predicted, label, BINNING)
+    at = np.stack([0.5 * score, 0.7 * score, score])
+    places = np.tile([[-1.0], [0.0], [1.0]], (1, 3))
+    draws = np.tile([[-1.0], [-0.5], [1.0], [3.0]], (1, 3))
+    found = implied_by_temperatures(cells, at, places, draws, (3.0, np.inf))
+    factor = np.array([0.5, 0.6, 1.0])[:, None]
+    np.testing.assert_allclose(found.accuracy[:3], factor * cells.score)
+    direct = implied_by_draws(cells, at, (3.0, np.inf))
+    np.testing.assert_allclose(direct.accuracy, np.array([[0.5], [0.7], [1.0]]) * cells.score)
+    np.testing.assert_allclose(found.fit[[0, 2]], direct.fit[[0, 2]])
+    np.testing.assert_allclose(found.fit[1], direct.fit[:2].mean(axis=0))
+
+
+def test_a_class_whose_points_are_one_has_that_value():
+    score, predicted, label = made()
+    cells = cells_of(score, predicted, label, BINNING)
+    same = np.tile(score, (3, 1))
+    found = implied_by_temperatures(cells, same, np.zeros((3, 3)), np.zeros((2, 3)), (3.0,))
+    np.testing.assert_allclose(found.accuracy, np.tile(cells.score, (2, 1)))
 
 
 def test_many_labels_give_the_binned_errors():
     score, predicted, label = made(200_000)
-    cells = cells_of(score, predicted, label, score[None], BINNING)
+    cells = cells_of(score, predicted, label, BINNING)
     accuracy = np.broadcast_to(cells.score, (300, len(cells.of)))
-    found = error_draws(cells, accuracy, {1.0: 1.0}, 4, np.random.default_rng(0))
+    found = error_draws(
+        cells, implied(cells, accuracy, [1.0]), {1.0: 1.0}, 4, np.random.default_rng(0)
+    )
     expected = errors_of(score, label == predicted, predicted, 4, BINNING)
     # 13,000 rows a cell: standard errors of .004.
     assert found.ece.mean() == pytest.approx(expected.ece, abs=0.003)
@@ -59,20 +84,24 @@ def test_many_labels_give_the_binned_errors():
 
 def test_infinite_concentration_is_the_temperatures_alone():
     score, predicted, label = made()
-    cells = cells_of(score, predicted, label, score[None], BINNING)
+    cells = cells_of(score, predicted, label, BINNING)
     accuracy = np.broadcast_to(cells.score, (200, len(cells.of)))
-    found = error_draws(cells, accuracy, {np.inf: 1.0}, 3, np.random.default_rng(0))
+    found = error_draws(
+        cells, implied(cells, accuracy, [np.inf]), {np.inf: 1.0}, 3, np.random.default_rng(0)
+    )
     assert np.abs(found.ece).max() < 1e-12
-    moved = error_draws(cells, accuracy - 0.1, {np.inf: 1.0}, 3, np.random.default_rng(0))
+    moved = error_draws(
+        cells, implied(cells, accuracy - 0.1, [np.inf]), {np.inf: 1.0}, 3, np.random.default_rng(0)
+    )
     np.testing.assert_allclose(moved.max_ece, 0.1)
     np.testing.assert_allclose(moved.ece, 0.1)
 
 
 def test_draws_are_weighed_by_beta_binomial_over_binomial_probabilities():
     score, predicted, label = made(60)
-    cells = cells_of(score, predicted, label, score[None], BINNING)
+    cells = cells_of(score, predicted, label, BINNING)
     accuracy = np.stack([cells.score, 0.9 * cells.score])
-    found = relative_fits(cells, accuracy, (3.0, np.inf))
+    found = relative_fits(cells, accuracy, (3.0, np.inf)).sum(axis=1)
     for place, mean in enumerate(accuracy):
         spread = betabinom.logpmf(cells.correct, cells.labeled, 3 * mean, 3 * (1 - mean)).sum()
         exact = binom.logpmf(cells.correct, cells.labeled, mean).sum()
@@ -82,8 +111,14 @@ def test_draws_are_weighed_by_beta_binomial_over_binomial_probabilities():
 
 def test_labels_that_the_temperatures_do_not_explain_give_accuracies_of_their_own():
     score, predicted, label = made(20_000)
-    cells = cells_of(score, predicted, label, score[None], BINNING)
+    cells = cells_of(score, predicted, label, BINNING)
     accuracy = np.broadcast_to(cells.score, (300, len(cells.of)))
-    found = error_draws(cells, accuracy, {np.inf: 0.9, 10.0: 0.1}, 4, np.random.default_rng(0))
+    found = error_draws(
+        cells,
+        implied(cells, accuracy, [np.inf, 10.0]),
+        {np.inf: 0.9, 10.0: 0.1},
+        4,
+        np.random.default_rng(0),
+    )
     expected = errors_of(score, label == predicted, predicted, 4, BINNING)
     assert found.ece.mean() == pytest.approx(expected.ece, abs=0.01)

@@ -60,11 +60,14 @@ def test_a_pool_without_labels_narrows_nothing_but_counts():
 
 def test_simulated_numbers_are_drawn_from_the_prior():
     scores = bc.datasets.temperature.truth("homogeneous").scores(100, seed=1, n_unlabeled=20)
-    case = TemperatureCase.of(Problem.of(scores, "classifier"), Priors())
+    case = TemperatureCase.of(Problem.of(scores, "classifier"), Priors(shared=0.4, vector=0))
     rng = np.random.default_rng(0)
     drawn = [case.simulate(rng)[1] for _ in range(100)]
     mu = np.array([one["mu"] for one in drawn])
     assert abs(mu.mean()) < 4 * 0.7 / 10
+    alike = np.array([one["tau"] == 0 for one in drawn])
+    assert abs(alike.mean() - 0.4) < 4 * 0.05
+    assert all(np.ptp(one["log_alpha"]) == 0 for one in np.array(drawn)[alike])
     again, values = case.simulate(rng)
     assert (again.problem.label[100:] == -1).all()
     assert values["log_alpha"].shape == (10,)
@@ -79,13 +82,50 @@ def test_ranks_of_simulated_numbers_are_uniform():
         bc.datasets.temperature.truth("binary").scores(60, seed=1),
         100,
         seed=20,
-        variables=["mu", "tau", "log_alpha"],
+        priors=Priors(vector=0),
         method="direct",
         draws=100,
     )
     p_values = found.p_values(bins=5)
-    # Three variables, one of two classes, at a joint error of 1%.
+    # The model, three variables, one of two classes, at a joint error of 1%.
     assert min(p_values.values()) > 0.01 / len(p_values)
+
+
+@pytest.mark.slow
+def test_models_are_as_probable_as_they_are_true():
+    truth = bc.datasets.temperature.truth("homogeneous")
+    case = TemperatureCase.of(Problem.of(truth.scores(100, seed=1), "classifier"), Priors())
+    rng = np.random.default_rng(20)
+    given = np.zeros((3, 3))
+    times = np.zeros(3)
+    for _ in range(300):
+        again, value = case.simulate(rng)
+        weight = again.model.probabilities(again.model.direct_draws(10, rng).evidence)
+        given[value["description"]] += weight
+        times[value["description"]] += 1
+    # Over data from the prior the probability of each model is on average its prior one: 1/3. Its
+    # standard deviation is at most .47.
+    np.testing.assert_allclose(given.sum(axis=0) / 300, times / 300, atol=4 * 0.47 / 300**0.5)
+    assert (given.argmax(axis=1) == np.arange(3)).all()
+
+
+def test_vector_scaling_is_found_and_calibrates():
+    truth = bc.datasets.temperature.truth("vector")
+    fitted = bc.fit(bc.temperature, truth.scores(3000, seed=2), method="direct", seed=1)
+    assert float(fitted["model_average"]["weight"].sel(description="vector scaling")) > 0.99
+    logits = truth.logits(20_000, seed=3)
+    prob = bc.temperature.calibrate(fitted, logits)
+    np.testing.assert_allclose(prob.sum(axis=1), 1)
+    off = np.abs(prob - truth.probability(logits)).mean()
+    alone = bc.fit(
+        bc.temperature,
+        truth.scores(3000, seed=2),
+        priors=Priors(vector=0),
+        method="direct",
+        seed=1,
+    )
+    other = np.abs(bc.temperature.calibrate(alone, logits) - truth.probability(logits)).mean()
+    assert off < other / 2
 
 
 def test_calibration_errors_fall(result):
@@ -109,6 +149,16 @@ def test_fewer_rows_than_classes_and_labels_of_one_class_are_said():
     found = data_warnings(problem([0, 0], [[3.0, 0, 0], [0, 1, 0]]))
     assert any("2 labelled rows are fewer than the 3 classes" in text for text in found)
     assert any("all labels are 0" in text for text in found)
+
+
+def test_probabilities_given_as_logits_are_said():
+    logits = bc.datasets.temperature.truth("heterogeneous").logits(50, seed=1)
+    prob = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    label = prob.argmax(axis=1)
+    assert any("look like probabilities" in text for text in data_warnings(problem(label, prob)))
+    for other in (logits, 0.1 * logits):
+        found = data_warnings(problem(label, other))
+        assert not any("look like probabilities" in text for text in found)
 
 
 @pytest.mark.parametrize("n_rows", [4, 2])

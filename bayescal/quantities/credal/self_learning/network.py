@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from functools import partial
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import log_softmax, xlogy
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     _check_sample_weight,
@@ -19,6 +16,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from bayescal.core.classifiers import MostProbable, warn_unfinished
 from bayescal.core.errors import InputError
 from bayescal.core.network import check_settings, first_weights, forward, penalty, train
 from bayescal.core.quantity import Floats
@@ -29,7 +27,7 @@ from bayescal.quantities.credal.self_learning.label_sets import (
 )
 
 
-class NetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no types there
+class NetworkClassifier(MostProbable):
     """Softmax classifier with one hidden layer, trained on label sets.
 
     Parameters
@@ -189,22 +187,6 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         x = validate_data(self, X, reset=False, dtype=np.float64)
         return np.asarray(np.exp(log_softmax(forward(self.weights_, x), axis=1)))
 
-    def predict(self, X: ArrayLike) -> NDArray[Any]:  # noqa: N803
-        """Predict the most probable class.
-
-        Parameters
-        ----------
-        X : array-like of shape (obs, feature)
-            Features.
-
-        Returns
-        -------
-        ndarray of shape (obs,)
-            Labels.
-        """
-        most = self.predict_proba(X).argmax(axis=1)
-        return np.asarray(self.classes_[most])
-
     def _fit(
         self, x: Floats, sets: LabelSets, classes: NDArray[Any], sample_weight: ArrayLike | None
     ) -> Self:
@@ -221,12 +203,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         start = first_weights(x.shape[1], self.hidden, (len(classes),), rng)
         found = train(partial(optimistic_loss, sets, share), [x], start, self.alpha, self.max_iter)
         if found.unfinished:
-            warnings.warn(
-                f"the loss was still falling after {self.max_iter} iterations. "
-                "Scale the features, or raise max_iter.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
+            warn_unfinished("the loss", self.max_iter, stacklevel=3)
         self.weights_ = found.weights
         self.loss_ = found.objective - penalty(found.weights, self.alpha)
         self.n_iter_ = found.n_iter

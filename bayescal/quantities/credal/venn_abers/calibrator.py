@@ -6,25 +6,21 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
-from sklearn.utils import _safe_indexing, get_tags, indexable
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_or_1d
+from sklearn.model_selection import StratifiedKFold
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import check_is_fitted
 
+from bayescal.core.classifiers import HeldOut, Rows, check_class_rows
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
 from bayescal.quantities.credal.sets.intervals import Interval
 from bayescal.quantities.credal.venn_abers.cross import merge_folds
 from bayescal.quantities.credal.venn_abers.ivap import InductiveVennAbers, Pair, fit_ivap
 
-type Rows = NDArray[np.intp]
 
-
-# scikit-learn has no types.
-class VennAbersCalibrator(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class VennAbersCalibrator(HeldOut):
     """Classifier whose probabilities are calibrated by Venn-Abers predictors.
 
     Parameters
@@ -85,12 +81,6 @@ class VennAbersCalibrator(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         self.calibration_size = calibration_size
         self.random_state = random_state
 
-    def __sklearn_tags__(self) -> Any:
-        """Accept sparse features where the classifier does."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = get_tags(self._estimator()).input_tags.sparse
-        return tags
-
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:  # noqa: N803  # scikit-learn's name
         """Train the classifier, and calibrate it on rows held out.
 
@@ -111,11 +101,9 @@ class VennAbersCalibrator(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         InputError
             If a parameter is out of range, or a class has too few rows to hold some out.
         """
-        self._check_parameters()
-        rows, labels = indexable(X, column_or_1d(y, warn=True))
-        assert_all_finite(labels, input_name="y")
-        check_classification_targets(labels)
-        estimator = self._estimator()
+        self._check_folds()
+        rows, labels = self.checked_rows(X, y)
+        estimator = self.chosen_estimator()
         if isinstance(estimator, FrozenEstimator):
             self.classes_ = np.asarray(estimator.classes_)
             splits = [(np.arange(0), np.arange(len(labels)))]
@@ -130,9 +118,7 @@ class VennAbersCalibrator(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
             score = fitted.predict_proba(_safe_indexing(rows, held_out))
             self.estimators_.append(fitted)
             self.calibrators_.append(self._calibrated(score, labels[held_out]))
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(self.estimators_[0], name):
-                setattr(self, name, getattr(self.estimators_[0], name))
+        self.take_features_of(self.estimators_[0])
         return self
 
     def predict_proba(self, X: ArrayLike) -> Floats:  # noqa: N803
@@ -174,31 +160,7 @@ class VennAbersCalibrator(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
             return Interval(low, high)
         return Interval(np.column_stack([1 - high, low]), np.column_stack([1 - low, high]))
 
-    def predict(self, X: ArrayLike) -> NDArray[Any]:  # noqa: N803
-        """Predict the most probable class.
-
-        Parameters
-        ----------
-        X : array-like of shape (obs, feature)
-            Features.
-
-        Returns
-        -------
-        ndarray of shape (obs,)
-            Labels.
-        """
-        place = self.predict_proba(X).argmax(axis=1)
-        return np.asarray(self.classes_[place])
-
-    def _estimator(self) -> Any:
-        return LogisticRegression() if self.estimator is None else self.estimator
-
-    def _check_parameters(self) -> None:
-        if not 0 < self.calibration_size < 1:
-            raise InputError(
-                f"calibration_size must lie in (0, 1); got {self.calibration_size!r}. "
-                "Pass the share of rows to hold out."
-            )
+    def _check_folds(self) -> None:
         if self.cv is not None and (not isinstance(self.cv, int | np.integer) or self.cv < 2):
             raise InputError(
                 f"cv must be a whole number >= 2; got {self.cv!r}. "
@@ -206,22 +168,12 @@ class VennAbersCalibrator(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
             )
 
     def _splits(self, labels: NDArray[Any]) -> list[tuple[Rows, Rows]]:
-        """Cut rows into those to train on and those held out, each with every class."""
-        count = np.unique(labels, return_counts=True)[1]
-        least = self.cv or 2
-        if len(count) < 2 or count.min() < least:
-            raise InputError(
-                f"y must hold two classes or more with at least {least} rows each; got "
-                f"{len(count)} class(es), the rarest with {count.min()} rows. "
-                "Pass more rows, fewer folds, or a trained classifier in FrozenEstimator."
-            )
+        """Cut rows into those to train on and those held out, of each fold."""
+        remedy = "Pass more rows, fewer folds, or a trained classifier in FrozenEstimator."
+        check_class_rows(labels, self.cv or 2, remedy)
         if self.cv is None:
-            size = max(int(np.ceil(self.calibration_size * len(labels))), len(count))
-            cut: Any = StratifiedShuffleSplit(
-                1, test_size=min(size, len(labels) - len(count)), random_state=self.random_state
-            )
-        else:
-            cut = StratifiedKFold(self.cv, shuffle=True, random_state=self.random_state)
+            return [self.split(labels)]
+        cut = StratifiedKFold(self.cv, shuffle=True, random_state=self.random_state)
         return list(cut.split(np.zeros(len(labels)), labels))
 
     def _calibrated(self, score: Floats, labels: NDArray[Any]) -> tuple[InductiveVennAbers, ...]:

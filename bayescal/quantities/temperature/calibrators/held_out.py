@@ -5,23 +5,19 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import train_test_split
-from sklearn.utils import get_tags, indexable
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_or_1d
+from numpy.typing import ArrayLike
+from sklearn.base import clone
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import check_is_fitted
 
-from bayescal.core.errors import InputError
+from bayescal.core.classifiers import HeldOut
 from bayescal.core.quantity import Floats
 from bayescal.quantities.temperature.calibrators.base import LogitCalibrator
 from bayescal.quantities.temperature.calibrators.class_wise import ClassWiseTemperatureScaling
 from bayescal.quantities.temperature.logits import log_probabilities
 
 
-# scikit-learn has no types.
-class HeldOutCalibration(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class HeldOutCalibration(HeldOut):
     """Classifier that holds rows out of its training and fits a calibrator of logits to them.
 
     Parameters
@@ -71,12 +67,6 @@ class HeldOutCalibration(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  #
         self.calibration_size = calibration_size
         self.random_state = random_state
 
-    def __sklearn_tags__(self) -> Any:
-        """Accept sparse features where the classifier does."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = get_tags(self._estimator()).input_tags.sparse
-        return tags
-
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:  # noqa: N803  # scikit-learn's name
         """Train the classifier, and calibrate it on rows held out.
 
@@ -95,30 +85,19 @@ class HeldOutCalibration(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  #
         Raises
         ------
         InputError
-            If there are fewer than two classes, or one has fewer than two rows.
+            If there are fewer than two classes, one has fewer than two rows, or a parameter is
+            out of range.
         """
-        rows, labels = indexable(X, column_or_1d(y, warn=True))
-        assert_all_finite(labels, input_name="y")
-        check_classification_targets(labels)
-        self.classes_, code, count = np.unique(labels, return_inverse=True, return_counts=True)
-        if len(count) < 2 or count.min() < 2:
-            raise InputError(
-                f"y must hold two classes or more with at least 2 rows each; got {len(count)} "
-                f"class(es), the rarest with {count.min()} rows. Pass more rows."
-            )
-        size = max(int(np.ceil(self.calibration_size * len(code))), len(count))
-        cut = train_test_split(
-            np.arange(len(code)), test_size=size, stratify=code, random_state=self.random_state
-        )
-        train, held_out = cut
-        self.estimator_ = clone(self._estimator()).fit(_rows(rows, train), labels[train])
+        rows, labels = self.checked_rows(X, y)
+        train, held_out = self.split(labels)
+        self.classes_, code = np.unique(labels, return_inverse=True)
+        self.estimator_ = clone(self.chosen_estimator())
+        self.estimator_.fit(_safe_indexing(rows, train), labels[train])
         self.calibrator_ = clone(
             ClassWiseTemperatureScaling() if self.calibrator is None else self.calibrator
         )
-        self.calibrator_.fit(self._logits(_rows(rows, held_out)), code[held_out])
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(self.estimator_, name):
-                setattr(self, name, getattr(self.estimator_, name))
+        self.calibrator_.fit(self._logits(_safe_indexing(rows, held_out)), code[held_out])
+        self.take_features_of(self.estimator_)
         return self
 
     def predict_proba(self, X: ArrayLike) -> Floats:  # noqa: N803
@@ -137,30 +116,5 @@ class HeldOutCalibration(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  #
         check_is_fitted(self)
         return np.asarray(self.calibrator_.predict_proba(self._logits(X)))
 
-    def predict(self, X: ArrayLike) -> NDArray[Any]:  # noqa: N803
-        """Predict the most probable class.
-
-        Parameters
-        ----------
-        X : array-like of shape (obs, feature)
-            Features.
-
-        Returns
-        -------
-        ndarray of shape (obs,)
-            Labels.
-        """
-        check_is_fitted(self)
-        return np.asarray(self.classes_[self.calibrator_.predict(self._logits(X))])
-
-    def _estimator(self) -> Any:
-        return LogisticRegression() if self.estimator is None else self.estimator
-
     def _logits(self, x: Any) -> Floats:
         return log_probabilities(np.asarray(self.estimator_.predict_proba(x), np.float64))
-
-
-def _rows(values: Any, places: NDArray[np.intp]) -> Any:
-    from sklearn.utils import _safe_indexing
-
-    return _safe_indexing(values, places)

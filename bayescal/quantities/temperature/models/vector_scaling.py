@@ -1,0 +1,255 @@
+"""Vector scaling with learned scales: its evidence and its draws by nested Laplace approximation.
+
+The calibrated logits are ``exp(log_coef) * z + shift``, a number and a shift for each logit z of
+the row, less the mean of the row. ``log_coef ~ Normal(mu, t)`` and ``shift ~ Normal(0, s)``. Given
+the scales t and s on a grid the posterior is close to normal around its mode.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve, cholesky, solve_triangular
+from scipy.special import log_softmax, logsumexp, softmax
+from scipy.stats import halfnorm
+
+from bayescal.core.quantity import Floats
+from bayescal.quantities.temperature.loss import Integers
+from bayescal.quantities.temperature.priors import Priors
+
+# Scales of the grid, in standard deviations of their priors.
+_GRID: Final = np.exp(np.linspace(np.log(0.06), np.log(3), 6))
+# The parabola serves for a step whose length d, in standard deviations of the posterior, leaves an
+# error of about d**3 / sqrt(rows) in the log posterior, if that is at most this.
+_NEAR: Final = 0.05
+_MOST_STEPS: Final = 50
+_SMALLEST_STEP: Final = 1e-6
+# A logit further below the largest does not move the mean of its row.
+_DEEPEST: Final = -50.0
+# Numbers of a block of rows, and rows that a first mode is sought with.
+_BLOCK: Final = 1 << 17
+_FIRST_ROWS: Final = 1 << 16
+
+
+class Parabola(NamedTuple):
+    """Log likelihood near a point: its value, gradient and information there."""
+
+    point: Floats  # (2 class,): log coefs, then shifts
+    value: float
+    slope: Floats  # (2 class,)
+    information: Floats  # (2 class, 2 class): positive semi-definite
+    bend: Floats  # (2 class,): what the curvature has beyond it, on the diagonal
+
+    def at(self, step: Floats) -> float:
+        """Value at a step from the point."""
+        return float(self.value + step @ self.slope - step @ self.curvature @ step / 2)
+
+    @property
+    def curvature(self) -> Floats:
+        """Minus the second derivatives."""
+        return np.asarray(self.information + np.diag(self.bend))
+
+
+class Normal(NamedTuple):
+    """Normal distribution with the upper Cholesky factor of its precision."""
+
+    mean: Floats
+    factor: Floats
+
+    def draw(self, draws: int, rng: np.random.Generator) -> Floats:
+        """Draw points, (draw, 2 class)."""
+        noise = rng.standard_normal((len(self.mean), draws))
+        return np.asarray(self.mean + solve_triangular(self.factor, noise, check_finite=False).T)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class VectorPosterior:
+    """Posterior of vector scaling; made by `vector_posterior`."""
+
+    parts: tuple[Normal, ...]  # one for each pair of scales
+    scales: Floats  # (part, 2): of log coefs and of shifts
+    share: Floats  # (part,)
+    log_evidence: float
+    priors: Priors
+
+    def draw(self, draws: int, rng: np.random.Generator) -> dict[str, Floats]:
+        """Draw log coefs and shifts, (draw, class), their mean and their scales, (draw,)."""
+        count = rng.multinomial(draws, self.share)
+        drawn = [part.draw(size, rng) for part, size in zip(self.parts, count, strict=True) if size]
+        order = rng.permutation(draws)
+        coef, shift = np.split(np.concatenate(drawn)[order], 2, axis=1)
+        of_coef, of_shift = np.repeat(self.scales, count, axis=0)[order].T
+        precision = self.priors.mu.sigma**-2 + coef.shape[1] * of_coef**-2
+        pull = self.priors.mu.mu * self.priors.mu.sigma**-2 + coef.sum(axis=1) * of_coef**-2
+        mean = rng.normal(pull / precision, precision**-0.5)
+        return {
+            "log_coef": coef,
+            "shift": shift,
+            "coef_mu": mean,
+            "coef_tau": of_coef,
+            "shift_tau": of_shift,
+        }
+
+
+def centred(logits: Floats) -> Floats:
+    """Logits less the mean of their row, which a softmax does not show, (obs, class)."""
+    gap = np.maximum(logits - logits.max(axis=1, keepdims=True), _DEEPEST)
+    return np.asarray(gap - gap.mean(axis=1, keepdims=True))
+
+
+def scaled_probabilities(logits: Floats, log_coef: Floats, shift: Floats) -> Floats:
+    """Class probabilities of centred logits by vector scaling, (obs, class)."""
+    return np.asarray(softmax(np.exp(log_coef) * logits + shift, axis=1))
+
+
+def prior_scaling(
+    n_classes: int, priors: Priors, draws: int, rng: np.random.Generator
+) -> dict[str, Floats]:
+    """Draw numbers and shifts before any label counts, as `VectorPosterior.draw` does."""
+    mean = rng.normal(priors.mu.mu, priors.mu.sigma, draws)
+    of_coef = np.abs(rng.normal(0, priors.tau.sigma, draws))
+    of_shift = np.abs(rng.normal(0, priors.shift.sigma, draws))
+    return {
+        "log_coef": rng.normal(mean[:, None], of_coef[:, None], (draws, n_classes)),
+        "shift": rng.normal(0, of_shift[:, None], (draws, n_classes)),
+        "coef_mu": mean,
+        "coef_tau": of_coef,
+        "shift_tau": of_shift,
+    }
+
+
+def vector_posterior(logits: Floats, label: Integers, priors: Priors) -> VectorPosterior:
+    """Posterior of vector scaling of rows with logits, (obs, class), and labels, (obs,)."""
+    rows = centred(logits)
+    scales = priors.tau.sigma * _GRID, priors.shift.sigma * _GRID
+    near = _first_parabola(rows, label, priors, scales)
+    parts, pairs, fits = [], [], []
+    for place, of_coef in enumerate(scales[0]):
+        # To and fro: neighbours of the grid have modes near each other.
+        for of_shift in scales[1][:: -1 if place % 2 else 1]:
+            prior = _precision(rows.shape[1], priors, of_coef, of_shift)
+            part, fit, near = _laplace(rows, label, prior, near)
+            parts.append(part)
+            pairs.append((of_coef, of_shift))
+            fits.append(fit)
+    found = np.array(pairs)
+    # The density of the logarithm of a scale is that of the scale times the scale.
+    before = halfnorm.logpdf(found, scale=[priors.tau.sigma, priors.shift.sigma]) + np.log(found)
+    logs = np.array(fits) + log_softmax(before.sum(axis=1))
+    share = softmax(logs)
+    return VectorPosterior(tuple(parts), found, share, float(logsumexp(logs)), priors)
+
+
+class _Prior(NamedTuple):
+    mean: Floats
+    precision: Floats
+    log_root: float  # half the logarithm of its determinant
+
+    def exponent(self, point: Floats) -> float:
+        apart = point - self.mean
+        return float(-apart @ self.precision @ apart / 2)
+
+
+def _precision(n_classes: int, priors: Priors, of_coef: float, of_shift: float) -> _Prior:
+    """Normal prior given the scales, with the shared mean integrated out."""
+    shared = priors.mu.sigma**2
+    variance = np.zeros((2 * n_classes, 2 * n_classes))
+    variance[:n_classes, :n_classes] = shared
+    variance += np.diag(np.repeat([of_coef**2, of_shift**2], n_classes))
+    root = cholesky(variance)
+    mean = np.repeat([priors.mu.mu, 0.0], n_classes)
+    return _Prior(mean, cho_solve((root, False), np.eye(len(mean))), -np.log(np.diag(root)).sum())
+
+
+def _first_parabola(
+    rows: Floats, label: Integers, priors: Priors, scales: tuple[Floats, Floats]
+) -> Parabola:
+    """A parabola to start from; of many rows that of the mode of some."""
+    n_classes = rows.shape[1]
+    start = np.repeat([priors.mu.mu, 0.0], n_classes)
+    if len(rows) > 2 * _FIRST_ROWS:
+        every = len(rows) // _FIRST_ROWS
+        prior = _precision(n_classes, priors, scales[0][0], scales[1][0])
+        some = rows[::every], label[::every]
+        start = _laplace(*some, prior, parabola(*some, start))[2].point
+    return parabola(rows, label, start)
+
+
+def _laplace(
+    rows: Floats, label: Integers, prior: _Prior, near: Parabola
+) -> tuple[Normal, float, Parabola]:
+    """Normal approximation of the posterior, its log integral, and the parabola it rests on."""
+    near_enough = (_NEAR**2 * len(label)) ** (1 / 3)
+    for _ in range(_MOST_STEPS):
+        factor = cho_factor(near.information + prior.precision, check_finite=False)
+        downhill = near.slope - prior.precision @ (near.point - prior.mean)
+        step = cho_solve(factor, downhill, check_finite=False)
+        if step @ downhill < near_enough:
+            break
+        near = _moved(rows, label, prior, near, step)
+    root = _root(near.curvature + prior.precision, near.information + prior.precision)
+    mean = near.point + step
+    fit = near.at(step) + prior.exponent(mean) + prior.log_root - np.log(np.diag(root)).sum()
+    return Normal(mean, root), float(fit), near
+
+
+def _root(precision: Floats, safe: Floats) -> Floats:
+    """Upper Cholesky factor; of the safe matrix where the first is not positive definite."""
+    try:
+        return np.asarray(cholesky(precision, check_finite=False))
+    except np.linalg.LinAlgError:
+        return np.asarray(cholesky(safe, check_finite=False))
+
+
+def _moved(rows: Floats, label: Integers, prior: _Prior, near: Parabola, step: Floats) -> Parabola:
+    """The parabola after a step, halved until the posterior does not fall."""
+    least = near.value + prior.exponent(near.point)
+    size = 1.0
+    while True:
+        found = parabola(rows, label, near.point + size * step)
+        if found.value + prior.exponent(found.point) >= least or size < _SMALLEST_STEP:
+            return found
+        size /= 2
+
+
+def parabola(rows: Floats, label: Integers, point: Floats) -> Parabola:
+    """Log likelihood of vector scaling at a point, with its derivatives."""
+    n_classes = rows.shape[1]
+    value, slope = 0.0, np.zeros(2 * n_classes)
+    information = np.zeros((2 * n_classes, 2 * n_classes))
+    size = max(1, _BLOCK // n_classes)
+    for start in range(0, len(rows), size):
+        at = slice(start, start + size)
+        part = _part(rows[at], label[at], point)
+        value += part[0]
+        slope += part[1]
+        information += part[2]
+    bend = np.append(-slope[:n_classes], np.zeros(n_classes))
+    return Parabola(point, value, slope, information, bend)
+
+
+def _part(rows: Floats, label: Integers, point: Floats) -> tuple[float, Floats, Floats]:
+    """Value, gradient and information of some rows."""
+    log_coef, shift = np.split(point, 2)
+    place = np.arange(len(label))
+    scaled = np.exp(log_coef) * rows
+    prob = scaled + shift
+    prob -= prob.max(axis=1, keepdims=True)
+    value = prob[place, label].sum()
+    np.exp(prob, out=prob)
+    total = prob.sum(axis=1)
+    value -= np.log(total).sum()
+    prob /= total[:, None]
+    # Derivatives of each row's log total by the log coefs, then by the shifts.
+    moves = np.hstack([prob * scaled, prob])
+    sums = moves.sum(axis=0)
+    true = scaled[place, label]
+    right = np.append(
+        np.bincount(label, true, rows.shape[1]), np.bincount(label, minlength=rows.shape[1])
+    )
+    corner = np.einsum("ij,ij->j", moves[:, : rows.shape[1]], scaled)
+    side, last = np.split(sums, 2)
+    information = np.block([[np.diag(corner), np.diag(side)], [np.diag(side), np.diag(last)]])
+    return float(value), np.asarray(right - sums), information - moves.T @ moves
