@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.functionals import log_binomial
+from bayescal.core.probability_intervals import decide, decide_binary
 from bayescal.core.quantity import CaseArrays, DirectDraws, Draws, Floats, bound_words
 from bayescal.quantities.credal.bounds import bounds
 from bayescal.quantities.credal.calibration_split import CalibrationSplit
@@ -20,7 +21,6 @@ from bayescal.quantities.credal.models import cells_of, label_model
 from bayescal.quantities.credal.models.base import LabelModel
 from bayescal.quantities.credal.models.pseudo_observations import PseudoObservations
 from bayescal.quantities.credal.priors import ImpreciseDirichlet, Priors
-from bayescal.quantities.credal.sets.decide_per_draw import decide, decide_binary
 
 if TYPE_CHECKING:
     import pymc as pm

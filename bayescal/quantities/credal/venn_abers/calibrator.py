@@ -15,8 +15,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_or_1d
 
 from bayescal.core.errors import InputError
+from bayescal.core.probability_intervals import Interval
 from bayescal.core.quantity import Floats
-from bayescal.quantities.credal.sets.intervals import Interval
 from bayescal.quantities.credal.venn_abers.cross import merge_folds
 from bayescal.quantities.credal.venn_abers.ivap import InductiveVennAbers, Pair, fit_ivap
 
