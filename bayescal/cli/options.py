@@ -17,8 +17,8 @@ OUTPUT: Final = Option(
     type=Path,
     multiple=True,
     metavar="FILE",
-    help="Keep the result (.nc), write a report (.html) or the numbers as a table (.csv) here; "
-    "repeat it for several.",
+    help="Keep the result (.nc), write a report (.html) or the numbers as a table (.csv, "
+    ".parquet) here; repeat it for several.",
 )
 _SEED: Final = Option(
     flags=("--seed",), type=int, default=0, help="Seed; the same seed gives the same numbers."

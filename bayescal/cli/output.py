@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from xarray import DataTree
 
 _REPORT: Final = (".html", ".htm")
-_KNOWN: Final = (".nc", ".csv", *_REPORT)
+_PARQUET: Final = ".parquet"
+TABLES: Final = (".csv", _PARQUET)
+_KNOWN: Final = (".nc", *TABLES, *_REPORT)
 
 
 def outputs(given: Given) -> list[Path]:
@@ -23,7 +25,8 @@ def outputs(given: Given) -> list[Path]:
     for path in paths:
         if path.suffix.casefold() not in _KNOWN:
             raise click.UsageError(
-                "--output must end in .nc (the result), .html (a report) or .csv (the numbers); "
+                "--output must end in .nc (the result), .html (a report), .csv or .parquet (the "
+                "numbers); "
                 f"got {path.name!r}."
             )
     if report is not None:
@@ -62,11 +65,17 @@ def write(tree: DataTree, path: Path, prob: float, title: str | None = None) -> 
         from bayescal.report.html import report
 
         report(tree, path, prob=prob, **({} if title is None else {"title": title}))
-    elif path.suffix.casefold() == ".csv":
+    elif path.suffix.casefold() in TABLES:
+        from bayescal.results.io import replacing
         from bayescal.results.kind import kind_of
 
         frame = kind_of(tree).rows(tree, prob)
-        _write_text(path, frame.to_csv(index=frame.index.name == "case"))
+        index = frame.index.name == "case"
+        with replacing(path) as draft:
+            if path.suffix.casefold() == _PARQUET:
+                frame.to_parquet(draft, index=index)
+            else:
+                frame.to_csv(draft, index=index, lineterminator="\n")
     else:
         from bayescal.results.io import save
 

@@ -14,7 +14,7 @@ import click
 from bayescal.cli.checkpoint import checkpoint
 from bayescal.cli.errors import NOT_CONVERGED, OK, as_options, one_line, warn
 from bayescal.cli.options import fit_options, sensitivity_options
-from bayescal.cli.output import outputs, say_written, write, write_rows
+from bayescal.cli.output import TABLES, outputs, say_written, write, write_rows
 from bayescal.cli.progress import progress
 from bayescal.cli.table import print_estimates, print_json, print_table
 from bayescal.core.command import Command, Given, Option
@@ -100,7 +100,7 @@ def carry_out(
         with progress("Fitting") as update, _quiet():
             tree = compute(progress=update, checkpoint=directory)
         for path in files:
-            write(tree, path, given["prob"], title)
+            _write(quantity.COMMAND, tree, path, given["prob"], title)
     as_json = given.get("json", False)
     if as_json:
         _print_json(quantity, tree, given)
@@ -108,6 +108,19 @@ def carry_out(
         _print_result(quantity, tree, given["prob"])
     say_written(files, err=as_json)
     return status_code(tree, fit_options(quantity.COMMAND))
+
+
+def _write(
+    command: Command, tree: DataTree, path: Path, prob: float, title: str | None = None
+) -> None:
+    """Write a file; a table of rows has every row, of a fit under one prior."""
+    from bayescal.results.access import is_prior_grid
+
+    if command.write_rows is None or path.suffix.casefold() not in TABLES or is_prior_grid(tree):
+        write(tree, path, prob, title)
+        return
+    with progress("Writing rows") as update:
+        command.write_rows(tree, path, prob, update)
 
 
 def status_code(tree: DataTree, options: Sequence[Option], name: str = "") -> int:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, NamedTuple
 
 type Given = Mapping[str, Any]
@@ -121,6 +122,10 @@ class Command:
         A sentence printed below the table of a result.
     reports : bool, default False
         Whether ``bayescal report FILE`` fits this quantity to a table of scores.
+    write_rows : callable, optional
+        Writes every row of a result to a CSV or Parquet file: from the result, the path, the
+        probability of the bounds, and what to call with progress or None. Without it a table has
+        what the result holds.
     """
 
     help: str
@@ -134,3 +139,6 @@ class Command:
     arguments: tuple[str, ...] = ("FILE",)
     note: str = ""
     reports: bool = False
+    write_rows: Callable[[Any, Path, float, Callable[[str, int, int], None] | None], Any] | None = (
+        None
+    )

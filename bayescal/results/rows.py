@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayescal.core.probability_intervals import decide, decide_binary
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.intervals import tail
@@ -38,14 +39,10 @@ class Rows(NamedTuple):
     merged: Floats  # (obs, curve)
     p_decision: Floats  # (obs, class)
     p_admissible: Floats  # (obs, class)
+    decision: NDArray[np.int64]  # (obs,)
     is_open: NDArray[np.bool_]  # (obs, class)
     improper: NDArray[np.bool_]  # (obs,)
     p_improper: Floats  # (obs,)
-
-    @property
-    def decision(self) -> NDArray[np.intp]:
-        """Place of the class most often decided on."""
-        return np.asarray(self.p_decision.argmax(axis=1))
 
     @property
     def n_open(self) -> NDArray[np.int64]:
@@ -64,9 +61,8 @@ def read_rows(tree: xr.DataTree, case: ResultSlice, prob: float = 0.9) -> Rows:
     Notes
     -----
     With ``alpha = (1 - prob) / 2`` the bounds run from the alpha quantile of ``prob_lower`` to the
-    1 - alpha quantile of ``prob_upper``. Of two classes one is ruled out where the bounds lie on
-    the other's side of 1/2. Of more, classes are ruled out, the least often admissible ones first,
-    as long as the posterior probability that any of them is admissible stays at or below alpha.
+    1 - alpha quantile of ``prob_upper``. They alone decide, as in `credible_sets`: a class is ruled
+    out where no probabilities within the bounds make it the most probable one.
     """
     alpha = tail(prob)
 
@@ -84,7 +80,7 @@ def read_rows(tree: xr.DataTree, case: ResultSlice, prob: float = 0.9) -> Rows:
     admissible = draws("admissible").astype(bool)
     decided = draws("decision")
     proper = draws("proper").mean(axis=0) if not binary else np.ones(len(lower))
-    open_ = np.hstack([lower <= EVEN, upper >= EVEN]) if binary else _open(admissible, alpha)
+    found = decide_binary(lower[:, 0], upper[:, 0]) if binary else decide(lower, upper)
     return Rows(
         row=access.variable(tree, schema.CONSTANT_DATA, "target_row", case).values,
         curves=classes[1:] if binary else classes,
@@ -98,7 +94,8 @@ def read_rows(tree: xr.DataTree, case: ResultSlice, prob: float = 0.9) -> Rows:
         merged=plain(schema.POINT_ESTIMATE, "prob"),
         p_decision=np.stack([(decided == k).mean(axis=0) for k in range(len(classes))], axis=1),
         p_admissible=admissible.mean(axis=0),
-        is_open=open_,
+        decision=found.decision,
+        is_open=found.admissible,
         improper=access.variable(tree, schema.POINT_ESTIMATE, "improper", case).values.astype(bool),
         p_improper=1 - proper,
     )
@@ -107,17 +104,6 @@ def read_rows(tree: xr.DataTree, case: ResultSlice, prob: float = 0.9) -> Rows:
 def _columns(values: NDArray[np.float64]) -> Floats:
     """A row's values side by side, one where there is one curve."""
     return np.asarray(values if values.ndim == 2 else values[:, np.newaxis], dtype=np.float64)
-
-
-def _open(admissible: NDArray[np.bool_], alpha: float) -> NDArray[np.bool_]:
-    """Classes that cannot be ruled out together at probability alpha, (obs, class)."""
-    order = np.argsort(admissible.mean(axis=0), axis=-1, kind="stable")
-    ascending = np.take_along_axis(admissible, order[np.newaxis], axis=-1)
-    any_of_these = np.logical_or.accumulate(ascending, axis=-1).mean(axis=0)
-    found = np.empty(order.shape, bool)
-    # In every draw one class is admissible, so that the last one never goes.
-    np.put_along_axis(found, order, any_of_these > alpha, axis=-1)
-    return found
 
 
 def evenly(values: NDArray[Any], most: int) -> NDArray[np.intp]:
@@ -150,8 +136,8 @@ def row_table(tree: xr.DataTree, prob: float = 0.9) -> pd.DataFrame:
         lower, upper       bounds of probability `prob`
         p0, p1             Venn-Abers probabilities; no interval of any coverage
         merged             both merged, ``p1 / (1 - p0 + p1)``, summing to 1 over classes
-        decision           class decided on (the largest lower probability) in most draws
-        p_decision         posterior probability of that decision
+        decision           class decided on: the open one whose lower probability is largest
+        p_decision         share of the draws whose own bounds decide on it
         n_open             number of classes that stay open; 1 is a decided row
         open               their names, joined by " / "
         p_improper         posterior probability that the bounds leave no class probabilities
@@ -169,9 +155,10 @@ def row_table(tree: xr.DataTree, prob: float = 0.9) -> pd.DataFrame:
     Notes
     -----
     With ``alpha = (1 - prob) / 2``, bounds are the alpha quantile of ``prob_lower`` and the
-    1 - alpha quantile of ``prob_upper``. A class is ruled out where the posterior probability that
-    it (or another one that is ruled out) is the most probable class under some probabilities
-    within the bounds is at most alpha; of two classes, where the bounds lie beyond 1/2.
+    1 - alpha quantile of ``prob_upper``. A class is open where it is the most probable one under
+    some probabilities within the bounds; of two classes, where its bounds reach 1/2. Of several
+    classes improper bounds are discounted first. `bayescal.credal.bounds_for` has the same columns
+    of every target row, but those that need draws of the row.
 
     Examples
     --------

@@ -19,6 +19,11 @@ from bayescal.core.score_options import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from xarray import DataTree
+
     from bayescal.quantities.credal.calibration_split import CalibrationSplit
     from bayescal.quantities.credal.priors import Priors
 
@@ -79,6 +84,14 @@ def _read(given: Given) -> CalibrationSplit:
     return CalibrationSplit(calibration=calibration, target=target)
 
 
+def _write_rows(
+    tree: DataTree, path: Path, prob: float, progress: Callable[[str, int, int], None] | None
+) -> None:
+    from bayescal.quantities.credal.row_files import write_rows
+
+    write_rows(tree, path, prob=prob, progress=progress)
+
+
 def _estimates(split: CalibrationSplit, given: Given) -> Estimates:
     columns = {"classifier": "", "row": "row", "class": "class", "score": "score"}
     columns |= {"p0": "p0", "p1": "p1", "merged": "merged", "improper": "improper"}
@@ -137,4 +150,5 @@ COMMAND = Command(
     read=_read,
     priors=lambda given, data: priors_from_text(given["prior"], given["s"]),
     estimates=_estimates,
+    write_rows=_write_rows,
 )

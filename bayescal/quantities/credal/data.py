@@ -47,6 +47,11 @@ def cell_of(rank: Floats, n_cells: int) -> NDArray[np.int64]:
     return np.minimum(round_scores(rank * n_cells).astype(np.int64), n_cells - 1)
 
 
+def cell_middle(rank: Floats, n_cells: int) -> Floats:
+    """Middle of each rank's cell."""
+    return np.asarray((cell_of(rank, n_cells) + 0.5) / n_cells)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Problem:
     """One classifier's calibration rows in cells of their score's rank; made by `Problem.of`.

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescal.core.columns import MISSING
 from bayescal.core.functionals import log_binomial
+from bayescal.core.probability_intervals import decide, decide_binary
 from bayescal.core.quantity import CaseArrays, DirectDraws, Draws, Floats, bound_words
 from bayescal.quantities.credal.bounds import bounds
 from bayescal.quantities.credal.calibration_split import CalibrationSplit
@@ -20,7 +22,6 @@ from bayescal.quantities.credal.models import cells_of, label_model
 from bayescal.quantities.credal.models.base import LabelModel
 from bayescal.quantities.credal.models.pseudo_observations import PseudoObservations
 from bayescal.quantities.credal.priors import ImpreciseDirichlet, Priors
-from bayescal.quantities.credal.sets.decide_per_draw import decide, decide_binary
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -47,6 +48,9 @@ DIMS: Final[Mapping[str, tuple[str, ...]]] = {
     "weight": (LABEL_CLASS, "spline"),
     "increment": (LABEL_CLASS, "step"),
     "target_row": ("obs",),
+    "calibration_score": ("calibration", LABEL_CLASS),
+    "calibration_label": ("calibration",),
+    "all_target_scores": ("target", LABEL_CLASS),
     **{f"log_prior/{name}": () for name in _LOG_PRIOR},
 }
 # In a binary task one curve serves both classes, so that its variables have no dim of classes,
@@ -151,12 +155,18 @@ class CredalCase:
         replicated = rng.binomial(problem.count, rates)
         point = estimate(self.data)
         theory, words = self._bounds(point)
+        calibration = self.data.calibration
+        known = calibration.y_true != MISSING
         constant = {
             "cell_count": problem.count,
             "cell_rank": problem.place,
             "cell_score": problem.cell_score(),
-            "target_score": self._target_score(),
+            "target_score": _columns(self.data.target.y_prob[0][self.rows]),
+            # What bounds of any other row take besides the draws.
+            "calibration_score": _columns(calibration.y_prob[0][known]),
+            "all_target_scores": _columns(self.data.target.y_prob[0]),
         }
+        rows = {"target_row": self.rows, "calibration_label": calibration.y_true[known]}
         log_likelihood = log_binomial(problem.positives, problem.count, rates)
         return CaseArrays(
             coords=self.coords,
@@ -166,7 +176,7 @@ class CredalCase:
             log_prior=self.model.log_prior(draws),
             posterior_predictive=self._squeezed({"events": replicated}),
             observed_data=self._squeezed({"events": problem.positives}),
-            constant_data=self._squeezed(constant) | {"target_row": self.rows},
+            constant_data=self._squeezed(constant) | rows,
             point_estimate=self._point_estimate(point),
             bounds=theory,
             bounds_attrs=words,
@@ -209,10 +219,6 @@ class CredalCase:
         values = {name: np.array([one[name].value for one in each]) for name in each[0]}
         return self._squeezed(values), bound_words(each[0])
 
-    def _target_score(self) -> NDArray[np.floating]:
-        score = self.data.target.y_prob[0][self.rows]
-        return np.asarray(score[:, None] if score.ndim == 1 else score)
-
     def _squeezed(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Arrays without the dim of the curves, where there is only one."""
         if not self.is_binary:
@@ -222,3 +228,8 @@ class CredalCase:
             name: np.squeeze(value, axis=DIMS[name].index(LABEL_CLASS) - len(DIMS[name]))
             for name, value in values.items()
         }
+
+
+def _columns(score: NDArray[np.floating]) -> NDArray[np.floating]:
+    """Scores side by side, one where there is one curve, (obs, curve)."""
+    return score[:, None] if score.ndim == 1 else score

@@ -250,6 +250,13 @@ class Priors:
         return {"default": self, **others, f"{2 * rate.s:g} pseudo-observations": more}
 
 
+def priors_from_json(text: str) -> Priors:
+    """Read what `Priors.to_json` wrote."""
+    ((kind, parameters),) = json.loads(text)["label_rate"].items()
+    kinds = {one.__name__: one for one in (MonotoneCurve, IncrementIsotonic, ImpreciseDirichlet)}
+    return Priors(kinds[kind](**parameters))
+
+
 def _bins(number: int | str) -> str:
     return "n^(1/3) bins" if number == OPTIMAL else f"{number} bins"
 

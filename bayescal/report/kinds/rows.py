@@ -166,9 +166,8 @@ def _meanings(view: View) -> dict[str, Markup]:
         "lie between them, and with many calibration rows it seldom does."
     )
     ruled_out = (
-        "A class is ruled out if the posterior probability that it can be the most probable one, "
-        f"given the bounds, is at most {50 * (1 - view.prob):.4g}%. A row with one class left is "
-        "decided."
+        "A class is ruled out if no class probabilities within the bounds make it the most "
+        "probable one. A row with one class left is decided."
         if many
         else "A row is decided if its bounds lie on one side of one half, for the class on that "
         "side."

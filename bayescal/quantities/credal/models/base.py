@@ -27,6 +27,10 @@ class LabelModel(quantity.LabelModel, Protocol):
         """Probabilities and bounds, (draw, obs, curve), at ranks (obs, curve)."""
         ...
 
+    def representative(self, rank: Floats) -> Floats:
+        """Rank of the same bounds for each rank, one alone for all ranks that share theirs."""
+        ...
+
 
 def in_columns(per_cell: Floats, cell: NDArray[np.int64]) -> Floats:
     """Look up the value of each row's cell, (draw, obs, curve)."""

@@ -11,7 +11,7 @@ from scipy.special import betainc, betaincinv
 from scipy.stats import beta
 
 from bayescal.core.quantity import DirectDraws, Draws, Floats
-from bayescal.quantities.credal.data import Problem, cell_of
+from bayescal.quantities.credal.data import Problem, cell_middle, cell_of
 from bayescal.quantities.credal.models.base import in_columns
 from bayescal.quantities.credal.models.pseudo_observations import PseudoObservations
 from bayescal.quantities.credal.priors import ImpreciseDirichlet
@@ -86,6 +86,10 @@ class Imprecise:
         cell = cell_of(rank, self.problem.n_cells)
         ends = (rate, np.minimum(lower, rate), np.maximum(upper, rate))
         return PseudoObservations._make(in_columns(part, cell) for part in ends)
+
+    def representative(self, rank: Floats) -> Floats:
+        """Middle of the rank's bin."""
+        return cell_middle(rank, self.problem.n_cells)
 
     def log_prior(self, draws: Draws) -> dict[str, Floats]:
         """Beta density of the rates."""

@@ -11,7 +11,7 @@ from scipy.special import gammaln, xlogy
 
 from bayescal.core.functionals import log_binomial_coefficient
 from bayescal.core.quantity import DirectDraws, Draws, Floats
-from bayescal.quantities.credal.data import Problem, cell_of
+from bayescal.quantities.credal.data import Problem, cell_middle, cell_of
 from bayescal.quantities.credal.models.base import in_columns
 from bayescal.quantities.credal.models.pseudo_observations import (
     PseudoObservations,
@@ -108,6 +108,10 @@ class Isotonic:
         return PseudoObservations._make(
             in_columns(part.reshape(rate.shape), cell) for part in found
         )
+
+    def representative(self, rank: Floats) -> Floats:
+        """Middle of the rank's bin."""
+        return cell_middle(rank, self.problem.n_cells)
 
     def log_prior(self, draws: Draws) -> dict[str, Floats]:
         """Dirichlet density."""

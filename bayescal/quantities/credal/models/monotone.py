@@ -170,6 +170,10 @@ class Monotone:
             np.stack(parts, axis=-1) for parts in zip(*found, strict=True)
         )
 
+    def representative(self, rank: Floats) -> Floats:
+        """The rank itself."""
+        return rank
+
     def log_prior(self, draws: Draws) -> dict[str, Floats]:
         """Normal density, and that of half-normal weights over their common scale."""
         square = ((draws["weight"] / self.prior.spread) ** 2).sum(axis=-1)

@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayescal.core.errors import InputError
+from bayescal.core.probability_intervals import Interval, tightened
 from bayescal.core.quantity import Floats
-from bayescal.quantities.credal.sets.intervals import Interval, proper
+from bayescal.quantities.credal.sets.intervals import proper
 
 
 def reachable(lower: ArrayLike, upper: ArrayLike) -> Interval:
@@ -44,12 +45,7 @@ def reachable(lower: ArrayLike, upper: ArrayLike) -> Interval:
     >>> reachable([0.2, 0.4], [1.0, 0.7])
     Interval(lower=array([0.3, 0.4]), upper=array([0.6, 0.7]))
     """
-    low, high = proper(lower, upper)
-    others_low = low.sum(axis=-1, keepdims=True) - low
-    others_high = high.sum(axis=-1, keepdims=True) - high
-    # Differences of sums carry their rounding; nothing may leave the bounds given.
-    least = np.clip(1 - others_high, low, high)
-    return Interval(least, np.clip(1 - others_low, least, high))
+    return tightened(*proper(lower, upper))
 
 
 def probability(event: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> Interval:

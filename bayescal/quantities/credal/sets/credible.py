@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.errors import InputError
+from bayescal.core.probability_intervals import decide, decide_binary
 from bayescal.core.quantity import Floats
-from bayescal.quantities.credal.sets.decide_per_draw import decide, decide_binary
 from bayescal.results import schema
 from bayescal.results.intervals import tail
 
@@ -27,7 +27,7 @@ class CredibleSets(NamedTuple):
     proper : ndarray of shape (..., obs), bool
         Whether class probabilities lie between the bounds.
     decision : ndarray of shape (..., obs), int
-        Place of the class whose lower probability is largest.
+        Place of the class decided on: of the admissible ones that of the largest lower probability.
     admissible : ndarray of shape (..., obs, class), bool
         Whether a class is the most probable one for some member. More than one is admissible where
         the rows do not decide.

@@ -6,11 +6,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayescal.core.errors import InputError
+from bayescal.core.probability_intervals import ROUNDING, Booleans, largest_somewhere
 from bayescal.core.quantity import Floats
 from bayescal.quantities.credal.sets.credal_sets import costs, expectation
-from bayescal.quantities.credal.sets.intervals import ROUNDING, proper
-
-type Booleans = NDArray[np.bool_]
+from bayescal.quantities.credal.sets.intervals import proper
 
 
 def zero_one(n_classes: int) -> Floats:
@@ -159,7 +158,7 @@ def e_admissible(cost: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> Boolean
     low, high = proper(lower, upper)
     n_classes = low.shape[-1]
     if table.shape == (n_classes, n_classes) and (table == zero_one(n_classes)).all():
-        return _largest_somewhere(low, high)
+        return largest_somewhere(low, high)
     kept = _unbeaten(table, low, high)
     if len(table) > 2:
         flat = kept.reshape(-1, len(table))
@@ -178,16 +177,6 @@ def _actions(cost: ArrayLike, lower: ArrayLike) -> Floats:
             "Pass a row an action, zero_one(n_classes) for naming a class."
         )
     return costs(cost, np.shape(lower)[-1] if np.ndim(lower) else 0)
-
-
-def _largest_somewhere(low: Floats, high: Floats) -> Booleans:
-    kept = np.empty(low.shape, bool)
-    for a in range(low.shape[-1]):
-        others_low, others_high = (np.delete(bound, a, axis=-1) for bound in (low, high))
-        most = np.minimum(high[..., a], 1 - others_low.sum(axis=-1))
-        total = most + np.minimum(others_high, most[..., None]).sum(axis=-1)
-        kept[..., a] = (others_low.max(axis=-1) <= most + ROUNDING) & (total >= 1 - ROUNDING)
-    return kept
 
 
 def _unbeaten(table: Floats, low: Floats, high: Floats) -> Booleans:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from bayescal.core.quantity import Floats
-from bayescal.quantities.credal.sets.intervals import ROUNDING, Interval, intervals
+from bayescal.core.probability_intervals import Interval, discounted
+from bayescal.quantities.credal.sets.intervals import intervals
 
 
 def discount(lower: ArrayLike, upper: ArrayLike) -> Interval:
@@ -60,36 +59,4 @@ def discount(lower: ArrayLike, upper: ArrayLike) -> Interval:
     >>> lower.round(3).tolist()
     [0.25, 0.35, 0.15]
     """
-    low, high = intervals(lower, upper)
-    new_low, new_high = low.copy(), high.copy()
-    above = low.sum(axis=-1) > 1 + ROUNDING
-    below = high.sum(axis=-1) < 1 - ROUNDING
-    if above.any():
-        new_low[above] -= _delta(low[above], high[above])
-    if below.any():
-        new_high[below] += _epsilon(low[below], high[below])
-    return Interval(new_low, new_high)
-
-
-def _delta(low: Floats, high: Floats) -> Floats:
-    """Solve (8) for sets of shape (obs, class) whose lower bounds sum to more than 1."""
-    largest = np.cumsum(np.sort(high, axis=1)[:, ::-1], axis=1)
-    at_once = ((largest[:, 1:] - 1) / np.arange(1, low.shape[1])).max(axis=1)
-    t = np.maximum((high - low).max(axis=1), at_once)
-    cap = low - np.maximum(0, high - t[:, None])
-    return _shares(cap, low.sum(axis=1) - 1 + t, low)
-
-
-def _epsilon(low: Floats, high: Floats) -> Floats:
-    """Solve (9) for sets of shape (obs, class) whose upper bounds sum to less than 1."""
-    width = high - low
-    t = np.maximum(width.max(axis=1), (1 - low.sum(axis=1)) / (low.shape[1] - 1))
-    cap = np.minimum(1 - high, t[:, None] - width)
-    return _shares(cap, 1 - high.sum(axis=1) + t, 1 - high)
-
-
-def _shares(cap: Floats, total: Floats, most: Floats) -> Floats:
-    """Share a total out in proportion to the caps, but for rounding never above them."""
-    part = np.maximum(cap, 0)
-    shares: Floats = np.minimum(part * (total / part.sum(axis=1))[:, None], most)
-    return shares
+    return discounted(*intervals(lower, upper))

@@ -2,30 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayescal.core.errors import InputError
+from bayescal.core.probability_intervals import Interval, holds_any
 from bayescal.core.quantity import Floats
-
-# What sums of probabilities are known to: some hundred rounded additions.
-ROUNDING: Final = 1e-12
-
-
-class Interval(NamedTuple):
-    """Lower and upper ends, of one shape.
-
-    Parameters
-    ----------
-    lower, upper : ndarray of shape (...)
-        The ends.
-    """
-
-    lower: Floats
-    upper: Floats
-
 
 def intervals(lower: ArrayLike, upper: ArrayLike) -> Interval:
     """Check bounds of class probabilities."""
@@ -76,13 +58,13 @@ def is_proper(lower: ArrayLike, upper: ArrayLike) -> NDArray[np.bool_]:
     (True, False)
     """
     low, high = intervals(lower, upper)
-    return _holds_any(low, high)
+    return holds_any(low, high)
 
 
 def proper(lower: ArrayLike, upper: ArrayLike) -> Interval:
     """Check that bounds leave probabilities that sum to 1."""
     low, high = intervals(lower, upper)
-    empty = ~_holds_any(low, high)
+    empty = ~holds_any(low, high)
     if empty.any():
         first = np.unravel_index(int(empty.argmax()), empty.shape)
         where = f" at row {int(first[0])} ({int(empty.sum())} such rows)" if first else ""
@@ -92,12 +74,6 @@ def proper(lower: ArrayLike, upper: ArrayLike) -> Interval:
             "Pass the bounds through discount() first."
         )
     return Interval(low, high)
-
-
-def _holds_any(low: Floats, high: Floats) -> NDArray[np.bool_]:
-    # For few classes einsum adds twice as fast as sum.
-    least, most = (np.einsum("...k->...", bound) for bound in (low, high))
-    return np.asarray((least <= 1 + ROUNDING) & (most >= 1 - ROUNDING))
 
 
 def _where(wrong: NDArray[np.bool_]) -> str:

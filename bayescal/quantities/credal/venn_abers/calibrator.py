@@ -14,8 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from bayescal.core.classifiers import HeldOut, Rows, check_class_rows
 from bayescal.core.errors import InputError
+from bayescal.core.probability_intervals import Interval
 from bayescal.core.quantity import Floats
-from bayescal.quantities.credal.sets.intervals import Interval
 from bayescal.quantities.credal.venn_abers.cross import merge_folds
 from bayescal.quantities.credal.venn_abers.ivap import InductiveVennAbers, Pair, fit_ivap
 

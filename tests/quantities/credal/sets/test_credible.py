@@ -5,7 +5,7 @@ import pytest
 
 import bayescal as bc
 from bayescal.quantities.credal.sets.credible import credible_sets
-from bayescal.quantities.credal.sets.decide_per_draw import decide
+from bayescal.core.probability_intervals import decide
 from tests.quantities.credal.made import binary, multiclass
 
 DRAWS = ("chain", "draw")

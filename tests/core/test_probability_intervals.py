@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from bayescal.quantities.credal.sets.decide_per_draw import decide, decide_binary
+from bayescal.core.probability_intervals import decide, decide_binary
 from bayescal.quantities.credal.sets.decisions import e_admissible, maximin, zero_one
 from bayescal.quantities.credal.sets.intervals import is_proper
 
@@ -26,8 +26,22 @@ def test_proper_sets_are_decided_as_they_stand():
     found = decide(lower, upper)
     np.testing.assert_array_equal(found.proper, proper)
     low, high = lower[proper], upper[proper]
-    np.testing.assert_array_equal(found.decision[proper], maximin(zero_one(3), low, high))
-    np.testing.assert_array_equal(found.admissible[proper], e_admissible(zero_one(3), low, high))
+    kept = e_admissible(zero_one(3), low, high)
+    np.testing.assert_array_equal(found.admissible[proper], kept)
+    chosen, rows = maximin(zero_one(3), low, high), np.arange(len(kept))
+    stands = kept[rows, chosen]
+    assert 0 < stands.sum() < len(stands)
+    np.testing.assert_array_equal(found.decision[proper][stands], chosen[stands])
+    assert kept[rows, found.decision[proper]].all()
+
+
+def test_a_class_that_no_member_makes_the_most_probable_one_is_not_decided_on():
+    # The first class has .3 in every member, so that one of the others has .35 or more.
+    lower, upper = np.array([0.3, 0.25, 0.25]), np.array([0.3, 0.45, 0.45])
+    assert maximin(zero_one(3), lower, upper) == 0
+    found = decide(lower, upper)
+    assert found.admissible.tolist() == [False, True, True]
+    assert found.decision == 1
 
 
 def test_improper_sets_have_a_decision_too():
