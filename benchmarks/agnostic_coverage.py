@@ -13,14 +13,19 @@ ROC curve with the safe bound of c.
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import xarray as xr
 from _common import print_machine, print_table
 
 import bayescal as bc
-from bayescal.quantities.agnostic.posterior import FPR
+from bayescal.quantities.agnostic.bands import band_of_boxes
+from bayescal.quantities.agnostic.roc import Roc
+from bayescal.quantities.agnostic.roc_reading import FPR
 
 RULE = bc.DecisionRule(
     {"keep": (5, 0), "review": (1, 1.5), "remove": (0, 3)},
@@ -36,7 +41,7 @@ class Population(NamedTuple):
     sample: Callable[[int, np.random.Generator], tuple[np.ndarray, np.ndarray]]
     c: float
     cost: float
-    tpr: np.ndarray
+    curve: Roc
 
 
 def simulated() -> Iterator[Population]:
@@ -47,7 +52,8 @@ def simulated() -> Iterator[Population]:
             rows = truth.scores(n, seed=rng)
             return rows.y_prob[0], rows.y_true
 
-        yield Population(name, sample, truth.c, truth.cost(RULE), _tpr(score, rate))
+        curve = bc.agnostic.roc(score, rate)
+        yield Population(name, sample, truth.c, truth.cost(RULE), curve)
 
 
 def adult(path: str) -> Iterator[Population]:
@@ -84,12 +90,7 @@ def adult(path: str) -> Iterator[Population]:
 
         c = bc.agnostic.interval_measure(score, truth).c
         cost = bc.agnostic.actual_cost(RULE, score, truth)
-        yield Population(name, sample, c, cost, _tpr(score, truth))
-
-
-def _tpr(score: np.ndarray, rate: np.ndarray) -> np.ndarray:
-    curve = bc.agnostic.roc(score, rate)
-    return np.interp(FPR, curve.fpr, curve.tpr)
+        yield Population(name, sample, c, cost, bc.agnostic.roc(score, truth))
 
 
 def replicate(population: Population, n: int, seed: int) -> dict[str, float]:
@@ -108,40 +109,82 @@ def replicate(population: Population, n: int, seed: int) -> dict[str, float]:
         found[var] = low <= value <= high
         found[f"{var} width"] = high - low
     found["c"] = population.c <= bc.agnostic.upper_bound(result, 0.95)
-    whole, each = (
-        bc.agnostic.roc_band(result, 0.95, simultaneous=together) for together in (True, False)
-    )
-    inner = slice(1, -1)
-    # Straight lines between cells run below a concave curve, by a few ten thousandths.
-    for name, slack in (("", 0.0), (" + .001", 0.001)):
-        inside = [
-            (band.lower.values - slack <= population.tpr)
-            & (population.tpr <= band.upper.values + slack)
-            for band in (whole, each)
-        ]
-        found[f"simultaneous{name}"] = float(inside[0][inner].all())
-        found[f"pointwise{name}"] = float(inside[1][inner].mean())
+    low, high = bc.interval(result, "auc", 0.95).values
+    found["auc"] = low <= population.curve.auc <= high
+    for unlabeled, curve in ((False, population.curve), (True, bc.agnostic.roc(more, hidden))):
+        prefix = "unlabeled_" * unlabeled
+        for simultaneous in (True, False):
+            band = bc.agnostic.roc_band(
+                result, 0.95, simultaneous=simultaneous, unlabeled=unlabeled
+            )
+            name = f"{prefix}{'simultaneous' if simultaneous else 'pointwise'}"
+            inside = _inside(band, curve)
+            found[name] = inside.all() if simultaneous else inside.mean()
+            found[f"{name} width"] = float((band.upper - band.lower).mean())
+        boxes = bc.agnostic.roc_boxes(result, 0.95, unlabeled=unlabeled)
+        found[f"{prefix}boxes"] = _in_boxes(boxes, curve)
     c_emp = bc.agnostic.interval_measure(score, label).c
     bound = bc.agnostic.cost_bound(RULE, c_emp, n, UNLABELED, delta=0.05).value
     found["cost ratio"] = found["unlabeled_cost width"] / (2 * bound)
     safe = c_emp + bc.agnostic.bounds(n, 0.05).upper.value
     region = bc.agnostic.roc_region(more, min(safe, 1.0))
-    width = float((region.tpr_upper - region.tpr_lower).mean())
-    found["roc ratio"] = float((each.upper - each.lower).mean()) / width
-    return found
+    by_threshold = float((region.tpr_upper - region.tpr_lower).mean())
+    found["pointwise ratio"] = found["pointwise width"] / by_threshold
+    wide = band_of_boxes(region, np.ones(len(region.tpr_upper), dtype=bool), FPR)
+    found["simultaneous ratio"] = found["simultaneous width"] / float(
+        (wide.upper - wide.lower).mean()
+    )
+    return {name: float(value) for name, value in found.items()}
+
+
+def _inside(band: xr.Dataset, curve: Roc) -> np.ndarray:
+    """At which false positive rates between 0 and 1 the band holds the curve."""
+    tpr = np.interp(band.fpr.values, curve.fpr, curve.tpr)
+    # Rates of the result are in single precision.
+    return ((band.lower.values - 1e-7 <= tpr) & (tpr <= band.upper.values + 1e-7))[1:-1]
+
+
+def _in_boxes(boxes: xr.Dataset, curve: Roc) -> bool:
+    """Whether every box holds the point of its threshold."""
+    # Point k of the curve has the k largest distinct scores above its threshold.
+    place = np.searchsorted(-curve.threshold, -boxes.threshold.values)
+    return all(
+        bool(
+            (
+                (boxes[f"{name}_lower"].values - 1e-7 <= getattr(curve, name)[place])
+                & (getattr(curve, name)[place] <= boxes[f"{name}_upper"].values + 1e-7)
+            ).all()
+        )
+        for name in ("fpr", "tpr")
+    )
 
 
 COLUMNS = (
     "cost",
     "unlabeled_cost",
+    "auc",
     "c",
     "pointwise",
     "simultaneous",
-    "pointwise + .001",
-    "simultaneous + .001",
+    "boxes",
+    "unlabeled_pointwise",
+    "unlabeled_simultaneous",
     "cost ratio",
-    "roc ratio",
+    "pointwise ratio",
+    "simultaneous ratio",
 )
+
+
+def replicated(
+    population: Population, n: int, replications: int, kept: dict[str, list], path: Path | None
+) -> list[dict[str, float]]:
+    """Replications of one cell of the table; those in the file are not made again."""
+    found = kept.setdefault(f"{population.name} {n}", [])
+    for seed in range(len(found), replications):
+        found.append(replicate(population, n, seed))
+        if path is not None and (seed + 1) % 10 == 0:
+            path.write_text(json.dumps(kept))
+    return found[:replications]
 
 
 def main() -> None:
@@ -149,12 +192,18 @@ def main() -> None:
     parser.add_argument("--replications", type=int, default=200)
     parser.add_argument("--rows", type=int, nargs="+", default=[200, 1000])
     parser.add_argument("--adult", help="adult.csv.gz: real classifiers in place of simulated ones")
+    parser.add_argument("--only", nargs="+", help="names of classifiers")
+    parser.add_argument("--keep", type=Path, help="JSON file of the replications so far")
     given = parser.parse_args()
     print_machine("scipy")
     lines = []
+    path = given.keep
+    kept = json.loads(path.read_text()) if path is not None and path.exists() else {}
     for population in adult(given.adult) if given.adult else simulated():
+        if given.only and population.name not in given.only:
+            continue
         for n in given.rows:
-            found = [replicate(population, n, seed) for seed in range(given.replications)]
+            found = replicated(population, n, given.replications, kept, path)
             means = [float(np.mean([one[name] for one in found])) for name in COLUMNS]
             lines.append((population.name, n, *means))
     title = f"Coverage of 95% intervals, {given.replications} replications"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 
 from bayescal.core.calibration_curve.curve_average import CALIBRATED, DESCRIPTIONS
 from bayescal.core.quantity import Draws
@@ -42,7 +43,9 @@ class AverageDraws:
         """Choose descriptions by their posterior probabilities, calibration left out."""
         shape = draws["end"].shape[:2]
         error = described.draw_errors(shape, rng)
-        return cls(described, draws, _chosen(described.weights(evidence), shape, rng), error)
+        chosen = _chosen(described.weights(evidence), shape, rng)
+        unseen = _unseen_ends(described, shape, rng)
+        return cls(described, {**draws, "unseen": unseen}, chosen, error)
 
     @classmethod
     def prior(
@@ -54,7 +57,8 @@ class AverageDraws:
         chosen = _chosen(weights, (1, number), rng)
         error = rng.random((1, number, len(described.ends))) >= described.calibrated
         draws = {name: values[None] for name, values in drawn.items()}
-        return cls(described, draws, chosen, np.asarray(error))
+        unseen = _unseen_ends(described, (1, number), rng)
+        return cls(described, {**draws, "unseen": unseen}, chosen, np.asarray(error))
 
     def cell_rates(self) -> Floats:
         """Label rates of the cells of labelled rows, (chain, draw, cell)."""
@@ -85,6 +89,8 @@ class AverageDraws:
                 error[..., column], end.event_rate(draws["end"][..., column]), end.score
             )
             found[..., score == end.score] = rate[..., None]
+        for column in _unseen(self.described):
+            found[..., score == column] = draws["unseen"][..., column, None]
         return found
 
     def _averaged(
@@ -99,6 +105,25 @@ class AverageDraws:
             draws = {name: held[own] for name, held in self.draws.items()}
             found[own] = values(DESCRIPTIONS[number], draws, self.error[own])
         return found
+
+
+def _unseen(described: DescribedCurve) -> list[int]:
+    """Those of the scores 0 and 1 that no labelled row has."""
+    seen = {end.score for end in described.ends.values()}
+    return [score for score in (0, 1) if score not in seen]
+
+
+def _unseen_ends(
+    described: DescribedCurve, shape: tuple[int, ...], rng: np.random.Generator
+) -> Floats:
+    """Label rates of the scores 0 and 1 before the data, (*shape, 2).
+
+    Unlabelled rows may have such a score where no labelled row has it. The curve says nothing of
+    it, as its logit is infinite.
+    """
+    rate = expit(rng.normal(described.end_mean, described.end_spread, (*shape, 2)))
+    error = np.where(rng.random((*shape, 2)) >= described.calibrated, rate, 0.0)
+    return np.asarray(np.abs(error - [0, 1]))
 
 
 def _chosen(

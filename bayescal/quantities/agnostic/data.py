@@ -17,6 +17,7 @@ from bayescal.core.checks import check_rows
 from bayescal.core.columns import MISSING
 from bayescal.core.errors import InputError
 from bayescal.core.scores import Scores, Task, binary_problems, check_unweighted
+from bayescal.quantities.agnostic.bands import Above
 from bayescal.quantities.agnostic.decisions.rule import DecisionRule
 
 type Floats = NDArray[np.float64]
@@ -39,11 +40,33 @@ class IntervalProblem:
     task: Task
     cells: BinCounts  # of all rows; it knows no labels
     unlabeled: Floats  # scores, (unlabelled row,)
+    one_score: NDArray[np.bool_]  # cells whose rows all share one score, repeated, (cell,)
 
     @property
     def unlabeled_count(self) -> NDArray[np.int64]:
         """Unlabelled rows in each cell, (cell,)."""
         return np.bincount(self.cells.find(self.unlabeled), minlength=self.cells.n_bins)
+
+    @property
+    def threshold(self) -> Floats:
+        """Scores that the points of ROC curves lie above, falling, (cell + 1,)."""
+        return np.append(self.cells.edges[:0:-1], -np.inf)
+
+    @property
+    def straight(self) -> NDArray[np.bool_]:
+        """Whether an ROC curve runs straight to each point from the one before, (cell + 1,)."""
+        return np.append(True, self.one_score[::-1])
+
+    @property
+    def above(self) -> Above:
+        """Labelled rows above each threshold."""
+        place = self.cells.find(self.task.score)
+        every, positive = (
+            np.bincount(place, weights, self.cells.n_bins).astype(np.int64)
+            for weights in (None, self.task.event)
+        )
+        counts = (np.append(0, np.cumsum(count[::-1])) for count in (positive, every - positive))
+        return Above(*counts)
 
     def fingerprint(self, rules: Mapping[str, DecisionRule]) -> str:
         """Hash of the counts and of the rules."""
@@ -73,12 +96,22 @@ def problems(
 
 def _problem(task: Task, unlabeled: Floats, edges: Sequence[float]) -> IntervalProblem:
     check_rows(task.n, "the labelled rows")
-    cells = fine_counts(task, [0.0, 1.0], CELLS)
+    labeled = fine_counts(task, [0.0, 1.0], CELLS)
     every = np.concatenate([task.score, unlabeled]).astype(np.float64)
     all_rows = Task(task.coords, every, np.zeros(len(every), dtype=np.uint8))
+    cells = fine_counts(all_rows, edges, CELLS)
     return IntervalProblem(
-        Problem(task.coords, cells, cells), task, fine_counts(all_rows, edges, CELLS), unlabeled
+        Problem(task.coords, labeled, labeled), task, cells, unlabeled, _one_score(cells, every)
     )
+
+
+def _one_score(cells: BinCounts, score: Floats) -> NDArray[np.bool_]:
+    """Cells whose rows all have one score that is not a single row's, (cell,)."""
+    place = cells.find(score)
+    some = np.zeros(cells.n_bins)
+    some[place] = score
+    others = np.bincount(place, score != some[place], cells.n_bins)
+    return np.asarray((others == 0) & (cells.count != 1))
 
 
 def _scores(data: Scores, rows: NDArray[np.bool_], multiclass: str) -> list[Floats]:

@@ -29,16 +29,16 @@ from bayescal.core.quantity import (
 from bayescal.inference.descriptions.curve_average import Average, average_of
 from bayescal.quantities.agnostic.average_draws import AverageDraws
 from bayescal.quantities.agnostic.bounds import bounds
-from bayescal.quantities.agnostic.data import IntervalProblem, data_warnings
+from bayescal.quantities.agnostic.data import CELLS, IntervalProblem, data_warnings
 from bayescal.quantities.agnostic.decisions.costs import actual_cost, estimated_cost
 from bayescal.quantities.agnostic.decisions.rule import DecisionRule
 from bayescal.quantities.agnostic.estimator import estimate
 from bayescal.quantities.agnostic.functionals import (
+    RocDraws,
     cost_draws,
     draw_labels,
     measure_draws,
     roc_draws,
-    tpr_at,
 )
 from bayescal.quantities.agnostic.model import model_of
 from bayescal.quantities.agnostic.priors import Priors
@@ -47,20 +47,25 @@ from bayescal.quantities.agnostic.roc import roc
 if TYPE_CHECKING:
     import pymc as pm
 
-type Values = dict[str, Floats]
+type Values = dict[str, np.ndarray]
 
 PRIOR_DRAWS = 1000
-# False positive rates at which ROC curves are kept.
-FPR = np.linspace(0, 1, 101)
+# Cells of the scores 0 and 1, and the ends of ROC curves.
+_MORE_POINTS = 4
 # For the weights of the descriptions.
 EVIDENCE_DRAWS = 2000
 MONITORED = ("c", "ks", "auc")
 DIMS: Mapping[str, tuple[str, ...]] = {
     "calibration_curve": ("point",),
     "curve_score": ("point",),
-    "tpr": ("roc_point",),
-    "unlabeled_tpr": ("roc_point",),
-    "fpr": ("roc_point",),
+    "fpr": ("threshold",),
+    "tpr": ("threshold",),
+    "unlabeled_fpr": ("threshold",),
+    "unlabeled_tpr": ("threshold",),
+    "roc_threshold": ("threshold",),
+    "roc_straight": ("threshold",),
+    "positive_above": ("threshold",),
+    "negative_above": ("threshold",),
     "events": ("cell",),
     "cell_count": ("cell",),
     "cell_score": ("cell",),
@@ -139,7 +144,7 @@ class AgnosticCase:
             observed_data={"events": held_cells(cells.positives, cells.count, size)},
             constant_data={
                 "curve_score": points,
-                "fpr": FPR,
+                **self._thresholds(),
                 "cell_count": held_cells(cells.count, cells.count, size),
                 "cell_score": held_cells(cells.mean_score, cells.count, size),
             },
@@ -166,6 +171,29 @@ class AgnosticCase:
         new = AgnosticCase.of(problem, self.priors, self.rules)
         return new, {name: value[0, 0] for name, value in values.items()}
 
+    def _thresholds(self) -> dict[str, np.ndarray]:
+        """Thresholds of ROC curves, with the labelled rows above them."""
+        above = self.problem.above
+        found = {
+            "roc_threshold": self.problem.threshold,
+            "roc_straight": self.problem.straight,
+            "positive_above": above.positive,
+            "negative_above": above.negative,
+        }
+        return {name: self._padded(values) for name, values in found.items()}
+
+    def _padded(self, points: np.ndarray) -> np.ndarray:
+        """Repeat the last point, so that the results of all classifiers have as many."""
+        size = CELLS + sum(len(rule.thresholds) for rule in self.rules.values()) + _MORE_POINTS
+        more = [(0, 0)] * (points.ndim - 1) + [(0, size - points.shape[-1])]
+        return np.pad(points, more, mode="edge")
+
+    def _curves(self, curves: RocDraws) -> Values:
+        """Rates at the thresholds, in single precision, as there are many."""
+        return {
+            name: self._padded(getattr(curves, name)).astype(np.float32) for name in ("fpr", "tpr")
+        }
+
     def _by_description(self, drawn: AverageDraws, rng: np.random.Generator) -> Floats:
         """Measure under each description, (chain, draw, description); 0 for one left out."""
         cells = self.problem.cells
@@ -185,7 +213,7 @@ class AgnosticCase:
         c, ks = measure_draws(score, mass, rate)
         positive, negative = mass * rate, mass * (1 - rate)
         curves = roc_draws(positive, negative)
-        found = {"c": c, "ks": ks, "auc": curves.auc, "tpr": tpr_at(curves, FPR)}
+        found = {"c": c, "ks": ks, "auc": curves.auc, **self._curves(curves)}
         for name, rule in self.rules.items():
             found[name] = cost_draws(rule, score, positive, negative)
         if len(self.problem.unlabeled):
@@ -196,11 +224,11 @@ class AgnosticCase:
         """The same of the unlabelled rows, whose labels are drawn."""
         positive, negative = draw_labels(self.problem.unlabeled_count, rate, rng)
         curves = roc_draws(positive, negative)
-        found = {"unlabeled_auc": curves.auc, "unlabeled_tpr": tpr_at(curves, FPR)}
+        found = {"auc": curves.auc, **self._curves(curves)}
         for name, rule in self.rules.items():
             total = cost_draws(rule, score, positive, negative)
-            found[f"unlabeled_{name}"] = total / len(self.problem.unlabeled)
-        return found
+            found[name] = total / len(self.problem.unlabeled)
+        return {f"unlabeled_{name}": values for name, values in found.items()}
 
     def _point_estimate(self) -> dict[str, Any]:
         """Figures of the labelled rows, and of the unlabelled ones by their scores alone."""

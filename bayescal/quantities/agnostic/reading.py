@@ -6,7 +6,6 @@ import numpy as np
 import xarray as xr
 
 from bayescal.core.errors import InputError
-from bayescal.quantities.agnostic.functionals import Band, pointwise_band, simultaneous_band
 from bayescal.results import access, schema
 from bayescal.results.difference import Difference
 from bayescal.results.intervals import interval, tail
@@ -53,7 +52,7 @@ def upper_bound(result: xr.DataTree, prob: float = 0.95, *, classifier: str | No
     if not 0.5 < prob < 1:
         raise InputError(f"prob must lie strictly between 0.5 and 1; got {prob}. Pass 0.95.")
     ends = interval(result, "c", 2 * prob - 1)
-    return float(access.at(ends, _case(result, classifier)).values[1])
+    return float(access.at(ends, case_of(result, classifier)).values[1])
 
 
 def prob_above(result: xr.DataTree, value: float, *, classifier: str | None = None) -> float:
@@ -86,76 +85,9 @@ def prob_above(result: xr.DataTree, value: float, *, classifier: str | None = No
     >>> round(bc.agnostic.prob_above(result, 0.0), 3)
     1.0
     """
-    known = access.prob_calibrated(result, _case(result, classifier)) or 0.0
-    above = float((_draws(result, "c", classifier) > value).mean())
+    known = access.prob_calibrated(result, case_of(result, classifier)) or 0.0
+    above = float((draws_of(result, "c", classifier) > value).mean())
     return (1 - known) * above + known * (value < 0)
-
-
-def roc_band(
-    result: xr.DataTree,
-    prob: float = 0.9,
-    *,
-    simultaneous: bool = True,
-    unlabeled: bool = False,
-    classifier: str | None = None,
-) -> xr.Dataset:
-    """Give a band of the true positive rates over the false positive rates.
-
-    Parameters
-    ----------
-    result : xarray.DataTree
-        A result of this quantity.
-    prob : float, in (0, 1), default 0.9
-        Posterior probability.
-    simultaneous : bool, default True
-        Whether the band holds the whole curve with this probability, or each point for itself.
-    unlabeled : bool, default False
-        Whether the curve is that of the unlabelled rows, or of the population.
-    classifier : str, optional
-        Needed where the result has several.
-
-    Returns
-    -------
-    xarray.Dataset
-        ``lower``, ``upper`` and ``mean`` (roc_point), with the coordinate ``fpr``.
-
-    Raises
-    ------
-    InputError
-        If there is no such classifier, no unlabelled row, or `prob` is no probability.
-
-    References
-    ----------
-    .. [1] J. L. Montiel Olea and M. Plagborg-Møller, "Simultaneous confidence bands: Theory,
-       implementation, and an application to SVARs", Journal of Applied Econometrics 34(1), 2019,
-       Algorithm 2. https://doi.org/10.1002/jae.2656
-
-    Examples
-    --------
-    >>> import bayescal as bc
-    >>> scores = bc.datasets.agnostic.truth("over").scores(500, seed=1)
-    >>> result = bc.fit(bc.agnostic, scores, method="direct", seed=20)
-    >>> band = bc.agnostic.roc_band(result)
-    >>> bool((band.lower <= band.upper).all())
-    True
-    """
-    tail(prob)
-    name = "unlabeled_tpr" if unlabeled else "tpr"
-    if unlabeled and not access.has_variable(result, schema.POSTERIOR, name):
-        raise InputError(
-            "the result has no unlabelled rows; got unlabeled=True. Pass unlabeled=... to fit."
-        )
-    curves = _draws(result, name, classifier)
-    curves = curves[~np.isnan(curves).any(axis=1)]
-    band: Band = (simultaneous_band if simultaneous else pointwise_band)(curves, prob)
-    fpr = access.variable(result, schema.CONSTANT_DATA, "fpr")
-    fpr = fpr.isel({dim: 0 for dim in fpr.dims if dim != "roc_point"})
-    columns = {**band._asdict(), "mean": curves.mean(axis=0)}
-    return xr.Dataset(
-        {key: ("roc_point", values) for key, values in columns.items()},
-        coords={"fpr": ("roc_point", fpr.values)},
-        attrs={"prob": prob, "simultaneous": simultaneous},
-    )
 
 
 def rule_difference(
@@ -207,7 +139,7 @@ def rule_difference(
     """
     alpha = tail(prob)
     names = [f"{'unlabeled_' if unlabeled else ''}cost_{rule}" for rule in (first, second)]
-    one, two = (_draws(result, check_variable(result, name), classifier) for name in names)
+    one, two = (draws_of(result, check_variable(result, name), classifier) for name in names)
     apart = one - two
     varies = np.ptp(one) > 0 and np.ptp(two) > 0
     return Difference(
@@ -225,7 +157,7 @@ def rule_difference(
     )
 
 
-def _case(result: xr.DataTree, classifier: str | None) -> access.ResultSlice:
+def case_of(result: xr.DataTree, classifier: str | None) -> access.ResultSlice:
     """The case of a classifier, which must be named where there are several."""
     names = access.classifier_names(result)
     if classifier is None and len(names) > 1:
@@ -235,8 +167,8 @@ def _case(result: xr.DataTree, classifier: str | None) -> access.ResultSlice:
     return access.find_case(result, classifier)
 
 
-def _draws(result: xr.DataTree, name: str, classifier: str | None) -> np.ndarray:
+def draws_of(result: xr.DataTree, name: str, classifier: str | None) -> np.ndarray:
     """Draws of a variable of one classifier, (draw, ...)."""
-    draws = access.variable(result, schema.POSTERIOR, name, _case(result, classifier))
+    draws = access.variable(result, schema.POSTERIOR, name, case_of(result, classifier))
     ordered = draws.transpose(*schema.DRAW_DIMS, ...).values
     return np.asarray(ordered.reshape(-1, *ordered.shape[2:]))

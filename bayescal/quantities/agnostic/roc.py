@@ -11,7 +11,7 @@ from bayescal.core.checks import check_same_length
 from bayescal.core.errors import InputError
 from bayescal.quantities.agnostic.intervals import checked_rows
 
-type Floats = NDArray[np.float64]
+type Floats = NDArray[np.floating]
 
 
 class Roc(NamedTuple):

@@ -60,3 +60,17 @@ def test_cells_of_labelled_rows_agree_with_the_curve_at_their_scores(drawn, desc
     held = described.rows > 0
     rates = drawn.cell_rates()[..., held]
     np.testing.assert_allclose(rates, drawn.curve(described.score[held]), atol=1e-6)
+
+
+def test_scores_of_0_and_1_without_labels_have_their_prior():
+    scores = bc.Scores(y_true=[0, 1] * 20, y_prob=[0.2, 0.8] * 20)
+    case = plan(scores, PRIORS, unlabeled=[0.0, 1.0, 0.5]).cases[0]
+    rng = np.random.default_rng(1)
+    found = case.model.described.direct_draws(4000, rng)
+    draws = {name: values[None] for name, values in found.draws.items()}
+    drawn = AverageDraws.posterior(case.model.described, draws, found.evidence, rng)
+    rates = drawn.curve(np.array([0.0, 1.0]))[0]
+    error = np.abs(rates - [0, 1])
+    # Half of them never err; the others at logits about -5, so above expit(-5) in a quarter.
+    assert (error == 0).mean() == pytest.approx(0.5, abs=0.03)
+    assert (error > 1 / (1 + np.exp(5))).mean() == pytest.approx(0.25, abs=0.03)

@@ -2,19 +2,15 @@
 
 import numpy as np
 import pytest
-from scipy.stats import norm
 from sklearn.metrics import roc_auc_score
 
 from bayescal.quantities.agnostic.decisions.costs import actual_cost
 from bayescal.quantities.agnostic.decisions.rule import DecisionRule
 from bayescal.quantities.agnostic.functionals import (
-    RocDraws,
     cost_draws,
     draw_labels,
     measure_draws,
-    pointwise_band,
     roc_draws,
-    simultaneous_band,
     tpr_at,
 )
 from bayescal.quantities.agnostic.intervals import interval_measure
@@ -60,7 +56,7 @@ def test_every_functional_is_that_of_the_rows(seed):
         assert curves.auc[draw] == pytest.approx(roc_auc_score(rows[1], rows[0]), abs=1e-12)
         points = roc(*rows)
         at = np.linspace(0, 1, 11)
-        found = tpr_at(RocDraws(*(values[draw : draw + 1] for values in curves)), at)[0]
+        found = tpr_at(curves.fpr[[draw]], curves.tpr[[draw]], at)[0]
         np.testing.assert_allclose(found, np.interp(at, points.fpr, points.tpr), atol=1e-12)
 
 
@@ -68,9 +64,8 @@ def test_leading_axes_broadcast():
     _, positive, negative = cells(1, draws=6)
     shaped = roc_draws(positive.reshape(2, 3, -1), negative.reshape(2, 3, -1))
     assert shaped.auc.shape == (2, 3)
-    at = np.array([0.0, 0.3, 1.0])
-    flat = tpr_at(roc_draws(positive, negative), at)
-    assert (tpr_at(shaped, at).reshape(6, 3) == flat).all()
+    flat = roc_draws(positive, negative)
+    assert (shaped.tpr.reshape(flat.tpr.shape) == flat.tpr).all()
 
 
 def test_no_row_of_one_label_leaves_no_curve():
@@ -85,40 +80,3 @@ def test_drawn_labels_have_the_rate():
     assert (positive + negative == count).all()
     error = 4 * np.sqrt(count * rate * (1 - rate) / 4000)
     assert (np.abs(positive.mean(axis=0) - count * rate) <= error).all()
-
-
-def test_the_pointwise_band_is_of_quantiles():
-    curves = np.random.default_rng(3).normal(size=(20_000, 4))
-    band = pointwise_band(curves, 0.9)
-    assert band.upper == pytest.approx(norm.ppf(0.95), abs=0.05)
-    assert band.lower == pytest.approx(-norm.ppf(0.95), abs=0.05)
-
-
-def test_the_simultaneous_band_of_independent_points():
-    # Inside at all of 10 points with probability .9: at each with .9 ** (1 / 10).
-    curves = np.random.default_rng(4).normal(size=(20_000, 10))
-    band = simultaneous_band(curves, 0.9)
-    expected = norm.ppf((1 + 0.9**0.1) / 2)
-    assert band.upper == pytest.approx(expected, abs=0.12)
-    assert band.lower == pytest.approx(-expected, abs=0.12)
-
-
-@pytest.mark.parametrize("prob", [0.5, 0.9, 0.95])
-@pytest.mark.parametrize("seed", range(3))
-def test_the_simultaneous_band_holds_its_share_of_draws_and_no_narrower_one_does(seed, prob):
-    curves = np.cumsum(np.random.default_rng(seed).normal(size=(400, 12)), axis=1)
-    curves[:, 5] = 1.0
-    band = simultaneous_band(curves, prob)
-    inside = ((curves >= band.lower) & (curves <= band.upper)).all(axis=1)
-    assert inside.mean() >= prob
-    ordered = np.sort(curves, axis=0)
-    place = int((ordered[:, 0] < band.lower[0]).sum())
-    tighter = (curves >= ordered[place + 1]) & (curves <= ordered[-place - 2])
-    assert tighter.all(axis=1).mean() < prob
-
-
-def test_one_point_is_the_pointwise_band():
-    curves = np.random.default_rng(5).random((1001, 1))
-    one, other = simultaneous_band(curves, 0.9), pointwise_band(curves, 0.9)
-    assert one.lower == pytest.approx(other.lower, abs=0.003)
-    assert one.upper == pytest.approx(other.upper, abs=0.003)

@@ -10,10 +10,11 @@ from scipy.special import expit
 import bayescal as bc
 from bayescal.quantities.agnostic.average_draws import AverageDraws
 from bayescal.quantities.agnostic.decisions.costs import actual_cost, estimated_cost
+from bayescal.quantities.agnostic.functionals import tpr_at
 from bayescal.quantities.agnostic.intervals import interval_measure
 from bayescal.quantities.agnostic.plan import plan
-from bayescal.quantities.agnostic.posterior import FPR
 from bayescal.quantities.agnostic.roc import roc
+from bayescal.quantities.agnostic.roc_reading import FPR
 from tests.quantities.agnostic.made import RULE, rows
 
 PRIORS = bc.agnostic.Priors()
@@ -51,7 +52,8 @@ def test_a_curve_that_is_known_gives_what_its_rows_give():
     # Labels of 5,000 rows are drawn: costs of a standard deviation below 2.5.
     assert found["unlabeled_cost"].mean() == pytest.approx(rest, abs=4 * 2.5 / math.sqrt(2e6))
     assert found["auc"].mean() == pytest.approx(roc(score).auc, abs=0.005)
-    assert found["tpr"].mean(axis=(0, 1)) == pytest.approx(
+    curves = tpr_at(found["fpr"][0], found["tpr"][0], FPR)
+    assert curves.mean(axis=0) == pytest.approx(
         np.interp(FPR, roc(score).fpr, roc(score).tpr), abs=0.02
     )
 
@@ -87,7 +89,7 @@ def test_several_classifiers_and_classes():
         y_true=rows(n_unlabeled=0).y_true.tolist(),
     )
     found = bc.fit(bc.agnostic, panel, decision=RULE, method="direct", draws=300, seed=1)
-    assert found["posterior"]["tpr"].dims == ("chain", "draw", "classifier", "roc_point")
+    assert found["posterior"]["tpr"].dims == ("chain", "draw", "classifier", "threshold")
     assert math.isfinite(bc.difference(found, "over", "under", "auc").mean)
     assert bc.summary(found).shape[0] == 8
 

@@ -1,13 +1,11 @@
 """Upper bounds, bands and differences of a result."""
 
-import numpy as np
 import pytest
 
 import bayescal as bc
 from bayescal.core.errors import InputError
 from bayescal.quantities.agnostic.reading import (
     prob_above,
-    roc_band,
     rule_difference,
     upper_bound,
 )
@@ -51,17 +49,6 @@ def test_near_calibration_the_upper_bound_is_that_of_a_miscalibrated_classifier(
 
 
 @pytest.mark.parametrize("unlabeled", [False, True])
-def test_bands(result, unlabeled):
-    whole = roc_band(result, 0.9, unlabeled=unlabeled)
-    each = roc_band(result, 0.9, unlabeled=unlabeled, simultaneous=False)
-    draws = result["posterior"]["unlabeled_tpr" if unlabeled else "tpr"].values.reshape(1200, -1)
-    inside = ((draws >= whole.lower.values) & (draws <= whole.upper.values)).all(axis=1)
-    assert inside.mean() >= 0.9
-    assert float((whole.upper - whole.lower).mean()) > float((each.upper - each.lower).mean())
-    assert whole.fpr.values.tolist() == np.linspace(0, 1, 101).tolist()
-
-
-@pytest.mark.parametrize("unlabeled", [False, True])
 def test_rules_are_compared_draw_by_draw(result, unlabeled):
     found = rule_difference(result, "bayes", "made", unlabeled=unlabeled)
     prefix = "unlabeled_" if unlabeled else ""
@@ -77,7 +64,6 @@ def test_rules_are_compared_draw_by_draw(result, unlabeled):
 
 def test_several_classifiers_are_named(panel):
     assert upper_bound(panel, classifier="a") != upper_bound(panel, classifier="b")
-    assert roc_band(panel, classifier="b").attrs["prob"] == 0.9
     with pytest.raises(InputError, match="classifier must be given, as the result has 2: a, b"):
         upper_bound(panel)
 
@@ -86,8 +72,6 @@ def test_several_classifiers_are_named(panel):
     ("call", "message"),
     [
         (lambda tree: upper_bound(tree, 0.5), "prob must lie"),
-        (lambda tree: roc_band(tree, 0.0, classifier="a"), "prob must lie"),
-        (lambda tree: roc_band(tree, classifier="a", unlabeled=True), "no unlabelled rows"),
         (lambda tree: rule_difference(tree, "x", "y", classifier="a"), "cost_x"),
         (lambda tree: prob_above(tree, 0.1, classifier="z"), "z"),
     ],
