@@ -244,6 +244,9 @@ class Case(Protocol):
         ...
 
 
+type Correlation = Floats | Mapping[str, Floats] | None
+
+
 class Plan(NamedTuple):
     """The models to fit for some data.
 
@@ -255,12 +258,13 @@ class Plan(NamedTuple):
         Root attributes of the result that describe the data and options.
     correlate : callable, optional
         From what was found of each case to the correlation of classifiers over shared rows,
-        (classifier, classifier); None where one posterior holds all classifiers.
+        (classifier, classifier), or to one for each variable, ([class,] classifier, classifier);
+        None where one posterior holds all classifiers.
     """
 
     cases: Sequence[Case]
     attrs: Mapping[str, Any]
-    correlate: Callable[[Sequence[CaseArrays]], Floats | None] | None = None
+    correlate: Callable[[Sequence[CaseArrays]], Correlation] | None = None
 
 
 class Quantity(Protocol):

@@ -115,9 +115,9 @@ def best(
     Each draw is of all classifiers on the same rows under the same labels, so that what is common
     to them cancels. Draws in which the metric is undefined are left out.
 
-    Calibration errors are fitted one by one. Their draws are coupled by a Gaussian copula with the
-    correlations of the group `error_correlation`, and replaced by 0 with the probability of
-    calibration, as `difference` does for two.
+    Calibration errors, and the metrics of some quantities, are fitted one by one. Their draws are
+    coupled by a Gaussian copula with the correlations of the group `error_correlation`, and those
+    of errors replaced by 0 with the probability of calibration, as `difference` does for two.
 
     Classifiers that are equal in a draw share its ranks in equal parts.
 

@@ -1,4 +1,4 @@
-"""Errors of classifiers fitted one by one, coupled as the rows that they share couple them."""
+"""Errors and metrics of classifiers fitted one by one, coupled as their shared rows couple them."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from bayescal.results.access import ResultSlice
 from bayescal.results.best import Best, check_several, rank_shares, ranked
 from bayescal.results.difference import Difference, Pair, find_pair
 from bayescal.results.intervals import end_draws, end_prob_calibrated, tail
-from bayescal.results.kind import check_variable
+from bayescal.results.kind import check_variable, kind_of
 
 type Floats = NDArray[np.float64]
 
 
 def couple_pair(tree: xr.DataTree, pair: Pair) -> Difference:
-    """Difference of two coupled errors, averaged over calibrated and miscalibrated."""
+    """Difference of two coupled errors or metrics, averaged over calibrated and miscalibrated."""
     first, second, var, prob, _, _ = pair
     alpha = tail(prob)
     cases = find_pair(tree, pair)
@@ -28,25 +28,32 @@ def couple_pair(tree: xr.DataTree, pair: Pair) -> Difference:
     # The pair is coupled in the result's order, so that exchanging the names only changes the sign.
     order = sorted((0, 1), key=lambda k: names.index(cases[k].classifier))
     ordered = [cases[k] for k in order]
-    correlation = float(_correlation(tree, ordered)[0, 1])
+    correlation = float(_correlation(tree, var, ordered)[0, 1])
     rng = np.random.default_rng([_seed(tree), *(names.index(case.classifier) for case in ordered)])
     values = [_sorted(tree, var, case) for case in ordered]
+    if np.isnan(values).any():
+        raise InputError(
+            f"a difference needs draws of both; {var!r} is undefined in every draw. Choose another "
+            "metric."
+        )
     ranks = _coupled_ranks(len(values[0]), correlation, rng)
     draws = [own[rank] for own, rank in zip(values, ranks, strict=True)]
-    chance = [rng.random(len(own)) for own in draws]
-    kept = [
-        own * (drawn >= _prob_zero(tree, case))
-        for case, own, drawn in zip(ordered, draws, chance, strict=True)
-    ]
+    kept = low = high = draws
+    if _may_be_zero(tree, var):
+        chance = [rng.random(len(own)) for own in draws]
+        kept = [
+            own * (drawn >= _prob_zero(tree, var, case))
+            for case, own, drawn in zip(ordered, draws, chance, strict=True)
+        ]
+        high = [
+            end_draws(tree, var, case, calibrated=False)[rank]
+            for case, rank in zip(ordered, ranks, strict=True)
+        ]
+        low = [
+            own * (drawn >= end_prob_calibrated(tree, var, case))
+            for case, own, drawn in zip(ordered, high, chance, strict=True)
+        ]
     averaged = kept[order[0]] - kept[order[1]]
-    high = [
-        end_draws(tree, var, case, calibrated=False)[rank]
-        for case, rank in zip(ordered, ranks, strict=True)
-    ]
-    low = [
-        own * (drawn >= end_prob_calibrated(tree, var, case))
-        for case, own, drawn in zip(ordered, high, chance, strict=True)
-    ]
     return Difference(
         first=first,
         second=second,
@@ -63,7 +70,7 @@ def couple_pair(tree: xr.DataTree, pair: Pair) -> Difference:
 
 
 def rank_coupled(tree: xr.DataTree, var: str, class_: str | None, group: str | None) -> Best:
-    """Ranks of all classifiers' coupled errors, by class and group."""
+    """Ranks of all classifiers' coupled errors or metrics, by class and group."""
     check_variable(tree, var)
     check_several(tree)
     posterior = tree[schema.POSTERIOR].dataset
@@ -90,22 +97,28 @@ def _ranks_of_one(tree: xr.DataTree, var: str, place: dict[str, str]) -> Floats:
     ]
     rng = np.random.default_rng([_seed(tree), len(names)])
     errors = np.stack([_sorted(tree, var, case) for case in cases])
-    z = _square_root(_correlation(tree, cases)) @ rng.standard_normal(errors.shape)
+    z = _square_root(_correlation(tree, var, cases)) @ rng.standard_normal(errors.shape)
     errors = np.take_along_axis(errors, _order(z), axis=1)
-    zero = np.array([_prob_zero(tree, case) for case in cases])
+    zero = np.array([_prob_zero(tree, var, case) for case in cases])
     errors[rng.random(errors.shape) < zero[:, None]] = 0.0
-    return rank_shares(errors.T)
+    return rank_shares(-errors.T if kind_of(tree).higher_is_better(var) else errors.T)
 
 
-def _correlation(tree: xr.DataTree, cases: list[ResultSlice]) -> Floats:
+def is_coupled(tree: xr.DataTree, var: str) -> bool:
+    """Whether a result holds how a variable of its classifiers correlates."""
+    return access.has_variable(tree, schema.ERROR_CORRELATION, var)
+
+
+def _correlation(tree: xr.DataTree, var: str, cases: list[ResultSlice]) -> Floats:
     """Correlation matrix of the classifiers of one class and group."""
-    if not access.has_variable(tree, schema.ERROR_CORRELATION, "correlation"):
+    name = var if is_coupled(tree, var) else "correlation"
+    if not access.has_variable(tree, schema.ERROR_CORRELATION, name):
         raise InputError(
             f"comparing classifiers needs the group {schema.ERROR_CORRELATION!r}, which this "
             "result does not have. Fit them together, on the same rows, under one prior and "
             "without groups: Scores.stack({name: y_prob, ...}, y_true=y)."
         )
-    held = tree[schema.ERROR_CORRELATION].dataset["correlation"]
+    held = tree[schema.ERROR_CORRELATION].dataset[name]
     sel = {dim: at for dim, at in cases[0].sel.items() if dim != schema.CLASSIFIER}
     names = [case.classifier for case in cases]
     place = {dim: at for dim, at in sel.items() if dim in held.dims}
@@ -135,11 +148,19 @@ def _square_root(correlation: Floats) -> Floats:
 
 
 def _sorted(tree: xr.DataTree, var: str, case: ResultSlice) -> Floats:
-    return np.sort(access.flat_draws(tree, var, case))
+    """Draws in order; undefined ones give their places to the others, if there are any."""
+    draws = np.sort(access.flat_draws(tree, var, case))
+    known = int(np.count_nonzero(~np.isnan(draws)))
+    return draws[np.arange(len(draws)) * (known or len(draws)) // len(draws)]
 
 
-def _prob_zero(tree: xr.DataTree, case: ResultSlice) -> float:
-    return access.prob_calibrated(tree, case) or 0.0
+def _prob_zero(tree: xr.DataTree, var: str, case: ResultSlice) -> float:
+    return (access.prob_calibrated(tree, case) or 0.0) if _may_be_zero(tree, var) else 0.0
+
+
+def _may_be_zero(tree: xr.DataTree, var: str) -> bool:
+    """Whether a variable is 0 where a classifier is calibrated: then its mean is averaged."""
+    return access.has_variable(tree, schema.MODEL_AVERAGE, f"{var}_mean")
 
 
 def _seed(tree: xr.DataTree) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -68,8 +69,9 @@ class Difference:
     def text(self) -> str:
         """The answer as a sentence."""
         sure = f"{percent(self.prob)} interval {self.lower:+z.4f} to {self.upper:+z.4f}"
+        title = "" if self.var == self.first else f"{variable_title(self.var)} of "
         return (
-            f"{variable_title(self.var)} of {self.first} minus {self.second}: "
+            f"{title}{self.first} minus {self.second}: "
             f"{self.mean:+z.4f} ({sure}); "
             f"{self.first}'s is the larger with probability {self.prob_first_larger:.2f}."
         )
@@ -92,9 +94,10 @@ def difference(
     tree : xarray.DataTree
         A result of several classifiers on the same rows.
     first, second : str
-        Two of its classifiers.
+        Two of its classifiers; or two of its metrics, of one classifier.
     var : str, optional
-        Calibration error ("tce", "ece", "mce") or metric; the result's main one by default.
+        Calibration error ("tce", "ece", "mce") or metric; the result's main one by default. Not
+        used for two metrics.
     prob : float
         Posterior probability of the interval, strictly between 0 and 1.
     class_, group : str, optional
@@ -116,20 +119,21 @@ def difference(
     Metrics of all classifiers are in one posterior: draws are subtracted one by one, those in which
     the metric is undefined left out, and the interval is equal-tailed.
 
-    Calibration errors are fitted classifier by classifier. Shared rows make two errors dependent:
-    labels that by chance flatter one classifier flatter a similar one too. The two sets of draws
-    are therefore coupled by a Gaussian copula, whose correlation is that of the two estimates over
-    the rows (group `error_correlation`). Each marginal posterior stays as it is, draw for draw.
+    Calibration errors, and the metrics of some quantities, are fitted classifier by classifier.
+    Shared rows make two errors dependent: labels that by chance flatter one classifier flatter a
+    similar one too. The two sets of draws are therefore coupled by a Gaussian copula, whose
+    correlation is that of the two estimates over the rows (group `error_correlation`). Each
+    marginal posterior stays as it is, draw for draw.
 
-    For the model average, each classifier's draw is replaced by 0 with its probability of
-    calibration, independently. The interval sets the averaged draws of the one against the other's
-    given miscalibration, as the conservative interval of a single error does: its lower end is the
-    alpha quantile of "averaged first minus miscalibrated second", its upper end the 1 - alpha
-    quantile of "miscalibrated first minus averaged second". Draw by draw the averaged difference
-    lies between the two, so that the interval covers at least `prob` of the posterior; for two well
-    calibrated classifiers it neither collapses to [0, 0] nor denies that only one of them is. The
-    mean is the difference of the two averaged means. The same result and names give the same
-    numbers, and exchanging the names changes their signs only.
+    For the model average, each classifier's draw of a calibration error is replaced by 0 with its
+    probability of calibration, independently. The interval sets the averaged draws of the one
+    against the other's given miscalibration, as the conservative interval of a single error does:
+    its lower end is the alpha quantile of "averaged first minus miscalibrated second", its upper
+    end the 1 - alpha quantile of "miscalibrated first minus averaged second". Draw by draw the
+    averaged difference lies between the two, so that the interval covers at least `prob` of the
+    posterior; for two well calibrated classifiers it neither collapses to [0, 0] nor denies that
+    only one of them is. The mean is the difference of the two averaged means. The same result and
+    names give the same numbers, and exchanging the names changes their signs only.
     """
     tail(prob)
     kind = kind_of(tree)
@@ -149,26 +153,48 @@ def find_pair(tree: xr.DataTree, pair: Pair) -> tuple[access.ResultSlice, access
 
 def of_paired_draws(tree: xr.DataTree, pair: Pair) -> Difference:
     """Subtract draw by draw what one posterior holds of both."""
-    first, second, var, prob, _, group = pair
-    alpha = tail(prob)
-    one, two = (access.flat_draws(tree, var, case) for case in find_pair(tree, pair))
+    where = "" if pair.group is None else f" in group {pair.group}"
+    draws = [access.flat_draws(tree, pair.var, case) for case in find_pair(tree, pair)]
+    return _draw_by_draw(pair, draws, f"{pair.var!r}{where} is")
+
+
+def of_two_variables(tree: xr.DataTree, pair: Pair) -> Difference:
+    """Subtract one variable of a classifier from another, draw by draw."""
+    first, second, *_ = pair
+    if first == second:
+        raise InputError(f"first and second must differ; got {first!r} twice. Name two.")
+    classifiers = access.classifier_names(tree)
+    if len(classifiers) > 1:
+        raise InputError(
+            f"a difference of two variables is of one classifier; the result has "
+            f"{len(classifiers)}. Fit one, or compare two classifiers by a variable."
+        )
+    access.check_given(tree, class_=pair.class_, group=pair.group)
+    case = access.find_case(tree, None, pair.class_, pair.group)
+    draws = [access.flat_draws(tree, name, case) for name in (first, second)]
+    return _draw_by_draw(pair._replace(var=first), draws, f"{first!r} or {second!r} is")
+
+
+def _draw_by_draw(pair: Pair, draws: Sequence[NDArray[np.float64]], undefined: str) -> Difference:
+    """Summarise the differences of paired draws, those that are undefined left out."""
+    alpha = tail(pair.prob)
+    one, two = draws
     known = ~(np.isnan(one) | np.isnan(two))
     one, two = one[known], two[known]
     if len(one) == 0:
-        where = "" if group is None else f" in group {group}"
         raise InputError(
-            f"a difference needs draws of both; {var!r}{where} is undefined in every draw. Choose "
+            f"a difference needs draws of both; {undefined} undefined in every draw. Choose "
             "another metric."
         )
     apart = one - two
     return Difference(
-        first=first,
-        second=second,
-        var=var,
+        first=pair.first,
+        second=pair.second,
+        var=pair.var,
         mean=float(apart.mean()),
         lower=float(np.quantile(apart, alpha)),
         upper=float(np.quantile(apart, 1 - alpha)),
-        prob=prob,
+        prob=pair.prob,
         prob_first_larger=float(np.mean(apart > 0)),
         prob_equal=float(np.mean(apart == 0)),
         correlation=_of_draws(one, two),

@@ -225,14 +225,18 @@ def _correlation(plan: Plan, found: Sequence[CaseArrays]) -> dict[str, xr.DataAr
     correlation = plan.correlate(found)
     if correlation is None:
         return None
-    names = [case.coords["classifier"] for case in plan.cases]
-    return {
-        "correlation": xr.DataArray(
-            correlation,
-            dims=("classifier", "classifier_other"),
-            coords={"classifier": names, "classifier_other": names},
-        )
+    if not isinstance(correlation, Mapping):
+        correlation = {"correlation": correlation}
+    coords = {
+        name: list(dict.fromkeys(case.coords[name] for case in plan.cases if name in case.coords))
+        for name in ("class", "classifier")
     }
+    coords["classifier_other"] = coords["classifier"]
+    matrices = {}
+    for name, values in correlation.items():
+        dims = list(coords)[-values.ndim :]
+        matrices[name] = xr.DataArray(values, dims=dims, coords={d: coords[d] for d in dims})
+    return matrices
 
 
 def attributes(quantity: Quantity, plan: Plan, priors: Any, settings: Settings) -> dict[str, Any]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from bayescal.core.checks import check_choice, check_data
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Plan
 from bayescal.core.scores import Scores
+from bayescal.quantities.agnostic.correlation import correlations
 from bayescal.quantities.agnostic.data import checked, checked_unlabeled, problems
 from bayescal.quantities.agnostic.decisions.rule import DecisionRule
 from bayescal.quantities.agnostic.posterior import AgnosticCase
@@ -44,7 +46,7 @@ def plan(
     Returns
     -------
     Plan
-        A case a classifier (and class).
+        A case a classifier (and class), and how their metrics correlate over shared rows.
 
     Raises
     ------
@@ -65,7 +67,10 @@ def plan(
         "point_label": "estimate from rows",
         "decision": json.dumps({name: rule.describe() for name, rule in rules.items()}),
     }
-    return Plan([AgnosticCase.of(problem, priors, rules) for problem in found], attrs)
+    cases = [AgnosticCase.of(problem, priors, rules) for problem in found]
+    if data.n_classifiers == 1:
+        return Plan(cases, attrs)
+    return Plan(cases, {**attrs, "pairing": "shared rows"}, partial(correlations, cases))
 
 
 def named_rules(

@@ -129,11 +129,12 @@ class AgnosticCase:
         events = rng.binomial(cells.count, rates).astype(np.int32)
         likelihood = log_binomial(cells.positives, cells.count, rates)
         weights = described.weights(direct.evidence)
+        p_calibrated, implied = described.p_calibrated(weights), self._implied(drawn, rng)
         theory = bounds(self.problem.task.n)._asdict()
         return CaseArrays(
             coords=self.coords,
             posterior={
-                **self._implied(drawn, rng),
+                **implied,
                 "calibration_curve": drawn.curve(points),
                 "description": drawn.chosen,
             },
@@ -151,7 +152,11 @@ class AgnosticCase:
             point_estimate=self._point_estimate(),
             descriptions={"c": self._by_description(drawn, rng)},
             model_average={
-                "p_calibrated": described.p_calibrated(weights),
+                "p_calibrated": p_calibrated,
+                **{
+                    f"{name}_mean": (1 - np.nan_to_num(p_calibrated)) * implied[name].mean()
+                    for name in ("c", "ks")
+                },
                 "weight": np.array([weights.get(name, 0.0) for name in DESCRIPTIONS]),
             },
             diagnostics={"importance_ess": direct.ess, "pareto_k": direct.pareto_k},

@@ -11,7 +11,8 @@ from bayescal.results import access, schema, text
 from bayescal.results.access import ResultSlice
 from bayescal.results.best import Best, by_rank_shares
 from bayescal.results.conclusion import Conclusion, conclude
-from bayescal.results.difference import of_paired_draws
+from bayescal.results.coupling import couple_pair, is_coupled, rank_coupled
+from bayescal.results.difference import Difference, Pair, of_paired_draws, of_two_variables
 from bayescal.results.intervals import credible_interval
 from bayescal.results.kind import Table, check_variable
 from bayescal.results.power_scaling import numbers_of_case
@@ -30,7 +31,6 @@ _SHOWN: Final = 4
 
 title = text.variable_title
 interval = credible_interval
-difference = of_paired_draws
 power_scaled = numbers_of_case
 
 
@@ -82,7 +82,7 @@ def _row(tree: xr.DataTree, case: ResultSlice, var: str, ends: xr.DataArray) -> 
     return {
         **case.coords,
         "metric": var,
-        "mean": float(draws.mean()),
+        "mean": access.averaged_mean(tree, var, case),
         "median": float(draws.median()),
         "lower": lower,
         "upper": upper,
@@ -128,9 +128,16 @@ def table(tree: xr.DataTree, prob: float) -> Table:
 
 def _cell(tree: xr.DataTree, var: str, case: ResultSlice, ends: xr.DataArray) -> str:
     """Mean and interval."""
-    mean = float(access.variable(tree, schema.POSTERIOR, var, case).mean())
+    mean = access.averaged_mean(tree, var, case)
     lower, upper = (float(end) for end in access.at(ends, case).values)
     return f"{text.fixed(mean)} ({text.ends(lower, upper)})"
+
+
+def difference(tree: xr.DataTree, pair: Pair) -> Difference:
+    """Draw by draw in one posterior; coupled where classifiers were fitted one by one."""
+    if {pair.first, pair.second} <= set(variables(tree)):
+        return of_two_variables(tree, pair)
+    return (couple_pair if is_coupled(tree, pair.var) else of_paired_draws)(tree, pair)
 
 
 def best(tree: xr.DataTree, var: str, class_: str | None, group: str | None) -> Best:
@@ -142,6 +149,8 @@ def best(tree: xr.DataTree, var: str, class_: str | None, group: str | None) -> 
             f"a ranking needs to know whether more of {var!r} is better; it is not a standard "
             f"metric. Choose from {', '.join(ORDER)}, or compare with bayescal.difference."
         )
+    if is_coupled(tree, var):
+        return rank_coupled(tree, var, class_, group)
     return by_rank_shares(tree, draws, higher, class_, group)
 
 
