@@ -18,8 +18,12 @@ from bayescal.core.errors import InputError
 type Floats = NDArray[np.float64]
 type Events = NDArray[np.uint8]
 
-# Rows whose prefix sums are held at once.
-_BLOCK = 1 << 15
+type Keys = NDArray[np.signedinteger]
+
+# Rows whose sums are formed at once, and of which only some are gone through one by one.
+_BLOCK, _CHUNK = 1 << 15, 64
+# Of a prefix sum, relative to the number of rows.
+_ROUNDING = 1e-12
 
 
 class IntervalMeasure(NamedTuple):
@@ -122,7 +126,7 @@ class IntervalStream:
     """
 
     def __init__(self) -> None:
-        self._parts: list[NDArray[np.signedinteger]] = []
+        self._parts: list[Keys] = []
 
     def add(self, score: ArrayLike, label: ArrayLike) -> None:
         """Add rows.
@@ -220,13 +224,12 @@ def checked_weights(weight: ArrayLike, n: int) -> Floats:
     return np.asarray(weights / total)
 
 
-def sorted_rows(score: NDArray[np.floating], event: Events) -> NDArray[np.signedinteger]:
+def sorted_rows(score: NDArray[np.floating], event: Events) -> Keys:
     """Rows in the order of their scores, each as one integer with its label in the last bit.
 
     Read as integers, floats in [0, 1] keep their order and leave the first bits free.
     """
-    key: NDArray[np.signedinteger] = (score + 0).view(f"i{score.itemsize}")
-    np.left_shift(key, 1, out=key)
+    key: Keys = np.left_shift(score.view(f"i{score.itemsize}"), 1)
     np.bitwise_or(key, event, out=key, casting="unsafe")
     key.sort()
     return key
@@ -242,6 +245,8 @@ class _Extremes(NamedTuple):
 
     def including(self, sums: Floats, score: NDArray[np.floating]) -> _Extremes:
         """Take in the prefix sums that end at these scores."""
+        if not len(sums):
+            return self
         least, most = int(sums.argmin()), int(sums.argmax())
         low, high = self[:2], self[2:]
         if sums[least] < self.low:
@@ -266,21 +271,61 @@ class _Extremes(NamedTuple):
         )
 
 
-def measure_of_sorted(key: NDArray[np.signedinteger]) -> IntervalMeasure:
-    """The measure of rows that `sorted_rows` has sorted, (obs,)."""
-    n, total, found = len(key), 0.0, _Extremes()
-    for start in range(0, n, _BLOCK):
-        part = key[start : start + _BLOCK + 1]
-        bits = np.right_shift(part, 1)
-        score = bits[:_BLOCK].view(f"f{bits.itemsize}")
-        sums = score - np.bitwise_and(part[:_BLOCK], 1).astype(np.float64)
-        sums[0] += total
-        np.cumsum(sums, out=sums)
-        total = float(sums[-1])
-        # Amid tied scores no interval ends; 0, the sum before any row, changes no extreme.
-        np.multiply(sums[: len(bits) - 1], bits[1:] != bits[:-1], out=sums[: len(bits) - 1])
-        found = found.including(sums, score)
-    return found.over(n).measure(float(score[-1]))
+def measure_of_sorted(key: Keys) -> IntervalMeasure:
+    """The measure of rows that `sorted_rows` has sorted, (obs,).
+
+    Only chunks that may hold an extreme of the prefix sums are gone through row by row: negative
+    rows raise the sum by their scores, positive ones lower it by what their scores are short of 1.
+    """
+    n = len(key)
+    sums = _chunk_sums(key)
+    ends = np.cumsum(sums)
+    starts, total = ends - sums, float(ends[-1]) if len(ends) else 0.0
+    first, last = key[: len(ends) * _CHUNK : _CHUNK] >> 1, key[_CHUNK - 1 :: _CHUNK] >> 1
+    after = key[_CHUNK::_CHUNK] >> 1 if n % _CHUNK else np.append(key[_CHUNK::_CHUNK] >> 1, -1)
+    held = ends[last != after]
+    rise, fall = _CHUNK * _scores(last), _CHUNK * (1 - _scores(first))
+    highest, lowest = np.minimum(starts + rise, ends + fall), np.maximum(starts - fall, ends - rise)
+    most, least = held.max(initial=0.0) - _ROUNDING * n, held.min(initial=0.0) + _ROUNDING * n
+    # No interval ends in a chunk whose scores, and the one after, are all the same.
+    some = np.flatnonzero(((highest >= most) | (lowest <= least)) & (first != after))
+    found = _Extremes()
+    for start in range(0, len(some), _BLOCK // _CHUNK):
+        place = some[start : start + _BLOCK // _CHUNK]
+        rows = place[:, None] * _CHUNK + np.arange(_CHUNK)
+        found = _including(found, key, rows, starts[place])
+    tail = np.arange(len(ends) * _CHUNK, n)[None]
+    found = _including(found, key, tail, np.array([total]))
+    return found.over(n).measure(float(_scores(key[-1:] >> 1)[0]))
+
+
+def _chunk_sums(key: Keys) -> Floats:
+    """Sums of ``f - y`` over whole chunks of rows, (chunk,)."""
+    parts = (key[start : start + _BLOCK] for start in range(0, len(key) - _CHUNK + 1, _BLOCK))
+    ones = np.ones(_CHUNK)
+    found = [
+        _excess(part[: len(part) // _CHUNK * _CHUNK]).reshape(-1, _CHUNK) @ ones for part in parts
+    ]
+    return np.concatenate(found) if found else np.empty(0)
+
+
+def _including(found: _Extremes, key: Keys, rows: NDArray[np.int64], start: Floats) -> _Extremes:
+    """Take in the prefix sums of rows (chunk, row) that end an interval, from those before."""
+    taken = key[rows]
+    sums = np.cumsum(_excess(taken), axis=1)
+    sums += start[:, None]
+    # Amid tied scores no interval ends; 0, the sum before any row, changes no extreme.
+    follows = key[np.minimum(rows + 1, len(key) - 1)] >> 1
+    sums *= ((taken >> 1) != follows) | (rows == len(key) - 1)
+    return found.including(sums.ravel(), _scores(taken >> 1).ravel())
+
+
+def _scores(bits: Keys) -> NDArray[np.floating]:
+    return bits.view(f"f{bits.itemsize}")
+
+
+def _excess(key: Keys) -> Floats:
+    return np.asarray(np.subtract(_scores(key >> 1), key & 1, dtype=np.float64))
 
 
 def _weighted(score: NDArray[np.floating], event: Events, weight: Floats) -> IntervalMeasure:
