@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from bayescal.core.calibration_curve.curve_average import CALIBRATED, DESCRIPTIONS
+from bayescal.core.calibration_curve.curve_average import CALIBRATED, DESCRIPTIONS, SEGMENTS
 from bayescal.core.quantity import Draws
 from bayescal.inference.descriptions.described_curve import DescribedCurve, choose
 
@@ -18,13 +18,13 @@ type Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class AverageDraws:
-    """Curves of (chain, draw), each of one description, given that scores are not calibrated.
+    """Curves of (chain, draw), each of one description, given that it is smooth or rough.
 
     Notes
     -----
     With the calibrated description among them, intervals of costs and ROC curves would collapse
-    where a classifier is close to calibrated, and miss. Only where all scores are 0 or 1 is there
-    no other description.
+    where a classifier is close to calibrated, and miss. So they would with segments, of which every
+    second one is calibrated. Either is left out where there is another.
     """
 
     described: DescribedCurve
@@ -40,7 +40,7 @@ class AverageDraws:
         evidence: Mapping[str, float],
         rng: np.random.Generator,
     ) -> AverageDraws:
-        """Choose descriptions by their posterior probabilities, calibration left out."""
+        """Choose descriptions by their posterior probabilities, given those that are drawn from."""
         shape = draws["end"].shape[:2]
         error = described.draw_errors(shape, rng)
         chosen = _chosen(described.weights(evidence), shape, rng)
@@ -130,8 +130,11 @@ def _chosen(
     weights: Mapping[str, float], shape: tuple[int, ...], rng: np.random.Generator
 ) -> NDArray[np.int64]:
     table = np.array([weights.get(name, 0.0) for name in DESCRIPTIONS])
-    calibrated = DESCRIPTIONS.index(CALIBRATED)
-    table[calibrated] = 0.0
+    for name in (CALIBRATED, SEGMENTS):
+        others = table.copy()
+        others[DESCRIPTIONS.index(name)] = 0.0
+        if others.any():
+            table = others
     if not table.any():
-        table[calibrated] = 1.0
+        table[DESCRIPTIONS.index(CALIBRATED)] = 1.0
     return choose(table / table.sum(), int(np.prod(shape)), rng).reshape(shape)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from bayescal.core.bins.bin_counts import BinCounts
-from bayescal.core.calibration_curve.curve_average import DESCRIPTIONS
+from bayescal.core.calibration_curve.curve_average import CALIBRATED, DESCRIPTIONS
 from bayescal.core.calibration_curve.problem import (
     Problem,
     curve_scores,
@@ -71,6 +71,7 @@ DIMS: Mapping[str, tuple[str, ...]] = {
     "cell_score": ("cell",),
     "weight": ("description",),
     "descriptions/c": ("description",),
+    "descriptions/ks": ("description",),
 }
 
 
@@ -129,12 +130,13 @@ class AgnosticCase:
         events = rng.binomial(cells.count, rates).astype(np.int32)
         likelihood = log_binomial(cells.positives, cells.count, rates)
         weights = described.weights(direct.evidence)
-        p_calibrated, implied = described.p_calibrated(weights), self._implied(drawn, rng)
+        held = np.array([weights.get(name, 0.0) for name in DESCRIPTIONS])
+        measures = self._by_description(drawn, rng)
         theory = bounds(self.problem.task.n)._asdict()
         return CaseArrays(
             coords=self.coords,
             posterior={
-                **implied,
+                **self._implied(drawn, rng),
                 "calibration_curve": drawn.curve(points),
                 "description": drawn.chosen,
             },
@@ -150,14 +152,11 @@ class AgnosticCase:
                 "cell_score": held_cells(cells.mean_score, cells.count, size),
             },
             point_estimate=self._point_estimate(),
-            descriptions={"c": self._by_description(drawn, rng)},
+            descriptions=measures,
             model_average={
-                "p_calibrated": p_calibrated,
-                **{
-                    f"{name}_mean": (1 - np.nan_to_num(p_calibrated)) * implied[name].mean()
-                    for name in ("c", "ks")
-                },
-                "weight": np.array([weights.get(name, 0.0) for name in DESCRIPTIONS]),
+                "p_calibrated": described.p_calibrated(weights),
+                **{f"{name}_mean": values.mean((0, 1)) @ held for name, values in measures.items()},
+                "weight": held,
             },
             diagnostics={"importance_ess": direct.ess, "pareto_k": direct.pareto_k},
             bounds=bound_values(theory),
@@ -199,16 +198,16 @@ class AgnosticCase:
             name: self._padded(getattr(curves, name)).astype(np.float32) for name in ("fpr", "tpr")
         }
 
-    def _by_description(self, drawn: AverageDraws, rng: np.random.Generator) -> Floats:
-        """Measure under each description, (chain, draw, description); 0 for one left out."""
+    def _by_description(self, drawn: AverageDraws, rng: np.random.Generator) -> Values:
+        """Measures under each description, (chain, draw, description); 0 for one left out."""
         cells = self.problem.cells
         mass = draw_masses(cells.count, drawn.chosen.shape, rng)
-        found = np.zeros((*drawn.chosen.shape, len(DESCRIPTIONS)))
-        for name in self.model.described.fitted:
+        found = np.zeros((2, *drawn.chosen.shape, len(DESCRIPTIONS)))
+        for name in (CALIBRATED, *self.model.described.fitted):
             rate = drawn.curve_of(name, cells.mean_score)
-            measure, _ = measure_draws(cells.mean_score, mass, rate)
-            found[..., DESCRIPTIONS.index(name)] = measure
-        return found
+            measures = measure_draws(cells.mean_score, mass, rate)
+            found[..., DESCRIPTIONS.index(name)] = measures
+        return {"c": found[0], "ks": found[1]}
 
     def _implied(self, drawn: AverageDraws, rng: np.random.Generator) -> Values:
         """What each draw of the curve implies, of the population and of the unlabelled rows."""

@@ -70,7 +70,7 @@ def prob_above(result: xr.DataTree, value: float, *, classifier: str | None = No
     Returns
     -------
     float
-        P(c > value), averaged over calibrated and miscalibrated.
+        P(c > value), averaged over all descriptions of the curve, calibrated among them.
 
     Raises
     ------
@@ -85,9 +85,10 @@ def prob_above(result: xr.DataTree, value: float, *, classifier: str | None = No
     >>> round(bc.agnostic.prob_above(result, 0.0), 3)
     1.0
     """
-    known = access.prob_calibrated(result, case_of(result, classifier)) or 0.0
-    above = float((draws_of(result, "c", classifier) > value).mean())
-    return (1 - known) * above + known * (value < 0)
+    case = case_of(result, classifier)
+    drawn = access.variable(result, schema.DESCRIPTIONS, "c", case)
+    weight = access.variable(result, schema.MODEL_AVERAGE, "weight", case)
+    return float((drawn > value).mean(schema.DRAW_DIMS) @ weight)
 
 
 def rule_difference(

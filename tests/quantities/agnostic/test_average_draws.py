@@ -24,10 +24,20 @@ def drawn(described):
     return AverageDraws.prior(described, 4000, np.random.default_rng(1))
 
 
-def test_descriptions_have_their_prior_weights_without_calibration(drawn):
+def test_draws_are_smooth_or_rough_by_their_prior_weights(drawn):
     shares = np.bincount(drawn.chosen.ravel(), minlength=4) / 4000
-    expected = [0.0, *PRIORS.label_rate.weights.values()]
+    weights = PRIORS.label_rate.weights
+    total = weights["smooth"] + weights["rough"]
+    expected = [0.0, weights["smooth"] / total, weights["rough"] / total, 0.0]
     assert shares == pytest.approx(expected, abs=1e-3)
+
+
+def test_segments_are_drawn_where_there_is_no_other():
+    alone = bc.agnostic.Priors(bc.agnostic.CurveAverage(smooth=0, rough=0))
+    scores = bc.Scores(y_true=[0, 1] * 20, y_prob=[0.2, 0.8] * 20)
+    described = plan(scores, alone).cases[0].model.described
+    found = AverageDraws.prior(described, 50, np.random.default_rng(1))
+    assert (found.chosen == DESCRIPTIONS.index("segments")).all()
 
 
 def test_each_draw_is_that_of_its_description(drawn):

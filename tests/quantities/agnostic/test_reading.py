@@ -29,12 +29,17 @@ def panel():
 
 
 def test_the_upper_bound_is_the_end_of_an_interval(result):
-    draws = result["posterior"]["c"].values.ravel()
     assert upper_bound(result, 0.9) == float(bc.interval(result, "c", 0.8)[1])
     # Not exactly .1: the interval's rule weighs the descriptions by the roots of their weights.
     assert prob_above(result, upper_bound(result, 0.9)) == pytest.approx(0.1, abs=0.05)
-    miscalibrated = 1 - float(result["model_average"]["p_calibrated"])
-    assert prob_above(result, 0.01) == pytest.approx(miscalibrated * (draws > 0.01).mean())
+    drawn, weight = result["descriptions"]["c"], result["model_average"]["weight"]
+    expected = sum(
+        float(weight.sel(description=name)) * float((drawn.sel(description=name) > 0.01).mean())
+        for name in drawn["description"].values
+    )
+    assert prob_above(result, 0.01) == pytest.approx(expected)
+    mean = float((drawn.mean(("chain", "draw")) * weight).sum())
+    assert bc.summary(result).query("metric == 'c'")["mean"].item() == pytest.approx(mean)
     assert prob_above(result, -1.0) == pytest.approx(1.0)
 
 
