@@ -23,9 +23,9 @@ import xarray as xr
 from _common import print_machine, print_table
 
 import bayescal as bc
-from bayescal.quantities.agnostic.bands import band_of_boxes
 from bayescal.quantities.agnostic.roc import Roc
-from bayescal.quantities.agnostic.roc_reading import FPR
+from bayescal.results.bands import band_of_boxes
+from bayescal.results.roc_curves import FPR
 
 RULE = bc.DecisionRule(
     {"keep": (5, 0), "review": (1, 1.5), "remove": (0, 3)},

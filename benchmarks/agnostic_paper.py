@@ -24,7 +24,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 import bayescal as bc
-from bayescal.quantities.agnostic.roc_reading import FPR
+from bayescal.results.roc_curves import FPR
 
 TOPICS, WORDS, LENGTH, LABELS = 20, 1000, 200, 10
 

@@ -5,6 +5,7 @@ from bayescal.plots.credal_sets import plot_credal_sets
 from bayescal.plots.metrics import plot_metrics, plot_ranks
 from bayescal.plots.posterior import plot_posterior, plot_prior_posterior
 from bayescal.plots.reliability import plot_reliability
+from bayescal.plots.roc import plot_roc
 from bayescal.plots.rows import plot_decisions, plot_probability
 from bayescal.plots.sensitivity import plot_sensitivity, plot_sensitivity_curve
 
@@ -19,6 +20,7 @@ __all__ = [
     "plot_probability",
     "plot_ranks",
     "plot_reliability",
+    "plot_roc",
     "plot_sensitivity",
     "plot_sensitivity_curve",
 ]

@@ -90,6 +90,12 @@ def find_case(
     return found[0]
 
 
+def named_case(tree: xr.DataTree, classifier: str | None, class_: str | None = None) -> ResultSlice:
+    """Return the case of a classifier and class, which must be named where there are several."""
+    check_given(tree, classifier=classifier, class_=class_)
+    return find_case(tree, classifier, class_)
+
+
 def check_given(tree: xr.DataTree, **given: str | None) -> None:
     """Refuse to choose a classifier, class or group for the user."""
     posterior = tree[schema.POSTERIOR].dataset

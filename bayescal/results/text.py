@@ -28,6 +28,8 @@ _TITLES: Final = {
     "mce": "MCE",
     "prob": "class probability",
     "tce": "TCE",
+    "unlabeled_auc": "AUC, unlabelled rows",
+    "unlabeled_cost": "cost, unlabelled rows",
 }
 _ERRORS: Final = {
     "tce": "calibration error",
@@ -43,6 +45,9 @@ def capital(text: str) -> str:
 
 def variable_title(var: str) -> str:
     """Name a variable, shortly."""
+    named = var.removeprefix("unlabeled_cost_")
+    if named != var:
+        return f"cost {named}, unlabelled rows"
     return _TITLES.get(var, var.replace("_", " "))
 
 

@@ -15,7 +15,7 @@ from bayescal.results.access import ResultSlice
 from bayescal.results.kind import kind_of
 from bayescal.results.text import capital
 
-FUNCTIONS = ("plot_metrics", "plot_ranks")
+FUNCTIONS = ("plot_metrics", "plot_ranks", "plot_roc")
 MOST_METRICS = 3
 MOST_ROWS = 60
 

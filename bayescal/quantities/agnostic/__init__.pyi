@@ -31,12 +31,12 @@ from .priors import CurveAverage as CurveAverage
 from .priors import Priors as Priors
 from .priors import SmoothCurve as SmoothCurve
 from .reading import prob_above as prob_above
+from .reading import roc_band as roc_band
+from .reading import roc_boxes as roc_boxes
 from .reading import rule_difference as rule_difference
 from .reading import upper_bound as upper_bound
 from .roc import roc as roc
 from .roc import roc_region as roc_region
-from .roc_reading import roc_band as roc_band
-from .roc_reading import roc_boxes as roc_boxes
 from .theory import hidden_labels as hidden_labels
 from .theory import interleaved_classifiers as interleaved_classifiers
 from .theory import shattering_weights as shattering_weights

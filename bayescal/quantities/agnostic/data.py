@@ -17,8 +17,8 @@ from bayescal.core.checks import check_rows
 from bayescal.core.columns import MISSING
 from bayescal.core.errors import InputError
 from bayescal.core.scores import Scores, Task, binary_problems, check_unweighted
-from bayescal.quantities.agnostic.bands import Above
 from bayescal.quantities.agnostic.decisions.rule import DecisionRule
+from bayescal.results.bands import Above
 
 type Floats = NDArray[np.float64]
 

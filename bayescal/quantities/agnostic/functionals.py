@@ -61,11 +61,3 @@ def _share_above(values: Floats) -> Floats:
     share = np.full(above.shape, np.nan)
     np.divide(above, total, out=share, where=total > 0)
     return np.concatenate([np.zeros_like(total), share], axis=-1)
-
-
-def tpr_at(fpr: Floats, tpr: Floats, at: Floats) -> Floats:
-    """True positive rates of curves (draw, point) at given false positive rates, (draw, at).
-
-    A vertical piece of a curve counts with its upper end.
-    """
-    return np.array([np.interp(at, x, y) for x, y in zip(fpr, tpr, strict=True)])

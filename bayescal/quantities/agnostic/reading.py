@@ -6,13 +6,22 @@ import numpy as np
 import xarray as xr
 
 from bayescal.core.errors import InputError
-from bayescal.results import access, schema
+from bayescal.results import access
 from bayescal.results.difference import Difference
+from bayescal.results.exceedance import prob_exceeds
 from bayescal.results.intervals import interval, tail
 from bayescal.results.kind import check_variable
+from bayescal.results.roc_curves import roc_band as roc_band
+from bayescal.results.roc_curves import roc_boxes as roc_boxes
 
 
-def upper_bound(result: xr.DataTree, prob: float = 0.95, *, classifier: str | None = None) -> float:
+def upper_bound(
+    result: xr.DataTree,
+    prob: float = 0.95,
+    *,
+    classifier: str | None = None,
+    class_: str | None = None,
+) -> float:
     """Give the number that the calibration measure is below, with a posterior probability.
 
     Parameters
@@ -21,7 +30,7 @@ def upper_bound(result: xr.DataTree, prob: float = 0.95, *, classifier: str | No
         A result of this quantity.
     prob : float, in (0.5, 1), default 0.95
         Posterior probability.
-    classifier : str, optional
+    classifier, class_ : str, optional
         Needed where the result has several.
 
     Returns
@@ -32,7 +41,7 @@ def upper_bound(result: xr.DataTree, prob: float = 0.95, *, classifier: str | No
     Raises
     ------
     InputError
-        If there is no such classifier, or `prob` lies outside (0.5, 1).
+        If there is no such classifier or class, or `prob` lies outside (0.5, 1).
 
     Notes
     -----
@@ -52,10 +61,16 @@ def upper_bound(result: xr.DataTree, prob: float = 0.95, *, classifier: str | No
     if not 0.5 < prob < 1:
         raise InputError(f"prob must lie strictly between 0.5 and 1; got {prob}. Pass 0.95.")
     ends = interval(result, "c", 2 * prob - 1)
-    return float(access.at(ends, case_of(result, classifier)).values[1])
+    return float(access.at(ends, access.named_case(result, classifier, class_)).values[1])
 
 
-def prob_above(result: xr.DataTree, value: float, *, classifier: str | None = None) -> float:
+def prob_above(
+    result: xr.DataTree,
+    value: float,
+    *,
+    classifier: str | None = None,
+    class_: str | None = None,
+) -> float:
     """Give the posterior probability that the calibration measure exceeds a value.
 
     Parameters
@@ -64,7 +79,7 @@ def prob_above(result: xr.DataTree, value: float, *, classifier: str | None = No
         A result of this quantity.
     value : float
         The measure that would matter.
-    classifier : str, optional
+    classifier, class_ : str, optional
         Needed where the result has several.
 
     Returns
@@ -75,7 +90,7 @@ def prob_above(result: xr.DataTree, value: float, *, classifier: str | None = No
     Raises
     ------
     InputError
-        If there is no such classifier.
+        If there is no such classifier or class.
 
     Examples
     --------
@@ -85,10 +100,7 @@ def prob_above(result: xr.DataTree, value: float, *, classifier: str | None = No
     >>> round(bc.agnostic.prob_above(result, 0.0), 3)
     1.0
     """
-    case = case_of(result, classifier)
-    drawn = access.variable(result, schema.DESCRIPTIONS, "c", case)
-    weight = access.variable(result, schema.MODEL_AVERAGE, "weight", case)
-    return float((drawn > value).mean(schema.DRAW_DIMS) @ weight)
+    return prob_exceeds(result, "c", value, access.named_case(result, classifier, class_))
 
 
 def rule_difference(
@@ -140,7 +152,8 @@ def rule_difference(
     """
     alpha = tail(prob)
     names = [f"{'unlabeled_' if unlabeled else ''}cost_{rule}" for rule in (first, second)]
-    one, two = (draws_of(result, check_variable(result, name), classifier) for name in names)
+    case = access.named_case(result, classifier)
+    one, two = (access.flat_draws(result, check_variable(result, name), case) for name in names)
     apart = one - two
     varies = np.ptp(one) > 0 and np.ptp(two) > 0
     return Difference(
@@ -156,20 +169,3 @@ def rule_difference(
         correlation=float(np.corrcoef(one, two)[0, 1]) if varies else float("nan"),
         draws=apart,
     )
-
-
-def case_of(result: xr.DataTree, classifier: str | None) -> access.ResultSlice:
-    """The case of a classifier, which must be named where there are several."""
-    names = access.classifier_names(result)
-    if classifier is None and len(names) > 1:
-        raise InputError(
-            f"classifier must be given, as the result has {len(names)}: {', '.join(names)}."
-        )
-    return access.find_case(result, classifier)
-
-
-def draws_of(result: xr.DataTree, name: str, classifier: str | None) -> np.ndarray:
-    """Draws of a variable of one classifier, (draw, ...)."""
-    draws = access.variable(result, schema.POSTERIOR, name, case_of(result, classifier))
-    ordered = draws.transpose(*schema.DRAW_DIMS, ...).values
-    return np.asarray(ordered.reshape(-1, *ordered.shape[2:]))

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from bayescal.core.checks import check_same_length
 from bayescal.core.errors import InputError
 from bayescal.quantities.agnostic.intervals import checked_rows
+from bayescal.results.bands import RocRegion
 
 type Floats = NDArray[np.floating]
 
@@ -31,23 +32,6 @@ class Roc(NamedTuple):
     fpr: Floats
     tpr: Floats
     auc: float
-
-
-class RocRegion(NamedTuple):
-    """Region that holds an ROC curve, by threshold.
-
-    Parameters
-    ----------
-    fpr_lower, fpr_upper : ndarray of shape (point,), in [0, 1]
-        Bounds of the false positive rates.
-    tpr_lower, tpr_upper : ndarray of shape (point,), in [0, 1]
-        Bounds of the true positive rates.
-    """
-
-    fpr_lower: Floats
-    fpr_upper: Floats
-    tpr_lower: Floats
-    tpr_upper: Floats
 
 
 def roc(score: ArrayLike, probability: ArrayLike | None = None) -> Roc:

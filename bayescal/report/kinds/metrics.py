@@ -8,6 +8,7 @@ from markupsafe import Markup
 
 from bayescal.report.alerts import Alert
 from bayescal.report.by_class import by_class
+from bayescal.report.curves_and_costs import curves_and_costs
 from bayescal.report.kind import Answer, Check, Scaling, Section, for_each
 from bayescal.report.refits import refits
 from bayescal.report.render import named, plain
@@ -31,7 +32,10 @@ from bayescal.results.text import (
 
 __all__ = ["refits"]
 
-SECTIONS: tuple[Section, ...] = (Section("classes", "Classes", "Classes", for_each(by_class)),)
+SECTIONS: tuple[Section, ...] = (
+    Section("classes", "Classes", "Classes", for_each(by_class)),
+    Section("costs", "Score intervals, costs and ROC curve", "Costs", for_each(curves_and_costs)),
+)
 CHECKS: tuple[Check, ...] = ()
 BOUNDS_OF = "the metrics on the labelled rows alone"
 PRIOR_NAMES = {"weight": "weights of the classifiers"}
@@ -59,6 +63,12 @@ _METRIC_TERMS = {
     "avg_ece": "The mean over the predicted classes of their rows' ECE.",
     "log_loss": "Mean of minus the logarithm of the score of the true label.",
     "brier": "Mean squared difference of score and label.",
+    "c": "The largest difference of scores and positives summed over an interval of scores, as a "
+    "share of all rows.",
+    "ks": "The same over the intervals from 0 up to a score.",
+    "cost": "Expected cost of a row under the decision rule.",
+    "unlabeled_auc": "AUC of the unlabelled rows.",
+    "unlabeled_cost": "Mean cost of the unlabelled rows under the decision rule.",
 }
 
 
@@ -82,6 +92,11 @@ def _model(view: View) -> str:
     """What the comparison of classifiers rests on."""
     if view.text("pairing") == "independent":
         return "Classifiers are fitted apart: their differences are those of independent estimates."
+    if view.text("pairing") == "shared rows":
+        return (
+            "Classifiers are fitted one by one, and their differences are paired by the rows that "
+            "they share."
+        )
     labeled, n = view.tree.attrs.get("n_labeled"), view.tree.attrs.get("n_obs")
     said = []
     if labeled is not None and n is not None and int(labeled) < int(n):

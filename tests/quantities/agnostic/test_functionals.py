@@ -11,10 +11,10 @@ from bayescal.quantities.agnostic.functionals import (
     draw_labels,
     measure_draws,
     roc_draws,
-    tpr_at,
 )
 from bayescal.quantities.agnostic.intervals import interval_measure
 from bayescal.quantities.agnostic.roc import roc
+from bayescal.results.bands import tpr_at
 
 RULE = DecisionRule(
     {"keep": (5, 0), "review": (1, 1.5), "remove": (0, 3)},

@@ -10,11 +10,11 @@ from scipy.special import expit
 import bayescal as bc
 from bayescal.quantities.agnostic.average_draws import AverageDraws
 from bayescal.quantities.agnostic.decisions.costs import actual_cost, estimated_cost
-from bayescal.quantities.agnostic.functionals import tpr_at
 from bayescal.quantities.agnostic.intervals import interval_measure
 from bayescal.quantities.agnostic.plan import plan
 from bayescal.quantities.agnostic.roc import roc
-from bayescal.quantities.agnostic.roc_reading import FPR
+from bayescal.results.bands import tpr_at
+from bayescal.results.roc_curves import FPR
 from tests.quantities.agnostic.made import RULE, rows
 
 PRIORS = bc.agnostic.Priors()

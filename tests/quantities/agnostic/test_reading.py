@@ -69,7 +69,7 @@ def test_rules_are_compared_draw_by_draw(result, unlabeled):
 
 def test_several_classifiers_are_named(panel):
     assert upper_bound(panel, classifier="a") != upper_bound(panel, classifier="b")
-    with pytest.raises(InputError, match="classifier must be given, as the result has 2: a, b"):
+    with pytest.raises(InputError, match="classifier must be one of the result's; got none"):
         upper_bound(panel)
 
 

@@ -9,18 +9,18 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayescal.core.errors import InputError
-from bayescal.quantities.agnostic.bands import (
+from bayescal.results import access, schema
+from bayescal.results.access import ResultSlice
+from bayescal.results.bands import (
     Above,
     Band,
+    RocRegion,
     band_of_boxes,
     boxes,
     pointwise_band,
     simultaneous_band,
+    tpr_at,
 )
-from bayescal.quantities.agnostic.functionals import tpr_at
-from bayescal.quantities.agnostic.reading import case_of, draws_of
-from bayescal.quantities.agnostic.roc import RocRegion
-from bayescal.results import access, schema
 from bayescal.results.intervals import tail
 
 type Floats = NDArray[np.floating]
@@ -36,6 +36,7 @@ def roc_band(
     simultaneous: bool = True,
     unlabeled: bool = False,
     classifier: str | None = None,
+    class_: str | None = None,
 ) -> xr.Dataset:
     """Give a band of the true positive rates over the false positive rates.
 
@@ -49,7 +50,7 @@ def roc_band(
         Whether the band holds the whole curve with this probability, or each point for itself.
     unlabeled : bool, default False
         Whether the curve is that of the unlabelled rows, or of the population.
-    classifier : str, optional
+    classifier, class_ : str, optional
         Needed where the result has several.
 
     Returns
@@ -60,7 +61,7 @@ def roc_band(
     Raises
     ------
     InputError
-        If there is no such classifier, no unlabelled row, or `prob` is no probability.
+        If there is no such classifier or class, no unlabelled row, or `prob` is no probability.
 
     Notes
     -----
@@ -80,7 +81,7 @@ def roc_band(
     True
     """
     tail(prob)
-    held = _Held.of(result, unlabeled, classifier)
+    held = _Held.of(result, access.named_case(result, classifier, class_), unlabeled)
     curves = tpr_at(held.fpr, held.tpr, FPR)
     band = held.whole(prob) if simultaneous else held.each_point(curves, prob)
     columns = {**band._asdict(), "mean": curves.mean(axis=0)}
@@ -97,6 +98,7 @@ def roc_boxes(
     *,
     unlabeled: bool = False,
     classifier: str | None = None,
+    class_: str | None = None,
 ) -> xr.Dataset:
     """Give bounds of both rates at every threshold, all at once.
 
@@ -108,7 +110,7 @@ def roc_boxes(
         Posterior probability that all boxes hold their points.
     unlabeled : bool, default False
         Whether the rates are those of the unlabelled rows, or of the population.
-    classifier : str, optional
+    classifier, class_ : str, optional
         Needed where the result has several.
 
     Returns
@@ -121,7 +123,7 @@ def roc_boxes(
     Raises
     ------
     InputError
-        If there is no such classifier, no unlabelled row, or `prob` is no probability.
+        If there is no such classifier or class, no unlabelled row, or `prob` is no probability.
 
     Notes
     -----
@@ -145,7 +147,7 @@ def roc_boxes(
     True
     """
     tail(prob)
-    held = _Held.of(result, unlabeled, classifier)
+    held = _Held.of(result, access.named_case(result, classifier, class_), unlabeled)
     region = held.simultaneous_boxes(prob)
     columns = {**region._asdict(), "fpr": held.fpr.mean(axis=0), "tpr": held.tpr.mean(axis=0)}
     return xr.Dataset(
@@ -153,6 +155,23 @@ def roc_boxes(
         coords={"threshold": held.threshold},
         attrs={"prob": prob},
     )
+
+
+def has_roc(result: xr.DataTree) -> bool:
+    """Whether a result holds draws of ROC curves."""
+    return access.has_variable(result, schema.CONSTANT_DATA, "roc_threshold")
+
+
+def labeled_roc(result: xr.DataTree, case: ResultSlice) -> tuple[Floats, Floats] | None:
+    """Rates of the labelled rows at the thresholds, (threshold,) each; None if all are alike."""
+    above = [
+        access.variable(result, schema.CONSTANT_DATA, f"{name}_above", case).values
+        for name in ("negative", "positive")
+    ]
+    if not (above[0][-1] and above[1][-1]):
+        return None
+    fpr, tpr = (counts / counts[-1] for counts in above)
+    return fpr, tpr
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,13 +185,12 @@ class _Held:
     above: Above
 
     @classmethod
-    def of(cls, result: xr.DataTree, unlabeled: bool, classifier: str | None) -> _Held:
+    def of(cls, result: xr.DataTree, case: ResultSlice, unlabeled: bool) -> _Held:
         prefix = "unlabeled_" if unlabeled else ""
         if unlabeled and not access.has_variable(result, schema.POSTERIOR, "unlabeled_tpr"):
             raise InputError(
                 "the result has no unlabelled rows; got unlabeled=True. Pass unlabeled=... to fit."
             )
-        case = case_of(result, classifier)
 
         def constant(name: str) -> np.ndarray:
             return np.asarray(access.variable(result, schema.CONSTANT_DATA, name, case).values)
@@ -180,7 +198,7 @@ class _Held:
         threshold = constant("roc_threshold")
         size = int(np.argmin(threshold)) + 1
         fpr, tpr = (
-            draws_of(result, f"{prefix}{name}", classifier)[:, :size] for name in ("fpr", "tpr")
+            access.flat_draws(result, f"{prefix}{name}", case)[:, :size] for name in ("fpr", "tpr")
         )
         # Without a row of one label there is no curve.
         known = ~(np.isnan(fpr).any(axis=1) | np.isnan(tpr).any(axis=1))

@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from bayescal.quantities.agnostic.bands import (
+from bayescal.quantities.agnostic.roc import RocRegion
+from bayescal.results.bands import (
     Above,
     Band,
     band_of_boxes,
@@ -14,7 +15,6 @@ from bayescal.quantities.agnostic.bands import (
     pointwise_band,
     simultaneous_band,
 )
-from bayescal.quantities.agnostic.roc import RocRegion
 
 
 def test_the_pointwise_band_is_of_quantiles():

@@ -12,8 +12,6 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.quantities.agnostic.roc import RocRegion
-
 type Floats = NDArray[np.floating]
 
 
@@ -74,6 +72,23 @@ def _ranks_from_ends(ordered: Floats) -> NDArray[np.int64]:
     return np.asarray(np.minimum(last + 1, n - first))
 
 
+class RocRegion(NamedTuple):
+    """Region that holds an ROC curve, by threshold.
+
+    Parameters
+    ----------
+    fpr_lower, fpr_upper : ndarray of shape (point,), in [0, 1]
+        Bounds of the false positive rates.
+    tpr_lower, tpr_upper : ndarray of shape (point,), in [0, 1]
+        Bounds of the true positive rates.
+    """
+
+    fpr_lower: Floats
+    fpr_upper: Floats
+    tpr_lower: Floats
+    tpr_upper: Floats
+
+
 class Above(NamedTuple):
     """Labelled rows with a score above each threshold, which falls, (threshold,)."""
 
@@ -124,3 +139,11 @@ def _with_steps(
     """Corners joined by lines, and by steps to those at `rises`; a step goes up or right first."""
     across, up = (rises, rises - 1) if first == "fpr" else (rises - 1, rises)
     return np.insert(fpr, rises, fpr[across]), np.insert(tpr, rises, tpr[up])
+
+
+def tpr_at(fpr: Floats, tpr: Floats, at: Floats) -> Floats:
+    """True positive rates of curves (draw, point) at given false positive rates, (draw, at).
+
+    A vertical piece of a curve counts with its upper end.
+    """
+    return np.array([np.interp(at, x, y) for x, y in zip(fpr, tpr, strict=True)])

@@ -5,8 +5,8 @@ import pytest
 
 import bayescal as bc
 from bayescal.core.errors import InputError
-from bayescal.quantities.agnostic.functionals import tpr_at
-from bayescal.quantities.agnostic.roc_reading import FPR, roc_band, roc_boxes
+from bayescal.results.bands import tpr_at
+from bayescal.results.roc_curves import FPR, roc_band, roc_boxes
 from tests.quantities.agnostic.made import rows
 
 
@@ -67,7 +67,7 @@ def test_thresholds_are_the_scores_of_a_classifier_of_few(panel):
 
 def test_a_classifier_must_be_named(panel):
     assert roc_band(panel, classifier="many").attrs["prob"] == 0.9
-    with pytest.raises(InputError, match="classifier must be given, as the result has 2"):
+    with pytest.raises(InputError, match="classifier must be one of the result's; got none"):
         roc_band(panel)
 
 
