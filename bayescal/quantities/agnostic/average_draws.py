@@ -24,13 +24,14 @@ class AverageDraws:
     -----
     With the calibrated description among them, intervals of costs and ROC curves would collapse
     where a classifier is close to calibrated, and miss. So they would with segments, of which every
-    second one is calibrated. Either is left out where there is another.
+    second one is calibrated. Either is left out where there is another. For the same reason scores
+    of 0 and 1 have an error rate of their own in every draw, and may never err in `curve_of` only.
     """
 
     described: DescribedCurve
     draws: Draws
     chosen: NDArray[np.int64]  # (chain, draw), places in DESCRIPTIONS
-    error: NDArray[np.bool_]  # (chain, draw, end): whether a score of 0 or 1 errs
+    error: NDArray[np.bool_]  # (chain, draw, end): whether a score of 0 or 1 errs, seen or not
 
     @classmethod
     def posterior(
@@ -44,8 +45,7 @@ class AverageDraws:
         shape = draws["end"].shape[:2]
         error = described.draw_errors(shape, rng)
         chosen = _chosen(described.weights(evidence), shape, rng)
-        unseen = _unseen_ends(described, shape, rng)
-        return cls(described, {**draws, "unseen": unseen}, chosen, error)
+        return cls._with_unseen(described, draws, chosen, error, rng)
 
     @classmethod
     def prior(
@@ -57,20 +57,41 @@ class AverageDraws:
         chosen = _chosen(weights, (1, number), rng)
         error = rng.random((1, number, len(described.ends))) >= described.calibrated
         draws = {name: values[None] for name, values in drawn.items()}
-        unseen = _unseen_ends(described, (1, number), rng)
-        return cls(described, {**draws, "unseen": unseen}, chosen, np.asarray(error))
+        return cls._with_unseen(described, draws, chosen, np.asarray(error), rng)
+
+    @classmethod
+    def _with_unseen(
+        cls,
+        described: DescribedCurve,
+        draws: Draws,
+        chosen: NDArray[np.int64],
+        error: NDArray[np.bool_],
+        rng: np.random.Generator,
+    ) -> AverageDraws:
+        """Draw those of the scores 0 and 1 that no labelled row has from their prior.
+
+        Unlabelled rows may have such a score. The curve says nothing of it, as its logit is
+        infinite.
+        """
+        shape = (*chosen.shape, 2)
+        place = rng.normal(described.end_mean, described.end_spread, shape)
+        errs = rng.random(shape) >= described.calibrated
+        error = np.concatenate([error, errs], axis=-1)
+        return cls(described, {**draws, "unseen": place}, chosen, error)
 
     def cell_rates(self) -> Floats:
         """Label rates of the cells of labelled rows, (chain, draw, cell)."""
+        ends = len(self.described.ends)
         return self._averaged(
-            lambda name, draws, error: self.described.rates(name, draws, error),
+            lambda name, draws: self.described.rates(name, draws, _all_err(draws, ends)),
             len(self.described.score),
         )
 
     def curve(self, score: Floats) -> Floats:
         """Calibration curve at any scores, (chain, draw, point)."""
+        ends = self.error.shape[-1]
         return self._averaged(
-            lambda name, draws, error: self._curve(name, draws, error, score), len(score)
+            lambda name, draws: self._curve(name, draws, _all_err(draws, ends), score), len(score)
         )
 
     def curve_of(self, name: str, score: Floats) -> Floats:
@@ -79,23 +100,25 @@ class AverageDraws:
 
     def log_prior(self) -> Floats:
         """Log prior density of the parameters of the description that each draw has."""
-        return self._averaged(lambda name, draws, _: self.described.log_prior(name, draws))
+        return self._averaged(self.described.log_prior)
 
     def _curve(self, name: str, draws: Draws, error: NDArray[np.bool_], score: Floats) -> Floats:
         """Curve under one description; scores of 0 and 1 err or never do."""
         found = np.array(self.described.curve(name, draws, score))
-        for column, end in enumerate(self.described.ends.values()):
-            rate = np.where(
-                error[..., column], end.event_rate(draws["end"][..., column]), end.score
-            )
-            found[..., score == end.score] = rate[..., None]
-        for column in _unseen(self.described):
-            found[..., score == column] = draws["unseen"][..., column, None]
+        seen = [end.score for end in self.described.ends.values()]
+        unseen = [end for end in (0, 1) if end not in seen]
+        columns = [
+            *((end, column, draws["end"][..., column]) for column, end in enumerate(seen)),
+            *((end, len(seen) + end, draws["unseen"][..., end]) for end in unseen),
+        ]
+        for end, column, place in columns:
+            away = np.where(error[..., column], expit(place), 0.0)
+            found[..., score == end] = np.abs(end - away)[..., None]
         return found
 
     def _averaged(
         self,
-        values: Callable[[str, Draws, NDArray[np.bool_]], Floats | float],
+        values: Callable[[str, Draws], Floats | float],
         *size: int,
     ) -> Floats:
         """Evaluate each draw under the description that it has, (chain, draw, *size)."""
@@ -103,27 +126,12 @@ class AverageDraws:
         for number in np.unique(self.chosen):
             own = self.chosen == number
             draws = {name: held[own] for name, held in self.draws.items()}
-            found[own] = values(DESCRIPTIONS[number], draws, self.error[own])
+            found[own] = values(DESCRIPTIONS[number], draws)
         return found
 
 
-def _unseen(described: DescribedCurve) -> list[int]:
-    """Those of the scores 0 and 1 that no labelled row has."""
-    seen = {end.score for end in described.ends.values()}
-    return [score for score in (0, 1) if score not in seen]
-
-
-def _unseen_ends(
-    described: DescribedCurve, shape: tuple[int, ...], rng: np.random.Generator
-) -> Floats:
-    """Label rates of the scores 0 and 1 before the data, (*shape, 2).
-
-    Unlabelled rows may have such a score where no labelled row has it. The curve says nothing of
-    it, as its logit is infinite.
-    """
-    rate = expit(rng.normal(described.end_mean, described.end_spread, (*shape, 2)))
-    error = np.where(rng.random((*shape, 2)) >= described.calibrated, rate, 0.0)
-    return np.asarray(np.abs(error - [0, 1]))
+def _all_err(draws: Draws, ends: int) -> NDArray[np.bool_]:
+    return np.ones((*draws["end"].shape[:-1], ends), dtype=np.bool_)
 
 
 def _chosen(

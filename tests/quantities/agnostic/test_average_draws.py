@@ -45,7 +45,8 @@ def test_each_draw_is_that_of_its_description(drawn):
     found = drawn.curve(score)
     for number, name in enumerate(DESCRIPTIONS):
         own = drawn.chosen == number
-        assert found[own] == pytest.approx(drawn.curve_of(name, score)[own])
+        inner = drawn.curve_of(name, score)[own][:, 1:-1]
+        assert found[own][:, 1:-1] == pytest.approx(inner)
     calibrated = drawn.curve_of("calibrated", score)[0]
     assert calibrated[:, 1:-1] == pytest.approx(np.broadcast_to(score[1:-1], (4000, 9)))
 
@@ -57,8 +58,10 @@ def test_scores_of_0_and_1_alone_have_the_calibrated_description():
     assert (found.chosen == 0).all()
 
 
-def test_the_scores_0_and_1_err_or_never_do(drawn):
-    found = drawn.curve(np.array([0.0, 1.0]))
+def test_the_scores_0_and_1_err_in_every_draw_but_not_in_every_description(drawn):
+    ends = np.array([0.0, 1.0])
+    assert (drawn.curve(ends) != ends).all()
+    found = drawn.curve_of("smooth", ends)
     for column in (0, 1):
         never = ~drawn.error[..., column]
         assert (found[..., column][never] == column).all()
@@ -79,8 +82,12 @@ def test_scores_of_0_and_1_without_labels_have_their_prior():
     found = case.model.described.direct_draws(4000, rng)
     draws = {name: values[None] for name, values in found.draws.items()}
     drawn = AverageDraws.posterior(case.model.described, draws, found.evidence, rng)
-    rates = drawn.curve(np.array([0.0, 1.0]))[0]
-    error = np.abs(rates - [0, 1])
-    # Half of them never err; the others at logits about -5, so above expit(-5) in a quarter.
-    assert (error == 0).mean() == pytest.approx(0.5, abs=0.03)
-    assert (error > 1 / (1 + np.exp(5))).mean() == pytest.approx(0.25, abs=0.03)
+    # In every draw at logits of the error about -5; in a description, half of them never err.
+    for rates, never in (
+        (drawn.curve(np.array([0.0, 1.0]))[0], 0.0),
+        (drawn.curve_of("smooth", np.array([0.0, 1.0]))[0], 0.5),
+    ):
+        error = np.abs(rates - [0, 1])
+        assert (error == 0).mean() == pytest.approx(never, abs=0.03)
+        above = (error > 1 / (1 + np.exp(5))).mean()
+        assert above == pytest.approx((1 - never) / 2, abs=0.03)
