@@ -1,10 +1,13 @@
 """The command of the interval measure, with decisions from a file."""
 
+import json
+
 import pytest
 from click.testing import CliRunner
 
 from bayescal.cli.main import cli
 from bayescal.core.errors import InputError
+from bayescal.quantities.agnostic import command
 from bayescal.quantities.agnostic.command import priors_from_text, rule_from_file
 from bayescal.quantities.agnostic.intervals import interval_measure
 from tests.quantities.agnostic.made import rows
@@ -53,7 +56,39 @@ def test_a_posterior_with_a_report(files):
         files, "--quick", "--seed", "1", "--decision", str(files / "costs.toml"), "-o", str(page)
     )
     assert done.exit_code == 0, done.output
-    assert "unlabeled" in page.read_text()
+    text = page.read_text()
+    assert "Score intervals, costs and ROC curve" in text
+    assert "P(c &gt; 0.02)" in text
+    assert "Costs of decisions" in text
+
+
+def test_files_in_batches_give_what_whole_files_give(files, monkeypatch):
+    words = ("--estimate-only", "--json", "--decision", str(files / "costs.toml"))
+    whole = json.loads(run(files, *words).output)["results"]
+    monkeypatch.setattr(command, "MOST_BYTES", 10)
+    batched = json.loads(run(files, *words).output)["results"]
+    assert [row["n"] for row in batched] == [200]
+    for one, other in zip(whole, batched, strict=True):
+        assert one.keys() == other.keys()
+        for name in ("c", "ks", "lower", "upper", "cost"):
+            assert other[name] == pytest.approx(one[name], abs=1e-12)
+
+
+def test_weighted_rows_count_as_often_as_their_weight(tmp_path):
+    lines = ["y,p,w", "0,0.2,1", "1,0.4,2", "0,0.9,1", ",0.5,1"]
+    (tmp_path / "scores.csv").write_text("\n".join(lines))
+    done = run(tmp_path, "--weight", "w", "--estimate-only", "--json")
+    expected = interval_measure([0.2, 0.4, 0.4, 0.9], [0, 1, 1, 0])
+    (found,) = json.loads(done.output)["results"]
+    assert found["c"] == pytest.approx(expected.c)
+    assert (found["lower"], found["upper"]) == (expected.lower, expected.upper)
+
+
+def test_the_posterior_refuses_weights(tmp_path):
+    (tmp_path / "scores.csv").write_text("y,p,w\n0,0.2,1\n1,0.4,2\n")
+    done = run(tmp_path, "--weight", "w", "--quick")
+    assert done.exit_code != 0
+    assert "cannot use sample weights" in done.output
 
 
 def test_a_file_without_intervals_is_the_bayes_rule(files):

@@ -93,6 +93,24 @@ def stream_counts(
     return StreamedCounts(cells.merge(edges, strategy_name(strategy)), cells, classes, n_obs)
 
 
+def labeled_rows(
+    table: Batched,
+    *,
+    label: str,
+    score: str,
+    pos_label: Any = 1,
+    from_logits: bool = False,
+    batch_rows: int = BATCH_ROWS,
+) -> Iterator[tuple[NDArray[np.floating], NDArray[np.uint8]]]:
+    """Go through the labelled rows of a table in batches: scores, and whether each is positive.
+
+    The table is read once to check it, and once for the rows.
+    """
+    source = _Source(table, label, score, None, from_logits, batch_rows)
+    classes, *_ = source.scan(pos_label, DistinctScores(0))
+    yield from source.rows(classes[1])
+
+
 class _Batch(NamedTuple):
     """Rows whose weight is above 0, and those of them that have a label."""
 
@@ -102,6 +120,11 @@ class _Batch(NamedTuple):
     code: NDArray[np.int32]  # (labelled,), places in `labels`
     score: NDArray[np.floating]  # (labelled,)
     weight: NDArray[np.float64] | None  # (labelled,)
+
+
+def _events(batch: _Batch, positive: Label) -> NDArray[np.uint8]:
+    is_positive = np.array([value == positive for value in batch.labels], dtype=np.uint8)
+    return is_positive[batch.code]
 
 
 class _Source:
@@ -176,12 +199,16 @@ class _Source:
         """Count the labelled rows into bins."""
         total = None
         for batch in self._batches():
-            is_positive = np.array([value == positive for value in batch.labels], dtype=np.uint8)
-            event = is_positive[batch.code]
+            event = _events(batch, positive)
             found = count_into(batch.score, event, edges, closed, strategy, batch.weight)
             total = found if total is None else total + found
         assert total is not None, "scan has seen rows"
         return total
+
+    def rows(self, positive: Label) -> Iterator[tuple[NDArray[np.floating], NDArray[np.uint8]]]:
+        """Read the labelled scores, and whether each row is positive."""
+        for batch in self._batches():
+            yield batch.score, _events(batch, positive)
 
     def _weighted(self, units: WeightUnits) -> Iterator[WeightedScores]:
         """Read the labelled scores and how many units each weighs."""

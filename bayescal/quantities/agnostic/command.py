@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from bayescal.core.command import Command, Estimates, Given, Option
 from bayescal.core.errors import InputError
@@ -12,13 +13,22 @@ from bayescal.core.score_options import (
     ONE_CLASSIFIER,
     POS_LABEL,
     SCORE,
-    read_labeled,
+    WEIGHT,
+    labeled_scores,
+    score_columns,
 )
 
 if TYPE_CHECKING:
-    from bayescal.core.scores import Scores
+    from bayescal.core.scores import Scores, Task
+    from bayescal.core.tables import Table
     from bayescal.quantities.agnostic.decisions.rule import DecisionRule
+    from bayescal.quantities.agnostic.intervals import IntervalMeasure
     from bayescal.quantities.agnostic.priors import Priors
+
+# Rows that are read at once; beyond it estimates read the file in batches.
+MOST_ROWS: Final = 20_000_000
+# The same for a file that does not say how many rows it has (CSV).
+MOST_BYTES: Final = 500_000_000
 
 
 def rule_from_file(path: str) -> DecisionRule:
@@ -67,28 +77,93 @@ def priors_from_text(text: str) -> Priors:
     return Priors(CurveAverage(curve=SmoothCurve(scale=scale)))
 
 
-def estimates(data: Scores, given: Given) -> Estimates:
-    """Estimate each classifier's measure, and the cost of the rule."""
-    from bayescal.quantities.agnostic.decisions.costs import actual_cost
-    from bayescal.quantities.agnostic.estimator import estimate
+def read(given: Given) -> Scores | dict[str, Summed]:
+    """Read the file; estimates alone are made in batches where it has too many rows to hold."""
+    from bayescal.core.tables import open_table
 
-    rule = rule_from_file(given["decision"]) if given["decision"] else None
-    rows = []
-    for task in data.tasks():
-        found = estimate(task)
-        row = {
-            "case": " / ".join(task.coords.values()),
-            **task.coords,
-            "n": task.n,
-            "c": float(found.c),
-            "ks": float(found.ks),
-            "sign": int(found.sign),
+    table = open_table(given["file"])
+    columns = score_columns(given, table)
+    whole = given["weight"] is not None or columns.classes is not None
+    if whole or not given["estimate_only"] or not _is_large(table):
+        return labeled_scores(given, table, columns)
+    return {name: _summed(table, name, given) for name in columns.names}
+
+
+def _is_large(table: Table) -> bool:
+    if table.n_rows is None:
+        return table.path.stat().st_size > MOST_BYTES
+    return table.n_rows > MOST_ROWS
+
+
+class Summed(NamedTuple):
+    """What the rows of a file give, read in batches."""
+
+    n: int
+    measure: IntervalMeasure
+    cost: float
+
+
+def _summed(table: Table, score: str, given: Given) -> Summed:
+    """Sum up one classifier's labelled rows."""
+    from bayescal.core.bins.streaming import labeled_rows
+    from bayescal.quantities.agnostic.decisions.costs import actual_cost
+    from bayescal.quantities.agnostic.intervals import IntervalStream
+
+    rule = _rule(given)
+    stream, n, cost = IntervalStream(), 0, 0.0
+    batches = labeled_rows(
+        table,
+        label=given["label"],
+        score=score,
+        pos_label=given["pos_label"],
+        from_logits=given["from_logits"],
+    )
+    for scores, events in batches:
+        if not len(scores):
+            continue
+        stream.add(scores, events)
+        n += len(scores)
+        cost += len(scores) * actual_cost(rule, scores, events) if rule is not None else 0.0
+    return Summed(n, stream.measure(), cost / n)
+
+
+def estimates(data: Scores | dict[str, Summed], given: Given) -> Estimates:
+    """Estimate each classifier's measure, and the cost of the rule."""
+    rule = _rule(given)
+    found = (
+        [({"classifier": name}, summed) for name, summed in data.items()]
+        if isinstance(data, dict)
+        else [(dict(task.coords), _of_task(task, rule)) for task in data.tasks()]
+    )
+    rows = [
+        {
+            "case": " / ".join(coords.values()),
+            **coords,
+            "n": summed.n,
+            "c": summed.measure.c,
+            "ks": summed.measure.ks,
+            "lower": max(summed.measure.lower, 0.0),
+            "upper": summed.measure.upper,
+            "sign": summed.measure.sign,
+            **({} if rule is None else {"cost": summed.cost}),
         }
-        if rule is not None:
-            row["cost"] = actual_cost(rule, task.score, task.event)
-        rows.append(row)
-    shown = {"case": "", "n": "rows", "c": "c_emp", "ks": "KS", "sign": "sign"}
-    return Estimates(rows, shown | ({} if rule is None else {"cost": "cost"}))
+        for coords, summed in found
+    ]
+    shown = {"case": "", "n": "rows", "c": "c_emp", "lower": "from", "upper": "to", "sign": "sign"}
+    return Estimates(rows, shown | {"ks": "KS"} | ({} if rule is None else {"cost": "cost"}))
+
+
+def _of_task(task: Task, rule: DecisionRule | None) -> Summed:
+    from bayescal.quantities.agnostic.decisions.costs import actual_cost
+    from bayescal.quantities.agnostic.intervals import interval_measure
+
+    rows = (task.score, task.event, task.weight)
+    cost = float("nan") if rule is None else actual_cost(rule, *rows)
+    return Summed(task.n, interval_measure(*rows), cost)
+
+
+def _rule(given: Given) -> DecisionRule | None:
+    return rule_from_file(given["decision"]) if given["decision"] else None
 
 
 def _plan_options(given: Given) -> dict[str, Any]:
@@ -98,7 +173,7 @@ def _plan_options(given: Given) -> dict[str, Any]:
 COMMAND = Command(
     help="Measure the calibration of the scores in FILE over all score intervals, with the costs "
     "of a decision rule and the ROC curve. FILE is CSV or Parquet. Rows without a label count as "
-    "unlabelled ones.",
+    "unlabelled ones. With --estimate-only, files too large for memory are read in batches.",
     example="agnostic scores.csv --label y --score forest --decision costs.toml -o costs.html",
     options=(
         LABEL,
@@ -106,6 +181,10 @@ COMMAND = Command(
         POS_LABEL,
         FROM_LOGITS,
         ONE_CLASSIFIER,
+        replace(
+            WEIGHT,
+            help="Column of sample weights, for --estimate-only: the posterior refuses them.",
+        ),
         Option(
             flags=("--decision",),
             metavar="TOML",
@@ -122,7 +201,7 @@ COMMAND = Command(
         "curve:SCALE for another scale than 0.7.",
         check=priors_from_text,
     ),
-    read=read_labeled,
+    read=read,
     priors=lambda given, data: priors_from_text(given["prior"]),
     plan_options=_plan_options,
     estimates=estimates,
