@@ -176,6 +176,8 @@ class IntervalStream:
 def checked_rows(score: ArrayLike, label: ArrayLike) -> tuple[NDArray[np.floating], Events]:
     """Scores as floats in [0, 1], and labels as 0 and 1."""
     scores = np.asarray(score)
+    if scores.dtype.kind not in "biuf":
+        raise InputError(f"score must be numbers; got {scores.dtype}. Pass probabilities.")
     if scores.dtype != np.float32:
         scores = scores.astype(np.float64, copy=False)
     if scores.ndim != 1:

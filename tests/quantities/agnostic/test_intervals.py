@@ -166,6 +166,7 @@ def test_a_stream_refuses_no_rows_and_other_types():
     [
         ([0.5, 1.5], [0, 1], None, r"lie in \[0, 1\]; got 1.5 at row 1"),
         ([0.5, np.nan], [0, 1], None, "missing; got NaN at row 1"),
+        (["a", "b"], [0, 1], None, "score must be numbers"),
         ([[0.5]], [0], None, "one dimension"),
         ([], [], None, "at least one row"),
         ([0.5, 0.5], [0], None, "same length"),
