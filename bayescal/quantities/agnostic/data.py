@@ -40,12 +40,8 @@ class IntervalProblem:
     task: Task
     cells: BinCounts  # of all rows; it knows no labels
     unlabeled: Floats  # scores, (unlabelled row,)
+    unlabeled_count: NDArray[np.int64]  # of each cell, (cell,)
     one_score: NDArray[np.bool_]  # cells whose rows all share one score, repeated, (cell,)
-
-    @property
-    def unlabeled_count(self) -> NDArray[np.int64]:
-        """Unlabelled rows in each cell, (cell,)."""
-        return np.bincount(self.cells.find(self.unlabeled), minlength=self.cells.n_bins)
 
     @property
     def threshold(self) -> Floats:
@@ -100,14 +96,19 @@ def _problem(task: Task, unlabeled: Floats, edges: Sequence[float]) -> IntervalP
     every = np.concatenate([task.score, unlabeled]).astype(np.float64)
     all_rows = Task(task.coords, every, np.zeros(len(every), dtype=np.uint8))
     cells = fine_counts(all_rows, edges, CELLS)
+    place = cells.find(every)
     return IntervalProblem(
-        Problem(task.coords, labeled, labeled), task, cells, unlabeled, _one_score(cells, every)
+        Problem(task.coords, labeled, labeled),
+        task,
+        cells,
+        unlabeled,
+        np.bincount(place[task.n :], minlength=cells.n_bins),
+        _one_score(cells, every, place),
     )
 
 
-def _one_score(cells: BinCounts, score: Floats) -> NDArray[np.bool_]:
+def _one_score(cells: BinCounts, score: Floats, place: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Cells whose rows all have one score that is not a single row's, (cell,)."""
-    place = cells.find(score)
     some = np.zeros(cells.n_bins)
     some[place] = score
     others = np.bincount(place, score != some[place], cells.n_bins)

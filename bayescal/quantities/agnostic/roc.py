@@ -76,7 +76,7 @@ def roc(score: ArrayLike, probability: ArrayLike | None = None) -> Roc:
     scores = _probabilities(score, "score")
     chances = scores if probability is None else _probabilities(probability, "probability")
     check_same_length(len(scores), "score", len(chances), "probability")
-    order = np.argsort(-scores, kind="stable")
+    order = np.argsort(scores)[::-1]
     falling = scores[order]
     ends = np.flatnonzero(np.append(falling[1:] != falling[:-1], True))
     hits = np.append(0.0, np.cumsum(chances[order])[ends])
