@@ -35,7 +35,7 @@ def test_measure_cost_and_curve(result, tmp_path):
         "keep for scores in [0, 0.4]",
         f"{fixed(float(result['posterior']['cost'].mean()))} ({fixed(low)} to {fixed(high)})",
         fixed(float(point["cost"])),
-        "<strong>ROC curve</strong>",
+        "<bdi>ROC curve</bdi>",
     ):
         assert shown in text, shown
 
