@@ -33,6 +33,9 @@ class Given(ClassifierMixin, BaseEstimator):
     def decision_function(self, x):
         return x
 
+    def predict(self, x):
+        return self.classes_[x.argmax(axis=1)]
+
 
 def scaling(n, n_classes):
     """Seconds of ours and of scikit-learn's on the same rows, and the numbers' difference."""

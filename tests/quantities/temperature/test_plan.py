@@ -5,7 +5,7 @@ import pytest
 
 import bayescal as bc
 from bayescal.quantities.temperature.plan import plan
-from bayescal.quantities.temperature.priors import Priors
+from bayescal.quantities.temperature.priors import MODELS, Priors
 
 
 def test_one_case_a_classifier():
@@ -59,8 +59,18 @@ def test_data_that_cannot_be_used_are_refused(make, message):
         ({"concentration": ()}, "concentration must hold a number above 0"),
         ({"concentration": (0, 1)}, "concentration must be a finite number above 0"),
         ({"exact": 0}, "exact must lie in"),
+        ({"shift": 1.0}, "shift must be a HalfNormal"),
+        ({"shared": -0.1}, "shared and vector must be at least 0 with a sum below 1"),
+        ({"shared": 0.5, "vector": 0.5}, "got 0.5 and 0.5"),
+        ({"vector": np.nan}, "shared and vector must be"),
     ],
 )
 def test_priors_outside_their_range_are_refused(given, message):
     with pytest.raises(bc.InputError, match=message):
         Priors(**given)
+
+
+def test_weights_of_models_sum_to_1():
+    assert Priors().weights == pytest.approx(dict.fromkeys(MODELS, 1 / 3))
+    assert Priors(shared=0, vector=0).weights == {"class temperatures": 1}
+    assert "prior probability 0.333" in Priors().describe()
