@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -77,7 +78,7 @@ def bounds_for(result: DataTree, scores: Any = None, prob: float = 0.9) -> RowBo
     if len(parts) == 1:
         return parts[0]
     stacked = [np.stack(values) for values in zip(*(part[:-1] for part in parts), strict=True)]
-    return RowBounds(*stacked, max(part.error for part in parts))
+    return RowBounds._make([*stacked, max(part.error for part in parts)])
 
 
 def lookups(result: DataTree, scores: Any, prob: float) -> list[Lookup]:
@@ -86,9 +87,7 @@ def lookups(result: DataTree, scores: Any, prob: float) -> list[Lookup]:
     split = _split(result, scores)
     prior = priors_from_json(result.attrs["priors"]).label_rate
     return [
-        Lookup.of(
-            split.select(case.classifier), prior, lambda model: _draws(result, case, model), alpha
-        )
+        Lookup.of(split.select(case.classifier), prior, partial(_draws, result, case), alpha)
         for case in access.cases(result)
     ]
 

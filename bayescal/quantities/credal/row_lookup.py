@@ -179,7 +179,7 @@ class Lookup:
     def all_bounds(self) -> RowBounds:
         """Bounds and decisions of all rows."""
         parts = [self.bounds(batch)[:-1] for batch in batches(self.score)]
-        return RowBounds(*map(np.concatenate, zip(*parts, strict=True)), self.error)
+        return RowBounds._make([*map(np.concatenate, zip(*parts, strict=True)), self.error])
 
 
 def _nodes(rank: Floats) -> Floats:

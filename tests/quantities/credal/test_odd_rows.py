@@ -63,7 +63,7 @@ def test_target_rows_that_are_none():
 
 def test_a_target_of_other_classes_is_refused():
     three = bc.Scores(y_true=[0, 1, 2], y_prob=np.eye(3))
-    with pytest.raises(InputError, match="the same classes; got .*0.*1.*2.* and 'a', 'b', 'c'"):
+    with pytest.raises(InputError, match=r"the same classes; got .*0.*1.*2.* and 'a', 'b', 'c'"):
         bc.CalibrationSplit(
             calibration=three,
             target=bc.Scores(y_true=["a", "b", "c"], y_prob=np.eye(3), classes=["a", "b", "c"]),

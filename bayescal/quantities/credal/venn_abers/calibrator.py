@@ -211,8 +211,8 @@ class VennAbersCalibrator(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
             for fitted, calibration in zip(self.estimators_, self.calibration_scores_, strict=True)
         ]
         return Interval(
-            np.min([one.lower for one in each], axis=0),
-            np.max([one.upper for one in each], axis=0),
+            np.stack([one.lower for one in each]).min(axis=0),
+            np.stack([one.upper for one in each]).max(axis=0),
         )
 
     def predict_venn_abers(self, X: ArrayLike) -> Interval:  # noqa: N803
