@@ -32,10 +32,10 @@ KIND = "rows"
 REFERENCES: tuple[Reference, ...] = (
     Reference(
         "self-learning",
-        'C. Rodriguez, V. M. Bordini, S. Destercke and B. Quost, "Self Learning using Venn-Abers '
-        'predictors", COPA 2023, PMLR 204. https://proceedings.mlr.press/v204/rodriguez23a.html',
-        "Credal sets from Venn-Abers predictors, discounting (8) and (9), projection (7), "
-        "self-learning, Algorithms 2-4.",
+        'V. M. Bordini, S. Destercke and B. Quost, "Self-Learning from Pairwise Credal Labels", '
+        "ECAI 2024. https://hal.science/hal-04886134",
+        "Credal sets from Venn-Abers predictors (Algorithm 1), discounting (8) and (9), projection "
+        "(7), self-learning, Algorithms 2-4.",
     ),
     Reference(
         "ivap",

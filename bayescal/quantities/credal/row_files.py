@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
-from bayescal.quantities.credal.row_bounds import Lookup, RowBounds, batches, lookups
+from bayescal.quantities.credal.row_bounds import lookups
+from bayescal.quantities.credal.row_lookup import Lookup, RowBounds, batches
 from bayescal.results.io import check_writable, replacing
 
 if TYPE_CHECKING:

@@ -6,7 +6,6 @@ from scipy.stats import beta
 
 import bayescal as bc
 from bayescal.core.errors import InputError
-from tests.quantities.credal.made import multiclass
 from tests.synthetic_credal import make_credal_grid, make_credal_result, make_split
 
 STEPS = bc.credal.IncrementIsotonic(bins=7)
@@ -114,9 +113,10 @@ def test_what_does_not_fit_the_result_is_refused(binary, three):
         bc.credal.bounds_for(binary, [[0.2, 0.3, 0.5]])
     with pytest.raises(InputError, match="at least one row"):
         bc.credal.bounds_for(binary, [])
-    other = multiclass()
     with pytest.raises(InputError, match="the same classes; got 'cat', 'dog', 'eel'"):
-        bc.credal.bounds_for(three, bc.Scores(y_true=[0, 1, 2], y_prob=other.target.y_prob[0][:3]))
+        bc.credal.bounds_for(three, make_split(classes=("ant", "bee", "cow")).target)
+    with pytest.raises(InputError, match="the same classifiers; got 'a' and 'b'"):
+        bc.credal.bounds_for(binary, make_split(("b",)).target)
     with pytest.raises(InputError, match="prob must lie"):
         bc.credal.bounds_for(binary, prob=1.0)
     with pytest.raises(InputError, match="got refits under several"):

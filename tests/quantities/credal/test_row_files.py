@@ -8,13 +8,13 @@ import pytest
 
 import bayescal as bc
 from bayescal.core.errors import InputError
-from bayescal.quantities.credal import row_bounds
+from bayescal.quantities.credal import row_lookup
 from tests.synthetic_credal import make_credal_result
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_a_line_a_row_and_class_in_batches(ending, tmp_path, monkeypatch):
-    monkeypatch.setattr(row_bounds, "BATCH_ROWS", 12)
+    monkeypatch.setattr(row_lookup, "BATCH_ROWS", 12)
     result = make_credal_result(("a", "b"), ("cat", "dog", "eel"))
     steps = []
     path = bc.credal.write_rows(

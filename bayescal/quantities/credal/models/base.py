@@ -9,11 +9,17 @@ from numpy.typing import NDArray
 
 from bayescal.core import quantity
 from bayescal.core.quantity import Draws, Floats
+from bayescal.quantities.credal.data import Problem
 from bayescal.quantities.credal.models.pseudo_observations import PseudoObservations
 
 
 class LabelModel(quantity.LabelModel, Protocol):
     """Label rates of one problem under one prior; every array has a dim of the curves."""
+
+    @property
+    def problem(self) -> Problem:
+        """The counts."""
+        ...
 
     def prior_draws(self, draws: int, rng: np.random.Generator) -> Draws:
         """Draws of the variables before the data, (draw, curve, ...)."""

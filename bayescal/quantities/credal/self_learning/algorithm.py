@@ -30,8 +30,8 @@ class SelfLearningSettings:
     Parameters
     ----------
     method : {"credal", "hard", "soft"}, default "credal"
-        What a row gets for a label: the set of a Venn-Abers predictor (Algorithm 4), the most
-        probable class (Algorithm 2), or the predicted probabilities (Algorithm 3).
+        What a row gets for a label: the set of a Venn-Abers predictor (as in Algorithm 2 of the
+        paper), the most probable class (Algorithm 3), or the predicted probabilities (Algorithm 4).
     batch_size : int, at least 1, default 100
         Rows labeled between two trainings.
     seed : int, at least 0, default 0
@@ -111,15 +111,20 @@ def advance(
 
     Notes
     -----
-    Batches add up: a row keeps the label it got, and no row is labeled twice. The loop ends when no
-    row is left, which is what "until D_U is not empty" in the paper's listings must mean. Each
-    training starts anew, so that it depends on the labels alone.
+    Batches add up, as the text of section 3.1 has it ("added to the labeled set"): a row keeps the
+    label it got, and no row is labeled twice. Read literally, the listings of Algorithms 2 to 4
+    train on D_L and the last batch alone. The loop ends when no row is left; "until D_U is not
+    empty" in Algorithm 2 would end it at once. Each training starts anew, so that it depends on the
+    labels alone.
+
+    One network learns all classes by (3) and (4) from random batches of a fixed size. The listings
+    have a network a class, label every row whose projected probability of some class reaches a
+    threshold, and train on the projection (7).
 
     References
     ----------
-    .. [1] C. Rodriguez, V. Martin Bordini, S. Destercke and B. Quost, "Self Learning using
-       Venn-Abers predictors", COPA 2023, PMLR 204:234-250.
-       https://proceedings.mlr.press/v204/rodriguez23a.html
+    .. [1] V. M. Bordini, S. Destercke and B. Quost, "Self-Learning from Pairwise Credal Labels",
+       ECAI 2024, sections 2.2 and 3.1, Algorithms 2-4. https://hal.science/hal-04886134
     """
     learner = train(classifier, rows, settings, state)
     predicted = np.asarray(learner.predict_proba(rows.x_target), np.float64)

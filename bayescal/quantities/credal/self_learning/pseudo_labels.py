@@ -12,7 +12,7 @@ from bayescal.quantities.credal.venn_abers.one_vs_rest import fit_one_vs_rest
 
 
 def hard_labels(prob: Floats) -> LabelSets:
-    """Label each row with its most probable class (Algorithm 2).
+    """Label each row with its most probable class (Algorithm 3).
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def hard_labels(prob: Floats) -> LabelSets:
 
 
 def soft_labels(prob: Floats) -> LabelSets:
-    """Label each row with its predicted probabilities (Algorithm 3).
+    """Label each row with its predicted probabilities (Algorithm 4).
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def soft_labels(prob: Floats) -> LabelSets:
 def credal_labels(
     prob: Floats, calibration_prob: Floats, calibration_label: NDArray[np.int64]
 ) -> LabelSets:
-    """Label each row with the credal set of Venn-Abers predictors (Algorithm 4).
+    """Label each row with the credal set of Venn-Abers predictors (Algorithm 2).
 
     Parameters
     ----------

@@ -49,14 +49,16 @@ def discount(lower: ArrayLike, upper: ArrayLike) -> Interval:
 
     References
     ----------
-    .. [1] C. Rodriguez, V. M. Bordini, S. Destercke and B. Quost, "Self Learning using Venn-Abers
-       predictors", COPA 2023, Eqs. (8) and (9).
+    .. [1] V. M. Bordini, S. Destercke and B. Quost, "Self-Learning from Pairwise Credal Labels",
+       ECAI 2024, Eqs. (8) and (9). https://hal.science/hal-04886134
 
     Examples
     --------
+    Example 1 of [1]_, which prints 0.4 for the last bound, though its delta of 0.2 leaves 0.3:
+
     >>> from bayescal.quantities.credal.sets.discounting import discount
-    >>> lower, upper = discount([0.25, 0.5, 0.35], [0.5, 0.6, 0.4])
+    >>> lower, upper = discount([0, 0.6, 0.5], [0.2, 0.7, 0.55])
     >>> lower.round(3).tolist()
-    [0.25, 0.35, 0.15]
+    [0.0, 0.45, 0.3]
     """
     return discounted(*intervals(lower, upper))

@@ -9,6 +9,7 @@ from bayescal.core.errors import InputError
 from bayescal.core.probability_intervals import Interval, holds_any
 from bayescal.core.quantity import Floats
 
+
 def intervals(lower: ArrayLike, upper: ArrayLike) -> Interval:
     """Check bounds of class probabilities."""
     low, high = (np.asarray(bound, dtype=np.float64) for bound in (lower, upper))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, Final, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,11 +13,29 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
 from bayescal.core.classifiers import HeldOut, Rows, check_class_rows
+from bayescal.core.columns import MISSING
 from bayescal.core.errors import InputError
+from bayescal.core.intake import Parts
 from bayescal.core.probability_intervals import Interval
-from bayescal.core.quantity import Floats
+from bayescal.core.quantity import DirectDraws, Draws, Floats
+from bayescal.core.rounding import round_scores
+from bayescal.core.scores import Scores, from_parts
+from bayescal.quantities.credal.calibration_split import CalibrationSplit
+from bayescal.quantities.credal.models.base import LabelModel
+from bayescal.quantities.credal.priors import IncrementIsotonic
+from bayescal.quantities.credal.row_lookup import Lookup
 from bayescal.quantities.credal.venn_abers.cross import merge_folds
 from bayescal.quantities.credal.venn_abers.ivap import InductiveVennAbers, Pair, fit_ivap
+from bayescal.results.intervals import tail
+
+_STEPS: Final = IncrementIsotonic()
+_DRAWS: Final = 2000
+
+
+def _direct_draws(model: LabelModel) -> Draws:
+    """Draws that every call repeats, so that equal rows have equal bounds."""
+    # Every model of steps has them.
+    return cast("DirectDraws", model.direct_draws(_DRAWS, np.random.default_rng(_DRAWS))).draws
 
 
 class VennAbersCalibrator(HeldOut):
@@ -44,14 +62,16 @@ class VennAbersCalibrator(HeldOut):
         The classifier trained without the held-out rows, of each fold.
     calibrators_ : list of tuple of InductiveVennAbers
         Of each fold: of two classes one predictor, of the second class; of several one a class.
+    calibration_scores_ : list of Scores
+        The rows held out of each fold.
     n_features_in_ : int
         Number of features, where the classifier has it.
 
     Notes
     -----
-    Several classes are calibrated one against the rest. The intervals are those of the Venn-Abers
-    predictors, no intervals that cover P(class | features) with some probability (see
-    `bayescal.quantities.credal.bounds`).
+    Several classes are calibrated one against the rest. `predict_interval` gives bounds of the
+    posterior. `predict_venn_abers` gives p0 to p1, no intervals that cover P(class | score) with
+    some probability (see `bayescal.quantities.credal.bounds`).
 
     References
     ----------
@@ -64,7 +84,7 @@ class VennAbersCalibrator(HeldOut):
     >>> from bayescal.quantities.credal.venn_abers.calibrator import VennAbersCalibrator
     >>> x, y = make_classification(random_state=0)
     >>> fitted = VennAbersCalibrator(cv=5, random_state=0).fit(x, y)
-    >>> lower, upper = fitted.predict_interval(x)
+    >>> lower, upper = fitted.predict_interval(x, prob=0.9)
     >>> bool((lower <= upper).all()), fitted.predict_proba(x[:2]).shape
     (True, (2, 2))
     """
@@ -110,7 +130,7 @@ class VennAbersCalibrator(HeldOut):
         else:
             self.classes_ = np.unique(labels)
             splits = self._splits(labels)
-        self.estimators_, self.calibrators_ = [], []
+        self.estimators_, self.calibrators_, self.calibration_scores_ = [], [], []
         for train, held_out in splits:
             fitted = clone(estimator)
             if len(train):
@@ -118,6 +138,9 @@ class VennAbersCalibrator(HeldOut):
             score = fitted.predict_proba(_safe_indexing(rows, held_out))
             self.estimators_.append(fitted)
             self.calibrators_.append(self._calibrated(score, labels[held_out]))
+            known = labels[held_out][:, None] == self.classes_
+            codes = np.where(known.any(axis=1), known.argmax(axis=1), MISSING)
+            self.calibration_scores_.append(self._scores(score, codes))
         self.take_features_of(self.estimators_[0])
         return self
 
@@ -140,8 +163,46 @@ class VennAbersCalibrator(HeldOut):
             return np.column_stack([1 - each[:, 0], each[:, 0]])
         return np.asarray(each / each.sum(axis=1, keepdims=True))
 
-    def predict_interval(self, X: ArrayLike) -> Interval:  # noqa: N803
-        """Compute the interval between p0 and p1 of each class.
+    def predict_interval(self, X: ArrayLike, prob: float = 0.9) -> Interval:  # noqa: N803
+        """Compute credal-credible bounds of the probability of each class.
+
+        Parameters
+        ----------
+        X : array-like of shape (obs, feature)
+            Features.
+        prob : float, in (0, 1), default 0.9
+            Credible probability of the bounds of each class.
+
+        Returns
+        -------
+        Interval
+            Lower and upper ends, each of shape (obs, class); with folds the least lower and the
+            largest upper one.
+
+        Raises
+        ------
+        InputError
+            If `prob` lies outside (0, 1).
+
+        Notes
+        -----
+        The prior is `IncrementIsotonic`, whose posterior needs no MCMC: the probability of a class
+        rises in steps with its score. Bounds are of P(class | score of the held-out rows'
+        classifier). The draws' seed is fixed, so that equal rows have equal bounds.
+        """
+        check_is_fitted(self)
+        alpha = tail(prob)
+        each = [
+            self._bounds(fitted, calibration, X, alpha)
+            for fitted, calibration in zip(self.estimators_, self.calibration_scores_, strict=True)
+        ]
+        return Interval(
+            np.stack([one.lower for one in each]).min(axis=0),
+            np.stack([one.upper for one in each]).max(axis=0),
+        )
+
+    def predict_venn_abers(self, X: ArrayLike) -> Interval:  # noqa: N803
+        """Compute the interval between p0 and p1 of each class, which is no coverage interval.
 
         Parameters
         ----------
@@ -180,6 +241,31 @@ class VennAbersCalibrator(HeldOut):
         """Fit a predictor to each column; of two, to the second."""
         columns = range(len(self.classes_))[1 if len(self.classes_) == 2 else 0 :]
         return tuple(fit_ivap(score[:, k], labels == self.classes_[k]) for k in columns)
+
+    def _scores(self, score: Floats, codes: NDArray[np.integer]) -> Scores:
+        """Probabilities and places of the labels among the classes, as scores."""
+        y_prob = round_scores(score[:, 1] if len(self.classes_) == 2 else score)
+        return from_parts(
+            Parts(
+                y_prob[None],
+                codes.astype(np.int32),
+                ("classifier",),
+                tuple(map(str, self.classes_)),
+                None,
+                (),
+            )
+        )
+
+    def _bounds(self, fitted: Any, calibration: Scores, x: ArrayLike, alpha: float) -> Interval:
+        """Bounds under the classifier of one fold."""
+        score = fitted.predict_proba(x)
+        target = self._scores(score, np.full(len(score), MISSING))
+        split = CalibrationSplit(calibration=calibration, target=target)
+        found = Lookup.of(split, _STEPS, _direct_draws, alpha).all_bounds()
+        if found.lower.ndim > 1:
+            return Interval(found.lower, found.upper)
+        low, high = found.lower, found.upper
+        return Interval(np.column_stack([1 - high, low]), np.column_stack([1 - low, high]))
 
     def _pairs(self, x: ArrayLike) -> Pair:
         """Look up p0 and p1, of shape (fold, obs, column)."""

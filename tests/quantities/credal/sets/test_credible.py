@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import bayescal as bc
-from bayescal.quantities.credal.sets.credible import credible_sets
 from bayescal.core.probability_intervals import decide
+from bayescal.quantities.credal.sets.credible import credible_sets
 from tests.quantities.credal.made import binary, multiclass
 
 DRAWS = ("chain", "draw")

@@ -74,11 +74,11 @@ def test_discounted_bounds_are_proper_and_reachable(kind, n_classes):
 
 
 def test_example_1():
-    # The paper's t = .25 and discounts (0, .15, .2). They belong to all bounds of widths .25, .1
-    # and .05 whose upper ones sum to 1.5, such as these: t = (1.5 - 1) / 2, delta = .25 - width.
-    lower, upper = np.array([0.25, 0.5, 0.35]), np.array([0.5, 0.6, 0.4])
+    # Equation (10). The paper then prints .4 for .5 - .2.
+    lower, upper = np.array([0, 0.6, 0.5]), np.array([0.2, 0.7, 0.55])
     new, _ = discount(lower, upper)
     np.testing.assert_allclose(lower - new, [0, 0.15, 0.2], atol=1e-15)
+    np.testing.assert_allclose(new, [0, 0.45, 0.3], atol=1e-15)
 
 
 def test_where_the_optimum_is_not_unique_each_takes_the_same_fraction_of_its_cap():

@@ -1,15 +1,20 @@
 import numpy as np
 import pytest
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_iris, make_classification
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import (
     check_methods_subset_invariance,
     parametrize_with_checks,
 )
 
+import bayescal as bc
 from bayescal.core.errors import InputError
 from bayescal.quantities.credal.venn_abers.calibrator import VennAbersCalibrator
 from bayescal.quantities.credal.venn_abers.cross import fit_cross_venn_abers, merge_folds
@@ -52,7 +57,7 @@ def test_a_trained_classifier_is_calibrated_on_all_rows():
     fitted = VennAbersCalibrator(FrozenEstimator(trained)).fit(x[200:300], y[200:300])
     score = trained.predict_proba(x)[:, 1]
     p0, p1 = fit_ivap(score[200:300], y[200:300]).predict(score[300:])
-    lower, upper = fitted.predict_interval(x[300:])
+    lower, upper = fitted.predict_venn_abers(x[300:])
     assert np.array_equal(lower[:, 1], p0)
     assert np.array_equal(upper[:, 1], p1)
     assert np.array_equal(upper[:, 0], 1 - p0)
@@ -77,15 +82,54 @@ def test_folds_are_those_of_a_cross_predictor():
 
 
 @pytest.mark.parametrize("cv", [None, 3])
-def test_probabilities_of_two_classes_lie_in_their_intervals(cv):
+def test_probabilities_of_two_classes_lie_between_p0_and_p1(cv):
     x, y = two_classes()
     fitted = VennAbersCalibrator(RandomForestClassifier(20, random_state=0), cv, random_state=0)
     fitted.fit(x, y)
-    lower, upper = fitted.predict_interval(x)
+    lower, upper = fitted.predict_venn_abers(x)
     prob = fitted.predict_proba(x)
     assert (lower - 1e-15 <= prob).all()
     assert (prob <= upper + 1e-15).all()
     np.testing.assert_allclose(prob.sum(axis=1), 1, rtol=1e-15)
+
+
+def test_intervals_are_those_of_the_posterior_of_the_rows_held_out():
+    x, y = two_classes()
+    trained = GaussianNB().fit(x[:200], y[:200])
+    fitted = VennAbersCalibrator(FrozenEstimator(trained)).fit(x[200:350], y[200:350])
+    lower, upper = fitted.predict_interval(x[350:], prob=0.8)
+    calibration = bc.Scores(y_true=y[200:350], y_prob=trained.predict_proba(x[200:350])[:, 1])
+    data = bc.CalibrationSplit(calibration=calibration, target=trained.predict_proba(x[350:])[:, 1])
+    priors = bc.credal.Priors(bc.credal.IncrementIsotonic())
+    result = bc.fit(bc.credal, data, priors=priors, seed=1, method="direct")
+    frame = bc.row_table(result, 0.8)
+    # Quantiles of 2,000 draws and of 4,000 others: a standard error of about .01 each.
+    np.testing.assert_allclose(lower[:, 1], frame["lower"], atol=0.05)
+    np.testing.assert_allclose(upper[:, 1], frame["upper"], atol=0.05)
+    np.testing.assert_array_equal(lower[:, 0], 1 - upper[:, 1])
+    wider = fitted.predict_interval(x[350:], prob=0.99)
+    assert (wider.lower <= lower).all()
+    assert (wider.upper >= upper).all()
+
+
+def test_intervals_of_several_classes_and_folds():
+    x, y = load_iris(return_X_y=True)
+    fitted = VennAbersCalibrator(GaussianNB(), cv=2, random_state=0).fit(x, y)
+    lower, upper = fitted.predict_interval(x[::10])
+    assert lower.shape == upper.shape == (15, 3)
+    assert (lower <= upper).all()
+    single = fitted.predict_interval(x[20:21])
+    np.testing.assert_array_equal(single.lower[0], lower[2])
+
+
+def test_it_is_part_of_pipelines_and_searches():
+    x, y = two_classes(120)
+    chain = make_pipeline(StandardScaler(), VennAbersCalibrator(GaussianNB(), random_state=0))
+    assert cross_val_score(chain, x, y, cv=3, scoring="neg_log_loss").shape == (3,)
+    search = GridSearchCV(chain, {"vennaberscalibrator__calibration_size": [0.2, 0.4]}, cv=2)
+    assert search.fit(x, y).predict_proba(x).shape == (120, 2)
+    around = CalibratedClassifierCV(VennAbersCalibrator(GaussianNB(), random_state=0), cv=2)
+    np.testing.assert_allclose(around.fit(x, y).predict_proba(x).sum(axis=1), 1)
 
 
 def test_overconfident_probabilities_are_corrected():
@@ -110,7 +154,7 @@ def test_several_classes_and_words_for_them():
     assert prob.shape == (150, 3)
     np.testing.assert_allclose(prob.sum(axis=1), 1, rtol=1e-14)
     assert (fitted.predict(x) == names).mean() > 0.9
-    lower, upper = fitted.predict_interval(x)
+    lower, upper = fitted.predict_venn_abers(x)
     assert (lower < upper).all()
 
 
