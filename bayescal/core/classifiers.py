@@ -26,7 +26,7 @@ class MostProbable(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     classes_: NDArray[Any]
 
-    def predict(self, X: ArrayLike) -> NDArray[Any]:  # noqa: N803  # scikit-learn's name
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Predict the most probable class.
 
         Parameters

@@ -271,32 +271,32 @@ class Quantity(Protocol):
     """An estimand with its estimate, bounds and model: a module of this shape."""
 
     @property
-    def NAME(self) -> str:  # noqa: N802  # as modules name their constants
+    def NAME(self) -> str:
         """Short name, as in results and on the command line."""
         ...
 
     @property
-    def TITLE(self) -> str:  # noqa: N802
+    def TITLE(self) -> str:
         """Name in words."""
         ...
 
     @property
-    def ESTIMAND(self) -> str:  # noqa: N802
+    def ESTIMAND(self) -> str:
         """What is estimated, in sentences."""
         ...
 
     @property
-    def KIND(self) -> str:  # noqa: N802
+    def KIND(self) -> str:
         """Kind of the result: a key of `bayescal.results.kinds.KINDS`."""
         ...
 
     @property
-    def REFERENCES(self) -> tuple[Reference, ...]:  # noqa: N802
+    def REFERENCES(self) -> tuple[Reference, ...]:
         """The works that it is based on."""
         ...
 
     @property
-    def Priors(self) -> Any:  # noqa: N802  # a class, looked up by name
+    def Priors(self) -> Any:
         """Priors of the model: a frozen dataclass with `describe`, `to_json` and `alternatives`."""
         ...
 
@@ -321,7 +321,7 @@ class Quantity(Protocol):
         ...
 
     @property
-    def COMMAND(self) -> Any:  # noqa: N802
+    def COMMAND(self) -> Any:
         """How the command line reads data, options and priors: a `core.command.Command`."""
         ...
 

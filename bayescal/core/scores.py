@@ -244,7 +244,7 @@ class Scores:
     def from_estimator(
         cls,
         estimator: Any,
-        X: Any,  # noqa: N803  # as scikit-learn names it
+        X: Any,
         y: Any = None,
         *,
         pos_label: Any = None,

@@ -100,7 +100,18 @@ class CurveAverage:
         return {name: weight / total for name, weight in given.items() if weight > 0}
 
     def rescaled(self, factor: float) -> CurveAverage:
-        """Let the curve, its rough part and the segments stray `factor` times as far."""
+        """Let the curve, its rough part and the segments stray further.
+
+        Parameters
+        ----------
+        factor : float, above 0
+            How many times as far.
+
+        Returns
+        -------
+        CurveAverage
+            The same weights, and scales times the factor.
+        """
         return replace(
             self,
             curve=self.curve.rescaled(factor),
@@ -109,7 +120,13 @@ class CurveAverage:
         )
 
     def describe(self) -> str:
-        """Put the prior into words, without a capital and a full stop."""
+        """Put the prior into words.
+
+        Returns
+        -------
+        str
+            Without a capital and a full stop.
+        """
         words = {
             SMOOTH: self.curve.describe(),
             ROUGH: "that curve with a rough part, whose standard deviation is half-normal of scale "

@@ -70,11 +70,28 @@ class SmoothCurve:
             check_positive(lengthscale, "lengthscales")
 
     def rescaled(self, factor: float) -> SmoothCurve:
-        """Let the curve stray `factor` times as far."""
+        """Let the curve stray further.
+
+        Parameters
+        ----------
+        factor : float, above 0
+            How many times as far.
+
+        Returns
+        -------
+        SmoothCurve
+            The same length scales, and the scale times the factor.
+        """
         return replace(self, scale=factor * self.scale)
 
     def describe(self) -> str:
-        """Put the prior into words, without a capital and a full stop."""
+        """Put the prior into words.
+
+        Returns
+        -------
+        str
+            Without a capital and a full stop.
+        """
         scales = ", ".join(f"{scale:g}" for scale in self.lengthscales)
         return (
             "a smooth curve of the score (in logits, an intercept, a slope and a Gaussian process "

@@ -140,7 +140,7 @@ class PUClassifier(MostProbable):
         tags.classifier_tags.multi_class = False
         return tags
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:  # noqa: N803  # scikit-learn's name
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Train on positives and unlabelled rows.
 
         Parameters
@@ -174,7 +174,7 @@ class PUClassifier(MostProbable):
         self.n_iter_ = found.n_iter
         return self
 
-    def decision_function(self, X: ArrayLike) -> Floats:  # noqa: N803
+    def decision_function(self, X: ArrayLike) -> Floats:
         """Compute decision values; for the logistic loss, logits of being positive.
 
         Parameters
@@ -190,7 +190,7 @@ class PUClassifier(MostProbable):
         check_is_fitted(self)
         return forward(self.weights_, validate_data(self, X, reset=False, dtype=np.float64))
 
-    def predict_proba(self, X: ArrayLike) -> Floats:  # noqa: N803
+    def predict_proba(self, X: ArrayLike) -> Floats:
         """Compute probabilities.
 
         Parameters

@@ -94,7 +94,7 @@ class NetworkClassifier(MostProbable):
 
     def fit(
         self,
-        X: ArrayLike,  # noqa: N803  # scikit-learn's name
+        X: ArrayLike,
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
@@ -131,7 +131,7 @@ class NetworkClassifier(MostProbable):
 
     def fit_credal(
         self,
-        X: ArrayLike,  # noqa: N803
+        X: ArrayLike,
         lower: ArrayLike,
         upper: ArrayLike,
         classes: ArrayLike | None = None,
@@ -170,7 +170,7 @@ class NetworkClassifier(MostProbable):
             )
         return self._fit(x, sets, names, sample_weight)
 
-    def predict_proba(self, X: ArrayLike) -> Floats:  # noqa: N803
+    def predict_proba(self, X: ArrayLike) -> Floats:
         """Compute probabilities.
 
         Parameters

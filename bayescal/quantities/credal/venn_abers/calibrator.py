@@ -101,7 +101,7 @@ class VennAbersCalibrator(HeldOut):
         self.calibration_size = calibration_size
         self.random_state = random_state
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:  # noqa: N803  # scikit-learn's name
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Train the classifier, and calibrate it on rows held out.
 
         Parameters
@@ -144,7 +144,7 @@ class VennAbersCalibrator(HeldOut):
         self.take_features_of(self.estimators_[0])
         return self
 
-    def predict_proba(self, X: ArrayLike) -> Floats:  # noqa: N803
+    def predict_proba(self, X: ArrayLike) -> Floats:
         """Compute calibrated probabilities.
 
         Parameters
@@ -163,7 +163,7 @@ class VennAbersCalibrator(HeldOut):
             return np.column_stack([1 - each[:, 0], each[:, 0]])
         return np.asarray(each / each.sum(axis=1, keepdims=True))
 
-    def predict_interval(self, X: ArrayLike, prob: float = 0.9) -> Interval:  # noqa: N803
+    def predict_interval(self, X: ArrayLike, prob: float = 0.9) -> Interval:
         """Compute credal-credible bounds of the probability of each class.
 
         Parameters
@@ -201,7 +201,7 @@ class VennAbersCalibrator(HeldOut):
             np.stack([one.upper for one in each]).max(axis=0),
         )
 
-    def predict_venn_abers(self, X: ArrayLike) -> Interval:  # noqa: N803
+    def predict_venn_abers(self, X: ArrayLike) -> Interval:
         """Compute the interval between p0 and p1 of each class, which is no coverage interval.
 
         Parameters

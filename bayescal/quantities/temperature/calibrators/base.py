@@ -64,7 +64,7 @@ class LogitCalibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         raise NotImplementedError
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:  # noqa: N803  # scikit-learn's name
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Fit the calibrator.
 
         Parameters
@@ -96,7 +96,7 @@ class LogitCalibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.fit_logits(logits, label)
         return self
 
-    def check(self, X: ArrayLike, y: ArrayLike) -> tuple[Floats, Integers]:  # noqa: N803
+    def check(self, X: ArrayLike, y: ArrayLike) -> tuple[Floats, Integers]:
         """Check rows, and set `classes_`.
 
         Parameters
@@ -119,7 +119,7 @@ class LogitCalibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.n_features_in_ = logits.shape[1]
         return logits, label
 
-    def predict_proba(self, X: ArrayLike) -> Floats:  # noqa: N803
+    def predict_proba(self, X: ArrayLike) -> Floats:
         """Compute calibrated probabilities.
 
         Parameters
@@ -134,7 +134,7 @@ class LogitCalibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         return np.asarray(softmax(self.transform_logits(self.checked_again(X)), axis=1))
 
-    def predict(self, X: ArrayLike) -> NDArray[Any]:  # noqa: N803
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Predict the most probable class.
 
         Parameters
@@ -151,7 +151,7 @@ class LogitCalibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.classes_[self.transform_logits(self.checked_again(X)).argmax(axis=1)]
         )
 
-    def checked_again(self, X: ArrayLike) -> Floats:  # noqa: N803
+    def checked_again(self, X: ArrayLike) -> Floats:
         """Check rows against those of `fit`.
 
         Parameters

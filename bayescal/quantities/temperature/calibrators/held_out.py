@@ -67,7 +67,7 @@ class HeldOutCalibration(HeldOut):
         self.calibration_size = calibration_size
         self.random_state = random_state
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:  # noqa: N803  # scikit-learn's name
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Train the classifier, and calibrate it on rows held out.
 
         Parameters
@@ -100,7 +100,7 @@ class HeldOutCalibration(HeldOut):
         self.take_features_of(self.estimator_)
         return self
 
-    def predict_proba(self, X: ArrayLike) -> Floats:  # noqa: N803
+    def predict_proba(self, X: ArrayLike) -> Floats:
         """Compute calibrated probabilities.
 
         Parameters

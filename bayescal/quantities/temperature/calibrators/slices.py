@@ -80,7 +80,7 @@ class SliceCalibration(LogitCalibrator):
 
     def fit(
         self,
-        X: ArrayLike,  # noqa: N803
+        X: ArrayLike,
         y: ArrayLike,
         slices: ArrayLike | None = None,
     ) -> Self:
@@ -128,7 +128,7 @@ class SliceCalibration(LogitCalibrator):
 
     def predict_proba(
         self,
-        X: ArrayLike,  # noqa: N803
+        X: ArrayLike,
         slices: ArrayLike | None = None,
     ) -> Floats:
         """Compute calibrated probabilities.
@@ -154,7 +154,7 @@ class SliceCalibration(LogitCalibrator):
 
     def predict(
         self,
-        X: ArrayLike,  # noqa: N803
+        X: ArrayLike,
         slices: ArrayLike | None = None,
     ) -> NDArray[Any]:
         """Predict the most probable class.

@@ -89,7 +89,7 @@ def test_nothing_is_learned_from_calibration_and_target_rows():
     seen = []
 
     class Watched(LogisticRegression):
-        def fit(self, X, y, sample_weight=None):  # noqa: N803
+        def fit(self, X, y, sample_weight=None):
             seen.append(X)
             return super().fit(X, y, sample_weight)
 

@@ -91,7 +91,7 @@ def test_classifiers_without_weights_or_probabilities_are_refused():
 
 def test_a_classifier_with_other_classes_is_refused():
     class Other(LogisticRegression):
-        def fit(self, X, y, sample_weight=None):  # noqa: N803
+        def fit(self, X, y, sample_weight=None):
             super().fit(X, y, sample_weight)
             self.classes_ = self.classes_[::-1]
             return self

@@ -30,7 +30,7 @@ def test_scikit_learn_finds_nothing_to_say(estimator, check):
 class AnotherLastBit(LogisticRegression):
     """Logistic regression whose probabilities of a single row differ in the last bit."""
 
-    def predict_proba(self, X):  # noqa: N803  # scikit-learn's name
+    def predict_proba(self, X):
         prob = super().predict_proba(X)
         return np.nextafter(prob, 1) if len(prob) == 1 else prob
 
