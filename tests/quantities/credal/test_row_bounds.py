@@ -93,7 +93,7 @@ def test_several_classifiers_are_stacked():
 @pytest.mark.mcmc
 def test_a_smooth_curve_is_interpolated_with_its_error():
     data = bc.datasets.credal.truth("logistic").split(300, 400, seed=1)
-    result = bc.fit(bc.credal, data, seed=20, draws=250, tune=250)
+    result = bc.fit(bc.credal, data, seed=20)
     scores = np.concatenate([[0, 1], data.target.y_prob[0][:198]])
     found = bc.credal.bounds_for(result, scores)
     assert found.error == 0
