@@ -1,6 +1,7 @@
 import bayescal.core.quantity
 
 from .bounds import bounds as bounds
+from .calibrator import VennAbersCalibrator as VennAbersCalibrator
 from .command import COMMAND as COMMAND
 from .estimator import Estimate as Estimate
 from .estimator import estimate as estimate
@@ -36,7 +37,6 @@ from .sets.imprecision import imprecision as imprecision
 from .sets.intervals import is_proper as is_proper
 from .sets.projection import divergence as divergence
 from .sets.projection import project as project
-from .venn_abers.calibrator import VennAbersCalibrator as VennAbersCalibrator
 from .venn_abers.cross import CrossVennAbers as CrossVennAbers
 from .venn_abers.cross import fit_cross_venn_abers as fit_cross_venn_abers
 from .venn_abers.cross import merge_folds as merge_folds

@@ -81,7 +81,7 @@ class VennAbersCalibrator(HeldOut):
     Examples
     --------
     >>> from sklearn.datasets import make_classification
-    >>> from bayescal.quantities.credal.venn_abers.calibrator import VennAbersCalibrator
+    >>> from bayescal.quantities.credal.calibrator import VennAbersCalibrator
     >>> x, y = make_classification(random_state=0)
     >>> fitted = VennAbersCalibrator(cv=5, random_state=0).fit(x, y)
     >>> lower, upper = fitted.predict_interval(x, prob=0.9)
