@@ -175,7 +175,12 @@ def _compile_expand(core: pm.Model, point: Arrays) -> tuple[Any, tuple[str, ...]
 
 
 def _as(dtype: np.dtype[Any], value: NDArray[Any], name: str) -> NDArray[Any]:
-    """Cast data to the type that the model was compiled for, refusing what would wrap around."""
+    """Cast data to the type that the model was compiled for, refusing what would be changed."""
+    if dtype.kind == "i" and value.dtype.kind == "f":
+        raise InputError(
+            f"{name} must be whole numbers in this model; got {value.dtype} numbers, as those of "
+            "weighted rows are. Pass method='direct'."
+        )
     if dtype.kind == "i" and (value > np.iinfo(dtype).max).any():
         raise InputError(
             f"{name} must not exceed {np.iinfo(dtype).max}; got {value.max():.6g}. "

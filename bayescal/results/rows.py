@@ -157,8 +157,7 @@ def row_table(tree: xr.DataTree, prob: float = 0.9) -> pd.DataFrame:
     With ``alpha = (1 - prob) / 2``, bounds are the alpha quantile of ``prob_lower`` and the
     1 - alpha quantile of ``prob_upper``. A class is open where it is the most probable one under
     some probabilities within the bounds; of two classes, where its bounds reach 1/2. Of several
-    classes improper bounds are discounted first. `bayescal.credal.bounds_for` has the same columns
-    of every target row, but those that need draws of the row.
+    classes improper bounds are discounted first. Only rows with draws are listed.
 
     Examples
     --------

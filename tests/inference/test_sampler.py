@@ -143,6 +143,9 @@ def test_counts_beyond_what_a_model_can_count_are_refused():
     counting = compile_model(model)
     with pytest.raises(InputError, match="events_ must not exceed 2147483647; got 3e"):
         counting.sample({"events_": np.array([3 * 10**9])})
+    # As of weighted rows, which a model compiled for whole ones would cut off.
+    with pytest.raises(InputError, match="events_ must be whole numbers in this model; got float"):
+        counting.sample({"events_": np.array([3.5])})
 
 
 @pytest.mark.mcmc

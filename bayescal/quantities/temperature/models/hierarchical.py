@@ -23,7 +23,7 @@ class HierarchicalTemperatures:
     count: NDArray[np.int64]  # (class,)
     priors: Priors
     variables: ClassVar[tuple[str, ...]] = ("mu", "tau", "log_alpha")
-    target_accept: ClassVar[float] = 0.95
+    target_accept: ClassVar[float] = 0.98
     max_depth: ClassVar[int] = 8
 
     @property
