@@ -34,8 +34,10 @@ def read(name: str) -> dict[str, Any]:
 def provenance() -> dict[str, str]:
     """Say where and how figures were made."""
     packages = ("numpy", "scipy", "pymc", "nutpie")
+    # Where somebody keeps the data is nobody else's business.
+    arguments = [Path(given).name if Path(given).is_absolute() else given for given in sys.argv[1:]]
     return {
-        "command": " ".join(["python", f"benchmarks/{Path(sys.argv[0]).name}", *sys.argv[1:]]),
+        "command": " ".join(["python", f"benchmarks/{Path(sys.argv[0]).name}", *arguments]),
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
         "machine": f"{processor()}, {os.cpu_count()} cores",
         "load": ", ".join(f"{value:.1f}" for value in os.getloadavg()),

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from _common import print_machine, print_table, time_best
 
-from bayescal.core.bins.bin_counts import bin_edges
 from bayescal.core.bins.binning import count_into, fine_counts
+from bayescal.core.bins.edges import bin_edges
 from bayescal.core.scores import Task
 from bayescal.quantities.ece.estimator import estimate
 

@@ -26,7 +26,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from bayescal.core.bins.bin_counts import bin_edges
+from bayescal.core.bins.edges import bin_edges
 from bayescal.core.bins.optimal_number import optimal_number
 from bayescal.plots.style import BLUE, GREY, INK, ORANGE, VERMILLION
 from bayescal.quantities.ece.estimator import estimate as labelled_estimate

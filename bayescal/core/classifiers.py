@@ -20,8 +20,7 @@ from bayescal.core.errors import InputError
 type Rows = NDArray[np.intp]
 
 
-# scikit-learn has no types.
-class MostProbable(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class MostProbable(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no types there
     """Classifier that predicts the most probable class."""
 
     classes_: NDArray[Any]
@@ -43,7 +42,7 @@ class MostProbable(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.asarray(self.classes_[place])
 
 
-class HeldOut(MetaEstimatorMixin, MostProbable):  # type: ignore[misc]
+class HeldOut(MetaEstimatorMixin, MostProbable):  # type: ignore[misc]  # no types there
     """Classifier that trains another one and calibrates it on rows held out.
 
     A subclass has the parameters `estimator`, `calibration_size` and `random_state`.

@@ -105,7 +105,7 @@ def has_class_reliability(tree: xr.DataTree) -> bool:
 
 
 def _shown(tree: xr.DataTree, case: ResultSlice, classes: Sequence[str] | None) -> list[str]:
-    """The classes asked for, or those with the most rows, in their order."""
+    """Choose what to draw: the classes given, or those with the most rows."""
     held = access.variable(tree, schema.POINT_ESTIMATE, "bin_rows", case).isel(stage=0)
     known = [str(name) for name in held[_CLASS].values]
     if classes is not None:

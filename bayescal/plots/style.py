@@ -15,6 +15,7 @@ import xarray as xr
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 from matplotlib.text import Text
@@ -69,10 +70,8 @@ def new_figure(width: float, height: float, notes: Sequence[Note] = ()) -> Figur
     blocks = [_wrap(note.text, width) for note in notes]
     inches = [block.count("\n") * _LINE_INCHES + _LINE_INCHES + _NOTE_PADDING for block in blocks]
     total = height + sum(inches)
-    figure = ResultFigure(figsize=(width, total), layout="constrained", facecolor="white")
-    engine = figure.get_layout_engine()
-    if engine is not None:
-        engine.set(w_pad=0.08, h_pad=0.06, rect=(0, 0, 1, height / total))  # type: ignore[call-arg]
+    layout = ConstrainedLayoutEngine(w_pad=0.08, h_pad=0.06, rect=(0, 0, 1, height / total))
+    figure = ResultFigure(figsize=(width, total), layout=layout, facecolor="white")
     top = total
     for note, block, tall in zip(notes, blocks, inches, strict=True):
         top -= tall

@@ -227,8 +227,8 @@ def _sensitivity(values: NDArray[Any], density: NDArray[Any]) -> NDArray[np.floa
     moving = np.array([known[i] and not _constant(values[..., i]) for i in range(len(known))])
     if not np.isfinite(density).all() or _constant(density) or not moving.any():
         return found
-    # Registers the accessor; loaded here, since results are read without it.
-    import arviz_stats  # noqa: F401
+    # Loaded here, since results are read without it.
+    import arviz_stats  # noqa: F401  # registers the accessor
 
     lower, upper = (_weights(density, power) for power in _POWERS)
     measured = xr.DataArray(values[..., moving], dims=(*schema.DRAW_DIMS, "element"))

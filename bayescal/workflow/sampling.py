@@ -188,8 +188,7 @@ def one_blas_thread() -> Iterator[None]:
 @cache
 def _controller() -> Any:
     """Libraries with thread pools that are loaded; looking for them takes milliseconds."""
-    # SciPy brings a BLAS of its own, which has to be loaded to be found.
-    import scipy.linalg  # noqa: F401
+    import scipy.linalg  # noqa: F401  # brings a BLAS of its own, found only when loaded
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()

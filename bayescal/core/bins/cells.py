@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayescal.core.bins.bin_counts import refine
+from bayescal.core.bins.edges import refine
 
 # Scores that are not rounded show it in so many rows, and the others need not be sorted.
 _FIRST_ROWS = 1 << 12

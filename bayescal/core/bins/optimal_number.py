@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.bins.bin_counts import check_n_bins
+from bayescal.core.bins.edges import check_n_bins
 
 OPTIMAL: Final = "optimal"
 

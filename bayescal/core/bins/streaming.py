@@ -8,17 +8,17 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.bins.bin_counts import (
+from bayescal.core.bins.bin_counts import BinCounts
+from bayescal.core.bins.binning import count_into
+from bayescal.core.bins.cells import DistinctScores
+from bayescal.core.bins.edges import (
     CLOSED,
-    BinCounts,
     OrderStatistics,
     Strategy,
     choose_edges,
     quantile_ranks,
     strategy_name,
 )
-from bayescal.core.bins.binning import count_into
-from bayescal.core.bins.cells import DistinctScores
 from bayescal.core.bins.optimal_number import check_number, resolved_number
 from bayescal.core.bins.order_statistics import order_statistics
 from bayescal.core.bins.weights import WeightedScores, WeightUnits

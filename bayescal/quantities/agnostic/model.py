@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from bayescal.core.checks import check_data
 from bayescal.core.errors import InputError
-from bayescal.core.quantity import LabelModel
 from bayescal.core.scores import Scores
 from bayescal.inference.descriptions.curve_average import average_of
+from bayescal.inference.descriptions.member_model import member_model
 from bayescal.quantities.agnostic.data import checked, problems
 from bayescal.quantities.agnostic.priors import Priors
 
@@ -63,21 +61,4 @@ def build_model(
             "Take one classifier with .select(name), and one class with .one_vs_rest(label)."
         )
     used = priors or Priors()
-    members = average_of(found[0].labeled, used.label_rate, used.calibrated).members
-    if not members:
-        raise InputError(
-            "a model needs labelled rows with a score between 0 and 1, and a description with "
-            "parameters; got none. Segments and scores of 0 and 1 are drawn without one."
-        )
-    return model_of(list(members.values())[-1])
-
-
-def model_of(description: LabelModel) -> pm.Model:
-    """One description of the cells with scores between 0 and 1, and their counts."""
-    import pymc as pm
-
-    size = description.compile_key[-1]
-    coords = {"cell": np.arange(size), "inner": np.arange(size), "inner_": np.arange(size)}
-    with pm.Model(coords=coords) as model:
-        description.add_to_model()
-    return model
+    return member_model(average_of(found[0].labeled, used.label_rate, used.calibrated).members)

@@ -27,6 +27,7 @@ from bayescal.core.quantity import (
     bound_words,
 )
 from bayescal.inference.descriptions.curve_average import Average, average_of
+from bayescal.inference.descriptions.member_model import member_model
 from bayescal.quantities.agnostic.average_draws import AverageDraws
 from bayescal.quantities.agnostic.bounds import bounds
 from bayescal.quantities.agnostic.data import CELLS, IntervalProblem, data_warnings
@@ -40,7 +41,6 @@ from bayescal.quantities.agnostic.functionals import (
     measure_draws,
     roc_draws,
 )
-from bayescal.quantities.agnostic.model import model_of
 from bayescal.quantities.agnostic.priors import Priors
 from bayescal.quantities.agnostic.roc import roc
 
@@ -112,8 +112,7 @@ class AgnosticCase:
 
     def build_model(self, member: str = "") -> pm.Model:
         """Build the model of one description, by default the last that has parameters."""
-        models = self.model.members
-        return model_of(models[member or list(models)[-1]])
+        return member_model(self.model.members, member)
 
     def arrays(
         self, draws: Draws, direct: DirectDraws | None, rng: np.random.Generator

@@ -27,7 +27,7 @@ from bayescal.core.calibration_curve.problem import (
 from bayescal.core.quantity import CaseArrays, DirectDraws, Draws, Floats
 from bayescal.inference.descriptions.curve_average import Average, average_of
 from bayescal.inference.descriptions.described_curve import DescribedCurve, choose
-from bayescal.quantities.ece.model import model_of_description
+from bayescal.inference.descriptions.member_model import member_model
 from bayescal.quantities.ece.models import label_model
 from bayescal.quantities.ece.posterior import (
     DIMS,
@@ -62,7 +62,7 @@ class AveragedCase(ProblemCase):
 
     def build_model(self, member: str = "") -> pm.Model:
         """Build the model of one description, by default the last that has parameters."""
-        return model_of_description(self.model, member)
+        return member_model(self.model.members, member)
 
     def arrays(
         self, draws: Draws, direct: DirectDraws | None, rng: np.random.Generator

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.bins.bin_counts import STRATEGIES, Strategy, check_edges, check_n_bins
+from bayescal.core.bins.edges import STRATEGIES, Strategy, check_edges, check_n_bins
 from bayescal.core.bins.optimal_number import optimal_number
 from bayescal.core.checks import check_choice
 from bayescal.core.errors import InputError

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from bayescal.core.bins.bin_counts import BinCounts, strategy_name
+from bayescal.core.bins.bin_counts import BinCounts
 from bayescal.core.bins.binning import Binning, fine_counts
+from bayescal.core.bins.edges import strategy_name
 from bayescal.core.bins.optimal_number import effective_number
 from bayescal.core.bins.streaming import StreamedCounts
 from bayescal.core.calibration_curve.problem import Problem

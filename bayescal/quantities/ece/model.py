@@ -11,7 +11,8 @@ from bayescal.core.bins.binning import Binning, BinningFields
 from bayescal.core.calibration_curve.problem import Problem
 from bayescal.core.errors import InputError
 from bayescal.core.scores import Scores
-from bayescal.inference.descriptions.curve_average import Average, average_of
+from bayescal.inference.descriptions.curve_average import average_of
+from bayescal.inference.descriptions.member_model import member_model
 from bayescal.inference.descriptions.smooth_curve import BASIS
 from bayescal.quantities.ece.data import problems
 from bayescal.quantities.ece.models import label_model
@@ -84,7 +85,8 @@ def build_model(
             "Take one classifier with .select(name), and one class with .one_vs_rest(label)."
         )
     if isinstance(priors.label_rate, CurveAverage):
-        return model_of_description(average_of(found[0], priors.label_rate, priors.calibrated))
+        average = average_of(found[0], priors.label_rate, priors.calibrated)
+        return member_model(average.members)
     return model_of(found[0], label_model(found[0], priors))
 
 
@@ -111,24 +113,6 @@ def _check_whole(problem: Problem) -> None:
             "the PyMC model must have whole counts of rows; got effective ones of weighted rows. "
             "Pass method='direct'."
         )
-
-
-def model_of_description(average: Average, member: str = "") -> pm.Model:
-    """One description of the cells with scores between 0 and 1, by default the last one."""
-    import pymc as pm
-
-    models = average.members
-    if not models:
-        raise InputError(
-            "these priors or scores leave no description with a PyMC model. Give smooth or rough a "
-            "weight, and scores between 0 and 1."
-        )
-    labels = models[member or list(models)[-1]]
-    size = labels.compile_key[-1]
-    coords = {"cell": np.arange(size), "inner": np.arange(size), "inner_": np.arange(size)}
-    with pm.Model(coords=coords) as model:
-        labels.add_to_model()
-    return model
 
 
 def model_of_groups(labels: PooledCurves) -> pm.Model:

@@ -1,9 +1,6 @@
 import bayescal.core.quantity
 
 from .bounds import bounds as bounds
-from .bounds import fcmi_of_vc as fcmi_of_vc
-from .bounds import generalization_bias as generalization_bias
-from .bounds import generalization_gap as generalization_gap
 from .bounds import least_bound_n_bins as least_bound_n_bins
 from .bounds import optimal_n_bins as optimal_n_bins
 from .class_prior import estimate_class_prior as estimate_class_prior
@@ -11,6 +8,9 @@ from .classifier import PUClassifier as PUClassifier
 from .command import COMMAND as COMMAND
 from .estimator import Estimate as Estimate
 from .estimator import estimate as estimate
+from .generalization import fcmi_of_vc as fcmi_of_vc
+from .generalization import generalization_bias as generalization_bias
+from .generalization import generalization_gap as generalization_gap
 from .logit_mixtures import LogitMixture as LogitMixture
 from .logit_mixtures import MixtureTruth as MixtureTruth
 from .mixture_tce import tce_from_logits as tce_from_logits

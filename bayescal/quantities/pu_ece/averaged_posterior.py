@@ -30,9 +30,9 @@ from bayescal.core.functionals import log_binomial_coefficient
 from bayescal.core.quantity import CaseArrays, DirectDraws, Draws, Floats
 from bayescal.inference.cell_likelihood import softplus
 from bayescal.inference.descriptions.described_curve import choose
+from bayescal.inference.descriptions.member_model import member_model
 from bayescal.inference.direct import Weighted
 from bayescal.quantities.pu_ece.data import PUProblem
-from bayescal.quantities.pu_ece.model import model_of_description
 from bayescal.quantities.pu_ece.models.average import Average, Joint
 from bayescal.quantities.pu_ece.models.mixture_bins import Bins
 from bayescal.quantities.pu_ece.posterior import DIMS, PRIOR_DRAWS, BinsCase, ProblemCase
@@ -56,7 +56,7 @@ class AveragedCase(ProblemCase):
 
     def build_model(self, member: str = "") -> pm.Model:
         """Build the model of one description, by default the last that has parameters."""
-        return model_of_description(self.model, member)
+        return member_model(self.model.members, member)
 
     def arrays(
         self, draws: Draws, direct: DirectDraws | None, rng: np.random.Generator

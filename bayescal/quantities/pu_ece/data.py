@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.bins.bin_counts import BinCounts, bin_edges, strategy_name
+from bayescal.core.bins.bin_counts import BinCounts
 from bayescal.core.bins.binning import Binning, count_into
 from bayescal.core.bins.cells import DistinctScores
+from bayescal.core.bins.edges import bin_edges, strategy_name
 from bayescal.core.calibration_curve.curve_average import CurveAverage
 from bayescal.core.calibration_curve.problem import Problem
 from bayescal.core.calibration_curve.smooth_curve import SmoothCurve

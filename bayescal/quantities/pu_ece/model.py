@@ -10,6 +10,7 @@ from bayescal.core.bins.binning import Binning, BinningFields
 from bayescal.core.calibration_curve.curve_average import CurveAverage
 from bayescal.core.calibration_curve.smooth_curve import SmoothCurve
 from bayescal.core.errors import InputError
+from bayescal.inference.descriptions.member_model import member_model
 from bayescal.quantities.pu_ece.data import PUProblem, PUScores, problems
 from bayescal.quantities.pu_ece.estimator import resolved
 from bayescal.quantities.pu_ece.models.average import Average
@@ -86,7 +87,7 @@ def build_model(
     prior = priors.label_rate
     if isinstance(prior, CurveAverage | SmoothCurve):
         average = Average.of(found[0], prior, priors.class_prior, priors.calibrated)
-        return model_of_description(average)
+        return member_model(average.members)
     return model_of_bins(found[0], Bins.of(found[0], prior, priors.class_prior))
 
 
@@ -101,22 +102,4 @@ def model_of_bins(problem: PUProblem, labels: Bins) -> pm.Model:
     with pm.Model(coords=coords) as model:
         rate, mass = labels.add_to_model()
         add_errors(problem.unlabeled, rate, mass, cells)
-    return model
-
-
-def model_of_description(average: Average, member: str = "") -> pm.Model:
-    """One description of the cells with scores between 0 and 1, by default the last one."""
-    import pymc as pm
-
-    models = average.members
-    if not models:
-        raise InputError(
-            "a PyMC model must have a smooth or a rough description of some scores between 0 and "
-            "1; there is none. Give one a weight, or pass method='direct' to fit."
-        )
-    labels = models[member or list(models)[-1]]
-    size = labels.compile_key[-1]
-    coords = {"inner": np.arange(size), "inner_": np.arange(size)}
-    with pm.Model(coords=coords) as model:
-        labels.add_to_model()
     return model

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core import quantity
-from bayescal.core.bins.bin_counts import STRATEGIES
+from bayescal.core.bins.edges import STRATEGIES
 from bayescal.core.calibration_curve.problem import (
     ERRORS,
     curve_scores,

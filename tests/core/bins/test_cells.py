@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayescal.core.bins.bin_counts import bin_edges
 from bayescal.core.bins.binning import bin_scores, fine_counts
 from bayescal.core.bins.cells import DistinctScores
+from bayescal.core.bins.edges import bin_edges
 from bayescal.core.bins.streaming import stream_counts
 from bayescal.core.rounding import round_scores
 from bayescal.core.scores import Task

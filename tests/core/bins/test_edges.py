@@ -7,13 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayescal.core.bins.bin_counts import (
-    bin_edges,
-    check_edges,
-    quantile_ranks,
-    refine,
-    strategy_name,
-)
+from bayescal.core.bins.edges import bin_edges, check_edges, quantile_ranks, refine, strategy_name
 from bayescal.core.errors import InputError
 
 

@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bayescal.core.bins import order_statistics as module
-from bayescal.core.bins.bin_counts import BinCounts, bin_edges
+from bayescal.core.bins.bin_counts import BinCounts
 from bayescal.core.bins.binning import Binning, bin_scores, count_into, fine_counts
+from bayescal.core.bins.edges import bin_edges
 from bayescal.core.bins.order_statistics import order_statistics
 from bayescal.core.bins.streaming import stream_counts
 from bayescal.core.bins.weights import WeightedScores, weight_units

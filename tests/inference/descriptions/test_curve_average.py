@@ -6,8 +6,8 @@ import pytest
 from bayescal.core.calibration_curve.curve_average import CurveAverage
 from bayescal.core.errors import InputError
 from bayescal.inference.descriptions.curve_average import average_of
+from bayescal.inference.descriptions.member_model import member_model
 from bayescal.inference.descriptions.smooth_curve import BASIS
-from bayescal.quantities.ece.model import model_of_description
 from tests.quantities.ece.made import of_counts
 
 COUNTS = ([9, 20, 30, 10], [0, 3, 18, 9], [0.0, 0.2, 0.5, 0.7])
@@ -73,4 +73,4 @@ def test_direct_draws_have_what_completed_ones_have():
 
 def test_without_a_description_to_sample_there_is_no_model():
     with pytest.raises(InputError, match="Give smooth or rough a weight"):
-        model_of_description(made(smooth=0, rough=0))
+        member_model(made(smooth=0, rough=0).members)

@@ -7,8 +7,8 @@ from scipy.stats import binom, halfnorm, norm
 
 import bayescal as bc
 from bayescal.inference.descriptions.curve_average import average_of
+from bayescal.inference.descriptions.member_model import member_model
 from bayescal.inference.descriptions.rough_curve import CELLS
-from bayescal.quantities.ece.model import model_of_description
 from bayescal.quantities.ece.priors import CurveAverage, Priors
 from tests.quantities.ece.made import of_counts, problem
 
@@ -31,7 +31,7 @@ def scattered(n=3000, leaves=18):
 def test_density_is_that_of_standard_directions_and_binomial_counts():
     made = of_counts([20, 30, 10], [3, 18, 9], [0.2, 0.5, 0.7])
     found = average(made)
-    model = model_of_description(found, "rough")
+    model = member_model(found.members, "rough")
     rough = found.described.rough
     rng = np.random.default_rng(1)
     values = model.initial_point()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol, Self
+from typing import Any, Protocol, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,7 +74,7 @@ def fit_label_sets(
     learner: Any = clone(classifier).set_params(**_seeds(classifier, seed))
     if hasattr(learner, "fit_credal"):
         learner.fit_credal(x, sets.lower, sets.upper, classes=classes)
-        return learner  # type: ignore[no-any-return]
+        return cast("Learner", learner)
     q = sets.nearest(np.full(sets.lower.shape, 1 / len(classes)))
     for _ in range(rounds if (sets.lower < sets.upper).any() else 1):
         row, column = np.nonzero(q)
@@ -85,7 +85,7 @@ def fit_label_sets(
                 f"{type(learner).__name__} learned {np.asarray(learner.classes_).tolist()}."
             )
         q = sets.nearest(np.asarray(learner.predict_proba(x), np.float64))
-    return learner  # type: ignore[no-any-return]
+    return cast("Learner", learner)
 
 
 def _seeds(classifier: Learner, seed: int) -> dict[str, int]:

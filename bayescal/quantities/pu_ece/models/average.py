@@ -30,6 +30,7 @@ from bayescal.quantities.pu_ece.models.case_control import CaseControlCells
 from bayescal.quantities.pu_ece.models.class_prior_gaussian import CurveAndClassPrior
 from bayescal.quantities.pu_ece.models.described_members import RoughMember, SmoothMember
 from bayescal.quantities.pu_ece.models.end_draws import draw_end
+from bayescal.quantities.pu_ece.models.nodes import Nodes
 from bayescal.quantities.pu_ece.models.prior_map import LAST, PriorMap
 from bayescal.quantities.pu_ece.models.sample_sizes import draw_joint_masses, log_sizes_density
 from bayescal.quantities.pu_ece.priors import ClassPrior
@@ -353,36 +354,6 @@ class Average:
         return draw_joint_masses(
             joint.rates, joint.class_prior, self.problem.total, self.problem.n_positive, rng
         )
-
-
-class Nodes(NamedTuple):
-    """A distribution of the class prior's normal on few points."""
-
-    normal: Floats  # (node,)
-    log_weight: Floats  # (node,)
-
-    @property
-    def log_evidence(self) -> float:
-        """Log of the sum of the weights."""
-        return float(logsumexp(self.log_weight))
-
-    @property
-    def _share(self) -> Floats:
-        return np.exp(self.log_weight - self.log_evidence)
-
-    @property
-    def moments(self) -> tuple[float, float]:
-        """Mean and standard deviation."""
-        mean = self._share @ self.normal
-        return float(mean), float(np.sqrt(self._share @ (self.normal - mean) ** 2))
-
-    def draw(self, draws: int, rng: np.random.Generator) -> Floats:
-        """Draw, as many of each as the weights give."""
-        if not np.isfinite(self.log_evidence):
-            return np.zeros(draws)
-        ladder = (np.arange(draws) + rng.random()) / draws
-        place = np.searchsorted(np.cumsum(self._share), ladder).clip(0, len(self.normal) - 1)
-        return np.asarray(rng.permutation(self.normal[place]))
 
 
 def _until_effective(sample: Callable[[], Weighted], draws: int) -> Weighted:

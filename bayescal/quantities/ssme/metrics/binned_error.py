@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from bayescal.core.bins.bin_counts import bin_edges
+from bayescal.core.bins.edges import bin_edges
 from bayescal.core.bins.optimal_number import OPTIMAL, resolved_number
 from bayescal.core.checks import check_choice
 from bayescal.core.errors import InputError

@@ -13,7 +13,7 @@ from bayescal.quantities.ssme.metrics.label_draws import classes_at
 
 
 def _log_density(value: Any, eta: Any, power: Any) -> Any:
-    classes = pt.arange(eta.shape[1])  # type: ignore[no-untyped-call]
+    classes = pt.arange(eta.shape[1])  # type: ignore[no-untyped-call]  # PyTensor's
     chosen = pt.eq(value[:, None], classes)
     log_prob = (eta * chosen).sum(axis=-1) - pm.math.logsumexp(eta, axis=-1, keepdims=False)
     return (power * log_prob).sum()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any, Self
 
 import numpy as np
@@ -18,8 +19,70 @@ from bayescal.quantities.temperature.logits import as_logits
 from bayescal.quantities.temperature.loss import Integers
 
 
-# scikit-learn has no types.
-class LogitCalibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class OfLogits(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """What reads logits or probabilities and labels.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (class,)
+        Labels of the columns.
+    n_features_in_ : int
+        Number of columns.
+    """
+
+    scale: str
+
+    def check(self, X: ArrayLike, y: ArrayLike) -> tuple[Floats, Integers]:
+        """Check rows, and set `classes_`.
+
+        Parameters
+        ----------
+        X : array-like of shape (obs,) or (obs, class)
+            Logits or probabilities.
+        y : array-like of shape (obs,)
+            Labels.
+
+        Returns
+        -------
+        logits : ndarray of shape (obs, class)
+            Logits.
+        label : ndarray of shape (obs,), int
+            Columns of the labels.
+        """
+        logits = as_logits(X, self.scale)
+        label, self.classes_ = coded_labels(y, logits.shape[1])
+        check_same_length(len(logits), "X", len(label), "y")
+        self.n_features_in_ = logits.shape[1]
+        return logits, label
+
+    def checked_again(self, X: ArrayLike) -> Floats:
+        """Check rows against those of `fit`.
+
+        Parameters
+        ----------
+        X : array-like of shape (obs,) or (obs, class)
+            Logits or probabilities.
+
+        Returns
+        -------
+        ndarray of shape (obs, class)
+            Logits.
+
+        Raises
+        ------
+        InputError
+            If there are other columns than in `fit`.
+        """
+        check_is_fitted(self, "classes_")
+        logits = as_logits(X, self.scale)
+        if logits.shape[1] != self.n_features_in_:
+            raise InputError(
+                f"X must have {self.n_features_in_} columns, as in fit; got {logits.shape[1]}."
+            )
+        return logits
+
+
+class LogitCalibrator(OfLogits, ABC):
     """Calibrator of the logits of a classifier that is trained already; base of the others.
 
     Attributes
@@ -35,8 +98,7 @@ class LogitCalibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     `SliceCalibration`.
     """
 
-    scale: str
-
+    @abstractmethod
     def fit_logits(self, logits: Floats, label: Integers) -> None:
         """Fit to checked logits.
 
@@ -47,8 +109,8 @@ class LogitCalibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         label : ndarray of shape (obs,), int
             Columns of the labels.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def transform_logits(self, logits: Floats) -> Floats:
         """Calibrate checked logits.
 
@@ -62,7 +124,6 @@ class LogitCalibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ndarray of shape (obs, class)
             Calibrated logits.
         """
-        raise NotImplementedError
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Fit the calibrator.
@@ -96,29 +157,6 @@ class LogitCalibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.fit_logits(logits, label)
         return self
 
-    def check(self, X: ArrayLike, y: ArrayLike) -> tuple[Floats, Integers]:
-        """Check rows, and set `classes_`.
-
-        Parameters
-        ----------
-        X : array-like of shape (obs,) or (obs, class)
-            Logits or probabilities.
-        y : array-like of shape (obs,)
-            Labels.
-
-        Returns
-        -------
-        logits : ndarray of shape (obs, class)
-            Logits.
-        label : ndarray of shape (obs,), int
-            Columns of the labels.
-        """
-        logits = as_logits(X, self.scale)
-        label, self.classes_ = coded_labels(y, logits.shape[1])
-        check_same_length(len(logits), "X", len(label), "y")
-        self.n_features_in_ = logits.shape[1]
-        return logits, label
-
     def predict_proba(self, X: ArrayLike) -> Floats:
         """Compute calibrated probabilities.
 
@@ -150,32 +188,6 @@ class LogitCalibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.asarray(
             self.classes_[self.transform_logits(self.checked_again(X)).argmax(axis=1)]
         )
-
-    def checked_again(self, X: ArrayLike) -> Floats:
-        """Check rows against those of `fit`.
-
-        Parameters
-        ----------
-        X : array-like of shape (obs,) or (obs, class)
-            Logits or probabilities.
-
-        Returns
-        -------
-        ndarray of shape (obs, class)
-            Logits.
-
-        Raises
-        ------
-        InputError
-            If there are other columns than in `fit`.
-        """
-        check_is_fitted(self, "classes_")
-        logits = as_logits(X, self.scale)
-        if logits.shape[1] != self.n_features_in_:
-            raise InputError(
-                f"X must have {self.n_features_in_} columns, as in fit; got {logits.shape[1]}."
-            )
-        return logits
 
 
 def coded_labels(y: ArrayLike, n_classes: int) -> tuple[Integers, NDArray[Any]]:

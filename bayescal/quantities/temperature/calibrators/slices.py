@@ -13,11 +13,11 @@ from sklearn.base import clone
 from bayescal.core.checks import check_same_length
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
-from bayescal.quantities.temperature.calibrators.base import LogitCalibrator
+from bayescal.quantities.temperature.calibrators.base import LogitCalibrator, OfLogits
 from bayescal.quantities.temperature.calibrators.temperature import TemperatureScaling
 
 
-class SliceCalibration(LogitCalibrator):
+class SliceCalibration(OfLogits):
     """Calibrator that fits another one to each predicted class, bundle of classes or slice.
 
     Parameters

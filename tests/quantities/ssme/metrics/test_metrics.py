@@ -12,7 +12,7 @@ from sklearn.metrics import (
     roc_auc_score,
 )
 
-from bayescal.core.bins.bin_counts import bin_edges
+from bayescal.core.bins.edges import bin_edges
 from bayescal.core.errors import InputError
 from bayescal.quantities.ssme.metrics.metrics import Metrics, metrics, subgroup_metrics
 

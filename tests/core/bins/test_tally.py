@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayescal.core.bins import binning as counting
-from bayescal.core.bins.binning import tally
+from bayescal.core.bins.tally import _BLOCK_BYTES, tally
 
 GRID = [k / 10 for k in range(11)] + [k / 15 for k in range(16)] + [k / 100 for k in range(101)]
 
@@ -104,7 +103,7 @@ def test_labels_of_any_type(event_type):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_many_blocks_and_a_rest(dtype):
     rng = np.random.default_rng(5)
-    n = 3 * counting._BLOCK_BYTES // np.dtype(dtype).itemsize + 17
+    n = 3 * _BLOCK_BYTES // np.dtype(dtype).itemsize + 17
     score = rng.beta(0.3, 0.5, n).astype(dtype)
     event = rng.integers(0, 2, n).astype(np.uint8)
     edges = np.array([0, 0.001, 0.2, 0.2, 0.7, 1])
