@@ -8,7 +8,10 @@ from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from time import perf_counter, process_time
-from typing import NamedTuple
+from typing import Final, NamedTuple
+
+STATIC: Final = Path(__file__).parents[1] / "docs" / "_static"
+"""Pictures of the documentation."""
 
 
 def processor() -> str:

@@ -15,12 +15,11 @@ import argparse
 import itertools
 from collections.abc import Callable, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import matplotlib as mpl
 import numpy as np
-from _common import print_table
+from _common import STATIC, print_table
 from _results import print_provenance, read, write
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -41,7 +40,6 @@ type Floats = NDArray[np.float64]
 type Trial = Callable[[Population, int, Rules, np.random.Generator], Floats]
 type Rules = Sequence[str]
 
-STATIC = Path(__file__).parents[1] / "docs" / "_static"
 SYNTHETIC: Final = ("less", "better", "calibrated")
 RULES: Final = {"UWB": "uniform", "UMB": "quantile"}
 SIZES: Final = np.round(np.geomspace(10, 10_000, 13)).astype(int)

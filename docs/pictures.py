@@ -59,6 +59,19 @@ def credal() -> None:
     save(bc.plots.plot_decisions(result), "decisions")
 
 
+def agnostic() -> None:
+    """Decisions: the ROC curve of rows without labels, with its bands."""
+    data = bc.datasets.agnostic.truth("over").scores(200, n_unlabeled=2000, seed=20)
+    save(bc.plots.plot_roc(bc.fit(bc.agnostic, data, seed=20)), "front_agnostic")
+
+
+def temperature() -> None:
+    """Classes: reliability of three of ten classes before and after calibration."""
+    data = bc.datasets.temperature.truth("heterogeneous").scores(1000, seed=20)
+    result = bc.fit(bc.temperature, data, seed=20)
+    save(bc.plots.plot_class_reliability(result, classes=("0", "4", "9")), "front_temperature")
+
+
 def sensitivity() -> None:
     """Four priors of one small sample, under one of which the conclusion differs."""
     data = bc.datasets.ece.truth("over").scores(300, seed=1)
@@ -75,5 +88,5 @@ def sensitivity() -> None:
 
 if __name__ == "__main__":
     mpl.use("agg")
-    for make in (ece, pu_ece, ssme, credal, sensitivity):
+    for make in (ece, pu_ece, ssme, credal, agnostic, temperature, sensitivity):
         make()
