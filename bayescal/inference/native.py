@@ -122,7 +122,7 @@ def _add_density(
     log_density, slope = cgutils.unpack_tuple(builder, found)
     log_density = _scalar(context, builder, result[0], log_density)
     builder.store(log_density, value)
-    cgutils.raw_memcpy(builder, gradient, _vector(context, builder, result[1], slope), size, 8)
+    _copy(context, builder, result[1], slope, gradient, size)
     context.nrt.decref(builder, result, found)
     # The difference of an infinite number and itself is not a number either.
     difference = builder.fsub(log_density, log_density)
@@ -176,11 +176,15 @@ def _scalar(context: Any, builder: Any, kind: Any, value: Any) -> Any:
     return builder.load(context.make_array(kind)(context, builder, value).data)
 
 
-def _vector(context: Any, builder: Any, kind: Any, value: Any) -> Any:
-    """Address of the numbers of a contiguous vector."""
-    if kind.dtype != types.float64 or kind.ndim != 1 or kind.layout == "A":
+def _copy(context: Any, builder: Any, kind: Any, value: Any, target: Any, size: Any) -> None:
+    """Copy a vector, however far apart its numbers are."""
+    if kind.dtype != types.float64 or kind.ndim != 1:
         raise TypeError(kind)
-    return context.make_array(kind)(context, builder, value).data
+    array = context.make_array(kind)(context, builder, value)
+    stride = builder.extract_value(array.strides, 0)
+    with cgutils.for_range(builder, size) as loop:
+        source = cgutils.pointer_add(builder, array.data, builder.mul(loop.index, stride))
+        builder.store(builder.load(source), builder.gep(target, [loop.index]))
 
 
 @dataclass(frozen=True)
