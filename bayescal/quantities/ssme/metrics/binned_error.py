@@ -71,20 +71,3 @@ def binned_errors(
         np.asarray(expected_calibration_error(share, rate, confidence)),
         np.asarray(maximum_calibration_error(mass, rate, confidence)),
     )
-
-
-def calibration_errors(probs: Floats, q: Floats, weights: Floats, ece: str | None = None) -> Floats:
-    """ECE and MCE as of `metrics`, in a fraction of its time, (2, draw, classifier)."""
-    convention = CONVENTIONS[convention_name(ece, probs.shape[2])]
-    rows = np.arange(probs.shape[1])
-    found = []
-    for own in probs:
-        # The event of a top-label error is that the class predicted is the label.
-        event = own.argmax(axis=1) if convention.top_label else np.ones(len(own), dtype=np.intp)
-        score = own[rows, event]
-        happened = q[:, rows, event] * weights
-        bins = membership(score, convention)
-        found.append(
-            binned_errors(score, bins, happened, weights, mass_weighted=convention.mass_weighted)
-        )
-    return np.moveaxis(np.array(found), 0, -1)

@@ -53,12 +53,15 @@ def measured(
     weights: Floats | None = None,
     *,
     ece: str | None = None,
+    errors_q: Floats | None = None,
     by_group: bool = True,
 ) -> Metrics:
     """Metrics of a panel's classifiers; in every group, where there are groups."""
     if not by_group or panel.group is None:
-        return metrics(panel.probs, q, weights, ece=ece)
-    return subgroup_metrics(panel.probs, q, panel.group, len(panel.groups), weights, ece=ece)
+        return metrics(panel.probs, q, weights, ece=ece, errors_q=errors_q)
+    return subgroup_metrics(
+        panel.probs, q, panel.group, len(panel.groups), weights, ece=ece, errors_q=errors_q
+    )
 
 
 def check_count(value: int, name: str) -> None:

@@ -2,18 +2,15 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from sklearn.calibration import calibration_curve
 
 import bayescal as bc
 from bayescal.quantities.ssme.metrics.binned_error import (
     CONVENTIONS,
     binned_errors,
-    calibration_errors,
+    convention_name,
     membership,
 )
-from bayescal.quantities.ssme.metrics.metrics import metrics
 
 
 def made(n=200, decimals=None, seed=0):
@@ -105,30 +102,6 @@ def test_the_optimal_number_of_bins_is_the_cube_root_of_the_rows(name):
     np.testing.assert_array_equal(found, membership(score, by_hand))
 
 
-@pytest.mark.mcmc
-@given(
-    st.integers(0, 100_000),
-    st.sampled_from([*CONVENTIONS, None]),
-    st.integers(2, 4),
-    st.integers(1, 40),
-    st.booleans(),
-)
-def test_calibration_errors_alone_are_those_of_metrics(seed, convention, k, n, tied):
-    if k > 2 and convention is not None and not CONVENTIONS[convention].top_label:
-        convention = "top-label"
-    rng = np.random.default_rng(seed)
-    probs = rng.dirichlet(np.ones(k), (2, n))
-    if tied:
-        probs = np.eye(k)[probs.argmax(axis=2)] * 0.5 + 0.5 / k
-    q, weights = rng.dirichlet(np.ones(k), (3, n)), rng.exponential(size=(3, n))
-    ece, mce = calibration_errors(probs, q, weights, convention)
-    expected = metrics(probs, q, weights, ece=convention)
-    # Rounding of sums in another order.
-    np.testing.assert_allclose(ece, expected.ece, atol=1e-12)
-    np.testing.assert_allclose(mce, expected.mce, atol=1e-12)
-
-
 def test_positive_score_conventions_need_two_classes():
-    probs = np.full((1, 4, 3), 1 / 3)
     with pytest.raises(bc.InputError, match="needs 2 classes; got 3"):
-        calibration_errors(probs, probs, np.ones((1, 4)), "equal-mass")
+        convention_name("equal-mass", 3)
