@@ -57,14 +57,20 @@ def membership(score: Floats, convention: Convention) -> Floats:
     return found
 
 
+def moments(score: Floats, bins: Floats) -> Floats:
+    """Of each row its bin, and its score in the column of its bin, (obs, 2 * bin)."""
+    return np.concatenate([bins, bins * score[:, np.newaxis]], axis=1)
+
+
 def binned_errors(
-    score: Floats, bins: Floats, event: Floats, weight: Floats, *, mass_weighted: bool
+    of_rows: Floats, event: Floats, weight: Floats, *, mass_weighted: bool
 ) -> tuple[Floats, Floats]:
-    """Expected and maximum calibration error; `event` and `weight` are (draw, obs)."""
-    mass = weight @ bins
+    """Expected and maximum calibration error; `of_rows` is of `moments`, the rest (draw, obs)."""
+    bins, _ = np.split(of_rows, 2, axis=1)
+    mass, scored = np.split(weight @ of_rows, 2, axis=1)
     # A bin without weight has sums of 0, and so a rate and a confidence of 0.
     divisor = np.maximum(mass, np.finfo(np.float64).tiny)
-    rate, confidence = event @ bins / divisor, (weight * score) @ bins / divisor
+    rate, confidence = event @ bins / divisor, scored / divisor
     share = mass if mass_weighted else (mass > 0).astype(np.float64)
     share = share / share.sum(axis=1, keepdims=True)
     return (

@@ -16,6 +16,7 @@ from bayescal.quantities.ssme.metrics.binned_error import (
     binned_errors,
     convention_name,
     membership,
+    moments,
 )
 from bayescal.quantities.ssme.metrics.ranking import (
     Ranking,
@@ -228,8 +229,7 @@ class _Plan(NamedTuple):
 
     linear: Floats  # (class, obs, 3 * classifier): right, log loss, Brier score
     predicted: NDArray[np.int64]  # (classifier, obs)
-    score: Floats  # (classifier, obs), the one that is binned
-    bins: list[Floats]
+    moments: list[Floats]  # of the score that is binned, by classifier
     rankings: list[list[tuple[int, Ranking]]]  # by classifier, with the class it is of
     convention: Convention
 
@@ -243,8 +243,7 @@ class _Plan(NamedTuple):
                 np.concatenate([row_values(probs, name) for name in ROW_MEANS]).transpose(2, 1, 0)
             ),
             probs.argmax(axis=2),
-            score,
-            [membership(one, convention) for one in score],
+            [moments(one, membership(one, convention)) for one in score],
             [[(k, rank(one[:, k])) for k in ranked] for one in probs],
             convention,
         )
@@ -278,8 +277,7 @@ def _of_block(plan: _Plan, q: Floats, errors_q: Floats, weight: Floats) -> Metri
     ece, mce, auc, auprc = (np.empty((event.shape[1], n_classifiers)) for _ in range(4))
     for m in range(n_classifiers):
         ece[:, m], mce[:, m] = binned_errors(
-            plan.score[m],
-            plan.bins[m],
+            plan.moments[m],
             _happened(plan, m, binned),
             weight,
             mass_weighted=plan.convention.mass_weighted,

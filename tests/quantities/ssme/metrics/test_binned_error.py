@@ -10,6 +10,7 @@ from bayescal.quantities.ssme.metrics.binned_error import (
     binned_errors,
     convention_name,
     membership,
+    moments,
 )
 
 
@@ -53,7 +54,9 @@ def test_gaps_of_hard_labels_are_those_of_scikit_learn(name):
     score, label = made(n=300, seed=4)
     bins = membership(score, convention)
     found = [
-        binned_errors(score, bins, label[np.newaxis], np.ones((1, 300)), mass_weighted=weighted)
+        binned_errors(
+            moments(score, bins), label[np.newaxis], np.ones((1, 300)), mass_weighted=weighted
+        )
         for weighted in (False, True)
     ]
     rate, mean = calibration_curve(
@@ -73,7 +76,7 @@ def test_draws_with_weights_by_hand(mass_weighted):
     rng = np.random.default_rng(3)
     q, weight = rng.random((5, 40)), rng.exponential(size=(5, 40))
     bins = membership(score, CONVENTIONS["equal-width"])
-    ece, mce = binned_errors(score, bins, q * weight, weight, mass_weighted=mass_weighted)
+    ece, mce = binned_errors(moments(score, bins), q * weight, weight, mass_weighted=mass_weighted)
     for d in range(5):
         gaps, masses = [], []
         for rows in bins.T.astype(bool):
@@ -89,7 +92,9 @@ def test_a_bin_without_weight_does_not_count():
     score = np.array([0.1, 0.1, 0.9])
     bins = membership(score, CONVENTIONS["equal-width"])
     weight = np.array([[1.0, 1.0, 0.0]])
-    ece, mce = binned_errors(score, bins, np.array([[1.0, 0.0, 0.0]]), weight, mass_weighted=False)
+    ece, mce = binned_errors(
+        moments(score, bins), np.array([[1.0, 0.0, 0.0]]), weight, mass_weighted=False
+    )
     # One bin is left: half of it positive, at a score of .1.
     np.testing.assert_allclose([ece[0], mce[0]], 0.4, atol=1e-15)
 
