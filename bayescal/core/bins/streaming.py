@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -21,7 +21,7 @@ from bayescal.core.bins.edges import (
 )
 from bayescal.core.bins.optimal_number import check_number, resolved_number
 from bayescal.core.bins.order_statistics import order_statistics
-from bayescal.core.bins.score_cells import CellSums, Gathered, Split, cell_of
+from bayescal.core.bins.score_cells import CellSums, Gathered, Rows, Split, cell_of
 from bayescal.core.bins.weights import WeightedScores, WeightUnits
 from bayescal.core.checks import check_choice, check_rows, check_some_weight
 from bayescal.core.columns import Label, factorize
@@ -101,6 +101,22 @@ def stream_counts(
     )
     cells = counted.count(cell_edges, closed, "edges")
     return StreamedCounts(cells.merge(edges, strategy_name(strategy)), cells, classes, n_obs)
+
+
+def summed_rows(
+    table: Batched,
+    *,
+    label: str,
+    score: str,
+    pos_label: Any = 1,
+    from_logits: bool = False,
+    batch_rows: int = BATCH_ROWS,
+) -> tuple[CellSums, Callable[[], Iterator[Rows]]]:
+    """Sum the labelled rows up by cells of the score; the second value reads them again."""
+    source = _Source(table, label, score, None, from_logits, batch_rows)
+    sums = CellSums.none()
+    classes, *_ = source.scan(pos_label, DistinctScores(0), sums)
+    return sums, lambda: source.rows(classes[1])
 
 
 def labeled_rows(
@@ -209,7 +225,7 @@ class _Source:
             )
         found = np.array(sorted(labels, key=str), dtype=object)
         classes = code_binary(found, pos_label, None, self._label)[1]
-        if sums is not None and labels.get(classes[1]) != 1:
+        if sums is not None and labels.get(classes[1]) == 0:
             sums.swap()
         return classes, n_obs, units
 

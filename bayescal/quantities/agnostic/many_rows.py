@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.bins.score_cells import CellSums, Gathered, Rows
-from bayescal.core.checks import check_rows
+from bayescal.core.bins.score_cells import CellSums, Gathered
+from bayescal.core.bins.streaming import summed_rows
+from bayescal.core.partitions import rows_of
 from bayescal.core.quantity import Floats
 from bayescal.quantities.agnostic.intervals import Extremes, IntervalMeasure
 
@@ -16,45 +17,56 @@ from bayescal.quantities.agnostic.intervals import Extremes, IntervalMeasure
 _ROUNDING = 1e-13
 
 
-def interval_measure_of_parts(parts: Callable[[], Iterable[Rows]]) -> IntervalMeasure:
-    """Compute the measure of rows that are read twice, in parts.
+def interval_measure_of_rows(
+    data: Any, *, label: str, score: str, pos_label: Any = 1, from_logits: bool = False
+) -> IntervalMeasure:
+    r"""Compute the measure of the labelled rows of a file, a data set or of Dask's columns.
 
     Parameters
     ----------
-    parts : callable
-        Starts a reading of the rows, from the top, and yields ``(score, event)`` part by part:
-        scores in [0, 1] and 0 or 1, each of shape (obs,). No part may depend on the reading.
+    data : path, Dask dataframe or dict of Dask arrays
+        A CSV or Parquet file, a directory of Parquet files, or the columns by name.
+    label : str
+        Column of the labels. Rows without one are left out.
+    score : str
+        Column of the scores.
+    pos_label : default 1
+        The positive label.
+    from_logits : bool, default False
+        Whether the scores are logits.
 
     Returns
     -------
     IntervalMeasure
-        As of all rows at once; sums of scores are taken in another order.
+        As of all rows at once, but for the rounding of sums in another order.
 
     Raises
     ------
     InputError
-        If there are no rows.
+        If data cannot be read, a column does not exist, or labels or scores cannot be used.
 
     Notes
     -----
-    The prefix sums of ``f - y`` are known exactly where a cell of scores ends. Inside a cell they
-    rise by no more than the scores of its negative rows, and fall by no more than what its positive
-    ones are short of 1. Only cells that could hold an extreme by these bounds are gathered row by
-    row, in the second reading.
+    All rows are read twice. The first reading gives the prefix sums of ``f - y`` where a narrow
+    cell of scores ends. Inside a cell they rise by no more than the scores of its negative rows,
+    and fall by no more than what its positive ones are short of 1. Only cells that could hold an
+    extreme by these bounds are gathered row by row, in the second reading.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from bayescal.quantities.agnostic.many_rows import interval_measure_of_parts
-    >>> first = np.array([0.125, 0.5]), np.array([0, 0], np.uint8)
-    >>> second = np.array([0.5, 0.75]), np.array([0, 1], np.uint8)
-    >>> interval_measure_of_parts(lambda: [first, second]).c
+    >>> import pathlib, tempfile
+    >>> import bayescal as bc
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "rows.csv")
+    ...     _ = path.write_text("y,p\n0,0.125\n0,0.5\n0,0.5\n1,0.75\n")
+    ...     bc.agnostic.interval_measure_of_rows(path, label="y", score="p").c
     0.28125
     """
-    sums = CellSums.of(parts())
-    check_rows(int(sums.count.sum()), "the parts")
+    sums, rows = summed_rows(
+        rows_of(data), label=label, score=score, pos_label=pos_label, from_logits=from_logits
+    )
     wanted = cells_of_extremes(sums)
-    return measure_of_cells(sums, wanted, Gathered.of(parts(), wanted))
+    return measure_of_cells(sums, wanted, Gathered.of(rows(), wanted))
 
 
 def cells_of_extremes(sums: CellSums) -> NDArray[np.bool_]:

@@ -6,13 +6,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bayescal.core.errors import InputError
+from bayescal.core.scores import Scores
 from bayescal.quantities.agnostic.intervals import interval_measure
-from bayescal.quantities.agnostic.many_rows import interval_measure_of_parts
+from bayescal.quantities.agnostic.many_rows import interval_measure_of_rows
 
 
-def measured(score, event, n=3):
-    parts = list(zip(np.array_split(score, n), np.array_split(event, n), strict=True))
-    return interval_measure_of_parts(lambda: parts)
+class Table:
+    """A table in memory."""
+
+    def __init__(self, score, event):
+        self._columns = {"p": score, "y": event}
+
+    def batches(self, columns, batch_rows):
+        n = len(self._columns["p"])
+        size = n // 3 + 1
+        for start in range(0, n, size):
+            yield {name: self._columns[name][start : start + size] for name in columns}
+
+
+def measured(score, event):
+    return interval_measure_of_rows(Table(score, event), label="y", score="p")
 
 
 def assert_same(found, expected):
@@ -30,15 +43,17 @@ def test_the_measure_is_that_of_all_rows(power, decimals, dtype):
     score = rng.beta(0.4, 0.6, 20_000).astype(dtype)
     score = score if decimals is None else score.round(decimals)
     event = (rng.random(20_000) < score**power).astype(np.uint8)
-    assert_same(measured(score, event), interval_measure(score, event))
+    # Scores are rounded as they are in memory.
+    whole = Scores(y_true=event, y_prob=score).tasks()[0]
+    assert_same(measured(score, event), interval_measure(whole.score, whole.event))
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.integers(0, 1)), min_size=1, max_size=40))
 def test_any_rows(rows):
     score, event = (np.array(column) for column in zip(*rows, strict=True))
     found, expected = measured(score, event.astype(np.uint8)), interval_measure(score, event)
-    # Where two intervals are as far off, rounding says which is found.
-    np.testing.assert_allclose(found.c, expected.c, rtol=1e-12, atol=1e-14)
+    # Scores are rounded to twelve digits.
+    np.testing.assert_allclose(found.c, expected.c, atol=1e-12)
 
 
 def test_only_cells_near_the_extremes_are_gathered():
@@ -53,6 +68,9 @@ def test_only_cells_near_the_extremes_are_gathered():
     assert sums.count[wanted].sum() < 0.05 * len(score)
 
 
-def test_no_rows_are_refused():
-    with pytest.raises(InputError, match="the parts must"):
-        interval_measure_of_parts(list)
+@pytest.mark.parametrize(
+    ("event", "message"), [([], "at least one row"), ([None, None], "at least one label")]
+)
+def test_no_labelled_rows_are_refused(event, message):
+    with pytest.raises(InputError, match=message):
+        measured(np.full(len(event), 0.5), np.array(event, dtype=object))
