@@ -25,10 +25,10 @@ type Bits = NDArray[np.int64]
 # and 1, where scores gather. Nearer to them than 2^-30 there is one cell.
 _SHIFT: Final = 52 - 13
 _NEAREST: Final = int(np.float64(2.0**-30).view(np.int64)) >> _SHIFT
-_HALF: Final = (int(np.float64(0.5).view(np.int64)) >> _SHIFT) - _NEAREST + 1
+_HALF: Final = (int(np.float64(0.5).view(np.int64)) >> _SHIFT) - _NEAREST + 2
 N_CELLS: Final = 2 * _HALF
 # Rows gone through at a time, of which a core's cache holds all copies.
-_BLOCK: Final = 1 << 15
+_BLOCK: Final = 1 << 14
 # So many rows are gathered before equal ones are joined.
 _GATHERED: Final = 1 << 22
 
@@ -37,11 +37,18 @@ def cell_of(score: NDArray[np.floating]) -> Bits:
     """The cell of each score; cells rise with the score."""
     value = np.asarray(score, dtype=np.float64)
     # Read as integers, floats keep their order. 1 - score is exact above 1/2.
-    nearest = np.minimum(value, 1 - value)
-    place = np.maximum((nearest.view(np.int64) >> _SHIFT) - (_NEAREST - 1), 0)
-    # 1/2 itself begins the upper side.
-    np.minimum(place, _HALF - 1, out=place)
-    return np.asarray(np.where(value < 0.5, place, N_CELLS - 1 - place))
+    nearest = 1 - value
+    place = np.minimum(nearest, value, out=nearest).view(np.int64)
+    place >>= _SHIFT
+    np.maximum(place, _NEAREST - 1, out=place)
+    place -= _NEAREST - 1
+    # The sign of a difference is its first bit: -1 above 1/2, where cells are counted from the end.
+    upper = (0.5 - value).view(np.int64)
+    upper >>= 63
+    place ^= upper
+    upper &= N_CELLS
+    place += upper
+    return place
 
 
 @dataclass(frozen=True, slots=True, eq=False)

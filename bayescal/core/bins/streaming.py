@@ -27,6 +27,7 @@ from bayescal.core.checks import check_choice, check_rows, check_some_weight
 from bayescal.core.columns import Label, factorize
 from bayescal.core.errors import InputError
 from bayescal.core.intake import Column, code_binary, probabilities, weights
+from bayescal.core.read_ahead import read_ahead
 
 BATCH_ROWS = 1 << 19
 
@@ -276,7 +277,8 @@ class _Source:
         """Read the columns and check them."""
         names = [self._label, self._score, *([self._weight] if self._weight is not None else [])]
         offset = 0
-        for batch in self._table.batches(list(dict.fromkeys(names)), self._batch_rows):
+        batches = self._table.batches(list(dict.fromkeys(names)), self._batch_rows)
+        for batch in read_ahead(batches):
             codes, values = factorize(batch[self._label], self._label)
             if not len(codes):
                 continue
