@@ -87,10 +87,12 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--rows", type=float, default=1e8, help="rows (default 1e8)")
     parser.add_argument("--repeat", type=int, default=3, help="runs of each cell (default 3)")
+    parser.add_argument("--labels", nargs="*", choices=POWERS, default=list(POWERS))
     given = parser.parse_args()
     rows = int(given.rows)
     table = []
-    for name, power in POWERS.items():
+    for name in given.labels:
+        power = POWERS[name]
         folder = given.folder / name
         generate(folder, rows, power)
         read(folder)
@@ -103,13 +105,14 @@ def main() -> None:
         for task, found in runs.items():
             wall, cpu, peak = (statistics.median(one[place] for one in found) for place in range(3))
             table.append([name, rows, task, wall, cpu, wall / alone, peak])
-    _results.write("many_rows", table=table)
-    show()
+    kept = f"many_rows_{rows:.0e}"
+    _results.write(kept, table=table)
+    show(kept)
 
 
-def show() -> None:
+def show(kept: str) -> None:
     """Print what was kept."""
-    content = _results.read("many_rows")
+    content = _results.read(kept)
     _results.print_provenance(content)
     header = ["labels", "rows", "task", "seconds", "CPU", "ratio to reading", "peak GB"]
     print_table("Two columns of a Parquet data set", header, content["table"])
