@@ -8,6 +8,7 @@ from .core.errors import ConvergenceWarning as ConvergenceWarning
 from .core.errors import InputError as InputError
 from .core.errors import OutputError as OutputError
 from .core.errors import ScarWarning as ScarWarning
+from .core.many_rows import count_rows as count_rows
 from .core.priors import Beta as Beta
 from .core.priors import HalfNormal as HalfNormal
 from .core.priors import LogNormal as LogNormal

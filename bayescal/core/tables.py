@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 from numpy.typing import NDArray
 
-from bayescal.core.checks import check_known, check_unique
+from bayescal.core.checks import check_known, check_unique, listing
 from bayescal.core.columns import arrow_to_numpy
 from bayescal.core.errors import InputError
 from bayescal.core.intake import Column, collect
@@ -23,7 +23,10 @@ from bayescal.core.scores import Scores, from_parts
 def check_file(path: Path) -> None:
     """Check that there is a file with something in it."""
     if path.is_dir():
-        raise InputError(f"{path} must be a CSV or Parquet file; it is a directory.")
+        raise InputError(
+            f"{path} must be a CSV or Parquet file, or a directory of Parquet files; it is a "
+            "directory without any. Name the file."
+        )
     if not path.is_file():
         folder = path.parent
         others = sorted(p.name for p in folder.iterdir()) if folder.is_dir() else []
@@ -108,21 +111,25 @@ class Table(ABC):
 
 @dataclass(frozen=True, slots=True)
 class ParquetTable(Table):
-    """A Parquet file."""
+    """A Parquet file, or the files of a directory and those below it as one table."""
 
     kind: ClassVar[str] = "Parquet"
+    files: tuple[Path, ...]
 
     def _read(self, columns: list[str]) -> Any:
+        import pyarrow as pa
         import pyarrow.parquet as pq
 
-        return pq.ParquetFile(self.path).read(columns=columns)
+        parts = [pq.ParquetFile(file).read(columns=columns) for file in self.files]
+        return pa.concat_tables(parts, promote_options="permissive")
 
     def _batches(self, columns: list[str], batch_rows: int) -> Iterator[Any]:
         import pyarrow.parquet as pq
 
-        # Buffered, because otherwise a row group's whole columns are held, whatever the batch.
-        file = pq.ParquetFile(self.path, buffer_size=_PARQUET_BUFFER_BYTES, pre_buffer=False)
-        yield from file.iter_batches(batch_rows, columns=columns)
+        for path in self.files:
+            # Buffered, because otherwise a row group's whole columns are held, whatever the batch.
+            file = pq.ParquetFile(path, buffer_size=_PARQUET_BUFFER_BYTES, pre_buffer=False)
+            yield from file.iter_batches(batch_rows, columns=columns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,17 +192,19 @@ def _streaming_types(schema: Any) -> dict[str, Any]:
 
 
 def open_table(path: str | PathLike[str]) -> Table:
-    r"""Open a CSV or Parquet file, reading its column names only.
+    r"""Open a CSV or Parquet file, or a directory of Parquet files, reading its column names only.
 
     Notes
     -----
     In text, empty fields and the usual words for nothing (NA, NaN, null, None) are missing values.
     """
     path = Path(path).expanduser()
+    if path.is_dir() and (files := _data_set(path)):
+        return _open_parquet(path, files)
     check_file(path)
     head = first_bytes(path)
     if head.startswith(_PARQUET_MAGIC) or path.suffix.lower() in (".parquet", ".pq"):
-        return _open_parquet(path)
+        return _open_parquet(path, (path,))
     if b"\x00" in head and path.suffix.lower() not in _COMPRESSED:
         raise InputError(
             f"{path.name} must be a CSV or Parquet file; its content is neither. "
@@ -204,11 +213,32 @@ def open_table(path: str | PathLike[str]) -> Table:
     return _open_text(path)
 
 
-def _open_parquet(path: Path) -> Table:
+def _data_set(path: Path) -> tuple[Path, ...]:
+    """Parquet files of a directory, by name; hidden ones are unfinished, or not of the table."""
+    return tuple(
+        file
+        for file in sorted(path.rglob("*.parquet"))
+        if not any(part.startswith((".", "_")) for part in file.relative_to(path).parts)
+    )
+
+
+def _open_parquet(path: Path, files: tuple[Path, ...]) -> Table:
     import pyarrow.parquet as pq
 
-    with reading(path, ParquetTable.kind), pq.ParquetFile(path) as file:
-        return ParquetTable(path, tuple(file.schema_arrow.names), file.metadata.num_rows)
+    columns: tuple[str, ...] = ()
+    n_rows = 0
+    for place, file in enumerate(files):
+        with reading(file, ParquetTable.kind), pq.ParquetFile(file) as part:
+            names, held = tuple(part.schema_arrow.names), part.metadata.num_rows
+        if place and set(names) != set(columns):
+            raise InputError(
+                f"all files of {path} must have the same columns; {file.name} has "
+                f"{listing(names)}, and {files[0].name} {listing(columns)}. "
+                "Move files of other tables elsewhere."
+            )
+        columns = columns or names
+        n_rows += held
+    return ParquetTable(path, columns, n_rows, files)
 
 
 def _open_text(path: Path) -> Table:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import os
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +22,8 @@ from bayescal.inference.pruning import density_core
 with on_demand("arviz"):
     import nutpie
     from nutpie.compiled_pyfunc import from_pyfunc
+
+    from bayescal.inference.native import NativeDensity, native_density
 
 type Arrays = Mapping[str, NDArray[Any]]
 
@@ -48,6 +52,7 @@ class CompiledModel:
     """A model compiled for NUTS; other data of the same shapes need no compiling."""
 
     log_density: Callable[..., Any]
+    native: NativeDensity | None
     log_density_data: tuple[str, ...]
     expand: Callable[..., Any]
     expand_data: tuple[str, ...]
@@ -68,30 +73,8 @@ class CompiledModel:
     ) -> NutsDraws:
         """Draw from the posterior given other data."""
         values = self._checked(data)
-        density_args = [values[name] for name in self.log_density_data]
-        log_density = self.log_density
-
-        def density(point: Any) -> tuple[float, Any]:
-            value, gradient = log_density(point, *density_args)
-            return float(value), gradient
-
-        def make_density() -> Callable[..., Any]:
-            _keep_thread_state()
-            return density
-
-        compiled = from_pyfunc(
-            self.size,
-            make_density,
-            lambda *_: lambda point: {"point": point},
-            ["float64"],
-            [(self.size,)],
-            ["point"],
-            make_initial_point_fn=lambda number: np.random.default_rng(number).uniform(
-                -1, 1, self.size
-            ),
-        )
-        trace = _run(
-            compiled,
+        trace = self._trace(
+            [values[name] for name in self.log_density_data],
             draws=draws,
             tune=tune,
             chains=chains,
@@ -101,6 +84,39 @@ class CompiledModel:
         )
         points, stats = _read(trace, tune, self.size)
         return NutsDraws(self._expanded(points, [values[name] for name in self.expand_data]), stats)
+
+    def _trace(self, data: list[NDArray[Any]], **settings: Any) -> Any:
+        """Sample; both ways run the same code of the density, and give the same draws."""
+        if self.native is not None:
+            # Of a density that fails, the call from Python says what is wrong with it.
+            with suppress(Exception):
+                return _run(self.native.model(data, self._start), cores=_cores(), **settings)
+        # Chains take turns: Python code runs one at a time whatever the cores.
+        return _run(self._called_from_python(data), cores=1, **settings)
+
+    def _called_from_python(self, data: list[NDArray[Any]]) -> Any:
+        log_density = self.log_density
+
+        def density(point: Any) -> tuple[float, Any]:
+            value, gradient = log_density(point, *data)
+            return float(value), gradient
+
+        def make_density() -> Callable[..., Any]:
+            _keep_thread_state()
+            return density
+
+        return from_pyfunc(
+            self.size,
+            make_density,
+            lambda *_: lambda point: {"point": point},
+            ["float64"],
+            [(self.size,)],
+            ["point"],
+            make_initial_point_fn=self._start,
+        )
+
+    def _start(self, seed: int) -> NDArray[np.float64]:
+        return np.random.default_rng(seed).uniform(-1, 1, self.size)
 
     def _checked(self, data: Arrays) -> dict[str, NDArray[Any]]:
         values = dict(self.data)
@@ -143,14 +159,17 @@ def compile_model(model: pm.Model) -> CompiledModel:
         for function in (log_density, expand)
         for shared in function.get_shared()
     }
+    size = int(sum(np.size(value) for value in point.values()))
+    names_of_data = tuple(shared.name for shared in log_density.get_shared())
     return CompiledModel(
         log_density.vm.jit_fn,
-        tuple(shared.name for shared in log_density.get_shared()),
+        native_density(log_density.vm.jit_fn, size, [data[name] for name in names_of_data]),
+        names_of_data,
         expand.vm.jit_fn,
         tuple(shared.name for shared in expand.get_shared()),
         names,
         data,
-        int(sum(np.size(value) for value in point.values())),
+        size,
     )
 
 
@@ -189,6 +208,12 @@ def _as(dtype: np.dtype[Any], value: NDArray[Any], name: str) -> NDArray[Any]:
     return np.asarray(value, dtype=dtype, order="C")
 
 
+def _cores() -> int:
+    """Processors that this process may use."""
+    affinity = getattr(os, "sched_getaffinity", None)  # not on every system
+    return len(affinity(0)) if affinity else os.cpu_count() or 1
+
+
 def _keep_thread_state() -> None:
     """Keep Python's record of this thread, which is not one of Python's own.
 
@@ -200,10 +225,10 @@ def _keep_thread_state() -> None:
 
 def _run(compiled: Any, **settings: Any) -> Any:
     """Sample in this thread's time; Ctrl-C stops the sampler and is passed on."""
-    # Chains take turns: Python code runs one at a time whatever the cores. The trace is left in
-    # Arrow's columns, as converting it to a DataTree takes a fifth of the time of sampling.
+    # The trace is left in Arrow's columns: converting it to a DataTree takes a fifth of the time
+    # of sampling.
     background = nutpie.sample(
-        compiled, cores=1, progress_bar=False, blocking=False, return_raw_trace=True, **settings
+        compiled, progress_bar=False, blocking=False, return_raw_trace=True, **settings
     )
     try:
         return background.wait()

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
+from threading import Lock
 from typing import Any, Final
 
 import numpy as np
@@ -64,6 +65,7 @@ _MATTERS: Final = 0.01
 _MAX_DEPTH = 10
 _MOST_COMPILED: Final = 32
 _COMPILED: OrderedDict[tuple[Any, ...], Any] = OrderedDict()
+_COMPILING: Final = Lock()
 
 
 def fit_case(name: str, case: Case, settings: Settings, index: int) -> CaseArrays:
@@ -149,17 +151,19 @@ def _nuts(
 
 def _compiled(name: str, case: Case, member: str, model: LabelModel) -> Any:
     """Compile a model, or take the one compiled for another case of its compile key."""
-    # PyMC is imported only here, when a model is built.
-    from bayescal.inference.sampler import compile_model
-
     key = (name, *model.compile_key)
-    if key not in _COMPILED:
-        build: Any = case.build_model
-        _COMPILED[key] = compile_model(build(member) if member else build())
-    _COMPILED.move_to_end(key)
-    while len(_COMPILED) > _MOST_COMPILED:
-        _COMPILED.popitem(last=False)
-    return _COMPILED[key]
+    # Of fits in several threads the first compiles, and the others wait.
+    with _COMPILING:
+        # PyMC is imported only here, when a model is built.
+        from bayescal.inference.sampler import compile_model
+
+        if key not in _COMPILED:
+            build: Any = case.build_model
+            _COMPILED[key] = compile_model(build(member) if member else build())
+        _COMPILED.move_to_end(key)
+        while len(_COMPILED) > _MOST_COMPILED:
+            _COMPILED.popitem(last=False)
+        return _COMPILED[key]
 
 
 def _health(monitored: Draws, stats: dict[str, Any], ess: float) -> dict[str, Any]:
@@ -180,7 +184,10 @@ def _health(monitored: Draws, stats: dict[str, Any], ess: float) -> dict[str, An
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Limit BLAS to one thread inside the block; the former limits return, after errors too."""
+    """Limit BLAS to one thread inside the block; the former limits return, after errors too.
+
+    Of blocks in several threads at once, the first sets the limit.
+    """
     with _controller().limit(limits=1, user_api="blas"):
         yield
 

@@ -1,6 +1,10 @@
-"""BLAS runs on one thread inside a fit, and on as many as before after it."""
+"""BLAS runs on one thread inside a fit, and on as many as before after it; fits run in threads."""
+
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 
 import pytest
+import xarray as xr
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import bayescal as bc
@@ -42,6 +46,38 @@ def test_blocks_may_be_nested():
     assert set(blas_threads()) == {2}
 
 
+def test_the_former_number_returns_after_overlapping_blocks_of_two_threads():
+    begun, ended = Event(), Event()
+
+    def other():
+        with one_blas_thread():
+            begun.set()
+            ended.wait(10)
+
+    with ThreadPoolExecutor(1) as pool:
+        with one_blas_thread():
+            running = pool.submit(other)
+            assert begun.wait(10)
+            assert set(blas_threads()) == {1}
+        ended.set()
+        running.result()
+    assert set(blas_threads()) == {2}
+
+
+@pytest.mark.mcmc
+def test_fits_in_threads_are_those_made_one_by_one():
+    """Both threads need the same model, which neither has compiled."""
+
+    def fitted(seed):
+        return fitting.fit(bc.ece, SCORES, seed=seed, draws=20, tune=50, chains=2, priors=PRIORS)
+
+    with ThreadPoolExecutor(2) as pool, pytest.warns(bc.ConvergenceWarning):
+        together = list(pool.map(fitted, range(4)))
+    for seed, found in enumerate(together):
+        with pytest.warns(bc.ConvergenceWarning):
+            xr.testing.assert_identical(found["posterior"], fitted(seed)["posterior"])
+
+
 def test_a_fit_is_inside(monkeypatch):
     seen = []
     case = type(bc.ece.plan(SCORES, bc.ece.Priors()).cases[0])
@@ -58,3 +94,4 @@ def test_a_fit_is_inside(monkeypatch):
 
 
 SCORES = bc.datasets.ece.truth("over").scores(100, seed=1)
+PRIORS = bc.ece.Priors(bc.ece.IndependentBins())

@@ -22,6 +22,11 @@ class DistinctScores:
         self._zero = self._one = False
         self.few = True
 
+    @property
+    def values(self) -> NDArray[np.float64]:
+        """The distinct scores; none where they are many."""
+        return self._values if self.few else np.empty(0)
+
     def add(self, score: NDArray[np.floating]) -> None:
         """Take in the scores of more rows."""
         self._zero = self._zero or bool((score == 0).any())

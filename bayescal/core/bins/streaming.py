@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -13,7 +14,6 @@ from bayescal.core.bins.binning import count_into
 from bayescal.core.bins.cells import DistinctScores
 from bayescal.core.bins.edges import (
     CLOSED,
-    OrderStatistics,
     Strategy,
     choose_edges,
     quantile_ranks,
@@ -21,11 +21,13 @@ from bayescal.core.bins.edges import (
 )
 from bayescal.core.bins.optimal_number import check_number, resolved_number
 from bayescal.core.bins.order_statistics import order_statistics
+from bayescal.core.bins.score_cells import CellSums, Gathered, Rows, Split, cell_of
 from bayescal.core.bins.weights import WeightedScores, WeightUnits
 from bayescal.core.checks import check_choice, check_rows, check_some_weight
 from bayescal.core.columns import Label, factorize
 from bayescal.core.errors import InputError
 from bayescal.core.intake import Column, code_binary, probabilities, weights
+from bayescal.core.read_ahead import read_ahead
 
 BATCH_ROWS = 1 << 19
 
@@ -67,30 +69,55 @@ def stream_counts(
 
     Notes
     -----
-    The table is read once to check it, once or a few times for the order statistics that quantiles
-    need (of weighted rows once more), and once to count. Beside a batch and its copies, less than
-    100 MB are held.
+    The table is read twice: once to check it and to sum its rows up by narrow cells of the score,
+    and once to gather the rows of the cells that an edge lies in. With weights it is read once to
+    check it, once or a few times for the order statistics that quantiles need, and once to count.
+    Beside a batch and its copies, less than 100 MB are held.
     """
     check_choice(closed, CLOSED, "closed")
     wanted = check_number(n_bins)
     source = _Source(table, label, score, weight, from_logits, batch_rows)
     seen = DistinctScores(n_cells or 0)
-    classes, n_obs, units = source.scan(pos_label, seen)
+    sums = CellSums.none() if weight is None else None
+    classes, n_obs, units = source.scan(pos_label, seen, sums)
     n_bins = resolved_number(wanted, units.effective_n)
 
     numbers = [n_bins] if isinstance(strategy, str) and strategy == "quantile" else []
     if n_cells is not None and not seen.few:
         numbers.append(n_cells)
-    total, scores_of = source.order_statistics(units, numbers)
-    edges = choose_edges(scores_of, total, n_bins, strategy)
+    total = source.total(units) if numbers else units.n
+    ranks = np.unique([rank for parts in numbers for rank in quantile_ranks(total, parts)])
+    ranks = ranks[ranks > 0].astype(np.int64)
+    if sums is None:
+        counted: Split | _Ranked = source.ranked(classes[1], units, ranks)
+    else:
+        fixed = choose_edges(np.zeros_like, total, n_bins, strategy)
+        counted = source.split(classes[1], sums, ranks, np.append(fixed, seen.values))
+    edges = choose_edges(counted.scores_of, total, n_bins, strategy)
     if n_cells is None:
-        bins = source.count(classes[1], edges, closed, strategy_name(strategy))
+        bins = counted.count(edges, closed, strategy_name(strategy))
         return StreamedCounts(bins, None, classes, n_obs)
     cell_edges = seen.cell_edges(
-        edges, lambda: choose_edges(scores_of, total, n_cells, "quantile"), closed
+        edges, lambda: choose_edges(counted.scores_of, total, n_cells, "quantile"), closed
     )
-    cells = source.count(classes[1], cell_edges, closed, "edges")
+    cells = counted.count(cell_edges, closed, "edges")
     return StreamedCounts(cells.merge(edges, strategy_name(strategy)), cells, classes, n_obs)
+
+
+def summed_rows(
+    table: Batched,
+    *,
+    label: str,
+    score: str,
+    pos_label: Any = 1,
+    from_logits: bool = False,
+    batch_rows: int = BATCH_ROWS,
+) -> tuple[CellSums, Callable[[], Iterator[Rows]]]:
+    """Sum the labelled rows up by cells of the score; the second value reads them again."""
+    source = _Source(table, label, score, None, from_logits, batch_rows)
+    sums = CellSums.none()
+    classes, *_ = source.scan(pos_label, DistinctScores(0), sums)
+    return sums, lambda: source.rows(classes[1])
 
 
 def labeled_rows(
@@ -122,6 +149,28 @@ class _Batch(NamedTuple):
     weight: NDArray[np.float64] | None  # (labelled,)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Ranked:
+    """Weighted scores by rank; counting reads the rows again."""
+
+    source: _Source
+    positive: Label
+    ranks: NDArray[np.int64]
+    found: NDArray[np.float64]
+
+    def scores_of(self, ranks: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Scores of some of the ranks."""
+        return self.found[np.searchsorted(self.ranks, ranks)]
+
+    def count(self, edges: NDArray[np.float64], closed: str, strategy: str) -> BinCounts:
+        """Count into bins."""
+        return self.source.count(self.positive, edges, closed, strategy)
+
+
+def _coded(batch: _Batch, labels: Mapping[Label, int]) -> NDArray[np.uint8]:
+    return np.array([labels[value] for value in batch.labels], dtype=np.uint8)[batch.code]
+
+
 def _events(batch: _Batch, positive: Label) -> NDArray[np.uint8]:
     is_positive = np.array([value == positive for value in batch.labels], dtype=np.uint8)
     return is_positive[batch.code]
@@ -147,17 +196,21 @@ class _Source:
         self._batch_rows = batch_rows
 
     def scan(
-        self, pos_label: Any, seen: DistinctScores
+        self, pos_label: Any, seen: DistinctScores, sums: CellSums | None = None
     ) -> tuple[tuple[Label, Label], int, WeightUnits]:
         """Check all rows once; return the two labels, the number of rows and a unit of weight.
 
-        The labelled rows' scores are shown to `seen`.
+        The labelled rows' scores are shown to `seen`, and summed up in `sums`.
         """
-        labels: set[Label] = set()
+        labels: dict[Label, int] = {}
         units = WeightUnits()
         n_read = n_obs = n_labeled = 0
         for batch in self._batches():
-            labels.update(batch.labels)
+            for value in batch.labels:
+                labels.setdefault(value, len(labels))
+            # Which label is the positive one is known when all have been seen.
+            if sums is not None and len(labels) <= 2:
+                sums.add(batch.score, _coded(batch, labels))
             n_read += batch.n_read
             n_obs += batch.n_obs
             n_labeled += len(batch.score)
@@ -172,26 +225,30 @@ class _Source:
                 "Label some rows: calibration cannot be measured without."
             )
         found = np.array(sorted(labels, key=str), dtype=object)
-        return code_binary(found, pos_label, None, self._label)[1], n_obs, units
+        classes = code_binary(found, pos_label, None, self._label)[1]
+        if sums is not None and labels.get(classes[1]) == 0:
+            sums.swap()
+        return classes, n_obs, units
 
-    def order_statistics(
-        self, units: WeightUnits, numbers: list[int]
-    ) -> tuple[int, OrderStatistics]:
-        """Weigh all rows, and look up the scores that bound so many bins of equal mass.
-
-        They are found together, since each search reads the whole table.
-        """
-        if self._weight is None or not numbers:
-            total = units.n
-        else:
-            total = sum(int(rows.units.sum()) for rows in self._weighted(units))
-        ranks = np.unique([rank for n_bins in numbers for rank in quantile_ranks(total, n_bins)])
-        ranks = ranks[ranks > 0].astype(np.int64)
+    def total(self, units: WeightUnits) -> int:
+        """Weigh all rows."""
         if self._weight is None:
-            found = order_statistics(lambda: (b.score for b in self._batches()), ranks, units.n)
-        else:
-            found = order_statistics(lambda: self._weighted(units), ranks, units.n)
-        return total, lambda wanted: found[np.searchsorted(ranks, wanted)]
+            return units.n
+        return sum(int(rows.units.sum()) for rows in self._weighted(units))
+
+    def split(
+        self, positive: Label, sums: CellSums, ranks: NDArray[np.int64], edges: NDArray[np.float64]
+    ) -> Split:
+        """Gather the rows of cells with edges, or scores of some ranks."""
+        wanted = np.zeros(len(sums.count), dtype=bool)
+        wanted[sums.of_ranks(ranks)] = True
+        wanted[cell_of(edges)] = True
+        return Split(sums, wanted, Gathered.of(self.rows(positive), wanted))
+
+    def ranked(self, positive: Label, units: WeightUnits, ranks: NDArray[np.int64]) -> _Ranked:
+        """Look up the weighted scores of ranks; they are found together, as each search reads."""
+        found = order_statistics(lambda: self._weighted(units), ranks, units.n)
+        return _Ranked(self, positive, ranks, found)
 
     def count(
         self, positive: Label, edges: NDArray[np.float64], closed: str, strategy: str
@@ -220,7 +277,8 @@ class _Source:
         """Read the columns and check them."""
         names = [self._label, self._score, *([self._weight] if self._weight is not None else [])]
         offset = 0
-        for batch in self._table.batches(list(dict.fromkeys(names)), self._batch_rows):
+        batches = self._table.batches(list(dict.fromkeys(names)), self._batch_rows)
+        for batch in read_ahead(batches):
             codes, values = factorize(batch[self._label], self._label)
             if not len(codes):
                 continue

@@ -25,6 +25,7 @@ from .estimator import estimate as estimate
 from .half_spaces import half_plane_measure as half_plane_measure
 from .intervals import IntervalStream as IntervalStream
 from .intervals import interval_measure as interval_measure
+from .many_rows import interval_measure_of_rows as interval_measure_of_rows
 from .model import build_model as build_model
 from .plan import plan as plan
 from .priors import CurveAverage as CurveAverage

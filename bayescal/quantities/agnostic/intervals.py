@@ -237,7 +237,7 @@ def sorted_rows(score: NDArray[np.floating], event: Events) -> Keys:
     return key
 
 
-class _Extremes(NamedTuple):
+class Extremes(NamedTuple):
     """Least and largest prefix sums so far, with the scores they end at; before any row, 0."""
 
     low: float = 0.0
@@ -245,7 +245,7 @@ class _Extremes(NamedTuple):
     high: float = 0.0
     high_at: float = -np.inf
 
-    def including(self, sums: Floats, score: NDArray[np.floating]) -> _Extremes:
+    def including(self, sums: Floats, score: NDArray[np.floating]) -> Extremes:
         """Take in the prefix sums that end at these scores."""
         if not len(sums):
             return self
@@ -255,9 +255,9 @@ class _Extremes(NamedTuple):
             low = (float(sums[least]), float(score[least]))
         if sums[most] > self.high:
             high = (float(sums[most]), float(score[most]))
-        return _Extremes(*low, *high)
+        return Extremes(*low, *high)
 
-    def over(self, n: int) -> _Extremes:
+    def over(self, n: int) -> Extremes:
         """Divide the sums by the number of rows."""
         return self._replace(low=self.low / n, high=self.high / n)
 
@@ -291,7 +291,7 @@ def measure_of_sorted(key: Keys) -> IntervalMeasure:
     most, least = held.max(initial=0.0) - _ROUNDING * n, held.min(initial=0.0) + _ROUNDING * n
     # No interval ends in a chunk whose scores, and the one after, are all the same.
     some = np.flatnonzero(((highest >= most) | (lowest <= least)) & (first != after))
-    found = _Extremes()
+    found = Extremes()
     for start in range(0, len(some), _BLOCK // _CHUNK):
         place = some[start : start + _BLOCK // _CHUNK]
         rows = place[:, None] * _CHUNK + np.arange(_CHUNK)
@@ -311,7 +311,7 @@ def _chunk_sums(key: Keys) -> Floats:
     return np.concatenate(found) if found else np.empty(0)
 
 
-def _including(found: _Extremes, key: Keys, rows: NDArray[np.int64], start: Floats) -> _Extremes:
+def _including(found: Extremes, key: Keys, rows: NDArray[np.int64], start: Floats) -> Extremes:
     """Take in the prefix sums of rows (chunk, row) that end an interval, from those before."""
     taken = key[rows]
     sums = np.cumsum(_excess(taken), axis=1)
@@ -335,4 +335,4 @@ def _weighted(score: NDArray[np.floating], event: Events, weight: Floats) -> Int
     ordered = score[order]
     ends = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True))
     sums = np.cumsum(weight[order] * (ordered - event[order].astype(np.float64)))
-    return _Extremes().including(sums[ends], ordered[ends]).measure(float(ordered[-1]))
+    return Extremes().including(sums[ends], ordered[ends]).measure(float(ordered[-1]))

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.quantity import Draws, Floats
-from bayescal.quantities.ssme.data import Panel, Problem
-from bayescal.quantities.ssme.metrics.binned_error import calibration_errors
+from bayescal.quantities.ssme.data import Problem
 from bayescal.quantities.ssme.metrics.label_draws import labels_at, measured, with_known_labels
 from bayescal.quantities.ssme.metrics.metrics import Metrics, join
 from bayescal.quantities.ssme.models.base import LabelModel
@@ -73,18 +72,4 @@ def _of_draws(problem: Problem, prob: Floats, rng: np.random.Generator, ece: str
     weight = rng.standard_exponential(prob.shape[:2]) * problem.weight
     known = with_known_labels(problem.panel, prob)
     labels = labels_at(known, rng.random(prob.shape[:2]))
-    drawn = measured(problem.panel, labels, weight, ece=ece)
-    errors, largest = _calibration_errors(problem.panel, prob, weight, ece)
-    return drawn._replace(ece=errors, mce=largest)
-
-
-def _calibration_errors(panel: Panel, prob: Floats, weight: Floats, ece: str | None) -> Floats:
-    """Expected and maximum error, (2, draw, classifier) or (2, draw, classifier, group)."""
-    if panel.group is None:
-        return calibration_errors(panel.probs, prob, weight, ece)
-    found = np.full((2, len(prob), panel.n_classifiers, len(panel.groups)), np.nan)
-    for g in np.unique(panel.group):
-        rows = np.flatnonzero(panel.group == g)
-        probs = panel.probs[:, rows]
-        found[..., g] = calibration_errors(probs, prob[:, rows], weight[:, rows], ece)
-    return found
+    return measured(problem.panel, labels, weight, ece=ece, errors_q=prob)

@@ -18,6 +18,8 @@ POINTS: Final = 16
 """Points of equal posterior probability that stand for the draws of a class."""
 SCALINGS: Final = 128
 """Draws of vector scaling that stand for all."""
+# Numbers of a block that stay in a core's cache through the passes over it.
+_BLOCK: Final = 1 << 14
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,14 +95,17 @@ def confidences(logits: Floats, predicted: Integers, log_alpha: Floats) -> Confi
     """Probabilities of the predicted class of rows."""
     flat = log_alpha.reshape(-1, log_alpha.shape[-1])
     places = np.vstack([flat.min(axis=0), points_of(flat), flat.max(axis=0)])
-    gap = np.ascontiguousarray(logits.T)
-    gap = gap - gap.max(axis=0)
-
-    def top(log_alpha: Floats) -> Floats:
-        return np.asarray(1 / np.exp(np.exp(log_alpha) * gap).sum(axis=0))
-
-    at = np.stack([top(each[predicted]) for each in places])
-    return Confidence(places, at, at[1:-1].mean(axis=0), top(np.zeros(len(predicted))))
+    # Log alphas of 0 are those of no calibration.
+    every = np.vstack([places, np.zeros(places.shape[1])])
+    at = np.empty((len(every), len(logits)))
+    rows = max(1, _BLOCK // logits.shape[1])
+    for start in range(0, len(logits), rows):
+        part = slice(start, start + rows)
+        gap = np.ascontiguousarray(logits[part].T)
+        gap -= gap.max(axis=0)
+        for number, alpha in enumerate(np.exp(every[:, predicted[part]])):
+            at[number, part] = 1 / np.exp(alpha * gap).sum(axis=0)
+    return Confidence(places, at[:-1], at[1:-2].mean(axis=0), at[-1])
 
 
 class ScaledConfidence(NamedTuple):

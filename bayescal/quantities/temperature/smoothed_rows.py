@@ -15,8 +15,6 @@ from bayescal.core.quantity import Floats
 ROWS_PER_CLASS: Final = 200
 """Rows of each class, on average, that show how confidences are distributed."""
 _MOST: Final = 20_000
-# Rows that the noise is combined of; more have the same covariance.
-_COMBINED: Final = 1000
 
 
 def rows_to_add(n: int, n_classes: int) -> int:
@@ -47,7 +45,8 @@ def smoothed_rows(logits: Floats, draws: int, rng: np.random.Generator) -> Float
     apart = logits - mean[predicted]
     width = (4 / (n_classes + 2) / n) ** (1 / (n_classes + 4))
     place = rng.integers(0, n, draws)
-    some = apart[rng.permutation(n)[:_COMBINED]]
-    noise = rng.standard_normal((draws, len(some))) @ some / np.sqrt(len(some))
+    # Of logits that sum to 0, or of few rows, the covariance has no Cholesky factor.
+    spread, axes = np.linalg.eigh(apart.T @ apart / n)
+    noise = rng.standard_normal((draws, n_classes)) * np.sqrt(np.maximum(spread, 0)) @ axes.T
     moved = (apart[place] + width * noise) / np.sqrt(1 + width**2)
     return np.asarray(mean[predicted[place]] + moved)

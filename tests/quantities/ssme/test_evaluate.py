@@ -8,7 +8,6 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 
 from bayescal.quantities.ssme import evaluate as module
 from bayescal.quantities.ssme.evaluate import evaluate
-from bayescal.quantities.ssme.metrics.binned_error import calibration_errors
 from bayescal.quantities.ssme.metrics.metrics import Metrics, metrics
 from tests.quantities.ssme.problems import grouped, in_chains, many_classes, model, problem
 
@@ -138,7 +137,7 @@ def test_groups_are_evaluated_on_their_rows():
     weight = np.ones((1, 300))
     for g in range(3):
         rows = panel.group == g
-        gap, _ = calibration_errors(panel.probs[:, rows], panel.probs[:1, rows], weight[:, rows])
+        gap = metrics(panel.probs[:, rows], panel.probs[:1, rows], weight[:, rows]).ece
         assert gap[0, 0] == pytest.approx(0, abs=1e-12)
 
 
@@ -167,6 +166,6 @@ def test_conventions_reach_the_errors(ece):
     found = evaluate(made, Fixed(prob), draws, np.random.default_rng(1), ece=ece).metrics
     rng = np.random.default_rng(1)
     weight = rng.standard_exponential((10, 60))
-    expected, largest = calibration_errors(made.panel.probs, np.tile(prob, (10, 1, 1)), weight, ece)
-    np.testing.assert_allclose(found["ece"].reshape(10, 3), expected)
-    np.testing.assert_allclose(found["mce"].reshape(10, 3), largest)
+    expected = metrics(made.panel.probs, prob, weight, ece=ece)
+    for name in ("ece", "mce"):
+        np.testing.assert_allclose(found[name].reshape(10, 3), getattr(expected, name))

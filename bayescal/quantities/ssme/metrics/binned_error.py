@@ -57,34 +57,23 @@ def membership(score: Floats, convention: Convention) -> Floats:
     return found
 
 
+def moments(score: Floats, bins: Floats) -> Floats:
+    """Of each row its bin, and its score in the column of its bin, (obs, 2 * bin)."""
+    return np.concatenate([bins, bins * score[:, np.newaxis]], axis=1)
+
+
 def binned_errors(
-    score: Floats, bins: Floats, event: Floats, weight: Floats, *, mass_weighted: bool
+    of_rows: Floats, event: Floats, weight: Floats, *, mass_weighted: bool
 ) -> tuple[Floats, Floats]:
-    """Expected and maximum calibration error; `event` and `weight` are (draw, obs)."""
-    mass = weight @ bins
+    """Expected and maximum calibration error; `of_rows` is of `moments`, the rest (draw, obs)."""
+    bins, _ = np.split(of_rows, 2, axis=1)
+    mass, scored = np.split(weight @ of_rows, 2, axis=1)
     # A bin without weight has sums of 0, and so a rate and a confidence of 0.
     divisor = np.maximum(mass, np.finfo(np.float64).tiny)
-    rate, confidence = event @ bins / divisor, (weight * score) @ bins / divisor
+    rate, confidence = event @ bins / divisor, scored / divisor
     share = mass if mass_weighted else (mass > 0).astype(np.float64)
     share = share / share.sum(axis=1, keepdims=True)
     return (
         np.asarray(expected_calibration_error(share, rate, confidence)),
         np.asarray(maximum_calibration_error(mass, rate, confidence)),
     )
-
-
-def calibration_errors(probs: Floats, q: Floats, weights: Floats, ece: str | None = None) -> Floats:
-    """ECE and MCE as of `metrics`, in a fraction of its time, (2, draw, classifier)."""
-    convention = CONVENTIONS[convention_name(ece, probs.shape[2])]
-    rows = np.arange(probs.shape[1])
-    found = []
-    for own in probs:
-        # The event of a top-label error is that the class predicted is the label.
-        event = own.argmax(axis=1) if convention.top_label else np.ones(len(own), dtype=np.intp)
-        score = own[rows, event]
-        happened = q[:, rows, event] * weights
-        bins = membership(score, convention)
-        found.append(
-            binned_errors(score, bins, happened, weights, mass_weighted=convention.mass_weighted)
-        )
-    return np.moveaxis(np.array(found), 0, -1)

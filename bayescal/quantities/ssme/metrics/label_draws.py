@@ -53,12 +53,15 @@ def measured(
     weights: Floats | None = None,
     *,
     ece: str | None = None,
+    errors_q: Floats | None = None,
     by_group: bool = True,
 ) -> Metrics:
     """Metrics of a panel's classifiers; in every group, where there are groups."""
     if not by_group or panel.group is None:
-        return metrics(panel.probs, q, weights, ece=ece)
-    return subgroup_metrics(panel.probs, q, panel.group, len(panel.groups), weights, ece=ece)
+        return metrics(panel.probs, q, weights, ece=ece, errors_q=errors_q)
+    return subgroup_metrics(
+        panel.probs, q, panel.group, len(panel.groups), weights, ece=ece, errors_q=errors_q
+    )
 
 
 def check_count(value: int, name: str) -> None:
@@ -74,14 +77,25 @@ def draw_labels(prob: Floats, n_draws: int, rng: np.random.Generator) -> Floats:
 
 def labels_at(prob: Floats, uniform: Floats) -> Floats:
     """Labels that uniform random numbers fall on, as one-hot rows, (..., obs, class)."""
-    return np.asarray(np.eye(prob.shape[-1])[classes_at(prob, uniform)])
+    place = classes_at(prob, uniform)
+    # Class by class in memory, as metrics take them.
+    return (
+        np.stack([place == k for k in range(prob.shape[-1])])
+        .astype(np.float64)
+        .transpose(*range(1, place.ndim + 1), 0)
+    )
 
 
 def classes_at(prob: Floats, uniform: Floats) -> NDArray[np.intp]:
     """The same as places of the classes, (..., obs)."""
+    # Class by class, as NumPy is slow on the sums of a short axis.
+    bound = np.zeros(prob.shape[:-1])
+    place = np.zeros(np.broadcast_shapes(bound.shape, uniform.shape), dtype=np.intp)
     # The last bound is left out: rounding could put it below a uniform number.
-    bounds = np.cumsum(prob, axis=-1)[..., :-1]
-    return np.asarray((uniform[..., np.newaxis] >= bounds).sum(axis=-1))
+    for k in range(prob.shape[-1] - 1):
+        bound += prob[..., k]
+        place += uniform >= bound
+    return place
 
 
 def with_known_labels(panel: Panel, prob_label: Floats) -> Floats:

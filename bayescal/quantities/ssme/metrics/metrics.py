@@ -16,8 +16,14 @@ from bayescal.quantities.ssme.metrics.binned_error import (
     binned_errors,
     convention_name,
     membership,
+    moments,
 )
-from bayescal.quantities.ssme.metrics.ranking import Ranking, rank, ranking_metrics
+from bayescal.quantities.ssme.metrics.ranking import (
+    Ranking,
+    counted,
+    rank,
+    ranking_metrics,
+)
 
 # Draws are taken in blocks of about this many numbers, which a core's cache holds; but in enough
 # of them at a time that what depends on the scores alone is not fetched for each draw. Both count
@@ -63,6 +69,7 @@ def metrics(
     weights: ArrayLike | None = None,
     *,
     ece: str | None = None,
+    errors_q: ArrayLike | None = None,
 ) -> Metrics:
     """Measure every classifier under one set of label probabilities, or under many draws.
 
@@ -81,6 +88,9 @@ def metrics(
         the positive score. ``"top-label"``: the same of the largest probability, against whether
         that class is the label; the default of more classes, and the only one they have. With
         ``"-optimal"``: by mass, the number of bins the cube root of that of the rows, rounded up.
+    errors_q : array-like of the shape of `q`, optional
+        Label probabilities under which the calibration errors are taken, `ece` and `mce`; by
+        default `q`.
 
     Returns
     -------
@@ -124,6 +134,7 @@ def metrics(
     probs = np.asarray(probs, dtype=np.float64)
     convention = CONVENTIONS[convention_name(ece, probs.shape[2])]
     labels, has_draws = _label_draws(q, probs.shape[1], probs.shape[2])
+    binned = labels if errors_q is None else _errors_draws(errors_q, labels)
     weight, weights_have_draws = _row_weights(weights, probs.shape[1])
     n_draws = _common_draws(labels.shape[1], len(weight))
     plan = _Plan.of(probs, convention)
@@ -131,9 +142,12 @@ def metrics(
     blocks = []
     for start in range(0, n_draws, size):
         # What has no draws of its own is the same for all.
-        q_block = labels if labels.shape[1] == 1 else labels[:, start : start + size]
+        of_labels, of_errors = (
+            given if given.shape[1] == 1 else given[:, start : start + size]
+            for given in (labels, binned)
+        )
         rows = weight if len(weight) == 1 else weight[start : start + size]
-        blocks.append(_of_block(plan, q_block, rows))
+        blocks.append(_of_block(plan, of_labels, of_errors, rows))
     found = join(blocks, np.concatenate)
     return found if has_draws or weights_have_draws else Metrics._make(v[0] for v in found)
 
@@ -156,6 +170,7 @@ def subgroup_metrics(
     weights: ArrayLike | None = None,
     *,
     ece: str | None = None,
+    errors_q: ArrayLike | None = None,
 ) -> Metrics:
     """Measure every classifier in every group.
 
@@ -167,7 +182,7 @@ def subgroup_metrics(
         Group of each row, from 0 on.
     n_groups : int
         Number of groups.
-    weights, ece
+    weights, ece, errors_q
         As for `metrics`.
 
     Returns
@@ -190,16 +205,23 @@ def subgroup_metrics(
     """
     probs = np.asarray(probs, dtype=np.float64)
     labels, has_draws = _label_draws(q, probs.shape[1], probs.shape[2])
+    binned = labels if errors_q is None else _errors_draws(errors_q, labels)
     weight, weights_have_draws = _row_weights(weights, probs.shape[1])
     n_draws = _common_draws(labels.shape[1], len(weight))
     found = np.full((len(Metrics._fields), n_draws, len(probs), n_groups), np.nan)
     for code in np.unique(group):
         rows = group == code
-        # Both get a dim of draws, so that the shape is the same for every group.
-        here = labels[:, :, rows].transpose(1, 2, 0)
-        q_rows = np.broadcast_to(here, (n_draws, *here.shape[1:]))
-        found[..., code] = metrics(probs[:, rows], q_rows, weight[:, rows], ece=ece)
+        of_labels, of_errors = (_of_rows(given, rows, n_draws) for given in (labels, binned))
+        found[..., code] = metrics(
+            probs[:, rows], of_labels, weight[:, rows], ece=ece, errors_q=of_errors
+        )
     return Metrics._make(found if has_draws or weights_have_draws else found[:, 0])
+
+
+def _of_rows(labels: Floats, rows: NDArray[np.bool_], n_draws: int) -> Floats:
+    """Label probabilities of some rows, (draw, obs, class), with as many draws for every group."""
+    here = labels[:, :, rows].transpose(1, 2, 0)
+    return np.broadcast_to(here, (n_draws, *here.shape[1:]))
 
 
 class _Plan(NamedTuple):
@@ -207,8 +229,7 @@ class _Plan(NamedTuple):
 
     linear: Floats  # (class, obs, 3 * classifier): right, log loss, Brier score
     predicted: NDArray[np.int64]  # (classifier, obs)
-    score: Floats  # (classifier, obs), the one that is binned
-    bins: list[Floats]
+    moments: list[Floats]  # of the score that is binned, by classifier
     rankings: list[list[tuple[int, Ranking]]]  # by classifier, with the class it is of
     convention: Convention
 
@@ -222,8 +243,7 @@ class _Plan(NamedTuple):
                 np.concatenate([row_values(probs, name) for name in ROW_MEANS]).transpose(2, 1, 0)
             ),
             probs.argmax(axis=2),
-            score,
-            [membership(one, convention) for one in score],
+            [moments(one, membership(one, convention)) for one in score],
             [[(k, rank(one[:, k])) for k in ranked] for one in probs],
             convention,
         )
@@ -245,27 +265,31 @@ def row_values(probs: Floats, metric: str) -> Floats:
     return np.asarray(squares / 2 if n_classes == 2 else squares)
 
 
-def _of_block(plan: _Plan, q: Floats, weight: Floats) -> Metrics:
+def _of_block(plan: _Plan, q: Floats, errors_q: Floats, weight: Floats) -> Metrics:
     """Metrics of a few draws; `q` is (class, draw or 1, obs), `weight` (draw or 1, obs)."""
     n_classifiers = len(plan.predicted)
-    event = np.ascontiguousarray(q)
-    if (weight != 1).any():
-        event = event * weight
+    event = _weighted(q, weight)
+    binned = event if errors_q is q else _weighted(errors_q, weight)
     total = weight.sum(axis=1)[:, np.newaxis]
     sums = sum(of_class @ linear for of_class, linear in zip(event, plan.linear, strict=True))
     accuracy, log_loss, brier = np.split(sums / total, 3, axis=1)
+    rows = {k: counted(event[k], weight) for k, _ in plan.rankings[0]}
     ece, mce, auc, auprc = (np.empty((event.shape[1], n_classifiers)) for _ in range(4))
     for m in range(n_classifiers):
         ece[:, m], mce[:, m] = binned_errors(
-            plan.score[m],
-            plan.bins[m],
-            _happened(plan, m, event),
+            plan.moments[m],
+            _happened(plan, m, binned),
             weight,
             mass_weighted=plan.convention.mass_weighted,
         )
-        found = [ranking_metrics(ranking, event[k], weight) for k, ranking in plan.rankings[m]]
+        found = [ranking_metrics(ranking, rows[k]) for k, ranking in plan.rankings[m]]
         auc[:, m], auprc[:, m] = mean_of_defined(np.array(found))
     return Metrics(accuracy, ece, auc, auprc, mce, log_loss, brier)
+
+
+def _weighted(q: Floats, weight: Floats) -> Floats:
+    event = np.ascontiguousarray(q)
+    return event * weight if (weight != 1).any() else event
 
 
 def _happened(plan: _Plan, m: int, event: Floats) -> Floats:
@@ -306,6 +330,18 @@ def _label_draws(q: ArrayLike, n_obs: int, n_classes: int) -> tuple[Floats, bool
             "Pass one-hot rows for known labels."
         )
     return labels, has_draws
+
+
+def _errors_draws(q: ArrayLike, labels: Floats) -> Floats:
+    """Bring the label probabilities of the calibration errors to the shape of the others."""
+    n_classes, n_draws, n_obs = labels.shape
+    found, _ = _label_draws(q, n_obs, n_classes)
+    if found.shape[1] != n_draws:
+        raise InputError(
+            f"errors_q must have the shape of q; got {found.shape[1]} and {n_draws} draws. "
+            "Pass as many of the one as of the other."
+        )
+    return found
 
 
 def _row_weights(weights: ArrayLike | None, n_obs: int) -> tuple[Floats, bool]:

@@ -2,18 +2,16 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from sklearn.calibration import calibration_curve
 
 import bayescal as bc
 from bayescal.quantities.ssme.metrics.binned_error import (
     CONVENTIONS,
     binned_errors,
-    calibration_errors,
+    convention_name,
     membership,
+    moments,
 )
-from bayescal.quantities.ssme.metrics.metrics import metrics
 
 
 def made(n=200, decimals=None, seed=0):
@@ -56,7 +54,9 @@ def test_gaps_of_hard_labels_are_those_of_scikit_learn(name):
     score, label = made(n=300, seed=4)
     bins = membership(score, convention)
     found = [
-        binned_errors(score, bins, label[np.newaxis], np.ones((1, 300)), mass_weighted=weighted)
+        binned_errors(
+            moments(score, bins), label[np.newaxis], np.ones((1, 300)), mass_weighted=weighted
+        )
         for weighted in (False, True)
     ]
     rate, mean = calibration_curve(
@@ -76,7 +76,7 @@ def test_draws_with_weights_by_hand(mass_weighted):
     rng = np.random.default_rng(3)
     q, weight = rng.random((5, 40)), rng.exponential(size=(5, 40))
     bins = membership(score, CONVENTIONS["equal-width"])
-    ece, mce = binned_errors(score, bins, q * weight, weight, mass_weighted=mass_weighted)
+    ece, mce = binned_errors(moments(score, bins), q * weight, weight, mass_weighted=mass_weighted)
     for d in range(5):
         gaps, masses = [], []
         for rows in bins.T.astype(bool):
@@ -92,7 +92,9 @@ def test_a_bin_without_weight_does_not_count():
     score = np.array([0.1, 0.1, 0.9])
     bins = membership(score, CONVENTIONS["equal-width"])
     weight = np.array([[1.0, 1.0, 0.0]])
-    ece, mce = binned_errors(score, bins, np.array([[1.0, 0.0, 0.0]]), weight, mass_weighted=False)
+    ece, mce = binned_errors(
+        moments(score, bins), np.array([[1.0, 0.0, 0.0]]), weight, mass_weighted=False
+    )
     # One bin is left: half of it positive, at a score of .1.
     np.testing.assert_allclose([ece[0], mce[0]], 0.4, atol=1e-15)
 
@@ -105,30 +107,6 @@ def test_the_optimal_number_of_bins_is_the_cube_root_of_the_rows(name):
     np.testing.assert_array_equal(found, membership(score, by_hand))
 
 
-@pytest.mark.mcmc
-@given(
-    st.integers(0, 100_000),
-    st.sampled_from([*CONVENTIONS, None]),
-    st.integers(2, 4),
-    st.integers(1, 40),
-    st.booleans(),
-)
-def test_calibration_errors_alone_are_those_of_metrics(seed, convention, k, n, tied):
-    if k > 2 and convention is not None and not CONVENTIONS[convention].top_label:
-        convention = "top-label"
-    rng = np.random.default_rng(seed)
-    probs = rng.dirichlet(np.ones(k), (2, n))
-    if tied:
-        probs = np.eye(k)[probs.argmax(axis=2)] * 0.5 + 0.5 / k
-    q, weights = rng.dirichlet(np.ones(k), (3, n)), rng.exponential(size=(3, n))
-    ece, mce = calibration_errors(probs, q, weights, convention)
-    expected = metrics(probs, q, weights, ece=convention)
-    # Rounding of sums in another order.
-    np.testing.assert_allclose(ece, expected.ece, atol=1e-12)
-    np.testing.assert_allclose(mce, expected.mce, atol=1e-12)
-
-
 def test_positive_score_conventions_need_two_classes():
-    probs = np.full((1, 4, 3), 1 / 3)
     with pytest.raises(bc.InputError, match="needs 2 classes; got 3"):
-        calibration_errors(probs, probs, np.ones((1, 4)), "equal-mass")
+        convention_name("equal-mass", 3)

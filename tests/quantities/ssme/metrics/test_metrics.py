@@ -202,6 +202,32 @@ def test_probabilities_of_exactly_0_and_1():
     assert found.auc[0] == 0.75
 
 
+@pytest.mark.parametrize("by_group", [False, True])
+def test_calibration_errors_of_other_probabilities_than_the_rest(by_group):
+    probs, _ = made(n=60)
+    rng = np.random.default_rng(3)
+    q, other = rng.dirichlet(np.ones(2), (2, 5, 60))
+    weights = rng.exponential(size=(5, 60))
+    group = np.arange(60) % 2
+
+    def measured(q, **given):
+        if by_group:
+            return subgroup_metrics(probs, q, group, 2, weights, **given)
+        return metrics(probs, q, weights, **given)
+
+    found = measured(q, errors_q=other)
+    for name, values in measured(q)._asdict().items():
+        expected = getattr(measured(other), name) if name in ("ece", "mce") else values
+        np.testing.assert_array_equal(getattr(found, name), expected)
+
+
+def test_calibration_errors_of_another_number_of_draws_are_refused():
+    probs, _ = made(n=60)
+    q = np.full((5, 60, 2), 0.5)
+    with pytest.raises(InputError, match="shape of q; got 4 and 5 draws"):
+        metrics(probs, q, errors_q=q[:4])
+
+
 def test_subgroups_are_the_metrics_of_their_rows():
     probs, y = made(n=120)
     group = np.arange(120) % 3

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import average_precision_score, roc_auc_score
 
-from bayescal.quantities.ssme.metrics.ranking import rank, ranking_metrics
+from bayescal.quantities.ssme.metrics.ranking import counted, rank, ranking_metrics
 
 # Sums of a hundred numbers in another order.
 ROUNDING = {"rtol": 0, "atol": 1e-12}
@@ -27,7 +27,7 @@ def test_rows_by_falling_score_tied_ones_together():
 def test_every_draw_equals_scikit_learn(decimals, weighted):
     score, label, weight = made(decimals=decimals)
     weight = weight if weighted else np.ones((1, 100))
-    auc, precision = ranking_metrics(rank(score), label * weight, weight)
+    auc, precision = ranking_metrics(rank(score), counted(label * weight, weight))
     for d, y in enumerate(label):
         w = weight[d if weighted else 0]
         np.testing.assert_allclose(auc[d], roc_auc_score(y, score, sample_weight=w), **ROUNDING)
@@ -39,7 +39,7 @@ def test_soft_labels_by_pairs():
     """AUC is the chance that a positive outranks a negative, half of it for ties."""
     score, _, weight = made(n=30, decimals=1)
     q = np.random.default_rng(1).random((6, 30))
-    auc, _ = ranking_metrics(rank(score), q * weight, weight)
+    auc, _ = ranking_metrics(rank(score), counted(q * weight, weight))
     wins = (score[:, np.newaxis] > score) + 0.5 * (score[:, np.newaxis] == score)
     for d in range(6):
         up, down = q[d] * weight[d], (1 - q[d]) * weight[d]
@@ -49,14 +49,14 @@ def test_soft_labels_by_pairs():
 
 def test_scores_that_are_all_the_same():
     label = np.array([[1.0, 0.0, 0.0, 0.0]])
-    auc, precision = ranking_metrics(rank(np.full(4, 0.3)), label, np.ones((1, 4)))
+    auc, precision = ranking_metrics(rank(np.full(4, 0.3)), counted(label, np.ones((1, 4))))
     assert (auc[0], precision[0]) == (0.5, 0.25)
 
 
 def test_labels_of_one_class_leave_metrics_undefined():
     score, _, _ = made(n=10)
     label = np.stack([np.zeros(10), np.ones(10)])
-    auc, precision = ranking_metrics(rank(score), label, np.ones((1, 10)))
+    auc, precision = ranking_metrics(rank(score), counted(label, np.ones((1, 10))))
     assert np.isnan(auc).all()
     assert np.isnan(precision[0])
     assert precision[1] == 1
@@ -66,6 +66,6 @@ def test_rows_of_no_weight_do_not_count():
     score, label, weight = made(n=50)
     weight[:, score.argmax()] = 0
     kept = np.arange(50) != score.argmax()
-    found = ranking_metrics(rank(score), label * weight, weight)
-    alone = ranking_metrics(rank(score[kept]), (label * weight)[:, kept], weight[:, kept])
+    found = ranking_metrics(rank(score), counted(label * weight, weight))
+    alone = ranking_metrics(rank(score[kept]), counted(label * weight, weight)[:, kept])
     np.testing.assert_allclose(found, alone, **ROUNDING)

@@ -1,0 +1,218 @@
+"""A compiled density as a C function, which nutpie calls without the interpreter and its lock."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import count
+from typing import Any, Final
+
+import numpy as np
+import nutpie
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.core.compiler_lock import global_compiler_lock
+from numba.np.arrayobj import populate_array
+from numba.np.numpy_support import from_dtype
+from numpy.typing import NDArray
+from nutpie import _lib
+from nutpie.sample import CompiledModel
+
+type Arrays = Sequence[NDArray[Any]]
+
+# Nutpie calls addresses, so that a change of their arguments is a crash and not an error.
+_NUTPIE: Final = "0.16."
+# What nutpie makes of the number that the density returns.
+_DONE, _REFUSED, _FAILED = 0, 1, -1
+
+_NUMBER, _WORD, _CODE = ir.DoubleType(), ir.IntType(64), ir.IntType(32)
+_NUMBERS, _ADDRESSES = _NUMBER.as_pointer(), ir.IntType(8).as_pointer().as_pointer()
+_SERIAL = count()
+
+
+@dataclass(frozen=True, slots=True)
+class NativeDensity:
+    """Addresses of C functions, and what holds their code in memory."""
+
+    density: int
+    identity: int
+    size: int
+    code: Any
+
+    def model(self, data: Arrays, start: Callable[[int], NDArray[np.float64]]) -> Any:
+        """Join with data of the shapes and types compiled for, to what ``nutpie.sample`` takes."""
+        return _Model(None, self, tuple(data), start)
+
+
+def native_density(function: Any, size: int, data: Arrays) -> NativeDensity | None:
+    """Wrap a Numba function of a point and data that returns a log density and its gradient.
+
+    Parameters
+    ----------
+    function : numba dispatcher
+        Compiled for these types, unless it is already. The code is that which a call from Python
+        runs.
+    size : int
+        Length of the point.
+    data : sequence of arrays
+        Arrays in C order, of the shapes and types that later data will have.
+
+    Returns
+    -------
+    NativeDensity or None
+        None where this Numba or nutpie cannot do it; then the function must be called from Python.
+
+    Notes
+    -----
+    The wrapper is made anew in every process, in some hundredths of a second. Nothing of it is
+    kept on disk, where it could be out of date or written by two processes at once.
+    """
+    if not nutpie.__version__.startswith(_NUTPIE):
+        return None
+    try:
+        return _wrapped(function, size, data)
+    # Numba's internals are no interface: other versions may fail in any way.
+    except Exception:
+        return None
+
+
+def _wrapped(function: Any, size: int, data: Arrays) -> NativeDensity:
+    kinds = [types.Array(from_dtype(array.dtype), array.ndim, "C") for array in data]
+    # PyTensor's functions take *args, which Numba types as one tuple.
+    given = (types.Tuple.from_types((types.Array(types.float64, 1, "C"), *kinds)),)
+    function.compile(given)
+    compiled = function.overloads[given]
+    serial = next(_SERIAL)
+    names = f"bayescal_density_{serial}", f"bayescal_identity_{serial}"
+    with global_compiler_lock:
+        context = function.targetctx.subtarget(enable_nrt=True)
+        library = context.codegen().create_library(names[0])
+        module = context.create_module(names[0])
+        _add_density(context, module, names[0], compiled, [(size,), *(one.shape for one in data)])
+        _add_identity(module, names[1])
+        context.post_lowering(module, library)
+        library.add_ir_module(module)
+        library.finalize()
+    density, identity = (library.get_pointer_to_function(name) for name in names)
+    return NativeDensity(density, identity, size, (library, compiled))
+
+
+def _add_density(
+    context: Any, module: Any, name: str, compiled: Any, shapes: Sequence[tuple[int, ...]]
+) -> None:
+    """Add ``int density(size, point, gradient, value, addresses)``."""
+    builder, arguments = _function(module, name, [_WORD, _NUMBERS, _NUMBERS, _NUMBERS, _ADDRESSES])
+    size, point, gradient, value, addresses = arguments
+    (packed,), result = compiled.signature.args, compiled.signature.return_type
+    places = range(len(shapes) - 1)
+    data = [builder.load(builder.gep(addresses, [_WORD(place)])) for place in places]
+    arrays = [
+        _array(context, builder, *given)
+        for given in zip(packed, [point, *data], shapes, strict=True)
+    ]
+    status, found = context.call_conv.call_function(
+        builder,
+        _native(context, builder, compiled),
+        result,
+        (packed,),
+        [context.make_tuple(builder, packed, arrays)],
+    )
+    with builder.if_then(status.is_error, likely=False):
+        builder.ret(_CODE(_FAILED))
+    log_density, slope = cgutils.unpack_tuple(builder, found)
+    log_density = _scalar(context, builder, result[0], log_density)
+    builder.store(log_density, value)
+    _copy(context, builder, result[1], slope, gradient, size)
+    context.nrt.decref(builder, result, found)
+    # The difference of an infinite number and itself is not a number either.
+    difference = builder.fsub(log_density, log_density)
+    finite = builder.fcmp_ordered("ord", difference, difference)
+    builder.ret(builder.select(finite, _CODE(_DONE), _CODE(_REFUSED)))
+
+
+def _add_identity(module: Any, name: str) -> None:
+    """Add ``int identity(size, size, point, out, addresses)``: of a draw nutpie keeps the point."""
+    builder, arguments = _function(module, name, [_WORD, _WORD, _NUMBERS, _NUMBERS, _ADDRESSES])
+    size, _, point, out, _ = arguments
+    cgutils.raw_memcpy(builder, out, point, size, 8)
+    builder.ret(_CODE(_DONE))
+
+
+def _function(module: Any, name: str, arguments: list[Any]) -> tuple[Any, Any]:
+    function = ir.Function(module, ir.FunctionType(_CODE, arguments), name)
+    return ir.IRBuilder(function.append_basic_block()), function.args
+
+
+def _native(context: Any, builder: Any, compiled: Any) -> Any:
+    """The function as Numba's own compiled code calls it."""
+    address = compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name)
+    signature = compiled.signature
+    kind = context.call_conv.get_function_type(signature.return_type, signature.args)
+    return builder.inttoptr(_WORD(address), kind.as_pointer())
+
+
+def _array(context: Any, builder: Any, kind: Any, address: Any, shape: tuple[int, ...]) -> Any:
+    """Numba's record of an array in C order."""
+    itemsize = context.get_abi_sizeof(context.get_data_type(kind.dtype))
+    strides = [itemsize * int(np.prod(shape[axis + 1 :])) for axis in range(len(shape))]
+    array = context.make_array(kind)(context, builder)
+    populate_array(
+        array,
+        data=builder.bitcast(address, array.data.type),
+        shape=[_WORD(length) for length in shape],
+        strides=[_WORD(stride) for stride in strides],
+        itemsize=_WORD(itemsize),
+        meminfo=None,
+    )
+    return array._getvalue()
+
+
+def _scalar(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+    """Value of a number, or of an array without dimensions."""
+    if kind == types.float64:
+        return value
+    if kind.dtype != types.float64 or kind.ndim != 0:
+        raise TypeError(kind)
+    return builder.load(context.make_array(kind)(context, builder, value).data)
+
+
+def _copy(context: Any, builder: Any, kind: Any, value: Any, target: Any, size: Any) -> None:
+    """Copy a vector, however far apart its numbers are."""
+    if kind.dtype != types.float64 or kind.ndim != 1:
+        raise TypeError(kind)
+    array = context.make_array(kind)(context, builder, value)
+    stride = builder.extract_value(array.strides, 0)
+    with cgutils.for_range(builder, size) as loop:
+        source = cgutils.pointer_add(builder, array.data, builder.mul(loop.index, stride))
+        builder.store(builder.load(source), builder.gep(target, [loop.index]))
+
+
+@dataclass(frozen=True)
+class _Model(CompiledModel):  # type: ignore[misc]  # nutpie has no types
+    density: NativeDensity
+    data: tuple[NDArray[Any], ...]
+    start: Callable[[int], NDArray[np.float64]]
+
+    @property
+    def n_dim(self) -> int:
+        return self.density.size
+
+    def _make_sampler(self, settings: Any, mean: Any, cores: int, *rest: Any) -> Any:
+        addresses = np.array([array.ctypes.data for array in self.data], dtype=np.uintp)
+        where = addresses.ctypes.data
+        # Held by nutpie for as long as it samples.
+        held = (self, addresses)
+        lengths: dict[str, int] = {}
+        size = self.density.size
+        variables = _lib.PyVariable.new_variables(["point"], ["float64"], [(size,)], lengths, {})
+        model = _lib.PyMcModel(
+            _lib.LogpFunc(self.density.density, where, held),
+            _lib.ExpandFunc(size, size, self.density.identity, where, held),
+            variables,
+            size,
+            lengths,
+            {},
+            self.start,
+            None,
+        )
+        return _lib.PySampler.from_pymc(settings, cores, model, *rest)

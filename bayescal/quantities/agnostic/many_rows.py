@@ -1,0 +1,106 @@
+"""The interval measure of rows that need not fit in memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescal.core.bins.score_cells import CellSums, Gathered
+from bayescal.core.bins.streaming import summed_rows
+from bayescal.core.partitions import rows_of
+from bayescal.core.quantity import Floats
+from bayescal.quantities.agnostic.intervals import Extremes, IntervalMeasure
+
+# Relative to the number of rows: what rounding can put between two sums of the same rows.
+_ROUNDING = 1e-13
+
+
+def interval_measure_of_rows(
+    data: Any, *, label: str, score: str, pos_label: Any = 1, from_logits: bool = False
+) -> IntervalMeasure:
+    r"""Compute the measure of the labelled rows of a file, a data set or of Dask's columns.
+
+    Parameters
+    ----------
+    data : path, Dask dataframe or dict of Dask arrays
+        A CSV or Parquet file, a directory of Parquet files, or the columns by name.
+    label : str
+        Column of the labels. Rows without one are left out.
+    score : str
+        Column of the scores.
+    pos_label : default 1
+        The positive label.
+    from_logits : bool, default False
+        Whether the scores are logits.
+
+    Returns
+    -------
+    IntervalMeasure
+        As of all rows at once, but for the rounding of sums in another order.
+
+    Raises
+    ------
+    InputError
+        If data cannot be read, a column does not exist, or labels or scores cannot be used.
+
+    Notes
+    -----
+    All rows are read twice. The first reading gives the prefix sums of ``f - y`` where a narrow
+    cell of scores ends. Inside a cell they rise by no more than the scores of its negative rows,
+    and fall by no more than what its positive ones are short of 1. Only cells that could hold an
+    extreme by these bounds are gathered row by row, in the second reading.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import bayescal as bc
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "rows.csv")
+    ...     _ = path.write_text("y,p\n0,0.125\n0,0.5\n0,0.5\n1,0.75\n")
+    ...     bc.agnostic.interval_measure_of_rows(path, label="y", score="p").c
+    0.28125
+    """
+    sums, rows = summed_rows(
+        rows_of(data), label=label, score=score, pos_label=pos_label, from_logits=from_logits
+    )
+    wanted = cells_of_extremes(sums)
+    return measure_of_cells(sums, wanted, Gathered.of(rows(), wanted))
+
+
+def cells_of_extremes(sums: CellSums) -> NDArray[np.bool_]:
+    """Cells that may hold the ends of the interval, or the largest score, (cell,)."""
+    count = sums.count.sum(axis=1)
+    ends = np.cumsum(_steps(sums))
+    starts = ends - _steps(sums)
+    rise, fall = sums.score[:, 0], sums.count[:, 1] - sums.score[:, 1]
+    highest, lowest = np.minimum(starts + rise, ends + fall), np.maximum(starts - fall, ends - rise)
+    slack = _ROUNDING * count.sum()
+    most, least = ends.max(initial=0.0) - slack, ends.min(initial=0.0) + slack
+    found = (count > 0) & ((highest >= most) | (lowest <= least))
+    found[np.flatnonzero(count)[-1:]] = True
+    return np.asarray(found)
+
+
+def measure_of_cells(sums: CellSums, wanted: NDArray[np.bool_], rows: Gathered) -> IntervalMeasure:
+    """The measure, from sums by cell and the rows of the cells that are wanted."""
+    ends = np.cumsum(_steps(sums))
+    size = sums.count.sum(axis=1)
+    n = int(size.sum())
+    step = rows.count * (rows.score - rows.event)
+    total = np.cumsum(step)
+    # What the prefix sums of the gathered rows lack: the cells between, which are not gathered.
+    held = np.flatnonzero(wanted & (size > 0))
+    last = np.cumsum(size[held])[:, None]
+    of_cell = np.searchsorted(last[:, 0], np.cumsum(rows.count))
+    before = np.searchsorted(np.cumsum(rows.count), last[:, 0])
+    total += (ends[held] - total[before])[of_cell]
+    final = np.flatnonzero(np.append(rows.score[1:] != rows.score[:-1], True))
+    found = Extremes().including(total[final], rows.score[final])
+    return found.over(n).measure(float(rows.score[-1]))
+
+
+def _steps(sums: CellSums) -> Floats:
+    """Sums of ``f - y`` over each cell, (cell,)."""
+    return np.asarray(sums.score.sum(axis=1) - sums.count[:, 1])

@@ -1,0 +1,122 @@
+"""Bins and the interval measure of a Parquet data set, against reading its columns alone.
+
+python benchmarks/many_rows.py DIR --rows 1e8      # DIR takes 9 bytes a row, and is left behind
+
+Each cell is a process of its own for its peak memory, and they take turns, so that the machine's
+load is the same for all. The files are read once before the first, so that all find them in the
+system's cache, where there is room.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import resource
+import statistics
+from pathlib import Path
+from time import perf_counter, process_time
+
+import _results
+import numpy as np
+from _common import print_table
+
+FILE_ROWS = 10_000_000
+BATCH_ROWS = 1 << 19
+# The power of the score that is the probability of the event.
+POWERS = {"calibrated": 1.0, "over": 1.3}
+
+
+def generate(folder: Path, rows: int, power: float) -> None:
+    """Write scores and labels, unless they are there."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    folder.mkdir(parents=True, exist_ok=True)
+    for number, start in enumerate(range(0, rows, FILE_ROWS)):
+        path = folder / f"{number:04d}.parquet"
+        if path.exists():
+            continue
+        rng = np.random.default_rng([int(10 * power), number])
+        score = rng.beta(0.8, 1.2, min(FILE_ROWS, rows - start))
+        label = (rng.random(len(score)) < score**power).astype(np.int8)
+        partial = path.with_suffix(".partial")
+        table = pa.table({"label": label, "score": score})
+        pq.write_table(table, partial, row_group_size=1 << 20, use_dictionary=False)
+        partial.rename(path)
+
+
+def read(folder: Path) -> dict[str, float]:
+    """Read the two columns and do nothing."""
+    from bayescal.core.tables import open_table
+
+    batches = open_table(folder).batches(["label", "score"], BATCH_ROWS)
+    return {"rows": sum(len(batch["score"]) for batch in batches)}
+
+
+def bins(folder: Path) -> dict[str, float]:
+    """Fifteen quantile bins, and the cells that a curve is fitted to."""
+    import bayescal as bc
+
+    found = bc.count_rows(folder, label="label", score="score")["score"]
+    return {"rows": found.bins.n}
+
+
+def measure(folder: Path) -> dict[str, float]:
+    """The largest deviation over all score intervals."""
+    import bayescal as bc
+
+    return {"c": bc.agnostic.interval_measure_of_rows(folder, label="label", score="score").c}
+
+
+TASKS = {"read": read, "bins": bins, "c_emp": measure}
+
+
+def run(task: str, folder: Path) -> tuple[float, float, float, dict[str, float]]:
+    """Seconds, CPU seconds and peak GB of a task."""
+    wall, cpu = perf_counter(), process_time()
+    found = TASKS[task](folder)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    return perf_counter() - wall, process_time() - cpu, peak, found
+
+
+def main() -> None:
+    """Measure, print and keep."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--rows", type=float, default=1e8, help="rows (default 1e8)")
+    parser.add_argument("--repeat", type=int, default=3, help="runs of each cell (default 3)")
+    parser.add_argument("--labels", nargs="*", choices=POWERS, default=list(POWERS))
+    given = parser.parse_args()
+    rows = int(given.rows)
+    table = []
+    for name in given.labels:
+        power = POWERS[name]
+        folder = given.folder / name
+        generate(folder, rows, power)
+        read(folder)
+        runs = {task: [] for task in TASKS}
+        for _ in range(given.repeat):
+            for task, found in runs.items():
+                with multiprocessing.get_context("spawn").Pool(1) as pool:
+                    found.append(pool.apply(run, (task, folder)))
+        alone = statistics.median(one[0] for one in runs["read"])
+        for task, found in runs.items():
+            wall, cpu, peak = (statistics.median(one[place] for one in found) for place in range(3))
+            table.append([name, rows, task, wall, cpu, wall / alone, peak])
+    kept = f"many_rows_{rows:.0e}"
+    _results.write(kept, table=table)
+    show(kept)
+
+
+def show(kept: str) -> None:
+    """Print what was kept."""
+    content = _results.read(kept)
+    _results.print_provenance(content)
+    header = ["labels", "rows", "task", "seconds", "CPU", "ratio to reading", "peak GB"]
+    print_table("Two columns of a Parquet data set", header, content["table"])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,56 @@
+"""Counts from Dask and data sets are those of rows in memory, and can be fitted."""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import bayescal as bc
+
+SCORES = bc.datasets.ece.truth("over").scores(2000, seed=1)
+TASK = SCORES.tasks()[0]
+
+
+def data_set(folder):
+    for place, part in enumerate(np.array_split(np.arange(2000), 4)):
+        table = pa.table({"y": TASK.event[part], "p": TASK.score[part]})
+        pq.write_table(table, folder / f"{place}.parquet")
+    return folder
+
+
+def dask_frame(_):
+    pd, dd = pytest.importorskip("pandas"), pytest.importorskip("dask.dataframe")
+    return dd.from_pandas(pd.DataFrame({"y": TASK.event, "p": TASK.score}), npartitions=3)
+
+
+def dask_arrays(_):
+    da = pytest.importorskip("dask.array")
+    return {"y": da.from_array(TASK.event, chunks=700), "p": da.from_array(TASK.score, chunks=700)}
+
+
+@pytest.mark.parametrize("made", [data_set, dask_frame, dask_arrays])
+def test_bins_and_the_measure_are_those_of_rows_in_memory(made, tmp_path):
+    data = made(tmp_path)
+    found = bc.count_rows(data, label="y", score="p", n_bins=12)["p"]
+    expected = bc.bin_scores(SCORES, n_bins=12)
+    np.testing.assert_array_equal(found.bins.edges, expected.edges)
+    np.testing.assert_array_equal(found.bins.count, expected.count)
+    np.testing.assert_array_equal(found.bins.positives, expected.positives)
+    np.testing.assert_allclose(found.bins.mean_score, expected.mean_score, rtol=1e-12)
+    measure = bc.agnostic.interval_measure_of_rows(data, label="y", score="p")
+    whole = bc.agnostic.interval_measure(TASK.score, TASK.event)
+    assert measure.c == pytest.approx(whole.c, rel=1e-12)
+    assert (measure.lower, measure.upper) == (whole.lower, whole.upper)
+
+
+def test_a_fit_of_counts_is_that_of_the_rows(tmp_path):
+    counts = bc.count_rows(data_set(tmp_path), label="y", score=["p"])
+    of_counts, of_rows = (
+        bc.fit(bc.ece, data, method="direct", draws=250, seed=1) for data in (counts, SCORES)
+    )
+    # Mean scores are sums in another order.
+    np.testing.assert_allclose(
+        of_counts["posterior"]["ece"].values.ravel(),
+        of_rows["posterior"]["ece"].values.ravel(),
+        rtol=1e-6,
+    )

@@ -1,0 +1,89 @@
+"""Rows of Dask's columns and of Parquet data sets are those of one table in memory."""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from bayescal.core.errors import InputError
+from bayescal.core.partitions import rows_of
+
+SCORE = np.linspace(0, 1, 23)
+LABEL = (SCORE > 0.4).astype(np.int8)
+
+
+@pytest.fixture
+def dask_array():
+    return pytest.importorskip("dask.array")
+
+
+@pytest.fixture
+def frame():
+    pd, dd = pytest.importorskip("pandas"), pytest.importorskip("dask.dataframe")
+    return dd.from_pandas(pd.DataFrame({"y": LABEL, "p": SCORE, "other": "x"}), npartitions=4)
+
+
+def joined(rows, columns=("y", "p"), batch_rows=3):
+    parts = list(rows.batches(columns, batch_rows))
+    assert all(len(part[columns[0]]) <= batch_rows for part in parts)
+    return {name: np.concatenate([np.asarray(part[name]) for part in parts]) for name in columns}
+
+
+def assert_all_rows(rows):
+    for _ in range(2):
+        found = joined(rows)
+        np.testing.assert_array_equal(found["y"], LABEL)
+        np.testing.assert_array_equal(found["p"], SCORE)
+
+
+def test_a_dataframe(frame):
+    assert_all_rows(rows_of(frame))
+
+
+def test_arrays(dask_array):
+    score, label = (dask_array.from_array(values, chunks=5) for values in (SCORE, LABEL))
+    assert_all_rows(rows_of({"p": score, "y": label}))
+    # Of a mask's rows Dask does not know the number.
+    some = rows_of({"p": score[score > 0.2], "y": label[score > 0.2]})
+    np.testing.assert_array_equal(joined(some)["y"], LABEL[SCORE > 0.2])
+
+
+def test_a_data_set(tmp_path):
+    for place, part in enumerate(np.array_split(np.arange(23), 3)):
+        folder = tmp_path / f"month={place}"
+        folder.mkdir()
+        pq.write_table(pa.table({"y": LABEL[part], "p": SCORE[part]}), folder / "part.parquet")
+    (tmp_path / "_temporary").mkdir()
+    (tmp_path / "_temporary" / "half.parquet").write_bytes(b"PAR1")
+    rows = rows_of(tmp_path)
+    assert_all_rows(rows)
+    assert rows.n_rows == 23
+    np.testing.assert_array_equal(rows.read(["p"])["p"], SCORE)
+
+
+def test_files_of_other_columns_are_refused(tmp_path):
+    pq.write_table(pa.table({"y": LABEL, "p": SCORE}), tmp_path / "a.parquet")
+    pq.write_table(pa.table({"y": LABEL}), tmp_path / "b.parquet")
+    with pytest.raises(InputError, match=r"b.parquet has 'y', and a.parquet 'y', 'p'"):
+        rows_of(tmp_path)
+
+
+@pytest.mark.parametrize("data", [None, [1, 2], {}, {"p": SCORE}])
+def test_what_holds_no_rows_is_refused(data):
+    with pytest.raises(InputError, match="must be the path"):
+        rows_of(data)
+
+
+def test_arrays_that_are_cut_otherwise_are_refused(dask_array):
+    score, label = dask_array.from_array(SCORE, chunks=5), dask_array.from_array(LABEL, chunks=7)
+    with pytest.raises(InputError, match=r"Pass y.rechunk\(p.chunks\)"):
+        rows_of({"p": score, "y": label})
+    moved = dask_array.from_array(LABEL, chunks=(4, 6, 5, 5, 3))
+    with pytest.raises(InputError, match="block 0 has"):
+        joined(rows_of({"p": score, "y": moved}))
+
+
+def test_columns_that_are_not_there_are_refused(frame, dask_array):
+    for rows in (rows_of(frame), rows_of({"p": dask_array.from_array(SCORE)})):
+        with pytest.raises(InputError, match="q"):
+            joined(rows, columns=("q",))
