@@ -38,12 +38,7 @@ class Runner(Protocol):
         """Begin."""
         ...
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Stop what still runs."""
         ...
 
