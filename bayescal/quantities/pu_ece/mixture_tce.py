@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bayescal.core.columns import to_doubles
 from bayescal.core.errors import InputError
 from bayescal.quantities.pu_ece.estimator import check_class_prior
 from bayescal.quantities.pu_ece.logit_mixtures import (
@@ -124,7 +125,7 @@ def tce_from_logits(
 
 
 def _checked(logits: ArrayLike, name: str) -> Floats:
-    values = np.asarray(logits, np.float64)
+    values = to_doubles(logits, name)
     if values.ndim != 1 or not len(values):
         raise InputError(f"{name} must hold one logit a row; got shape {values.shape}.")
     if not np.isfinite(values).all():

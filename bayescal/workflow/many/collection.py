@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayescal.core.errors import InputError
 from bayescal.workflow.many import record
-from bayescal.workflow.many.keys import Key, check_key, from_json
+from bayescal.workflow.many.keys import Key, check_key, from_json, order
 from bayescal.workflow.many.store import Failure, Store
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ def load_many(path: str | os.PathLike[str]) -> ManyFits:
             ) from error
         heads[from_json(head["key"])] = (file, head)
     found = ManyFits("", store.path)
-    for key in sorted(heads, key=lambda key: (isinstance(key, tuple), str(key))):
+    for key in sorted(heads, key=order):
         file, head = heads[key]
         found.quantity = str(head["recipe"]["quantity"])
         found.contents[key] = file

@@ -45,6 +45,11 @@ def from_json(value: Any) -> Key:
     return check_key(tuple(value) if isinstance(value, list) else value)
 
 
+def order(key: Key) -> tuple[tuple[bool, Part], ...]:
+    """Sort keys part by part, numbers before words."""
+    return tuple((isinstance(one, str), one) for one in (key if isinstance(key, tuple) else (key,)))
+
+
 def label(key: Key) -> str:
     """Name a key in a sentence."""
     return " / ".join(map(str, key)) if isinstance(key, tuple) else str(key)

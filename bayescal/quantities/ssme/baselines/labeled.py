@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bayescal.core.checks import check_data
 from bayescal.core.errors import InputError
 from bayescal.core.priors import check_mass
 from bayescal.core.quantity import Floats
@@ -96,6 +97,7 @@ def labeled_by_group(scores: Scores) -> Metrics:
     >>> labeled_by_group(scores).accuracy.round(3)
     array([[0.667, 0.667]])
     """
+    check_data(scores, (Scores,), "labeled_by_group", "Scores(y_true=..., y_prob=...)")
     if scores.group is None:
         raise InputError("metrics by group need groups; got none. Pass group= with the scores.")
     panel = panel_of(scores)

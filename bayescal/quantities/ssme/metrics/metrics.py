@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bayescal.core.columns import to_doubles
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
 from bayescal.quantities.ssme.metrics.binned_error import (
@@ -121,7 +122,7 @@ def metrics(
     >>> found.accuracy.round(3).tolist(), found.auc.tolist()
     ([0.667], [1.0])
     """
-    probs = np.asarray(probs, dtype=np.float64)
+    probs = _probabilities(probs)
     convention = CONVENTIONS[convention_name(ece, probs.shape[2])]
     labels, has_draws = _label_draws(q, probs.shape[1], probs.shape[2])
     weight, weights_have_draws = _row_weights(weights, probs.shape[1])
@@ -188,7 +189,7 @@ def subgroup_metrics(
     >>> subgroup_metrics(probs, np.eye(2)[[0, 1, 1]], np.array([0, 0, 1]), 2).accuracy.tolist()
     [[1.0, 0.0]]
     """
-    probs = np.asarray(probs, dtype=np.float64)
+    probs = _probabilities(probs)
     labels, has_draws = _label_draws(q, probs.shape[1], probs.shape[2])
     weight, weights_have_draws = _row_weights(weights, probs.shape[1])
     n_draws = _common_draws(labels.shape[1], len(weight))
@@ -285,9 +286,22 @@ def mean_of_defined(values: Floats) -> Floats:
     return mean
 
 
+def _probabilities(probs: Floats) -> Floats:
+    """Check class probabilities, (classifier, obs, class)."""
+    found = to_doubles(probs, "probs")
+    if found.ndim != 3 or found.shape[2] < 2 or not found.size:
+        raise InputError(
+            "probs must have shape (classifier, obs, class), with rows and two classes or more; "
+            f"got {found.shape}. Pass Scores through bayescal.ssme.ensemble."
+        )
+    if not ((found >= 0) & (found <= 1)).all():
+        raise InputError("probs must lie in [0, 1]; some do not. Pass probabilities, not logits.")
+    return found
+
+
 def _label_draws(q: ArrayLike, n_obs: int, n_classes: int) -> tuple[Floats, bool]:
     """Bring label probabilities to (class, draw, obs), and say whether they have draws."""
-    values = np.asarray(q, dtype=np.float64)
+    values = to_doubles(q, "q")
     if values.shape == (n_obs, n_classes):
         labels, has_draws = values.T[:, np.newaxis], False
     elif values.ndim == 3 and values.shape[1:] == (n_obs, n_classes) and len(values):
@@ -310,7 +324,7 @@ def _label_draws(q: ArrayLike, n_obs: int, n_classes: int) -> tuple[Floats, bool
 
 def _row_weights(weights: ArrayLike | None, n_obs: int) -> tuple[Floats, bool]:
     """Bring weights to (draw, obs), and say whether they have draws."""
-    values = np.ones(n_obs) if weights is None else np.asarray(weights, dtype=np.float64)
+    values = np.ones(n_obs) if weights is None else to_doubles(weights, "weights")
     if values.ndim not in (1, 2) or values.shape[-1] != n_obs or not values.size:
         raise InputError(
             f"weights must have shape (obs,) = ({n_obs},) or (draw, obs); got {values.shape}. "
