@@ -17,10 +17,10 @@ from bayescal.report.render import facts, named, render, source
 from bayescal.report.tables import Column, names, table
 from bayescal.results.io import check_writable, replacing
 from bayescal.results.text import count as whole
-from bayescal.results.text import counted, decimals, ends, error, percent, probability
+from bayescal.results.text import counted, decimals, ends, error, in_words, percent, probability
 from bayescal.results.windows import Series
 
-_MOST_SENTENCES: Final = 8
+_MOST_SENTENCES: Final = 5
 
 
 def windows_report(
@@ -44,7 +44,7 @@ def windows_report(
         "report.html.j2",
         title=title,
         style=source("style.css"),
-        byline=[counted(len(series), "series"), counted(len(order), "window")],
+        byline=[f"{len(series)} series", counted(len(order), "window")],
         parts=[dict(zip(("id", "title", "short", "body"), part, strict=True)) for part in parts],
         version=__version__,
     )
@@ -84,7 +84,7 @@ def _sentence(one: Series, prob: float) -> Markup:
     text = Markup("{}: the calibration error is largest in {}, {} ({} interval {})").format(
         named(one.name),
         most.name,
-        error(most.mean, digits),
+        in_words(error(most.mean, digits)),
         percent(prob),
         ends(most.lower, most.upper, digits),
     )
@@ -92,7 +92,7 @@ def _sentence(one: Series, prob: float) -> Markup:
         return text + "."
     apart = "does not overlap" if least.upper < most.lower else "overlaps"
     return text + Markup(", and least in {}, {}, whose interval {} with it.").format(
-        least.name, error(least.mean, digits), apart
+        least.name, in_words(error(least.mean, digits)), apart
     )
 
 

@@ -260,17 +260,18 @@ class _Run:
 
 def _pairs(data: Any) -> Iterator[tuple[Key, Any]]:
     items = data.items() if isinstance(data, Mapping) else data
-    try:
-        pairs = iter(items)
-    except TypeError:
-        pairs = iter([None])
-    for pair in pairs:
+    if not isinstance(items, Iterable):
+        raise _no_pairs(type(data).__name__)
+    for pair in items:
         if not isinstance(pair, tuple) or len(pair) != 2:
-            raise InputError(
-                "data must be a mapping, or pairs of a key and data; got "
-                f"{type(data).__name__ if pair is None else pair!r}. Pass {{key: data, ...}}."
-            )
+            raise _no_pairs(repr(pair))
         yield check_key(pair[0]), pair[1]
+
+
+def _no_pairs(got: str) -> InputError:
+    return InputError(
+        f"data must be a mapping, or pairs of a key and data; got {got}. Pass {{key: data, ...}}."
+    )
 
 
 def _in_order[T](found: dict[Key, T], order: list[Key]) -> dict[Key, T]:
