@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bayescal.core.checks import generator
 from bayescal.core.columns import to_doubles
 from bayescal.core.errors import InputError
 from bayescal.quantities.agnostic.bounds import check_size
@@ -135,7 +136,7 @@ def hidden_labels(
     chances, _ = checked_rows(np.asarray(probability), np.zeros(np.shape(probability), np.uint8))
     check_size(n, "n")
     check_size(draws, "draws")
-    rng = np.random.default_rng(seed)
+    rng = generator(seed)
     accepted, repeats = np.zeros(2), 0
     for _ in range(draws):
         feature = rng.integers(len(chances), size=(2, n))

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayescal.core.checks import check_choice
+from bayescal.core.columns import to_doubles
 from bayescal.core.errors import InputError
 from bayescal.quantities.pu_ece.estimator import check_class_prior
 
@@ -293,7 +294,7 @@ def _checked(
     check_choice(loss, tuple(LOSSES), "loss")
     found = []
     for values, name in ((positive, "positive"), (unlabeled, "unlabeled")):
-        array = np.asarray(values, np.float64)
+        array = to_doubles(values, name)
         if array.ndim != 1 or not len(array):
             raise InputError(f"{name} must hold one decision value a row; got {array.shape}.")
         if np.isnan(array).any():

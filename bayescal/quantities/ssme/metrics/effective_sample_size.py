@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescal.core.checks import generator
 from bayescal.core.columns import to_doubles
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
@@ -41,7 +42,7 @@ def labeled_errors(
             f"sizes must lie from {n_classes}, one row a class, to the {len(y)} rows there are; "
             f"got {wrong[0]}."
         )
-    rng = np.random.default_rng(seed)
+    rng = generator(seed)
     one_hot = np.eye(n_classes)
     found: list[Metrics] = []
     for size in sizes:
@@ -97,7 +98,7 @@ def effective_sample_size(error: float, sizes: Sequence[int], labeled_error: Flo
     100
     """
     values = np.atleast_1d(to_doubles(labeled_error, "labeled_error"))
-    if len(values) != len(sizes) or len(values) == 0:
+    if values.ndim != 1 or len(values) != len(sizes) or len(values) == 0:
         raise InputError(
             f"labeled_error must have a value for each size; got {len(values)} values for "
             f"{len(sizes)} sizes."

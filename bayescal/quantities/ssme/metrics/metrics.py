@@ -250,7 +250,7 @@ def _of_block(plan: _Plan, q: Floats, weight: Floats) -> Metrics:
     """Metrics of a few draws; `q` is (class, draw or 1, obs), `weight` (draw or 1, obs)."""
     n_classifiers = len(plan.predicted)
     event = np.ascontiguousarray(q)
-    if (weight != 1).any():
+    if len(weight) > event.shape[1] or (weight != 1).any():
         event = event * weight
     total = weight.sum(axis=1)[:, np.newaxis]
     sums = sum(of_class @ linear for of_class, linear in zip(event, plan.linear, strict=True))
