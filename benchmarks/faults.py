@@ -1,4 +1,4 @@
-"""Faults of many fits in numbers: workers and runs killed at random, one bad data set of a thousand.
+"""Faults of many fits in numbers: workers and runs killed, one bad data set of a thousand.
 
     python benchmarks/faults.py --fits 200 --kills 20 --many 1000
 
@@ -126,10 +126,8 @@ def hostile(fits: int) -> dict[str, Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", bc.ManyFitsWarning)
         found = bc.fit_many(bc.ece, data, priors=made.PRIORS, keep="scalars", **made.OPTIONS)
-    return {
-        "results": len(found),
-        "failures": {str(k): v.message for k, v in found.failures.items()},
-    }
+    reasons = {str(key): why.message for key, why in found.failures.items()}
+    return {"results": len(found), "failures": reasons}
 
 
 if __name__ == "__main__":
