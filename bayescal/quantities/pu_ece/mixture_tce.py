@@ -133,13 +133,17 @@ def _checked(logits: ArrayLike, name: str) -> Floats:
     values = to_doubles(logits, name)
     if values.ndim != 1 or not len(values):
         raise InputError(f"{name} must hold one logit a row; got shape {values.shape}.")
-    usable = np.abs(values) <= _LARGEST
-    if not usable.all():
-        row = int(np.argmin(usable))
+    if not np.isfinite(values).all():
+        row = int(np.argmin(np.isfinite(values)))
         raise InputError(
-            f"{name} logits must be finite, and {_LARGEST:g} at most in size; got {values[row]} at "
-            f"row {row}. "
+            f"{name} logits must be finite; got {values[row]} at row {row}. "
             "Compute them from the classifier, not from scores that round to 0 or 1."
+        )
+    if np.abs(values).max() > _LARGEST:
+        row = int(np.argmax(np.abs(values)))
+        raise InputError(
+            f"{name} logits must be {_LARGEST:g} at most in size; got {values[row]:.6g} at row "
+            f"{row}. Divide them by a number."
         )
     if values.min() == values.max():
         raise InputError(f"{name} logits must differ; all are {values[0]:g}. They have no density.")

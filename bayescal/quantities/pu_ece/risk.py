@@ -262,7 +262,17 @@ def imbalanced_nnpu_risk(
     check_target_prior(target_prior)
     parts = risk_parts(*_checked(positive, unlabeled, class_prior, loss), class_prior, loss)
     parts = parts.reweighted(class_prior, target_prior)
-    return parts.positive + _corrected(parts.negative, correction)
+    return _number(parts.positive + _corrected(parts.negative, correction))
+
+
+def _number(risk: float) -> float:
+    """Refuse what is no number: infinite parts that cancel each other."""
+    if np.isnan(risk):
+        raise InputError(
+            "the risk must be a number; it is none with decision values or a class prior so "
+            "extreme. Pass finite values, and a class prior that is not as good as 0 or 1."
+        )
+    return risk
 
 
 def check_target_prior(target_prior: float) -> None:

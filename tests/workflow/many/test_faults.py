@@ -47,9 +47,7 @@ def test_a_killed_worker_process_loses_no_fit(undisturbed, tmp_path) -> None:
     made.same(found, undisturbed)
 
 
-def test_a_fit_that_always_ends_its_process_is_a_failure_and_the_others_are_made(
-    undisturbed,
-) -> None:
+def test_a_fit_that_always_ends_its_process_fails_alone(undisturbed) -> None:
     data = {**made.data(12), "deadly": made.Deadly()}
     with pytest.warns(bc.ManyFitsWarning, match="deadly: the process that made the fit ended 3"):
         found = bc.fit_many(bc.ece, data, priors=made.PRIORS, executor=2, **made.OPTIONS)
