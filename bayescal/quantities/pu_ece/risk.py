@@ -147,7 +147,7 @@ def upu_risk(
     0.006
     """
     parts = risk_parts(*_checked(positive, unlabeled, class_prior, loss), class_prior, loss)
-    return parts.positive + parts.negative
+    return _number(parts.positive + parts.negative)
 
 
 def nnpu_risk(
@@ -202,7 +202,7 @@ def nnpu_risk(
     2.229
     """
     parts = risk_parts(*_checked(positive, unlabeled, class_prior, loss), class_prior, loss)
-    return parts.positive + _corrected(parts.negative, correction)
+    return _number(parts.positive + _corrected(parts.negative, correction))
 
 
 def imbalanced_nnpu_risk(
