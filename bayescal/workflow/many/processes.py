@@ -83,8 +83,10 @@ class Processes:
             content = worker.line.recv_bytes()
         except (EOFError, OSError):
             return self._lost(worker)
+        # Processes do start, though one may have been killed while it did.
+        self._stillborn = 0
         if content == _READY:
-            worker.ready, self._stillborn = True, 0
+            worker.ready = True
             return None
         key = cast(Key, worker.key)
         worker.key, worker.content = None, b""
