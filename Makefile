@@ -30,7 +30,7 @@ $(VENV)/.ready-dev: $(VENV)/.ready
 # Other libraries that the tests compare with; make test skips those that are missing.
 $(VENV)/.ready-oracles: $(VENV)/.ready-dev
 	@echo "Installing what results are compared with"
-	@$(PIP_INSTALL) -e '.[oracles,flow]'
+	@$(PIP_INSTALL) -e '.[oracles,flow,dask]'
 	@touch $@
 
 $(VENV)/.ready-docs: $(VENV)/.ready

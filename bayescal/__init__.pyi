@@ -6,6 +6,7 @@ from .core.bins.binning import Binning as Binning
 from .core.bins.binning import bin_scores as bin_scores
 from .core.errors import ConvergenceWarning as ConvergenceWarning
 from .core.errors import InputError as InputError
+from .core.errors import ManyFitsWarning as ManyFitsWarning
 from .core.errors import OutputError as OutputError
 from .core.errors import ScarWarning as ScarWarning
 from .core.many_rows import count_rows as count_rows
@@ -38,4 +39,7 @@ from .results.power_scaling import power_scale as power_scale
 from .results.rows import row_table as row_table
 from .results.summary import summary as summary
 from .workflow.fit import fit as fit
+from .workflow.fit_many import fit_many as fit_many
+from .workflow.many.collection import ManyFits as ManyFits
+from .workflow.many.collection import load_many as load_many
 from .workflow.sensitivity import prior_sensitivity as prior_sensitivity

@@ -11,6 +11,8 @@ import click
 from bayescal.cli.options import PATH, click_option, report_options
 from bayescal.cli.output import check_report, say_written
 from bayescal.cli.run import in_terms_of, run_fit, status_code
+from bayescal.cli.windows import OPTIONS as WINDOW_OPTIONS
+from bayescal.cli.windows import WINDOW, check_windows, run_windows
 from bayescal.core.command import Option
 from bayescal.quantities import quantities
 
@@ -20,11 +22,12 @@ _OUTPUT: Final = Option(
 )
 _TITLE: Final = Option(flags=("--title",), default="Calibration report", help="Its heading.")
 _QUANTITY: Final = next(found for found in quantities().values() if found.COMMAND.reports)
-_OPTIONS: Final = report_options(_QUANTITY.COMMAND)
+_OPTIONS: Final = (*report_options(_QUANTITY.COMMAND), *WINDOW_OPTIONS)
 
 
 def _report(files: tuple[Path, ...], output: Path, title: str, **given: Any) -> int:
     check_report(output, "--output")
+    check_windows(given, files)
     if any(path.suffix.casefold() == _RESULT for path in files):
         _check_results(files, given)
         return _of_results(files, output, title, given["prob"])
@@ -37,6 +40,9 @@ def _report(files: tuple[Path, ...], output: Path, title: str, **given: Any) -> 
             "RESULT.nc, and pass the results."
         )
     argument = _QUANTITY.COMMAND.arguments[0].lower()
+    if given[WINDOW.name] is not None:
+        with in_terms_of(_OPTIONS):
+            return run_windows(_QUANTITY, {**given, argument: files[0]}, output, title)
     fixed = {argument: files[0], "output": (output,), "report": None}
     return run_fit(_QUANTITY, {**given, **fixed, "estimate_only": False, "json": False}, title)
 
@@ -48,7 +54,7 @@ def _check_results(files: tuple[Path, ...], given: dict[str, Any]) -> None:
             f"a report takes results (.nc) or one table of scores; got {other.name!r} "
             "among results."
         )
-    for option in _QUANTITY.COMMAND.options:
+    for option in _OPTIONS:
         if option.metavar == "COLUMN" and given[option.name]:
             raise click.UsageError(f"{option.flag} names a column of a table; results have none.")
 
@@ -74,7 +80,8 @@ command = click.Command(
     ],
     callback=_report,
     help="Write a calibration report: one HTML file that needs no network. FILE is a table of "
-    "scores, CSV or Parquet, to be fitted first; rows without a label are left out. Or FILE... "
+    "scores, CSV or Parquet, to be fitted first, window by window with --window; rows without a "
+    "label are left out. Or FILE... "
     "are results (.nc) that other commands kept, of whatever quantity: the report brings them "
     "together.",
 )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -159,6 +160,16 @@ def check_choice(value: object, choices: Sequence[str], name: str) -> None:
     """Check that an option is one of the words it may be."""
     if not isinstance(value, str) or value not in choices:
         raise InputError(f"{name} must be one of {listing(choices)}; got {value!r}.")
+
+
+def generator(seed: Any) -> np.random.Generator:
+    """Make the source of random numbers of a seed; a generator is passed through."""
+    try:
+        return np.random.default_rng(seed)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"seed must be a whole number of at least 0, or None; got {seed!r}. Pass 0, say."
+        ) from error
 
 
 def check_data(data: object, kinds: tuple[type, ...], quantity: str, remedy: str) -> None:

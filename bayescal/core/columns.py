@@ -223,6 +223,15 @@ def to_floats(column: Any, name: str) -> NDArray[np.floating]:
         raise _not_numbers(array, name) from error
 
 
+def to_doubles(values: Any, name: str) -> NDArray[np.float64]:
+    """Turn numbers of any shape, a single one among them, into float64."""
+    if isinstance(values, int | float | np.number) or (
+        isinstance(values, np.ndarray) and values.ndim == 0 and values.dtype.kind in "biuf"
+    ):
+        return to_floats([values], name).astype(np.float64).reshape(())
+    return to_floats(values, name).astype(np.float64, copy=False)
+
+
 def _not_numbers(array: NDArray[Any], name: str) -> InputError:
     """Name the first value that is no number, or one too large to be a float."""
     flat = array.ravel().tolist()

@@ -24,3 +24,7 @@ class ConvergenceWarning(UserWarning):
 
 class ScarWarning(UserWarning):
     """The positives do not look selected completely at random (SCAR), or the class prior is off."""
+
+
+class ManyFitsWarning(UserWarning):
+    """Some of many fits failed, or were made again though the store has them."""

@@ -221,6 +221,7 @@ def collect(
     """
     if not scores:
         raise InputError("there must be at least one classifier; got none. Pass {name: y_prob}.")
+    _check_named(pos_label, classes)
     positive = _positive_column(pos_label, classes)
     arrays = [probabilities(column, from_logits, positive) for column in scores.values()]
     first = next(iter(scores.values()))
@@ -272,6 +273,17 @@ def _weighted(parts: Parts, column: Column, name_rows: str) -> Parts:
         group=None if parts.group is None else parts.group[held],
         sample_weight=values[held],
     )
+
+
+def _check_named(pos_label: Any, classes: Any) -> None:
+    """Check that labels that are named are such, and not arrays of them."""
+    if plain_label(pos_label) is None:
+        raise InputError(
+            f"pos_label must be a word, a whole number or true/false; got {pos_label!r}. "
+            "Pass the label that the scores are the probability of."
+        )
+    if classes is not None and (factorize(classes, "classes")[0] == MISSING).any():
+        raise InputError("classes must not be missing; got None or NaN. Name every class.")
 
 
 def _positive_column(pos_label: Any, classes: Sequence[Any] | None) -> int:

@@ -166,8 +166,9 @@ def _several_with_classes(given: Given, table: Table) -> Columns:
 
 
 def taken_columns(given: Given) -> list[str]:
-    """Columns that patterns leave out: those of labels, groups and weights."""
-    return [given["label"], *(given[name] for name in ("group", "weight") if given.get(name))]
+    """Columns that patterns leave out: those of labels, groups, weights and windows."""
+    others = ("group", "weight", "window")
+    return [given["label"], *(given[name] for name in others if given.get(name))]
 
 
 def matching(pattern: str, table: Table, taken: Sequence[str]) -> list[tuple[str, str]]:
@@ -206,12 +207,15 @@ def read_labeled(given: Given, argument: str = "file") -> Scores:
     return labeled_scores(given, table, score_columns(given, table))
 
 
-def labeled_scores(given: Given, table: Table, columns: Columns) -> Scores:
-    """Read the columns of a table, labels among them."""
+def labeled_scores(
+    given: Given, table: Table, columns: Columns, codes: Column | None = None
+) -> Scores:
+    """Read the columns of a table, labels among them; `codes` are groups that are no column."""
     from bayescal.core.intake import Column, collect
     from bayescal.core.scores import from_parts
 
-    label, group, weight = given["label"], given.get("group"), given.get("weight")
+    label, weight = given["label"], given.get("weight")
+    group = given.get("group") if codes is None else None
     others = [name for name in (group, weight) if name is not None]
     wanted = dict.fromkeys([label, *columns.names, *others])
     values = table.read(list(wanted))
@@ -223,7 +227,7 @@ def labeled_scores(given: Given, table: Table, columns: Columns) -> Scores:
         collect(
             _scores(values, table, columns),
             column(label),
-            group=None if group is None else column(group),
+            group=codes if group is None else column(group),
             pos_label=given["pos_label"],
             from_logits=given["from_logits"],
             classes=columns.classes,

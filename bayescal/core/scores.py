@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
@@ -365,6 +366,37 @@ class Scores:
         """
         return _with(self, group=None, groups=())
 
+    def by_group(self) -> dict[str, Scores]:
+        """Split the rows by their groups, as `bayescal.fit_many` takes them.
+
+        Returns
+        -------
+        dict of str to Scores
+            The rows of each group that has any, without groups.
+
+        Raises
+        ------
+        InputError
+            If there are no groups.
+
+        Examples
+        --------
+        >>> from bayescal.core.scores import Scores
+        >>> scores = Scores(y_true=[0, 1, 1], y_prob=[0.1, 0.8, 0.5], group=["a", "b", "a"])
+        >>> {name: part.n_obs for name, part in scores.by_group().items()}
+        {'a': 2, 'b': 1}
+        """
+        if self.group is None:
+            raise InputError("by_group() needs groups; got none. Pass group= with the scores.")
+        order = np.argsort(self.group, kind="stable")
+        ends = np.searchsorted(self.group[order], np.arange(len(self.groups) + 1))
+        rows = [order[low:high] for low, high in pairwise(ends)]
+        return {
+            name: select_rows(self, one)
+            for name, one in zip(self.groups, rows, strict=True)
+            if len(one)
+        }
+
     def without_weight(self) -> Scores:
         """Forget the sample weights.
 
@@ -547,6 +579,24 @@ def _fill(scores: Scores, parts: Parts) -> None:
             value = value.view()
             value.flags.writeable = False
         object.__setattr__(scores, name, value)
+
+
+def select_rows(
+    scores: Scores,
+    rows: NDArray[Any],
+    group: NDArray[np.int32] | None = None,
+    groups: tuple[str, ...] = (),
+) -> Scores:
+    """Take some rows, with groups of their own or none."""
+    weight = scores.sample_weight
+    return _with(
+        scores,
+        y_prob=scores.y_prob[:, rows],
+        y_true=scores.y_true[rows],
+        group=group,
+        groups=groups,
+        sample_weight=None if weight is None else weight[rows],
+    )
 
 
 def _with(scores: Scores, **changes: Any) -> Scores:

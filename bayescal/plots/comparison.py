@@ -96,6 +96,7 @@ def plot_differences(
     InputError
         If there is a single classifier, or the result does not know how the errors correlate.
     """
+    schema.check_result(tree)
     names = access.classifier_names(tree)
     if len(names) < 2:
         raise InputError(

@@ -98,6 +98,7 @@ def named_case(tree: xr.DataTree, classifier: str | None, class_: str | None = N
 
 def check_given(tree: xr.DataTree, **given: str | None) -> None:
     """Refuse to choose a classifier, class or group for the user."""
+    schema.check_result(tree)
     posterior = tree[schema.POSTERIOR].dataset
     for name, value in given.items():
         dim = name.rstrip("_")

@@ -52,7 +52,7 @@ def simultaneous_band(curves: Floats, prob: float) -> Band:
     for draws, ranks in zip(order, _ranks_from_ends(ordered), strict=True):
         depth[draws] = np.minimum(depth[draws], ranks)
     # At least `prob` of the draws have this depth or more.
-    reached = int(np.sort(depth)[n - int(np.ceil(prob * n - 1e-9))])
+    reached = int(np.sort(depth)[n - max(1, int(np.ceil(prob * n - 1e-9)))])
     return Band(ordered[:, reached - 1], ordered[:, n - reached])
 
 

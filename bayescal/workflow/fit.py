@@ -179,8 +179,18 @@ def priors_of(quantity: Quantity, priors: Any) -> Any:
 
 def plan_of(quantity: Quantity, data: Any, priors: Any, options: Mapping[str, Any]) -> Plan:
     """Plan the fits, with options that the quantity knows."""
-    parameters = list(inspect.signature(quantity.plan).parameters)[2:]
-    fields = BINNING_FIELDS if "binning" in parameters else ()
+    check_options(quantity, options)
+    parameters, fields = _known_options(quantity)
+    given = {name: value for name, value in options.items() if name in parameters}
+    if fields:
+        shorthand = {name: options[name] for name in fields if name in options}
+        given["binning"] = Binning.of(options.get("binning"), **shorthand)
+    return quantity.plan(data, priors, **given)
+
+
+def check_options(quantity: Quantity, options: Mapping[str, Any]) -> None:
+    """Refuse options that the quantity does not know."""
+    parameters, fields = _known_options(quantity)
     known = (*parameters, *fields)
     for name in options:
         if name not in known:
@@ -189,11 +199,12 @@ def plan_of(quantity: Quantity, data: Any, priors: Any, options: Mapping[str, An
                 f"{quantity.NAME} has no option {name!r}; it has {listing(known)}. "
                 + (f"Did you mean {near[0]!r}?" if near else "Leave it out.")
             )
-    given = {name: value for name, value in options.items() if name in parameters}
-    if fields:
-        shorthand = {name: options[name] for name in fields if name in options}
-        given["binning"] = Binning.of(options.get("binning"), **shorthand)
-    return quantity.plan(data, priors, **given)
+
+
+def _known_options(quantity: Quantity) -> tuple[list[str], Sequence[str]]:
+    """Parameters of the quantity's `plan`, and what may stand for its binning."""
+    parameters = list(inspect.signature(quantity.plan).parameters)[2:]
+    return parameters, BINNING_FIELDS if "binning" in parameters else ()
 
 
 def _fit_all(

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayescal.core.bins.edges import CLOSED, check_edges
 from bayescal.core.checks import check_choice
+from bayescal.core.columns import to_doubles, to_numpy
 from bayescal.core.errors import InputError
 
 # Neighbours that share their effective rows: few enough blocks that each has many rows, and their
@@ -25,7 +26,9 @@ _MEAN_SLACK = 1e-6
 
 def _whole(values: ArrayLike, name: str, n_bins: int) -> NDArray[np.int64]:
     """Check one count a bin: whole numbers, none negative."""
-    given = np.asarray(values)
+    given = to_numpy(values, name)
+    if given.dtype.kind not in "biuf":
+        raise InputError(f"{name} must be whole numbers; got {given.dtype}. Pass counts of rows.")
     if given.shape != (n_bins,):
         raise InputError(
             f"{name} must have one value a bin, {n_bins} in all; got shape {given.shape}. "
@@ -44,7 +47,7 @@ def _whole(values: ArrayLike, name: str, n_bins: int) -> NDArray[np.int64]:
 
 def _effective(values: ArrayLike, name: str, n_bins: int) -> NDArray[np.float64]:
     """Check one number a bin: finite, none negative."""
-    numbers = np.array(values, dtype=np.float64)
+    numbers = to_doubles(values, name).copy()
     if numbers.shape != (n_bins,):
         raise InputError(
             f"{name} must have one value a bin, {n_bins} in all; got shape {numbers.shape}. "
@@ -415,7 +418,7 @@ def _mean_scores(
     mean_score: ArrayLike, edges: NDArray[np.float64], count: NDArray[Any]
 ) -> NDArray[np.float64]:
     """Check that each mean lies in its bin, and put the midpoint where a bin is empty."""
-    given = np.asarray(mean_score, dtype=np.float64)
+    given = to_doubles(mean_score, "mean_score")
     if given.shape != count.shape:
         raise InputError(
             f"mean_score must have one value a bin, {len(count)} in all; got shape {given.shape}. "

@@ -20,7 +20,7 @@ from bayescal.core.bins.edges import (
 )
 from bayescal.core.bins.optimal_number import check_number, effective_number, resolved_number
 from bayescal.core.bins.tally import _weighted_counts, tally
-from bayescal.core.checks import check_choice, check_rows, listing
+from bayescal.core.checks import check_choice, check_data, check_rows, listing
 from bayescal.core.errors import InputError
 from bayescal.core.scores import Scores, Task
 
@@ -242,6 +242,7 @@ def single_task(scores: Scores | Task) -> Task:
     """Take the binary problem out of scores that hold just one."""
     if isinstance(scores, Task):
         return scores
+    check_data(scores, (Scores,), "bin_scores", "Scores(y_true=..., y_prob=...)")
     if scores.n_classifiers > 1:
         raise InputError(
             f"bins are those of one classifier; got {scores.n_classifiers}. "

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayescal.core.bins.weights import weight_units
 from bayescal.core.checks import check_choice
+from bayescal.core.columns import to_doubles
 from bayescal.core.errors import InputError
 from bayescal.core.rounding import round_scores
 
@@ -29,7 +30,7 @@ CLOSED = ("right", "left")
 
 def check_edges(edges: ArrayLike) -> NDArray[np.float64]:
     """Check that bin edges run from 0 to 1 without a step back; two equal edges are allowed."""
-    values = np.array(edges, dtype=np.float64)
+    values = to_doubles(edges, "edges").copy()
     if values.ndim != 1 or len(values) < 2:
         raise InputError(
             f"bin edges must be a list of at least two numbers; got shape {values.shape}. "

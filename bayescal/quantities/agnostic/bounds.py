@@ -35,6 +35,10 @@ class Bounds(NamedTuple):
     lower_printed: Bound
 
 
+# The root of a number of rows beyond all use, whose square is a float still.
+_MOST_ROWS = 1e12
+
+
 def bounds(n: int, delta: float = 0.1) -> Bounds:
     """Bound the distance between the calibration measure and its estimate.
 
@@ -185,7 +189,11 @@ def sample_size(precision: float, delta: float = 0.1, *, two_sided: bool = False
     if not 0 < precision < math.inf:
         raise InputError(f"precision must be above 0; got {precision!r}. Pass 0.05, say.")
     of_one_row = uniform_deviation(1, delta) if two_sided else _one_sided(1, delta)
-    return math.ceil((of_one_row / precision) ** 2)
+    if (size := of_one_row / precision) > _MOST_ROWS:
+        raise InputError(
+            f"precision must ask for fewer than 1e24 rows; got {precision!r}. Pass 0.05, say."
+        )
+    return math.ceil(size**2)
 
 
 def class_deviation(n: int, rademacher: float, delta: float = 0.1) -> Bound:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bayescal.core.checks import generator
 from bayescal.quantities.agnostic.bounds import check_size
 from bayescal.quantities.agnostic.intervals import checked_rows, interval_measure
 
@@ -78,7 +79,7 @@ def calibration_test(
     check_size(draws, "draws")
     scores, events = checked_rows(score, label)
     found = interval_measure(scores, events).c
-    simulated = simulated_measures(scores, draws, np.random.default_rng(seed))
+    simulated = simulated_measures(scores, draws, generator(seed))
     beyond = int((simulated >= found - _ROUNDING).sum())
     return CalibrationTest(found, (1 + beyond) / (1 + draws), simulated)
 

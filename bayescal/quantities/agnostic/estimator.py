@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.checks import check_choice
+from bayescal.core.checks import check_choice, check_data
 from bayescal.core.scores import Scores, Task
 from bayescal.quantities.agnostic.intervals import IntervalMeasure, interval_measure
 
@@ -85,6 +85,7 @@ def estimate(data: Scores | Task, *, multiclass: str = "top-label") -> Estimate:
     """
     if isinstance(data, Task):
         return _of([_measure(data)], [])
+    check_data(data, (Scores,), "estimate", "Scores(y_true=..., y_prob=...)")
     check_choice(multiclass, MULTICLASS, "multiclass")
     by_class = not data.is_binary and multiclass != "top-label"
     tasks = data.tasks("class-wise" if by_class else "top-label")

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayescal.core.checks import check_row_sums, check_same_length
+from bayescal.core.columns import to_doubles, to_numpy
 from bayescal.core.errors import InputError
 
 type Floats = NDArray[np.float64]
@@ -57,7 +58,7 @@ def half_plane_measure(prob: ArrayLike, label: ArrayLike) -> float:
     >>> half_plane_measure([[0.5, 0.25, 0.25], [0.25, 0.5, 0.25]], [0, 1])
     0.25
     """
-    probs, classes = np.asarray(prob, dtype=np.float64), np.asarray(label)
+    probs, classes = to_doubles(prob, "prob"), to_numpy(label, "label")
     if probs.ndim != 2 or probs.shape[1] != 3 or not 1 <= len(probs) <= _MOST_ROWS:
         raise InputError(
             f"prob must have shape (obs, 3) with 1 to {_MOST_ROWS} rows; got {probs.shape}. "

@@ -13,6 +13,7 @@ from bayescal.core.checks import (
     check_same_length,
     clean_probabilities,
 )
+from bayescal.core.columns import to_doubles, to_numpy
 from bayescal.core.errors import InputError
 
 type Floats = NDArray[np.float64]
@@ -175,7 +176,7 @@ class IntervalStream:
 
 def checked_rows(score: ArrayLike, label: ArrayLike) -> tuple[NDArray[np.floating], Events]:
     """Scores as floats in [0, 1], and labels as 0 and 1."""
-    scores = np.asarray(score)
+    scores = to_numpy(score, "score")
     if scores.dtype.kind not in "biuf":
         raise InputError(f"score must be numbers; got {scores.dtype}. Pass probabilities.")
     if scores.dtype != np.float32:
@@ -188,7 +189,7 @@ def checked_rows(score: ArrayLike, label: ArrayLike) -> tuple[NDArray[np.floatin
 
 def checked_labels(label: ArrayLike, n: int) -> Events:
     """Labels as 0 and 1; they may be -1 and 1, or booleans."""
-    labels = np.asarray(label)
+    labels = to_numpy(label, "label")
     if labels.ndim != 1 or labels.dtype.kind not in "biuf":
         raise InputError(
             f"label must be numbers or booleans of shape (obs,); got {labels.dtype} of shape "
@@ -211,7 +212,11 @@ def checked_labels(label: ArrayLike, n: int) -> Events:
 
 def checked_weights(weight: ArrayLike, n: int) -> Floats:
     """Weights that are finite, at least 0, and not all 0; scaled to the sum 1."""
-    weights = np.asarray(weight, dtype=np.float64)
+    weights = to_doubles(weight, "weight")
+    if weights.ndim != 1:
+        raise InputError(
+            f"weight must have one dimension (obs,); got shape {weights.shape}. Pass one a row."
+        )
     check_same_length(n, "score", len(weights), "weight")
     bad = ~(np.isfinite(weights) & (weights >= 0))
     if bad.any():

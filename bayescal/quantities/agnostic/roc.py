@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayescal.core.checks import check_same_length
+from bayescal.core.columns import to_doubles
 from bayescal.core.errors import InputError
 from bayescal.quantities.agnostic.intervals import checked_rows
 from bayescal.results.bands import RocRegion
@@ -146,7 +147,7 @@ def _between(rate: Floats, slack: float) -> tuple[Floats, Floats]:
 
 
 def _probabilities(values: ArrayLike, name: str) -> Floats:
-    found = np.asarray(values, dtype=np.float64)
+    found = to_doubles(values, "score")
     if found.ndim != 1:
         raise InputError(f"{name} must have one dimension (obs,); got shape {found.shape}.")
     scores, _ = checked_rows(found, np.zeros(found.shape, dtype=np.uint8))

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, logit
 from scipy.stats import beta
 
-from bayescal.core.checks import check_known
+from bayescal.core.checks import check_known, generator
 from bayescal.core.scores import Scores
 from bayescal.quantities.agnostic.decisions.rule import DecisionRule
 from bayescal.quantities.agnostic.functionals import cost_draws, measure_draws, roc_draws
@@ -86,7 +86,7 @@ class Truth:
         Scores
             The rows, those with labels first.
         """
-        rng = np.random.default_rng(seed)
+        rng = generator(seed)
         score = rng.beta(self.alpha, self.beta, n + n_unlabeled)
         label = (rng.random(n) < self.probability(score[:n])).astype(int)
         return Scores(

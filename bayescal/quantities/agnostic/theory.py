@@ -9,6 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bayescal.core.checks import generator
+from bayescal.core.columns import to_doubles
 from bayescal.core.errors import InputError
 from bayescal.quantities.agnostic.bounds import check_size
 from bayescal.quantities.agnostic.intervals import checked_rows, checked_weights
@@ -134,7 +136,7 @@ def hidden_labels(
     chances, _ = checked_rows(np.asarray(probability), np.zeros(np.shape(probability), np.uint8))
     check_size(n, "n")
     check_size(draws, "draws")
-    rng = np.random.default_rng(seed)
+    rng = generator(seed)
     accepted, repeats = np.zeros(2), 0
     for _ in range(draws):
         feature = rng.integers(len(chances), size=(2, n))
@@ -230,11 +232,15 @@ def shattering_weights(features: ArrayLike, sign: ArrayLike, norm: float = 1.0) 
     >>> shattering_weights([[1, 0, 0], [0, 1, 0]], [1, -1], norm=2**0.5).round(6).tolist()
     [1.0, -1.0, 0.0]
     """
-    rows = np.asarray(features, dtype=np.float64)
-    if rows.ndim != 2 or np.linalg.matrix_rank(rows) < len(rows):
+    rows = to_doubles(features, "features")
+    usable = rows.ndim == 2 and rows.size > 0 and np.isfinite(rows).all()
+    if not usable or np.linalg.matrix_rank(rows) < len(rows):
         raise InputError(
             f"the rows of features must be linearly independent; got shape {rows.shape}. "
             "Pass fewer rows than features."
         )
-    weights = np.linalg.lstsq(rows, np.asarray(sign, dtype=np.float64), rcond=None)[0]
+    wanted = to_doubles(sign, "sign")
+    if wanted.shape != rows.shape[:1] or not (np.abs(wanted) == 1).all():
+        raise InputError("sign must be -1 or 1 in each row of features; it is not. Pass one a row.")
+    weights = np.linalg.lstsq(rows, wanted, rcond=None)[0]
     return np.asarray(norm * weights / np.linalg.norm(weights))

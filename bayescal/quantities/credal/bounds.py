@@ -88,13 +88,12 @@ def bounds(p0: ArrayLike, p1: ArrayLike, n_calibration: int) -> Bounds:
     >>> round(found.merged_regret.value, 4), found.least_width.value
     (0.0953, 0.01)
     """
-    low, high = np.asarray(p0, float), np.asarray(p1, float)
-    if low.shape != high.shape or low.ndim != 1 or not low.size:
+    low, high = check_pair(p0, p1)
+    if low.ndim != 1 or not low.size:
         raise InputError(
             "p0 and p1 must hold one value for each row, at least one; got shapes "
             f"{low.shape} and {high.shape}. Pass those of one class."
         )
-    check_pair(low, high)
     if not isinstance(n_calibration, int | np.integer) or n_calibration < 1:
         raise InputError(
             f"n_calibration must be a whole number >= 1; got {n_calibration!r}. "

@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayescal.core.checks import check_known
+from bayescal.core.checks import check_known, generator
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
@@ -128,7 +128,7 @@ class CurveTruth:
         """
         if n < 2:
             raise InputError(f"n must be at least 2, for one row of each label; got {n}.")
-        rng = np.random.default_rng(seed)
+        rng = generator(seed)
         for _ in range(_TRIES):
             score = rng.random(n)
             label = (rng.random(n) < self.probability(score)).astype(np.uint8)
@@ -153,7 +153,7 @@ class CurveTruth:
         CalibrationSplit
             Target rows come without labels.
         """
-        rng = np.random.default_rng(seed)
+        rng = generator(seed)
         score, label = self.sample(n, rng)
         rows = rng.random(target) if isinstance(target, int) else np.asarray(target, np.float64)
         calibration = Scores(y_true=label, y_prob=score, classifier=self.name)

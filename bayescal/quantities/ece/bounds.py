@@ -273,8 +273,8 @@ def _checked(
 ) -> tuple[int, int, float]:
     """Check the arguments; return rows, bins and the width that the binning bias goes by."""
     _check_rows(n)
-    if not lipschitz >= 0:
-        raise InputError(f"lipschitz must be >= 0; got {lipschitz!r}. Pass 1 if in doubt.")
+    if not 0 <= lipschitz <= 1e9:
+        raise InputError(f"lipschitz must lie in [0, 1e9]; got {lipschitz!r}. Pass 1 if in doubt.")
     if not 0 < delta < 1:
         raise InputError(f"delta must lie between 0 and 1; got {delta!r}. Pass 0.1, say.")
     if isinstance(strategy, str):

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bayescal.core.bins.bin_counts import BinCounts
 from bayescal.core.bins.binning import Binning, BinningFields, bin_scores
-from bayescal.core.checks import check_rows
+from bayescal.core.checks import check_data, check_rows
 from bayescal.core.functionals import (
     calibration_gap,
     debiased_squared_calibration_error,
@@ -137,6 +137,7 @@ def estimate(
         return _of_bins(data)
     if isinstance(data, Task):
         return _of_bins(bin_scores(data, binning, **fields))
+    check_data(data, (Scores, BinCounts), "estimate", "Scores(y_true=..., y_prob=...)")
     cases = [_of_bins(bin_scores(task, binning, **fields)) for task in data.tasks(multiclass)]
     by_class = not data.is_binary and multiclass != "top-label"
     dims = [data.n_classifiers] * (data.n_classifiers > 1) + [data.n_classes] * by_class

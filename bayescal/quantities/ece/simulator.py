@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayescal.core.checks import check_known, listing
+from bayescal.core.checks import check_known, generator, listing
 from bayescal.core.errors import InputError
 from bayescal.core.scores import Scores
 
@@ -145,7 +145,7 @@ class Truth:
         label : ndarray of shape (obs,), uint8
             The labels, 0 or 1.
         """
-        rng = np.random.default_rng(seed)
+        rng = generator(seed)
         x = _draw_feature(n, rng)
         label = (rng.random(n) < self.event_probability(x)).astype(np.uint8)
         return self.score(x), label
@@ -303,7 +303,7 @@ def sample_panel(
                 f"the truths of a panel must share P(Y=1 | x), since a row has one label; "
                 f"{members[0].name!r} and {member.name!r} do not. Sample them apart."
             )
-    rng = np.random.default_rng(seed)
+    rng = generator(seed)
     x = _draw_feature(n, rng)
     label = (rng.random(n) < event_probability(x)).astype(np.uint8)
     return Panel(

@@ -389,7 +389,7 @@ def _bins(n_bins: int, strategy: Strategy) -> tuple[int, float]:
 
 
 def _check_rest(lipschitz: float, delta: float) -> None:
-    if not lipschitz >= 0:
-        raise InputError(f"lipschitz must be >= 0; got {lipschitz!r}. Pass 1 if in doubt.")
+    if not 0 <= lipschitz <= 1e9:
+        raise InputError(f"lipschitz must lie in [0, 1e9]; got {lipschitz!r}. Pass 1 if in doubt.")
     if not 0 < delta < 1:
         raise InputError(f"delta must lie between 0 and 1; got {delta!r}. Pass 0.1, say.")

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.bins.binning import Binning, BinningFields, count_into
+from bayescal.core.checks import check_data
 from bayescal.core.errors import InputError
 from bayescal.core.functionals import (
     calibration_gap,
@@ -119,6 +120,7 @@ def estimate(
     >>> round(float(found.ece), 12), found.label_rate.tolist()
     (0.15, [0.0, 0.8])
     """
+    check_data(data, (PUScores,), "pu_ece", "PUScores(positive=..., unlabeled=...)")
     bins = resolved(Binning.of(binning, **fields), data, class_prior)
     cases = []
     for positive, unlabeled in zip(data.positive, data.unlabeled, strict=True):

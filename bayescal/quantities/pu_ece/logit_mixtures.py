@@ -10,6 +10,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bayescal.core.checks import generator
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
@@ -121,7 +122,7 @@ class LogitMixture:
         ndarray of shape (n,)
             Independent draws.
         """
-        rng = np.random.default_rng(seed)
+        rng = generator(seed)
         share = np.array(self.weight) / math.fsum(self.weight)
         which = rng.choice(len(share), size=n, p=share)
         return np.asarray(rng.normal(np.array(self.mean)[which], np.array(self.scale)[which]))
@@ -213,7 +214,7 @@ class MixtureTruth:
         label : ndarray of shape (n,), uint8
             Their labels.
         """
-        rng = np.random.default_rng(seed)
+        rng = generator(seed)
         label = (rng.random(n) < self.class_prior).astype(np.uint8)
         logit = np.empty(n)
         for mixture, rows in ((self.positive, label == 1), (self.negative, label == 0)):
@@ -263,7 +264,7 @@ class MixtureTruth:
         InputError
             If one of the samples is to be empty.
         """
-        rng = np.random.default_rng(seed)
+        rng = generator(seed)
         n_positive, n_unlabeled = n
         return PUScores(
             positive=sigmoid(self.positive.sample(n_positive, rng)),

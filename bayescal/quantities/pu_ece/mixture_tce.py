@@ -8,6 +8,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bayescal.core.checks import generator
+from bayescal.core.columns import to_doubles
 from bayescal.core.errors import InputError
 from bayescal.quantities.pu_ece.estimator import check_class_prior
 from bayescal.quantities.pu_ece.logit_mixtures import (
@@ -21,6 +23,10 @@ from bayescal.quantities.pu_ece.logit_mixtures import (
 type Floats = NDArray[np.float64]
 _TRIES: Final = 3
 _ITERATIONS: Final = 500
+
+
+# Beyond it squares of logits are no longer numbers that a mixture can be fitted to.
+_LARGEST = 1e6
 
 
 class MixtureTCE(NamedTuple):
@@ -113,7 +119,7 @@ def tce_from_logits(
     for count, name in ((max_components, "max_components"), (points, "points")):
         if not isinstance(count, int | np.integer) or count < 1:
             raise InputError(f"{name} must be a whole number >= 1; got {count!r}.")
-    rng = np.random.default_rng(seed)
+    rng = generator(seed)
     found, others = (
         _fit(_checked(logits, name), max_components, int(rng.integers(2**31)))
         for logits, name in ((positive, "positive"), (negative, "negative"))
@@ -124,7 +130,7 @@ def tce_from_logits(
 
 
 def _checked(logits: ArrayLike, name: str) -> Floats:
-    values = np.asarray(logits, np.float64)
+    values = to_doubles(logits, name)
     if values.ndim != 1 or not len(values):
         raise InputError(f"{name} must hold one logit a row; got shape {values.shape}.")
     if not np.isfinite(values).all():
@@ -132,6 +138,12 @@ def _checked(logits: ArrayLike, name: str) -> Floats:
         raise InputError(
             f"{name} logits must be finite; got {values[row]} at row {row}. "
             "Compute them from the classifier, not from scores that round to 0 or 1."
+        )
+    if np.abs(values).max() > _LARGEST:
+        row = int(np.argmax(np.abs(values)))
+        raise InputError(
+            f"{name} logits must be {_LARGEST:g} at most in size; got {values[row]:.6g} at row "
+            f"{row}. Divide them by a number."
         )
     if values.min() == values.max():
         raise InputError(f"{name} logits must differ; all are {values[0]:g}. They have no density.")

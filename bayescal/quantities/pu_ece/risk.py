@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayescal.core.checks import check_choice
+from bayescal.core.columns import to_doubles
 from bayescal.core.errors import InputError
 from bayescal.quantities.pu_ece.estimator import check_class_prior
 
@@ -146,7 +147,7 @@ def upu_risk(
     0.006
     """
     parts = risk_parts(*_checked(positive, unlabeled, class_prior, loss), class_prior, loss)
-    return parts.positive + parts.negative
+    return _number(parts.positive + parts.negative)
 
 
 def nnpu_risk(
@@ -201,7 +202,7 @@ def nnpu_risk(
     2.229
     """
     parts = risk_parts(*_checked(positive, unlabeled, class_prior, loss), class_prior, loss)
-    return parts.positive + _corrected(parts.negative, correction)
+    return _number(parts.positive + _corrected(parts.negative, correction))
 
 
 def imbalanced_nnpu_risk(
@@ -261,7 +262,17 @@ def imbalanced_nnpu_risk(
     check_target_prior(target_prior)
     parts = risk_parts(*_checked(positive, unlabeled, class_prior, loss), class_prior, loss)
     parts = parts.reweighted(class_prior, target_prior)
-    return parts.positive + _corrected(parts.negative, correction)
+    return _number(parts.positive + _corrected(parts.negative, correction))
+
+
+def _number(risk: float) -> float:
+    """Refuse what is no number: infinite parts that cancel each other."""
+    if np.isnan(risk):
+        raise InputError(
+            "the risk must be a number; it is none with decision values or a class prior so "
+            "extreme. Pass finite values, and a class prior that is not as good as 0 or 1."
+        )
+    return risk
 
 
 def check_target_prior(target_prior: float) -> None:
@@ -293,7 +304,7 @@ def _checked(
     check_choice(loss, tuple(LOSSES), "loss")
     found = []
     for values, name in ((positive, "positive"), (unlabeled, "unlabeled")):
-        array = np.asarray(values, np.float64)
+        array = to_doubles(values, name)
         if array.ndim != 1 or not len(array):
             raise InputError(f"{name} must hold one decision value a row; got {array.shape}.")
         if np.isnan(array).any():

@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayescal.core.checks import check_known
+from bayescal.core.checks import check_known, generator
 from bayescal.core.errors import InputError
 from bayescal.quantities.pu_ece.data import PUScores
 from bayescal.quantities.pu_ece.logit_mixtures import LogitMixture as LogitMixture
@@ -143,7 +143,7 @@ class PUTruth:
         InputError
             If one of the samples is to be empty.
         """
-        rng = np.random.default_rng(seed)
+        rng = generator(seed)
         n_positive, n_unlabeled = n
         positive = rng.normal(1.0, 1.0, n_positive)
         side = np.where(rng.random(n_unlabeled) < self.class_prior, 1.0, -1.0)
@@ -278,7 +278,7 @@ def digits(seed: Seed = None) -> PUDigits:
 
     pixels, digit = load_digits(return_X_y=True)
     pixels, label = pixels / 16, (digit >= 5).astype(np.uint8)
-    order = np.random.default_rng(seed).permutation(len(label))
+    order = generator(seed).permutation(len(label))
     half = len(order) // 2
     parts = []
     for rows in (order[:half], order[half:]):

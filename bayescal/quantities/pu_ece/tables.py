@@ -106,8 +106,8 @@ def _check_not_swapped(
 def _selected(values: NDArray[Any], where: str) -> NDArray[np.bool_]:
     """Which rows are positives."""
     words = [_word(value) for value in values.tolist()]
-    positive = np.array([word in _YES for word in words])
-    unlabeled = np.array([word in _NO or not word for word in words])
+    positive = np.array([word in _YES for word in words], dtype=np.bool_)
+    unlabeled = np.array([word in _NO or not word for word in words], dtype=np.bool_)
     wrong = np.flatnonzero(~(positive | unlabeled))
     if wrong.size:
         raise InputError(

@@ -79,13 +79,15 @@ def bounds(n_labeled: int, n_classifiers: int = 1, delta: float = 0.1) -> Bounds
             _RANDOM,
         ),
         Bound(
-            _hoeffding(n_labeled, delta / n_classifiers),
+            _hoeffding(n_labeled, delta, n_classifiers),
             f"of the same for every classifier at once, with probability {1 - delta:g}",
             _RANDOM,
         ),
     )
 
 
-def _hoeffding(n: int, delta: float) -> float:
-    """Half-width of Hoeffding's interval of a mean in [0, 1], at most 1."""
-    return 1.0 if n == 0 else min(1.0, math.sqrt(math.log(2 / delta) / (2 * n)))
+def _hoeffding(n: int, delta: float, means: int = 1) -> float:
+    """Half-width of Hoeffding's interval of a mean in [0, 1], or of several at once, at most 1."""
+    # A difference of logarithms, as a quotient by a tiny delta is infinite.
+    surprise = math.log(2 * means) - math.log(delta)
+    return 1.0 if n == 0 else min(1.0, math.sqrt(surprise / (2 * n)))

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bayescal.core.checks import generator
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
@@ -227,7 +228,7 @@ def _estimate(
     by_group: bool,
 ) -> Estimate:
     """Fit the mixture to all rows, and measure under its labels."""
-    rng = np.random.default_rng(seed)
+    rng = generator(seed)
     fit, widths = _fit(panel, settings_of(settings), class_prior, rng)
     found = expected_metrics(panel, fit.prob_label, n_draws, rng, ece=ece, by_group=by_group)
     return Estimate(*found, *fit, widths)

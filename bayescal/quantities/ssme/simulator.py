@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayescal.core.checks import check_known
+from bayescal.core.checks import check_known, generator
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
@@ -125,7 +125,7 @@ class PanelTruth:
         InputError
             If no row is to be labeled.
         """
-        rng = np.random.default_rng(seed)
+        rng = generator(seed)
         n = n_labeled + n_unlabeled
         log_odds = rng.normal(self.mean, self.spread, n)
         event = rng.random(n) < _sigmoid(log_odds)

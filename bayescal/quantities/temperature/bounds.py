@@ -147,9 +147,9 @@ def rows_needed(
     n: int, n_classes: int, gamma: float, width: float, unit: float, delta: float
 ) -> float:
     """Rows that the proof of Theorem 4.1 needs, with the cover that it takes for `n` rows."""
-    spacing = 1 / (4 * unit)
-    of_classes = n_classes * np.log(max(1, 2 * gamma / spacing))
-    cover = of_classes + np.log(max(1, width / spacing))
+    # In steps of the cover, whose spacing is 1 / (4 unit).
+    of_classes = n_classes * np.log(max(1, 8 * gamma * unit))
+    cover = of_classes + np.log(max(1, 4 * width * unit))
     return float(3 * cover + 3 * np.log(2 / delta))
 
 

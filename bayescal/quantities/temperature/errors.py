@@ -10,7 +10,7 @@ from scipy.special import logsumexp
 
 from bayescal.core.bins.bin_counts import BinCounts
 from bayescal.core.bins.binning import Binning, count_into
-from bayescal.core.checks import check_choice, check_rows
+from bayescal.core.checks import check_choice, check_data, check_rows
 from bayescal.core.columns import MISSING
 from bayescal.core.errors import InputError
 from bayescal.core.functionals import expected_calibration_error
@@ -98,6 +98,7 @@ def calibration_errors(
     >>> round(found.ece, 3), found.class_ece.round(3).tolist()
     (0.1, [0.35, 0.4])
     """
+    check_data(data, (Scores,), "calibration_errors", "Scores(y_true=..., y_prob=...)")
     check_choice(by, BY, "by")
     if data.n_classifiers != 1:
         raise InputError(

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayescal.core.bins.binning import Binning
-from bayescal.core.checks import check_known
+from bayescal.core.checks import check_known, generator
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
@@ -90,7 +90,7 @@ class LogitTruth:
         ndarray of shape (obs, class)
             Logits.
         """
-        rng = np.random.default_rng(seed)
+        rng = generator(seed)
         found = rng.normal(0, self.spread, (n, self.n_classes))
         found[np.arange(n), rng.integers(0, self.n_classes, n)] += self.lift
         return found
@@ -129,7 +129,7 @@ class LogitTruth:
         Scores
             Of one classifier.
         """
-        rng = np.random.default_rng(seed)
+        rng = generator(seed)
         logits = self.logits(n + n_unlabeled, rng)
         label = (self._moved(logits) + rng.gumbel(size=logits.shape)).argmax(axis=1)
         known = [*label[:n].tolist(), *[None] * n_unlabeled]

@@ -10,6 +10,7 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 from bayescal.core.checks import check_same_length
+from bayescal.core.columns import to_doubles
 from bayescal.core.errors import InputError
 from bayescal.quantities.agnostic.calibration.link import Link
 from bayescal.quantities.agnostic.calibration.tied_scores import Floats, TiedScores, tied_scores
@@ -125,7 +126,7 @@ def _combined(
     tied: TiedScores, score: ArrayLike, basis: ArrayLike
 ) -> tuple[sparse.csr_array, sparse.csr_array]:
     """Values and prefix sums of the combinations of a basis."""
-    columns = np.asarray(basis, dtype=np.float64)
+    columns = to_doubles(basis, "basis")
     if columns.ndim != 2 or not np.isfinite(columns).all():
         raise InputError(
             f"basis must be finite numbers of shape (obs, k); got shape {columns.shape}. Pass a "

@@ -132,4 +132,6 @@ def _slope(action: Action) -> float:
 def _crossing(now: Action, other: Action) -> float:
     """Score from which the other action, whose cost rises less with the score, is cheaper."""
     ahead = other.negative - now.negative
-    return ahead / (ahead + now.positive - other.positive)
+    behind = now.positive - other.positive
+    # Both differ by so little that the sum is rounded to 0: the lines are one.
+    return ahead / (ahead + behind) if ahead + behind else 1.0

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayescal.core.checks import check_same_length
+from bayescal.core.columns import to_numpy
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Bound
 from bayescal.quantities.agnostic.bounds import (
@@ -201,7 +202,7 @@ def cost_bound(
 
 
 def _scores(values: ArrayLike) -> Floats:
-    found = np.asarray(values)
+    found = to_numpy(values, "score")
     scores, _ = checked_rows(found, np.zeros(found.shape, dtype=np.uint8))
     return scores.astype(np.float64)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescal.core.columns import to_doubles
+from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
 from bayescal.quantities.credal.self_learning.label_sets import LabelSets, from_labels
 from bayescal.quantities.credal.sets.discounting import discount
@@ -24,6 +26,11 @@ def hard_labels(prob: Floats) -> LabelSets:
     LabelSets
         One corner of the simplex a row; of equally probable classes the first.
 
+    Raises
+    ------
+    InputError
+        If they are no probabilities.
+
     Examples
     --------
     >>> import numpy as np
@@ -31,7 +38,8 @@ def hard_labels(prob: Floats) -> LabelSets:
     >>> hard_labels(np.array([[0.3, 0.7]])).upper.tolist()
     [[0.0, 1.0]]
     """
-    return from_labels(prob.argmax(axis=1), np.arange(prob.shape[1]))
+    points = _checked(prob)
+    return from_labels(points.argmax(axis=1), np.arange(points.shape[1]))
 
 
 def soft_labels(prob: Floats) -> LabelSets:
@@ -47,6 +55,11 @@ def soft_labels(prob: Floats) -> LabelSets:
     LabelSets
         One point a row, which sums to 1 to the last digit also where float32 did not.
 
+    Raises
+    ------
+    InputError
+        If they are no probabilities.
+
     Examples
     --------
     >>> import numpy as np
@@ -54,7 +67,8 @@ def soft_labels(prob: Floats) -> LabelSets:
     >>> soft_labels(np.array([[0.3, 0.7]])).upper.tolist()
     [[0.3, 0.7]]
     """
-    points = prob / prob.sum(axis=1, keepdims=True)
+    points = _checked(prob)
+    points = points / points.sum(axis=1, keepdims=True)
     return LabelSets(points, points)
 
 
@@ -78,6 +92,11 @@ def credal_labels(
         One set a row: for each class the two values p0 and p1 of its inductive Venn-Abers
         predictor against the rest, discounted where no probabilities lie between them.
 
+    Raises
+    ------
+    InputError
+        If they are no probabilities, or labels do not fit them.
+
     Examples
     --------
     >>> import numpy as np
@@ -87,5 +106,18 @@ def credal_labels(
     >>> credal_labels(np.array([[0.6, 0.4]]), calibration_prob, label).lower.round(3).tolist()
     [[0.0, 0.0]]
     """
-    bounds = fit_one_vs_rest(calibration_prob, calibration_label).predict(prob)
+    bounds = fit_one_vs_rest(calibration_prob, calibration_label).predict(_checked(prob))
     return LabelSets(*discount(*bounds))
+
+
+def _checked(prob: Floats) -> Floats:
+    """Check predicted probabilities, (obs, class)."""
+    found = to_doubles(prob, "prob")
+    if found.ndim != 2 or found.shape[1] < 2:
+        raise InputError(
+            f"prob must have shape (obs, class), with two classes or more; got {found.shape}. "
+            "Pass what predict_proba returns."
+        )
+    if not ((found >= 0) & (found <= 1)).all() or not found.sum(axis=1).all():
+        raise InputError("prob must lie in [0, 1], with a sum above 0 in each row; it does not.")
+    return found

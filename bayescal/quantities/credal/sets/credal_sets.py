@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bayescal.core.columns import to_doubles
 from bayescal.core.errors import InputError
 from bayescal.core.probability_intervals import Interval, tightened
 from bayescal.core.quantity import Floats
@@ -135,7 +136,7 @@ def expectation(cost: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> Interval
 
 def costs(cost: ArrayLike, n_classes: int) -> Floats:
     """Check costs of actions, (action, class)."""
-    table = np.asarray(cost, dtype=np.float64)
+    table = to_doubles(cost, "cost")
     if table.ndim not in (1, 2) or table.shape[-1] != n_classes or not table.size:
         raise InputError(
             f"cost must have shape (class,) or (action, class) with {n_classes} classes; got "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bayescal.core.columns import to_doubles
 from bayescal.core.errors import InputError
 from bayescal.core.probability_intervals import Interval, holds_any
 from bayescal.core.quantity import Floats
@@ -12,7 +13,7 @@ from bayescal.core.quantity import Floats
 
 def intervals(lower: ArrayLike, upper: ArrayLike) -> Interval:
     """Check bounds of class probabilities."""
-    low, high = (np.asarray(bound, dtype=np.float64) for bound in (lower, upper))
+    low, high = to_doubles(lower, "lower"), to_doubles(upper, "upper")
     if low.shape != high.shape:
         raise InputError(
             f"lower and upper must have the same shape; got {low.shape} and {high.shape}. "

@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bayescal.core.columns import to_doubles
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
 from bayescal.quantities.credal.sets.intervals import proper
@@ -107,7 +108,7 @@ def divergence(p: ArrayLike, prob: ArrayLike) -> Floats:
     >>> round(float(divergence([1, 0], [0.5, 0.5])), 6)
     0.693147
     """
-    mine = np.asarray(p, dtype=np.float64)
+    mine = to_doubles(p, "p")
     theirs = np.maximum(_probabilities(prob, mine.shape), FLOOR)
     _probabilities(mine, theirs.shape, "p")
     ratio = np.where(mine > 0, mine, theirs) / theirs
@@ -115,7 +116,7 @@ def divergence(p: ArrayLike, prob: ArrayLike) -> Floats:
 
 
 def _probabilities(prob: ArrayLike, shape: tuple[int, ...], name: str = "prob") -> Floats:
-    values = np.asarray(prob, dtype=np.float64)
+    values = to_doubles(prob, name)
     if values.shape != shape:
         raise InputError(
             f"{name} must have a value for each bound; got shape {values.shape} for {shape}. "

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayescal.core.checks import check_choice, check_same_length
+from bayescal.core.columns import to_numpy
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
 from bayescal.quantities.credal.venn_abers.ivap import (
@@ -95,7 +96,8 @@ def fit_cross_venn_abers(score: ArrayLike, label: ArrayLike, fold: ArrayLike) ->
     >>> merge_folds(*fitted.predict([[0.5], [0.85]])).round(3).tolist()
     [0.586]
     """
-    folds, scores, labels = np.asarray(fold), np.asarray(score), np.asarray(label)
+    folds, scores = to_numpy(fold, "fold"), to_numpy(score, "score")
+    labels = to_numpy(label, "label")
     whole = folds.ndim == 1 and folds.dtype.kind in "iu" and len(folds) > 0
     if not whole or not np.array_equal(np.unique(folds), np.arange(int(folds.max()) + 1)):
         shown = np.unique(folds).tolist()[:6] if whole else f"dtype {folds.dtype}"
@@ -142,9 +144,13 @@ def merge_folds(p0: ArrayLike, p1: ArrayLike, loss: str = "log") -> Floats:
     >>> float(merge_folds([0.25], [0.75])), float(merge_folds([0.25], [0.75], loss="square"))
     (0.5, 0.5)
     """
-    low, high = np.asarray(p0, float), np.asarray(p1, float)
-    check_pair(low, high)
+    low, high = check_pair(p0, p1)
     check_choice(loss, LOSSES, "loss")
+    if not low.ndim or not len(low):
+        raise InputError(
+            f"p0 and p1 must have shape (fold, ...) with at least one fold; got shape {low.shape}. "
+            "Pass the probabilities of each fold."
+        )
     if loss == "square":
         return np.asarray((high + (low**2 - high**2) / 2).mean(axis=0))
     with np.errstate(divide="ignore"):

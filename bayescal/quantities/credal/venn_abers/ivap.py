@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayescal.core.checks import check_rows, check_same_length
+from bayescal.core.columns import to_doubles, to_numpy
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
 from bayescal.core.rounding import round_scores
@@ -187,26 +188,32 @@ def merged(p0: ArrayLike, p1: ArrayLike) -> Floats:
     >>> float(merged(0.25, 0.75))
     0.5
     """
-    low, high = np.asarray(p0, float), np.asarray(p1, float)
-    check_pair(low, high)
+    low, high = check_pair(p0, p1)
     return np.asarray(high / (1 - low + high))
 
 
-def check_pair(p0: Floats, p1: Floats) -> None:
+def check_pair(p0: ArrayLike, p1: ArrayLike) -> Pair:
     """Check that p0 and p1 are probabilities in order."""
-    wrong = np.atleast_1d(~((p0 >= 0) & (p0 <= p1) & (p1 <= 1)))
+    found = Pair(to_doubles(p0, "p0"), to_doubles(p1, "p1"))
+    if found.p0.shape != found.p1.shape:
+        raise InputError(
+            f"p0 and p1 must have the same shape; got {found.p0.shape} and {found.p1.shape}. "
+            "Pass them as predict() returns them."
+        )
+    wrong = np.atleast_1d(~((found.p0 >= 0) & (found.p0 <= found.p1) & (found.p1 <= 1)))
     if wrong.any():
         place = np.unravel_index(int(wrong.argmax()), wrong.shape)
-        low, high = (float(np.broadcast_to(p, wrong.shape)[place]) for p in (p0, p1))
+        low, high = (float(np.atleast_1d(p)[place]) for p in found)
         raise InputError(
             f"p0 and p1 must satisfy 0 <= p0 <= p1 <= 1; got p0 {low:.6g} and p1 {high:.6g} "
             f"at row {int(place[0])}. Pass them as predict() returns them."
         )
+    return found
 
 
 def _scores(score: ArrayLike) -> Floats:
     """Check scores, and round them: the last bit of a probability must not decide on a step."""
-    values = np.asarray(score)
+    values = np.asarray(score) if np.isscalar(score) else to_numpy(score, "score")
     if values.dtype.kind not in "fiub":
         raise InputError(f"score must hold numbers; got dtype {values.dtype}. Pass scores.")
     values = values.astype(np.float64, copy=False)
@@ -222,7 +229,7 @@ def _scores(score: ArrayLike) -> Floats:
 
 
 def _binary(label: ArrayLike) -> Integers:
-    values = np.asarray(label)
+    values = to_numpy(label, "label")
     got = ""
     if values.ndim != 1 or values.dtype.kind not in "fiub":
         got = f"dtype {values.dtype}, shape {values.shape}"

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayescal.core.checks import check_rows, check_same_length
+from bayescal.core.columns import to_numpy
 from bayescal.core.errors import InputError
 from bayescal.quantities.credal.venn_abers.ivap import InductiveVennAbers, Pair, fit_ivap
 
@@ -84,7 +85,7 @@ def fit_one_vs_rest(score: ArrayLike, label: ArrayLike) -> OneVsRest:
     ([[0.5, 0.0, 0.0]], [[1.0, 0.5, 0.3333333333333333]])
     """
     values = _table(score)
-    codes = np.asarray(label)
+    codes = to_numpy(label, "label")
     check_rows(len(values), "score")
     n_classes = values.shape[1]
     whole = codes.ndim == 1 and codes.dtype.kind in "iu"
@@ -99,7 +100,7 @@ def fit_one_vs_rest(score: ArrayLike, label: ArrayLike) -> OneVsRest:
 
 
 def _table(score: ArrayLike) -> NDArray[np.floating]:
-    values = np.asarray(score)
+    values = to_numpy(score, "score")
     if values.ndim != 2 or values.shape[1] < 2:
         raise InputError(
             "score must have shape (obs, class) with at least two classes; got shape "

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescal.core.checks import check_data
 from bayescal.core.errors import InputError
 from bayescal.core.priors import Beta, check_mass
 from bayescal.quantities.pu_ece.data import PUScores
@@ -106,6 +107,7 @@ def estimate_class_prior(
     >>> round(found.estimate, 2), round(found.lower, 2), round(found.upper, 2)
     (0.2, 0.13, 0.29)
     """
+    check_data(data, (PUScores,), "estimate_class_prior", "PUScores(positive=..., unlabeled=...)")
     check_mass(delta, "delta")
     if not (math.isfinite(gamma) and gamma > 0):
         raise InputError(f"gamma must be a finite number above 0; got {gamma!r}. Pass 0.01.")

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescal.core.checks import generator
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
@@ -117,7 +118,7 @@ def active_testing(
     # A loss of 1 - accuracy; expectations are cut at 0, which they miss by rounding only.
     expected = np.maximum(shift + sign * guessed_values(panel, metric, guess), 0.0)
     loss = shift + sign * observed_values(panel, metric)
-    rng = np.random.default_rng(seed)
+    rng = generator(seed)
     drawn = [acquire(one, budget, floor, rng) for one in expected]
     risk = [
         float(np.mean(lure_weights(q, n) * values[rows]))

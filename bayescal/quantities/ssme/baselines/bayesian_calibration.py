@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from bayescal.core.checks import generator
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
@@ -113,7 +114,7 @@ def bayesian_calibration(
     # (chain, draw, classifier) to (draw, classifier).
     maps = {name: sampled.posterior[name].reshape(-1, panel.n_classifiers) for name in "abc"}
     prob = calibrated(panel, maps["a"], maps["b"], maps["c"], cut=cut)
-    rng = np.random.default_rng(seed)
+    rng = generator(seed)
     each = [
         metrics(panel.select(m).probs, _drawn(panel, prob[:, m], rng))
         for m in range(panel.n_classifiers)

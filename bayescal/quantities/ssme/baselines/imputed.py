@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bayescal.core.checks import check_choice
+from bayescal.core.checks import check_choice, generator
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
 from bayescal.quantities.ssme.data import Panel
@@ -21,7 +21,7 @@ def imputed_metrics(
     check_choice(reading, READINGS, "reading")
     prob = with_known_labels(panel, prob_label)
     if reading == "drawn":
-        return expected_metrics(panel, prob, n_draws, np.random.default_rng(seed))
+        return expected_metrics(panel, prob, n_draws, generator(seed))
     if reading == "hard":
         prob = np.eye(panel.n_classes)[prob.argmax(axis=1)]
     return metrics(panel.probs, prob)

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bayescal.core.checks import check_data, generator
 from bayescal.core.errors import InputError
 from bayescal.core.priors import check_mass
 from bayescal.core.quantity import Floats
@@ -96,6 +97,7 @@ def labeled_by_group(scores: Scores) -> Metrics:
     >>> labeled_by_group(scores).accuracy.round(3)
     array([[0.667, 0.667]])
     """
+    check_data(scores, (Scores,), "labeled_by_group", "Scores(y_true=..., y_prob=...)")
     if scores.group is None:
         raise InputError("metrics by group need groups; got none. Pass group= with the scores.")
     panel = panel_of(scores)
@@ -158,7 +160,7 @@ def labeled_interval(
     check_count(n_boot, "n_boot")
     probs, one_hot = _labeled_rows(scores, "Labeled's interval")
     n = len(one_hot)
-    counts = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), size=n_boot)
+    counts = generator(seed).multinomial(n, np.full(n, 1 / n), size=n_boot)
     found = metrics(probs, one_hot, counts.astype(np.float64))
     tail = (1 - prob) / 2
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
 from numpy.typing import ArrayLike
 
+from bayescal.core.checks import generator
 from bayescal.core.scores import Scores
 from bayescal.quantities.ssme.baselines.ensemble import mean_score
 from bayescal.quantities.ssme.data import Panel, panel_of
@@ -81,5 +81,5 @@ got one. Pass several classifiers or classes, or use SSME-KDE.
     start = mean_score(panel)
     points = latent_points(alr(panel.probs), start, settings or FlowSettings(), seed)
     fit = fit_normals(points, start, panel.known, panel.labeled, prior)
-    rng = np.random.default_rng(seed)
+    rng = generator(seed)
     return Estimate(*expected_metrics(panel, fit.prob_label, n_draws, rng, ece=ece), *fit)

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescal.core.checks import generator
+from bayescal.core.columns import to_doubles
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
 from bayescal.quantities.ssme.metrics.label_draws import check_count
@@ -40,7 +42,7 @@ def labeled_errors(
             f"sizes must lie from {n_classes}, one row a class, to the {len(y)} rows there are; "
             f"got {wrong[0]}."
         )
-    rng = np.random.default_rng(seed)
+    rng = generator(seed)
     one_hot = np.eye(n_classes)
     found: list[Metrics] = []
     for size in sizes:
@@ -95,8 +97,8 @@ def effective_sample_size(error: float, sizes: Sequence[int], labeled_error: Flo
     >>> effective_sample_size(0.021, [20, 50, 100], [0.05, 0.03, 0.02])
     100
     """
-    values = np.asarray(labeled_error, dtype=np.float64)
-    if len(values) != len(sizes) or len(values) == 0:
+    values = np.atleast_1d(to_doubles(labeled_error, "labeled_error"))
+    if values.ndim != 1 or len(values) != len(sizes) or len(values) == 0:
         raise InputError(
             f"labeled_error must have a value for each size; got {len(values)} values for "
             f"{len(sizes)} sizes."
@@ -137,10 +139,19 @@ def rescaled_error(error: float | Floats, labeled_error: float | Floats) -> Floa
     >>> float(rescaled_error(0.01, 0.04))
     0.25
     """
-    base = np.asarray(labeled_error, dtype=np.float64)
+    base = to_doubles(labeled_error, "labeled_error")
     if not (base > 0).all():
         raise InputError(
             f"the error of labelled rows alone must be above 0; got {base.min():.6g}. "
             "Average over more splits."
         )
-    return np.asarray(np.asarray(error, dtype=np.float64) / base)
+    found = to_doubles(error, "error")
+    if not np.isfinite(found).all():
+        raise InputError("error must be finite; got NaN or infinity. Leave those splits out.")
+    try:
+        return np.asarray(found / base)
+    except ValueError as error:
+        raise InputError(
+            f"error and labeled_error must be of the same splits; got shapes {found.shape} and "
+            f"{base.shape}. Pass one number each, or arrays of one shape."
+        ) from error

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bayescal.core.columns import to_doubles
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
 from bayescal.quantities.ssme.metrics.binned_error import (
@@ -131,7 +132,7 @@ def metrics(
     >>> found.accuracy.round(3).tolist(), found.auc.tolist()
     ([0.667], [1.0])
     """
-    probs = np.asarray(probs, dtype=np.float64)
+    probs = _probabilities(probs)
     convention = CONVENTIONS[convention_name(ece, probs.shape[2])]
     labels, has_draws = _label_draws(q, probs.shape[1], probs.shape[2])
     binned = labels if errors_q is None else _errors_draws(errors_q, labels)
@@ -203,7 +204,7 @@ def subgroup_metrics(
     >>> subgroup_metrics(probs, np.eye(2)[[0, 1, 1]], np.array([0, 0, 1]), 2).accuracy.tolist()
     [[1.0, 0.0]]
     """
-    probs = np.asarray(probs, dtype=np.float64)
+    probs = _probabilities(probs)
     labels, has_draws = _label_draws(q, probs.shape[1], probs.shape[2])
     binned = labels if errors_q is None else _errors_draws(errors_q, labels)
     weight, weights_have_draws = _row_weights(weights, probs.shape[1])
@@ -289,7 +290,9 @@ def _of_block(plan: _Plan, q: Floats, errors_q: Floats, weight: Floats) -> Metri
 
 def _weighted(q: Floats, weight: Floats) -> Floats:
     event = np.ascontiguousarray(q)
-    return event * weight if (weight != 1).any() else event
+    # Weights of several draws make as many of the event, even where all of them are 1.
+    several = len(weight) > event.shape[1]
+    return event * weight if several or (weight != 1).any() else event
 
 
 def _happened(plan: _Plan, m: int, event: Floats) -> Floats:
@@ -309,9 +312,22 @@ def mean_of_defined(values: Floats) -> Floats:
     return mean
 
 
+def _probabilities(probs: Floats) -> Floats:
+    """Check class probabilities, (classifier, obs, class)."""
+    found = to_doubles(probs, "probs")
+    if found.ndim != 3 or found.shape[2] < 2 or not found.size:
+        raise InputError(
+            "probs must have shape (classifier, obs, class), with rows and two classes or more; "
+            f"got {found.shape}. Pass Scores through bayescal.ssme.ensemble."
+        )
+    if not ((found >= 0) & (found <= 1)).all():
+        raise InputError("probs must lie in [0, 1]; some do not. Pass probabilities, not logits.")
+    return found
+
+
 def _label_draws(q: ArrayLike, n_obs: int, n_classes: int) -> tuple[Floats, bool]:
     """Bring label probabilities to (class, draw, obs), and say whether they have draws."""
-    values = np.asarray(q, dtype=np.float64)
+    values = to_doubles(q, "q")
     if values.shape == (n_obs, n_classes):
         labels, has_draws = values.T[:, np.newaxis], False
     elif values.ndim == 3 and values.shape[1:] == (n_obs, n_classes) and len(values):
@@ -346,7 +362,7 @@ def _errors_draws(q: ArrayLike, labels: Floats) -> Floats:
 
 def _row_weights(weights: ArrayLike | None, n_obs: int) -> tuple[Floats, bool]:
     """Bring weights to (draw, obs), and say whether they have draws."""
-    values = np.ones(n_obs) if weights is None else np.asarray(weights, dtype=np.float64)
+    values = np.ones(n_obs) if weights is None else to_doubles(weights, "weights")
     if values.ndim not in (1, 2) or values.shape[-1] != n_obs or not values.size:
         raise InputError(
             f"weights must have shape (obs,) = ({n_obs},) or (draw, obs); got {values.shape}. "

@@ -1,0 +1,154 @@
+"""What `bayescal.fit_many` returns: results by key, read when they are asked for."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bayescal.core.errors import InputError
+from bayescal.workflow.many import record
+from bayescal.workflow.many.keys import Key, check_key, from_json, order
+from bayescal.workflow.many.store import Failure, Store
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from xarray import DataTree
+
+
+@dataclass(slots=True, repr=False, eq=False)
+class ManyFits(Mapping["Key", "DataTree"]):
+    """Results of many fits by key.
+
+    Parameters
+    ----------
+    quantity : str
+        Name of the quantity.
+    path : pathlib.Path or None
+        Directory of the store; None where results are kept in memory.
+    contents : dict
+        Of each key the packed result, or its file.
+    rows : dict
+        Rows of the summary of each key.
+    failures : dict of key to Failure
+        Why there is no result for a key: name of the exception, and its message.
+    computed : list of key
+        Keys fitted by this call; the others were in the store.
+    recomputed : dict of key to str
+        Keys of these that the store had, and why they were fitted again.
+    unconverged : list of key
+        Keys whose fits did not converge.
+
+    Notes
+    -----
+    A mapping: ``fits[key]`` reads one result, ``fits.items()`` one after the other. Nothing is held
+    but the summaries, unless there is no store.
+    """
+
+    quantity: str
+    path: Path | None = None
+    contents: dict[Key, bytes | Path] = field(default_factory=dict)
+    rows: dict[Key, list[dict[str, Any]]] = field(default_factory=dict)
+    failures: dict[Key, Failure] = field(default_factory=dict)
+    computed: list[Key] = field(default_factory=list)
+    recomputed: dict[Key, str] = field(default_factory=dict)
+    unconverged: list[Key] = field(default_factory=list)
+
+    def __getitem__(self, key: Any) -> DataTree:
+        """Read the result of a key."""
+        found = self.contents.get(check_key(key))
+        if found is None:
+            failure = self.failures.get(check_key(key))
+            raise KeyError(key if failure is None else f"{key!r} failed: {failure.message}")
+        try:
+            return record.unpack(found)
+        except record.DamagedError as error:
+            raise InputError(
+                f"{found if isinstance(found, Path) else key!r} must hold a result; it is damaged: "
+                f"{error}. Call fit_many again, which fits it anew."
+            ) from error
+
+    def __iter__(self) -> Iterator[Key]:
+        return iter(self.contents)
+
+    def __len__(self) -> int:
+        return len(self.contents)
+
+    def __repr__(self) -> str:
+        stored = len(self.contents) - len([key for key in self.computed if key in self.contents])
+        parts = [f"{len(self):,} results", f"{stored:,} of them from the store" if stored else ""]
+        parts.append(f"{len(self.recomputed):,} fitted again" if self.recomputed else "")
+        parts.append(f"{len(self.failures):,} failed" if self.failures else "")
+        parts.append(f"{len(self.unconverged):,} not converged" if self.unconverged else "")
+        return f"<ManyFits of {self.quantity}: {', '.join(part for part in parts if part)}>"
+
+    def summary(self) -> pd.DataFrame:
+        """Tabulate all results, with the probability of the intervals that they were fitted with.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Rows of `bayescal.summary` of each result, under its key as the index, of tuples a
+            level a part. Keys that failed have one row, all empty but `status`, which says why.
+        """
+        import pandas as pd
+
+        keys, records = [], []
+        for key, rows in self.rows.items():
+            keys += [key] * len(rows)
+            records += rows
+        for key, failure in self.failures.items():
+            keys.append(key)
+            records.append({"status": f"FAILED, {failure.error}: {failure.message}"})
+        lengths = {len(key) if isinstance(key, tuple) else 0 for key in keys}
+        if len(lengths) == 1 and lengths != {0}:
+            index: pd.Index = pd.MultiIndex.from_tuples(keys)
+        else:
+            index = pd.Index(keys, name="key", tupleize_cols=False, dtype=object)
+        return pd.DataFrame(records, index=index)
+
+
+def load_many(path: str | os.PathLike[str]) -> ManyFits:
+    """Open a store that `bayescal.fit_many` wrote, without fitting anything.
+
+    Parameters
+    ----------
+    path : path
+        The directory.
+
+    Returns
+    -------
+    ManyFits
+        Results by key, in the order of the keys, and failures.
+
+    Raises
+    ------
+    InputError
+        If there is no store, or a file is damaged; the message names it.
+    """
+    store = Store(path)
+    store.check()
+    heads = {}
+    for file in store.fits():
+        try:
+            head = record.about(file)
+        except record.DamagedError as error:
+            raise InputError(
+                f"{file} must hold a result; it is damaged: {error}. Call fit_many again, which "
+                "fits it anew, or remove the file."
+            ) from error
+        heads[from_json(head["key"])] = (file, head)
+    found = ManyFits("", store.path)
+    for key in sorted(heads, key=order):
+        file, head = heads[key]
+        found.quantity = str(head["recipe"]["quantity"])
+        found.contents[key] = file
+        found.rows[key] = head["summary"]
+        if not head["converged"]:
+            found.unconverged.append(key)
+    for failed in store.failures():
+        key = from_json(failed.pop("key"))
+        found.failures[key] = Failure(**failed)
+    return found

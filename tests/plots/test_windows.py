@@ -1,0 +1,44 @@
+"""Calibration over time: bands where there are fits, gaps where there are none."""
+
+import numpy as np
+from matplotlib.collections import PolyCollection
+
+from bayescal.plots.windows import MOST_PANELS, draw_windows
+from bayescal.results.windows import Series, Window
+
+ORDER = ["2025-01", "2025-02", "2025-03", "2025-04"]
+
+
+def window(name: str, mean: float, *, converged: bool = True) -> Window:
+    return Window(name, 100, mean, mean / 2, 2 * mean, 0.5, converged)
+
+
+SERIES = Series("north", [window(ORDER[0], 0.1), window(ORDER[1], 0.2), window(ORDER[3], 0.3)])
+
+
+def test_a_band_ends_at_a_gap() -> None:
+    ax = draw_windows([SERIES], ORDER, 0.9).axes[0]
+    bands = [one for one in ax.collections if isinstance(one, PolyCollection)]
+    assert len(bands) == 2
+    x, y = bands[0].get_paths()[0].vertices.T
+    assert (x.min(), x.max()) == (0, 1)
+    assert (y.min(), y.max()) == (0.05, 0.4)
+    lines = [line.get_xydata() for line in ax.lines if line.get_linestyle() == "-"]
+    np.testing.assert_allclose(np.concatenate(lines), [[0, 0.1], [1, 0.2], [3, 0.3]])
+
+
+def test_what_did_not_converge_is_crossed_out() -> None:
+    bad = Series("north", [window(ORDER[0], 0.1), window(ORDER[1], 0.2, converged=False)])
+    crosses = [
+        line for line in draw_windows([bad], ORDER, 0.9).axes[0].lines if line.get_marker() == "x"
+    ]
+    assert [line.get_xydata().tolist() for line in crosses] == [[[1.0, 0.2]]]
+
+
+def test_panels_have_one_scale_and_are_not_endless() -> None:
+    many = [SERIES._replace(name=f"{number}$") for number in range(MOST_PANELS + 3)]
+    figure = draw_windows(many, ORDER, 0.9)
+    assert len(figure.axes) == MOST_PANELS
+    assert len({ax.get_ylim() for ax in figure.axes}) == 1
+    assert figure.axes[0].get_title(loc="left") == "0$"
+    assert [text.get_text() for text in figure.axes[-1].get_xticklabels()] == ORDER

@@ -1,0 +1,194 @@
+"""Many fits in this process: the same draws in any order, what is kept, what is fitted again."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import bayescal as bc
+
+sys.path.insert(0, str(Path(__file__).parent / "many"))
+
+import made  # beside the tests of faults, which start it as a program
+
+
+@pytest.fixture(scope="module")
+def fits() -> bc.ManyFits:
+    return made.fit(4)
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("many") / "store"
+    made.fit(4, store=path)
+    return path
+
+
+def test_a_fit_is_that_of_bayescal_fit_with_the_seed_it_names(fits) -> None:
+    key = ("north", 2)
+    seed = fits[key].attrs["seed"]
+    options = {name: value for name, value in made.OPTIONS.items() if name != "seed"}
+    alone = bc.fit("ece", made.data()[key], priors=made.PRIORS, seed=seed, **options)
+    assert alone.posterior.identical(fits[key].posterior)
+
+
+def test_draws_depend_on_seed_and_key_alone(fits) -> None:
+    other = dict(reversed(list(made.data(4).items())[1:]))
+    found = bc.fit_many("ece", iter(other.items()), priors=made.PRIORS, **made.OPTIONS)
+    assert list(found) == list(other)
+    for key in found:
+        assert found[key].posterior.identical(fits[key].posterior)
+    seeds = {fits[key].attrs["seed"] for key in fits}
+    assert len(seeds) == 4
+    again = made.fit(1, seed=21)
+    assert not again["north", 0].posterior.identical(fits["north", 0].posterior)
+
+
+def test_a_second_call_takes_all_from_the_store(fits, store) -> None:
+    found = made.fit(4, store=store)
+    assert not found.computed
+    made.same(found, fits)
+    assert repr(found) == "<ManyFits of ece: 4 results, 4 of them from the store>"
+    made.same(bc.load_many(store), fits)
+
+
+def test_without_a_seed_that_of_the_store_goes_on(store) -> None:
+    assert not made.fit(4, store=store, seed=None).computed
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"n_bins": 4}, "other options"),
+        ({"priors": bc.ece.Priors(bc.ece.IndependentBins(bc.Beta(2, 2)))}, "other priors"),
+        ({"draws": 260}, "draws 250 instead of 260"),
+        ({"seed": 21}, "seed 20 instead of 21"),
+        ({"keep": "scalars"}, "keep 'draws' instead of 'scalars'"),
+        ({"data": {("north", 0): made.data()["north", 1]}}, "other data"),
+    ],
+)
+def test_what_was_computed_otherwise_is_fitted_again_and_said(tmp_path, change, why) -> None:
+    made.fit(1, store=tmp_path / "store")
+    given = {"data": made.data(1), "priors": made.PRIORS, **made.OPTIONS, **change}
+    with pytest.warns(bc.ManyFitsWarning, match=f"north / 0: the store has it of {why}"):
+        found = bc.fit_many("ece", store=tmp_path / "store", **given)
+    assert found.computed == list(found.recomputed) == [("north", 0)]
+    assert not bc.fit_many("ece", store=tmp_path / "store", **given).computed
+
+
+def test_another_version_fits_again(tmp_path, monkeypatch) -> None:
+    made.fit(1, store=tmp_path / "store")
+    monkeypatch.setattr("bayescal.workflow.many.recipe.__version__", "9.9")
+    with pytest.warns(bc.ManyFitsWarning, match="version '.*' instead of '9.9'"):
+        assert made.fit(1, store=tmp_path / "store").computed
+
+
+def test_resume_can_be_refused(tmp_path) -> None:
+    made.fit(1, store=tmp_path / "store")
+    found = made.fit(1, store=tmp_path / "store", resume=False)
+    assert found.computed == [("north", 0)]
+    assert not found.recomputed
+
+
+def test_scalars_give_the_same_answers_in_a_fraction_of_the_space() -> None:
+    # The default prior: its intervals need the draws under each description of the curve.
+    scores = bc.datasets.ece.truth("over").scores(10_000, seed=1)
+    given = {"seed": 20, "method": "direct"}
+    whole = bc.fit_many("ece", {"a": scores}, **given)
+    few = bc.fit_many("ece", {"a": scores}, keep="scalars", **given)
+    assert len(few.contents["a"]) <= 200_000
+    assert len(few.contents["a"]) < len(whole.contents["a"]) / 40
+    for var in ("ece", "tce", "mce"):
+        # float32 has seven digits.
+        np.testing.assert_allclose(
+            bc.interval(few["a"], var), bc.interval(whole["a"], var), rtol=1e-6
+        )
+    assert few.summary().equals(whole.summary())
+
+
+def test_a_result_comes_back_as_it_was(fits) -> None:
+    seed = fits["north", 0].attrs["seed"]
+    options = {name: value for name, value in made.OPTIONS.items() if name != "seed"}
+    before = bc.fit("ece", made.data()["north", 0], priors=made.PRIORS, seed=seed, **options)
+    after = fits["north", 0]
+    assert made.without_date(after.attrs) == made.without_date(before.attrs)
+    assert set(after.children) == set(before.children)
+    for name in before.children:
+        assert after[name].to_dataset().identical(before[name].to_dataset()), name
+
+
+def test_of_a_summary_there_is_no_result(fits) -> None:
+    found = made.fit(2, keep="summary")
+    assert found.summary().equals(made.fit(2).summary())
+    with pytest.raises(bc.InputError, match="only the summary of this fit was kept"):
+        found["north", 0]
+
+
+def test_the_summary_has_a_row_a_fit_and_a_failure(tmp_path) -> None:
+    data = {**made.data(1), ("south", 0): lambda: bc.Scores(y_true=[0, 1], y_prob=[0.1, 2])}
+    with pytest.warns(bc.ManyFitsWarning, match="1 of 2 fits failed"):
+        found = bc.fit_many("ece", data, priors=made.PRIORS, **made.OPTIONS)
+    table = found.summary()
+    assert table.index.tolist() == [("north", 0), ("south", 0)]
+    assert table.loc[("north", 0), "n"] == 60
+    assert table.loc[("south", 0), "status"].startswith("FAILED, InputError: y_prob must lie in")
+    with pytest.raises(KeyError, match="failed: y_prob must lie in"):
+        found["south", 0]
+    with pytest.raises(KeyError):
+        found["west"]
+
+
+def test_a_failure_is_over_when_its_data_are_right(tmp_path) -> None:
+    with pytest.warns(bc.ManyFitsWarning, match="failed"):
+        bc.fit_many("ece", {"a": None}, store=tmp_path / "store", **made.OPTIONS)
+    assert list(bc.load_many(tmp_path / "store").failures) == ["a"]
+    data = {"a": made.data()["north", 0]}
+    found = bc.fit_many("ece", data, priors=made.PRIORS, store=tmp_path / "store", **made.OPTIONS)
+    assert not found.failures
+    assert not bc.load_many(tmp_path / "store").failures
+
+
+def test_fits_that_did_not_converge_are_named() -> None:
+    with pytest.warns(bc.ConvergenceWarning, match="1 of 1 fits did not converge: north / 0"):
+        found = made.fit(1, draws=20)
+    assert found.unconverged == [("north", 0)]
+
+
+def test_progress_is_called_after_each_fit() -> None:
+    calls = []
+    made.fit(2, progress=lambda *given: calls.append(given))
+    assert calls == [("north / 0", 1, 2), ("north / 1", 2, 2)]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"keep": "all"}, "keep must be one of"),
+        ({"executor": 0}, "executor must be None, a number of processes"),
+        ({"executor": "two"}, "executor must be None, a number of processes"),
+        ({"n_bin": 3}, "ece has no option 'n_bin'.* Did you mean 'n_bins'"),
+        ({"draws": 0}, "draws must be a whole number"),
+        ({"priors": bc.ssme.Priors()}, "priors must be ece.Priors"),
+        ({"data": 3}, "data must be a mapping, or pairs of a key and data; got int"),
+        ({"data": [1, 2]}, "data must be a mapping, or pairs of a key and data; got 1"),
+        ({"data": {1.5: None}}, "a key must be a word, a whole number or a tuple of them; got 1.5"),
+        ({"data": {(): None}}, "a key must be a word"),
+        ({"data": {True: None}}, "a key must be a word"),
+        ({"data": [("a", None), ("a", None)]}, "keys must differ; got 'a' twice"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::bayescal.ManyFitsWarning")
+def test_what_no_fit_could_use_is_refused_at_once(change, said) -> None:
+    given = {"data": made.data(1), **made.OPTIONS, **change}
+    with pytest.raises(bc.InputError, match=said):
+        bc.fit_many("ece", **given)
+
+
+def test_a_directory_that_is_no_store_is_left_alone(tmp_path) -> None:
+    (tmp_path / "mine.txt").write_text("mine")
+    with pytest.raises(bc.InputError, match="a store must be a directory that"):
+        made.fit(1, store=tmp_path)
+    with pytest.raises(bc.InputError, match="a store must be"):
+        bc.load_many(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
