@@ -38,7 +38,7 @@ def cell_of(score: NDArray[np.floating]) -> Bits:
     value = np.asarray(score, dtype=np.float64)
     # Read as integers, floats keep their order. 1 - score is exact above 1/2.
     nearest = 1 - value
-    place = np.minimum(nearest, value, out=nearest).view(np.int64)
+    place: Bits = np.minimum(nearest, value, out=nearest).view(np.int64)
     place >>= _SHIFT
     np.maximum(place, _NEAREST - 1, out=place)
     place -= _NEAREST - 1
