@@ -38,7 +38,7 @@ def cell_of(score: NDArray[np.floating]) -> Bits:
     value = np.asarray(score, dtype=np.float64)
     # Read as integers, floats keep their order. 1 - score is exact above 1/2.
     nearest = 1 - value
-    place: NDArray[np.int64] = np.minimum(nearest, value, out=nearest).view(np.int64)
+    place: Bits = np.minimum(nearest, value, out=nearest).view(np.int64)
     place >>= _SHIFT
     np.maximum(place, _NEAREST - 1, out=place)
     place -= _NEAREST - 1
@@ -190,5 +190,11 @@ class Split:
         np.add.at(total, of_cell, self.sums.score[whole].sum(axis=1))
         np.add.at(total, of_row, self.rows.score * self.rows.count)
         rows = count.sum(axis=1)
-        mean = np.clip(total / np.where(rows > 0, rows, np.nan), edges[:-1], edges[1:])
+        # Rounding must not move a mean out of the scores that it is of, such as one score alone.
+        least, most = edges[:-1].copy(), edges[1:].copy()
+        gathered = np.setdiff1d(of_row, of_cell)
+        least[gathered], most[gathered] = np.inf, -np.inf
+        np.minimum.at(least, of_row, self.rows.score)
+        np.maximum.at(most, of_row, self.rows.score)
+        mean = np.clip(total / np.where(rows > 0, rows, np.nan), least, most)
         return BinCounts(edges, rows, count[:, 1], mean, closed, strategy)

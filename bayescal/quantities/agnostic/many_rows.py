@@ -13,6 +13,8 @@ from bayescal.core.partitions import rows_of
 from bayescal.core.quantity import Floats
 from bayescal.quantities.agnostic.intervals import Extremes, IntervalMeasure
 
+# Rows gathered at a time: less than 1 GB with what sorting them takes.
+_MOST_GATHERED = 1 << 24
 # Relative to the number of rows: what rounding can put between two sums of the same rows.
 _ROUNDING = 1e-13
 
@@ -50,7 +52,8 @@ def interval_measure_of_rows(
     All rows are read twice. The first reading gives the prefix sums of ``f - y`` where a narrow
     cell of scores ends. Inside a cell they rise by no more than the scores of its negative rows,
     and fall by no more than what its positive ones are short of 1. Only cells that could hold an
-    extreme by these bounds are gathered row by row, in the second reading.
+    extreme by these bounds are gathered row by row, in the second reading; where they hold more
+    than 16 million rows, in several, so that memory stays bounded.
 
     Examples
     --------
@@ -65,8 +68,14 @@ def interval_measure_of_rows(
     sums, rows = summed_rows(
         rows_of(data), label=label, score=score, pos_label=pos_label, from_logits=from_logits
     )
-    wanted = cells_of_extremes(sums)
-    return measure_of_cells(sums, wanted, Gathered.of(rows(), wanted))
+    found, last, left = Extremes(), 0.0, cells_of_extremes(sums)
+    while left.any():
+        wanted = _as_many_as_can_be_held(sums, left)
+        gathered = Gathered.of(rows(), wanted)
+        found = _including(found, sums, wanted, gathered)
+        last = max(last, float(gathered.score[-1]))
+        left &= ~wanted
+    return found.over(int(sums.count.sum())).measure(last)
 
 
 def cells_of_extremes(sums: CellSums) -> NDArray[np.bool_]:
@@ -83,22 +92,26 @@ def cells_of_extremes(sums: CellSums) -> NDArray[np.bool_]:
     return np.asarray(found)
 
 
-def measure_of_cells(sums: CellSums, wanted: NDArray[np.bool_], rows: Gathered) -> IntervalMeasure:
-    """The measure, from sums by cell and the rows of the cells that are wanted."""
-    ends = np.cumsum(_steps(sums))
+def _as_many_as_can_be_held(sums: CellSums, cells: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """The first of some cells, as far as their rows can be gathered at once; at least one."""
+    rows = np.cumsum(np.where(cells, sums.count.sum(axis=1), 0))
+    first = int(cells.argmax())
+    return np.asarray(cells & (rows <= max(_MOST_GATHERED, rows[first])))
+
+
+def _including(
+    found: Extremes, sums: CellSums, wanted: NDArray[np.bool_], rows: Gathered
+) -> Extremes:
+    """Take in the prefix sums that end inside the cells that are wanted, all of whose rows are."""
     size = sums.count.sum(axis=1)
-    n = int(size.sum())
-    step = rows.count * (rows.score - rows.event)
-    total = np.cumsum(step)
-    # What the prefix sums of the gathered rows lack: the cells between, which are not gathered.
     held = np.flatnonzero(wanted & (size > 0))
-    last = np.cumsum(size[held])[:, None]
-    of_cell = np.searchsorted(last[:, 0], np.cumsum(rows.count))
-    before = np.searchsorted(np.cumsum(rows.count), last[:, 0])
-    total += (ends[held] - total[before])[of_cell]
+    ends = np.cumsum(_steps(sums))[held]
+    total = np.cumsum(rows.count * (rows.score - rows.event))
+    # What these sums lack is what lies between the cells; at the end of each, it is known.
+    number, last = np.cumsum(rows.count), np.cumsum(size[held])
+    total += (ends - total[np.searchsorted(number, last)])[np.searchsorted(last, number)]
     final = np.flatnonzero(np.append(rows.score[1:] != rows.score[:-1], True))
-    found = Extremes().including(total[final], rows.score[final])
-    return found.over(n).measure(float(rows.score[-1]))
+    return found.including(total[final], rows.score[final])
 
 
 def _steps(sums: CellSums) -> Floats:

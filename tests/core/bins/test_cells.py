@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bayescal.core.bins.binning import bin_scores, fine_counts
@@ -100,6 +100,8 @@ def test_one_score_and_the_ends(score, closed):
     CLOSED,
     st.integers(1, 9),
 )
+# Three times 0.1 is more than 0.3.
+@example([[0.1, 0.1, 0.1]], 3, "left", 1)
 def test_streams_have_the_same_cells(parts, n_cells, closed, batch_rows):
     score = round_scores(np.concatenate([*parts, [0.2, 0.7]]))
     event = (np.arange(len(score)) % 2).astype(np.uint8)

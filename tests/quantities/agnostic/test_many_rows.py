@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from bayescal.core.errors import InputError
 from bayescal.core.scores import Scores
+from bayescal.quantities.agnostic import many_rows
 from bayescal.quantities.agnostic.intervals import interval_measure
 from bayescal.quantities.agnostic.many_rows import interval_measure_of_rows
 
@@ -46,6 +47,14 @@ def test_the_measure_is_that_of_all_rows(power, decimals, dtype):
     # Scores are rounded as they are in memory.
     whole = Scores(y_true=event, y_prob=score).tasks()[0]
     assert_same(measured(score, event), interval_measure(whole.score, whole.event))
+
+
+def test_cells_are_gathered_in_parts_that_can_be_held(monkeypatch):
+    rng = np.random.default_rng(6)
+    score = rng.random(5000).round(3)
+    event = (rng.random(5000) < score).astype(np.uint8)
+    monkeypatch.setattr(many_rows, "_MOST_GATHERED", 1)
+    assert_same(measured(score, event), interval_measure(score, event))
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.integers(0, 1)), min_size=1, max_size=40))
