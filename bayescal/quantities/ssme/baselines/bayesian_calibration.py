@@ -106,6 +106,26 @@ def bayesian_calibration(
        https://arxiv.org/abs/2010.09851
     .. [2] M. Kull, T. M. Silva Filho and P. Flach, "Beta Calibration", AISTATS 2017, section 3.
     """
+    panel = _checked(scores, cut)
+    prob = label_probs(scores, cut=cut, n_draws=n_draws, seed=seed, compiled=compiled)
+    rng = generator(seed)
+    each = [
+        metrics(panel.select(m).probs, draw_events(panel, prob[:, m], rng))
+        for m in range(panel.n_classifiers)
+    ]
+    draws = join(each, np.hstack)
+    return Calibrated(draws, mean_over_draws(draws))
+
+
+def label_probs(
+    scores: Scores,
+    *,
+    cut: float = CUT,
+    n_draws: int = 500,
+    seed: int = 0,
+    compiled: CompiledModel | None = None,
+) -> Floats:
+    """Posterior draws of each classifier's calibrated probability, (draw, classifier, obs)."""
     from bayescal.inference.sampler import compile_model
 
     check_count(n_draws, "n_draws")
@@ -115,14 +135,7 @@ def bayesian_calibration(
     sampled = model.sample(_data(panel, cut), draws=per_chain, chains=_CHAINS, seed=seed)
     # (chain, draw, classifier) to (draw, classifier).
     maps = {name: sampled.posterior[name].reshape(-1, panel.n_classifiers) for name in "abc"}
-    prob = calibrated(panel, maps["a"], maps["b"], maps["c"], cut=cut)
-    rng = generator(seed)
-    each = [
-        metrics(panel.select(m).probs, _drawn(panel, prob[:, m], rng))
-        for m in range(panel.n_classifiers)
-    ]
-    draws = join(each, np.hstack)
-    return Calibrated(draws, mean_over_draws(draws))
+    return calibrated(panel, maps["a"], maps["b"], maps["c"], cut=cut)
 
 
 def build_model(scores: Scores, *, cut: float = CUT) -> pm.Model:
@@ -147,7 +160,7 @@ def calibrated(panel: Panel, a: Floats, b: Floats, c: Floats, *, cut: float = CU
     return np.asarray(expit(c + a * log_score - b * log_rest))
 
 
-def _drawn(panel: Panel, prob: Floats, rng: np.random.Generator) -> Floats:
+def draw_events(panel: Panel, prob: Floats, rng: np.random.Generator) -> Floats:
     """One draw of the labels for each draw of the map, as (draw, obs, class)."""
     event = (rng.random(prob.shape) < prob).astype(np.float64)
     return with_known_labels(panel, np.stack([1 - event, event], axis=-1))
