@@ -38,9 +38,7 @@ def render() -> None:
     print_provenance(next(iter(cells.values())))
     _print_beside(cells)
     _print_headlines()
-    _print_gains(cells)
-    if (RESULTS / "ssme_curve.json").exists():
-        _print_effective(cells, read("ssme_curve"))
+    _print_gains(cells, read("ssme_curve"))
 
 
 def errors(cell: Any, method: str, metric: str) -> Floats:
@@ -54,28 +52,33 @@ def _print_beside(cells: dict[tuple[str, int], Any]) -> None:
     rows = []
     for (task, n_labeled), cell in cells.items():
         for method in cell["methods"]:
-            for metric in METRICS:
-                here = errors(cell, method, metric)
-                # In the table beside the text a reading of a method stands beside the method.
-                there = printed(task, n_labeled, method.split(" (")[0], metric)
-                if there is None or not here.size:
-                    continue
-                sd = here.std(ddof=1) if len(here) > 1 else np.nan
-                both = np.hypot(sd / np.sqrt(len(here)), there[1] / np.sqrt(SPLITS))
+            # In the paper a method stands for all readings of it.
+            theirs = method.split(" (")[0]
+            both = [
+                (errors(cell, method, metric), printed(task, n_labeled, theirs, metric))
+                for metric in METRICS
+            ]
+            compared = [(here, there) for here, there in both if there and len(here) > 1]
+            if compared:
                 rows.append(
                     [
                         task,
                         str(n_labeled),
                         method,
-                        metric,
-                        str(len(here)),
-                        f"{here.mean():.2f} ± {sd:.2f}",
-                        f"{there[0]:.2f} ± {there[1]:.2f}",
-                        number((here.mean() - there[0]) / both, 1),
+                        str(len(compared[0][0])),
+                        ", ".join(f"{h.mean():.2f} ± {h.std(ddof=1):.2f}" for h, _ in compared),
+                        ", ".join(f"{t[0]:.2f} ± {t[1]:.2f}" for _, t in compared),
+                        " ".join(number(_difference(*pair), 1) for pair in compared),
                     ]
                 )
-    header = ["task", "labels", "method", "metric", "splits", "here", "paper", "difference"]
+    header = ["task", "labels", "method", "splits", "here", "paper", "difference"]
     markdown("Mean ± standard deviation; difference in standard errors of both", header, rows)
+
+
+def _difference(here: Floats, there: tuple[float, float]) -> float:
+    """Difference of two means in standard errors of both."""
+    error = np.hypot(here.std(ddof=1) / np.sqrt(len(here)), there[1] / np.sqrt(SPLITS))
+    return float((here.mean() - there[0]) / error)
 
 
 def _print_headlines() -> None:
@@ -102,46 +105,38 @@ def _two_averages(table: pd.DataFrame) -> list[str]:
     return [f"{number(one, 1)} ({number(other, 1)})" for one, other in pairs]
 
 
-def _print_gains(cells: dict[tuple[str, int], Any]) -> None:
-    """The same of the errors here, by task and number of labels."""
+def _print_gains(cells: dict[tuple[str, int], Any], curve: Any) -> None:
+    """How much a method gains here, in both of the paper's ways."""
     rows = []
     for (task, n_labeled), cell in cells.items():
         for method in cell["methods"]:
-            ratios = []
-            for metric in METRICS:
-                known = [m for m in ("Labeled", method) if errors(cell, m, metric).size]
-                # On the splits that both have.
-                seeds = cell["methods"][method].keys() & cell["methods"]["Labeled"].keys()
-                if len(known) < 2 and method != "Labeled":
-                    ratios.append("-")
-                    continue
-                base, own = (
-                    np.mean([cell["methods"][m][seed][metric] for seed in seeds])
-                    for m in ("Labeled", method)
+            both = [
+                (
+                    _gain(cell, method, metric),
+                    _effective(cell, method, metric, curve["tasks"][task]),
                 )
-                ratios.append(number(float(base / own), 1))
-            rows.append([task, str(n_labeled), method, *ratios])
+                for metric in METRICS
+            ]
+            sizes = (str(curve["sizes"][k]) if k is not None else "-" for _, k in both)
+            row = [" ".join(number(gain, 1) for gain, _ in both), " ".join(sizes)]
+            rows.append([task, str(n_labeled), method, *row])
     markdown(
-        "How many times smaller than Labeled's error, here",
-        ["task", "labels", "method", *METRICS],
+        "How many times smaller than Labeled's error, on the same splits; effective sample size",
+        ["task", "labels", "method", "times", "size"],
         rows,
     )
 
 
-def _print_effective(cells: dict[tuple[str, int], Any], curve: Any) -> None:
-    """Effective sample sizes, with the error of labelled rows alone from `ssme.py --curve`."""
-    rows = []
-    for (task, n_labeled), cell in cells.items():
-        for method in cell["methods"]:
-            found = []
-            for metric in METRICS:
-                here, known = errors(cell, method, metric), curve["tasks"][task][metric]
-                if not here.size or None in known:
-                    found.append("-")
-                    continue
-                size = effective_sample_size(
-                    float(here.mean()), curve["sizes"], 100 * np.array(known)
-                )
-                found.append(str(size))
-            rows.append([task, str(n_labeled), method, *found])
-    markdown("Effective sample size", ["task", "labels", "method", *METRICS], rows)
+def _gain(cell: Any, method: str, metric: str) -> float:
+    """Labeled's mean error over a method's, on the splits that the method has."""
+    own = {k: r[metric] for k, r in cell["methods"][method].items() if metric in r}
+    base = [cell["methods"]["Labeled"][k][metric] for k in own if k in cell["methods"]["Labeled"]]
+    return float(np.mean(base) / np.mean([*own.values()])) if base else np.nan
+
+
+def _effective(cell: Any, method: str, metric: str, curve: Any) -> int | None:
+    """Place of the size whose error of labelled rows alone is nearest."""
+    here, known = errors(cell, method, metric), curve[metric]
+    if not here.size or None in known:
+        return None
+    return effective_sample_size(float(here.mean()), range(len(known)), 100 * np.array(known))

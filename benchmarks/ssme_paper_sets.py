@@ -1,7 +1,7 @@
 """When semi-supervised evaluation helps: the SSME paper's study of sets of small classifiers.
 
 python benchmarks/ssme_paper_sets.py --data DIR --sets 200
-python benchmarks/ssme_paper_sets.py --data DIR --sets 12 --posterior
+python benchmarks/ssme_paper_sets.py --data DIR --sets 12 --methods Posterior
 python benchmarks/ssme_paper_sets.py --data DIR --sets 40 --bend 0.5 1 2 4
 python benchmarks/ssme_paper_sets.py --render
 
@@ -52,12 +52,14 @@ def by_posterior(scores: bc.Scores) -> Any:
     return Metrics(**point, mce=np.empty(0), log_loss=np.empty(0), brier=np.empty(0))
 
 
-QUICK: dict[str, Callable[[bc.Scores], Any]] = {
+METHODS: dict[str, Callable[[bc.Scores], Any]] = {
     "Labeled": labeled,
     "Ensemble": ensemble,
     "SSME-KDE": lambda scores: estimate(scores, n_draws=200),
+    "SSME-KDE (release)": lambda scores: estimate(scores, settings="release", n_draws=200),
+    "Posterior": by_posterior,
 }
-POSTERIOR = {"Posterior": by_posterior}
+QUICK = [name for name in METHODS if name != "Posterior"]
 
 
 def made(source: Adult, number_of_set: int, bend: float) -> tuple[Task, Task]:
@@ -82,7 +84,7 @@ def first(task: Task, places: Sequence[int]) -> Task:
 
 
 def measure(
-    source: Adult, number_of_set: int, bend: float, methods: dict[str, Callable[[bc.Scores], Any]]
+    source: Adult, number_of_set: int, bend: float, methods: Sequence[str]
 ) -> dict[str, Any]:
     """What one set is like, and the errors of its first three classifiers in points."""
     seen, held = made(source, number_of_set, bend)
@@ -92,10 +94,10 @@ def measure(
         "accuracy": 100 * float(truth.accuracy.mean()),
         "ece": 100 * float(truth.ece.mean()),
     }
-    for name, method in methods.items():
+    for name in methods:
         for size in SIZES[:1] if name == "Labeled" else SIZES:
             panels = [[m] for m in range(3)] if size == 1 else [list(range(size))]
-            points = [values(method(first(seen, p).scores(labelled, rest))) for p in panels]
+            points = [values(METHODS[name](first(seen, p).scores(labelled, rest))) for p in panels]
             record[f"{name} {size}"] = [
                 100 * float(np.mean(np.abs(_joined(points, m) - getattr(truth, m))))
                 for m in METRICS
@@ -125,8 +127,7 @@ def render() -> None:
     content = read(NAME)
     print_provenance(content)
     table = table_of(1.0)
-    columns = [name for name in table if name not in ("accuracy", "ece")]
-    print(f"\n{len(table)} sets: {table[['accuracy', 'ece']].describe().round(2).to_string()}")
+    columns = [f"{name} {size}" for name in METHODS for size in SIZES if f"{name} {size}" in table]
     header = ["sets", "method and classifiers", "number", *METRICS, "mean"]
     rows = []
     for which, part in _parts(table):
@@ -135,10 +136,6 @@ def render() -> None:
             n_sets = int(part[column].notna().sum())
             rows.append([which, column, str(n_sets), *map(number, [*found, found.mean()])])
     markdown("Mean absolute error of the first three classifiers, points", header, rows)
-    both = table.dropna()
-    if len(both):
-        rows = [[c, *map(number, mean_errors(both, c))] for c in columns]
-        markdown(f"The {len(both)} sets with a posterior", ["method", *METRICS], rows)
     markdown(
         "Rank correlation over sets of a mean error with the mean accuracy and the mean ECE",
         ["method and classifiers", "with accuracy", "with ECE"],
@@ -154,7 +151,7 @@ def render() -> None:
         ],
     )
     rows = []
-    for bend in content["bends"]:
+    for bend in sorted(content["bends"], key=float):
         of_bend = table_of(float(bend)).iloc[: content["bent_sets"]]
         for column in columns:
             if column in of_bend:
@@ -171,9 +168,14 @@ def _mean_error(column: pd.Series) -> pd.Series:
 def _parts(table: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
     """All sets, and thirds of them."""
     found = [("all", table)]
+    if "Posterior 1" in table:
+        found.append(("with a posterior", table[table["Posterior 1"].notna()]))
     for of in ("accuracy", "ece"):
         thirds = pd.qcut(table[of], 3)
-        found += [(f"{of} {interval}", part) for interval, part in table.groupby(thirds)]
+        found += [
+            (f"{of} {part[of].min():.1f} to {part[of].max():.1f}", part)
+            for _, part in table.groupby(thirds)
+        ]
     return found
 
 
@@ -182,7 +184,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help="where adult.csv.gz is")
     parser.add_argument("--sets", type=int, default=500)
     parser.add_argument("--bend", type=float, nargs="+", default=[1.0], help="the exponents a")
-    parser.add_argument("--posterior", action="store_true", help="the posterior, and nothing else")
+    parser.add_argument("--methods", nargs="+", choices=[*METHODS], default=QUICK)
     parser.add_argument("--render", action="store_true", help="only print the figures on disk")
     given = parser.parse_args()
     if given.render:
@@ -191,15 +193,14 @@ def main() -> None:
     if given.data is None:
         parser.error("--data is needed to compute")
     source = adult(given.data)
-    methods = POSTERIOR if given.posterior else QUICK
     content = read(NAME) if (RESULTS / f"{NAME}.json").exists() else {"bends": {}, "bent_sets": 0}
     bends, bent_sets = content["bends"], content["bent_sets"]
-    mark = f"{next(iter(methods))} 1"
     for k in range(given.sets):
         for bend in given.bend:
             of_set = bends.setdefault(str(bend), {}).setdefault(str(k), {})
-            if mark not in of_set:
-                of_set |= measure(source, k, bend, methods)
+            missing = [name for name in given.methods if f"{name} 1" not in of_set]
+            if missing:
+                of_set |= measure(source, k, bend, missing)
         bent_sets = max(bent_sets, k + 1) if len(given.bend) > 1 else bent_sets
         write(NAME, bends=bends, bent_sets=bent_sets)
         if k % 10 == 0:

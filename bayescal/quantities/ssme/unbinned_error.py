@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bayescal.core.checks import generator
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
 from bayescal.quantities.ssme.data import Panel, panel_of
@@ -71,7 +72,7 @@ def estimate_unbinned_ece(
     (1,)
     """
     panel, chosen = panel_of(scores), settings_of(settings)
-    fit, widths = fit_panel(panel, chosen, class_prior, np.random.default_rng(seed))
+    fit, widths = fit_panel(panel, chosen, class_prior, generator(seed))
     return np.array(
         [_mean_gap(panel.select(m), fit, widths, chosen) for m in range(panel.n_classifiers)]
     )
