@@ -12,7 +12,7 @@ from bayescal.core.quantity import Floats
 from bayescal.quantities.ssme.flow.base import Base
 from bayescal.quantities.ssme.flow.settings import FlowSettings
 
-_PACKAGES = ("jax", "jax.numpy", "equinox", "optax", "paramax", "flowjax.flows")
+_PACKAGES = ("jax", "jax.numpy", "equinox", "optax", "paramax", "flowjax.bijections")
 
 
 def check_coordinates(coords: Floats) -> None:
@@ -30,7 +30,8 @@ def latent_points(points: Floats, base: Base, settings: FlowSettings, seed: int)
     Notes
     -----
     The flow T maximises the sum over rows of ``log p(T(s_i)) + log |det T'(s_i)|``, p the base's
-    density; what the base has to be trained is trained with it.
+    density; what the base has to be trained is trained with it. T starts as the identity: a base
+    that is fixed where the classes are would else have to find other classes there.
 
     References
     ----------
@@ -39,10 +40,10 @@ def latent_points(points: Floats, base: Base, settings: FlowSettings, seed: int)
     .. [2] P. Izmailov, P. Kirichenko, M. Finzi and A. G. Wilson, "Semi-Supervised Learning with
        Normalizing Flows", ICML 2020, section 3. https://arxiv.org/abs/1912.13025
     """
-    jax, jnp, eqx, optax, paramax, flows = _packages()
+    jax, jnp, eqx, optax, paramax, bijections = _packages()
     x = jnp.asarray(points)
     key_flow, key_batch = jax.random.split(jax.random.key(seed))
-    flow = _real_nvp(flows, jax, jnp, key_flow, points.shape[1], settings)
+    flow = _real_nvp(eqx, jax, jnp, bijections, key_flow, points.shape[1], settings)
     started = jax.tree.map(jnp.asarray, base.start())
     moving, still = eqx.partition((flow, started), eqx.is_inexact_array)
 
@@ -73,20 +74,31 @@ def latent_points(points: Floats, base: Base, settings: FlowSettings, seed: int)
 
 
 def _real_nvp(
-    flows: Any, jax: Any, jnp: Any, key: Any, n_coords: int, settings: FlowSettings
+    eqx: Any, jax: Any, jnp: Any, bijections: Any, key: Any, n_coords: int, settings: FlowSettings
 ) -> Any:
-    """The untrained flow, from data (inverse) to base."""
-    normal = import_module("flowjax.distributions").Normal(jnp.zeros(n_coords))
-    affine = import_module("flowjax.bijections").Affine()
-    built = flows.coupling_flow(
-        key,
-        base_dist=normal,
-        transformer=affine,
-        flow_layers=settings.n_couplings,
-        nn_depth=settings.n_layers,
-        nn_width=settings.width,
-    )
-    return built.bijection
+    """The untrained flow, from data (inverse) to base: the identity.
+
+    Every layer transforms one half of the coordinates and turns their order round.
+    """
+
+    def zeroed(coupling: Any) -> Any:
+        return coupling.conditioner.layers[-1].weight, coupling.conditioner.layers[-1].bias
+
+    def layer(key: Any) -> Any:
+        coupling = bijections.Coupling(
+            key,
+            transformer=bijections.Affine(),
+            untransformed_dim=n_coords // 2,
+            dim=n_coords,
+            nn_width=settings.width,
+            nn_depth=settings.n_layers,
+        )
+        identity = eqx.tree_at(zeroed, coupling, replace_fn=jnp.zeros_like)
+        return bijections.Chain([identity, bijections.Flip((n_coords,))])
+
+    layers = eqx.filter_vmap(layer)(jax.random.split(key, settings.n_couplings))
+    back = [bijections.Flip((n_coords,))] * (settings.n_couplings % 2)
+    return bijections.Invert(bijections.Chain([bijections.Scan(layers), *back]))
 
 
 def _packages() -> tuple[Any, ...]:

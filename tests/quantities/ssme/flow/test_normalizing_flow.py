@@ -1,5 +1,7 @@
 """The flow of SSME-NF: seeds and what training must reach; without the extra, what it must say."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -11,7 +13,7 @@ from bayescal.quantities.ssme.flow.normalizing_flow import check_coordinates, la
 from bayescal.quantities.ssme.flow.settings import FlowSettings
 from tests.conftest import oracle
 
-SMALL = FlowSettings(n_couplings=2, n_layers=1, width=16, n_epochs=300, learning_rate=3e-3)
+SMALL = FlowSettings(n_couplings=4, n_layers=1, width=32, n_epochs=300, learning_rate=3e-3)
 # Compiled in a second; where it ends does not matter.
 TINY = FlowSettings(n_couplings=1, n_layers=1, width=4, n_epochs=3, learning_rate=3e-3)
 
@@ -45,6 +47,16 @@ def test_the_extra_is_named_where_it_is_missing(monkeypatch):
     monkeypatch.setattr(flow, "import_module", missing)
     with pytest.raises(InputError, match=r"pip install 'bayescal\[flow\]'"):
         latent_points(np.zeros((4, 2)), JointBase(np.zeros((2, 2)), np.full((4, 2), 0.5)), TINY, 0)
+
+
+@pytest.mark.mcmc
+@pytest.mark.usefixtures("installed")
+@pytest.mark.parametrize("n_couplings", [2, 3])
+def test_untrained_it_leaves_points_where_they_are(n_couplings):
+    points = np.random.default_rng(0).normal(size=(30, 3))
+    settings = replace(TINY, n_couplings=n_couplings, learning_rate=1e-12)
+    found = latent_points(points, fixed(np.full((30, 2), 0.5), points), settings, 0)
+    np.testing.assert_allclose(found, points, atol=1e-5)  # single precision
 
 
 @pytest.mark.mcmc
