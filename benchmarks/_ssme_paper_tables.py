@@ -9,6 +9,7 @@ import pandas as pd
 from _results import RESULTS, print_provenance, read
 from _ssme_methods import METRICS
 from _ssme_paper import PAPER, SPLITS, gains, printed
+from _ssme_tables import file_of as file_of_all
 from _ssme_tables import markdown, number
 from numpy.typing import NDArray
 
@@ -106,25 +107,45 @@ def _two_averages(table: pd.DataFrame) -> list[str]:
 
 
 def _print_gains(cells: dict[tuple[str, int], Any], curve: Any) -> None:
-    """How much a method gains here, in both of the paper's ways."""
+    """How much a method gains here, in both of the paper's ways; the posterior by `ssme.py`."""
     rows = []
     for (task, n_labeled), cell in cells.items():
-        for method in cell["methods"]:
-            both = [
-                (
-                    _gain(cell, method, metric),
-                    _effective(cell, method, metric, curve["tasks"][task]),
-                )
-                for metric in METRICS
-            ]
-            sizes = (str(curve["sizes"][k]) if k is not None else "-" for _, k in both)
-            row = [" ".join(number(gain, 1) for gain, _ in both), " ".join(sizes)]
-            rows.append([task, str(n_labeled), method, *row])
+        rows += [
+            [task, str(n_labeled), method, *_row(cell, method, task, curve)]
+            for method in cell["methods"]
+        ]
+        name = file_of_all(task, n_labeled, grouped=False)
+        if (RESULTS / f"{name}.json").exists():
+            by_posterior = _in_points(read(name)["methods"])
+            if by_posterior["methods"]["Posterior"]:
+                row = _row(by_posterior, "Posterior", task, curve)
+                rows.append([task, str(n_labeled), "Posterior", *row])
     markdown(
         "How many times smaller than Labeled's error, on the same splits; effective sample size",
         ["task", "labels", "method", "times", "size"],
         rows,
     )
+
+
+def _row(cell: Any, method: str, task: str, curve: Any) -> list[str]:
+    """Gains and sizes of one method, a number a metric."""
+    times = [number(_gain(cell, method, metric), 1) for metric in METRICS]
+    places = [_effective(cell, method, metric, curve["tasks"][task]) for metric in METRICS]
+    sizes = ["-" if k is None else str(curve["sizes"][k]) for k in places]
+    return [" ".join(times), " ".join(sizes)]
+
+
+def _in_points(methods: Any) -> Any:
+    """Errors of Labeled and of the posterior as this program has them."""
+    return {
+        "methods": {
+            name: {
+                seed: {m: 100 * record[m] for m in METRICS if record.get(m) is not None}
+                for seed, record in methods.get(name, {}).items()
+            }
+            for name in ("Labeled", "Posterior")
+        }
+    }
 
 
 def _gain(cell: Any, method: str, metric: str) -> float:

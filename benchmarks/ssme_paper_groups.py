@@ -74,11 +74,11 @@ def by_calibration(scores: bc.Scores, seed: int) -> list[Floats]:
 
 
 def by_posterior(scores: bc.Scores, seed: int) -> Floats:
-    how = {"labeling": "one-per-class", "seed": seed, "draws": 250, "tune": 300, "chains": 2}
+    how = {"labeling": "one-per-class", "seed": seed, "draws": 500, "tune": 500, "chains": 2}
     tree = bc.fit(bc.ssme, scores, prob_label=True, **how)
     prob = tree["posterior"]["prob_label"].to_numpy()
-    # Ties of rounding to single precision are taken out.
-    prob = prob.reshape(-1, *prob.shape[2:])[:: 500 // DRAWS].astype(np.float64)
+    # In single precision rows do not sum to 1 to the last digit.
+    prob = prob.reshape(-1, *prob.shape[2:])[:: 1000 // DRAWS].astype(np.float64)
     prob /= prob.sum(axis=-1, keepdims=True)
     rng = np.random.default_rng(seed)
     return np.concatenate([draw_labels(one, 1, rng) for one in prob])

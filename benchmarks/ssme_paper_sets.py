@@ -45,7 +45,7 @@ SIZES = (1, 3, 6)
 
 
 def by_posterior(scores: bc.Scores) -> Any:
-    how = {"labeling": "one-per-class", "seed": 1, "draws": 250, "tune": 300, "chains": 2}
+    how = {"labeling": "one-per-class", "seed": 1, "draws": 500, "tune": 500, "chains": 2}
     posterior = bc.fit(bc.ssme, scores, **how)["posterior"]
     draws = {name: np.concatenate(posterior[name].to_numpy()) for name in METRICS}
     point = {name: np.nanmedian(draw, axis=0).reshape(-1) for name, draw in draws.items()}
@@ -130,12 +130,21 @@ def render() -> None:
     columns = [f"{name} {size}" for name in METHODS for size in SIZES if f"{name} {size}" in table]
     header = ["sets", "method and classifiers", "number", *METRICS, "mean"]
     rows = []
-    for which, part in _parts(table):
+    for which, part in _all_and_common(table):
         for column in columns:
             found = mean_errors(part, column)
             n_sets = int(part[column].notna().sum())
             rows.append([which, column, str(n_sets), *map(number, [*found, found.mean()])])
     markdown("Mean absolute error of the first three classifiers, points", header, rows)
+    thirds = _thirds(table)
+    markdown(
+        "The same, mean over metrics, by thirds of the sets",
+        ["method and classifiers", *thirds],
+        [
+            [c, *(number(float(mean_errors(part, c).mean())) for part in thirds.values())]
+            for c in columns
+        ],
+    )
     markdown(
         "Rank correlation over sets of a mean error with the mean accuracy and the mean ECE",
         ["method and classifiers", "with accuracy", "with ECE"],
@@ -165,18 +174,20 @@ def _mean_error(column: pd.Series) -> pd.Series:
     return column.dropna().map(np.mean)
 
 
-def _parts(table: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
-    """All sets, and thirds of them."""
-    found = [("all", table)]
-    if "Posterior 1" in table:
-        found.append(("with a posterior", table[table["Posterior 1"].notna()]))
-    for of in ("accuracy", "ece"):
-        thirds = pd.qcut(table[of], 3)
-        found += [
-            (f"{of} {part[of].min():.1f} to {part[of].max():.1f}", part)
-            for _, part in table.groupby(thirds)
-        ]
-    return found
+def _all_and_common(table: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
+    """All sets, and those that have the posterior."""
+    if "Posterior 1" not in table:
+        return [("all", table)]
+    return [("all", table), ("with a posterior", table[table["Posterior 1"].notna()])]
+
+
+def _thirds(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Thirds of the sets by mean accuracy, and by mean ECE."""
+    return {
+        f"{of} {part[of].min():.1f} to {part[of].max():.1f}": part
+        for of in ("accuracy", "ece")
+        for _, part in table.groupby(pd.qcut(table[of], 3))
+    }
 
 
 def main() -> None:
