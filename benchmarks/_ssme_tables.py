@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from _results import RESULTS, print_provenance, read
 from _ssme_methods import METRICS
-from _ssme_paper import PAPER
 from numpy.typing import NDArray
 
 from bayescal.quantities.ssme.metrics.effective_sample_size import effective_sample_size
@@ -67,7 +66,7 @@ def render(
     methods: Sequence[str],
     grouped: bool,
 ) -> None:
-    """Print every table; the paper's rows and effective sample sizes are of all rows together."""
+    """Print every table; effective sample sizes are of all rows together."""
     cells = list(_cells(tasks, counts, seeds, grouped))
     if not cells:
         print("nothing on disk for these tasks and numbers of labels")
@@ -83,7 +82,6 @@ def render(
     _print_health(cells, methods)
     if grouped:
         return
-    _print_paper(cells, methods)
     if (RESULTS / "ssme_curve.json").exists():
         _print_effective(cells, methods, read("ssme_curve"))
 
@@ -232,38 +230,6 @@ def _print_health(cells: Sequence[Cell], methods: Sequence[str]) -> None:
     markdown(
         "NUTS: worst R-hat of all splits, share of splits with divergences, most in a split",
         ["labels", "task", "method", "R-hat", "splits with", "most"],
-        rows,
-    )
-
-
-def _print_paper(cells: Sequence[Cell], methods: Sequence[str]) -> None:
-    """The paper's rows beside ours, with the difference in standard errors."""
-    rows = []
-    for cell in cells:
-        for theirs, of_metric in PAPER.get(cell.task, {}).items():
-            for method in (m for m in methods if m == theirs or m.startswith(f"{theirs} (")):
-                for metric, of_count in of_metric.items():
-                    if cell.n_labeled not in of_count or not cell.has(method):
-                        continue
-                    values = cell.errors(method, metric)
-                    values = values[np.isfinite(values)]
-                    mean, half = of_count[cell.n_labeled]
-                    error = np.hypot(standard_error(values), half / 1.96)
-                    rows.append(
-                        [
-                            cell.task,
-                            str(cell.n_labeled),
-                            method,
-                            _SHORT[metric],
-                            with_error(values),
-                            f"{mean:.2f} ± {half / 1.96:.2f}",
-                            number((values.mean() - mean) / error if values.size else np.nan, 1),
-                        ]
-                    )
-    markdown(
-        "Beside the paper's: mean absolute error ± standard error in points, difference in "
-        "standard errors of both",
-        ["task", "labels", "method", "metric", "here", "paper", "difference"],
         rows,
     )
 

@@ -14,9 +14,12 @@ import bayescal as bc
 try:
     from bayescal.quantities.ssme.data import Problem, panel_of
     from bayescal.quantities.ssme.kde.kernels import DenseKernel, GridKernel, NeighborKernel
+    from bayescal.quantities.ssme.kde.settings import KDESettings
     from bayescal.quantities.ssme.models import label_model
 
     SETTINGS, OPINION_POOL = "settings", "opinion_pool"
+    # The first version took the log ratios to the first class.
+    AS_FIRST = {"settings": KDESettings(reference="first")}
 except ImportError:  # the first version
     from bayescal.quantities.ssme.family import family as label_model
     from bayescal.quantities.ssme.grid_kernel import GridKernel
@@ -25,7 +28,7 @@ except ImportError:  # the first version
     from bayescal.quantities.ssme.panel import panel_of
     from bayescal.quantities.ssme.problem import Problem
 
-    SETTINGS, OPINION_POOL = "variant", "pool"
+    SETTINGS, OPINION_POOL, AS_FIRST = "variant", "pool", {}
 from bayescal.quantities.ssme.evaluate import evaluate
 from bayescal.quantities.ssme.priors import GaussianMixture, Priors, StudentTMixture, Tilt
 
@@ -110,7 +113,7 @@ def estimates():
     made = scores(3)
     baselines = bc.ssme.baselines
     found = {
-        "paper": bc.ssme.estimate(made, n_draws=20),
+        "paper": bc.ssme.estimate(made, **AS_FIRST, n_draws=20),
         "release": bc.ssme.estimate_each(made, **{SETTINGS: "release"}, n_draws=20),
         "by group": bc.ssme.estimate_by_group(scores(2, groups=True), n_draws=20),
         "ensemble": bc.ssme.ensemble(made),

@@ -35,7 +35,7 @@ REFERENCES: tuple[Reference, ...] = (
         "D. Shanmugam, S. Sadhuka, M. Raghavan, J. Guttag, B. Berger and E. Pierson, "
         '"Evaluating multiple models using labeled and unlabeled data", 2025. '
         "https://arxiv.org/abs/2501.11866",
-        "SSME-KDE, SSME-KDE-M and SSME-NF; baselines; effective sample size, appendix B.3.",
+        "SSME-KDE, SSME-KDE-M and SSME-NF; baselines; effective sample size, appendix B.4.",
     ),
     Reference(
         "anderson",

@@ -9,7 +9,7 @@ from .estimator import estimate as estimate
 from .estimator import estimate_by_group as estimate_by_group
 from .estimator import estimate_each as estimate_each
 from .flow.estimator import estimate_flow as estimate_flow
-from .flow.normalizing_flow import FlowSettings as FlowSettings
+from .flow.settings import FlowSettings as FlowSettings
 from .kde.settings import KDESettings as KDESettings
 from .metrics.effective_sample_size import effective_sample_size as effective_sample_size
 from .metrics.effective_sample_size import rescaled_error as rescaled_error
@@ -22,6 +22,7 @@ from .priors import GaussianMixture as GaussianMixture
 from .priors import Priors as Priors
 from .priors import StudentTMixture as StudentTMixture
 from .priors import Tilt as Tilt
+from .unbinned_error import estimate_unbinned_ece as estimate_unbinned_ece
 
 NAME: str
 TITLE: str

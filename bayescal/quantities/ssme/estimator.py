@@ -12,16 +12,9 @@ from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
 from bayescal.quantities.ssme.data import Panel, panel_of
-from bayescal.quantities.ssme.kde.alr import alr
-from bayescal.quantities.ssme.kde.bandwidth import bandwidth
-from bayescal.quantities.ssme.kde.em import Fit, fit_mixture
-from bayescal.quantities.ssme.kde.kernels import kernel_of
+from bayescal.quantities.ssme.kde.fitting import fit_panel
 from bayescal.quantities.ssme.kde.settings import KDESettings, settings_of
-from bayescal.quantities.ssme.metrics.label_draws import (
-    draw_labels,
-    expected_metrics,
-    with_known_labels,
-)
+from bayescal.quantities.ssme.metrics.label_draws import expected_metrics
 from bayescal.quantities.ssme.metrics.metrics import Metrics, join
 
 
@@ -113,7 +106,7 @@ def estimate(
     References
     ----------
     .. [1] D. Shanmugam, S. Sadhuka, M. Raghavan, J. Guttag, B. Berger and E. Pierson, "Evaluating
-       multiple models using labeled and unlabeled data", 2025, section 4.
+       multiple models using labeled and unlabeled data", 2025, section 4 and appendix E.
        https://arxiv.org/abs/2501.11866
     .. [2] The published code. https://github.com/divyashan/SSME
 
@@ -229,46 +222,6 @@ def _estimate(
 ) -> Estimate:
     """Fit the mixture to all rows, and measure under its labels."""
     rng = generator(seed)
-    fit, widths = _fit(panel, settings_of(settings), class_prior, rng)
+    fit, widths = fit_panel(panel, settings_of(settings), class_prior, rng)
     found = expected_metrics(panel, fit.prob_label, n_draws, rng, ece=ece, by_group=by_group)
     return Estimate(*found, *fit, widths)
-
-
-def _fit(
-    panel: Panel, settings: KDESettings, class_prior: ArrayLike | None, rng: np.random.Generator
-) -> tuple[Fit, Floats]:
-    """Fit the mixture; the bandwidths are returned as well."""
-    prior = None if class_prior is None else check_prior(class_prior, panel.n_classes)
-    coords = alr(panel.probs)
-    drawn = with_known_labels(panel, draw_labels(panel.probs.mean(axis=0), 1, rng)[0])
-    start = drawn if settings.start == "draw" else panel.probs.mean(axis=0)
-    widths = _widths(coords, drawn, settings)
-    kernel = kernel_of(coords, widths, settings.leave_one_out)
-    return fit_mixture(kernel, start, panel.known, panel.labeled, settings, prior, rng), widths
-
-
-def _widths(coords: Floats, drawn: Floats, settings: KDESettings) -> Floats:
-    """Bandwidth of each class, shape (class,)."""
-    n_classes = drawn.shape[1]
-    if not isinstance(settings.bandwidth, str):
-        return np.full(n_classes, settings.bandwidth * settings.bandwidth_scale)
-    shared = bandwidth(coords, settings.bandwidth, settings.bandwidth_scale)
-    widths = np.full(n_classes, shared)
-    if settings.sharing == "class":
-        for k in range(n_classes):
-            rows = coords[drawn[:, k] > 0]
-            # Of one point, or of equal ones, no bandwidth can be had.
-            if len(rows) and np.ptp(rows, axis=0).any():
-                widths[k] = bandwidth(rows, settings.bandwidth, settings.bandwidth_scale)
-    return widths
-
-
-def check_prior(class_prior: ArrayLike, n_classes: int) -> Floats:
-    """Check that a given class prior is one, (class,)."""
-    prior = np.asarray(class_prior, dtype=np.float64)
-    if prior.shape != (n_classes,) or not (prior.min() > 0 and abs(prior.sum() - 1) < 1e-6):
-        raise InputError(
-            f"class_prior must hold {n_classes} probabilities above 0 that sum to 1; got "
-            f"{class_prior!r}. Pass one for each class, in the order of classes."
-        )
-    return prior

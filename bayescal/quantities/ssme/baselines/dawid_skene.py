@@ -65,14 +65,16 @@ def dawid_skene(
     A classifier annotates a row with its most probable class. Classifiers trained on the same data
     err together, which the model takes for being right together: accuracies come out too high.
     Without labels it needs three classifiers or more to know which of them is right. The paper does
-    not say how probabilities are read; it matters little, as nearly all are close to 0 or 1.
+    not say how probabilities are read; it matters little, as nearly all are close to 0 or 1. In one
+    place it has classifiers annotate with the most probable class, in another with those above
+    1 / K, of which three classes can get two from one classifier.
 
     References
     ----------
     .. [1] A. P. Dawid and A. M. Skene, "Maximum Likelihood Estimation of Observer Error-Rates Using
        the EM Algorithm", Applied Statistics 28(1), 1979, equations 2.3 to 2.5 and 3.1.
     .. [2] D. Shanmugam et al., "Evaluating multiple models using labeled and unlabeled data",
-       NeurIPS 2025, appendix B.2. https://arxiv.org/abs/2501.11866
+       2025, appendix B.2. https://arxiv.org/abs/2501.11866
 
     Examples
     --------

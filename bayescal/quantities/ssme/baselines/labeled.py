@@ -51,7 +51,7 @@ def labeled(scores: Scores) -> Metrics:
     References
     ----------
     .. [1] D. Shanmugam et al., "Evaluating multiple models using labeled and unlabeled data",
-       NeurIPS 2025, section 4.2 and appendix B.2. https://arxiv.org/abs/2501.11866
+       2025, section 5.2 and appendix B.2. https://arxiv.org/abs/2501.11866
 
     Examples
     --------
@@ -86,7 +86,7 @@ def labeled_by_group(scores: Scores) -> Metrics:
     References
     ----------
     .. [1] D. Shanmugam et al., "Evaluating multiple models using labeled and unlabeled data",
-       NeurIPS 2025, appendix B.2. https://arxiv.org/abs/2501.11866
+       2025, appendix B.2. https://arxiv.org/abs/2501.11866
 
     Examples
     --------

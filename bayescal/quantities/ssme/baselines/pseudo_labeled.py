@@ -48,7 +48,7 @@ def pseudo_labeled(
     References
     ----------
     .. [1] D. Shanmugam et al., "Evaluating multiple models using labeled and unlabeled data",
-       NeurIPS 2025, appendix B.2. https://arxiv.org/abs/2501.11866
+       2025, appendix B.2. https://arxiv.org/abs/2501.11866
 
     Examples
     --------

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 
 from bayescal.core.quantity import Floats
 
 EPSILON = 1e-6
+# The class that the others are compared with, by name.
+REFERENCES: Final = {"first": 0, "last": -1}
 
 
-def alr(probs: Floats, epsilon: float = EPSILON) -> Floats:
-    """Log ratio of every class to the first, classifier by classifier.
+def alr(probs: Floats, reference: str = "first", epsilon: float = EPSILON) -> Floats:
+    """Log ratio of every class to a reference class, classifier by classifier.
+
+    Notes
+    -----
+    Of two classes the choice only turns the sign. Of more it changes distances between rows, and
+    with them every kernel: the transform is one-to-one, but no isometry.
 
     References
     ----------
@@ -18,5 +27,6 @@ def alr(probs: Floats, epsilon: float = EPSILON) -> Floats:
        Statistical Society B 44(2), 1982, section 4. https://doi.org/10.1111/j.2517-6161.1982.tb01195.x
     """
     logs = np.log(np.clip(probs, epsilon, 1 - epsilon))
-    ratios = logs[:, :, 1:] - logs[:, :, :1]
+    place = REFERENCES[reference] % probs.shape[2]
+    ratios = np.delete(logs, place, axis=2) - logs[:, :, [place]]
     return ratios.transpose(1, 0, 2).reshape(probs.shape[1], -1)

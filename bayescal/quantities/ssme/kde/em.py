@@ -58,7 +58,7 @@ def fit_mixture(
         if class_prior is None and epoch > 1:
             drawn = settings.prior_update == "drawn"
             prior = (draw_labels(q, 1, rng)[0] if drawn else q).mean(axis=0)
-        raw = _expect(kernel, in_densities * row_weight, prior, q)
+        raw = expect(kernel, in_densities * row_weight, prior, q)
         updated = raw.copy()
         updated[labeled] = known
         change = float(np.abs(updated - q).max())
@@ -69,8 +69,8 @@ def fit_mixture(
     return Fit(q, prior, settings.max_epochs, False)
 
 
-def _expect(kernel: Kernel, weight: Floats, prior: Floats, previous: Floats) -> Floats:
-    """Label probabilities from densities and prior."""
+def expect(kernel: Kernel, weight: Floats, prior: Floats, previous: Floats) -> Floats:
+    """Label probabilities from densities and prior; rows that no density reaches keep theirs."""
     total = weight.sum(axis=0)
     mass = total - weight if kernel.leave_one_out else total[np.newaxis]
     with np.errstate(divide="ignore"):

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from bayescal.core.checks import check_choice, listing
 from bayescal.core.errors import InputError
 from bayescal.core.priors import check_positive
+from bayescal.quantities.ssme.kde.alr import REFERENCES
 from bayescal.quantities.ssme.kde.bandwidth import RULES
 
 CHOICES = {
+    "reference": tuple(REFERENCES),
     "sharing": ("all", "class"),
     "start": ("draw", "mean"),
     "prior_update": ("expected", "drawn"),
@@ -22,6 +24,9 @@ class KDESettings:
 
     Parameters
     ----------
+    reference : {"last", "first"}, default "last"
+        Class whose logarithm is taken from those of the others. It matters with three classes or
+        more: the paper's text has the last (appendix E.1), its published code the first.
     bandwidth : {"isj", "normal-reference"} or float, default "isj"
         Rule for the bandwidth (the least over coordinates), or the bandwidth itself.
     bandwidth_scale : float, default 1
@@ -59,6 +64,7 @@ class KDESettings:
     'class'
     """
 
+    reference: str = "last"
     bandwidth: str | float = "isj"
     bandwidth_scale: float = 1.0
     sharing: str = "all"
@@ -87,6 +93,7 @@ class KDESettings:
 
 PAPER = KDESettings()
 RELEASE = KDESettings(
+    reference="first",
     bandwidth="normal-reference",
     bandwidth_scale=0.25,
     labeled_weight=10.0,

@@ -32,7 +32,7 @@ def labeled_errors(
     References
     ----------
     .. [1] D. Shanmugam et al., "Evaluating multiple models using labeled and unlabeled data",
-       NeurIPS 2025, appendix "Computing effective sample size". https://arxiv.org/abs/2501.11866
+       2025, appendix B.4. https://arxiv.org/abs/2501.11866
     """
     check_count(n_samples, "n_samples")
     n_classes = probs.shape[2]
@@ -89,7 +89,7 @@ def effective_sample_size(error: float, sizes: Sequence[int], labeled_error: Flo
     References
     ----------
     .. [1] D. Shanmugam et al., "Evaluating multiple models using labeled and unlabeled data",
-       NeurIPS 2025, appendix "Computing effective sample size". https://arxiv.org/abs/2501.11866
+       2025, appendix B.4. https://arxiv.org/abs/2501.11866
 
     Examples
     --------
@@ -131,7 +131,7 @@ def rescaled_error(error: float | Floats, labeled_error: float | Floats) -> Floa
     References
     ----------
     .. [1] D. Shanmugam et al., "Evaluating multiple models using labeled and unlabeled data",
-       NeurIPS 2025, section 4.3. https://arxiv.org/abs/2501.11866
+       2025, section 5.3. https://arxiv.org/abs/2501.11866
 
     Examples
     --------

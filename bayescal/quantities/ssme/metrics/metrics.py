@@ -119,7 +119,7 @@ def metrics(
     References
     ----------
     .. [1] D. Shanmugam, S. Sadhuka, M. Raghavan, J. Guttag, B. Berger and E. Pierson, "Evaluating
-       multiple models using labeled and unlabeled data", 2025, section 6.1 and appendix.
+       multiple models using labeled and unlabeled data", 2025, section 5.3 and appendix E.2.
        https://arxiv.org/abs/2501.11866
 
     Examples

@@ -42,6 +42,18 @@ def test_readings_differ_where_votes_are_split():
     np.testing.assert_allclose(drawn.accuracy, soft.accuracy, atol=0.006)  # standard error .001
 
 
+def test_votes_by_threshold_are_for_every_class_above_its_share():
+    probs = np.array([[[0.5, 0.4, 0.1], [0.8, 0.1, 0.1]], [[0.2, 0.3, 0.5], [1 / 3, 1 / 3, 1 / 3]]])
+    panel = panel_of(stacked(probs, [0, None]))
+    # Only the first classifier is right; equal probabilities leave the most probable class.
+    found = vote_shares(panel, "threshold")
+    np.testing.assert_allclose(found, [[0.5, 0.5, 0], [1, 0, 0]])
+    two = panel_of(simulated(n_classes=2)[0])
+    np.testing.assert_allclose(vote_shares(two, "threshold"), vote_shares(two), rtol=1e-12)
+    with pytest.raises(InputError, match="votes must be one of"):
+        majority_vote(stacked(probs, [0, None]), votes="all")
+
+
 def test_weights_that_are_all_zero_are_refused():
     with pytest.raises(InputError, match="got 0 for all 2 on 2 rows"):
         majority_vote(stacked(binary([[0.9, 0.1, 0.5]] * 2), [0, 1, None]))

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from scipy.stats import multivariate_normal
 from sklearn.mixture import GaussianMixture
 
-from bayescal.quantities.ssme.flow.gaussian_em import fit_normals
+from bayescal.quantities.ssme.flow.gaussian_em import fit_normals, label_probs, normals_of
 
 
 def made(n=300, d=2, k=3, seed=0):
@@ -15,21 +16,35 @@ def made(n=300, d=2, k=3, seed=0):
 
 
 @pytest.mark.filterwarnings("ignore:Best performing initialization did not converge")
-def test_without_labels_it_is_scikit_learn_s():
+@pytest.mark.parametrize("kind", ["diag", "full"])
+def test_without_labels_it_is_scikit_learn_s(kind):
     points, _, start = made()
     start /= start.sum(axis=1, keepdims=True)
     nothing = np.zeros(300, dtype=bool)
-    found = fit_normals(points, start, np.empty((0, 3)), nothing, max_epochs=9, tolerance=0.0)
+    found = fit_normals(
+        points,
+        start,
+        np.empty((0, 3)),
+        nothing,
+        diagonal=kind == "diag",
+        max_epochs=9,
+        tolerance=0.0,
+    )
     # scikit-learn starts from parameters: those of the first M-step.
     mass = start.sum(axis=0)
     means = start.T @ points / mass[:, np.newaxis]
-    variances = start.T @ points**2 / mass[:, np.newaxis] - means**2
+    away = points[:, np.newaxis] - means
+    covariances = np.einsum("ik,ikd,ike->kde", start, away, away) / mass[:, np.newaxis, np.newaxis]
+    if kind == "diag":
+        precisions = 1 / np.diagonal(covariances, axis1=1, axis2=2)
+    else:
+        precisions = np.linalg.inv(covariances)
     oracle = GaussianMixture(
         3,
-        covariance_type="diag",
+        covariance_type=kind,
         weights_init=mass / 300,
         means_init=means,
-        precisions_init=1 / variances,
+        precisions_init=precisions,
         max_iter=8,
         tol=0.0,
         reg_covar=0.0,
@@ -37,6 +52,18 @@ def test_without_labels_it_is_scikit_learn_s():
     np.testing.assert_allclose(found.prob_label, oracle.predict_proba(points), atol=1e-8)
     assert found.n_iter == 9
     assert not found.converged
+
+
+def test_label_probabilities_are_scipy_s():
+    points, label, _ = made()
+    prior, one_hot = np.array([0.2, 0.3, 0.5]), np.eye(3)[label]
+    density = [
+        multivariate_normal(of.mean(axis=0), np.cov(of.T, bias=True)).pdf(points)
+        for of in (points[label == k] for k in range(3))
+    ]
+    joint = prior * np.transpose(density)
+    found = label_probs(points, normals_of(points, one_hot, diagonal=False), prior)
+    np.testing.assert_allclose(found, joint / joint.sum(axis=1, keepdims=True), rtol=1e-9)
 
 
 def test_all_labels_stay():

@@ -9,19 +9,20 @@ from bayescal.quantities.ssme.kde.settings import PAPER, RELEASE, KDESettings, s
 
 
 def test_the_paper_s_text():
-    """Section 4: ISJ bandwidth, one for all, labelled rows clamped, initial labels drawn."""
+    """Section 4, E.1: last class, ISJ bandwidth, one for all, rows clamped, labels drawn."""
     assert settings_of("paper") == PAPER == KDESettings()
     assert (PAPER.bandwidth, PAPER.bandwidth_scale, PAPER.sharing) == ("isj", 1, "all")
     assert (PAPER.start, PAPER.labeled_weight, PAPER.clamp_densities) == ("draw", 1, True)
+    assert PAPER.reference == "last"
     assert not PAPER.leave_one_out
 
 
 def test_the_published_code():
-    """Labelled rows count tenfold, 20 epochs, a quarter of the normal reference, labels redrawn."""
+    """First class, rows tenfold, 20 epochs, a quarter of the normal reference, labels redrawn."""
     assert settings_of("release") == RELEASE
     assert (RELEASE.bandwidth, RELEASE.bandwidth_scale) == ("normal-reference", 0.25)
     assert (RELEASE.labeled_weight, RELEASE.max_epochs, RELEASE.tolerance) == (10, 20, 0)
-    assert RELEASE.prior_update == "drawn"
+    assert (RELEASE.reference, RELEASE.prior_update) == ("first", "drawn")
     assert not RELEASE.clamp_densities
 
 
@@ -43,6 +44,7 @@ def test_unknown_names_are_refused(name):
 @pytest.mark.parametrize(
     ("choice", "message"),
     [
+        ({"reference": "second"}, "reference must be one of"),
         ({"bandwidth": "scott"}, "bandwidth must be one of"),
         ({"bandwidth": 0.0}, "bandwidth must be a finite number above 0"),
         ({"bandwidth_scale": -1.0}, "bandwidth_scale must be a finite number above 0"),
