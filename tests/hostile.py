@@ -227,7 +227,16 @@ ROWS = (
 )
 TABLES = ("prob", "probs", "p", "calibration_prob", "lower", "upper", "y_prob", "cost", "logits")
 LABELS = ("label", "y_true", "calibration_label", "event", "fold", "group", "sign", "sizes")
-OTHER = ("weight", "weights", "sample_weight", "basis", "features", "error", "labeled_error")
+OTHER = (
+    "errors_q",
+    "weight",
+    "weights",
+    "sample_weight",
+    "basis",
+    "features",
+    "error",
+    "labeled_error",
+)
 COUNTS = ("edges", "count", "positives", "mean_score", "mass", "rows")
 
 

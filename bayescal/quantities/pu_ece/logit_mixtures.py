@@ -273,6 +273,10 @@ class MixtureTruth:
         )
 
 
+# Points of a grid that take a second, and a gigabyte at most.
+_MOST_POINTS = 10_000_000
+
+
 def calibration_error(truth: MixtureTruth, points: int) -> float:
     """Integrate the gap over the logits; with more points where a Gaussian is narrow."""
     z = _grid(truth, points)
@@ -286,4 +290,9 @@ def _grid(truth: MixtureTruth, points: int) -> Floats:
     scale = np.array(truth.positive.scale + truth.negative.scale)
     low, high = (mean - _REACH * scale).min(), (mean + _REACH * scale).max()
     needed = math.ceil((high - low) / (_STEP * scale.min()))
+    if needed > _MOST_POINTS:
+        raise InputError(
+            "Gaussians of the mixture must not be so narrow beside the range of logits; the least "
+            f"scale is {scale.min():.3g}, the range {high - low:.3g}. Leave out tied logits."
+        )
     return np.linspace(low, high, max(points, needed))
