@@ -7,6 +7,7 @@ from .estimator import Estimate as Estimate
 from .estimator import estimate as estimate
 from .model import build_model as build_model
 from .plan import plan as plan
+from .priors import AveragedCurve as AveragedCurve
 from .priors import ImpreciseDirichlet as ImpreciseDirichlet
 from .priors import IncrementIsotonic as IncrementIsotonic
 from .priors import MonotoneCurve as MonotoneCurve
