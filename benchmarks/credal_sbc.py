@@ -1,6 +1,7 @@
 """Simulation-based calibration of the probability of the label given its score, by NUTS.
 
 python benchmarks/credal_sbc.py                         # 200 replications of each prior
+python benchmarks/credal_sbc.py --models "average (default)"    # the others stay as they are
 python benchmarks/credal_sbc.py --render
 """
 
@@ -20,7 +21,8 @@ from bayescal.quantities.credal.simulator import truth
 from bayescal.workflow.simulation import sbc
 
 MODELS = {
-    "rising curve": (bc.credal.Priors(), ("intercept", "weight")),
+    "average (default)": (bc.credal.Priors(), ()),
+    "rising curve": (bc.credal.Priors(bc.credal.MonotoneCurve()), ("intercept", "weight")),
     "isotonic steps": (bc.credal.Priors(bc.credal.IncrementIsotonic()), ()),
     "imprecise Dirichlet": (bc.credal.Priors(bc.credal.ImpreciseDirichlet()), ()),
 }
@@ -149,11 +151,11 @@ def main() -> None:
     parser.add_argument("--render", action="store_true", help="only print the figures on disk")
     given = parser.parse_args()
     settings = {name: vars(given)[name] for name in ("replications", "draws", "tune", "chains")}
-    models: list[dict[str, Any]] = []
     for name in [] if given.render else given.models:
-        models.append(run(name, given))
-        write("credal_sbc", **settings, seed=given.seed, models=models)
-        print(models[-1], flush=True)
+        found = run(name, given)
+        models = {one["model"]: one for one in read("credal_sbc")["models"]} | {name: found}
+        write("credal_sbc", **settings, seed=given.seed, models=list(models.values()))
+        print(found, flush=True)
     render()
 
 

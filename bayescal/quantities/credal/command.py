@@ -71,8 +71,8 @@ def priors_from_text(text: str, s: float = 1.0) -> Priors:
 
 def _refusal(text: str) -> InputError:
     return InputError(
-        "--prior must be average, curve, steps, steps:BINS, bins or bins:BINS, each with or without "
-        f",s=NUMBER; got {text!r}."
+        "--prior must be average, curve, steps, steps:BINS, bins or bins:BINS, each with or "
+        f"without ,s=NUMBER; got {text!r}."
     )
 
 
@@ -145,9 +145,10 @@ COMMAND = Command(
         flags=("--prior",),
         default="average",
         metavar="PRIOR",
-        help="average (smooth, rough or rising, as the data say), curve (smooth and rising), steps (rising in jumps; steps:BINS) or bins (imprecise "
-        "Dirichlet, not assumed to rise; bins:BINS), BINS a number or optimal; with ,s=NUMBER for "
-        "other pseudo-observations than --s.",
+        help="average (smooth, rough or rising, as the data say), curve (smooth and rising), "
+        "steps (rising in jumps; steps:BINS) or bins (imprecise Dirichlet, not assumed to rise; "
+        "bins:BINS), BINS a number or optimal; with ,s=NUMBER for other pseudo-observations than "
+        "--s.",
         check=priors_from_text,
     ),
     read=_read,

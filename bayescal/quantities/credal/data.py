@@ -61,7 +61,7 @@ def cell_middle(rank: Floats, n_cells: int) -> Floats:
 class Counted(NamedTuple):
     """Rows of one curve in cells, those of its label, and their mean rank, (cell,) each."""
 
-    count: Counts
+    total: Counts
     positives: Counts
     place: Floats
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import asdict, dataclass, field, replace
-
 from typing import Final
 
 from bayescal.core.bins.optimal_number import OPTIMAL

@@ -89,9 +89,7 @@ class _Curve:
     error: float
 
     @classmethod
-    def of(
-        cls, ranks: EmpiricalCDF, model: LabelModel, nodes: _NodeRanks, value: Floats
-    ) -> _Curve:
+    def of(cls, ranks: EmpiricalCDF, model: LabelModel, nodes: _NodeRanks, value: Floats) -> _Curve:
         node, value, end = nodes.rank, value[:, :-2], value[:, -2:]
         if not nodes.is_grid:
             return cls(ranks, model, node, value, end, None, 0.0)

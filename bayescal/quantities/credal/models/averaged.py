@@ -88,7 +88,9 @@ class Averaged:
             {f"{c}/{name}": v for c, one in enumerate(found) for name, v in one.evidence.items()},
         )
 
-    def completed(self, draws: Draws, direct: DirectDraws | None, rng: np.random.Generator) -> Draws:
+    def completed(
+        self, draws: Draws, direct: DirectDraws | None, rng: np.random.Generator
+    ) -> Draws:
         """Choose a description for each draw; give its rates, and its log prior density."""
         if direct is None:
             raise TypeError("an average needs direct draws, for the evidence of its descriptions")

@@ -21,7 +21,9 @@ class LabelModel(quantity.LabelModel, Protocol):
         """The counts."""
         ...
 
-    def completed(self, draws: Draws, evidence: DirectDraws | None, rng: np.random.Generator) -> Draws:
+    def completed(
+        self, draws: Draws, evidence: DirectDraws | None, rng: np.random.Generator
+    ) -> Draws:
         """Turn what was sampled into `variables`, (chain, draw, curve, ...)."""
         ...
 
@@ -47,7 +49,9 @@ class AsSampled:
 
     __slots__ = ()
 
-    def completed(self, draws: Draws, evidence: DirectDraws | None, rng: np.random.Generator) -> Draws:
+    def completed(
+        self, draws: Draws, evidence: DirectDraws | None, rng: np.random.Generator
+    ) -> Draws:
         """Give the draws as they are."""
         return draws
 

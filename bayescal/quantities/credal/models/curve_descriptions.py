@@ -111,7 +111,7 @@ class CurveDescriptions:
             parts[RISING] = self._rising_draws(number, rng)
         evidence = {name: v for part in parts.values() for name, v in part.evidence.items()}
         rises = dict(zip(ROW_DESCRIPTIONS, self.weights(evidence), strict=True))[RISING]
-        matter = [part for name, part in parts.items() if _MATTERS <= _share(name, rises)]
+        matter = [part for name, part in parts.items() if _share(name, rises) >= _MATTERS]
         return DirectDraws(
             {
                 **{name: v for part in parts.values() for name, v in part.draws.items()},
