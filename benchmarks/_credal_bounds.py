@@ -25,7 +25,7 @@ PRIORS = {
 }
 IVAP = "Venn-Abers [p0, p1]"
 METHODS = (*PRIORS, IVAP)
-# One-sided tails at which Clopper and Pearson's intervals are computed, to match another's coverage.
+# One-sided tails of Clopper and Pearson's intervals, to match the coverage of others.
 TAILS = np.array(
     [0.25, 0.15, 0.1, 0.075, 0.05, 0.035, 0.025, 0.015, 0.01, 0.005, 0.001, 1e-4, 1e-6]
 )

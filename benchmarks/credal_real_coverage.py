@@ -4,8 +4,8 @@ python benchmarks/credal_real_coverage.py --data DIR                # 20 resampl
 python benchmarks/credal_real_coverage.py --render
 
 DIR holds adult.csv.gz; the populations are those of _populations.py. Coverage is the share of the
-population's rows whose bounds cover the rate at their score. A run that was stopped goes on where it
-was.
+population's rows whose bounds cover the rate at their score. A run that was stopped goes on
+where it was.
 """
 
 from __future__ import annotations

@@ -286,8 +286,8 @@ def _evidence_warnings(ess: float) -> list[str]:
     if ess >= MIN_ESS:
         return []
     return [
-        f"the weights of the descriptions rest on {ess:.0f} effective draws (fewer than {MIN_ESS}). "
-        "Compare with the other priors of bayescal.prior_sensitivity."
+        f"the weights of the descriptions rest on {ess:.0f} effective draws (fewer than "
+        f"{MIN_ESS}). Compare with the other priors of bayescal.prior_sensitivity."
     ]
 
 

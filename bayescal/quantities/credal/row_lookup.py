@@ -23,7 +23,8 @@ from bayescal.quantities.credal.priors import LabelRatePrior
 from bayescal.quantities.credal.venn_abers.ivap import InductiveVennAbers, Pair, fit_ivap, merged
 from bayescal.quantities.credal.venn_abers.one_vs_rest import OneVsRest, fit_one_vs_rest
 
-# Ranks that bounds are computed at, from the lowest to the highest; odd, so that every other one makes a coarser grid.
+# Ranks that bounds are computed at, from the lowest to the highest; odd, so that every other one
+# makes a coarser grid.
 _GRID: Final = 257
 _NODES: Final = np.sin(np.linspace(0, np.pi / 2, _GRID)) ** 2
 # Ranks whose draws are held together.

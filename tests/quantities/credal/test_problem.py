@@ -6,8 +6,10 @@ import bayescal as bc
 from bayescal.quantities.credal.data import Problem, RankCells, ScoreCells
 from tests.quantities.credal.made import binary, multiclass
 
+TEN = RankCells(10)
 
-def of(data, cells=RankCells(10)):
+
+def of(data, cells=TEN):
     return Problem.of(data, np.arange(data.n_target), cells)
 
 

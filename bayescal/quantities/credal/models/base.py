@@ -22,7 +22,7 @@ class LabelModel(quantity.LabelModel, Protocol):
         ...
 
     def completed(
-        self, draws: Draws, evidence: DirectDraws | None, rng: np.random.Generator
+        self, draws: Draws, direct: DirectDraws | None, rng: np.random.Generator
     ) -> Draws:
         """Turn what was sampled into `variables`, (chain, draw, curve, ...)."""
         ...
@@ -50,7 +50,7 @@ class AsSampled:
     __slots__ = ()
 
     def completed(
-        self, draws: Draws, evidence: DirectDraws | None, rng: np.random.Generator
+        self, draws: Draws, direct: DirectDraws | None, rng: np.random.Generator
     ) -> Draws:
         """Give the draws as they are."""
         return draws

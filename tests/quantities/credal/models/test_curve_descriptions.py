@@ -10,9 +10,11 @@ from bayescal.quantities.credal.models.averaged import Averaged
 from bayescal.quantities.credal.priors import ROW_DESCRIPTIONS, AveragedCurve
 from tests.quantities.credal.made import binary, problem
 
+PRIOR = AveragedCurve()
 
-def curve_of(data, prior=AveragedCurve()):
-    return Averaged(problem(data, prior), prior).curves[0]
+
+def curve_of(data):
+    return Averaged(problem(data, PRIOR), PRIOR).curves[0]
 
 
 def few_valued(rate, rows=400, target=(0.2,), seed=1):
