@@ -71,7 +71,7 @@ def render() -> None:
                 coverage, width = ([f[key] for f in found] for key in ("coverage", "width"))
                 row = (np.mean(coverage), min(coverage), np.mean(width))
                 equal = [f["pearson_width"] for f in found] if method == AVERAGE else [np.nan]
-                summary.append((kind, n, method, *map(float, row), float(np.mean(equal))))
+                summary.append((kind, n, method, *map(float, row), float(np.nanmean(equal))))
     print_table(
         f"Coverage of P(y | score) by 90% bounds, {content['replications']} replications a truth",
         (
