@@ -56,7 +56,7 @@ def run(given: argparse.Namespace) -> None:
             cells = before["cells"]
     done = {(c["population"], c["classifier"], c["n"]) for c in cells}
     for population in _populations.chosen(given):
-        for classifier in population.classifiers:
+        for classifier in given.classifiers or population.classifiers:
             for n in SIZES:
                 if (population.name, classifier, n) in done:
                     continue
@@ -109,6 +109,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     _populations.add_options(parser)
     parser.set_defaults(bank="report")
+    parser.add_argument("--classifiers", nargs="+", help="only these, as 'kNN 15'")
     parser.add_argument("--resamples", type=int, default=20)
     parser.add_argument("--seed", type=int, default=20)
     parser.add_argument("--render", action="store_true", help="only print the figures on disk")

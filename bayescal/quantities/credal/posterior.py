@@ -57,6 +57,7 @@ DIMS: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(_BY_CELL, (LABEL_CLASS, "cell")),
     "weight": (LABEL_CLASS, "spline"),
     "node_rate": (LABEL_CLASS, "node"),
+    "never_errs": (LABEL_CLASS, "end"),
     "description": (LABEL_CLASS,),
     "mean_rate": (LABEL_CLASS, DESCRIPTION),
     "rate_spread": (LABEL_CLASS, DESCRIPTION),

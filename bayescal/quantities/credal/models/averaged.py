@@ -36,7 +36,7 @@ class Averaged:
 
     problem: Problem
     prior: AveragedCurve
-    variables: ClassVar[tuple[str, ...]] = ("node_rate", "description")
+    variables: ClassVar[tuple[str, ...]] = ("node_rate", "never_errs", "description")
     target_accept: ClassVar[float] = Average.target_accept
     max_depth: ClassVar[int] = Average.max_depth
 
@@ -134,20 +134,33 @@ class Averaged:
 
     def cell_prob(self, draws: Draws) -> Floats:
         """Rates at the nodes that are cells, (..., curve, cell)."""
-        cell = np.array([curve.cell_node for curve in self.curves])
-        return np.asarray(draws["node_rate"][..., np.arange(len(cell))[:, None], cell])
+        rate, never = draws["node_rate"], draws["never_errs"]
+        return np.stack(
+            [
+                curve.nodes.with_ends(rate[..., c, :], never[..., c, :])[..., curve.cell_node]
+                for c, curve in enumerate(self.curves)
+            ],
+            axis=-2,
+        )
 
     def with_pseudo_observations(self, draws: Draws, rank: Floats) -> PseudoObservations:
-        """Rates at any rank, and their bounds."""
-        found = [
-            curve.nodes.interpolated(draws["node_rate"][:, c], ranks.score_at(at))
-            for c, (curve, ranks, at) in enumerate(
-                zip(self.curves, self.problem.ranks, rank.T, strict=True)
-            )
-        ]
-        bounds = [add_pseudo_observations(prob, self.prior.s) for prob in found]
+        """Rates at any rank, and their bounds.
+
+        A score of 0 or 1 that never errs has its own value for a rate, and for the bound on its
+        side. The other bound is that of a score that errs: a pseudo-observation rules out that it
+        never does.
+        """
+        found = []
+        for c, (curve, ranks) in enumerate(zip(self.curves, self.problem.ranks, strict=True)):
+            score, never = ranks.score_at(rank[:, c]), draws["never_errs"][:, c]
+            prob = curve.nodes.interpolated(draws["node_rate"][:, c], score)
+            ends = add_pseudo_observations(prob, self.prior.s)
+            for end, bound in ((0, ends.prob_lower), (1, ends.prob_upper)):
+                for part in (ends.prob, bound):
+                    part[np.ix_(never[:, end], score == end)] = end
+            found.append(ends)
         return PseudoObservations._make(
-            np.stack(parts, axis=-1) for parts in zip(*bounds, strict=True)
+            np.stack(parts, axis=-1) for parts in zip(*found, strict=True)
         )
 
     def representative(self, rank: Floats) -> Floats:

@@ -24,6 +24,8 @@ from bayescal.quantities.credal.priors import RISING, ROW_DESCRIPTIONS, Averaged
 _MATTERS: Final = 0.01
 # For the mean of a log density before the data.
 _PRIOR_DRAWS: Final = 2000
+# Prior probability that a score of 0, or of 1, is right without exception.
+_RIGHT: Final = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +36,8 @@ class CurveDescriptions:
     -----
     Draws are named as by `DescribedCurve`; ``intercept`` and ``weight`` (spline) are of the rising
     curve, and ``unseen`` (2) are logits of the error rates of scores of 0 and 1 that no calibration
-    row has.
+    row has. ``never_errs`` (2) says whether scores of 0 and of 1 are right without exception;
+    before the data with probability 1/2.
     """
 
     problem: Problem
@@ -49,7 +52,7 @@ class CurveDescriptions:
         edges = np.concatenate([[0.0], (score[1:] + score[:-1]) / 2, [1.0]])
         count, positives = self.problem.count, self.problem.positives
         cells = BinCounts(edges, count[self.curve, held], positives[self.curve, held], score)
-        return average_of(calibration.Problem({}, cells, cells), self.prior.average, 0.0)
+        return average_of(calibration.Problem({}, cells, cells), self.prior.average, _RIGHT)
 
     @property
     def described(self) -> DescribedCurve:
@@ -116,7 +119,7 @@ class CurveDescriptions:
             {
                 **{name: v for part in parts.values() for name, v in part.draws.items()},
                 **self.described.exact_draws(number, rng),
-                "unseen": self._unseen(number, rng),
+                **self._ends(number, rng, self.described.ends_calibrated),
             },
             min(part.ess for part in matter),
             "importance sampling",
@@ -133,8 +136,8 @@ class CurveDescriptions:
     def drawn_apart(self, number: int, rng: np.random.Generator) -> Draws:
         """Draws of what NUTS leaves out: the rising curve, and the scores 0 and 1."""
         rising = self._rising_draws(number, rng).draws if RISING in self.fitted else {}
-        ends = self.described.exact_draws(number, rng)
-        return {**rising, **ends, "unseen": self._unseen(number, rng)}
+        ends = self._ends(number, rng, self.described.ends_calibrated)
+        return {**rising, **self.described.exact_draws(number, rng), **ends}
 
     def prior_draws(self, number: int, rng: np.random.Generator) -> Draws:
         """Parameters of every description before the data, (draw, ...)."""
@@ -142,14 +145,21 @@ class CurveDescriptions:
         return {
             **self.described.prior_draws(number, rng),
             **{name: values[:, 0] for name, values in rising.items()},
-            "unseen": self._unseen(number, rng),
+            **self._ends(number, rng, np.full(len(self.described.ends), _RIGHT)),
         }
 
-    def _unseen(self, number: int, rng: np.random.Generator) -> Floats:
-        return rng.normal(self.described.end_mean, self.described.end_spread, (number, 2))
+    def _ends(self, number: int, rng: np.random.Generator, right: Floats) -> Draws:
+        """Error rates of unseen scores of 0 and 1, and which of them never err, (draw, 2)."""
+        described = self.described
+        known = {end.score: p for end, p in zip(described.ends.values(), right, strict=True)}
+        share = [known.get(end, _RIGHT) for end in (0.0, 1.0)]
+        return {
+            "unseen": rng.normal(described.end_mean, described.end_spread, (number, 2)),
+            "never_errs": rng.random((number, 2)) < share,
+        }
 
     def rates(self, name: str, draws: Draws) -> Floats:
-        """Probability of the label at the nodes under one description, (..., node)."""
+        """Probability of the label at the nodes, those of 0 and 1 erring, (..., node)."""
         score = self.nodes.score
         if name == RISING:
             splines = i_splines(self.problem.ranks[self.curve](score)) - 0.5
@@ -178,13 +188,14 @@ class CurveDescriptions:
         -------
         mapping
             ``description`` (...), ``node_rate`` (..., node) and ``log_prior`` (...) of what was
-            chosen, and mean and standard deviation of the cells' rates under every description,
-            ``mean_rate`` and ``rate_spread`` (..., description), 0 for one left out.
+            chosen, ``never_errs`` (..., 2), and mean and standard deviation of the cells' rates
+            under every description, ``mean_rate`` and ``rate_spread`` (..., description), 0 for one
+            left out.
         """
         shape = draws["unseen"].shape[:-1]
         which = choose(weights, int(np.prod(shape)), rng).reshape(shape)
         found: dict[str, Any] = {"description": which, "node_rate": np.empty((*shape, NODES))}
-        found["log_prior"] = np.empty(shape)
+        found |= {"log_prior": np.empty(shape), "never_errs": draws["never_errs"]}
         for name in ("mean_rate", "rate_spread"):
             found[name] = np.zeros((*shape, len(ROW_DESCRIPTIONS)))
         count = self.problem.count[self.curve]
@@ -194,7 +205,7 @@ class CurveDescriptions:
             found["node_rate"][own] = rates[own]
             taken = {key: values[own] for key, values in draws.items()}
             found["log_prior"][own] = self.log_prior(name, taken)
-            cells = rates[..., self.cell_node]
+            cells = self.nodes.with_ends(rates, draws["never_errs"])[..., self.cell_node]
             mean = found["mean_rate"][..., place] = cells @ (count / count.sum())
             squared = np.square(cells - mean[..., None]) @ (count / count.sum())
             found["rate_spread"][..., place] = np.sqrt(squared)

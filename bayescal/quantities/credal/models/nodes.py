@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from bayescal.core.calibration_curve.smooth_curve import EDGE
@@ -51,6 +52,13 @@ class Nodes:
     def ends(self) -> dict[float, int]:
         """Nodes of the scores 0 and 1."""
         return {0.0: 0, 1.0: _LINE - 1}
+
+    def with_ends(self, rate: Floats, never_errs: NDArray[Any]) -> Floats:
+        """Rates at the nodes, (..., node), where scores of 0 and 1 may never err, (..., 2)."""
+        found = rate.copy()
+        for end, node in self.ends.items():
+            found[..., node] = np.where(never_errs[..., int(end)], end, rate[..., node])
+        return found
 
     def of_held(self, number: int) -> int:
         """Node of a score with rows, by its place among them."""

@@ -70,3 +70,23 @@ def test_nuts_agrees_with_importance_sampling():
     weights = nuts["model_average"]["weight"]
     np.testing.assert_allclose(weights.sum("description"), 1)
     np.testing.assert_allclose(weights, direct["model_average"]["weight"], atol=0.1)
+
+
+def test_scores_of_0_and_1_may_never_err():
+    score, label = np.repeat([0.0, 0.5, 1.0], 100), np.tile([0, 1], 150)
+    label[:100], label[200:] = 0, 1
+    label[299] = 0
+    calibration = bc.Scores(y_true=label, y_prob=score)
+    data = bc.CalibrationSplit(calibration=calibration, target=[0.0, 0.5, 1.0])
+    result = fitted(data, method="direct")
+    found = bc.credal.bounds_for(result)
+    # No error in 100 rows; Clopper and Pearson's upper bound is 1 - .05^(1 / 100) = .03.
+    assert found.lower[0] == 0
+    assert 0.005 < found.upper[0] < 0.05
+    # One row errs at 1, so that it is known to err.
+    assert 0.9 < found.lower[2] < found.upper[2] < 1
+    never = result["posterior"]["never_errs"].mean(("chain", "draw")).to_numpy()
+    assert never[0] > 0.5
+    assert never[1] < 0.01
+    rates = result["posterior_predictive"]["events"]
+    assert (rates.isel(cell=0) == 0).mean() > 0.5

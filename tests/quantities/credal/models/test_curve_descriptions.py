@@ -44,7 +44,7 @@ def test_the_data_choose_the_description():
 def test_smooth_and_rough_are_those_of_the_other_quantities():
     curve, rng = curve_of(binary(200)), np.random.default_rng(1)
     direct = curve.direct_draws(500, rng)
-    again = average_of(curve.average.problem, AveragedCurve().average, 0.0)
+    again = average_of(curve.average.problem, AveragedCurve().average, 0.5)
     expected = again.direct_draws(500, np.random.default_rng(1)).evidence
     for name in ("smooth", "rough"):
         assert direct.evidence[name] == pytest.approx(expected[name], abs=1e-12)
