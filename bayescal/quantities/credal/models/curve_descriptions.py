@@ -153,10 +153,9 @@ class CurveDescriptions:
         described = self.described
         known = {end.score: p for end, p in zip(described.ends.values(), right, strict=True)}
         share = [known.get(end, _RIGHT) for end in (0.0, 1.0)]
-        return {
-            "unseen": rng.normal(described.end_mean, described.end_spread, (number, 2)),
-            "never_errs": rng.random((number, 2)) < share,
-        }
+        never: Any = rng.random((number, 2)) < share
+        unseen = rng.normal(described.end_mean, described.end_spread, (number, 2))
+        return {"unseen": unseen, "never_errs": never}
 
     def rates(self, name: str, draws: Draws) -> Floats:
         """Probability of the label at the nodes, those of 0 and 1 erring, (..., node)."""
