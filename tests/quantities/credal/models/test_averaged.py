@@ -65,7 +65,7 @@ def test_nuts_agrees_with_importance_sampling():
     assert nuts.attrs["sampler"] == "nutpie NUTS"
     mean, other = (tree["posterior"]["prob"].mean(("chain", "draw")) for tree in (nuts, direct))
     spread = direct["posterior"]["prob"].std(("chain", "draw"))
-    # Some 1,000 effective draws on either side, and weights of descriptions off by a few hundredths.
+    # Some 1,000 effective draws on either side, and weights off by a few hundredths.
     assert (np.abs(mean - other) / spread).max() < 0.3
     weights = nuts["model_average"]["weight"]
     np.testing.assert_allclose(weights.sum("description"), 1)
