@@ -69,7 +69,7 @@ def timings() -> Iterator[tuple[str, float, float, int, str, str]]:
                 5,
             )
     data = truth.split(1000, 200, 2)
-    yield row("another fit of the compiled curve", lambda: bc.fit(bc.credal, data, seed=2), 1)
+    yield row("another fit of the compiled models", lambda: bc.fit(bc.credal, data, seed=2), 1)
 
 
 def main() -> None:

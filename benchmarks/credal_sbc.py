@@ -1,12 +1,16 @@
 """Simulation-based calibration of the probability of the label given its score, by NUTS.
 
 python benchmarks/credal_sbc.py                         # 200 replications of each prior
+python benchmarks/credal_sbc.py --models "average (default)"    # the others stay as they are
 python benchmarks/credal_sbc.py --render
+
+Figures are kept after every 20 replications, so that a run may be stopped.
 """
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator, Sequence
 from time import perf_counter, process_time
 from typing import Any
 
@@ -17,10 +21,11 @@ from _results import print_provenance, read, write
 import bayescal as bc
 from bayescal.core.health import MAX_RHAT, MIN_ESS
 from bayescal.quantities.credal.simulator import truth
-from bayescal.workflow.simulation import sbc
+from bayescal.workflow.simulation import Sbc, sbc
 
 MODELS = {
-    "rising curve": (bc.credal.Priors(), ("intercept", "weight")),
+    "average (default)": (bc.credal.Priors(), ()),
+    "rising curve": (bc.credal.Priors(bc.credal.MonotoneCurve()), ("intercept", "weight")),
     "isotonic steps": (bc.credal.Priors(bc.credal.IncrementIsotonic()), ()),
     "imprecise Dirichlet": (bc.credal.Priors(bc.credal.ImpreciseDirichlet()), ()),
 }
@@ -30,31 +35,48 @@ LEVEL = 0.01
 # Of a fit after its compilation: rows of each size, and fits that the least is taken of.
 SIZES = (20, 1000, 100_000)
 REPEATS = 3
+# Replications after which figures are kept.
+PART = 20
 
 
-def run(name: str, given: argparse.Namespace) -> dict[str, Any]:
-    """Rank probabilities at five scores, and the curve's coefficients."""
+def run(name: str, given: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    """Rank probabilities at five scores, and the curve's coefficients, a part after another."""
     priors, coefficients = MODELS[name]
     data = truth("logistic").split(ROWS, SCORES, given.seed)
     seconds = {} if given.no_times else times(priors)
-    start = process_time()
-    found = sbc(
-        bc.credal,
-        data,
-        given.replications,
-        seed=given.seed,
-        priors=priors,
-        variables=["prob", *coefficients],
-        method="nuts",
-        draws=given.draws,
-        tune=given.tune,
-        chains=given.chains,
-    )
+    start, parts = process_time(), []
+    for number in range(-(-given.replications // PART)):
+        part = sbc(
+            bc.credal,
+            data,
+            PART,
+            seed=given.seed + number,
+            priors=priors,
+            variables=["prob", *coefficients],
+            method="nuts",
+            draws=given.draws,
+            tune=given.tune,
+            chains=given.chains,
+        )
+        parts.append(part)
+        done = PART * len(parts)
+        cpu = (process_time() - start) / done
+        yield figures(name, joined(parts)) | {"cpu_seconds_a_fit": cpu, "refit": seconds}
+
+
+def joined(parts: Sequence[Sbc]) -> Sbc:
+    """All replications of several parts."""
+    ranks = {name: np.concatenate([part.ranks[name] for part in parts]) for name in parts[0].ranks}
+    health = (np.concatenate(each) for each in list(zip(*parts, strict=True))[1:])
+    return Sbc(ranks, *health)
+
+
+def figures(name: str, found: Sbc) -> dict[str, Any]:
+    """What is kept of the replications."""
     sick = (found.divergences > 0) | (found.rhat_max > MAX_RHAT) | (found.ess_min < MIN_ESS)
     return {
         "model": name,
-        "cpu_seconds_a_fit": (process_time() - start) / given.replications,
-        "refit": seconds,
+        "replications": len(sick),
         "p_values": found.p_values(),
         "histograms": {
             variable: np.bincount(ranks // 5, minlength=20).tolist()
@@ -95,11 +117,12 @@ def render() -> None:
     print_provenance(content)
     variables = ("prob", "intercept", "weight")
     print_table(
-        f"Simulation-based calibration, {content['replications']} replications of "
-        f"{content['chains']} x {content['draws']} draws, {ROWS} rows: ranks in 20 bins, "
-        "chi-square; the least p-value of each variable's elements, and the level for each of all",
+        f"Simulation-based calibration, replications of {content['chains']} x {content['draws']} "
+        f"draws, {ROWS} rows: ranks in 20 bins, chi-square; the least p-value of each variable's "
+        "elements, and the level for each of all",
         (
             "prior",
+            "replications",
             *(f"p, {name}" for name in variables),
             "level",
             "divergences",
@@ -113,6 +136,7 @@ def render() -> None:
         [
             (
                 found["model"],
+                found["replications"],
                 *(least(found["p_values"], name) for name in variables),
                 LEVEL / len(found["p_values"]),
                 found["divergences"],
@@ -148,12 +172,12 @@ def main() -> None:
     parser.add_argument("--no-times", action="store_true", help="leave the times out")
     parser.add_argument("--render", action="store_true", help="only print the figures on disk")
     given = parser.parse_args()
-    settings = {name: vars(given)[name] for name in ("replications", "draws", "tune", "chains")}
-    models: list[dict[str, Any]] = []
+    settings = {name: vars(given)[name] for name in ("draws", "tune", "chains")}
     for name in [] if given.render else given.models:
-        models.append(run(name, given))
-        write("credal_sbc", **settings, seed=given.seed, models=models)
-        print(models[-1], flush=True)
+        for found in run(name, given):
+            models = {one["model"]: one for one in read("credal_sbc")["models"]} | {name: found}
+            write("credal_sbc", **settings, seed=given.seed, models=list(models.values()))
+            print(found, flush=True)
     render()
 
 

@@ -157,7 +157,11 @@ def row_table(tree: xr.DataTree, prob: float = 0.9) -> pd.DataFrame:
     With ``alpha = (1 - prob) / 2``, bounds are the alpha quantile of ``prob_lower`` and the
     1 - alpha quantile of ``prob_upper``. A class is open where it is the most probable one under
     some probabilities within the bounds; of two classes, where its bounds reach 1/2. Of several
-    classes improper bounds are discounted first. Only rows with draws are listed.
+    classes improper bounds are discounted first.
+
+    Only the target rows with draws are listed, 200 at most: the root attributes `n_held` and
+    `n_target` count them and all. Bounds of every row, without draws, come from the quantity
+    itself: ``bayescal.credal.bounds_for``.
 
     Examples
     --------

@@ -144,7 +144,9 @@ def _nuts(
             max_depth=model.max_depth if settings.target_accept is None else _MAX_DEPTH,
             seed=int(rng.integers(2**31)),
         )
-        draws |= {key: sampled.posterior[key] for key in model.variables}
+        # Curves of several classes have variables of the same names.
+        own = {key: sampled.posterior[key] for key in model.variables}
+        draws |= {f"{member}/{key}" if key in draws else key: v for key, v in own.items()}
         stats |= {f"{member}_{key}" if stats else key: v for key, v in sampled.sample_stats.items()}
     return draws, stats
 

@@ -136,12 +136,11 @@ def test_a_failed_fit_is_said_and_has_its_exit_code(folder: Path) -> None:
         (["--label", "y", "--score", "nope"], "no column 'nope'"),
         (["--label", "y"], "--score"),
         (["--score", "a"], "--label"),
-        ([*COLUMNS, "--prior", "wat"], "--prior must be curve"),
-        ([*COLUMNS, "--prior", "curve:3"], "--prior must be curve"),
-        ([*COLUMNS, "--prior", "bins,t=3"], "--prior must be curve"),
+        ([*COLUMNS, "--prior", "wat"], "--prior must be average, curve"),
+        ([*COLUMNS, "--prior", "curve:3"], "--prior must be average, curve"),
+        ([*COLUMNS, "--prior", "bins,t=3"], "--prior must be average, curve"),
         ([*COLUMNS, "--prior", "bins:0"], "bins must be a whole number"),
         ([*COLUMNS, "--s", "0"], "--s must be a finite number above 0"),
-        ([*COLUMNS, "--quick"], "no posterior without NUTS; got --quick. Leave out --quick."),
         ([*COLUMNS, "--multiclass"], "three classes or more"),
         ([*COLUMNS, "-o", "x.txt"], "--output must end in"),
         ([*COLUMNS, "--report", "x.nc"], "--report must end in .html"),
@@ -197,7 +196,8 @@ def test_bad_target_files(folder: Path, tmp_path: Path) -> None:
 
 
 def test_priors_in_words() -> None:
-    assert priors_from_text("Curve") == bc.credal.Priors()
+    assert priors_from_text("Average") == bc.credal.Priors()
+    assert priors_from_text("curve") == bc.credal.Priors(bc.credal.MonotoneCurve())
     assert priors_from_text("steps:7", 2.0) == bc.credal.Priors(
         bc.credal.IncrementIsotonic(bins=7, s=2.0)
     )

@@ -44,8 +44,8 @@ def direct_numbers(**how):
 
 
 def model_numbers():
-    """Log density of the default prior's model at three points of its free variables."""
-    model = bc.credal.build_model(split())
+    """Log density of the rising curve's model at three points of its free variables."""
+    model = bc.credal.build_model(split(), bc.credal.Priors(bc.credal.MonotoneCurve()))
     density = model.compile_logp(mode="FAST_COMPILE")
     ((name, start),) = model.initial_point().items()
     at = np.random.default_rng(11).normal(size=(3, *np.shape(start)))

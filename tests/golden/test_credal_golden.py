@@ -18,5 +18,5 @@ def test_direct_posteriors_are_unchanged():
             np.testing.assert_allclose(found[name][variable], expected, rtol=0, atol=1e-10)
 
 
-def test_the_default_model_has_the_same_density():
+def test_the_rising_curve_has_the_same_density():
     np.testing.assert_allclose(make_credal.model_numbers(), golden()["logp"], rtol=1e-10)

@@ -7,6 +7,7 @@ from .estimator import Estimate as Estimate
 from .estimator import estimate as estimate
 from .model import build_model as build_model
 from .plan import plan as plan
+from .priors import AveragedCurve as AveragedCurve
 from .priors import ImpreciseDirichlet as ImpreciseDirichlet
 from .priors import IncrementIsotonic as IncrementIsotonic
 from .priors import MonotoneCurve as MonotoneCurve
@@ -18,11 +19,15 @@ from .self_learning.algorithm import SelfLearningSettings as SelfLearningSetting
 from .self_learning.data import SelfLearningRows as SelfLearningRows
 from .self_learning.label_sets import LabelSets as LabelSets
 from .self_learning.network import NetworkClassifier as NetworkClassifier
+from .self_learning.one_vs_all import SgdSettings as SgdSettings
 from .self_learning.pseudo_labels import credal_labels as credal_labels
 from .self_learning.pseudo_labels import hard_labels as hard_labels
 from .self_learning.pseudo_labels import soft_labels as soft_labels
 from .self_learning.run import SelfLearned as SelfLearned
 from .self_learning.run import self_learn as self_learn
+from .self_learning.threshold import ThresholdLearned as ThresholdLearned
+from .self_learning.threshold import ThresholdSettings as ThresholdSettings
+from .self_learning.threshold import self_learn_by_threshold as self_learn_by_threshold
 from .sets.credal_sets import expectation as expectation
 from .sets.credal_sets import probability as probability
 from .sets.credal_sets import reachable as reachable

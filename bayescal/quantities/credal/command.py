@@ -40,6 +40,7 @@ _S = Option(
 def priors_from_text(text: str, s: float = 1.0) -> Priors:
     """Read the prior of the probability of the label given the score from a word."""
     from bayescal.quantities.credal.priors import (
+        AveragedCurve,
         ImpreciseDirichlet,
         IncrementIsotonic,
         MonotoneCurve,
@@ -57,6 +58,8 @@ def priors_from_text(text: str, s: float = 1.0) -> Priors:
         bins: dict[str, Any] = {"bins": found} if colon else {}
     except ValueError:
         raise _refusal(text) from None
+    if word == "average" and not colon:
+        return Priors(AveragedCurve(s=s))
     if word == "curve" and not colon:
         return Priors(MonotoneCurve(s=s))
     if word == "steps":
@@ -68,8 +71,8 @@ def priors_from_text(text: str, s: float = 1.0) -> Priors:
 
 def _refusal(text: str) -> InputError:
     return InputError(
-        "--prior must be curve, steps, steps:BINS, bins or bins:BINS, each with or without "
-        f",s=NUMBER; got {text!r}."
+        "--prior must be average, curve, steps, steps:BINS, bins or bins:BINS, each with or "
+        f"without ,s=NUMBER; got {text!r}."
     )
 
 
@@ -140,11 +143,12 @@ COMMAND = Command(
     options=(LABEL, SCORE, CLASSIFIER, POS_LABEL, FROM_LOGITS, ONE_CLASSIFIER, _S),
     prior=Option(
         flags=("--prior",),
-        default="curve",
+        default="average",
         metavar="PRIOR",
-        help="curve (smooth and rising), steps (rising in jumps; steps:BINS) or bins (imprecise "
-        "Dirichlet, not assumed to rise; bins:BINS), BINS a number or optimal; with ,s=NUMBER for "
-        "other pseudo-observations than --s.",
+        help="average (smooth, rough or rising, as the data say), curve (smooth and rising), "
+        "steps (rising in jumps; steps:BINS) or bins (imprecise Dirichlet, not assumed to rise; "
+        "bins:BINS), BINS a number or optimal; with ,s=NUMBER for other pseudo-observations than "
+        "--s.",
         check=priors_from_text,
     ),
     read=_read,

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescal.core.bins.binning import fine_counts
 from bayescal.core.columns import MISSING
 from bayescal.core.quantity import Floats
 from bayescal.core.rounding import round_scores
+from bayescal.core.scores import Task
 from bayescal.quantities.credal.calibration_split import CalibrationSplit
 
 type Counts = NDArray[np.int64]
@@ -41,6 +43,10 @@ class EmpiricalCDF:
         """Look up ranks, linear between the knots."""
         return np.asarray(np.interp(round_scores(score), self.score, self.rank))
 
+    def score_at(self, rank: Floats) -> Floats:
+        """Look up the score of each rank."""
+        return np.asarray(np.interp(rank, self.rank, self.score))
+
 
 def cell_of(rank: Floats, n_cells: int) -> NDArray[np.int64]:
     """Cell of each rank, of cells of equal width; rounded, as a rank may lie on an edge."""
@@ -50,6 +56,64 @@ def cell_of(rank: Floats, n_cells: int) -> NDArray[np.int64]:
 def cell_middle(rank: Floats, n_cells: int) -> Floats:
     """Middle of each rank's cell."""
     return np.asarray((cell_of(rank, n_cells) + 0.5) / n_cells)
+
+
+class Counted(NamedTuple):
+    """Rows of one curve in cells, those of its label, and their mean rank, (cell,) each."""
+
+    total: Counts
+    positives: Counts
+    place: Floats
+
+
+class Cells(Protocol):
+    """How the rows of a curve are put into cells."""
+
+    def count(self, ranks: EmpiricalCDF, score: Floats, happened: NDArray[np.bool_]) -> Counted:
+        """Count rows of scores (obs,), and those where the label happened, (obs,)."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class RankCells:
+    """So many cells of equal width in the rank: about equal numbers of rows."""
+
+    number: int
+
+    def count(self, ranks: EmpiricalCDF, score: Floats, happened: NDArray[np.bool_]) -> Counted:
+        """Count rows; a cell without any has its middle for a rank."""
+        rank = ranks(score)
+        cell = cell_of(rank, self.number)
+        count = np.bincount(cell, minlength=self.number)
+        positives = np.bincount(cell[happened], minlength=self.number)
+        middle = (np.arange(self.number) + 0.5) / self.number
+        total = np.bincount(cell, rank, self.number)
+        place = np.where(count > 0, total / np.maximum(count, 1), middle)
+        return Counted(count, positives, place)
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreCells:
+    """A cell a score where they are few, else cells at their quantiles; scores 0 and 1 apart."""
+
+    most: int
+
+    @property
+    def number(self) -> int:
+        """Number of cells, with those of the scores 0 and 1."""
+        return self.most + 2
+
+    def count(self, ranks: EmpiricalCDF, score: Floats, happened: NDArray[np.bool_]) -> Counted:
+        """Count rows; cells without any come last."""
+        task = Task({}, round_scores(score).astype(np.float64), happened.astype(np.uint8))
+        cells = fine_counts(task, [0.0, 1.0], self.most)
+        held = np.flatnonzero(cells.count)
+        missing = self.number - len(held)
+        return Counted(
+            np.pad(cells.count[held], (0, missing)),
+            np.pad(cells.positives[held], (0, missing)),
+            np.pad(ranks(cells.mean_score[held]), (0, missing), "edge"),
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,13 +128,13 @@ class Problem:
     # Rows in each cell, and those of the curve's label, (curve, cell).
     count: Counts
     positives: Counts
-    # Mean rank of the rows of each cell, its middle where there are none, (curve, cell).
+    # Mean rank of the rows of each cell, (curve, cell); any rank where there are none.
     place: Floats
     # Ranks of the target rows that the result holds, (obs, curve).
     target_rank: Floats
 
     @classmethod
-    def of(cls, data: CalibrationSplit, rows: NDArray[np.intp], n_cells: int) -> Problem:
+    def of(cls, data: CalibrationSplit, rows: NDArray[np.intp], cells: Cells) -> Problem:
         """Count the rows of a classifier."""
         known = data.calibration.y_true != MISSING
         score, label = data.calibration.y_prob[0][known], data.calibration.y_true[known]
@@ -81,7 +145,7 @@ class Problem:
             event = label[:, None] == np.arange(score.shape[1])
         ranks = tuple(EmpiricalCDF.of(column) for column in score.T)
         counted = [
-            _count(rank(column), happened, n_cells)
+            cells.count(rank, column, happened)
             for rank, column, happened in zip(ranks, score.T, event.T, strict=True)
         ]
         count, positives, place = (np.stack(parts) for parts in zip(*counted, strict=True))
@@ -101,31 +165,22 @@ class Problem:
     def cell_score(self) -> Floats:
         """Score at the mean rank of each cell, (curve, cell)."""
         rows = zip(self.ranks, self.place, strict=True)
-        return np.stack([np.interp(place, ranks.rank, ranks.score) for ranks, place in rows])
+        return np.stack([ranks.score_at(place) for ranks, place in rows])
 
     def relabelled(self, positives: Counts) -> Problem:
         """Give the cells other numbers of labels."""
         return replace(self, positives=positives)
 
 
-def _count(
-    rank: Floats, happened: NDArray[np.bool_], n_cells: int
-) -> tuple[Counts, Counts, Floats]:
-    """Rows, labels and mean rank of each cell of one curve."""
-    cell = cell_of(rank, n_cells)
-    count = np.bincount(cell, minlength=n_cells)
-    positives = np.bincount(cell[happened], minlength=n_cells)
-    middle = (np.arange(n_cells) + 0.5) / n_cells
-    total = np.bincount(cell, rank, n_cells)
-    return count, positives, np.where(count > 0, total / np.maximum(count, 1), middle)
-
-
 # Standard errors by which the mean rank of labelled rows may lie below the middle.
 _FALLS = 3.0
 
 
-def data_warnings(problem: Problem, names: tuple[str, ...], *, rising: bool) -> list[str]:
-    """Warn of labels that do not occur, and of labels that grow rarer as the score rises."""
+def data_warnings(problem: Problem, names: tuple[str, ...], falls: str) -> list[str]:
+    """Warn of labels that do not occur, and of labels that grow rarer as the score rises.
+
+    `falls` says what the latter means; without it there is no warning of it.
+    """
     found = []
     total = problem.count.sum(axis=1)
     for name, rows, labels in zip(names, total, problem.positives.sum(axis=1), strict=True):
@@ -134,13 +189,10 @@ def data_warnings(problem: Problem, names: tuple[str, ...], *, rising: bool) -> 
                 f"{'no' if labels == 0 else 'every'} calibration row is of class {name}; one end "
                 "of its bounds rests on the prior. Add rows of both kinds."
             )
-    if rising:
-        for name, falls in zip(names, _fall(problem), strict=True):
-            if falls:
-                found.append(
-                    f"class {name} grows rarer as its score rises, which the model rules out: it "
-                    "gives a flat curve. Reverse the score, or use ImpreciseDirichlet."
-                )
+    if falls:
+        for name, rarer in zip(names, _fall(problem), strict=True):
+            if rarer:
+                found.append(f"class {name} grows rarer as its score rises{falls}")
     return found
 
 

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayescal.core.errors import InputError
+from bayescal.inference.descriptions.member_model import member_model
 from bayescal.quantities.credal.calibration_split import CalibrationSplit
 from bayescal.quantities.credal.data import Problem
 from bayescal.quantities.credal.models import cells_of, label_model
+from bayescal.quantities.credal.models.averaged import Averaged
 from bayescal.quantities.credal.models.base import LabelModel
 from bayescal.quantities.credal.priors import Priors
 
@@ -30,9 +32,11 @@ def build_model(data: CalibrationSplit, priors: Priors | None = None) -> pm.Mode
     Returns
     -------
     pm.Model
-        Observed ``events`` (curve, cell): label counts in cells of the score's rank. A binary task
-        has one curve, another one a curve a class against the rest. All data are pm.Data of shapes
-        that do not depend on the rows.
+        Under the default prior the rough description of one curve, or the smooth one where that is
+        left out: observed ``events`` (inner), label counts in cells of scores between 0 and 1; of
+        several classes that of the last one. Under the other priors ``events`` (curve, cell):
+        counts in cells of the score's rank, of one curve in a binary task, and of one a class
+        against the rest otherwise. All data are pm.Data of shapes that do not depend on the rows.
 
     Raises
     ------
@@ -41,7 +45,8 @@ def build_model(data: CalibrationSplit, priors: Priors | None = None) -> pm.Mode
 
     Notes
     -----
-    Curves of several classes are modelled apart, though they count the same rows.
+    Curves of several classes are modelled apart, though they count the same rows. The rising
+    description, and scores of exactly 0 and 1, have no PyMC model under the default prior.
 
     Examples
     --------
@@ -50,8 +55,8 @@ def build_model(data: CalibrationSplit, priors: Priors | None = None) -> pm.Mode
     >>> from bayescal.quantities.credal.model import build_model
     >>> calibration = bc.Scores(y_true=[0, 1, 0, 1], y_prob=[0.1, 0.4, 0.6, 0.9])
     >>> model = build_model(CalibrationSplit(calibration=calibration, target=[0.5]))
-    >>> sorted(v.name for v in model.deterministics)
-    ['intercept', 'weight']
+    >>> sorted(v.name for v in model.free_RVs)
+    ['roughness', 'z']
     """
     if data.calibration.n_classifiers != 1:
         raise InputError(
@@ -64,10 +69,12 @@ def build_model(data: CalibrationSplit, priors: Priors | None = None) -> pm.Mode
     return model_of(label_model(problem, prior), tuple(map(str, names)))
 
 
-def model_of(label_rates: LabelModel, curves: tuple[str, ...]) -> pm.Model:
-    """Build the model of one problem, whose curves have these names."""
+def model_of(label_rates: LabelModel, curves: tuple[str, ...], member: str = "") -> pm.Model:
+    """Build the model of one problem, whose curves have these names, or of a member."""
     import pymc as pm
 
+    if isinstance(label_rates, Averaged):
+        return member_model(label_rates.members, member)
     with pm.Model(coords={"curve": list(curves)}) as model:
         label_rates.add_to_model()
     return model

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from bayescal.core.columns import MISSING
 from bayescal.core.functionals import log_binomial
+from bayescal.core.health import MIN_ESS
 from bayescal.core.probability_intervals import decide, decide_binary
 from bayescal.core.quantity import CaseArrays, DirectDraws, Draws, Floats, bound_words
 from bayescal.quantities.credal.bounds import bounds
@@ -19,15 +20,24 @@ from bayescal.quantities.credal.calibration_split import CalibrationSplit
 from bayescal.quantities.credal.data import Problem, data_warnings
 from bayescal.quantities.credal.estimator import Estimate, estimate
 from bayescal.quantities.credal.models import cells_of, label_model
+from bayescal.quantities.credal.models.averaged import EVIDENCE_DRAWS, Averaged
 from bayescal.quantities.credal.models.base import LabelModel
 from bayescal.quantities.credal.models.pseudo_observations import PseudoObservations
-from bayescal.quantities.credal.priors import ImpreciseDirichlet, Priors
+from bayescal.quantities.credal.priors import (
+    ROW_DESCRIPTIONS,
+    AveragedCurve,
+    ImpreciseDirichlet,
+    IncrementIsotonic,
+    MonotoneCurve,
+    Priors,
+)
 
 if TYPE_CHECKING:
     import pymc as pm
 
 PRIOR_DRAWS: Final = 500
 LABEL_CLASS: Final = "label_class"
+DESCRIPTION: Final = "description"
 MONITORED: Final = ("prob",)
 _BY_ROW = ("prob", "prob_lower", "prob_upper", "p0", "p1", "admissible", "target_score")
 _BY_CELL = ("rate", "events", "cell_count", "cell_rank", "cell_score")
@@ -39,13 +49,19 @@ _BY_CLASS = (
     "merged_regret",
     "least_width",
 )
-_LOG_PRIOR = ("intercept", "weight", "increment", "rate")
+_LOG_PRIOR = ("intercept", "weight", "increment", "rate", "curve")
 DIMS: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(_BY_ROW, ("obs", LABEL_CLASS)),
     **dict.fromkeys(("improper", "proper", "decision"), ("obs",)),
     **dict.fromkeys(_BY_CLASS, (LABEL_CLASS,)),
     **dict.fromkeys(_BY_CELL, (LABEL_CLASS, "cell")),
     "weight": (LABEL_CLASS, "spline"),
+    "node_rate": (LABEL_CLASS, "node"),
+    "never_errs": (LABEL_CLASS, "end"),
+    "description": (LABEL_CLASS,),
+    "mean_rate": (LABEL_CLASS, DESCRIPTION),
+    "rate_spread": (LABEL_CLASS, DESCRIPTION),
+    "model_average/weight": (LABEL_CLASS, DESCRIPTION),
     "increment": (LABEL_CLASS, "step"),
     "target_row": ("obs",),
     "calibration_score": ("calibration", LABEL_CLASS),
@@ -62,6 +78,19 @@ _BINARY_DIMS: Final = {
 }
 
 
+_RULED_OUT: Final = (
+    ", which the model rules out: it gives a flat curve. Reverse the score, or use "
+    "AveragedCurve or ImpreciseDirichlet."
+)
+# What it means that a label grows rarer as its score rises; nothing where no order is assumed.
+_FALLS: Final[Mapping[type, str]] = {
+    AveragedCurve: ". Make sure that the score is not reversed.",
+    MonotoneCurve: _RULED_OUT,
+    IncrementIsotonic: _RULED_OUT,
+    ImpreciseDirichlet: "",
+}
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class CredalCase:
     """One classifier under its priors; made by `CredalCase.of`."""
@@ -74,8 +103,6 @@ class CredalCase:
     model: LabelModel
 
     monitored: ClassVar[tuple[str, ...]] = MONITORED
-    # There is no alternative whose evidence is weighed.
-    evidence_draws: ClassVar[int] = 0
 
     @classmethod
     def of(cls, data: CalibrationSplit, rows: NDArray[np.intp], priors: Priors) -> CredalCase:
@@ -96,8 +123,18 @@ class CredalCase:
 
     @property
     def axes(self) -> Mapping[str, tuple[str, ...]]:
-        """Classes."""
-        return {LABEL_CLASS: tuple(map(str, self.data.calibration.classes))}
+        """Classes, and descriptions of an average."""
+        classes = {LABEL_CLASS: tuple(map(str, self.data.calibration.classes))}
+        return {**classes, DESCRIPTION: ROW_DESCRIPTIONS} if self._averages else classes
+
+    @property
+    def _averages(self) -> bool:
+        return isinstance(self.model, Averaged)
+
+    @property
+    def evidence_draws(self) -> int:
+        """Draws that the evidence of the descriptions of an average rests on."""
+        return EVIDENCE_DRAWS if self._averages else 0
 
     @property
     def is_binary(self) -> bool:
@@ -118,8 +155,7 @@ class CredalCase:
     @property
     def warnings(self) -> Sequence[str]:
         """Warnings about the calibration labels."""
-        rising = not isinstance(self.priors.label_rate, ImpreciseDirichlet)
-        return data_warnings(self.problem, self.curves, rising=rising)
+        return data_warnings(self.problem, self.curves, _FALLS[type(self.priors.label_rate)])
 
     def fingerprint(self) -> str:
         """Hash of both parts' scores and labels, and of the labels' counts."""
@@ -130,11 +166,11 @@ class CredalCase:
                 digest.update(np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()
 
-    def build_model(self) -> pm.Model:
-        """Build the model, unsampled."""
+    def build_model(self, member: str = "") -> pm.Model:
+        """Build the model, unsampled; that of an average takes the name of a member."""
         from bayescal.quantities.credal.model import model_of
 
-        return model_of(self.model, self.curves)
+        return model_of(self.model, self.curves, member)
 
     def with_pseudo_observations(self, draws: Draws) -> PseudoObservations:
         """Probabilities and bounds of the rows, (chain, draw, obs, curve)."""
@@ -147,6 +183,7 @@ class CredalCase:
         self, draws: Draws, direct: DirectDraws | None, rng: np.random.Generator
     ) -> CaseArrays:
         """Everything that a result holds of this case, but for the sampler's own figures."""
+        draws = self.model.completed(draws, direct, rng)
         problem, rates = self.problem, self.model.cell_prob(draws)
         found = self.with_pseudo_observations(draws)
         before = self.model.prior_draws(PRIOR_DRAWS, rng)
@@ -167,10 +204,11 @@ class CredalCase:
             "all_target_scores": _columns(self.data.target.y_prob[0]),
         }
         rows = {"target_row": self.rows, "calibration_label": calibration.y_true[known]}
+        kept = {name: draws[name] for name in self.model.variables}
         log_likelihood = log_binomial(problem.positives, problem.count, rates)
         return CaseArrays(
             coords=self.coords,
-            posterior=self._squeezed({**found._asdict(), **draws}) | self._decisions(found),
+            posterior=self._squeezed({**found._asdict(), **kept}) | self._decisions(found),
             prior=self._squeezed(prior._asdict()),
             log_likelihood=self._squeezed({"events": log_likelihood}),
             log_prior=self.model.log_prior(draws),
@@ -178,9 +216,23 @@ class CredalCase:
             observed_data=self._squeezed({"events": problem.positives}),
             constant_data=self._squeezed(constant) | rows,
             point_estimate=self._point_estimate(point),
+            **self._of_average(draws, direct),
             bounds=theory,
             bounds_attrs=words,
         )
+
+    def _of_average(self, draws: Draws, direct: DirectDraws | None) -> dict[str, Any]:
+        """What a result holds of an average beside its draws."""
+        if direct is None or not isinstance(self.model, Averaged):
+            return {}
+        weights = self.model.weights(direct)
+        by_description = {name: draws[name] for name in ("mean_rate", "rate_spread")}
+        return {
+            "model_average": {"weight": weights[0] if self.is_binary else weights},
+            "descriptions": self._squeezed(by_description),
+            "diagnostics": {"importance_ess": direct.ess, "pareto_k": direct.pareto_k},
+            "warnings": _evidence_warnings(direct.ess),
+        }
 
     def simulate(self, rng: np.random.Generator) -> tuple[CredalCase, dict[str, Floats]]:
         """Draw curves from the prior and labels from the model, for the same scores.
@@ -191,7 +243,7 @@ class CredalCase:
         draws = {name: value[None] for name, value in drawn.items()}
         positives = rng.binomial(self.problem.count, self.model.cell_prob(drawn)[0])
         prob = self.with_pseudo_observations(draws).prob[0, 0]
-        values = {name: value[0] for name, value in drawn.items()}
+        values = {name: drawn[name][0] for name in self.model.variables}
         return self.relabelled(positives), {"prob": prob, **values}
 
     def _decisions(self, found: PseudoObservations) -> dict[str, NDArray[Any]]:
@@ -228,6 +280,16 @@ class CredalCase:
             name: np.squeeze(value, axis=DIMS[name].index(LABEL_CLASS) - len(DIMS[name]))
             for name, value in values.items()
         }
+
+
+def _evidence_warnings(ess: float) -> list[str]:
+    """Say so where the weights of the descriptions are not to be relied on."""
+    if ess >= MIN_ESS:
+        return []
+    return [
+        f"the weights of the descriptions rest on {ess:.0f} effective draws (fewer than "
+        f"{MIN_ESS}). Compare with the other priors of bayescal.prior_sensitivity."
+    ]
 
 
 def _columns(score: NDArray[np.floating]) -> NDArray[np.floating]:

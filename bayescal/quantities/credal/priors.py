@@ -1,22 +1,29 @@
-"""What is assumed before the labels: how the probability of the label rises with the score."""
+"""What is assumed before the labels: how the probability of the label goes with the score."""
 
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import asdict, dataclass, field, replace
+from typing import Final
 
 from bayescal.core.bins.optimal_number import OPTIMAL
+from bayescal.core.calibration_curve.curve_average import ROUGH, SMOOTH, CurveAverage
+from bayescal.core.calibration_curve.smooth_curve import SmoothCurve
 from bayescal.core.errors import InputError
 from bayescal.core.priors import check_positive
 
-__all__ = ["ImpreciseDirichlet", "IncrementIsotonic", "MonotoneCurve", "Priors"]
+__all__ = ["AveragedCurve", "ImpreciseDirichlet", "IncrementIsotonic", "MonotoneCurve", "Priors"]
 
 MOST_BINS = 200
+RISING: Final = "rising"
+ROW_DESCRIPTIONS: Final = (SMOOTH, ROUGH, RISING)
+"""What a curve may be, in the order of a result's dimension ``description``."""
 
 
 @dataclass(frozen=True, slots=True)
 class MonotoneCurve:
-    """A smooth rising curve of the score's rank: the default.
+    """A smooth rising curve of the score's rank.
 
     Parameters
     ----------
@@ -69,6 +76,117 @@ class MonotoneCurve:
             "The probability of the label is a smooth curve that rises with the score: its logit "
             f"has standard deviation {self.intercept:g} at the middle rank and rises by I-splines "
             f"of scale {self.spread:g}."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class AveragedCurve:
+    """A curve of a kind that the data choose, smooth, rough or rising: the default.
+
+    Parameters
+    ----------
+    smooth, rough, rising : float, at least 0, default 0.4, 0.3 and 0.3
+        Prior weights of the descriptions; only their ratios count. 0 leaves a description out.
+    curve : SmoothCurve, default SmoothCurve()
+        The smooth description, and the smooth part of the rough one.
+    roughness : float, above 0, default 1.5
+        Scale of the half-normal prior of the rough part's standard deviation, in logits.
+    rough_length : float, above 0, default 0.1
+        Length over which half of the rough part's variance is correlated, in standard deviations of
+        the score's logit; the other half is of each score alone.
+    intercept, spread : float, above 0, default 2 and 4
+        Scales of the rising description; see `MonotoneCurve`.
+    s : float, above 0, default 1
+        Pseudo-observations of either label at the score of the target row, which make the bounds.
+
+    Raises
+    ------
+    InputError
+        If a number lies outside its range, or neither a smooth nor a rough curve has a weight.
+
+    Notes
+    -----
+    Smooth and rough curves are about the score itself, in logits, as those of `bayescal.ece`; the
+    rising one goes by the score's rank. They are averaged by their posterior probabilities. That
+    the scores are calibrated is no description of its own: its bounds would have no width.
+
+    Each distinct score is a cell where at most 100 of them lie between 0 and 1, else cells are cut
+    at quantiles. Between cells the logit of the curve is linear in that of the score. Scores of
+    exactly 0 and 1 stand apart in every description: they never err with probability 1/2, else the
+    logit of their error rate is Normal(-5, 2).
+
+    Examples
+    --------
+    >>> from bayescal.quantities.credal.priors import AveragedCurve
+    >>> AveragedCurve(smooth=1, rough=1, rising=0).weights
+    {'smooth': 0.5, 'rough': 0.5}
+    """
+
+    smooth: float = 0.4
+    rough: float = 0.3
+    rising: float = 0.3
+    curve: SmoothCurve = field(default_factory=SmoothCurve)
+    roughness: float = 1.5
+    rough_length: float = 0.1
+    intercept: float = 2.0
+    spread: float = 4.0
+    s: float = 1.0
+
+    def __post_init__(self) -> None:
+        for name in ROW_DESCRIPTIONS:
+            weight = getattr(self, name)
+            if not (math.isfinite(weight) and weight >= 0):
+                raise InputError(f"{name} must be a number of at least 0; got {weight}. Pass 0.3.")
+        if not self.smooth + self.rough > 0:
+            raise InputError(
+                "smooth or rough must be above 0; got 0 for both. Give one a weight, or pass "
+                "MonotoneCurve() for a rising curve alone."
+            )
+        for name in ("roughness", "rough_length", "intercept", "spread", "s"):
+            check_positive(getattr(self, name), name)
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """Prior weights of the descriptions that are not left out; their sum is 1."""
+        given = {name: getattr(self, name) for name in ROW_DESCRIPTIONS}
+        total = sum(given.values())
+        return {name: weight / total for name, weight in given.items() if weight > 0}
+
+    @property
+    def average(self) -> CurveAverage:
+        """The smooth and the rough description."""
+        return CurveAverage(
+            curve=self.curve,
+            smooth=self.smooth,
+            rough=self.rough,
+            segments=0.0,
+            roughness=self.roughness,
+            rough_length=self.rough_length,
+        )
+
+    @property
+    def rise(self) -> MonotoneCurve:
+        """The rising description."""
+        return MonotoneCurve(self.intercept, self.spread, self.s)
+
+    def describe(self) -> str:
+        """Put the prior into words.
+
+        Returns
+        -------
+        str
+            A sentence.
+        """
+        words = {
+            SMOOTH: self.curve.describe(),
+            ROUGH: "that curve with a rough part, whose standard deviation is half-normal of scale "
+            f"{self.roughness:g}",
+            RISING: "a curve that rises with the score's rank by I-splines",
+        }
+        listed = "; ".join(f"{words[name]}, weight {w:.2g}" for name, w in self.weights.items())
+        return (
+            "The probability of the label is a curve of the score of a kind that the data choose: "
+            f"{listed}. Scores of exactly 0 and 1 stand apart."
         )
 
 
@@ -165,7 +283,8 @@ class ImpreciseDirichlet:
         )
 
 
-type LabelRatePrior = MonotoneCurve | IncrementIsotonic | ImpreciseDirichlet
+type LabelRatePrior = AveragedCurve | MonotoneCurve | IncrementIsotonic | ImpreciseDirichlet
+_KINDS: Final = (AveragedCurve, MonotoneCurve, IncrementIsotonic, ImpreciseDirichlet)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,8 +293,9 @@ class Priors:
 
     Parameters
     ----------
-    label_rate : MonotoneCurve, IncrementIsotonic or ImpreciseDirichlet, default MonotoneCurve()
-        Prior of the probability. Where the rise may be a jump, take `IncrementIsotonic`.
+    label_rate : AveragedCurve, MonotoneCurve, IncrementIsotonic or ImpreciseDirichlet
+        Prior of the probability, ``AveragedCurve()`` by default. Where the rise may be a jump, take
+        `IncrementIsotonic`.
 
     Raises
     ------
@@ -189,13 +309,14 @@ class Priors:
     10
     """
 
-    label_rate: LabelRatePrior = field(default_factory=MonotoneCurve)
+    label_rate: LabelRatePrior = field(default_factory=AveragedCurve)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.label_rate, MonotoneCurve | IncrementIsotonic | ImpreciseDirichlet):
+        if not isinstance(self.label_rate, _KINDS):
             raise InputError(
-                "label_rate must be a MonotoneCurve, IncrementIsotonic or ImpreciseDirichlet; "
-                f"got {type(self.label_rate).__name__}. Pass bayescal.credal.MonotoneCurve()."
+                "label_rate must be an AveragedCurve, MonotoneCurve, IncrementIsotonic or "
+                f"ImpreciseDirichlet; got {type(self.label_rate).__name__}. "
+                "Pass bayescal.credal.AveragedCurve()."
             )
 
     def to_json(self) -> str:
@@ -233,13 +354,14 @@ class Priors:
 
         Notes
         -----
-        A smooth curve may be wrong about jumps, which steps allow, and both about labels that grow
-        rarer as the score rises, which independent bins allow. The number of pseudo-observations
-        is a convention, and moves the bounds alone.
+        A rising curve, smooth or in steps, is wrong about labels that grow rarer as the score
+        rises; independent bins assume least. The number of pseudo-observations is a convention, and
+        moves the bounds alone.
         """
         rate = self.label_rate
         kinds: dict[str, LabelRatePrior] = {
-            "smooth curve": MonotoneCurve(s=rate.s),
+            "average": AveragedCurve(s=rate.s),
+            "rising curve": MonotoneCurve(s=rate.s),
             "steps": IncrementIsotonic(s=rate.s),
             "independent bins": ImpreciseDirichlet(s=rate.s),
         }
@@ -253,8 +375,10 @@ class Priors:
 def priors_from_json(text: str) -> Priors:
     """Read what `Priors.to_json` wrote."""
     ((kind, parameters),) = json.loads(text)["label_rate"].items()
-    kinds = {one.__name__: one for one in (MonotoneCurve, IncrementIsotonic, ImpreciseDirichlet)}
-    return Priors(kinds[kind](**parameters))
+    if "curve" in parameters:
+        curve = parameters["curve"]
+        parameters["curve"] = SmoothCurve(curve["scale"], tuple(curve["lengthscales"]))
+    return Priors({one.__name__: one for one in _KINDS}[kind](**parameters))
 
 
 def _bins(number: int | str) -> str:

@@ -23,7 +23,8 @@ from bayescal.quantities.credal.priors import LabelRatePrior
 from bayescal.quantities.credal.venn_abers.ivap import InductiveVennAbers, Pair, fit_ivap, merged
 from bayescal.quantities.credal.venn_abers.one_vs_rest import OneVsRest, fit_one_vs_rest
 
-# Ranks that bounds are computed at; odd, so that every other one makes a coarser grid.
+# Ranks that bounds are computed at, from the lowest to the highest; odd, so that every other one
+# makes a coarser grid.
 _GRID: Final = 257
 _NODES: Final = np.sin(np.linspace(0, np.pi / 2, _GRID)) ** 2
 # Ranks whose draws are held together.
@@ -82,21 +83,29 @@ class _Curve:
     # Increasing ranks, (node,), and median, lower and upper bound there, (3, node).
     node: Floats
     value: Floats
+    # The same of the scores 0 and 1, where a curve may jump, (3, 2).
+    end: Floats
     # Between the nodes, of logits; None where every rank is a node.
     between: Any
     error: float
 
     @classmethod
-    def of(cls, ranks: EmpiricalCDF, model: LabelModel, node: Floats, value: Floats) -> _Curve:
-        if node is not _NODES:
-            return cls(ranks, model, node, value, None, 0.0)
+    def of(cls, ranks: EmpiricalCDF, model: LabelModel, nodes: _NodeRanks, value: Floats) -> _Curve:
+        node, value, end = nodes.rank, value[:, :-2], value[:, -2:]
+        if not nodes.is_grid:
+            return cls(ranks, model, node, value, end, None, 0.0)
         coarse = expit(_interpolant(node[::2], value[:, ::2])(node[1::2]))
         error = float(np.abs(coarse - value[:, 1::2]).max())
-        return cls(ranks, model, node, value, _interpolant(node, value), error)
+        return cls(ranks, model, node, value, end, _interpolant(node, value), error)
 
     def __call__(self, score: Floats) -> Floats:
         """Look up median, lower and upper bound, (3, obs)."""
-        rank = self.model.representative(self.ranks(score))
+        found = self._inside(self.model.representative(self.ranks(score)))
+        for place in (0, 1):
+            found[:, score == place] = self.end[:, place, None]
+        return found
+
+    def _inside(self, rank: Floats) -> Floats:
         if self.between is None:
             # The nearest one: a rank may differ from its node by rounding.
             middles = (self.node[1:] + self.node[:-1]) / 2
@@ -133,7 +142,7 @@ class Lookup:
         model = label_model(problem, prior)
         columns = score[:, None] if score.ndim == 1 else score
         nodes = [
-            _nodes(model.representative(ranks(column)))
+            _NodeRanks.of(ranks, model, column)
             for ranks, column in zip(problem.ranks, columns.T, strict=True)
         ]
         values = _summaries(model, draws_of(model), nodes, alpha)
@@ -182,16 +191,31 @@ class Lookup:
         return RowBounds._make([*map(np.concatenate, zip(*parts, strict=True)), self.error])
 
 
-def _nodes(rank: Floats) -> Floats:
-    """Choose the ranks to compute: all of them, or a grid."""
-    distinct = np.unique(rank)
-    return distinct if len(distinct) <= _GRID else _NODES
+class _NodeRanks(NamedTuple):
+    """Ranks to compute of one curve: of all scores between 0 and 1, or a grid over them."""
+
+    rank: Floats
+    is_grid: bool
+    end: Floats  # of the scores 0 and 1, (2,)
+
+    @classmethod
+    def of(cls, ranks: EmpiricalCDF, model: LabelModel, score: Floats) -> _NodeRanks:
+        inside = score[(score > 0) & (score < 1)]
+        end = model.representative(ranks(np.array([0.0, 1.0])))
+        distinct = np.unique(model.representative(ranks(inside))) if len(inside) else end[:1]
+        if len(distinct) <= _GRID:
+            return cls(distinct, False, end)
+        low, high = distinct[[0, -1]]
+        return cls(low + (high - low) * _NODES, True, end)
 
 
-def _summaries(model: LabelModel, draws: Draws, nodes: list[Floats], alpha: float) -> list[Floats]:
-    """Median, lower and upper bound at the nodes of each curve, (3, node)."""
-    most = max(map(len, nodes))
-    padded = np.stack([np.pad(node, (0, most - len(node)), "edge") for node in nodes], axis=1)
+def _summaries(
+    model: LabelModel, draws: Draws, nodes: list[_NodeRanks], alpha: float
+) -> list[Floats]:
+    """Median, lower and upper bound at the nodes of each curve, and at the scores 0 and 1."""
+    every = [np.append(found.rank, found.end) for found in nodes]
+    most = max(map(len, every))
+    padded = np.stack([np.pad(rank, (0, most - len(rank)), "edge") for rank in every], axis=1)
     blocks = []
     for first in range(0, most, _BLOCK):
         found = model.with_pseudo_observations(draws, padded[first : first + _BLOCK])
@@ -205,4 +229,4 @@ def _summaries(model: LabelModel, draws: Draws, nodes: list[Floats], alpha: floa
             )
         )
     values = np.concatenate(blocks, axis=1)
-    return [values[:, : len(node), k] for k, node in enumerate(nodes)]
+    return [values[:, : len(rank), k] for k, rank in enumerate(every)]

@@ -88,7 +88,10 @@ def _basis(view: View) -> str:
     held, target = (int(view.tree.attrs[name]) for name in ("n_held", "n_target"))
     shown = f"all {count(target)} target rows"
     if held < target:
-        shown = f"{count(held)} of the {count(target)} target rows, evenly spaced by score"
+        shown = (
+            f"{count(held)} of the {count(target)} target rows, evenly spaced by score; all others "
+            "are in no table or figure here, but in a file of rows (-o rows.csv)"
+        )
     labelled = counted(int(view.tree.attrs["n_labeled"]), "labelled calibration row")
     return f"Data: {labelled}, and {shown}."
 

@@ -9,20 +9,23 @@ from tests.quantities.credal.made import binary, multiclass
 @pytest.mark.parametrize(
     ("rate", "free"),
     [
-        (bc.credal.MonotoneCurve(), "unit"),
-        (bc.credal.IncrementIsotonic(), "mass"),
-        (bc.credal.ImpreciseDirichlet(), "rate"),
+        (bc.credal.AveragedCurve(), ["z", "roughness"]),
+        (bc.credal.AveragedCurve(rough=0), ["coef"]),
+        (bc.credal.MonotoneCurve(), ["unit"]),
+        (bc.credal.IncrementIsotonic(), ["mass"]),
+        (bc.credal.ImpreciseDirichlet(), ["rate"]),
     ],
 )
 def test_names(rate, free):
     model = bc.credal.build_model(binary(), bc.credal.Priors(rate))
-    assert [v.name for v in model.free_RVs] == [free]
+    assert {v.name for v in model.free_RVs} == set(free)
     assert [v.name for v in model.observed_RVs] == ["events"]
 
 
 def test_curves_are_named_after_their_labels():
-    assert bc.credal.build_model(binary()).coords["curve"] == ("1",)
-    assert bc.credal.build_model(multiclass()).coords["curve"] == ("0", "1", "2")
+    priors = bc.credal.Priors(bc.credal.ImpreciseDirichlet())
+    assert bc.credal.build_model(binary(), priors).coords["curve"] == ("1",)
+    assert bc.credal.build_model(multiclass(), priors).coords["curve"] == ("0", "1", "2")
 
 
 def test_several_classifiers_are_refused():

@@ -1,19 +1,22 @@
 """Priors of label rates: their ranges, their words, their alternatives."""
 
-import json
 from dataclasses import replace
 
 import pytest
 
 import bayescal as bc
+from bayescal.core.calibration_curve.smooth_curve import SmoothCurve
 from bayescal.quantities.credal.priors import (
+    AveragedCurve,
     ImpreciseDirichlet,
     IncrementIsotonic,
     MonotoneCurve,
     Priors,
+    priors_from_json,
 )
 
 NUMBERS = [
+    (AveragedCurve, ("roughness", "rough_length", "intercept", "spread", "s")),
     (MonotoneCurve, ("intercept", "spread", "s")),
     (IncrementIsotonic, ("concentration", "s")),
     (ImpreciseDirichlet, ("s",)),
@@ -35,28 +38,47 @@ def test_bins_are_a_whole_number_in_range(kind, few):
             kind(bins=bins)
 
 
-def test_a_label_rate_is_one_of_three():
+def test_a_label_rate_is_one_of_four():
     with pytest.raises(bc.InputError, match="got str"):
         Priors("monotone")
 
 
 @pytest.mark.parametrize(
-    "rate", [MonotoneCurve(spread=3), IncrementIsotonic(bins=7), ImpreciseDirichlet(s=2)]
+    "rate",
+    [
+        AveragedCurve(rising=0, curve=SmoothCurve(0.5, (0.3,))),
+        MonotoneCurve(spread=3),
+        IncrementIsotonic(bins=7),
+        ImpreciseDirichlet(s=2),
+    ],
 )
 def test_json_holds_every_number_and_words_name_s(rate):
-    ((kind, numbers),) = json.loads(Priors(rate).to_json())["label_rate"].items()
-    assert kind == type(rate).__name__
-    assert type(rate)(**numbers) == rate
+    assert priors_from_json(Priors(rate).to_json()) == Priors(rate)
     assert f"rest on {rate.s:g} pseudo-observation" in Priors(rate).describe()
 
 
-@pytest.mark.parametrize("rate", [MonotoneCurve(s=2), IncrementIsotonic(), ImpreciseDirichlet()])
+@pytest.mark.parametrize("rate", [AveragedCurve(), MonotoneCurve(s=2), ImpreciseDirichlet()])
 def test_alternatives_are_these_priors_the_other_kinds_and_more_pseudo_observations(rate):
     priors = Priors(rate)
     found = priors.alternatives()
     assert next(iter(found.items())) == ("default", priors)
     kinds = [type(one.label_rate) for one in found.values()]
-    assert set(kinds) == {MonotoneCurve, IncrementIsotonic, ImpreciseDirichlet}
-    assert len(found) == len(set(found.values())) == 4
+    assert set(kinds) == {AveragedCurve, MonotoneCurve, IncrementIsotonic, ImpreciseDirichlet}
+    assert len(found) == len(set(found.values())) == 5
     assert found[f"{2 * rate.s:g} pseudo-observations"] == Priors(replace(rate, s=2 * rate.s))
-    assert [one.label_rate.s for one in found.values()] == [rate.s] * 3 + [2 * rate.s]
+    assert [one.label_rate.s for one in found.values()] == [rate.s] * 4 + [2 * rate.s]
+
+
+@pytest.mark.parametrize("weights", [{"smooth": -1}, {"rising": float("nan")}])
+def test_weights_are_not_negative(weights):
+    with pytest.raises(bc.InputError, match="must be a number of at least 0"):
+        AveragedCurve(**weights)
+
+
+def test_an_average_has_a_smooth_or_a_rough_curve():
+    with pytest.raises(bc.InputError, match=r"MonotoneCurve\(\) for a rising curve alone"):
+        AveragedCurve(smooth=0, rough=0)
+
+
+def test_weights_are_relative():
+    assert AveragedCurve(smooth=2, rough=0, rising=2).weights == {"smooth": 0.5, "rising": 0.5}

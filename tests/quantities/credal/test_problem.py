@@ -3,12 +3,14 @@
 import numpy as np
 
 import bayescal as bc
-from bayescal.quantities.credal.data import Problem
+from bayescal.quantities.credal.data import Problem, RankCells, ScoreCells
 from tests.quantities.credal.made import binary, multiclass
 
+TEN = RankCells(10)
 
-def of(data, n_cells=10):
-    return Problem.of(data, np.arange(data.n_target), n_cells)
+
+def of(data, cells=TEN):
+    return Problem.of(data, np.arange(data.n_target), cells)
 
 
 def test_every_row_and_label_is_counted_once():
@@ -54,3 +56,24 @@ def test_relabelling_keeps_the_rows():
     other = found.relabelled(np.zeros_like(found.positives))
     assert other.count is found.count
     assert not other.positives.any()
+
+
+def test_few_scores_are_a_cell_each_and_empty_cells_come_last():
+    score = np.repeat([0.0, 0.1, 0.7, 1.0], [2, 3, 4, 1])
+    label = np.array([0, 0, 0, 1, 0, 1, 1, 0, 1, 1])
+    data = bc.CalibrationSplit(calibration=bc.Scores(y_true=label, y_prob=score), target=[0.1])
+    found = of(data, ScoreCells(5))
+    assert found.count.tolist() == [[2, 3, 4, 1, 0, 0, 0]]
+    assert found.positives.tolist() == [[0, 1, 3, 1, 0, 0, 0]]
+    np.testing.assert_allclose(found.cell_score()[0, :4], [0, 0.1, 0.7, 1])
+
+
+def test_many_scores_are_cut_at_quantiles_and_the_ends_stay_apart():
+    score = np.concatenate([np.zeros(7), np.linspace(0.01, 0.99, 500), np.ones(3)])
+    label = np.arange(len(score)) % 2
+    data = bc.CalibrationSplit(calibration=bc.Scores(y_true=label, y_prob=score), target=[0.1])
+    found = of(data, ScoreCells(20))
+    held = found.count[0][found.count[0] > 0]
+    assert held[[0, -1]].tolist() == [7, 3]
+    assert held.sum() == 510
+    assert held[1:-1].max() <= 26

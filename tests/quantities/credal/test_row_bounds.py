@@ -90,10 +90,11 @@ def test_several_classifiers_are_stacked():
         np.testing.assert_allclose(found.upper[place], own["upper"], atol=1e-12)
 
 
-@pytest.mark.mcmc
-def test_a_smooth_curve_is_interpolated_with_its_error():
+@pytest.mark.parametrize("rate", [bc.credal.AveragedCurve(), bc.credal.MonotoneCurve()])
+def test_a_curve_is_interpolated_with_its_error(rate):
     data = bc.datasets.credal.truth("logistic").split(300, 400, seed=1)
-    result = bc.fit(bc.credal, data, seed=20)
+    priors = bc.credal.Priors(rate)
+    result = bc.fit(bc.credal, data, priors=priors, seed=20, method="direct")
     scores = np.concatenate([[0, 1], data.target.y_prob[0][:198]])
     found = bc.credal.bounds_for(result, scores)
     assert found.error == 0

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core import quantity
-from bayescal.core.quantity import Draws, Floats
+from bayescal.core.quantity import DirectDraws, Draws, Floats
 from bayescal.quantities.credal.data import Problem
 from bayescal.quantities.credal.models.pseudo_observations import PseudoObservations
 
@@ -19,6 +19,12 @@ class LabelModel(quantity.LabelModel, Protocol):
     @property
     def problem(self) -> Problem:
         """The counts."""
+        ...
+
+    def completed(
+        self, draws: Draws, direct: DirectDraws | None, rng: np.random.Generator
+    ) -> Draws:
+        """Turn what was sampled into `variables`, (chain, draw, curve, ...)."""
         ...
 
     def prior_draws(self, draws: int, rng: np.random.Generator) -> Draws:
@@ -36,6 +42,18 @@ class LabelModel(quantity.LabelModel, Protocol):
     def representative(self, rank: Floats) -> Floats:
         """Rank of the same bounds for each rank, one alone for all ranks that share theirs."""
         ...
+
+
+class AsSampled:
+    """A model whose variables are those that are sampled."""
+
+    __slots__ = ()
+
+    def completed(
+        self, draws: Draws, direct: DirectDraws | None, rng: np.random.Generator
+    ) -> Draws:
+        """Give the draws as they are."""
+        return draws
 
 
 def in_columns(per_cell: Floats, cell: NDArray[np.int64]) -> Floats:

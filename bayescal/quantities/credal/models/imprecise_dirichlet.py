@@ -12,7 +12,7 @@ from scipy.stats import beta
 
 from bayescal.core.quantity import DirectDraws, Draws, Floats
 from bayescal.quantities.credal.data import Problem, cell_middle, cell_of
-from bayescal.quantities.credal.models.base import in_columns
+from bayescal.quantities.credal.models.base import AsSampled, in_columns
 from bayescal.quantities.credal.models.pseudo_observations import PseudoObservations
 from bayescal.quantities.credal.priors import ImpreciseDirichlet
 
@@ -21,7 +21,7 @@ _EDGE: Final = 1e-300
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Imprecise:
+class Imprecise(AsSampled):
     """A problem under `ImpreciseDirichlet`."""
 
     problem: Problem

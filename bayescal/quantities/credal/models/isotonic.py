@@ -12,7 +12,7 @@ from scipy.special import gammaln, xlogy
 from bayescal.core.functionals import log_binomial_coefficient
 from bayescal.core.quantity import DirectDraws, Draws, Floats
 from bayescal.quantities.credal.data import Problem, cell_middle, cell_of
-from bayescal.quantities.credal.models.base import in_columns
+from bayescal.quantities.credal.models.base import AsSampled, in_columns
 from bayescal.quantities.credal.models.pseudo_observations import (
     PseudoObservations,
     add_pseudo_observations,
@@ -25,7 +25,7 @@ _SMALLEST: Final = 1e-300
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Isotonic:
+class Isotonic(AsSampled):
     """A problem under `IncrementIsotonic`."""
 
     problem: Problem

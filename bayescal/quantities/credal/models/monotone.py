@@ -1,4 +1,4 @@
-"""Default prior of label rates: a smooth curve that rises with the score's rank."""
+"""A smooth curve that rises with the score's rank, as NUTS and importance sampling draw it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from scipy.special import expit
 from scipy.stats import norm
 
 from bayescal.core.functionals import log_binomial_coefficient
-from bayescal.core.quantity import Draws, Floats
+from bayescal.core.quantity import DirectDraws, Draws, Floats
 from bayescal.quantities.credal.data import Problem
+from bayescal.quantities.credal.models.base import AsSampled
 from bayescal.quantities.credal.models.half_normal import (
     half_normal,
     half_normal_slope,
@@ -25,6 +26,7 @@ from bayescal.quantities.credal.models.pseudo_observations import (
     PseudoObservations,
     add_pseudo_observations,
 )
+from bayescal.quantities.credal.models.rising_draws import sample_rising
 from bayescal.quantities.credal.priors import MonotoneCurve
 
 SPLINES: Final = 8
@@ -62,7 +64,7 @@ _CLOSE: Final = 1e-8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Monotone:
+class Monotone(AsSampled):
     """A problem under `MonotoneCurve`; made by `Monotone.of`.
 
     The scale of the weights is integrated out. Free variables are the curve's height where the rows
@@ -148,8 +150,23 @@ class Monotone:
             "weight": scale * np.abs(rng.standard_normal((draws, curves, SPLINES))),
         }
 
-    def direct_draws(self, draws: int, rng: np.random.Generator) -> None:
-        """None: no importance sampler serves this posterior at every number of rows."""
+    def direct_draws(self, draws: int, rng: np.random.Generator) -> DirectDraws:
+        """Importance sampling of each curve; see `sample_rising`."""
+        found = [sample_rising(self, c, draws, rng) for c in range(self.problem.n_curves)]
+        curves = [
+            self.variables_at(weighted.resample(draws, rng), c) for c, weighted in enumerate(found)
+        ]
+        values = {
+            name: np.stack(parts, axis=1)
+            for name, parts in zip(self.variables, zip(*curves, strict=True), strict=True)
+        }
+        return DirectDraws(
+            values,
+            min(weighted.ess for weighted in found),
+            "importance sampling",
+            sum(weighted.log_evidence for weighted in found),
+            max(weighted.pareto_k for weighted in found),
+        )
 
     def cell_prob(self, draws: Draws) -> Floats:
         """Curve at the cells."""

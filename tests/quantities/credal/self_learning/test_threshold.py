@@ -1,0 +1,143 @@
+"""Algorithms 2 to 4 as printed."""
+
+import numpy as np
+import pytest
+
+import bayescal as bc
+from bayescal.quantities.credal.self_learning.data import SelfLearningRows
+from bayescal.quantities.credal.self_learning.one_vs_all import OneVsAllNetworks, SgdSettings
+from bayescal.quantities.credal.self_learning.threshold import (
+    LabeledParts,
+    ThresholdSettings,
+    self_learn_by_threshold,
+)
+
+NETWORK = SgdSettings(hidden=4, epochs=40)
+
+
+def rows(n=80, calibration=True):
+    rng = np.random.default_rng(3)
+    label = rng.integers(3, size=n)
+    x = rng.normal(size=(n, 2)) + 2.5 * np.array([[0, 1], [1, -1], [-1, -1]])[label]
+    held = (x[15:30], label[15:30]) if calibration else ()
+    return SelfLearningRows(x[:15], label[:15], x[30:70], x[70:], *held)
+
+
+class Recorded(OneVsAllNetworks):
+    """Networks that remember what they were trained on."""
+
+    def fit(self, x, label):
+        RECORD.append((x.copy(), label.copy()))
+        return super().fit(x, label)
+
+
+RECORD = []
+
+
+@pytest.fixture
+def record(monkeypatch):
+    RECORD.clear()
+    module = "bayescal.quantities.credal.self_learning.threshold.OneVsAllNetworks"
+    monkeypatch.setattr(module, Recorded)
+    return RECORD
+
+
+@pytest.mark.parametrize("method", ["hard", "soft", "credal"])
+def test_all_batches_add_up_and_the_last_stands_alone(record, method):
+    given = {}
+    for added in ("all batches", "last batch"):
+        record.clear()
+        settings = ThresholdSettings(method, 0.5, iterations=4, added=added)
+        learned = self_learn_by_threshold(rows(), settings, NETWORK)
+        given[added] = [len(x) - 15 for x, _ in record]
+        assert given[added][0] == 0
+        assert len(learned.target_prob) == len(record)
+        if added == "all batches":
+            assert given[added] == learned.n_given.tolist()
+        else:
+            assert given[added] == np.diff(learned.n_given, prepend=0).tolist()
+
+
+def test_labels_are_corners_probabilities_or_projections(record):
+    found = {}
+    for method in ("hard", "soft", "credal"):
+        record.clear()
+        self_learn_by_threshold(rows(), ThresholdSettings(method, 0.5, iterations=1), NETWORK)
+        x, label = record[1]
+        found[method] = label[15:]
+        assert (label[15:].max(axis=1) >= 0.5).all()
+        np.testing.assert_allclose(label[15:].sum(axis=1), 1)
+        np.testing.assert_array_equal(x[:15], rows().x_labeled)
+    assert set(np.unique(found["hard"])) == {0, 1}
+    # The same networks label the same rows, as they differ in nothing before.
+    np.testing.assert_array_equal(found["soft"].argmax(axis=1), found["hard"].argmax(axis=1))
+
+
+def test_credal_labels_lie_between_the_venn_abers_probabilities(record):
+    data = rows()
+    self_learn_by_threshold(data, ThresholdSettings("credal", 0.01, iterations=1), NETWORK)
+    networks = OneVsAllNetworks(2, 3, NETWORK, np.random.default_rng(0))
+    networks.fit(*record[0])
+    x, y = data.calibration()
+    ends = bc.credal.fit_one_vs_rest(networks.scores(x), y).predict(
+        networks.scores(data.x_unlabeled)
+    )
+    lower, upper = bc.credal.discount(*ends)
+    label = record[1][1][15:]
+    assert len(label) == 40
+    assert (lower - 1e-9 <= label).all()
+    assert (label <= upper + 1e-9).all()
+
+
+def test_credal_ends_when_no_row_reaches_the_threshold_and_others_go_on():
+    settings = {"threshold": 1.0, "iterations": 3}
+    lengths = {
+        method: len(
+            self_learn_by_threshold(
+                rows(), ThresholdSettings(method, **settings), NETWORK
+            ).target_prob
+        )
+        for method in ("credal", "hard", "soft")
+    }
+    assert lengths == {"credal": 1, "hard": 4, "soft": 4}
+
+
+def test_all_end_when_no_row_is_left():
+    learned = self_learn_by_threshold(rows(), ThresholdSettings("soft", 0.01), NETWORK)
+    assert learned.n_given.tolist() == [0, 40]
+
+
+def test_labelled_rows_may_change_after_each_iteration(record):
+    def move_one(parts, new_x, new):
+        return LabeledParts(
+            parts.x[1:],
+            parts.label[1:],
+            np.concatenate([parts.x_calibration, parts.x[:1]]),
+            np.append(parts.calibration_label, parts.label[0].argmax()),
+        )
+
+    settings = ThresholdSettings("credal", 0.01, iterations=1)
+    self_learn_by_threshold(rows(), settings, NETWORK, renew=move_one)
+    assert len(record[1][0]) == 14 + 40
+
+
+def test_the_same_seed_gives_the_same_run():
+    first, second, other = (
+        self_learn_by_threshold(rows(), ThresholdSettings("soft", seed=seed), NETWORK).target_prob
+        for seed in (1, 1, 2)
+    )
+    np.testing.assert_array_equal(first, second)
+    assert not np.array_equal(first[0], other[0])
+
+
+def test_credal_labels_need_calibration_rows():
+    with pytest.raises(bc.InputError, match="held back to calibrate"):
+        self_learn_by_threshold(rows(calibration=False))
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"method": "firm"}, {"added": "none"}, {"threshold": 0.0}, {"iterations": 0}]
+)
+def test_settings_are_checked(wrong):
+    with pytest.raises(bc.InputError, match=next(iter(wrong))):
+        ThresholdSettings(**wrong)
