@@ -14,6 +14,12 @@ small = settings(
 )
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _results() -> None:
+    """Fit before hypothesis watches: loading PyTensor changes Python's recursion limit."""
+    hostile.results()
+
+
 @pytest.mark.mcmc
 @small
 @given(hostile.calls())
@@ -21,7 +27,7 @@ def test_functions(case: hostile.Case) -> None:
     assert (hostile.trouble(case), case)[0] is None
 
 
-@pytest.mark.slow
+@pytest.mark.mcmc
 @settings(small, max_examples=40)
 @given(hostile.commands())
 def test_commands_and_readers(case: hostile.Case) -> None:
