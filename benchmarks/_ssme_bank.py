@@ -1,8 +1,8 @@
-"""The bank of tasks: those on which the default prior was chosen, and those on which it is reported.
+"""Panels of classifiers trained for the bank of tasks, to choose the default and to report it.
 
-A panel of classifiers is trained on few rows of a public data set, on one training set or on one for
-each classifier, and its probabilities may be stretched or shifted. Adult serves many labels: each of
-its columns can be the one to predict.
+A panel is trained on few rows of a public data set, on one training set or on one for each
+classifier, and its probabilities may be stretched or shifted. Adult serves many labels: each of its
+columns can be the one to predict.
 """
 
 from __future__ import annotations
@@ -18,8 +18,11 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits
-from sklearn.ensemble import ExtraTreesClassifier, GradientBoostingClassifier
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    GradientBoostingClassifier,
+    RandomForestClassifier,
+)
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier

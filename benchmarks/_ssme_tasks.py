@@ -1,7 +1,8 @@
 """The tasks on which semi-supervised evaluation is judged: real scores whose every label is known.
 
-DIR holds civilcomments.npz (scores, labels, classifiers), multinli.npz (probs, labels, classifiers),
-cifar10_vgg.npz (probs, labels), adult.csv.gz and ecoli.csv; the rest comes with scikit-learn.
+DIR holds civilcomments.npz (scores, labels, classifiers), multinli.npz (probs, labels,
+classifiers), cifar10_vgg.npz (probs, labels), adult.csv.gz and ecoli.csv; the rest comes with
+scikit-learn.
 """
 
 from __future__ import annotations
