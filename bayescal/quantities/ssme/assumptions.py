@@ -64,5 +64,7 @@ def _quantiles(values: Floats, weights: Floats) -> Floats:
     held = np.isfinite(values)
     if not held.any():
         return np.full(len(_LEVELS), np.nan)
-    method = "inverted_cdf"
-    return np.asarray(np.quantile(values[held], _LEVELS, weights=weights[held], method=method))
+    order = np.argsort(values[held])
+    below = weights[held][order].cumsum()
+    place = np.searchsorted(below, np.array(_LEVELS) * below[-1])
+    return np.asarray(values[held][order][place])

@@ -38,9 +38,9 @@ class Tilt:
     slope_scale : float, above 0, default 0.1
         Scale of the narrow part.
     wide_weight : float, in [0, 1], default 0.7
-        Weight of the wide part where classifiers agree far more than their probabilities say; a
-        seventh of it where they do not, three sevenths where there is only one. 0 leaves the wide
-        part out.
+        Weight of the wide part where classifiers agree far more or less often than their
+        probabilities say; a seventh of it where they agree as often as that, three sevenths where
+        there is only one. 0 leaves the wide part out.
     wide_scale : float, above 0, default 0.4
         Scale of the wide part, which lies around the log slope that agreement suggests; twice
         that, around 0, where there is only one classifier.
@@ -154,11 +154,10 @@ class Priors:
     ----------
     label : Tilt, GaussianMixture or StudentTMixture, default Tilt()
         Model of the labels and its scales.
-    discount : float, at least 0, default 20
-        Labels for which the labels' evidence is discounted: with n of them their likelihood is
-        raised to the power ``n / (n + discount)``. 0 leaves the likelihood as it is.
     power : float, in (0, 1], default 1
-        Factor of that power, the same at every number of labels.
+        Power that the labels' likelihood is raised to with many labels.
+    discount : float, at least 0, default 20
+        With n labels the power is ``power * n / (n + discount)``. 0 leaves it as it is.
 
     Raises
     ------
@@ -187,8 +186,8 @@ class Priors:
     """
 
     label: LabelPrior = field(default_factory=Tilt)
-    discount: float = 20.0
     power: float = 1.0
+    discount: float = 20.0
 
     def __post_init__(self) -> None:
         if not isinstance(self.label, Tilt | GaussianMixture):

@@ -13,8 +13,10 @@ from bayescal.quantities.ssme.priors import Tilt
 
 # Degrees of freedom of the narrow and the wide part.
 DEGREES: Final = (3.0, 4.0)
-# Share of the largest weight that the wide part has where classifiers do not agree too much, and
-# where there is only one.
+# Shared errors make classifiers agree; nothing but overconfidence makes them disagree.
+_DISAGREEMENT = 2.0
+# Share of the largest weight that the wide part has where classifiers agree as often as they say,
+# and where there is only one.
 _LEAST, _ALONE = 1 / 7, 3 / 7
 # Scale of the wide part where there is only one classifier, in units of that of several.
 _ALONE_WIDER = 2.0
@@ -40,7 +42,8 @@ class LogSlope(NamedTuple):
             wide, centre, weight = _ALONE_WIDER * prior.wide_scale, 0.0, _ALONE
         else:
             wide, centre = prior.wide_scale, rates_of_agreement(probs, weights).gap
-            weight = _LEAST + (1 - _LEAST) * min(max(centre, 0.0), 1.0)
+            evidence = max(centre, -_DISAGREEMENT * centre)
+            weight = _LEAST + (1 - _LEAST) * min(evidence, 1.0)
         return cls(
             prior.wide_weight * weight,
             (prior.slope_location, centre),

@@ -37,7 +37,7 @@ def student_group(name: str, shape: tuple[int, ...], dims: tuple[str, ...]) -> A
 def log_density(units: Floats, ndim: int) -> Floats:
     """Log density of units whose last `ndim` dims, 0 or 1, are those of the group."""
     square = (units**2).sum(axis=-1) if ndim else units**2
-    return _density_at(units.shape[-1] if ndim else 1, np.log1p(square / DEGREES))
+    return np.asarray(_density_at(units.shape[-1] if ndim else 1, np.log1p(square / DEGREES)))
 
 
 def draw(draws: int, shape: tuple[int, ...], rng: np.random.Generator) -> Floats:
