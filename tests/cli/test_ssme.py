@@ -51,7 +51,7 @@ def test_it_prints_and_keeps_what_python_computes(folder: Path, tmp_path: Path) 
     kept = bc.load(output)
     assert kept["posterior"]["auc"].equals(expected["posterior"]["auc"])
     assert bc.best(expected).text in " ".join(result.stdout.split())
-    assert "is raised to the power n / (n + 20)" in result.stdout
+    assert "is raised to the power 0.75 * n / (n + 10)" in result.stdout
     assert "<html" in page.read_text()
     assert sorted(tmp_path.iterdir()) == sorted([output, page])
     found = json.loads(run(*given, "--json").stdout)

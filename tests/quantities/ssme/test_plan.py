@@ -59,8 +59,8 @@ def test_the_result_says_what_was_done(fit):
     attrs = fit.attrs
     assert (attrs["n_obs"], attrs["n_labeled"]) == (300, 30)
     assert (attrs["labeling"], attrs["ece_convention"]) == ("random", "equal-mass")
-    assert json.loads(attrs["priors"])["discount"] == 20
-    assert "power n / (n + 20)" in attrs["prior_text"]
+    assert json.loads(attrs["priors"])["discount"] == 10
+    assert "power 0.75 * n / (n + 10)" in attrs["prior_text"]
     for name in Metrics._fields:
         assert fit["posterior"][name].dims == ("chain", "draw", "classifier")
         assert fit["reference_estimates"][name].dims == ("method", "classifier")

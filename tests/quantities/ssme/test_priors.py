@@ -42,9 +42,9 @@ def test_a_discount_is_a_number_of_labels(value):
 
 def test_the_power_hands_over_to_the_labels():
     powers = [Priors().likelihood_power(n) for n in (20, 100, 500)]
-    assert powers == pytest.approx([1 / 2, 5 / 6, 25 / 26])
+    assert powers == pytest.approx([0.75 * 20 / 30, 0.75 * 100 / 110, 0.75 * 500 / 510])
     assert Priors(power=0.6, discount=0).likelihood_power(7) == pytest.approx(0.6)
-    assert Priors(discount=0).likelihood_power(0) == 1.0
+    assert Priors(discount=0).likelihood_power(0) == 0.75
 
 
 def test_trusting_the_pool_leaves_no_wide_part():
@@ -105,7 +105,7 @@ def test_alternatives_begin_with_the_priors_themselves():
     assert list(found) == ["default", "trusting", "plain mean", "wider tilt", "power 1"]
     assert found["default"] is own
     assert found["plain mean"] == Priors(Tilt(opinion_pool="mean"), power=0.4)
-    assert found["power 1"] == Priors(discount=0)
+    assert found["power 1"] == Priors(power=1, discount=0)
 
 
 def test_a_wide_tilt_has_wider_scales_and_nothing_else():
@@ -120,7 +120,7 @@ def test_a_wide_tilt_has_wider_scales_and_nothing_else():
     ("own", "names"),
     [
         (Priors(Tilt(opinion_pool="mean")), ["default", "trusting", "wider tilt", "power 1"]),
-        (Priors(discount=0), ["default", "trusting", "plain mean", "wider tilt"]),
+        (Priors(power=1, discount=0), ["default", "trusting", "plain mean", "wider tilt"]),
         (Priors(GaussianMixture()), ["default", "tilt", "power 1"]),
     ],
 )

@@ -11,7 +11,7 @@ from tests.quantities.ssme.problems import grouped, many_classes, problem
 
 
 def case(made, **given):
-    return SSMECase.of(made, Priors(**({"discount": 0.0} | given)))
+    return SSMECase.of(made, Priors(**({"power": 1.0, "discount": 0.0} | given)))
 
 
 @pytest.mark.parametrize("make", [problem, many_classes, grouped])
