@@ -16,9 +16,6 @@ type Floats = NDArray[np.float64]
 
 LABELED = "Labeled"
 RELEASE = "SSME-KDE (release)"
-ENSEMBLE = "Ensemble"
-# A cell whose coverage is lower, or error relative to the labelled rows' higher, is counted.
-ENOUGH, WORSE = 0.8, 1.05
 _SHORT = {"accuracy": "acc", "ece": "ECE", "auc": "AUC", "auprc": "AUPRC"}
 
 
@@ -82,7 +79,6 @@ def render(
         _print_relative(of_count, n_labeled, methods, LABELED)
         _print_relative(of_count, n_labeled, methods, RELEASE)
     _print_intervals(cells, methods)
-    _print_targets(cells, methods)
     _print_health(cells, methods)
     if grouped:
         return
@@ -209,53 +205,6 @@ def _print_intervals(cells: Sequence[Cell], methods: Sequence[str]) -> None:
         "90% intervals over tasks",
         ["labels", "method", "mean coverage", "worst task", f"width / {LABELED}'s"],
         summary,
-    )
-
-
-def _print_targets(cells: Sequence[Cell], methods: Sequence[str]) -> None:
-    """What is asked of a default, over cells of a task and a metric."""
-    rows = []
-    for n_labeled in sorted({cell.n_labeled for cell in cells}):
-        of_count = [cell for cell in cells if cell.n_labeled == n_labeled]
-        for method in methods:
-            found = np.array(
-                [
-                    [
-                        1 - cell.intervals(method, metric)[:2].sum(),
-                        cell.ratio(method, LABELED, metric),
-                        cell.ratio(method, ENSEMBLE, metric),
-                        cell.intervals(method, metric)[2] / cell.intervals(LABELED, metric)[2],
-                    ]
-                    for cell in of_count
-                    if cell.has(method)
-                    for metric in METRICS
-                ]
-            )
-            if not len(found) or not np.isfinite(found[:, 0]).any():
-                continue
-            coverage, labeled, ensemble, width = found.T
-            figures = (
-                np.nanmean(coverage),
-                np.nanmean(coverage < ENOUGH),
-                np.nanmean(labeled > WORSE),
-                np.nanmean(ensemble),
-                np.exp(np.nanmean(np.log(ensemble))),
-                np.nanmean(width),
-            )
-            rows.append([str(n_labeled), method, *(number(float(v)) for v in figures)])
-    markdown(
-        "Over cells, each a task and a metric",
-        [
-            "labels",
-            "method",
-            "coverage",
-            f"cells covered < {ENOUGH:.2f}",
-            f"cells that err > {WORSE} x {LABELED}",
-            f"error / {ENSEMBLE}, mean",
-            "geometric mean",
-            f"width / {LABELED}'s",
-        ],
-        rows,
     )
 
 

@@ -120,8 +120,8 @@ def reported(data: Path) -> dict[str, Callable[[], Task]]:
     Those of the paper's data have other rows than the development tasks.
     """
     return {
-        "comments-plain": lambda: half(civilcomments(data), 1),
-        "pairs-plain": lambda: half(multinli(data), 1),
+        "comments-plain": lambda: replace(half(civilcomments(data), 1), name="comments-plain"),
+        "pairs-plain": lambda: replace(half(multinli(data), 1), name="pairs-plain"),
         "adult-lr": lambda: adult(data)[0],
         "cifar10": lambda: cifar10(data),
         **{name: partial(made, name, panel, data) for name, panel in REPORT.items()},

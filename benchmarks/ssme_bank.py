@@ -44,6 +44,7 @@ LEAST_UNLABELED = 100
 # A miss by one point counts as much as twenty points of width.
 PENALTY = 20.0
 ENOUGH, WORSE = 0.8, 1.05
+KDE = "SSME-KDE (release)"
 
 
 def scored(point: Any, lower: Any, upper: Any, true: Floats) -> list[float]:
@@ -200,6 +201,29 @@ def render(name: str) -> None:
             "width / labelled's",
         ),
         sorted(rows),
+    )
+    render_kde(cells)
+
+
+def render_kde(cells: Any) -> None:
+    """Errors relative to SSME-KDE's where `ssme.py` has run it on the same splits."""
+    rows = []
+    for key, splits in cells.items():
+        task, n = key.rsplit(" ", 1)
+        if not (RESULTS / f"ssme_{task}_{n}.json").exists():
+            continue
+        others = read(f"ssme_{task}_{n}")["methods"].get(KDE, {})
+        both = [seed for seed in splits if seed in others]
+        for priors in PRIORS if both else ():
+            mine = np.mean([[splits[s][priors][m][0] for m in METRICS] for s in both], axis=0)
+            theirs = np.mean([[others[s][m] for m in METRICS] for s in both], axis=0)
+            ratio = mine / theirs
+            words = " ".join(f"{v:.2f}" for v in ratio)
+            rows.append((task, int(n), priors, len(both), words, np.exp(np.log(ratio).mean())))
+    print_table(
+        f"Errors relative to {KDE} on the same splits (accuracy, ECE, AUC, AUPRC)",
+        ("task", "labels", "prior", "splits", "ratio", "geometric mean"),
+        rows,
     )
 
 
