@@ -56,10 +56,11 @@ def _density(theta, x, base, y, power, scale, groups, nu, part, degrees, gradien
             total += power * np.log(prob[i, y[i]] + 1e-300)
         else:
             mean += prob[i]
-    total -= power * np.log(mean).sum()
+    if n_rows > n:
+        total -= power * np.log(mean).sum()
     by_slope = np.zeros(n_classes)
     for i in range(n_rows):
-        of_mean = (prob[i] / mean).sum()
+        of_mean = (prob[i] / mean).sum() if i >= n else 0.0
         for k in range(n_classes):
             if i < n:
                 push = power * ((y[i] == k) - prob[i, k])
@@ -163,7 +164,9 @@ def _arguments(model: TiltModel) -> tuple[Any, list[int]]:
     panel, prior, slope = model.problem.panel, model.prior, model.log_slope
     log_pool, own, bend, own_bend = model.features
     k, m = panel.n_classes, panel.n_classifiers
-    others = np.random.default_rng(_SEED).permutation(panel.n_obs)[:ROWS]
+    # No other row enters where labels came at random.
+    n_others = ROWS if model.problem.labeling == "one-per-class" else 0
+    others = np.random.default_rng(_SEED).permutation(panel.n_obs)[:n_others]
     rows = np.concatenate([model.problem.rows, others])
     units = np.broadcast_to(np.eye(k), (len(rows), k, k))
     x = np.concatenate([units, own[rows], bend[rows][..., None], own_bend[rows]], axis=2)

@@ -4,23 +4,29 @@ python benchmarks/ssme_next_labels.py --data DIR              # development task
 python benchmarks/ssme_next_labels.py --render
 
 Of each split 20 rows are labelled at random. Then as many again, at random or chosen one by one for
-accuracy; the true values are those of the rows of the split, labelled or not.
+accuracy; the true values are those of the rows of the split, labelled or not. Posteriors are
+sampled by `_ssme_fast.py`.
 """
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from _common import print_table
 from _results import print_provenance, read, write
+from _ssme_fast import draws_of
 from _ssme_tasks import Task, development
 from numpy.typing import NDArray
 
 import bayescal as bc
+from bayescal.quantities.ssme.data import Problem, panel_of
+from bayescal.quantities.ssme.evaluate import evaluate
 from bayescal.quantities.ssme.metrics.metrics import metrics
+from bayescal.quantities.ssme.models.tilt import TiltModel
+from bayescal.quantities.ssme.next_rows import NextLabels, greedy_rows
 
 TASKS = ("income-one-set", "household-four", "digits-odd", "comments-irm")
 FIRST, MORE, ROWS = 20, 20, 500
@@ -39,16 +45,35 @@ def labeled(task: Task, rows: NDArray[np.intp], known: NDArray[np.intp]) -> bc.S
     return bc.Scores.stack(names, y_true=label, classes=list(range(task.probs.shape[2])))
 
 
-def fit(scores: bc.Scores, seed: int, *, keep: bool = False) -> Any:
-    return bc.fit(bc.ssme, scores, seed=seed, draws=250, tune=300, chains=2, prob_label=keep)
+class Fit(NamedTuple):
+    """Draws of the metrics, and of the labels' probabilities."""
+
+    metrics: dict[str, Any]
+    prob: Any
 
 
-def figures(tree: Any, truth: Any) -> dict[str, list[float]]:
+def fit(scores: bc.Scores, seed: int) -> Fit:
+    problem = Problem.of(panel_of(scores), "random")
+    priors = bc.ssme.Priors()
+    model = TiltModel.of(problem, bc.ssme.Tilt(), priors.likelihood_power(scores.n_labeled))
+    rng = np.random.default_rng([seed, scores.n_labeled])
+    found = evaluate(problem, model, draws_of(model, rng), rng, ece=None, keep_labels=True)
+    assert found.prob_label is not None
+    prob = np.concatenate(found.prob_label).astype(np.float64)
+    return Fit({name: np.concatenate(found.metrics[name]) for name in NAMES}, prob)
+
+
+def choose(base: Fit) -> NextLabels:
+    """What `next_labels` does with a result."""
+    power = bc.ssme.Priors().likelihood_power(FIRST + MORE)
+    return greedy_rows(base.prob[..., 1:], base.metrics["accuracy"], power, MORE)
+
+
+def figures(own: Fit, truth: Any) -> dict[str, list[float]]:
     """Error, coverage and width of 90% intervals, means over classifiers."""
     found = {}
     for name in NAMES:
-        draws = tree["posterior"][name].to_numpy().reshape(500, -1)
-        low, mid, high = np.nanquantile(draws, (0.05, 0.5, 0.95), axis=0)
+        low, mid, high = np.nanquantile(own.metrics[name], (0.05, 0.5, 0.95), axis=0)
         true = getattr(truth, name)
         covered = (low <= true) & (true <= high)
         found[name] = [np.abs(mid - true).mean(), covered.mean(), (high - low).mean()]
@@ -62,8 +87,8 @@ def split(task: Task, seed: int) -> dict[str, Any]:
     one_hot = np.eye(task.probs.shape[2])[task.labels[rows]]
     truth = metrics(task.probs[:, rows], one_hot)
     first = np.arange(FIRST)
-    base = fit(labeled(task, rows, first), seed, keep=True)
-    chosen = bc.ssme.next_labels(base, MORE)
+    base = fit(labeled(task, rows, first), seed)
+    chosen = choose(base)
     ways = {"random": np.arange(FIRST + MORE), "chosen": np.concatenate([first, chosen.rows])}
     found = {
         name: figures(fit(labeled(task, rows, own), seed), truth) for name, own in ways.items()

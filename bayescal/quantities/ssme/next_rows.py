@@ -99,7 +99,7 @@ def next_labels(result: DataTree, k: int = 10, *, metric: str = "accuracy") -> N
         )
     draws = values.transpose(*schema.DRAW_DIMS, ...).to_numpy().reshape(len(prob), -1)
     power = _power(result, k)
-    return _greedy(prob[..., 1:], draws, power, int(k))
+    return greedy_rows(prob[..., 1:], draws, power, int(k))
 
 
 def _power(result: DataTree, k: int) -> float:
@@ -109,7 +109,7 @@ def _power(result: DataTree, k: int) -> float:
     return float(priors["power"]) * n / (n + float(priors["discount"]))
 
 
-def _greedy(prob: Floats, metric: Floats, power: float, k: int) -> NextLabels:
+def greedy_rows(prob: Floats, metric: Floats, power: float, k: int) -> NextLabels:
     """Take row after row; `prob` is (draw, obs, class but one), `metric` (draw, classifier)."""
     held = np.isfinite(metric).all(axis=1)
     prob, metric = prob[held], metric[held]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import bayescal as bc
-from bayescal.quantities.ssme.next_rows import _greedy, next_labels
+from bayescal.quantities.ssme.next_rows import greedy_rows, next_labels
 from tests.quantities.ssme.results import result_of
 
 
@@ -30,7 +30,7 @@ def draws(k=3, n_draws=400, n_obs=12, seed=1):
 @pytest.mark.parametrize("k", [2, 3, 5])
 def test_the_first_row_is_the_one_whose_labels_tell_most(k):
     prob, metric = draws(k)
-    found = _greedy(prob[..., 1:], metric[:, None], 1.0, 1)
+    found = greedy_rows(prob[..., 1:], metric[:, None], 1.0, 1)
     gain = brute_gain(prob, metric)
     assert found.rows[0] == gain.argmax()
     # The law of total variance, on the draws themselves.
@@ -40,7 +40,7 @@ def test_the_first_row_is_the_one_whose_labels_tell_most(k):
 @pytest.mark.parametrize("k", [2, 4])
 def test_two_rows_take_off_what_both_labels_tell_a_linear_model(k):
     prob, metric = draws(k, seed=2)
-    found = _greedy(prob[..., 1:], metric[:, None], 1.0, 2)
+    found = greedy_rows(prob[..., 1:], metric[:, None], 1.0, 2)
     rows = prob[:, found.rows, 1:].reshape(len(prob), -1)
     both = np.cov(np.column_stack([rows, metric]).T, bias=True)
     for place, row in enumerate(found.rows):
@@ -55,7 +55,7 @@ def test_two_rows_take_off_what_both_labels_tell_a_linear_model(k):
 
 def test_widths_fall_and_no_row_comes_twice():
     prob, metric = draws()
-    found = _greedy(prob[..., 1:], metric[:, None], 0.5, 50)
+    found = greedy_rows(prob[..., 1:], metric[:, None], 0.5, 50)
     assert sorted(found.rows) == list(range(12))
     assert (np.diff(found.width) <= 1e-12).all()
     assert found.width[0] < 1
@@ -63,7 +63,7 @@ def test_widths_fall_and_no_row_comes_twice():
 
 def test_a_lower_power_expects_less():
     prob, metric = draws()
-    full, half = (_greedy(prob[..., 1:], metric[:, None], p, 5).width[-1] for p in (1.0, 0.5))
+    full, half = (greedy_rows(prob[..., 1:], metric[:, None], p, 5).width[-1] for p in (1.0, 0.5))
     assert full < half < 1
 
 
