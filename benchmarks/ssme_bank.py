@@ -213,8 +213,10 @@ def render_kde(cells: Any) -> None:
         if not (RESULTS / f"ssme_{task}_{n}.json").exists():
             continue
         others = read(f"ssme_{task}_{n}")["methods"].get(KDE, {})
-        both = [seed for seed in splits if seed in others]
-        for priors in PRIORS if both else ():
+        for priors in PRIORS:
+            both = [seed for seed in splits if seed in others and priors in splits[seed]]
+            if not both:
+                continue
             mine = np.mean([[splits[s][priors][m][0] for m in METRICS] for s in both], axis=0)
             theirs = np.mean([[others[s][m] for m in METRICS] for s in both], axis=0)
             ratio = mine / theirs
