@@ -34,8 +34,8 @@ def build_model(
     pm.Model
         Observed ``label`` (label_row), padded; Deterministics ``intercept``, ``slope`` (class),
         ``log_slope``, ``weight``, ``own_bend`` (classifier), ``bend``, and by group
-        ``group_intercept``, ``group_slope``; data as pm.Data. Metrics are computed from draws of these: no gradient touches the rows without
-        label.
+        ``group_intercept``, ``group_slope``; data as pm.Data. Metrics are computed from draws of
+        these: no gradient touches the rows without label.
 
     Raises
     ------
