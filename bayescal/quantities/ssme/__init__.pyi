@@ -10,7 +10,6 @@ from .estimator import estimate_by_group as estimate_by_group
 from .estimator import estimate_each as estimate_each
 from .flow.estimator import estimate_flow as estimate_flow
 from .flow.settings import FlowSettings as FlowSettings
-from .flow.normalizing_flow import FlowSettings as FlowSettings
 from .joint_failures import AllWrong as AllWrong
 from .joint_failures import all_wrong as all_wrong
 from .kde.settings import KDESettings as KDESettings
