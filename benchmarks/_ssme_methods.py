@@ -180,6 +180,7 @@ METHODS: dict[str, Method] = {
         for name in ("paper", "release")
     },
     "Posterior": by_posterior,
+    "Posterior (trusting)": partial(by_posterior, priors=bc.ssme.Priors.trusting()),
     "Posterior (Gaussian mixture)": partial(
         by_posterior, priors=bc.ssme.Priors(bc.ssme.GaussianMixture())
     ),

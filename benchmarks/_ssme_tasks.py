@@ -1,19 +1,21 @@
 """The tasks on which semi-supervised evaluation is judged: real scores whose every label is known.
 
-DIR holds civilcomments.npz (scores, labels, classifiers), multinli.npz (probs, labels, classifiers)
-and adult.csv.gz; the digits come with scikit-learn.
+DIR holds civilcomments.npz (scores, labels, classifiers), multinli.npz (probs, labels,
+classifiers), cifar10_vgg.npz (probs, labels), adult.csv.gz and ecoli.csv; the rest comes with
+scikit-learn.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, replace
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from _ssme_bank import DEVELOPMENT, REPORT, Panel, distorted, predictions
 from numpy.typing import NDArray
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_digits
@@ -85,16 +87,61 @@ class Task:
 
 
 def tasks(data: Path) -> dict[str, Callable[[], Task]]:
-    """Every task by name, made on demand."""
+    """Every task by name, made on demand: the paper's, development tasks, report tasks."""
+    paper = {"civilcomments": partial(civilcomments, data), "multinli": partial(multinli, data)}
+    return paper | development(data) | reported(data)
+
+
+def development(data: Path) -> dict[str, Callable[[], Task]]:
+    """Tasks on which the default prior was chosen."""
+
+    def comments(name: str, places: Sequence[int], **moved: float) -> Task:
+        return moved_task(half(civilcomments(data), 0), name, places, **moved)
+
+    def pairs(name: str, places: Sequence[int], **moved: float) -> Task:
+        return moved_task(half(multinli(data), 0), name, places, **moved)
+
     return {
-        "civilcomments": lambda: civilcomments(data),
-        "civilcomments-irm": lambda: subset(civilcomments(data), "civilcomments-irm", (0, 5, 6)),
-        "multinli": lambda: multinli(data),
-        "multinli-no-irm": lambda: subset(multinli(data), "multinli-no-irm", (0, 1, 3)),
-        "adult-lr": lambda: adult(data)[0],
+        "comments-irm": lambda: comments("comments-irm", (0, 5, 6)),
+        "comments-over": lambda: comments("comments-over", (1, 2, 3), stretch=2.5),
+        "comments-shifted": lambda: comments("comments-shifted", (0, 3, 4), shift=1.5),
+        "comments-one": lambda: comments("comments-one", (3,)),
+        "pairs-no-irm": lambda: pairs("pairs-no-irm", (0, 1, 3)),
+        "pairs-under": lambda: pairs("pairs-under", (0, 1, 2), stretch=0.4),
         "adult-mixed": lambda: adult(data)[1],
         "digits": digits,
+        **{name: partial(made, name, panel, data) for name, panel in DEVELOPMENT.items()},
     }
+
+
+def reported(data: Path) -> dict[str, Callable[[], Task]]:
+    """Tasks on which nothing was chosen.
+
+    Those of the paper's data have other rows than the development tasks.
+    """
+    return {
+        "comments-plain": lambda: replace(half(civilcomments(data), 1), name="comments-plain"),
+        "pairs-plain": lambda: replace(half(multinli(data), 1), name="pairs-plain"),
+        "adult-lr": lambda: adult(data)[0],
+        "cifar10": lambda: cifar10(data),
+        **{name: partial(made, name, panel, data) for name, panel in REPORT.items()},
+    }
+
+
+@cache
+def made(name: str, panel: Panel, data: Path) -> Task:
+    """A task of the bank."""
+    return Task(name, *predictions(panel, data))
+
+
+def half(task: Task, which: int) -> Task:
+    """Every other row of a task."""
+    return Task(task.name, task.probs[:, which::2], task.labels[which::2], task.classifiers)
+
+
+def moved_task(task: Task, name: str, places: Sequence[int], **moved: float) -> Task:
+    """Some of a task's classifiers, stretched or shifted."""
+    return replace(subset(task, name, places), probs=distorted(task.probs[list(places)], **moved))
 
 
 def subset(task: Task, name: str, places: Sequence[int]) -> Task:
@@ -120,6 +167,15 @@ def multinli(data: Path) -> Task:
         probs /= probs.sum(axis=2, keepdims=True)
         names = [str(name) for name in file["classifiers"]]
         return Task("multinli", probs, file["labels"].astype(np.int64), names)
+
+
+@cache
+def cifar10(data: Path) -> Task:
+    """One deep network, ten classes."""
+    with np.load(data / "cifar10_vgg.npz", allow_pickle=False) as file:
+        probs = file["probs"].astype(np.float64)
+        probs /= probs.sum(axis=1, keepdims=True)
+        return Task("cifar10", probs[None], file["labels"].astype(np.int64), ["VGG-16"])
 
 
 @cache

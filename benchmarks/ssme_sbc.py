@@ -20,11 +20,11 @@ from bayescal.quantities.ssme.simulator import truth
 from bayescal.workflow.simulation import sbc
 
 # Of the power only 1 is the posterior of the model that simulates.
-PRIORS = bc.ssme.Priors(power=1)
+PRIORS = bc.ssme.Priors(power=1, discount=0)
 PANELS = ("mixed",)
 SIZE = (40, 260)
 METRICS = ("accuracy", "ece", "auc", "auprc")
-COEFFICIENTS = ("intercept", "slope", "weight", "bend")
+COEFFICIENTS = ("intercept", "slope", "weight", "bend", "own_bend")
 LEVEL = 0.01
 
 

@@ -51,7 +51,7 @@ def test_it_prints_and_keeps_what_python_computes(folder: Path, tmp_path: Path) 
     kept = bc.load(output)
     assert kept["posterior"]["auc"].equals(expected["posterior"]["auc"])
     assert bc.best(expected).text in " ".join(result.stdout.split())
-    assert "is raised to the power 0.6" in result.stdout
+    assert "is raised to the power 0.75 * n / (n + 10)" in result.stdout
     assert "<html" in page.read_text()
     assert sorted(tmp_path.iterdir()) == sorted([output, page])
     found = json.loads(run(*given, "--json").stdout)
@@ -107,7 +107,8 @@ def test_refusals_are_one_line(folder: Path, arguments: list[str], words: str) -
 
 def test_priors_in_words() -> None:
     assert priors_from_text("Agreement") == bc.ssme.Priors()
-    assert priors_from_text("gaussian:1") == bc.ssme.Priors(bc.ssme.GaussianMixture(), 1)
+    assert priors_from_text("gaussian:1") == bc.ssme.Priors(bc.ssme.GaussianMixture(), 1, 0)
+    assert priors_from_text("trusting") == bc.ssme.Priors.trusting()
     assert priors_from_text("student-t").label == bc.ssme.StudentTMixture()
     with pytest.raises(InputError, match="--prior must be"):
         priors_from_text("")

@@ -46,7 +46,8 @@ MAKE: dict[str, Callable[[], Made]] = {
         {"class_prior": 0.4},
     ),
     "ssme": lambda: Made(
-        bc.datasets.ssme.truth("mixed").scores(20, 100, seed=20), bc.ssme.Priors(power=1)
+        bc.datasets.ssme.truth("mixed").scores(20, 100, seed=20),
+        bc.ssme.Priors(power=1, discount=0),
     ),
     "credal": lambda: Made(
         bc.datasets.credal.truth("logistic").split(100, 20, seed=20), bc.credal.Priors()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from bayescal.core.command import Command, Estimates, Given, Option, Row
@@ -50,23 +51,25 @@ def priors_from_text(text: str) -> Priors:
     )
 
     word, colon, power = (part.strip() for part in text.casefold().partition(":"))
-    named: dict[str, GaussianMixture | Tilt] = {
-        "gaussian": GaussianMixture(),
-        "student-t": StudentTMixture(),
+    named = {
+        "trusting": Priors.trusting(),
+        "gaussian": Priors(GaussianMixture()),
+        "student-t": Priors(StudentTMixture()),
     }
-    named |= {pool: Tilt(opinion_pool=pool) for pool in OPINION_POOLS}
+    named |= {pool: Priors(Tilt(opinion_pool=pool)) for pool in OPINION_POOLS}
     try:
         number = float(power) if colon else None
-        label = named[word]
+        priors = named[word]
     except (KeyError, ValueError):
         raise InputError(
-            "--prior must be agreement, mean, gaussian or student-t, each with or without "
-            f":POWER; got {text!r}."
+            "--prior must be agreement, mean, trusting, gaussian or student-t, each with or "
+            f"without :POWER; got {text!r}."
         ) from None
-    return Priors(label) if number is None else Priors(label, power=number)
+    return priors if number is None else replace(priors, power=number, discount=0.0)
 
 
 def _estimates(scores: Scores, given: Given) -> Estimates:
+    from bayescal.quantities.ssme.contradictions import pool_warnings
     from bayescal.quantities.ssme.data import Problem, data_warnings, panel_of
     from bayescal.quantities.ssme.reference_estimates import (
         METHODS,
@@ -87,7 +90,8 @@ def _estimates(scores: Scores, given: Given) -> Estimates:
     ]
     columns = {"case": "", "method": "method", "accuracy": "accuracy", "ece": "ECE"}
     columns |= {"auc": "AUC", "auprc": "AUPRC"}
-    return Estimates(rows, columns, warnings=data_warnings(problem.panel))
+    panel = problem.panel
+    return Estimates(rows, columns, warnings=[*data_warnings(panel), *pool_warnings(panel)])
 
 
 def _groups(scores: Scores) -> list[tuple[str | None, tuple[int, ...]]]:
@@ -123,9 +127,9 @@ COMMAND = Command(
         flags=("--prior",),
         default="agreement",
         metavar="PRIOR",
-        help="agreement (the classifiers combined by agreement), mean (their plain mean), gaussian "
-        "or student-t (mixtures); with :POWER for another power of the labels' likelihood than "
-        "0.6, 1 being the plain posterior.",
+        help="agreement (the classifiers combined by agreement), mean (their plain mean), trusting "
+        "(they are known to be calibrated), gaussian or student-t (mixtures); with :POWER for a "
+        "fixed power of the labels' likelihood, 1 being the plain posterior.",
         check=priors_from_text,
     ),
     read=read_labeled,

@@ -33,9 +33,9 @@ def build_model(
     -------
     pm.Model
         Observed ``label`` (label_row), padded; Deterministics ``intercept``, ``slope`` (class),
-        ``weight`` (classifier), ``bend``, and by group ``group_intercept``, ``group_slope``; data
-        as pm.Data. Metrics are computed from draws of these: no gradient touches the rows without
-        label.
+        ``log_slope``, ``weight``, ``own_bend`` (classifier), ``bend``, and by group
+        ``group_intercept``, ``group_slope``; data as pm.Data. Metrics are computed from draws of
+        these: no gradient touches the rows without label.
 
     Raises
     ------
@@ -61,7 +61,7 @@ def build_model(
     >>> import bayescal as bc
     >>> scores = bc.Scores.stack({"a": [0.2, 0.9, 0.6], "b": [0.4, 0.7, 0.1]}, y_true=[0, 1, None])
     >>> sorted(v.name for v in bc.ssme.build_model(scores).deterministics)
-    ['bend', 'intercept', 'slope', 'weight']
+    ['bend', 'intercept', 'log_slope', 'own_bend', 'slope', 'weight']
     """
     problem = Problem.of(panel_of(data), labeling)
     return model_of(problem, label_model(problem, priors or Priors()))

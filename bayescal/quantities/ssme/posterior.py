@@ -20,7 +20,14 @@ from bayescal.core.quantity import (
     bound_values,
     bound_words,
 )
+from bayescal.quantities.ssme.assumptions import (
+    ASSUMPTIONS,
+    FEW_LABELS,
+    SUMMARY,
+    under_assumptions,
+)
 from bayescal.quantities.ssme.bounds import bounds
+from bayescal.quantities.ssme.contradictions import pool_warnings
 from bayescal.quantities.ssme.data import Problem, data_warnings
 from bayescal.quantities.ssme.evaluate import evaluate
 from bayescal.quantities.ssme.metrics.label_draws import classes_at
@@ -28,6 +35,7 @@ from bayescal.quantities.ssme.metrics.metrics import Metrics
 from bayescal.quantities.ssme.model import model_of
 from bayescal.quantities.ssme.models import label_model
 from bayescal.quantities.ssme.models.base import LabelModel
+from bayescal.quantities.ssme.models.tilt import TiltModel
 from bayescal.quantities.ssme.priors import Priors, Tilt
 from bayescal.quantities.ssme.reference_estimates import (
     METHODS,
@@ -43,6 +51,7 @@ _PARAMETERS: Mapping[str, tuple[str, ...]] = {
     "intercept": ("label_class",),
     "slope": ("label_class",),
     "weight": ("classifier",),
+    "own_bend": ("classifier",),
     "group_intercept": ("group", "label_class"),
     "group_slope": ("group",),
     "class_share": ("label_class",),
@@ -53,6 +62,8 @@ DIMS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(Metrics._fields, ("classifier",)),
     **{f"reference_estimates/{name}": ("method", "classifier") for name in Metrics._fields},
     **_PARAMETERS,
+    **{f"sensitivity/{name}": ("assumption", "summary", "classifier") for name in Metrics._fields},
+    "sensitivity/probability": ("assumption",),
     # A parameter's densities are summed over its dims.
     **{f"log_prior/{name}": () for name in _PARAMETERS},
     "class_prior": ("label_class",),
@@ -94,6 +105,7 @@ class SSMECase:
         """Classifiers, classes and groups."""
         panel = self.problem.panel
         found = {"label_class": tuple(map(str, panel.classes)), "method": METHODS}
+        found |= {"assumption": ASSUMPTIONS, "summary": SUMMARY}
         if panel.n_classifiers > 1:
             found["classifier"] = panel.classifiers
         return found | ({"group": panel.groups} if panel.groups else {})
@@ -112,8 +124,9 @@ class SSMECase:
 
     @property
     def warnings(self) -> Sequence[str]:
-        """What is missing in the labels."""
-        return data_warnings(self.problem.panel)
+        """What is missing in the labels, and what contradicts the classifiers."""
+        panel = self.problem.panel
+        return [*data_warnings(panel), *pool_warnings(panel)]
 
     def fingerprint(self) -> str:
         """Hash of scores, labels, groups and options."""
@@ -156,7 +169,16 @@ class SSMECase:
             reference_estimates=self._squeezed(reference_estimates(self.problem, self.ece)),
             bounds=bound_values(theory),
             bounds_attrs=bound_words(theory),
+            sensitivity=self._squeezed(self._under_assumptions(draws, found.metrics)),
         )
+
+    def _under_assumptions(self, draws: Draws, metrics: Mapping[str, Floats]) -> dict[str, Floats]:
+        """Metrics by what is assumed of the pool, where labels are few and the prior has parts."""
+        if not isinstance(self.model, TiltModel) or not self.model.prior.wide_weight:
+            return {}
+        if self.problem.panel.n_labeled >= FEW_LABELS:
+            return {}
+        return under_assumptions(self.model.log_slope, draws, metrics)
 
     def replicated_labels(self, draws: Draws, rng: np.random.Generator) -> NDArray[np.integer]:
         """Labels of the labeled rows as the model draws them, (chain, draw, label).
@@ -182,10 +204,12 @@ class SSMECase:
         posterior is not that of the model (a power below 1, forced labels) or where scores would
         have to be drawn too (a mixture): an InputError.
         """
-        if self.priors.power != 1 or self.problem.labeling != "random":
+        priors, labeling = self.priors, self.problem.labeling
+        if (priors.power, priors.discount, labeling) != (1, 0, "random"):
             raise InputError(
-                "simulated labels are the model's own only with power=1 and labeling='random'; got "
-                f"power={self.priors.power}, labeling={self.problem.labeling!r}."
+                "simulated labels are the model's own only with power=1, discount=0 and "
+                f"labeling='random'; got power={priors.power}, discount={priors.discount}, "
+                f"labeling={labeling!r}."
             )
         if not isinstance(self.priors.label, Tilt):
             raise InputError(
@@ -217,7 +241,9 @@ class SSMECase:
         if self.problem.panel.n_classifiers > 1:
             return dict(values)
         by_group = bool(self.problem.panel.groups)
-        place = {"weight": -1} | dict.fromkeys(Metrics._fields, -2 if by_group else -1)
+        place = {"weight": -1, "own_bend": -1} | dict.fromkeys(
+            Metrics._fields, -2 if by_group else -1
+        )
         return {
             name: np.squeeze(value, axis=place[name]) if name in place else value
             for name, value in values.items()

@@ -7,6 +7,7 @@ import math
 from markupsafe import Markup
 
 from bayescal.report.alerts import Alert
+from bayescal.report.assumptions import assumptions
 from bayescal.report.by_class import by_class
 from bayescal.report.curves_and_costs import curves_and_costs
 from bayescal.report.kind import Answer, Check, Scaling, Section, for_each
@@ -35,12 +36,16 @@ __all__ = ["refits"]
 
 SECTIONS: tuple[Section, ...] = (
     Section("models", "Models", "Models", for_each(models)),
+    Section("assumptions", "Few labels: what is assumed", "Assumptions", for_each(assumptions)),
     Section("classes", "Classes", "Classes", for_each(by_class)),
     Section("costs", "Score intervals, costs and ROC curve", "Costs", for_each(curves_and_costs)),
 )
 CHECKS: tuple[Check, ...] = ()
 BOUNDS_OF = "the metrics on the labelled rows alone"
-PRIOR_NAMES = {"weight": "weights of the classifiers"}
+PRIOR_NAMES = {
+    "weight": "weights of the classifiers",
+    "own_bend": "bends of the single classifiers",
+}
 MOST_SHOWN = 3
 """Metrics that are said of a single classifier, and scaled."""
 MOST_GROUPS = 6

@@ -30,9 +30,9 @@ def grouped(labeling="random", n=60, n_labeled=20, **given) -> Problem:
     return problem(labeling, n=n, n_labeled=n_labeled, group=group, **given)
 
 
-def model(made, label=None, power=0.6):
+def model(made, label=None, power=0.6, discount=0.0):
     """Join a problem and a label model."""
-    return label_model(made, Priors(label=label or Tilt(), power=power))
+    return label_model(made, Priors(label=label or Tilt(), power=power, discount=discount))
 
 
 def in_chains(draws, chains=2):

@@ -14,7 +14,8 @@ def test_names_and_dims():
     scores, _ = binary(n=60, group=["x", "y", "z"] * 20)
     model = bc.ssme.build_model(scores)
     assert names(model.observed_RVs) == {"label"}
-    shown = {"intercept", "slope", "weight", "bend", "group_intercept", "group_slope"}
+    shown = {"intercept", "log_slope", "slope", "weight", "bend", "own_bend"}
+    shown |= {"group_intercept", "group_slope"}
     assert names(model.deterministics) == shown
     assert model.coords["classifier"] == ("c0", "c1", "c2")
     assert model.coords["class"] == ("0", "1")

@@ -5,11 +5,16 @@ from dataclasses import replace
 import arviz as az
 import numpy as np
 import pytest
+from scipy.stats import t
 
+from bayescal.quantities.ssme.assumptions import under_assumptions
+from bayescal.quantities.ssme.data import Problem, panel_of
 from bayescal.quantities.ssme.evaluate import evaluate
 from bayescal.quantities.ssme.metrics.metrics import Metrics
+from bayescal.quantities.ssme.models.log_slope import DEGREES
 from bayescal.quantities.ssme.posterior import PRIOR_DRAWS, SSMECase
 from bayescal.quantities.ssme.priors import GaussianMixture, Priors, Tilt
+from bayescal.quantities.ssme.simulator import truth
 from bayescal.results.assemble import assemble
 from tests.quantities.ssme.problems import grouped, in_chains, many_classes, problem
 
@@ -86,8 +91,9 @@ def test_metrics_of_every_case_lie_in_their_ranges(name):
 
 
 def test_axes_name_the_dims_that_vary():
-    assert set(case(problem(n=60)).axes) == {"classifier", "label_class", "method"}
-    assert set(case(grouped(m=1)).axes) == {"group", "label_class", "method"}
+    always = {"label_class", "method", "assumption", "summary"}
+    assert set(case(problem(n=60)).axes) == {"classifier", *always}
+    assert set(case(grouped(m=1)).axes) == {"group", *always}
     assert dict(case(problem(n=60, m=1)).coords) == {"classifier": "c0"}
     assert dict(case(problem(n=60)).coords) == {}
 
@@ -116,8 +122,7 @@ def without(made, *labels):
 
 def test_without_labels_the_answer_is_the_prior_and_says_so():
     own = case(without(problem(n=60)))
-    (note,) = own.warnings
-    assert "no row is labeled" in note
+    assert "no row is labeled" in own.warnings[0]
     found = arrays(own)
     assert np.isfinite(found.posterior["accuracy"]).all()
     assert found.log_likelihood["label"].shape == (2, 10, 0)
@@ -150,7 +155,68 @@ def test_all_labels_leave_the_rows_own_chance():
     draws = found.posterior["accuracy"].reshape(400, 3)
     error = draws.std(axis=0) / 20
     assert (np.abs(draws.mean(axis=0) - share) < 4 * error).all()
-    assert not list(own.warnings)
+    assert not any("no label" in note for note in own.warnings)
+
+
+def warned(made, **changed):
+    """Warnings of a panel some of which is changed."""
+    return " ".join(case(replace(made, panel=replace(made.panel, **changed))).warnings)
+
+
+def calibrated(n=2000, n_labeled=200):
+    """Three classifiers whose mean is right: each sees the log odds through a little noise."""
+    return Problem.of(panel_of(truth("alike").scores(n_labeled, n - n_labeled, seed=1)), "random")
+
+
+def stretched(panel, by):
+    moved = panel.probs**by
+    return moved / moved.sum(axis=-1, keepdims=True)
+
+
+def test_agreement_that_probabilities_do_not_explain_is_warned_of():
+    made = calibrated()
+    assert "agree" not in warned(made)
+    # Each through noise of its own: they agree on no more than four rows of five.
+    sure = np.eye(2)[made.panel.probs.argmax(axis=2)]
+    assert "probably overconfident" in warned(made, probs=sure)
+    assert "probably underconfident, or share" in warned(made, probs=stretched(made.panel, 0.2))
+    assert "agree" not in warned(made, probs=made.panel.probs[:1], classifiers=("a",))
+
+
+def test_labels_that_contradict_the_classifiers_are_warned_of():
+    made = calibrated()
+    y = made.panel.y
+    assert "contradict" not in warned(made)
+    assert "contradict" in warned(made, y=np.where(y < 0, y, 1 - y).astype("i4"))
+
+
+@pytest.mark.parametrize("make", [problem, grouped, lambda **given: problem(m=1, **given)])
+def test_few_labels_come_with_the_answer_under_each_assumption(make):
+    own = case(make(n=60, n_labeled=20))
+    found = arrays(own, n=2000)
+    parts = found.sensitivity["probability"]
+    assert parts[[0, 2]].sum() == pytest.approx(1)
+    for name in Metrics._fields:
+        lower, median, upper = np.moveaxis(found.sensitivity[name], 1, 0)
+        assert median.shape == (3, *found.posterior[name].shape[2:])
+        defined = np.isfinite(median)
+        assert (lower[defined] <= median[defined]).all()
+        assert (median[defined] <= upper[defined]).all()
+    assert not arrays(case(make(n=120, n_labeled=100))).sensitivity
+    assert not arrays(SSMECase.of(make(n=60, n_labeled=20), Priors.trusting())).sensitivity
+
+
+def test_an_assumption_weighs_the_draws_by_its_prior():
+    """Draws of the prior: under the first assumption those of the narrow part."""
+    own = case(problem(n=60))
+    draws = in_chains(own.model.prior_draws(20_000, np.random.default_rng(1)))
+    found = under_assumptions(own.model.log_slope, draws, {"log_slope": draws["log_slope"]})
+    slope = own.model.log_slope
+    assert found["probability"][0] == pytest.approx(1 - slope.weight, abs=0.02)
+    for place, part in ((0, 0), (2, 1)):
+        half = slope.scale[part] * t.ppf(0.95, DEGREES[part])
+        expected = slope.centre[part] + np.array([-half, 0, half])
+        np.testing.assert_allclose(found["log_slope"][place], expected, atol=0.1 * half + 0.005)
 
 
 def test_identical_classifiers_get_the_same_numbers():

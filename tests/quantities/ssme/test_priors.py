@@ -6,12 +6,16 @@ from dataclasses import fields
 import pytest
 
 import bayescal as bc
-from bayescal.quantities.ssme.priors import GaussianMixture, Priors, StudentTMixture, Tilt
+from bayescal.quantities.ssme.priors import (
+    TILT_SCALES,
+    GaussianMixture,
+    Priors,
+    StudentTMixture,
+    Tilt,
+)
 
-SCALES = ("intercept", "slope_scale", "class_slope", "weight", "curvature", "group")
 
-
-@pytest.mark.parametrize("name", SCALES)
+@pytest.mark.parametrize("name", [*TILT_SCALES, "wide_scale"])
 @pytest.mark.parametrize("value", [0.0, -1.0, float("nan"), float("inf")])
 def test_scales_of_a_tilt_must_be_positive(name, value):
     with pytest.raises(bc.InputError, match=name):
@@ -22,6 +26,31 @@ def test_scales_of_a_tilt_must_be_positive(name, value):
 def test_the_slope_has_a_centre(value):
     with pytest.raises(bc.InputError, match="slope_location"):
         Tilt(slope_location=value)
+
+
+@pytest.mark.parametrize("value", [-0.1, 1.1, float("nan")])
+def test_the_weight_of_the_wide_part_is_a_probability(value):
+    with pytest.raises(bc.InputError, match=r"wide_weight must lie in \[0, 1\]"):
+        Tilt(wide_weight=value)
+
+
+@pytest.mark.parametrize("value", [-1.0, float("inf"), float("nan")])
+def test_a_discount_is_a_number_of_labels(value):
+    with pytest.raises(bc.InputError, match="discount must be a number of at least 0"):
+        Priors(discount=value)
+
+
+def test_the_power_hands_over_to_the_labels():
+    powers = [Priors().likelihood_power(n) for n in (20, 100, 500)]
+    assert powers == pytest.approx([0.75 * 20 / 30, 0.75 * 100 / 110, 0.75 * 500 / 510])
+    assert Priors(power=0.6, discount=0).likelihood_power(7) == pytest.approx(0.6)
+    assert Priors(discount=0).likelihood_power(0) == 0.75
+
+
+def test_trusting_the_pool_leaves_no_wide_part():
+    found = Priors.trusting()
+    assert found.label.wide_weight == 0
+    assert found.likelihood_power(20) == found.likelihood_power(500) == 0.6
 
 
 def test_opinion_pools_are_named():
@@ -59,8 +88,8 @@ def test_json_holds_every_number(label):
 @pytest.mark.parametrize(
     ("label", "words"),
     [
-        (Tilt(), ["weighted by agreement", "around -0.06 of scale 0.1", "power 0.25"]),
-        (Tilt(opinion_pool="mean"), ["in plain mean"]),
+        (Tilt(), ["weighted by agreement", "around 0 of scale 0.1, or, with", "power 0.25 * n /"]),
+        (Tilt(opinion_pool="mean", wide_weight=0), ["in plain mean", "of scale 0.1; weights"]),
         (GaussianMixture(3.0, 0.5), ["independent normals", "deviation 3", "log widths of 0.5"]),
         (StudentTMixture(degrees=7), ["7 degrees of freedom"]),
     ],
@@ -73,25 +102,25 @@ def test_priors_are_put_into_words(label, words):
 def test_alternatives_begin_with_the_priors_themselves():
     own = Priors(power=0.4)
     found = own.alternatives()
-    assert list(found) == ["default", "plain mean", "wider tilt", "power 1"]
+    assert list(found) == ["default", "trusting", "plain mean", "wider tilt", "power 1"]
     assert found["default"] is own
     assert found["plain mean"] == Priors(Tilt(opinion_pool="mean"), power=0.4)
-    assert found["power 1"] == Priors(power=1.0)
+    assert found["power 1"] == Priors(power=1, discount=0)
 
 
 def test_a_wide_tilt_has_wider_scales_and_nothing_else():
     own = Tilt(slope_location=-0.3, opinion_pool="mean")
     wide = Priors(own).alternatives()["wider tilt"].label
     assert (wide.slope_location, wide.opinion_pool) == (-0.3, "mean")
-    for name in SCALES:
+    for name in TILT_SCALES:
         assert getattr(wide, name) == pytest.approx(3 * getattr(own, name))
 
 
 @pytest.mark.parametrize(
     ("own", "names"),
     [
-        (Priors(Tilt(opinion_pool="mean")), ["default", "wider tilt", "power 1"]),
-        (Priors(power=1.0), ["default", "plain mean", "wider tilt"]),
+        (Priors(Tilt(opinion_pool="mean")), ["default", "trusting", "wider tilt", "power 1"]),
+        (Priors(power=1, discount=0), ["default", "trusting", "plain mean", "wider tilt"]),
         (Priors(GaussianMixture()), ["default", "tilt", "power 1"]),
     ],
 )

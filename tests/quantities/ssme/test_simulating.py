@@ -6,12 +6,12 @@ import pytest
 import bayescal as bc
 from bayescal.quantities.ssme.metrics.metrics import Metrics
 from bayescal.quantities.ssme.posterior import SSMECase
-from bayescal.quantities.ssme.priors import GaussianMixture, Priors, Tilt
+from bayescal.quantities.ssme.priors import TILT_SCALES, GaussianMixture, Priors, Tilt
 from tests.quantities.ssme.problems import grouped, many_classes, problem
 
 
 def case(made, **given):
-    return SSMECase.of(made, Priors(**({"power": 1.0} | given)))
+    return SSMECase.of(made, Priors(**({"power": 1.0, "discount": 0.0} | given)))
 
 
 @pytest.mark.parametrize("make", [problem, many_classes, grouped])
@@ -34,10 +34,8 @@ def test_the_same_random_numbers_give_the_same_labels():
 @pytest.mark.slow
 def test_labels_have_the_probabilities_of_the_coefficients():
     """Scales so small that the coefficients are known: labels then have the pool's law."""
-    tiny = dict.fromkeys(
-        ("intercept", "slope_scale", "class_slope", "weight", "curvature", "group"), 1e-9
-    )
-    old = case(problem(n=60), label=Tilt(**tiny, slope_location=0.0))
+    tiny = dict.fromkeys(TILT_SCALES, 1e-9)
+    old = case(problem(n=60), label=Tilt(**tiny, wide_weight=0.0))
     expected = np.exp(old.model.features.log_pool[old.problem.rows, 1])
     drawn = np.mean(
         [old.simulate(np.random.default_rng(seed))[0].problem.labels for seed in range(600)],
@@ -50,7 +48,8 @@ def test_labels_have_the_probabilities_of_the_coefficients():
 @pytest.mark.parametrize(
     ("made", "given", "words"),
     [
-        (lambda: problem(n=60), {"power": 0.6}, "power=1 and labeling='random'; got power=0.6"),
+        (lambda: problem(n=60), {"power": 0.6}, "and labeling='random'; got power=0.6"),
+        (lambda: problem(n=60), {"discount": 20.0}, "discount=20"),
         (lambda: problem("one-per-class", n=60), {}, "labeling='one-per-class'"),
         (lambda: problem(n=60), {"label": GaussianMixture()}, "got GaussianMixture. Pass Tilt"),
     ],

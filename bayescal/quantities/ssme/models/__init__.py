@@ -9,6 +9,7 @@ from bayescal.quantities.ssme.priors import Priors, Tilt
 
 def label_model(problem: Problem, priors: Priors) -> LabelModel:
     """Join a problem and its priors."""
+    power = priors.likelihood_power(problem.panel.n_labeled)
     if isinstance(priors.label, Tilt):
-        return TiltModel.of(problem, priors.label, priors.power)
-    return MixtureModel.of(problem, priors.label, priors.power)
+        return TiltModel.of(problem, priors.label, power)
+    return MixtureModel.of(problem, priors.label, power)

@@ -1,4 +1,4 @@
-"""What the tilt knows of a row: the opinion pool, each classifier's own logarithms, and a bend."""
+"""What the tilt knows of a row: the opinion pool, each classifier's own logarithms, and bends."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from typing import NamedTuple
 import numpy as np
 
 from bayescal.core.quantity import Floats
+from bayescal.quantities.ssme.models.log_slope import LogSlope
 from bayescal.quantities.ssme.models.opinion_pool import agreement_weights, lifted, pooled
 from bayescal.quantities.ssme.priors import Tilt
 
 # Where classifiers are alike nothing is left of them: dividing by that would blow rounding up.
 _LEAST_SPREAD = 1e-6
+_LEAST_OWN_BEND = 1e-3
 
 
 class Features(NamedTuple):
@@ -20,10 +22,11 @@ class Features(NamedTuple):
     log_pool: Floats  # (obs, class): logarithm of the pooled probability
     own: Floats  # (obs, class, classifier): each classifier's log probabilities, centred
     bend: Floats  # (obs, class): what a regression of the pooled probability on log_pool leaves
+    own_bend: Floats  # (obs, class, classifier): the same of each classifier's, on its own too
 
 
-def features_of(probs: Floats, prior: Tilt) -> Features:
-    """Compute the features of all rows.
+def features_of(probs: Floats, prior: Tilt) -> tuple[Features, LogSlope]:
+    """Compute the features of all rows, and the prior of the log slope that they suggest.
 
     Notes
     -----
@@ -31,22 +34,35 @@ def features_of(probs: Floats, prior: Tilt) -> Features:
     steepen or flatten the pool, most where the better classifiers do.
     """
     above_0 = lifted(probs)
-    n = len(above_0)
+    n, _, n_classes = above_0.shape
     equal = prior.opinion_pool == "mean"
-    pool = pooled(above_0, np.full(n, 1 / n) if equal else agreement_weights(above_0))
+    weights = np.full(n, 1 / n) if equal else agreement_weights(above_0)
+    pool = pooled(above_0, weights)
     log_pool = np.log(pool)
-    base = log_pool - log_pool.mean(axis=1, keepdims=True)
-    own = np.log(above_0)
-    own -= own.mean(axis=2, keepdims=True)
-    own -= own.mean(axis=1, keepdims=True)
+    base = _centred(log_pool)
+    logs = _centred(np.log(above_0))
+    own = logs - logs.mean(axis=1, keepdims=True)
     own /= np.maximum(own.std(axis=(1, 2), keepdims=True), _LEAST_SPREAD)
-    bend = _residual(pool - 1 / pool.shape[1], base)
+    bend = _residual(pool - 1 / n_classes, base)
     bend /= max(float(bend.std()), _LEAST_SPREAD)
-    return Features(log_pool, np.moveaxis(own, 0, -1), bend)
+    own_bend = np.stack([_own_bend(p, log, base) for p, log in zip(above_0, logs, strict=True)])
+    found = Features(log_pool, np.moveaxis(own, 0, -1), bend, np.moveaxis(own_bend, 0, -1))
+    return found, LogSlope.of(prior, above_0, weights)
 
 
-def _residual(values: Floats, base: Floats) -> Floats:
-    """What a regression through the origin on `base` leaves."""
-    norm = float((base**2).sum())
-    slope = float((values * base).sum()) / norm if norm > 0 else 0.0
-    return np.asarray(values - slope * base)
+def _centred(logs: Floats) -> Floats:
+    return np.asarray(logs - logs.mean(axis=-1, keepdims=True))
+
+
+def _own_bend(probs: Floats, logs: Floats, base: Floats) -> Floats:
+    """Bend of one classifier; 0 where its probabilities follow from their logarithms."""
+    left = _residual(probs - 1 / probs.shape[1], base, logs)
+    spread = float(left.std())
+    return left / spread if spread > _LEAST_OWN_BEND else np.zeros_like(left)
+
+
+def _residual(values: Floats, *bases: Floats) -> Floats:
+    """What a regression through the origin leaves."""
+    matrix = np.stack([base.ravel() for base in bases], axis=1)
+    found = np.linalg.lstsq(matrix, values.ravel(), rcond=None)[0]
+    return np.asarray(values - (matrix @ found).reshape(values.shape))

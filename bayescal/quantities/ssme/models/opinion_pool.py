@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+from scipy.special import logit
 
 from bayescal.core.quantity import Floats
 
 # Logarithms of smaller probabilities say more of a classifier's arithmetic than of the label.
 LEAST = 1e-4
+# Rates nearer to 0 and 1 have log odds that say more of the number of rows.
+_LEAST_RATE = 1e-3
 
 
 def lifted(probs: Floats) -> Floats:
@@ -35,3 +40,41 @@ def agreement_weights(probs: Floats) -> Floats:
 def pooled(probs: Floats, weights: Floats) -> Floats:
     """Mean of the classifiers' probabilities under weights, (obs, class)."""
     return np.asarray(np.tensordot(weights, probs, 1))
+
+
+class Agreement(NamedTuple):
+    """How often classifiers agree, and how often their probabilities say they should."""
+
+    agree: float
+    sure: float
+    gap: float
+
+
+def rates_of_agreement(probs: Floats, weights: Floats) -> Agreement:
+    """Compare how often classifiers agree with how often their probabilities say they should.
+
+    Notes
+    -----
+    ``agree`` is how often the most probable class of a classifier is the one of the others' pool,
+    averaged over classifiers by weight; ``sure`` how often the pool's most probable class is the
+    label, by its own probabilities; ``gap`` the difference of their log odds. Classifiers that
+    agree more than they are sure are too cautious: their log probabilities should be steeper by
+    about this much, as a logarithm. Shared errors raise it too, so that it centres a prior and is
+    not an estimate. It is kept within -1 and 2.5.
+    """
+    sure = float(pooled(probs, weights).max(axis=1).mean())
+    agree = float(
+        sum(
+            weight * np.mean(own.argmax(axis=1) == pooled(probs, others).argmax(axis=1))
+            for weight, own, others in zip(weights, probs, _without_each(weights), strict=True)
+        )
+    )
+    odds = logit(np.clip([agree, sure], _LEAST_RATE, 1 - _LEAST_RATE))
+    return Agreement(agree, sure, float(np.clip(odds[0] - odds[1], -1.0, 2.5)))
+
+
+def _without_each(weights: Floats) -> Floats:
+    """Weights of the others for each classifier, (classifier, classifier)."""
+    others = np.tile(weights, (len(weights), 1))
+    np.fill_diagonal(others, 0.0)
+    return np.asarray(others / others.sum(axis=1, keepdims=True))

@@ -10,41 +10,43 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_softmax
-from scipy.stats import halfnorm, norm, t
+from scipy.stats import halfnorm, norm
 
 from bayescal.core.calibration_curve.problem import pad, padded_size
 from bayescal.core.quantity import Draws, Floats
 from bayescal.quantities.ssme.data import Problem
+from bayescal.quantities.ssme.models import student_group
 from bayescal.quantities.ssme.models.base import EVERY_ROW
 from bayescal.quantities.ssme.models.features import Features, features_of
+from bayescal.quantities.ssme.models.log_slope import LogSlope, log_slope_at
 from bayescal.quantities.ssme.priors import Tilt
 
 LABELS = 32
 # Rows on which the mean probability of each class is taken, where one label a class was forced.
 ROWS = 256
-# Degrees of freedom of the log slope.
-DEGREES = 3.0
-# Standard deviation of the logarithm of a scale: the labels can move it by a factor of five.
-LOG_SCALE = 0.8
 _SEED = 20
-# Coefficients that are a scale times a unit: scales log-normal, or half-normal those of groups.
-_SCALED = ("intercept", "weight", "bend")
-_GROUPED = ("group_intercept", "group_slope")
-_DIMS: Mapping[str, tuple[str, ...]] = {
+# Coefficients that are a scale of the prior times units of a Student-t, and their dims. Log slopes
+# of the classes are deviations from the common one.
+_SCALED: Mapping[str, tuple[str, ...]] = {
     "intercept": ("class",),
+    "class_slope": ("class",),
     "weight": ("classifier",),
     "bend": (),
+    "own_bend": ("classifier",),
+}
+# Those of groups have a scale to be inferred.
+_GROUPED: Mapping[str, tuple[str, ...]] = {
     "group_intercept": ("group", "class"),
     "group_slope": ("group",),
 }
+_FACTORS = {"bend": "curvature", "own_bend": "own_curvature"} | dict.fromkeys(_GROUPED, "group")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TiltModel:
     """A problem under `Tilt`; made by `TiltModel.of`."""
 
-    # Scales times units make the density bend: at 0.9 transitions diverge now and then; 0.98 is too
-    # near 1 for the tuning of a default fit, whose chains then may get stuck at tiny steps.
+    # Heavy tails make the density bend: at 0.9 a transition diverges now and then.
     target_accept: ClassVar = 0.95
     max_depth: ClassVar = 10
 
@@ -52,11 +54,12 @@ class TiltModel:
     prior: Tilt
     power: float
     features: Features
+    log_slope: LogSlope
 
     @classmethod
     def of(cls, problem: Problem, prior: Tilt, power: float) -> TiltModel:
         """Compute the features of the rows."""
-        return cls(problem, prior, power, features_of(problem.panel.probs, prior))
+        return cls(problem, prior, power, *features_of(problem.panel.probs, prior))
 
     @property
     def compile_key(self) -> tuple[Any, ...]:
@@ -69,37 +72,40 @@ class TiltModel:
     @property
     def variables(self) -> tuple[str, ...]:
         """Coefficients, and the units and scales that they are products of."""
-        scaled = [(f"{name}_scale", f"{name}_unit") for name in _SCALED]
-        grouped = [(f"{name}_scale", f"{name}_unit") for name in self._grouped]
-        parts = (*scaled, ("slope_unit", "class_slope_unit"), *grouped)
-        return (*self.shown, *(name for part in parts for name in part))
+        units = (f"{name}_unit" for name in (*_SCALED, *self._grouped))
+        scales = (f"{name}_scale" for name in self._grouped)
+        return (*self.shown, "log_slope_unit", *units, *scales)
 
     @property
     def shown(self) -> tuple[str, ...]:
         """Coefficients."""
-        return (*_SCALED, "slope", *self._grouped)
+        return (
+            "intercept",
+            "log_slope",
+            "slope",
+            "weight",
+            "bend",
+            "own_bend",
+            *self._grouped,
+        )
 
     @property
-    def _grouped(self) -> tuple[str, ...]:
-        return _GROUPED if self.problem.panel.groups else ()
-
-    @property
-    def _factor(self) -> dict[str, float]:
-        """The prior's own scale of each coefficient that has a scale and a unit."""
-        prior = self.prior
-        found = {"intercept": prior.intercept, "weight": prior.weight, "bend": prior.curvature}
-        return found | dict.fromkeys(self._grouped, prior.group)
+    def _grouped(self) -> Mapping[str, tuple[str, ...]]:
+        return _GROUPED if self.problem.panel.groups else {}
 
     def inputs(self) -> dict[str, NDArray[Any]]:
         """Features and labels of the labeled rows, scales of the priors, and the power."""
         *_, size, forced = self.compile_key
-        rows, prior = self.problem.rows, self.prior
+        rows = self.problem.rows
         found: dict[str, NDArray[Any]] = {
             **self._features_at("label", rows, size),
             "label_power": pad(np.full(len(rows), self.power), size),
             "observed_label": pad(self.problem.labels.astype(np.int64), size),
-            **{f"{name}_prior": np.asarray(value) for name, value in self._factor.items()},
-            "slope_prior": np.array([prior.slope_location, prior.slope_scale, prior.class_slope]),
+            **{
+                f"{name}_prior": np.asarray(_factor(self.prior, name))
+                for name in (*_SCALED, *self._grouped)
+            },
+            "slope_table": self.log_slope.table(),
         }
         if forced:
             # Random rows, over which the classes' mean probabilities are taken.
@@ -113,12 +119,13 @@ class TiltModel:
 
     def _features_at(self, what: str, rows: NDArray[np.intp], size: int) -> dict[str, NDArray[Any]]:
         """Features, and groups, of some rows, padded."""
-        panel, (log_pool, own, bend) = self.problem.panel, self.features
+        panel, (log_pool, own, bend, own_bend) = self.problem.panel, self.features
         k, m = panel.n_classes, panel.n_classifiers
         found: dict[str, NDArray[Any]] = {
             f"{what}_log_pool": pad(log_pool[rows], size, k),
             f"{what}_own_logs": pad(own[rows], size, k, m),
             f"{what}_bend": pad(bend[rows], size, k),
+            f"{what}_own_bend": pad(own_bend[rows], size, k, m),
         }
         if panel.group is not None:
             found[f"{what}_group"] = pad(panel.group[rows].astype(np.int64), size)
@@ -146,50 +153,49 @@ class TiltModel:
         import pymc as pm
 
         found: dict[str, Any] = {}
-
-        def add(name: str, scale: Any) -> None:
-            dims = _DIMS[name] or None
+        for name, dims in _SCALED.items():
+            unit = student_group.student_group(f"{name}_unit", self._lengths(dims), dims)
+            value = data[f"{name}_prior"] * unit
+            found[name] = (
+                value if name == "class_slope" else pm.Deterministic(name, value, dims=dims or None)
+            )
+        unit = pm.Normal("log_slope_unit")
+        common = pm.Deterministic("log_slope", log_slope_at(unit, data["slope_table"]))
+        slope = pm.math.exp(common + found.pop("class_slope"))
+        found["slope"] = pm.Deterministic("slope", slope, dims="class")
+        for name, dims in self._grouped.items():
             unit = pm.Normal(f"{name}_unit", dims=dims)
-            found[name] = pm.Deterministic(name, data[f"{name}_prior"] * scale * unit, dims=dims)
-
-        for name in _SCALED:
-            add(name, pm.math.exp(LOG_SCALE * pm.Normal(f"{name}_scale")))
-        location, slope, class_slope = (data["slope_prior"][place] for place in range(3))
-        common = location + slope * pm.StudentT("slope_unit", nu=DEGREES)
-        log_slope = common + class_slope * pm.Normal("class_slope_unit", dims="class")
-        found["slope"] = pm.Deterministic("slope", pm.math.exp(log_slope), dims="class")
-        for name in self._grouped:
-            add(name, pm.HalfNormal(f"{name}_scale"))
+            value = data[f"{name}_prior"] * pm.HalfNormal(f"{name}_scale") * unit
+            found[name] = pm.Deterministic(name, value, dims=dims)
         return found
+
+    def _lengths(self, dims: tuple[str, ...]) -> tuple[int, ...]:
+        panel = self.problem.panel
+        lengths = {
+            "class": panel.n_classes,
+            "classifier": panel.n_classifiers,
+            "group": len(panel.groups),
+        }
+        return tuple(lengths[dim] for dim in dims)
 
     def direct_draws(self, draws: int, rng: np.random.Generator) -> None:
         """None: coefficients are too many for importance sampling from the prior."""
 
     def prior_draws(self, draws: int, rng: np.random.Generator) -> Draws:
         """Draws from the priors, without the correction of forced labels."""
-        panel, prior = self.problem.panel, self.prior
-        lengths = {
-            "class": panel.n_classes,
-            "classifier": panel.n_classifiers,
-            "group": len(panel.groups),
-        }
         found: dict[str, Floats] = {}
-
-        def add(name: str, scale: Floats) -> None:
-            shape = tuple(lengths[dim] for dim in _DIMS[name])
+        for name, dims in _SCALED.items():
+            unit = student_group.draw(draws, self._lengths(dims), rng)
+            found |= {f"{name}_unit": unit, name: _factor(self.prior, name) * unit}
+        unit = found["log_slope_unit"] = rng.standard_normal(draws)
+        found["log_slope"] = log_slope_at(unit, self.log_slope.table())
+        found["slope"] = np.exp(found["log_slope"][:, None] + found.pop("class_slope"))
+        for name, dims in self._grouped.items():
+            shape = self._lengths(dims)
+            scale = found[f"{name}_scale"] = np.abs(rng.standard_normal(draws))
             unit = found[f"{name}_unit"] = rng.standard_normal((draws, *shape))
-            found[name] = self._factor[name] * scale.reshape(draws, *(1 for _ in shape)) * unit
-
-        for name in _SCALED:
-            found[f"{name}_scale"] = rng.standard_normal(draws)
-            add(name, np.exp(LOG_SCALE * found[f"{name}_scale"]))
-        found["slope_unit"] = rng.standard_t(DEGREES, draws)
-        found["class_slope_unit"] = rng.standard_normal((draws, panel.n_classes))
-        common = prior.slope_location + prior.slope_scale * found["slope_unit"]
-        found["slope"] = np.exp(common[:, None] + prior.class_slope * found["class_slope_unit"])
-        for name in self._grouped:
-            found[f"{name}_scale"] = np.abs(rng.standard_normal(draws))
-            add(name, found[f"{name}_scale"])
+            scale = scale.reshape(draws, *(1 for _ in shape))
+            found[name] = _factor(self.prior, name) * scale * unit
         return found
 
     def label_probs(self, draws: Draws, rows: Any = EVERY_ROW) -> Floats:
@@ -209,24 +215,21 @@ class TiltModel:
 
     def log_prior(self, draws: Draws) -> dict[str, Floats]:
         """Densities of units and scales, together for each coefficient."""
-        lead = draws["slope_unit"].ndim
-
-        def normal(values: Floats) -> Floats:
-            return np.asarray(norm.logpdf(values).sum(axis=tuple(range(lead, values.ndim))))
-
         found = {
-            name: norm.logpdf(draws[f"{name}_scale"]) + normal(draws[f"{name}_unit"])
-            for name in _SCALED
+            name: student_group.log_density(draws[f"{name}_unit"], len(dims))
+            for name, dims in _SCALED.items()
         }
-        found["slope"] = t.logpdf(draws["slope_unit"], DEGREES) + normal(draws["class_slope_unit"])
-        for name in self._grouped:
-            found[name] = halfnorm.logpdf(draws[f"{name}_scale"]) + normal(draws[f"{name}_unit"])
+        found["slope"] = norm.logpdf(draws["log_slope_unit"]) + found.pop("class_slope")
+        for name, dims in self._grouped.items():
+            unit = norm.logpdf(draws[f"{name}_unit"]).sum(axis=tuple(range(-len(dims), 0)))
+            found[name] = halfnorm.logpdf(draws[f"{name}_scale"]) + unit
         return found
 
     def _eta_at(self, draws: Draws, rows: Any) -> Floats:
         """Logits of some rows, (..., obs, class)."""
-        log_pool, own, bend = (feature[rows] for feature in self.features)
+        log_pool, own, bend, own_bend = (feature[rows] for feature in self.features)
         moved = np.tensordot(draws["weight"], own, axes=(-1, -1))
+        moved = moved + np.tensordot(draws["own_bend"], own_bend, axes=(-1, -1))
         eta = draws["intercept"][..., None, :] + draws["slope"][..., None, :] * log_pool
         eta = eta + moved + draws["bend"][..., None, None] * bend
         if self.problem.panel.group is None:
@@ -236,12 +239,18 @@ class TiltModel:
         return np.asarray(eta * steeper + draws["group_intercept"][..., group, :])
 
 
+def _factor(prior: Tilt, name: str) -> float:
+    """The prior's own scale of a coefficient."""
+    return float(getattr(prior, _FACTORS.get(name, name)))
+
+
 def _eta(coefficients: Mapping[str, Any], data: Mapping[str, Any], what: str) -> Any:
     """Logits of the labeled rows, or of the others, in PyTensor, (obs, class)."""
     import pymc as pm
 
     eta = coefficients["intercept"] + coefficients["slope"] * data[f"{what}_log_pool"]
     eta = eta + pm.math.dot(data[f"{what}_own_logs"], coefficients["weight"])
+    eta = eta + pm.math.dot(data[f"{what}_own_bend"], coefficients["own_bend"])
     eta = eta + coefficients["bend"] * data[f"{what}_bend"]
     if "group_slope" not in coefficients:
         return eta

@@ -4,13 +4,18 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayescal.quantities.ssme.models.features import features_of
+from bayescal.quantities.ssme.models import features
 from bayescal.quantities.ssme.models.opinion_pool import agreement_weights, lifted
 from bayescal.quantities.ssme.priors import Tilt
 
 
 def panel(seed, m=3, n=30, k=3):
     return np.random.default_rng(seed).dirichlet(np.ones(k), (m, n))
+
+
+def features_of(probs, prior):
+    """Features, without the prior of the log slope."""
+    return features.features_of(probs, prior)[0]
 
 
 def centred(values, axis):
@@ -48,6 +53,18 @@ def test_features_by_hand():
     slope = np.linalg.lstsq(base[:, None], (mean - 1 / 3).ravel(), rcond=None)[0][0]
     left = (mean - 1 / 3).ravel() - slope * base
     np.testing.assert_allclose(found.bend.ravel(), left / left.std(), atol=1e-12)
+    for j, own in enumerate(lifted(probs)):
+        both = np.stack([base, centred(np.log(own), 1).ravel()], axis=1)
+        values = (own - 1 / 3).ravel()
+        left = values - both @ np.linalg.lstsq(both, values, rcond=None)[0]
+        np.testing.assert_allclose(found.own_bend[..., j].ravel(), left / left.std(), atol=1e-10)
+
+
+def test_two_classes_with_probabilities_near_even_have_no_bend_of_their_own():
+    """Near 1/2 a probability is linear in its logarithm."""
+    score = 0.5 + 1e-3 * np.random.default_rng(1).uniform(-1, 1, (2, 40))
+    found = features_of(np.stack([1 - score, score], axis=-1), Tilt())
+    assert (found.own_bend == 0).all()
 
 
 def test_the_pool_is_the_one_asked_for():

@@ -5,7 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayescal.quantities.ssme.models.opinion_pool import LEAST, agreement_weights, lifted, pooled
+from bayescal.quantities.ssme.models.opinion_pool import (
+    LEAST,
+    agreement_weights,
+    lifted,
+    pooled,
+    rates_of_agreement,
+)
 
 
 def panel(seed, m=4, n=7, k=3):
@@ -57,3 +63,29 @@ def test_the_pool_is_the_weighted_mean():
     probs, weights = panel(3), np.array([0.1, 0.2, 0.3, 0.4])
     expected = sum(w * p for w, p in zip(weights, probs, strict=True))
     np.testing.assert_allclose(pooled(probs, weights), expected)
+
+
+def test_rates_of_agreement_by_loops():
+    probs, weights = panel(5), np.array([0.1, 0.2, 0.3, 0.4])
+    agree = 0.0
+    for j, own in enumerate(probs):
+        others = sum(weights[o] * probs[o] for o in range(4) if o != j)
+        agree += weights[j] * np.mean(own.argmax(axis=1) == others.argmax(axis=1))
+    sure = np.mean([row.max() for row in pooled(probs, weights)])
+    found = rates_of_agreement(probs, weights)
+    assert (found.agree, found.sure) == pytest.approx((agree, sure))
+    expected = np.log(agree / (1 - agree)) - np.log(sure / (1 - sure))
+    assert found.gap == pytest.approx(np.clip(expected, -1, 2.5))
+
+
+def test_stretched_probabilities_move_the_gap_and_not_the_agreement():
+    """Powers of the probabilities of two classes keep who agrees with whom where two pool alike."""
+    score = np.random.default_rng(6).uniform(0.05, 0.95, (1, 200))
+    probs = np.stack([1 - score, score], axis=-1).repeat(2, axis=0)
+    gaps = []
+    for stretch in (0.3, 1.0, 3.0):
+        moved = probs**stretch
+        found = rates_of_agreement(moved / moved.sum(axis=-1, keepdims=True), np.full(2, 0.5))
+        assert found.agree == 1
+        gaps.append(found.sure)
+    assert gaps == sorted(gaps)

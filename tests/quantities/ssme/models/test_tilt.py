@@ -65,6 +65,7 @@ def test_label_probabilities_by_loops(name):
                 value += draws["bend"][s] * own.features.bend[i, k]
                 for j in range(panel.n_classifiers):
                     value += draws["weight"][s, j] * own.features.own[i, k, j]
+                    value += draws["own_bend"][s, j] * own.features.own_bend[i, k, j]
                 if panel.group is not None:
                     g = panel.group[i]
                     value *= np.exp(draws["group_slope"][s, g])
@@ -120,7 +121,7 @@ def test_prior_draws_are_those_of_the_model():
     import pymc as pm
 
     made, n = grouped(), 4000
-    own = model(made, Tilt(intercept=0.4, slope_location=-0.3, weight=0.6, group=0.5))
+    own = model(made, Tilt(intercept=0.4, slope_location=-0.3, wide_weight=1.0, group=0.5))
     ours = prior_of(own, n)
     with model_of(made, own):
         drawn = pm.sample_prior_predictive(
@@ -148,8 +149,9 @@ def test_a_higher_power_reaches_further_from_the_prior():
         own = model(made, power=power)
         draws = prior_of(own, 20_000)
         weight = np.exp(own.log_likelihood(draws).sum(axis=-1))
-        means.append(np.average(draws["slope"].mean(axis=1), weights=weight))
-    assert means[0] > means[1] > means[2]
+        given = own.label_probs(draws, made.rows)[:, np.arange(10), made.labels].mean(axis=1)
+        means.append(np.average(given, weights=weight))
+    assert means[0] < means[1] < means[2]
 
 
 def quantities(own, draws):

@@ -1,0 +1,161 @@
+"""Which rows to label next, and by how much intervals can be expected to shrink."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescal.core.checks import check_choice
+from bayescal.core.errors import InputError
+from bayescal.core.quantity import Floats
+from bayescal.quantities.ssme.joint_failures import label_draws
+from bayescal.quantities.ssme.metrics.metrics import Metrics
+from bayescal.results import access, schema
+
+if TYPE_CHECKING:
+    from xarray import DataTree
+
+# Variances below this are those of rows whose label is known, or certain.
+_LEAST_VARIANCE = 1e-12
+
+
+class NextLabels(NamedTuple):
+    """Rows to label, the most useful first.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (k,), int
+        Their places among the rows that were fitted.
+    width : ndarray of shape (k,), in (0, 1]
+        Expected width of the metric's interval once a row and those before it are labelled, as a
+        share of today's; averaged over classifiers.
+    """
+
+    rows: NDArray[np.intp]
+    width: Floats
+
+
+def next_labels(result: DataTree, k: int = 10, *, metric: str = "accuracy") -> NextLabels:
+    """Choose the rows whose labels are expected to shrink a metric's intervals most.
+
+    Parameters
+    ----------
+    result : DataTree
+        What `bayescal.fit` returned for ``ssme`` with ``prob_label=True``.
+    k : int, default 10
+        Number of rows.
+    metric : str, default "accuracy"
+        One of `Metrics`.
+
+    Returns
+    -------
+    NextLabels
+        Rows and expected widths. Fewer than `k` rows where no other is without label.
+
+    Raises
+    ------
+    InputError
+        If the result has no probabilities of labels, has groups, or `metric` or `k` is none.
+
+    Notes
+    -----
+    Estimand: the expected posterior variance of the metric once the labels are known. With p_i the
+    probability of a label in each draw and m the metric, labelling row i is expected to take
+    ``Cov(m, p_i)' (diag P_i - P_i P_i')^-1 Cov(m, p_i)`` off the variance of m, P_i being the mean
+    of p_i: the variance of the mean of m over the labels that may come (the law of total variance,
+    to first order). Rows are taken one by one, covariances being updated as of a linear model, so
+    that rows that say the same are not taken twice. The likelihood's power discounts the label.
+
+    Rows chosen so are not a random sample. Their choice depends on the scores and on known labels
+    only, given which the likelihood of the tilt is what it was: fit them with
+    ``labeling="random"``. The metrics of the labelled rows alone are then biased, and so is all
+    that takes these rows for a sample of all.
+
+    References
+    ----------
+    .. [1] D. V. Lindley, "On a measure of the information provided by an experiment", Annals of
+       Mathematical Statistics 27(4), 1956. https://doi.org/10.1214/aoms/1177728069
+    .. [2] D. B. Rubin, "Inference and missing data", Biometrika 63(3), 1976.
+       https://doi.org/10.1093/biomet/63.3.581
+
+    Examples
+    --------
+    >>> import bayescal as bc
+    >>> scores = bc.datasets.ssme.truth("mixed").scores(20, 200, seed=1)
+    >>> result = bc.fit(bc.ssme, scores, seed=20, prob_label=True)  # doctest: +SKIP
+    >>> bc.ssme.next_labels(result, 3).rows  # doctest: +SKIP
+    """
+    check_choice(metric, Metrics._fields, "metric")
+    if not isinstance(k, int | np.integer) or k < 1:
+        raise InputError(f"k must be a whole number above 0; got {k!r}. Pass 10.")
+    prob = label_draws(result)
+    values = access.variable(result, schema.POSTERIOR, metric)
+    if schema.GROUP in values.dims:
+        raise InputError(
+            "rows to label next are those of a result without groups; got groups. Fit without them."
+        )
+    draws = values.transpose(*schema.DRAW_DIMS, ...).to_numpy().reshape(len(prob), -1)
+    power = _power(result, k)
+    return greedy_rows(prob[..., 1:], draws, power, int(k))
+
+
+def _power(result: DataTree, k: int) -> float:
+    """Power of the labels' likelihood with k labels more."""
+    priors = json.loads(str(result.attrs["priors"]))
+    n = int(result.attrs["n_labeled"]) + k
+    return float(priors["power"]) * n / (n + float(priors["discount"]))
+
+
+def greedy_rows(prob: Floats, metric: Floats, power: float, k: int) -> NextLabels:
+    """Take row after row; `prob` is (draw, obs, class but one), `metric` (draw, classifier)."""
+    held = np.isfinite(metric).all(axis=1)
+    prob, metric = prob[held], metric[held]
+    n_draws, n_obs, n_free = prob.shape
+    mean = prob.mean(axis=0)
+    # Of a label given what is known now: the variance between draws, and within them.
+    total = mean[:, :, None] * (np.eye(n_free) - mean[:, None, :])
+    centred = (prob - mean).reshape(n_draws, -1)
+    noise = total - _own_blocks(centred, n_obs)
+    metric = metric - metric.mean(axis=0)
+    before = (metric**2).mean(axis=0)
+    rows: list[int] = []
+    widths: list[float] = []
+    open_rows = (np.diagonal(total, axis1=1, axis2=2) > _LEAST_VARIANCE).any(axis=1)
+    for _ in range(min(k, int(open_rows.sum()))):
+        spread = _own_blocks(centred, n_obs) + noise / power
+        cross = (centred.T @ metric / n_draws).reshape(n_obs, n_free, -1)
+        solved = np.linalg.pinv(spread, hermitian=True) @ cross
+        gain = (cross * solved).sum(axis=1) / np.maximum(before, _LEAST_VARIANCE)
+        best = int(np.argmax(np.where(open_rows, gain.mean(axis=1), -np.inf)))
+        open_rows[best] = False
+        own = centred[:, best * n_free : (best + 1) * n_free]
+        centred, metric = _given(own, spread[best], centred), _given(own, spread[best], metric)
+        rows.append(best)
+        widths.append(float(np.sqrt((metric**2).mean(axis=0) / before).mean()))
+    return NextLabels(np.array(rows, dtype=np.intp), np.array(widths))
+
+
+def _own_blocks(centred: Floats, n_obs: int) -> Floats:
+    """Covariances of each row's probabilities over draws, (obs, class, class)."""
+    by_row = centred.reshape(len(centred), n_obs, -1)
+    return np.asarray(np.einsum("sik,sil->ikl", by_row, by_row) / len(centred))
+
+
+def _given(own: Floats, spread: Floats, values: Floats) -> Floats:
+    """Shrink deviations so that their covariance is that given the label of a row."""
+    # A square root of the update of the covariance (Potter's): V - c c' / s, for one class free.
+    between = own.T @ own / len(own)
+    weights, axes = np.linalg.eigh(spread)
+    inverse = axes / np.sqrt(np.maximum(weights, _LEAST_VARIANCE))
+    shares, turned = np.linalg.eigh(inverse.T @ between @ inverse)
+    basis = inverse @ turned
+    factor = np.where(
+        shares > _LEAST_VARIANCE,
+        (1 - np.sqrt(np.clip(1 - shares, 0, 1))) / np.maximum(shares, _LEAST_VARIANCE),
+        0.0,
+    )
+    projected = own @ basis
+    return np.asarray(values - (projected * factor) @ (projected.T @ values / len(own)))
