@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.special import softmax
 
 import bayescal as bc
 from bayescal.quantities.ssme.metrics.metrics import Metrics
@@ -36,7 +37,7 @@ def test_labels_have_the_probabilities_of_the_coefficients():
     """Scales so small that the coefficients are known: labels then have the pool's law."""
     tiny = dict.fromkeys(TILT_SCALES, 1e-9)
     old = case(problem(n=60), label=Tilt(**tiny, wide_weight=0.0))
-    expected = np.exp(old.model.features.log_pool[old.problem.rows, 1])
+    expected = softmax(old.model.features.log_pool[old.problem.rows], axis=1)[:, 1]
     drawn = np.mean(
         [old.simulate(np.random.default_rng(seed))[0].problem.labels for seed in range(600)],
         axis=0,

@@ -19,7 +19,7 @@ _LEAST_OWN_BEND = 1e-3
 class Features(NamedTuple):
     """Features of rows, by class."""
 
-    log_pool: Floats  # (obs, class): logarithm of the pooled probability
+    log_pool: Floats  # (obs, class): log of the pooled probability, centred over classes
     own: Floats  # (obs, class, classifier): each classifier's log probabilities, centred
     bend: Floats  # (obs, class): what a regression of the pooled probability on log_pool leaves
     own_bend: Floats  # (obs, class, classifier): the same of each classifier's, on its own too
@@ -38,14 +38,13 @@ def features_of(probs: Floats, prior: Tilt) -> tuple[Features, LogSlope]:
     equal = prior.opinion_pool == "mean"
     weights = np.full(n, 1 / n) if equal else agreement_weights(above_0)
     pool = pooled(above_0, weights)
-    log_pool = np.log(pool)
-    base = _centred(log_pool)
+    log_pool = _centred(np.log(pool))
     logs = _centred(np.log(above_0))
     own = logs - logs.mean(axis=1, keepdims=True)
     own /= np.maximum(own.std(axis=(1, 2), keepdims=True), _LEAST_SPREAD)
-    bend = _residual(pool - 1 / n_classes, base)
+    bend = _residual(pool - 1 / n_classes, log_pool)
     bend /= max(float(bend.std()), _LEAST_SPREAD)
-    own_bend = np.stack([_own_bend(p, log, base) for p, log in zip(above_0, logs, strict=True)])
+    own_bend = np.stack([_own_bend(p, log, log_pool) for p, log in zip(above_0, logs, strict=True)])
     found = Features(log_pool, np.moveaxis(own, 0, -1), bend, np.moveaxis(own_bend, 0, -1))
     return found, LogSlope.of(prior, above_0, weights)
 

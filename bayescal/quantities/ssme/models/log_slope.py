@@ -24,8 +24,8 @@ _ALONE_WIDER = 2.0
 # Normal units at which the table has the quantile of the mixture: beyond, it is linear.
 _REACH, _STEP = 4.0, 1 / 32
 _UNITS: Final = np.arange(-_REACH, _REACH + _STEP / 2, _STEP)
-# Where the distribution function is tabulated to be inverted.
-_GRID: Final = np.sinh(np.linspace(-6, 6, 6001)) / 8
+# Where the distribution function is tabulated to be inverted, in scales of each part.
+_GRID: Final = np.sinh(np.linspace(-8, 8, 4001)) / 8
 
 
 class LogSlope(NamedTuple):
@@ -59,7 +59,8 @@ class LogSlope(NamedTuple):
 
     def table(self) -> Floats:
         """Quantiles at normal units, and their derivatives times a step, (2, unit)."""
-        grid = self.centre[0] + _GRID
+        around = (at + scale * _GRID for at, scale in zip(self.centre, self.scale, strict=True))
+        grid = np.unique(np.concatenate([*around]))
         parts = zip((1 - self.weight, self.weight), DEGREES, self.centre, self.scale, strict=True)
         below = sum(w * t.cdf(grid, nu, at, scale) for w, nu, at, scale in parts)
         values = np.interp(norm.cdf(_UNITS), below, grid)

@@ -219,7 +219,8 @@ class TiltModel:
             name: student_group.log_density(draws[f"{name}_unit"], len(dims))
             for name, dims in _SCALED.items()
         }
-        found["slope"] = norm.logpdf(draws["log_slope_unit"]) + found.pop("class_slope")
+        found["log_slope"] = norm.logpdf(draws["log_slope_unit"])
+        found["slope"] = found.pop("class_slope")
         for name, dims in self._grouped.items():
             unit = norm.logpdf(draws[f"{name}_unit"]).sum(axis=tuple(range(-len(dims), 0)))
             found[name] = halfnorm.logpdf(draws[f"{name}_scale"]) + unit
