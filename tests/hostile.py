@@ -66,6 +66,7 @@ LEFT_OUT = {
     "bayesian_calibration": "compiles a model, for seconds",
     "estimate_flow": "trains a network on JAX",
     "self_learn": "trains networks",
+    "self_learn_by_threshold": "trains networks",
     "train_on_rare_feature": "trains networks",
     "hidden_labels": "calls a function of the caller's",
     "plan": "is what fit calls",

@@ -211,7 +211,7 @@ class CredalCase:
             posterior=self._squeezed({**found._asdict(), **kept}) | self._decisions(found),
             prior=self._squeezed(prior._asdict()),
             log_likelihood=self._squeezed({"events": log_likelihood}),
-            log_prior=self.model.log_prior(draws),
+            log_prior=self._log_prior(draws),
             posterior_predictive=self._squeezed({"events": replicated}),
             observed_data=self._squeezed({"events": problem.positives}),
             constant_data=self._squeezed(constant) | rows,
@@ -220,6 +220,12 @@ class CredalCase:
             bounds=theory,
             bounds_attrs=words,
         )
+
+    def _log_prior(self, draws: Draws) -> Draws:
+        """Log prior density; of an average that of the description that each draw has."""
+        if self._averages:
+            return {"curve": draws["log_prior"].sum(axis=-1)}
+        return self.model.log_prior(draws)
 
     def _of_average(self, draws: Draws, direct: DirectDraws | None) -> dict[str, Any]:
         """What a result holds of an average beside its draws."""

@@ -80,7 +80,7 @@ def generalization_bias(
 
     Examples
     --------
-    >>> from bayescal.quantities.pu_ece.bounds import fcmi_of_vc, generalization_bias
+    >>> from bayescal.quantities.pu_ece.generalization import fcmi_of_vc, generalization_bias
     >>> information = fcmi_of_vc(110_000, 3)
     >>> round(generalization_bias(10_000, 100_000, 0.5, information, n_bins=30).value, 4)
     0.329
@@ -150,7 +150,7 @@ def generalization_gap(
 
     Examples
     --------
-    >>> from bayescal.quantities.pu_ece.bounds import generalization_gap
+    >>> from bayescal.quantities.pu_ece.generalization import generalization_gap
     >>> round(generalization_gap(1000, 10_000, 0.5, fcmi=0.0, n_bins=10).value, 4)
     0.1393
     """
@@ -196,7 +196,7 @@ def fcmi_of_vc(n: int, vc_dimension: int) -> float:
 
     Examples
     --------
-    >>> from bayescal.quantities.pu_ece.bounds import fcmi_of_vc
+    >>> from bayescal.quantities.pu_ece.generalization import fcmi_of_vc
     >>> round(fcmi_of_vc(1000, 3), 2)
     22.51
     """

@@ -72,5 +72,5 @@ def test_direct_draws_have_what_completed_ones_have():
 
 
 def test_without_a_description_to_sample_there_is_no_model():
-    with pytest.raises(InputError, match="Give smooth or rough a weight"):
+    with pytest.raises(InputError, match=r"there is none\. Give one a weight"):
         member_model(made(smooth=0, rough=0).members)

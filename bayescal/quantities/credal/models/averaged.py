@@ -168,8 +168,12 @@ class Averaged:
         return rank
 
     def log_prior(self, draws: Draws) -> Draws:
-        """Log prior density of each draw's description."""
-        return {"curve": draws["log_prior"].sum(axis=-1)}
+        """Log prior density under each description, of draws of all of them; curves add up."""
+        curves = [(curve, _of(draws, c)) for c, curve in enumerate(self.curves)]
+        return {
+            name: np.sum([curve.log_prior(name, own) for curve, own in curves], axis=0)
+            for name in self.curves[0].fitted
+        }
 
 
 def _of[Value](named: Mapping[str, Value], curve: int) -> dict[str, Value]:
