@@ -89,7 +89,8 @@ def evaluated():
         problem = Problem.of(panel_of(made), "random")
         draws = {
             "intercept": 0.3 * rng.normal(size=(2, 2, 2)),
-            "slope": rng.uniform(0.5, 2, (2, 2, 2)),
+            # One slope for both classes: the first version did not centre what slopes multiply.
+            "slope": np.repeat(rng.uniform(0.5, 2, (2, 2, 1)), 2, axis=2),
             "weight": 0.2 * rng.normal(size=(2, 2, 3)),
             "bend": 0.2 * rng.normal(size=(2, 2)),
             # Later versions have bends of single classifiers too.
