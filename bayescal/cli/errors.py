@@ -43,7 +43,7 @@ def guarded(run: Callable[[], object], *, debug: bool = False) -> int:
         return _say(str(error), FAILED)
     except MemoryError:
         return _say("out of memory; pass fewer rows or classifiers at once.", FAILED)
-    except Exception as error:  # the command line shows no traceback unless it is asked for
+    except Exception as error:  # a traceback only with --debug
         if debug:
             raise
         kind = type(error).__name__

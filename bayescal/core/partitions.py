@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any, TypeGuard
+from typing import Any, TypeGuard, cast
 
 from numpy.typing import NDArray
 
@@ -30,7 +30,7 @@ def rows_of(data: Any) -> Batched:
     if isinstance(data, Mapping) and data and all(map(_is_array, data.values())):
         return DaskArrays.of(data)
     if hasattr(data, "batches"):
-        return data  # type: ignore[no-any-return]
+        return cast("Batched", data)
     raise InputError(
         "data must be the path of a file or of a directory of Parquet files, a Dask dataframe, or "
         f"a dict of Dask arrays; got {type(data).__name__}. Rows in memory go into bayescal.Scores."

@@ -71,8 +71,7 @@ def native_density(function: Any, size: int, data: Arrays) -> NativeDensity | No
         return None
     try:
         return _wrapped(function, size, data)
-    # Numba's internals are no interface: other versions may fail in any way.
-    except Exception:
+    except Exception:  # Numba's internals are no interface: other versions may fail in any way
         return None
 
 

@@ -74,7 +74,7 @@ def test_nothing_global_is_touched(name: str) -> None:
     figure = ALL[name](make_result(prior=True))
     assert dict(mpl.rcParams) == before
     assert list(_pylab_helpers.Gcf.figs) == open_figures
-    assert figure._repr_png_().startswith(b"\x89PNG")  # type: ignore[attr-defined]
+    assert figure._repr_png_().startswith(b"\x89PNG")  # type: ignore[attr-defined]  # of our own figure class
 
 
 @pytest.mark.slow

@@ -105,7 +105,7 @@ def test_its_result_kind_exists_in_every_layer_that_reads_results(quantity: Any)
 def test_an_unknown_name_is_refused_and_known_ones_are_listed(quantity: Any) -> None:
     assert set(quantity.__all__) <= set(dir(quantity))
     with pytest.raises(AttributeError, match="estimat"):
-        quantity.estimat  # noqa: B018
+        quantity.estimat  # noqa: B018  # looking it up raises
 
 
 def test_references_name_a_work_its_address_and_what_is_taken(quantity: Any) -> None:

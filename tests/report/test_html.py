@@ -213,4 +213,4 @@ def test_refuses_what_is_not_a_result() -> None:
     with pytest.raises(InputError, match="at least one result"):
         page([])
     with pytest.raises(InputError, match="DataTree"):
-        page([xr.Dataset()])  # type: ignore[list-item]
+        page([xr.Dataset()])  # type: ignore[list-item]  # the wrong type is refused

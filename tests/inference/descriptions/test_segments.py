@@ -64,7 +64,7 @@ def moments(made, inside):
     mode, peak = grid[np.argmax(values)], max(values)
     total, mean = (
         quad(
-            lambda shift: shift**power * np.exp(log_density(shift) - peak),  # noqa: B023
+            lambda shift: shift**power * np.exp(log_density(shift) - peak),  # noqa: B023  # called at once
             mode - 8,
             mode + 8,
             points=[mode],

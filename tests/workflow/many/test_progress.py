@@ -15,7 +15,7 @@ def test_words() -> None:
 def test_a_terminal_shows_the_line_and_a_file_does_not(monkeypatch) -> None:
     for shown in (True, False):
         stream = io.StringIO()
-        stream.isatty = lambda shown=shown: shown  # type: ignore[method-assign]
+        stream.isatty = lambda shown=shown: shown  # type: ignore[method-assign]  # a terminal, or not
         monkeypatch.setattr("sys.stderr", stream)
         line = Line(2)
         line._last -= 1
