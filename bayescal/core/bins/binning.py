@@ -22,7 +22,8 @@ from bayescal.core.bins.optimal_number import check_number, effective_number, re
 from bayescal.core.bins.tally import _weighted_counts, tally
 from bayescal.core.checks import check_choice, check_data, check_rows, listing
 from bayescal.core.errors import InputError
-from bayescal.core.scores import Scores, Task
+from bayescal.core.scores import Scores
+from bayescal.core.tasks import Task
 
 
 class BinningFields(TypedDict, total=False):

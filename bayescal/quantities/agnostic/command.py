@@ -19,8 +19,9 @@ from bayescal.core.score_options import (
 )
 
 if TYPE_CHECKING:
-    from bayescal.core.scores import Scores, Task
+    from bayescal.core.scores import Scores
     from bayescal.core.tables import Table
+    from bayescal.core.tasks import Task
     from bayescal.quantities.agnostic.decisions.rule import DecisionRule
     from bayescal.quantities.agnostic.intervals import IntervalMeasure
     from bayescal.quantities.agnostic.priors import Priors

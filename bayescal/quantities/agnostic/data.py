@@ -16,7 +16,8 @@ from bayescal.core.calibration_curve.problem import Problem, fingerprint
 from bayescal.core.checks import check_rows
 from bayescal.core.columns import MISSING
 from bayescal.core.errors import InputError
-from bayescal.core.scores import Scores, Task, binary_problems, check_unweighted
+from bayescal.core.scores import Scores, check_unweighted
+from bayescal.core.tasks import Task, binary_problems
 from bayescal.quantities.agnostic.decisions.rule import DecisionRule
 from bayescal.results.bands import Above
 

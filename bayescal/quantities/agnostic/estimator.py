@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.checks import check_choice, check_data
-from bayescal.core.scores import Scores, Task
+from bayescal.core.scores import Scores
+from bayescal.core.tasks import Task
 from bayescal.quantities.agnostic.intervals import IntervalMeasure, interval_measure
 
 type Value = np.float64 | NDArray[np.float64]

@@ -12,7 +12,7 @@ from bayescal.core.bins.binning import fine_counts
 from bayescal.core.columns import MISSING
 from bayescal.core.quantity import Floats
 from bayescal.core.rounding import round_scores
-from bayescal.core.scores import Task
+from bayescal.core.tasks import Task
 from bayescal.quantities.credal.calibration_split import CalibrationSplit
 
 type Counts = NDArray[np.int64]

@@ -24,8 +24,9 @@ from bayescal.core.score_options import (
 
 if TYPE_CHECKING:
     from bayescal.core.bins.bin_counts import BinCounts
-    from bayescal.core.scores import Scores, Task
+    from bayescal.core.scores import Scores
     from bayescal.core.tables import Table
+    from bayescal.core.tasks import Task
     from bayescal.quantities.ece.data import Data
     from bayescal.quantities.ece.priors import Priors
 

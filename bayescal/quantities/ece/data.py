@@ -14,7 +14,8 @@ from bayescal.core.bins.streaming import StreamedCounts
 from bayescal.core.calibration_curve.problem import Problem
 from bayescal.core.checks import check_rows
 from bayescal.core.columns import MISSING
-from bayescal.core.scores import Scores, Task
+from bayescal.core.scores import Scores
+from bayescal.core.tasks import Task
 from bayescal.quantities.ece.priors import CurveAverage, Priors, SmoothCurve
 
 type Data = Scores | BinCounts | Mapping[str, StreamedCounts]

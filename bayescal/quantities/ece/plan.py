@@ -14,7 +14,8 @@ from bayescal.core.calibration_curve.problem import Problem
 from bayescal.core.checks import check_data
 from bayescal.core.columns import MISSING, Label
 from bayescal.core.quantity import Case, CaseArrays, Floats, Plan
-from bayescal.core.scores import Scores, Task
+from bayescal.core.scores import Scores
+from bayescal.core.tasks import Task
 from bayescal.quantities.ece.averaged_posterior import AveragedCase, case_of
 from bayescal.quantities.ece.data import Data, by_group, is_fine, problem_of, problems, resolved
 from bayescal.quantities.ece.grouped_posterior import GroupedCase, without_ends

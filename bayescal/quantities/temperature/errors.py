@@ -15,7 +15,8 @@ from bayescal.core.columns import MISSING
 from bayescal.core.errors import InputError
 from bayescal.core.functionals import expected_calibration_error
 from bayescal.core.quantity import Floats
-from bayescal.core.scores import Scores, top_label
+from bayescal.core.scores import Scores
+from bayescal.core.tasks import top_label
 from bayescal.quantities.temperature.loss import Integers
 
 BY: Final = ("predicted", "true", "group")

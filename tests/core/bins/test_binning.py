@@ -6,7 +6,8 @@ from sklearn.calibration import calibration_curve
 
 from bayescal.core.bins.binning import bin_scores, fine_counts
 from bayescal.core.errors import InputError
-from bayescal.core.scores import Scores, Task
+from bayescal.core.scores import Scores
+from bayescal.core.tasks import Task
 
 
 def make_task(n=500, seed=0, decimals=None):

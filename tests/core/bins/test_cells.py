@@ -10,7 +10,7 @@ from bayescal.core.bins.cells import DistinctScores
 from bayescal.core.bins.edges import bin_edges
 from bayescal.core.bins.streaming import stream_counts
 from bayescal.core.rounding import round_scores
-from bayescal.core.scores import Task
+from bayescal.core.tasks import Task
 from tests.core.bins.test_streaming import Rows
 
 VALUES = st.one_of(

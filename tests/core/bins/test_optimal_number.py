@@ -9,7 +9,8 @@ from bayescal.core.bins.binning import Binning, bin_scores
 from bayescal.core.bins.optimal_number import optimal_number
 from bayescal.core.bins.streaming import stream_counts
 from bayescal.core.errors import InputError
-from bayescal.core.scores import Scores, Task
+from bayescal.core.scores import Scores
+from bayescal.core.tasks import Task
 
 
 @given(st.integers(1, 40_000))

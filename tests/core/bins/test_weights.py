@@ -14,7 +14,7 @@ from bayescal.core.bins.streaming import stream_counts
 from bayescal.core.bins.weights import WeightedScores, weight_units
 from bayescal.core.errors import InputError
 from bayescal.core.rounding import round_scores
-from bayescal.core.scores import Task
+from bayescal.core.tasks import Task
 from tests.core.bins.test_streaming import Rows
 
 CLOSED = st.sampled_from(["right", "left"])

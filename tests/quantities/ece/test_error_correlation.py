@@ -5,7 +5,7 @@ import pytest
 
 import bayescal as bc
 from bayescal.core.bins.binning import fine_counts
-from bayescal.core.scores import Task
+from bayescal.core.tasks import Task
 from bayescal.quantities.ece.plan import correlation, influence
 from bayescal.quantities.ece.simulator import sample_panel
 
