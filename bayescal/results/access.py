@@ -143,6 +143,12 @@ def scalar(tree: xr.DataTree, group: str, name: str, case: ResultSlice) -> float
     return float(variable(tree, group, name, case).item())
 
 
+def is_scalar(draws: xr.DataArray) -> bool:
+    """Whether draws are of one number a case (and description)."""
+    own = (*schema.DRAW_DIMS, *schema.CASE_DIMS, schema.DESCRIPTION)
+    return set(draws.dims) <= set(own)
+
+
 def flat_draws(tree: xr.DataTree, var: str, case: ResultSlice) -> NDArray[np.float64]:
     """Draws of a posterior variable of one case, all chains in one, shape (chain * draw, ...)."""
     held = variable(tree, schema.POSTERIOR, var, case).transpose(*schema.DRAW_DIMS, ...)

@@ -1,16 +1,12 @@
 """Many fits in this process: the same draws in any order, what is kept, what is fitted again."""
 
-import sys
 from pathlib import Path
 
+import made
 import numpy as np
 import pytest
 
 import bayescal as bc
-
-sys.path.insert(0, str(Path(__file__).parent / "many"))
-
-import made  # beside the tests of faults, which start it as a program
 
 
 @pytest.fixture(scope="module")

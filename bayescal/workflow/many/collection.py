@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 from bayescal.core.errors import InputError
 from bayescal.workflow.many import record
 from bayescal.workflow.many.keys import Key, check_key, from_json, order
+from bayescal.workflow.many.stacking import stacked
 from bayescal.workflow.many.store import Failure, Store
 
 if TYPE_CHECKING:
     import pandas as pd
-    from xarray import DataTree
+    from xarray import Dataset, DataTree
 
 
 @dataclass(slots=True, repr=False, eq=False)
@@ -83,6 +84,46 @@ class ManyFits(Mapping["Key", "DataTree"]):
         parts.append(f"{len(self.failures):,} failed" if self.failures else "")
         parts.append(f"{len(self.unconverged):,} not converged" if self.unconverged else "")
         return f"<ManyFits of {self.quantity}: {', '.join(part for part in parts if part)}>"
+
+    def draws(self, *names: str) -> Dataset:
+        """Join the posterior draws of all results, one fit beside the other.
+
+        Parameters
+        ----------
+        *names : str
+            Variables with one value a case, such as ``"tce"``. Without names all of them.
+
+        Returns
+        -------
+        xarray.Dataset
+            Variables of dims (fit, case dims, chain, draw), fits in the order of the keys, which
+            are the coordinate ``key``; of tuples of one length each part is a coordinate,
+            ``key_1`` and on.
+
+        Raises
+        ------
+        InputError
+            If there is no such variable, no result at all, fits differ in their classifiers,
+            classes, groups or draws, or only summaries were kept.
+
+        Notes
+        -----
+        An xarray data set is what other programs read: ``fits.draws("tce").to_netcdf(path)``, or
+        ``.to_zarr(path)`` with Zarr installed.
+
+        Examples
+        --------
+        >>> import bayescal as bc
+        >>> truth = bc.datasets.ece.truth("over")
+        >>> data = {("north", month): truth.scores(300, seed=month) for month in (1, 2)}
+        >>> fits = bc.fit_many(bc.ece, data, method="direct", seed=20)
+        >>> draws = fits.draws("tce", "ece")
+        >>> dict(draws.sizes)
+        {'fit': 2, 'chain': 4, 'draw': 1000}
+        >>> draws["key_2"].values.tolist()
+        [1, 2]
+        """
+        return stacked(self.items(), names)
 
     def summary(self) -> pd.DataFrame:
         """Tabulate all results, with the probability of the intervals that they were fitted with.

@@ -66,14 +66,9 @@ def _scalars(tree: xr.DataTree) -> dict[str, xr.Dataset]:
     for name in (schema.POSTERIOR, schema.DESCRIPTIONS):
         if name in tree.children:
             group = tree[name].to_dataset()
-            alone = [var for var in group.data_vars if _is_scalar(group[var])]
+            alone = [var for var in group.data_vars if access.is_scalar(group[var])]
             found[name] = _narrow(group[alone])
     return found
-
-
-def _is_scalar(variable: xr.DataArray) -> bool:
-    own = (*schema.DRAW_DIMS, *schema.CASE_DIMS, schema.DESCRIPTION)
-    return set(variable.dims) <= set(own)
 
 
 def _narrow(group: xr.Dataset) -> xr.Dataset:

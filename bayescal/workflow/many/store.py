@@ -19,6 +19,8 @@ _ABOUT: Final = "store.json"
 _FITS: Final = "fits"
 _FAILURES: Final = "failures"
 _ASIDE: Final = "set_aside"
+# Names that promise a format which the directory does not have.
+_FORMATS: Final = (".zarr", ".nc", ".npz", ".parquet")
 
 
 class Failure(NamedTuple):
@@ -43,10 +45,21 @@ class Store:
     ----------
     path : path
         The directory.
+
+    Raises
+    ------
+    InputError
+        If its name ends as that of another format, such as ``.zarr``.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
+        if self.path.suffix in _FORMATS:
+            raise InputError(
+                f"store must be a directory, of archives of NumPy arrays; got {self.path.name}, "
+                f"the name of another format. Pass {self.path.with_suffix('').name!r}; "
+                ".draws().to_zarr() and .to_netcdf() write the draws of all fits."
+            )
 
     @contextmanager
     def writing(self) -> Iterator[None]:

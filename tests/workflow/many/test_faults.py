@@ -14,14 +14,11 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import made
 import numpy as np
 import pytest
 
 import bayescal as bc
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-import made  # beside this file: a program that tests start
 
 # preexec_fn and Dask fork or thread; JAX, where another test has loaded it, warns of that.
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:os.fork:RuntimeWarning")]
