@@ -23,13 +23,13 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-import hostile
+from hostile import calls, files, judge, objects
 
 # Shares of all cases, and of the time there is; fits take a hundred times as long as other calls.
 KINDS = {
-    "functions": (hostile.calls, 0.90, 0.6),
-    "commands": (hostile.commands, 0.09, 0.2),
-    "fits": (hostile.fits, 0.01, 0.2),
+    "functions": (calls.calls, 0.90, 0.6),
+    "commands": (files.commands, 0.09, 0.2),
+    "fits": (calls.fits, 0.01, 0.2),
 }
 LONGEST = 30
 """Seconds after which a call counts as a hang."""
@@ -46,7 +46,7 @@ def main() -> None:
     chosen = parser.parse_args()
     resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
     signal.signal(signal.SIGALRM, _hang)
-    hostile.results()
+    objects.results()
     run = Run()
     for kind, (strategy, share, of_time) in KINDS.items():
         run.until = time.monotonic() + 60 * chosen.minutes * of_time
@@ -79,11 +79,11 @@ class Run:
     trouble: dict[str, str] = field(default_factory=dict)
     slowest: tuple[float, str] = (0.0, "")
 
-    def take(self, case: hostile.Case) -> None:
+    def take(self, case: judge.Case) -> None:
         """Carry out one case."""
         start = time.monotonic()
         signal.alarm(LONGEST)
-        said = hostile.trouble(case)
+        said = judge.trouble(case)
         signal.alarm(0)
         self.slowest = max(self.slowest, (time.monotonic() - start, case.name))
         self.called[case.name] += 1
@@ -103,13 +103,13 @@ def _many(strategy: Any, run: Run, number: int, start: int) -> None:
         suppress_health_check=list(HealthCheck),
     )
     @given(strategy)
-    def one(case: hostile.Case) -> None:
+    def one(case: judge.Case) -> None:
         run.take(case)
 
     one()
 
 
-def _arguments(case: hostile.Case) -> str:
+def _arguments(case: judge.Case) -> str:
     return f"{getattr(case.run, 'args', '')} {getattr(case.run, 'keywords', '')}"[:500]
 
 

@@ -162,6 +162,14 @@ def check_choice(value: object, choices: Sequence[str], name: str) -> None:
         raise InputError(f"{name} must be one of {listing(choices)}; got {value!r}.")
 
 
+def check_whole(value: object, name: str, least: int = 1, remedy: str = "") -> int:
+    """Check a whole number, as Python's or NumPy's; true and false are none."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        remedy = remedy or f"Pass {least} or more."
+        raise InputError(f"{name} must be a whole number >= {least}; got {value!r}. {remedy}")
+    return int(value)
+
+
 def generator(seed: Any) -> np.random.Generator:
     """Make the source of random numbers of a seed; a generator is passed through."""
     try:

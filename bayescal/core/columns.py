@@ -64,7 +64,7 @@ def _integers(array: NDArray[Any]) -> tuple[Codes, tuple[Label, ...]]:
 def _floats(array: NDArray[Any], name: str) -> tuple[Codes, tuple[Label, ...]]:
     known = ~np.isnan(array)
     # The largest float that still counts in steps of one; infinity is beyond it.
-    bad = known & ~((np.floor(array) == array) & (np.abs(array) <= 2.0**53))
+    bad = known & ~((np.floor(array) == array) & (np.abs(array) <= np.float64(2.0**53)))
     if bad.any():
         row = int(bad.argmax())
         raise _not_a_label(float(array[row]), row, name)

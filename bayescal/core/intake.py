@@ -19,7 +19,15 @@ from bayescal.core.checks import (
     clean_probabilities,
     listing,
 )
-from bayescal.core.columns import MISSING, Codes, Label, factorize, plain_label, to_floats
+from bayescal.core.columns import (
+    MISSING,
+    Codes,
+    Label,
+    factorize,
+    plain_label,
+    to_doubles,
+    to_floats,
+)
 from bayescal.core.errors import InputError
 from bayescal.core.rounding import round_scores
 
@@ -319,6 +327,21 @@ def probabilities(column: Column, from_logits: bool = False, positive: int = 1) 
         check_row_sums(values, column.name)
         values = values[:, positive] if values.shape[1] == 2 else values
     return round_scores(values)
+
+
+def finite_numbers(values: Any, name: str) -> NDArray[np.float64]:
+    """Turn finite numbers of any shape, a single one among them, into float64."""
+    found = to_doubles(values, name)
+    if not np.isfinite(found).all():
+        place = int(np.argmin(np.isfinite(found)))
+        raise InputError(f"{name} must be finite; got {found.flat[place]} at place {place}.")
+    return found
+
+
+def to_probabilities(values: Any, name: str) -> NDArray[np.float64]:
+    """Turn probabilities of any shape, a single one among them, into float64."""
+    found = to_doubles(values, name)
+    return np.asarray(clean_probabilities(found, name), np.float64) if found.size else found
 
 
 def _from_logits(values: Probabilities, name: str) -> Probabilities:

@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from scipy.optimize import minimize
 
+from bayescal.core.checks import check_whole
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
 
@@ -37,8 +38,7 @@ class Trained(NamedTuple):
 def check_settings(hidden: int, least_hidden: int, alpha: float, max_iter: int) -> None:
     """Check the parameters that the classifiers share."""
     for value, least, name in ((hidden, least_hidden, "hidden"), (max_iter, 1, "max_iter")):
-        if not isinstance(value, int | np.integer) or value < least:
-            raise InputError(f"{name} must be a whole number >= {least}; got {value!r}.")
+        check_whole(value, name, least)
     if not 0 <= alpha < np.inf:
         raise InputError(f"alpha must be a finite number >= 0; got {alpha!r}.")
 

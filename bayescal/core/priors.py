@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from abc import ABC, abstractmethod
 from dataclasses import asdict, astuple, dataclass
 from typing import ClassVar
@@ -27,7 +28,8 @@ def check_positive(value: float, name: str) -> None:
 
 def check_mass(value: float, name: str) -> None:
     """Check that a probability is strictly between 0 and 1."""
-    if not 0 < value < 1:
+    # Quantile functions are not defined for the tiniest numbers, which have lost their digits.
+    if not sys.float_info.min <= value < 1:
         raise InputError(f"{name} must lie strictly between 0 and 1; got {value!r}.")
 
 

@@ -163,7 +163,7 @@ class Scores:
         >>> panel.classifiers, panel.y_prob.shape
         (('a', 'b'), (2, 2))
         """
-        pairs = list(y_prob.items() if isinstance(y_prob, Mapping) else y_prob)
+        pairs = _pairs(y_prob)
         check_unique([str(name) for name, _ in pairs], "classifier")
         parts = collect(
             {str(name): Column(f"y_prob[{name!r}]", values) for name, values in pairs},
@@ -381,7 +381,9 @@ class Scores:
         InputError
             If there is no such class.
         """
-        place = next((i for i, c in enumerate(self.classes) if same_label(c, class_label)), None)
+        word = isinstance(class_label, str | bool | int | float | np.generic)
+        known = (i for i, c in enumerate(self.classes) if word and same_label(c, class_label))
+        place = next(known, None)
         if place is None:
             raise InputError(
                 f"class_label must be one of the classes {listing(self.classes)}; "
@@ -457,6 +459,18 @@ class Scores:
             self.groups,
             None if self.sample_weight is None else keep(self.sample_weight),
         )
+
+
+def _pairs(given: Any) -> list[tuple[Any, Any]]:
+    """Classifiers' names and scores, of a mapping or of pairs."""
+    pairs = given.items() if isinstance(given, Mapping) else given
+    try:
+        return [(name, scores) for name, scores in pairs]
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"y_prob must give scores by classifier; got {type(given).__name__}. "
+            "Pass {name: scores, ...}."
+        ) from error
 
 
 def check_unweighted(scores: Scores, what: str) -> None:

@@ -78,29 +78,32 @@ class Table(ABC):
 
     def read(self, columns: Sequence[str]) -> dict[str, NDArray[Any]]:
         """Read columns whole, (row,)."""
-        self._check(columns)
+        names = self._checked(columns)
         with reading(self.path, self.kind):
-            table = self._read(list(columns))
-        return {name: arrow_to_numpy(table.column(name)) for name in columns}
+            table = self._read(names)
+        return {name: arrow_to_numpy(table.column(name)) for name in names}
 
     def batches(
         self, columns: Sequence[str], batch_rows: int = _BATCH_ROWS
     ) -> Iterator[dict[str, NDArray[Any]]]:
         """Go through columns a batch of rows at a time; each call starts from the top."""
-        self._check(columns)
+        names = self._checked(columns)
         with reading(self.path, self.kind):
-            for batch in self._batches(list(columns), batch_rows):
+            for batch in self._batches(names, batch_rows):
                 for start in range(0, batch.num_rows, batch_rows):
                     part = batch.slice(start, batch_rows)
-                    yield {name: arrow_to_numpy(part.column(name)) for name in columns}
+                    yield {name: arrow_to_numpy(part.column(name)) for name in names}
 
-    def _check(self, columns: Sequence[str]) -> None:
-        for name in columns:
+    def _checked(self, columns: Sequence[str]) -> list[str]:
+        """Check that columns exist; one that is asked for twice is read once."""
+        names = list(dict.fromkeys(columns))
+        for name in names:
             check_known(name, self.columns, "column", self.path.name)
             if self.columns.count(name) > 1:
                 raise InputError(
                     f"{self.path.name} has several columns {name!r}. Rename all but one of them."
                 )
+        return names
 
     @abstractmethod
     def _read(self, columns: list[str]) -> Any: ...

@@ -66,7 +66,7 @@ def plot_class_reliability(
     Raises
     ------
     InputError
-        If the result has no reliability by class, or a class is unknown.
+        If the result has no reliability by class, or a class is unknown or none is named.
 
     Notes
     -----
@@ -109,6 +109,8 @@ def _shown(tree: xr.DataTree, case: ResultSlice, classes: Sequence[str] | None) 
     held = access.variable(tree, schema.POINT_ESTIMATE, "bin_rows", case).isel(stage=0)
     known = [str(name) for name in held[_CLASS].values]
     if classes is not None:
+        if not len(classes):
+            raise InputError("classes must name at least one class; got none. Leave it out.")
         for name in classes:
             check_known(str(name), known, "class", "the result")
         return [str(name) for name in classes]

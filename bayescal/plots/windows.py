@@ -49,31 +49,12 @@ def _panel(ax: Axes, one: Series, order: Sequence[str]) -> None:
     place = {name: at for at, name in enumerate(order)}
     for run in _runs(one.windows, place):
         x = [place[window.name] for window in run]
+        lower, upper = [window.lower for window in run], [window.upper for window in run]
         # A window alone between gaps has no area: its interval is a line.
-        ax.vlines(
-            x,
-            [window.lower for window in run],
-            [window.upper for window in run],
-            color=style.BLUE,
-            linewidth=1.0,
-            alpha=0.35,
-        )
-        ax.fill_between(
-            x,
-            [window.lower for window in run],
-            [window.upper for window in run],
-            color=style.BLUE,
-            alpha=0.22,
-            linewidth=0,
-        )
-        ax.plot(
-            x,
-            [window.mean for window in run],
-            color=style.BLUE,
-            linewidth=1.4,
-            marker="o",
-            markersize=3.5,
-        )
+        ax.vlines(x, lower, upper, color=style.BLUE, linewidth=1.0, alpha=0.35)
+        ax.fill_between(x, lower, upper, color=style.BLUE, alpha=0.22, linewidth=0)
+        means = [window.mean for window in run]
+        ax.plot(x, means, color=style.BLUE, linewidth=1.4, marker="o", markersize=3.5)
     failed = [window for window in one.windows if not window.converged]
     x = [place[window.name] for window in failed]
     ax.plot(x, [window.mean for window in failed], "x", color=style.RED, markersize=6, zorder=5)

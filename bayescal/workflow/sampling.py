@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.checks import check_choice
+from bayescal.core.checks import check_choice, check_whole
 from bayescal.core.errors import InputError
 from bayescal.core.health import MIN_ESS
 from bayescal.core.quantity import Case, CaseArrays, DirectDraws, Draws, LabelModel, members
@@ -40,13 +40,8 @@ class Settings:
         if self.seed is None:
             object.__setattr__(self, "seed", secrets.randbits(31))
         for name, least in (("draws", 4), ("tune", 0), ("chains", 1), ("seed", 0)):
-            value = getattr(self, name)
-            if not isinstance(value, int | np.integer) or value < least:
-                raise InputError(
-                    f"{name} must be a whole number of at least {least}; got {value!r}."
-                )
             # NumPy's whole numbers cannot be written as JSON.
-            object.__setattr__(self, name, int(value))
+            object.__setattr__(self, name, check_whole(getattr(self, name), name, least))
         check_choice(self.method, METHODS, "method")
         if self.target_accept is not None and not 0 < self.target_accept < 1:
             raise InputError(

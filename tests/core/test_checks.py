@@ -12,6 +12,7 @@ from bayescal.core.checks import (
     check_rows,
     check_same_length,
     check_unique,
+    check_whole,
     clean_probabilities,
     listing,
 )
@@ -118,3 +119,18 @@ def test_choices_are_listed():
     check_choice("left", ["right", "left"], "closed")
     with pytest.raises(InputError, match="closed must be one of 'right', 'left'; got 3"):
         check_choice(3, ["right", "left"], "closed")
+
+
+@pytest.mark.parametrize("value", [3, np.int8(3)])
+def test_whole_numbers_are_pythons_and_numpys(value):
+    found = check_whole(value, "n", 3)
+    assert found == 3
+    assert type(found) is int
+
+
+@pytest.mark.parametrize("value", [2, -1, 3.0, True, "3", None, np.nan])
+def test_what_is_no_whole_number_is_refused(value):
+    with pytest.raises(InputError, match=r"n must be a whole number >= 3; got .*\. Pass 3 or more"):
+        check_whole(value, "n", 3)
+    with pytest.raises(InputError, match="Pass the rows"):
+        check_whole(value, "n", 3, "Pass the rows.")

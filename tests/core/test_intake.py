@@ -11,8 +11,10 @@ from bayescal.core.intake import (
     code_classes,
     code_groups,
     collect,
+    finite_numbers,
     probabilities,
     same_label,
+    to_probabilities,
 )
 
 
@@ -312,3 +314,22 @@ def test_bad_groups(groups, message):
     column = np.array(groups, object)
     with pytest.raises(InputError, match=message):
         code_groups(column, "group", 3, "y_true")
+
+
+def test_numbers_of_any_shape():
+    assert to_probabilities(0.5, "p").shape == ()
+    assert to_probabilities([[0.25, 1]], "p").tolist() == [[0.25, 1]]
+    assert to_probabilities([], "p").shape == (0,)
+    assert finite_numbers([-3, 4.5], "x").tolist() == [-3, 4.5]
+
+
+@pytest.mark.parametrize("value", [[1.5], [np.nan], ["a"], [[0.5], [0.5, 0.5]], None])
+def test_what_are_no_probabilities_is_refused(value):
+    with pytest.raises(InputError, match="p must"):
+        to_probabilities(value, "p")
+
+
+@pytest.mark.parametrize("value", [[1.5, np.inf], np.nan, ["a"], None])
+def test_what_are_no_finite_numbers_is_refused(value):
+    with pytest.raises(InputError, match="x must"):
+        finite_numbers(value, "x")

@@ -179,3 +179,9 @@ def test_good_numbers_pass():
     check_finite(-3.0, "mu")
     check_positive(1e-9, "sigma")
     check_mass(0.9, "mass")
+
+
+@pytest.mark.parametrize("probability", [0.0, 5e-324, 1.0, np.nan])
+def test_quantiles_are_of_probabilities_with_digits(probability):
+    with pytest.raises(InputError, match="probability must lie strictly between 0 and 1"):
+        Beta(2, 3).quantile(probability)

@@ -116,6 +116,8 @@ def test_stack_of_tables():
 @pytest.mark.parametrize(
     ("y_prob", "message"),
     [
+        (0.5, "must give scores by classifier; got float"),
+        ([("a",)], "must give scores by classifier; got list"),
         ([("a", Y_PROB), ("a", Y_PROB)], "classifier names must differ; got 'a' twice"),
         ({1: Y_PROB, "1": Y_PROB}, "classifier names must differ; got '1' twice"),
         (

@@ -137,6 +137,16 @@ def test_unknown_column_suggests_the_nearest(path, method):
         list(getattr(open_table(path), method)(["label", "scores"]))
 
 
+@pytest.mark.parametrize("method", ["read", "batches"])
+def test_a_column_asked_for_twice_is_read_once(tmp_path, method):
+    pq.write_table(pa.table({"y": [0, 1]}), tmp_path / "y.parquet")
+    (tmp_path / "y.csv").write_text("y\n0\n1\n")
+    for name in ("y.parquet", "y.csv"):
+        found = getattr(open_table(tmp_path / name), method)(["y", "y"])
+        (part,) = found if method == "batches" else (found,)
+        assert {key: values.tolist() for key, values in part.items()} == {"y": [0, 1]}
+
+
 def test_a_column_named_twice(tmp_path):
     path = tmp_path / "twice.csv"
     path.write_text("y,p,p\n1,0.5,0.5\n")

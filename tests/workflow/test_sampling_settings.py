@@ -23,12 +23,12 @@ GOOD = {
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("draws", 3, "draws must be a whole number of at least 4; got 3"),
-        ("draws", 100.0, "draws must be a whole number of at least 4; got 100.0"),
-        ("tune", -1, "tune must be a whole number of at least 0; got -1"),
-        ("chains", 0, "chains must be a whole number of at least 1; got 0"),
-        ("seed", -5, "seed must be a whole number of at least 0; got -5"),
-        ("seed", "7", "seed must be a whole number of at least 0; got '7'"),
+        ("draws", 3, "draws must be a whole number >= 4; got 3"),
+        ("draws", 100.0, "draws must be a whole number >= 4; got 100.0"),
+        ("tune", -1, "tune must be a whole number >= 0; got -1"),
+        ("chains", 0, "chains must be a whole number >= 1; got 0"),
+        ("seed", -5, "seed must be a whole number >= 0; got -5"),
+        ("seed", "7", "seed must be a whole number >= 0; got '7'"),
         ("target_accept", 1.0, r"target_accept must lie in \(0, 1\); got 1.0. Pass 0.8"),
         ("target_accept", float("nan"), r"target_accept must lie in \(0, 1\); got nan"),
         ("prob", 90, "prob must lie strictly between 0 and 1; got 90"),

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-import numpy as np
-
+from bayescal.core.checks import check_whole
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Bound
 
@@ -104,7 +103,7 @@ def bounds(n: int, delta: float = 0.1) -> Bounds:
     >>> round(found.upper.value, 4), round(found.lower.value, 4)
     (0.0245, 0.0543)
     """
-    rows = check_size(n, "n")
+    rows = check_whole(n, "n")
     check_delta(delta)
     sure = f"with probability {1 - delta:g} or more"
     return Bounds(
@@ -154,7 +153,7 @@ def uniform_deviation(n: int, delta: float = 0.1) -> float:
     >>> round(uniform_deviation(10_000, 0.05), 4)
     0.0543
     """
-    return 4 * math.sqrt(math.log(2 / check_delta(delta)) / (2 * check_size(n, "n")))
+    return 4 * math.sqrt(math.log(2 / check_delta(delta)) / (2 * check_whole(n, "n")))
 
 
 def sample_size(precision: float, delta: float = 0.1, *, two_sided: bool = False) -> int:
@@ -231,7 +230,7 @@ def class_deviation(n: int, rademacher: float, delta: float = 0.1) -> Bound:
     >>> round(class_deviation(100_000, complexity, 0.05).value, 3)
     0.132
     """
-    rows = check_size(n, "n")
+    rows = check_whole(n, "n")
     check_delta(delta)
     if not rademacher >= 0:
         raise InputError(f"rademacher must be at least 0; got {rademacher!r}.")
@@ -277,8 +276,8 @@ def rademacher_bound(n: int, vc_dimension: int, n_values: int) -> float:
     >>> round(rademacher_bound(1000, vc_dimension=2, n_values=10), 3)
     0.196
     """
-    rows, d = check_size(n, "n"), check_size(vc_dimension, "vc_dimension")
-    values = check_size(n_values, "n_values")
+    rows, d = check_whole(n, "n"), check_whole(vc_dimension, "vc_dimension")
+    values = check_whole(n_values, "n_values")
     if rows <= d + 1:
         raise InputError(
             f"n must be above vc_dimension + 1 = {d + 1}; got {rows}. Below it nothing is bounded."
@@ -315,7 +314,7 @@ def single_score_rademacher(n: int) -> float:
     >>> round(single_score_rademacher(10_000), 4)
     0.1003
     """
-    return math.sqrt(32 * math.pi / check_size(n, "n"))
+    return math.sqrt(32 * math.pi / check_whole(n, "n"))
 
 
 def isotonic_deviation(n: int, delta: float = 0.1, rademacher: float | None = None) -> Bound:
@@ -368,13 +367,6 @@ def isotonic_deviation(n: int, delta: float = 0.1, rademacher: float | None = No
 
 def _one_sided(n: int, delta: float) -> float:
     return math.sqrt(2 * math.log(1 / delta) / n)
-
-
-def check_size(value: int, name: str) -> int:
-    """Check a number of things."""
-    if not isinstance(value, int | np.integer) or value < 1:
-        raise InputError(f"{name} must be a whole number >= 1; got {value!r}. Pass a count.")
-    return int(value)
 
 
 def check_delta(value: float) -> float:

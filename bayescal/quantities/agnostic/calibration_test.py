@@ -7,8 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayescal.core.checks import generator
-from bayescal.quantities.agnostic.bounds import check_size
+from bayescal.core.checks import check_whole, generator
 from bayescal.quantities.agnostic.intervals import checked_rows, interval_measure
 
 # Numbers held at once.
@@ -76,7 +75,7 @@ def calibration_test(
     >>> round(calibration_test(score, score > 0.5, seed=20).p_value, 3)
     0.001
     """
-    check_size(draws, "draws")
+    check_whole(draws, "draws")
     scores, events = checked_rows(score, label)
     found = interval_measure(scores, events).c
     simulated = simulated_measures(scores, draws, generator(seed))

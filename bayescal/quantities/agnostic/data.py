@@ -14,7 +14,7 @@ from bayescal.core.bins.bin_counts import BinCounts
 from bayescal.core.bins.binning import fine_counts
 from bayescal.core.calibration_curve.problem import Problem, fingerprint
 from bayescal.core.checks import check_rows
-from bayescal.core.columns import MISSING
+from bayescal.core.columns import MISSING, to_numpy
 from bayescal.core.errors import InputError
 from bayescal.core.scores import Scores, check_unweighted
 from bayescal.core.tasks import Task, binary_problems
@@ -147,7 +147,7 @@ def checked_unlabeled(unlabeled: Any, data: Scores) -> Scores | None:
                 f"{type(unlabeled).__name__}. Pass Scores.stack({{name: y_prob, ...}}, "
                 "y_true=[None] * n)."
             )
-        rows = np.shape(unlabeled)[0] if np.ndim(unlabeled) else 0
+        rows = len(to_numpy(unlabeled, "unlabeled"))
         check_rows(rows, "unlabeled")
         unlabeled = Scores(
             y_true=[None] * rows,

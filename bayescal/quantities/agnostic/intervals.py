@@ -176,15 +176,21 @@ class IntervalStream:
 
 def checked_rows(score: ArrayLike, label: ArrayLike) -> tuple[NDArray[np.floating], Events]:
     """Scores as floats in [0, 1], and labels as 0 and 1."""
-    scores = to_numpy(score, "score")
+    scores = checked_scores(score, "score")
+    return scores, checked_labels(label, len(scores))
+
+
+def checked_scores(score: ArrayLike, name: str) -> NDArray[np.floating]:
+    """Scores as floats in [0, 1], (obs,)."""
+    scores = to_numpy(score, name)
     if scores.dtype.kind not in "biuf":
-        raise InputError(f"score must be numbers; got {scores.dtype}. Pass probabilities.")
+        raise InputError(f"{name} must be numbers; got {scores.dtype}. Pass probabilities.")
     if scores.dtype != np.float32:
         scores = scores.astype(np.float64, copy=False)
     if scores.ndim != 1:
-        raise InputError(f"score must have one dimension (obs,); got shape {scores.shape}.")
-    check_rows(len(scores), "score")
-    return clean_probabilities(scores, "score"), checked_labels(label, len(scores))
+        raise InputError(f"{name} must have one dimension (obs,); got shape {scores.shape}.")
+    check_rows(len(scores), name)
+    return clean_probabilities(scores, name)
 
 
 def checked_labels(label: ArrayLike, n: int) -> Events:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from bayescal.core.checks import check_same_length
 from bayescal.core.columns import to_doubles
 from bayescal.core.errors import InputError
-from bayescal.quantities.agnostic.intervals import checked_rows
+from bayescal.quantities.agnostic.intervals import checked_scores
 from bayescal.results.bands import RocRegion
 
 type Floats = NDArray[np.floating]
@@ -135,8 +135,12 @@ def roc_region(score: ArrayLike, c: float) -> RocRegion:
     if not 0 <= c <= 1:
         raise InputError(f"c must lie in [0, 1]; got {c!r}. Pass a calibration measure.")
     curve = roc(score)
-    share = float(_probabilities(score, "score").mean())
-    return RocRegion(*_between(curve.fpr, c / (1 - share)), *_between(curve.tpr, c / share))
+    scores = _probabilities(score, "score")
+    miscount = c * len(scores)
+    negatives, positives = float((1 - scores).sum()), float(scores.sum())
+    return RocRegion(
+        *_between(curve.fpr, miscount / negatives), *_between(curve.tpr, miscount / positives)
+    )
 
 
 def _between(rate: Floats, slack: float) -> tuple[Floats, Floats]:
@@ -147,8 +151,4 @@ def _between(rate: Floats, slack: float) -> tuple[Floats, Floats]:
 
 
 def _probabilities(values: ArrayLike, name: str) -> Floats:
-    found = to_doubles(values, "score")
-    if found.ndim != 1:
-        raise InputError(f"{name} must have one dimension (obs,); got shape {found.shape}.")
-    scores, _ = checked_rows(found, np.zeros(found.shape, dtype=np.uint8))
-    return scores.astype(np.float64)
+    return checked_scores(to_doubles(values, name), name).astype(np.float64)

@@ -15,7 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, logit
 from scipy.stats import beta
 
-from bayescal.core.checks import check_known, generator
+from bayescal.core.checks import check_known, check_whole, generator
+from bayescal.core.intake import to_probabilities
 from bayescal.core.scores import Scores
 from bayescal.quantities.agnostic.decisions.rule import DecisionRule
 from bayescal.quantities.agnostic.functionals import cost_draws, measure_draws, roc_draws
@@ -65,7 +66,9 @@ class Truth:
         ndarray of the same shape, in [0, 1]
             The curve.
         """
-        return np.asarray(expit(self.intercept + self.slope * logit(np.asarray(score))))
+        return np.asarray(
+            expit(self.intercept + self.slope * logit(to_probabilities(score, "score")))
+        )
 
     def scores(
         self, n: int, seed: int | np.random.Generator | None = None, n_unlabeled: int = 0
@@ -87,6 +90,8 @@ class Truth:
             The rows, those with labels first.
         """
         rng = generator(seed)
+        check_whole(n, "n")
+        check_whole(n_unlabeled, "n_unlabeled", 0)
         score = rng.beta(self.alpha, self.beta, n + n_unlabeled)
         label = (rng.random(n) < self.probability(score[:n])).astype(int)
         return Scores(

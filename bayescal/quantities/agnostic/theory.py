@@ -9,11 +9,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayescal.core.checks import generator
+from bayescal.core.checks import check_whole, generator
 from bayescal.core.columns import to_doubles
 from bayescal.core.errors import InputError
-from bayescal.quantities.agnostic.bounds import check_size
-from bayescal.quantities.agnostic.intervals import checked_rows, checked_weights
+from bayescal.quantities.agnostic.intervals import checked_scores, checked_weights
 
 type Floats = NDArray[np.float64]
 type Verifier = Callable[[NDArray[np.int64], NDArray[np.int64]], bool]
@@ -60,7 +59,7 @@ def untestable_distance(score: ArrayLike, weight: ArrayLike | None = None) -> fl
     >>> untestable_distance([0.125, 0.5, 0.75])
     0.2916666666666667
     """
-    scores, _ = checked_rows(np.asarray(score), np.zeros(np.shape(score), dtype=np.uint8))
+    scores = checked_scores(score, "score")
     distance = np.minimum(scores, 1 - scores)
     if weight is None:
         return float(distance.mean())
@@ -133,9 +132,9 @@ def hidden_labels(
     >>> hidden_labels(always, [0.5] * 100, n=2, draws=10, seed=1).fixed_labels
     1.0
     """
-    chances, _ = checked_rows(np.asarray(probability), np.zeros(np.shape(probability), np.uint8))
-    check_size(n, "n")
-    check_size(draws, "draws")
+    chances = checked_scores(probability, "probability")
+    check_whole(n, "n")
+    check_whole(draws, "draws")
     rng = generator(seed)
     accepted, repeats = np.zeros(2), 0
     for _ in range(draws):
@@ -186,7 +185,7 @@ def interleaved_classifiers(n: int) -> Floats:
     >>> interleaved_classifiers(1).tolist()
     [[0.5], [0.75]]
     """
-    if check_size(n, "n") > _MOST_FEATURES:
+    if check_whole(n, "n") > _MOST_FEATURES:
         raise InputError(f"n must be {_MOST_FEATURES} at most; got {n}.")
     subset = np.array(list(product((0, 1), repeat=n)))
     place = np.arange(1, 2**n + 1)[:, None]

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bayescal.core.checks import check_whole
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Bound
 from bayescal.quantities.credal.venn_abers.ivap import check_pair
@@ -94,11 +95,8 @@ def bounds(p0: ArrayLike, p1: ArrayLike, n_calibration: int) -> Bounds:
             "p0 and p1 must hold one value for each row, at least one; got shapes "
             f"{low.shape} and {high.shape}. Pass those of one class."
         )
-    if not isinstance(n_calibration, int | np.integer) or n_calibration < 1:
-        raise InputError(
-            f"n_calibration must be a whole number >= 1; got {n_calibration!r}. "
-            "Pass the number of labelled calibration rows."
-        )
+    remedy = "Pass the number of labelled calibration rows."
+    check_whole(n_calibration, "n_calibration", remedy=remedy)
     return Bounds(
         Bound(
             0.0,

@@ -12,9 +12,9 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
+from bayescal.core.checks import check_whole
 from bayescal.core.classifiers import HeldOut, Rows, check_class_rows
 from bayescal.core.columns import MISSING
-from bayescal.core.errors import InputError
 from bayescal.core.intake import Parts
 from bayescal.core.probability_intervals import Interval
 from bayescal.core.quantity import DirectDraws, Draws, Floats
@@ -222,11 +222,8 @@ class VennAbersCalibrator(HeldOut):
         return Interval(np.column_stack([1 - high, low]), np.column_stack([1 - low, high]))
 
     def _check_folds(self) -> None:
-        if self.cv is not None and (not isinstance(self.cv, int | np.integer) or self.cv < 2):
-            raise InputError(
-                f"cv must be a whole number >= 2; got {self.cv!r}. "
-                "Leave it out to hold rows out once."
-            )
+        if self.cv is not None:
+            check_whole(self.cv, "cv", 2, "Leave it out to hold rows out once.")
 
     def _splits(self, labels: NDArray[Any]) -> list[tuple[Rows, Rows]]:
         """Cut rows into those to train on and those held out, of each fold."""

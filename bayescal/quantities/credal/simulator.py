@@ -13,8 +13,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayescal.core.checks import check_known, generator
-from bayescal.core.errors import InputError
+from bayescal.core.checks import check_known, check_whole, generator
+from bayescal.core.intake import to_probabilities
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
 from bayescal.quantities.credal.calibration_split import CalibrationSplit
@@ -102,7 +102,7 @@ class CurveTruth:
         ndarray of the same shape, in [0, 1]
             Probabilities.
         """
-        return np.asarray(self.curve(np.asarray(score, np.float64)), dtype=np.float64)
+        return np.asarray(self.curve(to_probabilities(score, "score")), dtype=np.float64)
 
     def sample(self, n: int, seed: Seed = None) -> tuple[Floats, NDArray[np.uint8]]:
         """Draw rows of both labels.
@@ -126,8 +126,7 @@ class CurveTruth:
         InputError
             If there are fewer than two rows.
         """
-        if n < 2:
-            raise InputError(f"n must be at least 2, for one row of each label; got {n}.")
+        check_whole(n, "n", 2, "There must be a row of each label.")
         rng = generator(seed)
         for _ in range(_TRIES):
             score = rng.random(n)
@@ -155,7 +154,7 @@ class CurveTruth:
         """
         rng = generator(seed)
         score, label = self.sample(n, rng)
-        rows = rng.random(target) if isinstance(target, int) else np.asarray(target, np.float64)
+        rows = rng.random(max(target, 0)) if isinstance(target, int) else target
         calibration = Scores(y_true=label, y_prob=score, classifier=self.name)
         return CalibrationSplit(calibration=calibration, target=rows)
 

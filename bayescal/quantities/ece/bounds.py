@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bayescal.core.bins.edges import STRATEGIES, Strategy, check_edges, check_n_bins
 from bayescal.core.bins.optimal_number import optimal_number
-from bayescal.core.checks import check_choice
+from bayescal.core.checks import check_choice, check_whole
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Bound
 
@@ -264,8 +264,7 @@ def _biases(
 
 
 def _check_rows(n: int) -> None:
-    if not isinstance(n, int | np.integer) or n < 1:
-        raise InputError(f"n must be a whole number of rows >= 1; got {n!r}. Pass n_labeled.")
+    check_whole(n, "n", remedy="Pass n_labeled.")
 
 
 def _checked(

@@ -17,8 +17,9 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayescal.core.checks import check_known, generator, listing
+from bayescal.core.checks import check_known, check_whole, generator, listing
 from bayescal.core.errors import InputError
+from bayescal.core.intake import to_probabilities
 from bayescal.core.scores import Scores
 
 type Floats = NDArray[np.float64]
@@ -124,7 +125,7 @@ class Truth:
             Without approximation, as the score is a strictly rising function of the feature.
         """
         info = np.finfo(np.float64)
-        inside = np.clip(np.asarray(score, np.float64), info.tiny, 1.0 - info.epsneg)
+        inside = np.clip(to_probabilities(score, "score"), info.tiny, 1.0 - info.epsneg)
         x = (np.log(inside) - np.log1p(-inside) - self.b0) / self.b1
         return self.event_probability(x)
 
@@ -146,7 +147,7 @@ class Truth:
             The labels, 0 or 1.
         """
         rng = generator(seed)
-        x = _draw_feature(n, rng)
+        x = _draw_feature(check_whole(n, "n"), rng)
         label = (rng.random(n) < self.event_probability(x)).astype(np.uint8)
         return self.score(x), label
 

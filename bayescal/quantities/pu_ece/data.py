@@ -100,9 +100,9 @@ class PUScores:
         >>> PUScores.stack({"vit": ([0.7], [0.1, 0.4]), "gbm": ([0.8], [0.2, 0.3])}).n_classifiers
         2
         """
-        if not scores:
+        if not isinstance(scores, Mapping) or not scores:
             raise InputError(
-                "there must be at least one classifier; got none. "
+                f"there must be at least one classifier with its scores; got {scores!r:.60}. "
                 "Pass {name: (positive, unlabeled)}."
             )
         found = cls.__new__(cls)

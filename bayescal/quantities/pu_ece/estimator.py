@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.bins.binning import Binning, BinningFields, count_into
-from bayescal.core.checks import check_data
+from bayescal.core.checks import check_data, check_whole
 from bayescal.core.errors import InputError
 from bayescal.core.functionals import (
     calibration_gap,
@@ -172,8 +172,7 @@ def effective_rows(n_positive: int, n_unlabeled: int, class_prior: float) -> flo
     """Labelled rows that both samples are worth in theory: 1 / (pi^2 / nP + 1 / nU)."""
     check_class_prior(class_prior)
     for n, name in ((n_positive, "n_positive"), (n_unlabeled, "n_unlabeled")):
-        if not isinstance(n, int | np.integer) or n < 1:
-            raise InputError(f"{name} must be a whole number of rows >= 1; got {n!r}.")
+        check_whole(n, name)
     return 1 / (class_prior**2 / n_positive + 1 / n_unlabeled)
 
 

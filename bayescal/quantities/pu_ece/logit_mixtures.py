@@ -10,8 +10,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayescal.core.checks import generator
+from bayescal.core.checks import check_whole, generator
 from bayescal.core.errors import InputError
+from bayescal.core.intake import finite_numbers, to_probabilities
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
 from bayescal.quantities.pu_ece.data import PUScores
@@ -86,9 +87,14 @@ class LogitMixture:
         Returns
         -------
         ndarray of the same shape
-            Finite everywhere.
+            Where logits are finite.
+
+        Raises
+        ------
+        InputError
+            If logits are not finite.
         """
-        at = (np.asarray(logit, np.float64)[..., None] - self.mean) / np.array(self.scale)
+        at = (finite_numbers(logit, "logit")[..., None] - self.mean) / np.array(self.scale)
         parts = np.log(self.weight) - np.log(self.scale) - 0.5 * at**2
         return np.asarray(np.logaddexp.reduce(parts, axis=-1) - 0.5 * math.log(2 * math.pi))
 
@@ -104,6 +110,11 @@ class LogitMixture:
         -------
         ndarray of the same shape, at least 0
             Density of the logits.
+
+        Raises
+        ------
+        InputError
+            If logits are not finite.
         """
         return np.asarray(np.exp(self.log_density(logit)))
 
@@ -123,6 +134,7 @@ class LogitMixture:
             Independent draws.
         """
         rng = generator(seed)
+        check_whole(n, "n", 0)
         share = np.array(self.weight) / math.fsum(self.weight)
         which = rng.choice(len(share), size=n, p=share)
         return np.asarray(rng.normal(np.array(self.mean)[which], np.array(self.scale)[which]))
@@ -192,7 +204,7 @@ class MixtureTruth:
             It need not rise: with different scales the classes change places in the tails.
         """
         info = np.finfo(np.float64)
-        inside = np.clip(np.asarray(score, np.float64), info.tiny, 1.0 - info.epsneg)
+        inside = np.clip(to_probabilities(score, "score"), info.tiny, 1.0 - info.epsneg)
         logit = np.log(inside) - np.log1p(-inside)
         ratio = self.positive.log_density(logit) - self.negative.log_density(logit)
         return sigmoid(ratio + math.log(self.class_prior) - math.log1p(-self.class_prior))
@@ -215,6 +227,7 @@ class MixtureTruth:
             Their labels.
         """
         rng = generator(seed)
+        check_whole(n, "n", 0)
         label = (rng.random(n) < self.class_prior).astype(np.uint8)
         logit = np.empty(n)
         for mixture, rows in ((self.positive, label == 1), (self.negative, label == 0)):

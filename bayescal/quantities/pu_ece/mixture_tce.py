@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayescal.core.checks import generator
+from bayescal.core.checks import check_whole, generator
 from bayescal.core.columns import to_doubles
 from bayescal.core.errors import InputError
 from bayescal.quantities.pu_ece.estimator import check_class_prior
@@ -117,8 +117,7 @@ def tce_from_logits(
     """
     check_class_prior(class_prior)
     for count, name in ((max_components, "max_components"), (points, "points")):
-        if not isinstance(count, int | np.integer) or count < 1:
-            raise InputError(f"{name} must be a whole number >= 1; got {count!r}.")
+        check_whole(count, name)
     rng = generator(seed)
     found, others = (
         _fit(_checked(logits, name), max_components, int(rng.integers(2**31)))
@@ -145,7 +144,8 @@ def _checked(logits: ArrayLike, name: str) -> Floats:
             f"{name} logits must be {_LARGEST:g} at most in size; got {values[row]:.6g} at row "
             f"{row}. Divide them by a number."
         )
-    if values.min() == values.max():
+    # The variance of logits as near to each other as 1e-162 is 0 too.
+    if values.min() == values.max() or values.std() == 0:
         raise InputError(f"{name} logits must differ; all are {values[0]:g}. They have no density.")
     return values
 

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from bayescal.core.calibration_curve.curve_average import CurveAverage
 from bayescal.core.calibration_curve.smooth_curve import SmoothCurve
+from bayescal.core.columns import to_doubles
 from bayescal.core.errors import InputError
 from bayescal.core.priors import Beta, check_positive
 
@@ -60,7 +61,7 @@ class PriorDraws:
     values: tuple[float, ...]
 
     def __init__(self, values: ArrayLike) -> None:
-        found = np.asarray(values, dtype=float).ravel()
+        found = to_doubles(values, "draws of a class prior").ravel()
         if found.size < _MIN_DRAWS:
             raise InputError(
                 f"draws of a class prior must be at least {_MIN_DRAWS}; got {found.size}. "

@@ -17,8 +17,9 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayescal.core.checks import check_known, generator
+from bayescal.core.checks import check_known, check_whole, generator
 from bayescal.core.errors import InputError
+from bayescal.core.intake import to_probabilities
 from bayescal.quantities.pu_ece.data import PUScores
 from bayescal.quantities.pu_ece.logit_mixtures import LogitMixture as LogitMixture
 from bayescal.quantities.pu_ece.logit_mixtures import MixtureTruth as MixtureTruth
@@ -120,7 +121,7 @@ class PUTruth:
             Without approximation, as the score is a strictly rising function of the feature.
         """
         info = np.finfo(np.float64)
-        inside = np.clip(np.asarray(score, np.float64), info.tiny, 1.0 - info.epsneg)
+        inside = np.clip(to_probabilities(score, "score"), info.tiny, 1.0 - info.epsneg)
         return self.event_probability((np.log(inside) - np.log1p(-inside) - self.b0) / self.b1)
 
     def scores(self, n: tuple[int, int], seed: Seed = None) -> PUScores:
@@ -144,7 +145,7 @@ class PUTruth:
             If one of the samples is to be empty.
         """
         rng = generator(seed)
-        n_positive, n_unlabeled = n
+        n_positive, n_unlabeled = check_whole(n[0], "n_positive"), check_whole(n[1], "n_unlabeled")
         positive = rng.normal(1.0, 1.0, n_positive)
         side = np.where(rng.random(n_unlabeled) < self.class_prior, 1.0, -1.0)
         return PUScores(

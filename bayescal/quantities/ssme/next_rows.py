@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.checks import check_choice
+from bayescal.core.checks import check_choice, check_whole
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
 from bayescal.quantities.ssme.joint_failures import label_draws
@@ -89,8 +89,7 @@ def next_labels(result: DataTree, k: int = 10, *, metric: str = "accuracy") -> N
     >>> bc.ssme.next_labels(result, 3).rows  # doctest: +SKIP
     """
     check_choice(metric, Metrics._fields, "metric")
-    if not isinstance(k, int | np.integer) or k < 1:
-        raise InputError(f"k must be a whole number above 0; got {k!r}. Pass 10.")
+    check_whole(k, "k")
     prob = label_draws(result)
     values = access.variable(result, schema.POSTERIOR, metric)
     if schema.GROUP in values.dims:

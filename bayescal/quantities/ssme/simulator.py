@@ -14,8 +14,9 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayescal.core.checks import check_known, generator
+from bayescal.core.checks import check_known, check_whole, generator
 from bayescal.core.errors import InputError
+from bayescal.core.intake import to_probabilities
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
 
@@ -126,7 +127,7 @@ class PanelTruth:
             If no row is to be labeled.
         """
         rng = generator(seed)
-        n = n_labeled + n_unlabeled
+        n = check_whole(n_labeled, "n_labeled") + check_whole(n_unlabeled, "n_unlabeled", 0)
         log_odds = rng.normal(self.mean, self.spread, n)
         event = rng.random(n) < _sigmoid(log_odds)
         prob = {}
@@ -154,10 +155,10 @@ class PanelTruth:
         InputError
             If the first axis is not that of the classifiers.
         """
-        prob = np.asarray(scores, np.float64)
-        if len(prob) != len(self.classifiers):
+        prob = to_probabilities(scores, "scores")
+        if prob.shape[:1] != (len(self.classifiers),):
             raise InputError(
-                f"scores must be those of {len(self.classifiers)} classifiers; got {len(prob)}."
+                f"scores must be those of {len(self.classifiers)} classifiers; got {prob.shape}."
             )
         info = np.finfo(np.float64)
         prob = np.clip(prob, info.tiny, 1.0 - info.epsneg)

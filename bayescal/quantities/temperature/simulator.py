@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayescal.core.bins.binning import Binning
-from bayescal.core.checks import check_known, generator
+from bayescal.core.checks import check_known, check_whole, generator
 from bayescal.core.errors import InputError
+from bayescal.core.intake import finite_numbers
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
 from bayescal.quantities.temperature.errors import bin_of
@@ -91,6 +92,7 @@ class LogitTruth:
             Logits.
         """
         rng = generator(seed)
+        check_whole(n, "n")
         found = rng.normal(0, self.spread, (n, self.n_classes))
         found[np.arange(n), rng.integers(0, self.n_classes, n)] += self.lift
         return found
@@ -108,7 +110,13 @@ class LogitTruth:
         ndarray of shape (obs, class), in [0, 1]
             Rows sum to 1.
         """
-        moved = self._moved(np.asarray(logits, np.float64))
+        found = finite_numbers(logits, "logits")
+        if found.ndim != 2 or found.shape[1] != self.n_classes:
+            raise InputError(
+                f"logits must have shape (obs, class) with {self.n_classes} classes; got "
+                f"{found.shape}."
+            )
+        moved = self._moved(found)
         weight = np.exp(moved - moved.max(axis=1, keepdims=True))
         return np.asarray(weight / weight.sum(axis=1, keepdims=True))
 
@@ -130,7 +138,8 @@ class LogitTruth:
             Of one classifier.
         """
         rng = generator(seed)
-        logits = self.logits(n + n_unlabeled, rng)
+        check_whole(n_unlabeled, "n_unlabeled", 0)
+        logits = self.logits(check_whole(n, "n") + n_unlabeled, rng)
         label = (self._moved(logits) + rng.gumbel(size=logits.shape)).argmax(axis=1)
         known = [*label[:n].tolist(), *[None] * n_unlabeled]
         return Scores(

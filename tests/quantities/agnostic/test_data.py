@@ -55,7 +55,7 @@ def test_classes_one_by_one():
     [
         ([], "unlabeled must have at least one row"),
         ([1.5], r"lie in \[0, 1\]"),
-        (0.5, "at least one row"),
+        (0.5, "unlabeled must be a column of values; got one float"),
         (bc.Scores(y_true=[None], y_prob=[0.5], classifier="other", classes=[0, 1]), "classifiers"),
     ],
 )

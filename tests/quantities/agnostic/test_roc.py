@@ -59,6 +59,12 @@ def test_a_measure_of_0_leaves_no_room():
     assert (region.tpr_lower == region.tpr_upper).all()
 
 
+def test_a_region_of_hardly_any_positives_is_everything():
+    region = roc_region([0.0, 5e-324], 0.25)
+    assert region.tpr_upper.tolist() == [0, 1, 1]
+    assert region.tpr_lower.tolist() == [0, 0, 1]
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -67,7 +73,8 @@ def test_a_measure_of_0_leaves_no_room():
         (lambda: roc([0.5], [0.5, 0.5]), "same length"),
         (lambda: roc_region([0.5], 2.0), "c must lie"),
         (lambda: roc([1.5]), "score must lie"),
-        (lambda: roc([0.5], [1.5]), "lie in"),
+        (lambda: roc([0.5], [1.5]), "probability must lie in"),
+        (lambda: roc([[0.5], [0.1, 0.2]]), "score must be a column"),
     ],
 )
 def test_bad_input(call, message):

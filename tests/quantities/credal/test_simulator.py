@@ -48,7 +48,7 @@ def test_splits_answer_for_the_scores_given():
 
 
 def test_bad_arguments_are_told():
-    with pytest.raises(bc.InputError, match="at least 2"):
+    with pytest.raises(bc.InputError, match="n must be a whole number >= 2; got 1"):
         truth("power").sample(1)
     with pytest.raises(bc.InputError, match="truth"):
         truth("linear")

@@ -161,8 +161,8 @@ def test_least_bound_grows_as_the_cube_root():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"n": 0}, "n must be a whole number of rows >= 1; got 0"),
-        ({"n": 10.5}, "n must be a whole number of rows >= 1; got 10.5"),
+        ({"n": 0}, "n must be a whole number >= 1; got 0"),
+        ({"n": 10.5}, "n must be a whole number >= 1; got 10.5"),
         ({"n": 10, "n_bins": 0}, "n_bins must be a whole number >= 1"),
         ({"n": 10, "lipschitz": -1}, "lipschitz must lie in \\[0, 1e9\\]; got -1"),
         ({"n": 10, "lipschitz": math.nan}, "lipschitz must lie in \\[0, 1e9\\]; got nan"),

@@ -120,3 +120,11 @@ def test_what_is_no_mixture_is_refused(fields, message):
         LogitMixture(*fields)
     with pytest.raises(InputError, match=r"class_prior must lie in \(0, 1\); got 1"):
         MixtureTruth(POSITIVE, NEGATIVE, 1.0)
+
+
+def test_logits_are_finite_numbers():
+    for bad in (["a"], [np.inf], None):
+        with pytest.raises(InputError, match="logit must"):
+            LogitMixture((1.0,), (0.0,), (1.0,)).density(bad)
+    with pytest.raises(InputError, match="n must be a whole number"):
+        LogitMixture((1.0,), (0.0,), (1.0,)).sample(-1)

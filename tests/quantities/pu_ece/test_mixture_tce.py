@@ -120,6 +120,7 @@ def test_a_seed_gives_the_same_result():
     [
         ([0.0, np.inf], {}, "positive logits must be finite; got inf at row 1"),
         ([1.0, 1.0], {}, "positive logits must differ; all are 1"),
+        ([0.0, 1e-300], {}, "positive logits must differ; all are 0"),
         ([], {}, "positive must hold one logit a row"),
         ([0.0, 1.0], {"class_prior": 1.0}, "class_prior must lie in"),
         ([0.0, 1.0], {"max_components": 0}, "max_components must be a whole number >= 1; got 0"),

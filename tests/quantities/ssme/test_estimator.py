@@ -234,7 +234,8 @@ def test_given_class_prior():
     [
         ({"settings": "code"}, "settings must be one of 'paper', 'release'"),
         ({"class_prior": [0.5, 0.6]}, "class_prior must hold 2 probabilities"),
-        ({"n_draws": 0}, "n_draws must be a whole number above 0"),
+        ({"class_prior": ["a", "b"]}, "class_prior must be numbers; got 'a'"),
+        ({"n_draws": 0}, "n_draws must be a whole number >= 1"),
         ({"ece": "mass"}, "ece must be one of"),
     ],
 )

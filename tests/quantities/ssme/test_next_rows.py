@@ -78,8 +78,8 @@ def test_known_rows_are_not_asked_for_again():
     ("given", "words"),
     [
         ({"metric": "f1"}, "metric must be"),
-        ({"k": 0}, "k must be a whole number above 0"),
-        ({"k": 2.5}, "k must be a whole number above 0"),
+        ({"k": 0}, "k must be a whole number >= 1"),
+        ({"k": 2.5}, "k must be a whole number >= 1"),
     ],
 )
 def test_unknown_options_are_refused(given, words):

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bayescal.core.intake import to_probabilities
+
 type Floats = NDArray[np.float64]
 
 
@@ -44,5 +46,10 @@ class Link:
         -------
         ndarray of shape (...), in [0, 1]
             Calibrated scores.
+
+        Raises
+        ------
+        InputError
+            If scores are not probabilities.
         """
-        return np.asarray(np.interp(np.asarray(score), self.score, self.value))
+        return np.asarray(np.interp(to_probabilities(score, "score"), self.score, self.value))

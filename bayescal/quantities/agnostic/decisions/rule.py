@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayescal.core.checks import check_unique, listing
 from bayescal.core.errors import InputError
+from bayescal.core.intake import to_probabilities
 
 type Floats = NDArray[np.float64]
 
@@ -67,7 +68,14 @@ class Action:
         -------
         float
             ``a p + b (1 - p)``.
+
+        Raises
+        ------
+        InputError
+            If it is no probability.
         """
+        if not 0 <= probability <= 1:
+            raise InputError(f"probability must lie in [0, 1]; got {probability!r}.")
         return self.positive * probability + self.negative * (1 - probability)
 
 
@@ -162,8 +170,14 @@ class DecisionRule:
         -------
         ndarray of shape (...), int
             Places in `names`.
+
+        Raises
+        ------
+        InputError
+            If scores are not probabilities.
         """
-        return np.asarray(np.searchsorted(self.thresholds, np.asarray(score), side="left"))
+        scores = to_probabilities(score, "score")
+        return np.asarray(np.searchsorted(self.thresholds, scores, side="left"))
 
     def describe(self) -> str:
         """Put the rule into words.

@@ -8,8 +8,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.checks import check_choice
-from bayescal.core.errors import InputError
+from bayescal.core.checks import check_choice, check_whole
 from bayescal.core.quantity import Floats
 from bayescal.quantities.credal.self_learning.data import SelfLearningRows
 from bayescal.quantities.credal.self_learning.label_sets import LabelSets, from_labels
@@ -53,9 +52,7 @@ class SelfLearningSettings:
     def __post_init__(self) -> None:
         check_choice(self.method, METHODS, "method")
         for name, least in (("batch_size", 1), ("seed", 0), ("rounds", 1)):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < least:
-                raise InputError(f"{name} must be a whole number >= {least}; got {value!r}.")
+            check_whole(getattr(self, name), name, least)
 
 
 class SelfLearningState(NamedTuple):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit
 
-from bayescal.core.errors import InputError
+from bayescal.core.checks import check_whole
 from bayescal.core.priors import check_positive
 from bayescal.core.quantity import Floats
 
@@ -40,9 +40,7 @@ class SgdSettings:
 
     def __post_init__(self) -> None:
         for name in ("hidden", "epochs", "batch_size"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise InputError(f"{name} must be a whole number >= 1; got {value!r}.")
+            check_whole(getattr(self, name), name)
         check_positive(self.learning_rate, "learning_rate")
 
 

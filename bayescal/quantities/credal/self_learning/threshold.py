@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.checks import check_choice
+from bayescal.core.checks import check_choice, check_whole
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
 from bayescal.quantities.credal.self_learning.algorithm import METHODS
@@ -57,9 +57,7 @@ class ThresholdSettings:
         if not 0 < self.threshold <= 1:
             raise InputError(f"threshold must lie in (0, 1]; got {self.threshold}. Pass 0.9.")
         for name, least in (("iterations", 1), ("seed", 0)):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < least:
-                raise InputError(f"{name} must be a whole number >= {least}; got {value!r}.")
+            check_whole(getattr(self, name), name, least)
 
 
 class LabeledParts(NamedTuple):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bayescal.core.columns import to_doubles
 from bayescal.core.errors import InputError
 from bayescal.core.probability_intervals import ROUNDING, Booleans, largest_somewhere
 from bayescal.core.quantity import Floats
@@ -74,8 +75,9 @@ def maximin(cost: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> NDArray[np.i
     >>> int(maximin(zero_one(3), [0.3, 0.4, 0.0], [0.6, 0.5, 0.3]))
     1
     """
-    table = _actions(cost, lower)
-    chosen = expectation(table, lower, upper).upper.argmin(axis=-1)
+    low, high = proper(lower, upper)
+    table = _actions(cost, low.shape[-1])
+    chosen = expectation(table, low, high).upper.argmin(axis=-1)
     return np.asarray(chosen)
 
 
@@ -109,8 +111,9 @@ def interval_dominance(cost: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> B
     >>> interval_dominance(zero_one(3), [0.3, 0.4, 0.0], [0.6, 0.5, 0.3]).tolist()
     [True, True, False]
     """
-    table = _actions(cost, lower)
-    best, worst = expectation(table, lower, upper)
+    low, high = proper(lower, upper)
+    table = _actions(cost, low.shape[-1])
+    best, worst = expectation(table, low, high)
     slack = ROUNDING * np.abs(table).max()
     return np.asarray(best <= worst.min(axis=-1, keepdims=True) + slack)
 
@@ -154,9 +157,9 @@ def e_admissible(cost: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> Boolean
     >>> e_admissible(zero_one(3), [0.3, 0.4, 0.0], [0.6, 0.5, 0.3]).tolist()
     [True, True, False]
     """
-    table = _actions(cost, lower)
     low, high = proper(lower, upper)
     n_classes = low.shape[-1]
+    table = _actions(cost, n_classes)
     if table.shape == (n_classes, n_classes) and (table == zero_one(n_classes)).all():
         return largest_somewhere(low, high)
     kept = _unbeaten(table, low, high)
@@ -170,13 +173,14 @@ def e_admissible(cost: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> Boolean
     return kept
 
 
-def _actions(cost: ArrayLike, lower: ArrayLike) -> Floats:
-    if np.ndim(cost) != 2:
+def _actions(cost: ArrayLike, n_classes: int) -> Floats:
+    table = to_doubles(cost, "cost")
+    if table.ndim != 2:
         raise InputError(
-            f"cost must have shape (action, class); got {np.shape(cost)}. "
+            f"cost must have shape (action, class); got {table.shape}. "
             "Pass a row an action, zero_one(n_classes) for naming a class."
         )
-    return costs(cost, np.shape(lower)[-1] if np.ndim(lower) else 0)
+    return costs(table, n_classes)
 
 
 def _unbeaten(table: Floats, low: Floats, high: Floats) -> Booleans:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayescal.core.checks import check_choice, check_same_length
-from bayescal.core.columns import to_numpy
+from bayescal.core.columns import to_doubles, to_numpy
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
 from bayescal.quantities.credal.venn_abers.ivap import (
@@ -52,7 +52,7 @@ class CrossVennAbers:
         InputError
             If a score is not finite, or there is not one row of scores for each fold.
         """
-        values = np.asarray(score)
+        values = to_doubles(score, "score")
         if values.ndim != 2 or len(values) != len(self.predictors):
             raise InputError(
                 f"score must have shape (fold, obs) with {len(self.predictors)} folds; got "
@@ -99,15 +99,16 @@ def fit_cross_venn_abers(score: ArrayLike, label: ArrayLike, fold: ArrayLike) ->
     folds, scores = to_numpy(fold, "fold"), to_numpy(score, "score")
     labels = to_numpy(label, "label")
     whole = folds.ndim == 1 and folds.dtype.kind in "iu" and len(folds) > 0
-    if not whole or not np.array_equal(np.unique(folds), np.arange(int(folds.max()) + 1)):
-        shown = np.unique(folds).tolist()[:6] if whole else f"dtype {folds.dtype}"
+    numbers = np.unique(folds) if whole else folds
+    if not whole or not np.array_equal(numbers, np.arange(len(numbers))):
+        shown = numbers.tolist()[:6] if whole else f"dtype {folds.dtype}"
         raise InputError(
             f"fold must number the folds 0, 1, ..., each with a row; got {shown}. "
             "Pass the fold that each row was held out in."
         )
     check_same_length(len(folds), "fold", len(scores), "score")
     check_same_length(len(labels), "label", len(scores), "score")
-    held_out = [folds == k for k in range(int(folds.max()) + 1)]
+    held_out = [folds == k for k in numbers]
     return CrossVennAbers(tuple(fit_ivap(scores[rows], labels[rows]) for rows in held_out))
 
 

@@ -8,14 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from bayescal.core.checks import generator
+from bayescal.core.checks import check_whole, generator
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
 from bayescal.quantities.ssme.baselines.imputed import check_labels
 from bayescal.quantities.ssme.data import Panel, panel_of
 from bayescal.quantities.ssme.metrics.label_draws import (
-    check_count,
     mean_over_draws,
     with_known_labels,
 )
@@ -128,7 +127,7 @@ def label_probs(
     """Posterior draws of each classifier's calibrated probability, (draw, classifier, obs)."""
     from bayescal.inference.sampler import compile_model
 
-    check_count(n_draws, "n_draws")
+    check_whole(n_draws, "n_draws")
     panel = _checked(scores, cut)
     model = compile_model(build_model(scores, cut=cut)) if compiled is None else compiled
     per_chain = -(-n_draws // _CHAINS)

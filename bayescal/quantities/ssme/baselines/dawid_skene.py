@@ -6,11 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bayescal.core.checks import check_whole
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
 from bayescal.quantities.ssme.baselines.imputed import imputed_metrics
 from bayescal.quantities.ssme.data import Panel, panel_of
-from bayescal.quantities.ssme.metrics.label_draws import check_count, with_known_labels
+from bayescal.quantities.ssme.metrics.label_draws import with_known_labels
 from bayescal.quantities.ssme.metrics.metrics import Metrics
 
 
@@ -91,7 +92,7 @@ def dawid_skene(
 
 def annotators(panel: Panel, *, max_iter: int = 100, tol: float = 1e-5) -> Annotators:
     """Fit the model of Dawid and Skene by EM, known labels held."""
-    check_count(max_iter, "max_iter")
+    check_whole(max_iter, "max_iter")
     votes = np.eye(panel.n_classes)[panel.probs.argmax(axis=2)]
     prob = with_known_labels(panel, votes.mean(axis=0))
     prior, confusion = _maximize(votes, prob)

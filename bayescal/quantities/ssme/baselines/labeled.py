@@ -6,14 +6,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayescal.core.checks import check_data, generator
+from bayescal.core.checks import check_data, check_whole, generator
 from bayescal.core.errors import InputError
 from bayescal.core.priors import check_mass
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
 from bayescal.quantities.ssme.baselines.imputed import check_labels
 from bayescal.quantities.ssme.data import panel_of
-from bayescal.quantities.ssme.metrics.label_draws import check_count, measured
+from bayescal.quantities.ssme.metrics.label_draws import measured
 from bayescal.quantities.ssme.metrics.metrics import Metrics, metrics
 
 
@@ -157,7 +157,7 @@ def labeled_interval(
     (array([0.333]), array([1.]))
     """
     check_mass(prob, "prob")
-    check_count(n_boot, "n_boot")
+    check_whole(n_boot, "n_boot")
     probs, one_hot = _labeled_rows(scores, "Labeled's interval")
     n = len(one_hot)
     counts = generator(seed).multinomial(n, np.full(n, 1 / n), size=n_boot)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bayescal.core.checks import check_choice, listing
+from bayescal.core.checks import check_choice, check_whole, listing
 from bayescal.core.errors import InputError
 from bayescal.core.priors import check_positive
 
@@ -70,9 +70,7 @@ class FlowSettings:
 
     def __post_init__(self) -> None:
         for name in _COUNTS:
-            value = getattr(self, name)
-            if not isinstance(value, int) or value < 1:
-                raise InputError(f"{name} must be a whole number above 0; got {value!r}.")
+            check_whole(getattr(self, name), name)
         check_positive(self.learning_rate, "learning_rate")
         for name, choices in CHOICES.items():
             check_choice(getattr(self, name), choices, name)

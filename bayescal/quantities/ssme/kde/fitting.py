@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bayescal.core.columns import to_doubles
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
 from bayescal.quantities.ssme.data import Panel
@@ -47,7 +48,7 @@ def _widths(coords: Floats, drawn: Floats, settings: KDESettings) -> Floats:
 
 def check_prior(class_prior: ArrayLike, n_classes: int) -> Floats:
     """Check that a given class prior is one, (class,)."""
-    prior = np.asarray(class_prior, dtype=np.float64)
+    prior = to_doubles(class_prior, "class_prior")
     if prior.shape != (n_classes,) or not (prior.min() > 0 and abs(prior.sum() - 1) < 1e-6):
         raise InputError(
             f"class_prior must hold {n_classes} probabilities above 0 that sum to 1; got "

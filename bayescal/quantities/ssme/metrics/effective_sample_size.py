@@ -7,11 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.checks import generator
+from bayescal.core.checks import check_whole, generator
 from bayescal.core.columns import to_doubles
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
-from bayescal.quantities.ssme.metrics.label_draws import check_count
 from bayescal.quantities.ssme.metrics.metrics import Metrics, join, metrics
 
 # The paper's: every fifth number of labels from 10 to 1000.
@@ -34,7 +33,7 @@ def labeled_errors(
     .. [1] D. Shanmugam et al., "Evaluating multiple models using labeled and unlabeled data",
        2025, appendix B.4. https://arxiv.org/abs/2501.11866
     """
-    check_count(n_samples, "n_samples")
+    check_whole(n_samples, "n_samples")
     n_classes = probs.shape[2]
     wrong = [size for size in sizes if not n_classes <= size <= len(y)]
     if wrong:

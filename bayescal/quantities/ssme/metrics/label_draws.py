@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.errors import InputError
+from bayescal.core.checks import check_whole
 from bayescal.core.quantity import Floats
 from bayescal.quantities.ssme.data import Panel
 from bayescal.quantities.ssme.metrics.metrics import (
@@ -37,7 +37,7 @@ def expected_metrics(
     """
     if n_draws is None:
         return measured(panel, prob_label, ece=ece, by_group=by_group)
-    check_count(n_draws, "n_draws")
+    check_whole(n_draws, "n_draws")
     size = max(1, _BLOCK // prob_label.size)
     counts = [min(size, n_draws - start) for start in range(0, n_draws, size)]
     parts = [
@@ -62,12 +62,6 @@ def measured(
     return subgroup_metrics(
         panel.probs, q, panel.group, len(panel.groups), weights, ece=ece, errors_q=errors_q
     )
-
-
-def check_count(value: int, name: str) -> None:
-    """Check that a number of draws or resamples is a whole number above 0."""
-    if not isinstance(value, int | np.integer) or value < 1:
-        raise InputError(f"{name} must be a whole number above 0; got {value!r}. Pass 500.")
 
 
 def draw_labels(prob: Floats, n_draws: int, rng: np.random.Generator) -> Floats:

@@ -49,6 +49,12 @@ def test_bad_intervals(intervals, message):
         DecisionRule(COSTS, intervals)
 
 
+@pytest.mark.parametrize("score", [["a"], [1.5], [math.nan], None])
+def test_actions_are_of_probabilities(score):
+    with pytest.raises(InputError, match="score must"):
+        DecisionRule(COSTS, {"keep": (0, 1)}).action_of(score)
+
+
 @pytest.mark.parametrize("cost", [-1, math.nan, math.inf, "5", None])
 def test_bad_costs(cost):
     with pytest.raises(InputError, match="positive must be a finite cost of at least 0"):

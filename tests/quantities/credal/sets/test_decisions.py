@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
+from bayescal.core.errors import InputError
 from bayescal.quantities.credal.sets.decisions import (
     e_admissible,
     interval_dominance,
@@ -84,3 +85,18 @@ def test_nothing_known_rules_nothing_out():
     assert e_admissible(zero_one(4), low, high).all()
     assert interval_dominance(zero_one(4), low, high).all()
     assert maximin(zero_one(4), low, high).tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("decide", [maximin, interval_dominance, e_admissible])
+@pytest.mark.parametrize(
+    ("cost", "message"),
+    [
+        ([1.0, 2.0], r"shape \(action, class\); got \(2,\)"),
+        ([[1.0, 2.0], [3.0]], "cost must be a column of values, or rows of one length"),
+        ([["a", "b"]], "cost must be numbers"),
+        ([[1.0, np.nan]], "cost must be finite"),
+    ],
+)
+def test_bad_costs(decide, cost, message):
+    with pytest.raises(InputError, match=message):
+        decide(cost, [0.3, 0.3], [0.7, 0.7])

@@ -47,7 +47,7 @@ def test_certainty_in_one_fold_decides_and_a_contradiction_is_refused():
         merge_folds([1.0, 0.0], [1.0, 0.0])
 
 
-@pytest.mark.parametrize("fold", [[0, 2, 2], [1, 1, 2], [0.0, 1.0, 1.0], [0, -1, 1]])
+@pytest.mark.parametrize("fold", [[0, 2, 2], [1, 1, 2], [0.0, 1.0, 1.0], [0, -1, 1], [0, 1, 2**62]])
 def test_folds_that_are_not_numbered_from_zero_are_refused(fold):
     with pytest.raises(InputError, match="fold must number the folds"):
         fit_cross_venn_abers([0.1, 0.2, 0.3], [0, 1, 0], fold)

@@ -64,7 +64,7 @@ def test_labels_of_one_class_have_no_auc():
 def test_options_outside_their_range_are_refused(panel):
     with pytest.raises(InputError, match="reading must be one of 'hard', 'soft', 'drawn'"):
         imputed_metrics(panel, uniform(panel), "mean")
-    with pytest.raises(InputError, match="n_draws must be a whole number above 0; got 0"):
+    with pytest.raises(InputError, match="n_draws must be a whole number >= 1; got 0"):
         imputed_metrics(panel, uniform(panel), "drawn", n_draws=0)
 
 

@@ -29,8 +29,8 @@ def test_unknown_names_are_refused(name):
 @pytest.mark.parametrize(
     ("choice", "message"),
     [
-        ({"width": 0}, "width must be a whole number above 0"),
-        ({"n_epochs": 2.5}, "n_epochs must be a whole number above 0"),
+        ({"width": 0}, "width must be a whole number >= 1"),
+        ({"n_epochs": 2.5}, "n_epochs must be a whole number >= 1"),
         ({"learning_rate": 0.0}, "learning_rate must be a finite number above 0"),
         ({"base": "free"}, "base must be one of"),
         ({"covariance": "tied"}, "covariance must be one of"),

@@ -69,7 +69,7 @@ def test_a_metric_that_no_draw_has(panel):
 
 @pytest.mark.parametrize("number", [0, -1, 2.5, "many"])
 def test_numbers_of_draws_that_are_none(panel, number):
-    with pytest.raises(InputError, match="n_draws must be a whole number above 0; got"):
+    with pytest.raises(InputError, match="n_draws must be a whole number >= 1; got"):
         expected_metrics(panel, PROB, number, np.random.default_rng(0))
 
 

@@ -1,0 +1,1 @@
+"""Calls of every public function, method, fit and command with hostile arguments."""

@@ -1,0 +1,74 @@
+"""What is wrong with a call: an undocumented exception, or NaN as a number."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bayescal.core.errors import InputError, OutputError
+
+DOCUMENTED = (InputError, OutputError)
+
+
+class Case(NamedTuple):
+    """One call: its name, what it does, and what may be NaN in what it returns."""
+
+    name: str
+    run: Callable[[], Any]
+
+
+def numbers(value: Any, at: str = "") -> Iterator[tuple[str, Any]]:
+    """All floats of what a function returned, each with where it stands."""
+    if isinstance(value, float | np.floating):
+        yield at, np.array(value)
+    elif isinstance(value, np.ndarray) and value.dtype.kind == "f":
+        yield at, value
+    elif hasattr(value, "_fields"):
+        for name in value._fields:
+            yield from numbers(getattr(value, name), f"{at}.{name}")
+    elif is_dataclass(value) and not isinstance(value, type):
+        for field in fields(value):
+            yield from numbers(getattr(value, field.name), f"{at}.{field.name}")
+    elif isinstance(value, Mapping):
+        for name in value:
+            yield from numbers(value[name], f"{at}.{name}")
+
+
+def trouble(case: Case) -> str | None:
+    """What is wrong with a call: an undocumented exception, or NaN as a number; None if nothing."""
+    try:
+        with warnings.catch_warnings():
+            # Users see NumPy's warnings; here they are the start of a NaN.
+            warnings.simplefilter("ignore")
+            found = case.run()
+    except DOCUMENTED as error:
+        return None if str(error).strip() else "an empty message"
+    except Exception as error:  # everything else is what is looked for
+        return f"{type(error).__name__}: {error}"
+    for at, values in numbers(found):
+        if np.isnan(values).any() and not is_documented_nan(case.name, at):
+            return f"NaN at {at or 'the result'}"
+    return None
+
+
+# Where the documentation says that NaN stands for "there is none".
+RANKED = (".auc", ".auprc")
+NAN_SAYS_NONE: Mapping[str, tuple[str, ...]] = {
+    "ece.estimate": (".label_rate", ".gap"),  # of an empty bin
+    "pu_ece.estimate": (".label_rate", ".gap"),
+    "temperature.calibration_errors": (".class_ece", ".class_accuracy", ".class_confidence"),
+    "agnostic.rule_difference": (".correlation",),
+    "bayescal.difference": (".correlation",),
+}
+
+
+def is_documented_nan(name: str, at: str) -> bool:
+    """Whether NaN stands for "there is none": a rate of no rows, an AUC of one class."""
+    if name == "ssme.subgroup_metrics":
+        return True
+    of_metrics = name.startswith(("ssme.", "baselines.")) and at.endswith(RANKED)
+    return of_metrics or at in NAN_SAYS_NONE.get(name, ())
