@@ -93,9 +93,9 @@ def killed(fits: int, kills: int, undisturbed: bc.ManyFits) -> dict[str, Any]:
         times: dict[str, int] = {}
         for _ in range(kills):
             process = made.program(store, fits)
-            before = len(made.stored(store))
             # Somewhere between starting up and some fits later.
-            while process.poll() is None and len(made.stored(store)) < before + rng.randrange(12):
+            last = len(made.stored(store)) + rng.randrange(12)
+            while process.poll() is None and len(made.stored(store)) < last:
                 time.sleep(0.001)
             time.sleep(0.05 * rng.random())
             process.kill()

@@ -27,11 +27,12 @@ from numpy.typing import NDArray
 
 from bayescal.core.bins.edges import bin_edges
 from bayescal.core.bins.optimal_number import optimal_number
+from bayescal.core.logistic import sigmoid
 from bayescal.plots.style import BLUE, GREY, INK, ORANGE, VERMILLION
 from bayescal.quantities.ece.estimator import estimate as labelled_estimate
 from bayescal.quantities.pu_ece.classifier import PUClassifier
 from bayescal.quantities.pu_ece.estimator import estimate, of_counts
-from bayescal.quantities.pu_ece.logit_mixtures import LogitMixture, MixtureTruth, sigmoid
+from bayescal.quantities.pu_ece.logit_mixtures import LogitMixture, MixtureTruth
 from bayescal.quantities.pu_ece.mixture_tce import tce_from_logits
 from bayescal.quantities.pu_ece.simulator import digits, truth
 

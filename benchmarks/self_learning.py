@@ -26,7 +26,7 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
-from _common import print_table
+from _common import STATIC, print_table
 from _results import print_provenance, read, write
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -45,7 +45,6 @@ from bayescal.quantities.ece.estimator import estimate
 type Floats = NDArray[np.float64]
 type Table = tuple[Floats, NDArray[np.int64]]
 
-STATIC = Path(__file__).parents[1] / "docs" / "_static"
 LABELED, TEST, HELD_BACK = 0.15, 0.20, 1 / 3
 BATCHES = 10
 BINS = 10
@@ -121,7 +120,7 @@ def one_run(task: tuple[str, str, int], data: Path, state: Path | None) -> dict[
 def load(name: str, data: Path) -> Table:
     """Features and labels 0, 1, ... of the classes with enough rows."""
     if name != "Ecoli":
-        x, y = DATA[name](return_X_y=True)  # type: ignore[misc]
+        x, y = DATA[name](return_X_y=True)  # type: ignore[misc]  # scikit-learn has no types
         return x, y
     table = pd.read_csv(data / "ecoli.csv")
     enough = table[table.groupby("class")["class"].transform("size") >= FEWEST]

@@ -114,7 +114,8 @@ def make_result(
         if shape is not None:
             results[-1] = _described(results[-1], shape)
         if prior:
-            results[-1].prior.update(_prior_draws(results[-1], draws, rng))  # type: ignore[attr-defined]
+            drawn = _prior_draws(results[-1], draws, rng)
+            results[-1] = replace(results[-1], prior={**results[-1].prior, **drawn})
     return assemble(
         results,
         dims=_DIMS,

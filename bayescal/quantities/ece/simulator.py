@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayescal.core.checks import check_known, check_whole, generator, listing
 from bayescal.core.errors import InputError
-from bayescal.core.intake import to_probabilities
+from bayescal.core.logistic import finite_logits, sigmoid
 from bayescal.core.scores import Scores
 
 type Floats = NDArray[np.float64]
@@ -30,22 +30,16 @@ _REACH: Final = 10.0
 _GRID: Final = 4001
 
 
-def _sigmoid(logit: Floats) -> Floats:
-    # The positive exponent overflows to infinity for logits below -709, and 1 / inf is the right 0.
-    with np.errstate(over="ignore"):
-        return np.asarray(1.0 / (1.0 + np.exp(-logit)))
-
-
 def _logistic(x: Floats) -> Floats:
-    return _sigmoid(2.0 * x)
+    return sigmoid(2.0 * x)
 
 
 def _wiggle(x: Floats) -> Floats:
-    return _sigmoid(2.0 * x + 0.8 * np.sin(3.0 * x))
+    return sigmoid(2.0 * x + 0.8 * np.sin(3.0 * x))
 
 
 def _fast_wiggle(x: Floats) -> Floats:
-    return _sigmoid(2.0 * x + 0.8 * np.sin(8.0 * x))
+    return sigmoid(2.0 * x + 0.8 * np.sin(8.0 * x))
 
 
 # The features whose score 2 x is the logit of is 0.6 and 0.85.
@@ -109,7 +103,7 @@ class Truth:
         ndarray of the same shape, in [0, 1]
             ``sigmoid(b0 + b1 x)``.
         """
-        return _sigmoid(self.b0 + self.b1 * np.asarray(x, np.float64))
+        return sigmoid(self.b0 + self.b1 * np.asarray(x, np.float64))
 
     def probability(self, score: ArrayLike) -> Floats:
         """Give P(Y=1 | f = score), the true calibration curve.
@@ -124,10 +118,7 @@ class Truth:
         ndarray of the same shape, in [0, 1]
             Without approximation, as the score is a strictly rising function of the feature.
         """
-        info = np.finfo(np.float64)
-        inside = np.clip(to_probabilities(score, "score"), info.tiny, 1.0 - info.epsneg)
-        x = (np.log(inside) - np.log1p(-inside) - self.b0) / self.b1
-        return self.event_probability(x)
+        return self.event_probability((finite_logits(score) - self.b0) / self.b1)
 
     def sample(self, n: int, seed: Seed = None) -> tuple[Floats, NDArray[np.uint8]]:
         """Draw rows.

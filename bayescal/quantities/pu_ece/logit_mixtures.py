@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayescal.core.checks import check_whole, generator
 from bayescal.core.errors import InputError
-from bayescal.core.intake import finite_numbers, to_probabilities
+from bayescal.core.intake import finite_numbers
+from bayescal.core.logistic import finite_logits, sigmoid
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
 from bayescal.quantities.pu_ece.data import PUScores
@@ -25,13 +26,6 @@ _REACH: Final = 10.0
 # The trapezoid rule is exact for a Gaussian to 1e-30 at a quarter of its standard deviation.
 _STEP: Final = 0.25
 POINTS: Final = 10_000
-
-
-def sigmoid(logit: Floats) -> Floats:
-    """Logistic function."""
-    # The positive exponent overflows to infinity for logits below -709, and 1 / inf is the right 0.
-    with np.errstate(over="ignore"):
-        return np.asarray(1 / (1 + np.exp(-logit)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,9 +197,7 @@ class MixtureTruth:
         ndarray of the same shape, in [0, 1]
             It need not rise: with different scales the classes change places in the tails.
         """
-        info = np.finfo(np.float64)
-        inside = np.clip(to_probabilities(score, "score"), info.tiny, 1.0 - info.epsneg)
-        logit = np.log(inside) - np.log1p(-inside)
+        logit = finite_logits(score)
         ratio = self.positive.log_density(logit) - self.negative.log_density(logit)
         return sigmoid(ratio + math.log(self.class_prior) - math.log1p(-self.class_prior))
 

@@ -19,11 +19,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayescal.core.checks import check_known, check_whole, generator
 from bayescal.core.errors import InputError
-from bayescal.core.intake import to_probabilities
+from bayescal.core.logistic import finite_logits, sigmoid
 from bayescal.quantities.pu_ece.data import PUScores
 from bayescal.quantities.pu_ece.logit_mixtures import LogitMixture as LogitMixture
 from bayescal.quantities.pu_ece.logit_mixtures import MixtureTruth as MixtureTruth
-from bayescal.quantities.pu_ece.logit_mixtures import Seed, sigmoid
+from bayescal.quantities.pu_ece.logit_mixtures import Seed
 
 type Floats = NDArray[np.float64]
 # Beyond ten standard deviations of either class the density is below rounding.
@@ -120,9 +120,7 @@ class PUTruth:
         ndarray of the same shape, in [0, 1]
             Without approximation, as the score is a strictly rising function of the feature.
         """
-        info = np.finfo(np.float64)
-        inside = np.clip(to_probabilities(score, "score"), info.tiny, 1.0 - info.epsneg)
-        return self.event_probability((np.log(inside) - np.log1p(-inside) - self.b0) / self.b1)
+        return self.event_probability((finite_logits(score) - self.b0) / self.b1)
 
     def scores(self, n: tuple[int, int], seed: Seed = None) -> PUScores:
         """Draw both samples.

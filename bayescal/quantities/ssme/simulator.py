@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from bayescal.core.checks import check_known, check_whole, generator
 from bayescal.core.errors import InputError
-from bayescal.core.intake import to_probabilities
+from bayescal.core.logistic import finite_logits, sigmoid
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
 
@@ -27,12 +27,6 @@ _REACH: Final = 10.0
 _POINTS: Final = 40_001
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(61)
 _N_BINS: Final = 10
-
-
-def _sigmoid(logit: Floats) -> Floats:
-    # The positive exponent overflows to infinity for logits below -709, and 1 / inf is the right 0.
-    with np.errstate(over="ignore"):
-        return np.asarray(1.0 / (1.0 + np.exp(-logit)))
 
 
 class Distortion(NamedTuple):
@@ -129,11 +123,11 @@ class PanelTruth:
         rng = generator(seed)
         n = check_whole(n_labeled, "n_labeled") + check_whole(n_unlabeled, "n_unlabeled", 0)
         log_odds = rng.normal(self.mean, self.spread, n)
-        event = rng.random(n) < _sigmoid(log_odds)
+        event = rng.random(n) < sigmoid(log_odds)
         prob = {}
         for name, found in self.classifiers.items():
             view = log_odds + found.noise * rng.standard_normal(n)
-            prob[name] = _sigmoid(found.intercept + found.slope * view)
+            prob[name] = sigmoid(found.intercept + found.slope * view)
         known = [*event[:n_labeled].astype(int).tolist(), *[None] * n_unlabeled]
         return Scores.stack(prob, y_true=known, classes=[0, 1])
 
@@ -155,19 +149,17 @@ class PanelTruth:
         InputError
             If the first axis is not that of the classifiers.
         """
-        prob = to_probabilities(scores, "scores")
-        if prob.shape[:1] != (len(self.classifiers),):
+        logits = finite_logits(scores, "scores")
+        if logits.shape[:1] != (len(self.classifiers),):
             raise InputError(
-                f"scores must be those of {len(self.classifiers)} classifiers; got {prob.shape}."
+                f"scores must be those of {len(self.classifiers)} classifiers; got {logits.shape}."
             )
-        info = np.finfo(np.float64)
-        prob = np.clip(prob, info.tiny, 1.0 - info.epsneg)
         found = np.array(list(self.classifiers.values()))
-        intercept, slope, noise = found.T.reshape(3, -1, *(1 for _ in prob.shape[1:]))
-        view = (np.log(prob) - np.log1p(-prob) - intercept) / slope
+        intercept, slope, noise = found.T.reshape(3, -1, *(1 for _ in logits.shape[1:]))
+        view = (logits - intercept) / slope
         clear = np.flatnonzero(noise.ravel() == 0)
         if clear.size:
-            return _sigmoid(view[clear[0]])
+            return sigmoid(view[clear[0]])
         precision = 1 / self.spread**2 + float((1 / noise**2).sum())
         centre = (self.mean / self.spread**2 + (view / noise**2).sum(axis=0)) / precision
         return _mean_sigmoid(centre, precision**-0.5)
@@ -218,7 +210,7 @@ class PanelTruth:
 def _mean_sigmoid(centre: Floats, deviation: float) -> Floats:
     """Mean of the sigmoid of a normal."""
     weights = _WEIGHTS / _WEIGHTS.sum()
-    return np.asarray(_sigmoid(centre[..., None] + deviation * _NODES) @ weights)
+    return np.asarray(sigmoid(centre[..., None] + deviation * _NODES) @ weights)
 
 
 def _metrics(classifier: Distortion, mean: float, spread: float) -> dict[str, float]:
@@ -233,7 +225,7 @@ def _metrics(classifier: Distortion, mean: float, spread: float) -> dict[str, fl
     share = (spread / width) ** 2
     rate = _mean_sigmoid(mean + share * (view - mean), noise * share**0.5)
     logit = intercept + slope * view
-    score = _sigmoid(logit)
+    score = sigmoid(logit)
     mass = np.exp(-0.5 * z**2) / np.sqrt(2 * np.pi)
 
     def below(values: Floats) -> Floats:
