@@ -65,7 +65,8 @@ def estimate(data: Scores, *, gamma: float = np.inf, binning: Binning = BINNING)
     Raises
     ------
     InputError
-        If there are several classifiers, no labelled row, or a label of score 0.
+        If there are several classifiers, no labelled row or a label of score 0,
+        or `gamma` is negative.
 
     Notes
     -----

@@ -26,3 +26,10 @@ def test_one_classifier_at_a_time():
     data = bc.Scores.stack({"a": [0.2, 0.7], "b": [0.3, 0.6]}, y_true=[0, 1])
     with pytest.raises(bc.InputError, match="estimate takes one classifier; got 2"):
         estimate(data)
+
+
+@pytest.mark.parametrize("gamma", [-1e300, np.nan])
+def test_a_gamma_below_0_is_refused(gamma):
+    scores = bc.datasets.temperature.truth("heterogeneous").scores(50, seed=1)
+    with pytest.raises(bc.InputError, match="gamma must be at least 0"):
+        bc.temperature.estimate(scores, gamma=gamma)

@@ -91,11 +91,6 @@ class ClassWiseTemperatureScaling(LogitCalibrator):
         label : ndarray of shape (obs,), int
             Columns of the labels.
         """
-        if not self.gamma >= 0:
-            raise InputError(
-                f"gamma must be at least 0; got {self.gamma!r}. Pass 0 for one number, infinity "
-                "for a number a class."
-            )
         check_alpha_bounds(self.alpha_min, self.alpha_max)
         rows = labeled_rows(logits, label, logits.argmax(axis=1), logits.shape[1])
         found = class_wise(rows, self.gamma, self.alpha_min, self.alpha_max)
@@ -128,6 +123,11 @@ def class_wise(
     rows: LabeledRows, gamma: float = np.inf, low: float = ALPHA_MIN, high: float = ALPHA_MAX
 ) -> ClassWise:
     """Find the numbers of least log loss that differ from a shared one by at most `gamma`."""
+    if not gamma >= 0:
+        raise InputError(
+            f"gamma must be at least 0; got {gamma!r}. Pass 0 for one number, infinity for a "
+            "number a class."
+        )
     one = LabeledRows(rows.gap, rows.target, np.zeros_like(rows.slice), 1)
     pooled = float(least_loss(one, low, high)[0])
     own = least_loss(rows, low, high)
