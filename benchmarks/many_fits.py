@@ -1,10 +1,12 @@
 """Rate, memory and disk of many fits: one process, several, and what storing costs.
 
-    python benchmarks/many_fits.py --fits 1000 --workers 2
+    python benchmarks/many_fits.py --fits 1000 --workers 2 --method direct
+    python benchmarks/many_fits.py --fits 200 --workers 2 --method nuts
 
 Each run is a process of its own, so that its memory is its own; its rate is that of the fits after
 the first, which compiles the model. "stored" and "in memory" are the same fits with and without a
-store, "resumed" the second call, which takes all from the store.
+store, "resumed" the second call, which takes all from the store. Chains of NUTS use all cores, so
+that workers are compared with one process on one core ("one core"), beside one on all of them.
 """
 
 from __future__ import annotations
@@ -44,6 +46,7 @@ def main() -> None:
             "in memory": {"store": None, "workers": 0},
             "stored": {"store": f"{folder}/one", "workers": 0},
             "resumed": {"store": f"{folder}/one", "workers": 0},
+            "one core": {"store": f"{folder}/core", "workers": 0, "cores": 1},
             "several workers": {"store": f"{folder}/two", "workers": given.workers},
         }
         for name, how in runs.items():
@@ -51,11 +54,12 @@ def main() -> None:
             print(name, content[name], flush=True)
         content["bytes a fit"] = _size(Path(folder, "one")) // given.fits
     content["workers"] = given.workers
-    content["speed-up"] = round(content["several workers"]["rate"] / content["stored"]["rate"], 2)
-    for name in ("speed-up", "bytes a fit"):
+    for name, other in (("speed-up", "one core"), ("speed-up, all cores", "stored")):
+        content[name] = round(content["several workers"]["rate"] / content[other]["rate"], 2)
+    for name in ("speed-up", "speed-up, all cores", "bytes a fit"):
         print(name, content[name])
     print_provenance({"provenance": provenance()})
-    write("many_fits", **content)
+    write(f"many_fits_{given.method}", **content)
 
 
 def _alone(how: dict[str, Any]) -> dict[str, Any]:
@@ -66,7 +70,11 @@ def _alone(how: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _measure(fits: int, method: str, store: str | None, workers: int) -> dict[str, Any]:
+def _measure(
+    fits: int, method: str, store: str | None, workers: int, cores: int = 0
+) -> dict[str, Any]:
+    if cores:
+        os.sched_setaffinity(0, range(cores))
     truth = bc.datasets.ece.truth("over")
     data = {key: (lambda key=key: truth.scores(ROWS, seed=key)) for key in range(fits)}
     times: list[float] = []
