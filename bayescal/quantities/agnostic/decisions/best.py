@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import combinations
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from bayescal.core.errors import InputError
 from bayescal.quantities.agnostic.decisions.costs import estimated_cost
 from bayescal.quantities.agnostic.decisions.rule import Action, DecisionRule, checked_actions
+from bayescal.quantities.agnostic.intervals import checked_scores
 
 # All subsets are tried.
 _MOST_ACTIONS = 15
@@ -119,10 +119,10 @@ def best_rule(
             f"there may be {_MOST_ACTIONS} actions at most, as all sets of them are tried; "
             f"got {len(known)}. Leave out those that others beat."
         )
-    n = np.size(score)
+    scores = checked_scores(score, "score")
     sets = (chosen for size in range(len(known)) for chosen in combinations(known, size + 1))
     rules = (bayes_rule({name: known[name] for name in chosen}) for chosen in sets)
-    return min(rules, key=lambda rule: n * estimated_cost(rule, score) + rule.setup)
+    return min(rules, key=lambda rule: len(scores) * estimated_cost(rule, scores) + rule.setup)
 
 
 def _slope(action: Action) -> float:

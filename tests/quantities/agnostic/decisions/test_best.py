@@ -65,3 +65,8 @@ def test_without_set_up_it_is_the_bayes_rule():
 def test_too_many_actions():
     with pytest.raises(InputError, match="15 actions at most"):
         best_rule({str(k): (k, 20 - k) for k in range(16)}, [0.5])
+
+
+def test_scores_are_a_column():
+    with pytest.raises(InputError, match="score must be a column of values, or rows of one length"):
+        best_rule({"keep": (5, 0)}, [[0.5], [0.1, 0.2]])
