@@ -49,7 +49,11 @@ def _not_a_label(value: object, row: int, name: str) -> InputError:
 
 
 def _integers(array: NDArray[Any]) -> tuple[Codes, tuple[Label, ...]]:
-    low, high = (int(array.min()), int(array.max())) if len(array) else (0, 0)
+    if not len(array):
+        return array.astype(np.int32), ()
+    low, high = int(array.min()), int(array.max())
+    if high - low <= 1:
+        return (array > low).astype(np.int32), tuple(range(low, high + 1))
     if high - low >= _TABLE_SPREAD:
         values, inverse = np.unique(array, return_inverse=True)
         return inverse.astype(np.int32), tuple(values.tolist())

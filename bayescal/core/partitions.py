@@ -1,17 +1,18 @@
-"""Rows by partitions: Dask's dataframes and arrays, read one partition at a time."""
+"""Rows by partitions: Dask's dataframes and arrays, summed up where their partitions are."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any, TypeGuard, cast
 
 from numpy.typing import NDArray
 
-from bayescal.core.bins.streaming import Batched
 from bayescal.core.checks import check_known, listing
+from bayescal.core.columns import to_numpy
 from bayescal.core.errors import InputError
+from bayescal.core.partial_sums import Batch, Batched, Sums, joined, numbered
 from bayescal.core.tables import open_table
 
 
@@ -45,32 +46,87 @@ def _is_array(data: Any) -> TypeGuard[Any]:
     return hasattr(data, "__dask_graph__") and hasattr(data, "numblocks")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class DaskFrame:
-    """A Dask dataframe."""
+class _Partitioned:
+    """Columns in partitions that Dask computes."""
 
-    frame: Any
+    def partitions(self, columns: Sequence[str]) -> list[Any]:
+        """For each partition its columns by name, not computed yet."""
+        raise NotImplementedError
 
     def batches(
         self, columns: Sequence[str], batch_rows: int
     ) -> Iterator[Mapping[str, NDArray[Any]]]:
         """Compute the columns anew, partition by partition."""
-        for name in columns:
-            check_known(name, tuple(map(str, self.frame.columns)), "column", "the dataframe")
-        wanted = self.frame[list(columns)]
-        for number in range(self.frame.npartitions):
-            part = wanted.get_partition(number).compute()
-            for start in range(0, len(part), batch_rows):
-                rows = part.iloc[start : start + batch_rows]
-                yield {name: rows[name] for name in columns}
+        from dask.base import compute
+
+        for number, partition in enumerate(self.partitions(columns)):
+            (part,) = compute(partition)  # type: ignore[no-untyped-call]  # Dask has no types
+            yield from _cut(part, columns, batch_rows, number)
+
+    def summed[S: Sums](
+        self, columns: Sequence[str], batch_rows: int, sum_up: Callable[[Iterator[Batch]], S]
+    ) -> S:
+        """Sum the partitions up where Dask computes them; only the sums of all come back."""
+        from dask.delayed import delayed
+
+        # One node of the graph, so that what it holds is sent to each worker once.
+        once = delayed(sum_up)
+        sums = [
+            delayed(_sum_up)(once, part, tuple(columns), batch_rows, number)
+            for number, part in enumerate(self.partitions(columns))
+        ]
+        return cast("S", joined(sums, delayed(_plus)).compute())
+
+
+def _sum_up[S](
+    sum_up: Callable[[Iterator[Batch]], S],
+    part: Any,
+    columns: Sequence[str],
+    batch_rows: int,
+    number: int,
+) -> S:
+    # Where a partition begins among all rows is not known before those before it are computed.
+    of = f" of partition {number}"
+    return sum_up(numbered(_cut(part, columns, batch_rows, number), of=of))
+
+
+def _plus[S: Sums](first: S, second: S) -> S:
+    return first.plus(second)
+
+
+def _cut(
+    part: Any, columns: Sequence[str], batch_rows: int, number: int
+) -> Iterator[Mapping[str, NDArray[Any]]]:
+    """Cut the columns of a computed partition into batches."""
+    arrays = {name: to_numpy(part[name], name) for name in columns}
+    lengths = {name: len(values) for name, values in arrays.items()}
+    if len(set(lengths.values())) > 1:
+        raise InputError(
+            f"Dask arrays must have blocks of the same rows; block {number} has {lengths}. "
+            "Rechunk them alike."
+        )
+    for start in range(0, lengths[columns[0]], batch_rows):
+        yield {name: values[start : start + batch_rows] for name, values in arrays.items()}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class DaskArrays:
+class DaskFrame(_Partitioned):
+    """A Dask dataframe."""
+
+    frame: Any
+
+    def partitions(self, columns: Sequence[str]) -> list[Any]:
+        """For each partition a dataframe."""
+        for name in columns:
+            check_known(name, tuple(map(str, self.frame.columns)), "column", "the dataframe")
+        return cast("list[Any]", self.frame[list(columns)].to_delayed())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DaskArrays(_Partitioned):
     """Dask arrays of one dimension, by name; made by `DaskArrays.of`."""
 
     arrays: Mapping[str, Any]
-    n_blocks: int
 
     @classmethod
     def of(cls, arrays: Mapping[str, Any]) -> DaskArrays:
@@ -84,26 +140,14 @@ class DaskArrays:
                     f"{arrays[first].shape} in {listing(map(str, arrays[first].numblocks))}. "
                     f"Pass {name}.rechunk({first}.chunks)."
                 )
-        return cls(arrays, arrays[first].numblocks[0])
+        return cls(arrays)
 
-    def batches(
-        self, columns: Sequence[str], batch_rows: int
-    ) -> Iterator[Mapping[str, NDArray[Any]]]:
-        """Compute the arrays anew, block by block."""
-        from dask.base import compute
-
+    def partitions(self, columns: Sequence[str]) -> list[Any]:
+        """For each block the arrays by name."""
         for name in columns:
             check_known(name, tuple(self.arrays), "array", "data")
-        for number in range(self.n_blocks):
-            found = compute(  # type: ignore[no-untyped-call]  # Dask has no types
-                *(self.arrays[name].blocks[number] for name in columns)
-            )
-            part = dict(zip(columns, found, strict=True))
-            lengths = {name: len(values) for name, values in part.items()}
-            if len(set(lengths.values())) > 1:
-                raise InputError(
-                    f"Dask arrays must have blocks of the same rows; block {number} has {lengths}. "
-                    "Rechunk them alike."
-                )
-            for start in range(0, next(iter(lengths.values())), batch_rows):
-                yield {name: values[start : start + batch_rows] for name, values in part.items()}
+        blocks = {name: self.arrays[name].to_delayed() for name in columns}
+        return [
+            {name: parts[number] for name, parts in blocks.items()}
+            for number in range(len(blocks[columns[0]]))
+        ]

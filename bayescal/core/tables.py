@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
+from itertools import groupby
 from os import PathLike
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from numpy.typing import NDArray
 
@@ -17,6 +18,7 @@ from bayescal.core.checks import check_known, check_unique, listing
 from bayescal.core.columns import arrow_to_numpy
 from bayescal.core.errors import InputError
 from bayescal.core.intake import Column, collect
+from bayescal.core.partial_sums import Batch, numbered
 from bayescal.core.scores import Scores, from_parts
 
 
@@ -61,6 +63,8 @@ def reading(path: Path, kind: str) -> Iterator[None]:
 _BATCH_ROWS = 1 << 20
 _CSV_BLOCK_BYTES = 1 << 23
 _PARQUET_BUFFER_BYTES = 1 << 20
+# Rows of a part that is read by itself: many times those of its sums.
+_PART_ROWS = 1 << 23
 _DELIMITERS = ",;\t|"
 _PARQUET_MAGIC = b"PAR1"
 _COMPRESSED = (".gz", ".bz2", ".zst", ".lz4", ".br")
@@ -88,8 +92,13 @@ class Table(ABC):
     ) -> Iterator[dict[str, NDArray[Any]]]:
         """Go through columns a batch of rows at a time; each call starts from the top."""
         names = self._checked(columns)
+        yield from self._arrays(self._batches(names, batch_rows), names, batch_rows)
+
+    def _arrays(
+        self, batches: Iterator[Any], names: list[str], batch_rows: int
+    ) -> Iterator[dict[str, NDArray[Any]]]:
         with reading(self.path, self.kind):
-            for batch in self._batches(names, batch_rows):
+            for batch in batches:
                 for start in range(0, batch.num_rows, batch_rows):
                     part = batch.slice(start, batch_rows)
                     yield {name: arrow_to_numpy(part.column(name)) for name in names}
@@ -126,13 +135,56 @@ class ParquetTable(Table):
         parts = [pq.ParquetFile(file).read(columns=columns) for file in self.files]
         return pa.concat_tables(parts, promote_options="permissive")
 
-    def _batches(self, columns: list[str], batch_rows: int) -> Iterator[Any]:
+    def parts(self, columns: Sequence[str], batch_rows: int) -> list[Iterator[Batch]]:
+        """Cut the table into parts of whole row groups that can be read by threads."""
+        names = self._checked(columns)
+        groups = list(self._row_groups())
+        n_rows = sum(group.rows for group in groups)
+        part_rows = max(1, n_rows / max(1, round(n_rows / _PART_ROWS)))
+        first = 0
+        cut: dict[int, tuple[int, list[_RowGroup]]] = {}
+        for group in groups:
+            # A group belongs to the part that it begins in.
+            cut.setdefault(int(first / part_rows), (first, []))[1].append(group)
+            first += group.rows
+        return [
+            numbered(
+                self._arrays(_read_groups(part, names, batch_rows), names, batch_rows), first
+            )
+            for first, part in cut.values()
+        ]
+
+    def _row_groups(self) -> Iterator[_RowGroup]:
         import pyarrow.parquet as pq
 
         for path in self.files:
-            # Buffered, because otherwise a row group's whole columns are held, whatever the batch.
-            file = pq.ParquetFile(path, buffer_size=_PARQUET_BUFFER_BYTES, pre_buffer=False)
-            yield from file.iter_batches(batch_rows, columns=columns)
+            with reading(path, self.kind):
+                metadata = pq.read_metadata(path)
+            for number in range(metadata.num_row_groups):
+                yield _RowGroup(path, number, metadata.row_group(number).num_rows)
+
+    def _batches(self, columns: list[str], batch_rows: int) -> Iterator[Any]:
+        yield from _read_groups(self._row_groups(), columns, batch_rows)
+
+
+class _RowGroup(NamedTuple):
+    """Rows that a Parquet file keeps together."""
+
+    file: Path
+    number: int
+    rows: int
+
+
+def _read_groups(
+    groups: Iterable[_RowGroup], columns: Sequence[str], batch_rows: int
+) -> Iterator[Any]:
+    import pyarrow.parquet as pq
+
+    for path, held in groupby(groups, key=lambda group: group.file):
+        # Buffered, because otherwise a row group's whole columns are held, whatever the batch.
+        with pq.ParquetFile(path, buffer_size=_PARQUET_BUFFER_BYTES, pre_buffer=False) as file:
+            numbers = [group.number for group in held]
+            yield from file.iter_batches(batch_rows, row_groups=numbers, columns=list(columns))
 
 
 @dataclass(frozen=True, slots=True)

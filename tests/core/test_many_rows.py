@@ -28,19 +28,23 @@ def dask_arrays(_):
     return {"y": da.from_array(TASK.event, chunks=700), "p": da.from_array(TASK.score, chunks=700)}
 
 
-@pytest.mark.parametrize("made", [data_set, dask_frame, dask_arrays])
-def test_bins_and_the_measure_are_those_of_rows_in_memory(made, tmp_path):
-    data = made(tmp_path)
-    found = bc.count_rows(data, label="y", score="p", n_bins=12)["p"]
+def assert_that_of_rows_in_memory(data):
+    found = bc.count_rows(data, label="y", score="p", n_bins=12)["p"].bins
     expected = bc.bin_scores(SCORES, n_bins=12)
-    np.testing.assert_array_equal(found.bins.edges, expected.edges)
-    np.testing.assert_array_equal(found.bins.count, expected.count)
-    np.testing.assert_array_equal(found.bins.positives, expected.positives)
-    np.testing.assert_allclose(found.bins.mean_score, expected.mean_score, rtol=1e-12)
+    np.testing.assert_array_equal(found.edges, expected.edges)
+    np.testing.assert_array_equal(found.count, expected.count)
+    np.testing.assert_array_equal(found.positives, expected.positives)
+    np.testing.assert_allclose(found.mean_score, expected.mean_score, rtol=1e-12)
     measure = bc.agnostic.interval_measure_of_rows(data, label="y", score="p")
     whole = bc.agnostic.interval_measure(TASK.score, TASK.event)
     assert measure.c == pytest.approx(whole.c, rel=1e-12)
     assert (measure.lower, measure.upper) == (whole.lower, whole.upper)
+    return found.mean_score
+
+
+@pytest.mark.parametrize("made", [data_set, dask_frame, dask_arrays])
+def test_bins_and_the_measure_are_those_of_rows_in_memory(made, tmp_path):
+    assert_that_of_rows_in_memory(made(tmp_path))
 
 
 def test_a_fit_of_counts_is_that_of_the_rows(tmp_path):
@@ -54,3 +58,35 @@ def test_a_fit_of_counts_is_that_of_the_rows(tmp_path):
         of_rows["posterior"]["ece"].values.ravel(),
         rtol=1e-6,
     )
+
+
+BAD = r"p \(rows counted from row 0 of partition 2\) must lie in \[0, 1\]; got 1.5 at row 598"
+
+
+def with_a_bad_row():
+    da = pytest.importorskip("dask.array")
+    score = TASK.score.copy()
+    score[-2] = 1.5
+    return {"y": da.from_array(TASK.event, chunks=700), "p": da.from_array(score, chunks=700)}
+
+
+def test_a_bad_row_of_the_last_partition_is_named():
+    with pytest.raises(bc.InputError, match=BAD):
+        bc.count_rows(with_a_bad_row(), label="y", score="p")
+    with pytest.raises(bc.InputError, match=BAD):
+        bc.agnostic.interval_measure_of_rows(with_a_bad_row(), label="y", score="p")
+
+
+@pytest.mark.slow
+def test_a_cluster_sums_up_what_threads_do():
+    distributed = pytest.importorskip("distributed")
+    of_threads = assert_that_of_rows_in_memory(dask_frame(None))
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as here,
+        distributed.Client(here),
+    ):
+        of_workers = assert_that_of_rows_in_memory(dask_frame(None))
+        # Bit for bit, as the order of sums is that of the partitions.
+        np.testing.assert_array_equal(of_workers, of_threads)
+        with pytest.raises(bc.InputError, match=BAD):
+            bc.count_rows(with_a_bad_row(), label="y", score="p")

@@ -1,11 +1,16 @@
 """Rows of Dask's columns and of Parquet data sets are those of one table in memory."""
 
+import os
+import threading
+from dataclasses import dataclass
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from bayescal.core.errors import InputError
+from bayescal.core.partial_sums import summed
 from bayescal.core.partitions import rows_of
 
 SCORE = np.linspace(0, 1, 23)
@@ -21,6 +26,22 @@ def dask_array():
 def frame():
     pd, dd = pytest.importorskip("pandas"), pytest.importorskip("dask.dataframe")
     return dd.from_pandas(pd.DataFrame({"y": LABEL, "p": SCORE, "other": "x"}), npartitions=4)
+
+
+@dataclass
+class Seen:
+    """Labels in the order in which they were joined, and who summed them up."""
+
+    labels: list
+    where: set
+
+    @classmethod
+    def of(cls, batches):
+        labels = [value for batch in batches for value in np.asarray(batch.columns["y"])]
+        return cls(labels, {(os.getpid(), threading.get_ident())})
+
+    def plus(self, other):
+        return Seen(self.labels + other.labels, self.where | other.where)
 
 
 def joined(rows, columns=("y", "p"), batch_rows=3):
@@ -87,3 +108,17 @@ def test_columns_that_are_not_there_are_refused(frame, dask_array):
     for rows in (rows_of(frame), rows_of({"p": dask_array.from_array(SCORE)})):
         with pytest.raises(InputError, match="q"):
             joined(rows, columns=("q",))
+
+
+def test_partitions_are_summed_up_by_threads_in_their_order(frame, dask_array):
+    score, label = (dask_array.from_array(values, chunks=5) for values in (SCORE, LABEL))
+    for data in (frame, {"p": score, "y": label}):
+        found = summed(rows_of(data), ["y"], Seen.of, batch_rows=3)
+        assert found.labels == LABEL.tolist()
+        assert (os.getpid(), threading.get_ident()) not in found.where
+
+
+def test_partitions_are_cut_by_place_whatever_their_index():
+    pd, dd = pytest.importorskip("pandas"), pytest.importorskip("dask.dataframe")
+    table = pd.DataFrame({"y": LABEL, "p": SCORE}, index=np.linspace(0, 1, 23))
+    assert_all_rows(rows_of(dd.from_pandas(table, npartitions=4)))

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from bayescal.core import tables
 from bayescal.core.errors import InputError
 from bayescal.core.tables import (
     CsvTable,
@@ -76,6 +77,24 @@ def test_batches_are_the_whole_in_pieces(path, batch_rows):
         for name, values in whole.items():
             joined = np.concatenate([batch[name] for batch in batches])
             np.testing.assert_array_equal(joined, values)
+
+
+@pytest.mark.parametrize("part_rows", [1, 4, 8, 23, 1000])
+def test_parts_of_a_data_set_are_its_row_groups_in_order(tmp_path, monkeypatch, part_rows):
+    monkeypatch.setattr(tables, "_PART_ROWS", part_rows)
+    score = np.arange(23.0)
+    for name, rows in (("a", score[:9]), ("b", score[:0]), ("c", score[9:])):
+        pq.write_table(pa.table({"score": rows}), tmp_path / f"{name}.parquet", row_group_size=4)
+    parts = [list(part) for part in open_table(tmp_path).parts(["score"], 3)]
+    assert len(parts) == {1: 7, 4: 6, 8: 3, 23: 1, 1000: 1}[part_rows]
+    batches = [batch for part in parts for batch in part]
+    assert [len(batch.columns["score"]) for batch in batches] == np.diff(
+        [*(batch.first for batch in batches), 23]
+    ).tolist()
+    assert max(len(batch.columns["score"]) for batch in batches) <= 3
+    np.testing.assert_array_equal(
+        np.concatenate([batch.columns["score"] for batch in batches]), score
+    )
 
 
 def test_a_stream_of_text_takes_fractions_after_whole_numbers(tmp_path):

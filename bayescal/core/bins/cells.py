@@ -34,10 +34,23 @@ class DistinctScores:
         for part in (score[:_FIRST_ROWS], score[_FIRST_ROWS:]):
             if self.few:
                 # Adding 0 turns -0.0 into 0.0.
-                self._values = np.union1d(self._values, part.astype(np.float64) + 0.0)
-                # 0 and 1 do not count: they are cells of their own in any case.
-                inside = (self._values > 0) & (self._values < 1)
-                self.few = int(inside.sum()) <= self._most
+                self._include(part.astype(np.float64) + 0.0)
+
+    def plus(self, other: DistinctScores) -> DistinctScores:
+        """Join with the scores of other rows."""
+        found = DistinctScores(self._most)
+        found._zero, found._one = self._zero or other._zero, self._one or other._one
+        found.few = self.few and other.few
+        if found.few:
+            found._values = self._values
+            found._include(other._values)
+        return found
+
+    def _include(self, score: NDArray[np.float64]) -> None:
+        self._values = np.union1d(self._values, score)
+        # 0 and 1 do not count: they are cells of their own in any case.
+        inside = (self._values > 0) & (self._values < 1)
+        self.few = int(inside.sum()) <= self._most
 
     def cell_edges(
         self,

@@ -21,11 +21,14 @@ type Rows = tuple[NDArray[np.floating], NDArray[np.uint8]]
 
 type Bits = NDArray[np.int64]
 
-# A cell is one of 2^13 parts of [1/2, 1/4), [1/4, 1/8), ... on either side of 1/2: narrow near 0
-# and 1, where scores gather. Nearer to them than 2^-30 there is one cell.
-_SHIFT: Final = 52 - 13
-_NEAREST: Final = int(np.float64(2.0**-30).view(np.int64)) >> _SHIFT
-_HALF: Final = (int(np.float64(0.5).view(np.int64)) >> _SHIFT) - _NEAREST + 2
+# A cell is one of 2^16 parts of [1/2, 1/4), [1/4, 1/8), [1/8, 1/16), and one of 2^13 parts of each
+# such interval below, on either side of 1/2: narrow near 0 and 1 too, where scores gather. Nearer
+# to them than 2^-30 there is one cell.
+_FINE: Final = 52 - 16
+_COARSE: Final = 52 - 13
+_CHANGE: Final = int(np.float64(2.0**-4).view(np.int64))
+_NEAREST: Final = (int(np.float64(2.0**-30).view(np.int64)) - _CHANGE) >> _COARSE
+_HALF: Final = ((int(np.float64(0.5).view(np.int64)) - _CHANGE) >> _FINE) - _NEAREST + 2
 N_CELLS: Final = 2 * _HALF
 # Rows gone through at a time, of which a core's cache holds all copies.
 _BLOCK: Final = 1 << 14
@@ -39,7 +42,11 @@ def cell_of(score: NDArray[np.floating]) -> Bits:
     # Read as integers, floats keep their order. 1 - score is exact above 1/2.
     nearest = 1 - value
     place: Bits = np.minimum(nearest, value, out=nearest).view(np.int64)
-    place >>= _SHIFT
+    place -= _CHANGE
+    fine = place >> _FINE
+    place >>= _COARSE
+    # Below the change both are negative, above it neither is.
+    np.maximum(place, fine, out=place)
     np.maximum(place, _NEAREST - 1, out=place)
     place -= _NEAREST - 1
     # The sign of a difference is its first bit: -1 above 1/2, where cells are counted from the end.
@@ -55,13 +62,13 @@ def cell_of(score: NDArray[np.floating]) -> Bits:
 class CellSums:
     """Rows by cell and event; those of two parts add up."""
 
-    count: NDArray[np.int64]  # (cell, event)
-    score: NDArray[np.float64]  # (cell, event): sums of scores
+    # A row of score s is 1 + i s, so that one access to a cell counts it and adds its score.
+    rows: NDArray[np.complex128]  # (cell, event)
 
     @classmethod
     def none(cls) -> CellSums:
         """Sums of no rows."""
-        return cls(np.zeros((N_CELLS, 2), np.int64), np.zeros((N_CELLS, 2)))
+        return cls(np.zeros((N_CELLS, 2), np.complex128))
 
     @classmethod
     def of(cls, parts: Iterable[Rows]) -> CellSums:
@@ -71,23 +78,33 @@ class CellSums:
             found.add(score, event)
         return found
 
+    @property
+    def count(self) -> NDArray[np.int64]:
+        """Number of rows, (cell, event)."""
+        return self.rows.real.astype(np.int64)
+
+    @property
+    def score(self) -> NDArray[np.float64]:
+        """Sums of scores, (cell, event)."""
+        return self.rows.imag
+
     def add(self, score: NDArray[np.floating], event: NDArray[np.uint8]) -> None:
         """Take in more rows, in place."""
-        count, total = self.count.reshape(-1), self.score.reshape(-1)
+        cells = self.rows.reshape(-1)
+        row = np.ones(_BLOCK, np.complex128)
         for start in range(0, len(score), _BLOCK):
             value = score[start : start + _BLOCK].astype(np.float64, copy=False)
             place = 2 * cell_of(value) + event[start : start + _BLOCK]
-            np.add.at(count, place, 1)
-            np.add.at(total, place, value)
+            row.imag[: len(value)] = value
+            np.add.at(cells, place, row[: len(value)])
 
-    def swap(self) -> None:
-        """Take the other rows as the positive ones, in place."""
-        for sums in (self.count, self.score):
-            sums[:] = sums[:, ::-1].copy()
+    def swapped(self) -> CellSums:
+        """Take the other rows as the positive ones."""
+        return CellSums(np.ascontiguousarray(self.rows[:, ::-1]))
 
     def plus(self, other: CellSums) -> CellSums:
         """Add the sums of other rows."""
-        return CellSums(self.count + other.count, self.score + other.score)
+        return CellSums(self.rows + other.rows)
 
     def of_ranks(self, ranks: NDArray[np.int64]) -> Bits:
         """Cells that hold the scores of ranks from 1 on."""
@@ -148,7 +165,8 @@ class _Distinct:
         if not self._keys:
             return np.empty(0, np.int64), np.empty(0, np.int64)
         keys, counts = np.concatenate(self._keys), np.concatenate(self._counts)
-        order = np.argsort(keys)
+        # Stable, as that joins what is in order already without sorting it anew.
+        order = np.argsort(keys, kind="stable")
         keys, counts = keys[order], counts[order]
         first = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
         self._keys, self._counts = [keys[first]], [np.add.reduceat(counts, first)]

@@ -38,6 +38,15 @@ class WeightUnits:
         self._largest = max(self._largest, float(weight.max(initial=0.0)))
         self._whole = self._whole and bool((np.floor(weight) == weight).all())
 
+    def plus(self, other: WeightUnits) -> WeightUnits:
+        """Join with the weights of other rows."""
+        found = WeightUnits()
+        found.n = self.n + other.n
+        found._sum, found._squares = self._sum + other._sum, self._squares + other._squares
+        found._largest = max(self._largest, other._largest)
+        found._whole = self._whole and other._whole
+        return found
+
     @property
     def effective_n(self) -> float:
         """Effective number of the rows taken in."""

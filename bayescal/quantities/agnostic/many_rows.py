@@ -65,13 +65,13 @@ def interval_measure_of_rows(
     ...     bc.agnostic.interval_measure_of_rows(path, label="y", score="p").c
     0.28125
     """
-    sums, rows = summed_rows(
+    sums, gather = summed_rows(
         rows_of(data), label=label, score=score, pos_label=pos_label, from_logits=from_logits
     )
     found, last, left = Extremes(), 0.0, cells_of_extremes(sums)
     while left.any():
         wanted = _as_many_as_can_be_held(sums, left)
-        gathered = Gathered.of(rows(), wanted)
+        gathered = gather(wanted)
         found = _including(found, sums, wanted, gathered)
         last = max(last, float(gathered.score[-1]))
         left &= ~wanted

@@ -1,0 +1,66 @@
+"""Columns of labels, scores and weights, checked batch by batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescal.core.bins.score_cells import Rows
+from bayescal.core.columns import MISSING, Label, factorize
+from bayescal.core.intake import probabilities, weights
+from bayescal.core.partial_sums import Batch
+
+
+class LabeledRows(NamedTuple):
+    """Rows of a batch that have a label and a weight above 0."""
+
+    n_read: int  # rows of the batch
+    n_obs: int  # those of a weight above 0
+    labels: tuple[Label, ...]
+    code: NDArray[np.int32]  # (labelled,), places in `labels`
+    score: NDArray[np.floating]  # (labelled,)
+    weight: NDArray[np.float64] | None  # (labelled,)
+
+    def is_label(self, positive: Label) -> NDArray[np.uint8]:
+        """Which rows have a label, (labelled,)."""
+        return np.array([label == positive for label in self.labels], np.uint8)[self.code]
+
+
+@dataclass(frozen=True, slots=True)
+class LabeledColumns:
+    """Which columns of a table are labels, scores and weights."""
+
+    label: str
+    score: str
+    weight: str | None = None
+    from_logits: bool = False
+
+    @property
+    def names(self) -> list[str]:
+        """All columns."""
+        return [self.label, self.score, *([] if self.weight is None else [self.weight])]
+
+    def rows(self, batches: Iterable[Batch]) -> Iterator[LabeledRows]:
+        """Check batches, and leave out rows without a label or weight."""
+        for batch in batches:
+            label = batch.column(self.label)
+            code, labels = factorize(label.values, label.name)
+            score = probabilities(batch.column(self.score), self.from_logits)
+            known, weight, n_obs = code != MISSING, None, len(code)
+            if self.weight is not None:
+                weight = weights(batch.column(self.weight))
+                known &= weight > 0
+                n_obs = int((weight > 0).sum())
+                weight = weight[known]
+            if not known.all():
+                score, code = score[known], code[known]
+            yield LabeledRows(len(known), n_obs, labels, code, score, weight)
+
+    def events(self, batches: Iterable[Batch], positive: Label) -> Iterator[Rows]:
+        """Check batches, and go through their scores and whether each row is positive."""
+        for rows in self.rows(batches):
+            yield rows.score, rows.is_label(positive)

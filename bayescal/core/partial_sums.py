@@ -1,0 +1,163 @@
+"""Sums over the rows of a table: several parts at a time, and where the parts are."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple, Protocol, Self, runtime_checkable
+
+from numpy.typing import NDArray
+
+from bayescal.core.intake import Column
+from bayescal.core.read_ahead import read_ahead
+
+BATCH_ROWS: Final = 1 << 19
+# Each thread holds a batch, its copies, and sums of its own.
+_MOST_THREADS: Final = 8
+
+
+class Batched(Protocol):
+    """A table that can be read repeatedly, some rows at a time."""
+
+    def batches(
+        self, columns: Sequence[str], batch_rows: int
+    ) -> Iterator[Mapping[str, NDArray[Any]]]:
+        """Read the columns anew, in batches."""
+        ...
+
+
+class Batch(NamedTuple):
+    """Some rows, and where they are in their table."""
+
+    columns: Mapping[str, NDArray[Any]]
+    first: int  # number of the first row
+    of: str = ""  # such as " of partition 3", where rows are counted within it
+
+    def column(self, name: str) -> Column:
+        """Take a column, under a name that says from where a message counts its rows."""
+        place = f" (rows counted from row {self.first}{self.of})" if self.first or self.of else ""
+        return Column(name + place, self.columns[name])
+
+
+def numbered(
+    batches: Iterable[Mapping[str, NDArray[Any]]], first: int = 0, of: str = ""
+) -> Iterator[Batch]:
+    """Number the rows of batches; empty ones are left out."""
+    for columns in batches:
+        if rows := len(next(iter(columns.values()))):
+            yield Batch(columns, first, of)
+            first += rows
+
+
+def numbered_batches(
+    table: Batched, columns: Sequence[str], batch_rows: int = BATCH_ROWS
+) -> Iterator[Batch]:
+    """Read columns anew, in order, each batch while the one before is worked on."""
+    return numbered(read_ahead(table.batches(list(dict.fromkeys(columns)), batch_rows)))
+
+
+class Sums(Protocol):
+    """What rows add up to."""
+
+    def plus(self, other: Self) -> Self:
+        """Add the sums of the rows that come next; neither is changed."""
+        ...
+
+
+@runtime_checkable
+class InParts(Protocol):
+    """A table of which several parts can be read at a time."""
+
+    def parts(self, columns: Sequence[str], batch_rows: int) -> Sequence[Iterator[Batch]]:
+        """Parts that are read when they are gone through, in order."""
+        ...
+
+
+@runtime_checkable
+class Elsewhere(Protocol):
+    """A table whose parts are summed up where they are, by other processes perhaps."""
+
+    def summed[S: Sums](
+        self, columns: Sequence[str], batch_rows: int, sum_up: Callable[[Iterator[Batch]], S]
+    ) -> S:
+        """Add up the sums of the parts."""
+        ...
+
+
+def summed[S: Sums](
+    table: Batched,
+    columns: Sequence[str],
+    sum_up: Callable[[Iterator[Batch]], S],
+    batch_rows: int = BATCH_ROWS,
+) -> S:
+    """Sum up all rows of a table.
+
+    Parameters
+    ----------
+    table : Batched
+        The table; parts of files are read by threads, partitions of Dask's by its workers.
+    columns : sequence of str
+        What is read.
+    sum_up : callable
+        Takes the batches of one part, none perhaps, and returns their sums. For Dask's workers both
+        can be pickled.
+    batch_rows : int
+        Most rows of a batch.
+
+    Returns
+    -------
+    Sums
+        Those of the parts, added in an order that the table alone decides: the result does not
+        depend on the number of threads or workers, nor on which of them was faster.
+
+    Raises
+    ------
+    InputError
+        What `sum_up` raises of a batch.
+    """
+    names = list(dict.fromkeys(columns))
+    if isinstance(table, Elsewhere):
+        return table.summed(names, batch_rows, sum_up)
+    parts = table.parts(names, batch_rows) if isinstance(table, InParts) else ()
+    if len(parts) < 2:
+        return sum_up(numbered_batches(table, names, batch_rows))
+    return joined(_in_threads(sum_up, parts), lambda first, second: first.plus(second))
+
+
+def joined[S](parts: Iterable[S], plus: Callable[[S, S], S]) -> S:
+    """Add up neighbours, then neighbouring pairs, and so on: none is added more than a few times.
+
+    At least one part must be given. No more are held than there are doublings.
+    """
+    kept: list[tuple[int, S]] = []
+    for part in parts:
+        total, size = part, 1
+        while kept and kept[-1][0] == size:
+            total, size = plus(kept.pop()[1], total), 2 * size
+        kept.append((size, total))
+    total = kept.pop()[1]
+    while kept:
+        total = plus(kept.pop()[1], total)
+    return total
+
+
+def _in_threads[Part, S](of: Callable[[Part], S], parts: Iterable[Part]) -> Iterator[S]:
+    """Work on some parts at a time; what they come to is in their order."""
+    from concurrent.futures import Future, ThreadPoolExecutor
+
+    threads = min(_processors(), _MOST_THREADS)
+    coming: deque[Future[S]] = deque()
+    with ThreadPoolExecutor(threads) as pool:
+        for part in parts:
+            coming.append(pool.submit(of, part))
+            if len(coming) > threads:
+                yield coming.popleft().result()
+        while coming:
+            yield coming.popleft().result()
+
+
+def _processors() -> int:
+    """Processors that this process may use."""
+    affinity = getattr(os, "sched_getaffinity", None)  # not on every system
+    return len(affinity(0)) if affinity else os.cpu_count() or 1

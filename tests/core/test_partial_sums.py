@@ -1,0 +1,121 @@
+"""Parts of a table are summed up in any order, and joined in one."""
+
+import threading
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from bayescal.core import partial_sums
+from bayescal.core.errors import InputError
+from bayescal.core.partial_sums import joined, numbered, numbered_batches, summed
+
+
+@dataclass
+class Seen:
+    """Rows in the order in which they were joined, the brackets of each sum, and the threads."""
+
+    rows: list
+    sums: str
+    threads: set
+
+    @classmethod
+    def of(cls, batches):
+        rows = [
+            (batch.first + place, value)
+            for batch in batches
+            for place, value in enumerate(batch.columns["p"].tolist())
+        ]
+        if any(value < 0 for _, value in rows):
+            raise InputError(f"below 0 at row {rows[0][0]}")
+        return cls(rows, str(len(rows)), {threading.get_ident()})
+
+    def plus(self, other):
+        return Seen(
+            self.rows + other.rows, f"({self.sums}+{other.sums})", self.threads | other.threads
+        )
+
+
+class Table:
+    """A table in memory."""
+
+    def __init__(self, values):
+        self.values = np.asarray(values)
+
+    def batches(self, columns, batch_rows):
+        for start in range(0, len(self.values), batch_rows):
+            yield dict.fromkeys(columns, self.values[start : start + batch_rows])
+
+
+class InParts(Table):
+    """A table in memory, in parts."""
+
+    def __init__(self, values, n_parts):
+        super().__init__(values)
+        self.n_parts = n_parts
+
+    def parts(self, columns, batch_rows):
+        values = np.array_split(self.values, self.n_parts)
+        first = np.cumsum([0, *map(len, values)])
+        return [
+            numbered(Table(part).batches(columns, batch_rows), start)
+            for part, start in zip(values, first.tolist(), strict=False)
+        ]
+
+
+VALUES = np.arange(23)
+
+
+@pytest.mark.parametrize("n_parts", [1, 2, 5, 9])
+@pytest.mark.parametrize("processors", [1, 3])
+def test_all_rows_in_order_whatever_the_number_of_threads(n_parts, processors, monkeypatch):
+    monkeypatch.setattr(partial_sums, "_processors", lambda: processors)
+    found = summed(InParts(VALUES, n_parts), ["p", "p"], Seen.of, batch_rows=2)
+    assert found.rows == list(enumerate(VALUES.tolist()))
+    # Sums of floats depend on the brackets, which depend on the parts alone.
+    expected = {1: "23", 2: "(12+11)", 5: "(((5+5)+(5+4))+4)"}
+    assert found.sums == expected.get(n_parts, found.sums)
+    assert len(found.threads) <= processors
+
+
+def test_several_parts_at_a_time():
+    both = threading.Barrier(2, timeout=10)
+
+    class Waiting(Seen):
+        @classmethod
+        def of(cls, batches):
+            # Fails after ten seconds where the parts are worked on one after the other.
+            both.wait()
+            return super().of(batches)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(partial_sums, "_processors", lambda: 2)
+        assert len(summed(InParts(VALUES, 2), ["p"], Waiting.of).threads) == 2
+
+
+def test_of_several_faults_the_first_is_named(monkeypatch):
+    monkeypatch.setattr(partial_sums, "_processors", lambda: 3)
+    bad = np.where(VALUES < 12, VALUES, -1)
+    with pytest.raises(InputError, match="at row 12"):
+        summed(InParts(bad, 23), ["p"], Seen.of)
+
+
+def test_a_table_without_rows():
+    assert summed(Table([]), ["p"], Seen.of).rows == []
+
+
+def test_neighbours_are_joined_a_few_times_each():
+    joins = []
+    found = joined(map(str, range(9)), lambda a, b: joins.append((a, b)) or a + b)
+    assert found == "012345678"
+    assert len(joins) == 8
+    assert sum(first.startswith("0") for first, _ in joins) == 4
+
+
+def test_batches_know_where_they_begin():
+    batches = list(numbered_batches(Table(VALUES), ["p"], 10))
+    assert [batch.first for batch in batches] == [0, 10, 20]
+    assert batches[0].column("p").name == "p"
+    assert batches[1].column("p").name == "p (rows counted from row 10)"
+    (only,) = numbered([{"p": VALUES[:0]}, {"p": VALUES}], of=" of partition 3")
+    assert only.column("p").name == "p (rows counted from row 0 of partition 3)"
