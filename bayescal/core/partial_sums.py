@@ -13,8 +13,9 @@ from bayescal.core.intake import Column
 from bayescal.core.read_ahead import read_ahead
 
 BATCH_ROWS: Final = 1 << 19
-# Each thread holds a batch, its copies, and sums of its own.
-_MOST_THREADS: Final = 8
+# Each thread holds a batch, its copies, and sums of its own; and NumPy adds at places one thread at
+# a time, so that more do not help.
+_MOST_THREADS: Final = 4
 
 
 class Batched(Protocol):

@@ -77,6 +77,18 @@ def test_a_bad_row_of_the_last_partition_is_named():
         bc.agnostic.interval_measure_of_rows(with_a_bad_row(), label="y", score="p")
 
 
+def test_weighted_rows_on_dask_are_those_in_memory():
+    da = pytest.importorskip("dask.array")
+    weight = np.random.default_rng(3).exponential(size=2000)
+    data = dask_arrays(None) | {"w": da.from_array(weight, chunks=700)}
+    found = bc.count_rows(data, label="y", score="p", weight="w")["p"].bins
+    expected = bc.bin_scores(bc.Scores(y_true=TASK.event, y_prob=TASK.score, sample_weight=weight))
+    np.testing.assert_array_equal(found.edges, expected.edges)
+    np.testing.assert_array_equal(found.rows, expected.rows)
+    for name in ("count", "positives", "mean_score", "mass"):
+        np.testing.assert_allclose(getattr(found, name), getattr(expected, name), rtol=1e-12)
+
+
 @pytest.mark.slow
 def test_a_cluster_sums_up_what_threads_do():
     distributed = pytest.importorskip("distributed")

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.bins.score_cells import Rows
+from bayescal.core.bins.weights import RowWeights, WeightUnits
 from bayescal.core.columns import MISSING, Label, factorize
 from bayescal.core.intake import probabilities, weights
 from bayescal.core.partial_sums import Batch
@@ -60,7 +61,13 @@ class LabeledColumns:
                 score, code = score[known], code[known]
             yield LabeledRows(len(known), n_obs, labels, code, score, weight)
 
-    def events(self, batches: Iterable[Batch], positive: Label) -> Iterator[Rows]:
-        """Check batches, and go through their scores and whether each row is positive."""
+    def events(
+        self, batches: Iterable[Batch], positive: Label, units: WeightUnits | None = None
+    ) -> Iterator[Rows]:
+        """Check batches, and go through scores, whether each row is positive, and weights."""
         for rows in self.rows(batches):
-            yield rows.score, rows.is_label(positive)
+            if rows.weight is None or units is None:
+                yield rows.score, rows.is_label(positive)
+            else:
+                weights = RowWeights(rows.weight, units.of(rows.weight))
+                yield rows.score, rows.is_label(positive), weights

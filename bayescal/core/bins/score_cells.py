@@ -7,17 +7,21 @@ Sums of parts add up, so that parts may be read anywhere and in any order.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.bins.bin_counts import BinCounts
+from bayescal.core.bins.bin_counts import BinCounts, effective_counts
+from bayescal.core.bins.weights import RowWeights
 
-type Rows = tuple[NDArray[np.floating], NDArray[np.uint8]]
-"""Scores in [0, 1], and whether the event happened, (obs,)."""
+type Rows = (
+    tuple[NDArray[np.floating], NDArray[np.uint8]]
+    | tuple[NDArray[np.floating], NDArray[np.uint8], RowWeights]
+)
+"""Scores in [0, 1], whether the event happened, and perhaps weights, (obs,)."""
 
 type Bits = NDArray[np.int64]
 
@@ -62,53 +66,73 @@ def cell_of(score: NDArray[np.floating]) -> Bits:
 class CellSums:
     """Rows by cell and event; those of two parts add up."""
 
-    # A row of score s is 1 + i s, so that one access to a cell counts it and adds its score.
-    rows: NDArray[np.complex128]  # (cell, event)
+    # Rows and their scores; of weighted rows the scores are multiplied by the weights, and units,
+    # weights and their squares follow.
+    fields: NDArray[np.float64]  # (cell, event, field)
 
     @classmethod
-    def none(cls) -> CellSums:
+    def none(cls, weighted: bool = False) -> CellSums:
         """Sums of no rows."""
-        return cls(np.zeros((N_CELLS, 2), np.complex128))
+        return cls(np.zeros((N_CELLS, 2, 5 if weighted else 2)))
 
     @classmethod
-    def of(cls, parts: Iterable[Rows]) -> CellSums:
+    def of(cls, parts: Iterable[Rows], weighted: bool = False) -> CellSums:
         """Sum up rows that come in parts."""
-        found = cls.none()
-        for score, event in parts:
-            found.add(score, event)
+        found = cls.none(weighted)
+        for rows in parts:
+            found.add(*rows)
         return found
 
     @property
     def count(self) -> NDArray[np.int64]:
         """Number of rows, (cell, event)."""
-        return self.rows.real.astype(np.int64)
+        return self.fields[..., 0].astype(np.int64)
 
     @property
     def score(self) -> NDArray[np.float64]:
-        """Sums of scores, (cell, event)."""
-        return self.rows.imag
+        """Sums of scores, times weights, (cell, event)."""
+        return self.fields[..., 1]
 
-    def add(self, score: NDArray[np.floating], event: NDArray[np.uint8]) -> None:
+    @property
+    def size(self) -> NDArray[np.int64]:
+        """What ranks count: rows, or units of weight, (cell,)."""
+        place = 0 if self.fields.shape[-1] == 2 else 2
+        return self.fields[..., place].sum(axis=1).astype(np.int64)
+
+    def add(
+        self,
+        score: NDArray[np.floating],
+        event: NDArray[np.uint8],
+        weights: RowWeights | None = None,
+    ) -> None:
         """Take in more rows, in place."""
-        cells = self.rows.reshape(-1)
         row = np.ones(_BLOCK, np.complex128)
         for start in range(0, len(score), _BLOCK):
-            value = score[start : start + _BLOCK].astype(np.float64, copy=False)
-            place = 2 * cell_of(value) + event[start : start + _BLOCK]
-            row.imag[: len(value)] = value
-            np.add.at(cells, place, row[: len(value)])
+            block = slice(start, start + _BLOCK)
+            value = score[block].astype(np.float64, copy=False)
+            place = 2 * cell_of(value) + event[block]
+            if weights is None:
+                # As complex numbers 1 + i score, so that a cell is looked up once a row.
+                row.imag[: len(value)] = value
+                np.add.at(self.fields.view(np.complex128).reshape(-1), place, row[: len(value)])
+            else:
+                place *= self.fields.shape[-1]
+                units, weight = weights.units[block], weights.weight[block]
+                added = (np.ones(1), weight * value, units, weight, weight**2)
+                for field, values in enumerate(added):
+                    np.add.at(self.fields.reshape(-1), place + field, values)
 
     def swapped(self) -> CellSums:
         """Take the other rows as the positive ones."""
-        return CellSums(np.ascontiguousarray(self.rows[:, ::-1]))
+        return CellSums(np.ascontiguousarray(self.fields[:, ::-1]))
 
     def plus(self, other: CellSums) -> CellSums:
         """Add the sums of other rows."""
-        return CellSums(self.rows + other.rows)
+        return CellSums(self.fields + other.fields)
 
     def of_ranks(self, ranks: NDArray[np.int64]) -> Bits:
         """Cells that hold the scores of ranks from 1 on."""
-        return np.searchsorted(np.cumsum(self.count.sum(axis=1)), ranks)
+        return np.searchsorted(np.cumsum(self.size), ranks)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -117,61 +141,84 @@ class Gathered:
 
     score: NDArray[np.float64]  # (row,)
     event: NDArray[np.int64]  # (row,)
-    count: NDArray[np.int64]  # (row,)
+    # How often; of weighted rows units, weights and their squares follow.
+    fields: tuple[NDArray[Any], ...]  # (field,), (row,)
 
     @classmethod
-    def of(cls, parts: Iterable[Rows], wanted: NDArray[np.bool_]) -> Gathered:
+    def of(
+        cls, parts: Iterable[Rows], wanted: NDArray[np.bool_], weighted: bool = False
+    ) -> Gathered:
         """Gather the rows of the cells that are wanted, (cell,)."""
-        kept = _Distinct()
-        for score, event in parts:
+        kept = _Distinct(4 if weighted else 1)
+        for score, event, *weights in parts:
             for start in range(0, len(score), _BLOCK):
+                block = slice(start, start + _BLOCK)
                 # Adding 0 turns -0.0, whose bits are those of a negative number, into 0.0.
-                value = np.add(score[start : start + _BLOCK], 0.0, dtype=np.float64)
+                value = np.add(score[block], 0.0, dtype=np.float64)
                 held = wanted[cell_of(value)]
                 if held.any():
-                    kept.add(
-                        (value[held].view(np.int64) << 1) | event[start : start + _BLOCK][held]
-                    )
-        key, count = kept.joined()
-        return cls((key >> 1).view(np.float64), key & 1, count)
+                    key = (value[held].view(np.int64) << 1) | event[block][held]
+                    added: list[NDArray[Any]] = [np.ones(len(key), np.int64)]
+                    for given in weights:
+                        units, weight = given.units[block][held], given.weight[block][held]
+                        added += [units, weight, weight**2]
+                    kept.add(key, added)
+        return cls._of(kept)
+
+    @classmethod
+    def _of(cls, kept: _Distinct) -> Gathered:
+        key, fields = kept.joined()
+        return cls((key >> 1).view(np.float64), key & 1, fields)
+
+    @property
+    def count(self) -> NDArray[np.int64]:
+        """How often each occurs, (row,)."""
+        return self.fields[0]
+
+    @property
+    def size(self) -> NDArray[np.int64]:
+        """What ranks count: how often each occurs, or units of weight, (row,)."""
+        return self.fields[0] if len(self.fields) == 1 else self.fields[1]
 
     def plus(self, other: Gathered) -> Gathered:
         """Join with the same cells' rows of another part."""
-        kept = _Distinct()
+        kept = _Distinct(len(self.fields))
         for part in (self, other):
-            kept.add((part.score.view(np.int64) << 1) | part.event, part.count)
-        key, count = kept.joined()
-        return Gathered((key >> 1).view(np.float64), key & 1, count)
+            kept.add((part.score.view(np.int64) << 1) | part.event, part.fields)
+        return self._of(kept)
 
 
 class _Distinct:
-    """Integers with how often they were seen."""
+    """Integers, and what rows that share one add up to."""
 
-    def __init__(self) -> None:
-        self._keys: list[Bits] = []
-        self._counts: list[Bits] = []
+    def __init__(self, n_fields: int) -> None:
+        self._keys: list[Bits] = [np.empty(0, np.int64)]
+        self._fields: list[list[NDArray[Any]]] = [[np.empty(0, np.int64)] for _ in range(n_fields)]
         self._size = 0
 
-    def add(self, key: Bits, count: Bits | None = None) -> None:
+    def add(self, key: Bits, fields: Sequence[NDArray[Any]]) -> None:
         self._keys.append(key)
-        self._counts.append(np.ones(len(key), np.int64) if count is None else count)
+        for kept, added in zip(self._fields, fields, strict=True):
+            kept.append(added)
         self._size += len(key)
         # Only what is new since the last time counts, or each part would be joined with all.
         if self._size > max(_GATHERED, 2 * len(self._keys[0])):
             self.joined()
 
-    def joined(self) -> tuple[Bits, Bits]:
-        """Different integers by rising order, and how often each was seen."""
-        if not self._keys:
-            return np.empty(0, np.int64), np.empty(0, np.int64)
-        keys, counts = np.concatenate(self._keys), np.concatenate(self._counts)
+    def joined(self) -> tuple[Bits, tuple[NDArray[Any], ...]]:
+        """Different integers by rising order, and the sums of each."""
+        keys = np.concatenate(self._keys)
         # Stable, as that joins what is in order already without sorting it anew.
         order = np.argsort(keys, kind="stable")
-        keys, counts = keys[order], counts[order]
-        first = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
-        self._keys, self._counts = [keys[first]], [np.add.reduceat(counts, first)]
+        keys = keys[order]
+        first = np.flatnonzero(np.diff(keys, prepend=-1))
+        self._keys = [keys[first]]
+        self._fields = [
+            [np.add.reduceat(np.concatenate(kept)[order], first)] if len(first) else kept[:1]
+            for kept in self._fields
+        ]
         self._size = len(first)
-        return self._keys[0], self._counts[0]
+        return self._keys[0], tuple(kept[0] for kept in self._fields)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -185,34 +232,47 @@ class Split:
     def scores_of(self, ranks: NDArray[np.int64]) -> NDArray[np.float64]:
         """Scores of ranks from 1 on, whose cells must be gathered."""
         cells = self.sums.of_ranks(ranks)
-        per_cell = self.sums.count.sum(axis=1)
+        per_cell = self.sums.size
         below = np.cumsum(per_cell) - per_cell
         held = np.where(self.wanted, per_cell, 0)
         # Gathered cells follow each other without those between.
         offset = np.cumsum(held) - held
         place = offset[cells] + ranks - below[cells]
-        return self.rows.score[np.searchsorted(np.cumsum(self.rows.count), place)]
+        return self.rows.score[np.searchsorted(np.cumsum(self.rows.size), place)]
 
     def count(self, edges: NDArray[np.float64], closed: str, strategy: str) -> BinCounts:
         """Count into bins whose inner edges' cells are gathered."""
-        n_bins = len(edges) - 1
-        whole = ~self.wanted & (self.sums.count.sum(axis=1) > 0)
+        whole = np.flatnonzero(~self.wanted & (self.sums.fields[..., 0].sum(axis=1) > 0))
         # No edge lies in a whole cell.
-        of_cell = np.searchsorted(cell_of(edges[1:-1]), np.flatnonzero(whole))
+        of_cell = np.searchsorted(cell_of(edges[1:-1]), whole)
         side: Literal["left", "right"] = "left" if closed == "right" else "right"
         of_row = np.searchsorted(edges[1:-1], self.rows.score, side=side)
-        count = np.zeros((n_bins, 2), np.int64)
-        np.add.at(count, of_cell, self.sums.count[whole])
-        np.add.at(count, (of_row, self.rows.event), self.rows.count)
-        total = np.zeros(n_bins)
-        np.add.at(total, of_cell, self.sums.score[whole].sum(axis=1))
-        np.add.at(total, of_row, self.rows.score * self.rows.count)
-        rows = count.sum(axis=1)
+        total = np.zeros((len(edges) - 1, *self.sums.fields.shape[1:]))
+        np.add.at(total, of_cell, self.sums.fields[whole])
+        number, *weights = self.rows.fields
+        scores = self.rows.score * (weights[1] if weights else number)
+        fields = np.stack([number, scores, *weights], axis=-1)
+        np.add.at(total, (of_row, self.rows.event), fields)
         # Rounding must not move a mean out of the scores that it is of, such as one score alone.
         least, most = edges[:-1].copy(), edges[1:].copy()
         gathered = np.setdiff1d(of_row, of_cell)
         least[gathered], most[gathered] = np.inf, -np.inf
         np.minimum.at(least, of_row, self.rows.score)
         np.maximum.at(most, of_row, self.rows.score)
-        mean = np.clip(total / np.where(rows > 0, rows, np.nan), least, most)
-        return BinCounts(edges, rows, count[:, 1], mean, closed, strategy)
+        rows, score, *weighed = total.sum(axis=1).T
+        held = rows > 0
+        mass = weighed[1] if weighed else rows
+        mean = np.clip(score / np.where(held, mass, np.nan), least, most)
+        rows = rows.astype(np.int64)
+        if not weighed:
+            return BinCounts(edges, rows, total[:, 1, 0].astype(np.int64), mean, closed, strategy)
+        return effective_counts(
+            edges,
+            rows=rows,
+            weight=mass,
+            squares=weighed[2],
+            positive_weight=total[:, 1, 3],
+            mean_score=mean,
+            closed=closed,
+            strategy=strategy,
+        )

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.bins.bin_counts import BinCounts
-from bayescal.core.bins.binning import count_into
 from bayescal.core.bins.edges import (
     CLOSED,
     Strategy,
@@ -22,12 +21,11 @@ from bayescal.core.bins.edges import (
 from bayescal.core.bins.first_reading import FirstReading
 from bayescal.core.bins.labeled_columns import LabeledColumns
 from bayescal.core.bins.optimal_number import check_number, resolved_number
-from bayescal.core.bins.order_statistics import order_statistics
-from bayescal.core.bins.score_cells import CellSums, Gathered, Rows, Split, cell_of
-from bayescal.core.bins.weights import WeightedScores, WeightUnits
+from bayescal.core.bins.score_cells import N_CELLS, CellSums, Gathered, Split, cell_of
+from bayescal.core.bins.weights import WeightUnits
 from bayescal.core.checks import check_choice
 from bayescal.core.columns import Label
-from bayescal.core.partial_sums import BATCH_ROWS, Batch, Batched, numbered_batches, summed
+from bayescal.core.partial_sums import BATCH_ROWS, Batch, Batched, Sums, numbered_batches, summed
 
 
 class StreamedCounts(NamedTuple):
@@ -58,33 +56,30 @@ def stream_counts(
     Notes
     -----
     The table is read twice: once to check it and to sum its rows up by narrow cells of the score,
-    and once to gather the rows of the cells that an edge lies in. With weights it is read once to
-    check it, once or a few times for the order statistics that quantiles need, and once to count.
-    Beside a batch and its copies, less than 100 MB are held for each part that is read at a time.
+    and once to gather the rows of the cells that an edge lies in. With weights it is read once
+    more, as they are checked before they are summed up. Beside a batch and its copies, less than
+    100 MB are held for each part that is read at a time.
     """
     check_choice(closed, CLOSED, "closed")
-    wanted = check_number(n_bins)
+    number = check_number(n_bins)
     source = _Source(table, LabeledColumns(label, score, weight, from_logits), batch_rows)
     first = source.first_reading(n_cells or 0)
     classes, seen = first.classes(source.columns, pos_label), first.distinct
-    n_bins = resolved_number(wanted, first.effective_n)
+    n_bins = resolved_number(number, first.effective_n)
+    rows = _Events(source.columns, classes[1], first.units)
+    sums = source.summed(rows.sums) if first.units else first.sums_with(classes[1])
 
     numbers = [n_bins] if isinstance(strategy, str) and strategy == "quantile" else []
     if n_cells is not None and not seen.few:
         numbers.append(n_cells)
-    total = first.n_labeled
-    if first.units is not None and numbers:
-        total = sum(int(rows.units.sum()) for rows in source.weighted(first.units))
+    total = int(sums.size.sum())
     ranks = np.unique([rank for parts in numbers for rank in quantile_ranks(total, parts)])
     ranks = ranks[ranks > 0].astype(np.int64)
-    if first.units is None:
-        fixed = choose_edges(np.zeros_like, total, n_bins, strategy)
-        sums = first.sums_with(classes[1])
-        counted: Split | _Ranked = source.split(
-            classes[1], sums, ranks, np.append(fixed, seen.values)
-        )
-    else:
-        counted = source.ranked(classes[1], first.units, ranks)
+    fixed = choose_edges(np.zeros_like, total, n_bins, strategy)
+    wanted = np.zeros(N_CELLS, dtype=bool)
+    wanted[sums.of_ranks(ranks)] = True
+    wanted[cell_of(np.append(fixed, seen.values))] = True
+    counted = Split(sums, wanted, source.summed(partial(rows.gathered, wanted=wanted)))
     edges = choose_edges(counted.scores_of, total, n_bins, strategy)
     if n_cells is None:
         bins = counted.count(edges, closed, strategy_name(strategy))
@@ -108,8 +103,11 @@ def summed_rows(
     """Sum the labelled rows up by cells of the score; the second value gathers those of some."""
     source = _Source(table, LabeledColumns(label, score, None, from_logits), batch_rows)
     first = source.first_reading(0)
-    positive = first.classes(source.columns, pos_label)[1]
-    return first.sums_with(positive), partial(source.gathered, positive)
+    rows = _Events(source.columns, first.classes(source.columns, pos_label)[1])
+    return (
+        first.sums_with(rows.positive),
+        lambda wanted: source.summed(partial(rows.gathered, wanted=wanted)),
+    )
 
 
 def labeled_rows(
@@ -120,19 +118,20 @@ def labeled_rows(
     pos_label: Any = 1,
     from_logits: bool = False,
     batch_rows: int = BATCH_ROWS,
-) -> Iterator[Rows]:
+) -> Iterator[tuple[NDArray[np.floating], NDArray[np.uint8]]]:
     """Go through the labelled rows of a table in batches: scores, and whether each is positive.
 
     The table is read once to check it, and once for the rows.
     """
     source = _Source(table, LabeledColumns(label, score, None, from_logits), batch_rows)
     positive = source.first_reading(0).classes(source.columns, pos_label)[1]
-    yield from source.columns.events(source.batches(), positive)
+    for rows in source.columns.rows(numbered_batches(table, source.columns.names, batch_rows)):
+        yield rows.score, rows.is_label(positive)
 
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """The labelled rows of a table's columns, checked batch by batch at every reading."""
+    """Columns of a table, checked batch by batch at every reading."""
 
     table: Batched
     columns: LabeledColumns
@@ -140,70 +139,29 @@ class _Source:
 
     def first_reading(self, most_distinct: int) -> FirstReading:
         """Check all rows once, and sum them up."""
-        sum_up = partial(FirstReading.of, columns=self.columns, most_distinct=most_distinct)
+        return self.summed(
+            partial(FirstReading.of, columns=self.columns, most_distinct=most_distinct)
+        )
+
+    def summed[S: Sums](self, sum_up: Callable[[Iterator[Batch]], S]) -> S:
+        """Sum up all rows."""
         return summed(self.table, self.columns.names, sum_up, self.batch_rows)
 
-    def gathered(self, positive: Label, wanted: NDArray[np.bool_]) -> Gathered:
-        """Gather the rows of some cells."""
-        sum_up = partial(_gathered, columns=self.columns, positive=positive, wanted=wanted)
-        return summed(self.table, self.columns.names, sum_up, self.batch_rows)
 
-    def split(
-        self, positive: Label, sums: CellSums, ranks: NDArray[np.int64], edges: NDArray[np.float64]
-    ) -> Split:
-        """Gather the rows of cells with edges, or scores of some ranks."""
-        wanted = np.zeros(len(sums.count), dtype=bool)
-        wanted[sums.of_ranks(ranks)] = True
-        wanted[cell_of(edges)] = True
-        return Split(sums, wanted, self.gathered(positive, wanted))
+@dataclass(frozen=True, slots=True)
+class _Events:
+    """Sums of a part's rows, once it is known which label is positive."""
 
-    def ranked(self, positive: Label, units: WeightUnits, ranks: NDArray[np.int64]) -> _Ranked:
-        """Look up the weighted scores of ranks; they are found together, as each search reads."""
-        found = order_statistics(lambda: self.weighted(units), ranks, units.n)
-        return _Ranked(self, positive, ranks, found)
-
-    def count(
-        self, positive: Label, edges: NDArray[np.float64], closed: str, strategy: str
-    ) -> BinCounts:
-        """Count the weighted rows into bins."""
-        total = None
-        for rows in self.columns.rows(self.batches()):
-            event = rows.is_label(positive)
-            found = count_into(rows.score, event, edges, closed, strategy, rows.weight)
-            total = found if total is None else total + found
-        assert total is not None, "the first reading has seen rows"
-        return total
-
-    def weighted(self, units: WeightUnits) -> Iterator[WeightedScores]:
-        """Read the labelled scores and how many units each weighs."""
-        for rows in self.columns.rows(self.batches()):
-            assert rows.weight is not None, "asked for with a column of weights only"
-            yield WeightedScores(rows.score, units.of(rows.weight))
-
-    def batches(self) -> Iterator[Batch]:
-        """Read the columns in order."""
-        return numbered_batches(self.table, self.columns.names, self.batch_rows)
-
-
-def _gathered(
-    batches: Iterator[Batch], columns: LabeledColumns, positive: Label, wanted: NDArray[np.bool_]
-) -> Gathered:
-    return Gathered.of(columns.events(batches, positive), wanted)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Ranked:
-    """Weighted scores by rank; counting reads the rows again."""
-
-    source: _Source
+    columns: LabeledColumns
     positive: Label
-    ranks: NDArray[np.int64]
-    found: NDArray[np.float64]
+    units: WeightUnits | None = None
 
-    def scores_of(self, ranks: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Scores of some of the ranks."""
-        return self.found[np.searchsorted(self.ranks, ranks)]
+    def sums(self, batches: Iterator[Batch]) -> CellSums:
+        """Sum weighted rows up by cells."""
+        rows = self.columns.events(batches, self.positive, self.units)
+        return CellSums.of(rows, weighted=self.units is not None)
 
-    def count(self, edges: NDArray[np.float64], closed: str, strategy: str) -> BinCounts:
-        """Count into bins."""
-        return self.source.count(self.positive, edges, closed, strategy)
+    def gathered(self, batches: Iterator[Batch], wanted: NDArray[np.bool_]) -> Gathered:
+        """Gather the rows of some cells."""
+        rows = self.columns.events(batches, self.positive, self.units)
+        return Gathered.of(rows, wanted, weighted=self.units is not None)

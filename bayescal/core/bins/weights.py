@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 _TOTAL_BITS = 50
 
 
-class WeightedScores(NamedTuple):
-    """Scores, and how many units each weighs."""
+class RowWeights(NamedTuple):
+    """Weights, and as how many units each ranks."""
 
-    score: NDArray[np.floating]  # (obs,)
+    weight: NDArray[np.float64]  # (obs,)
     units: NDArray[np.int64]  # (obs,)
 
 

@@ -5,13 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayescal.core.bins import order_statistics as module
 from bayescal.core.bins.bin_counts import BinCounts
 from bayescal.core.bins.binning import Binning, bin_scores, count_into, fine_counts
 from bayescal.core.bins.edges import bin_edges
-from bayescal.core.bins.order_statistics import order_statistics
+from bayescal.core.bins.score_cells import N_CELLS, CellSums, Gathered, Split
 from bayescal.core.bins.streaming import stream_counts
-from bayescal.core.bins.weights import WeightedScores, weight_units
+from bayescal.core.bins.weights import RowWeights, weight_units
 from bayescal.core.errors import InputError
 from bayescal.core.rounding import round_scores
 from bayescal.core.tasks import Task
@@ -161,23 +160,19 @@ def test_counts_of_rows_without_weights_stay_whole():
     assert bins.weight is bins.count
 
 
-@pytest.mark.parametrize(("limits"), [(1 << 21, 1 << 16), (40, 1 << 16), (40, 6), (1, 6)], ids=str)
 @pytest.mark.parametrize("decimals", [None, 1])
-def test_weighted_order_statistics_are_those_of_repeated_rows(limits, decimals, monkeypatch):
-    monkeypatch.setattr(module, "_COLLECT", limits[0])
-    monkeypatch.setattr(module, "_INTERVALS", limits[1])
+def test_scores_of_ranks_of_cells_are_those_of_repeated_rows(decimals):
     rng = np.random.default_rng(3)
     for n in (1, 2, 37, 500):
         score, units = rng.random(n), rng.integers(1, 6, n)
         score = score if decimals is None else score.round(decimals)
         repeated = np.sort(score.repeat(units))
         ranks = np.unique(rng.integers(1, len(repeated) + 1, 25))
-        cuts = np.sort(rng.integers(0, n + 1, 4))
-        pieces = [
-            WeightedScores(*part)
-            for part in zip(np.split(score, cuts), np.split(units, cuts), strict=True)
-        ]
-        found = order_statistics(lambda pieces=pieces: pieces, ranks, n)
+        rows = [(score, np.zeros(n, np.uint8), RowWeights(units / 4, units))]
+        sums = CellSums.of(rows, weighted=True)
+        wanted = np.zeros(N_CELLS, bool)
+        wanted[sums.of_ranks(ranks)] = True
+        found = Split(sums, wanted, Gathered.of(rows, wanted, weighted=True)).scores_of(ranks)
         np.testing.assert_array_equal(found, repeated[ranks - 1])
 
 
