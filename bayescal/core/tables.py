@@ -149,7 +149,10 @@ class ParquetTable(Table):
             first += group.rows
         return [
             numbered(
-                self._arrays(_read_groups(part, names, batch_rows), names, batch_rows), first
+                self._arrays(
+                    _read_groups(part, names, batch_rows, use_threads=False), names, batch_rows
+                ),
+                first,
             )
             for first, part in cut.values()
         ]
@@ -164,7 +167,7 @@ class ParquetTable(Table):
                 yield _RowGroup(path, number, metadata.row_group(number).num_rows)
 
     def _batches(self, columns: list[str], batch_rows: int) -> Iterator[Any]:
-        yield from _read_groups(self._row_groups(), columns, batch_rows)
+        yield from _read_groups(self._row_groups(), columns, batch_rows, use_threads=True)
 
 
 class _RowGroup(NamedTuple):
@@ -176,15 +179,18 @@ class _RowGroup(NamedTuple):
 
 
 def _read_groups(
-    groups: Iterable[_RowGroup], columns: Sequence[str], batch_rows: int
+    groups: Iterable[_RowGroup], columns: Sequence[str], batch_rows: int, use_threads: bool
 ) -> Iterator[Any]:
+    """Read row groups, columns side by side or in this thread."""
     import pyarrow.parquet as pq
 
     for path, held in groupby(groups, key=lambda group: group.file):
         # Buffered, because otherwise a row group's whole columns are held, whatever the batch.
         with pq.ParquetFile(path, buffer_size=_PARQUET_BUFFER_BYTES, pre_buffer=False) as file:
             numbers = [group.number for group in held]
-            yield from file.iter_batches(batch_rows, row_groups=numbers, columns=list(columns))
+            yield from file.iter_batches(
+                batch_rows, row_groups=numbers, columns=list(columns), use_threads=use_threads
+            )
 
 
 @dataclass(frozen=True, slots=True)

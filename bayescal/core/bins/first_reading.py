@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -45,10 +46,7 @@ class FirstReading:
                 labels.setdefault(label, len(labels))
             if sums is not None and len(labels) <= 2:
                 # Which label is the positive one is known when all have been seen.
-                sums.add(
-                    rows.score,
-                    np.array([labels[label] for label in rows.labels], np.uint8)[rows.code],
-                )
+                sums.add(rows.score, rows.is_label(next(islice(labels, 1, None), None)))
             if units is not None and rows.weight is not None:
                 units.add(rows.weight)
             distinct.add(rows.score)

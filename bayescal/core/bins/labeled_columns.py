@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.bins.score_cells import Rows
+from bayescal.core.bins.score_cells import Rows, before_rounding, rows_in
 from bayescal.core.bins.weights import RowWeights, WeightUnits
 from bayescal.core.columns import MISSING, Label, factorize
 from bayescal.core.intake import probabilities, weights
@@ -26,9 +26,10 @@ class LabeledRows(NamedTuple):
     score: NDArray[np.floating]  # (labelled,)
     weight: NDArray[np.float64] | None  # (labelled,)
 
-    def is_label(self, positive: Label) -> NDArray[np.uint8]:
+    def is_label(self, label: Label | None) -> NDArray[np.uint8]:
         """Which rows have a label, (labelled,)."""
-        return np.array([label == positive for label in self.labels], np.uint8)[self.code]
+        place = self.labels.index(label) if label in self.labels else MISSING
+        return np.asarray(self.code == place).view(np.uint8)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,19 @@ class LabeledColumns:
     def names(self) -> list[str]:
         """All columns."""
         return [self.label, self.score, *([] if self.weight is None else [self.weight])]
+
+    def near(self, batches: Iterable[Batch], cells: NDArray[np.bool_]) -> Iterator[Batch]:
+        """Leave out rows that cannot have scores in some cells, before they are checked again.
+
+        Scores that are not floats, and logits, are all kept.
+        """
+        cells = before_rounding(cells)
+        for batch in batches:
+            score = batch.columns[self.score]
+            if self.from_logits or not isinstance(score, np.ndarray) or score.dtype.kind != "f":
+                yield batch
+            elif len(held := rows_in(cells, score)):
+                yield batch._replace(columns={n: batch.columns[n][held] for n in self.names})
 
     def rows(self, batches: Iterable[Batch]) -> Iterator[LabeledRows]:
         """Check batches, and leave out rows without a label or weight."""

@@ -25,15 +25,19 @@ type Rows = (
 
 type Bits = NDArray[np.int64]
 
-# A cell is one of 2^16 parts of [1/2, 1/4), [1/4, 1/8), [1/8, 1/16), and one of 2^13 parts of each
-# such interval below, on either side of 1/2: narrow near 0 and 1 too, where scores gather. Nearer
-# to them than 2^-30 there is one cell.
+# A cell is one of 2^16 parts of [1/2, 1/4) or [1/4, 1/8), and one of 2^13 parts of each such
+# interval below, on either side of 1/2: narrow near 0 and 1 too, where scores gather. Nearer to
+# them than 2^-30 there is one cell.
 _FINE: Final = 52 - 16
 _COARSE: Final = 52 - 13
-_CHANGE: Final = int(np.float64(2.0**-4).view(np.int64))
-_NEAREST: Final = (int(np.float64(2.0**-30).view(np.int64)) - _CHANGE) >> _COARSE
-_HALF: Final = ((int(np.float64(0.5).view(np.int64)) - _CHANGE) >> _FINE) - _NEAREST + 2
-N_CELLS: Final = 2 * _HALF
+_CHANGE: Final = int(np.float64(2.0**-3).view(np.int64))
+# Just below 2^-30, in the cell of all that is nearer.
+_NEAREST: Final = int(np.float64(2.0**-30).view(np.int64)) - (1 << _COARSE)
+_LOWEST: Final = (_NEAREST - _CHANGE) >> _COARSE
+_HALF: Final = ((int(np.float64(0.5).view(np.int64)) - _CHANGE) >> _FINE) - _LOWEST + 1
+# The score 1/2 is a cell of its own, the one in the middle.
+N_CELLS: Final = 2 * _HALF - 1
+WIDEST: Final = 2.0**-17
 # Rows gone through at a time, of which a core's cache holds all copies.
 _BLOCK: Final = 1 << 14
 # So many rows are gathered before equal ones are joined.
@@ -41,18 +45,21 @@ _GATHERED: Final = 1 << 22
 
 
 def cell_of(score: NDArray[np.floating]) -> Bits:
-    """The cell of each score; cells rise with the score."""
+    """The cell of each score; cells rise with the score.
+
+    Scores that rounding has put outside of [0, 1] are in the first or the last cell.
+    """
     value = np.asarray(score, dtype=np.float64)
     # Read as integers, floats keep their order. 1 - score is exact above 1/2.
     nearest = 1 - value
     place: Bits = np.minimum(nearest, value, out=nearest).view(np.int64)
+    np.maximum(place, _NEAREST, out=place)
     place -= _CHANGE
     fine = place >> _FINE
     place >>= _COARSE
     # Below the change both are negative, above it neither is.
     np.maximum(place, fine, out=place)
-    np.maximum(place, _NEAREST - 1, out=place)
-    place -= _NEAREST - 1
+    place -= _LOWEST
     # The sign of a difference is its first bit: -1 above 1/2, where cells are counted from the end.
     upper = (0.5 - value).view(np.int64)
     upper >>= 63
@@ -62,18 +69,38 @@ def cell_of(score: NDArray[np.floating]) -> Bits:
     return place
 
 
+def rows_in(cells: NDArray[np.bool_], score: NDArray[np.floating]) -> Bits:
+    """Which rows have scores in some cells, (cell,)."""
+    found = [
+        start + np.flatnonzero(cells[cell_of(score[start : start + _BLOCK])])
+        for start in range(0, len(score), _BLOCK)
+    ]
+    return np.concatenate(found) if found else np.empty(0, np.int64)
+
+
+def before_rounding(cells: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """The cells that scores may lie in before they are rounded, where they then lie in `cells`."""
+    found = cells.copy()
+    found[1:] |= cells[:-1]
+    found[:-1] |= cells[1:]
+    # Near 1 cells are narrower than what rounding to twelve decimals can move a score by.
+    end = int(cell_of(np.array([1 - 2.0**-26]))[0])
+    found[end:] |= cells[end - 1 :].any()
+    return found
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class CellSums:
-    """Rows by cell and event; those of two parts add up."""
+    """Rows by cell; those of two parts add up."""
 
-    # Rows and their scores; of weighted rows the scores are multiplied by the weights, and units,
-    # weights and their squares follow.
-    fields: NDArray[np.float64]  # (cell, event, field)
+    # Rows without the event, with it, and the sum of their scores. Of weighted rows these are sums
+    # of weights, and rows, units and squares of weights follow. What a row changes lies together.
+    fields: NDArray[np.float64]  # (cell, field)
 
     @classmethod
     def none(cls, weighted: bool = False) -> CellSums:
         """Sums of no rows."""
-        return cls(np.zeros((N_CELLS, 2, 5 if weighted else 2)))
+        return cls(np.zeros((N_CELLS, 6 if weighted else 3)))
 
     @classmethod
     def of(cls, parts: Iterable[Rows], weighted: bool = False) -> CellSums:
@@ -85,19 +112,28 @@ class CellSums:
 
     @property
     def count(self) -> NDArray[np.int64]:
-        """Number of rows, (cell, event)."""
-        return self.fields[..., 0].astype(np.int64)
+        """Number of rows without weights, (cell, event)."""
+        return self.fields[:, :2].astype(np.int64)
 
     @property
     def score(self) -> NDArray[np.float64]:
-        """Sums of scores, times weights, (cell, event)."""
-        return self.fields[..., 1]
+        """Sums of scores, times weights, (cell,)."""
+        return self.fields[:, 2]
+
+    @property
+    def rows(self) -> NDArray[np.int64]:
+        """Number of rows, (cell,)."""
+        rows = self.fields[:, 3] if self._weighted else self.fields[:, :2].sum(axis=1)
+        return rows.astype(np.int64)
 
     @property
     def size(self) -> NDArray[np.int64]:
         """What ranks count: rows, or units of weight, (cell,)."""
-        place = 0 if self.fields.shape[-1] == 2 else 2
-        return self.fields[..., place].sum(axis=1).astype(np.int64)
+        return self.fields[:, 4].astype(np.int64) if self._weighted else self.rows
+
+    @property
+    def _weighted(self) -> bool:
+        return self.fields.shape[1] > 3
 
     def add(
         self,
@@ -106,25 +142,26 @@ class CellSums:
         weights: RowWeights | None = None,
     ) -> None:
         """Take in more rows, in place."""
-        row = np.ones(_BLOCK, np.complex128)
+        fields = self.fields.reshape(-1)
         for start in range(0, len(score), _BLOCK):
             block = slice(start, start + _BLOCK)
             value = score[block].astype(np.float64, copy=False)
-            place = 2 * cell_of(value) + event[block]
+            place = cell_of(value)
+            place *= self.fields.shape[1]
             if weights is None:
-                # As complex numbers 1 + i score, so that a cell is looked up once a row.
-                row.imag[: len(value)] = value
-                np.add.at(self.fields.view(np.complex128).reshape(-1), place, row[: len(value)])
+                np.add.at(fields, place + 2, value)
+                place += event[block]
+                np.add.at(fields, place, 1.0)
             else:
-                place *= self.fields.shape[-1]
-                units, weight = weights.units[block], weights.weight[block]
-                added = (np.ones(1), weight * value, units, weight, weight**2)
-                for field, values in enumerate(added):
-                    np.add.at(self.fields.reshape(-1), place + field, values)
+                weight, units = weights.weight[block], weights.units[block].astype(np.float64)
+                np.add.at(fields, place + event[block], weight)
+                more = (weight * value, np.ones(1), units, weight**2)
+                for field, added in enumerate(more, start=2):
+                    np.add.at(fields, place + field, added)
 
     def swapped(self) -> CellSums:
         """Take the other rows as the positive ones."""
-        return CellSums(np.ascontiguousarray(self.fields[:, ::-1]))
+        return CellSums(self.fields[:, [1, 0, *range(2, self.fields.shape[1])]])
 
     def plus(self, other: CellSums) -> CellSums:
         """Add the sums of other rows."""
@@ -151,18 +188,14 @@ class Gathered:
         """Gather the rows of the cells that are wanted, (cell,)."""
         kept = _Distinct(4 if weighted else 1)
         for score, event, *weights in parts:
-            for start in range(0, len(score), _BLOCK):
-                block = slice(start, start + _BLOCK)
-                # Adding 0 turns -0.0, whose bits are those of a negative number, into 0.0.
-                value = np.add(score[block], 0.0, dtype=np.float64)
-                held = wanted[cell_of(value)]
-                if held.any():
-                    key = (value[held].view(np.int64) << 1) | event[block][held]
-                    added: list[NDArray[Any]] = [np.ones(len(key), np.int64)]
-                    for given in weights:
-                        units, weight = given.units[block][held], given.weight[block][held]
-                        added += [units, weight, weight**2]
-                    kept.add(key, added)
+            held = rows_in(wanted, score)
+            # Adding 0 turns -0.0, whose bits are those of a negative number, into 0.0.
+            value = np.add(score[held], 0.0, dtype=np.float64)
+            added: list[NDArray[Any]] = [np.ones(len(held), np.int64)]
+            for given in weights:
+                weight = given.weight[held]
+                added += [given.units[held], weight, weight**2]
+            kept.add((value.view(np.int64) << 1) | event[held], added)
         return cls._of(kept)
 
     @classmethod
@@ -179,6 +212,15 @@ class Gathered:
     def size(self) -> NDArray[np.int64]:
         """What ranks count: how often each occurs, or units of weight, (row,)."""
         return self.fields[0] if len(self.fields) == 1 else self.fields[1]
+
+    def in_fields(self) -> NDArray[np.float64]:
+        """The fields of the sums by cell, (row, field)."""
+        number, *weights = self.fields
+        mass = weights[1] if weights else number
+        more = [number, weights[0], weights[2]] if weights else []
+        event = self.event == 1
+        columns = [np.where(event, 0, mass), np.where(event, mass, 0), mass * self.score, *more]
+        return np.stack(columns, axis=-1).astype(np.float64)
 
     def plus(self, other: Gathered) -> Gathered:
         """Join with the same cells' rows of another part."""
@@ -242,36 +284,32 @@ class Split:
 
     def count(self, edges: NDArray[np.float64], closed: str, strategy: str) -> BinCounts:
         """Count into bins whose inner edges' cells are gathered."""
-        whole = np.flatnonzero(~self.wanted & (self.sums.fields[..., 0].sum(axis=1) > 0))
+        whole = np.flatnonzero(~self.wanted & self.sums.fields[:, :2].any(axis=1))
         # No edge lies in a whole cell.
         of_cell = np.searchsorted(cell_of(edges[1:-1]), whole)
         side: Literal["left", "right"] = "left" if closed == "right" else "right"
         of_row = np.searchsorted(edges[1:-1], self.rows.score, side=side)
-        total = np.zeros((len(edges) - 1, *self.sums.fields.shape[1:]))
+        total = np.zeros((len(edges) - 1, self.sums.fields.shape[1]))
         np.add.at(total, of_cell, self.sums.fields[whole])
-        number, *weights = self.rows.fields
-        scores = self.rows.score * (weights[1] if weights else number)
-        fields = np.stack([number, scores, *weights], axis=-1)
-        np.add.at(total, (of_row, self.rows.event), fields)
+        np.add.at(total, of_row, self.rows.in_fields())
         # Rounding must not move a mean out of the scores that it is of, such as one score alone.
         least, most = edges[:-1].copy(), edges[1:].copy()
         gathered = np.setdiff1d(of_row, of_cell)
         least[gathered], most[gathered] = np.inf, -np.inf
         np.minimum.at(least, of_row, self.rows.score)
         np.maximum.at(most, of_row, self.rows.score)
-        rows, score, *weighed = total.sum(axis=1).T
-        held = rows > 0
-        mass = weighed[1] if weighed else rows
-        mean = np.clip(score / np.where(held, mass, np.nan), least, most)
-        rows = rows.astype(np.int64)
+        negative, positive, score, *weighed = total.T
+        mass = negative + positive
+        mean = np.clip(score / np.where(mass > 0, mass, np.nan), least, most)
         if not weighed:
-            return BinCounts(edges, rows, total[:, 1, 0].astype(np.int64), mean, closed, strategy)
+            rows, positives = mass.astype(np.int64), positive.astype(np.int64)
+            return BinCounts(edges, rows, positives, mean, closed, strategy)
         return effective_counts(
             edges,
-            rows=rows,
+            rows=weighed[0].astype(np.int64),
             weight=mass,
             squares=weighed[2],
-            positive_weight=total[:, 1, 3],
+            positive_weight=positive,
             mean_score=mean,
             closed=closed,
             strategy=strategy,

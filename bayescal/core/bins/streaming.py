@@ -25,6 +25,7 @@ from bayescal.core.bins.score_cells import N_CELLS, CellSums, Gathered, Split, c
 from bayescal.core.bins.weights import WeightUnits
 from bayescal.core.checks import check_choice
 from bayescal.core.columns import Label
+from bayescal.core.errors import InputError
 from bayescal.core.partial_sums import BATCH_ROWS, Batch, Batched, Sums, numbered_batches, summed
 
 
@@ -79,7 +80,7 @@ def stream_counts(
     wanted = np.zeros(N_CELLS, dtype=bool)
     wanted[sums.of_ranks(ranks)] = True
     wanted[cell_of(np.append(fixed, seen.values))] = True
-    counted = Split(sums, wanted, source.summed(partial(rows.gathered, wanted=wanted)))
+    counted = Split(sums, wanted, source.gathered(rows, sums, wanted))
     edges = choose_edges(counted.scores_of, total, n_bins, strategy)
     if n_cells is None:
         bins = counted.count(edges, closed, strategy_name(strategy))
@@ -104,10 +105,8 @@ def summed_rows(
     source = _Source(table, LabeledColumns(label, score, None, from_logits), batch_rows)
     first = source.first_reading(0)
     rows = _Events(source.columns, first.classes(source.columns, pos_label)[1])
-    return (
-        first.sums_with(rows.positive),
-        lambda wanted: source.summed(partial(rows.gathered, wanted=wanted)),
-    )
+    sums = first.sums_with(rows.positive)
+    return sums, partial(source.gathered, rows, sums)
 
 
 def labeled_rows(
@@ -143,6 +142,16 @@ class _Source:
             partial(FirstReading.of, columns=self.columns, most_distinct=most_distinct)
         )
 
+    def gathered(self, rows: _Events, sums: CellSums, wanted: NDArray[np.bool_]) -> Gathered:
+        """Gather the rows of some cells, which must be those that were summed up."""
+        found = self.summed(partial(rows.gathered, wanted=wanted))
+        if int(found.count.sum()) != int(sums.rows[wanted].sum()):
+            raise InputError(
+                f"the columns {self.columns.names} must not change while they are read twice; the "
+                "second time some scores or labels were others. Count the rows when none is written."
+            )
+        return found
+
     def summed[S: Sums](self, sum_up: Callable[[Iterator[Batch]], S]) -> S:
         """Sum up all rows."""
         return summed(self.table, self.columns.names, sum_up, self.batch_rows)
@@ -163,5 +172,6 @@ class _Events:
 
     def gathered(self, batches: Iterator[Batch], wanted: NDArray[np.bool_]) -> Gathered:
         """Gather the rows of some cells."""
-        rows = self.columns.events(batches, self.positive, self.units)
+        near = self.columns.near(batches, wanted)
+        rows = self.columns.events(near, self.positive, self.units)
         return Gathered.of(rows, wanted, weighted=self.units is not None)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.bins.score_cells import CellSums, Gathered
+from bayescal.core.bins.score_cells import WIDEST, CellSums, Gathered
 from bayescal.core.bins.streaming import summed_rows
 from bayescal.core.partitions import rows_of
 from bayescal.core.quantity import Floats
@@ -80,10 +80,14 @@ def interval_measure_of_rows(
 
 def cells_of_extremes(sums: CellSums) -> NDArray[np.bool_]:
     """Cells that may hold the ends of the interval, or the largest score, (cell,)."""
-    count = sums.count.sum(axis=1)
+    negatives, positives = sums.count.T
+    count = negatives + positives
     ends = np.cumsum(_steps(sums))
     starts = ends - _steps(sums)
-    rise, fall = sums.score[:, 0], sums.count[:, 1] - sums.score[:, 1]
+    mean = sums.score / np.maximum(count, 1)
+    # No score is further from the mean of its cell than the cell is wide.
+    rise = np.minimum(negatives * (mean + WIDEST), sums.score)
+    fall = np.minimum(positives * (1 - mean + WIDEST), count - sums.score)
     highest, lowest = np.minimum(starts + rise, ends + fall), np.maximum(starts - fall, ends - rise)
     slack = _ROUNDING * count.sum()
     most, least = ends.max(initial=0.0) - slack, ends.min(initial=0.0) + slack
@@ -116,4 +120,4 @@ def _including(
 
 def _steps(sums: CellSums) -> Floats:
     """Sums of ``f - y`` over each cell, (cell,)."""
-    return np.asarray(sums.score.sum(axis=1) - sums.count[:, 1])
+    return np.asarray(sums.score - sums.count[:, 1])

@@ -7,9 +7,29 @@ from hypothesis import strategies as st
 
 from bayescal.core.bins import score_cells
 from bayescal.core.bins.binning import count_into
-from bayescal.core.bins.score_cells import N_CELLS, CellSums, Gathered, Split, cell_of
+from bayescal.core.bins.score_cells import (
+    N_CELLS,
+    WIDEST,
+    CellSums,
+    Gathered,
+    Split,
+    before_rounding,
+    cell_of,
+)
+from bayescal.core.rounding import round_scores
 
-unit = st.floats(0, 1) | st.sampled_from([0.0, 5e-324, 2.0**-30, 0.25, 0.5, 1 - 2.0**-53, 1.0])
+EDGES = [
+    0.0,
+    5e-324,
+    2.0**-30,
+    0.25,
+    np.nextafter(0.5, 0),
+    0.5,
+    np.nextafter(0.5, 1),
+    1 - 2.0**-53,
+    1.0,
+]
+unit = st.floats(0, 1) | st.sampled_from(EDGES)
 
 
 def made(n=500, decimals=None, seed=0):
@@ -29,6 +49,28 @@ def test_cells_rise_with_the_score(values):
     assert (np.diff(found) >= 0).all()
     assert found[0] >= 0
     assert found[-1] < N_CELLS
+
+
+def test_the_first_and_the_last_cell_hold_what_is_outside():
+    assert cell_of(np.array([-1e-7, -0.0, 0.0])).tolist() == [0, 0, 0]
+    assert cell_of(np.array([1.0, 1 + 1e-7])).tolist() == [N_CELLS - 1, N_CELLS - 1]
+
+
+def test_no_cell_is_wider_than_said():
+    score = np.linspace(0, 1, 1_000_001)
+    _, first = np.unique(cell_of(score), return_index=True)
+    last = np.append(first[1:], len(score)) - 1
+    # The nearest scores of two cells are a step apart.
+    assert (score[last] - score[first]).max() <= WIDEST < (score[last] - score[first]).max() + 2e-6
+
+
+@given(st.lists(unit | st.floats(0, 1e-3).map(lambda gap: 1 - gap), min_size=1, max_size=30))
+def test_rounding_moves_no_score_out_of_the_cells_before_it(values):
+    score = np.array(values)
+    for before, after in zip(cell_of(score), cell_of(round_scores(score)), strict=True):
+        cells = np.zeros(N_CELLS, bool)
+        cells[after] = True
+        assert before_rounding(cells)[before]
 
 
 def test_a_cell_is_narrow_wherever_scores_gather():

@@ -89,6 +89,18 @@ def test_rows_are_read_twice(strategy, n_cells):
     assert len(readings) == 2
 
 
+def test_rows_that_change_between_the_readings_are_refused():
+    score, event = data()
+
+    class Written(Rows):
+        def batches(self, columns, batch_rows):
+            yield from super().batches(columns, batch_rows)
+            self._columns["p"] = self._columns["p"][::-1] ** 2
+
+    with pytest.raises(InputError, match=r"'y', 'p'.* must not change while they are read twice"):
+        stream_counts(Written(y=event, p=score), label="y", score="p", pos_label=True)
+
+
 def test_labels_seen_late_and_missing_ones():
     label = np.array(["no", "no", None, None, "no", "yes"], object)
     table = Rows(y=label, p=[0.1, 0.2, 0.3, 0.4, 0.6, 0.9])
