@@ -1,10 +1,12 @@
 """Bins and the interval measure of a Parquet data set, against reading its columns alone.
 
-python benchmarks/many_rows.py DIR --rows 1e8      # DIR takes 9 bytes a row, and is left behind
+python benchmarks/many_rows.py DIR                  # 1e8 rows; DIR takes 2 GB and is left behind
+python benchmarks/many_rows.py DIR --rows 1e8 1e9   # ... and 1e9 rows, which take 18 GB
 
 Each cell is a process of its own for its peak memory, and they take turns, so that the machine's
 load is the same for all. The files are read once before the first, so that all find them in the
-system's cache, where there is room.
+system's cache, where there is room. Dask's bins are those of `dask.dataframe.read_parquet`, by
+threads of one process.
 """
 
 from __future__ import annotations
@@ -68,7 +70,17 @@ def measure(folder: Path) -> dict[str, float]:
     return {"c": bc.agnostic.interval_measure_of_rows(folder, label="label", score="score").c}
 
 
-TASKS = {"read": read, "bins": bins, "c_emp": measure}
+def dask_bins(folder: Path) -> dict[str, float]:
+    """The same bins, of a Dask dataframe."""
+    import dask.dataframe as dd
+
+    import bayescal as bc
+
+    frame = dd.read_parquet(folder)
+    return {"rows": bc.count_rows(frame, label="label", score="score")["score"].bins.n}
+
+
+TASKS = {"read": read, "bins": bins, "c_emp": measure, "bins, Dask": dask_bins}
 
 
 def run(task: str, folder: Path) -> tuple[float, float, float, dict[str, float]]:
@@ -85,29 +97,36 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--rows", type=float, default=1e8, help="rows (default 1e8)")
+    parser.add_argument("--rows", nargs="*", type=float, default=[1e8], help="default 1e8")
     parser.add_argument("--repeat", type=int, default=3, help="runs of each cell (default 3)")
     parser.add_argument("--labels", nargs="*", choices=POWERS, default=list(POWERS))
     given = parser.parse_args()
-    rows = int(given.rows)
-    table = []
-    for name in given.labels:
-        power = POWERS[name]
-        folder = given.folder / name
-        generate(folder, rows, power)
-        read(folder)
-        runs = {task: [] for task in TASKS}
-        for _ in range(given.repeat):
-            for task, found in runs.items():
-                with multiprocessing.get_context("spawn").Pool(1) as pool:
-                    found.append(pool.apply(run, (task, folder)))
-        alone = statistics.median(one[0] for one in runs["read"])
+    for rows in map(int, given.rows):
+        table = [
+            line
+            for name in given.labels
+            for line in compare(given.folder / f"{rows:.0e}" / name, name, rows, given.repeat)
+        ]
+        kept = f"many_rows_{rows:.0e}"
+        _results.write(kept, table=table)
+        show(kept)
+
+
+def compare(folder: Path, name: str, rows: int, repeat: int) -> list[list[object]]:
+    """Run the tasks in turn; a line of medians each."""
+    generate(folder, rows, POWERS[name])
+    read(folder)
+    runs = {task: [] for task in TASKS}
+    for _ in range(repeat):
         for task, found in runs.items():
-            wall, cpu, peak = (statistics.median(one[place] for one in found) for place in range(3))
-            table.append([name, rows, task, wall, cpu, wall / alone, peak])
-    kept = f"many_rows_{rows:.0e}"
-    _results.write(kept, table=table)
-    show(kept)
+            with multiprocessing.get_context("spawn").Pool(1) as pool:
+                found.append(pool.apply(run, (task, folder)))
+    alone = statistics.median(one[0] for one in runs["read"])
+    lines = []
+    for task, found in runs.items():
+        wall, cpu, peak = (statistics.median(one[place] for one in found) for place in range(3))
+        lines.append([name, rows, task, wall, cpu, wall / alone, peak])
+    return lines
 
 
 def show(kept: str) -> None:

@@ -133,7 +133,7 @@ class CellSums:
 
     @property
     def _weighted(self) -> bool:
-        return self.fields.shape[1] > 3
+        return bool(self.fields.shape[1] > 3)
 
     def add(
         self,

@@ -23,7 +23,7 @@ from bayescal.core.bins.labeled_columns import LabeledColumns
 from bayescal.core.bins.optimal_number import check_number, resolved_number
 from bayescal.core.bins.score_cells import N_CELLS, CellSums, Gathered, Split, cell_of
 from bayescal.core.bins.weights import WeightUnits
-from bayescal.core.checks import check_choice
+from bayescal.core.checks import check_choice, listing
 from bayescal.core.columns import Label
 from bayescal.core.errors import InputError
 from bayescal.core.partial_sums import BATCH_ROWS, Batch, Batched, Sums, numbered_batches, summed
@@ -147,8 +147,9 @@ class _Source:
         found = self.summed(partial(rows.gathered, wanted=wanted))
         if int(found.count.sum()) != int(sums.rows[wanted].sum()):
             raise InputError(
-                f"the columns {self.columns.names} must not change while they are read twice; the "
-                "second time some scores or labels were others. Count the rows when none is written."
+                f"the columns {listing(self.columns.names)} must not change while they are read "
+                "twice; the second time some scores or labels were others. Count the rows when "
+                "none is written."
             )
         return found
 
