@@ -59,8 +59,9 @@ def count_rows(
     Notes
     -----
     Edges and counts are those of all rows at once, exactly; mean scores to rounding, as sums are
-    taken in another order. Without weights all rows are read twice for each score, and memory does
-    not grow with them.
+    taken in another order. All rows are read twice for each score, three times with weights, and
+    memory does not grow with them. Parts of Parquet files are read by several threads, and Dask's
+    partitions are summed up where Dask computes them.
 
     Examples
     --------

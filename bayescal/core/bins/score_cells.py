@@ -38,8 +38,9 @@ _HALF: Final = ((int(np.float64(0.5).view(np.int64)) - _CHANGE) >> _FINE) - _LOW
 # The score 1/2 is a cell of its own, the one in the middle.
 N_CELLS: Final = 2 * _HALF - 1
 WIDEST: Final = 2.0**-17
-# Rows gone through at a time, of which a core's cache holds all copies.
-_BLOCK: Final = 1 << 14
+# Rows gone through at a time: few enough for a core's cache, and so many that threads seldom wait
+# for each other, as only one of them can add to places at a time.
+_BLOCK: Final = 1 << 16
 # So many rows are gathered before equal ones are joined.
 _GATHERED: Final = 1 << 22
 
