@@ -54,7 +54,8 @@ class LabeledColumns:
         cells = before_rounding(cells)
         for batch in batches:
             score = batch.columns[self.score]
-            if self.from_logits or not isinstance(score, np.ndarray) or score.dtype.kind != "f":
+            plain = isinstance(score, np.ndarray) and score.ndim == 1 and score.dtype.kind == "f"
+            if self.from_logits or not plain:
                 yield batch
             elif len(held := rows_in(cells, score)):
                 yield batch._replace(columns={n: batch.columns[n][held] for n in self.names})

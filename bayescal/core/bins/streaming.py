@@ -68,7 +68,7 @@ def stream_counts(
     classes, seen = first.classes(source.columns, pos_label), first.distinct
     n_bins = resolved_number(number, first.effective_n)
     rows = _Events(source.columns, classes[1], first.units)
-    sums = source.summed(rows.sums) if first.units else first.sums_with(classes[1])
+    sums = first.sums_with(classes[1]) if first.units is None else source.summed(rows.sums)
 
     numbers = [n_bins] if isinstance(strategy, str) and strategy == "quantile" else []
     if n_cells is not None and not seen.few:
