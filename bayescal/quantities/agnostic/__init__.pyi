@@ -38,6 +38,7 @@ from .reading import rule_difference as rule_difference
 from .reading import upper_bound as upper_bound
 from .roc import roc as roc
 from .roc import roc_region as roc_region
+from .row_counts import count_rows as count_rows
 from .theory import hidden_labels as hidden_labels
 from .theory import interleaved_classifiers as interleaved_classifiers
 from .theory import shattering_weights as shattering_weights

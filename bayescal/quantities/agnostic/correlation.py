@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from bayescal.core.quantity import CaseArrays
 from bayescal.quantities.agnostic.decisions.rule import DecisionRule
+from bayescal.quantities.agnostic.figures import RowFigures
 from bayescal.quantities.agnostic.posterior import AgnosticCase
 
 type Floats = NDArray[np.float64]
@@ -59,15 +60,16 @@ def _of_one(pairs: Sequence[tuple[AgnosticCase, CaseArrays]]) -> dict[str, Float
     """Correlations of the classifiers of one class."""
     rates = [_rates(case, arrays) for case, arrays in pairs]
     by_case = [influences(case, rate) for (case, _), rate in zip(pairs, rates, strict=True)]
-    problems = [case.problem for case, _ in pairs]
-    places = [problem.cells.find(problem.task.score) for problem in problems]
-    rest = [problem.cells.find(problem.unlabeled) for problem in problems]
+    figures = [_rows(case) for case, _ in pairs]
+    cells = [case.problem.cells for case, _ in pairs]
+    places = [own.find(rows.task.score) for own, rows in zip(cells, figures, strict=True)]
+    rest = [own.find(rows.unlabeled) for own, rows in zip(cells, figures, strict=True)]
     found = {}
     for name in by_case[0]:
         by_label = np.stack(
             [
-                own[name].label[place] * (problem.task.event - rate[place])
-                for own, place, problem, rate in zip(by_case, places, problems, rates, strict=True)
+                own[name].label[place] * (rows.task.event - rate[place])
+                for own, place, rows, rate in zip(by_case, places, figures, rates, strict=True)
             ]
         )
         by_score = np.stack(
@@ -79,9 +81,17 @@ def _of_one(pairs: Sequence[tuple[AgnosticCase, CaseArrays]]) -> dict[str, Float
         of_labels = by_label @ by_label.T / by_label.shape[1] ** 2
         of_scores = np.atleast_2d(np.cov(by_score, bias=True)) / by_score.shape[1]
         found[name] = _normed(of_labels + of_scores)
-        if len(problems[0].unlabeled):
+        if figures[0].n_unlabeled:
             found[f"unlabeled_{name}"] = _normed(of_labels)
     return {name: matrix for name, matrix in found.items() if name in pairs[0][1].posterior}
+
+
+def _rows(case: AgnosticCase) -> RowFigures:
+    """The rows of a case, which correlation is over."""
+    figures = case.problem.figures
+    if not isinstance(figures, RowFigures):
+        raise TypeError("only rows in memory show what classifiers share")
+    return figures
 
 
 def _rates(case: AgnosticCase, arrays: CaseArrays) -> Floats:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +14,12 @@ from bayescal.core.bins.bin_counts import BinCounts
 from bayescal.core.bins.binning import fine_counts
 from bayescal.core.calibration_curve.problem import Problem, fingerprint
 from bayescal.core.checks import check_rows
-from bayescal.core.columns import MISSING, to_numpy
+from bayescal.core.columns import MISSING, Label, to_numpy
 from bayescal.core.errors import InputError
 from bayescal.core.scores import Scores, check_unweighted
 from bayescal.core.tasks import Task, binary_problems
 from bayescal.quantities.agnostic.decisions.rule import DecisionRule
+from bayescal.quantities.agnostic.figures import Figures, RowFigures
 from bayescal.results.bands import Above
 
 type Floats = NDArray[np.float64]
@@ -38,9 +39,9 @@ class IntervalProblem:
     """
 
     labeled: Problem
-    task: Task
+    figures: Figures
     cells: BinCounts  # of all rows; it knows no labels
-    unlabeled: Floats  # scores, (unlabelled row,)
+    labels: NDArray[np.int64]  # negative and positive rows of each cell, (cell, 2)
     unlabeled_count: NDArray[np.int64]  # of each cell, (cell,)
     one_score: NDArray[np.bool_]  # cells whose rows all share one score, repeated, (cell,)
 
@@ -57,13 +58,9 @@ class IntervalProblem:
     @property
     def above(self) -> Above:
         """Labelled rows above each threshold."""
-        place = self.cells.find(self.task.score)
-        every, positive = (
-            np.bincount(place, weights, self.cells.n_bins).astype(np.int64)
-            for weights in (None, self.task.event)
-        )
-        counts = (np.append(0, np.cumsum(count[::-1])) for count in (positive, every - positive))
-        return Above(*counts)
+        counts = (np.append(0, np.cumsum(count[::-1])) for count in self.labels.T)
+        negative, positive = counts
+        return Above(positive, negative)
 
     def fingerprint(self, rules: Mapping[str, DecisionRule]) -> str:
         """Hash of the counts and of the rules."""
@@ -75,6 +72,21 @@ class IntervalProblem:
         return digest.hexdigest()
 
 
+class CountedScores(NamedTuple):
+    """Rows of one classifier by cells of the score, labelled and unlabelled ones.
+
+    Parameters
+    ----------
+    problem : IntervalProblem
+        Cells of the labelled rows and of all rows, and figures of the rows.
+    classes : tuple of label
+        The negative and the positive label.
+    """
+
+    problem: IntervalProblem
+    classes: tuple[Label, Label]
+
+
 def problems(
     data: Scores, unlabeled: Scores | None, multiclass: str, rules: Sequence[DecisionRule]
 ) -> list[IntervalProblem]:
@@ -84,11 +96,13 @@ def problems(
     if unlabeled is not None:
         more = _scores(unlabeled, np.ones(unlabeled.n_obs, dtype=bool), multiclass)
         without = [np.concatenate(pair) for pair in zip(without, more, strict=True)]
-    thresholds = sorted({end for rule in rules for end in rule.thresholds})
-    return [
-        _problem(task, rest, [0.0, *thresholds, 1.0])
-        for task, rest in zip(tasks, without, strict=True)
-    ]
+    edges = rule_edges(rules)
+    return [_problem(task, rest, edges) for task, rest in zip(tasks, without, strict=True)]
+
+
+def rule_edges(rules: Sequence[DecisionRule]) -> list[float]:
+    """Ends and thresholds of all rules, which divide no cell."""
+    return [0.0, *sorted({end for rule in rules for end in rule.thresholds}), 1.0]
 
 
 def _problem(task: Task, unlabeled: Floats, edges: Sequence[float]) -> IntervalProblem:
@@ -98,11 +112,13 @@ def _problem(task: Task, unlabeled: Floats, edges: Sequence[float]) -> IntervalP
     all_rows = Task(task.coords, every, np.zeros(len(every), dtype=np.uint8))
     cells = fine_counts(all_rows, edges, CELLS)
     place = cells.find(every)
+    labels = np.zeros((cells.n_bins, 2), np.int64)
+    np.add.at(labels, (place[: task.n], task.event), 1)
     return IntervalProblem(
         Problem(task.coords, labeled, labeled),
-        task,
+        RowFigures(task, unlabeled),
         cells,
-        unlabeled,
+        labels,
         np.bincount(place[task.n :], minlength=cells.n_bins),
         _one_score(cells, every, place),
     )
@@ -167,15 +183,16 @@ def checked_unlabeled(unlabeled: Any, data: Scores) -> Scores | None:
 
 def data_warnings(problem: IntervalProblem) -> list[str]:
     """What a reader must know of the data, in sentences."""
-    task, found = problem.task, []
-    if task.n_positive in (0, task.n):
+    found: list[str] = []
+    figures = problem.figures
+    if figures.n_positive in (0, figures.n):
         found.append(
-            f"all {task.n} labels are {'positive' if task.n_positive else 'negative'}. Costs and "
-            "ROC curves rest on one class alone; check the labels, and pos_label."
+            f"all {figures.n} labels are {'positive' if figures.n_positive else 'negative'}. Costs "
+            "and ROC curves rest on one class alone; check the labels, and pos_label."
         )
-    if np.ptp(task.score) == 0:
+    if figures.only_score is not None:
         found.append(
-            f"all labelled rows have the score {float(task.score[0]):g}. There is one interval, "
+            f"all labelled rows have the score {figures.only_score:g}. There is one interval, "
             "and scores rank nothing; check the classifier."
         )
     return found

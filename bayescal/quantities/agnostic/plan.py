@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from bayescal.core.checks import check_choice, check_data
+from bayescal.core.columns import Label
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Plan
 from bayescal.core.scores import Scores
 from bayescal.quantities.agnostic.correlation import correlations
-from bayescal.quantities.agnostic.data import checked, checked_unlabeled, problems
+from bayescal.quantities.agnostic.data import (
+    CountedScores,
+    checked,
+    checked_unlabeled,
+    problems,
+    rule_edges,
+)
 from bayescal.quantities.agnostic.decisions.rule import DecisionRule
 from bayescal.quantities.agnostic.posterior import AgnosticCase
 from bayescal.quantities.agnostic.priors import Priors
@@ -21,7 +28,7 @@ _MULTICLASS = ("top-label", "class-wise")
 
 
 def plan(
-    data: Scores,
+    data: Scores | Mapping[str, CountedScores],
     priors: Priors,
     *,
     unlabeled: Any = None,
@@ -32,12 +39,12 @@ def plan(
 
     Parameters
     ----------
-    data : Scores
-        Scores with labels; rows without count as unlabelled ones.
+    data : Scores or mapping of str to CountedScores
+        Scores with labels, where rows without count as unlabelled ones; or counts by classifier.
     priors : Priors
         Priors.
     unlabeled : Scores or array-like of shape (obs,), optional
-        More scores of the same population, whose labels are not used.
+        More scores of the same population, whose labels are not used; not with counts.
     decision : DecisionRule or mapping of str to DecisionRule, optional
         A rule whose cost is estimated as ``cost``, or several by name, as ``cost_<name>``.
     multiclass : {"top-label", "class-wise"}, default "top-label"
@@ -46,31 +53,73 @@ def plan(
     Returns
     -------
     Plan
-        A case a classifier (and class), and how their metrics correlate over shared rows.
+        A case a classifier (and class), and how their metrics correlate over shared rows, which
+        counts do not tell.
 
     Raises
     ------
     InputError
         If the data are of another class, hold no labelled row, weights or groups, or unlabelled
-        rows or rules are not such.
+        rows or rules are not such; or if a rule's threshold divides a cell of counts.
     """
-    check_data(data, (Scores,), "agnostic", "Scores(y_true=..., y_prob=...)")
+    check_data(data, (Scores, Mapping), "agnostic", "Scores(y_true=..., y_prob=...)")
     check_choice(multiclass, _MULTICLASS, "multiclass")
     rules = named_rules(decision)
+    if isinstance(data, Mapping):
+        return _of_counts(data, priors, rules, unlabeled)
     more = checked_unlabeled(unlabeled, data)
     found = problems(checked(data), more, multiclass, list(rules.values()))
-    attrs = {
-        "n_obs": data.n_obs + (0 if more is None else more.n_obs),
-        "n_labeled": data.n_labeled,
-        "classes": [str(label) for label in data.classes],
-        "multiclass": "binary" if data.is_binary else multiclass,
-        "point_label": "estimate from rows",
-        "decision": json.dumps({name: rule.describe() for name, rule in rules.items()}),
-    }
+    n_obs = data.n_obs + (0 if more is None else more.n_obs)
+    shape = "binary" if data.is_binary else multiclass
+    attrs = _attributes(n_obs, data.n_labeled, data.classes, shape, rules)
     cases = [AgnosticCase.of(problem, priors, rules) for problem in found]
     if data.n_classifiers == 1:
         return Plan(cases, attrs)
     return Plan(cases, {**attrs, "pairing": "shared rows"}, partial(correlations, cases))
+
+
+def _of_counts(
+    data: Mapping[str, CountedScores],
+    priors: Priors,
+    rules: Mapping[str, DecisionRule],
+    unlabeled: Any,
+) -> Plan:
+    """Plan the fits of counted rows."""
+    if unlabeled is not None:
+        raise InputError(
+            "unlabeled cannot be added to counts. Count rows without a label with the others: "
+            "their label is missing."
+        )
+    edges = rule_edges(list(rules.values()))
+    for name, counts in data.items():
+        foreign = [end for end in edges if end not in counts.problem.cells.edges]
+        if foreign:
+            raise InputError(
+                f"no threshold of a rule may divide a cell of counts; {foreign[0]:g} divides one "
+                f"of {name!r}. Pass the rules to count_rows, too: decision=..."
+            )
+    cases = [AgnosticCase.of(counts.problem, priors, rules) for counts in data.values()]
+    first = next(iter(data.values()))
+    rows, n_obs = first.problem.figures, first.problem.cells.n
+    return Plan(cases, _attributes(n_obs, rows.n, first.classes, "binary", rules))
+
+
+def _attributes(
+    n_obs: int,
+    n_labeled: int,
+    classes: Sequence[Label],
+    multiclass: str,
+    rules: Mapping[str, DecisionRule],
+) -> dict[str, Any]:
+    """What a result says of the data."""
+    return {
+        "n_obs": n_obs,
+        "n_labeled": n_labeled,
+        "classes": [str(label) for label in classes],
+        "multiclass": multiclass,
+        "point_label": "estimate from rows",
+        "decision": json.dumps({name: rule.describe() for name, rule in rules.items()}),
+    }
 
 
 def named_rules(

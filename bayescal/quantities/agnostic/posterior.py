@@ -31,9 +31,7 @@ from bayescal.inference.descriptions.member_model import member_model
 from bayescal.quantities.agnostic.average_draws import AverageDraws
 from bayescal.quantities.agnostic.bounds import bounds
 from bayescal.quantities.agnostic.data import CELLS, IntervalProblem, data_warnings
-from bayescal.quantities.agnostic.decisions.costs import actual_cost, estimated_cost
 from bayescal.quantities.agnostic.decisions.rule import DecisionRule
-from bayescal.quantities.agnostic.estimator import estimate
 from bayescal.quantities.agnostic.functionals import (
     RocDraws,
     cost_draws,
@@ -42,7 +40,6 @@ from bayescal.quantities.agnostic.functionals import (
     roc_draws,
 )
 from bayescal.quantities.agnostic.priors import Priors
-from bayescal.quantities.agnostic.roc import roc
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -131,7 +128,7 @@ class AgnosticCase:
         weights = described.weights(direct.evidence)
         held = np.array([weights.get(name, 0.0) for name in DESCRIPTIONS])
         measures = self._by_description(drawn, rng)
-        theory = bounds(self.problem.task.n)._asdict()
+        theory = bounds(self.problem.figures.n)._asdict()
         return CaseArrays(
             coords=self.coords,
             posterior={
@@ -219,7 +216,7 @@ class AgnosticCase:
         found = {"c": c, "ks": ks, "auc": curves.auc, **self._curves(curves)}
         for name, rule in self.rules.items():
             found[name] = cost_draws(rule, score, positive, negative)
-        if len(self.problem.unlabeled):
+        if self.problem.figures.n_unlabeled:
             found |= self._of_unlabeled(score, rate, rng)
         return found
 
@@ -230,20 +227,19 @@ class AgnosticCase:
         found = {"auc": curves.auc, **self._curves(curves)}
         for name, rule in self.rules.items():
             total = cost_draws(rule, score, positive, negative)
-            found[name] = total / len(self.problem.unlabeled)
+            found[name] = total / self.problem.figures.n_unlabeled
         return {f"unlabeled_{name}": values for name, values in found.items()}
 
     def _point_estimate(self) -> dict[str, Any]:
         """Figures of the labelled rows, and of the unlabelled ones by their scores alone."""
-        task, unlabeled = self.problem.task, self.problem.unlabeled
-        found = {**estimate(task)._asdict(), "n": task.n, "prevalence": task.n_positive / task.n}
-        both = 0 < task.n_positive < task.n
-        found["auc"] = roc(task.score, task.event).auc if both else np.nan
+        rows = self.problem.figures
+        prevalence = rows.n_positive / rows.n
+        found = {**rows.estimate()._asdict(), "n": rows.n, "prevalence": prevalence}
+        found["auc"] = rows.auc()
         for name, rule in self.rules.items():
-            found[name] = actual_cost(rule, task.score, task.event)
-        if len(unlabeled):
-            certain = float(unlabeled.mean()) in (0.0, 1.0)
-            found["unlabeled_auc"] = np.nan if certain else roc(unlabeled).auc
+            found[name] = rows.cost(rule)
+        if rows.n_unlabeled:
+            found["unlabeled_auc"] = rows.unlabeled_auc()
             for name, rule in self.rules.items():
-                found[f"unlabeled_{name}"] = estimated_cost(rule, unlabeled)
+                found[f"unlabeled_{name}"] = rows.unlabeled_cost(rule)
         return found

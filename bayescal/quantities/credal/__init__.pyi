@@ -5,6 +5,7 @@ from .calibrator import VennAbersCalibrator as VennAbersCalibrator
 from .command import COMMAND as COMMAND
 from .estimator import Estimate as Estimate
 from .estimator import estimate as estimate
+from .many_rows import count_rows as count_rows
 from .model import build_model as build_model
 from .plan import plan as plan
 from .priors import AveragedCurve as AveragedCurve

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayescal.core.checks import listing
 from bayescal.core.columns import MISSING
 from bayescal.core.errors import InputError
 from bayescal.core.intake import Column, Parts, probabilities
 from bayescal.core.scores import Scores, check_unweighted, from_parts
+
+
+class RowCounts(NamedTuple):
+    """How many rows the calibration scores stand for."""
+
+    rows: NDArray[np.int64]  # (score,): labelled rows
+    n_obs: int  # with those without a label
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
@@ -32,6 +40,8 @@ class CalibrationSplit:
     ----------
     calibration, target : Scores
         Both parts.
+    counts : RowCounts or None
+        How many rows each calibration score stands for; None where these are rows.
 
     Raises
     ------
@@ -54,6 +64,7 @@ class CalibrationSplit:
 
     calibration: Scores
     target: Scores
+    counts: RowCounts | None
 
     def __init__(self, *, calibration: Scores, target: Any) -> None:
         if not isinstance(calibration, Scores):
@@ -72,11 +83,39 @@ class CalibrationSplit:
             check_unweighted(part, "credal")
         object.__setattr__(self, "calibration", calibration)
         object.__setattr__(self, "target", target)
+        object.__setattr__(self, "counts", None)
+
+    def counting(self, counts: RowCounts | None) -> CalibrationSplit:
+        """Let each calibration score stand for so many rows.
+
+        Parameters
+        ----------
+        counts : RowCounts or None
+            Numbers of rows of the scores, all of which are labelled; None for one each.
+
+        Returns
+        -------
+        CalibrationSplit
+            With the same scores.
+        """
+        found = CalibrationSplit(calibration=self.calibration, target=self.target)
+        object.__setattr__(found, "counts", counts)
+        return found
+
+    @property
+    def rows(self) -> NDArray[np.int64] | None:
+        """How many rows each labelled calibration score stands for; None for one each."""
+        return None if self.counts is None else self.counts.rows
+
+    @property
+    def n_obs(self) -> int:
+        """Number of calibration rows, with those without a label."""
+        return self.calibration.n_obs if self.counts is None else self.counts.n_obs
 
     @property
     def n_calibration(self) -> int:
         """Number of labelled calibration rows."""
-        return self.calibration.n_labeled
+        return self.calibration.n_labeled if self.rows is None else int(self.rows.sum())
 
     @property
     def n_target(self) -> int:
@@ -106,9 +145,10 @@ class CalibrationSplit:
         InputError
             If there is no such classifier.
         """
-        return CalibrationSplit(
+        found = CalibrationSplit(
             calibration=self.calibration.select(classifier), target=self.target.select(classifier)
         )
+        return found.counting(self.counts)
 
     def __repr__(self) -> str:
         """Name classifiers and classes, and count the rows."""

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescal.core.bins.bin_counts import BinCounts
 from bayescal.core.bins.binning import fine_counts
+from bayescal.core.bins.cells import DistinctScores
+from bayescal.core.bins.edges import choose_edges
 from bayescal.core.columns import MISSING
 from bayescal.core.quantity import Floats
 from bayescal.core.rounding import round_scores
@@ -32,10 +35,11 @@ class EmpiricalCDF:
     rank: Floats
 
     @classmethod
-    def of(cls, score: NDArray[np.floating]) -> EmpiricalCDF:
-        """Rank scores."""
-        distinct, count = np.unique(round_scores(score).astype(np.float64), return_counts=True)
-        rank = (np.cumsum(count) - count / 2) / len(score)
+    def of(cls, score: NDArray[np.floating], rows: NDArray[np.int64] | None = None) -> EmpiricalCDF:
+        """Rank scores, each of which stands for one row or for so many."""
+        distinct, place = np.unique(round_scores(score).astype(np.float64), return_inverse=True)
+        count = np.bincount(place, rows)
+        rank = (np.cumsum(count) - count / 2) / count.sum()
         low, high = np.zeros(int(distinct[0] > 0)), np.ones(int(distinct[-1] < 1))
         return cls(np.concatenate([low, distinct, high]), np.concatenate([low, rank, high]))
 
@@ -66,11 +70,49 @@ class Counted(NamedTuple):
     place: Floats
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class CurveRows:
+    """Rows that one curve is fitted to."""
+
+    score: Floats  # (obs,)
+    happened: NDArray[np.bool_]  # (obs,): whether the row has the curve's label
+    number: Counts | None = None  # (obs,): rows that each stands for; None for one each
+
+    def total(
+        self, place: NDArray[np.int64], size: int, values: NDArray[Any] | None = None
+    ) -> NDArray[Any]:
+        """Sum values up by place; without any, count rows."""
+        if self.number is None:
+            return np.bincount(place, values, size)
+        return np.bincount(place, self.number * (1 if values is None else values), size)
+
+    def fine_counts(self, most: int) -> BinCounts:
+        """Count rows into cells of the score."""
+        score = round_scores(self.score).astype(np.float64)
+        if self.number is None:
+            return fine_counts(Task({}, score, self.happened.astype(np.uint8)), [0.0, 1.0], most)
+        seen = DistinctScores(most)
+        seen.add(score)
+        order = np.argsort(score)
+        last = np.cumsum(self.number[order])
+
+        def scores_of(ranks: NDArray[np.int64]) -> Floats:
+            return score[order[np.searchsorted(last, ranks)]]
+
+        edges = seen.cell_edges(
+            [0.0, 1.0], lambda: choose_edges(scores_of, int(last[-1]), most, "quantile"), "right"
+        )
+        place, size = np.searchsorted(edges[1:-1], score), len(edges) - 1
+        count = self.total(place, size)
+        mean = self.total(place, size, score) / np.where(count > 0, count, np.nan)
+        return BinCounts(edges, count, self.total(place, size, self.happened), mean)
+
+
 class Cells(Protocol):
     """How the rows of a curve are put into cells."""
 
-    def count(self, ranks: EmpiricalCDF, score: Floats, happened: NDArray[np.bool_]) -> Counted:
-        """Count rows of scores (obs,), and those where the label happened, (obs,)."""
+    def count(self, ranks: EmpiricalCDF, rows: CurveRows) -> Counted:
+        """Count rows."""
         ...
 
 
@@ -80,16 +122,16 @@ class RankCells:
 
     number: int
 
-    def count(self, ranks: EmpiricalCDF, score: Floats, happened: NDArray[np.bool_]) -> Counted:
+    def count(self, ranks: EmpiricalCDF, rows: CurveRows) -> Counted:
         """Count rows; a cell without any has its middle for a rank."""
-        rank = ranks(score)
+        rank = ranks(rows.score)
         cell = cell_of(rank, self.number)
-        count = np.bincount(cell, minlength=self.number)
-        positives = np.bincount(cell[happened], minlength=self.number)
+        count = rows.total(cell, self.number)
+        positives = rows.total(cell, self.number, rows.happened)
         middle = (np.arange(self.number) + 0.5) / self.number
-        total = np.bincount(cell, rank, self.number)
+        total = rows.total(cell, self.number, rank)
         place = np.where(count > 0, total / np.maximum(count, 1), middle)
-        return Counted(count, positives, place)
+        return Counted(count.astype(np.int64), positives.astype(np.int64), place)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +145,9 @@ class ScoreCells:
         """Number of cells, with those of the scores 0 and 1."""
         return self.most + 2
 
-    def count(self, ranks: EmpiricalCDF, score: Floats, happened: NDArray[np.bool_]) -> Counted:
+    def count(self, ranks: EmpiricalCDF, rows: CurveRows) -> Counted:
         """Count rows; cells without any come last."""
-        task = Task({}, round_scores(score).astype(np.float64), happened.astype(np.uint8))
-        cells = fine_counts(task, [0.0, 1.0], self.most)
+        cells = rows.fine_counts(self.most)
         held = np.flatnonzero(cells.count)
         missing = self.number - len(held)
         return Counted(
@@ -143,9 +184,9 @@ class Problem:
             score, target, event = score[:, None], target[:, None], (label == 1)[:, None]
         else:
             event = label[:, None] == np.arange(score.shape[1])
-        ranks = tuple(EmpiricalCDF.of(column) for column in score.T)
+        ranks = tuple(EmpiricalCDF.of(column, data.rows) for column in score.T)
         counted = [
-            cells.count(rank, column, happened)
+            cells.count(rank, CurveRows(column, happened, data.rows))
             for rank, column, happened in zip(ranks, score.T, event.T, strict=True)
         ]
         count, positives, place = (np.stack(parts) for parts in zip(*counted, strict=True))

@@ -81,7 +81,7 @@ def estimate(data: CalibrationSplit) -> Estimate:
     label = data.calibration.y_true[known]
     of_one = _binary if data.calibration.is_binary else _of_classes
     found = [
-        of_one(score[known], label, target)
+        of_one(score[known], label, target, data.rows)
         for score, target in zip(data.calibration.y_prob, data.target.y_prob, strict=True)
     ]
     if len(found) == 1:
@@ -90,16 +90,22 @@ def estimate(data: CalibrationSplit) -> Estimate:
 
 
 def _binary(
-    score: NDArray[np.floating], label: NDArray[np.int32], target: NDArray[np.floating]
+    score: NDArray[np.floating],
+    label: NDArray[np.int32],
+    target: NDArray[np.floating],
+    rows: NDArray[np.int64] | None,
 ) -> Estimate:
-    p0, p1 = fit_ivap(score, label).predict(target)
+    p0, p1 = fit_ivap(score, label, rows).predict(target)
     return Estimate(p0, p1, merged(p0, p1), p0, p1, np.zeros(len(p0), bool))
 
 
 def _of_classes(
-    score: NDArray[np.floating], label: NDArray[np.int32], target: NDArray[np.floating]
+    score: NDArray[np.floating],
+    label: NDArray[np.int32],
+    target: NDArray[np.floating],
+    rows: NDArray[np.int64] | None,
 ) -> Estimate:
-    p0, p1 = fit_one_vs_rest(score, label).predict(target)
+    p0, p1 = fit_one_vs_rest(score, label, rows).predict(target)
     lower, upper = reachable(*discount(p0, p1))
     return Estimate(p0, p1, merged_classes(Pair(p0, p1)), lower, upper, ~is_proper(p0, p1))
 

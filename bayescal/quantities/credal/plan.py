@@ -35,7 +35,7 @@ def plan(data: CalibrationSplit, priors: Priors) -> Plan:
     rows = held_rows(data)
     names = data.calibration.classifiers
     attrs = {
-        "n_obs": data.calibration.n_obs,
+        "n_obs": data.n_obs,
         "n_labeled": data.n_calibration,
         "n_target": data.n_target,
         "n_held": len(rows),

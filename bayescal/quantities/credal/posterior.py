@@ -66,6 +66,7 @@ DIMS: Final[Mapping[str, tuple[str, ...]]] = {
     "target_row": ("obs",),
     "calibration_score": ("calibration", LABEL_CLASS),
     "calibration_label": ("calibration",),
+    "calibration_rows": ("calibration",),
     "all_target_scores": ("target", LABEL_CLASS),
     **{f"log_prior/{name}": () for name in _LOG_PRIOR},
 }
@@ -164,6 +165,8 @@ class CredalCase:
         for part in (self.data.calibration, self.data.target):
             for array in (part.y_prob, part.y_true):
                 digest.update(np.ascontiguousarray(array).tobytes())
+        if self.data.rows is not None:
+            digest.update(self.data.rows.tobytes())
         return digest.hexdigest()
 
     def build_model(self, member: str = "") -> pm.Model:
@@ -204,6 +207,8 @@ class CredalCase:
             "all_target_scores": _columns(self.data.target.y_prob[0]),
         }
         rows = {"target_row": self.rows, "calibration_label": calibration.y_true[known]}
+        if self.data.rows is not None:
+            rows["calibration_rows"] = self.data.rows
         kept = {name: draws[name] for name in self.model.variables}
         log_likelihood = log_binomial(problem.positives, problem.count, rates)
         return CaseArrays(

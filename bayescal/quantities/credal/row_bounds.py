@@ -13,7 +13,7 @@ from bayescal.core.errors import InputError
 from bayescal.core.intake import Parts
 from bayescal.core.quantity import Draws
 from bayescal.core.scores import Scores, from_parts
-from bayescal.quantities.credal.calibration_split import CalibrationSplit
+from bayescal.quantities.credal.calibration_split import CalibrationSplit, RowCounts
 from bayescal.quantities.credal.models.base import LabelModel
 from bayescal.quantities.credal.priors import priors_from_json
 from bayescal.quantities.credal.row_lookup import Lookup, RowBounds
@@ -110,10 +110,8 @@ def _split(result: DataTree, scores: Any) -> CalibrationSplit:
             "result must hold its calibration rows; this one, of an earlier version, does not. "
             "Fit the same data again."
         )
-    known = access.variable(
-        result, schema.CONSTANT_DATA, "calibration_label", access.cases(result)[0]
-    )
-    calibration = _stored(result, "calibration_score", known.to_numpy().astype(np.int32))
+    label = _of_rows(result, "calibration_label").astype(np.int32)
+    calibration = _stored(result, "calibration_score", label)
     if scores is None:
         scores = _stored(result, "all_target_scores", None)
     elif isinstance(scores, Scores):
@@ -130,7 +128,17 @@ def _split(result: DataTree, scores: Any) -> CalibrationSplit:
                 scores.sample_weight,
             )
         )
-    return CalibrationSplit(calibration=calibration, target=scores)
+    found = CalibrationSplit(calibration=calibration, target=scores)
+    if not access.has_variable(result, schema.CONSTANT_DATA, "calibration_rows"):
+        return found
+    rows = _of_rows(result, "calibration_rows").astype(np.int64)
+    return found.counting(RowCounts(rows, int(result.attrs["n_obs"])))
+
+
+def _of_rows(result: DataTree, name: str) -> NDArray[Any]:
+    """A variable of the calibration rows, which all classifiers share."""
+    case = access.cases(result)[0]
+    return access.variable(result, schema.CONSTANT_DATA, name, case).to_numpy()
 
 
 def _stored(result: DataTree, name: str, label: NDArray[np.int32] | None) -> Scores:

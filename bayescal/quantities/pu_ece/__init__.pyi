@@ -13,6 +13,7 @@ from .generalization import generalization_bias as generalization_bias
 from .generalization import generalization_gap as generalization_gap
 from .logit_mixtures import LogitMixture as LogitMixture
 from .logit_mixtures import MixtureTruth as MixtureTruth
+from .many_rows import count_rows as count_rows
 from .mixture_tce import tce_from_logits as tce_from_logits
 from .model import build_model as build_model
 from .plan import plan as plan

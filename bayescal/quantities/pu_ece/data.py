@@ -19,6 +19,7 @@ from bayescal.core.calibration_curve.smooth_curve import SmoothCurve
 from bayescal.core.checks import check_known, check_same_length
 from bayescal.core.errors import InputError
 from bayescal.core.intake import Column, probabilities
+from bayescal.quantities.pu_ece.counts import PUCounts
 from bayescal.quantities.pu_ece.priors import Priors
 
 type Floats = NDArray[np.floating]
@@ -233,33 +234,41 @@ class PUProblem:
 CELLS = 100
 
 
-def problems(data: PUScores, priors: Priors, binning: Binning) -> list[PUProblem]:
+def problems(
+    data: PUScores | Mapping[str, PUCounts], priors: Priors, binning: Binning
+) -> list[PUProblem]:
     """Count each classifier's scores; a curve needs cells finer than the bins."""
     fine = isinstance(priors.label_rate, CurveAverage | SmoothCurve)
+    if isinstance(data, Mapping):
+        return [_problem(name, counts, fine) for name, counts in data.items()]
     return [
-        _problem(name, positive, unlabeled, fine, binning)
+        _problem(name, _counted(positive, unlabeled, fine, binning), fine)
         for name, positive, unlabeled in zip(
             data.classifiers, data.positive, data.unlabeled, strict=True
         )
     ]
 
 
-def _problem(
-    name: str,
-    positive: NDArray[np.floating],
-    unlabeled: NDArray[np.floating],
-    fine: bool,
-    binning: Binning,
-) -> PUProblem:
+def _problem(name: str, counts: PUCounts, fine: bool) -> PUProblem:
+    coords = {"classifier": name}
+    if not fine:
+        return PUProblem.of(Problem(coords, counts.bins, counts.bins), counts.positive_in_bins())
+    cells, positive = counts.cells, counts.positive
+    # A cell of positives alone stands at their mean score.
+    mean_score = np.where(cells.count > 0, cells.mean_score, positive.mean_score)
+    cells = replace(cells, mean_score=mean_score)
+    return PUProblem.of(Problem(coords, cells, counts.bins), positive.count)
+
+
+def _counted(positive: Floats, unlabeled: Floats, fine: bool, binning: Binning) -> PUCounts:
+    """Count both samples of one classifier."""
     edges = binning.edges(unlabeled)
     cell_edges = _cell_edges(positive, unlabeled, edges, binning.closed) if fine else edges
-    found = count_into(positive, np.zeros(len(positive), np.uint8), cell_edges, binning.closed)
-    counted = count_into(unlabeled, np.zeros(len(unlabeled), np.uint8), cell_edges, binning.closed)
-    # A cell of positives alone stands at their mean score.
-    mean_score = np.where(counted.count > 0, counted.mean_score, found.mean_score)
-    cells = replace(counted, mean_score=mean_score)
-    bins = counted.merge(edges, strategy_name(binning.strategy))
-    return PUProblem.of(Problem({"classifier": name}, cells if fine else bins, bins), found.count)
+    found, cells = (
+        count_into(score, np.zeros(len(score), np.uint8), cell_edges, binning.closed)
+        for score in (positive, unlabeled)
+    )
+    return PUCounts(cells.merge(edges, strategy_name(binning.strategy)), cells, found)
 
 
 def _cell_edges(

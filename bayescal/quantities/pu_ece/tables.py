@@ -60,7 +60,7 @@ def read_pu_scores(
     columns = table.read([positive_column, *names])
     where = f"column {positive_column!r} of {table.path.name}"
     _check_not_swapped(columns, positive_column, names, table.path.name)
-    positive = _selected(columns[positive_column], where)
+    positive = selected(columns[positive_column], where)
     return PUScores.stack(
         {name: (columns[name][positive], columns[name][~positive]) for name in names}
     )
@@ -103,16 +103,22 @@ def _check_not_swapped(
         )
 
 
-def _selected(values: NDArray[Any], where: str) -> NDArray[np.bool_]:
+def selected(values: NDArray[Any], where: str) -> NDArray[np.bool_]:
     """Which rows are positives."""
-    words = [_word(value) for value in values.tolist()]
-    positive = np.array([word in _YES for word in words], dtype=np.bool_)
-    unlabeled = np.array([word in _NO or not word for word in words], dtype=np.bool_)
+    if values.dtype.kind in "biuf":
+        positive = np.asarray(values == 1)
+        # Missing ones, which are no number, are unlabelled.
+        unlabeled = (values == 0) | (values != values)
+    else:
+        words = [_word(value) for value in values.tolist()]
+        positive = np.array([word in _YES for word in words], dtype=np.bool_)
+        unlabeled = np.array([word in _NO or not word for word in words], dtype=np.bool_)
     wrong = np.flatnonzero(~(positive | unlabeled))
     if wrong.size:
         raise InputError(
             f"{where} must hold 1 for positives and 0 for unlabelled rows; got "
-            f"{values[wrong[0]]!r} at row {wrong[0]}. Name the column that says which is which."
+            f"{values[wrong[:1]].tolist()[0]!r} at row {wrong[0]}. Name the column that says which "
+            "is which."
         )
     return positive
 

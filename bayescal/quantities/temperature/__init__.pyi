@@ -13,6 +13,7 @@ from .errors import CalibrationErrors as CalibrationErrors
 from .errors import calibration_errors as calibration_errors
 from .estimator import Estimate as Estimate
 from .estimator import estimate as estimate
+from .many_rows import count_rows as count_rows
 from .model import build_model as build_model
 from .plan import plan as plan
 from .priors import Priors as Priors

@@ -43,8 +43,84 @@ class ErrorDraws(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class CellSums:
+    """Sums over rows by predicted class and bin of confidence; those of two parts add up.
+
+    Cells are numbered class by class.
+    """
+
+    n_bins: int
+    rows: NDArray[np.int64]  # (cell,): with and without labels
+    labeled: NDArray[np.int64]  # (cell,)
+    correct: NDArray[np.int64]  # (cell,)
+    score: Floats  # (cell,): of the confidences
+    labeled_score: Floats  # (cell,): of those of labelled rows
+    values: tuple[Floats, ...]  # (draw, cell): of what draws give each row
+
+    @classmethod
+    def of(
+        cls,
+        score: Floats,
+        predicted: Integers,
+        label: Integers,
+        n_classes: int,
+        binning: Binning,
+        values: Sequence[Floats] = (),
+    ) -> CellSums:
+        """Sum rows up, and values of theirs of shape (draw, obs)."""
+        n_bins = len(binning.edges(score)) - 1
+        place = predicted * n_bins + bin_of(score, binning)
+
+        def total(weights: NDArray[Any]) -> Floats:
+            return np.bincount(place, weights, n_classes * n_bins)
+
+        def number(rows: NDArray[np.bool_]) -> NDArray[np.int64]:
+            return np.bincount(place[rows], minlength=n_classes * n_bins)
+
+        known = label >= 0
+        return cls(
+            n_bins,
+            np.bincount(place, minlength=n_classes * n_bins),
+            number(known),
+            number(label == predicted),
+            total(score),
+            total(np.where(known, score, 0.0)),
+            tuple(np.stack([total(each) for each in draws]) for draws in values),
+        )
+
+    def plus(self, other: CellSums) -> CellSums:
+        """Join with the sums of other rows."""
+        return CellSums(
+            self.n_bins,
+            self.rows + other.rows,
+            self.labeled + other.labeled,
+            self.correct + other.correct,
+            self.score + other.score,
+            self.labeled_score + other.labeled_score,
+            tuple(one + two for one, two in zip(self.values, other.values, strict=True)),
+        )
+
+    def cells(self) -> Cells:
+        """Cells with rows."""
+        held = np.flatnonzero(self.rows)
+        return Cells(
+            held // self.n_bins,
+            held % self.n_bins,
+            self.rows[held],
+            self.labeled[held],
+            self.correct[held],
+            self.score[held] / self.rows[held],
+        )
+
+    def means(self) -> list[Floats]:
+        """Means of the values in cells with rows, (draw, cell) each."""
+        held = np.flatnonzero(self.rows)
+        return [total[:, held] / self.rows[held] for total in self.values]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Cells:
-    """Rows of each predicted class in each bin of its confidence; made by `cells_of`."""
+    """Rows of each predicted class in each bin of its confidence, without empty ones."""
 
     of: Integers  # (cell,): the class
     bin: Integers  # (cell,)
@@ -52,11 +128,6 @@ class Cells:
     labeled: NDArray[np.int64]  # (cell,)
     correct: NDArray[np.int64]  # (cell,)
     score: Floats  # (cell,): mean confidence
-    place: Integers  # (obs,): the cell of each row
-
-    def mean(self, values: Floats) -> Floats:
-        """Mean of rows' values in each cell, from (draw, obs) to (draw, cell)."""
-        return np.stack([np.bincount(self.place, each) / self.rows for each in values])
 
 
 class Implied(NamedTuple):
@@ -77,26 +148,24 @@ class Implied(NamedTuple):
 def implied_by_temperatures(
     cells: Cells, at: Floats, places: Floats, log_alpha: Floats, concentration: Sequence[float]
 ) -> Implied:
-    """From accuracies of rows at some log alphas of their class to what draws of them imply.
+    """From mean accuracies at some log alphas of the class to what draws of them imply.
 
-    `at` is of shape (point, obs), `places` (point, class) and `log_alpha` (draw, class).
+    `at` is of shape (point, cell), `places` (point, class) and `log_alpha` (draw, class).
     """
-    held = cells.mean(at)
-    fits = relative_fits(cells, held, concentration)
+    fits = relative_fits(cells, at, concentration)
     accuracy = np.empty((len(log_alpha), len(cells.of)))
     fit = np.zeros((len(log_alpha), len(concentration)))
     for k in np.unique(cells.of):
         mine = np.flatnonzero(cells.of == k)
-        of_class = np.hstack([held[:, mine], fits[:, mine].sum(axis=1)])
+        of_class = np.hstack([at[:, mine], fits[:, mine].sum(axis=1)])
         found = _between(log_alpha[:, k], places[:, k], of_class)
         accuracy[:, mine] = found[:, : len(mine)]
         fit += found[:, len(mine) :]
     return Implied(accuracy, fit)
 
 
-def implied_by_draws(cells: Cells, at: Floats, concentration: Sequence[float]) -> Implied:
-    """What draws imply that give each row its accuracy, (draw, obs)."""
-    accuracy = cells.mean(at)
+def implied_by_draws(cells: Cells, accuracy: Floats, concentration: Sequence[float]) -> Implied:
+    """What draws imply that give each cell its mean accuracy, (draw, cell)."""
     return Implied(accuracy, relative_fits(cells, accuracy, concentration).sum(axis=1))
 
 
@@ -106,27 +175,6 @@ def _between(x: Floats, places: Floats, values: Floats) -> Floats:
     width = places[right] - places[right - 1]
     share = np.divide(x - places[right - 1], width, out=np.zeros_like(x), where=width > 0)
     return values[right - 1] + share[:, None] * (values[right] - values[right - 1])
-
-
-def cells_of(score: Floats, predicted: Integers, label: Integers, binning: Binning) -> Cells:
-    """Count rows into cells; empty ones are left out."""
-    n_bins = len(binning.edges(score)) - 1
-    place = predicted * n_bins + bin_of(score, binning)
-    held, cell = np.unique(place, return_inverse=True)
-    rows = np.bincount(cell)
-
-    def total(values: NDArray[Any]) -> Floats:
-        return np.bincount(cell, values, len(held))
-
-    return Cells(
-        held // n_bins,
-        held % n_bins,
-        rows,
-        total(label >= 0).astype(np.int64),
-        total(label == predicted).astype(np.int64),
-        total(score) / rows,
-        cell,
-    )
 
 
 def error_draws(

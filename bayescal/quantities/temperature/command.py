@@ -41,7 +41,7 @@ def _estimates(scores: Scores, given: Given) -> Estimates:
     warnings: list[str] = []
     for name in scores.classifiers:
         problem = Problem.of(scores, name)
-        found = estimate_of(problem)._asdict()
+        found = estimate_of(problem, problem.numbers())._asdict()
         warnings += data_warnings(problem)
         alpha = found.pop("class_alpha")
         shared = {key: float(value) for key, value in found.items()}

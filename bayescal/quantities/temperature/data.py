@@ -3,21 +3,102 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayescal.core.columns import MISSING
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
+from bayescal.quantities.temperature.calibrators.class_wise import ClassWise, class_wise
 from bayescal.quantities.temperature.logits import log_probabilities
 from bayescal.quantities.temperature.loss import Integers, LabeledRows, labeled_rows
+from bayescal.quantities.temperature.models.vector_scaling import CentredRows, LabeledLogits
+from bayescal.quantities.temperature.table import Tabulated, tabulated
 
 # The largest score of a classifier is at least this in some row.
 _SURE: Final = 0.95
+
+
+class Facts(NamedTuple):
+    """What is said of rows beside their posterior; those of two parts add up."""
+
+    n: int
+    labels: NDArray[np.int64]  # labelled rows of each class, (class,)
+    predicted: NDArray[np.int64]  # labelled rows by predicted class, (class,)
+    right: NDArray[np.int64]  # and those of them whose label it is, (class,)
+    # Least and largest logit after a shift that makes rows sum to 1.
+    least: float
+    largest: float
+    norm: float  # largest Euclidean norm of a labelled row's centred logits
+
+    @property
+    def n_labeled(self) -> int:
+        """Number of labelled rows."""
+        return int(self.labels.sum())
+
+    def plus(self, other: Facts) -> Facts:
+        """Join with the facts of other rows."""
+        return Facts(
+            self.n + other.n,
+            self.labels + other.labels,
+            self.predicted + other.predicted,
+            self.right + other.right,
+            min(self.least, other.least),
+            max(self.largest, other.largest),
+            max(self.norm, other.norm),
+        )
+
+
+class Rows(Protocol):
+    """Rows of one classifier, which can be gone through again and again."""
+
+    @property
+    def classifier(self) -> str:
+        """Its name."""
+        ...
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """Names of the classes."""
+        ...
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        ...
+
+    def facts(self) -> Facts:
+        """What is said of the rows."""
+        ...
+
+    def tabulated(self) -> Tabulated:
+        """The labelled rows' log likelihood by predicted class."""
+        ...
+
+    def numbers(self) -> ClassWise:
+        """Class-wise temperature scaling of the labelled rows."""
+        ...
+
+    def labeled_logits(self) -> LabeledLogits:
+        """The labelled rows, as vector scaling takes them."""
+        ...
+
+    def parts(self) -> Iterator[Problem]:
+        """Go through all rows."""
+        ...
+
+    def whole(self) -> Problem:
+        """All rows in memory."""
+        ...
+
+    def fingerprint(self) -> str:
+        """Hash of names, logits and labels."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,8 +112,8 @@ class Problem:
     predicted: Integers  # (obs,)
 
     @classmethod
-    def of(cls, data: Scores, classifier: str) -> Problem:
-        """Take one classifier's scores as logits."""
+    def of(cls, data: Scores, classifier: str, first: int = 0) -> Problem:
+        """Take one classifier's scores as logits; messages count rows from `first`."""
         prob = data.y_prob[data.classifiers.index(classifier)]
         if prob.ndim == 1:
             prob = np.column_stack([1 - prob, prob])
@@ -42,7 +123,7 @@ class Problem:
         if impossible.size:
             raise InputError(
                 f"the label of a row must have a score above 0; it is 0 for {classifier} at row "
-                f"{impossible[0]} ({impossible.size} such rows). No temperature changes a "
+                f"{first + impossible[0]} ({impossible.size} such rows). No temperature changes a "
                 "probability of 0: pass logits with from_logits=True, or scores clipped from below."
             )
         logits = log_probabilities(prob)
@@ -59,6 +140,57 @@ class Problem:
         """Places of the labelled rows."""
         return np.flatnonzero(self.label != MISSING)
 
+    def facts(self) -> Facts:
+        """What is said of the rows."""
+        rows = self.known
+        label, predicted = self.label[rows], self.predicted[rows]
+        logits = self.logits
+        shifted = logits + (1 - logits.sum(axis=1, keepdims=True)) / self.n_classes
+        centred = logits[rows] - logits[rows].mean(axis=1, keepdims=True)
+
+        def count(values: Integers) -> NDArray[np.int64]:
+            return np.bincount(values, minlength=self.n_classes)
+
+        return Facts(
+            len(self.label),
+            count(label),
+            count(predicted),
+            count(predicted[label == predicted]),
+            float(shifted.min()),
+            float(shifted.max()),
+            float(np.linalg.norm(centred, axis=1).max(initial=0.0)),
+        )
+
+    def tabulated(self) -> Tabulated:
+        """The labelled rows' log likelihood by predicted class."""
+        return tabulated(self.labeled())
+
+    def numbers(self, gamma: float = np.inf) -> ClassWise:
+        """Class-wise temperature scaling of the labelled rows."""
+        return class_wise(self.labeled(), gamma)
+
+    def labeled_logits(self) -> CentredRows:
+        """The labelled rows, as vector scaling takes them."""
+        return CentredRows.of(self.logits[self.known], self.label[self.known])
+
+    def parts(self) -> Iterator[Problem]:
+        """All rows at once."""
+        yield self
+
+    def whole(self) -> Problem:
+        """All rows in memory."""
+        return self
+
+    def plus(self, other: Problem) -> Problem:
+        """Join with other rows of the same classifier."""
+        return Problem(
+            self.classifier,
+            self.classes,
+            np.concatenate([self.logits, other.logits]),
+            np.append(self.label, other.label),
+            np.append(self.predicted, other.predicted),
+        )
+
     def labeled(self) -> LabeledRows:
         """The labelled rows, in slices by predicted class."""
         rows = self.known
@@ -74,41 +206,34 @@ class Problem:
         return digest.hexdigest()
 
 
-def data_warnings(problem: Problem) -> list[str]:
+def data_warnings(problem: Rows) -> list[str]:
     """What a reader must know of the labelled rows."""
-    rows = problem.known
-    label, predicted = problem.label[rows], problem.predicted[rows]
-    count = np.bincount(predicted, minlength=problem.n_classes)
-    right = np.bincount(predicted[label == predicted], minlength=problem.n_classes)
+    facts = problem.facts()
     found = []
-    if len(rows) < problem.n_classes:
+    if facts.n_labeled < problem.n_classes:
         found.append(
-            f"{len(rows)} labelled rows are fewer than the {problem.n_classes} classes. Most "
+            f"{facts.n_labeled} labelled rows are fewer than the {problem.n_classes} classes. Most "
             "temperatures are those of the prior; label more rows."
         )
-    if len(np.unique(label)) == 1:
+    if (facts.labels > 0).sum() == 1:
         found.append(
-            f"all labels are {problem.classes[label[0]]}. Check the column of labels: rows of one "
-            "class say nothing of the others."
+            f"all labels are {problem.classes[facts.labels.argmax()]}. Check the column of labels: "
+            "rows of one class say nothing of the others."
         )
-    if _look_like_probabilities(problem.logits):
+    # Probabilities up to a constant a row, some of them sure.
+    if facts.least >= 0 and facts.largest > _SURE:
         found.append(
             "the logits look like probabilities, as each row's lie between 0 and 1 and sum to 1 "
             "after a shift. If they are, leave from_logits out."
         )
-    found += _about(problem, np.flatnonzero(count == 0), "never predicted in a labelled row")
-    always = np.flatnonzero((count > 0) & (right == count))
+    never = np.flatnonzero(facts.predicted == 0)
+    found += _about(problem, never, "never predicted in a labelled row")
+    always = np.flatnonzero((facts.predicted > 0) & (facts.right == facts.predicted))
     found += _about(problem, always, "right in every labelled row")
     return found
 
 
-def _look_like_probabilities(logits: Floats) -> bool:
-    """Whether logits are probabilities up to a constant a row, some of them sure."""
-    shifted = logits + (1 - logits.sum(axis=1, keepdims=True)) / logits.shape[1]
-    return bool(shifted.min() >= 0 and shifted.max() > _SURE)
-
-
-def _about(problem: Problem, places: Integers, what: str) -> list[str]:
+def _about(problem: Rows, places: Integers, what: str) -> list[str]:
     """Say which classes draw their temperature from the others."""
     if not len(places):
         return []

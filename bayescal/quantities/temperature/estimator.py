@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -11,9 +12,10 @@ from bayescal.core.checks import check_data, check_rows
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
-from bayescal.quantities.temperature.calibrators.class_wise import class_wise
-from bayescal.quantities.temperature.data import Problem
-from bayescal.quantities.temperature.errors import BINNING, CalibrationErrors, errors_of, top_class
+from bayescal.quantities.temperature.calibrators.class_wise import ClassWise
+from bayescal.quantities.temperature.class_errors import CellSums
+from bayescal.quantities.temperature.data import Problem, Rows
+from bayescal.quantities.temperature.errors import BINNING, top_class
 
 
 class Estimate(NamedTuple):
@@ -92,32 +94,40 @@ def estimate(data: Scores, *, gamma: float = np.inf, binning: Binning = BINNING)
         raise InputError(
             f"estimate takes one classifier; got {data.n_classifiers}. Pass data.select(name)."
         )
-    return estimate_of(Problem.of(data, data.classifiers[0]), gamma, binning)
-
-
-def estimate_of(problem: Problem, gamma: float = np.inf, binning: Binning = BINNING) -> Estimate:
-    """Estimates of one classifier."""
+    problem = Problem.of(data, data.classifiers[0])
     check_rows(len(problem.known), "the labelled rows")
-    alpha, shared = class_wise(problem.labeled(), gamma)
-    before = _errors(problem, np.ones(problem.n_classes), binning)
-    after = _errors(problem, alpha, binning)
+    return estimate_of(problem, problem.numbers(gamma), binning)
+
+
+def estimate_of(problem: Rows, numbers: ClassWise, binning: Binning = BINNING) -> Estimate:
+    """Estimates of one classifier, with the numbers of class-wise temperature scaling."""
+    before, after = _sums(problem, [np.ones(problem.n_classes), numbers.alpha], binning)
     return Estimate(
-        after.ece,
-        after.max_ece,
-        after.avg_ece,
-        before.ece,
-        before.max_ece,
-        before.avg_ece,
-        before.accuracy,
-        alpha,
-        shared,
+        *_errors(after),
+        *_errors(before),
+        float(before.correct.sum() / before.rows.sum()),
+        numbers.alpha,
+        numbers.shared,
     )
 
 
-def _errors(problem: Problem, alpha: Floats, binning: Binning) -> CalibrationErrors:
-    """Errors of the labelled rows when each predicted class is multiplied by its number."""
-    rows = problem.known
-    predicted = problem.predicted[rows]
-    score, _ = top_class(alpha[predicted][:, None] * problem.logits[rows])
-    correct = predicted == problem.label[rows]
-    return errors_of(score, correct, predicted, problem.n_classes, binning)
+def _sums(problem: Rows, alphas: Sequence[Floats], binning: Binning) -> list[CellSums]:
+    """Sums of the labelled rows when each predicted class is multiplied by its number."""
+    found: list[CellSums] = []
+    for part in problem.parts():
+        rows = part.known
+        logits, predicted, label = part.logits[rows], part.predicted[rows], part.label[rows]
+        scores = [top_class(alpha[predicted][:, None] * logits)[0] for alpha in alphas]
+        sums = [CellSums.of(x, predicted, label, part.n_classes, binning) for x in scores]
+        found = [a.plus(b) for a, b in zip(found, sums, strict=True)] if found else sums
+    return found
+
+
+def _errors(sums: CellSums) -> tuple[float, float, float]:
+    """Calibration error of all rows, the largest of the classes with rows, and their mean."""
+    gap = (sums.correct - sums.labeled_score).reshape(-1, sums.n_bins)
+    rows = sums.rows.reshape(gap.shape).sum(axis=1)
+    held = rows > 0
+    of_class = np.abs(gap[held]).sum(axis=1) / rows[held]
+    every = np.abs(gap.sum(axis=0)).sum() / rows.sum()
+    return float(every), float(of_class.max()), float(of_class.mean())

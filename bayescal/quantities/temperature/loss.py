@@ -16,9 +16,9 @@ ALPHA_MIN: Final = 0.01
 ALPHA_MAX: Final = 100.0
 # Numbers of a block that stay in a core's cache through the passes over it.
 _BLOCK: Final = 1 << 14
-_MOST_STEPS: Final = 200
+MOST_STEPS: Final = 200
 # Relative: Newton's method squares it once more.
-_LAST_STEP: Final = 1e-7
+LAST_STEP: Final = 1e-7
 # Rows that a first solution takes; of more, every so many.
 _FIRST_ROWS: Final = 1 << 16
 
@@ -55,6 +55,10 @@ class LabeledRows:
         return LabeledRows(
             self.gap[:, ::step], self.target[::step], self.slice[::step], self.n_slices
         )
+
+    def as_one(self) -> LabeledRows:
+        """All rows in one slice."""
+        return LabeledRows(self.gap, self.target, np.zeros_like(self.slice), 1)
 
     def sums(self, alpha: Floats) -> Sums:
         """Log loss at a number for each slice, (slice,)."""
@@ -110,7 +114,7 @@ def _newton(
     """Solve the open slices, each inside a bracket of its own."""
     below, above = np.full_like(alpha, low), np.full_like(alpha, high)
     last = np.full_like(alpha, np.inf)
-    for _ in range(_MOST_STEPS):
+    for _ in range(MOST_STEPS):
         _, slope, curvature = rows.sums(alpha)
         below, above = np.where(slope <= 0, alpha, below), np.where(slope >= 0, alpha, above)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -120,8 +124,8 @@ def _newton(
         new = np.where(gains, alpha + step, np.sqrt(below * above))
         last = np.abs(new - alpha)
         alpha = np.where(open_, new, alpha)
-        open_ = open_ & (last > _LAST_STEP * alpha)
+        open_ = open_ & (last > LAST_STEP * alpha)
         if not open_.any():
             break
-    at_end = np.where(alpha < low * (1 + 10 * _LAST_STEP), low, alpha)
-    return np.asarray(np.where(alpha > high * (1 - 10 * _LAST_STEP), high, at_end))
+    at_end = np.where(alpha < low * (1 + 10 * LAST_STEP), low, alpha)
+    return np.asarray(np.where(alpha > high * (1 - 10 * LAST_STEP), high, at_end))

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 from bayescal.core.checks import check_data
 from bayescal.core.errors import InputError
 from bayescal.core.scores import Scores
-from bayescal.quantities.temperature.data import Problem
+from bayescal.quantities.temperature.data import Problem, Rows
 from bayescal.quantities.temperature.models.average import TemperatureAverage
 from bayescal.quantities.temperature.models.hierarchical import HierarchicalTemperatures
 from bayescal.quantities.temperature.priors import Priors
-from bayescal.quantities.temperature.table import log_likelihood_table
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -61,20 +60,17 @@ def build_model(data: Scores, priors: Priors | None = None) -> pm.Model:
     return model_of(problem, temperatures_of(problem, priors or Priors()))
 
 
-def temperatures_of(problem: Problem, priors: Priors) -> HierarchicalTemperatures:
+def temperatures_of(problem: Rows, priors: Priors) -> HierarchicalTemperatures:
     """Join a problem and its priors."""
-    rows = problem.labeled()
-    return HierarchicalTemperatures(log_likelihood_table(rows), rows.count, priors)
+    return HierarchicalTemperatures(*problem.tabulated(), priors)
 
 
-def average_of(problem: Problem, priors: Priors) -> TemperatureAverage:
+def average_of(problem: Rows, priors: Priors) -> TemperatureAverage:
     """Join a problem and all models of its priors."""
-    known = problem.known
-    temperatures = temperatures_of(problem, priors)
-    return TemperatureAverage(temperatures, problem.logits[known], problem.label[known])
+    return TemperatureAverage(temperatures_of(problem, priors), problem.labeled_logits())
 
 
-def model_of(problem: Problem, temperatures: HierarchicalTemperatures) -> pm.Model:
+def model_of(problem: Rows, temperatures: HierarchicalTemperatures) -> pm.Model:
     """Build the model of one problem."""
     import pymc as pm
 

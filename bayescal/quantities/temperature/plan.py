@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from bayescal.core.bins.binning import Binning
 from bayescal.core.checks import check_data
 from bayescal.core.errors import InputError
@@ -9,22 +11,27 @@ from bayescal.core.quantity import Plan
 from bayescal.core.scores import Scores
 from bayescal.quantities.temperature.data import Problem
 from bayescal.quantities.temperature.errors import BINNING
+from bayescal.quantities.temperature.many_rows import CountedRows
 from bayescal.quantities.temperature.posterior import TemperatureCase
 from bayescal.quantities.temperature.priors import Priors
 
 
-def plan(data: Scores, priors: Priors, *, calibration_bins: Binning = BINNING) -> Plan:
+def plan(
+    data: Scores | CountedRows, priors: Priors, *, calibration_bins: Binning = BINNING
+) -> Plan:
     """Plan a fit for each classifier.
 
     Parameters
     ----------
-    data : Scores
-        Scores of one or several classifiers, by logits or probabilities. Rows without a label
-        count in the calibration errors, where they say how confidences are distributed.
+    data : Scores or CountedRows
+        Scores of one or several classifiers, by logits or probabilities, or what
+        `bayescal.temperature.count_rows` returned. Rows without a label count in the calibration
+        errors, where they say how confidences are distributed.
     priors : Priors
         Priors.
     calibration_bins : Binning, default 15 bins of equal width
-        Bins of the calibration errors, the same for every predicted class.
+        Bins of the calibration errors, the same for every predicted class. Those of rows that are
+        read part by part must not depend on the scores.
 
     Returns
     -------
@@ -34,8 +41,11 @@ def plan(data: Scores, priors: Priors, *, calibration_bins: Binning = BINNING) -
     Raises
     ------
     InputError
-        If the data are no Scores, have groups or no label, or a label has a score of 0.
+        If the data are neither, have groups or no label, or a label has a score of 0; or if bins
+        depend on scores that are read part by part.
     """
+    if isinstance(data, CountedRows):
+        return _of_counted(data, priors, calibration_bins)
     check_data(data, (Scores,), "temperature", "Scores(y_true=..., y_prob=..., from_logits=True)")
     if data.n_labeled == 0:
         raise InputError(
@@ -51,14 +61,31 @@ def plan(data: Scores, priors: Priors, *, calibration_bins: Binning = BINNING) -
         TemperatureCase.of(Problem.of(data, name), priors, calibration_bins)
         for name in data.classifiers
     ]
-    attrs = {
-        "n_obs": data.n_obs,
-        "n_labeled": data.n_labeled,
-        "classes": [str(name) for name in data.classes],
+    classes = [str(name) for name in data.classes]
+    return Plan(cases, _attributes(data.n_obs, data.n_labeled, classes, calibration_bins))
+
+
+def _of_counted(data: CountedRows, priors: Priors, binning: Binning) -> Plan:
+    """Plan the fit of rows that are read part by part."""
+    if binning.strategy == "quantile" or not isinstance(binning.n_bins, int):
+        raise InputError(
+            "calibration_bins must not depend on the scores where these are read part by part; "
+            f"got {binning!r}. Pass Binning(15, 'uniform'), or edges."
+        )
+    facts = data.facts()
+    attrs = _attributes(facts.n, facts.n_labeled, list(data.classes), binning)
+    return Plan([TemperatureCase.of(data, priors, binning)], attrs)
+
+
+def _attributes(n_obs: int, n_labeled: int, classes: list[str], binning: Binning) -> dict[str, Any]:
+    """What a result says of the data."""
+    return {
+        "n_obs": n_obs,
+        "n_labeled": n_labeled,
+        "classes": classes,
         "multiclass": "predicted class",
-        **calibration_bins.attrs,
+        **binning.attrs,
         "point_label": "class-wise temperature scaling",
         "pairing": "independent",
         "class_variables": ["alpha", "class_ece", "class_ece_uncalibrated"],
     }
-    return Plan(cases, attrs)

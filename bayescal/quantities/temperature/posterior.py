@@ -20,25 +20,21 @@ from bayescal.core.quantity import (
 )
 from bayescal.quantities.temperature.bounds import Bounds, bounds
 from bayescal.quantities.temperature.class_errors import (
+    CellSums,
     ErrorDraws,
-    cells_of,
     error_draws,
     implied_by_draws,
     implied_by_temperatures,
 )
-from bayescal.quantities.temperature.data import Problem, data_warnings
+from bayescal.quantities.temperature.data import Problem, Rows, data_warnings
 from bayescal.quantities.temperature.errors import BINNING
 from bayescal.quantities.temperature.estimator import estimate_of
-from bayescal.quantities.temperature.loss import Integers
 from bayescal.quantities.temperature.model import average_of, model_of
 from bayescal.quantities.temperature.models.average import TemperatureAverage
 from bayescal.quantities.temperature.models.vector_scaling import centred
 from bayescal.quantities.temperature.predictive import (
     SCALINGS,
-    ScaledConfidence,
-    Scalings,
-    confidences,
-    scaled_confidences,
+    confidence_sums,
     scalings_of,
 )
 from bayescal.quantities.temperature.priors import MODELS, VECTOR, Priors
@@ -73,7 +69,7 @@ MONITORED = (*METRICS, *(f"{name}_uncalibrated" for name in METRICS), "log_alpha
 class TemperatureCase:
     """One classifier under its priors; made by `TemperatureCase.of`."""
 
-    problem: Problem
+    problem: Rows
     priors: Priors
     model: TemperatureAverage
     binning: Binning
@@ -83,7 +79,7 @@ class TemperatureCase:
     evidence_draws: ClassVar[int] = 0
 
     @classmethod
-    def of(cls, problem: Problem, priors: Priors, binning: Binning = BINNING) -> TemperatureCase:
+    def of(cls, problem: Rows, priors: Priors, binning: Binning = BINNING) -> TemperatureCase:
         """Join a problem and its priors."""
         return cls(problem, priors, average_of(problem, priors), binning)
 
@@ -121,7 +117,7 @@ class TemperatureCase:
         weight = self.model.probabilities(evidence)
         drawn = self.model.mixed(draws, weight, rng)
         errors, log_likelihood, diagrams = self._errors(drawn, weight, rng)
-        found = estimate_of(self.problem, binning=self.binning)
+        found = estimate_of(self.problem, self.problem.numbers(), self.binning)
         prior = {name: value[None] for name, value in self._prior_draws(rng).items()}
         theory = _theory(self.problem)._asdict()
         return CaseArrays(
@@ -131,7 +127,7 @@ class TemperatureCase:
             log_likelihood={"labels": log_likelihood},
             log_prior=self.model.log_prior(drawn),
             observed_data={"labels": self.model.temperatures.count},
-            point_estimate={**found._asdict(), **diagrams, "n": len(self.problem.known)},
+            point_estimate={**found._asdict(), **diagrams, "n": self.problem.facts().n_labeled},
             bounds=bound_values(theory),
             bounds_attrs=bound_words(theory),
             model_average={"weight": weight},
@@ -147,17 +143,17 @@ class TemperatureCase:
         that it is wrong.
         """
         drawn = {name: value[0] for name, value in self.model.prior_draws(1, rng).items()}
-        problem = self.problem
-        label = (self._moved(drawn) + rng.gumbel(size=problem.logits.shape)).argmax(axis=1)
+        problem = self.problem.whole()
+        label = (self._moved(problem, drawn) + rng.gumbel(size=problem.logits.shape)).argmax(axis=1)
         label = np.where(problem.label == MISSING, MISSING, label)
         again = replace(problem, label=label)
         of_classes = () if VECTOR in self.model.weights else ("tau", "log_alpha")
         kept = ("description", "mu", *of_classes)
         return TemperatureCase.of(again, self.priors, self.binning), {k: drawn[k] for k in kept}
 
-    def _moved(self, drawn: Mapping[str, Floats]) -> Floats:
+    @staticmethod
+    def _moved(problem: Problem, drawn: Mapping[str, Floats]) -> Floats:
         """Logits that a draw gives, (obs, class)."""
-        problem = self.problem
         if MODELS[int(drawn["description"])] == VECTOR:
             scaled = np.exp(drawn["log_coef"]) * centred(problem.logits)
             return np.asarray(scaled + drawn["shift"])
@@ -168,47 +164,44 @@ class TemperatureCase:
     ) -> tuple[dict[str, Floats], Floats, dict[str, Floats]]:
         """Calibration errors of every draw, its log likelihood by class, and reliability."""
         problem, log_alpha = self._filled(rng), draws["log_alpha"]
-        found = confidences(problem.logits, problem.predicted, log_alpha)
-        score, fit = found.calibrated, self.model.temperatures.log_likelihood(draws)
+        fit = self.model.temperatures.log_likelihood(draws)
         vector = draws["description"].ravel() == MODELS.index(VECTOR)
-        scaled, place = None, np.full(vector.size, -1)
+        scalings, place = None, np.full(vector.size, -1)
         if vector.any():
-            scalings = scalings_of(draws, weight)
-            scaled, place[vector] = _scaled(problem, scalings, vector.sum(), rng)
-            share = scalings.weight
-            score = (1 - share) * score + share * scaled.at.mean(axis=0)
-            fit.reshape(len(vector), -1)[vector] = scaled.log_likelihood[place[vector]]
+            scalings = scalings_of(draws, weight).thinned(
+                max(SCALINGS, _MOST // (problem.facts().n * problem.n_classes))
+            )
+            place[vector] = rng.permutation(np.arange(vector.sum()) % len(scalings.shift))
+        found = confidence_sums(problem, log_alpha, scalings, self.binning)
+        if vector.any():
+            fit.reshape(len(vector), -1)[vector] = found.log_likelihood[place[vector]]
 
         belief, flat = self.priors.belief, log_alpha.reshape(-1, problem.n_classes)
 
-        def errors(score: Floats) -> ErrorDraws:
-            cells = cells_of(score, problem.predicted, problem.label, self.binning)
-            rows = tuple(belief)
-            implied = implied_by_temperatures(cells, found.at, found.places, flat, rows)
-            if scaled is not None:
-                other = implied_by_draws(cells, scaled.at, rows)
+        def errors(sums: CellSums) -> ErrorDraws:
+            cells, (at, *scaled), rows = sums.cells(), sums.means(), tuple(belief)
+            implied = implied_by_temperatures(cells, at, found.places, flat, rows)
+            for each in scaled:
+                other = implied_by_draws(cells, each, rows)
                 implied.accuracy[vector] = other.accuracy[place[vector]]
                 implied.fit[vector] = other.fit[place[vector]]
             return error_draws(cells, implied, belief, problem.n_classes, rng)
 
-        named = errors(score)._asdict()
-        before = errors(found.uncalibrated)._asdict()
+        named = errors(found.after)._asdict()
+        before = errors(found.before)._asdict()
         named |= {f"{name}_uncalibrated": value for name, value in before.items()}
         shape = log_alpha.shape[:2]
         shaped = {name: value.reshape(*shape, *value.shape[1:]) for name, value in named.items()}
-        stages = [
-            reliability(x, problem.predicted, problem.label, problem.n_classes, self.binning)
-            for x in (found.uncalibrated, score)
-        ]
+        stages = [reliability(sums) for sums in (found.before, found.after)]
         diagrams = {name: np.stack([each[name] for each in stages]) for name in stages[0]}
         return shaped, fit, diagrams
 
-    def _filled(self, rng: np.random.Generator) -> Problem:
+    def _filled(self, rng: np.random.Generator) -> Rows:
         """The rows, and where they are few others like them without a label."""
-        problem = self.problem
-        more = rows_to_add(len(problem.label), problem.n_classes)
+        more = rows_to_add(self.problem.facts().n, self.problem.n_classes)
         if not more:
-            return problem
+            return self.problem
+        problem = self.problem.whole()
         added = smoothed_rows(problem.logits, more, rng)
         return replace(
             problem,
@@ -222,23 +215,13 @@ class TemperatureCase:
         return {**drawn, "alpha": np.exp(drawn["log_alpha"])}
 
 
-def _scaled(
-    problem: Problem, scalings: Scalings, draws: int, rng: np.random.Generator
-) -> tuple[ScaledConfidence, Integers]:
-    """Confidences of some draws of vector scaling, and one of them for each of `draws`."""
-    held = scalings.thinned(max(SCALINGS, _MOST // problem.logits.size))
-    found = scaled_confidences(problem.logits, problem.predicted, problem.label, held)
-    return found, rng.permutation(np.arange(draws) % len(held.shift))
-
-
-def _theory(problem: Problem) -> Bounds:
+def _theory(problem: Rows) -> Bounds:
     """Bounds for the rows at hand, of half the Brier score."""
-    rows = problem.known
-    centred = problem.logits[rows] - problem.logits[rows].mean(axis=1, keepdims=True)
-    count = np.bincount(problem.predicted[rows])
+    facts = problem.facts()
+    count = facts.predicted
     return bounds(
-        len(rows),
+        facts.n_labeled,
         problem.n_classes,
-        logit_norm=max(float(np.linalg.norm(centred, axis=1).max()), np.finfo(float).tiny),
-        p_min=float(count[count > 0].min() / len(rows)),
+        logit_norm=max(facts.norm, np.finfo(float).tiny),
+        p_min=float(count[count > 0].min() / facts.n_labeled),
     )

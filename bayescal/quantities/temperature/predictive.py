@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 from typing import Final, NamedTuple
 
 import numpy as np
 from scipy.special import softmax
 
+from bayescal.core.bins.binning import Binning
 from bayescal.core.quantity import Draws, Floats
+from bayescal.quantities.temperature.class_errors import CellSums
+from bayescal.quantities.temperature.data import Problem, Rows
 from bayescal.quantities.temperature.loss import Integers
 from bayescal.quantities.temperature.models.average import NEGLIGIBLE
 from bayescal.quantities.temperature.models.vector_scaling import centred, scaled_probabilities
@@ -137,3 +141,54 @@ def scaled_confidences(
         given = np.log(np.maximum(prob[known, label[known]], np.finfo(float).tiny))
         fit[number] = np.bincount(predicted[known], given, n_classes)
     return ScaledConfidence(at, fit)
+
+
+class ConfidenceSums(NamedTuple):
+    """Sums over all rows by predicted class and bin, before calibration and after.
+
+    Parameters
+    ----------
+    before, after : CellSums
+        The values are the probabilities of the predicted class at the points of its number and,
+        where there are any, under draws of vector scaling.
+    places : ndarray of shape (point, class)
+        Log alphas of the points.
+    log_likelihood : ndarray of shape (draw, class)
+        Log probability of the labels of each predicted class under draws of vector scaling.
+    """
+
+    before: CellSums
+    after: CellSums
+    places: Floats
+    log_likelihood: Floats
+
+
+def confidence_sums(
+    problem: Rows, log_alpha: Floats, scalings: Scalings | None, binning: Binning
+) -> ConfidenceSums:
+    """Go through the rows, and sum up what draws of the numbers make of them."""
+    parts = (_sums_of(part, log_alpha, scalings, binning) for part in problem.parts())
+    return reduce(_plus, parts)
+
+
+def _plus(one: ConfidenceSums, two: ConfidenceSums) -> ConfidenceSums:
+    fit = one.log_likelihood + two.log_likelihood
+    return ConfidenceSums(one.before.plus(two.before), one.after.plus(two.after), one.places, fit)
+
+
+def _sums_of(
+    part: Problem, log_alpha: Floats, scalings: Scalings | None, binning: Binning
+) -> ConfidenceSums:
+    found = confidences(part.logits, part.predicted, log_alpha)
+    score, values, fit = found.calibrated, [found.at], np.zeros((0, part.n_classes))
+    if scalings is not None:
+        scaled = scaled_confidences(part.logits, part.predicted, part.label, scalings)
+        share = scalings.weight
+        score = (1 - share) * score + share * scaled.at.mean(axis=0)
+        values.append(scaled.at)
+        fit = scaled.log_likelihood
+    before, after = (
+        CellSums.of(x, part.predicted, part.label, part.n_classes, binning, values)
+        for x in (found.uncalibrated, score)
+    )
+    return ConfidenceSums(before, after, found.places, fit)

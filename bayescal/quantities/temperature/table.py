@@ -6,9 +6,10 @@ once, a gradient costs the same whatever the rows.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayescal.core.quantity import Floats
 from bayescal.quantities.temperature.loss import ALPHA_MAX, ALPHA_MIN, LabeledRows
@@ -17,6 +18,7 @@ NODES: Final = 37
 LOW: Final = float(np.log(ALPHA_MIN))
 HIGH: Final = float(np.log(ALPHA_MAX))
 STEP: Final = (HIGH - LOW) / (NODES - 1)
+_HALVINGS: Final = 60
 
 
 def log_likelihood_table(rows: LabeledRows) -> Floats:
@@ -29,6 +31,22 @@ def log_likelihood_table(rows: LabeledRows) -> Floats:
         found[:, place, 1] = -alpha * slope * STEP
         found[:, place, 2] = -(alpha * slope + alpha**2 * curvature) * STEP**2
     return found
+
+
+class Tabulated(NamedTuple):
+    """The table of labelled rows, and how many there are; those of two parts add up."""
+
+    table: Floats  # (slice, node, 3)
+    rows: NDArray[np.int64]  # (slice,)
+
+    def plus(self, other: Tabulated) -> Tabulated:
+        """Join with the table of other rows."""
+        return Tabulated(self.table + other.table, self.rows + other.rows)
+
+
+def tabulated(rows: LabeledRows) -> Tabulated:
+    """Tabulate and count rows."""
+    return Tabulated(log_likelihood_table(rows), rows.count)
 
 
 def quintic(x: Any, left: Any, right: Any) -> Any:
@@ -62,6 +80,19 @@ def derivatives(table: Floats, log_alpha: Floats) -> tuple[Floats, Floats]:
     square, cubic = 3 * (z - y) - 2 * d - e, 2 * (y - z) + d + e
     first = y + x * (d + x * (square + x * cubic))
     return first / STEP, (d + x * (2 * square + 3 * x * cubic)) / STEP**2
+
+
+def peak(table: Floats) -> Floats:
+    """Log alphas at which the log likelihood of each class is largest, (slice,).
+
+    It rises before and falls behind: the log loss is convex in alpha.
+    """
+    low, high = np.full(len(table), LOW), np.full(len(table), HIGH)
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        rises = derivatives(table, middle)[0] > 0
+        low, high = np.where(rises, middle, low), np.where(rises, high, middle)
+    return np.asarray(np.where(high == HIGH, high, low))
 
 
 def _between(table: Floats, log_alpha: Floats) -> tuple[Floats, Any, Any]:

@@ -35,7 +35,7 @@ def test_unlabelled_rows_from_both_places_count():
     scores = rows(n_unlabeled=10)
     more = checked_unlabeled(np.linspace(0, 1, 7), scores)
     found = problems(scores, more, "top-label", [])[0]
-    assert len(found.unlabeled) == 17
+    assert found.figures.n_unlabeled == 17
     assert found.cells.n == 217
 
 
@@ -47,7 +47,7 @@ def test_classes_one_by_one():
     found = problems(scores, None, "class-wise", [])
     assert [problem.labeled.coords["class"] for problem in found] == ["0", "1", "2"]
     for place, problem in enumerate(found):
-        assert problem.unlabeled == pytest.approx(scores.y_prob[0][20:, place])
+        assert problem.figures.unlabeled == pytest.approx(scores.y_prob[0][20:, place])
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_several_classifiers_need_their_names():
         checked_unlabeled([0.5], panel)
     more = bc.Scores.stack({"a": [0.5], "b": [0.6]}, y_true=[None], classes=[0, 1])
     found = problems(panel, checked_unlabeled(more, panel), "top-label", [])
-    assert [problem.unlabeled.tolist() for problem in found] == [[0.5], [0.6]]
+    assert [problem.figures.unlabeled.tolist() for problem in found] == [[0.5], [0.6]]
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 import numpy as np
 
 import bayescal as bc
+from bayescal.quantities.temperature.class_errors import CellSums
 from bayescal.quantities.temperature.reliability import reliability
 
 
@@ -9,7 +10,7 @@ def test_bins_of_a_class_are_those_of_its_labelled_rows():
     score, predicted = rng.uniform(0, 1, 200), rng.integers(0, 3, 200)
     label = np.where(rng.random(200) < 0.6, predicted, 3)
     label[::5] = -1
-    found = reliability(score, predicted, label, 4, bc.Binning(4, "uniform"))
+    found = reliability(CellSums.of(score, predicted, label, 4, bc.Binning(4, "uniform")))
     assert found["bin_rows"].shape == (4, 4)
     for k in range(3):
         for b in range(4):

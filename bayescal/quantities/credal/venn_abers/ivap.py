@@ -76,7 +76,9 @@ class InductiveVennAbers:
         return Pair(self.p0[place], self.p1[place])
 
 
-def fit_ivap(score: ArrayLike, label: ArrayLike) -> InductiveVennAbers:
+def fit_ivap(
+    score: ArrayLike, label: ArrayLike, rows: ArrayLike | None = None
+) -> InductiveVennAbers:
     """Fit an inductive Venn-Abers predictor (IVAP) to calibration rows.
 
     Parameters
@@ -86,6 +88,8 @@ def fit_ivap(score: ArrayLike, label: ArrayLike) -> InductiveVennAbers:
         probabilities and logits give the same fit. They are rounded to 12 decimals.
     label : array-like of shape (obs,)
         Labels, 0 or 1. Both may be the same for all rows, and one row is enough.
+    rows : array-like of shape (obs,), int, at least 1, optional
+        How many rows each score and label stand for, by default one.
 
     Returns
     -------
@@ -128,11 +132,12 @@ def fit_ivap(score: ArrayLike, label: ArrayLike) -> InductiveVennAbers:
         )
     check_rows(len(scores), "score")
     check_same_length(len(labels), "label", len(scores), "score")
+    number = np.ones(len(scores), np.int64) if rows is None else _numbers(rows, len(scores))
     order = np.argsort(scores)
     ordered = scores[order]
     first = np.concatenate([[0], np.flatnonzero(ordered[1:] != ordered[:-1]) + 1])
-    count = np.diff(first, append=len(ordered))
-    positive = np.add.reduceat(labels[order], first)
+    count = np.add.reduceat(number[order], first)
+    positive = np.add.reduceat((number * labels)[order], first)
     lower, upper = venn_abers_steps(count, positive)
     return _between_edges(ordered[first], lower, upper)
 
@@ -226,6 +231,18 @@ def _scores(score: ArrayLike) -> Floats:
             "Drop those rows, or correct the classifier."
         )
     return round_scores(flat).reshape(values.shape)
+
+
+def _numbers(rows: ArrayLike, n: int) -> Integers:
+    """Check numbers of rows."""
+    values = to_numpy(rows, "rows")
+    check_same_length(len(values), "rows", n, "score")
+    if values.ndim != 1 or values.dtype.kind not in "iu" or (values < 1).any():
+        raise InputError(
+            f"rows must be whole numbers >= 1; got dtype {values.dtype}, at least "
+            f"{values.min(initial=1)}. Leave scores of no row out."
+        )
+    return values.astype(np.int64)
 
 
 def _binary(label: ArrayLike) -> Integers:

@@ -54,7 +54,7 @@ class OneVsRest:
         return Pair(*(np.stack(columns, axis=1) for columns in zip(*found, strict=True)))
 
 
-def fit_one_vs_rest(score: ArrayLike, label: ArrayLike) -> OneVsRest:
+def fit_one_vs_rest(score: ArrayLike, label: ArrayLike, rows: ArrayLike | None = None) -> OneVsRest:
     """Fit an inductive Venn-Abers predictor to each class against the rest.
 
     Parameters
@@ -64,6 +64,8 @@ def fit_one_vs_rest(score: ArrayLike, label: ArrayLike) -> OneVsRest:
     label : array-like of shape (obs,), int
         The column of each row's class. A class that no row has gets p0 = 0 everywhere, and a p1
         that is the larger the fewer rows there are.
+    rows : array-like of shape (obs,), int, at least 1, optional
+        How many rows each row stands for, by default one.
 
     Returns
     -------
@@ -96,7 +98,7 @@ def fit_one_vs_rest(score: ArrayLike, label: ArrayLike) -> OneVsRest:
             "Pass y_true of Scores, or the place of each label among the classes."
         )
     check_same_length(len(codes), "label", len(values), "score")
-    return OneVsRest(tuple(fit_ivap(values[:, k], codes == k) for k in range(n_classes)))
+    return OneVsRest(tuple(fit_ivap(values[:, k], codes == k, rows) for k in range(n_classes)))
 
 
 def _table(score: ArrayLike) -> NDArray[np.floating]:

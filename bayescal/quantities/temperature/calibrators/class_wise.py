@@ -128,8 +128,7 @@ def class_wise(
             f"gamma must be at least 0; got {gamma!r}. Pass 0 for one number, infinity for a "
             "number a class."
         )
-    one = LabeledRows(rows.gap, rows.target, np.zeros_like(rows.slice), 1)
-    pooled = float(least_loss(one, low, high)[0])
+    pooled = float(least_loss(rows.as_one(), low, high)[0])
     own = least_loss(rows, low, high)
     held = rows.count > 0
     shared = _shared(rows, own, gamma, pooled) if np.isfinite(gamma) else pooled

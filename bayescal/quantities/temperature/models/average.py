@@ -16,11 +16,14 @@ from scipy.stats import halfnorm, norm
 
 from bayescal.core.quantity import DirectDraws, Draws, Floats, LabelModel
 from bayescal.inference.descriptions.described_curve import choose
-from bayescal.quantities.temperature.loss import Integers
 from bayescal.quantities.temperature.models.hierarchical import HierarchicalTemperatures
 from bayescal.quantities.temperature.models.quadrature import draw_posterior, posterior_grid
 from bayescal.quantities.temperature.models.shared import draw_shared
-from bayescal.quantities.temperature.models.vector_scaling import prior_scaling, vector_posterior
+from bayescal.quantities.temperature.models.vector_scaling import (
+    LabeledLogits,
+    prior_scaling,
+    vector_posterior,
+)
 from bayescal.quantities.temperature.priors import CLASS_WISE, MODELS, SHARED, VECTOR, Priors
 
 MOST_CLASSES: Final = 200
@@ -35,8 +38,7 @@ class TemperatureAverage:
     """Labelled rows under the models of `Priors`."""
 
     temperatures: HierarchicalTemperatures
-    logits: Floats  # (obs, class): of the labelled rows
-    label: Integers  # (obs,)
+    labeled: LabeledLogits
     variables: ClassVar[tuple[str, ...]] = HierarchicalTemperatures.variables
     target_accept: ClassVar[float] = HierarchicalTemperatures.target_accept
     max_depth: ClassVar[int] = HierarchicalTemperatures.max_depth
@@ -50,7 +52,7 @@ class TemperatureAverage:
     def weights(self) -> Mapping[str, float]:
         """Prior probabilities of the models that are fitted."""
         found = dict(self.priors.weights)
-        if self.logits.shape[1] > MOST_CLASSES:
+        if self.labeled.n_classes > MOST_CLASSES:
             found.pop(VECTOR, None)
         return found
 
@@ -99,7 +101,7 @@ class TemperatureAverage:
             table = self.temperatures.table
             found["shared"], evidence[SHARED] = draw_shared(table, self.priors, draws, rng)
         if VECTOR in self.weights:
-            posterior = vector_posterior(self.logits, self.label, self.priors)
+            posterior = vector_posterior(self.labeled, self.priors)
             found |= posterior.draw(draws, rng)
             evidence[VECTOR] = posterior.log_evidence
         return found, evidence
@@ -142,7 +144,7 @@ class TemperatureAverage:
         raw = self.temperatures.prior_draws(draws, rng)
         raw["shared"] = rng.normal(self.priors.mu.mu, self.priors.mu.sigma, draws)
         if VECTOR in self.weights:
-            raw |= prior_scaling(self.logits.shape[1], self.priors, draws, rng)
+            raw |= prior_scaling(self.labeled.n_classes, self.priors, draws, rng)
         return self.mixed(raw, weight / weight.sum(), rng)
 
     def log_prior(self, draws: Draws) -> dict[str, Floats]:

@@ -7,8 +7,9 @@ the scales t and s on a grid the posterior is close to normal around its mode.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, cholesky, solve_triangular
@@ -31,6 +32,59 @@ _DEEPEST: Final = -50.0
 # Numbers of a block of rows, and rows that a first mode is sought with.
 _BLOCK: Final = 1 << 17
 _FIRST_ROWS: Final = 1 << 16
+
+
+class LabeledLogits(Protocol):
+    """Labelled rows, which can be gone through again and again."""
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        ...
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        ...
+
+    def parts(self) -> Iterator[CentredRows]:
+        """Go through the rows."""
+        ...
+
+    def every(self, step: int) -> CentredRows:
+        """Every so many rows, from the first on."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CentredRows:
+    """Labelled rows in memory."""
+
+    logits: Floats  # (obs, class): less the mean of their row
+    label: Integers  # (obs,)
+
+    @classmethod
+    def of(cls, logits: Floats, label: Integers) -> CentredRows:
+        """Centre logits."""
+        return cls(centred(logits), label)
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return len(self.label)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return int(self.logits.shape[1])
+
+    def parts(self) -> Iterator[CentredRows]:
+        """All rows at once."""
+        yield self
+
+    def every(self, step: int) -> CentredRows:
+        """Every so many rows, from the first on."""
+        return CentredRows(self.logits[::step], self.label[::step])
 
 
 class Parabola(NamedTuple):
@@ -120,17 +174,16 @@ def prior_scaling(
     }
 
 
-def vector_posterior(logits: Floats, label: Integers, priors: Priors) -> VectorPosterior:
-    """Posterior of vector scaling of rows with logits, (obs, class), and labels, (obs,)."""
-    rows = centred(logits)
+def vector_posterior(rows: LabeledLogits, priors: Priors) -> VectorPosterior:
+    """Posterior of vector scaling of labelled rows."""
     scales = priors.tau.sigma * _GRID, priors.shift.sigma * _GRID
-    near = _first_parabola(rows, label, priors, scales)
+    near = _first_parabola(rows, priors, scales)
     parts, pairs, fits = [], [], []
     for place, of_coef in enumerate(scales[0]):
         # To and fro: neighbours of the grid have modes near each other.
         for of_shift in scales[1][:: -1 if place % 2 else 1]:
-            prior = _precision(rows.shape[1], priors, of_coef, of_shift)
-            part, fit, near = _laplace(rows, label, prior, near)
+            prior = _precision(rows.n_classes, priors, of_coef, of_shift)
+            part, fit, near = _laplace(rows, prior, near)
             parts.append(part)
             pairs.append((of_coef, of_shift))
             fits.append(fit)
@@ -163,32 +216,27 @@ def _precision(n_classes: int, priors: Priors, of_coef: float, of_shift: float) 
     return _Prior(mean, cho_solve((root, False), np.eye(len(mean))), -np.log(np.diag(root)).sum())
 
 
-def _first_parabola(
-    rows: Floats, label: Integers, priors: Priors, scales: tuple[Floats, Floats]
-) -> Parabola:
+def _first_parabola(rows: LabeledLogits, priors: Priors, scales: tuple[Floats, Floats]) -> Parabola:
     """A parabola to start from; of many rows that of the mode of some."""
-    n_classes = rows.shape[1]
+    n_classes = rows.n_classes
     start = np.repeat([priors.mu.mu, 0.0], n_classes)
-    if len(rows) > 2 * _FIRST_ROWS:
-        every = len(rows) // _FIRST_ROWS
+    if rows.n > 2 * _FIRST_ROWS:
         prior = _precision(n_classes, priors, scales[0][0], scales[1][0])
-        some = rows[::every], label[::every]
-        start = _laplace(*some, prior, parabola(*some, start))[2].point
-    return parabola(rows, label, start)
+        some = rows.every(rows.n // _FIRST_ROWS)
+        start = _laplace(some, prior, parabola(some, start))[2].point
+    return parabola(rows, start)
 
 
-def _laplace(
-    rows: Floats, label: Integers, prior: _Prior, near: Parabola
-) -> tuple[Normal, float, Parabola]:
+def _laplace(rows: LabeledLogits, prior: _Prior, near: Parabola) -> tuple[Normal, float, Parabola]:
     """Normal approximation of the posterior, its log integral, and the parabola it rests on."""
-    near_enough = (_NEAR**2 * len(label)) ** (1 / 3)
+    near_enough = (_NEAR**2 * rows.n) ** (1 / 3)
     for _ in range(_MOST_STEPS):
         factor = cho_factor(near.information + prior.precision, check_finite=False)
         downhill = near.slope - prior.precision @ (near.point - prior.mean)
         step = cho_solve(factor, downhill, check_finite=False)
         if step @ downhill < near_enough:
             break
-        near = _moved(rows, label, prior, near, step)
+        near = _moved(rows, prior, near, step)
     root = _root(near.curvature + prior.precision, near.information + prior.precision)
     mean = near.point + step
     fit = near.at(step) + prior.exponent(mean) + prior.log_root - np.log(np.diag(root)).sum()
@@ -203,29 +251,30 @@ def _root(precision: Floats, safe: Floats) -> Floats:
         return np.asarray(cholesky(safe, check_finite=False))
 
 
-def _moved(rows: Floats, label: Integers, prior: _Prior, near: Parabola, step: Floats) -> Parabola:
+def _moved(rows: LabeledLogits, prior: _Prior, near: Parabola, step: Floats) -> Parabola:
     """The parabola after a step, halved until the posterior does not fall."""
     least = near.value + prior.exponent(near.point)
     size = 1.0
     while True:
-        found = parabola(rows, label, near.point + size * step)
+        found = parabola(rows, near.point + size * step)
         if found.value + prior.exponent(found.point) >= least or size < _SMALLEST_STEP:
             return found
         size /= 2
 
 
-def parabola(rows: Floats, label: Integers, point: Floats) -> Parabola:
+def parabola(rows: LabeledLogits, point: Floats) -> Parabola:
     """Log likelihood of vector scaling at a point, with its derivatives."""
-    n_classes = rows.shape[1]
+    n_classes = rows.n_classes
     value, slope = 0.0, np.zeros(2 * n_classes)
     information = np.zeros((2 * n_classes, 2 * n_classes))
     size = max(1, _BLOCK // n_classes)
-    for start in range(0, len(rows), size):
-        at = slice(start, start + size)
-        part = _part(rows[at], label[at], point)
-        value += part[0]
-        slope += part[1]
-        information += part[2]
+    for held in rows.parts():
+        for start in range(0, held.n, size):
+            at = slice(start, start + size)
+            part = _part(held.logits[at], held.label[at], point)
+            value += part[0]
+            slope += part[1]
+            information += part[2]
     bend = np.append(-slope[:n_classes], np.zeros(n_classes))
     return Parabola(point, value, slope, information, bend)
 

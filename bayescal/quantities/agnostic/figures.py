@@ -1,0 +1,159 @@
+"""Figures of the rows themselves, without a model: of rows in memory, or of their counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescal.core.scores import Task
+from bayescal.quantities.agnostic.decisions.costs import actual_cost, estimated_cost
+from bayescal.quantities.agnostic.decisions.rule import DecisionRule
+from bayescal.quantities.agnostic.estimator import Estimate, estimate
+from bayescal.quantities.agnostic.roc import roc
+
+type Floats = NDArray[np.float64]
+
+
+class Figures(Protocol):
+    """What a result holds of the rows beside the posterior."""
+
+    @property
+    def n(self) -> int:
+        """Number of labelled rows."""
+        ...
+
+    @property
+    def n_positive(self) -> int:
+        """Number of positive rows."""
+        ...
+
+    @property
+    def n_unlabeled(self) -> int:
+        """Number of rows without a label."""
+        ...
+
+    @property
+    def only_score(self) -> float | None:
+        """The score of all labelled rows, where they share one."""
+        ...
+
+    def estimate(self) -> Estimate:
+        """Calibration measure of the labelled rows."""
+        ...
+
+    def auc(self) -> float:
+        """Area under the ROC curve of the labelled rows; NaN without rows of both labels."""
+        ...
+
+    def cost(self, rule: DecisionRule) -> float:
+        """Mean cost of a rule on the labelled rows."""
+        ...
+
+    def unlabeled_auc(self) -> float:
+        """The area that the unlabelled scores imply; NaN where they imply one label."""
+        ...
+
+    def unlabeled_cost(self, rule: DecisionRule) -> float:
+        """The mean cost that the unlabelled scores imply."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RowFigures:
+    """Figures of rows in memory."""
+
+    task: Task
+    unlabeled: Floats  # scores, (unlabelled row,)
+
+    @property
+    def n(self) -> int:
+        """Number of labelled rows."""
+        return self.task.n
+
+    @property
+    def n_positive(self) -> int:
+        """Number of positive rows."""
+        return self.task.n_positive
+
+    @property
+    def n_unlabeled(self) -> int:
+        """Number of rows without a label."""
+        return len(self.unlabeled)
+
+    @property
+    def only_score(self) -> float | None:
+        """The score of all labelled rows, where they share one."""
+        score = self.task.score
+        return float(score[0]) if np.ptp(score) == 0 else None
+
+    def estimate(self) -> Estimate:
+        """Calibration measure of the labelled rows."""
+        return estimate(self.task)
+
+    def auc(self) -> float:
+        """Area under the ROC curve of the labelled rows."""
+        both = 0 < self.n_positive < self.n
+        return roc(self.task.score, self.task.event).auc if both else np.nan
+
+    def cost(self, rule: DecisionRule) -> float:
+        """Mean cost of a rule on the labelled rows."""
+        return actual_cost(rule, self.task.score, self.task.event)
+
+    def unlabeled_auc(self) -> float:
+        """The area that the unlabelled scores imply."""
+        certain = float(self.unlabeled.mean()) in (0.0, 1.0)
+        return np.nan if certain else roc(self.unlabeled).auc
+
+    def unlabeled_cost(self, rule: DecisionRule) -> float:
+        """The mean cost that the unlabelled scores imply."""
+        return estimated_cost(rule, self.unlabeled)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CountFigures:
+    """Figures of counted rows; no threshold of a rule may divide a cell."""
+
+    n_unlabeled: int
+    measure: Estimate
+    areas: tuple[float, float]  # of the labelled and of the unlabelled rows
+    only_score: float | None
+    score: Floats  # mean score of all rows in each cell, (cell,)
+    labels: NDArray[np.int64]  # labelled rows, negative and positive, (cell, 2)
+    implied: Floats  # sums of 1 - f and of f over the unlabelled rows, (cell, 2)
+
+    @property
+    def n(self) -> int:
+        """Number of labelled rows."""
+        return int(self.labels.sum())
+
+    @property
+    def n_positive(self) -> int:
+        """Number of positive rows."""
+        return int(self.labels[:, 1].sum())
+
+    def estimate(self) -> Estimate:
+        """Calibration measure of the labelled rows."""
+        return self.measure
+
+    def auc(self) -> float:
+        """Area under the ROC curve of the labelled rows."""
+        return self.areas[0]
+
+    def cost(self, rule: DecisionRule) -> float:
+        """Mean cost of a rule on the labelled rows."""
+        return self._mean_cost(rule, self.labels)
+
+    def unlabeled_auc(self) -> float:
+        """The area that the unlabelled scores imply."""
+        return self.areas[1]
+
+    def unlabeled_cost(self, rule: DecisionRule) -> float:
+        """The mean cost that the unlabelled scores imply."""
+        return self._mean_cost(rule, self.implied)
+
+    def _mean_cost(self, rule: DecisionRule, rows: NDArray[np.int64] | Floats) -> float:
+        of_label = rule.cost_table[rule.action_of(self.score)][:, ::-1]
+        return float((rows * of_label).sum() / rows.sum())
