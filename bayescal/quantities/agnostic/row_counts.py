@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any, TypedDict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,16 +13,20 @@ from numpy.typing import NDArray
 from bayescal.core.bins.bin_counts import BinCounts
 from bayescal.core.bins.cells import DistinctScores
 from bayescal.core.bins.edges import choose_edges
-from bayescal.core.bins.label_samples import LabelSamples
-from bayescal.core.bins.score_cells import Split
+from bayescal.core.bins.first_reading import FirstReading
+from bayescal.core.bins.labeled_columns import LabeledColumns
+from bayescal.core.bins.score_cells import Gathered, Rows, Split
 from bayescal.core.bins.score_samples import (
+    ScoreSums,
     by_score,
     cells_of_quantiles,
     cells_of_scores,
     joint,
-    n_rows,
 )
 from bayescal.core.calibration_curve.problem import Problem
+from bayescal.core.columns import MISSING, Label, factorize
+from bayescal.core.intake import probabilities
+from bayescal.core.partial_sums import Batch, Batched, joined, summed
 from bayescal.core.partitions import rows_of
 from bayescal.quantities.agnostic.data import CELLS, CountedScores, IntervalProblem, rule_edges
 from bayescal.quantities.agnostic.decisions.rule import DecisionRule
@@ -73,9 +78,9 @@ def count_rows(
     -----
     Cells and counts are those of all rows at once, exactly; mean scores, costs and the measure to
     rounding. The areas under the ROC curves of the rows themselves take scores of one narrow cell
-    for tied, unless an edge lies in it: there are 8192 of them between 1/4 and 1/2, and as many
-    in each half of what is left towards 0, and the same above 1/2. All rows are read twice for each
-    score, and twice or more for its measure.
+    for tied, unless an edge lies in it: there are 65,536 of them between 1/4 and 1/2, as many
+    between 1/8 and 1/4, and so on towards 0, and the same above 1/2. All rows are read twice for
+    each score, and twice or more for its measure.
 
     Examples
     --------
@@ -92,72 +97,137 @@ def count_rows(
     rows, edges = rows_of(data), rule_edges(list(named_rules(decision).values()))
     found = {}
     for name in [score] if isinstance(score, str) else list(score):
-        columns: _Columns = {
-            "label": label,
-            "score": name,
-            "pos_label": pos_label,
-            "from_logits": from_logits,
-        }
-        measure = interval_measure_of_rows(rows, **columns)
-        found[name] = _count(LabelSamples(rows, **columns), name, edges, measure)
+        columns = LabeledColumns(label, name, from_logits=from_logits)
+        measure = interval_measure_of_rows(
+            rows, label=label, score=name, pos_label=pos_label, from_logits=from_logits
+        )
+        found[name] = _count(rows, columns, pos_label, edges, measure)
     return found
 
 
-class _Columns(TypedDict):
-    label: str
-    score: str
-    pos_label: Any
-    from_logits: bool
-
-
 def _count(
-    rows: LabelSamples, name: str, edges: Sequence[float], measure: IntervalMeasure
+    rows: Batched,
+    columns: LabeledColumns,
+    pos_label: Any,
+    edges: Sequence[float],
+    measure: IntervalMeasure,
 ) -> CountedScores:
     """Count the rows of one classifier into cells that none of the edges divides."""
-    of_labels, of_all = DistinctScores(CELLS), DistinctScores(CELLS)
-    sums = rows.sum_up([[of_labels, of_all], [of_all]])
-    every = sums[0].plus(sums[1])
-    fixed = np.concatenate([edges, of_labels.values, of_all.values])
-    wanted = cells_of_scores(every, fixed)
-    wanted |= cells_of_quantiles(sums[0], [CELLS] * (not of_labels.few))
+    first = summed(rows, columns.names, partial(_FirstReading.of, columns=columns))
+    classes = first.labeled.classes(columns, pos_label)
+    sums, rest = first.labeled.sums_with(classes[1]), first.unlabeled
+    of_labels = first.labeled.distinct
+    of_all = of_labels.plus(rest.distinct)
+    every = sums.plus(rest.sums)
+    wanted = cells_of_scores(every, np.concatenate([edges, of_labels.values, of_all.values]))
+    wanted |= cells_of_quantiles(sums, [CELLS] * (not of_labels.few))
     wanted |= cells_of_quantiles(every, [CELLS] * (not of_all.few))
-    samples = rows.split(sums, wanted)
-    cells = _cells(samples[0], of_labels, [0.0, 1.0])
-    labeled = Problem({"classifier": name}, cells, cells)
-    return CountedScores(_problem(labeled, samples, of_all, edges, measure), rows.classes)
+    gather = partial(_Gathered.of, columns=columns, positive=classes[1], wanted=wanted)
+    gathered = summed(rows, columns.names, gather)
+    labeled = Split(sums, wanted, gathered.labeled)
+    unlabeled = Split(rest.sums, wanted, gathered.unlabeled)
+    cells = _cells(labeled, of_labels, [0.0, 1.0])
+    curve = Problem({"classifier": columns.score}, cells, cells)
+    return CountedScores(_problem(curve, labeled, unlabeled, of_all, edges, measure), classes)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _FirstReading:
+    """Labelled rows and rows without a label, summed up; those of two parts add up."""
+
+    labeled: FirstReading
+    unlabeled: ScoreSums
+
+    @classmethod
+    def of(cls, batches: Iterable[Batch], columns: LabeledColumns) -> _FirstReading:
+        """Sum up batches, which are gone through once."""
+        rest = ScoreSums.of((), CELLS)
+
+        def passing() -> Iterator[Batch]:
+            for batch in batches:
+                rest.add(_unlabeled(batch, columns))
+                yield batch
+
+        return cls(FirstReading.of(passing(), columns, CELLS), rest)
+
+    def plus(self, other: _FirstReading) -> _FirstReading:
+        """Join with the rows that come next."""
+        return _FirstReading(self.labeled.plus(other.labeled), self.unlabeled.plus(other.unlabeled))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Gathered:
+    """Labelled rows and rows without a label of some cells; those of two parts add up."""
+
+    labeled: Gathered
+    unlabeled: Gathered
+
+    @classmethod
+    def of(
+        cls,
+        batches: Iterable[Batch],
+        columns: LabeledColumns,
+        positive: Label,
+        wanted: NDArray[np.bool_],
+    ) -> _Gathered:
+        """Gather the rows of batches, which are gone through once."""
+        rest = [Gathered.of((), wanted)]
+
+        def passing() -> Iterator[Batch]:
+            for batch in batches:
+                rest.append(Gathered.of([_unlabeled(batch, columns)], wanted))
+                yield batch
+
+        labeled = Gathered.of(columns.events(passing(), positive), wanted)
+        return cls(labeled, joined(rest, Gathered.plus))
+
+    def plus(self, other: _Gathered) -> _Gathered:
+        """Join with the rows of another part."""
+        return _Gathered(self.labeled.plus(other.labeled), self.unlabeled.plus(other.unlabeled))
+
+
+def _unlabeled(batch: Batch, columns: LabeledColumns) -> Rows:
+    """Scores of the rows without a label."""
+    label = batch.column(columns.label)
+    missing = factorize(label.values, label.name)[0] == MISSING
+    if not missing.any():
+        return np.empty(0), np.empty(0, np.uint8)
+    score = probabilities(batch.column(columns.score), columns.from_logits)[missing]
+    return score, np.zeros(len(score), np.uint8)
 
 
 def _problem(
-    labeled: Problem,
-    samples: Sequence[Split],
+    curve: Problem,
+    labeled: Split,
+    unlabeled: Split,
     seen: DistinctScores,
     edges: Sequence[float],
     measure: IntervalMeasure,
 ) -> IntervalProblem:
     """Count labelled and unlabelled rows in the cells of both."""
-    every = joint(samples)
+    every = joint(labeled, unlabeled)
     counts = _cells(every, seen, edges)
     cells = replace(counts, positives=np.zeros_like(counts.count))
-    of_labels, rest = (part.count(cells.edges, "right", "edges") for part in samples)
+    of_labels, rest = (part.count(cells.edges, "right", "edges") for part in (labeled, unlabeled))
     labels = np.column_stack([of_labels.count - of_labels.positives, of_labels.positives])
     total = np.where(rest.count > 0, rest.count * rest.mean_score, 0.0)
-    by_label, _ = by_score(samples[0])
-    counted, implied = by_score(samples[1])
+    by_label, _ = by_score(labeled)
+    counted, implied = by_score(unlabeled)
     figures = CountFigures(
         n_unlabeled=int(rest.count.sum()),
         measure=Estimate(*(np.float64(getattr(measure, name)) for name in Estimate._fields)),
         areas=(_area(by_label), _area(np.column_stack([counted.sum(axis=1) - implied, implied]))),
-        only_score=_only_score(samples[0]),
+        only_score=_only_score(labeled),
         score=cells.mean_score,
         labels=labels,
         implied=np.column_stack([rest.count - total, total]),
     )
-    return IntervalProblem(labeled, figures, cells, labels, rest.count, _one_score(every, cells))
+    return IntervalProblem(curve, figures, cells, labels, rest.count, _one_score(every, cells))
 
 
 def _cells(sample: Split, seen: DistinctScores, edges: Sequence[float]) -> BinCounts:
     """Count a sample into its own cells, as `fine_counts` does with rows in memory."""
-    total = n_rows(sample.sums)
+    total = int(sample.sums.size.sum())
     found = seen.cell_edges(
         edges, lambda: choose_edges(sample.scores_of, total, CELLS, "quantile"), "right"
     )
@@ -177,7 +247,7 @@ def _one_score(every: Split, cells: BinCounts) -> NDArray[np.bool_]:
 
     The last narrow cell with rows in each of these cells is gathered, and so is the only one.
     """
-    whole = np.flatnonzero(~every.wanted & every.sums.count.any(axis=1))
+    whole = np.flatnonzero(~every.wanted & (every.sums.size > 0))
     middle = every.sums.score[whole].sum(axis=1) / every.sums.count[whole].sum(axis=1)
     others = np.bincount(cells.find(middle), minlength=cells.n_bins)
     different = np.bincount(cells.find(np.unique(every.rows.score)), minlength=cells.n_bins)
@@ -187,5 +257,5 @@ def _one_score(every: Split, cells: BinCounts) -> NDArray[np.bool_]:
 def _only_score(labeled: Split) -> float | None:
     """The score of all rows, where they share one."""
     different = np.unique(labeled.rows.score)
-    all_gathered = labeled.rows.count.sum() == n_rows(labeled.sums)
+    all_gathered = labeled.rows.count.sum() == labeled.sums.size.sum()
     return float(different[0]) if all_gathered and len(different) == 1 else None

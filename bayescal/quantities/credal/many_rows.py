@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.bins.cells import DistinctScores
-from bayescal.core.bins.label_samples import LabelSamples
-from bayescal.core.bins.score_cells import CellSums, Gathered
-from bayescal.core.bins.score_samples import cells_of_quantiles, cells_of_scores, n_rows
+from bayescal.core.bins.first_reading import FirstReading
+from bayescal.core.bins.labeled_columns import LabeledColumns
+from bayescal.core.bins.score_cells import N_CELLS, CellSums, Gathered
+from bayescal.core.bins.score_samples import cells_of_quantiles, cells_of_scores
+from bayescal.core.columns import Label
 from bayescal.core.intake import Parts
+from bayescal.core.partial_sums import Batch, summed
 from bayescal.core.partitions import rows_of
 from bayescal.core.quantity import Floats
 from bayescal.core.rounding import round_scores
@@ -65,7 +69,7 @@ def count_rows(
     -----
     Of up to 4 million labelled rows every score is kept, with how often it occurs: nothing is
     approximated. Of more, rows whose scores lie in one narrow cell count as rows of their mean
-    score; there are 8192 cells between 1/4 and 1/2, and as many in each half of what is left
+    score; there are 65,536 cells between 1/4 and 1/2, as many between 1/8 and 1/4, and so on
     towards 0, and the same above 1/2. Then ranks and Venn-Abers probabilities are those of scores
     that are rounded so. The cells that the default prior's model counts in are exact all the same.
     All rows are read twice.
@@ -80,28 +84,36 @@ def count_rows(
     ...     bc.credal.count_rows(path, label="y", score="p", target=[0.4])
     <CalibrationSplit: classifiers 'p'; n_calibration 5, n_target 1; classes 0, 1>
     """
-    rows = LabelSamples(
-        rows_of(data), label=label, score=score, pos_label=pos_label, from_logits=from_logits
-    )
-    seen = DistinctScores(MOST)
-    labeled, unlabeled = rows.sum_up([[seen], []])
-    wanted = np.ones(len(labeled.count), dtype=bool)
-    if n_rows(labeled) > _MOST_KEPT:
-        wanted = cells_of_scores(labeled, np.append([0.0, 1.0], seen.values))
-        wanted |= cells_of_quantiles(labeled, [MOST])
-    value, event, count = _groups(labeled, wanted, Gathered.of(rows.labeled(), wanted))
+    rows, columns = rows_of(data), LabeledColumns(label, score, from_logits=from_logits)
+    reading = partial(FirstReading.of, columns=columns, most_distinct=MOST)
+    first = summed(rows, columns.names, reading)
+    classes = first.classes(columns, pos_label)
+    sums = first.sums_with(classes[1])
+    wanted = np.ones(N_CELLS, dtype=bool)
+    if first.n_labeled > _MOST_KEPT:
+        wanted = cells_of_scores(sums, np.append([0.0, 1.0], first.distinct.values))
+        wanted |= cells_of_quantiles(sums, [MOST])
+    gather = partial(_gathered, columns=columns, positive=classes[1], wanted=wanted)
+    value, event, count = _groups(sums, wanted, summed(rows, columns.names, gather))
     calibration = from_parts(
-        Parts(value[np.newaxis], event.astype(np.int32), (score,), rows.classes, None, ())
+        Parts(value[np.newaxis], event.astype(np.int32), (score,), classes, None, ())
     )
     split = CalibrationSplit(calibration=calibration, target=target)
-    return split.counting(RowCounts(count, n_rows(labeled) + n_rows(unlabeled)))
+    return split.counting(RowCounts(count, first.n_read))
+
+
+def _gathered(
+    batches: Iterator[Batch], columns: LabeledColumns, positive: Label, wanted: NDArray[np.bool_]
+) -> Gathered:
+    """Gather the labelled rows of some cells."""
+    return Gathered.of(columns.events(batches, positive), wanted)
 
 
 def _groups(
     sums: CellSums, wanted: NDArray[np.bool_], rows: Gathered
 ) -> tuple[Floats, NDArray[np.int64], NDArray[np.int64]]:
     """Scores, labels, and how many rows have both, (group,)."""
-    whole = ~wanted & sums.count.any(axis=1)
+    whole = ~wanted & (sums.size > 0)
     count = sums.count[whole]
     middle = round_scores(sums.score[whole].sum(axis=1) / count.sum(axis=1))
     cell, event = np.nonzero(count)

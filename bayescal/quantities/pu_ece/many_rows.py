@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, Unpack
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayescal.core.bins.binning import Binning, BinningFields
-from bayescal.core.bins.cells import DistinctScores
 from bayescal.core.bins.edges import choose_edges, strategy_name
-from bayescal.core.bins.numbered_batches import numbered_batches
+from bayescal.core.bins.score_cells import N_CELLS, Gathered, Rows, Split, cell_of
 from bayescal.core.bins.score_samples import (
-    SampleRows,
+    ScoreSums,
     cells_of_quantiles,
-    cells_of_scores,
-    n_rows,
-    split_samples,
-    sum_samples,
+    of_event,
+    sums_of_event,
 )
-from bayescal.core.bins.streaming import Batched
 from bayescal.core.checks import check_rows
 from bayescal.core.columns import to_numpy
 from bayescal.core.errors import InputError
 from bayescal.core.intake import probabilities
+from bayescal.core.partial_sums import Batch, Batched, summed
 from bayescal.core.partitions import rows_of
 from bayescal.quantities.pu_ece.counts import PUCounts
 from bayescal.quantities.pu_ece.data import CELLS
@@ -91,43 +91,56 @@ def count_rows(
             "n_unlabeled, class_prior)."
         )
     names = [score] if isinstance(score, str) else list(score)
-    return {name: _count(rows, positive_column, name, chosen, chosen.n_bins) for name in names}
+    return {
+        name: _count(rows, _Columns(positive_column, name), chosen, chosen.n_bins) for name in names
+    }
 
 
-def _count(
-    rows: Batched, positive_column: str, score: str, binning: Binning, n_bins: int
-) -> PUCounts:
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    """Which columns say what is positive, and what the score is."""
+
+    positive: str
+    score: str
+
+    def sums(self, batches: Iterator[Batch]) -> ScoreSums:
+        """Sum up rows, positives as the event."""
+        return ScoreSums.of(self._rows(batches), CELLS)
+
+    def gathered(self, batches: Iterator[Batch], wanted: NDArray[np.bool_]) -> Gathered:
+        """Gather the rows of some cells."""
+        return Gathered.of(self._rows(batches), wanted)
+
+    def _rows(self, batches: Iterator[Batch]) -> Iterator[Rows]:
+        for batch in batches:
+            name, values = batch.column(self.positive)
+            positive = selected(to_numpy(values, name), name)
+            yield probabilities(batch.column(self.score)), positive.view(np.uint8)
+
+
+def _count(rows: Batched, columns: _Columns, binning: Binning, n_bins: int) -> PUCounts:
     """Count the rows of one classifier."""
-    seen = DistinctScores(CELLS)
-    sums = sum_samples(_samples(rows, positive_column, score), [[seen], [seen]])
-    for sample, name in zip(sums, ("positive rows", "unlabelled rows"), strict=True):
-        check_rows(n_rows(sample), f"the {name} of column {positive_column!r}")
-    total = n_rows(sums[1])
+    names = [columns.positive, columns.score]
+    first = summed(rows, names, columns.sums)
+    seen, number = first.distinct, first.sums.count.sum(axis=0)
+    check_rows(int(number.sum()), f"the column {columns.positive!r}")
+    for rows_of_sample, name in zip(number, ("unlabelled", "positive"), strict=True):
+        check_rows(int(rows_of_sample), f"the {name} rows by column {columns.positive!r}")
+    total = int(number[0])
     fixed = choose_edges(np.zeros_like, total, n_bins, binning.strategy)
-    wanted = cells_of_scores(sums[1], np.append(fixed, seen.values))
-    wanted |= cells_of_quantiles(sums[1], _numbers(binning, n_bins, seen))
-    found, unlabeled = split_samples(_samples(rows, positive_column, score), sums, wanted)
+    quantiles = [n_bins] * (binning.strategy == "quantile") + [CELLS] * (not seen.few)
+    wanted = np.zeros(N_CELLS, dtype=bool)
+    wanted[cell_of(np.append(fixed, seen.values))] = True
+    wanted |= cells_of_quantiles(sums_of_event(first.sums, 0), quantiles)
+    found = Split(first.sums, wanted, summed(rows, names, partial(columns.gathered, wanted=wanted)))
+    unlabeled, positive = of_event(found, 0), of_event(found, 1)
 
-    def quantiles(number: int) -> np.ndarray:
-        return choose_edges(unlabeled.scores_of, total, number, "quantile")
+    def edges_of(parts: int) -> NDArray[np.float64]:
+        return choose_edges(unlabeled.scores_of, total, parts, "quantile")
 
-    edges = quantiles(n_bins) if binning.strategy == "quantile" else fixed
-    cell_edges = seen.cell_edges(edges, lambda: quantiles(CELLS), binning.closed)
-    cells = unlabeled.count(cell_edges, binning.closed, "edges")
-    positive = found.count(cell_edges, binning.closed, "edges")
-    return PUCounts(cells.merge(edges, strategy_name(binning.strategy)), cells, positive)
-
-
-def _numbers(binning: Binning, n_bins: int, seen: DistinctScores) -> list[int]:
-    """Numbers of bins whose edges are quantiles."""
-    return [n_bins] * (binning.strategy == "quantile") + [CELLS] * (not seen.few)
-
-
-def _samples(table: Batched, positive_column: str, score: str) -> Iterator[SampleRows]:
-    """Read the scores of the positives, and those of the unlabelled rows."""
-    for batch in numbered_batches(table, [positive_column, score]):
-        name, values = batch.column(positive_column)
-        positive = selected(to_numpy(values, name), name)
-        scores = probabilities(batch.column(score))
-        parts = (scores[positive], scores[~positive])
-        yield [(part, np.zeros(len(part), np.uint8)) for part in parts]
+    edges = edges_of(n_bins) if binning.strategy == "quantile" else fixed
+    cell_edges = seen.cell_edges(edges, lambda: edges_of(CELLS), binning.closed)
+    cells, held = (
+        part.count(cell_edges, binning.closed, "edges") for part in (unlabeled, positive)
+    )
+    return PUCounts(cells.merge(edges, strategy_name(binning.strategy)), cells, held)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple, Protocol
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from bayescal.core.columns import MISSING
 from bayescal.core.errors import InputError
+from bayescal.core.partial_sums import Sums
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
 from bayescal.quantities.temperature.calibrators.class_wise import ClassWise, class_wise
@@ -88,8 +89,8 @@ class Rows(Protocol):
         """The labelled rows, as vector scaling takes them."""
         ...
 
-    def parts(self) -> Iterator[Problem]:
-        """Go through all rows."""
+    def summed[S: Sums](self, of: Callable[[Problem], S]) -> S:
+        """Add up what parts of the rows give, which may have no rows."""
         ...
 
     def whole(self) -> Problem:
@@ -112,8 +113,8 @@ class Problem:
     predicted: Integers  # (obs,)
 
     @classmethod
-    def of(cls, data: Scores, classifier: str, first: int = 0) -> Problem:
-        """Take one classifier's scores as logits; messages count rows from `first`."""
+    def of(cls, data: Scores, classifier: str, first: int = 0, of: str = "") -> Problem:
+        """Take one classifier's scores as logits; messages count rows from `first` (of what)."""
         prob = data.y_prob[data.classifiers.index(classifier)]
         if prob.ndim == 1:
             prob = np.column_stack([1 - prob, prob])
@@ -123,8 +124,9 @@ class Problem:
         if impossible.size:
             raise InputError(
                 f"the label of a row must have a score above 0; it is 0 for {classifier} at row "
-                f"{first + impossible[0]} ({impossible.size} such rows). No temperature changes a "
-                "probability of 0: pass logits with from_logits=True, or scores clipped from below."
+                f"{first + impossible[0]}{of} ({impossible.size} such rows). No temperature changes "
+                "a probability of 0: pass logits with from_logits=True, or scores clipped from "
+                "below."
             )
         logits = log_probabilities(prob)
         names = tuple(str(name) for name in data.classes)
@@ -156,8 +158,8 @@ class Problem:
             count(label),
             count(predicted),
             count(predicted[label == predicted]),
-            float(shifted.min()),
-            float(shifted.max()),
+            float(shifted.min(initial=np.inf)),
+            float(shifted.max(initial=-np.inf)),
             float(np.linalg.norm(centred, axis=1).max(initial=0.0)),
         )
 
@@ -173,9 +175,9 @@ class Problem:
         """The labelled rows, as vector scaling takes them."""
         return CentredRows.of(self.logits[self.known], self.label[self.known])
 
-    def parts(self) -> Iterator[Problem]:
-        """All rows at once."""
-        yield self
+    def summed[S: Sums](self, of: Callable[[Problem], S]) -> S:
+        """Take all rows as one part."""
+        return of(self)
 
     def whole(self) -> Problem:
         """All rows in memory."""

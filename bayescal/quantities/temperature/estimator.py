@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ from bayescal.quantities.temperature.calibrators.class_wise import ClassWise
 from bayescal.quantities.temperature.class_errors import CellSums
 from bayescal.quantities.temperature.data import Problem, Rows
 from bayescal.quantities.temperature.errors import BINNING, top_class
+from bayescal.quantities.temperature.sums import Several
 
 
 class Estimate(NamedTuple):
@@ -101,7 +103,8 @@ def estimate(data: Scores, *, gamma: float = np.inf, binning: Binning = BINNING)
 
 def estimate_of(problem: Rows, numbers: ClassWise, binning: Binning = BINNING) -> Estimate:
     """Estimates of one classifier, with the numbers of class-wise temperature scaling."""
-    before, after = _sums(problem, [np.ones(problem.n_classes), numbers.alpha], binning)
+    alphas = [np.ones(problem.n_classes), numbers.alpha]
+    before, after = problem.summed(partial(_sums, alphas=alphas, binning=binning)).each
     return Estimate(
         *_errors(after),
         *_errors(before),
@@ -111,16 +114,14 @@ def estimate_of(problem: Rows, numbers: ClassWise, binning: Binning = BINNING) -
     )
 
 
-def _sums(problem: Rows, alphas: Sequence[Floats], binning: Binning) -> list[CellSums]:
+def _sums(problem: Problem, alphas: Sequence[Floats], binning: Binning) -> Several[CellSums]:
     """Sums of the labelled rows when each predicted class is multiplied by its number."""
-    found: list[CellSums] = []
-    for part in problem.parts():
-        rows = part.known
-        logits, predicted, label = part.logits[rows], part.predicted[rows], part.label[rows]
-        scores = [top_class(alpha[predicted][:, None] * logits)[0] for alpha in alphas]
-        sums = [CellSums.of(x, predicted, label, part.n_classes, binning) for x in scores]
-        found = [a.plus(b) for a, b in zip(found, sums, strict=True)] if found else sums
-    return found
+    rows = problem.known
+    logits, predicted, label = problem.logits[rows], problem.predicted[rows], problem.label[rows]
+    scores = (top_class(alpha[predicted][:, None] * logits)[0] for alpha in alphas)
+    return Several(
+        tuple(CellSums.of(x, predicted, label, problem.n_classes, binning) for x in scores)
+    )
 
 
 def _errors(sums: CellSums) -> tuple[float, float, float]:

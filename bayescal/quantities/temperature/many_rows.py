@@ -3,31 +3,27 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
 
-from bayescal.core.bins.numbered_batches import Batch, numbered_batches
-from bayescal.core.bins.streaming import Batched
 from bayescal.core.checks import check_rows, check_unique
 from bayescal.core.columns import Label, factorize
 from bayescal.core.errors import InputError
-from bayescal.core.intake import Column, code_binary, collect
+from bayescal.core.intake import code_binary
+from bayescal.core.partial_sums import Batch, Batched, Sums, summed
 from bayescal.core.partitions import rows_of
 from bayescal.core.quantity import Floats
-from bayescal.core.scores import from_parts
 from bayescal.quantities.temperature.calibrators.class_wise import ClassWise
 from bayescal.quantities.temperature.data import Facts, Problem
 from bayescal.quantities.temperature.loss import ALPHA_MAX, ALPHA_MIN, LAST_STEP, MOST_STEPS
 from bayescal.quantities.temperature.models.vector_scaling import CentredRows
-from bayescal.quantities.temperature.predictive import SCALINGS
+from bayescal.quantities.temperature.row_source import Columns, Source
+from bayescal.quantities.temperature.sums import Total
 from bayescal.quantities.temperature.table import Tabulated, peak
-
-# Numbers of a part: its probabilities, and those that draws give its rows.
-_NUMBERS = 1 << 23
 
 
 def count_rows(
@@ -95,55 +91,50 @@ def count_rows(
     columns = [score] if isinstance(score, str) else list(score)
     check_unique(columns, "score")
     rows = rows_of(data)
-    if classes is None and len(columns) < 3:
-        classes = _two_classes(rows, label, pos_label)
+    if classes is None:
+        classes = _two_classes(rows, label, pos_label) if len(columns) < 3 else range(len(columns))
     name = classifier or (columns[0] if len(columns) == 1 else "classifier")
-    source = _Source(rows, label, tuple(columns), pos_label, from_logits, classes, name)
-    return CountedRows.of(source)
+    source = Columns(label, tuple(columns), pos_label, from_logits, tuple(classes), name)
+    return CountedRows.of(Source(rows, source))
 
 
 def _two_classes(table: Batched, label: str, pos_label: Any) -> tuple[Label, Label]:
     """Both labels: a part may have only one of them, or none."""
-    seen: dict[Label, None] = {}
-    for batch in numbered_batches(table, [label]):
-        seen |= dict.fromkeys(factorize(batch.columns[label], label + batch.place)[1])
+    seen = summed(table, [label], partial(_Labels.of, label=label)).labels
     return code_binary(np.array(sorted(seen, key=str), object), pos_label, None, label)[1]
 
 
+@dataclass(frozen=True, slots=True)
+class _Labels:
+    """The labels that occur."""
+
+    labels: frozenset[Label]
+
+    @classmethod
+    def of(cls, batches: Iterator[Batch], label: str) -> _Labels:
+        columns = (batch.column(label) for batch in batches)
+        return cls(frozenset().union(*(factorize(c.values, c.name)[1] for c in columns)))
+
+    def plus(self, other: _Labels) -> _Labels:
+        return _Labels(self.labels | other.labels)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class _Source:
-    """The labels and scores of a table."""
+class _FirstReading:
+    """What is said of rows, and the table of their likelihood; those of two parts add up."""
 
-    table: Batched
-    label: str
-    columns: tuple[str, ...]
-    pos_label: Any
-    from_logits: bool
-    classes: Sequence[Any] | None
-    classifier: str
+    classes: tuple[str, ...]
+    facts: Facts
+    tabulated: Tabulated
 
-    def parts(self) -> Iterator[Problem]:
-        """Read the rows anew."""
-        size = max(1, _NUMBERS // (len(self.columns) + 2 * SCALINGS))
-        for batch in numbered_batches(self.table, [self.label, *self.columns], size):
-            yield self._problem(batch)
+    @classmethod
+    def of(cls, problem: Problem) -> _FirstReading:
+        return cls(problem.classes, problem.facts(), problem.tabulated())
 
-    def _problem(self, batch: Batch) -> Problem:
-        columns = [np.asarray(batch.columns[name]) for name in self.columns]
-        if len(columns) == 1:
-            named = batch.column(self.columns[0])
-        else:
-            called = f"the table of columns {self.columns[0]!r} to {self.columns[-1]!r}"
-            named = Column(called + batch.place, np.column_stack(columns))
-        found = collect(
-            {self.classifier: named},
-            batch.column(self.label),
-            group=None,
-            pos_label=self.pos_label,
-            from_logits=self.from_logits,
-            classes=self.classes,
+    def plus(self, other: _FirstReading) -> _FirstReading:
+        return _FirstReading(
+            self.classes, self.facts.plus(other.facts), self.tabulated.plus(other.tabulated)
         )
-        return Problem.of(from_parts(found), self.classifier, batch.first)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -160,30 +151,24 @@ class CountedRows:
 
     classifier: str
     classes: tuple[str, ...]
-    _source: _Source
+    _source: Source
     _facts: Facts
     _tabulated: Tabulated
     _numbers: ClassWise
 
     @classmethod
-    def of(cls, source: _Source) -> CountedRows:
+    def of(cls, source: Source) -> CountedRows:
         """Read the rows once for the table, and for each of Newton's steps from its peaks."""
-        found: tuple[Facts, Tabulated] | None = None
-        classes: tuple[str, ...] = ()
-        for part in source.parts():
-            classes, facts, table = part.classes, part.facts(), part.tabulated()
-            found = (
-                (facts, table) if found is None else (found[0].plus(facts), found[1].plus(table))
-            )
-        if found is None:
-            check_rows(0, f"the column {source.label!r}")
-            raise AssertionError
-        if not found[0].n_labeled:
+        first, label = source.summed(_FirstReading.of), source.columns.label
+        facts, found = first.facts, first.tabulated
+        check_rows(facts.n, f"the column {label!r}")
+        if not facts.n_labeled:
             raise InputError(
-                f"{source.label} must hold at least one label; all {found[0].n} rows are missing. "
-                "Label some rows: temperatures cannot be estimated without."
+                f"{label} must hold at least one label; all {facts.n} rows are missing. Label some "
+                "rows: temperatures cannot be estimated without."
             )
-        return cls(source.classifier, classes, source, *found, _least_loss(source, *found))
+        numbers = _least_loss(source, facts, found)
+        return cls(source.columns.classifier, first.classes, source, facts, found, numbers)
 
     @property
     def n_classes(self) -> int:
@@ -206,13 +191,17 @@ class CountedRows:
         """The labelled rows, as vector scaling takes them."""
         return CountedLogits(self)
 
-    def parts(self) -> Iterator[Problem]:
-        """Read the rows anew."""
-        return self._source.parts()
+    def summed[S: Sums](self, of: Callable[[Problem], S]) -> S:
+        """Read the rows anew, and add up what parts of them give."""
+        return self._source.summed(of)
+
+    def problems(self) -> Iterator[Problem]:
+        """Read the rows anew, in order."""
+        return self._source.problems()
 
     def whole(self) -> Problem:
         """All rows in memory."""
-        return reduce(Problem.plus, self.parts())
+        return reduce(Problem.plus, self.problems())
 
     def fingerprint(self) -> str:
         """Hash of names, and of the table."""
@@ -222,7 +211,7 @@ class CountedRows:
         return digest.hexdigest()
 
 
-def _least_loss(source: _Source, facts: Facts, found: Tabulated) -> ClassWise:
+def _least_loss(source: Source, facts: Facts, found: Tabulated) -> ClassWise:
     """Numbers of least log loss: the peaks of the table, and Newton's steps from there."""
     table = np.concatenate([found.table, found.table.sum(axis=0, keepdims=True)])
     # Without a wrong prediction there is no minimum.
@@ -233,7 +222,7 @@ def _least_loss(source: _Source, facts: Facts, found: Tabulated) -> ClassWise:
     for _ in range(MOST_STEPS):
         if not open_.any():
             break
-        slope, curvature = _derivatives(source, alpha)
+        slope, curvature = source.summed(partial(_derivatives, alpha=alpha)).value
         step = np.divide(-slope, curvature, out=np.zeros_like(slope), where=open_)
         alpha = np.clip(alpha + step, ALPHA_MIN, ALPHA_MAX)
         open_ &= np.abs(step) > LAST_STEP * alpha
@@ -241,14 +230,11 @@ def _least_loss(source: _Source, facts: Facts, found: Tabulated) -> ClassWise:
     return ClassWise(np.where(found.rows > 0, alpha[:-1], shared), shared)
 
 
-def _derivatives(source: _Source, alpha: Floats) -> tuple[Floats, Floats]:
+def _derivatives(problem: Problem, alpha: Floats) -> Total:
     """Derivatives of the log loss of each class, and of all classes with one number."""
-    total = np.zeros((2, len(alpha)))
-    for part in source.parts():
-        rows = part.labeled()
-        own, every = rows.sums(alpha[:-1]), rows.as_one().sums(alpha[-1:])
-        total += [np.append(own[at], every[at]) for at in (1, 2)]
-    return total[0], total[1]
+    rows = problem.labeled()
+    own, every = rows.sums(alpha[:-1]), rows.as_one().sums(alpha[-1:])
+    return Total(np.stack([np.append(own[at], every[at]) for at in (1, 2)]))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -267,17 +253,20 @@ class CountedLogits:
         """Number of classes."""
         return self.rows.n_classes
 
-    def parts(self) -> Iterator[CentredRows]:
-        """Read the rows anew."""
-        for part in self.rows.parts():
-            yield part.labeled_logits()
+    def sums(self, point: Floats) -> Total:
+        """Value, gradient and information of the log likelihood at a point, one after the other."""
+        return self.rows.summed(partial(_vector_sums, point=point))
 
     def every(self, step: int) -> CentredRows:
         """Every so many rows, from the first on."""
         found, passed = [], 0
-        for part in self.parts():
+        for part in map(Problem.labeled_logits, self.rows.problems()):
             at = slice(-passed % step, None, step)
             found.append((part.logits[at], part.label[at]))
             passed += part.n
         logits, label = zip(*found, strict=True)
         return CentredRows(np.concatenate(logits), np.concatenate(label))
+
+
+def _vector_sums(problem: Problem, point: Floats) -> Total:
+    return problem.labeled_logits().sums(point)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -162,18 +162,22 @@ class ConfidenceSums(NamedTuple):
     places: Floats
     log_likelihood: Floats
 
+    def plus(self, other: ConfidenceSums) -> ConfidenceSums:
+        """Join with the sums of other rows."""
+        return ConfidenceSums(
+            self.before.plus(other.before),
+            self.after.plus(other.after),
+            self.places,
+            self.log_likelihood + other.log_likelihood,
+        )
+
 
 def confidence_sums(
     problem: Rows, log_alpha: Floats, scalings: Scalings | None, binning: Binning
 ) -> ConfidenceSums:
     """Go through the rows, and sum up what draws of the numbers make of them."""
-    parts = (_sums_of(part, log_alpha, scalings, binning) for part in problem.parts())
-    return reduce(_plus, parts)
-
-
-def _plus(one: ConfidenceSums, two: ConfidenceSums) -> ConfidenceSums:
-    fit = one.log_likelihood + two.log_likelihood
-    return ConfidenceSums(one.before.plus(two.before), one.after.plus(two.after), one.places, fit)
+    of = partial(_sums_of, log_alpha=log_alpha, scalings=scalings, binning=binning)
+    return problem.summed(of)
 
 
 def _sums_of(

@@ -7,7 +7,6 @@ the scales t and s on a grid the posterior is close to normal around its mode.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, NamedTuple, Protocol
 
@@ -19,6 +18,7 @@ from scipy.stats import halfnorm
 from bayescal.core.quantity import Floats
 from bayescal.quantities.temperature.loss import Integers
 from bayescal.quantities.temperature.priors import Priors
+from bayescal.quantities.temperature.sums import Total
 
 # Scales of the grid, in standard deviations of their priors.
 _GRID: Final = np.exp(np.linspace(np.log(0.06), np.log(3), 6))
@@ -47,8 +47,8 @@ class LabeledLogits(Protocol):
         """Number of classes."""
         ...
 
-    def parts(self) -> Iterator[CentredRows]:
-        """Go through the rows."""
+    def sums(self, point: Floats) -> Total:
+        """Value, gradient and information of the log likelihood at a point, one after the other."""
         ...
 
     def every(self, step: int) -> CentredRows:
@@ -78,9 +78,14 @@ class CentredRows:
         """Number of classes."""
         return int(self.logits.shape[1])
 
-    def parts(self) -> Iterator[CentredRows]:
-        """All rows at once."""
-        yield self
+    def sums(self, point: Floats) -> Total:
+        """Sum blocks of rows up."""
+        size = max(1, _BLOCK // self.n_classes)
+        total = np.zeros(1 + 2 * self.n_classes + 4 * self.n_classes**2)
+        for start in range(0, self.n, size):
+            at = slice(start, start + size)
+            total += _part(self.logits[at], self.label[at], point)
+        return Total(total)
 
     def every(self, step: int) -> CentredRows:
         """Every so many rows, from the first on."""
@@ -264,23 +269,15 @@ def _moved(rows: LabeledLogits, prior: _Prior, near: Parabola, step: Floats) -> 
 
 def parabola(rows: LabeledLogits, point: Floats) -> Parabola:
     """Log likelihood of vector scaling at a point, with its derivatives."""
-    n_classes = rows.n_classes
-    value, slope = 0.0, np.zeros(2 * n_classes)
-    information = np.zeros((2 * n_classes, 2 * n_classes))
-    size = max(1, _BLOCK // n_classes)
-    for held in rows.parts():
-        for start in range(0, held.n, size):
-            at = slice(start, start + size)
-            part = _part(held.logits[at], held.label[at], point)
-            value += part[0]
-            slope += part[1]
-            information += part[2]
-    bend = np.append(-slope[:n_classes], np.zeros(n_classes))
-    return Parabola(point, value, slope, information, bend)
+    value, *found = rows.sums(point).value
+    slope, information = np.split(np.array(found), [2 * rows.n_classes])
+    bend = np.append(-slope[: rows.n_classes], np.zeros(rows.n_classes))
+    square = information.reshape(len(slope), len(slope))
+    return Parabola(point, float(value), slope, square, bend)
 
 
-def _part(rows: Floats, label: Integers, point: Floats) -> tuple[float, Floats, Floats]:
-    """Value, gradient and information of some rows."""
+def _part(rows: Floats, label: Integers, point: Floats) -> Floats:
+    """Value, gradient and information of some rows, one after the other."""
     log_coef, shift = np.split(point, 2)
     place = np.arange(len(label))
     scaled = np.exp(log_coef) * rows
@@ -301,4 +298,5 @@ def _part(rows: Floats, label: Integers, point: Floats) -> tuple[float, Floats, 
     corner = np.einsum("ij,ij->j", moves[:, : rows.shape[1]], scaled)
     side, last = np.split(sums, 2)
     information = np.block([[np.diag(corner), np.diag(side)], [np.diag(side), np.diag(last)]])
-    return float(value), np.asarray(right - sums), information - moves.T @ moves
+    information -= moves.T @ moves
+    return np.concatenate([[value], right - sums, information.ravel()])

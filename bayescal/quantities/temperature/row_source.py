@@ -1,0 +1,95 @@
+"""One classifier's rows in a table that need not fit in memory, checked part by part."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial, reduce
+from typing import Any, Final
+
+import numpy as np
+
+from bayescal.core.intake import Column, collect
+from bayescal.core.partial_sums import Batch, Batched, Sums, numbered_batches, summed
+from bayescal.core.scores import from_parts
+from bayescal.quantities.temperature.data import Problem
+from bayescal.quantities.temperature.predictive import SCALINGS
+
+# Numbers of a part: its probabilities, and those that draws give its rows.
+_NUMBERS: Final = 1 << 23
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Which columns are labels and scores, and of what."""
+
+    label: str
+    scores: tuple[str, ...]
+    pos_label: Any
+    from_logits: bool
+    classes: tuple[Any, ...]
+    classifier: str
+
+    def problem(self, batch: Batch) -> Problem:
+        """Check the rows of a batch."""
+        if len(self.scores) == 1:
+            named = batch.column(self.scores[0])
+        else:
+            columns = [batch.column(name) for name in self.scores]
+            place = columns[0].name.removeprefix(self.scores[0])
+            named = Column(
+                f"the table of columns {self.scores[0]!r} to {self.scores[-1]!r}{place}",
+                np.column_stack([np.asarray(column.values) for column in columns]),
+            )
+        found = collect(
+            {self.classifier: named},
+            batch.column(self.label),
+            group=None,
+            pos_label=self.pos_label,
+            from_logits=self.from_logits,
+            classes=self.classes,
+        )
+        return Problem.of(from_parts(found), self.classifier, batch.first, batch.of)
+
+    def summed[S: Sums](self, batches: Iterator[Batch], of: Callable[[Problem], S]) -> S:
+        """Add up what batches give; without any, what no rows give."""
+        parts = (of(self.problem(batch)) for batch in batches)
+        first = next(parts, None)
+        return of(self._no_rows()) if first is None else reduce(_plus, parts, first)
+
+    def _no_rows(self) -> Problem:
+        size = len(self.classes)
+        none = np.zeros(0, np.int64)
+        return Problem(
+            self.classifier, tuple(map(str, self.classes)), np.zeros((0, size)), none, none
+        )
+
+
+def _plus[S: Sums](one: S, two: S) -> S:
+    return one.plus(two)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Source:
+    """Columns of a table."""
+
+    table: Batched
+    columns: Columns
+
+    def summed[S: Sums](self, of: Callable[[Problem], S]) -> S:
+        """Read the rows anew, and add up what parts of them give."""
+        sum_up = partial(self.columns.summed, of=of)
+        return summed(self.table, self._names, sum_up, self._batch_rows)
+
+    def problems(self) -> Iterator[Problem]:
+        """Read the rows anew, in order."""
+        batches = numbered_batches(self.table, self._names, self._batch_rows)
+        return map(self.columns.problem, batches)
+
+    @property
+    def _names(self) -> list[str]:
+        return [self.columns.label, *self.columns.scores]
+
+    @property
+    def _batch_rows(self) -> int:
+        return max(1, _NUMBERS // (len(self.columns.scores) + 2 * SCALINGS))

@@ -1,0 +1,33 @@
+"""Sums of what parts of the rows give."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescal.core.partial_sums import Sums
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Total:
+    """An array that adds up."""
+
+    value: NDArray[np.float64]
+
+    def plus(self, other: Total) -> Total:
+        """Add that of other rows."""
+        return Total(self.value + other.value)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Several[S: Sums]:
+    """Sums of one kind."""
+
+    each: tuple[S, ...]
+
+    def plus(self, other: Several[S]) -> Several[S]:
+        """Add those of other rows, one by one."""
+        pairs = zip(self.each, other.each, strict=True)
+        return Several(tuple(one.plus(two) for one, two in pairs))
