@@ -124,9 +124,9 @@ class Problem:
         if impossible.size:
             raise InputError(
                 f"the label of a row must have a score above 0; it is 0 for {classifier} at row "
-                f"{first + impossible[0]}{of} ({impossible.size} such rows). No temperature changes "
-                "a probability of 0: pass logits with from_logits=True, or scores clipped from "
-                "below."
+                f"{first + impossible[0]}{of} ({impossible.size} such rows). No temperature "
+                "changes a probability of 0: pass logits with from_logits=True, or scores clipped "
+                "from below."
             )
         logits = log_probabilities(prob)
         names = tuple(str(name) for name in data.classes)

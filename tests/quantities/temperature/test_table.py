@@ -1,14 +1,16 @@
 import numpy as np
 import pytest
 
-from bayescal.quantities.temperature.loss import labeled_rows
+from bayescal.quantities.temperature.loss import labeled_rows, least_loss
 from bayescal.quantities.temperature.table import (
     HIGH,
     LOW,
     derivatives,
     log_likelihood_table,
     look_up,
+    peak,
     quintic,
+    tabulated,
 )
 from tests.quantities.temperature.made import rows
 
@@ -55,3 +57,22 @@ def test_interpolation_is_exact_for_polynomials_of_degree_five():
     ]
     x = np.linspace(0, 1, 11)
     np.testing.assert_allclose(quintic(x, *ends), polynomial(x), atol=1e-12)
+
+
+def test_its_peaks_are_the_numbers_of_least_loss():
+    held, found = table(2000, 4, 3)
+    np.testing.assert_allclose(np.exp(peak(found)), least_loss(held), rtol=1e-3)
+    # All labels are the largest logits: the likelihood rises to the end of the table.
+    logits, _ = rows(50, 3)
+    sure = labeled_rows(0.01 * logits, logits.argmax(axis=1), np.zeros(50, int), 1)
+    assert peak(log_likelihood_table(sure)) == pytest.approx(HIGH)
+
+
+def test_tables_of_parts_add_up():
+    logits, label = rows(300, 3)
+    whole, one, two = (
+        tabulated(labeled_rows(logits[at], label[at], logits[at].argmax(axis=1), 3))
+        for at in (slice(None), slice(0, 90), slice(90, None))
+    )
+    np.testing.assert_array_equal(one.plus(two).rows, whole.rows)
+    np.testing.assert_allclose(one.plus(two).table, whole.table, rtol=1e-12, atol=1e-9)

@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import isotonic_regression
 
+from bayescal.core.errors import InputError
 from bayescal.quantities.credal.venn_abers.ivap import fit_ivap, merged
 from tests.conftest import oracle
 
@@ -149,3 +150,21 @@ def test_the_last_bit_of_a_score_changes_nothing(side):
     assert np.array_equal(fit_ivap(moved, label).predict(score), expected)
     # One row alone, of no dimension.
     assert np.array_equal(fitted.predict(moved[7]), [each[7] for each in expected])
+
+
+def test_a_score_that_stands_for_rows_is_that_often_there():
+    rng = np.random.default_rng(6)
+    score = np.round(rng.random(80), 2)
+    label, rows = (rng.random(80) < score).astype(int), rng.integers(1, 6, 80)
+    new = np.linspace(0, 1, 41)
+    found = fit_ivap(score, label, rows).predict(new)
+    expected = fit_ivap(np.repeat(score, rows), np.repeat(label, rows)).predict(new)
+    assert np.array_equal(found, expected)
+    # Sums of rows beyond the range of 32 bits.
+    assert (fit_ivap(score, label, rows * 10**9).predict(new).p1 <= 1).all()
+
+
+@pytest.mark.parametrize("rows", [[1, 0], [1.0, 2.0], [[1], [2]], [1]])
+def test_numbers_of_rows_that_are_none_are_refused(rows):
+    with pytest.raises(InputError, match="rows"):
+        fit_ivap([0.2, 0.4], [0, 1], rows)

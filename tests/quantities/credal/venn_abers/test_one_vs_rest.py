@@ -39,3 +39,11 @@ def test_a_class_never_seen_in_calibration_is_left_possible():
     lower, upper = fit_one_vs_rest(score, label).predict(score)
     assert (lower[:, 2] == 0).all()
     assert (upper[:, 2] >= 1 / 61).all()
+
+
+def test_rows_that_stand_for_several_are_that_often_there():
+    score, label = random_rows(60, 3, 4)
+    rows = np.random.default_rng(5).integers(1, 4, 60)
+    found = fit_one_vs_rest(score, label, rows).predict(score)
+    expected = fit_one_vs_rest(np.repeat(score, rows, axis=0), np.repeat(label, rows))
+    assert np.array_equal(found, expected.predict(score))

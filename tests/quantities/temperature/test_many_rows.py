@@ -1,0 +1,99 @@
+"""Rows that are read part by part give the fit of rows in memory."""
+
+import numpy as np
+import pytest
+
+import bayescal as bc
+from bayescal.core.errors import InputError
+from bayescal.quantities.temperature import row_source
+from bayescal.quantities.temperature.data import Problem
+from bayescal.quantities.temperature.many_rows import count_rows
+from tests.row_sources import ODD_CUTS, SOURCES, data_set
+
+
+def made(truth, n, from_logits=False):
+    """Rows in memory, and as columns; the last class comes last."""
+    simulated = bc.datasets.temperature.truth(truth)
+    label = simulated.scores(n, seed=1).y_true.astype(float)
+    values = simulated.logits(n, seed=1)
+    label[::7] = np.nan
+    order = np.argsort(np.nan_to_num(label), kind="stable")
+    label, values = label[order], values[order]
+    if not from_logits:
+        values = np.exp(values) / np.exp(values).sum(axis=1, keepdims=True)
+    columns = {f"p{k}": values[:, k] for k in range(values.shape[1])}
+    scores = bc.Scores(y_true=label, y_prob=values, from_logits=from_logits)
+    return scores, {"y": label, **columns}
+
+
+def counted(data, columns, **more):
+    return count_rows(data, label="y", score=[name for name in columns if name != "y"], **more)
+
+
+@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize(("truth", "from_logits"), [("heterogeneous", True), ("binary", False)])
+def test_what_a_fit_takes_is_that_of_rows_in_memory(source, truth, from_logits, tmp_path):
+    scores, columns = made(truth, 1500, from_logits)
+    found = counted(source(tmp_path, columns, ODD_CUTS), columns, from_logits=from_logits)
+    expected = Problem.of(scores, "classifier")
+    one, two = found.tabulated(), expected.tabulated()
+    np.testing.assert_array_equal(one.rows, two.rows)
+    np.testing.assert_allclose(one.table, two.table, rtol=1e-12, atol=1e-9)
+    for a, b in zip(found.facts(), expected.facts(), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-12)
+    numbers = found.numbers(), expected.numbers()
+    np.testing.assert_allclose(numbers[0].alpha, numbers[1].alpha, rtol=1e-10)
+    assert numbers[0].shared == pytest.approx(numbers[1].shared, rel=1e-10)
+    point = np.linspace(-0.3, 0.3, 2 * found.n_classes)
+    sums = [rows.labeled_logits().sums(point).value for rows in (found, expected)]
+    np.testing.assert_allclose(*sums, rtol=1e-10, atol=1e-10)
+    some = [rows.labeled_logits().every(7) for rows in (found, expected)]
+    np.testing.assert_allclose(some[0].logits, some[1].logits, rtol=1e-12)
+    np.testing.assert_array_equal(some[0].label, some[1].label)
+
+
+def test_a_fit_is_that_of_rows_in_memory(tmp_path, monkeypatch):
+    # Small parts, so that a file is several of them; and as many rows as need no others like them.
+    monkeypatch.setattr(row_source, "_NUMBERS", 1 << 18)
+    scores, columns = made("vector", 2200)
+    rows = counted(data_set(tmp_path, columns, ODD_CUTS), columns)
+    found, whole = (
+        bc.fit(bc.temperature, data, method="direct", draws=100, seed=1) for data in (rows, scores)
+    )
+    assert float(whole["model_average"]["weight"].sel(description="vector scaling")) > 0.5
+    for group in ("posterior", "point_estimate", "log_likelihood", "bounds"):
+        for name, values in whole[group].items():
+            np.testing.assert_allclose(
+                found[group][name], values, rtol=1e-8, atol=1e-10, err_msg=name
+            )
+    same = set(whole.attrs) - {"data_hash", "created"}
+    assert {name: found.attrs[name] for name in same} == {name: whole.attrs[name] for name in same}
+
+
+def test_bins_that_depend_on_the_scores_are_refused(tmp_path):
+    _, columns = made("binary", 1500)
+    rows = counted(data_set(tmp_path, columns, ODD_CUTS), columns)
+    for binning in (bc.Binning(10, "quantile"), bc.Binning("optimal", "uniform")):
+        with pytest.raises(InputError, match="must not depend on the scores"):
+            bc.fit(bc.temperature, rows, calibration_bins=binning)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"y": {1000: 99.0}}, r"y \(rows counted from row 950\) must .*at row 50"),
+        ({"p2": {1000: np.nan}}, r"'p9' \(rows counted from row 950\) must not be missing.*row 50"),
+        ({"y": {slice(None): np.nan}}, "y must hold at least one label; all 1500 rows"),
+        ({"y": {1000: 1}, "p1": {1000: 0.0}}, "it is 0 for classifier at row 1000"),
+    ],
+)
+def test_bad_rows_are_named(changes, message, tmp_path):
+    _, columns = made("heterogeneous", 1500)
+    if "p1" in changes:
+        columns["p0"][1000] += columns["p1"][1000]
+    for name, rows in changes.items():
+        for row, value in rows.items():
+            columns[name] = columns[name].copy()
+            columns[name][row] = value
+    with pytest.raises(InputError, match=message):
+        counted(data_set(tmp_path, columns, ODD_CUTS), columns)
