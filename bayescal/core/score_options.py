@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from bayescal.core.command import Given, Option
 from bayescal.core.errors import InputError
@@ -15,6 +15,11 @@ if TYPE_CHECKING:
     from bayescal.core.intake import Column
     from bayescal.core.scores import Scores
     from bayescal.core.tables import Table
+
+# Numbers that are read at once; beyond it a file is read in batches, where that can be done.
+MOST_NUMBERS: Final = 50_000_000
+# The same for a file that does not say how many rows it has (CSV).
+MOST_BYTES: Final = 500_000_000
 
 LABEL = Option(
     flags=("--label",), required=True, metavar="COLUMN", help="Column of the true labels."
@@ -197,6 +202,13 @@ def _starred(pattern: str, name: str) -> str:
     if not star or any(sign in before + after for sign in "*?["):
         return name
     return name[len(before) : len(name) - len(after)]
+
+
+def too_large(table: Table, n_columns: int) -> bool:
+    """Whether so many columns of a table are too much to be read at once."""
+    if table.n_rows is None:
+        return table.path.stat().st_size > MOST_BYTES
+    return table.n_rows * n_columns > MOST_NUMBERS
 
 
 def read_labeled(given: Given, argument: str = "file") -> Scores:

@@ -72,6 +72,12 @@ def test_files_in_batches_give_what_whole_files_give(files, monkeypatch):
         assert one.keys() == other.keys()
         for name in ("c", "ks", "lower", "upper", "cost"):
             assert other[name] == pytest.approx(one[name], abs=1e-12)
+    page = files / "batches.html"
+    done = run(
+        files, "--quick", "--seed", "1", "--decision", str(files / "costs.toml"), "-o", str(page)
+    )
+    assert done.exit_code == 0, done.output
+    assert "Costs of decisions" in page.read_text()
 
 
 def test_weighted_rows_count_as_often_as_their_weight(tmp_path):

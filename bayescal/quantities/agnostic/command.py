@@ -22,11 +22,13 @@ if TYPE_CHECKING:
     from bayescal.core.scores import Scores
     from bayescal.core.tables import Table
     from bayescal.core.tasks import Task
+    from bayescal.quantities.agnostic.data import CountedScores
     from bayescal.quantities.agnostic.decisions.rule import DecisionRule
+    from bayescal.quantities.agnostic.estimator import Estimate
     from bayescal.quantities.agnostic.intervals import IntervalMeasure
     from bayescal.quantities.agnostic.priors import Priors
 
-# Rows that are read at once; beyond it estimates read the file in batches.
+# Rows that are read at once; beyond it the file is read in batches.
 MOST_ROWS: Final = 20_000_000
 # The same for a file that does not say how many rows it has (CSV).
 MOST_BYTES: Final = 500_000_000
@@ -78,16 +80,25 @@ def priors_from_text(text: str) -> Priors:
     return Priors(CurveAverage(curve=SmoothCurve(scale=scale)))
 
 
-def read(given: Given) -> Scores | dict[str, Summed]:
-    """Read the file; estimates alone are made in batches where it has too many rows to hold."""
+def read(given: Given) -> Scores | dict[str, CountedScores]:
+    """Read the file, or count its rows in batches where they are too many to hold."""
     from bayescal.core.tables import open_table
 
     table = open_table(given["file"])
     columns = score_columns(given, table)
     whole = given["weight"] is not None or columns.classes is not None
-    if whole or not given["estimate_only"] or not _is_large(table):
+    if whole or not _is_large(table):
         return labeled_scores(given, table, columns)
-    return {name: _summed(table, name, given) for name in columns.names}
+    from bayescal.quantities.agnostic.row_counts import count_rows
+
+    return count_rows(
+        table,
+        label=given["label"],
+        score=columns.names,
+        pos_label=given["pos_label"],
+        from_logits=given["from_logits"],
+        decision=_rule(given),
+    )
 
 
 def _is_large(table: Table) -> bool:
@@ -96,43 +107,19 @@ def _is_large(table: Table) -> bool:
     return table.n_rows > MOST_ROWS
 
 
-class Summed(NamedTuple):
-    """What the rows of a file give, read in batches."""
+class _Rows(NamedTuple):
+    """What the labelled rows of a file give without a model."""
 
     n: int
-    measure: IntervalMeasure
+    measure: IntervalMeasure | Estimate
     cost: float
 
 
-def _summed(table: Table, score: str, given: Given) -> Summed:
-    """Sum up one classifier's labelled rows."""
-    from bayescal.core.bins.streaming import labeled_rows
-    from bayescal.quantities.agnostic.decisions.costs import actual_cost
-    from bayescal.quantities.agnostic.intervals import IntervalStream
-
-    rule = _rule(given)
-    stream, n, cost = IntervalStream(), 0, 0.0
-    batches = labeled_rows(
-        table,
-        label=given["label"],
-        score=score,
-        pos_label=given["pos_label"],
-        from_logits=given["from_logits"],
-    )
-    for scores, events in batches:
-        if not len(scores):
-            continue
-        stream.add(scores, events)
-        n += len(scores)
-        cost += len(scores) * actual_cost(rule, scores, events) if rule is not None else 0.0
-    return Summed(n, stream.measure(), cost / n)
-
-
-def estimates(data: Scores | dict[str, Summed], given: Given) -> Estimates:
+def estimates(data: Scores | dict[str, CountedScores], given: Given) -> Estimates:
     """Estimate each classifier's measure, and the cost of the rule."""
     rule = _rule(given)
     found = (
-        [({"classifier": name}, summed) for name, summed in data.items()]
+        [({"classifier": name}, _of_counts(counts, rule)) for name, counts in data.items()]
         if isinstance(data, dict)
         else [(dict(task.coords), _of_task(task, rule)) for task in data.tasks()]
     )
@@ -140,27 +127,33 @@ def estimates(data: Scores | dict[str, Summed], given: Given) -> Estimates:
         {
             "case": " / ".join(coords.values()),
             **coords,
-            "n": summed.n,
-            "c": summed.measure.c,
-            "ks": summed.measure.ks,
-            "lower": max(summed.measure.lower, 0.0),
-            "upper": summed.measure.upper,
-            "sign": summed.measure.sign,
-            **({} if rule is None else {"cost": summed.cost}),
+            "n": of.n,
+            "c": float(of.measure.c),
+            "ks": float(of.measure.ks),
+            "lower": max(float(of.measure.lower), 0.0),
+            "upper": float(of.measure.upper),
+            "sign": int(of.measure.sign),
+            **({} if rule is None else {"cost": of.cost}),
         }
-        for coords, summed in found
+        for coords, of in found
     ]
     shown = {"case": "", "n": "rows", "c": "c_emp", "lower": "from", "upper": "to", "sign": "sign"}
     return Estimates(rows, shown | {"ks": "KS"} | ({} if rule is None else {"cost": "cost"}))
 
 
-def _of_task(task: Task, rule: DecisionRule | None) -> Summed:
+def _of_counts(counts: CountedScores, rule: DecisionRule | None) -> _Rows:
+    rows = counts.problem.figures
+    cost = float("nan") if rule is None else rows.cost(rule)
+    return _Rows(rows.n, rows.estimate(), cost)
+
+
+def _of_task(task: Task, rule: DecisionRule | None) -> _Rows:
     from bayescal.quantities.agnostic.decisions.costs import actual_cost
     from bayescal.quantities.agnostic.intervals import interval_measure
 
     rows = (task.score, task.event, task.weight)
     cost = float("nan") if rule is None else actual_cost(rule, *rows)
-    return Summed(task.n, interval_measure(*rows), cost)
+    return _Rows(task.n, interval_measure(*rows), cost)
 
 
 def _rule(given: Given) -> DecisionRule | None:
@@ -174,7 +167,7 @@ def _plan_options(given: Given) -> dict[str, Any]:
 COMMAND = Command(
     help="Measure the calibration of the scores in FILE over all score intervals, with the costs "
     "of a decision rule and the ROC curve. FILE is CSV or Parquet. Rows without a label count as "
-    "unlabelled ones. With --estimate-only, files too large for memory are read in batches.",
+    "unlabelled ones. Files too large for memory are read in batches.",
     example="agnostic scores.csv --label y --score forest --decision costs.toml -o costs.html",
     options=(
         LABEL,

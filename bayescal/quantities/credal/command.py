@@ -15,6 +15,7 @@ from bayescal.core.score_options import (
     SCORE,
     labeled_scores,
     score_columns,
+    too_large,
     unlabeled_scores,
 )
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from xarray import DataTree
 
+    from bayescal.core.tables import Table
     from bayescal.quantities.credal.calibration_split import CalibrationSplit
     from bayescal.quantities.credal.priors import Priors
 
@@ -82,9 +84,30 @@ def _read(given: Given) -> CalibrationSplit:
 
     table = open_table(given["calibration"])
     columns = score_columns(given, table)
+    if columns.classes is None and len(columns.names) == 1 and too_large(table, 2):
+        return _counted(given, table, columns.names[0])
     calibration = labeled_scores(given, table, columns)
     target = unlabeled_scores(given, open_table(given["target"]), columns, calibration.classes)
     return CalibrationSplit(calibration=calibration, target=target)
+
+
+def _counted(given: Given, table: Table, score: str) -> CalibrationSplit:
+    """Sum calibration rows up in batches, as they are too many to hold."""
+    from bayescal.core.intake import Column, probabilities
+    from bayescal.core.tables import open_table
+    from bayescal.quantities.credal.many_rows import count_rows
+
+    target = open_table(given["target"])
+    values = target.read([score])[score]
+    named = Column(f"column {score!r} of {target.path.name}", values)
+    return count_rows(
+        table,
+        label=given["label"],
+        score=score,
+        target=probabilities(named, given["from_logits"]),
+        pos_label=given["pos_label"],
+        from_logits=given["from_logits"],
+    )
 
 
 def _write_rows(
@@ -137,7 +160,8 @@ COMMAND = Command(
     "files are CSV or Parquet, of one population; the classifier was trained on neither. "
     "CALIBRATION has a column of labels, TARGET needs none, and both have the score columns. For "
     "each target row: the probability of the class given the score, its credal-credible bounds, "
-    "and whether the class can be decided on.",
+    "and whether the class can be decided on. A CALIBRATION too large for memory is read in "
+    "batches, where it has one column of scores.",
     example="credal calibration.csv target.csv --label y --score forest -o credal.html",
     arguments=("CALIBRATION", "TARGET"),
     options=(LABEL, SCORE, CLASSIFIER, POS_LABEL, FROM_LOGITS, ONE_CLASSIFIER, _S),

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from bayescal.core.command import Command, Estimates, Given, Option
 from bayescal.core.errors import InputError
-from bayescal.core.score_options import BINNING, SCORE, binning_of, matching
+from bayescal.core.score_options import BINNING, SCORE, binning_of, matching, too_large
 
 if TYPE_CHECKING:
     from bayescal.core.priors import Beta
+    from bayescal.quantities.pu_ece.counts import PUCounts
     from bayescal.quantities.pu_ece.data import PUScores
+    from bayescal.quantities.pu_ece.estimator import Estimate
     from bayescal.quantities.pu_ece.priors import Priors
 
 _POSITIVE = Option(
@@ -28,15 +31,20 @@ _LABEL_RATE = Option(
 )
 
 
-def _read(given: Given) -> PUScores:
+def _read(given: Given) -> PUScores | dict[str, PUCounts]:
+    """Read the file, or count its rows in batches where they are too many to hold."""
     from bayescal.core.tables import open_table
     from bayescal.quantities.pu_ece.tables import read_pu_scores
 
     taken, names = given["positive_column"], []
+    table = open_table(given["file"])
     if given["score"]:
-        table = open_table(given["file"])
         pairs = (matching(pattern, table, [taken]) for pattern in given["score"])
         names = [column for found in pairs for column, _ in found]
+    if names and too_large(table, len(names) + 1):
+        from bayescal.quantities.pu_ece.many_rows import count_rows
+
+        return count_rows(table, positive_column=taken, score=names, **binning_of(given))
     return read_pu_scores(given["file"], positive_column=taken, score=names or None)
 
 
@@ -59,12 +67,17 @@ def _class_prior(text: str) -> float | Beta:
         ) from None
 
 
-def _priors(given: Given, data: PUScores) -> Priors:
+def _priors(given: Given, data: PUScores | dict[str, PUCounts]) -> Priors:
     from bayescal.quantities.pu_ece.class_prior import estimate_class_prior
     from bayescal.quantities.pu_ece.priors import IndependentBins, MixtureBins, Priors
 
     text = given["class_prior"]
     if text.strip().casefold() == "estimate":
+        if isinstance(data, dict):
+            raise InputError(
+                "--class-prior estimate takes rows in memory, and the file has too many. Estimate "
+                "it from some of them, and pass beta:A,B."
+            )
         share: float | Beta = estimate_class_prior(data.select(data.classifiers[0])).prior
     else:
         share = _class_prior(text)
@@ -73,32 +86,48 @@ def _priors(given: Given, data: PUScores) -> Priors:
     return Priors(share, MixtureBins() if given["label_rate"] == "mixture" else IndependentBins())
 
 
-def _estimates(data: PUScores, given: Given) -> Estimates:
-    from bayescal.quantities.pu_ece.estimator import estimate
-
+def _estimates(data: PUScores | dict[str, PUCounts], given: Given) -> Estimates:
     pi = _priors({**given, "label_rate": "curve"}, data).class_prior_mean
-    rows = []
-    for name in data.classifiers:
-        found = estimate(data.select(name), class_prior=pi, **binning_of(given))
-        rows.append(
-            {
-                "classifier": name,
-                "n_positive": data.n_positive,
-                "n_unlabeled": data.n_unlabeled,
-                "class_prior": pi,
-                "ece_point": float(found.ece),
-                "mce_point": float(found.mce),
-            }
-        )
+    rows = [
+        {
+            "classifier": name,
+            "n_positive": n_positive,
+            "n_unlabeled": n_unlabeled,
+            "class_prior": pi,
+            "ece_point": float(found.ece),
+            "mce_point": float(found.mce),
+        }
+        for name, n_positive, n_unlabeled, found in _estimated(data, pi, given)
+    ]
     columns = {"classifier": "", "n_positive": "positives", "n_unlabeled": "unlabelled"}
     columns |= {"class_prior": "class prior", "ece_point": "PU-ECE", "mce_point": "PU-MCE"}
     return Estimates(rows, columns)
 
 
+def _estimated(
+    data: PUScores | dict[str, PUCounts], pi: float, given: Given
+) -> Iterator[tuple[str, int, int, Estimate]]:
+    """Each classifier's estimate, with the sizes of both samples."""
+    from bayescal.quantities.pu_ece.estimator import estimate, of_counts
+
+    if isinstance(data, dict):
+        for name, counts in data.items():
+            bins = counts.bins
+            found = of_counts(
+                bins.count, counts.positive_in_bins(), bins.mean_score, bins.edges, pi
+            )
+            yield name, counts.n_positive, counts.n_unlabeled, found
+        return
+    for name in data.classifiers:
+        found = estimate(data.select(name), class_prior=pi, **binning_of(given))
+        yield name, data.n_positive, data.n_unlabeled, found
+
+
 COMMAND = Command(
     help="Measure the expected calibration error from positives and unlabelled rows in FILE. FILE "
     "is CSV or Parquet. The positives must be a random sample of all positives, and the "
-    "unlabelled rows a random sample of the population.",
+    "unlabelled rows a random sample of the population. Files too large for memory are read in "
+    "batches, where --score names the scores.",
     example="pu-ece pu.csv --positive-column s --class-prior beta:4,16 -o pu.html",
     options=(_POSITIVE, SCORE, _LABEL_RATE, *BINNING),
     prior=Option(

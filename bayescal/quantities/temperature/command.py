@@ -13,11 +13,14 @@ from bayescal.core.score_options import (
     ONE_CLASSIFIER,
     POS_LABEL,
     SCORE,
-    read_labeled,
+    labeled_scores,
+    score_columns,
+    too_large,
 )
 
 if TYPE_CHECKING:
     from bayescal.core.scores import Scores
+    from bayescal.quantities.temperature.many_rows import CountedRows
     from bayescal.quantities.temperature.priors import Priors
 
 
@@ -33,20 +36,52 @@ def priors_from_text(text: str) -> Priors:
     return found
 
 
-def _estimates(scores: Scores, given: Given) -> Estimates:
-    from bayescal.quantities.temperature.data import Problem, data_warnings
+def _read(given: Given) -> Scores | CountedRows:
+    """Read the file, or go through it in batches where its rows are too many to hold."""
+    from bayescal.core.tables import open_table
+
+    table = open_table(given["file"])
+    columns = score_columns(given, table)
+    if len(columns.by_classifier) > 1 or not too_large(table, len(columns.names)):
+        return labeled_scores(given, table, columns)
+    from bayescal.quantities.temperature.many_rows import count_rows
+
+    ((classifier, names),) = columns.by_classifier.items()
+    return count_rows(
+        table,
+        label=given["label"],
+        score=names,
+        pos_label=given["pos_label"],
+        from_logits=given["from_logits"],
+        classes=columns.classes,
+        classifier=classifier,
+    )
+
+
+def _estimates(scores: Scores | CountedRows, given: Given) -> Estimates:
+    from bayescal.core.scores import Scores
+    from bayescal.quantities.temperature.data import Problem, Rows, data_warnings
     from bayescal.quantities.temperature.estimator import estimate_of
 
     rows: list[Row] = []
     warnings: list[str] = []
-    for name in scores.classifiers:
-        problem = Problem.of(scores, name)
+    problems: list[Rows] = (
+        [Problem.of(scores, name) for name in scores.classifiers]
+        if isinstance(scores, Scores)
+        else [scores]
+    )
+    for problem in problems:
         found = estimate_of(problem, problem.numbers())._asdict()
         warnings += data_warnings(problem)
         alpha = found.pop("class_alpha")
         shared = {key: float(value) for key, value in found.items()}
         rows += [
-            {"classifier": name, "class": class_, "alpha": float(alpha[place]), **shared}
+            {
+                "classifier": problem.classifier,
+                "class": class_,
+                "alpha": float(alpha[place]),
+                **shared,
+            }
             for place, class_ in enumerate(problem.classes)
         ]
     columns = {"classifier": "", "class": "class", "alpha": "alpha", "shared_alpha": "shared"}
@@ -59,7 +94,8 @@ COMMAND = Command(
     help="Calibrate the classifiers in FILE by a temperature for each predicted class, with "
     "partial pooling. FILE is CSV or Parquet, of rows that the classifiers were not trained on; a "
     "row whose label is empty counts in the calibration errors alone. Keep the result with -o "
-    "RESULT.nc, and apply it to new rows with bayescal calibrate.",
+    "RESULT.nc, and apply it to new rows with bayescal calibrate. Files too large for memory are "
+    "read in batches.",
     example="temperature logits.parquet --label y --multiclass --score 'z_*' --from-logits",
     options=(LABEL, SCORE, CLASSIFIER, POS_LABEL, FROM_LOGITS, ONE_CLASSIFIER),
     prior=Option(
@@ -70,7 +106,7 @@ COMMAND = Command(
         "predicted-classes or temperatures-alone.",
         check=priors_from_text,
     ),
-    read=read_labeled,
+    read=_read,
     priors=lambda given, data: priors_from_text(given["prior"]),
     estimates=_estimates,
 )
