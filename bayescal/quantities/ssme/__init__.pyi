@@ -13,6 +13,7 @@ from .flow.settings import FlowSettings as FlowSettings
 from .joint_failures import AllWrong as AllWrong
 from .joint_failures import all_wrong as all_wrong
 from .kde.settings import KDESettings as KDESettings
+from .many_rows import count_rows as count_rows
 from .metrics.effective_sample_size import effective_sample_size as effective_sample_size
 from .metrics.effective_sample_size import rescaled_error as rescaled_error
 from .metrics.metrics import Metrics as Metrics

@@ -124,7 +124,7 @@ class Problem:
         weight = panel.labeled.astype(np.float64)
         parts, most = _by_group(panel, unlabeled)
         for part in parts:
-            kept = rng.choice(part, min(len(part), most), replace=False)
+            kept = part[_some(len(part), most, rng)]
             weight[kept] = len(part) / len(kept)
         rows = np.flatnonzero(weight)
         return cls(panel.take(rows), weight[rows], labeling)
@@ -138,6 +138,17 @@ class Problem:
     def labels(self) -> NDArray[np.int32]:
         """Their labels, (label,)."""
         return self.panel.y[self.rows]
+
+
+def sampled(n: int, most: int) -> NDArray[np.int64]:
+    """Places of the rows that are taken of so many without groups, rising."""
+    if n <= most:
+        return np.arange(n)
+    return np.sort(_some(n, most, np.random.default_rng(_ROWS_SEED)))
+
+
+def _some(n: int, most: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    return rng.choice(n, min(n, most), replace=False)
 
 
 def _by_group(panel: Panel, rows: NDArray[np.intp]) -> tuple[list[NDArray[np.intp]], int]:

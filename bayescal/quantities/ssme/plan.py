@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from bayescal.core.checks import check_data
+from bayescal.core.checks import check_choice, check_data
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Plan
 from bayescal.core.scores import Scores
-from bayescal.quantities.ssme.data import MOST_UNLABELED, Problem, panel_of
+from bayescal.quantities.ssme.data import LABELING, MOST_UNLABELED, Problem, panel_of
+from bayescal.quantities.ssme.many_rows import SampledRows
 from bayescal.quantities.ssme.metrics.binned_error import convention_name
 from bayescal.quantities.ssme.posterior import SSMECase
 from bayescal.quantities.ssme.priors import Priors
 
 
 def plan(
-    data: Scores,
+    data: Scores | SampledRows,
     priors: Priors,
     *,
     labeling: str = "random",
@@ -24,8 +25,9 @@ def plan(
 
     Parameters
     ----------
-    data : Scores
-        Scores of one or several classifiers; labels may be missing.
+    data : Scores or SampledRows
+        Scores of one or several classifiers, where labels may be missing; or what
+        `bayescal.ssme.count_rows` returned.
     priors : Priors
         Priors.
     labeling : {"random", "one-per-class"}, default "random"
@@ -44,24 +46,28 @@ def plan(
     Raises
     ------
     InputError
-        If the data are no Scores, an option is unknown, or there are too many rows for
+        If the data are neither, an option is unknown, or there are too many rows for
         `prob_label`.
     """
-    check_data(data, (Scores,), "ssme", "Scores.stack({name: y_prob}, y_true=...)")
-    panel = panel_of(data)
+    check_data(data, (Scores, SampledRows), "ssme", "Scores.stack({name: y_prob}, y_true=...)")
+    if isinstance(data, SampledRows):
+        check_choice(labeling, LABELING, "labeling")
+        problem = Problem(panel_of(data.scores), data.weight, labeling)
+    else:
+        problem = Problem.of(panel_of(data), labeling)
+    panel = problem.panel
     convention = convention_name(ece, panel.n_classes)
-    problem = Problem.of(panel, labeling)
-    if prob_label and problem.panel.n_obs < panel.n_obs:
+    if prob_label and panel.n_obs < data.n_obs:
         # A model of many rows has a random part of them: their places would be lost.
         raise InputError(
             f"prob_label=True needs at most {MOST_UNLABELED} rows without label; got "
-            f"{panel.n_obs - panel.n_labeled}. Pass fewer of them, or leave prob_label out."
+            f"{data.n_obs - panel.n_labeled}. Pass fewer of them, or leave prob_label out."
         )
     attrs = {
         "n_obs": data.n_obs,
-        "n_labeled": data.n_labeled,
-        "classes": [str(label) for label in data.classes],
-        "multiclass": "binary" if data.n_classes == 2 else "joint",
+        "n_labeled": panel.n_labeled,
+        "classes": [str(label) for label in panel.classes],
+        "multiclass": "binary" if panel.n_classes == 2 else "joint",
         "labeling": labeling,
         "ece_convention": convention,
         "point_label": "SSME-KDE",

@@ -1,0 +1,214 @@
+"""Labelled rows and a random part of the others, of rows that need not fit in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescal.core.checks import check_rows, check_unique
+from bayescal.core.columns import MISSING, Label, factorize
+from bayescal.core.intake import Column, Parts, code_binary, collect
+from bayescal.core.partial_sums import Batch, numbered_batches, summed
+from bayescal.core.partitions import rows_of
+from bayescal.core.quantity import Floats
+from bayescal.core.scores import Scores, from_parts, select_rows
+from bayescal.quantities.ssme.data import MOST_UNLABELED, sampled
+
+
+class SampledRows(NamedTuple):
+    """Rows that stand for all rows.
+
+    Parameters
+    ----------
+    scores : Scores
+        All labelled rows, and at most 5,000 of the others.
+    weight : ndarray of shape (obs,)
+        How many rows each stands for.
+    n_obs : int
+        Number of all rows.
+    """
+
+    scores: Scores
+    weight: Floats
+    n_obs: int
+
+
+def count_rows(
+    data: Any,
+    *,
+    label: str,
+    score: str | Sequence[str] | Mapping[str, str | Sequence[str]],
+    pos_label: Any = 1,
+    from_logits: bool = False,
+    classes: Sequence[Any] | None = None,
+) -> SampledRows:
+    r"""Take the labelled rows and a random part of the others, partition by partition.
+
+    Parameters
+    ----------
+    data : path, Dask dataframe or dict of Dask arrays
+        A CSV or Parquet file, a directory of Parquet files, or the columns by name.
+    label : str
+        Column of the labels. Labelled rows must fit in memory.
+    score : str, sequence of str, or mapping of str to str or sequence of str
+        Column of each classifier's scores; or, by name of the classifier, its columns, one a class.
+    pos_label : default 1
+        The positive label of two classes.
+    from_logits : bool, default False
+        Whether the scores are logits.
+    classes : sequence of labels, optional
+        The label of each of several columns; without it labels are column numbers.
+
+    Returns
+    -------
+    SampledRows
+        What `bayescal.fit` of `bayescal.ssme` takes.
+
+    Raises
+    ------
+    InputError
+        If data cannot be read, a column does not exist, or labels or scores cannot be used.
+
+    Notes
+    -----
+    The model sees scores of single rows, which no sums stand for. But it sees 5,000 rows without a
+    label at most, also of rows in memory, each of which stands for as many rows as were left out.
+    These are the same 5,000 rows here, so that the posterior is the same. All rows are read and
+    checked once, after their labels were counted.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import bayescal as bc
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "rows.csv")
+    ...     _ = path.write_text("y,vit,gbm\n1,0.75,0.5\n,0.5,0.25\n0,0.25,0.5\n")
+    ...     found = bc.ssme.count_rows(path, label="y", score=["vit", "gbm"])
+    >>> found.scores, found.n_obs
+    (<Scores: classifiers 'vit', 'gbm'; n_obs 3, n_labeled 2; classes 0, 1>, 3)
+    """
+    rows, columns = rows_of(data), _columns(score)
+    counted = summed(rows, [label], partial(_Labels.of, label=label))
+    check_rows(counted.n, f"the column {label!r}")
+    if classes is None:
+        classes = _classes(columns, counted.labels, pos_label, label)
+    source = _Columns(label, columns, pos_label, from_logits, tuple(classes))
+    chosen = sampled(counted.n_unlabeled, MOST_UNLABELED)
+    parts, passed = [], 0
+    for batch in numbered_batches(rows, source.names):
+        found = source.scores(batch)
+        missing = found.y_true == MISSING
+        place = np.where(missing, passed + np.cumsum(missing) - 1, -1)
+        parts.append(select_rows(found, np.flatnonzero(~missing | _among(place, chosen))))
+        passed += int(missing.sum())
+    scores = _joined(parts)
+    weight = np.ones(scores.n_obs)
+    weight[scores.y_true == MISSING] = counted.n_unlabeled / max(len(chosen), 1)
+    return SampledRows(scores, weight, counted.n)
+
+
+@dataclass(frozen=True, slots=True)
+class _Labels:
+    """Which labels occur, and how often none does."""
+
+    labels: frozenset[Label]
+    n: int
+    n_unlabeled: int
+
+    @classmethod
+    def of(cls, batches: Iterator[Batch], label: str) -> _Labels:
+        found: set[Label] = set()
+        n = n_unlabeled = 0
+        for batch in batches:
+            column = batch.column(label)
+            codes, values = factorize(column.values, column.name)
+            found.update(values)
+            n += len(codes)
+            n_unlabeled += int((codes == MISSING).sum())
+        return cls(frozenset(found), n, n_unlabeled)
+
+    def plus(self, other: _Labels) -> _Labels:
+        return _Labels(
+            self.labels | other.labels, self.n + other.n, self.n_unlabeled + other.n_unlabeled
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    """Which columns are labels and scores, and of what."""
+
+    label: str
+    by_classifier: Mapping[str, Sequence[str]]
+    pos_label: Any
+    from_logits: bool
+    classes: tuple[Any, ...]
+
+    @property
+    def names(self) -> list[str]:
+        """All columns."""
+        return [self.label, *(name for names in self.by_classifier.values() for name in names)]
+
+    def scores(self, batch: Batch) -> Scores:
+        """Check the rows of a batch."""
+        return from_parts(
+            collect(
+                {name: _column(batch, names) for name, names in self.by_classifier.items()},
+                batch.column(self.label),
+                group=None,
+                pos_label=self.pos_label,
+                from_logits=self.from_logits,
+                classes=self.classes,
+            )
+        )
+
+
+def _column(batch: Batch, names: Sequence[str]) -> Column:
+    """A column, or several side by side."""
+    columns = [batch.column(name) for name in names]
+    if len(columns) == 1:
+        return columns[0]
+    place = columns[0].name.removeprefix(names[0])
+    table = np.column_stack([np.asarray(column.values) for column in columns])
+    return Column(f"the table of columns {names[0]!r} to {names[-1]!r}{place}", table)
+
+
+def _columns(
+    score: str | Sequence[str] | Mapping[str, str | Sequence[str]],
+) -> dict[str, Sequence[str]]:
+    """Columns by classifier."""
+    if isinstance(score, Mapping):
+        return {name: [own] if isinstance(own, str) else list(own) for name, own in score.items()}
+    names = [score] if isinstance(score, str) else list(score)
+    check_unique(names, "classifier")
+    return {name: [name] for name in names}
+
+
+def _classes(
+    columns: Mapping[str, Sequence[str]], labels: frozenset[Label], pos_label: Any, label: str
+) -> Sequence[Label]:
+    """Both labels of two classes, which a part need not have; else column numbers."""
+    size = max(map(len, columns.values()), default=0)
+    if size > 2:
+        return range(size)
+    return code_binary(np.array(sorted(labels, key=str), object), pos_label, None, label)[1]
+
+
+def _among(place: NDArray[np.int64], chosen: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Whether places are among those chosen, which rise."""
+    if not len(chosen):
+        return np.zeros(len(place), dtype=bool)
+    at = np.minimum(np.searchsorted(chosen, place), len(chosen) - 1)
+    return np.asarray(chosen[at] == place)
+
+
+def _joined(parts: Sequence[Scores]) -> Scores:
+    """Put rows of the same classifiers together."""
+    first = parts[0]
+    y_prob = np.concatenate([part.y_prob for part in parts], axis=1)
+    y_true = np.concatenate([part.y_true for part in parts])
+    return from_parts(Parts(y_prob, y_true, first.classifiers, first.classes, None, ()))

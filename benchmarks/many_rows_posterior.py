@@ -1,0 +1,255 @@
+"""What a posterior of counts costs as rows grow to 1e9, and what reading the rows costs.
+
+python benchmarks/many_rows_posterior.py                    # posteriors of simulated counts
+python benchmarks/many_rows_posterior.py --rows DIR --n 1e7 # readings of a Parquet data set in DIR
+
+Counts of so many rows are simulated directly: rows fall into cells by a multinomial, and labels by
+a binomial distribution. Each kind of counts is fitted once before the clock starts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from time import perf_counter, process_time
+from typing import Any
+
+import _results
+import numpy as np
+from _common import print_table, time_best
+
+import bayescal as bc
+from bayescal.core.bins.bin_counts import BinCounts
+from bayescal.quantities.agnostic.data import CountedScores, problems
+from bayescal.quantities.agnostic.figures import CountFigures
+from bayescal.quantities.credal.calibration_split import RowCounts
+from bayescal.quantities.pu_ece.counts import PUCounts
+from bayescal.quantities.pu_ece.data import _counted
+from bayescal.quantities.temperature.data import Problem
+from bayescal.quantities.temperature.models.quadrature import draw_posterior
+
+SIZES = (10**4, 10**6, 10**8, 10**9)
+# Rows that show how scores are distributed.
+PILOT = 200_000
+RULE = bc.DecisionRule({"keep": (5, 0), "drop": (0, 3)}, {"keep": (0, 0.4), "drop": (0.4, 1)})
+
+
+def redrawn(cells: BinCounts, n: int, rng: np.random.Generator, rate: Any = None) -> BinCounts:
+    """The cells with n rows in them, distributed as those there are."""
+    count = rng.multinomial(n, cells.count / cells.count.sum())
+    if rate is None:
+        rate = cells.positives / np.maximum(cells.count, 1)
+    return replace(cells, count=count, positives=rng.binomial(count, rate))
+
+
+def pu_counts(n: int, seed: int) -> dict[str, PUCounts]:
+    """As many positives as unlabelled rows."""
+    rng = np.random.default_rng([seed, n])
+    scores = bc.datasets.pu_ece.truth("over").scores((PILOT, PILOT), seed=seed)
+    pilot = _counted(scores.positive[0], scores.unlabeled[0], True, bc.Binning())
+    cells, positive = (redrawn(part, n, rng) for part in (pilot.cells, pilot.positive))
+    return {"p": PUCounts(cells.merge(pilot.bins.edges, "quantile"), cells, positive)}
+
+
+def interval_counts(n: int, seed: int) -> dict[str, CountedScores]:
+    """Labelled rows, and as many without a label."""
+    rng = np.random.default_rng([seed, n])
+    scores = bc.datasets.agnostic.truth("over").scores(PILOT, seed=seed)
+    (pilot,) = problems(scores, None, "top-label", [RULE])
+    labeled = redrawn(pilot.labeled.cells, n, rng)
+    rest = rng.multinomial(n, pilot.cells.count / PILOT)
+    # Cells of the labelled rows and of all rows have the same scores here.
+    rate = pilot.labels[:, 1] / np.maximum(pilot.labels.sum(axis=1), 1)
+    of_labeled = rng.multinomial(n, pilot.cells.count / PILOT)
+    positive = rng.binomial(of_labeled, rate)
+    labels = np.column_stack([of_labeled - positive, positive])
+    cells = replace(pilot.cells, count=of_labeled + rest)
+    implied = rest[:, None] * np.column_stack([1 - cells.mean_score, cells.mean_score])
+    figures = CountFigures(
+        n_unlabeled=n,
+        measure=bc.agnostic.estimate(scores),
+        areas=(pilot.figures.auc(), np.nan),
+        only_score=None,
+        score=cells.mean_score,
+        labels=labels,
+        implied=implied,
+    )
+    curve = replace(pilot.labeled, cells=labeled, bins=labeled)
+    made = replace(
+        pilot, labeled=curve, figures=figures, cells=cells, labels=labels, unlabeled_count=rest
+    )
+    return {"p": CountedScores(made, (0, 1))}
+
+
+def calibration_counts(n: int, seed: int) -> bc.CalibrationSplit:
+    """Rows at 20,000 scores."""
+    rng = np.random.default_rng([seed, n])
+    truth = bc.datasets.credal.truth("logistic")
+    score = np.unique(truth.sample(20_000, seed)[0].round(6))
+    count = rng.multinomial(n, np.full(len(score), 1 / len(score)))
+    positive = rng.binomial(count, truth.probability(score))
+    rows = np.concatenate([count - positive, positive])
+    held = rows > 0
+    calibration = bc.Scores(
+        y_true=np.repeat([0, 1], len(score))[held], y_prob=np.tile(score, 2)[held]
+    )
+    target = np.linspace(0.05, 0.95, 19)
+    split = bc.CalibrationSplit(calibration=calibration, target=target)
+    return split.counting(RowCounts(rows[held], n))
+
+
+def fitted(quantity: Any, made: Callable[[int, int], Any], options: dict[str, Any], what: str):
+    """Time fits of more and more rows."""
+    rows = []
+    for method in ("direct", "nuts"):
+        fit = partial(bc.fit, quantity, method=method, seed=1, **options)
+        fit(made(SIZES[0], 1))
+        for n in SIZES:
+            data = made(n, 1)
+            time = time_best(lambda data=data, fit=fit: fit(data), 2)
+            found = fit(data)
+            values = found["posterior"][what].values
+            values = values.reshape(-1, *values.shape[2:]).reshape(
+                found["posterior"].sizes["chain"] * found["posterior"].sizes["draw"], -1
+            )[:, 0]
+            low, high = np.quantile(values, [0.05, 0.95])
+            figures = found["diagnostics"]
+            rows.append(
+                [quantity.NAME, method, f"{n:.0e}", time.wall, time.cpu]
+                + [float(np.min(figures[name])) for name in ("ess_min",)]
+                + [float(np.max(figures["divergences"])), what, float(values.mean()), high - low]
+            )
+            print(rows[-1], flush=True)
+    return rows
+
+
+def temperatures() -> list[list[object]]:
+    """Time draws of temperatures from the table of rows that each occur equally often."""
+    scores = bc.datasets.temperature.truth("heterogeneous").scores(10**4, seed=1)
+    table = Problem.of(scores, "classifier").tabulated().table
+    rows = []
+    for n in SIZES:
+        of_rows = table * (n / 10**4)
+        draw = partial(draw_posterior, of_rows, bc.temperature.Priors(), 4000)
+        time = time_best(lambda draw=draw: draw(np.random.default_rng(1)), 3)
+        values = np.exp(draw(np.random.default_rng(1))[0]["log_alpha"][:, 0])
+        low, high = np.quantile(values, [0.05, 0.95])
+        mean = float(values.mean())
+        rows.append(["temperature", "quadrature", f"{n:.0e}", time.wall, time.cpu])
+        rows[-1] += ["", "", "alpha", mean, float(high - low)]
+    return rows
+
+
+def posteriors() -> None:
+    """Measure, keep and print."""
+    warnings.simplefilter("ignore", bc.ConvergenceWarning)
+    rows = fitted(bc.pu_ece, pu_counts, {"priors": bc.pu_ece.Priors(bc.Beta(20, 20))}, "tce")
+    rows += fitted(bc.agnostic, interval_counts, {"decision": RULE}, "c")
+    rows += fitted(bc.credal, calibration_counts, {}, "prob")
+    rows += temperatures()
+    _results.write("many_rows_posterior", table=rows)
+    content = _results.read("many_rows_posterior")
+    _results.print_provenance(content)
+    header = ["quantity", "method", "rows", "seconds", "CPU", "least ESS", "divergences"]
+    header += ["of", "mean", "90% width"]
+    print_table("Posteriors of simulated counts, warm, best of 2", header, content["table"])
+
+
+def write_rows(folder: Path, n: int) -> None:
+    """Write two scores, labels of which a tenth is missing, and whether a row is positive."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    folder.mkdir(parents=True, exist_ok=True)
+    for number, start in enumerate(range(0, n, 5_000_000)):
+        path = folder / f"{number:04d}.parquet"
+        if path.exists():
+            continue
+        rng = np.random.default_rng(number)
+        score = rng.beta(0.8, 1.2, min(5_000_000, n - start))
+        label = (rng.random(len(score)) < score**1.3).astype(np.int8)
+        missing = rng.random(len(score)) < 0.1
+        prob = rng.dirichlet(np.full(3, 0.6), len(score))
+        columns = {f"p{k}": prob[:, k] for k in range(3)}
+        of_three = (prob.cumsum(axis=1) < rng.random(len(score))[:, None]).sum(axis=1).clip(max=2)
+        table = {
+            "score": score,
+            "label": pa.array(label, mask=missing),
+            "positive": ((label == 1) & (rng.random(len(score)) < 0.3)).astype(np.int8),
+            "class": of_three.astype(np.int8),
+            **columns,
+        }
+        pq.write_table(pa.table(table), path, row_group_size=1 << 20, use_dictionary=False)
+
+
+def readings(folder: Path, n: int) -> None:
+    """Time count_rows of each quantity, beside reading its columns alone."""
+    from bayescal.core.tables import open_table
+
+    write_rows(folder, n)
+    three = ["p0", "p1", "p2"]
+    target = np.linspace(0, 1, 1000)
+    tasks: dict[str, tuple[list[str], Callable[[], Any]]] = {
+        "pu_ece": (
+            ["positive", "score"],
+            lambda: bc.pu_ece.count_rows(folder, positive_column="positive", score="score"),
+        ),
+        "agnostic": (
+            ["label", "score"],
+            lambda: bc.agnostic.count_rows(folder, label="label", score="score", decision=RULE),
+        ),
+        "credal": (
+            ["label", "score"],
+            lambda: bc.credal.count_rows(folder, label="label", score="score", target=target),
+        ),
+        "temperature": (
+            ["class", *three],
+            lambda: bc.temperature.count_rows(folder, label="class", score=three),
+        ),
+    }
+    rows = []
+    for name, (columns, count) in tasks.items():
+        alone = []
+        for _ in range(2):
+            start = perf_counter()
+            for _ in open_table(folder).batches(columns, 1 << 19):
+                pass
+            alone.append(perf_counter() - start)
+        wall, cpu = perf_counter(), process_time()
+        found = count()
+        wall, cpu = perf_counter() - wall, process_time() - cpu
+        rows.append([name, f"{n:.0e}", min(alone), "count_rows", wall, cpu])
+        print(rows[-1], flush=True)
+        if name == "temperature":
+            wall, cpu = perf_counter(), process_time()
+            bc.fit(bc.temperature, found, method="direct", seed=1)
+            wall, cpu = perf_counter() - wall, process_time() - cpu
+            rows.append([name, f"{n:.0e}", min(alone), "fit", wall, cpu])
+    kept = f"many_rows_readings_{n:.0e}"
+    _results.write(kept, table=rows)
+    content = _results.read(kept)
+    _results.print_provenance(content)
+    header = ["quantity", "rows", "reading alone", "task", "seconds", "CPU"]
+    print_table("Readings of a Parquet data set", header, content["table"])
+
+
+def main() -> None:
+    """Measure, print and keep."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("--rows", type=Path, help="directory of the data set to read")
+    parser.add_argument("--n", type=float, default=1e7, help="its rows (default 1e7)")
+    given = parser.parse_args()
+    if given.rows is None:
+        posteriors()
+    else:
+        readings(given.rows, int(given.n))
+
+
+if __name__ == "__main__":
+    main()
