@@ -54,7 +54,7 @@ def test_the_rows_are_those_that_are_taken_in_memory(source, n_classes, tmp_path
 
 
 def test_few_rows_all_stay(tmp_path):
-    scores, columns, named = made(2)
+    _, columns, named = made(2)
     rows = {name: values[:250] for name, values in columns.items()}
     found = count_rows(data_set(tmp_path, rows, (100,)), label="y", score=named)
     assert found.n_obs == found.scores.n_obs == 250
