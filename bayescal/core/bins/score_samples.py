@@ -11,6 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from bayescal.core.bins.cells import DistinctScores
 from bayescal.core.bins.edges import quantile_ranks
 from bayescal.core.bins.score_cells import N_CELLS, CellSums, Gathered, Rows, Split, cell_of
+from bayescal.core.checks import listing
+from bayescal.core.errors import InputError
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,20 +45,22 @@ def joint(one: Split, two: Split) -> Split:
     return Split(one.sums.plus(two.sums), one.wanted, one.rows.plus(two.rows))
 
 
-def sums_of_event(sums: CellSums, event: int) -> CellSums:
+def of_event(rows: Gathered, event: int) -> Gathered:
     """Take the rows with an event, or those without."""
-    fields = np.zeros_like(sums.fields)
-    fields[:, event] = sums.fields[:, event]
-    return CellSums(fields)
+    held = rows.event == event
+    fields = tuple(field[held] for field in rows.fields)
+    return Gathered(rows.score[held], rows.event[held], fields)
 
 
-def of_event(rows: Split, event: int) -> Split:
-    """Take the rows with an event, or those without."""
-    held, found = rows.rows.event == event, rows.rows
-    gathered = Gathered(
-        found.score[held], found.event[held], tuple(field[held] for field in found.fields)
-    )
-    return Split(sums_of_event(rows.sums, event), rows.wanted, gathered)
+def check_unchanged(
+    sums: CellSums, rows: Gathered, wanted: NDArray[np.bool_], columns: Sequence[str]
+) -> None:
+    """Check that the rows that were gathered of some cells are those that were summed up."""
+    if int(rows.count.sum()) != int(sums.rows[wanted].sum()):
+        raise InputError(
+            f"the columns {listing(columns)} must not change while they are read twice; the second "
+            "time some scores or labels were others. Count the rows when none is written."
+        )
 
 
 def cells_of_quantiles(sums: CellSums, numbers: Sequence[int]) -> NDArray[np.bool_]:
@@ -89,5 +93,5 @@ def by_score(sample: Split) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     count = np.zeros((len(score), 2), np.int64)
     np.add.at(count, (place, sample.rows.event), sample.rows.count)
     order = np.argsort(np.append(whole, cell_of(score)), kind="stable")
-    total = np.append(sample.sums.score[whole].sum(axis=1), score * count.sum(axis=1))
+    total = np.append(sample.sums.score[whole], score * count.sum(axis=1))
     return np.concatenate([sample.sums.count[whole], count])[order], total[order]

@@ -21,6 +21,7 @@ from bayescal.core.bins.score_samples import (
     by_score,
     cells_of_quantiles,
     cells_of_scores,
+    check_unchanged,
     joint,
 )
 from bayescal.core.calibration_curve.problem import Problem
@@ -79,8 +80,8 @@ def count_rows(
     Cells and counts are those of all rows at once, exactly; mean scores, costs and the measure to
     rounding. The areas under the ROC curves of the rows themselves take scores of one narrow cell
     for tied, unless an edge lies in it: there are 65,536 of them between 1/4 and 1/2, as many
-    between 1/8 and 1/4, and so on towards 0, and the same above 1/2. All rows are read twice for
-    each score, and twice or more for its measure.
+    between 1/8 and 1/4, 8,192 in every halving below, and the same above 1/2. All rows are read
+    twice for each score, and twice or more for its measure.
 
     Examples
     --------
@@ -124,6 +125,8 @@ def _count(
     wanted |= cells_of_quantiles(every, [CELLS] * (not of_all.few))
     gather = partial(_Gathered.of, columns=columns, positive=classes[1], wanted=wanted)
     gathered = summed(rows, columns.names, gather)
+    check_unchanged(sums, gathered.labeled, wanted, columns.names)
+    check_unchanged(rest.sums, gathered.unlabeled, wanted, columns.names)
     labeled = Split(sums, wanted, gathered.labeled)
     unlabeled = Split(rest.sums, wanted, gathered.unlabeled)
     cells = _cells(labeled, of_labels, [0.0, 1.0])
@@ -174,7 +177,7 @@ class _Gathered:
         rest = [Gathered.of((), wanted)]
 
         def passing() -> Iterator[Batch]:
-            for batch in batches:
+            for batch in columns.near(batches, wanted):
                 rest.append(Gathered.of([_unlabeled(batch, columns)], wanted))
                 yield batch
 
@@ -248,7 +251,7 @@ def _one_score(every: Split, cells: BinCounts) -> NDArray[np.bool_]:
     The last narrow cell with rows in each of these cells is gathered, and so is the only one.
     """
     whole = np.flatnonzero(~every.wanted & (every.sums.size > 0))
-    middle = every.sums.score[whole].sum(axis=1) / every.sums.count[whole].sum(axis=1)
+    middle = every.sums.score[whole] / every.sums.rows[whole]
     others = np.bincount(cells.find(middle), minlength=cells.n_bins)
     different = np.bincount(cells.find(np.unique(every.rows.score)), minlength=cells.n_bins)
     return np.asarray((others + different <= 1) & (cells.count != 1))

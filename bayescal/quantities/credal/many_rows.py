@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from bayescal.core.bins.first_reading import FirstReading
 from bayescal.core.bins.labeled_columns import LabeledColumns
 from bayescal.core.bins.score_cells import N_CELLS, CellSums, Gathered
-from bayescal.core.bins.score_samples import cells_of_quantiles, cells_of_scores
+from bayescal.core.bins.score_samples import cells_of_quantiles, cells_of_scores, check_unchanged
 from bayescal.core.columns import Label
 from bayescal.core.intake import Parts
 from bayescal.core.partial_sums import Batch, summed
@@ -69,10 +69,10 @@ def count_rows(
     -----
     Of up to 4 million labelled rows every score is kept, with how often it occurs: nothing is
     approximated. Of more, rows whose scores lie in one narrow cell count as rows of their mean
-    score; there are 65,536 cells between 1/4 and 1/2, as many between 1/8 and 1/4, and so on
-    towards 0, and the same above 1/2. Then ranks and Venn-Abers probabilities are those of scores
-    that are rounded so. The cells that the default prior's model counts in are exact all the same.
-    All rows are read twice.
+    score; there are 65,536 cells between 1/4 and 1/2, as many between 1/8 and 1/4, 8,192 in every
+    halving below, and the same above 1/2. Then ranks and Venn-Abers probabilities are those of
+    scores that are rounded so. The cells that the default prior's model counts in are exact all the
+    same. All rows are read twice.
 
     Examples
     --------
@@ -94,7 +94,9 @@ def count_rows(
         wanted = cells_of_scores(sums, np.append([0.0, 1.0], first.distinct.values))
         wanted |= cells_of_quantiles(sums, [MOST])
     gather = partial(_gathered, columns=columns, positive=classes[1], wanted=wanted)
-    value, event, count = _groups(sums, wanted, summed(rows, columns.names, gather))
+    gathered = summed(rows, columns.names, gather)
+    check_unchanged(sums, gathered, wanted, columns.names)
+    value, event, count = _groups(sums, wanted, gathered)
     calibration = from_parts(
         Parts(value[np.newaxis], event.astype(np.int32), (score,), classes, None, ())
     )
@@ -106,7 +108,7 @@ def _gathered(
     batches: Iterator[Batch], columns: LabeledColumns, positive: Label, wanted: NDArray[np.bool_]
 ) -> Gathered:
     """Gather the labelled rows of some cells."""
-    return Gathered.of(columns.events(batches, positive), wanted)
+    return Gathered.of(columns.events(columns.near(batches, wanted), positive), wanted)
 
 
 def _groups(
@@ -115,7 +117,7 @@ def _groups(
     """Scores, labels, and how many rows have both, (group,)."""
     whole = ~wanted & (sums.size > 0)
     count = sums.count[whole]
-    middle = round_scores(sums.score[whole].sum(axis=1) / count.sum(axis=1))
+    middle = round_scores(sums.score[whole] / count.sum(axis=1))
     cell, event = np.nonzero(count)
     return (
         np.append(middle[cell], rows.score),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Unpack
@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 
 from bayescal.core.bins.binning import Binning, BinningFields
 from bayescal.core.bins.edges import choose_edges, strategy_name
+from bayescal.core.bins.labeled_columns import LabeledColumns
 from bayescal.core.bins.score_cells import N_CELLS, Gathered, Rows, Split, cell_of
 from bayescal.core.bins.score_samples import (
     ScoreSums,
     cells_of_quantiles,
+    check_unchanged,
     of_event,
-    sums_of_event,
 )
 from bayescal.core.checks import check_rows
 from bayescal.core.columns import to_numpy
@@ -96,6 +97,18 @@ def count_rows(
     }
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Samples:
+    """Unlabelled rows and positives, summed up; those of two parts add up."""
+
+    unlabeled: ScoreSums
+    positive: ScoreSums
+
+    def plus(self, other: _Samples) -> _Samples:
+        """Join with other rows."""
+        return _Samples(self.unlabeled.plus(other.unlabeled), self.positive.plus(other.positive))
+
+
 @dataclass(frozen=True, slots=True)
 class _Columns:
     """Which columns say what is positive, and what the score is."""
@@ -103,15 +116,26 @@ class _Columns:
     positive: str
     score: str
 
-    def sums(self, batches: Iterator[Batch]) -> ScoreSums:
+    @property
+    def names(self) -> list[str]:
+        """Both."""
+        return [self.positive, self.score]
+
+    def sums(self, batches: Iterable[Batch]) -> _Samples:
         """Sum up rows, positives as the event."""
-        return ScoreSums.of(self._rows(batches), CELLS)
+        found = _Samples(ScoreSums.of((), CELLS), ScoreSums.of((), CELLS))
+        for score, positive in self._rows(batches):
+            held = positive == 1
+            found.unlabeled.add((score[~held], positive[~held]))
+            found.positive.add((score[held], positive[held]))
+        return found
 
-    def gathered(self, batches: Iterator[Batch], wanted: NDArray[np.bool_]) -> Gathered:
+    def gathered(self, batches: Iterable[Batch], wanted: NDArray[np.bool_]) -> Gathered:
         """Gather the rows of some cells."""
-        return Gathered.of(self._rows(batches), wanted)
+        near = LabeledColumns(self.positive, self.score).near(batches, wanted)
+        return Gathered.of(self._rows(near), wanted)
 
-    def _rows(self, batches: Iterator[Batch]) -> Iterator[Rows]:
+    def _rows(self, batches: Iterable[Batch]) -> Iterator[Rows]:
         for batch in batches:
             name, values = batch.column(self.positive)
             positive = selected(to_numpy(values, name), name)
@@ -120,27 +144,32 @@ class _Columns:
 
 def _count(rows: Batched, columns: _Columns, binning: Binning, n_bins: int) -> PUCounts:
     """Count the rows of one classifier."""
-    names = [columns.positive, columns.score]
-    first = summed(rows, names, columns.sums)
-    seen, number = first.distinct, first.sums.count.sum(axis=0)
-    check_rows(int(number.sum()), f"the column {columns.positive!r}")
-    for rows_of_sample, name in zip(number, ("unlabelled", "positive"), strict=True):
-        check_rows(int(rows_of_sample), f"the {name} rows by column {columns.positive!r}")
-    total = int(number[0])
+    first = summed(rows, columns.names, columns.sums)
+    sums, of_positive = first.unlabeled.sums, first.positive.sums
+    _check_samples(int(sums.rows.sum()), int(of_positive.rows.sum()), columns.positive)
+    seen = first.unlabeled.distinct.plus(first.positive.distinct)
+    total = int(sums.rows.sum())
     fixed = choose_edges(np.zeros_like, total, n_bins, binning.strategy)
-    quantiles = [n_bins] * (binning.strategy == "quantile") + [CELLS] * (not seen.few)
     wanted = np.zeros(N_CELLS, dtype=bool)
     wanted[cell_of(np.append(fixed, seen.values))] = True
-    wanted |= cells_of_quantiles(sums_of_event(first.sums, 0), quantiles)
-    found = Split(first.sums, wanted, summed(rows, names, partial(columns.gathered, wanted=wanted)))
-    unlabeled, positive = of_event(found, 0), of_event(found, 1)
+    quantiles = [n_bins] * (binning.strategy == "quantile") + [CELLS] * (not seen.few)
+    wanted |= cells_of_quantiles(sums, quantiles)
+    gathered = summed(rows, columns.names, partial(columns.gathered, wanted=wanted))
+    check_unchanged(sums.plus(of_positive), gathered, wanted, columns.names)
+    unlabeled = Split(sums, wanted, of_event(gathered, 0))
+    positive = Split(of_positive, wanted, of_event(gathered, 1))
 
     def edges_of(parts: int) -> NDArray[np.float64]:
         return choose_edges(unlabeled.scores_of, total, parts, "quantile")
 
     edges = edges_of(n_bins) if binning.strategy == "quantile" else fixed
     cell_edges = seen.cell_edges(edges, lambda: edges_of(CELLS), binning.closed)
-    cells, held = (
-        part.count(cell_edges, binning.closed, "edges") for part in (unlabeled, positive)
-    )
+    cells = unlabeled.count(cell_edges, binning.closed, "edges")
+    held = positive.count(cell_edges, binning.closed, "edges")
     return PUCounts(cells.merge(edges, strategy_name(binning.strategy)), cells, held)
+
+
+def _check_samples(n_unlabeled: int, n_positive: int, column: str) -> None:
+    check_rows(n_unlabeled + n_positive, f"the column {column!r}")
+    check_rows(n_unlabeled, f"the unlabelled rows by column {column!r}")
+    check_rows(n_positive, f"the positive rows by column {column!r}")

@@ -9,9 +9,11 @@ from bayescal.core.bins.score_samples import (
     by_score,
     cells_of_quantiles,
     cells_of_scores,
+    check_unchanged,
     joint,
     of_event,
 )
+from bayescal.core.errors import InputError
 
 RNG = np.random.default_rng(1)
 SCORE = RNG.random(400)
@@ -45,11 +47,21 @@ def test_parts_add_up():
 
 def test_rows_of_an_event_are_a_sample_and_both_samples_are_all_rows():
     whole = split(SCORE, EVENT)
-    samples = [of_event(whole, event) for event in (0, 1)]
-    for event, sample in enumerate(samples):
+    samples = []
+    for event in (0, 1):
         rows = event == EVENT
-        assert_same(sample, split(SCORE[rows], EVENT[rows], whole.wanted))
+        samples.append(split(SCORE[rows], EVENT[rows], whole.wanted))
+        found = Split(samples[event].sums, whole.wanted, of_event(whole.rows, event))
+        assert_same(found, samples[event])
     assert_same(joint(*samples), whole)
+
+
+def test_rows_that_change_between_two_readings_are_refused():
+    whole = split(SCORE, EVENT)
+    check_unchanged(whole.sums, whole.rows, whole.wanted, ["y", "p"])
+    fewer = Gathered.of([(SCORE[:300], EVENT[:300])], whole.wanted)
+    with pytest.raises(InputError, match="'y', 'p' must not change"):
+        check_unchanged(whole.sums, fewer, whole.wanted, ["y", "p"])
 
 
 def test_the_cell_below_a_score_is_the_last_with_rows():
