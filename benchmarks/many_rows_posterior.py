@@ -38,37 +38,36 @@ PILOT = 200_000
 RULE = bc.DecisionRule({"keep": (5, 0), "drop": (0, 3)}, {"keep": (0, 0.4), "drop": (0.4, 1)})
 
 
-def redrawn(cells: BinCounts, n: int, rng: np.random.Generator, rate: Any = None) -> BinCounts:
-    """The cells with n rows in them, distributed as those there are."""
-    count = rng.multinomial(n, cells.count / cells.count.sum())
-    if rate is None:
-        rate = cells.positives / np.maximum(cells.count, 1)
+def in_cells(cells: BinCounts, n: int, share: Any, rate: Any, seed: int) -> BinCounts:
+    """N rows by their shares of the cells, with labels by the cells' rates."""
+    rng = np.random.default_rng([seed, n])
+    count = rng.multinomial(n, share / share.sum())
     return replace(cells, count=count, positives=rng.binomial(count, rate))
 
 
 def pu_counts(n: int, seed: int) -> dict[str, PUCounts]:
     """As many positives as unlabelled rows."""
-    rng = np.random.default_rng([seed, n])
-    scores = bc.datasets.pu_ece.truth("over").scores((PILOT, PILOT), seed=seed)
+    truth = bc.datasets.pu_ece.truth("over")
+    scores = truth.scores((PILOT, PILOT), seed=seed)
     pilot = _counted(scores.positive[0], scores.unlabeled[0], True, bc.Binning())
-    cells, positive = (redrawn(part, n, rng) for part in (pilot.cells, pilot.positive))
+    # The rates that are true of the cells, so that these are no rougher than the curve.
+    rate = truth.probability(pilot.cells.mean_score)
+    cells = in_cells(pilot.cells, n, pilot.cells.count, 0, seed)
+    positive = in_cells(pilot.cells, n, pilot.cells.count * rate, 0, seed + 1)
     return {"p": PUCounts(cells.merge(pilot.bins.edges, "quantile"), cells, positive)}
 
 
 def interval_counts(n: int, seed: int) -> dict[str, CountedScores]:
     """Labelled rows, and as many without a label."""
-    rng = np.random.default_rng([seed, n])
-    scores = bc.datasets.agnostic.truth("over").scores(PILOT, seed=seed)
+    truth = bc.datasets.agnostic.truth("over")
+    scores = truth.scores(PILOT, seed=seed)
     (pilot,) = problems(scores, None, "top-label", [RULE])
-    labeled = redrawn(pilot.labeled.cells, n, rng)
-    rest = rng.multinomial(n, pilot.cells.count / PILOT)
-    # Cells of the labelled rows and of all rows have the same scores here.
-    rate = pilot.labels[:, 1] / np.maximum(pilot.labels.sum(axis=1), 1)
-    of_labeled = rng.multinomial(n, pilot.cells.count / PILOT)
-    positive = rng.binomial(of_labeled, rate)
-    labels = np.column_stack([of_labeled - positive, positive])
-    cells = replace(pilot.cells, count=of_labeled + rest)
-    implied = rest[:, None] * np.column_stack([1 - cells.mean_score, cells.mean_score])
+    fine, cells = pilot.labeled.cells, pilot.cells
+    rates = [truth.probability(part.mean_score) for part in (fine, cells)]
+    labeled = in_cells(fine, n, fine.count, rates[0], seed)
+    again = in_cells(cells, n, cells.count, rates[1], seed + 1)
+    rest = in_cells(cells, n, cells.count, 0, seed + 2).count
+    labels = np.column_stack([again.count - again.positives, again.positives])
     figures = CountFigures(
         n_unlabeled=n,
         measure=bc.agnostic.estimate(scores),
@@ -76,11 +75,15 @@ def interval_counts(n: int, seed: int) -> dict[str, CountedScores]:
         only_score=None,
         score=cells.mean_score,
         labels=labels,
-        implied=implied,
+        implied=rest[:, None] * np.column_stack([1 - cells.mean_score, cells.mean_score]),
     )
-    curve = replace(pilot.labeled, cells=labeled, bins=labeled)
     made = replace(
-        pilot, labeled=curve, figures=figures, cells=cells, labels=labels, unlabeled_count=rest
+        pilot,
+        labeled=replace(pilot.labeled, cells=labeled, bins=labeled),
+        figures=figures,
+        cells=replace(cells, count=again.count + rest),
+        labels=labels,
+        unlabeled_count=rest,
     )
     return {"p": CountedScores(made, (0, 1))}
 
@@ -110,18 +113,25 @@ def fitted(quantity: Any, made: Callable[[int, int], Any], options: dict[str, An
         fit(made(SIZES[0], 1))
         for n in SIZES:
             data = made(n, 1)
-            time = time_best(lambda data=data, fit=fit: fit(data), 2)
+            time = time_best(partial(fit, data), 2)
             found = fit(data)
             values = found["posterior"][what].values
-            values = values.reshape(-1, *values.shape[2:]).reshape(
-                found["posterior"].sizes["chain"] * found["posterior"].sizes["draw"], -1
-            )[:, 0]
+            values = values if values.ndim == 2 else values[:, :, 0]
             low, high = np.quantile(values, [0.05, 0.95])
             figures = found["diagnostics"]
             rows.append(
-                [quantity.NAME, method, f"{n:.0e}", time.wall, time.cpu]
-                + [float(np.min(figures[name])) for name in ("ess_min",)]
-                + [float(np.max(figures["divergences"])), what, float(values.mean()), high - low]
+                [
+                    quantity.NAME,
+                    method,
+                    f"{n:.0e}",
+                    time.wall,
+                    time.cpu,
+                    float(figures["ess_min"].min()),
+                    int(figures["divergences"].max()),
+                    what,
+                    float(values.mean()),
+                    float(high - low),
+                ]
             )
             print(rows[-1], flush=True)
     return rows

@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.scores import Task
+from bayescal.core.tasks import Task
 from bayescal.quantities.agnostic.decisions.costs import actual_cost, estimated_cost
 from bayescal.quantities.agnostic.decisions.rule import DecisionRule
 from bayescal.quantities.agnostic.estimator import Estimate, estimate

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from bayescal.core.bins.binning import Binning, BinningFields
 from bayescal.core.bins.edges import choose_edges, strategy_name
 from bayescal.core.bins.labeled_columns import LabeledColumns
-from bayescal.core.bins.score_cells import N_CELLS, Gathered, Rows, Split, cell_of
+from bayescal.core.bins.score_cells import N_CELLS, Gathered, Split, cell_of
 from bayescal.core.bins.score_samples import (
     ScoreSums,
     cells_of_quantiles,
@@ -135,7 +135,9 @@ class _Columns:
         near = LabeledColumns(self.positive, self.score).near(batches, wanted)
         return Gathered.of(self._rows(near), wanted)
 
-    def _rows(self, batches: Iterable[Batch]) -> Iterator[Rows]:
+    def _rows(
+        self, batches: Iterable[Batch]
+    ) -> Iterator[tuple[NDArray[np.floating], NDArray[np.uint8]]]:
         for batch in batches:
             name, values = batch.column(self.positive)
             positive = selected(to_numpy(values, name), name)
