@@ -196,10 +196,23 @@ def write_rows(folder: Path, n: int) -> None:
         pq.write_table(pa.table(table), path, row_group_size=1 << 20, use_dictionary=False)
 
 
-def readings(folder: Path, n: int) -> None:
-    """Time count_rows of each quantity, beside reading its columns alone."""
+def read(folder: Path, columns: list[str]) -> None:
+    """Read columns, and do nothing."""
     from bayescal.core.tables import open_table
 
+    for _ in open_table(folder).batches(columns, 1 << 19):
+        pass
+
+
+def timed(task: Callable[[], Any]) -> tuple[Any, float, float]:
+    """What a task returns, its seconds and its CPU seconds."""
+    wall, cpu = perf_counter(), process_time()
+    found = task()
+    return found, perf_counter() - wall, process_time() - cpu
+
+
+def readings(folder: Path, n: int) -> None:
+    """Time count_rows of each quantity, beside reading its columns alone."""
     write_rows(folder, n)
     three = ["p0", "p1", "p2"]
     target = np.linspace(0, 1, 1000)
@@ -223,27 +236,18 @@ def readings(folder: Path, n: int) -> None:
     }
     rows = []
     for name, (columns, count) in tasks.items():
-        alone = []
-        for _ in range(2):
-            start = perf_counter()
-            for _ in open_table(folder).batches(columns, 1 << 19):
-                pass
-            alone.append(perf_counter() - start)
-        wall, cpu = perf_counter(), process_time()
-        found = count()
-        wall, cpu = perf_counter() - wall, process_time() - cpu
-        rows.append([name, f"{n:.0e}", min(alone), "count_rows", wall, cpu])
-        print(rows[-1], flush=True)
+        alone = min((timed(partial(read, folder, columns))[1:] for _ in range(2)), key=sum)
+        found, *times = timed(count)
+        rows.append([name, f"{n:.0e}", *alone, "count_rows", *times])
         if name == "temperature":
-            wall, cpu = perf_counter(), process_time()
-            bc.fit(bc.temperature, found, method="direct", seed=1)
-            wall, cpu = perf_counter() - wall, process_time() - cpu
-            rows.append([name, f"{n:.0e}", min(alone), "fit", wall, cpu])
+            _, *times = timed(partial(bc.fit, bc.temperature, found, method="direct", seed=1))
+            rows.append([name, f"{n:.0e}", *alone, "fit", *times])
+        print(rows[-1], flush=True)
     kept = f"many_rows_readings_{n:.0e}"
     _results.write(kept, table=rows)
     content = _results.read(kept)
     _results.print_provenance(content)
-    header = ["quantity", "rows", "reading alone", "task", "seconds", "CPU"]
+    header = ["quantity", "rows", "reading alone", "CPU", "task", "seconds", "CPU"]
     print_table("Readings of a Parquet data set", header, content["table"])
 
 

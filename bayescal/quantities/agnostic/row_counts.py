@@ -93,7 +93,7 @@ def count_rows(
     ...     found = bc.agnostic.count_rows(path, label="y", score="p")
     >>> problem = found["p"].problem
     >>> problem.cells.count.tolist(), problem.unlabeled_count.tolist()
-    ([1, 2, 1, 0], [0, 1, 0, 0])
+    ([1, 2, 1], [0, 1, 0])
     """
     rows, edges = rows_of(data), rule_edges(list(named_rules(decision).values()))
     found = {}
