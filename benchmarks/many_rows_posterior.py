@@ -26,7 +26,7 @@ import bayescal as bc
 from bayescal.core.bins.bin_counts import BinCounts
 from bayescal.quantities.agnostic.data import CountedScores, problems
 from bayescal.quantities.agnostic.figures import CountFigures
-from bayescal.quantities.credal.calibration_split import RowCounts
+from bayescal.quantities.credal.calibration_split import RowCounts, counting
 from bayescal.quantities.pu_ece.counts import PUCounts
 from bayescal.quantities.pu_ece.data import _counted
 from bayescal.quantities.temperature.data import Problem
@@ -102,7 +102,7 @@ def calibration_counts(n: int, seed: int) -> bc.CalibrationSplit:
     )
     target = np.linspace(0.05, 0.95, 19)
     split = bc.CalibrationSplit(calibration=calibration, target=target)
-    return split.counting(RowCounts(rows[held], n))
+    return counting(split, RowCounts(rows[held], n))
 
 
 def fitted(quantity: Any, made: Callable[[int, int], Any], options: dict[str, Any], what: str):

@@ -85,23 +85,6 @@ class CalibrationSplit:
         object.__setattr__(self, "target", target)
         object.__setattr__(self, "counts", None)
 
-    def counting(self, counts: RowCounts | None) -> CalibrationSplit:
-        """Let each calibration score stand for so many rows.
-
-        Parameters
-        ----------
-        counts : RowCounts or None
-            Numbers of rows of the scores, all of which are labelled; None for one each.
-
-        Returns
-        -------
-        CalibrationSplit
-            With the same scores.
-        """
-        found = CalibrationSplit(calibration=self.calibration, target=self.target)
-        object.__setattr__(found, "counts", counts)
-        return found
-
     @property
     def rows(self) -> NDArray[np.int64] | None:
         """How many rows each labelled calibration score stands for; None for one each."""
@@ -148,7 +131,7 @@ class CalibrationSplit:
         found = CalibrationSplit(
             calibration=self.calibration.select(classifier), target=self.target.select(classifier)
         )
-        return found.counting(self.counts)
+        return counting(found, self.counts)
 
     def __repr__(self) -> str:
         """Name classifiers and classes, and count the rows."""
@@ -157,6 +140,13 @@ class CalibrationSplit:
             f"n_calibration {self.n_calibration}, n_target {self.n_target}; "
             f"classes {listing(self.calibration.classes)}>"
         )
+
+
+def counting(split: CalibrationSplit, counts: RowCounts | None) -> CalibrationSplit:
+    """Let each calibration score, all of which are labelled, stand for so many rows."""
+    found = CalibrationSplit(calibration=split.calibration, target=split.target)
+    object.__setattr__(found, "counts", counts)
+    return found
 
 
 def _unlabeled(y_prob: Any, calibration: Scores) -> Scores:

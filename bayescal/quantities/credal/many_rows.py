@@ -20,7 +20,7 @@ from bayescal.core.partitions import rows_of
 from bayescal.core.quantity import Floats
 from bayescal.core.rounding import round_scores
 from bayescal.core.scores import from_parts
-from bayescal.quantities.credal.calibration_split import CalibrationSplit, RowCounts
+from bayescal.quantities.credal.calibration_split import CalibrationSplit, RowCounts, counting
 from bayescal.quantities.credal.models.nodes import MOST
 
 # Rows up to which each score is kept; a score takes 24 bytes in a result.
@@ -101,7 +101,7 @@ def count_rows(
         Parts(value[np.newaxis], event.astype(np.int32), (score,), classes, None, ())
     )
     split = CalibrationSplit(calibration=calibration, target=target)
-    return split.counting(RowCounts(count, first.n_read))
+    return counting(split, RowCounts(count, first.n_read))
 
 
 def _gathered(

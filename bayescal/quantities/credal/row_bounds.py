@@ -13,7 +13,7 @@ from bayescal.core.errors import InputError
 from bayescal.core.intake import Parts
 from bayescal.core.quantity import Draws
 from bayescal.core.scores import Scores, from_parts
-from bayescal.quantities.credal.calibration_split import CalibrationSplit, RowCounts
+from bayescal.quantities.credal.calibration_split import CalibrationSplit, RowCounts, counting
 from bayescal.quantities.credal.models.base import LabelModel
 from bayescal.quantities.credal.priors import priors_from_json
 from bayescal.quantities.credal.row_lookup import Lookup, RowBounds
@@ -132,7 +132,7 @@ def _split(result: DataTree, scores: Any) -> CalibrationSplit:
     if not access.has_variable(result, schema.CONSTANT_DATA, "calibration_rows"):
         return found
     rows = _of_rows(result, "calibration_rows").astype(np.int64)
-    return found.counting(RowCounts(rows, int(result.attrs["n_obs"])))
+    return counting(found, RowCounts(rows, int(result.attrs["n_obs"])))
 
 
 def _of_rows(result: DataTree, name: str) -> NDArray[Any]:

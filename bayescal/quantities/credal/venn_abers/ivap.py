@@ -237,10 +237,16 @@ def _numbers(rows: ArrayLike, n: int) -> Integers:
     """Check numbers of rows."""
     values = to_numpy(rows, "rows")
     check_same_length(len(values), "rows", n, "score")
-    if values.ndim != 1 or values.dtype.kind not in "iu" or (values < 1).any():
+    got = ""
+    if values.ndim != 1 or values.dtype.kind not in "iu":
+        got = f"dtype {values.dtype}, shape {values.shape}"
+    elif (values < 1).any():
+        place = int((values < 1).argmax())
+        got = f"{values[place]} at row {place}"
+    if got:
         raise InputError(
-            f"rows must be whole numbers >= 1; got dtype {values.dtype}, at least "
-            f"{values.min(initial=1)}. Leave scores of no row out."
+            f"rows must hold a whole number >= 1 for each score; got {got}. "
+            "Leave scores of no row out."
         )
     return values.astype(np.int64)
 

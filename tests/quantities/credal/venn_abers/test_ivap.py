@@ -164,7 +164,7 @@ def test_a_score_that_stands_for_rows_is_that_often_there():
     assert (fit_ivap(score, label, rows * 10**9).predict(new).p1 <= 1).all()
 
 
-@pytest.mark.parametrize("rows", [[1, 0], [1.0, 2.0], [[1], [2]], [1]])
+@pytest.mark.parametrize("rows", [[1, 0], [1.0, 2.0], [[1], [2]], [1], ["a", "b"]])
 def test_numbers_of_rows_that_are_none_are_refused(rows):
     with pytest.raises(InputError, match="rows"):
         fit_ivap([0.2, 0.4], [0, 1], rows)
