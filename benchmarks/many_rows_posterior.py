@@ -20,7 +20,7 @@ from typing import Any
 
 import _results
 import numpy as np
-from _common import print_table, time_best
+from _common import print_table
 
 import bayescal as bc
 from bayescal.core.bins.bin_counts import BinCounts
@@ -112,27 +112,21 @@ def fitted(quantity: Any, made: Callable[[int, int], Any], options: dict[str, An
         fit = partial(bc.fit, quantity, method=method, seed=1, **options)
         fit(made(SIZES[0], 1))
         for n in SIZES:
-            data = made(n, 1)
-            time = time_best(partial(fit, data), 2)
-            found = fit(data)
+            row: list[object] = [quantity.NAME, method, f"{n:.0e}"]
+            try:
+                found, *times = timed(partial(fit, made(n, 1)))
+            except BaseException as error:  # the sampler's panic is no Exception
+                if isinstance(error, KeyboardInterrupt):
+                    raise
+                rows.append([*row, "", "", f"failed: {type(error).__name__}", "", what, "", ""])
+                continue
             values = found["posterior"][what].values
             values = values if values.ndim == 2 else values[:, :, 0]
             low, high = np.quantile(values, [0.05, 0.95])
-            figures = found["diagnostics"]
-            rows.append(
-                [
-                    quantity.NAME,
-                    method,
-                    f"{n:.0e}",
-                    time.wall,
-                    time.cpu,
-                    float(figures["ess_min"].min()),
-                    int(figures["divergences"].max()),
-                    what,
-                    float(values.mean()),
-                    float(high - low),
-                ]
-            )
+            least = float(found["diagnostics"]["ess_min"].min())
+            diverged = int(found["diagnostics"]["divergences"].max())
+            mean = float(values.mean())
+            rows.append([*row, *times, least, diverged, what, mean, float(high - low)])
             print(rows[-1], flush=True)
     return rows
 
@@ -145,28 +139,28 @@ def temperatures() -> list[list[object]]:
     for n in SIZES:
         of_rows = table * (n / 10**4)
         draw = partial(draw_posterior, of_rows, bc.temperature.Priors(), 4000)
-        time = time_best(lambda draw=draw: draw(np.random.default_rng(1)), 3)
-        values = np.exp(draw(np.random.default_rng(1))[0]["log_alpha"][:, 0])
+        (found, _), *times = timed(partial(draw, np.random.default_rng(1)))
+        values = np.exp(found["log_alpha"][:, 0])
         low, high = np.quantile(values, [0.05, 0.95])
         mean = float(values.mean())
-        rows.append(["temperature", "quadrature", f"{n:.0e}", time.wall, time.cpu])
-        rows[-1] += ["", "", "alpha", mean, float(high - low)]
+        row = ["temperature", "quadrature", f"{n:.0e}", *times, "", "", "alpha", mean]
+        rows.append([*row, float(high - low)])
     return rows
 
 
 def posteriors() -> None:
     """Measure, keep and print."""
     warnings.simplefilter("ignore", bc.ConvergenceWarning)
-    rows = fitted(bc.pu_ece, pu_counts, {"priors": bc.pu_ece.Priors(bc.Beta(20, 20))}, "tce")
-    rows += fitted(bc.agnostic, interval_counts, {"decision": RULE}, "c")
+    rows = fitted(bc.agnostic, interval_counts, {"decision": RULE}, "c")
     rows += fitted(bc.credal, calibration_counts, {}, "prob")
     rows += temperatures()
+    rows += fitted(bc.pu_ece, pu_counts, {"priors": bc.pu_ece.Priors(bc.Beta(20, 20))}, "tce")
     _results.write("many_rows_posterior", table=rows)
     content = _results.read("many_rows_posterior")
     _results.print_provenance(content)
     header = ["quantity", "method", "rows", "seconds", "CPU", "least ESS", "divergences"]
     header += ["of", "mean", "90% width"]
-    print_table("Posteriors of simulated counts, warm, best of 2", header, content["table"])
+    print_table("Posteriors of simulated counts, warm", header, content["table"])
 
 
 def write_rows(folder: Path, n: int) -> None:
