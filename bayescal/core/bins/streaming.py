@@ -22,11 +22,11 @@ from bayescal.core.bins.first_reading import FirstReading
 from bayescal.core.bins.labeled_columns import LabeledColumns
 from bayescal.core.bins.optimal_number import check_number, resolved_number
 from bayescal.core.bins.score_cells import N_CELLS, CellSums, Gathered, Split, cell_of
+from bayescal.core.bins.score_samples import check_unchanged
 from bayescal.core.bins.weights import WeightUnits
-from bayescal.core.checks import check_choice, listing
+from bayescal.core.checks import check_choice
 from bayescal.core.columns import Label
-from bayescal.core.errors import InputError
-from bayescal.core.partial_sums import BATCH_ROWS, Batch, Batched, Sums, numbered_batches, summed
+from bayescal.core.partial_sums import BATCH_ROWS, Batch, Batched, Sums, summed
 
 
 class StreamedCounts(NamedTuple):
@@ -109,25 +109,6 @@ def summed_rows(
     return sums, partial(source.gathered, rows, sums)
 
 
-def labeled_rows(
-    table: Batched,
-    *,
-    label: str,
-    score: str,
-    pos_label: Any = 1,
-    from_logits: bool = False,
-    batch_rows: int = BATCH_ROWS,
-) -> Iterator[tuple[NDArray[np.floating], NDArray[np.uint8]]]:
-    """Go through the labelled rows of a table in batches: scores, and whether each is positive.
-
-    The table is read once to check it, and once for the rows.
-    """
-    source = _Source(table, LabeledColumns(label, score, None, from_logits), batch_rows)
-    positive = source.first_reading(0).classes(source.columns, pos_label)[1]
-    for rows in source.columns.rows(numbered_batches(table, source.columns.names, batch_rows)):
-        yield rows.score, rows.is_label(positive)
-
-
 @dataclass(frozen=True, slots=True)
 class _Source:
     """Columns of a table, checked batch by batch at every reading."""
@@ -145,12 +126,7 @@ class _Source:
     def gathered(self, rows: _Events, sums: CellSums, wanted: NDArray[np.bool_]) -> Gathered:
         """Gather the rows of some cells, which must be those that were summed up."""
         found = self.summed(partial(rows.gathered, wanted=wanted))
-        if int(found.count.sum()) != int(sums.rows[wanted].sum()):
-            raise InputError(
-                f"the columns {listing(self.columns.names)} must not change while they are read "
-                "twice; the second time some scores or labels were others. Count the rows when "
-                "none is written."
-            )
+        check_unchanged(sums, found, wanted, self.columns.names)
         return found
 
     def summed[S: Sums](self, sum_up: Callable[[Iterator[Batch]], S]) -> S:
