@@ -50,6 +50,15 @@ READERS: Mapping[str, Callable[[Path, str, str], Any]] = {
     "interval_measure_of_rows": lambda path, y, p: bc.agnostic.interval_measure_of_rows(
         path, label=y, score=p
     ),
+    "pu_ece.count_rows": lambda path, y, p: bc.pu_ece.count_rows(path, positive_column=y, score=p),
+    "ssme.count_rows": lambda path, y, p: bc.ssme.count_rows(path, label=y, score=[p, "g"]),
+    "credal.count_rows": lambda path, y, p: bc.credal.count_rows(
+        path, label=y, score=p, target=[0.5]
+    ),
+    "agnostic.count_rows": lambda path, y, p: bc.agnostic.count_rows(path, label=y, score=p),
+    "temperature.count_rows": lambda path, y, p: bc.temperature.count_rows(
+        path, label=y, score=[p, "g"]
+    ),
     "load": lambda path, y, p: bc.load(path),
     "load_many": lambda path, y, p: bc.load_many(path),
 }
