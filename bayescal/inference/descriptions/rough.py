@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -13,8 +13,6 @@ from scipy.linalg import cholesky, solve_triangular, svd
 from bayescal.core.calibration_curve.smooth_curve import CurveBasis
 from bayescal.inference.cell_likelihood import CellLikelihood
 from bayescal.inference.direct import (
-    Gaussian,
-    Likelihood,
     Regression,
     Weighted,
     importance_sample,
@@ -149,17 +147,19 @@ class RoughRegression:
             moved = self._moved(start, roughness)
             gaussians.append(variational_gaussian(self.at(roughness), start=moved))
             start = (roughness, gaussians[-1].mean)
-        return self.sample_nodes(nodes, [self.at(node) for node in nodes], gaussians, draws, rng)
+
+        def sample(place: int, number: int) -> Weighted:
+            return importance_sample(self.at(nodes[place]), gaussians[place], number, rng)
+
+        return self.sample_nodes(nodes, sample, draws)
 
     def sample_nodes(
         self,
         nodes: Floats,
-        targets: Sequence[Likelihood],
-        gaussians: Sequence[Gaussian],
+        sample: Callable[[int, int], Weighted],
         draws: int,
-        rng: np.random.Generator,
     ) -> RoughPosterior:
-        """Sample a likelihood at each node of the roughness from the Gaussian near its posterior.
+        """Join samples at each node of the roughness, by its place and their number.
 
         Notes
         -----
@@ -168,10 +168,7 @@ class RoughRegression:
         each = max(1, -(-draws // len(nodes)))
         rounds, kept = [], np.ones(len(nodes), dtype=bool)
         for _ in range(_ROUNDS):
-            rounds += [
-                (place, importance_sample(targets[place], gaussians[place], each, rng))
-                for place in np.flatnonzero(kept).tolist()
-            ]
+            rounds += [(place, sample(place, each)) for place in np.flatnonzero(kept).tolist()]
             found, share = self._joined(nodes, rounds)
             if found.weighted.ess >= draws / _LEAST_EFFICIENT:
                 break

@@ -19,7 +19,7 @@ DIMS: Final[dict[str, str | tuple[str, ...] | None]] = {
     "roughness_scale": None,
     "centre": "inner",
     "likely_spread": "inner",
-    "precision": "inner",
+    "shrunk": "inner",
     "root": ("inner", "inner_"),
 }
 # Variance of the directions that only fill the array: whatever the roughness, they stay the same.
@@ -31,15 +31,13 @@ def rough_inputs(
 ) -> dict[str, NDArray[Any]]:
     """Offsets, directions, and the Gaussian that whitens them, padded.
 
-    `gaussian` is near the posterior of the coefficients at this roughness; it has as many of them
-    as there are directions, or `size`.
+    `gaussian` is near the posterior of the coefficients at this roughness.
     """
-    held, known = len(rough.offset), len(gaussian.mean)
+    held = len(rough.offset)
     variance = np.full(size, _IDLE)
     variance[:held] = rough.basis.variance
     root = np.eye(size)
-    root[:known, :known] = gaussian.root
-    shrunk = np.minimum(np.square(root).sum(axis=1), 1)
+    root[:held, :held] = gaussian.root
     return {
         "offset": pad(rough.offset, size),
         "vectors": pad(rough.basis.vectors, size, size),
@@ -47,29 +45,37 @@ def rough_inputs(
         "roughness_scale": np.asarray(rough.scale),
         "centre": pad(gaussian.mean, size),
         "likely_spread": np.sqrt(variance + roughness**2),
-        "precision": 1 / shrunk - 1,
+        "shrunk": np.square(root).sum(axis=1),
         "root": root,
     }
 
 
-def rough_logit(data: dict[str, Any]) -> Any:
+def rough_logit(data: dict[str, Any], centre: Any, scale: Any = 1.0) -> Any:
     """Add ``z`` and ``roughness`` to the model in context; return the cells' logits, (inner,).
+
+    The whitening has the mean `centre`, and the root of the data times `scale`.
 
     Notes
     -----
     A direction of standard deviation s whose deviation d the rows know with precision p has a
     coefficient of mean ``s p d / (1 + p s^2)`` and variance ``1 / (1 + p s^2)``. The whitening
-    follows both from the likely roughness to any other; `precision` is ``p s^2`` at the likely one.
+    follows both from the likely roughness, where `shrunk` is the variance, to any other.
     """
     import pymc as pm
+    import pytensor.tensor as pt
 
     from bayescal.inference.whitening import whitened_normal
 
     roughness = pm.HalfNormal("roughness", data["roughness_scale"])
     spread = pm.math.sqrt(data["variance"] + roughness**2)
     ratio = spread / data["likely_spread"]
-    narrower = (1 + data["precision"]) / (1 + data["precision"] * ratio**2)
-    centre = data["centre"] * ratio * narrower
-    scale = pm.math.sqrt(narrower)
-    z = whitened_normal("z", centre, data["root"], dims="inner", scale=scale)
+    shrunk = pt.minimum(data["shrunk"] * scale**2, 1)
+    narrower = 1 / (shrunk + (1 - shrunk) * ratio**2)
+    z = whitened_normal(
+        "z",
+        centre * ratio * narrower,
+        data["root"],
+        dims="inner",
+        scale=scale * pm.math.sqrt(narrower),
+    )
     return data["offset"] + data["vectors"] @ (spread * z)

@@ -24,15 +24,20 @@ from bayescal.core.quantity import DirectDraws, Draws, Floats, LabelModel
 from bayescal.inference.descriptions.described_curve import DescribedCurve
 from bayescal.inference.descriptions.rough import RoughPosterior
 from bayescal.inference.descriptions.segments import Segments
-from bayescal.inference.direct import Gaussian, Weighted, importance_sample
+from bayescal.inference.direct import Weighted
 from bayescal.quantities.pu_ece.data import PUProblem
+from bayescal.quantities.pu_ece.models.along import Along
 from bayescal.quantities.pu_ece.models.case_control import CaseControlCells
 from bayescal.quantities.pu_ece.models.class_prior_gaussian import CurveAndClassPrior
 from bayescal.quantities.pu_ece.models.described_members import RoughMember, SmoothMember
 from bayescal.quantities.pu_ece.models.end_draws import draw_end
 from bayescal.quantities.pu_ece.models.nodes import Nodes
 from bayescal.quantities.pu_ece.models.prior_map import LAST, PriorMap
-from bayescal.quantities.pu_ece.models.sample_sizes import draw_joint_masses, log_sizes_density
+from bayescal.quantities.pu_ece.models.sample_sizes import (
+    SampleSizes,
+    draw_joint_masses,
+    log_sizes_density,
+)
 from bayescal.quantities.pu_ece.priors import ClassPrior
 
 CELLS = 128
@@ -48,7 +53,7 @@ _NODES = np.linspace(-2.5, 2.5, 9)
 _MATTERS = 0.01
 # For each draw kept; label rates near 1 make skewed posteriors.
 _PROPOSALS = 6
-# The class prior has longer tails than a Gaussian.
+# The smooth description has longer tails than a Gaussian.
 _DEGREES = 5.0
 # Rounds of proposals where the weights are uneven, until one draw in so many counts.
 _ROUNDS, _LEAST_EFFICIENT = 6, 2
@@ -80,7 +85,10 @@ class Average:
     """A problem under `CurveAverage`; made by `Average.of`.
 
     Draws are those of `DescribedCurve`, and a standard normal of the class prior under each
-    description, ``smooth_normal`` to ``calibrated_normal``.
+    description, ``smooth_normal`` to ``calibrated_normal``. Importance sampling takes into account
+    what the inner cells say of the sample sizes, which ``smooth_sized`` and ``rough_sized`` tell.
+    NUTS leaves it to the draws' weights: the density of the sizes is narrow and bent, and would
+    cost it twice the steps.
     """
 
     problem: PUProblem
@@ -119,11 +127,39 @@ class Average:
     @cached_property
     def smooth(self) -> CurveAndClassPrior:
         """The smooth description of the inner cells."""
-        return CurveAndClassPrior(self.described.regression, self.prior, self.sizes)
+        return CurveAndClassPrior(
+            self.described.regression, self.prior, self.sizes, self.inner_sizes
+        )
 
     def rough_at(self, roughness: float) -> CurveAndClassPrior:
         """The rough description at one roughness."""
-        return CurveAndClassPrior(self.described.rough.at(roughness), self.prior, self.sizes)
+        regression = self.described.rough.at(roughness)
+        return CurveAndClassPrior(regression, self.prior, self.sizes, self.inner_sizes)
+
+    @cached_property
+    def smooth_along(self) -> Along:
+        """Where the smooth description is."""
+        return self.smooth.along(*self.smooth.place())
+
+    @cached_property
+    def rough_nodes(self) -> Floats:
+        """Values of the roughness over its posterior."""
+        return self.described.rough.nodes()
+
+    @cached_property
+    def rough_along(self) -> list[Along]:
+        """Where the rough description is at each node; about the class prior as the smooth one."""
+        smooth = self.smooth_along
+        return [
+            self.rough_at(node).along(smooth.middle, smooth.spread) for node in self.rough_nodes
+        ]
+
+    @cached_property
+    def inner_sizes(self) -> SampleSizes:
+        """What the sample sizes say of the inner cells."""
+        total, number = self.problem.total, self.problem.n_positive
+        known = SampleSizes(total, number, number / total.sum())
+        return known.at(self.described.inner, self.problem.positive)
 
     @property
     def members(self) -> Mapping[str, LabelModel]:
@@ -153,13 +189,13 @@ class Average:
         found: dict[str, Floats] = {}
         weighted: dict[str, Weighted] = {}
         if SMOOTH in self.described.fitted:
-            proposal = self.smooth.gaussian()
             smooth = _until_effective(
-                lambda: importance_sample(self.smooth, proposal, _PROPOSALS * draws, rng, _DEGREES),
+                lambda: self.smooth.sample(self.smooth_along, _PROPOSALS * draws, rng, _DEGREES),
                 draws,
             )
             drawn = smooth.resample(draws, rng)
             found |= {"coef": drawn[:, :-1], "smooth_normal": drawn[:, -1]}
+            found["smooth_sized"] = np.ones(draws)
             weighted[SMOOTH] = smooth
         if ROUGH in self.described.fitted:
             rough, roughness = self._rough_posterior(_PROPOSALS * draws, rng)
@@ -167,6 +203,7 @@ class Average:
             drawn = rough.draws[place]
             found |= {"z": drawn[:, :-1], "rough_normal": drawn[:, -1]}
             found["roughness"] = roughness[place]
+            found["rough_sized"] = np.ones(draws)
             weighted[ROUGH] = rough
         evidence = {name: one.log_evidence for name, one in weighted.items()}
         exact = self._exact
@@ -182,17 +219,12 @@ class Average:
         )
 
     def completed(self, draws: Draws, rng: np.random.Generator) -> Draws:
-        """Take apart what NUTS joined and padded, and add what is drawn exactly."""
+        """Cut the padding off draws of NUTS, and add what is drawn exactly."""
         found = dict(draws)
-        if "smooth_normal" in found or "rough_normal" in found:
-            return found
-        for name, key, size in (
-            (SMOOTH, "coef", self.described.basis.size if self.described.fitted else 0),
-            (ROUGH, "z", len(self.described.inner)),
-        ):
-            if key in found:
-                found[f"{name}_normal"] = found[key][..., -1]
-                found[key] = found[key][..., :size]
+        if "coef" in found:
+            found["coef"] = found["coef"][..., : self.described.basis.size]
+        if "z" in found:
+            found["z"] = found["z"][..., : len(self.described.inner)]
         if not found:
             raise TypeError("draws of no description have no shape")
         if "calibrated_normal" in found or "segments_normal" in found:
@@ -210,12 +242,13 @@ class Average:
 
     def _rough_posterior(self, draws: int, rng: np.random.Generator) -> RoughPosterior:
         """Importance sampling at nodes of the roughness."""
-        rough = self.described.rough
-        nodes, gaussians = rough.nodes(), list[Gaussian]()
-        targets = [self.rough_at(float(roughness)) for roughness in nodes]
-        for target in targets:
-            gaussians.append(target.gaussian(gaussians[-1] if gaussians else None))
-        return rough.sample_nodes(nodes, targets, gaussians, draws, rng)
+        nodes, along = self.rough_nodes, self.rough_along
+        targets = [self.rough_at(node) for node in nodes]
+
+        def sample(place: int, number: int) -> Weighted:
+            return targets[place].sample(along[place], number, rng)
+
+        return self.described.rough.sample_nodes(nodes, sample, draws)
 
     @cached_property
     def _exact(self) -> dict[str, Nodes]:
@@ -250,8 +283,7 @@ class Average:
             return Nodes(np.zeros(1), np.array([self.described.segments.log_evidence]))
         centres = [self._calibrated().moments]
         if SMOOTH in self.described.fitted:
-            gaussian = self.smooth.gaussian()
-            centres.append((gaussian.mean[-1], gaussian.root[-1, -1]))
+            centres.append((self.smooth_along.middle, self.smooth_along.spread))
         else:
             centres.append((0.0, 1.0))
         normal = np.sort(np.concatenate([mean + spread * _NODES for mean, spread in centres]))
@@ -314,6 +346,11 @@ class Average:
         ends = np.stack(places, axis=-1) if places else none
         rates = self.described.rates(name, {**draws, "end": ends}, error)
         sizes = log_sizes_density(rates, class_prior, self.problem.total, self.problem.n_positive)
+        if f"{name}_sized" in draws:
+            # These draws know what the inner cells say of the sizes.
+            inner = np.log(rates[..., self.described.inner].clip(1e-300))
+            share = expit(log_odds[..., None] + inner)
+            sizes = sizes - self.inner_sizes.log_density(share, class_prior)
         return Joint(rates, class_prior, error, weight + sizes)
 
     def averaged_joint(self, draws: int, rng: np.random.Generator) -> Joint:

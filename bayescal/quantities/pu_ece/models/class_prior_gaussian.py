@@ -1,4 +1,4 @@
-"""A curve's coefficients and the class prior together: likelihood and Gaussian approximation."""
+"""A curve's coefficients and the class prior together: likelihood and approximate posterior."""
 
 from __future__ import annotations
 
@@ -6,22 +6,35 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import cholesky, solve_triangular
 from scipy.special import expit
 
-from bayescal.inference.direct import Gaussian, Regression, variational_gaussian
+from bayescal.inference.cell_likelihood import softplus
+from bayescal.inference.direct import (
+    Gaussian,
+    Regression,
+    Weighted,
+    importance_sample,
+    variational_gaussian,
+)
+from bayescal.inference.stretching import stretched
+from bayescal.quantities.pu_ece.models.along import KNOTS, LAST, Along
 from bayescal.quantities.pu_ece.models.case_control import CaseControlCells
 from bayescal.quantities.pu_ece.models.prior_map import PriorMap
+from bayescal.quantities.pu_ece.models.sample_sizes import SampleSizes
 
 type Floats = NDArray[np.float64]
 
-_STEPS = 12
-# Expected information is not the curvature, so that the last digits come slowly.
-_NEWTON_STEPS = 100
-# In standard deviations of the class prior's normal.
-_CLOSE = 0.05
-_LONGEST = 1.0
-# The class prior has longer tails than a Gaussian, where few positives bound it.
-_WIDER = 1.3
+_NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(7)
+_WEIGHTS = _WEIGHTS / _WEIGHTS.sum()
+# Expected information is not the curvature: the last digits come slowly, and are not needed.
+_NEWTON_STEPS = 8
+_SIZES_STEPS = 3
+# The posterior of the normal is looked for on grids, each about the points of the last one that
+# saw some of it, until enough do: sums over points as far apart as its spread are exact.
+_POINTS, _ZOOMS, _SEEN, _ENOUGH = 13, 8, 0.02, 4
+# The normal is no farther out, by its prior, nor where its density is so far below the largest.
+_FARTHEST, _NEGLIGIBLE = 5.0, 12.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,63 +47,138 @@ class CurveAndClassPrior:
         The curve, its cells at any class prior.
     prior : PriorMap
         Class prior as a function of a standard normal.
-    sizes : float
+    log_ratio : float
         Log of positives over unlabelled rows.
+    sizes : SampleSizes, optional
+        What the sample sizes say of the cells, if they are to be taken into account.
     """
 
     regression: Regression
     prior: PriorMap
-    sizes: float
+    log_ratio: float
+    sizes: SampleSizes | None = None
 
     def log_likelihood(self, coef: Floats) -> Floats:
-        """Log-likelihood, (draw,), at coefficients (draw, basis + 1)."""
-        regression = self._given(coef[..., -1][..., None])
-        return regression.log_likelihood(coef[..., :-1])
+        """Log-likelihood of cells and sizes, (draw,), at coefficients (draw, basis + 1)."""
+        class_prior = self.prior(coef[..., -1])[0]
+        cells = self._cells(class_prior[..., None])
+        at = cells.positive_logit(self.regression.logit(coef[..., :-1]))
+        likelihood = (cells.positive * at - cells.total * softplus(at)).sum(axis=-1)
+        if self.sizes is None:
+            return np.asarray(likelihood)
+        return np.asarray(likelihood + self.sizes.log_density(expit(at), class_prior))
 
-    def gaussian(self, start: Gaussian | None = None) -> Gaussian:
-        """Find about where the posterior is, from where a similar one is.
+    def place(self) -> tuple[float, float]:
+        """Mean and standard deviation of the class prior's normal, about."""
+        if self.prior.known:
+            return 0.0, 1.0
+        grid, mean = np.linspace(-_FARTHEST, _FARTHEST, _POINTS), None
+        for _ in range(_ZOOMS):
+            density = np.zeros(_POINTS)
+            for point, at in enumerate(grid.tolist()):
+                own = self._given(at, mean)
+                mean, density[point] = own.mean, self._log_density(own, at)
+            weight = np.exp(density - density.max())
+            held = np.flatnonzero(weight > _SEEN)
+            if len(held) >= _ENOUGH:
+                break
+            low, high = grid[max(held[0] - 1, 0)], grid[min(held[-1] + 1, _POINTS - 1)]
+            grid = np.linspace(low, high, _POINTS)
+        middle = np.average(grid, weights=weight)
+        return float(middle), float(np.sqrt(np.average((grid - middle) ** 2, weights=weight)))
+
+    def along(self, middle: float, spread: float) -> Along:
+        """Find the curve's Gaussian at knots of the class prior's normal, over its posterior."""
+        own = self._given(middle, None)
+        if self.prior.known:
+            return Along(middle, spread, [own] * len(KNOTS))
+        normal = np.clip(middle + spread * stretched(KNOTS), -_FARTHEST, _FARTHEST)
+        above = self._outwards(own, normal[LAST:])
+        below = self._outwards(own, normal[LAST::-1])
+        return Along(middle, spread, [*below[:0:-1], *above])
+
+    def sample(
+        self, along: Along, draws: int, rng: np.random.Generator, degrees: float = np.inf
+    ) -> Weighted:
+        """Weigh draws of an approximate posterior by the posterior; see `importance_sample`."""
+        size = along.mean.shape[-1] + 1
+        standard = Gaussian(np.zeros(size), np.eye(size))
+        found = importance_sample(_Placed(self, along), standard, draws, rng, degrees)
+        return Weighted(along.placed(found.draws)[0], found.log_weights)
+
+    def _outwards(self, own: Gaussian, normal: Floats) -> list[Gaussian]:
+        """Follow the curve's Gaussian from one normal to the next, as far as the data allow."""
+        found, most = list[Gaussian](), -np.inf
+        for at in normal.tolist():
+            moved = self._given(at, own.mean)
+            density = self._log_density(moved, at)
+            most = max(most, density)
+            if density < most - _NEGLIGIBLE:
+                break
+            own = moved
+            found.append(own)
+        return found + [own] * (len(normal) - len(found))
+
+    def _given(self, normal: float, start: Floats | None) -> Gaussian:
+        """Find the curve's Gaussian at one class prior.
 
         Notes
         -----
-        The curve's Gaussian at the mode of the class prior's normal, along which it moves on a
-        straight line: the direction, and the normal's variance, are those of the joint expected
-        information.
+        That of the cells, then the sizes, whose density is Gaussian where the expected number of
+        positives is linear.
         """
-        mean, normal = (None, 0.0) if start is None else (start.mean[:-1], float(start.mean[-1]))
-        for _ in range(_STEPS):
-            regression = self._given(np.asarray([normal]))
-            own = variational_gaussian(regression, _NEWTON_STEPS, mean)
-            mean = own.mean
-            slope, precision, path = self._along(regression, own, normal)
-            step = float(np.clip(slope / precision, -_LONGEST, _LONGEST))
-            if self.prior.known or abs(step) < _CLOSE:
-                break
-            mean, normal = mean + step * path, normal + step
-        size, spread = len(own.mean), _WIDER * precision**-0.5
-        root = np.zeros((size + 1, size + 1))
-        root[:size, :size], root[:size, -1], root[-1, -1] = own.root, spread * path, spread
-        return Gaussian(np.append(own.mean, normal), root)
+        cells = self._cells(self.prior(np.asarray(normal))[0])
+        own = variational_gaussian(replace(self.regression, cells=cells), _NEWTON_STEPS, start)
+        return own if self.sizes is None else self._sized(own, cells, self.sizes)
 
-    def _given(self, normal: Floats) -> Regression:
+    def _sized(self, own: Gaussian, cells: CaseControlCells, sizes: SampleSizes) -> Gaussian:
+        """Take the sizes into account."""
+        design = self.regression.design
+        across = design @ own.root
+        before, mean = np.square(across).sum(axis=1), own.mean
+        spread = np.sqrt(before)
+        for _ in range(_SIZES_STEPS):
+            off, by_logit, variance = self._off(cells, sizes, mean, spread)
+            reach = across.T @ by_logit
+            known = variance + reach @ reach
+            missing = off + (own.mean - mean) @ (design.T @ by_logit)
+            mean = own.mean - own.root @ reach * (missing / known)
+            spread = np.sqrt(np.maximum(before - np.square(across @ reach) / known, 0))
+        narrower = cholesky(np.eye(len(mean)) + np.outer(reach, reach) / variance, lower=True)
+        return Gaussian(mean, solve_triangular(narrower, own.root.T, lower=True).T)
+
+    def _off(
+        self, cells: CaseControlCells, sizes: SampleSizes, mean: Floats, spread: Floats
+    ) -> tuple[float, Floats, float]:
+        """Expected positives less those known, their slope by the logits, and the variance."""
+        logit = self.regression.logit(mean) + spread * _NODES[:, None]
+        share = expit(cells.positive_logit(logit))
+        rise = cells.total * (_WEIGHTS @ (share * (1 - share) * expit(-logit)))
+        share = _WEIGHTS @ share
+        off = float(share @ cells.total - sizes.n_positive)
+        return off, rise, float(sizes.spread(share))
+
+    def _log_density(self, own: Gaussian, normal: float) -> float:
+        """Log density of the normal, with the curve integrated out by Laplace's approximation."""
+        value = self.log_likelihood(np.append(own.mean, normal)[None])[0]
+        volume = np.log(np.abs(np.diag(own.root))).sum()
+        return float(value - own.mean @ own.mean / 2 + volume - normal**2 / 2)
+
+    def _cells(self, class_prior: Floats) -> CaseControlCells:
         """Hold the class prior."""
         cells = self.regression.cells
         assert isinstance(cells, CaseControlCells)
-        log_odds = self.sizes - np.log(self.prior(normal)[0])
-        return replace(self.regression, cells=replace(cells, log_odds=log_odds))
+        return replace(cells, log_odds=self.log_ratio - np.log(class_prior))
 
-    def _along(
-        self, regression: Regression, own: Gaussian, normal: float
-    ) -> tuple[float, float, Floats]:
-        """Slope and precision of the normal with the curve integrated out, and the curve's path."""
-        cells, logit = regression.cells, regression.logit(own.mean)
-        assert isinstance(cells, CaseControlCells)
-        class_prior, derivative = self.prior(np.asarray(normal))
-        rise = float(derivative / class_prior)
-        share = expit(cells.positive_logit(logit))
-        weight = cells.total * share * (1 - share)
-        cross = rise * regression.design.T @ (weight * expit(-logit))
-        path = own.root @ (own.root.T @ cross)
-        precision = 1 + rise**2 * weight.sum() - cross @ path
-        slope = -rise * (cells.positive - cells.total * share).sum() - normal
-        # Rounding may take the last digits of a difference of large numbers.
-        return float(slope), float(max(precision, 1e-3)), np.asarray(path)
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Placed:
+    """Likelihood of values that are standard normal by prior, as about by posterior."""
+
+    target: CurveAndClassPrior
+    along: Along
+
+    def log_likelihood(self, value: Floats) -> Floats:
+        coef, log_volume = self.along.placed(value)
+        prior = (np.square(value).sum(axis=1) - np.square(coef).sum(axis=1)) / 2
+        return np.asarray(self.target.log_likelihood(coef) + prior + log_volume)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,66 @@ _STEPS = 60
 _CLOSE = 1e-6
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class SampleSizes:
+    """What both sample sizes say of the shares of positives in cells.
+
+    Parameters
+    ----------
+    total : ndarray of shape (cell,)
+        Positives and unlabelled rows.
+    n_positive : float
+        Positives expected in these cells.
+    share : float
+        Share of positives among all rows.
+    variance : float, default 1
+        Variance of the expected positives, but for that of the shares; the sizes are known to a
+        row, not better.
+
+    Notes
+    -----
+    The binomial likelihood leaves the number of positives free. It is given, and the mean label
+    rate of the population is the class prior. With masses g / sum(g), where
+    ``g ~ Gamma(total) / (1 + odds rate)`` before that, this is ``sum g (rate - class_prior) = 0``,
+    whose density is nearly normal: the expected number of positives lies near `n_positive`, by the
+    standard deviation that the shares of positives have over all rows. Both together are the
+    likelihood of two samples of fixed sizes [1]_.
+
+    References
+    ----------
+    .. [1] J. Qin, "Inferences for Case-Control and Semiparametric Two-Sample Density Ratio Models",
+       Biometrika 85(3), 1998.
+    """
+
+    total: NDArray[Any]
+    n_positive: float
+    share: float
+    variance: float = 1.0
+
+    def at(self, cells: NDArray[Any], positive: NDArray[Any]) -> SampleSizes:
+        """Take some of the cells; the others hold about the `positive` that were seen there."""
+        other = np.setdiff1d(np.flatnonzero(self.total), cells)
+        seen, rows = positive[other], self.total[other]
+        # Seen counts are Poisson, of variance their mean, at most one more.
+        spread = (rows * np.square(seen / rows - self.share)).sum() + (seen + 1).sum()
+        rest = self.n_positive - float(seen.sum())
+        return SampleSizes(self.total[cells], rest, self.share, self.variance + float(spread))
+
+    def log_density(self, share: Floats, class_prior: Floats) -> Floats:
+        """Log density of the sizes given shares of positives (..., cell), without constants."""
+        off = share @ self.total - self.n_positive
+        variance = self.spread(share)
+        return np.asarray(-(off**2) / (2 * variance) - np.log(variance) / 2 - np.log(class_prior))
+
+    def spread(self, share: Floats) -> Floats:
+        """Variance of the expected number of positives, (...)."""
+        return np.asarray(self.variance + np.square(share - self.share) @ self.total)
+
+
 def log_sizes_density(
     rate: Floats, class_prior: Floats, total: NDArray[Any], n_positive: int
 ) -> Floats:
-    """Log density of the two sample sizes given label rates, without constants, (...).
+    """Log density of the two sample sizes given label rates of all cells, (...).
 
     Parameters
     ----------
@@ -32,24 +89,12 @@ def log_sizes_density(
 
     Notes
     -----
-    The binomial likelihood leaves the number of positives free. It is given, and the mean label
-    rate of the population is the class prior. With masses g / sum(g), where
-    ``g ~ Gamma(total) / (1 + odds rate)`` before that, this is ``sum g (rate - class_prior) = 0``,
-    whose density is nearly normal: the expected number of positives lies near `n_positive`, by the
-    standard deviation that the shares of positives have over all rows. Both together are the
-    likelihood of two samples of fixed sizes [1]_. The sizes are known to a row, not better.
-
-    References
-    ----------
-    .. [1] J. Qin, "Inferences for Case-Control and Semiparametric Two-Sample Density Ratio Models",
-       Biometrika 85(3), 1998.
+    See `SampleSizes`; without constants.
     """
     number = total.sum()
     odds = n_positive / (number - n_positive) / class_prior
     share = expit(np.log(odds)[..., None] + np.log(rate.clip(1e-300)))
-    off = share @ total - n_positive
-    variance = 1 + np.square(share - n_positive / number) @ total
-    return np.asarray(-(off**2) / (2 * variance) - np.log(variance) / 2 - np.log(class_prior))
+    return SampleSizes(total, n_positive, n_positive / number).log_density(share, class_prior)
 
 
 def draw_joint_masses(

@@ -9,9 +9,9 @@ from scipy.stats import binom
 
 import bayescal as bc
 from bayescal.core.calibration_curve.curve_average import CurveAverage
-from bayescal.inference.direct import importance_sample
 from bayescal.quantities.pu_ece.models.average import Average
 from bayescal.quantities.pu_ece.models.case_control import CaseControlCells
+from bayescal.quantities.pu_ece.models.sample_sizes import log_sizes_density
 from tests.quantities.pu_ece.made import of_counts
 
 CELLS = CaseControlCells(np.array([40, 60, 9]), np.array([3, 30, 0]), np.log(0.4))
@@ -45,7 +45,7 @@ def test_the_evidence_and_the_posterior_are_those_of_brute_force(class_prior) ->
     made = of_counts([3, 9], [30, 30], [0.25, 0.75])
     model = Average.of(made, CurveAverage(), class_prior, 0.5)
     rng = np.random.default_rng(4)
-    weighted = importance_sample(model.smooth, model.smooth.gaussian(), 100_000, rng)
+    weighted = model.smooth.sample(model.smooth_along, 100_000, rng)
     number = 1_000_000
     design = model.described.regression.design
     coef = rng.standard_normal((number, design.shape[1]))
@@ -53,6 +53,7 @@ def test_the_evidence_and_the_posterior_are_those_of_brute_force(class_prior) ->
     pi = np.full(number, 0.5) if class_prior == 0.5 else rng.beta(20, 20, number)
     odds = 12 / 60 * rate / pi[:, None]
     law = binom.pmf(made.positive, made.total, odds / (1 + odds)).prod(axis=1)
+    law *= np.exp(log_sizes_density(rate, pi, made.total, 12))
     ways = np.log(binom.pmf(made.positive, made.total, 0.5)) + made.total * np.log(2)
     evidence = np.log(law.mean()) - ways.sum()
     error = law.std() / law.mean() / np.sqrt(number)

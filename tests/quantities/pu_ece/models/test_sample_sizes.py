@@ -7,7 +7,11 @@ from hypothesis import strategies as st
 from scipy.special import logit
 
 from bayescal.quantities.pu_ece.models.case_control import CaseControlCells
-from bayescal.quantities.pu_ece.models.sample_sizes import draw_joint_masses, log_sizes_density
+from bayescal.quantities.pu_ece.models.sample_sizes import (
+    SampleSizes,
+    draw_joint_masses,
+    log_sizes_density,
+)
 
 TOTAL, POSITIVE = np.array([3000, 2000]), np.array([400, 600])
 
@@ -58,3 +62,17 @@ def test_a_class_prior_beyond_all_rates_leaves_the_masses_as_they_are() -> None:
     rng = np.random.default_rng(3)
     mass = draw_joint_masses(np.array([[0.1, 0.2]]), np.array([0.9]), TOTAL, 1000, rng)
     assert mass.sum() == pytest.approx(1)
+
+
+def test_cells_that_are_left_out_stand_at_their_counts() -> None:
+    total, positive = np.array([0, 300, 500, 200]), np.array([0, 10, 90, 60])
+    whole = SampleSizes(total, 160, 0.16)
+    inner = whole.at(np.array([1, 2]), positive)
+    np.testing.assert_array_equal(inner.total, [300, 500])
+    assert inner.n_positive == 100
+    # The spread of the cell's share, and a Poisson count of 60 known to one.
+    assert inner.variance == pytest.approx(1 + 200 * (0.3 - 0.16) ** 2 + 61)
+    same = whole.at(np.array([1, 2, 3]), positive)
+    share = np.array([0.05, 0.2, 0.25])
+    ours = whole.log_density(np.append(0, share), np.asarray(0.4))
+    assert same.log_density(share, np.asarray(0.4)) == pytest.approx(ours)
