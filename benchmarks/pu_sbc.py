@@ -1,6 +1,7 @@
 """Simulation-based calibration of the models of positives and unlabelled rows, by NUTS.
 
 python benchmarks/pu_sbc.py                         # 200 replications a model
+python benchmarks/pu_sbc.py --models "curve, class prior wide" --draws 250 --label wide
 python benchmarks/pu_sbc.py --render
 """
 
@@ -21,6 +22,7 @@ from bayescal.workflow.simulation import sbc
 BELIEF = bc.Beta(50, 50)
 MODELS = {
     "curve": bc.pu_ece.Priors(BELIEF),
+    "curve, class prior wide": bc.pu_ece.Priors(bc.Beta(8, 12)),
     "curve, class prior known": bc.pu_ece.Priors(0.5),
     "mixture bins": bc.pu_ece.Priors(BELIEF, bc.pu_ece.MixtureBins()),
     "independent bins": bc.pu_ece.Priors(BELIEF, bc.pu_ece.IndependentBins()),
@@ -30,7 +32,7 @@ N_BINS = 6
 LEVEL = 0.01
 
 
-def run(name: str, replications: int, seed: int) -> dict[str, Any]:
+def run(name: str, replications: int, seed: int, draws: int) -> dict[str, Any]:
     """Rank one model's quantities."""
     variables = ["tce", "ece", "label_rate"] + ["class_prior"] * (
         name != "curve, class prior known"
@@ -44,6 +46,7 @@ def run(name: str, replications: int, seed: int) -> dict[str, Any]:
         priors=MODELS[name],
         variables=variables,
         method="nuts",
+        draws=draws,
         n_bins=N_BINS,
     )
     sick = (found.divergences > 0) | (found.rhat_max > MAX_RHAT) | (found.ess_min < MIN_ESS)
@@ -62,8 +65,8 @@ def least(p_values: dict[str, float], variable: str) -> float:
     return min((p for name, p in p_values.items() if name.split("[")[0] == variable), default=1)
 
 
-def render() -> None:
-    content = read("pu_sbc")
+def render(file: str) -> None:
+    content = read(file)
     print_provenance(content)
     print_table(
         f"Simulation-based calibration, {content['replications']} replications: ranks in 20 bins, "
@@ -104,14 +107,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--replications", type=int, default=200)
     parser.add_argument("--seed", type=int, default=20)
+    parser.add_argument("--draws", type=int, default=1000, help="of each of four chains")
     parser.add_argument("--models", nargs="+", choices=MODELS, default=[*MODELS])
+    parser.add_argument("--label", default="", help="ending of the figures' file")
     parser.add_argument("--render", action="store_true", help="only print the figures on disk")
     given = parser.parse_args()
+    file = "_".join(filter(None, ("pu_sbc", given.label)))
+    settings = {"replications": given.replications, "seed": given.seed, "draws": given.draws}
     models: list[dict[str, Any]] = []
     for name in [] if given.render else given.models:
-        models.append(run(name, given.replications, given.seed))
-        write("pu_sbc", replications=given.replications, seed=given.seed, models=models)
-    render()
+        models.append(run(name, given.replications, given.seed, given.draws))
+        write(file, **settings, models=models)
+    render(file)
 
 
 if __name__ == "__main__":

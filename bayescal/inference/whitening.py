@@ -10,8 +10,6 @@ import pymc as pm
 import pytensor.tensor as pt
 from pymc.logprob.transforms import Transform
 
-from bayescal.inference.stretching import BEND, stretched, unstretched
-
 
 class _Whitening(Transform):  # type: ignore[misc]  # PyMC has no types
     """Coefficients as ``mean + scale * (root @ value)``, the distribution's own parameters."""
@@ -68,46 +66,3 @@ def whitened_normal(name: str, mean: Any, root: Any, dims: str, scale: Any = Non
         default_transform=_Whitening(),
         dims=dims,
     )
-
-
-class _Stretching(Transform):  # type: ignore[misc]
-    """A number as ``middle + spread * stretched(value)``, the distribution's own parameters."""
-
-    name = "stretched"
-    ndim_supp = 0
-
-    def forward(self, value: Any, *inputs: Any) -> Any:
-        return unstretched((value - inputs[-2]) / inputs[-1], pt)
-
-    def backward(self, value: Any, *inputs: Any) -> Any:
-        return inputs[-2] + inputs[-1] * stretched(value, pt)
-
-    def log_jac_det(self, value: Any, *inputs: Any) -> Any:
-        return pt.log(inputs[-1]) + pt.log(pt.cosh(BEND * value))
-
-
-def stretched_normal(name: str, middle: Any, spread: Any) -> Any:
-    """Add a Normal(0, 1) variable, sampled where the other arguments put the posterior.
-
-    It is ``middle + spread * stretched(value)``, for values about standard normal. Of a posterior
-    with a long tail the value has a shorter one.
-    """
-    return pm.CustomDist(
-        name,
-        middle,
-        spread,
-        logp=_scalar_density,
-        random=_draw_scalar,
-        signature="(),()->()",
-        default_transform=_Stretching(),
-    )
-
-
-def _scalar_density(value: Any, middle: Any, spread: Any) -> Any:
-    return -(value**2 + math.log(2 * math.pi)) / 2
-
-
-def _draw_scalar(
-    middle: Any, spread: Any, rng: np.random.Generator | None = None, size: Any = None
-) -> Any:
-    return (rng or np.random.default_rng()).standard_normal(size)

@@ -3,10 +3,9 @@
 import numpy as np
 import pymc as pm
 import pytest
-from scipy.stats import multivariate_normal, norm, poisson
+from scipy.stats import multivariate_normal
 
-from bayescal.inference.stretching import stretched
-from bayescal.inference.whitening import stretched_normal, whitened_normal
+from bayescal.inference.whitening import whitened_normal
 
 SIZE = 4
 RNG = np.random.default_rng(8)
@@ -102,33 +101,3 @@ def test_prior_draws_do_not_see_the_posterior(whitened):
     assert draws.shape == (4000, SIZE)
     np.testing.assert_allclose(draws.mean(axis=0), 0, atol=4 / np.sqrt(4000))
     np.testing.assert_allclose(np.cov(draws.T), np.eye(SIZE), atol=6 / np.sqrt(4000))
-
-
-@pytest.fixture(scope="module")
-def one_stretched():
-    with pm.Model() as built:
-        normal = stretched_normal("normal", pm.Data("middle", 0.7), pm.Data("spread", 0.2))
-        pm.Poisson("events", pm.math.exp(normal), observed=3)
-    return built
-
-
-def test_a_stretched_number_is_standard_normal_and_keeps_its_volume(one_stretched):
-    whole = one_stretched.compile_logp(mode=INTERPRETED)
-    own = one_stretched.compile_logp(jacobian=False, mode=INTERPRETED)
-    step = 1e-5
-    for value in (-3.0, -0.2, 0.0, 4.1):
-        point = {"normal_stretched__": np.asarray(value)}
-        normal = 0.7 + 0.2 * stretched(value)
-        assert own(point) == pytest.approx(norm.logpdf(normal) + poisson.logpmf(3, np.exp(normal)))
-        rise = 0.2 * (stretched(value + step) - stretched(value - step)) / (2 * step)
-        assert whole(point) - own(point) == pytest.approx(np.log(rise), abs=1e-8)
-
-
-def test_a_stretched_number_is_found_again_and_its_prior_draws_are_normal(one_stretched):
-    (normal,) = one_stretched.free_RVs
-    transform, inputs = one_stretched.rvs_to_transforms[normal], normal.owner.inputs
-    there = transform.backward(np.asarray(2.5), *inputs)
-    assert transform.forward(there, *inputs).eval(mode=INTERPRETED) == pytest.approx(2.5)
-    draws = pm.draw(normal, 4000, random_seed=5, mode=INTERPRETED)
-    assert draws.mean() == pytest.approx(0, abs=4 / np.sqrt(4000))
-    assert draws.std() == pytest.approx(1, abs=4 / np.sqrt(8000))

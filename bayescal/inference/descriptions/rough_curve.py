@@ -66,7 +66,7 @@ class RoughCurve:
             name: pm.Data(name, values, dims=DIMS.get(name, "inner"))
             for name, values in self.inputs().items()
         }
-        logit = rough_logit(data, data["centre"])
+        logit = rough_logit(data)
         logit_binomial(
             "events",
             data["count"],

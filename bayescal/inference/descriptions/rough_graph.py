@@ -19,7 +19,7 @@ DIMS: Final[dict[str, str | tuple[str, ...] | None]] = {
     "roughness_scale": None,
     "centre": "inner",
     "likely_spread": "inner",
-    "shrunk": "inner",
+    "precision": "inner",
     "root": ("inner", "inner_"),
 }
 # Variance of the directions that only fill the array: whatever the roughness, they stay the same.
@@ -31,13 +31,15 @@ def rough_inputs(
 ) -> dict[str, NDArray[Any]]:
     """Offsets, directions, and the Gaussian that whitens them, padded.
 
-    `gaussian` is near the posterior of the coefficients at this roughness.
+    `gaussian` is near the posterior of the coefficients at this roughness; it has as many of them
+    as there are directions, or `size`.
     """
-    held = len(rough.offset)
+    held, known = len(rough.offset), len(gaussian.mean)
     variance = np.full(size, _IDLE)
     variance[:held] = rough.basis.variance
     root = np.eye(size)
-    root[:held, :held] = gaussian.root
+    root[:known, :known] = gaussian.root
+    shrunk = np.minimum(np.square(root).sum(axis=1), 1)
     return {
         "offset": pad(rough.offset, size),
         "vectors": pad(rough.basis.vectors, size, size),
@@ -45,37 +47,31 @@ def rough_inputs(
         "roughness_scale": np.asarray(rough.scale),
         "centre": pad(gaussian.mean, size),
         "likely_spread": np.sqrt(variance + roughness**2),
-        "shrunk": np.square(root).sum(axis=1),
+        "precision": 1 / shrunk - 1,
         "root": root,
     }
 
 
-def rough_logit(data: dict[str, Any], centre: Any, scale: Any = 1.0) -> Any:
+def rough_logit(data: dict[str, Any]) -> Any:
     """Add ``z`` and ``roughness`` to the model in context; return the cells' logits, (inner,).
-
-    The whitening has the mean `centre`, and the root of the data times `scale`.
 
     Notes
     -----
     A direction of standard deviation s whose deviation d the rows know with precision p has a
     coefficient of mean ``s p d / (1 + p s^2)`` and variance ``1 / (1 + p s^2)``. The whitening
-    follows both from the likely roughness, where `shrunk` is the variance, to any other.
+    follows both from the likely roughness to any other; `precision` is ``p s^2`` at the likely one.
     """
     import pymc as pm
-    import pytensor.tensor as pt
+    from pymc.distributions.transforms import log_exp_m1
 
     from bayescal.inference.whitening import whitened_normal
 
-    roughness = pm.HalfNormal("roughness", data["roughness_scale"])
+    # On a log scale the prior is a wall above its scale, at which transitions diverge.
+    roughness = pm.HalfNormal("roughness", data["roughness_scale"], default_transform=log_exp_m1)
     spread = pm.math.sqrt(data["variance"] + roughness**2)
     ratio = spread / data["likely_spread"]
-    shrunk = pt.minimum(data["shrunk"] * scale**2, 1)
-    narrower = 1 / (shrunk + (1 - shrunk) * ratio**2)
-    z = whitened_normal(
-        "z",
-        centre * ratio * narrower,
-        data["root"],
-        dims="inner",
-        scale=scale * pm.math.sqrt(narrower),
-    )
+    narrower = (1 + data["precision"]) / (1 + data["precision"] * ratio**2)
+    centre = data["centre"] * ratio * narrower
+    scale = pm.math.sqrt(narrower)
+    z = whitened_normal("z", centre, data["root"], dims="inner", scale=scale)
     return data["offset"] + data["vectors"] @ (spread * z)

@@ -87,8 +87,8 @@ class Average:
     Draws are those of `DescribedCurve`, and a standard normal of the class prior under each
     description, ``smooth_normal`` to ``calibrated_normal``. Importance sampling takes into account
     what the inner cells say of the sample sizes, which ``smooth_sized`` and ``rough_sized`` tell.
-    NUTS leaves it to the draws' weights: the density of the sizes is narrow and bent, and would
-    cost it twice the steps.
+    NUTS leaves it to the draws' weights: the density of the sizes is narrow and bent, and its
+    transitions would diverge.
     """
 
     problem: PUProblem
@@ -219,12 +219,17 @@ class Average:
         )
 
     def completed(self, draws: Draws, rng: np.random.Generator) -> Draws:
-        """Cut the padding off draws of NUTS, and add what is drawn exactly."""
+        """Take apart what NUTS joined and padded, and add what is drawn exactly."""
         found = dict(draws)
-        if "coef" in found:
-            found["coef"] = found["coef"][..., : self.described.basis.size]
-        if "z" in found:
-            found["z"] = found["z"][..., : len(self.described.inner)]
+        if "smooth_normal" in found or "rough_normal" in found:
+            return found
+        for name, key, size in (
+            (SMOOTH, "coef", self.described.basis.size if self.described.fitted else 0),
+            (ROUGH, "z", len(self.described.inner)),
+        ):
+            if key in found:
+                found[f"{name}_normal"] = found[key][..., -1]
+                found[key] = found[key][..., :size]
         if not found:
             raise TypeError("draws of no description have no shape")
         if "calibrated_normal" in found or "segments_normal" in found:

@@ -30,6 +30,11 @@ _WEIGHTS = _WEIGHTS / _WEIGHTS.sum()
 # Expected information is not the curvature: the last digits come slowly, and are not needed.
 _NEWTON_STEPS = 8
 _SIZES_STEPS = 3
+# Newton's steps of the whitening: to the mode of the class prior's normal, in units of its prior,
+# and for the curve at each of them.
+_STEPS, _FULL_STEPS, _CLOSE, _LONGEST = 12, 100, 0.05, 1.0
+# The class prior has longer tails than a Gaussian, where few positives bound it.
+_WIDER = 1.3
 # The posterior of the normal is looked for on grids, each about the points of the last one that
 # saw some of it, until enough do: sums over points as far apart as its spread are exact.
 _POINTS, _ZOOMS, _SEEN, _ENOUGH = 13, 8, 0.02, 4
@@ -67,6 +72,31 @@ class CurveAndClassPrior:
         if self.sizes is None:
             return np.asarray(likelihood)
         return np.asarray(likelihood + self.sizes.log_density(expit(at), class_prior))
+
+    def gaussian(self) -> Gaussian:
+        """Find about where the posterior is, the sizes left out: what NUTS whitens by.
+
+        Notes
+        -----
+        The curve's Gaussian at the mode of the class prior's normal, along which it moves on a
+        straight line: the direction, and the normal's variance, are those of the joint expected
+        information.
+        """
+        mean, normal = None, 0.0
+        for _ in range(_STEPS):
+            cells = self._cells(self.prior(np.asarray([normal]))[0])
+            regression = replace(self.regression, cells=cells)
+            own = variational_gaussian(regression, _FULL_STEPS, mean)
+            mean = own.mean
+            slope, precision, path = self._along(regression, own, normal)
+            step = float(np.clip(slope / precision, -_LONGEST, _LONGEST))
+            if self.prior.known or abs(step) < _CLOSE:
+                break
+            mean, normal = mean + step * path, normal + step
+        size, spread = len(own.mean), _WIDER * precision**-0.5
+        root = np.zeros((size + 1, size + 1))
+        root[:size, :size], root[:size, -1], root[-1, -1] = own.root, spread * path, spread
+        return Gaussian(np.append(own.mean, normal), root)
 
     def place(self) -> tuple[float, float]:
         """Mean and standard deviation of the class prior's normal, about."""
@@ -169,6 +199,23 @@ class CurveAndClassPrior:
         cells = self.regression.cells
         assert isinstance(cells, CaseControlCells)
         return replace(cells, log_odds=self.log_ratio - np.log(class_prior))
+
+    def _along(
+        self, regression: Regression, own: Gaussian, normal: float
+    ) -> tuple[float, float, Floats]:
+        """Slope and precision of the normal with the curve integrated out, and the curve's path."""
+        cells, logit = regression.cells, regression.logit(own.mean)
+        assert isinstance(cells, CaseControlCells)
+        class_prior, derivative = self.prior(np.asarray(normal))
+        rise = float(derivative / class_prior)
+        share = expit(cells.positive_logit(logit))
+        weight = cells.total * share * (1 - share)
+        cross = rise * regression.design.T @ (weight * expit(-logit))
+        path = own.root @ (own.root.T @ cross)
+        precision = 1 + rise**2 * weight.sum() - cross @ path
+        slope = -rise * (cells.positive - cells.total * share).sum() - normal
+        # Rounding may take the last digits of a difference of large numbers.
+        return float(slope), float(max(precision, 1e-3)), np.asarray(path)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -12,13 +12,7 @@ from bayescal.core.calibration_curve.problem import pad, padded_size
 from bayescal.core.functionals import log_binomial_coefficient
 from bayescal.core.quantity import DirectDraws, Draws
 from bayescal.inference.descriptions.described_curve import BASIS
-from bayescal.quantities.pu_ece.models.along import LAST
-from bayescal.quantities.pu_ece.models.along_graph import (
-    ALONG_DIMS,
-    NormalInGraph,
-    along_inputs,
-    padded_roots,
-)
+from bayescal.inference.direct import Gaussian
 from bayescal.quantities.pu_ece.models.prior_map import logit_in_graph
 
 if TYPE_CHECKING:
@@ -30,11 +24,11 @@ ROUGH_CELLS = 32
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SmoothMember:
-    """Inner cells under a smooth curve, with the class prior."""
+    """Inner cells under a smooth curve; the last coefficient is the class prior's."""
 
     average: Average
-    variables: ClassVar[tuple[str, ...]] = ("coef", "smooth_normal")
-    target_accept: ClassVar[float] = 0.98
+    variables: ClassVar[tuple[str, ...]] = ("coef",)
+    target_accept: ClassVar[float] = 0.95
     max_depth: ClassVar[int] = 10
 
     @property
@@ -43,16 +37,15 @@ class SmoothMember:
         return ("smooth", padded_size(len(self.average.described.inner), SMOOTH_CELLS))
 
     def inputs(self) -> dict[str, NDArray[Any]]:
-        """Counts, offset and design, the class prior, and the Gaussians that whiten."""
+        """Counts, offset and design, the class prior, and the Gaussian that whitens."""
         cells, regression = self.compile_key[-1], self.average.described.regression
-        smooth = replace(self.average.smooth, sizes=None)
-        along = smooth.along(*smooth.place())
+        gaussian = _spread_out(self.average.smooth.gaussian(), BASIS + 1)
         return {
             **_counts(self.average, cells),
             "offset": pad(regression.offset, cells),
-            "design": pad(regression.design, cells, BASIS),
-            **along_inputs(along, BASIS),
-            "roots": padded_roots(along, BASIS),
+            "design": pad(regression.design, cells, BASIS + 1),
+            "centre": gaussian.mean,
+            "root": gaussian.root,
         }
 
     def add_to_model(self) -> Any:
@@ -60,10 +53,9 @@ class SmoothMember:
         from bayescal.inference.whitening import whitened_normal
 
         data = _add_data(self.inputs(), _SMOOTH_DIMS)
-        along = NormalInGraph.add("smooth_normal", data)
-        coef = whitened_normal("coef", along.mean, along.root, dims="basis")
+        coef = whitened_normal("coef", data["centre"], data["root"], dims="basis")
         logit = data["offset"] + (data["design"] * coef).sum(axis=-1)
-        return _observe(data, logit, along.normal)
+        return _observe(data, logit, coef[-1])
 
     def direct_draws(self, draws: int, rng: np.random.Generator) -> DirectDraws:
         """Those of the average."""
@@ -76,45 +68,40 @@ class SmoothMember:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RoughMember:
-    """Inner cells under a smooth curve with a rough part, with the class prior."""
+    """Inner cells under a smooth curve with a rough part; the last `z` is the class prior's."""
 
     average: Average
-    variables: ClassVar[tuple[str, ...]] = ("z", "roughness", "rough_normal")
+    variables: ClassVar[tuple[str, ...]] = ("z", "roughness")
     # The whitening follows the roughness only about: smaller steps, and longer trajectories.
     target_accept: ClassVar[float] = 0.95
     max_depth: ClassVar[int] = 10
 
     @property
     def compile_key(self) -> tuple[Any, ...]:
-        """Number of cells, padded."""
-        return ("rough", padded_size(len(self.average.described.inner), ROUGH_CELLS))
+        """Number of cells and of the class prior's coefficient, padded."""
+        return ("rough", padded_size(len(self.average.described.inner) + 1, ROUGH_CELLS))
 
     def inputs(self) -> dict[str, NDArray[Any]]:
-        """Counts, directions, the class prior, and the Gaussians that whiten."""
+        """Counts, directions, the class prior, and the Gaussian that whitens."""
         from bayescal.inference.descriptions.rough_graph import rough_inputs
 
         size, rough = self.compile_key[-1], self.average.described.rough
         likely = rough.likely_roughness()
-        place = replace(self.average.smooth, sizes=None).place()
-        along = replace(self.average.rough_at(likely), sizes=None).along(*place)
-        followed = rough_inputs(rough, likely, along.gaussians[LAST], size)
-        # The mean follows the class prior.
-        del followed["centre"]
+        gaussian = _spread_out(self.average.rough_at(likely).gaussian(), size)
         return {
             **_counts(self.average, size),
-            **followed,
-            **along_inputs(along, size),
-            "log_scales": pad(along.log_scale, *along.log_scale.shape[:2], size),
+            **rough_inputs(rough, likely, gaussian, size),
         }
 
     def add_to_model(self) -> Any:
         """``positive ~ Binomial(total, odds rate / class_prior)``."""
+        import pymc as pm
+
         from bayescal.inference.descriptions.rough_graph import DIMS, rough_logit
 
-        data = _add_data(self.inputs(), {**_DIMS, **DIMS, **ALONG_DIMS})
-        along = NormalInGraph.add("rough_normal", data)
-        logit = rough_logit(data, along.mean, along.scale)
-        return _observe(data, logit, along.normal)
+        data = _add_data(self.inputs(), {**_DIMS, **DIMS})
+        logit = rough_logit(data)
+        return _observe(data, logit, pm.modelcontext(None)["z"][-1])
 
     def direct_draws(self, draws: int, rng: np.random.Generator) -> DirectDraws:
         """Those of the average."""
@@ -125,6 +112,14 @@ class RoughMember:
         return {"curve": np.asarray(self.average.described.log_prior("rough", draws))}
 
 
+def _spread_out(gaussian: Gaussian, size: int) -> Gaussian:
+    """Put idle coefficients before the last one."""
+    place = np.append(np.arange(len(gaussian.mean) - 1), size - 1)
+    centre, root = np.zeros(size), np.eye(size)
+    centre[place], root[np.ix_(place, place)] = gaussian.mean, gaussian.root
+    return Gaussian(centre, root)
+
+
 def _counts(average: Average, size: int) -> dict[str, NDArray[Any]]:
     inner, problem, prior = average.described.inner, average.problem, average.prior
     total, positive = problem.total[inner], problem.positive[inner]
@@ -132,7 +127,7 @@ def _counts(average: Average, size: int) -> dict[str, NDArray[Any]]:
         "total": pad(total, size),
         "positive": pad(positive, size),
         "log_coefficient": pad(log_binomial_coefficient(total, positive), size),
-        "log_ratio": np.asarray(average.sizes),
+        "sizes": np.asarray(average.sizes),
         "prior_logit": prior.value,
         "prior_slope": prior.slope,
     }
@@ -156,7 +151,7 @@ def _observe(data: dict[str, Any], logit: Any, normal: Any) -> Any:
     logit_binomial(
         "events",
         data["total"],
-        data["log_ratio"] - pt.softplus(-logit) + pt.softplus(-logit_prior),
+        data["sizes"] - pt.softplus(-logit) + pt.softplus(-logit_prior),
         data["log_coefficient"],
         observed=data["positive"],
         dims="inner",
@@ -175,5 +170,6 @@ _SMOOTH_DIMS: dict[str, Any] = {
     **_DIMS,
     "offset": "inner",
     "design": ("inner", "basis"),
-    **ALONG_DIMS,
+    "centre": "basis",
+    "root": ("basis", "basis_"),
 }

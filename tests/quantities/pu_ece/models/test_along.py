@@ -5,7 +5,7 @@ import pytest
 
 from bayescal.inference.direct import Gaussian
 from bayescal.inference.stretching import stretched
-from bayescal.quantities.pu_ece.models.along import KNOTS, LAST, Along
+from bayescal.quantities.pu_ece.models.along import KNOTS, Along
 
 SIZE = 3
 
@@ -36,7 +36,7 @@ def test_the_volume_is_that_of_finite_differences(along) -> None:
 
 
 def test_between_knots_a_bent_mean_is_followed(along) -> None:
-    last = np.linspace(-LAST + 1, LAST - 1, 41)
+    last = np.linspace(KNOTS[1], KNOTS[-2], 41)
     value = np.zeros((41, SIZE + 1))
     value[:, -1] = last
     # A parabola is a cubic, and central differences have its slope.
