@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.inference.direct import Gaussian
-from bayescal.inference.stretching import BEND, stretched
 
 type Floats = NDArray[np.float64]
 
+# How early tails are stretched.
+_BEND = 0.5
 # Knots of the class prior's normal before they are stretched over its posterior.
 LAST = 6
 KNOTS = np.linspace(-LAST, LAST, 2 * LAST + 1)
@@ -51,12 +51,6 @@ class Along:
         """Roots at the knots, (knot, basis, basis)."""
         return np.stack([one.root for one in self.gaussians])
 
-    @cached_property
-    def log_scale(self) -> Floats:
-        """Log standard deviations, less those in the middle, as `intervals` has them."""
-        log_deviation = np.log(np.square(self.root).sum(axis=-1)) / 2
-        return intervals(log_deviation - log_deviation[LAST])
-
     def placed(self, value: Floats) -> tuple[Floats, Floats]:
         """Coefficients at standard normal values, the normal's last, and the log volume.
 
@@ -73,7 +67,7 @@ class Along:
         share = place - left
         coef = np.einsum("wd,dwb->db", np.stack(cubic_weights(share)), self.mean[left])
         share = level_share(share)[:, None]
-        log_volume = np.log(self.spread * np.cosh(BEND * last))
+        log_volume = np.log(self.spread * np.cosh(_BEND * last))
         for knot in np.unique(left).tolist():
             own, low, high = left == knot, self.root[knot], self.root[knot + 1]
             coef[own] += (1 - share[own]) * (value[own, :-1] @ low.T)
@@ -81,6 +75,11 @@ class Along:
             diagonal = (1 - share[own]) * np.diag(low) + share[own] * np.diag(high)
             log_volume[own] += np.log(np.abs(diagonal)).sum(axis=1)
         return np.column_stack([coef, self.middle + self.spread * stretched(last)]), log_volume
+
+
+def stretched(value: Floats) -> Floats:
+    """Stretch the tails: `value` itself near 0, exponential far out."""
+    return np.asarray(np.sinh(_BEND * value) / _BEND)
 
 
 def intervals(table: Floats) -> Floats:
@@ -92,13 +91,12 @@ def intervals(table: Floats) -> Floats:
     return np.stack([table[:-1], table[1:], slope[:-1], slope[1:]], axis=1)
 
 
-# Operators only: NumPy and PyTensor share the line.
-def cubic_weights(t: Any) -> list[Any]:
+def cubic_weights(t: Floats) -> list[Floats]:
     """Weights of the ends' values and slopes, t of the way from one to the other."""
     s = 1 - t
     return [s * s * (1 + 2 * t), t * t * (1 + 2 * s), s * s * t, -t * t * s]
 
 
-def level_share(t: Any) -> Any:
+def level_share(t: Floats) -> Floats:
     """Share of the upper end, t of the way to it, that changes neither there nor at the lower."""
     return t * t * (3 - 2 * t)

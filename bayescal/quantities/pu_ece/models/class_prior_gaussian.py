@@ -17,8 +17,7 @@ from bayescal.inference.direct import (
     importance_sample,
     variational_gaussian,
 )
-from bayescal.inference.stretching import stretched
-from bayescal.quantities.pu_ece.models.along import KNOTS, LAST, Along
+from bayescal.quantities.pu_ece.models.along import KNOTS, LAST, Along, stretched
 from bayescal.quantities.pu_ece.models.case_control import CaseControlCells
 from bayescal.quantities.pu_ece.models.prior_map import PriorMap
 from bayescal.quantities.pu_ece.models.sample_sizes import SampleSizes
@@ -54,14 +53,14 @@ class CurveAndClassPrior:
         Class prior as a function of a standard normal.
     log_ratio : float
         Log of positives over unlabelled rows.
-    sizes : SampleSizes, optional
-        What the sample sizes say of the cells, if they are to be taken into account.
+    sizes : SampleSizes
+        What the sample sizes say of the cells.
     """
 
     regression: Regression
     prior: PriorMap
     log_ratio: float
-    sizes: SampleSizes | None = None
+    sizes: SampleSizes
 
     def log_likelihood(self, coef: Floats) -> Floats:
         """Log-likelihood of cells and sizes, (draw,), at coefficients (draw, basis + 1)."""
@@ -69,8 +68,6 @@ class CurveAndClassPrior:
         cells = self._cells(class_prior[..., None])
         at = cells.positive_logit(self.regression.logit(coef[..., :-1]))
         likelihood = (cells.positive * at - cells.total * softplus(at)).sum(axis=-1)
-        if self.sizes is None:
-            return np.asarray(likelihood)
         return np.asarray(likelihood + self.sizes.log_density(expit(at), class_prior))
 
     def gaussian(self) -> Gaussian:
@@ -159,16 +156,12 @@ class CurveAndClassPrior:
         """
         cells = self._cells(self.prior(np.asarray(normal))[0])
         own = variational_gaussian(replace(self.regression, cells=cells), _NEWTON_STEPS, start)
-        return own if self.sizes is None else self._sized(own, cells, self.sizes)
-
-    def _sized(self, own: Gaussian, cells: CaseControlCells, sizes: SampleSizes) -> Gaussian:
-        """Take the sizes into account."""
         design = self.regression.design
         across = design @ own.root
         before, mean = np.square(across).sum(axis=1), own.mean
         spread = np.sqrt(before)
         for _ in range(_SIZES_STEPS):
-            off, by_logit, variance = self._off(cells, sizes, mean, spread)
+            off, by_logit, variance = self._off(cells, mean, spread)
             reach = across.T @ by_logit
             known = variance + reach @ reach
             missing = off + (own.mean - mean) @ (design.T @ by_logit)
@@ -178,15 +171,15 @@ class CurveAndClassPrior:
         return Gaussian(mean, solve_triangular(narrower, own.root.T, lower=True).T)
 
     def _off(
-        self, cells: CaseControlCells, sizes: SampleSizes, mean: Floats, spread: Floats
+        self, cells: CaseControlCells, mean: Floats, spread: Floats
     ) -> tuple[float, Floats, float]:
         """Expected positives less those known, their slope by the logits, and the variance."""
         logit = self.regression.logit(mean) + spread * _NODES[:, None]
         share = expit(cells.positive_logit(logit))
         rise = cells.total * (_WEIGHTS @ (share * (1 - share) * expit(-logit)))
         share = _WEIGHTS @ share
-        off = float(share @ cells.total - sizes.n_positive)
-        return off, rise, float(sizes.spread(share))
+        off = float(share @ cells.total - self.sizes.n_positive)
+        return off, rise, float(self.sizes.spread(share))
 
     def _log_density(self, own: Gaussian, normal: float) -> float:
         """Log density of the normal, with the curve integrated out by Laplace's approximation."""

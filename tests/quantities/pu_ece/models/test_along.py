@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from bayescal.inference.direct import Gaussian
-from bayescal.inference.stretching import stretched
-from bayescal.quantities.pu_ece.models.along import KNOTS, Along
+from bayescal.quantities.pu_ece.models.along import KNOTS, Along, stretched
 
 SIZE = 3
 
@@ -41,3 +40,10 @@ def test_between_knots_a_bent_mean_is_followed(along) -> None:
     value[:, -1] = last
     # A parabola is a cubic, and central differences have its slope.
     np.testing.assert_allclose(along.placed(value)[0][:, 0], last**2 / 20 + 0.1 * last)
+
+
+def test_the_middle_stays_and_tails_are_long() -> None:
+    at = np.linspace(-8, 8, 33)
+    np.testing.assert_allclose(stretched(at / 100), at / 100, rtol=3e-4)
+    assert (np.diff(stretched(at)) > 0).all()
+    assert stretched(np.asarray(6.0)) > 20
