@@ -232,8 +232,15 @@ def _run(compiled: Any, **settings: Any) -> Any:
     )
     try:
         return background.wait()
-    except BaseException:
-        background.cancel()
+    except BaseException as error:
+        # Where Rust code has given up, it does so again when it is stopped.
+        with suppress(BaseException):
+            background.cancel()
+        if type(error).__name__ == "PanicException":  # of no module, and no Exception
+            raise RuntimeError(
+                f"the sampler stopped, as the model's density failed at a point: {error}. Try "
+                "method='direct', or narrower priors."
+            ) from error
         raise
 
 

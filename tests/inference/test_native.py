@@ -127,6 +127,15 @@ def test_a_step_that_only_python_can_take():
     assert_same_draws(found, called_from_python(compiled).sample({}, **SETTINGS))
 
 
+def test_a_density_that_fails_at_some_points_is_an_error_and_no_panic():
+    with pm.Model() as model:
+        x = pm.Normal("x")
+        pm.Potential("checked", Assert("x must be small")(0 * x, abs(x) < 2))
+    compiled = compile_model(model)
+    with pytest.raises(RuntimeError, match="the model's density failed at a point"):
+        compiled.sample({}, draws=300, tune=100, chains=2, seed=1)
+
+
 def test_an_error_in_the_density_is_told():
     with pm.Model() as model:
         limit = pm.Data("limit", np.array(1.0))
