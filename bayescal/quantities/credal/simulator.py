@@ -154,7 +154,7 @@ class CurveTruth:
         """
         rng = generator(seed)
         score, label = self.sample(n, rng)
-        rows = rng.random(max(target, 0)) if isinstance(target, int) else target
+        rows = rng.random(int(max(target, 0))) if isinstance(target, int) else target
         calibration = Scores(y_true=label, y_prob=score, classifier=self.name)
         return CalibrationSplit(calibration=calibration, target=rows)
 

@@ -207,7 +207,7 @@ def test_unknown_options_are_refused(scores, given, words):
 
 def test_other_data_are_refused():
     data = bc.PUScores(positive=[0.2, 0.4], unlabeled=[0.3, 0.1])
-    with pytest.raises(bc.InputError, match="ssme takes Scores; got PUScores"):
+    with pytest.raises(bc.InputError, match="ssme takes Scores or SampledRows; got PUScores"):
         bc.fit(bc.ssme, data, seed=1)
 
 

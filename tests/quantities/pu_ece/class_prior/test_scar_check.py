@@ -33,6 +33,8 @@ def test_random_samples_warn_no_more_often_than_stated() -> None:
 
 
 @pytest.mark.slow
+# A model that the data contradict leaves few effective draws, of which the result warns too.
+@pytest.mark.filterwarnings("ignore:classifier. the fit did not:bayescal.ConvergenceWarning")
 def test_selected_positives_give_a_warning() -> None:
     data = truth("calibrated").scores((2000, 20_000), 1)
     chosen = bc.PUScores(
