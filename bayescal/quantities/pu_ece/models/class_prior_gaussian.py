@@ -37,6 +37,8 @@ _WIDER = 1.3
 # The posterior of the normal is looked for on grids, each about the points of the last one that
 # saw some of it, until enough do: sums over points as far apart as its spread are exact.
 _POINTS, _ZOOMS, _SEEN, _ENOUGH = 13, 8, 0.02, 4
+# How far from the mode the first grid goes, in standard deviations.
+_REACH = 12.0
 # The normal is no farther out, by its prior, nor where its density is so far below the largest.
 _FARTHEST, _NEGLIGIBLE = 5.0, 12.0
 
@@ -99,7 +101,11 @@ class CurveAndClassPrior:
         """Mean and standard deviation of the class prior's normal, about."""
         if self.prior.known:
             return 0.0, 1.0
-        grid, mean = np.linspace(-_FARTHEST, _FARTHEST, _POINTS), None
+        # With very many rows the posterior is a needle, which a grid over the whole prior misses.
+        found = self.gaussian()
+        centre, reach = float(found.mean[-1]), _REACH * float(found.root[-1, -1])
+        grid = np.linspace(max(centre - reach, -_FARTHEST), min(centre + reach, _FARTHEST), _POINTS)
+        mean = None
         for _ in range(_ZOOMS):
             density = np.zeros(_POINTS)
             for point, at in enumerate(grid.tolist()):

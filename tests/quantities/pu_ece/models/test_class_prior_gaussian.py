@@ -1,11 +1,16 @@
 """The approximate posterior of curve and class prior, against the posterior itself."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import bayescal as bc
 from bayescal.core.calibration_curve.curve_average import CurveAverage
+from bayescal.core.calibration_curve.problem import Problem
+from bayescal.quantities.pu_ece.data import PUProblem
 from bayescal.quantities.pu_ece.models.average import Average
+from bayescal.quantities.pu_ece.simulator import truth
 from tests.quantities.pu_ece.made import problem
 
 WIDE = bc.Beta(8, 12)
@@ -57,3 +62,18 @@ def test_a_known_class_prior_has_one_gaussian() -> None:
     along = average("less", (200, 1500), 0.4).smooth_along
     assert (along.middle, along.spread) == (0.0, 1.0)
     assert all(one is along.gaussians[0] for one in along.gaussians)
+
+
+def test_a_billion_rows_leave_a_needle_that_is_found() -> None:
+    cells = problem("over", (20_000, 20_000)).unlabeled.cells
+    rate, rng = truth("over").probability(cells.mean_score), np.random.default_rng(1)
+    shares = cells.count / cells.n, cells.count * rate / (cells.count @ rate)
+    unlabeled, positive = (rng.multinomial(10**9, share) for share in shares)
+    made = replace(cells, count=unlabeled)
+    counted = PUProblem.of(Problem({"classifier": "made"}, made, made), positive)
+    model = Average.of(counted, CurveAverage(), bc.Beta(20, 20), 0.5)
+    found = model.smooth.sample(model.smooth_along, 4000, np.random.default_rng(3), 5.0)
+    assert found.ess > 0.25 * 4000
+    class_prior = model.smooth.prior(found.resample(1000, np.random.default_rng(4))[:, -1])[0]
+    # The mean of the cells' rates, which the positives do not tell by themselves.
+    assert class_prior.mean() == pytest.approx(float(shares[0] @ rate), abs=0.01)
