@@ -108,7 +108,7 @@ def eight_fits(repeat: int) -> list[list[Any]]:
     sampling._COMPILED.clear()
     bc.fit("ece", given, seed=0)
     ways = _both_ways()
-    cores = sampler._cores
+    cores = sampler.processors
     cells = [
         ("C function, chains on one core", "C", lambda: 1),
         ("C function, chains on all cores", "C", cores),
@@ -118,10 +118,10 @@ def eight_fits(repeat: int) -> list[list[Any]]:
     for _ in range(repeat):
         for label, way, limit in cells:
             sampling._COMPILED.update(ways[way])
-            sampler._cores = limit
+            sampler.processors = limit
             for threads in (1, 2):
                 found[label, threads].append(_seconds_in(threads, given))
-    sampler._cores = cores
+    sampler.processors = cores
     rows = []
     for label, *_ in cells:
         one, two = (statistics.median(found[label, threads]) for threads in (1, 2))

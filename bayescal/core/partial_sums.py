@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, Protocol, Self, runtime_checkable
@@ -10,6 +9,7 @@ from typing import Any, Final, NamedTuple, Protocol, Self, runtime_checkable
 from numpy.typing import NDArray
 
 from bayescal.core.intake import Column
+from bayescal.core.processors import processors
 from bayescal.core.read_ahead import read_ahead
 
 BATCH_ROWS: Final = 1 << 19
@@ -147,7 +147,7 @@ def _in_threads[Part, S](of: Callable[[Part], S], parts: Iterable[Part]) -> Iter
     """Work on some parts at a time; what they come to is in their order."""
     from concurrent.futures import Future, ThreadPoolExecutor
 
-    threads = min(_processors(), _MOST_THREADS)
+    threads = min(processors(), _MOST_THREADS)
     coming: deque[Future[S]] = deque()
     with ThreadPoolExecutor(threads) as pool:
         for part in parts:
@@ -156,9 +156,3 @@ def _in_threads[Part, S](of: Callable[[Part], S], parts: Iterable[Part]) -> Iter
                 yield coming.popleft().result()
         while coming:
             yield coming.popleft().result()
-
-
-def _processors() -> int:
-    """Processors that this process may use."""
-    affinity = getattr(os, "sched_getaffinity", None)  # not on every system
-    return len(affinity(0)) if affinity else os.cpu_count() or 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
@@ -46,12 +47,12 @@ def _is_array(data: Any) -> TypeGuard[Any]:
     return hasattr(data, "__dask_graph__") and hasattr(data, "numblocks")
 
 
-class _Partitioned:
+class _Partitioned(ABC):
     """Columns in partitions that Dask computes."""
 
+    @abstractmethod
     def partitions(self, columns: Sequence[str]) -> list[Any]:
         """For each partition its columns by name, not computed yet."""
-        raise NotImplementedError
 
     def batches(
         self, columns: Sequence[str], batch_rows: int

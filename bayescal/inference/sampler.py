@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ import pymc as pm
 from numpy.typing import NDArray
 
 from bayescal.core.errors import InputError
+from bayescal.core.processors import processors
 from bayescal.inference.on_demand import on_demand
 from bayescal.inference.pruning import density_core
 
@@ -90,7 +90,7 @@ class CompiledModel:
         if self.native is not None:
             # Of a density that fails, the call from Python says what is wrong with it.
             with suppress(Exception):
-                return _run(self.native.model(data, self._start), cores=_cores(), **settings)
+                return _run(self.native.model(data, self._start), cores=processors(), **settings)
         # Chains take turns: Python code runs one at a time whatever the cores.
         return _run(self._called_from_python(data), cores=1, **settings)
 
@@ -206,12 +206,6 @@ def _as(dtype: np.dtype[Any], value: NDArray[Any], name: str) -> NDArray[Any]:
             "Use more bins, or method='direct', which has no such limit."
         )
     return np.asarray(value, dtype=dtype, order="C")
-
-
-def _cores() -> int:
-    """Processors that this process may use."""
-    affinity = getattr(os, "sched_getaffinity", None)  # not on every system
-    return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
 def _keep_thread_state() -> None:

@@ -69,7 +69,7 @@ VALUES = np.arange(23)
 @pytest.mark.parametrize("n_parts", [1, 2, 5, 9])
 @pytest.mark.parametrize("processors", [1, 3])
 def test_all_rows_in_order_whatever_the_number_of_threads(n_parts, processors, monkeypatch):
-    monkeypatch.setattr(partial_sums, "_processors", lambda: processors)
+    monkeypatch.setattr(partial_sums, "processors", lambda: processors)
     found = summed(InParts(VALUES, n_parts), ["p", "p"], Seen.of, batch_rows=2)
     assert found.rows == list(enumerate(VALUES.tolist()))
     # Sums of floats depend on the brackets, which depend on the parts alone.
@@ -89,12 +89,12 @@ def test_several_parts_at_a_time():
             return super().of(batches)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(partial_sums, "_processors", lambda: 2)
+        patch.setattr(partial_sums, "processors", lambda: 2)
         assert len(summed(InParts(VALUES, 2), ["p"], Waiting.of).threads) == 2
 
 
 def test_of_several_faults_the_first_is_named(monkeypatch):
-    monkeypatch.setattr(partial_sums, "_processors", lambda: 3)
+    monkeypatch.setattr(partial_sums, "processors", lambda: 3)
     bad = np.where(VALUES < 12, VALUES, -1)
     with pytest.raises(InputError, match="at row 12"):
         summed(InParts(bad, 23), ["p"], Seen.of)

@@ -63,7 +63,7 @@ def test_the_same_draws_as_called_from_python(compiled, data):
 def test_draws_do_not_depend_on_the_number_of_cores(compiled, monkeypatch):
     found = []
     for cores in (1, 2):
-        monkeypatch.setattr("bayescal.inference.sampler._cores", lambda cores=cores: cores)
+        monkeypatch.setattr("bayescal.inference.sampler.processors", lambda cores=cores: cores)
         found.append(compiled.sample(DATA, **SETTINGS))
     assert_same_draws(*found)
 

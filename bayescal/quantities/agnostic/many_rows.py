@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -68,6 +69,11 @@ def interval_measure_of_rows(
     sums, gather = summed_rows(
         rows_of(data), label=label, score=score, pos_label=pos_label, from_logits=from_logits
     )
+    return measure_of(sums, gather)
+
+
+def measure_of(sums: CellSums, gather: Callable[[NDArray[np.bool_]], Gathered]) -> IntervalMeasure:
+    """Compute the measure of rows that are summed up by cells, gathering those of some cells."""
     found, last, left = Extremes(), 0.0, cells_of_extremes(sums)
     while left.any():
         wanted = _as_many_as_can_be_held(sums, left)

@@ -34,7 +34,7 @@ from bayescal.quantities.agnostic.decisions.rule import DecisionRule
 from bayescal.quantities.agnostic.estimator import Estimate
 from bayescal.quantities.agnostic.figures import CountFigures
 from bayescal.quantities.agnostic.intervals import IntervalMeasure
-from bayescal.quantities.agnostic.many_rows import interval_measure_of_rows
+from bayescal.quantities.agnostic.many_rows import measure_of
 from bayescal.quantities.agnostic.plan import named_rules
 
 
@@ -81,7 +81,7 @@ def count_rows(
     rounding. The areas under the ROC curves of the rows themselves take scores of one narrow cell
     for tied, unless an edge lies in it: there are 65,536 of them between 1/4 and 1/2, as many
     between 1/8 and 1/4, 8,192 in every halving below, and the same above 1/2. All rows are read
-    twice for each score, and twice or more for its measure.
+    twice for each score, and once or more for its measure.
 
     Examples
     --------
@@ -99,19 +99,12 @@ def count_rows(
     found = {}
     for name in [score] if isinstance(score, str) else list(score):
         columns = LabeledColumns(label, name, from_logits=from_logits)
-        measure = interval_measure_of_rows(
-            rows, label=label, score=name, pos_label=pos_label, from_logits=from_logits
-        )
-        found[name] = _count(rows, columns, pos_label, edges, measure)
+        found[name] = _count(rows, columns, pos_label, edges)
     return found
 
 
 def _count(
-    rows: Batched,
-    columns: LabeledColumns,
-    pos_label: Any,
-    edges: Sequence[float],
-    measure: IntervalMeasure,
+    rows: Batched, columns: LabeledColumns, pos_label: Any, edges: Sequence[float]
 ) -> CountedScores:
     """Count the rows of one classifier into cells that none of the edges divides."""
     first = summed(rows, columns.names, partial(_FirstReading.of, columns=columns))
@@ -123,10 +116,15 @@ def _count(
     wanted = cells_of_scores(every, np.concatenate([edges, of_labels.values, of_all.values]))
     wanted |= cells_of_quantiles(sums, [CELLS] * (not of_labels.few))
     wanted |= cells_of_quantiles(every, [CELLS] * (not of_all.few))
-    gather = partial(_Gathered.of, columns=columns, positive=classes[1], wanted=wanted)
-    gathered = summed(rows, columns.names, gather)
-    check_unchanged(sums, gathered.labeled, wanted, columns.names)
-    check_unchanged(rest.sums, gathered.unlabeled, wanted, columns.names)
+
+    def gather(cells: NDArray[np.bool_]) -> _Gathered:
+        of_part = partial(_Gathered.of, columns=columns, positive=classes[1], wanted=cells)
+        found = summed(rows, columns.names, of_part)
+        check_unchanged(sums, found.labeled, cells, columns.names)
+        check_unchanged(rest.sums, found.unlabeled, cells, columns.names)
+        return found
+
+    gathered, measure = gather(wanted), measure_of(sums, lambda cells: gather(cells).labeled)
     labeled = Split(sums, wanted, gathered.labeled)
     unlabeled = Split(rest.sums, wanted, gathered.unlabeled)
     cells = _cells(labeled, of_labels, [0.0, 1.0])
