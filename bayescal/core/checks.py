@@ -5,8 +5,11 @@ Rows are counted from 0 throughout, as NumPy and pandas count them.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
+from numbers import Real
+from reprlib import Repr
 from typing import Any
 
 import numpy as np
@@ -156,18 +159,74 @@ def check_known(name: str, known: Sequence[str], what: str, where: str) -> None:
     raise InputError(f"{where} has no {what} {name!r}{hint} It has: {listing(known)}.")
 
 
+MOST_COUNTED = 10**15
+"""The most rows, or of anything else, that a number may say there are; floats count that far."""
+MOST_DRAWN = 10**7
+"""The most draws, repetitions or simulated rows; each of them takes time and memory."""
+_WORDS = Repr(maxother=80, maxstring=60, maxlong=30, maxlevel=3)
+
+
+def shown(value: object) -> str:
+    """Put any value into a few words on one line, for a message."""
+    try:
+        return " ".join(_WORDS.repr(plain(value)).split())
+    except ValueError:
+        return "a number of thousands of digits"  # which Python does not write out
+
+
+def plain(value: object) -> object:
+    """Take the one number, word or truth value out of NumPy's scalars and 0-d arrays."""
+    single = isinstance(value, np.generic) or getattr(value, "ndim", None) == 0
+    return value.item() if single and hasattr(value, "item") else value
+
+
 def check_choice(value: object, choices: Sequence[str], name: str) -> None:
     """Check that an option is one of the words it may be."""
     if not isinstance(value, str) or value not in choices:
-        raise InputError(f"{name} must be one of {listing(choices)}; got {value!r}.")
+        raise InputError(f"{name} must be one of {listing(choices)}; got {shown(value)}.")
 
 
-def check_whole(value: object, name: str, least: int = 1, remedy: str = "") -> int:
+def check_flag(value: object, name: str) -> bool:
+    """Check true or false: any other value would count as true, the word 'no' too."""
+    flag = plain(value)
+    if not isinstance(flag, bool):
+        raise InputError(f"{name} must be True or False; got {shown(value)}. Pass one of them.")
+    return flag
+
+
+def check_whole(
+    value: object, name: str, least: int = 1, remedy: str = "", most: int = MOST_COUNTED
+) -> int:
     """Check a whole number, as Python's or NumPy's; true and false are none."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+    number = plain(value)
+    if isinstance(number, bool) or not isinstance(number, int) or number < least:
         remedy = remedy or f"Pass {least} or more."
-        raise InputError(f"{name} must be a whole number >= {least}; got {value!r}. {remedy}")
-    return int(value)
+        raise InputError(f"{name} must be a whole number >= {least}; got {shown(value)}. {remedy}")
+    if number > most:
+        raise InputError(f"{name} must be {most:,} at most; got {shown(value)}. Pass fewer.")
+    return number
+
+
+def check_number(value: object, name: str, interval: str, remedy: str) -> float:
+    """Check a number in an interval such as "[0, 1)"; "(-inf, inf)" is any finite number."""
+    low, high = map(float, interval[1:-1].split(","))
+    number = _as_float(plain(value))
+    # A NaN makes every comparison false.
+    above = low <= number if interval[0] == "[" else low < number
+    below = number <= high if interval[-1] == "]" else number < high
+    if not (above and below):
+        raise InputError(f"{name} must be a number in {interval}; got {shown(value)}. {remedy}")
+    return number
+
+
+def _as_float(value: object) -> float:
+    """Convert a real number; NaN stands for anything else, true and false too."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return math.nan
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value == abs(value) else -math.inf
 
 
 def generator(seed: Any) -> np.random.Generator:
@@ -180,10 +239,16 @@ def generator(seed: Any) -> np.random.Generator:
         ) from error
 
 
+def check_is(
+    value: object, kinds: type | tuple[type, ...], name: str, remedy: str, rule: str = "must be"
+) -> None:
+    """Check that an object is of one of the classes it may be of."""
+    if not isinstance(value, kinds):
+        known = kinds if isinstance(kinds, tuple) else (kinds,)
+        names = " or ".join(kind.__name__ for kind in known)
+        raise InputError(f"{name} {rule} {names}; got {type(value).__name__}. {remedy}")
+
+
 def check_data(data: object, kinds: tuple[type, ...], quantity: str, remedy: str) -> None:
     """Check that data are of a class that a quantity takes."""
-    if not isinstance(data, kinds):
-        names = " or ".join(kind.__name__ for kind in kinds)
-        raise InputError(
-            f"{quantity} takes {names}; got {type(data).__name__}. Pass bayescal.{remedy}."
-        )
+    check_is(data, kinds, quantity, f"Pass bayescal.{remedy}.", rule="takes")

@@ -6,8 +6,12 @@ from hypothesis.extra.numpy import arrays
 
 from bayescal.core.checks import (
     check_choice,
+    check_data,
+    check_flag,
+    check_is,
     check_known,
     check_no_nan,
+    check_number,
     check_row_sums,
     check_rows,
     check_same_length,
@@ -15,6 +19,7 @@ from bayescal.core.checks import (
     check_whole,
     clean_probabilities,
     listing,
+    shown,
 )
 from bayescal.core.errors import InputError
 
@@ -134,3 +139,82 @@ def test_what_is_no_whole_number_is_refused(value):
         check_whole(value, "n", 3)
     with pytest.raises(InputError, match="Pass the rows"):
         check_whole(value, "n", 3, "Pass the rows.")
+
+
+def test_a_whole_number_has_a_most():
+    assert check_whole(7, "draws", most=7) == 7
+    with pytest.raises(
+        InputError, match=r"draws must be 7,000 at most; got 1000.*000\. Pass fewer"
+    ):
+        check_whole(10**30, "draws", most=7000)
+
+
+def test_a_0d_array_is_its_number():
+    assert check_whole(np.array(3), "n") == 3
+    assert check_number(np.array(0.5), "delta", "(0, 1)", "Pass 0.1.") == 0.5
+    assert check_flag(np.array(True), "soft") is True
+
+
+@pytest.mark.parametrize(
+    ("value", "interval"),
+    [
+        (0, "[0, 1)"),
+        (1, "(0, 1]"),
+        (np.float32(0.5), "(0, 1)"),
+        (1e300, "[0, inf)"),
+        (-3, "(-inf, inf)"),
+    ],
+)
+def test_numbers_in_an_interval_are_floats_of_python(value, interval):
+    found = check_number(value, "delta", interval, "Pass 0.1.")
+    assert found == value
+    assert type(found) is float
+
+
+NO_NUMBERS = ["0.5", "", b"0.5", None, True, [0.5], [[0.5]], object(), 1j, np.nan, np.array([0.5])]
+
+
+@pytest.mark.parametrize(
+    ("value", "interval"),
+    [(0, "(0, 1]"), (1, "[0, 1)"), (-0.1, "[0, 1]"), (np.inf, "[0, inf)"), (10**400, "[0, inf)")]
+    + [(-(10**400), "(-inf, inf)")]
+    + [(value, "[0, 1]") for value in NO_NUMBERS],
+)
+def test_what_is_no_number_in_the_interval_is_refused(value, interval):
+    with pytest.raises(InputError) as refused:
+        check_number(value, "delta", interval, "Pass 0.1, say.")
+    said = str(refused.value)
+    assert said.startswith(f"delta must be a number in {interval}; got ")
+    assert said.endswith(". Pass 0.1, say.")
+    assert "\n" not in said
+    assert len(said) < 200
+
+
+@pytest.mark.parametrize("value", [0, 1, "no", None, 0.5, [True], np.nan])
+def test_flags_are_true_or_false(value):
+    with pytest.raises(InputError, match="soft must be True or False; got"):
+        check_flag(value, "soft")
+
+
+def test_objects_are_of_a_class():
+    check_is(3, (int, str), "key", "Pass a word.")
+    with pytest.raises(InputError, match=r"^key must be int or str; got float\. Pass a word\.$"):
+        check_is(0.5, (int, str), "key", "Pass a word.")
+    with pytest.raises(InputError, match=r"^key must be str; got NoneType\. Pass a word\.$"):
+        check_is(None, str, "key", "Pass a word.")
+    with pytest.raises(
+        InputError, match=r"^ece takes str; got int\. Pass bayescal.Scores\(\.\.\.\)\.$"
+    ):
+        check_data(3, (str,), "ece", "Scores(...)")
+
+
+class _Rude:
+    def __repr__(self):
+        raise RuntimeError("no")
+
+
+@pytest.mark.parametrize("value", [np.eye(100), "a" * 9999, 10**5000, [["x" * 99] * 99], _Rude()])
+def test_any_value_is_shown_in_a_few_words_on_one_line(value):
+    said = shown(value)
+    assert "\n" not in said
+    assert 0 < len(said) < 500
