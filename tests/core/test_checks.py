@@ -213,7 +213,9 @@ class _Rude:
         raise RuntimeError("no")
 
 
-@pytest.mark.parametrize("value", [np.eye(100), "a" * 9999, 10**5000, [["x" * 99] * 99], _Rude()])
+@pytest.mark.parametrize(
+    "value", [np.eye(100), "a" * 9999, 10**5000, [["x" * 99] * 99], _Rude()], ids=list("abcde")
+)
 def test_any_value_is_shown_in_a_few_words_on_one_line(value):
     said = shown(value)
     assert "\n" not in said
