@@ -163,6 +163,7 @@ MOST_COUNTED = 10**15
 """The most rows, or of anything else, that a number may say there are; floats count that far."""
 MOST_DRAWN = 10**7
 """The most draws, repetitions or simulated rows; each of them takes time and memory."""
+_MOST_SEED = 2**63 - 1
 _WORDS = Repr(maxother=80, maxstring=60, maxlong=30, maxlevel=3)
 
 
@@ -203,8 +204,15 @@ def check_whole(
         remedy = remedy or f"Pass {least} or more."
         raise InputError(f"{name} must be a whole number >= {least}; got {shown(value)}. {remedy}")
     if number > most:
-        raise InputError(f"{name} must be {most:,} at most; got {shown(value)}. Pass fewer.")
+        raise InputError(
+            f"{name} must be {most:,} at most; got {shown(value)}. Pass a smaller one."
+        )
     return number
+
+
+def check_seed(value: object) -> int:
+    """Check a seed that is kept with a result: files hold whole numbers of 64 bits."""
+    return check_whole(value, "seed", 0, most=_MOST_SEED)
 
 
 def check_number(value: object, name: str, interval: str, remedy: str) -> float:

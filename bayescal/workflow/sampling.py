@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.checks import check_choice, check_whole
+from bayescal.core.checks import MOST_DRAWN, check_choice, check_number, check_seed, check_whole
 from bayescal.core.errors import InputError
 from bayescal.core.health import MIN_ESS
 from bayescal.core.quantity import Case, CaseArrays, DirectDraws, Draws, LabelModel, members
@@ -39,19 +39,16 @@ class Settings:
     def __post_init__(self) -> None:
         if self.seed is None:
             object.__setattr__(self, "seed", secrets.randbits(31))
-        for name, least in (("draws", 4), ("tune", 0), ("chains", 1), ("seed", 0)):
+        for name, least in (("draws", 4), ("tune", 0), ("chains", 1)):
             # NumPy's whole numbers cannot be written as JSON.
-            object.__setattr__(self, name, check_whole(getattr(self, name), name, least))
+            number = check_whole(getattr(self, name), name, least, most=MOST_DRAWN)
+            object.__setattr__(self, name, number)
+        object.__setattr__(self, "seed", check_seed(self.seed))
         check_choice(self.method, METHODS, "method")
-        if self.target_accept is not None and not 0 < self.target_accept < 1:
-            raise InputError(
-                f"target_accept must lie in (0, 1); got {self.target_accept}. Pass 0.8, or 0.95 "
-                "after divergences."
-            )
-        if not 0 < self.prob < 1:
-            raise InputError(
-                f"prob must lie strictly between 0 and 1; got {self.prob}. Pass 0.9 for 90%."
-            )
+        if self.target_accept is not None:
+            remedy = "Pass 0.8, or 0.95 after divergences."
+            check_number(self.target_accept, "target_accept", "(0, 1)", remedy)
+        check_number(self.prob, "prob", "(0, 1)", "Pass 0.9 for 90%.")
 
 
 # A description of less weight hardly touches the average, however badly it was sampled.

@@ -15,6 +15,7 @@ from bayescal.core.checks import (
     check_row_sums,
     check_rows,
     check_same_length,
+    check_seed,
     check_unique,
     check_whole,
     clean_probabilities,
@@ -143,10 +144,15 @@ def test_what_is_no_whole_number_is_refused(value):
 
 def test_a_whole_number_has_a_most():
     assert check_whole(7, "draws", most=7) == 7
-    with pytest.raises(
-        InputError, match=r"draws must be 7,000 at most; got 1000.*000\. Pass fewer"
-    ):
+    with pytest.raises(InputError, match=r"draws must be 7,000 at most; got 1000\S*\. Pass less"):
         check_whole(10**30, "draws", most=7000)
+
+
+def test_seeds_are_whole_numbers_of_64_bits():
+    assert check_seed(2**63 - 1) == 2**63 - 1
+    for value in (-1, 2**63, 0.5, "7"):
+        with pytest.raises(InputError, match="seed must be "):
+            check_seed(value)
 
 
 def test_a_0d_array_is_its_number():

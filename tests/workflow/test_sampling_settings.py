@@ -29,10 +29,10 @@ GOOD = {
         ("chains", 0, "chains must be a whole number >= 1; got 0"),
         ("seed", -5, "seed must be a whole number >= 0; got -5"),
         ("seed", "7", "seed must be a whole number >= 0; got '7'"),
-        ("target_accept", 1.0, r"target_accept must lie in \(0, 1\); got 1.0. Pass 0.8"),
-        ("target_accept", float("nan"), r"target_accept must lie in \(0, 1\); got nan"),
-        ("prob", 90, "prob must lie strictly between 0 and 1; got 90"),
-        ("prob", 0.0, "prob must lie strictly between 0 and 1; got 0.0"),
+        ("target_accept", 1.0, r"target_accept must be a number in \(0, 1\); got 1.0. Pass 0.8"),
+        ("target_accept", float("nan"), r"target_accept must be a number in \(0, 1\); got nan"),
+        ("prob", 90, r"prob must be a number in \(0, 1\); got 90"),
+        ("prob", 0.0, r"prob must be a number in \(0, 1\); got 0.0"),
     ],
 )
 def test_what_cannot_be_sampled_is_refused(name, value, message):

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.checks import check_choice, check_whole
+from bayescal.core.checks import MOST_DRAWN, check_choice, check_seed, check_whole
 from bayescal.core.quantity import Floats
 from bayescal.quantities.credal.self_learning.data import SelfLearningRows
 from bayescal.quantities.credal.self_learning.label_sets import LabelSets, from_labels
@@ -51,8 +51,9 @@ class SelfLearningSettings:
 
     def __post_init__(self) -> None:
         check_choice(self.method, METHODS, "method")
-        for name, least in (("batch_size", 1), ("seed", 0), ("rounds", 1)):
-            check_whole(getattr(self, name), name, least)
+        check_whole(self.batch_size, "batch_size")
+        check_whole(self.rounds, "rounds", most=MOST_DRAWN)
+        check_seed(self.seed)
 
 
 class SelfLearningState(NamedTuple):

@@ -9,8 +9,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.checks import check_choice, check_whole
-from bayescal.core.errors import InputError
+from bayescal.core.checks import MOST_DRAWN, check_choice, check_number, check_seed, check_whole
 from bayescal.core.quantity import Floats
 from bayescal.quantities.credal.self_learning.algorithm import METHODS
 from bayescal.quantities.credal.self_learning.data import SelfLearningRows
@@ -54,10 +53,9 @@ class ThresholdSettings:
     def __post_init__(self) -> None:
         check_choice(self.method, METHODS, "method")
         check_choice(self.added, ADDED, "added")
-        if not 0 < self.threshold <= 1:
-            raise InputError(f"threshold must lie in (0, 1]; got {self.threshold}. Pass 0.9.")
-        for name, least in (("iterations", 1), ("seed", 0)):
-            check_whole(getattr(self, name), name, least)
+        check_number(self.threshold, "threshold", "(0, 1]", "Pass 0.9.")
+        check_whole(self.iterations, "iterations", most=MOST_DRAWN)
+        check_seed(self.seed)
 
 
 class LabeledParts(NamedTuple):
