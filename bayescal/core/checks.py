@@ -204,9 +204,7 @@ def check_whole(
         remedy = remedy or f"Pass {least} or more."
         raise InputError(f"{name} must be a whole number >= {least}; got {shown(value)}. {remedy}")
     if number > most:
-        raise InputError(
-            f"{name} must be {most:,} at most; got {shown(value)}. Pass a smaller one."
-        )
+        raise InputError(f"{name} must be {most:,} at most; got {shown(value)}. Pass less.")
     return number
 
 
