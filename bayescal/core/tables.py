@@ -6,7 +6,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from difflib import get_close_matches
 from itertools import groupby
 from os import PathLike
 from pathlib import Path
@@ -17,48 +16,10 @@ from numpy.typing import NDArray
 from bayescal.core.checks import check_known, check_unique, listing
 from bayescal.core.columns import arrow_to_numpy
 from bayescal.core.errors import InputError
+from bayescal.core.files import PARQUET_MAGIC, DataFile, check_file, data_set, first_bytes
 from bayescal.core.intake import Column, collect
 from bayescal.core.partial_sums import Batch, numbered
 from bayescal.core.scores import Scores, from_parts
-
-
-def check_file(path: Path) -> None:
-    """Check that there is a file with something in it."""
-    if path.is_dir():
-        raise InputError(
-            f"{path} must be a CSV or Parquet file, or a directory of Parquet files; it is a "
-            "directory without any. Name the file."
-        )
-    if not path.is_file():
-        folder = path.parent
-        others = sorted(p.name for p in folder.iterdir()) if folder.is_dir() else []
-        near = get_close_matches(path.name, others, n=1)
-        raise InputError(
-            f"there is no file {path}." + (f" Did you mean {near[0]!r}?" if near else "")
-        )
-    if path.stat().st_size == 0:
-        raise InputError(f"{path.name} must have a header and rows; it is empty (0 bytes).")
-
-
-def first_bytes(path: Path) -> bytes:
-    """Read the start of a file, which shows its kind."""
-    with reading(path, "CSV or Parquet"), path.open("rb") as file:
-        return file.read(1024)
-
-
-@contextmanager
-def reading(path: Path, kind: str) -> Iterator[None]:
-    """Turn errors of Arrow and the system into one line that names it."""
-    import pyarrow as pa
-
-    try:
-        yield
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        reason = str(error).partition("\n")[0].strip().rstrip(".")
-        raise InputError(
-            f"{path.name} cannot be read as {kind}: {reason}. Write the file again, or correct it."
-        ) from error
-
 
 _BATCH_ROWS = 1 << 20
 _CSV_BLOCK_BYTES = 1 << 23
@@ -66,7 +27,6 @@ _PARQUET_BUFFER_BYTES = 1 << 20
 # Rows of a part that is read by itself: many times those of its sums.
 _PART_ROWS = 1 << 23
 _DELIMITERS = ",;\t|"
-_PARQUET_MAGIC = b"PAR1"
 _COMPRESSED = (".gz", ".bz2", ".zst", ".lz4", ".br")
 _MORE_NULLS = ["None", "<NA>"]
 
@@ -79,12 +39,12 @@ class Table(ABC):
     path: Path
     columns: tuple[str, ...]
     n_rows: int | None
+    files: tuple[DataFile, ...]
 
     def read(self, columns: Sequence[str]) -> dict[str, NDArray[Any]]:
         """Read columns whole, (row,)."""
         names = self._checked(columns)
-        with reading(self.path, self.kind):
-            table = self._read(names)
+        table = self._read(names)
         return {name: arrow_to_numpy(table.column(name)) for name in names}
 
     def batches(
@@ -92,16 +52,7 @@ class Table(ABC):
     ) -> Iterator[dict[str, NDArray[Any]]]:
         """Go through columns a batch of rows at a time; each call starts from the top."""
         names = self._checked(columns)
-        yield from self._arrays(self._batches(names, batch_rows), names, batch_rows)
-
-    def _arrays(
-        self, batches: Iterator[Any], names: list[str], batch_rows: int
-    ) -> Iterator[dict[str, NDArray[Any]]]:
-        with reading(self.path, self.kind):
-            for batch in batches:
-                for start in range(0, batch.num_rows, batch_rows):
-                    part = batch.slice(start, batch_rows)
-                    yield {name: arrow_to_numpy(part.column(name)) for name in names}
+        yield from _arrays(self._batches(names, batch_rows), names, batch_rows)
 
     def _checked(self, columns: Sequence[str]) -> list[str]:
         """Check that columns exist; one that is asked for twice is read once."""
@@ -121,18 +72,29 @@ class Table(ABC):
     def _batches(self, columns: list[str], batch_rows: int) -> Iterator[Any]: ...
 
 
+def _arrays(
+    batches: Iterator[Any], names: Sequence[str], batch_rows: int
+) -> Iterator[dict[str, NDArray[Any]]]:
+    """Cut Arrow's batches, and turn them into NumPy."""
+    for batch in batches:
+        for start in range(0, batch.num_rows, batch_rows):
+            part = batch.slice(start, batch_rows)
+            yield {name: arrow_to_numpy(part.column(name)) for name in names}
+
+
 @dataclass(frozen=True, slots=True)
 class ParquetTable(Table):
     """A Parquet file, or the files of a directory and those below it as one table."""
 
     kind: ClassVar[str] = "Parquet"
-    files: tuple[Path, ...]
 
     def _read(self, columns: list[str]) -> Any:
         import pyarrow as pa
-        import pyarrow.parquet as pq
 
-        parts = [pq.ParquetFile(file).read(columns=columns) for file in self.files]
+        parts = []
+        for file in self.files:
+            with _open_parquet(file) as opened:
+                parts.append(opened.read(columns=columns))
         return pa.concat_tables(parts, promote_options="permissive")
 
     def parts(self, columns: Sequence[str], batch_rows: int) -> list[Iterator[Batch]]:
@@ -149,7 +111,7 @@ class ParquetTable(Table):
             first += group.rows
         return [
             numbered(
-                self._arrays(
+                _arrays(
                     _read_groups(part, names, batch_rows, use_threads=False), names, batch_rows
                 ),
                 first,
@@ -158,13 +120,11 @@ class ParquetTable(Table):
         ]
 
     def _row_groups(self) -> Iterator[_RowGroup]:
-        import pyarrow.parquet as pq
-
-        for path in self.files:
-            with reading(path, self.kind):
-                metadata = pq.read_metadata(path)
+        for file in self.files:
+            with _open_parquet(file) as opened:
+                metadata = opened.metadata
             for number in range(metadata.num_row_groups):
-                yield _RowGroup(path, number, metadata.row_group(number).num_rows)
+                yield _RowGroup(file, number, metadata.row_group(number).num_rows)
 
     def _batches(self, columns: list[str], batch_rows: int) -> Iterator[Any]:
         yield from _read_groups(self._row_groups(), columns, batch_rows, use_threads=True)
@@ -173,7 +133,7 @@ class ParquetTable(Table):
 class _RowGroup(NamedTuple):
     """Rows that a Parquet file keeps together."""
 
-    file: Path
+    file: DataFile
     number: int
     rows: int
 
@@ -182,15 +142,30 @@ def _read_groups(
     groups: Iterable[_RowGroup], columns: Sequence[str], batch_rows: int, use_threads: bool
 ) -> Iterator[Any]:
     """Read row groups, columns side by side or in this thread."""
-    import pyarrow.parquet as pq
-
-    for path, held in groupby(groups, key=lambda group: group.file):
-        # Buffered, because otherwise a row group's whole columns are held, whatever the batch.
-        with pq.ParquetFile(path, buffer_size=_PARQUET_BUFFER_BYTES, pre_buffer=False) as file:
-            numbers = [group.number for group in held]
-            yield from file.iter_batches(
+    for file, held in groupby(groups, key=lambda group: group.file):
+        numbers = [group.number for group in held]
+        with _open_parquet(file) as opened:
+            yield from opened.iter_batches(
                 batch_rows, row_groups=numbers, columns=list(columns), use_threads=use_threads
             )
+
+
+@contextmanager
+def _open_parquet(file: DataFile) -> Iterator[Any]:
+    """Open a file whose pages are compared with their checksums, where it has them."""
+    import pyarrow.parquet as pq
+
+    # Buffered, because otherwise a row group's whole columns are held, whatever the batch.
+    with (
+        file.opened(ParquetTable.kind) as path,
+        pq.ParquetFile(
+            path,
+            buffer_size=_PARQUET_BUFFER_BYTES,
+            pre_buffer=False,
+            page_checksum_verification=True,
+        ) as opened,
+    ):
+        yield opened
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,17 +178,21 @@ class CsvTable(Table):
     def _read(self, columns: list[str]) -> Any:
         from pyarrow import csv
 
-        return csv.read_csv(
-            self.path,
-            parse_options=csv.ParseOptions(delimiter=self.delimiter),
-            convert_options=_csv_conversion(columns),
-        )
+        (file,) = self.files
+        with file.opened(self.kind) as path:
+            return csv.read_csv(
+                path,
+                parse_options=csv.ParseOptions(delimiter=self.delimiter),
+                convert_options=_csv_conversion(columns),
+            )
 
     def _batches(self, columns: list[str], batch_rows: int) -> Iterator[Any]:
-        with _open_csv(self.path, self.delimiter, columns) as reader:
-            types = _streaming_types(reader.schema)
-        with _open_csv(self.path, self.delimiter, columns, types) as reader:
-            yield from reader
+        (file,) = self.files
+        with file.opened(self.kind) as path:
+            with _open_csv(path, self.delimiter, columns) as reader:
+                types = _streaming_types(reader.schema)
+            with _open_csv(path, self.delimiter, columns, types) as reader:
+                yield from reader
 
 
 def _csv_conversion(columns: Sequence[str] = (), types: dict[str, Any] | None = None) -> Any:
@@ -260,41 +239,31 @@ def open_table(path: str | PathLike[str]) -> Table:
     In text, empty fields and the usual words for nothing (NA, NaN, null, None) are missing values.
     """
     path = Path(path).expanduser()
-    if path.is_dir() and (files := _data_set(path)):
-        return _open_parquet(path, files)
+    if path.is_dir() and (files := data_set(path)):
+        return _parquet_table(path, files)
     check_file(path)
     head = first_bytes(path)
-    if head.startswith(_PARQUET_MAGIC) or path.suffix.lower() in (".parquet", ".pq"):
-        return _open_parquet(path, (path,))
+    if head.startswith(PARQUET_MAGIC) or path.suffix.lower() in (".parquet", ".pq"):
+        return _parquet_table(path, (path,))
     if b"\x00" in head and path.suffix.lower() not in _COMPRESSED:
         raise InputError(
             f"{path.name} must be a CSV or Parquet file; its content is neither. "
             "Write the table with to_csv or to_parquet."
         )
-    return _open_text(path)
+    return _csv_table(path)
 
 
-def _data_set(path: Path) -> tuple[Path, ...]:
-    """Parquet files of a directory, by name; hidden ones are unfinished, or not of the table."""
-    return tuple(
-        file
-        for file in sorted(path.rglob("*.parquet"))
-        if not any(part.startswith((".", "_")) for part in file.relative_to(path).parts)
-    )
-
-
-def _open_parquet(path: Path, files: tuple[Path, ...]) -> Table:
-    import pyarrow.parquet as pq
-
+def _parquet_table(path: Path, paths: tuple[Path, ...]) -> Table:
     columns: tuple[str, ...] = ()
     n_rows = 0
+    files = DataFile.all_of(paths)
     for place, file in enumerate(files):
-        with reading(file, ParquetTable.kind), pq.ParquetFile(file) as part:
+        with _open_parquet(file) as part:
             names, held = tuple(part.schema_arrow.names), part.metadata.num_rows
         if place and set(names) != set(columns):
             raise InputError(
-                f"all files of {path} must have the same columns; {file.name} has "
-                f"{listing(names)}, and {files[0].name} {listing(columns)}. "
+                f"all files of {path} must have the same columns; {file.path.name} has "
+                f"{listing(names)}, and {files[0].path.name} {listing(columns)}. "
                 "Move files of other tables elsewhere."
             )
         columns = columns or names
@@ -302,16 +271,17 @@ def _open_parquet(path: Path, files: tuple[Path, ...]) -> Table:
     return ParquetTable(path, columns, n_rows, files)
 
 
-def _open_text(path: Path) -> Table:
+def _csv_table(path: Path) -> Table:
     import pyarrow as pa
 
-    with reading(path, CsvTable.kind):
+    files = DataFile.all_of([path])
+    with files[0].opened(CsvTable.kind):
         with pa.input_stream(path, compression="detect") as stream:
             header = stream.read(1 << 16).partition(b"\n")[0].decode(errors="replace")
         # The separator is the one that the header has most of; a single column has none.
         delimiter = max(_DELIMITERS, key=header.count)
         with _open_csv(path, delimiter) as reader:
-            return CsvTable(path, tuple(reader.schema.names), None, delimiter)
+            return CsvTable(path, tuple(reader.schema.names), None, files, delimiter)
 
 
 def read_scores(

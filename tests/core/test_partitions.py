@@ -122,3 +122,51 @@ def test_partitions_are_cut_by_place_whatever_their_index():
     pd, dd = pytest.importorskip("pandas"), pytest.importorskip("dask.dataframe")
     table = pd.DataFrame({"y": LABEL, "p": SCORE}, index=np.linspace(0, 1, 23))
     assert_all_rows(rows_of(dd.from_pandas(table, npartitions=4)))
+
+
+def test_a_data_set_has_every_parquet_file_whatever_its_name(tmp_path):
+    whole, others = tmp_path / "whole", tmp_path / "others"
+    (whole / "day.parquet").mkdir(parents=True)
+    others.mkdir()
+    places = [
+        whole / "a.PARQUET",
+        whole / "b.pq",
+        whole / "c",
+        whole / "day.parquet" / "d.parquet",
+        others / "e.snappy",
+    ]
+    for place, part in zip(places, np.array_split(np.arange(23), 5), strict=True):
+        pq.write_table(pa.table({"y": LABEL[part], "p": SCORE[part]}), place)
+    (whole / "linked").symlink_to(others)
+    for name in ("_SUCCESS", "_metadata", ".part.crc"):
+        (whole / name).write_bytes(b"no rows")
+    assert_all_rows(rows_of(whole))
+
+
+def test_what_links_lead_to_several_times_is_read_once(tmp_path):
+    (tmp_path / "a").mkdir()
+    pq.write_table(pa.table({"y": LABEL, "p": SCORE}), tmp_path / "a" / "rows.parquet")
+    (tmp_path / "a" / "up").symlink_to(tmp_path)
+    (tmp_path / "latest").symlink_to(tmp_path / "a")
+    (tmp_path / "rows.parquet").symlink_to(tmp_path / "a" / "rows.parquet")
+    assert_all_rows(rows_of(tmp_path))
+
+
+@pytest.mark.parametrize("name", ["readme.txt", "more.csv", "empty.parquet"])
+def test_other_files_of_a_data_set_are_refused_by_name(tmp_path, name):
+    pq.write_table(pa.table({"y": LABEL, "p": SCORE}), tmp_path / "rows.parquet")
+    (tmp_path / "below").mkdir()
+    (tmp_path / "below" / name).write_text("y,p\n1,0.5\n" * (name != "empty.parquet"))
+    with pytest.raises(InputError, match=rf"below/{name} must be a Parquet file.* Move it"):
+        rows_of(tmp_path)
+
+
+def test_links_to_nothing_and_pipes_are_refused(tmp_path):
+    pq.write_table(pa.table({"y": LABEL, "p": SCORE}), tmp_path / "rows.parquet")
+    (tmp_path / "gone").symlink_to(tmp_path / "nowhere")
+    with pytest.raises(InputError, match="gone must be a Parquet file"):
+        rows_of(tmp_path)
+    (tmp_path / "gone").unlink()
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(InputError, match="pipe must be a Parquet file"):
+        rows_of(tmp_path)

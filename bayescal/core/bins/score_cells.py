@@ -214,10 +214,14 @@ class Gathered:
         """What ranks count: how often each occurs, or units of weight, (row,)."""
         return self.fields[0] if len(self.fields) == 1 else self.fields[1]
 
+    @property
+    def mass(self) -> NDArray[Any]:
+        """How often each occurs, or its weight, (row,)."""
+        return self.fields[0] if len(self.fields) == 1 else self.fields[2]
+
     def in_fields(self) -> NDArray[np.float64]:
         """The fields of the sums by cell, (row, field)."""
-        number, *weights = self.fields
-        mass = weights[1] if weights else number
+        (number, *weights), mass = self.fields, self.mass
         more = [number, weights[0], weights[2]] if weights else []
         event = self.event == 1
         columns = [np.where(event, 0, mass), np.where(event, mass, 0), mass * self.score, *more]

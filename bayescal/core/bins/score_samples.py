@@ -56,11 +56,22 @@ def check_unchanged(
     sums: CellSums, rows: Gathered, wanted: NDArray[np.bool_], columns: Sequence[str]
 ) -> None:
     """Check that the rows that were gathered of some cells are those that were summed up."""
-    if int(rows.count.sum()) != int(sums.rows[wanted].sum()):
-        raise InputError(
-            f"the columns {listing(columns)} must not change while they are read twice; the second "
-            "time some scores or labels were others. Count the rows when none is written."
-        )
+    cells = cell_of(rows.score)
+    count = np.bincount(cells, rows.count, N_CELLS)
+    mass = np.bincount(2 * cells + rows.event, rows.mass, 2 * N_CELLS).reshape(-1, 2)
+    same = np.array_equal(count[wanted], sums.rows[wanted])
+    # Sums of whole numbers are exact, those of weights were made in another order.
+    rounding = 0.0 if rows.mass is rows.count else 1e-6
+    if not same or not np.allclose(mass[wanted], sums.fields[wanted, :2], rounding, 0.0):
+        raise changed(columns)
+
+
+def changed(columns: Sequence[str]) -> InputError:
+    """Say that two readings did not see the same rows."""
+    return InputError(
+        f"the columns {listing(columns)} must not change while they are read twice; the second "
+        "time some scores or labels were others. Count the rows when none is written."
+    )
 
 
 def cells_of_quantiles(sums: CellSums, numbers: Sequence[int]) -> NDArray[np.bool_]:

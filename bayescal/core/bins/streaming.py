@@ -22,7 +22,7 @@ from bayescal.core.bins.first_reading import FirstReading
 from bayescal.core.bins.labeled_columns import LabeledColumns
 from bayescal.core.bins.optimal_number import check_number, resolved_number
 from bayescal.core.bins.score_cells import N_CELLS, CellSums, Gathered, Split, cell_of
-from bayescal.core.bins.score_samples import check_unchanged
+from bayescal.core.bins.score_samples import changed, check_unchanged
 from bayescal.core.bins.weights import WeightUnits
 from bayescal.core.checks import check_choice
 from bayescal.core.columns import Label
@@ -69,6 +69,8 @@ def stream_counts(
     n_bins = resolved_number(number, first.effective_n)
     rows = _Events(source.columns, classes[1], first.units)
     sums = first.sums_with(classes[1]) if first.units is None else source.summed(rows.sums)
+    if int(sums.rows.sum()) != first.n_labeled:
+        raise changed(source.columns.names)
 
     numbers = [n_bins] if isinstance(strategy, str) and strategy == "quantile" else []
     if n_cells is not None and not seen.few:

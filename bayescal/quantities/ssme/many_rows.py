@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescal.core.bins.score_samples import changed
 from bayescal.core.checks import check_rows, check_unique
 from bayescal.core.columns import MISSING, Label, factorize
 from bayescal.core.intake import Column, Parts, code_binary, collect
@@ -99,13 +100,16 @@ def count_rows(
         classes = _classes(columns, counted.labels, pos_label, label)
     source = _Columns(label, columns, pos_label, from_logits, tuple(classes))
     chosen = sampled(counted.n_unlabeled, MOST_UNLABELED)
-    parts, passed = [], 0
+    parts, read, passed = [], 0, 0
     for batch in numbered_batches(rows, source.names):
         found = source.scores(batch)
         missing = found.y_true == MISSING
         place = np.where(missing, passed + np.cumsum(missing) - 1, -1)
         parts.append(select_rows(found, np.flatnonzero(~missing | _among(place, chosen))))
         passed += int(missing.sum())
+        read += len(missing)
+    if (read, passed) != (counted.n, counted.n_unlabeled):
+        raise changed(source.names)
     scores = _joined(parts)
     weight = np.ones(scores.n_obs)
     weight[scores.y_true == MISSING] = counted.n_unlabeled / max(len(chosen), 1)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bayescal.core.bins.score_cells import CellSums, Gathered, Split, cell_of
+from bayescal.core.bins.score_cells import N_CELLS, CellSums, Gathered, Split, cell_of
 from bayescal.core.bins.score_samples import (
     ScoreSums,
     by_score,
@@ -13,11 +13,13 @@ from bayescal.core.bins.score_samples import (
     joint,
     of_event,
 )
+from bayescal.core.bins.weights import RowWeights, weight_units
 from bayescal.core.errors import InputError
 
 RNG = np.random.default_rng(1)
 SCORE = RNG.random(400)
 EVENT = (RNG.random(400) < SCORE).astype(np.uint8)
+WEIGHT = RNG.random(400)
 
 
 def split(score, event, wanted=None):
@@ -84,3 +86,16 @@ def test_groups_run_by_rising_score(decimals):
         values, place = np.unique(score, return_inverse=True)
         np.testing.assert_allclose(mean, values, rtol=1e-13)
         np.testing.assert_array_equal(count[:, 1], np.bincount(place, EVENT))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_labels_that_change_places_between_two_readings_are_refused(weighted):
+    weights = [RowWeights(WEIGHT, weight_units(WEIGHT))] if weighted else []
+    sums = CellSums.of([(SCORE, EVENT, *weights)], weighted)
+    everywhere = np.ones(N_CELLS, dtype=bool)
+    same = Gathered.of([(SCORE, EVENT, *weights)], everywhere, weighted)
+    check_unchanged(sums, same, everywhere, ["y", "p"])
+    moved = Gathered.of([(SCORE, EVENT[::-1], *weights)], everywhere, weighted)
+    assert moved.event @ moved.count == same.event @ same.count
+    with pytest.raises(InputError, match="must not change"):
+        check_unchanged(sums, moved, everywhere, ["y", "p"])
