@@ -91,9 +91,10 @@ def estimate(
     Notes
     -----
     The estimand is each metric of each classifier on the population that all rows come from. Class
-    k has the density f_k of the log ratios s of all classifiers together; EM alternates between
-    Gaussian kernel estimates of f_k and P(y_i = k | s_i), proportional to pi_k f_k(s_i), with known
-    labels put back. See `fit_mixture` for what this comes down to with one bandwidth.
+    k has the density f_k of the log ratios s of all classifiers together, of probabilities clipped
+    to [1e-6, 1 - 1e-6], a bound that the paper does not have; EM alternates between Gaussian kernel
+    estimates of f_k and P(y_i = k | s_i), proportional to pi_k f_k(s_i), with known labels put
+    back. See `fit_mixture` for what this comes down to with one bandwidth.
 
     A class without a label starts with the rows that the mean score gives it. Narrow kernels leave
     them there; kernels that reach far hand them to the classes that have labels, epoch by epoch.

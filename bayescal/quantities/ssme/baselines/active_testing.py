@@ -86,9 +86,12 @@ def active_testing(
     same for q proportional to r as for a uniform q. A classifier that believes in itself expects no
     loss where it errs, and does worse than that.
 
-    The SSME paper, whose baseline this is, labels "a fixed number" of rows that it does not give
-    (appendix B.2) [3]_. Its errors on toxic comments are 7.2, 7.3 and 7.5 points beside 20, 50 and
-    100 labels; a `budget` of 10 whatever the number of labels gives this level.
+    The SSME paper [3]_, whose baseline this is, cites [1]_ in section 5.2, which is what this is,
+    and in appendix B.2 another method, [4]_: it estimates the loss of every row from a surrogate
+    model that is trained anew as labels come in, and needs the rows' features. The paper labels "a
+    fixed number" of rows that it does not give. Its errors on toxic comments are 7.2, 7.3 and 7.5
+    points beside 20, 50 and 100 labels; a `budget` of 10 whatever the number of labels gives this
+    level.
 
     References
     ----------
@@ -97,7 +100,10 @@ def active_testing(
     .. [2] S. Farquhar, Y. Gal and T. Rainforth, "On Statistical Bias in Active Learning: How and
        When to Fix It", ICLR 2021, section 4. https://arxiv.org/abs/2101.11665
     .. [3] D. Shanmugam et al., "Evaluating multiple models using labeled and unlabeled data",
-       2025, appendix B.2. https://arxiv.org/abs/2501.11866
+       2025, section 5.2 and appendix B.2. https://arxiv.org/abs/2501.11866
+    .. [4] J. Kossen, S. Farquhar, Y. Gal and T. Rainforth, "Active Surrogate Estimators: An Active
+       Learning Approach to Label-Efficient Model Evaluation", NeurIPS 2022.
+       https://arxiv.org/abs/2202.06881
 
     Examples
     --------

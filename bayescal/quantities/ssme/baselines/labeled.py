@@ -75,8 +75,9 @@ def labeled_by_group(scores: Scores) -> Metrics:
     Returns
     -------
     Metrics
-        Arrays of shape (classifier, group). A metric that does not exist in a group, for want of
-        labels or of a second class, is that of all labelled rows, as in the paper.
+        Arrays of shape (classifier, group). A metric that does not exist in a group is that of all
+        labelled rows: of a group without labels, as in the paper, and AUC and AUPRC of a group
+        whose labels are all of one class, of which the paper does not speak.
 
     Raises
     ------

@@ -62,7 +62,8 @@ def estimate_flow(
 
     Notes
     -----
-    Standardized log ratios s of all classifiers go through a flow T to a mixture of normals, one a
+    Standardized log ratios s of all classifiers, of probabilities clipped to [1e-6, 1 - 1e-6] (a
+    bound that the paper does not have), go through a flow T to a mixture of normals, one a
     class. By the paper, these normals are first fixed at the means and covariances of s, each row
     as much of a class as the mean score says (known labels in place), and T maximises the
     likelihood of section 4 for 300 epochs: labelled rows count with the density of their class,

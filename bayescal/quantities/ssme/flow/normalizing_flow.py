@@ -91,7 +91,8 @@ def _real_nvp(
             untransformed_dim=n_coords // 2,
             dim=n_coords,
             nn_width=settings.width,
-            nn_depth=settings.n_layers,
+            # Depth counts hidden layers, after which there is one more to the outputs.
+            nn_depth=settings.n_layers - 1,
         )
         identity = eqx.tree_at(zeroed, coupling, replace_fn=jnp.zeros_like)
         return bijections.Chain([identity, bijections.Flip((n_coords,))])

@@ -21,9 +21,9 @@ class FlowSettings:
     n_couplings : int, default 10
         Affine coupling layers.
     n_layers : int, default 3
-        Hidden layers of each coupling's network.
+        Fully connected layers of each coupling's network, the one to the outputs among them.
     width : int, default 128
-        Units of a hidden layer.
+        Units between two fully connected layers.
     n_epochs : int, default 300
         Epochs of Adam, in which every row is looked at once.
     batch_size : int, default 256

@@ -8,6 +8,7 @@ import numpy as np
 
 from bayescal.core.quantity import Floats
 
+# A probability of 0 has no logarithm. The paper names no bound.
 EPSILON = 1e-6
 # The class that the others are compared with, by name.
 REFERENCES: Final = {"first": 0, "last": -1}
@@ -18,6 +19,7 @@ def alr(probs: Floats, reference: str = "first", epsilon: float = EPSILON) -> Fl
 
     Notes
     -----
+    Probabilities are clipped to [`epsilon`, 1 - `epsilon`] first; the paper's text has no bound.
     Of two classes the choice only turns the sign. Of more it changes distances between rows, and
     with them every kernel: the transform is one-to-one, but no isometry.
 

@@ -36,29 +36,37 @@ def fit_mixture(
 
     Notes
     -----
-    With weights ``w_jk = lambda_j q_jk``, lambda that of the settings for labeled rows and 1 else,
-    f_k(s) = sum_j w_jk N(s; s_j, h_k^2 I) / sum_j w_jk, q_ik is proportional to pi_k f_k(s_i), and
-    pi_k = mean_i q_ik. With one bandwidth for all classes and lambda = 1, pi_k and sum_j w_jk
-    cancel: an epoch sets q to the rows of K q, each divided by its sum, and puts the known labels
-    back. That is label propagation with clamped labels [1]_, which knows neither prior nor
-    density. An unlabeled row that no class's density reaches keeps its probabilities.
+    With weights ``w_jk = lambda_j q_jk``, lambda_j that of the settings for labeled rows and 1
+    else, f_k(s) = sum_j w_jk N(s; s_j, h_k^2 I) / sum_j w_jk, q_ik is proportional to
+    pi_k f_k(s_i), and pi_k = sum_j w_jk / sum_j lambda_j, which maximises the weighted objective of
+    [2]_, section 4. (The update of its appendix E.3 is that for weights of 1.) A drawn prior is
+    the share of labels drawn, not weighted, as in the published code.
+
+    With one bandwidth for all classes pi_k and sum_j w_jk cancel: an epoch sets q to the rows of
+    K w, each divided by its sum, and puts the known labels back. That is label propagation with
+    clamped labels [1]_, which knows neither prior nor density. A prior that is given or drawn does
+    not cancel. An unlabeled row that no class's density reaches keeps its probabilities.
 
     References
     ----------
     .. [1] X. Zhu and Z. Ghahramani, "Learning from labeled and unlabeled data with label
        propagation", Carnegie Mellon University, CMU-CALD-02-107, 2002, section 2.
+    .. [2] D. Shanmugam et al., "Evaluating multiple models using labeled and unlabeled data",
+       2025, section 4 and appendix E.3. https://arxiv.org/abs/2501.11866
     """
     q = start.copy()
     q[labeled] = known
-    row_weight = np.where(labeled, settings.labeled_weight, 1.0)[:, np.newaxis]
+    row_weight = np.where(labeled, settings.labeled_weight, 1.0)
+    drawn = settings.prior_update == "drawn"
+    in_prior = np.ones(len(q)) if drawn else row_weight
     in_densities = q
-    prior = q.mean(axis=0) if class_prior is None else class_prior
+    prior = np.average(q, axis=0, weights=in_prior) if class_prior is None else class_prior
     for epoch in range(1, settings.max_epochs + 1):
         # The first epoch's prior is that of the labels started from, whichever way it is updated.
         if class_prior is None and epoch > 1:
-            drawn = settings.prior_update == "drawn"
-            prior = (draw_labels(q, 1, rng)[0] if drawn else q).mean(axis=0)
-        raw = expect(kernel, in_densities * row_weight, prior, q)
+            counted = draw_labels(q, 1, rng)[0] if drawn else q
+            prior = np.average(counted, axis=0, weights=in_prior)
+        raw = expect(kernel, in_densities * row_weight[:, np.newaxis], prior, q)
         updated = raw.copy()
         updated[labeled] = known
         change = float(np.abs(updated - q).max())

@@ -38,13 +38,15 @@ class KDESettings:
         Whether a row is left out of the densities at its own place. With narrow kernels a row that
         is not left out mostly sees itself.
     labeled_weight : float, default 1
-        Weight of a labeled row in the densities, against 1 of an unlabeled row.
+        Weight of a labeled row in the densities and in an expected class prior, against 1 of an
+        unlabeled row: 1 / lambda_L of the paper's objective (section 4), whose lambda_L multiplies
+        the unlabeled rows though the text calls it the weight of the labeled ones.
     start : {"draw", "mean"}, default "draw"
         Labels of unlabeled rows to start from: drawn from the mean score, or the mean score itself
         as their probability.
     prior_update : {"expected", "drawn"}, default "expected"
         A class prior to be learned is the mean label probability, or the share of labels drawn
-        anew in each epoch (stochastic EM).
+        anew in each epoch (stochastic EM), in which every row counts once.
     clamp_densities : bool, default True
         Whether labeled rows enter the densities with their label; else with its probability.
     max_epochs : int, default 50

@@ -21,7 +21,7 @@ from bayescal.quantities.ssme.metrics.metrics import metrics
 from tests.conftest import oracle
 from tests.quantities.ssme.made import binary, multiclass
 
-SMALL = {"n_couplings": 2, "n_layers": 1, "width": 16, "n_epochs": 60, "learning_rate": 3e-3}
+SMALL = {"n_couplings": 2, "n_layers": 2, "width": 16, "n_epochs": 60, "learning_rate": 3e-3}
 
 
 def test_one_coordinate_is_too_few():

@@ -13,9 +13,9 @@ from bayescal.quantities.ssme.flow.normalizing_flow import check_coordinates, la
 from bayescal.quantities.ssme.flow.settings import FlowSettings
 from tests.conftest import oracle
 
-SMALL = FlowSettings(n_couplings=4, n_layers=1, width=32, n_epochs=300, learning_rate=3e-3)
+SMALL = FlowSettings(n_couplings=4, n_layers=2, width=32, n_epochs=300, learning_rate=3e-3)
 # Compiled in a second; where it ends does not matter.
-TINY = FlowSettings(n_couplings=1, n_layers=1, width=4, n_epochs=3, learning_rate=3e-3)
+TINY = FlowSettings(n_couplings=1, n_layers=2, width=4, n_epochs=3, learning_rate=3e-3)
 
 
 @pytest.fixture
@@ -47,6 +47,21 @@ def test_the_extra_is_named_where_it_is_missing(monkeypatch):
     monkeypatch.setattr(flow, "import_module", missing)
     with pytest.raises(InputError, match=r"pip install 'bayescal\[flow\]'"):
         latent_points(np.zeros((4, 2)), JointBase(np.zeros((2, 2)), np.full((4, 2), 0.5)), TINY, 0)
+
+
+@pytest.mark.mcmc
+@pytest.mark.usefixtures("installed")
+def test_the_paper_s_networks():
+    """Appendix C: 3 fully connected layers, with 128 units between them; ten couplings."""
+    import equinox as eqx
+    import flowjax.bijections as bijections
+    import jax
+    import jax.numpy as jnp
+
+    built = flow._real_nvp(eqx, jax, jnp, bijections, jax.random.key(0), 5, FlowSettings())
+    weights = [leaf.shape for leaf in jax.tree.leaves(built) if getattr(leaf, "ndim", 0) == 3]
+    # (coupling, units out, units in): of 5 coordinates 2 go in, and 3 get a scale and a shift.
+    assert weights == [(10, 128, 2), (10, 128, 128), (10, 6, 128)]
 
 
 @pytest.mark.mcmc

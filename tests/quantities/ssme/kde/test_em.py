@@ -1,5 +1,7 @@
 """EM against the same written out in loops, and against clamped label propagation."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import norm
@@ -32,7 +34,7 @@ def by_hand(coords, start, known, labeled, settings, widths, class_prior=None):
     q[labeled] = known
     for _ in range(settings.max_epochs):
         weight = np.where(labeled, settings.labeled_weight, 1.0)[:, np.newaxis] * q
-        prior = q.mean(axis=0) if class_prior is None else class_prior
+        prior = weight.sum(axis=0) / weight.sum() if class_prior is None else class_prior
         joint = np.zeros((n, n_classes))
         for i in range(n):
             others = np.arange(n) != i if settings.leave_one_out else np.full(n, True)
@@ -60,16 +62,38 @@ def test_em_in_loops(leave_one_out, labeled_weight, widths, class_prior):
     np.testing.assert_allclose(found.prob_label, expected, rtol=0, atol=1e-11)
 
 
-def test_one_bandwidth_is_clamped_label_propagation():
-    """Prior and class mass cancel: q <- rows of K q divided by their sums, known labels kept."""
+@pytest.mark.parametrize("weight", [1.0, 0.25, 8.0])
+def test_the_class_prior_maximises_the_weighted_objective(weight):
+    """Section 4 of the paper: sum over labeled of log pi_y + lambda sum over others of q log pi."""
     coords, start, known, labeled = made()
-    settings = KDESettings(max_epochs=30, tolerance=0.0)
+    settings = KDESettings(labeled_weight=weight, max_epochs=1, tolerance=0.0)
+    widths = np.array([0.4, 0.7, 1.0])
+    q = fit(coords, start, known, labeled, settings, widths).prob_label[~labeled]
+    found = fit(coords, start, known, labeled, replace(settings, max_epochs=2), widths)
+    lam, n_labeled = 1 / weight, len(known)
+    expected = (known.sum(axis=0) + lam * q.sum(axis=0)) / (n_labeled + lam * len(q))
+    np.testing.assert_allclose(found.class_prior, expected, rtol=1e-12)
+
+
+def test_the_release_draws_its_prior_without_weights():
+    coords, start, known, labeled = made()
+    found = fit(coords, start, known, labeled, replace(RELEASE, max_epochs=1), np.full(3, 0.5))
+    q = start.copy()
+    q[labeled] = known
+    np.testing.assert_allclose(found.class_prior, q.mean(axis=0), rtol=1e-12)
+
+
+@pytest.mark.parametrize("weight", [1.0, 4.0])
+def test_one_bandwidth_is_clamped_label_propagation(weight):
+    """Prior and class mass cancel: q <- rows of K w q divided by their sums, known labels kept."""
+    coords, start, known, labeled = made()
+    settings = KDESettings(max_epochs=30, tolerance=0.0, labeled_weight=weight)
     found = fit(coords, start, known, labeled, settings, np.full(3, 0.5))
     kernel = np.exp(-squared_distances(coords) / (2 * 0.5**2))
     q = start.copy()
     q[labeled] = known
     for _ in range(30):
-        q = kernel @ q
+        q = kernel @ (np.where(labeled, weight, 1.0)[:, np.newaxis] * q)
         q /= q.sum(axis=1, keepdims=True)
         q[labeled] = known
     np.testing.assert_allclose(found.prob_label, q, rtol=0, atol=1e-11)
