@@ -15,6 +15,8 @@ type Codes = NDArray[np.int32]
 MISSING = -1
 # Above this spread of integers, a table of which ones occur costs more than a sort.
 _TABLE_SPREAD = 1 << 20
+# From here on floats leave whole numbers out.
+_INEXACT = 2**53
 
 
 def factorize(column: Any, name: str) -> tuple[Codes, tuple[Label, ...]]:
@@ -67,10 +69,16 @@ def _integers(array: NDArray[Any]) -> tuple[Codes, tuple[Label, ...]]:
 
 def _floats(array: NDArray[Any], name: str) -> tuple[Codes, tuple[Label, ...]]:
     known = ~np.isnan(array)
-    # The largest float that still counts in steps of one; infinity is beyond it.
-    bad = known & ~((np.floor(array) == array) & (np.abs(array) <= np.float64(2.0**53)))
+    inexact = np.abs(array) >= np.float64(_INEXACT)
+    bad = known & (inexact | (np.floor(array) != array))
     if bad.any():
         row = int(bad.argmax())
+        if inexact[row] and np.isfinite(array[row]):
+            raise InputError(
+                f"{name} must hold whole numbers below 2**53 where these are floats, which are not "
+                f"exact from there on; got {float(array[row]):.0f} at row {row}. Pass words, or "
+                "integers."
+            )
         raise _not_a_label(float(array[row]), row, name)
     codes = np.full(len(array), MISSING, np.int32)
     codes[known], values = _integers(array[known].astype(np.int64))
@@ -138,7 +146,7 @@ def to_numpy(column: Any, name: str) -> NDArray[Any]:
 
 def _convert(column: Any) -> NDArray[Any]:
     if isinstance(column, np.ma.MaskedArray):
-        if column.dtype.kind in "biuf":
+        if column.dtype.kind in "bf" or (column.dtype.kind in "iu" and not inexact(column)):
             return np.asarray(
                 np.ma.filled(column.astype(np.result_type(column, np.float16)), np.nan)
             )
@@ -158,7 +166,10 @@ def _convert(column: Any) -> NDArray[Any]:
     import narwhals as nw
 
     if nw.dependencies.is_into_series(column):
-        return np.asarray(nw.from_native(column, series_only=True).to_numpy())
+        series = nw.from_native(column, series_only=True)
+        if series.dtype.is_integer() and series.null_count():
+            return arrow_to_numpy(series.to_arrow())
+        return np.asarray(series.to_numpy())
     if nw.dependencies.is_into_dataframe(column):
         frame = nw.from_native(column, eager_only=True)
         return np.column_stack([part.to_numpy() for part in frame.iter_columns()])
@@ -199,9 +210,16 @@ def _filled(column: Any, fill: float, dtype: type) -> NDArray[Any]:
     """
     if not column.null_count:
         return np.from_dlpack(column)
-    values: NDArray[Any] = np.full(len(column), fill, dtype)
-    values[~_null(column)] = np.from_dlpack(column.drop_null())
+    known = np.from_dlpack(column.drop_null())
+    exact = known.dtype.kind == "f" or dtype is np.int64 or not inexact(known)
+    values: NDArray[Any] = np.full(len(column), *((fill, dtype) if exact else (None, object)))
+    values[~_null(column)] = known
     return values
+
+
+def inexact(values: Any) -> bool:
+    """Whether whole numbers change when they become floats."""
+    return bool((values >= _INEXACT).any() or (values <= -_INEXACT).any())
 
 
 def _null(column: Any) -> NDArray[np.bool_]:

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 # Numbers that are read at once; beyond it a file is read in batches, where that can be done.
 MOST_NUMBERS: Final = 50_000_000
-# The same for a file that does not say how many rows it has (CSV).
-MOST_BYTES: Final = 500_000_000
 
 LABEL = Option(
     flags=("--label",), required=True, metavar="COLUMN", help="Column of the true labels."
@@ -204,11 +202,9 @@ def _starred(pattern: str, name: str) -> str:
     return name[len(before) : len(name) - len(after)]
 
 
-def too_large(table: Table, n_columns: int) -> bool:
+def too_large(table: Table, n_columns: int, most: int | None = None) -> bool:
     """Whether so many columns of a table are too much to be read at once."""
-    if table.n_rows is None:
-        return table.path.stat().st_size > MOST_BYTES
-    return table.n_rows * n_columns > MOST_NUMBERS
+    return table.has_more_rows((most or MOST_NUMBERS) // n_columns)
 
 
 def read_labeled(given: Given, argument: str = "file") -> Scores:

@@ -6,15 +6,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, islice
 from os import PathLike
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
+import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.checks import check_known, check_unique, listing
-from bayescal.core.columns import arrow_to_numpy
+from bayescal.core.columns import arrow_to_numpy, inexact
 from bayescal.core.errors import InputError
 from bayescal.core.files import PARQUET_MAGIC, DataFile, check_file, data_set, first_bytes
 from bayescal.core.intake import Column, collect
@@ -66,6 +67,10 @@ class Table(ABC):
         return names
 
     @abstractmethod
+    def has_more_rows(self, than: int) -> bool:
+        """Whether there are more rows than a number."""
+
+    @abstractmethod
     def _read(self, columns: list[str]) -> Any: ...
 
     @abstractmethod
@@ -87,6 +92,10 @@ class ParquetTable(Table):
     """A Parquet file, or the files of a directory and those below it as one table."""
 
     kind: ClassVar[str] = "Parquet"
+
+    def has_more_rows(self, than: int) -> bool:
+        """Whether the files say that they have more rows."""
+        return (self.n_rows or 0) > than
 
     def _read(self, columns: list[str]) -> Any:
         import pyarrow as pa
@@ -175,60 +184,69 @@ class CsvTable(Table):
     kind: ClassVar[str] = "CSV"
     delimiter: str
 
+    def has_more_rows(self, than: int) -> bool:
+        """Whether there are more lines, of which a quoted value may have several."""
+        import pyarrow as pa
+
+        lines = 0
+        with (
+            self.files[0].opened(self.kind) as path,
+            pa.input_stream(path, compression="detect") as stream,
+        ):
+            while lines <= than + 1 and (block := stream.read(_CSV_BLOCK_BYTES)):
+                lines += max(block.count(b"\n"), block.count(b"\r"))
+        return lines > than + 1
+
     def _read(self, columns: list[str]) -> Any:
         from pyarrow import csv
 
-        (file,) = self.files
-        with file.opened(self.kind) as path:
-            return csv.read_csv(
-                path,
-                parse_options=csv.ParseOptions(delimiter=self.delimiter),
-                convert_options=_csv_conversion(columns),
-            )
+        with self.files[0].opened(self.kind) as path:
+            return csv.read_csv(path, **_csv_options(self.delimiter, columns))
 
     def _batches(self, columns: list[str], batch_rows: int) -> Iterator[Any]:
-        (file,) = self.files
-        with file.opened(self.kind) as path:
-            with _open_csv(path, self.delimiter, columns) as reader:
-                types = _streaming_types(reader.schema)
-            with _open_csv(path, self.delimiter, columns, types) as reader:
+        from pyarrow import csv
+
+        with self.files[0].opened(self.kind) as path:
+            with csv.open_csv(path, **_csv_options(self.delimiter, columns)) as reader:
+                types = _streaming_types(reader)
+            with csv.open_csv(path, **_csv_options(self.delimiter, columns, types)) as reader:
                 yield from reader
 
 
-def _csv_conversion(columns: Sequence[str] = (), types: dict[str, Any] | None = None) -> Any:
+def _csv_options(
+    delimiter: str, columns: Sequence[str] = (), types: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    """How text is read, whole or in batches."""
     from pyarrow import csv
 
     nulls = [*csv.ConvertOptions().null_values, *_MORE_NULLS]
-    return csv.ConvertOptions(
-        include_columns=list(columns),
-        column_types=types,
-        null_values=nulls,
-        strings_can_be_null=True,
-    )
+    return {
+        "read_options": csv.ReadOptions(block_size=_CSV_BLOCK_BYTES),
+        "parse_options": csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
+        "convert_options": csv.ConvertOptions(
+            include_columns=list(columns),
+            column_types=types,
+            null_values=nulls,
+            strings_can_be_null=True,
+        ),
+    }
 
 
-def _open_csv(
-    path: Path, delimiter: str, columns: Sequence[str] = (), types: dict[str, Any] | None = None
-) -> Any:
-    from pyarrow import csv
-
-    return csv.open_csv(
-        path,
-        read_options=csv.ReadOptions(block_size=_CSV_BLOCK_BYTES),
-        parse_options=csv.ParseOptions(delimiter=delimiter),
-        convert_options=_csv_conversion(columns, types),
-    )
-
-
-def _streaming_types(schema: Any) -> dict[str, Any]:
+def _streaming_types(reader: Any) -> dict[str, Any]:
     """Widen the types of the first block, since a stream cannot go back when a later one differs.
 
-    Whole numbers may be followed by fractions, and an empty start by anything.
+    Whole numbers may be followed by fractions, unless floats do not have them; and an empty start
+    by anything.
     """
     import pyarrow as pa
 
     wide = {pa.int64(): pa.float64(), pa.null(): pa.string()}
-    return {column.name: wide.get(column.type, column.type) for column in schema}
+    types = {column.name: wide.get(column.type, column.type) for column in reader.schema}
+    for batch in islice(reader, 1):
+        for name, column in zip(batch.schema.names, batch.columns, strict=True):
+            if column.type == pa.int64() and inexact(np.from_dlpack(column.drop_null())):
+                types[name] = pa.int64()
+    return types
 
 
 def open_table(path: str | PathLike[str]) -> Table:
@@ -273,6 +291,7 @@ def _parquet_table(path: Path, paths: tuple[Path, ...]) -> Table:
 
 def _csv_table(path: Path) -> Table:
     import pyarrow as pa
+    from pyarrow import csv
 
     files = DataFile.all_of([path])
     with files[0].opened(CsvTable.kind):
@@ -280,7 +299,7 @@ def _csv_table(path: Path) -> Table:
             header = stream.read(1 << 16).partition(b"\n")[0].decode(errors="replace")
         # The separator is the one that the header has most of; a single column has none.
         delimiter = max(_DELIMITERS, key=header.count)
-        with _open_csv(path, delimiter) as reader:
+        with csv.open_csv(path, **_csv_options(delimiter)) as reader:
             return CsvTable(path, tuple(reader.schema.names), None, files, delimiter)
 
 

@@ -65,7 +65,7 @@ def test_a_posterior_with_a_report(files):
 def test_files_in_batches_give_what_whole_files_give(files, monkeypatch):
     words = ("--estimate-only", "--json", "--decision", str(files / "costs.toml"))
     whole = json.loads(run(files, *words).output)["results"]
-    monkeypatch.setattr(command, "MOST_BYTES", 10)
+    monkeypatch.setattr(command, "MOST_ROWS", 10)
     batched = json.loads(run(files, *words).output)["results"]
     assert [row["n"] for row in batched] == [200]
     for one, other in zip(whole, batched, strict=True):

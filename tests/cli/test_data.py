@@ -1,5 +1,6 @@
 """From FILE and options to scores and counts."""
 
+import gzip
 from pathlib import Path
 
 import numpy as np
@@ -136,8 +137,17 @@ def test_only_large_files_of_plain_columns_are_streamed(parquet, monkeypatch) ->
     assert isinstance(reading.read(options(parquet, "p", group="g")), bc.Scores)
 
 
-def test_a_large_csv_is_known_by_its_size(tmp_path: Path, monkeypatch) -> None:
+def test_a_packed_csv_is_large_by_its_rows(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv.gz"
+    path.write_bytes(gzip.compress(b"y,p\n" + b"1,0.5\n0,0.5\n" * 2_500_000, 1))
+    assert path.stat().st_size < 1_000_000
+    (found,) = reading.read(options(path, "p")).values()
+    assert found.bins.count.sum() == 5_000_000
+
+
+def test_a_csv_of_few_rows_is_read_at_once(tmp_path: Path, monkeypatch) -> None:
     (tmp_path / "a.csv").write_text("y,p\n1,0.5\n0,0.5\n")
+    monkeypatch.setattr(reading, "MOST_VALUES", 4)
     assert isinstance(reading.read(options(tmp_path / "a.csv", "p")), bc.Scores)
-    monkeypatch.setattr(reading, "MOST_BYTES", 10)
+    monkeypatch.setattr(reading, "MOST_VALUES", 3)
     assert isinstance(reading.read(options(tmp_path / "a.csv", "p")), dict)

@@ -21,7 +21,7 @@ def estimates(*words):
 
 def assert_same_in_batches(monkeypatch, *words):
     whole = estimates(*words)
-    monkeypatch.setattr(score_options, "MOST_BYTES", 10)
+    monkeypatch.setattr(score_options, "MOST_NUMBERS", 10)
     batched = estimates(*words)
     assert [row.keys() for row in batched] == [row.keys() for row in whole]
     for one, other in zip(batched, whole, strict=True):

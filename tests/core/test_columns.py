@@ -466,3 +466,32 @@ def test_the_widest_whole_numbers(values):
 def test_other_arrow_types_are_no_labels(array):
     with pytest.raises(InputError, match="must hold words, whole numbers or true/false; got"):
         factorize(array, "y")
+
+
+def masked(values):
+    known = [0 if value is None else value for value in values]
+    return np.ma.masked_array(known, [value is None for value in values])
+
+
+LARGE = [2**53, 2**53 + 1, None, -(2**53) - 1]
+
+
+@pytest.mark.parametrize("kind", ["arrow", "pandas", "pandas arrow", "polars", "masked", "list"])
+def test_large_whole_numbers_stay_exact_beside_missing_ones(kind):
+    column = {
+        "arrow": lambda: pa.array(LARGE),
+        "pandas": lambda: pytest.importorskip("pandas").Series(LARGE, dtype="Int64"),
+        "pandas arrow": lambda: pytest.importorskip("pandas").Series(LARGE, dtype="int64[pyarrow]"),
+        "polars": lambda: pytest.importorskip("polars").Series(LARGE),
+        "masked": lambda: masked(LARGE),
+        "list": lambda: LARGE,
+    }[kind]()
+    codes, labels = factorize(column, "y")
+    assert labels == (-(2**53) - 1, 2**53, 2**53 + 1)
+    assert codes.tolist() == [1, 2, -1, 0]
+
+
+@pytest.mark.parametrize("value", [2.0**53, -(2.0**53), 1e300])
+def test_floats_that_leave_whole_numbers_out_are_no_labels(value):
+    with pytest.raises(InputError, match=r"y must hold whole numbers below 2\*\*53 .* at row 1"):
+        factorize(np.array([1.0, value, np.nan]), "y")

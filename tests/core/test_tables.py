@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import bayescal as bc
 from bayescal.core import tables
 from bayescal.core.errors import InputError
 from bayescal.core.tables import (
@@ -270,3 +271,94 @@ def test_reading_loads_nothing_heavy(parquet):
         [sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True
     )
     assert run.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("packed", ["", "gz", "bz2", "zst", "lz4"])
+@pytest.mark.parametrize("ending", ["\n", "\r\n", "\r"])
+def test_lines_are_counted_whatever_ends_and_packs_them(tmp_path, ending, packed):
+    path = tmp_path / f"rows.csv.{packed}".rstrip(".")
+    with pa.output_stream(path, compression="detect") as file:
+        file.write(ending.join(["y,p", *["1,0.5"] * 7, ""]).encode())
+    table = open_table(path)
+    assert len(table.read(["y"])["y"]) == 7
+    assert [table.has_more_rows(than) for than in (0, 6, 7, 8)] == [True, True, False, False]
+
+
+def test_both_ways_of_reading_take_the_same_text(tmp_path):
+    # Values over several lines where blocks end, and lines of ten million characters.
+    long = "x" * 10_000_000
+    lines = ['1,0.75,"a\nb"', f"0,0.25,{long}", '1,0.5,"""c""\n\nd"'] * 2
+    lines[2:2] = ['0,0.5,"e\n"'] * 1_000_000
+    path = tmp_path / "rows.csv"
+    path.write_text("\n".join(["y,p,note", *lines]) + "\n")
+    found = bc.count_rows(path, label="y", score="p", n_bins=2, strategy="uniform")["p"]
+    scores = read_scores(path, label="y", score="p")
+    assert found.bins.count.sum() == scores.n_obs == 1_000_006
+    assert found.bins.positives.sum() == (scores.y_true == 1).sum() == 4
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.parametrize("method", ["read", "batches"])
+def test_large_whole_numbers_stay_exact_beside_missing_ones(tmp_path, kind, method):
+    path = tmp_path / f"rows.{kind}"
+    if kind == "csv":
+        path.write_text(f"y,p\n{2**53},0.5\n{2**53 + 1},0.5\n,0.5\n")
+    else:
+        pq.write_table(pa.table({"y": pa.array([2**53, 2**53 + 1, None])}), path)
+    found = getattr(open_table(path), method)(["y"])
+    (part,) = found if method == "batches" else (found,)
+    assert part["y"].tolist() == [2**53, 2**53 + 1, None]
+
+
+def test_large_whole_numbers_after_small_ones_are_refused_in_batches(tmp_path):
+    path = tmp_path / "rows.csv"
+    padding = "0" * 4000
+    lines = [f"1,0.5,{padding}"] * 3000 + [f"{2**53 + 1},0.5,{padding}"]
+    path.write_text("y,p,padding\n" + "\n".join(lines) + "\n")
+    with pytest.raises(InputError, match=r"whole numbers below 2\*\*53 .* got 9007199254740992 at"):
+        bc.count_rows(path, label="y", score="p")
+
+
+@pytest.mark.parametrize("settings", [{}, {"use_dictionary": False, "compression": "none"}])
+def test_a_flipped_bit_of_pages_with_checksums_changes_no_number(tmp_path, settings):
+    rng = np.random.default_rng(1)
+    score = rng.random(5000).round(4)
+    label = (rng.random(5000) < score).astype(np.int8)
+    path = tmp_path / "rows.parquet"
+    table = pa.table({"y": label, "p": score})
+    pq.write_table(table, path, write_page_checksum=True, row_group_size=2000, **settings)
+    content = path.read_bytes()
+    for place in rng.integers(0, 8 * len(content), 60):
+        damaged = bytearray(content)
+        damaged[place // 8] ^= 1 << (place % 8)
+        path.write_bytes(damaged)
+        for read in (whole, batched):
+            found = read(path)
+            if isinstance(found, str):
+                assert found.startswith("rows.parquet ")
+            else:
+                np.testing.assert_array_equal(found["y"], label)
+                np.testing.assert_array_equal(found["p"], score)
+
+
+def or_refusal(read):
+    """Columns, or the message of the error in their place."""
+
+    def found(path):
+        try:
+            return read(open_table(path))
+        except InputError as error:
+            return str(error)
+
+    return found
+
+
+@or_refusal
+def whole(table):
+    return table.read(["y", "p"])
+
+
+@or_refusal
+def batched(table):
+    batches = list(table.batches(["y", "p"]))
+    return {name: np.concatenate([batch[name] for batch in batches]) for name in ("y", "p")}

@@ -16,11 +16,11 @@ from bayescal.core.score_options import (
     WEIGHT,
     labeled_scores,
     score_columns,
+    too_large,
 )
 
 if TYPE_CHECKING:
     from bayescal.core.scores import Scores
-    from bayescal.core.tables import Table
     from bayescal.core.tasks import Task
     from bayescal.quantities.agnostic.data import CountedScores
     from bayescal.quantities.agnostic.decisions.rule import DecisionRule
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
 # Rows that are read at once; beyond it the file is read in batches.
 MOST_ROWS: Final = 20_000_000
-# The same for a file that does not say how many rows it has (CSV).
-MOST_BYTES: Final = 500_000_000
 
 
 def rule_from_file(path: str) -> DecisionRule:
@@ -87,7 +85,7 @@ def read(given: Given) -> Scores | dict[str, CountedScores]:
     table = open_table(given["file"])
     columns = score_columns(given, table)
     whole = given["weight"] is not None or columns.classes is not None
-    if whole or not _is_large(table):
+    if whole or not too_large(table, 1, MOST_ROWS):
         return labeled_scores(given, table, columns)
     from bayescal.quantities.agnostic.row_counts import count_rows
 
@@ -99,12 +97,6 @@ def read(given: Given) -> Scores | dict[str, CountedScores]:
         from_logits=given["from_logits"],
         decision=_rule(given),
     )
-
-
-def _is_large(table: Table) -> bool:
-    if table.n_rows is None:
-        return table.path.stat().st_size > MOST_BYTES
-    return table.n_rows > MOST_ROWS
 
 
 class _Rows(NamedTuple):

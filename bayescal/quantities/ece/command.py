@@ -20,12 +20,12 @@ from bayescal.core.score_options import (
     binning_of,
     labeled_scores,
     score_columns,
+    too_large,
 )
 
 if TYPE_CHECKING:
     from bayescal.core.bins.bin_counts import BinCounts
     from bayescal.core.scores import Scores
-    from bayescal.core.tables import Table
     from bayescal.core.tasks import Task
     from bayescal.quantities.ece.data import Data
     from bayescal.quantities.ece.priors import Priors
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 MOST_VALUES: Final = 8_000_000
 # The same for several classifiers, whose comparison needs their rows side by side.
 MOST_PAIRED: Final = 25_000_000
-# The same for a file that does not say how many rows it has (CSV).
-MOST_BYTES: Final = 150_000_000
 
 
 def priors_from_text(text: str) -> Priors:
@@ -81,7 +79,9 @@ def read(given: Given) -> Data:
     table = open_table(given["file"])
     columns = score_columns(given, table)
     whole = given["group"] is not None or columns.classes is not None
-    if whole or not _is_large(table, len(columns.names)):
+    n_scores = len(columns.names)
+    most = MOST_PAIRED if n_scores > 1 else MOST_VALUES
+    if whole or not too_large(table, n_scores + 1, most):
         return labeled_scores(given, table, columns)
     from bayescal.core.bins.streaming import stream_counts
     from bayescal.quantities.ece.data import CELLS
@@ -99,13 +99,6 @@ def read(given: Given) -> Data:
         )
         for name in columns.names
     }
-
-
-def _is_large(table: Table, n_scores: int) -> bool:
-    if table.n_rows is None:
-        return table.path.stat().st_size > MOST_BYTES
-    most = MOST_PAIRED if n_scores > 1 else MOST_VALUES
-    return table.n_rows * (n_scores + 1) > most
 
 
 def estimates(data: Data, given: Given) -> Estimates:
