@@ -6,11 +6,13 @@ Rows are counted from 0 throughout, as NumPy and pandas count them.
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from numbers import Real
+from pathlib import Path
 from reprlib import Repr
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -149,8 +151,11 @@ def check_unique(names: Sequence[str], what: str) -> None:
         seen.add(name)
 
 
-def check_known(name: str, known: Sequence[str], what: str, where: str) -> None:
+def check_known(name: object, known: Sequence[str], what: str, where: str) -> None:
     """Check that a name is one of those that exist, and suggest the nearest when it is not."""
+    if not isinstance(name, str):
+        had = f"{where} has: {listing(known)}."
+        raise InputError(f"a {what} must be named by a word; got {shown(name)}. {had}")
     if name in known:
         return
     folded = {other.strip().casefold(): other for other in reversed(known)}
@@ -164,6 +169,7 @@ MOST_COUNTED = 10**15
 MOST_DRAWN = 10**7
 """The most draws, repetitions or simulated rows; each of them takes time and memory."""
 _MOST_SEED = 2**63 - 1
+_LONGEST_NAME = 255
 _WORDS = Repr(maxother=80, maxstring=60, maxlong=30, maxlevel=3)
 
 
@@ -213,7 +219,7 @@ def check_seed(value: object) -> int:
     return check_whole(value, "seed", 0, most=_MOST_SEED)
 
 
-def check_number(value: object, name: str, interval: str, remedy: str) -> float:
+def check_number(value: object, name: str, interval: str, remedy: str = "") -> float:
     """Check a number in an interval such as "[0, 1)"; "(-inf, inf)" is any finite number."""
     low, high = map(float, interval[1:-1].split(","))
     number = _as_float(plain(value))
@@ -221,8 +227,16 @@ def check_number(value: object, name: str, interval: str, remedy: str) -> float:
     above = low <= number if interval[0] == "[" else low < number
     below = number <= high if interval[-1] == "]" else number < high
     if not (above and below):
+        remedy = remedy or f"Pass {_within(low, high):g}, say."
         raise InputError(f"{name} must be a number in {interval}; got {shown(value)}. {remedy}")
     return number
+
+
+def _within(low: float, high: float) -> float:
+    """Some number of an interval."""
+    if math.isinf(low):
+        return 0.0
+    return low + 1 if math.isinf(high) else (low + high) / 2
 
 
 def _as_float(value: object) -> float:
@@ -253,6 +267,45 @@ def check_is(
         known = kinds if isinstance(kinds, tuple) else (kinds,)
         names = " or ".join(kind.__name__ for kind in known)
         raise InputError(f"{name} {rule} {names}; got {type(value).__name__}. {remedy}")
+
+
+def checked_path(value: object, name: str = "path") -> Path:
+    """Take the name of a file or directory; a whole number would be an open file of the process."""
+    check_is(value, (str, os.PathLike), name, "Pass its name as a word or a pathlib.Path.")
+    if not _names_a_file(path := os.fspath(cast(Any, value))):
+        raise InputError(
+            f"{name} must be a word without NUL, of parts of 1 to {_LONGEST_NAME} bytes; got "
+            f"{shown(path)}. Pass another name."
+        )
+    return Path(path)
+
+
+def _names_a_file(path: object) -> bool:
+    if not isinstance(path, str) or not path or "\0" in path:
+        return False
+    try:
+        return all(len(os.fsencode(part)) <= _LONGEST_NAME for part in Path(path).parts)
+    except UnicodeEncodeError:
+        return False
+
+
+def checked_words(value: object, name: str) -> list[str]:
+    """Take one word, or several."""
+    given = [value] if isinstance(value, str) else plain(value)
+    words = list(given) if isinstance(given, Iterable) and not isinstance(given, bytes) else []
+    if not words or not all(isinstance(word, str) for word in words):
+        raise InputError(
+            f"{name} must be a word, or a list of words; got {shown(value)}. Pass ['a', 'b'], say."
+        )
+    return words
+
+
+def check_call(value: object, name: str) -> None:
+    """Check that what is to be called can be, where it is given."""
+    if value is not None and not callable(value):
+        raise InputError(
+            f"{name} must be a function; got {shown(value)}. Pass one, or leave it out."
+        )
 
 
 def check_data(data: object, kinds: tuple[type, ...], quantity: str, remedy: str) -> None:

@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -5,6 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from bayescal.core.checks import (
+    check_call,
     check_choice,
     check_data,
     check_flag,
@@ -18,6 +21,8 @@ from bayescal.core.checks import (
     check_seed,
     check_unique,
     check_whole,
+    checked_path,
+    checked_words,
     clean_probabilities,
     listing,
     shown,
@@ -226,3 +231,44 @@ def test_any_value_is_shown_in_a_few_words_on_one_line(value):
     said = shown(value)
     assert "\n" not in said
     assert 0 < len(said) < 500
+
+
+@pytest.mark.parametrize("interval", ["(0, 1)", "[0, inf)", "(-inf, inf)", "[-3, -2]"])
+def test_the_number_that_is_proposed_lies_in_the_interval(interval):
+    with pytest.raises(InputError, match=r"Pass .*, say") as refused:
+        check_number("x", "delta", interval)
+    proposed = float(str(refused.value).rpartition("Pass ")[2].removesuffix(", say."))
+    assert check_number(proposed, "delta", interval) == proposed
+
+
+@pytest.mark.parametrize("path", ["a/b.nc", Path("a/b.nc"), "a" * 255])
+def test_names_of_files_are_paths(path):
+    assert checked_path(path) == Path(path)
+
+
+@pytest.mark.parametrize("path", [0, None, b"a", "", "a\0b", "a/" + "b" * 256, "\ud800", ["a"]])
+def test_what_names_no_file_is_refused(path):
+    with pytest.raises(InputError, match=r"^store must be "):
+        checked_path(path, "store")
+
+
+def test_one_word_or_several():
+    assert checked_words("ab", "score") == ["ab"]
+    assert checked_words(("a", "b"), "score") == ["a", "b"]
+    assert checked_words(np.array(["a", "b"]), "score") == ["a", "b"]
+    for value in (3, None, [], [3], b"a", ["a", None], np.array(3)):
+        with pytest.raises(InputError, match="score must be a word, or a list of words; got"):
+            checked_words(value, "score")
+
+
+def test_functions_are_callable_or_left_out():
+    check_call(None, "progress")
+    check_call(print, "progress")
+    with pytest.raises(InputError, match="progress must be a function; got 3"):
+        check_call(3, "progress")
+
+
+@pytest.mark.parametrize("name", [3, None, ["label"], b"label"])
+def test_names_are_words(name):
+    with pytest.raises(InputError, match="a column must be named by a word; got"):
+        check_known(name, ["label"], "column", "scores.csv")
