@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logit, logsumexp
+from scipy.special import expit, logsumexp, softmax
 
 from bayescal.core.calibration_curve.curve_average import (
     CALIBRATED,
@@ -21,6 +21,7 @@ from bayescal.core.calibration_curve.curve_average import (
 from bayescal.core.calibration_curve.smooth_curve import CurveBasis, curve_basis
 from bayescal.core.quantity import DirectDraws, Draws
 from bayescal.inference.cell_likelihood import CellLikelihood
+from bayescal.inference.descriptions.boundary_errors import BoundaryErrors
 from bayescal.inference.descriptions.end_scores import EndScore
 from bayescal.inference.descriptions.rough import RoughBasis, RoughRegression
 from bayescal.inference.descriptions.segments import Segments
@@ -50,8 +51,7 @@ class DescribedCurve:
     prior : CurveAverage
         Descriptions and their weights.
     calibrated : float, in [0, 1)
-        Prior probability that the scores between 0 and 1 are calibrated, and that each of the
-        scores 0 and 1 is.
+        Prior probability that every score is calibrated; see `BoundaryErrors`.
     end_mean, end_spread : float
         Mean and standard deviation of the logit of the error rate of the scores 0 and 1, where it
         is not 0.
@@ -187,15 +187,17 @@ class DescribedCurve:
         return {name: float(np.exp(value - total)) for name, value in logs.items()}
 
     def _log_joint(self, evidence: Mapping[str, float]) -> dict[str, float]:
-        """Log of prior times evidence, by description."""
+        """Log of prior times evidence, the scores 0 and 1 included, by description."""
+        before = self.boundary.inside_calibrated
         logs = {
-            name: np.log1p(-self.calibrated) + np.log(weight) + evidence[name]
+            name: np.log1p(-before) + np.log(weight) + evidence[name] + logsumexp(self.errors(name))
             for name, weight in self.prior.weights.items()
         }
-        if not self.calibrated:
+        if not before:
             return logs
         likelihood = self.cells.at(self.inner).log_likelihood(self._offset).sum()
-        return {CALIBRATED: np.log(self.calibrated) + likelihood, **logs}
+        right = np.log(before) + likelihood + logsumexp(self.errors(CALIBRATED))
+        return {CALIBRATED: float(right), **logs}
 
     def log_evidence(self, evidence: Mapping[str, float]) -> float:
         """Log evidence of the scores between 0 and 1, not calibrated."""
@@ -204,18 +206,40 @@ class DescribedCurve:
         return float(logsumexp(terms)) if terms else 0.0
 
     @cached_property
+    def boundary(self) -> BoundaryErrors:
+        """Prior of which of the scores 0 and 1 err."""
+        return BoundaryErrors(len(self.ends), self.calibrated, len(self.inner) > 0)
+
+    def errors(self, name: str) -> Floats:
+        """Log of prior times likelihood of the patterns of `boundary` under one description."""
+        right = np.array([end.log_calibrated for end in self.ends.values()])
+        wrong = np.array([end.log_evidence for end in self.ends.values()])
+        return self.boundary.log_joint(name == CALIBRATED, right, wrong)
+
+    @property
+    def no_error(self) -> float:
+        """Posterior probability that 0 and 1 never err, given that the inner cells do not."""
+        return float(softmax(self.errors(CALIBRATED))[0])
+
+    @property
     def ends_calibrated(self) -> Floats:
-        """Posterior probabilities that the scores 0 and 1 never err, (end,)."""
-        if not self.calibrated:
-            return np.zeros(len(self.ends))
-        odds = [end.log_calibrated - end.log_evidence for end in self.ends.values()]
-        return np.asarray(expit(np.array(odds) + logit(self.calibrated)))
+        """The same for each of them, given that the inner cells are not calibrated, (end,)."""
+        return np.asarray(softmax(self.errors(SMOOTH)) @ ~self.boundary.patterns)
 
     def p_calibrated(self, weights: Mapping[str, float]) -> float:
         """Posterior probability that every score is calibrated; NaN where that is left out."""
         if not self.calibrated:
             return float("nan")
-        return float(weights[CALIBRATED] * self.ends_calibrated.prod())
+        return weights[CALIBRATED] * self.no_error
+
+    def boundary_calibrated(self, weights: Mapping[str, float]) -> Floats:
+        """Posterior probabilities that the scores 0 and 1 never err; NaN without rows, (2,)."""
+        inside = weights.get(CALIBRATED, 0.0)
+        given = softmax(self.errors(CALIBRATED)) @ ~self.boundary.patterns
+        found = np.full(2, np.nan)
+        seen = [int(end.score) for end in self.ends.values()]
+        found[seen] = inside * given + (1 - inside) * self.ends_calibrated
+        return found
 
     def deviation(self, name: str, draws: Draws) -> Floats | float:
         """Deviation of the inner cells' logits under one description, (..., inner)."""
@@ -290,15 +314,24 @@ class DescribedCurve:
             found[self.inner[1:]] = (shift[..., 1:] != shift[..., :-1]).mean(axis=(0, 1))
         return found
 
-    def draw_errors(self, shape: tuple[int, ...], rng: np.random.Generator) -> NDArray[np.bool_]:
-        """Draw which of the scores 0 and 1 err, (*shape, end)."""
-        return np.asarray(rng.random((*shape, len(self.ends))) >= self.ends_calibrated)
+    def draw_errors(
+        self, name: str, shape: tuple[int, ...], rng: np.random.Generator
+    ) -> NDArray[np.bool_]:
+        """Draw which of the scores 0 and 1 err under one description, (*shape, end)."""
+        errors = self.errors(name)
+        return self.boundary.draw(np.broadcast_to(errors, (*shape, len(errors))), rng)
 
     def draw_some_error(
         self, shape: tuple[int, ...], rng: np.random.Generator
     ) -> NDArray[np.bool_]:
-        """Draw which of the scores 0 and 1 err, given that one does, (*shape, end)."""
-        return _some(self.ends_calibrated, shape, rng)
+        """The same where the inner cells are calibrated, given that one errs, (*shape, end)."""
+        return self._some(self.errors(CALIBRATED), shape, rng)
+
+    def _some(
+        self, errors: Floats, shape: tuple[int, ...], rng: np.random.Generator
+    ) -> NDArray[np.bool_]:
+        given = np.append(-np.inf, errors[1:])
+        return self.boundary.draw(np.broadcast_to(given, (*shape, len(given))), rng)
 
     def prior_draws(self, draws: int, rng: np.random.Generator) -> Draws:
         """Parameters of every description before the data, (draw, ...)."""
@@ -320,26 +353,28 @@ class DescribedCurve:
     def prior_rates(self, draws: int, rng: np.random.Generator) -> Floats:
         """Label rates of all cells before the data, given that some score is not calibrated."""
         prior = self.prior_draws(draws, rng)
-        ends = np.full(len(self.ends), self.calibrated)
-        given = {name: (1 - self.calibrated) * w for name, w in self.prior.weights.items()}
-        before = {CALIBRATED: self.calibrated, **given} if self.fitted else {CALIBRATED: 1.0}
-        chosen = choose(self.mixture(before, ends), draws, rng)
-        err = np.asarray(rng.random((draws, len(ends))) >= ends)
+        only = self.boundary.only
+        given = {name: (1 - only) * w for name, w in self.prior.weights.items()}
+        before = {CALIBRATED: only, **given} if self.fitted else {CALIBRATED: 1.0}
+        chosen = choose(np.array([before.get(name, 0.0) for name in DESCRIPTIONS]), draws, rng)
         found = np.empty((draws, len(self.score)))
         for number, name in enumerate(DESCRIPTIONS):
             rows = chosen == number
             if not rows.any():
                 continue
+            errors, shape = self.boundary.log_prior(name == CALIBRATED), (int(rows.sum()),)
             if name == CALIBRATED:
-                err[rows] = _some(ends, (int(rows.sum()),), rng)
+                err = self._some(errors, shape, rng)
+            else:
+                err = self.boundary.draw(np.broadcast_to(errors, (*shape, len(errors))), rng)
             own = {key: values[rows] for key, values in prior.items()}
-            found[rows] = self.rates(name, own, err[rows])
+            found[rows] = self.rates(name, own, err)
         return found
 
-    def mixture(self, weights: Mapping[str, float], ends_calibrated: Floats) -> Floats:
+    def mixture(self, weights: Mapping[str, float]) -> Floats:
         """Probabilities of the descriptions given that some score is not calibrated."""
         found = np.array([weights.get(name, 0.0) for name in DESCRIPTIONS])
-        found[0] *= 1 - ends_calibrated.prod()
+        found[0] *= 1 - self.no_error
         return np.asarray(found / found.sum())
 
 
@@ -348,13 +383,3 @@ def choose(weights: Floats, number: int, rng: np.random.Generator) -> NDArray[np
     ladder = (np.arange(number) + rng.random()) / number
     places = np.searchsorted(np.cumsum(weights), ladder).clip(0, len(weights) - 1)
     return np.asarray(rng.permutation(places))
-
-
-def _some(
-    calibrated: Floats, shape: tuple[int, ...], rng: np.random.Generator
-) -> NDArray[np.bool_]:
-    """Independent events of probability ``1 - calibrated``, given that one happens."""
-    ends = len(calibrated)
-    outcomes = (np.arange(1, 2**ends)[:, None] >> np.arange(ends)) & 1 == 1
-    odds = np.where(outcomes, 1 - calibrated, calibrated).prod(axis=1)
-    return np.asarray(outcomes[rng.choice(len(outcomes), size=shape, p=odds / odds.sum())])

@@ -31,7 +31,6 @@ class AverageDraws:
     described: DescribedCurve
     draws: Draws
     chosen: NDArray[np.int64]  # (chain, draw), places in DESCRIPTIONS
-    error: NDArray[np.bool_]  # (chain, draw, end): whether a score of 0 or 1 errs, seen or not
 
     @classmethod
     def posterior(
@@ -42,10 +41,8 @@ class AverageDraws:
         rng: np.random.Generator,
     ) -> AverageDraws:
         """Choose descriptions by their posterior probabilities, given those that are drawn from."""
-        shape = draws["end"].shape[:2]
-        error = described.draw_errors(shape, rng)
-        chosen = _chosen(described.weights(evidence), shape, rng)
-        return cls._with_unseen(described, draws, chosen, error, rng)
+        chosen = _chosen(described.weights(evidence), draws["end"].shape[:2], rng)
+        return cls._with_unseen(described, draws, chosen, rng)
 
     @classmethod
     def prior(
@@ -55,9 +52,8 @@ class AverageDraws:
         drawn = described.prior_draws(number, rng)
         weights = described.prior.weights if described.fitted else {}
         chosen = _chosen(weights, (1, number), rng)
-        error = rng.random((1, number, len(described.ends))) >= described.calibrated
         draws = {name: values[None] for name, values in drawn.items()}
-        return cls._with_unseen(described, draws, chosen, np.asarray(error), rng)
+        return cls._with_unseen(described, draws, chosen, rng)
 
     @classmethod
     def _with_unseen(
@@ -65,7 +61,6 @@ class AverageDraws:
         described: DescribedCurve,
         draws: Draws,
         chosen: NDArray[np.int64],
-        error: NDArray[np.bool_],
         rng: np.random.Generator,
     ) -> AverageDraws:
         """Draw those of the scores 0 and 1 that no labelled row has from their prior.
@@ -75,9 +70,7 @@ class AverageDraws:
         """
         shape = (*chosen.shape, 2)
         place = rng.normal(described.end_mean, described.end_spread, shape)
-        errs = rng.random(shape) >= described.calibrated
-        error = np.concatenate([error, errs], axis=-1)
-        return cls(described, {**draws, "unseen": place}, chosen, error)
+        return cls(described, {**draws, "unseen": place}, chosen)
 
     def cell_rates(self) -> Floats:
         """Label rates of the cells of labelled rows, (chain, draw, cell)."""
@@ -89,14 +82,21 @@ class AverageDraws:
 
     def curve(self, score: Floats) -> Floats:
         """Calibration curve at any scores, (chain, draw, point)."""
-        ends = self.error.shape[-1]
+        ends = len(self.described.ends) + 2
         return self._averaged(
             lambda name, draws: self._curve(name, draws, _all_err(draws, ends), score), len(score)
         )
 
-    def curve_of(self, name: str, score: Floats) -> Floats:
-        """Calibration curve of every draw under one description, (chain, draw, point)."""
-        return self._curve(name, self.draws, self.error, score)
+    def curve_of(self, name: str, score: Floats, rng: np.random.Generator) -> Floats:
+        """Calibration curve of every draw under one description, (chain, draw, point).
+
+        Scores of 0 and 1 may err; one without labelled rows does not if the rest is calibrated.
+        """
+        described, shape = self.described, self.chosen.shape
+        right = 1.0 if name == CALIBRATED else described.calibrated
+        unseen = rng.random((*shape, 2)) >= right
+        error = np.concatenate([described.draw_errors(name, shape, rng), unseen], axis=-1)
+        return self._curve(name, self.draws, error, score)
 
     def log_prior(self) -> Floats:
         """Log prior density of the parameters of the description that each draw has."""

@@ -200,7 +200,7 @@ class AgnosticCase:
         mass = draw_masses(cells.count, drawn.chosen.shape, rng)
         found = np.zeros((2, *drawn.chosen.shape, len(DESCRIPTIONS)))
         for name in (CALIBRATED, *self.model.described.fitted):
-            rate = drawn.curve_of(name, cells.mean_score)
+            rate = drawn.curve_of(name, cells.mean_score, rng)
             measures = measure_draws(cells.mean_score, mass, rate)
             found[..., DESCRIPTIONS.index(name)] = measures
         return {"c": found[0], "ks": found[1]}

@@ -103,8 +103,8 @@ class Averaged:
     draws: Draws
     weights: Mapping[str, float]
     chosen: NDArray[np.int64]  # (chain, draw)
-    some_error: NDArray[np.bool_]  # (chain, draw, end)
-    error: NDArray[np.bool_]  # (chain, draw, end)
+    some_error: NDArray[np.bool_]  # (chain, draw, end), where the inner cells are calibrated
+    errors: Mapping[str, NDArray[np.bool_]]  # (chain, draw, end)
 
     @classmethod
     def of(
@@ -116,20 +116,17 @@ class Averaged:
     ) -> Averaged:
         """Draw the descriptions and the errors of the scores 0 and 1."""
         shape = draws["end"].shape[:2]
-        mixture = described.mixture(weights, described.ends_calibrated)
-        chosen = choose(mixture, int(np.prod(shape)), rng).reshape(shape)
-        error = described.draw_errors(shape, rng)
-        some = described.draw_some_error(shape, rng) if described.ends else error
-        return cls(described, draws, weights, chosen, some, error)
-
-    @property
-    def present(self) -> list[str]:
-        """Descriptions that are not left out; calibrated always."""
-        return [name for name in DESCRIPTIONS if name in (CALIBRATED, *self.described.fitted)]
+        chosen = choose(described.mixture(weights), int(np.prod(shape)), rng).reshape(shape)
+        errors = {name: described.draw_errors(name, shape, rng) for name in _present(described)}
+        some = described.draw_some_error(shape, rng)
+        return cls(described, draws, weights, chosen, some, errors)
 
     def rates(self) -> dict[str, Floats]:
         """Label rates of the cells under each description, (chain, draw, cell)."""
-        return {name: self.described.rates(name, self.draws, self.error) for name in self.present}
+        return {
+            name: self.described.rates(name, self.draws, error)
+            for name, error in self.errors.items()
+        }
 
     def average(self, values: Mapping[str, Floats]) -> Floats:
         """Take each draw from the description that it has."""
@@ -147,14 +144,19 @@ class Averaged:
 
     def curves(self, score: Floats) -> dict[str, Floats]:
         """Calibration curve under each description, (chain, draw, point)."""
-        return {name: self.described.curve(name, self.draws, score) for name in self.present}
+        return {name: self.described.curve(name, self.draws, score) for name in self.errors}
 
     def log_prior(self) -> Floats:
         """Log prior density of the parameters of the description that each draw has."""
         zero = np.zeros(self.chosen.shape)
         return self.average(
-            {name: zero + self.described.log_prior(name, self.draws) for name in self.present}
+            {name: zero + self.described.log_prior(name, self.draws) for name in self.errors}
         )
+
+
+def _present(described: DescribedCurve) -> list[str]:
+    """Descriptions that are not left out; calibrated always."""
+    return [name for name in DESCRIPTIONS if name in (CALIBRATED, *described.fitted)]
 
 
 def average_arrays(

@@ -40,22 +40,26 @@ def evidences(made, draws=200_000):
     return found
 
 
+def before(made, name, errs):
+    """Prior probability of one description together with which of the scores 0 and 1 err."""
+    c = made.calibrated
+    apart = np.prod([1 - c if err else c for err in errs])
+    only = 0.05 if made.ends else 0.0
+    if name != "calibrated":
+        return (1 - c) * (1 - only) * made.prior.weights[name] * apart
+    return (1 - c) * only * apart / (1 - c ** len(errs)) if any(errs) else c
+
+
 def combinations(made, evidence):
-    """Log joint probability of every description and of which of the ends err."""
-    likelihood = made.cells.at(made.inner).log_likelihood(logit(made.score[made.inner])).sum()
-    inner = {"calibrated": np.log(made.calibrated) + likelihood}
-    for name, weight in made.prior.weights.items():
-        inner[name] = np.log((1 - made.calibrated) * weight) + evidence[name]
+    """Posterior probability of every description together with which of the ends err."""
+    right = made.cells.at(made.inner).log_likelihood(logit(made.score[made.inner])).sum()
     found = {}
-    for name, errs in product(inner, product([False, True], repeat=len(made.ends))):
-        value = inner[name]
-        for end, err in zip(made.ends.values(), errs, strict=True):
-            value += (
-                np.log(1 - made.calibrated) + end.log_evidence
-                if err
-                else np.log(made.calibrated) + end.log_calibrated
-            )
-        found[name, errs] = value
+    for name in ("calibrated", *made.prior.weights):
+        for errs in product([False, True], repeat=len(made.ends)):
+            value = evidence.get(name, right) + np.log(before(made, name, errs))
+            for end, err in zip(made.ends.values(), errs, strict=True):
+                value += end.log_evidence if err else end.log_calibrated
+            found[name, errs] = value
     total = logsumexp(list(found.values()))
     return {key: np.exp(value - total) for key, value in found.items()}
 
@@ -89,7 +93,7 @@ def test_everything_is_weighed_as_all_combinations_together(made, direct):
     assert made.p_calibrated(weights) == pytest.approx(joint["calibrated", none], abs=0.01)
     # Given that some score is not calibrated.
     some = {key: p for key, p in joint.items() if key != ("calibrated", none)}
-    mixture = made.mixture(weights, made.ends_calibrated)
+    mixture = made.mixture(weights)
     for name, found in zip(DESCRIPTIONS, mixture, strict=True):
         expected = sum(p for (inner, _), p in some.items() if inner == name) / sum(some.values())
         assert found == pytest.approx(expected, abs=0.01)
@@ -101,12 +105,12 @@ def test_ends_err_as_all_combinations_say(name):
     joint = combinations(made, made.direct_draws(100, np.random.default_rng(1)).evidence)
     rng, draws = np.random.default_rng(2), 40_000
     found = {
-        False: made.draw_errors((draws,), rng).mean(axis=0),
-        True: made.draw_some_error((draws,), rng).mean(axis=0),
+        name: made.draw_errors(name, (draws,), rng).mean(axis=0) for name in ("calibrated", "rough")
     }
-    for some, frequency in found.items():
-        # With some error: given that the inner scores are calibrated.
-        held = {e: p for (i, e), p in joint.items() if i == "calibrated" and (any(e) or not some)}
+    found["some"] = made.draw_some_error((draws,), rng).mean(axis=0)
+    for name, frequency in found.items():
+        some, inner = name == "some", "calibrated" if name == "some" else name
+        held = {e: p for (i, e), p in joint.items() if i == inner and (any(e) or not some)}
         for place, value in enumerate(frequency):
             expected = sum(p for e, p in held.items() if e[place]) / sum(held.values())
             assert value == pytest.approx(expected, abs=2 / np.sqrt(draws) + 1e-12)
@@ -168,14 +172,45 @@ def test_scores_of_0_and_1_alone_have_no_description():
     assert set(found.draws) == {"end"}
     weights = made.weights(found.evidence)
     assert weights == {"calibrated": 1.0}
-    odds = [np.exp(end.log_calibrated - end.log_evidence) for end in made.ends.values()]
-    expected = np.prod([one / (1 + one) for one in odds])
+    # All right with probability 1/2; else one errs, or the other, or both, as likely.
+    odds = [np.exp(end.log_evidence - end.log_calibrated) for end in made.ends.values()]
+    expected = 1 / (1 + (odds[0] + odds[1] + odds[0] * odds[1]) / 3)
     assert made.p_calibrated(weights) == pytest.approx(expected, rel=1e-9)
     assert made.p_calibrated(weights) < 1e-9  # Three errors at a score of 1.
     rates = made.prior_rates(4000, np.random.default_rng(2))
     # Each errs with probability 1/2, given that one does.
     np.testing.assert_allclose((rates != ENDS).mean(axis=0), 2 / 3, atol=0.035)
     assert (rates != ENDS).any(axis=1).all()
+
+
+@pytest.mark.parametrize("ends", [[0.0], [1.0], [0.0, 1.0]])
+@pytest.mark.parametrize("positives", [[60, 140, 210], [70, 150, 230], [75, 165, 225]])
+def test_right_rows_at_0_and_1_hardly_change_the_probability_of_calibration(ends, positives):
+    """One row each that is right; from a miscalibrated classifier to a calibrated one."""
+    score, rows = [0.25, 0.5, 0.75], [300, 300, 300]
+    alone = described(score, rows, positives)
+    added = described(
+        sorted([*score, *ends]),
+        [*([1] * (0.0 in ends)), *rows, *([1] * (1.0 in ends))],
+        [*([0] * (0.0 in ends)), *positives, *([1] * (1.0 in ends))],
+    )
+    found = []
+    for made in (alone, added):
+        evidence = made.direct_draws(2000, np.random.default_rng(1)).evidence
+        found.append(made.p_calibrated(made.weights(evidence)))
+    # The inner cells are the same, and so are their draws.
+    assert found[1] == pytest.approx(found[0], rel=0.1)
+
+
+def test_each_boundary_score_has_its_own_probability():
+    made = SOME["ends"]
+    evidence = made.direct_draws(100, np.random.default_rng(1)).evidence
+    joint = combinations(made, evidence)
+    found = made.boundary_calibrated(made.weights(evidence))
+    for place in (0, 1):
+        expected = sum(p for (_, errs), p in joint.items() if not errs[place])
+        assert found[place] == pytest.approx(expected, rel=1e-9)
+    assert np.isnan(SOME["one end"].boundary_calibrated({"calibrated": 1.0})[1])
 
 
 def test_one_score_alone():
@@ -197,7 +232,7 @@ def test_without_a_calibrated_alternative():
     assert set(weights) == {"smooth", "rough", "segments"}
     assert sum(weights.values()) == pytest.approx(1)
     assert np.isnan(made.p_calibrated(weights))
-    assert made.draw_errors((50,), np.random.default_rng(1)).all()
+    assert made.draw_errors("smooth", (50,), np.random.default_rng(1)).all()
     rates = made.prior_rates(500, np.random.default_rng(2))
     assert (rates != made.score).any(axis=1).all()
     assert (rates[:, 0] > 0).all()
@@ -211,7 +246,7 @@ def test_one_description_alone(name):
     found = made.direct_draws(100, np.random.default_rng(1))
     assert found.log_evidence == pytest.approx(found.evidence[name])
     assert set(made.weights(found.evidence)) == {"calibrated", name}
-    mixture = made.mixture(made.weights(found.evidence), made.ends_calibrated)
+    mixture = made.mixture(made.weights(found.evidence))
     np.testing.assert_array_equal(mixture, [float(other == name) for other in DESCRIPTIONS])
     assert made.prior_rates(100, np.random.default_rng(2)).shape == (100, 2)
 
@@ -220,17 +255,18 @@ def test_the_prior_mixes_descriptions_by_their_weights():
     """Given that some score is not calibrated, of three: the inner ones and two ends."""
     made, draws = described([0.0, 0.3, 0.6, 1.0], [5] * 4, [1] * 4), 20_000
     rates = made.prior_rates(draws, np.random.default_rng(3))
-    some, error = 1 - 0.5**3, 2 / np.sqrt(draws)
+    only, error = 0.05, 2 / np.sqrt(draws)
     same = rates == made.score
     assert not same.all(axis=1).any()
-    assert (~same[:, 0]).mean() == pytest.approx(0.5 / some, abs=error)
-    assert (~same[:, 3]).mean() == pytest.approx(0.5 / some, abs=error)
-    # Descriptions come by their weights exactly, but the calibrated one needs an end that errs.
-    calibrated = same[:, 1] & same[:, 2]
-    assert calibrated.mean() == pytest.approx(0.5 * 0.75 / some, abs=1e-3)
+    # Where the inner ones are calibrated, one of two errs: two cases of three have either.
+    expected = (1 - only) / 2 + only * 2 / 3
+    assert (~same[:, 0]).mean() == pytest.approx(expected, abs=error)
+    assert (~same[:, 3]).mean() == pytest.approx(expected, abs=error)
+    # Descriptions come by their weights exactly.
+    assert (same[:, 1] & same[:, 2]).mean() == pytest.approx(only, abs=1e-3)
     # One cell calibrated and one not: segments alone, cut between the cells.
     jump, shifted = 0.03, 1 - 0.5 * (1 - 0.03 / 2)
-    expected = 0.5 * 0.25 / some * jump * 0.5 / shifted
+    expected = (1 - only) * 0.25 * jump * 0.5 / shifted
     assert (same[:, 1] != same[:, 2]).mean() == pytest.approx(expected, abs=error)
 
 

@@ -96,7 +96,7 @@ def test_weights_are_those_of_the_descriptions(one):
 def test_draws_have_the_descriptions_of_the_mixture(one):
     case, direct, _, arrays = one
     described = case.model.described
-    mixture = described.mixture(described.weights(direct.evidence), described.ends_calibrated)
+    mixture = described.mixture(described.weights(direct.evidence))
     found = np.bincount(arrays.posterior["description"].ravel(), minlength=len(DESCRIPTIONS))
     # As many of each as their weights give, or one more.
     assert (np.abs(found - 500 * mixture) <= 1).all()
@@ -128,7 +128,7 @@ def test_the_answer_is_the_mean_of_the_descriptions():
     """Of a problem without rows of 0 or 1, whose draws are taken from all but the calibrated."""
     case, direct, _, arrays = fitted(PROBLEMS["fine"])
     described = case.model.described
-    mixture = described.mixture(described.weights(direct.evidence), described.ends_calibrated)
+    mixture = described.mixture(described.weights(direct.evidence))
     assert mixture[0] == 0
     tce = arrays.posterior["tce"]
     expected = (arrays.descriptions["tce"].mean(axis=(0, 1)) * mixture).sum()

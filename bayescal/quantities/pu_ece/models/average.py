@@ -337,18 +337,19 @@ class Average:
         normal = draws[f"{name}_normal"]
         class_prior = self.prior(normal)[0]
         log_odds = self.sizes - np.log(class_prior)
-        weight, places, errors = np.zeros(normal.shape), [], []
+        wrong, right, places = [], [], []
         for place, end in self.described.ends.items():
             total, positive = self.problem.total[place], self.problem.positive[place]
             own = draw_end(end, CaseControlCells(total, positive, log_odds), rng)
-            wrong = own.log_wrong + np.log1p(-self.described.calibrated)
-            right = own.log_right + np.log(max(self.described.calibrated, 1e-300))
-            weight = weight + np.logaddexp(wrong, right)
-            errors.append(rng.random(normal.shape) < expit(wrong - right))
+            wrong.append(own.log_wrong)
+            right.append(own.log_right)
             places.append(own.place)
-        none = np.zeros((*normal.shape, 0))
-        error = np.stack(errors, axis=-1) if errors else none.astype(bool)
-        ends = np.stack(places, axis=-1) if places else none
+        boundary = self.described.boundary
+        joint = boundary.log_joint(
+            name == CALIBRATED, _stacked(right, normal), _stacked(wrong, normal)
+        )
+        weight, error = logsumexp(joint, axis=-1), boundary.draw(joint, rng)
+        ends = _stacked(places, normal)
         rates = self.described.rates(name, {**draws, "end": ends}, error)
         sizes = log_sizes_density(rates, class_prior, self.problem.total, self.problem.n_positive)
         if f"{name}_sized" in draws:
@@ -374,11 +375,11 @@ class Average:
     @property
     def prior_weights(self) -> dict[str, float]:
         """Probabilities of the descriptions before the data."""
-        calibrated = self.described.calibrated
+        inside = self.described.boundary.inside_calibrated
         if not self.described.fitted:
             return {CALIBRATED: 1.0}
-        given = {n: (1 - calibrated) * w for n, w in self.described.prior.weights.items()}
-        return {CALIBRATED: calibrated, **given} if calibrated else given
+        given = {n: (1 - inside) * w for n, w in self.described.prior.weights.items()}
+        return {CALIBRATED: inside, **given} if inside else given
 
     def prior_joint(self, draws: int, rng: np.random.Generator) -> Joint:
         """Draws before the data given that some score is not calibrated, the sizes known."""
@@ -410,6 +411,11 @@ def _until_effective(sample: Callable[[], Weighted], draws: int) -> Weighted:
             np.concatenate([found.log_weights, more.log_weights]),
         )
     return found.smoothed()
+
+
+def _stacked(values: list[Floats], like: Floats) -> Floats:
+    """One column for each of the scores 0 and 1, (..., end)."""
+    return np.stack(values, axis=-1) if values else np.zeros((*like.shape, 0))
 
 
 def _share(evidence: Mapping[str, float], name: str) -> float:
