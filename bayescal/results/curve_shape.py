@@ -17,6 +17,7 @@ _WINDOW: Final = 2
 _LIKELY: Final = 0.5
 _MOST_JUMPS: Final = 4
 _CELL_SCORE: Final = "cell_score"
+_BOUNDARY: Final = "boundary_calibrated"
 
 
 class CurveShape(NamedTuple):
@@ -64,6 +65,43 @@ def curve_shape(tree: xr.DataTree, case: ResultSlice) -> CurveShape | None:
         return None
     name = max(weights, key=lambda one: weights[one])
     return CurveShape(name, weights[name], _jumps(tree, case) if name == "segments" else ())
+
+
+class BoundaryScore(NamedTuple):
+    """Rows whose score is exactly 0 or 1.
+
+    Parameters
+    ----------
+    score : str
+        "0" or "1".
+    rows, positives : float
+        Rows with the score, and those with the event.
+    p_calibrated : float, in [0, 1]
+        Posterior probability that such a score never errs.
+    """
+
+    score: str
+    rows: float
+    positives: float
+    p_calibrated: float
+
+
+def boundary_scores(tree: xr.DataTree, case: ResultSlice) -> list[BoundaryScore]:
+    """Find the scores of exactly 0 and 1 that have rows, with what the posterior says of them."""
+    if not access.has_variable(tree, schema.MODEL_AVERAGE, _BOUNDARY):
+        return []
+    chance = access.variable(tree, schema.MODEL_AVERAGE, _BOUNDARY, case).dropna(schema.BOUNDARY)
+    score, rows = (
+        access.variable(tree, schema.CONSTANT_DATA, name, case).values
+        for name in (_CELL_SCORE, schema.CELL_COUNT)
+    )
+    events = access.variable(tree, schema.OBSERVED_DATA, "events", case).values
+    found = []
+    for one in chance:
+        name = str(one[schema.BOUNDARY].item())
+        own = (score == float(name)) & (rows > 0)
+        found.append(BoundaryScore(name, rows[own].sum(), events[own].sum(), float(one)))
+    return found
 
 
 def description_weights(tree: xr.DataTree, case: ResultSlice) -> dict[str, float]:

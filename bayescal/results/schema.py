@@ -86,6 +86,8 @@ CELL_COUNT: Final = "cell_count"
 CI_BOUND: Final = "ci_bound"
 
 DESCRIPTION: Final = "description"
+BOUNDARY: Final = "boundary"
+"""Scores of exactly 0 and 1."""
 CALIBRATED: Final = "calibrated"
 """The one of the descriptions without parameters."""
 

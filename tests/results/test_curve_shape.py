@@ -6,8 +6,15 @@ import numpy as np
 import pytest
 import xarray as xr
 
+import bayescal as bc
 from bayescal.results import access
-from bayescal.results.curve_shape import CurveShape, curve_shape, description_weights, has_curve
+from bayescal.results.curve_shape import (
+    CurveShape,
+    boundary_scores,
+    curve_shape,
+    description_weights,
+    has_curve,
+)
 from tests.synthetic import Weights, make_result
 
 
@@ -113,3 +120,18 @@ def test_cells_without_rows_are_not_counted() -> None:
 def test_every_sentence_ends_and_says_its_probability() -> None:
     for name in ("calibrated", "smooth", "rough", "segments"):
         assert CurveShape(name, 0.9996, ()).sentence.endswith("(probability above 0.999).")
+
+
+def test_scores_of_exactly_0_and_1_are_named_with_their_rows() -> None:
+    score = np.repeat([0.0, 0.3, 0.6, 1.0], [30, 40, 40, 20])
+    label = np.concatenate([np.repeat([1, 0], [2, 28]), np.arange(80) % 10 < 4, np.ones(20)])
+    both = {"both": score, "none": np.clip(score, 0.1, 0.9)}
+    tree = bc.fit("ece", bc.Scores.stack(both, y_true=label), method="direct", draws=200, seed=1)
+    first, second = access.cases(tree)
+    assert boundary_scores(tree, second) == []
+    zero, one = boundary_scores(tree, first)
+    assert (zero.score, zero.rows, zero.positives) == ("0", 30, 2)
+    assert (one.score, one.rows, one.positives) == ("1", 20, 20)
+    # Two positives of score 0 are impossible if it never errs.
+    assert zero.p_calibrated < 1e-9
+    assert 0.3 < one.p_calibrated < 0.7

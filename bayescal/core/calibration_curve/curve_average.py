@@ -16,9 +16,13 @@ ROUGH: Final = "rough"
 SEGMENTS: Final = "segments"
 DESCRIPTIONS: Final = (CALIBRATED, SMOOTH, ROUGH, SEGMENTS)
 """What a calibration curve may be, in the order of a result's dimension ``description``."""
+BOUNDARY: Final = "boundary"
+AVERAGED_AXES: Final = {"description": DESCRIPTIONS, BOUNDARY: ("0", "1")}
+"""Names along the dims of an average: descriptions, and the scores of exactly 0 and 1."""
 AVERAGED_DIMS: Final = {
     **{f"descriptions/{error}": ("description",) for error in ("ece", "tce", "mce")},
     "weight": ("description",),
+    "boundary_calibrated": (BOUNDARY,),
     "description_curve": ("description", "point"),
     "jump_probability": ("cell",),
 }
@@ -59,8 +63,10 @@ class CurveAverage:
     calibrated.
 
     Rows whose score is exactly 0 or 1 stand apart in every description: such a score is calibrated,
-    and never errs, with probability 1/2, or it has an error rate of its own, whose logit is
-    Normal(-5, 2).
+    and never errs, or it has an error rate of its own, whose logit is Normal(-5, 2). "Every score
+    is calibrated" has one prior probability, 1/2. Of the rest, .05 is that the scores between 0 and
+    1 are calibrated and only a score of 0 or 1 errs; with .95 they are not, and then each of the
+    scores 0 and 1 errs with probability 1/2.
 
     Examples
     --------

@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from bayescal.core.bins.bin_counts import BinCounts
-from bayescal.core.calibration_curve.curve_average import CALIBRATED, DESCRIPTIONS
+from bayescal.core.calibration_curve.curve_average import (
+    AVERAGED_AXES,
+    BOUNDARY,
+    CALIBRATED,
+    DESCRIPTIONS,
+)
 from bayescal.core.calibration_curve.problem import (
     Problem,
     curve_scores,
@@ -67,6 +72,7 @@ DIMS: Mapping[str, tuple[str, ...]] = {
     "cell_count": ("cell",),
     "cell_score": ("cell",),
     "weight": ("description",),
+    "boundary_calibrated": (BOUNDARY,),
     "descriptions/c": ("description",),
     "descriptions/ks": ("description",),
 }
@@ -80,7 +86,7 @@ class AgnosticCase:
     priors: Priors
     rules: Mapping[str, DecisionRule]
     model: Average
-    axes: ClassVar[Mapping[str, tuple[str, ...]]] = {"description": DESCRIPTIONS}
+    axes: ClassVar[Mapping[str, tuple[str, ...]]] = AVERAGED_AXES
     dims: ClassVar[Mapping[str, tuple[str, ...]]] = DIMS
     monitored: ClassVar[tuple[str, ...]] = MONITORED
     evidence_draws: ClassVar[int] = EVIDENCE_DRAWS
@@ -153,6 +159,7 @@ class AgnosticCase:
                 "p_calibrated": described.p_calibrated(weights),
                 **{f"{name}_mean": values.mean((0, 1)) @ held for name, values in measures.items()},
                 "weight": held,
+                "boundary_calibrated": described.boundary_calibrated(weights),
             },
             diagnostics={"importance_ess": direct.ess, "pareto_k": direct.pareto_k},
             bounds=bound_values(theory),

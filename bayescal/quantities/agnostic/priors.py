@@ -23,8 +23,7 @@ class Priors:
         calibrated: an average over descriptions. ``CurveAverage(rough=0, segments=0)`` is a smooth
         curve alone.
     calibrated : float, in [0, 1), default 0.5
-        Prior probability that the scores between 0 and 1 are calibrated, and that each of the
-        scores 0 and 1 is.
+        Prior probability that every score is calibrated.
 
     Raises
     ------

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.calibration_curve.curve_average import (
+    AVERAGED_AXES,
     AVERAGED_DIMS,
     CALIBRATED,
     DESCRIPTIONS,
@@ -58,7 +59,7 @@ class AveragedCase(ProblemCase):
 
     dims: ClassVar[Mapping[str, tuple[str, ...]]] = {**DIMS, **AVERAGED_DIMS}
 
-    axes: ClassVar[Mapping[str, tuple[str, ...]]] = {"description": DESCRIPTIONS}
+    axes: ClassVar[Mapping[str, tuple[str, ...]]] = AVERAGED_AXES
 
     def build_model(self, member: str = "") -> pm.Model:
         """Build the model of one description, by default the last that has parameters."""
@@ -199,6 +200,7 @@ def average_arrays(
         model_average={
             **found.model_average,
             "weight": np.array([weights.get(name, 0.0) for name in DESCRIPTIONS]),
+            "boundary_calibrated": described.boundary_calibrated(weights),
             "description_curve": np.stack([means.get(name, points) for name in DESCRIPTIONS]),
             "jump_probability": held_cells(
                 described.jump_probability(draws), problem.cells.count, n_cells

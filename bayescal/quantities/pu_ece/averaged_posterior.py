@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logsumexp
+from scipy.special import expit, logsumexp, softmax
 
 from bayescal.core.calibration_curve.curve_average import (
+    AVERAGED_AXES,
     AVERAGED_DIMS,
     CALIBRATED,
     DESCRIPTIONS,
@@ -52,7 +53,7 @@ class AveragedCase(ProblemCase):
 
     dims: ClassVar[Mapping[str, tuple[str, ...]]] = {**DIMS, **AVERAGED_DIMS}
 
-    axes: ClassVar[Mapping[str, tuple[str, ...]]] = {"description": DESCRIPTIONS}
+    axes: ClassVar[Mapping[str, tuple[str, ...]]] = AVERAGED_AXES
 
     def build_model(self, member: str = "") -> pm.Model:
         """Build the model of one description, by default the last that has parameters."""
@@ -157,21 +158,23 @@ class Weighed:
     weights: Mapping[str, float]
     right: float  # of the calibrated description: the scores 0 and 1 are right as well
     p_calibrated: float
+    boundary: Floats  # (end,): of the scores 0 and 1, that they never err
     ess: float
     pareto_k: float
 
     @classmethod
     def of(cls, model: Average, direct: DirectDraws, rng: np.random.Generator) -> Weighed:
         """Weigh by evidence: that of the inner cells, of the scores 0 and 1 and of the sizes."""
-        logs, pools, right = {}, {}, 0.0
+        logs, pools, never, right = {}, {}, {}, 0.0
         for name, before in model.prior_weights.items():
             if not np.isfinite(direct.evidence[name]):
                 continue
             joint = model.joint(name, direct.draws, rng)
             pools[name] = Weighted(joint.rates, joint.log_weight)
             logs[name] = np.log(before) + direct.evidence[name] + pools[name].log_evidence
+            share = softmax(joint.log_weight)
+            never[name] = share @ ~joint.error
             if name == CALIBRATED and model.described.calibrated:
-                share = np.exp(joint.log_weight - logsumexp(joint.log_weight))
                 right = float(share @ ~joint.error.any(axis=-1))
         total = logsumexp(list(logs.values()))
         weights = {name: float(np.exp(value - total)) for name, value in logs.items()}
@@ -183,6 +186,7 @@ class Weighed:
             weights,
             right,
             p_calibrated if model.described.calibrated else float("nan"),
+            np.sum([weight * never[name] for name, weight in weights.items()], axis=0),
             min(direct.ess, *(one.ess for one in matter)),
             max(tails, default=float("nan")),
         )
@@ -267,7 +271,12 @@ class Averaged:
         """Weights and mean curves of the descriptions, and where segments begin."""
         curves = {name: self.curve(name, points).mean(axis=(0, 1)) for name in self.own}
         segments = self.draws.get(SEGMENTS, {})
+        boundary = np.full(2, np.nan)
+        boundary[[int(end.score) for end in self.model.described.ends.values()]] = (
+            self.weighed.boundary
+        )
         return {
+            "boundary_calibrated": boundary,
             "weight": np.array([self.weighed.weights.get(name, 0.0) for name in DESCRIPTIONS]),
             "description_curve": np.stack([curves.get(name, points) for name in DESCRIPTIONS]),
             "jump_probability": held(self.model.described.jump_probability(segments)),

@@ -7,8 +7,13 @@ from markupsafe import Markup
 from bayescal.report.tables import Column, bold, names, table
 from bayescal.report.view import View
 from bayescal.results.access import ResultSlice
-from bayescal.results.curve_shape import CurveShape, curve_shape, description_weights
-from bayescal.results.text import capital, probability
+from bayescal.results.curve_shape import (
+    CurveShape,
+    boundary_scores,
+    curve_shape,
+    description_weights,
+)
+from bayescal.results.text import capital, count, probability
 
 MOST_SENTENCES = 4
 MOST_ROWS = 66
@@ -35,9 +40,28 @@ def shapes(view: View) -> Markup | None:
         "Posterior probabilities of the descriptions of the calibration curve; scores of exactly 0 "
         "or 1 stand apart." + (f" {left} further cases are left out." if left else "")
     )
-    return table("Descriptions of the calibration curve", columns) + Markup(
-        '<p class="note">{}</p>'
-    ).format(note)
+    return Markup('{}<p class="note">{}</p>{}').format(
+        table("Descriptions of the calibration curve", columns),
+        note,
+        _boundary([case for case, _ in shown], view),
+    )
+
+
+def _boundary(cases: list[ResultSlice], view: View) -> Markup:
+    """Rows whose score is exactly 0 or 1, and whether such scores are calibrated."""
+    rows = [(case, one) for case in cases for one in boundary_scores(view.tree, case)]
+    if not rows:
+        return Markup()
+    return table(
+        "Scores of exactly 0 and 1",
+        [
+            Column(view.case_word, names([case.label for case, _ in rows]), words=True),
+            Column("Score", [one.score for _, one in rows]),
+            Column("Rows", [count(one.rows) for _, one in rows]),
+            Column("Positive", [count(one.positives) for _, one in rows]),
+            Column("P(calibrated)", [probability(one.p_calibrated) for _, one in rows]),
+        ],
+    )
 
 
 def uneven(view: View) -> list[str]:

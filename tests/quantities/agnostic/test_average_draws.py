@@ -9,7 +9,6 @@ from bayescal.quantities.agnostic.average_draws import AverageDraws
 from bayescal.quantities.agnostic.plan import plan
 
 
-
 def rng_of_test():
     return np.random.default_rng(7)
 

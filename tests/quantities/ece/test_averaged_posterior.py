@@ -70,14 +70,17 @@ def test_every_array_has_the_dims_of_the_case(one):
     for name, values in arrays.descriptions.items():
         assert case.dims[f"descriptions/{name}"] == ("description",)
         assert np.shape(values) == (*SHAPE, len(DESCRIPTIONS))
-    assert case.axes == {"description": DESCRIPTIONS}
+    assert case.axes == {"description": DESCRIPTIONS, "boundary": ("0", "1")}
 
 
 def test_everything_is_finite(one):
-    *_, arrays = one
+    case, *_, arrays = one
+    boundary = arrays.model_average["boundary_calibrated"]
+    rows = [score in case.problem.cells.mean_score for score in (0, 1)]
+    np.testing.assert_array_equal(np.isfinite(boundary), rows)
     for group in ("posterior", "prior", "log_likelihood", "log_prior", "model_average"):
         for name, values in getattr(arrays, group).items():
-            assert np.isfinite(values).all(), (group, name)
+            assert values is boundary or np.isfinite(values).all(), (group, name)
     for values in arrays.descriptions.values():
         assert np.isfinite(values).all()
 
