@@ -70,8 +70,10 @@ def test_the_scores_0_and_1_err_in_every_draw_but_not_in_every_description(drawn
     # Ten rows of each, all right.
     expected = drawn.described.ends_calibrated
     np.testing.assert_allclose((smooth[0] == ends).mean(axis=0), expected, atol=0.03)
-    # Without labelled rows, they are right where the rest is calibrated.
-    assert (drawn.curve_of("calibrated", ends, rng_of_test()) == ends).all()
+    # Both are calibrated more often where the rest is.
+    right = (drawn.curve_of("calibrated", ends, rng_of_test()) == ends).all(axis=-1)
+    assert right.mean() == pytest.approx(drawn.described.no_error, abs=0.03)
+    assert drawn.described.no_error > expected.prod() + 0.1
 
 
 def test_cells_of_labelled_rows_agree_with_the_curve_at_their_scores(drawn, described):
@@ -87,10 +89,12 @@ def test_scores_of_0_and_1_without_labels_have_their_prior():
     found = case.model.described.direct_draws(4000, rng)
     draws = {name: values[None] for name, values in found.draws.items()}
     drawn = AverageDraws.posterior(case.model.described, draws, found.evidence, rng)
-    # In every draw at logits of the error about -5; in a description, half of them never err.
+    # In every draw at logits of the error about -5; where the rest is not calibrated, half of them
+    # never err, and all where it is.
     for rates, never in (
         (drawn.curve(np.array([0.0, 1.0]))[0], 0.0),
         (drawn.curve_of("smooth", np.array([0.0, 1.0]), rng)[0], 0.5),
+        (drawn.curve_of("calibrated", np.array([0.0, 1.0]), rng)[0], 1.0),
     ):
         error = np.abs(rates - [0, 1])
         assert (error == 0).mean() == pytest.approx(never, abs=0.03)
