@@ -1,4 +1,4 @@
-"""What theory says of class-wise temperature scaling: the excess risk of few rows."""
+"""What theory says of class-wise temperature scaling: what few rows leave open."""
 
 from __future__ import annotations
 
@@ -26,16 +26,19 @@ class Bounds(NamedTuple):
     Parameters
     ----------
     excess : Bound
-        Of the loss above that of the best numbers, over all rows.
+        Of the population loss above that of the best numbers, for the numbers that minimise this
+        loss on the rows.
     class_excess : Bound
         The same in each predicted class, each calibrated apart; infinite without `p_min`.
-    rows_needed : Bound
-        Rows from which `excess` holds.
+    deviation, class_deviation : Bound
+        Of the difference between the loss on the rows and in the population, for any numbers in
+        the range, whatever they were fitted by: half of the bounds above.
     """
 
     excess: Bound
     class_excess: Bound
-    rows_needed: Bound
+    deviation: Bound
+    class_deviation: Bound
 
 
 def bounds(
@@ -75,7 +78,7 @@ def bounds(
     Returns
     -------
     Bounds
-        Infinite where the theory says nothing: with fewer rows than its proof needs.
+        Those of a class are infinite without `p_min`, and where the corollary gives no probability.
 
     Raises
     ------
@@ -88,15 +91,18 @@ def bounds(
     ``8 sqrt(log(2 / delta) / n) + 4 sqrt(s / n)`` with ``s = log(1 + 4 r w)`` if ``8 gamma w <= 1``
     and ``s = log(r / (2 gamma)) + (K + 1) log(8 gamma w)`` otherwise.
 
-    The proof needs ``n >= 3 log |A'| + 3 log(2 / delta)`` for the cover A', which the theorem does
-    not state: with fewer rows Bernstein's inequality has another exponent. The text below the
-    theorem prints 8 / w' for the limit of the first case; 1 / (8 w) of the theorem is right.
+    It holds for every n. The proof takes ``n >= 3 log |A'| + 3 log(2 / delta)`` for the cover A';
+    with fewer rows the bound is at least ``sqrt(16 / 3)``, more than a loss in [0, 1] can differ.
+    The text below the theorem prints 8 / w' for the limit of the first case; 1 / (8 w) of the
+    theorem is right. Equations (B.10) and (B.11) of the proof bound the difference between rows and
+    population for all numbers at once, by half of it: `deviation`, which numbers fitted by log loss
+    have too. No calibrator here minimises half the Brier score, so that `excess` is for those of
+    one's own.
 
     Corollary 4.2 bounds each predicted class by ``6 sqrt(log(1 + 4 r w) / (p_min n)) + 12
     sqrt(log(2 / delta) / (p_min n))`` with probability ``1 - K (delta + exp(-p_min n / 8))``; here
-    delta is divided so that this is 1 - delta. The condition of the theorem has to hold for
-    ``p_min n / 2`` rows. The paper's remark that it bounds max-ECE does not follow, as a
-    calibration error is no mean over rows.
+    delta is divided so that this is 1 - delta. The paper sets the loss to the ECE and concludes
+    that this bounds max-ECE; it does not follow, as a calibration error is no loss of single rows.
 
     References
     ----------
@@ -108,8 +114,8 @@ def bounds(
     --------
     >>> from bayescal.quantities.temperature.bounds import bounds
     >>> found = bounds(100_000, 10, logit_norm=5, gamma=0.5, alpha_min=0.1, alpha_max=10)
-    >>> round(found.excess.value, 3), round(found.rows_needed.value)
-    (0.172, 316)
+    >>> round(found.excess.value, 3), round(found.deviation.value, 3)
+    (0.172, 0.086)
     """
     for name, value in (("logit_norm", logit_norm), ("lipschitz", lipschitz)):
         check_positive(value, name)
@@ -122,35 +128,22 @@ def bounds(
     if p_min is not None and not 0 < p_min <= 1:
         raise InputError(f"p_min must lie in (0, 1]; got {p_min}. Pass the rarest class's share.")
     width = alpha_max - alpha_min
-    limit = min(gamma, width / 2)
     unit = float(np.sqrt(n)) * logit_norm * lipschitz
-    needed = rows_needed(n, n_classes, limit, width, unit, delta)
-    size = _cover_term(n_classes, limit, width, unit)
-    value = 8 * np.sqrt(np.log(2 / delta) / n) + 4 * np.sqrt(size / n)
-    return Bounds(
-        Bound(
-            float(value) if n >= needed else np.inf,
-            f"loss above that of the best numbers, with probability {1 - delta:g}",
-            _LOSS,
-        ),
-        Bound(
-            _class_excess(n, n_classes, width, logit_norm * lipschitz, p_min, delta),
-            "loss above that of the best number in each predicted class calibrated apart, with "
-            f"probability {1 - delta:g}",
-            f"{_LOSS}; every class is predicted with at least the least observed share",
-        ),
-        Bound(needed, "labelled rows from which the bound of the loss holds", "none"),
+    size = _cover_term(n_classes, min(gamma, width / 2), width, unit)
+    excess = float(8 * np.sqrt(np.log(2 / delta) / n) + 4 * np.sqrt(size / n))
+    of_class = _class_excess(n, n_classes, width, unit, p_min, delta)
+    surely = f"with probability {1 - delta:g}"
+    each = "in each predicted class calibrated apart"
+    shares = f"{_LOSS}; every class is predicted with at least the least observed share"
+    apart = (
+        "difference between the mean loss of the rows and that of the population, of any numbers"
     )
-
-
-def rows_needed(
-    n: int, n_classes: int, gamma: float, width: float, unit: float, delta: float
-) -> float:
-    """Rows that the proof of Theorem 4.1 needs, with the cover that it takes for `n` rows."""
-    # In steps of the cover, whose spacing is 1 / (4 unit).
-    of_classes = n_classes * np.log(max(1, 8 * gamma * unit))
-    cover = of_classes + np.log(max(1, 4 * width * unit))
-    return float(3 * cover + 3 * np.log(2 / delta))
+    return Bounds(
+        Bound(excess, f"loss above that of the best numbers, {surely}", _LOSS),
+        Bound(of_class, f"loss above that of the best number {each}, {surely}", shares),
+        Bound(excess / 2, f"{apart}, {surely}", _LOSS),
+        Bound(of_class / 2, f"{apart}, in each predicted class, {surely}", shares),
+    )
 
 
 def _cover_term(n_classes: int, gamma: float, width: float, unit: float) -> float:
@@ -160,17 +153,13 @@ def _cover_term(n_classes: int, gamma: float, width: float, unit: float) -> floa
 
 
 def _class_excess(
-    n: int, n_classes: int, width: float, lipschitz: float, p_min: float | None, delta: float
+    n: int, n_classes: int, width: float, unit: float, p_min: float | None, delta: float
 ) -> float:
     """Corollary 4.2, with the failure probability divided among the classes."""
     if p_min is None:
         return np.inf
     each = delta / n_classes - np.exp(-p_min * n / 8)
     if each <= 0:
-        return np.inf
-    unit = float(np.sqrt(n)) * lipschitz
-    held = p_min * n / 2
-    if held < rows_needed(int(held), 1, 0.0, width, float(np.sqrt(held)) * lipschitz, each):
         return np.inf
     size = np.log1p(4 * width * unit) / (p_min * n)
     return float(6 * np.sqrt(size) + 12 * np.sqrt(np.log(2 / each) / (p_min * n)))

@@ -11,6 +11,7 @@ import numpy as np
 from bayescal.core.bins.binning import Binning
 from bayescal.core.columns import MISSING
 from bayescal.core.quantity import (
+    Bound,
     CaseArrays,
     DirectDraws,
     Draws,
@@ -18,7 +19,7 @@ from bayescal.core.quantity import (
     bound_values,
     bound_words,
 )
-from bayescal.quantities.temperature.bounds import Bounds, bounds
+from bayescal.quantities.temperature.bounds import bounds
 from bayescal.quantities.temperature.class_errors import (
     CellSums,
     ErrorDraws,
@@ -119,7 +120,7 @@ class TemperatureCase:
         errors, log_likelihood, diagrams = self._errors(drawn, weight, rng)
         found = estimate_of(self.problem, self.problem.numbers(), self.binning)
         prior = {name: value[None] for name, value in self._prior_draws(rng).items()}
-        theory = _theory(self.problem)._asdict()
+        theory = _theory(self.problem)
         return CaseArrays(
             coords=self.coords,
             posterior={**errors, **drawn, "alpha": np.exp(drawn["log_alpha"])},
@@ -215,13 +216,14 @@ class TemperatureCase:
         return {**drawn, "alpha": np.exp(drawn["log_alpha"])}
 
 
-def _theory(problem: Rows) -> Bounds:
-    """Bounds for the rows at hand, of half the Brier score."""
+def _theory(problem: Rows) -> dict[str, Bound]:
+    """What the rows leave open of half the Brier score of any numbers, those of log loss too."""
     facts = problem.facts()
     count = facts.predicted
-    return bounds(
+    found = bounds(
         facts.n_labeled,
         problem.n_classes,
         logit_norm=max(facts.norm, np.finfo(float).tiny),
         p_min=float(count[count > 0].min() / facts.n_labeled),
     )
+    return {"deviation": found.deviation, "class_deviation": found.class_deviation}

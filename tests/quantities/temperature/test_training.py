@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from scipy.stats import binom
 from sklearn.linear_model import LogisticRegression
 
 from bayescal.core.errors import InputError
@@ -23,10 +24,25 @@ def test_lemma_3_3_is_what_logistic_regression_finds():
     assert (found.confidence < found.accuracy).all()
 
 
-def test_the_printed_30_n_does_not_reach_nine_tenths():
+def test_30_n_rows_are_too_few_for_the_construction_of_the_proof():
     assert rare_feature_probability(100_000, 30) == pytest.approx(1 - np.exp(-1.5), abs=1e-5)
     assert rare_feature_probability(1000, rare_feature_factor(1000)) == pytest.approx(0.9)
     assert rare_feature_factor(100_000) == pytest.approx(20 * np.log(10), rel=1e-5)
+
+
+def test_theorem_3_1_stands_with_a_feature_of_probability_1_over_12_n():
+    assert 1 - rare_feature_probability(1000, 1, rarity=12) == pytest.approx(0.920, abs=5e-4)
+    assert rare_feature_probability(1000, 30, rarity=12) == pytest.approx(0.918, abs=5e-4)
+    assert rare_feature_factor(100_000, rarity=12) == pytest.approx(12 * np.log(10), rel=1e-5)
+    for n in range(50, 400):
+        missed = 1 - rare_feature_probability(n, 1, rarity=12)
+        # Event B: at least a third of the rows at v, and at least a third at -v.
+        third, share = -(-n // 3), 0.5 / (1 - 1 / (12 * n))
+        inside = binom.cdf(n - third, n, share) - binom.cdf(third - 1, n, share)
+        assert missed * inside > 0.9
+        assert rare_feature_probability(n, 30, rarity=12) > 0.9
+        if n == 50:
+            assert missed * inside == pytest.approx(0.906, abs=5e-4)
 
 
 @pytest.mark.parametrize("factor", [1, 30, 50])
@@ -39,11 +55,13 @@ def test_the_rare_feature_is_drawn_as_often_as_computed(factor):
     assert abs(drawn.mean() - expected) < 4 * np.sqrt(expected * (1 - expected) / runs)
 
 
-def test_theorem_3_1_a_classifier_is_sure_and_right_only_about_what_it_has_seen():
+@pytest.mark.parametrize(("rarity", "factor"), [(20, 50), (12, 30)])
+def test_theorem_3_1_a_classifier_is_sure_and_right_only_about_what_it_has_seen(rarity, factor):
     n, eps = 400, 0.01
     norm = 6 * np.log(50 * n + 1 / eps)
     rng = np.random.default_rng(0)
-    found = [train_on_rare_feature(n, rows, norm, rng) for rows in [n] * 10 + [50 * n] * 10]
+    sizes = [n] * 10 + [factor * n] * 10
+    found = [train_on_rare_feature(n, rows, norm, rng, rarity) for rows in sizes]
     assert {one.seen for one in found} == {True, False}
     for one in found:
         assert one.confidence >= 1 - eps
@@ -57,7 +75,10 @@ def test_theorem_3_1_a_classifier_is_sure_and_right_only_about_what_it_has_seen(
     ("call", "message"),
     [
         (lambda: label_noise_confidence(0.5, 0.1, 0.1), "p_plus must lie in"),
-        (lambda: rare_feature_probability(0, 30), "n must be at least 1"),
+        (lambda: rare_feature_probability(0, 30), "n must be a whole number >= 1"),
+        (lambda: rare_feature_probability(10, 30, rarity=np.nan), "rarity must be a number"),
+        (lambda: rare_feature_factor(np.nan), "n must be a whole number"),
+        (lambda: train_on_rare_feature(0, 10, 1.0, None), "n must be a whole number"),
         (lambda: rare_feature_factor(10, 1.0), "prob must lie"),
     ],
 )
