@@ -348,7 +348,8 @@ class Scores:
         Returns
         -------
         Scores
-            Binary, classes ``("wrong", "correct")``. Of equal probabilities the first class wins.
+            Binary, classes ``("wrong", "correct")``. Of equal probabilities the first class wins,
+            of two classes the positive one.
 
         Raises
         ------

@@ -54,7 +54,7 @@ def top_label(
 ) -> tuple[NDArray[np.floating], NDArray[np.int32]]:
     """Whether the predicted class is right, with its probability."""
     if y_prob.ndim == 1:
-        predicted = (y_prob > 0.5).astype(np.int32)
+        predicted = (y_prob >= 0.5).astype(np.int32)
         score = round_scores(np.maximum(y_prob, 1 - y_prob))
     else:
         predicted = y_prob.argmax(axis=1).astype(np.int32)

@@ -1,6 +1,7 @@
 """From a table of logits to a result, and from both to calibrated rows."""
 
 import csv
+import json
 
 import numpy as np
 import pytest
@@ -65,3 +66,20 @@ def test_other_results_and_endings_are_refused(files, tmp_path, capsys):
     given = [str(tmp_path / "e.nc"), rows, "--score", "z_*", "-o", str(tmp_path / "p.csv")]
     assert main(["calibrate", *given]) == 2
     assert "a result of ece calibrates no rows" in capsys.readouterr().err
+
+
+def test_whole_weights_are_repeated_rows(files, tmp_path, capsys):
+    head, *lines = (files[0] / "rows.csv").read_text().splitlines()
+    times = [k % 3 for k in range(len(lines))]
+    (tmp_path / "w.csv").write_text(
+        "\n".join([f"{head},w", *(f"{line},{t}" for line, t in zip(lines, times, strict=True))])
+    )
+    repeated = [line for line, t in zip(lines, times, strict=True) for _ in range(t)]
+    (tmp_path / "r.csv").write_text("\n".join([head, *repeated]))
+    given = ("--label", "y", "--multiclass", "--score", "z_*", "--from-logits", "--estimate-only")
+    found = []
+    for name, more in (("w.csv", ("--weight", "w")), ("r.csv", ())):
+        assert main(["temperature", str(tmp_path / name), *given, "--json", *more]) == 0
+        rows = json.loads(capsys.readouterr().out)["rows"]
+        found.append([[row[key] for key in ("alpha", "ece", "ece_uncalibrated")] for row in rows])
+    np.testing.assert_allclose(*found, rtol=1e-7)

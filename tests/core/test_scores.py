@@ -166,7 +166,8 @@ def test_top_label_asks_whether_the_prediction_is_right():
 def test_top_label_of_a_binary_classifier():
     top = Scores(y_true=[0, 1, 1, 0], y_prob=[0.25, 0.75, 0.25, 0.5]).top_label()
     np.testing.assert_array_equal(top.y_prob, [[0.75, 0.75, 0.75, 0.5]])
-    assert top.y_true.tolist() == [1, 1, 0, 1]
+    # Section 2 of the temperature paper: f(X) >= 0.5 predicts class 1.
+    assert top.y_true.tolist() == [1, 1, 0, 0]
 
 
 def test_top_label_needs_one_classifier():

@@ -2,6 +2,7 @@ import bayescal.core.quantity
 
 from .bounds import bounds as bounds
 from .calibrate_rows import calibrate as calibrate
+from .calibrators.base import LogitCalibrator as LogitCalibrator
 from .calibrators.class_wise import ClassWiseTemperatureScaling as ClassWiseTemperatureScaling
 from .calibrators.held_out import HeldOutCalibration as HeldOutCalibration
 from .calibrators.platt import PlattScaling as PlattScaling

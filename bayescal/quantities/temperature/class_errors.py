@@ -50,9 +50,11 @@ class CellSums:
     """
 
     n_bins: int
-    rows: NDArray[np.int64]  # (cell,): with and without labels
-    labeled: NDArray[np.int64]  # (cell,)
-    correct: NDArray[np.int64]  # (cell,)
+    rows: Floats  # (cell,): the weights of rows with and without labels, 1 each if they have none
+    squares: Floats  # (cell,): those weights squared
+    labeled: Floats  # (cell,): the weights of labelled rows
+    labeled_squares: Floats  # (cell,)
+    correct: Floats  # (cell,)
     score: Floats  # (cell,): of the confidences
     labeled_score: Floats  # (cell,): of those of labelled rows
     values: tuple[Floats, ...]  # (draw, cell): of what draws give each row
@@ -66,23 +68,27 @@ class CellSums:
         n_classes: int,
         binning: Binning,
         values: Sequence[Floats] = (),
+        weight: Floats | None = None,
     ) -> CellSums:
         """Sum rows up, and values of theirs of shape (draw, obs)."""
-        n_bins = len(binning.edges(score)) - 1
-        place = predicted * n_bins + bin_of(score, binning)
+        # A part of the rows may have none, and so no effective number of them.
+        given = weight if len(score) else None
+        n_bins = len(binning.edges(score, given)) - 1
+        place = predicted * n_bins + bin_of(score, binning, given)
 
-        def total(weights: NDArray[Any]) -> Floats:
-            return np.bincount(place, weights, n_classes * n_bins)
+        def total(values: NDArray[Any]) -> Floats:
+            return np.bincount(place, values if weight is None else weight * values, size)
 
-        def number(rows: NDArray[np.bool_]) -> NDArray[np.int64]:
-            return np.bincount(place[rows], minlength=n_classes * n_bins)
-
+        size = n_classes * n_bins
+        one = np.ones(len(score)) if weight is None else weight
         known = label >= 0
         return cls(
             n_bins,
-            np.bincount(place, minlength=n_classes * n_bins),
-            number(known),
-            number(label == predicted),
+            np.bincount(place, one, size),
+            total(one),
+            total(known),
+            total(known * one),
+            total(label == predicted),
             total(score),
             total(np.where(known, score, 0.0)),
             tuple(np.stack([total(each) for each in draws]) for draws in values),
@@ -93,7 +99,9 @@ class CellSums:
         return CellSums(
             self.n_bins,
             self.rows + other.rows,
+            self.squares + other.squares,
             self.labeled + other.labeled,
+            self.labeled_squares + other.labeled_squares,
             self.correct + other.correct,
             self.score + other.score,
             self.labeled_score + other.labeled_score,
@@ -103,14 +111,22 @@ class CellSums:
     def cells(self) -> Cells:
         """Cells with rows."""
         held = np.flatnonzero(self.rows)
+        mass, known = self.rows[held], self.per_weight[held]
         return Cells(
             held // self.n_bins,
             held % self.n_bins,
-            self.rows[held],
-            self.labeled[held],
-            self.correct[held],
-            self.score[held] / self.rows[held],
+            mass,
+            mass * (mass / self.squares[held]),
+            self.labeled[held] * known,
+            self.correct[held] * known,
+            self.score[held] / mass,
         )
+
+    @property
+    def per_weight(self) -> Floats:
+        """Effective labelled rows per unit of their weight, (cell,); 1 without weights."""
+        squares = self.labeled_squares
+        return np.divide(self.labeled, squares, out=np.zeros_like(squares), where=squares > 0)
 
     def means(self) -> list[Floats]:
         """Means of the values in cells with rows, (draw, cell) each."""
@@ -124,9 +140,10 @@ class Cells:
 
     of: Integers  # (cell,): the class
     bin: Integers  # (cell,)
-    rows: NDArray[np.int64]  # (cell,): with and without labels
-    labeled: NDArray[np.int64]  # (cell,)
-    correct: NDArray[np.int64]  # (cell,)
+    mass: Floats  # (cell,): weight of rows with and without labels
+    rows: Floats  # (cell,): their effective number, (sum w)**2 / sum w**2
+    labeled: Floats  # (cell,): effective number of labelled rows
+    correct: Floats  # (cell,): that times the share of correct predictions
     score: Floats  # (cell,): mean confidence
 
 
@@ -195,7 +212,7 @@ def error_draws(
     chosen = (fit + rng.gumbel(size=fit.shape)).argmax(axis=1)
     rate = _rates(cells, implied.accuracy, np.array(list(belief))[chosen], rng)
     gap = rate - cells.score
-    mass = draw_masses(cells.rows, (len(rate),), rng)
+    mass = draw_masses(cells.rows, (len(rate),), rng, cells.mass)
     of_class = _membership(cells.of, n_classes)
     of_bin = _membership(cells.bin, int(cells.bin.max()) + 1)
     with np.errstate(invalid="ignore"):

@@ -13,6 +13,7 @@ from bayescal.core.score_options import (
     ONE_CLASSIFIER,
     POS_LABEL,
     SCORE,
+    WEIGHT,
     labeled_scores,
     score_columns,
     too_large,
@@ -55,6 +56,7 @@ def _read(given: Given) -> Scores | CountedRows:
         from_logits=given["from_logits"],
         classes=columns.classes,
         classifier=classifier,
+        weight=given.get("weight"),
     )
 
 
@@ -97,7 +99,7 @@ COMMAND = Command(
     "RESULT.nc, and apply it to new rows with bayescal calibrate. Files too large for memory are "
     "read in batches.",
     example="temperature logits.parquet --label y --multiclass --score 'z_*' --from-logits",
-    options=(LABEL, SCORE, CLASSIFIER, POS_LABEL, FROM_LOGITS, ONE_CLASSIFIER),
+    options=(LABEL, SCORE, CLASSIFIER, WEIGHT, POS_LABEL, FROM_LOGITS, ONE_CLASSIFIER),
     prior=Option(
         flags=("--prior",),
         default="default",

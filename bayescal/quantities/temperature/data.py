@@ -16,9 +16,10 @@ from bayescal.core.partial_sums import Sums
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
 from bayescal.quantities.temperature.calibrators.class_wise import ClassWise, class_wise
-from bayescal.quantities.temperature.logits import log_probabilities
+from bayescal.quantities.temperature.logits import log_probabilities, predicted_class
 from bayescal.quantities.temperature.loss import Integers, LabeledRows, labeled_rows
 from bayescal.quantities.temperature.models.vector_scaling import CentredRows, LabeledLogits
+from bayescal.quantities.temperature.sums import joined
 from bayescal.quantities.temperature.table import Tabulated, tabulated
 
 # The largest score of a classifier is at least this in some row.
@@ -32,6 +33,9 @@ class Facts(NamedTuple):
     labels: NDArray[np.int64]  # labelled rows of each class, (class,)
     predicted: NDArray[np.int64]  # labelled rows by predicted class, (class,)
     right: NDArray[np.int64]  # and those of them whose label it is, (class,)
+    # Weights of labelled rows by predicted class, 1 each if they have none, and their squares.
+    weight: Floats
+    squares: Floats
     # Least and largest logit after a shift that makes rows sum to 1.
     least: float
     largest: float
@@ -42,6 +46,21 @@ class Facts(NamedTuple):
         """Number of labelled rows."""
         return int(self.labels.sum())
 
+    @property
+    def effective_n(self) -> float:
+        """Effective number of labelled rows, ``(sum w)**2 / sum w**2``."""
+        return float(self.weight.sum() ** 2 / self.squares.sum())
+
+    @property
+    def weighted(self) -> bool:
+        """Whether rows have weights."""
+        return not np.array_equal(self.weight, self.predicted)
+
+    @property
+    def per_weight(self) -> Floats:
+        """Effective rows of each predicted class per unit of their weight, (class,)."""
+        return _per_weight(self.weight, self.squares)
+
     def plus(self, other: Facts) -> Facts:
         """Join with the facts of other rows."""
         return Facts(
@@ -49,10 +68,16 @@ class Facts(NamedTuple):
             self.labels + other.labels,
             self.predicted + other.predicted,
             self.right + other.right,
+            self.weight + other.weight,
+            self.squares + other.squares,
             min(self.least, other.least),
             max(self.largest, other.largest),
             max(self.norm, other.norm),
         )
+
+
+def _per_weight(weight: Floats, squares: Floats) -> Floats:
+    return np.divide(weight, squares, out=np.ones_like(squares), where=squares > 0)
 
 
 class Rows(Protocol):
@@ -77,8 +102,12 @@ class Rows(Protocol):
         """What is said of the rows."""
         ...
 
+    def per_weight(self) -> Floats:
+        """Effective labelled rows of each predicted class per unit of their weight, (class,)."""
+        ...
+
     def tabulated(self) -> Tabulated:
-        """The labelled rows' log likelihood by predicted class."""
+        """The labelled rows' log likelihood by predicted class, as of their effective number."""
         ...
 
     def numbers(self) -> ClassWise:
@@ -111,6 +140,7 @@ class Problem:
     logits: Floats  # (obs, class)
     label: Integers  # (obs,); -1 where it is missing
     predicted: Integers  # (obs,)
+    weight: Floats | None = None  # (obs,)
 
     @classmethod
     def of(cls, data: Scores, classifier: str, first: int = 0, of: str = "") -> Problem:
@@ -130,7 +160,7 @@ class Problem:
             )
         logits = log_probabilities(prob)
         names = tuple(str(name) for name in data.classes)
-        return cls(classifier, names, logits, label, logits.argmax(axis=1))
+        return cls(classifier, names, logits, label, predicted_class(logits), data.sample_weight)
 
     @property
     def n_classes(self) -> int:
@@ -158,14 +188,26 @@ class Problem:
             count(label),
             count(predicted),
             count(predicted[label == predicted]),
+            self._by_class(1),
+            self._by_class(2),
             float(shifted.min(initial=np.inf)),
             float(shifted.max(initial=-np.inf)),
             float(np.linalg.norm(centred, axis=1).max(initial=0.0)),
         )
 
     def tabulated(self) -> Tabulated:
-        """The labelled rows' log likelihood by predicted class."""
-        return tabulated(self.labeled())
+        """The labelled rows' log likelihood by predicted class, as of their effective number."""
+        return tabulated(self.labeled()).times(self.per_weight())
+
+    def per_weight(self) -> Floats:
+        """Effective labelled rows of each predicted class per unit of their weight, (class,)."""
+        return _per_weight(*(self._by_class(power) for power in (1, 2)))
+
+    def _by_class(self, power: int) -> Floats:
+        """Powers of the labelled rows' weights, summed by predicted class, (class,)."""
+        rows = self.known
+        weight = None if self.weight is None else self.weight[rows] ** power
+        return np.bincount(self.predicted[rows], weight, self.n_classes).astype(np.float64)
 
     def numbers(self, gamma: float = np.inf) -> ClassWise:
         """Class-wise temperature scaling of the labelled rows."""
@@ -173,7 +215,18 @@ class Problem:
 
     def labeled_logits(self) -> CentredRows:
         """The labelled rows, as vector scaling takes them."""
-        return CentredRows.of(self.logits[self.known], self.label[self.known])
+        return self.centred(self.per_weight())
+
+    def centred(self, per_weight: Floats) -> CentredRows:
+        """The labelled rows, each as so many effective rows as `per_weight` of its class says."""
+        rows, weight = self.known, self.effective(per_weight)
+        return CentredRows.of(
+            self.logits[rows], self.label[rows], None if weight is None else weight[rows]
+        )
+
+    def effective(self, per_weight: Floats) -> Floats | None:
+        """As how many rows each counts in the likelihood, (obs,)."""
+        return None if self.weight is None else self.weight * per_weight[self.predicted]
 
     def summed[S: Sums](self, of: Callable[[Problem], S]) -> S:
         """Take all rows as one part."""
@@ -183,6 +236,18 @@ class Problem:
         """All rows in memory."""
         return self
 
+    def weighted(self, weight: Floats) -> Problem:
+        """Give rows their weights, and leave out those whose weight is 0."""
+        held = weight > 0
+        return Problem(
+            self.classifier,
+            self.classes,
+            self.logits[held],
+            self.label[held],
+            self.predicted[held],
+            weight[held],
+        )
+
     def plus(self, other: Problem) -> Problem:
         """Join with other rows of the same classifier."""
         return Problem(
@@ -191,19 +256,22 @@ class Problem:
             np.concatenate([self.logits, other.logits]),
             np.append(self.label, other.label),
             np.append(self.predicted, other.predicted),
+            joined(self.weight, other.weight),
         )
 
     def labeled(self) -> LabeledRows:
         """The labelled rows, in slices by predicted class."""
         rows = self.known
+        weight = None if self.weight is None else self.weight[rows]
         return labeled_rows(
-            self.logits[rows], self.label[rows], self.predicted[rows], self.n_classes
+            self.logits[rows], self.label[rows], self.predicted[rows], self.n_classes, weight
         )
 
     def fingerprint(self) -> str:
         """Hash of names, logits and labels."""
         digest = hashlib.sha256(repr((self.classifier, self.classes)).encode())
-        for array in (self.logits, self.label):
+        weight = () if self.weight is None else (self.weight,)
+        for array in (self.logits, self.label, *weight):
             digest.update(np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()
 

@@ -17,6 +17,7 @@ from bayescal.core.functionals import expected_calibration_error
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
 from bayescal.core.tasks import top_label
+from bayescal.quantities.temperature.logits import predicted_class
 from bayescal.quantities.temperature.loss import Integers
 
 BY: Final = ("predicted", "true", "group")
@@ -35,7 +36,7 @@ class CalibrationErrors(NamedTuple):
     avg_ece : float, in [0, 1]
         Mean over the classes that have rows, unweighted.
     accuracy : float, in [0, 1]
-        Share of rows whose predicted class is the true one.
+        Share of rows, or of their weight, whose predicted class is the true one.
     class_ece, class_accuracy, class_confidence : ndarray of shape (slice,), in [0, 1]
         Of the rows of each class or group; NaN where there are none.
     rows : ndarray of shape (slice,), int
@@ -60,7 +61,8 @@ def calibration_errors(
     Parameters
     ----------
     data : Scores
-        Scores of one classifier. Rows without a label are left out.
+        Scores of one classifier. Rows without a label are left out. Of weighted rows, shares and
+        means are those of the weights; whole ones count as repeated rows.
     by : {"predicted", "true", "group"}, default "predicted"
         Whether the class of a row is the predicted one, the true one, or the group of the scores.
     binning : Binning, default 15 bins of equal width
@@ -110,7 +112,8 @@ def calibration_errors(
     check_rows(int(known.sum()), "the labelled rows")
     score, event = top_label(data.y_prob[0], data.y_true)
     of, n_slices = _slices(data, by)
-    return errors_of(score[known], event[known] == 1, of[known], n_slices, binning)
+    weight = None if data.sample_weight is None else data.sample_weight[known]
+    return errors_of(score[known], event[known] == 1, of[known], n_slices, binning, weight)
 
 
 def _slices(data: Scores, by: str) -> tuple[Integers, int]:
@@ -130,20 +133,22 @@ def errors_of(
     of: Integers,
     n_slices: int,
     binning: Binning,
+    weight: Floats | None = None,
 ) -> CalibrationErrors:
     """Errors of all rows and of each slice, in the same bins."""
-    edges = binning.edges(score)
+    edges = binning.edges(score, weight)
     count = np.bincount(of, minlength=n_slices)
     found = np.full((3, n_slices), np.nan)
     for k in np.flatnonzero(count):
         held = of == k
-        bins = count_into(score[held], correct[held], edges, binning.closed)
-        found[:, k] = _error(bins), correct[held].mean(), score[held].mean(dtype=np.float64)
+        mine = None if weight is None else weight[held]
+        bins = count_into(score[held], correct[held], edges, binning.closed, weight=mine)
+        found[:, k] = _error(bins), bins.prevalence, bins.share @ bins.mean_score
     return CalibrationErrors(
-        binned_error(score, correct, binning),
+        binned_error(score, correct, binning, weight),
         float(np.nanmax(found[0])),
         float(np.nanmean(found[0])),
-        float(correct.mean()),
+        float(np.average(correct, weights=weight)),
         class_ece=found[0],
         class_accuracy=found[1],
         class_confidence=found[2],
@@ -152,32 +157,28 @@ def errors_of(
 
 
 def binned_error(
-    score: NDArray[np.floating], correct: NDArray[np.bool_], binning: Binning
+    score: NDArray[np.floating],
+    correct: NDArray[np.bool_],
+    binning: Binning,
+    weight: Floats | None = None,
 ) -> float:
     """Expected calibration error of all rows."""
-    return _error(binning.count(score, correct))
+    return _error(binning.count(score, correct, weight))
 
 
 def _error(bins: BinCounts) -> float:
-    rows = np.maximum(bins.count, 1)
-    return float(
-        expected_calibration_error(bins.count / bins.n, bins.positives / rows, bins.mean_score)
-    )
+    rate = bins.positives / np.where(bins.count > 0, bins.count, 1)
+    return float(expected_calibration_error(bins.share, rate, bins.mean_score))
 
 
-def bin_of(score: Floats, binning: Binning) -> Integers:
+def bin_of(score: Floats, binning: Binning, weight: Floats | None = None) -> Integers:
     """The bin of each score, (obs,)."""
-    inner = binning.edges(score)[1:-1]
+    inner = binning.edges(score, weight)[1:-1]
     if binning.closed == "right":
         return np.searchsorted(inner, score, side="left")
     return np.searchsorted(inner, score, side="right")
 
 
-def predicted_class(prob: NDArray[np.floating]) -> Integers:
-    """The most probable class; of equal ones the first, (obs,)."""
-    return (prob > 0.5).astype(np.intp) if prob.ndim == 1 else prob.argmax(axis=1)
-
-
 def top_class(logits: Floats) -> tuple[Floats, Integers]:
     """Probability of the largest logit's class, and which that is, (obs,)."""
-    return np.exp(logits.max(axis=1) - logsumexp(logits, axis=1)), logits.argmax(axis=1)
+    return np.exp(logits.max(axis=1) - logsumexp(logits, axis=1)), predicted_class(logits)

@@ -56,6 +56,7 @@ def estimate(data: Scores, *, gamma: float = np.inf, binning: Binning = BINNING)
     ----------
     data : Scores
         Scores of one classifier, by logits or probabilities. Rows without a label are left out.
+        Losses, errors and shares of weighted rows are weighted; whole weights count as repeats.
     gamma : float, at least 0, default infinity
         Largest difference of a class's number from the shared one.
     binning : Binning, default 15 bins of equal width
@@ -118,10 +119,10 @@ def _sums(problem: Problem, alphas: Sequence[Floats], binning: Binning) -> Sever
     """Sums of the labelled rows when each predicted class is multiplied by its number."""
     rows = problem.known
     logits, predicted, label = problem.logits[rows], problem.predicted[rows], problem.label[rows]
+    weight = None if problem.weight is None else problem.weight[rows]
     scores = (top_class(alpha[predicted][:, None] * logits)[0] for alpha in alphas)
-    return Several(
-        tuple(CellSums.of(x, predicted, label, problem.n_classes, binning) for x in scores)
-    )
+    of = partial(CellSums.of, n_classes=problem.n_classes, binning=binning, weight=weight)
+    return Several(tuple(of(score, predicted, label) for score in scores))
 
 
 def _errors(sums: CellSums) -> tuple[float, float, float]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -25,6 +26,23 @@ def as_logits(values: Any, scale: str, name: str = "X") -> Floats:
     """
     check_choice(scale, INPUTS, "scale")
     return _checked(values, name) if scale == "logits" else _of_probabilities(values, name)
+
+
+def column_names(values: Any) -> list[str] | None:
+    """Names of the columns of a table that has any: a dataframe's, pandas' or another's."""
+    import narwhals as nw
+
+    if not nw.dependencies.is_into_dataframe(values):
+        return None
+    return [str(name) for name in nw.from_native(values, eager_only=True).columns]
+
+
+def places_of(names: Sequence[str], wanted: Iterable[object]) -> list[int] | None:
+    """Where among the names the wanted ones are, in their order; None if they are not the same."""
+    order = [str(name) for name in wanted]
+    if sorted(names) != sorted(order):
+        return None
+    return [names.index(name) for name in order]
 
 
 def _checked(values: Any, name: str) -> Floats:
@@ -66,6 +84,18 @@ def _of_probabilities(values: Any, name: str) -> Floats:
     if found.ndim == 1:
         found = np.column_stack([1 - found, found])
     return log_probabilities(found)
+
+
+def predicted_class(scores: NDArray[np.floating]) -> NDArray[np.intp]:
+    """The class of the largest logit or probability; of equal ones the first, (obs,).
+
+    Of two equal classes it is the second, as in the paper: f(X) >= 0.5 is class 1.
+    """
+    if scores.ndim == 1:
+        return (scores >= 0.5).astype(np.intp)
+    if scores.shape[1] == 2:
+        return (scores[:, 1] >= scores[:, 0]).astype(np.intp)
+    return scores.argmax(axis=1)
 
 
 def log_probabilities(prob: NDArray[np.floating]) -> Floats:

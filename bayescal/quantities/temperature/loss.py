@@ -39,6 +39,7 @@ class LabeledRows:
     target: Floats  # (obs,): that of the label
     slice: Integers  # (obs,)
     n_slices: int
+    weight: Floats | None = None  # (obs,)
 
     @property
     def n(self) -> int:
@@ -52,13 +53,14 @@ class LabeledRows:
 
     def thinned(self, step: int) -> LabeledRows:
         """Every so many rows."""
+        weight = None if self.weight is None else self.weight[::step]
         return LabeledRows(
-            self.gap[:, ::step], self.target[::step], self.slice[::step], self.n_slices
+            self.gap[:, ::step], self.target[::step], self.slice[::step], self.n_slices, weight
         )
 
     def as_one(self) -> LabeledRows:
         """All rows in one slice."""
-        return LabeledRows(self.gap, self.target, np.zeros_like(self.slice), 1)
+        return LabeledRows(self.gap, self.target, np.zeros_like(self.slice), 1, self.weight)
 
     def sums(self, alpha: Floats) -> Sums:
         """Log loss at a number for each slice, (slice,)."""
@@ -67,6 +69,8 @@ class LabeledRows:
         for start in range(0, self.n, rows):
             at = slice(start, start + rows)
             found[:, at] = _row_losses(self.gap[:, at], self.target[at], alpha[self.slice[at]])
+        if self.weight is not None:
+            found *= self.weight
         if self.n_slices == 1:
             return Sums(*found.sum(axis=1, keepdims=True))
         return Sums(*(np.bincount(self.slice, each, self.n_slices) for each in found))
@@ -83,11 +87,13 @@ def _row_losses(gap: Floats, target: Floats, alpha: Floats) -> tuple[Floats, Flo
     return np.log(total) - alpha * target, mean - target, square - mean**2
 
 
-def labeled_rows(logits: Floats, label: Integers, of: Integers, n_slices: int) -> LabeledRows:
-    """Rows of logits, (obs, class), with their labels and slices, (obs,)."""
+def labeled_rows(
+    logits: Floats, label: Integers, of: Integers, n_slices: int, weight: Floats | None = None
+) -> LabeledRows:
+    """Rows of logits, (obs, class), with their labels, slices and weights, (obs,)."""
     gap = np.ascontiguousarray(logits.T, dtype=np.float64)
     gap = gap - gap.max(axis=0)
-    return LabeledRows(gap, gap[label, np.arange(len(label))], of, n_slices)
+    return LabeledRows(gap, gap[label, np.arange(len(label))], of, n_slices, weight)
 
 
 def least_loss(rows: LabeledRows, low: float = ALPHA_MIN, high: float = ALPHA_MAX) -> Floats:

@@ -23,7 +23,7 @@ from bayescal.quantities.temperature.loss import ALPHA_MAX, ALPHA_MIN, LAST_STEP
 from bayescal.quantities.temperature.models.vector_scaling import CentredRows
 from bayescal.quantities.temperature.row_source import Columns, Source
 from bayescal.quantities.temperature.sums import Total
-from bayescal.quantities.temperature.table import Tabulated, peak
+from bayescal.quantities.temperature.table import Tabulated, peak, tabulated
 
 
 def count_rows(
@@ -35,6 +35,7 @@ def count_rows(
     from_logits: bool = False,
     classes: Sequence[Any] | None = None,
     classifier: str | None = None,
+    weight: str | None = None,
 ) -> CountedRows:
     r"""Tabulate the log likelihood of one classifier's labels, partition by partition.
 
@@ -55,6 +56,8 @@ def count_rows(
         The label of each column. Without it labels of more than two classes are column numbers.
     classifier : str, optional
         Name of the classifier; by default that of a single column, or ``"classifier"``.
+    weight : str, optional
+        Column of sample weights.
 
     Returns
     -------
@@ -94,7 +97,7 @@ def count_rows(
     if classes is None:
         classes = _two_classes(rows, label, pos_label) if len(columns) < 3 else range(len(columns))
     name = classifier or (columns[0] if len(columns) == 1 else "classifier")
-    source = Columns(label, tuple(columns), pos_label, from_logits, tuple(classes), name)
+    source = Columns(label, tuple(columns), pos_label, from_logits, tuple(classes), name, weight)
     return CountedRows.of(Source(rows, source))
 
 
@@ -129,7 +132,7 @@ class _FirstReading:
 
     @classmethod
     def of(cls, problem: Problem) -> _FirstReading:
-        return cls(problem.classes, problem.facts(), problem.tabulated())
+        return cls(problem.classes, problem.facts(), tabulated(problem.labeled()))
 
     def plus(self, other: _FirstReading) -> _FirstReading:
         return _FirstReading(
@@ -168,6 +171,7 @@ class CountedRows:
                 "rows: temperatures cannot be estimated without."
             )
         numbers = _least_loss(source, facts, found)
+        found = found.times(facts.per_weight)
         return cls(source.columns.classifier, first.classes, source, facts, found, numbers)
 
     @property
@@ -179,8 +183,12 @@ class CountedRows:
         """What is said of the rows."""
         return self._facts
 
+    def per_weight(self) -> Floats:
+        """Effective labelled rows of each predicted class per unit of their weight, (class,)."""
+        return self._facts.per_weight
+
     def tabulated(self) -> Tabulated:
-        """The labelled rows' log likelihood by predicted class."""
+        """The labelled rows' log likelihood by predicted class, as of their effective number."""
         return self._tabulated
 
     def numbers(self) -> ClassWise:
@@ -255,18 +263,18 @@ class CountedLogits:
 
     def sums(self, point: Floats) -> Total:
         """Value, gradient and information of the log likelihood at a point, one after the other."""
-        return self.rows.summed(partial(_vector_sums, point=point))
+        per_weight = self.rows.per_weight()
+        return self.rows.summed(partial(_vector_sums, point=point, per_weight=per_weight))
 
     def every(self, step: int) -> CentredRows:
         """Every so many rows, from the first on."""
         found, passed = [], 0
-        for part in map(Problem.labeled_logits, self.rows.problems()):
-            at = slice(-passed % step, None, step)
-            found.append((part.logits[at], part.label[at]))
+        for problem in self.rows.problems():
+            part = problem.centred(self.rows.per_weight())
+            found.append(part.every(step, -passed % step))
             passed += part.n
-        logits, label = zip(*found, strict=True)
-        return CentredRows(np.concatenate(logits), np.concatenate(label))
+        return reduce(CentredRows.plus, found)
 
 
-def _vector_sums(problem: Problem, point: Floats) -> Total:
-    return problem.labeled_logits().sums(point)
+def _vector_sums(problem: Problem, point: Floats, per_weight: Floats) -> Total:
+    return problem.centred(per_weight).sums(point)

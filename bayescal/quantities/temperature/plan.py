@@ -9,7 +9,7 @@ from bayescal.core.checks import check_data
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Plan
 from bayescal.core.scores import Scores
-from bayescal.quantities.temperature.data import Problem
+from bayescal.quantities.temperature.data import Problem, Rows
 from bayescal.quantities.temperature.errors import BINNING
 from bayescal.quantities.temperature.many_rows import CountedRows
 from bayescal.quantities.temperature.posterior import TemperatureCase
@@ -26,7 +26,8 @@ def plan(
     data : Scores or CountedRows
         Scores of one or several classifiers, by logits or probabilities, or what
         `bayescal.temperature.count_rows` returned. Rows without a label count in the calibration
-        errors, where they say how confidences are distributed.
+        errors, where they say how confidences are distributed. Weighted rows count as so many as
+        their effective number, in each predicted class and in each bin.
     priors : Priors
         Priors.
     calibration_bins : Binning, default 15 bins of equal width
@@ -61,8 +62,7 @@ def plan(
         TemperatureCase.of(Problem.of(data, name), priors, calibration_bins)
         for name in data.classifiers
     ]
-    classes = [str(name) for name in data.classes]
-    return Plan(cases, _attributes(data.n_obs, data.n_labeled, classes, calibration_bins))
+    return Plan(cases, _attributes(cases[0].problem, calibration_bins))
 
 
 def _of_counted(data: CountedRows, priors: Priors, binning: Binning) -> Plan:
@@ -72,17 +72,17 @@ def _of_counted(data: CountedRows, priors: Priors, binning: Binning) -> Plan:
             "calibration_bins must not depend on the scores where these are read part by part; "
             f"got {binning!r}. Pass Binning(15, 'uniform'), or edges."
         )
-    facts = data.facts()
-    attrs = _attributes(facts.n, facts.n_labeled, list(data.classes), binning)
-    return Plan([TemperatureCase.of(data, priors, binning)], attrs)
+    return Plan([TemperatureCase.of(data, priors, binning)], _attributes(data, binning))
 
 
-def _attributes(n_obs: int, n_labeled: int, classes: list[str], binning: Binning) -> dict[str, Any]:
+def _attributes(rows: Rows, binning: Binning) -> dict[str, Any]:
     """What a result says of the data."""
+    facts = rows.facts()
     return {
-        "n_obs": n_obs,
-        "n_labeled": n_labeled,
-        "classes": classes,
+        "n_obs": facts.n,
+        "n_labeled": facts.n_labeled,
+        **({"effective_n": facts.effective_n} if facts.weighted else {}),
+        "classes": list(rows.classes),
         "multiclass": "predicted class",
         **binning.attrs,
         "point_label": "class-wise temperature scaling",

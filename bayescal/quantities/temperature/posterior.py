@@ -30,6 +30,7 @@ from bayescal.quantities.temperature.class_errors import (
 from bayescal.quantities.temperature.data import Problem, Rows, data_warnings
 from bayescal.quantities.temperature.errors import BINNING
 from bayescal.quantities.temperature.estimator import estimate_of
+from bayescal.quantities.temperature.logits import predicted_class
 from bayescal.quantities.temperature.model import average_of, model_of
 from bayescal.quantities.temperature.models.average import TemperatureAverage
 from bayescal.quantities.temperature.models.vector_scaling import centred
@@ -120,7 +121,8 @@ class TemperatureCase:
         errors, log_likelihood, diagrams = self._errors(drawn, weight, rng)
         found = estimate_of(self.problem, self.problem.numbers(), self.binning)
         prior = {name: value[None] for name, value in self._prior_draws(rng).items()}
-        theory = _theory(self.problem)
+        theory, facts = _theory(self.problem), self.problem.facts()
+        effective = {"effective_n": facts.effective_n} if facts.weighted else {}
         return CaseArrays(
             coords=self.coords,
             posterior={**errors, **drawn, "alpha": np.exp(drawn["log_alpha"])},
@@ -128,7 +130,7 @@ class TemperatureCase:
             log_likelihood={"labels": log_likelihood},
             log_prior=self.model.log_prior(drawn),
             observed_data={"labels": self.model.temperatures.count},
-            point_estimate={**found._asdict(), **diagrams, "n": self.problem.facts().n_labeled},
+            point_estimate={**found._asdict(), **diagrams, "n": facts.n_labeled, **effective},
             bounds=bound_values(theory),
             bounds_attrs=bound_words(theory),
             model_average={"weight": weight},
@@ -203,12 +205,15 @@ class TemperatureCase:
         if not more:
             return self.problem
         problem = self.problem.whole()
-        added = smoothed_rows(problem.logits, more, rng)
-        return replace(
-            problem,
-            logits=np.vstack([problem.logits, added]),
-            label=np.append(problem.label, np.full(more, MISSING)),
-            predicted=np.append(problem.predicted, added.argmax(axis=1)),
+        added = smoothed_rows(problem.logits, more, rng, problem.weight)
+        return problem.plus(
+            replace(
+                problem,
+                logits=added,
+                label=np.full(more, MISSING),
+                predicted=predicted_class(added),
+                weight=None if problem.weight is None else np.full(more, problem.weight.mean()),
+            )
         )
 
     def _prior_draws(self, rng: np.random.Generator) -> dict[str, Floats]:
@@ -226,4 +231,11 @@ def _theory(problem: Rows) -> dict[str, Bound]:
         logit_norm=max(facts.norm, np.finfo(float).tiny),
         p_min=float(count[count > 0].min() / facts.n_labeled),
     )
-    return {"deviation": found.deviation, "class_deviation": found.class_deviation}
+    kept = {"deviation": found.deviation, "class_deviation": found.class_deviation}
+    if not facts.weighted:
+        return kept
+    equal = "rows have equal weights, which these have not"
+    return {
+        name: bound._replace(value=np.inf, assumption=f"{bound.assumption}; {equal}")
+        for name, bound in kept.items()
+    }

@@ -13,6 +13,7 @@ from bayescal.core.bins.binning import Binning
 from bayescal.core.quantity import Draws, Floats
 from bayescal.quantities.temperature.class_errors import CellSums
 from bayescal.quantities.temperature.data import Problem, Rows
+from bayescal.quantities.temperature.logits import predicted_class
 from bayescal.quantities.temperature.loss import Integers
 from bayescal.quantities.temperature.models.average import NEGLIGIBLE
 from bayescal.quantities.temperature.models.vector_scaling import centred, scaled_probabilities
@@ -65,7 +66,7 @@ def mean_probabilities(
     logits: Floats, log_alpha: Floats, scalings: Scalings | None = None
 ) -> Floats:
     """Posterior mean of the class probabilities of rows, (obs, class)."""
-    alpha = np.exp(points_of(log_alpha))[:, logits.argmax(axis=1)]
+    alpha = np.exp(points_of(log_alpha))[:, predicted_class(logits)]
     found = np.zeros_like(logits)
     for each in alpha:
         found += softmax(each[:, None] * logits, axis=1)
@@ -127,18 +128,18 @@ class ScaledConfidence(NamedTuple):
     log_likelihood: Floats
 
 
-def scaled_confidences(
-    logits: Floats, predicted: Integers, label: Integers, scalings: Scalings
-) -> ScaledConfidence:
-    """Probabilities of the predicted class, and of the labels; a label of -1 is missing."""
-    rows, n_classes = centred(logits), logits.shape[1]
-    place, known = np.arange(len(rows)), np.flatnonzero(label >= 0)
+def scaled_confidences(part: Problem, scalings: Scalings, per_weight: Floats) -> ScaledConfidence:
+    """Probabilities of the predicted class, and of the labels, by effective rows."""
+    rows, predicted, label = centred(part.logits), part.predicted, part.label
+    place, known, n_classes = np.arange(len(rows)), part.known, part.n_classes
+    weight = part.effective(per_weight)
     at = np.empty((len(scalings.shift), len(rows)))
     fit = np.empty((len(scalings.shift), n_classes))
     for number, (coef, shift) in enumerate(zip(scalings.log_coef, scalings.shift, strict=True)):
         prob = scaled_probabilities(rows, coef, shift)
         at[number] = prob[place, predicted]
         given = np.log(np.maximum(prob[known, label[known]], np.finfo(float).tiny))
+        given = given if weight is None else weight[known] * given
         fit[number] = np.bincount(predicted[known], given, n_classes)
     return ScaledConfidence(at, fit)
 
@@ -176,23 +177,33 @@ def confidence_sums(
     problem: Rows, log_alpha: Floats, scalings: Scalings | None, binning: Binning
 ) -> ConfidenceSums:
     """Go through the rows, and sum up what draws of the numbers make of them."""
-    of = partial(_sums_of, log_alpha=log_alpha, scalings=scalings, binning=binning)
+    of = partial(
+        _sums_of,
+        log_alpha=log_alpha,
+        scalings=scalings,
+        binning=binning,
+        per_weight=problem.per_weight(),
+    )
     return problem.summed(of)
 
 
 def _sums_of(
-    part: Problem, log_alpha: Floats, scalings: Scalings | None, binning: Binning
+    part: Problem,
+    log_alpha: Floats,
+    scalings: Scalings | None,
+    binning: Binning,
+    per_weight: Floats,
 ) -> ConfidenceSums:
     found = confidences(part.logits, part.predicted, log_alpha)
     score, values, fit = found.calibrated, [found.at], np.zeros((0, part.n_classes))
     if scalings is not None:
-        scaled = scaled_confidences(part.logits, part.predicted, part.label, scalings)
+        scaled = scaled_confidences(part, scalings, per_weight)
         share = scalings.weight
         score = (1 - share) * score + share * scaled.at.mean(axis=0)
         values.append(scaled.at)
         fit = scaled.log_likelihood
     before, after = (
-        CellSums.of(x, part.predicted, part.label, part.n_classes, binning, values)
+        CellSums.of(x, part.predicted, part.label, part.n_classes, binning, values, part.weight)
         for x in (found.uncalibrated, score)
     )
     return ConfidenceSums(before, after, found.places, fit)

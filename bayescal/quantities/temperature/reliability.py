@@ -12,10 +12,10 @@ STAGES = ("before", "after")
 
 
 def reliability(sums: CellSums) -> dict[str, Floats]:
-    """Labelled rows, their mean confidence and accuracy, (class, bin); NaN without rows."""
+    """Effective labelled rows, mean confidence and accuracy, (class, bin); NaN without rows."""
     with np.errstate(invalid="ignore"):
         found = {
-            "bin_rows": sums.labeled.astype(np.float64),
+            "bin_rows": sums.labeled * sums.per_weight,
             "bin_confidence": sums.labeled_score / sums.labeled,
             "bin_accuracy": sums.correct / sums.labeled,
         }

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from bayescal.core.intake import Column, collect
+from bayescal.core.intake import Column, collect, weights
 from bayescal.core.partial_sums import Batch, Batched, Sums, numbered_batches, summed
 from bayescal.core.scores import from_parts
 from bayescal.quantities.temperature.data import Problem
@@ -29,6 +29,7 @@ class Columns:
     from_logits: bool
     classes: tuple[Any, ...]
     classifier: str
+    weight: str | None = None
 
     def problem(self, batch: Batch) -> Problem:
         """Check the rows of a batch."""
@@ -49,7 +50,10 @@ class Columns:
             from_logits=self.from_logits,
             classes=self.classes,
         )
-        return Problem.of(from_parts(found), self.classifier, batch.first, batch.of)
+        problem = Problem.of(from_parts(found), self.classifier, batch.first, batch.of)
+        return (
+            problem if self.weight is None else problem.weighted(weights(batch.column(self.weight)))
+        )
 
     def summed[S: Sums](self, batches: Iterator[Batch], of: Callable[[Problem], S]) -> S:
         """Add up what batches give; without any, what no rows give."""
@@ -59,10 +63,9 @@ class Columns:
 
     def _no_rows(self) -> Problem:
         size = len(self.classes)
-        none = np.zeros(0, np.int64)
-        return Problem(
-            self.classifier, tuple(map(str, self.classes)), np.zeros((0, size)), none, none
-        )
+        none, names = np.zeros(0, np.int64), tuple(map(str, self.classes))
+        weight = None if self.weight is None else np.zeros(0)
+        return Problem(self.classifier, names, np.zeros((0, size)), none, none, weight)
 
 
 def _plus[S: Sums](one: S, two: S) -> S:
@@ -88,7 +91,8 @@ class Source:
 
     @property
     def _names(self) -> list[str]:
-        return [self.columns.label, *self.columns.scores]
+        weight = () if self.columns.weight is None else (self.columns.weight,)
+        return [self.columns.label, *self.columns.scores, *weight]
 
     @property
     def _batch_rows(self) -> int:

@@ -21,6 +21,13 @@ class Total:
         return Total(self.value + other.value)
 
 
+def joined(
+    one: NDArray[np.float64] | None, two: NDArray[np.float64] | None
+) -> NDArray[np.float64] | None:
+    """Put the weights of two parts one behind the other; None where rows have none."""
+    return None if one is None or two is None else np.append(one, two)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Several[S: Sums]:
     """Sums of one kind."""

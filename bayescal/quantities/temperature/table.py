@@ -43,6 +43,10 @@ class Tabulated(NamedTuple):
         """Join with the table of other rows."""
         return Tabulated(self.table + other.table, self.rows + other.rows)
 
+    def times(self, factor: Floats) -> Tabulated:
+        """Multiply the log likelihood of each slice by a number."""
+        return self._replace(table=self.table * factor[:, None, None])
+
 
 def tabulated(rows: LabeledRows) -> Tabulated:
     """Tabulate and count rows."""

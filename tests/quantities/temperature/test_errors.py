@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from sklearn.metrics import accuracy_score
 
 import bayescal as bc
 from bayescal.core.errors import InputError
@@ -96,3 +97,34 @@ def test_groups_and_two_classes():
 def test_data_that_cannot_be_measured_are_refused(data, by, message):
     with pytest.raises(InputError, match=message):
         calibration_errors(data(), by=by)
+
+
+def test_whole_weights_are_repeated_rows():
+    logits, label = rows(300, 4)
+    weight = np.random.default_rng(0).integers(0, 5, 300)
+    group = np.array(list("ab"))[np.arange(300) % 2]
+    data = bc.Scores(
+        y_true=label, y_prob=logits, from_logits=True, sample_weight=weight, group=group
+    )
+    again = bc.Scores(
+        y_true=label.repeat(weight),
+        y_prob=logits.repeat(weight, axis=0),
+        from_logits=True,
+        group=group.repeat(weight),
+    )
+    for by in ("predicted", "true", "group"):
+        for binning in (bc.Binning(15, "uniform"), bc.Binning(10, "quantile")):
+            one, two = (calibration_errors(each, by=by, binning=binning) for each in (data, again))
+            for name in one._fields[:-1]:
+                np.testing.assert_allclose(getattr(one, name), getattr(two, name), rtol=1e-9)
+    prob = data.y_prob[0]
+    expected = accuracy_score(data.y_true, prob.argmax(axis=1), sample_weight=data.sample_weight)
+    assert one.accuracy == pytest.approx(expected)
+
+
+def test_a_score_of_one_half_predicts_the_positive_class():
+    # Section 2 of the paper: the predicted class is 1 where f(X) >= 0.5.
+    for more in ({"y_prob": [0.5, 0.5]}, {"y_prob": [0.0, 0.0], "from_logits": True}):
+        found = calibration_errors(bc.Scores(y_true=[1, 1], **more))
+        assert (found.accuracy, found.rows.tolist()) == (1, [0, 2])
+        assert bc.temperature.estimate(bc.Scores(y_true=[1, 1], **more)).accuracy == 1

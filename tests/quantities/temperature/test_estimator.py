@@ -33,3 +33,20 @@ def test_a_gamma_below_0_is_refused(gamma):
     scores = bc.datasets.temperature.truth("heterogeneous").scores(50, seed=1)
     with pytest.raises(bc.InputError, match="gamma must be at least 0"):
         bc.temperature.estimate(scores, gamma=gamma)
+
+
+def test_whole_weights_are_repeated_rows():
+    logits, label = rows(300, 3)
+    label = label.astype(float)
+    label[::5] = np.nan
+    weight = np.random.default_rng(0).integers(0, 4, 300)
+    data = bc.Scores(y_true=label, y_prob=logits, from_logits=True, sample_weight=weight)
+    again = bc.Scores(
+        y_true=label.repeat(weight), y_prob=logits.repeat(weight, axis=0), from_logits=True
+    )
+    for gamma in (0.05, np.inf):
+        one, two = estimate(data, gamma=gamma), estimate(again, gamma=gamma)
+        for name in one._fields:
+            np.testing.assert_allclose(getattr(one, name), getattr(two, name), rtol=1e-7)
+    plain = estimate(data.without_weight())
+    assert abs(plain.shared_alpha - one.shared_alpha) > 1e-3

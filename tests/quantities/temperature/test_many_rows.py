@@ -97,3 +97,31 @@ def test_bad_rows_are_named(changes, message, tmp_path):
             columns[name][row] = value
     with pytest.raises(InputError, match=message):
         counted(data_set(tmp_path, columns, ODD_CUTS), columns)
+
+
+def test_weighted_rows_are_those_in_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr(row_source, "_NUMBERS", 1 << 18)
+    _, columns = made("heterogeneous", 2200, from_logits=True)
+    weight = np.random.default_rng(0).uniform(0.1, 10, 2200)
+    # Rows of weight 0 are checked and left out, a part of them only too.
+    weight[:700] = 0
+    values = np.column_stack([columns[f"p{k}"] for k in range(10)])
+    data = bc.Scores(y_true=columns["y"], y_prob=values, from_logits=True, sample_weight=weight)
+    path = data_set(tmp_path, {**columns, "w": weight}, ODD_CUTS)
+    found = counted(path, columns, from_logits=True, weight="w")
+    one, two = (
+        bc.fit(bc.temperature, each, method="direct", seed=20, draws=100) for each in (found, data)
+    )
+    for name in ("log_alpha", "shift", "ece", "avg_ece_uncalibrated"):
+        # Vector scaling is found to 1e-6.
+        np.testing.assert_allclose(one["posterior"][name], two["posterior"][name], atol=1e-5)
+    assert one.attrs["effective_n"] == pytest.approx(data_effective(data))
+    np.testing.assert_allclose(
+        found.numbers().alpha, Problem.of(data, "classifier").numbers().alpha
+    )
+
+
+def data_effective(data):
+    """Effective number of labelled rows."""
+    weight = data.sample_weight[data.y_true >= 0]
+    return weight.sum() ** 2 / (weight**2).sum()

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 import bayescal as bc
+from bayescal.core.scores import select_rows
 from bayescal.quantities.temperature.data import Problem, data_warnings
 from bayescal.quantities.temperature.posterior import TemperatureCase
 from bayescal.quantities.temperature.priors import Priors
@@ -187,3 +188,66 @@ def test_two_classes_as_one_column_or_two():
         bc.temperature.calibrate(found[1], apart),
         atol=1e-6,
     )
+
+
+def weighted(n, weight, seed=2):
+    """Rows of the heterogeneous truth with weights."""
+    scores = bc.datasets.temperature.truth("heterogeneous").scores(n, seed=seed)
+    return bc.Scores(
+        y_true=scores.y_true, y_prob=scores.y_prob[0], sample_weight=weight, classes=scores.classes
+    )
+
+
+def test_equal_weights_change_nothing():
+    plain, tripled = (
+        bc.fit(bc.temperature, data, method="direct", seed=20, draws=200)
+        for data in (weighted(2000, None), weighted(2000, np.full(2000, 3.0)))
+    )
+    for name in ("ece", "max_ece", "log_alpha", "mu", "shift"):
+        # Sums of thirds differ in the last digits; vector scaling is found to 1e-6.
+        np.testing.assert_allclose(plain["posterior"][name], tripled["posterior"][name], atol=1e-4)
+    assert tripled.attrs["effective_n"] == pytest.approx(2000)
+    assert "effective_n" not in plain.attrs
+
+
+def test_rows_of_negligible_weight_do_not_count():
+    data = weighted(3000, np.where(np.arange(3000) < 2000, 5.0, 5e-9))
+    result = bc.fit(bc.temperature, data, method="direct", seed=20, draws=500)
+    rest = select_rows(data, np.arange(2000)).without_weight()
+    expected = bc.fit(bc.temperature, rest, method="direct", seed=20, draws=500)
+    for name in ("ece", "avg_ece", "ece_uncalibrated", "log_alpha", "mu"):
+        one, two = (each["posterior"][name] for each in (result, expected))
+        # Both are 2,000 draws; four standard errors of a difference of means.
+        apart = np.abs(one.mean(("chain", "draw")) - two.mean(("chain", "draw")))
+        sd = two.std(("chain", "draw"))
+        assert float((apart - 4 * sd * np.sqrt(2 / 2000) - 1e-9).max()) < 0, name
+        ratio = one.std(("chain", "draw")) / sd
+        # A standard deviation of 2,000 draws is known to 1.6%.
+        assert float(np.abs(ratio - 1).max()) < 0.12, name
+    assert result.attrs["effective_n"] == pytest.approx(2000)
+
+
+def test_weights_undo_that_rows_were_drawn_unevenly():
+    # Sure rows are drawn with a tenth of the probability of others.
+    truth, rng = bc.datasets.temperature.truth("heterogeneous"), np.random.default_rng(3)
+    logits = truth.logits(40_000, seed=5)
+    label = (np.log(truth.probability(logits)) + rng.gumbel(size=logits.shape)).argmax(axis=1)
+    prob = np.exp(logits - logits.max(axis=1, keepdims=True))
+    top = (prob / prob.sum(axis=1, keepdims=True)).max(axis=1)
+    ece, _ = truth.class_errors(logits, top, bc.Binning(15, "uniform"))
+    drawn = rng.random(len(top)) < np.where(top > 0.5, 0.1, 1.0)
+    given = {"y_true": label[drawn], "y_prob": logits[drawn], "from_logits": True}
+    weight = np.where(top > 0.5, 10.0, 1.0)[drawn]
+    apart = {}
+    for name, more in (("plain", {}), ("weighted", {"sample_weight": weight})):
+        fitted = bc.fit(bc.temperature, bc.Scores(**given, **more), method="direct", seed=1)
+        draws = fitted["posterior"]["ece_uncalibrated"]
+        apart[name] = abs(float(draws.mean()) - ece) / float(draws.std())
+    assert apart["weighted"] < 4 < 10 < apart["plain"]
+
+
+def test_the_theory_says_nothing_of_weighted_rows():
+    data = weighted(300, np.random.default_rng(0).uniform(1, 2, 300))
+    result = bc.fit(bc.temperature, data, method="direct", seed=20, draws=100)
+    assert float(result["bounds"]["deviation"]) == np.inf
+    assert "equal weights" in result["bounds"]["deviation"].attrs["assumption"]

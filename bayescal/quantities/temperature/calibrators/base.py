@@ -11,11 +11,17 @@ from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from bayescal.core.checks import check_same_length, listing
-from bayescal.core.columns import MISSING, Label, factorize
+from bayescal.core.checks import check_same_length, check_some_weight, listing
+from bayescal.core.columns import MISSING, Label, factorize, to_numpy
 from bayescal.core.errors import InputError
+from bayescal.core.intake import Column, weights
 from bayescal.core.quantity import Floats
-from bayescal.quantities.temperature.logits import as_logits
+from bayescal.quantities.temperature.logits import (
+    as_logits,
+    column_names,
+    places_of,
+    predicted_class,
+)
 from bayescal.quantities.temperature.loss import Integers
 
 
@@ -28,12 +34,16 @@ class OfLogits(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
         Labels of the columns.
     n_features_in_ : int
         Number of columns.
+    feature_names_in_ : ndarray of shape (class,)
+        Names of the columns, where they have names.
     """
 
     scale: str
 
-    def check(self, X: ArrayLike, y: ArrayLike) -> tuple[Floats, Integers]:
-        """Check rows, and set `classes_`.
+    def check(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> tuple[Floats, Integers, Floats | None]:
+        """Check rows, leave out those of weight 0, and set `classes_`.
 
         Parameters
         ----------
@@ -41,6 +51,8 @@ class OfLogits(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
             Logits or probabilities.
         y : array-like of shape (obs,)
             Labels.
+        sample_weight : array-like of shape (obs,), optional
+            Weights.
 
         Returns
         -------
@@ -48,12 +60,24 @@ class OfLogits(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
             Logits.
         label : ndarray of shape (obs,), int
             Columns of the labels.
+        weight : ndarray of shape (obs,), or None
+            Weights, above 0.
         """
-        logits = as_logits(X, self.scale)
-        label, self.classes_ = coded_labels(y, logits.shape[1])
-        check_same_length(len(logits), "X", len(label), "y")
+        logits, column = as_logits(X, self.scale), to_numpy(y, "y")
+        check_same_length(len(logits), "X", len(column), "y")
+        weight = None
+        if sample_weight is not None:
+            weight, held = _held_weights(sample_weight, len(logits))
+            logits, column = logits[held], column[held]
+        label, self.classes_ = coded_labels(column, logits.shape[1])
         self.n_features_in_ = logits.shape[1]
-        return logits, label
+        names = column_names(X)
+        if names is not None:
+            place = places_of(names, self.classes_)
+            if place is not None:
+                logits, names = logits[:, place], [names[k] for k in place]
+            self.feature_names_in_ = np.array(names, object)
+        return logits, label, weight
 
     def checked_again(self, X: ArrayLike) -> Floats:
         """Check rows against those of `fit`.
@@ -79,7 +103,16 @@ class OfLogits(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
             raise InputError(
                 f"X must have {self.n_features_in_} columns, as in fit; got {logits.shape[1]}."
             )
-        return logits
+        names, known = column_names(X), getattr(self, "feature_names_in_", None)
+        if names is None or known is None:
+            return logits
+        place = places_of(names, known)
+        if place is None:
+            raise InputError(
+                f"X must have the columns of fit, {listing(known)}; got {listing(names)}. Rename "
+                "them, or pass an array with the columns in that order."
+            )
+        return logits[:, place]
 
 
 class LogitCalibrator(OfLogits, ABC):
@@ -99,7 +132,7 @@ class LogitCalibrator(OfLogits, ABC):
     """
 
     @abstractmethod
-    def fit_logits(self, logits: Floats, label: Integers) -> None:
+    def fit_logits(self, logits: Floats, label: Integers, weight: Floats | None) -> None:
         """Fit to checked logits.
 
         Parameters
@@ -108,6 +141,8 @@ class LogitCalibrator(OfLogits, ABC):
             Logits.
         label : ndarray of shape (obs,), int
             Columns of the labels.
+        weight : ndarray of shape (obs,), or None
+            Weights, above 0: a row of weight 2 counts as two.
         """
 
     @abstractmethod
@@ -125,17 +160,20 @@ class LogitCalibrator(OfLogits, ABC):
             Calibrated logits.
         """
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the calibrator.
 
         Parameters
         ----------
         X : array-like of shape (obs,), (obs, 1) or (obs, class)
             Logits, or probabilities with ``scale="probabilities"``, of rows that the classifier was
-            not trained on. One column is that of the second of two classes.
+            not trained on. One column is that of the second of two classes. Columns of a table
+            that are named as the classes are taken by name, in any order.
         y : array-like of shape (obs,)
             Labels: column numbers, or as many different labels as there are columns, which name
             them in sorted order.
+        sample_weight : array-like of shape (obs,), optional
+            Weights of the rows; a row of weight 2 counts as two.
 
         Returns
         -------
@@ -145,16 +183,15 @@ class LogitCalibrator(OfLogits, ABC):
         Raises
         ------
         InputError
-            If logits are not finite, labels do not fit the columns or are all the same, or lengths
-            differ.
+            If logits are not finite, labels do not fit the columns or are all the same, weights are
+            no numbers >= 0 or all 0, or lengths differ.
 
         Warns
         -----
         UserWarning
             If logits look like probabilities.
         """
-        logits, label = self.check(X, y)
-        self.fit_logits(logits, label)
+        self.fit_logits(*self.check(X, y, sample_weight))
         return self
 
     def predict_proba(self, X: ArrayLike) -> Floats:
@@ -185,9 +222,22 @@ class LogitCalibrator(OfLogits, ABC):
         ndarray of shape (obs,)
             Labels.
         """
-        return np.asarray(
-            self.classes_[self.transform_logits(self.checked_again(X)).argmax(axis=1)]
-        )
+        found = predicted_class(self.transform_logits(self.checked_again(X)))
+        return np.asarray(self.classes_[found])
+
+
+def _held_weights(sample_weight: ArrayLike, n: int) -> tuple[Floats, NDArray[np.bool_]]:
+    """Weights above 0, and which of the rows have them."""
+    found = weights(Column("sample_weight", sample_weight))
+    check_same_length(len(found), "sample_weight", n, "X")
+    held = found > 0
+    check_some_weight(int(held.sum()), n, "sample_weight")
+    return found[held], held
+
+
+def shares(weight: Floats | None, n: int) -> Floats:
+    """Share of each row in a mean, (obs,)."""
+    return np.full(n, 1 / n) if weight is None else np.asarray(weight / weight.sum())
 
 
 def coded_labels(y: ArrayLike, n_classes: int) -> tuple[Integers, NDArray[Any]]:

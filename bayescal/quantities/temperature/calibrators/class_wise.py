@@ -10,6 +10,7 @@ from scipy.optimize import brentq
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
 from bayescal.quantities.temperature.calibrators.base import LogitCalibrator, check_alpha_bounds
+from bayescal.quantities.temperature.logits import predicted_class
 from bayescal.quantities.temperature.loss import (
     ALPHA_MAX,
     ALPHA_MIN,
@@ -81,7 +82,7 @@ class ClassWiseTemperatureScaling(LogitCalibrator):
         self.alpha_max = alpha_max
         self.scale = scale
 
-    def fit_logits(self, logits: Floats, label: Integers) -> None:
+    def fit_logits(self, logits: Floats, label: Integers, weight: Floats | None = None) -> None:
         """Find the numbers.
 
         Parameters
@@ -90,9 +91,11 @@ class ClassWiseTemperatureScaling(LogitCalibrator):
             Logits.
         label : ndarray of shape (obs,), int
             Columns of the labels.
+        weight : ndarray of shape (obs,), optional
+            Weights, above 0.
         """
         check_alpha_bounds(self.alpha_min, self.alpha_max)
-        rows = labeled_rows(logits, label, logits.argmax(axis=1), logits.shape[1])
+        rows = labeled_rows(logits, label, predicted_class(logits), logits.shape[1], weight)
         found = class_wise(rows, self.gamma, self.alpha_min, self.alpha_max)
         self.alpha_, self.shared_alpha_ = found
 
@@ -109,7 +112,7 @@ class ClassWiseTemperatureScaling(LogitCalibrator):
         ndarray of shape (obs, class)
             Calibrated logits.
         """
-        return np.asarray(self.alpha_[logits.argmax(axis=1)][:, None] * logits)
+        return np.asarray(self.alpha_[predicted_class(logits)][:, None] * logits)
 
 
 class ClassWise(NamedTuple):

@@ -8,9 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from bayescal.core.checks import check_same_length
 from bayescal.core.classifiers import HeldOut
+from bayescal.core.errors import InputError
+from bayescal.core.intake import Column, weights
 from bayescal.core.quantity import Floats
 from bayescal.quantities.temperature.calibrators.base import LogitCalibrator
 from bayescal.quantities.temperature.calibrators.class_wise import ClassWiseTemperatureScaling
@@ -67,7 +70,7 @@ class HeldOutCalibration(HeldOut):
         self.calibration_size = calibration_size
         self.random_state = random_state
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Train the classifier, and calibrate it on rows held out.
 
         Parameters
@@ -76,6 +79,8 @@ class HeldOutCalibration(HeldOut):
             Features.
         y : array-like of shape (obs,)
             Labels.
+        sample_weight : array-like of shape (obs,), optional
+            Weights, for the classifier and for the calibrator.
 
         Returns
         -------
@@ -89,14 +94,20 @@ class HeldOutCalibration(HeldOut):
             out of range.
         """
         rows, labels = self.checked_rows(X, y)
+        weight = self._weights(sample_weight, len(labels))
         train, held_out = self.split(labels)
         self.classes_, code = np.unique(labels, return_inverse=True)
         self.estimator_ = clone(self.chosen_estimator())
-        self.estimator_.fit(_safe_indexing(rows, train), labels[train])
+        given = {} if weight is None else {"sample_weight": weight[train]}
+        self.estimator_.fit(_safe_indexing(rows, train), labels[train], **given)
         self.calibrator_ = clone(
             ClassWiseTemperatureScaling() if self.calibrator is None else self.calibrator
         )
-        self.calibrator_.fit(self._logits(_safe_indexing(rows, held_out)), code[held_out])
+        self.calibrator_.fit(
+            self._logits(_safe_indexing(rows, held_out)),
+            code[held_out],
+            None if weight is None else weight[held_out],
+        )
         self.take_features_of(self.estimator_)
         return self
 
@@ -115,6 +126,20 @@ class HeldOutCalibration(HeldOut):
         """
         check_is_fitted(self)
         return np.asarray(self.calibrator_.predict_proba(self._logits(X)))
+
+    def _weights(self, sample_weight: ArrayLike | None, n: int) -> Floats | None:
+        """Check weights, and that the classifier takes them."""
+        if sample_weight is None:
+            return None
+        estimator = self.chosen_estimator()
+        if not has_fit_parameter(estimator, "sample_weight"):
+            raise InputError(
+                f"the fit of {type(estimator).__name__} takes no sample_weight. Calibrate another "
+                "classifier, or leave the weights out."
+            )
+        found = weights(Column("sample_weight", sample_weight))
+        check_same_length(len(found), "sample_weight", n, "X")
+        return found
 
     def _logits(self, x: Any) -> Floats:
         return log_probabilities(np.asarray(self.estimator_.predict_proba(x), np.float64))

@@ -9,7 +9,8 @@ from scipy.optimize import minimize
 from scipy.special import log_expit, logsumexp
 
 from bayescal.core.quantity import Floats
-from bayescal.quantities.temperature.calibrators.base import LogitCalibrator
+from bayescal.quantities.temperature.calibrators.base import LogitCalibrator, shares
+from bayescal.quantities.temperature.logits import predicted_class
 from bayescal.quantities.temperature.loss import ALPHA_MAX, ALPHA_MIN, Integers
 
 _MOST_SHIFT: Final = 50.0
@@ -53,7 +54,7 @@ class PlattScaling(LogitCalibrator):
     def __init__(self, scale: str = "logits") -> None:
         self.scale = scale
 
-    def fit_logits(self, logits: Floats, label: Integers) -> None:
+    def fit_logits(self, logits: Floats, label: Integers, weight: Floats | None = None) -> None:
         """Find slope and intercept.
 
         Parameters
@@ -62,14 +63,16 @@ class PlattScaling(LogitCalibrator):
             Logits.
         label : ndarray of shape (obs,), int
             Columns of the labels.
+        weight : ndarray of shape (obs,), optional
+            Weights, above 0.
         """
-        score = _logit_of_top(logits)
-        sign = np.where(logits.argmax(axis=1) == label, 1.0, -1.0)
+        score, share = _logit_of_top(logits), shares(weight, len(logits))
+        sign = np.where(predicted_class(logits) == label, 1.0, -1.0)
 
         def loss(point: Floats) -> tuple[float, Floats]:
             moved = sign * (point[0] * score + point[1])
-            off = -sign * np.exp(log_expit(-moved)) / len(score)
-            return -float(log_expit(moved).mean()), np.array([off @ score, off.sum()])
+            off = -share * sign * np.exp(log_expit(-moved))
+            return -float(share @ log_expit(moved)), np.array([off @ score, off.sum()])
 
         bounds = [(ALPHA_MIN, ALPHA_MAX), (-_MOST_SHIFT, _MOST_SHIFT)]
         options = {"ftol": 1e-14, "gtol": 1e-10}
@@ -89,7 +92,7 @@ class PlattScaling(LogitCalibrator):
         ndarray of shape (obs, class)
             Logarithms of the calibrated probabilities.
         """
-        rows, top = np.arange(len(logits)), logits.argmax(axis=1)
+        rows, top = np.arange(len(logits)), predicted_class(logits)
         moved = self.coef_ * _logit_of_top(logits) + self.intercept_
         found = logits.copy()
         found[rows, top] = -np.inf
@@ -101,5 +104,5 @@ class PlattScaling(LogitCalibrator):
 def _logit_of_top(logits: Floats) -> Floats:
     """Log odds of the largest logit's class against all others, (obs,)."""
     rest = logits.copy()
-    rest[np.arange(len(logits)), logits.argmax(axis=1)] = -np.inf
+    rest[np.arange(len(logits)), predicted_class(logits)] = -np.inf
     return np.asarray(logits.max(axis=1) - logsumexp(rest, axis=1))

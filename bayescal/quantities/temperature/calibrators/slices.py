@@ -2,19 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from typing import Any, Self
+import warnings
+from collections.abc import Hashable, Iterator, Sequence
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import softmax
 from sklearn.base import clone
 
-from bayescal.core.checks import check_same_length
+from bayescal.core.checks import check_is, check_same_length, check_whole, listing
+from bayescal.core.columns import MISSING, factorize
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
 from bayescal.quantities.temperature.calibrators.base import LogitCalibrator, OfLogits
 from bayescal.quantities.temperature.calibrators.temperature import TemperatureScaling
+from bayescal.quantities.temperature.logits import predicted_class
+from bayescal.quantities.temperature.loss import Integers
+
+
+class _Slices(NamedTuple):
+    """The slice of each row, as its place among the names."""
+
+    code: Integers  # (obs,)
+    names: Sequence[Hashable]
+
+    def rows(self) -> Iterator[tuple[Hashable, Integers]]:
+        """Rows of each slice that has any."""
+        for place, name in enumerate(self.names):
+            held = np.flatnonzero(self.code == place)
+            if len(held):
+                yield name, held
 
 
 class SliceCalibration(OfLogits):
@@ -83,6 +101,7 @@ class SliceCalibration(OfLogits):
         X: ArrayLike,
         y: ArrayLike,
         slices: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> Self:
         """Fit a calibrator to each slice.
 
@@ -93,7 +112,10 @@ class SliceCalibration(OfLogits):
         y : array-like of shape (obs,)
             Labels.
         slices : array-like of shape (obs,), optional
-            The slice of each row, in place of its predicted class.
+            The slice of each row, in place of its predicted class: a word, a whole number or
+            true/false.
+        sample_weight : array-like of shape (obs,), optional
+            Weights of the rows; a row of weight 2 counts as two.
 
         Returns
         -------
@@ -103,10 +125,11 @@ class SliceCalibration(OfLogits):
         Raises
         ------
         InputError
-            If rows cannot be used, the base is no calibrator of logits, or bundles name an unknown
-            class or one twice.
+            If rows cannot be used, a slice is missing, the base is no calibrator of logits, or
+            bundles name an unknown class or one twice.
         """
-        logits, label = self.check(X, y)
+        check_whole(self.min_rows, "min_rows")
+        logits, label, weight = self.check(X, y, sample_weight)
         base = TemperatureScaling() if self.base is None else self.base
         if not isinstance(base, LogitCalibrator):
             raise InputError(
@@ -115,15 +138,16 @@ class SliceCalibration(OfLogits):
             )
         self.bundle_of_ = self._bundle_of()
         self.by_slices_ = slices is not None
-        of = self._of(logits, slices)
+        of = self._of(logits, slices, sample_weight)
+        self.slices_ = frozenset(of.names)
         self.shared_ = clone(base)
-        self.shared_.fit_logits(logits, label)
+        self.shared_.fit_logits(logits, label, weight)
         self.calibrators_ = {}
-        for name in dict.fromkeys(of.tolist()):
-            held = of == name
-            if held.sum() >= self.min_rows:
+        for name, held in of.rows():
+            if len(held) >= self.min_rows:
+                mine = None if weight is None else weight[held]
                 self.calibrators_[name] = clone(base)
-                self.calibrators_[name].fit_logits(logits[held], label[held])
+                self.calibrators_[name].fit_logits(logits[held], label[held], mine)
         return self
 
     def predict_proba(
@@ -148,7 +172,12 @@ class SliceCalibration(OfLogits):
         Raises
         ------
         InputError
-            If `fit` had slices and there are none here, or the other way round.
+            If `fit` had slices and there are none here, or the other way round, or one is missing.
+
+        Warns
+        -----
+        UserWarning
+            If `fit` has not seen a slice, so that its rows take the calibrator of all.
         """
         return np.asarray(softmax(self._calibrated(X, slices), axis=1))
 
@@ -171,7 +200,7 @@ class SliceCalibration(OfLogits):
         ndarray of shape (obs,)
             Labels.
         """
-        return np.asarray(self.classes_[self._calibrated(X, slices).argmax(axis=1)])
+        return np.asarray(self.classes_[predicted_class(self._calibrated(X, slices))])
 
     def _calibrated(self, x: ArrayLike, slices: ArrayLike | None) -> Floats:
         logits = self.checked_again(x)
@@ -181,20 +210,36 @@ class SliceCalibration(OfLogits):
                 f"{'them' if self.by_slices_ else 'none'}."
             )
         of = self._of(logits, slices)
+        unseen = [name for name in of.names if name not in self.slices_]
+        if unseen and self.by_slices_:
+            warnings.warn(
+                f"fit had no slices {listing(unseen)}: their rows take the calibrator of all rows.",
+                UserWarning,
+                stacklevel=3,
+            )
         found = np.empty_like(logits)
-        for name in dict.fromkeys(of.tolist()):
-            held = of == name
+        for name, held in of.rows():
             chosen = self.calibrators_.get(name, self.shared_)
             found[held] = chosen.transform_logits(logits[held])
         return found
 
-    def _of(self, logits: Floats, slices: ArrayLike | None) -> NDArray[Any]:
-        """The slice of each row."""
+    def _of(self, logits: Floats, slices: Any, weight: Any = None) -> _Slices:
+        """The slice of each row whose weight is not 0."""
         if slices is None:
-            return self.bundle_of_[logits.argmax(axis=1)]
-        found = np.asarray(slices)
-        check_same_length(len(found), "slices", len(logits), "X")
-        return found
+            return _Slices(self.bundle_of_[predicted_class(logits)], range(logits.shape[1]))
+        code, names = factorize(slices, "slices")
+        held = np.ones(len(code), np.bool_)
+        if weight is not None:
+            check_same_length(len(code), "slices", np.size(weight), "sample_weight")
+            held = np.asarray(weight).ravel() > 0
+        check_same_length(int(held.sum()), "slices", len(logits), "X")
+        if (code == MISSING).any():
+            raise InputError(
+                "slices must be known in every row; it is missing at row "
+                f"{int((code == MISSING).argmax())}. Give such rows a slice of their own, or leave "
+                "them out."
+            )
+        return _Slices(code[held], names)
 
     def _bundle_of(self) -> NDArray[np.intp]:
         """The smallest class of the bundle of each class."""
@@ -202,6 +247,7 @@ class SliceCalibration(OfLogits):
         found = np.arange(len(column))
         seen: set[Hashable] = set()
         for bundle in self.bundles or ():
+            check_is(bundle, (list, tuple, np.ndarray), "a bundle", "Pass lists of classes.")
             for name in bundle:
                 if name not in column or name in seen:
                     raise InputError(

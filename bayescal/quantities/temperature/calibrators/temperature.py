@@ -82,7 +82,7 @@ class TemperatureScaling(LogitCalibrator):
         self.n_bins = n_bins
         self.scale = scale
 
-    def fit_logits(self, logits: Floats, label: Integers) -> None:
+    def fit_logits(self, logits: Floats, label: Integers, weight: Floats | None = None) -> None:
         """Find the number.
 
         Parameters
@@ -91,14 +91,16 @@ class TemperatureScaling(LogitCalibrator):
             Logits.
         label : ndarray of shape (obs,), int
             Columns of the labels.
+        weight : ndarray of shape (obs,), optional
+            Weights, above 0.
         """
         check_choice(self.loss, LOSSES, "loss")
         check_alpha_bounds(self.alpha_min, self.alpha_max)
         if self.loss == "nll":
-            rows = labeled_rows(logits, label, np.zeros(len(label), np.intp), 1)
+            rows = labeled_rows(logits, label, np.zeros(len(label), np.intp), 1, weight)
             self.alpha_ = float(least_loss(rows, self.alpha_min, self.alpha_max)[0])
         else:
-            self.alpha_ = self._least_error(logits, label)
+            self.alpha_ = self._least_error(logits, label, weight)
 
     def transform_logits(self, logits: Floats) -> Floats:
         """Multiply.
@@ -115,12 +117,12 @@ class TemperatureScaling(LogitCalibrator):
         """
         return np.asarray(self.alpha_ * logits)
 
-    def _least_error(self, logits: Floats, label: Integers) -> float:
+    def _least_error(self, logits: Floats, label: Integers, weight: Floats | None) -> float:
         binning = Binning(self.n_bins, "uniform")
 
         def error(log_alpha: float) -> float:
             score, predicted = top_class(np.exp(log_alpha) * logits)
-            return binned_error(score, predicted == label, binning)
+            return binned_error(score, predicted == label, binning, weight)
 
         grid = np.linspace(np.log(self.alpha_min), np.log(self.alpha_max), _GRID)
         values = [error(place) for place in grid]

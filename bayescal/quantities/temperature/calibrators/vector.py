@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 from scipy.special import logsumexp
 
 from bayescal.core.quantity import Floats
-from bayescal.quantities.temperature.calibrators.base import LogitCalibrator
+from bayescal.quantities.temperature.calibrators.base import LogitCalibrator, shares
 from bayescal.quantities.temperature.loss import Integers
 
 _MOST_SCALE: Final = 100.0
@@ -57,7 +57,7 @@ class VectorScaling(LogitCalibrator):
     def __init__(self, scale: str = "logits") -> None:
         self.scale = scale
 
-    def fit_logits(self, logits: Floats, label: Integers) -> None:
+    def fit_logits(self, logits: Floats, label: Integers, weight: Floats | None = None) -> None:
         """Find the numbers and shifts.
 
         Parameters
@@ -66,8 +66,11 @@ class VectorScaling(LogitCalibrator):
             Logits.
         label : ndarray of shape (obs,), int
             Columns of the labels.
+        weight : ndarray of shape (obs,), optional
+            Weights, above 0.
         """
         size, n_classes = logits.shape
+        share = shares(weight, size)
         true = np.zeros_like(logits)
         true[np.arange(size), label] = 1
 
@@ -75,8 +78,8 @@ class VectorScaling(LogitCalibrator):
             coef, shift = np.split(point, 2)
             moved = coef * logits + shift
             total = logsumexp(moved, axis=1)
-            off = (np.exp(moved - total[:, None]) - true) / size
-            value = (total - moved[np.arange(size), label]).mean()
+            off = share[:, None] * (np.exp(moved - total[:, None]) - true)
+            value = share @ (total - moved[np.arange(size), label])
             return float(value), np.append((off * logits).sum(axis=0), off.sum(axis=0))
 
         start = np.append(np.ones(n_classes), np.zeros(n_classes))

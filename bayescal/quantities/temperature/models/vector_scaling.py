@@ -18,7 +18,7 @@ from scipy.stats import halfnorm
 from bayescal.core.quantity import Floats
 from bayescal.quantities.temperature.loss import Integers
 from bayescal.quantities.temperature.priors import Priors
-from bayescal.quantities.temperature.sums import Total
+from bayescal.quantities.temperature.sums import Total, joined
 
 # Scales of the grid, in standard deviations of their priors.
 _GRID: Final = np.exp(np.linspace(np.log(0.06), np.log(3), 6))
@@ -62,11 +62,12 @@ class CentredRows:
 
     logits: Floats  # (obs, class): less the mean of their row
     label: Integers  # (obs,)
+    weight: Floats | None = None  # (obs,): as how many rows each counts
 
     @classmethod
-    def of(cls, logits: Floats, label: Integers) -> CentredRows:
+    def of(cls, logits: Floats, label: Integers, weight: Floats | None = None) -> CentredRows:
         """Centre logits."""
-        return cls(centred(logits), label)
+        return cls(centred(logits), label, weight)
 
     @property
     def n(self) -> int:
@@ -84,12 +85,23 @@ class CentredRows:
         total = np.zeros(1 + 2 * self.n_classes + 4 * self.n_classes**2)
         for start in range(0, self.n, size):
             at = slice(start, start + size)
-            total += _part(self.logits[at], self.label[at], point)
+            weight = None if self.weight is None else self.weight[at]
+            total += _part(self.logits[at], self.label[at], point, weight)
         return Total(total)
 
-    def every(self, step: int) -> CentredRows:
+    def every(self, step: int, first: int = 0) -> CentredRows:
         """Every so many rows, from the first on."""
-        return CentredRows(self.logits[::step], self.label[::step])
+        at = slice(first, None, step)
+        weight = None if self.weight is None else self.weight[at]
+        return CentredRows(self.logits[at], self.label[at], weight)
+
+    def plus(self, other: CentredRows) -> CentredRows:
+        """Join with other rows."""
+        return CentredRows(
+            np.concatenate([self.logits, other.logits]),
+            np.append(self.label, other.label),
+            joined(self.weight, other.weight),
+        )
 
 
 class Parabola(NamedTuple):
@@ -276,27 +288,29 @@ def parabola(rows: LabeledLogits, point: Floats) -> Parabola:
     return Parabola(point, float(value), slope, square, bend)
 
 
-def _part(rows: Floats, label: Integers, point: Floats) -> Floats:
+def _part(rows: Floats, label: Integers, point: Floats, weight: Floats | None) -> Floats:
     """Value, gradient and information of some rows, one after the other."""
+    one = np.ones(len(label)) if weight is None else weight
     log_coef, shift = np.split(point, 2)
     place = np.arange(len(label))
     scaled = np.exp(log_coef) * rows
     prob = scaled + shift
     prob -= prob.max(axis=1, keepdims=True)
-    value = prob[place, label].sum()
+    value = one @ prob[place, label]
     np.exp(prob, out=prob)
     total = prob.sum(axis=1)
-    value -= np.log(total).sum()
+    value -= one @ np.log(total)
     prob /= total[:, None]
     # Derivatives of each row's log total by the log coefs, then by the shifts.
     moves = np.hstack([prob * scaled, prob])
-    sums = moves.sum(axis=0)
-    true = scaled[place, label]
+    weighed = moves if weight is None else one[:, None] * moves
+    sums = weighed.sum(axis=0)
+    true = one * scaled[place, label]
     right = np.append(
-        np.bincount(label, true, rows.shape[1]), np.bincount(label, minlength=rows.shape[1])
+        np.bincount(label, true, rows.shape[1]), np.bincount(label, one, rows.shape[1])
     )
-    corner = np.einsum("ij,ij->j", moves[:, : rows.shape[1]], scaled)
+    corner = np.einsum("ij,ij->j", weighed[:, : rows.shape[1]], scaled)
     side, last = np.split(sums, 2)
     information = np.block([[np.diag(corner), np.diag(side)], [np.diag(side), np.diag(last)]])
-    information -= moves.T @ moves
+    information -= moves.T @ weighed
     return np.concatenate([[value], right - sums, information.ravel()])

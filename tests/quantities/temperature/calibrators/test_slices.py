@@ -49,9 +49,40 @@ def test_slices_of_the_users_own():
     own = TemperatureScaling().fit(logits[::2], label[::2])
     prob = sliced.predict_proba(logits, slices)
     np.testing.assert_allclose(prob[::2], own.predict_proba(logits[::2]))
-    # A slice that was not seen takes the calibrator of all rows.
     pooled = TemperatureScaling().fit(logits, label).predict_proba(logits)
-    np.testing.assert_allclose(sliced.predict_proba(logits, np.full(300, 7)), pooled)
+    with pytest.warns(UserWarning, match="fit had no slices 7: their rows take the calibrator of"):
+        found = sliced.predict_proba(logits, np.full(300, 7))
+    np.testing.assert_allclose(found, pooled)
+
+
+@pytest.mark.parametrize("missing", [np.nan, None])
+def test_a_missing_slice_is_refused(missing):
+    logits, label = rows(30, 3)
+    slices = [0.0, 1.0] * 15
+    fitted = SliceCalibration().fit(logits, label, slices)
+    slices[4] = missing
+    for call in (fitted.predict_proba, fitted.predict):
+        with pytest.raises(InputError, match=r"slices must be known in every row; .* at row 4"):
+            call(logits, slices)
+    with pytest.raises(InputError, match=r"slices must be known in every row; .* at row 4"):
+        fitted.fit(logits, label, slices)
+
+
+def test_slices_of_two_dimensions_are_refused():
+    with pytest.raises(InputError, match=r"slices must have one dimension \(obs,\)"):
+        SliceCalibration().fit(*rows(30, 3), np.zeros((30, 2)))
+
+
+def test_weighted_slices_are_repeated_rows():
+    logits, label = rows(300, 3)
+    slices, weight = np.arange(300) % 2, np.random.default_rng(0).integers(0, 4, 300)
+    found = SliceCalibration().fit(logits, label, slices, weight)
+    again = SliceCalibration().fit(
+        logits.repeat(weight, axis=0), label.repeat(weight), slices.repeat(weight)
+    )
+    for k in (0, 1):
+        alphas = found.calibrators_[k].alpha_, again.calibrators_[k].alpha_
+        assert alphas[0] == pytest.approx(alphas[1], rel=1e-9)
 
 
 def test_small_slices_take_the_calibrator_of_all_rows():
@@ -69,6 +100,11 @@ def test_slices_are_given_twice_or_never():
         SliceCalibration().fit(logits, label).predict_proba(logits, [0] * 30)
     with pytest.raises(InputError, match="slices and X must have the same length"):
         SliceCalibration().fit(logits, label, [0] * 29)
+
+
+def test_bundles_that_are_no_lists_are_refused():
+    with pytest.raises(InputError, match="a bundle must be list"):
+        SliceCalibration(bundles=[0, 1]).fit(*rows(30, 3))
 
 
 @pytest.mark.parametrize("bundles", [[[0, 1], [1, 2]], [[5]]])
