@@ -80,6 +80,6 @@ def test_whole_weights_are_repeated_rows(files, tmp_path, capsys):
     found = []
     for name, more in (("w.csv", ("--weight", "w")), ("r.csv", ())):
         assert main(["temperature", str(tmp_path / name), *given, "--json", *more]) == 0
-        rows = json.loads(capsys.readouterr().out)["rows"]
+        rows = json.loads(capsys.readouterr().out)["results"]
         found.append([[row[key] for key in ("alpha", "ece", "ece_uncalibrated")] for row in rows])
     np.testing.assert_allclose(*found, rtol=1e-7)
