@@ -32,7 +32,7 @@ def evaluate(score: np.ndarray, label: np.ndarray, seed: int) -> tuple[float, ..
     low, high = bc.interval(result, "unlabeled_cost", 0.95).values
     c_emp = float(bc.agnostic.estimate(scores).c)
     return (
-        bc.agnostic.actual_cost(rule, score[rest], label[rest]),
+        bc.agnostic.actual_cost(rule, score[rest], label=label[rest]),
         bc.agnostic.estimated_cost(rule, score[rest]),
         float(result["posterior"]["unlabeled_cost"].mean()),
         float(low),

@@ -52,7 +52,7 @@ def simulated() -> Iterator[Population]:
             rows = truth.scores(n, seed=rng)
             return rows.y_prob[0], rows.y_true
 
-        curve = bc.agnostic.roc(score, rate)
+        curve = bc.agnostic.roc(score, probability=rate)
         yield Population(name, sample, truth.c, truth.cost(RULE), curve)
 
 
@@ -88,9 +88,9 @@ def adult(path: str) -> Iterator[Population]:
             rows = rng.integers(len(score), size=n)
             return score[rows], truth[rows]
 
-        c = bc.agnostic.interval_measure(score, truth).c
-        cost = bc.agnostic.actual_cost(RULE, score, truth)
-        yield Population(name, sample, c, cost, bc.agnostic.roc(score, truth))
+        c = bc.agnostic.interval_measure(score, label=truth).c
+        cost = bc.agnostic.actual_cost(RULE, score, label=truth)
+        yield Population(name, sample, c, cost, bc.agnostic.roc(score, probability=truth))
 
 
 def replicate(population: Population, n: int, seed: int) -> dict[str, float]:
@@ -102,7 +102,10 @@ def replicate(population: Population, n: int, seed: int) -> dict[str, float]:
     result = bc.fit(
         bc.agnostic, scores, unlabeled=more, decision=RULE, method="direct", seed=seed, draws=500
     )
-    true = {"cost": population.cost, "unlabeled_cost": bc.agnostic.actual_cost(RULE, more, hidden)}
+    true = {
+        "cost": population.cost,
+        "unlabeled_cost": bc.agnostic.actual_cost(RULE, more, label=hidden),
+    }
     found: dict[str, float] = {}
     for var, value in true.items():
         low, high = bc.interval(result, var, 0.95).values
@@ -111,7 +114,10 @@ def replicate(population: Population, n: int, seed: int) -> dict[str, float]:
     found["c"] = population.c <= bc.agnostic.upper_bound(result, 0.95)
     low, high = bc.interval(result, "auc", 0.95).values
     found["auc"] = low <= population.curve.auc <= high
-    for unlabeled, curve in ((False, population.curve), (True, bc.agnostic.roc(more, hidden))):
+    for unlabeled, curve in (
+        (False, population.curve),
+        (True, bc.agnostic.roc(more, probability=hidden)),
+    ):
         prefix = "unlabeled_" * unlabeled
         for simultaneous in (True, False):
             band = bc.agnostic.roc_band(
@@ -123,7 +129,7 @@ def replicate(population: Population, n: int, seed: int) -> dict[str, float]:
             found[f"{name} width"] = float((band.upper - band.lower).mean())
         boxes = bc.agnostic.roc_boxes(result, 0.95, unlabeled=unlabeled)
         found[f"{prefix}boxes"] = _in_boxes(boxes, curve)
-    c_emp = bc.agnostic.interval_measure(score, label).c
+    c_emp = bc.agnostic.interval_measure(score, label=label).c
     bound = bc.agnostic.cost_bound(RULE, c_emp, n, UNLABELED, delta=0.05).value
     found["cost ratio"] = found["unlabeled_cost width"] / (2 * bound)
     safe = c_emp + bc.agnostic.bounds(n, 0.05).upper.value

@@ -61,7 +61,7 @@ def table_1(n: int, runs: int) -> None:
             model = LogisticRegression(max_iter=300).fit(counts[train], label[train])
             score = model.predict_proba(counts[test])[:, 1]
             figures.append(float(np.abs(score - rate[test]).mean()))
-            figures.append(bc.agnostic.interval_measure(score, label[test]).c)
+            figures.append(bc.agnostic.interval_measure(score, label=label[test]).c)
         found.append((*figures, np.abs(label.mean() - rate).mean(), label.mean()))
     mean, spread = np.mean(found, axis=0), np.std(found, axis=0)
     printed = ("0.1270", "0.0083", "", "", "0.2022", "0.3448")
@@ -115,21 +115,21 @@ def adult(path: str) -> None:
     for name, model in classifiers().items():
         model.fit(features[train], label[train])
         score = rescaled(name, model, features)
-        link = bc.agnostic.isotonic_calibration(score[known], label[known])
+        link = bc.agnostic.isotonic_calibration(score[known], label=label[known])
         after = link(score[test])
         ratios = [
             loss(after, label[test], p) / loss(score[test], label[test], p)
             for p in np.arange(0.1, 0.95, 0.1)
         ]
-        implied, true = bc.agnostic.roc(after), bc.agnostic.roc(after, label[test])
+        implied, true = bc.agnostic.roc(after), bc.agnostic.roc(after, probability=label[test])
         away = np.abs(
             np.interp(FPR, implied.fpr, implied.tpr) - np.interp(FPR, true.fpr, true.tpr)
         ).max()
-        c = bc.agnostic.interval_measure(link(score[valid]), label[valid]).c
+        c = bc.agnostic.interval_measure(link(score[valid]), label=label[valid]).c
         lines.append(
             (
                 name,
-                bc.agnostic.interval_measure(score[test], label[test]).c,
+                bc.agnostic.interval_measure(score[test], label=label[test]).c,
                 float(np.mean(ratios)),
                 float(away),
                 c / float(after.mean()),

@@ -28,7 +28,7 @@ def argsort_and_cumsum(score: np.ndarray, label: np.ndarray) -> float:
 def peak(score: np.ndarray, label: np.ndarray) -> float:
     """Peak of the memory allocated, in multiples of the scores."""
     tracemalloc.start()
-    interval_measure(score, label)
+    interval_measure(score, label=label)
     most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     return most / score.nbytes
@@ -45,9 +45,9 @@ def main() -> None:
         rng = np.random.default_rng(20)
         score = rng.random(n)
         label = (rng.random(n) < score).astype(np.uint8)
-        own = time_best(lambda: interval_measure(score, label), given.repeat)  # noqa: B023  # called at once
+        own = time_best(lambda: interval_measure(score, label=label), given.repeat)  # noqa: B023  # called at once
         plain = time_best(lambda: argsort_and_cumsum(score, label), given.repeat)  # noqa: B023  # at once
-        apart = abs(interval_measure(score, label).c - argsort_and_cumsum(score, label))
+        apart = abs(interval_measure(score, label=label).c - argsort_and_cumsum(score, label))
         lines.append((n, own.cpu, plain.cpu, plain.cpu / own.cpu, peak(score, label), apart))
     header = ("rows", "c_emp, s", "argsort + cumsum, s", "ratio", "memory, scores", "difference")
     print_table("Interval measure", header, lines)

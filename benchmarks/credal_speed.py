@@ -77,7 +77,7 @@ def speeds(repeat: int) -> Iterator[tuple[str, float, float, str, str]]:
         return what, wall, cpu, f"{target:g} s" if target else "", met
 
     score, label = rows(10**5, 1)
-    ours = row("IVAP, fit 1e5 rows", lambda: fit_ivap(score, label), 0.025)
+    ours = row("IVAP, fit 1e5 rows", lambda: fit_ivap(score, label=label), 0.025)
     yield ours
     other = venn_abers()
     table = np.column_stack([1 - score, score])
@@ -86,9 +86,9 @@ def speeds(repeat: int) -> Iterator[tuple[str, float, float, str, str]]:
     yield theirs
     ratio = theirs[2] / ours[2]
     yield "times as long (of a core)", ratio, ratio, ">= 30", "met" if ratio >= 30 else "missed"
-    apart = rows(10**5, 1, "separated")
-    yield row("IVAP, fit 1e5 rows without an error", lambda: fit_ivap(*apart), 0)
-    fitted, new = fit_ivap(score, label), rows(10**6, 2)[0]
+    apart, sides = rows(10**5, 1, "separated")
+    yield row("IVAP, fit 1e5 rows without an error", lambda: fit_ivap(apart, label=sides), 0)
+    fitted, new = fit_ivap(score, label=label), rows(10**6, 2)[0]
     yield row("IVAP, predict 1e6 rows", lambda: fitted.predict(new), 0.2)
     lower, upper = improper(10**5 + 10**4, 10, 3, above=True)
     sets = (lower[: 10**5], upper[: 10**5])
@@ -114,7 +114,7 @@ def same_as_venn_abers(cases: int) -> int:
             fitted = other()
             fitted.fit(np.column_stack([1 - score, score]), label)
             prob, pair = fitted.predict_proba(np.column_stack([1 - new, new]))
-        p0, p1 = fit_ivap(score, label).predict(new)
+        p0, p1 = fit_ivap(score, label=label).predict(new)
         found = np.column_stack([p0, p1, merged(p0, p1)])
         equal += np.array_equal(found, np.column_stack([pair, prob[:, 1]]))
     return equal

@@ -137,7 +137,7 @@ def cross_labels(networks: OneVsAllNetworks, parts: LabeledParts, x: Floats) -> 
             known.shape[1], len(corner), NETWORK, np.random.default_rng(number)
         ).fit(known[~own], corner[label[~own]])
         ends.append(
-            fit_one_vs_rest(trained.scores(known[own]), label[own]).predict(trained.scores(x))
+            fit_one_vs_rest(trained.scores(known[own]), label=label[own]).predict(trained.scores(x))
         )
     lower, upper = np.mean(ends, axis=0)
     return LabelSets(*discount(lower, upper)).nearest(networks.scores(x))

@@ -45,7 +45,7 @@ def test_estimates_only(files):
     assert done.exit_code == 0, done.output
     scores = rows()
     labeled = scores.y_true >= 0
-    expected = interval_measure(scores.y_prob[0][labeled], scores.y_true[labeled]).c
+    expected = interval_measure(scores.y_prob[0][labeled], label=scores.y_true[labeled]).c
     assert f'"c": {expected!r}' in done.output
     assert '"cost":' in done.output
 
@@ -84,7 +84,7 @@ def test_weighted_rows_count_as_often_as_their_weight(tmp_path):
     lines = ["y,p,w", "0,0.2,1", "1,0.4,2", "0,0.9,1", ",0.5,1"]
     (tmp_path / "scores.csv").write_text("\n".join(lines))
     done = run(tmp_path, "--weight", "w", "--estimate-only", "--json")
-    expected = interval_measure([0.2, 0.4, 0.4, 0.9], [0, 1, 1, 0])
+    expected = interval_measure([0.2, 0.4, 0.4, 0.9], label=[0, 1, 1, 0])
     (found,) = json.loads(done.output)["results"]
     assert found["c"] == pytest.approx(expected.c)
     assert (found["lower"], found["upper"]) == (expected.lower, expected.upper)

@@ -36,7 +36,7 @@ def assert_that_of_rows_in_memory(data):
     np.testing.assert_array_equal(found.positives, expected.positives)
     np.testing.assert_allclose(found.mean_score, expected.mean_score, rtol=1e-12)
     measure = bc.agnostic.interval_measure_of_rows(data, label="y", score="p")
-    whole = bc.agnostic.interval_measure(TASK.score, TASK.event)
+    whole = bc.agnostic.interval_measure(TASK.score, label=TASK.event)
     assert measure.c == pytest.approx(whole.c, rel=1e-12)
     assert (measure.lower, measure.upper) == (whole.lower, whole.upper)
     return found.mean_score

@@ -41,7 +41,7 @@ def test_the_labelled_rows_are_their_empirical_curve(tree):
     ax = plots.plot_roc(tree).axes[1]
     made = bc.datasets.agnostic.truth("over").scores(200, seed=20, n_unlabeled=50)
     labeled = made.y_true >= 0
-    expected = bc.agnostic.roc(made.y_prob[0][labeled].round(1), made.y_true[labeled])
+    expected = bc.agnostic.roc(made.y_prob[0][labeled].round(1), probability=made.y_true[labeled])
     x, y = ax.lines[-2].get_xydata().T
     np.testing.assert_allclose(np.interp(expected.fpr[1:-1], x, y), expected.tpr[1:-1], atol=1e-9)
 

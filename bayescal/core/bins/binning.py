@@ -161,6 +161,7 @@ class Binning:
     def count(
         self,
         score: NDArray[np.floating],
+        *,
         event: NDArray[np.generic],
         weight: NDArray[np.float64] | None = None,
     ) -> BinCounts:
@@ -236,7 +237,7 @@ def bin_scores(
     """
     task = single_task(scores)
     check_rows(task.n, "the labelled rows")
-    return Binning.of(binning, **fields).count(task.score, task.event, task.weight)
+    return Binning.of(binning, **fields).count(task.score, event=task.event, weight=task.weight)
 
 
 def single_task(scores: Scores | Task) -> Task:

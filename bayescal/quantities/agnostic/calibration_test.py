@@ -35,7 +35,7 @@ class CalibrationTest(NamedTuple):
 
 
 def calibration_test(
-    score: ArrayLike, label: ArrayLike, draws: int = 999, seed: int | None = None
+    score: ArrayLike, *, label: ArrayLike, draws: int = 999, seed: int | None = None
 ) -> CalibrationTest:
     """Test whether the calibration measure is 0.
 
@@ -72,12 +72,12 @@ def calibration_test(
     >>> import numpy as np
     >>> from bayescal.quantities.agnostic.calibration_test import calibration_test
     >>> score = np.linspace(0.05, 0.95, 200)
-    >>> round(calibration_test(score, score > 0.5, seed=20).p_value, 3)
+    >>> round(calibration_test(score, label=score > 0.5, seed=20).p_value, 3)
     0.001
     """
     check_whole(draws, "draws")
     scores, events = checked_rows(score, label)
-    found = interval_measure(scores, events).c
+    found = interval_measure(scores, label=events).c
     simulated = simulated_measures(scores, draws, generator(seed))
     beyond = int((simulated >= found - _ROUNDING).sum())
     return CalibrationTest(found, (1 + beyond) / (1 + draws), simulated)

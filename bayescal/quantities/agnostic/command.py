@@ -143,9 +143,9 @@ def _of_task(task: Task, rule: DecisionRule | None) -> _Rows:
     from bayescal.quantities.agnostic.decisions.costs import actual_cost
     from bayescal.quantities.agnostic.intervals import interval_measure
 
-    rows = (task.score, task.event, task.weight)
-    cost = float("nan") if rule is None else actual_cost(rule, *rows)
-    return _Rows(task.n, interval_measure(*rows), cost)
+    score, label, weight = task.score, task.event, task.weight
+    cost = actual_cost(rule, score, label=label, weight=weight) if rule else float("nan")
+    return _Rows(task.n, interval_measure(score, label=label, weight=weight), cost)
 
 
 def _rule(given: Given) -> DecisionRule | None:

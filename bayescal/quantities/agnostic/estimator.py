@@ -99,7 +99,7 @@ def estimate(data: Scores | Task, *, multiclass: str = "top-label") -> Estimate:
 
 
 def _measure(task: Task) -> IntervalMeasure:
-    return interval_measure(task.score, task.event, task.weight)
+    return interval_measure(task.score, label=task.event, weight=task.weight)
 
 
 def _of(found: Sequence[IntervalMeasure], dims: Sequence[int]) -> Estimate:

@@ -96,11 +96,11 @@ class RowFigures:
     def auc(self) -> float:
         """Area under the ROC curve of the labelled rows."""
         both = 0 < self.n_positive < self.n
-        return roc(self.task.score, self.task.event).auc if both else np.nan
+        return roc(self.task.score, probability=self.task.event).auc if both else np.nan
 
     def cost(self, rule: DecisionRule) -> float:
         """Mean cost of a rule on the labelled rows."""
-        return actual_cost(rule, self.task.score, self.task.event)
+        return actual_cost(rule, self.task.score, label=self.task.event)
 
     def unlabeled_auc(self) -> float:
         """The area that the unlabelled scores imply."""

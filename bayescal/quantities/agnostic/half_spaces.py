@@ -17,7 +17,7 @@ _MOST_ROWS = 1000
 _ON_LINE = 1e-12
 
 
-def half_plane_measure(prob: ArrayLike, label: ArrayLike) -> float:
+def half_plane_measure(prob: ArrayLike, *, label: ArrayLike) -> float:
     """Compute the empirical c_2 of three classes.
 
     Parameters
@@ -55,7 +55,7 @@ def half_plane_measure(prob: ArrayLike, label: ArrayLike) -> float:
     Examples
     --------
     >>> from bayescal.quantities.agnostic.half_spaces import half_plane_measure
-    >>> half_plane_measure([[0.5, 0.25, 0.25], [0.25, 0.5, 0.25]], [0, 1])
+    >>> half_plane_measure([[0.5, 0.25, 0.25], [0.25, 0.5, 0.25]], label=[0, 1])
     0.25
     """
     probs, classes = to_doubles(prob, "prob"), to_numpy(label, "label")

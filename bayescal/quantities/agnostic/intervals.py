@@ -51,7 +51,7 @@ class IntervalMeasure(NamedTuple):
 
 
 def interval_measure(
-    score: ArrayLike, label: ArrayLike, weight: ArrayLike | None = None
+    score: ArrayLike, *, label: ArrayLike, weight: ArrayLike | None = None
 ) -> IntervalMeasure:
     """Compute the empirical calibration measure over all score intervals.
 
@@ -98,7 +98,7 @@ def interval_measure(
     Examples
     --------
     >>> from bayescal.quantities.agnostic.intervals import interval_measure
-    >>> found = interval_measure([0.125, 0.5, 0.5, 0.75], [0, 0, 0, 1])
+    >>> found = interval_measure([0.125, 0.5, 0.5, 0.75], label=[0, 0, 0, 1])
     >>> found.c, found.lower, found.upper, found.sign
     (0.28125, -inf, 0.5, 1)
     """
@@ -120,8 +120,8 @@ class IntervalStream:
     --------
     >>> from bayescal.quantities.agnostic.intervals import IntervalStream
     >>> stream = IntervalStream()
-    >>> stream.add([0.125, 0.5], [0, 0])
-    >>> stream.add([0.5, 0.75], [0, 1])
+    >>> stream.add([0.125, 0.5], label=[0, 0])
+    >>> stream.add([0.5, 0.75], label=[0, 1])
     >>> stream.measure().c
     0.28125
     """
@@ -129,7 +129,7 @@ class IntervalStream:
     def __init__(self) -> None:
         self._parts: list[Keys] = []
 
-    def add(self, score: ArrayLike, label: ArrayLike) -> None:
+    def add(self, score: ArrayLike, *, label: ArrayLike) -> None:
         """Add rows.
 
         Parameters

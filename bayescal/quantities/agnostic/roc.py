@@ -35,7 +35,7 @@ class Roc(NamedTuple):
     auc: float
 
 
-def roc(score: ArrayLike, probability: ArrayLike | None = None) -> Roc:
+def roc(score: ArrayLike, *, probability: ArrayLike | None = None) -> Roc:
     """Compute the ROC curve that the scores imply if they are calibrated.
 
     Parameters

@@ -237,7 +237,7 @@ class VennAbersCalibrator(HeldOut):
     def _calibrated(self, score: Floats, labels: NDArray[Any]) -> tuple[InductiveVennAbers, ...]:
         """Fit a predictor to each column; of two, to the second."""
         columns = range(len(self.classes_))[1 if len(self.classes_) == 2 else 0 :]
-        return tuple(fit_ivap(score[:, k], labels == self.classes_[k]) for k in columns)
+        return tuple(fit_ivap(score[:, k], label=labels == self.classes_[k]) for k in columns)
 
     def _scores(self, score: Floats, codes: NDArray[np.integer]) -> Scores:
         """Probabilities and places of the labels among the classes, as scores."""

@@ -95,7 +95,7 @@ def _binary(
     target: NDArray[np.floating],
     rows: NDArray[np.int64] | None,
 ) -> Estimate:
-    p0, p1 = fit_ivap(score, label, rows).predict(target)
+    p0, p1 = fit_ivap(score, label=label, rows=rows).predict(target)
     return Estimate(p0, p1, merged(p0, p1), p0, p1, np.zeros(len(p0), bool))
 
 
@@ -105,7 +105,7 @@ def _of_classes(
     target: NDArray[np.floating],
     rows: NDArray[np.int64] | None,
 ) -> Estimate:
-    p0, p1 = fit_one_vs_rest(score, label, rows).predict(target)
+    p0, p1 = fit_one_vs_rest(score, label=label, rows=rows).predict(target)
     lower, upper = reachable(*discount(p0, p1))
     return Estimate(p0, p1, merged_classes(Pair(p0, p1)), lower, upper, ~is_proper(p0, p1))
 

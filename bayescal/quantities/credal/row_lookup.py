@@ -154,7 +154,7 @@ class Lookup:
             tuple(map(str, calibration.classes)),
             score,
             tuple(_Curve.of(ranks, model, node, value) for ranks, node, value in curves),
-            fit(calibration.y_prob[0][known], calibration.y_true[known], split.rows),
+            fit(calibration.y_prob[0][known], label=calibration.y_true[known], rows=split.rows),
         )
 
     @property

@@ -60,7 +60,7 @@ def problem_of(task: Task, fine: bool, binning: Binning, n_cells: int = CELLS) -
     """Count one binary problem, in cells finer than the bins or not."""
     check_rows(task.n, "the labelled rows")
     if not fine:
-        bins = binning.count(task.score, task.event, task.weight)
+        bins = binning.count(task.score, event=task.event, weight=task.weight)
         return Problem(task.coords, bins.evened(), bins)
     edges = binning.edges(task.score, task.weight)
     cells = fine_counts(task, edges, n_cells, binning.closed)

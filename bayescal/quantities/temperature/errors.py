@@ -163,7 +163,7 @@ def binned_error(
     weight: Floats | None = None,
 ) -> float:
     """Expected calibration error of all rows."""
-    return _error(binning.count(score, correct, weight))
+    return _error(binning.count(score, event=correct, weight=weight))
 
 
 def _error(bins: BinCounts) -> float:

@@ -91,7 +91,7 @@ def test_units_are_whole_weights_or_a_small_part_of_the_sum():
 @given(st.one_of(WHOLE, REAL), st.integers(1, 9), CLOSED)
 def test_bins_hold_the_sums_of_the_formulas(rows, n_bins, closed):
     score, event, weight = columns(rows)
-    bins = Binning(n_bins, closed=closed).count(score, event, weight)
+    bins = Binning(n_bins, closed=closed).count(score, event=event, weight=weight)
     place = bins.find(score)
     for b in range(bins.n_bins):
         inside = place == b
@@ -143,8 +143,8 @@ def test_rows_without_weights_weigh_1_beside_others():
 @pytest.mark.parametrize("strategy", ["uniform", "quantile", [0, 0.1, 0.1, 1]], ids=str)
 def test_weights_of_1_change_nothing(strategy):
     score, event, _ = made(500)
-    plain = Binning(strategy=strategy).count(score, event)
-    ones = Binning(strategy=strategy).count(score, event, np.ones(500))
+    plain = Binning(strategy=strategy).count(score, event=event)
+    ones = Binning(strategy=strategy).count(score, event=event, weight=np.ones(500))
     np.testing.assert_array_equal(ones.edges, plain.edges)
     np.testing.assert_array_equal(ones.count, plain.count)
     np.testing.assert_array_equal(ones.positives, plain.positives)

@@ -19,7 +19,7 @@ def three_classes():
 
 def test_rows_without_a_label_are_left_out():
     found = estimate(Scores(y_true=[0, None, 1], y_prob=[0.25, 0.9, 0.5]))
-    assert found.c == interval_measure([0.25, 0.5], [0, 1]).c
+    assert found.c == interval_measure([0.25, 0.5], label=[0, 1]).c
     assert np.ndim(found.c) == 0
 
 
@@ -28,7 +28,7 @@ def test_several_classifiers_are_a_dim():
     found = estimate(panel)
     assert isinstance(found, Estimate)
     for place, score in enumerate(([0.25, 0.5], [0.5, 0.25])):
-        expected = interval_measure(score, [0, 1])
+        expected = interval_measure(score, label=[0, 1])
         for name in Estimate._fields:
             assert getattr(found, name)[place] == getattr(expected, name)
 
@@ -36,7 +36,7 @@ def test_several_classifiers_are_a_dim():
 def test_classes_one_by_one_and_their_supremum(three_classes):
     prob, label = three_classes
     scores = Scores(y_true=label, y_prob=prob)
-    expected = [interval_measure(scores.y_prob[0][:, k], label == k) for k in range(3)]
+    expected = [interval_measure(scores.y_prob[0][:, k], label=label == k) for k in range(3)]
     by_class = estimate(scores, multiclass="class-wise")
     assert by_class.c.tolist() == [one.c for one in expected]
     worst = int(np.argmax(by_class.c))
@@ -48,12 +48,12 @@ def test_top_label_is_of_being_right(three_classes):
     prob, label = three_classes
     found = estimate(Scores(y_true=label, y_prob=prob))
     right = prob.argmax(axis=1) == label
-    assert found.c == pytest.approx(interval_measure(prob.max(axis=1), right).c, abs=1e-12)
+    assert found.c == pytest.approx(interval_measure(prob.max(axis=1), label=right).c, abs=1e-12)
 
 
 def test_weights_are_those_of_the_labelled_rows():
     scores = Scores(y_true=[0, 1, 1], y_prob=[0.25, 0.5, 0.75], sample_weight=[2, 1, 1])
-    assert estimate(scores).c == interval_measure([0.25, 0.25, 0.5, 0.75], [0, 0, 1, 1]).c
+    assert estimate(scores).c == interval_measure([0.25, 0.25, 0.5, 0.75], label=[0, 0, 1, 1]).c
 
 
 def test_an_unknown_option_is_refused():

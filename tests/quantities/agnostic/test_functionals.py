@@ -49,12 +49,13 @@ def test_every_functional_is_that_of_the_rows(seed):
     cost = cost_draws(RULE, score, positive, negative)
     curves = roc_draws(positive, negative)
     for draw in range(len(positive)):
-        rows = as_rows(score, positive[draw], negative[draw])
-        expected = interval_measure(*rows)
+        rows, label = as_rows(score, positive[draw], negative[draw])
+        expected = interval_measure(rows, label=label)
         assert (c[draw], ks[draw]) == pytest.approx((expected.c, expected.ks), abs=1e-12)
-        assert cost[draw] / size[draw] == pytest.approx(actual_cost(RULE, *rows), abs=1e-12)
-        assert curves.auc[draw] == pytest.approx(roc_auc_score(rows[1], rows[0]), abs=1e-12)
-        points = roc(*rows)
+        paid = actual_cost(RULE, rows, label=label)
+        assert cost[draw] / size[draw] == pytest.approx(paid, abs=1e-12)
+        assert curves.auc[draw] == pytest.approx(roc_auc_score(label, rows), abs=1e-12)
+        points = roc(rows, probability=label)
         at = np.linspace(0, 1, 11)
         found = tpr_at(curves.fpr[[draw]], curves.tpr[[draw]], at)[0]
         np.testing.assert_allclose(found, np.interp(at, points.fpr, points.tpr), atol=1e-12)

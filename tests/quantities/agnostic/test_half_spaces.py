@@ -34,7 +34,7 @@ def over_directions(prob, label, directions):
 @pytest.mark.parametrize("seed", range(3))
 def test_many_directions(seed, decimals):
     prob, label = drawn(seed, decimals=decimals)
-    found = half_plane_measure(prob, label)
+    found = half_plane_measure(prob, label=label)
     searched = over_directions(prob, label, 720)
     # The search may miss a narrow angle, and never finds more than there is.
     assert found >= searched - 1e-12
@@ -46,13 +46,13 @@ def test_one_class_that_never_occurs_leaves_prefixes():
     score = rng.random(30).round(1)
     label = (rng.random(30) < score).astype(int)
     prob = np.column_stack([1 - score, score, np.zeros(30)])
-    prefixes = interval_measure(score, label).ks
-    suffixes = interval_measure(1 - score, 1 - label).ks
-    assert half_plane_measure(prob, label) == pytest.approx(max(prefixes, suffixes))
+    prefixes = interval_measure(score, label=label).ks
+    suffixes = interval_measure(1 - score, label=1 - label).ks
+    assert half_plane_measure(prob, label=label) == pytest.approx(max(prefixes, suffixes))
 
 
 def test_one_place_only():
-    assert half_plane_measure([[0.5, 0.25, 0.25]] * 2, [0, 0]) == 0.5
+    assert half_plane_measure([[0.5, 0.25, 0.25]] * 2, label=[0, 0]) == 0.5
 
 
 @pytest.mark.parametrize(
@@ -67,4 +67,4 @@ def test_one_place_only():
 )
 def test_bad_input(prob, label, message):
     with pytest.raises(InputError, match=message):
-        half_plane_measure(prob, label)
+        half_plane_measure(prob, label=label)

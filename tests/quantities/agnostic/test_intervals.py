@@ -33,7 +33,7 @@ def test_all_pairs_of_a_thousand_problems():
     rng = np.random.default_rng(20)
     for _ in range(1000):
         score, label = drawn(rng)
-        assert interval_measure(score, label).c == pytest.approx(
+        assert interval_measure(score, label=label).c == pytest.approx(
             over_all_pairs(score, label), abs=1e-12
         )
 
@@ -44,7 +44,7 @@ def test_weighted_rows_against_all_pairs():
     for _ in range(300):
         score, label = drawn(rng)
         weight = rng.exponential(size=len(score))
-        found = interval_measure(score, label, weight)
+        found = interval_measure(score, label=label, weight=weight)
         assert found.c == pytest.approx(over_all_pairs(score, label, weight), abs=1e-12)
 
 
@@ -52,8 +52,8 @@ def test_whole_weights_repeat_rows():
     rng = np.random.default_rng(22)
     score, label = drawn(rng, 200)
     times = rng.integers(0, 4, len(score))
-    found = interval_measure(score, label, times)
-    again = interval_measure(np.repeat(score, times), np.repeat(label, times))
+    found = interval_measure(score, label=label, weight=times)
+    again = interval_measure(np.repeat(score, times), label=np.repeat(label, times))
     assert found == pytest.approx(again, abs=1e-12)
 
 
@@ -61,7 +61,7 @@ def test_the_interval_attains_the_measure_with_its_sign():
     rng = np.random.default_rng(23)
     for _ in range(300):
         score, label = drawn(rng)
-        found = interval_measure(score, label)
+        found = interval_measure(score, label=label)
         rows = (score > found.lower) & (score <= found.upper)
         sum_inside = (score - label)[rows].sum() / len(score)
         assert sum_inside == pytest.approx(found.sign * found.c, abs=1e-12)
@@ -72,7 +72,7 @@ def test_prefixes_against_all():
     for _ in range(300):
         score, label = drawn(rng)
         prefixes = [abs((score - label)[score <= end].sum()) for end in score]
-        assert interval_measure(score, label).ks == pytest.approx(max(prefixes) / len(score))
+        assert interval_measure(score, label=label).ks == pytest.approx(max(prefixes) / len(score))
 
 
 def test_more_rows_than_a_block_with_ties_across_its_end():
@@ -81,7 +81,9 @@ def test_more_rows_than_a_block_with_ties_across_its_end():
     label = rng.random(len(score)) < score**1.2
     distinct, place = np.unique(score, return_inverse=True)
     sums = np.append(0, np.cumsum(np.bincount(place, weights=score - label)))
-    assert interval_measure(score, label).c == pytest.approx(np.ptp(sums) / len(score), abs=1e-12)
+    assert interval_measure(score, label=label).c == pytest.approx(
+        np.ptp(sums) / len(score), abs=1e-12
+    )
     assert len(distinct) == 1001
 
 
@@ -98,7 +100,7 @@ def test_exact_in_fractions(rows):
     for value in surplus.values():
         sums.append(sums[-1] + value)
     expected = (max(sums) - min(sums)) / len(rows)
-    found = interval_measure([float(value) for value in score], [label for _, label in rows])
+    found = interval_measure([float(value) for value in score], label=[label for _, label in rows])
     # Eighths are exact in floating point; the one division rounds.
     assert found.c == pytest.approx(float(expected), abs=1e-15)
 
@@ -108,33 +110,35 @@ def test_exact_in_fractions(rows):
 def test_float32_orders_and_bounds(rows):
     score = np.array([value for value, _ in rows], dtype=np.float32)
     label = [happened for _, happened in rows]
-    found = interval_measure(score, label)
+    found = interval_measure(score, label=label)
     assert 0 <= found.ks <= found.c <= 1
     assert found.c <= 2 * found.ks + 1e-12
-    assert found.c == pytest.approx(interval_measure(score.astype(float), label).c, abs=1e-12)
+    assert found.c == pytest.approx(interval_measure(score.astype(float), label=label).c, abs=1e-12)
 
 
 def test_order_of_rows_does_not_matter():
     rng = np.random.default_rng(26)
     score, label = drawn(rng, 500)
     order = rng.permutation(len(score))
-    assert interval_measure(score[order], label[order]) == interval_measure(score, label)
+    assert interval_measure(score[order], label=label[order]) == interval_measure(
+        score, label=label
+    )
 
 
 @pytest.mark.parametrize("label", [[0, 1, 1], [-1, 1, 1], [False, True, True], [0.0, 1.0, 1.0]])
 def test_labels_in_every_form(label):
     # (0.25, 0.75] has 2 positives of 1.25 by the scores.
-    assert interval_measure([0.25, 0.5, 0.75], label).c == 0.25
+    assert interval_measure([0.25, 0.5, 0.75], label=label).c == 0.25
 
 
 def test_constant_scores():
-    found = interval_measure([0.25] * 4, [0, 0, 0, 1])
+    found = interval_measure([0.25] * 4, label=[0, 0, 0, 1])
     assert (found.c, found.sign, found.upper) == (0.0, 0, 0.25)
 
 
 @pytest.mark.parametrize(("label", "sign"), [(0, 1), (1, -1)])
 def test_one_label_class(label, sign):
-    found = interval_measure([0.25, 0.5], [label] * 2)
+    found = interval_measure([0.25, 0.5], label=[label] * 2)
     # All scores on one side: the sum over all rows, 3/4 or 5/4 of two rows.
     assert (found.c, found.sign) == ((0.375, sign) if label == 0 else (0.625, sign))
     assert found.lower == -np.inf
@@ -147,18 +151,18 @@ def test_parts_of_a_stream_merge(dtype):
     label = rng.random(5000) < score
     stream = IntervalStream()
     for rows in np.array_split(np.arange(5000), 7):
-        stream.add(score[rows], label[rows])
+        stream.add(score[rows], label=label[rows])
         stream.measure()
-    assert stream.measure() == interval_measure(score, label)
+    assert stream.measure() == interval_measure(score, label=label)
 
 
 def test_a_stream_refuses_no_rows_and_other_types():
     stream = IntervalStream()
     with pytest.raises(InputError, match="at least one row"):
         stream.measure()
-    stream.add([0.5], [1])
+    stream.add([0.5], label=[1])
     with pytest.raises(InputError, match="keep its type"):
-        stream.add(np.array([0.5], np.float32), [1])
+        stream.add(np.array([0.5], np.float32), label=[1])
 
 
 @pytest.mark.parametrize(
@@ -182,4 +186,4 @@ def test_a_stream_refuses_no_rows_and_other_types():
 )
 def test_bad_input(score, label, weight, message):
     with pytest.raises(InputError, match=message):
-        interval_measure(score, label, weight)
+        interval_measure(score, label=label, weight=weight)

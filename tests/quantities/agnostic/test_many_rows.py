@@ -46,7 +46,7 @@ def test_the_measure_is_that_of_all_rows(power, decimals, dtype):
     event = (rng.random(20_000) < score**power).astype(np.uint8)
     # Scores are rounded as they are in memory.
     whole = Scores(y_true=event, y_prob=score).tasks()[0]
-    assert_same(measured(score, event), interval_measure(whole.score, whole.event))
+    assert_same(measured(score, event), interval_measure(whole.score, label=whole.event))
 
 
 def test_cells_are_gathered_in_parts_that_can_be_held(monkeypatch):
@@ -54,13 +54,13 @@ def test_cells_are_gathered_in_parts_that_can_be_held(monkeypatch):
     score = rng.random(5000).round(3)
     event = (rng.random(5000) < score).astype(np.uint8)
     monkeypatch.setattr(many_rows, "_MOST_GATHERED", 1)
-    assert_same(measured(score, event), interval_measure(score, event))
+    assert_same(measured(score, event), interval_measure(score, label=event))
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.integers(0, 1)), min_size=1, max_size=40))
 def test_any_rows(rows):
     score, event = (np.array(column) for column in zip(*rows, strict=True))
-    found, expected = measured(score, event.astype(np.uint8)), interval_measure(score, event)
+    found, expected = measured(score, event.astype(np.uint8)), interval_measure(score, label=event)
     # Scores are rounded to twelve digits.
     np.testing.assert_allclose(found.c, expected.c, atol=1e-12)
 

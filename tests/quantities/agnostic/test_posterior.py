@@ -30,9 +30,9 @@ def test_point_estimates_are_those_of_the_rows(result):
     labeled = scores.y_true >= 0
     score, label = scores.y_prob[0][labeled], scores.y_true[labeled]
     found, rest = result["point_estimate"], scores.y_prob[0][~labeled]
-    assert float(found["c"]) == interval_measure(score, label).c
-    assert float(found["auc"]) == pytest.approx(roc(score, label).auc)
-    assert float(found["cost"]) == pytest.approx(actual_cost(RULE, score, label))
+    assert float(found["c"]) == interval_measure(score, label=label).c
+    assert float(found["auc"]) == pytest.approx(roc(score, probability=label).auc)
+    assert float(found["cost"]) == pytest.approx(actual_cost(RULE, score, label=label))
     assert float(found["unlabeled_cost"]) == pytest.approx(estimated_cost(RULE, rest))
     assert float(found["unlabeled_auc"]) == pytest.approx(roc(rest).auc)
     assert int(found["n"]) == 500
@@ -121,7 +121,7 @@ def test_coverage():
         true = {
             "cost": truth.cost(RULE),
             "auc": truth.auc,
-            "unlabeled_cost": actual_cost(RULE, rest.y_prob[0], rest.y_true),
+            "unlabeled_cost": actual_cost(RULE, rest.y_prob[0], label=rest.y_true),
         }
         for var, value in true.items():
             low, high = bc.interval(found, var, 0.95).values

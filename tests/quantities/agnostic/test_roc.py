@@ -15,7 +15,7 @@ def test_labels_give_the_usual_curve():
     rng = np.random.default_rng(20)
     score = rng.random(300).round(2)
     label = (rng.random(300) < score).astype(int)
-    found = roc(score, label)
+    found = roc(score, probability=label)
     fpr, tpr, _ = roc_curve(label, score, drop_intermediate=False)
     np.testing.assert_allclose(found.fpr, fpr, atol=1e-12)
     np.testing.assert_allclose(found.tpr, tpr, atol=1e-12)
@@ -45,9 +45,9 @@ def test_the_region_holds_the_curve_of_its_rows(rows):
     score, label = (np.array(column) for column in zip(*rows, strict=True))
     if label.all() or not label.any():
         return
-    region = roc_region(score, interval_measure(score, label).c)
+    region = roc_region(score, interval_measure(score, label=label).c)
     # The true rates divide by the true number of positives, the bound by the estimated one.
-    true = roc(score, label)
+    true = roc(score, probability=label)
     assert (true.tpr >= region.tpr_lower - 1e-9).all()
     assert (true.tpr <= region.tpr_upper + 1e-9).all()
     assert (true.fpr >= region.fpr_lower - 1e-9).all()
@@ -69,11 +69,11 @@ def test_a_region_of_hardly_any_positives_is_everything():
     ("call", "message"),
     [
         (lambda: roc([0.0, 0.0]), "all rows are negative"),
-        (lambda: roc([0.5, 0.6], [1, 1]), "all rows are positive"),
-        (lambda: roc([0.5], [0.5, 0.5]), "same length"),
+        (lambda: roc([0.5, 0.6], probability=[1, 1]), "all rows are positive"),
+        (lambda: roc([0.5], probability=[0.5, 0.5]), "same length"),
         (lambda: roc_region([0.5], 2.0), "c must lie"),
         (lambda: roc([1.5]), "score must lie"),
-        (lambda: roc([0.5], [1.5]), "probability must lie in"),
+        (lambda: roc([0.5], probability=[1.5]), "probability must lie in"),
         (lambda: roc([[0.5], [0.1, 0.2]]), "score must be a column"),
     ],
 )

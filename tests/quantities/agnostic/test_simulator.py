@@ -18,9 +18,9 @@ def test_many_rows_come_close(name):
     scores = found.scores(200_000, seed=1)
     score, label = scores.y_prob[0], scores.y_true
     # A mean of 2e5 rows of range 2 or less is off by .01 with probability 1e-8.
-    assert interval_measure(score, label).c == pytest.approx(found.c, abs=0.01)
+    assert interval_measure(score, label=label).c == pytest.approx(found.c, abs=0.01)
     assert roc_auc_score(label, score) == pytest.approx(found.auc, abs=0.01)
-    assert actual_cost(RULE, score, label) == pytest.approx(found.cost(RULE), abs=0.03)
+    assert actual_cost(RULE, score, label=label) == pytest.approx(found.cost(RULE), abs=0.03)
 
 
 def test_the_measure_of_one_sign_is_an_integral():

@@ -89,7 +89,7 @@ def test_all_bounds_from_zero_to_one_and_no_rows_at_all(function):
 )
 def test_calibration_rows_that_are_none(score, label, message):
     with pytest.raises(InputError, match=message):
-        fit_ivap(score, label)
+        fit_ivap(score, label=label)
 
 
 @pytest.mark.parametrize(
@@ -106,18 +106,18 @@ def test_calibration_rows_that_are_none(score, label, message):
 )
 def test_calibration_rows_of_classes_that_are_none(score, label, message):
     with pytest.raises(InputError, match=message):
-        fit_one_vs_rest(score, label)
+        fit_one_vs_rest(score, label=label)
 
 
 def test_new_scores_that_are_none():
     with pytest.raises(InputError, match="score must be finite; got nan at place 1"):
-        fit_ivap([0.1], [1]).predict([0.5, np.nan])
+        fit_ivap([0.1], label=[1]).predict([0.5, np.nan])
     with pytest.raises(InputError, match="a column for each of the 2 classes; got 3"):
-        fit_one_vs_rest([[0.4, 0.6]], [1]).predict([[0.2, 0.3, 0.5]])
+        fit_one_vs_rest([[0.4, 0.6]], label=[1]).predict([[0.2, 0.3, 0.5]])
 
 
 def test_a_single_calibration_row_of_classes():
-    lower, upper = fit_one_vs_rest([[0.2, 0.3, 0.5]], [2]).predict([[0.1, 0.1, 0.8]])
+    lower, upper = fit_one_vs_rest([[0.2, 0.3, 0.5]], label=[2]).predict([[0.1, 0.1, 0.8]])
     low, high = discount(lower, upper)
     assert is_proper(low, high).all()
 

@@ -16,7 +16,7 @@ def test_the_selected_probability_is_calibrated_on_average():
     for i in range(3_000):
         score = rng.integers(0, 10, 9) / 10
         y = rng.random(9) < score**2
-        p0, p1 = fit_ivap(score[:8], y[:8]).predict(score[8])
+        p0, p1 = fit_ivap(score[:8], label=y[:8]).predict(score[8])
         selected[i], label[i], ends[i] = (p1 if y[8] else p0), y[8], (p0, p1)
     for weight in (np.ones(3_000), selected, selected > 0.5):
         terms = (label - selected) * weight
@@ -38,7 +38,7 @@ def test_merging_costs_what_the_bound_says():
 def test_no_interval_is_narrower_than_the_bound():
     rng = np.random.default_rng(1)
     score = rng.random(50)
-    p0, p1 = fit_ivap(score, rng.random(50) < 0.5).predict(rng.random(500))
+    p0, p1 = fit_ivap(score, label=rng.random(50) < 0.5).predict(rng.random(500))
     assert (p1 - p0).min() >= bounds(p0, p1, 50).least_width.value - 1e-15
 
 

@@ -56,7 +56,7 @@ def test_a_trained_classifier_is_calibrated_on_all_rows():
     trained = GaussianNB().fit(x[:200], y[:200])
     fitted = VennAbersCalibrator(FrozenEstimator(trained)).fit(x[200:300], y[200:300])
     score = trained.predict_proba(x)[:, 1]
-    p0, p1 = fit_ivap(score[200:300], y[200:300]).predict(score[300:])
+    p0, p1 = fit_ivap(score[200:300], label=y[200:300]).predict(score[300:])
     lower, upper = fitted.predict_venn_abers(x[300:])
     assert np.array_equal(lower[:, 1], p0)
     assert np.array_equal(upper[:, 1], p1)
@@ -77,7 +77,7 @@ def test_folds_are_those_of_a_cross_predictor():
         model = GaussianNB().fit(x[train], y[train])
         fold[held_out], score[held_out] = k, model.predict_proba(x[held_out])[:, 1]
         at.append(model.predict_proba(x)[:, 1])
-    expected = merge_folds(*fit_cross_venn_abers(score, y, fold).predict(at))
+    expected = merge_folds(*fit_cross_venn_abers(score, label=y, fold=fold).predict(at))
     np.testing.assert_allclose(fitted.predict_proba(x)[:, 1], expected, rtol=1e-14)
 
 

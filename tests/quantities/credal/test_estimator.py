@@ -23,7 +23,7 @@ def multiclass(n, n_classes, seed):
 def test_binary_scores():
     calibration, target = binary(200, 0), binary(50, 1)
     found = estimate(CalibrationSplit(calibration=calibration, target=target))
-    p0, p1 = fit_ivap(calibration.y_prob[0], calibration.y_true).predict(target.y_prob[0])
+    p0, p1 = fit_ivap(calibration.y_prob[0], label=calibration.y_true).predict(target.y_prob[0])
     assert np.array_equal(found.p0, p0)
     assert np.array_equal(found.p1, p1)
     assert np.array_equal(found.prob, merged(p0, p1))

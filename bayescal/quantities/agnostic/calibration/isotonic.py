@@ -10,7 +10,7 @@ from bayescal.quantities.agnostic.calibration.link import Link
 from bayescal.quantities.agnostic.calibration.tied_scores import tied_scores
 
 
-def isotonic_calibration(score: ArrayLike, label: ArrayLike) -> Link:
+def isotonic_calibration(score: ArrayLike, *, label: ArrayLike) -> Link:
     """Calibrate by isotonic regression of the labels on the scores.
 
     Parameters
@@ -46,7 +46,7 @@ def isotonic_calibration(score: ArrayLike, label: ArrayLike) -> Link:
     Examples
     --------
     >>> from bayescal.quantities.agnostic.calibration.isotonic import isotonic_calibration
-    >>> link = isotonic_calibration([0.1, 0.2, 0.3, 0.4], [0, 1, 0, 1])
+    >>> link = isotonic_calibration([0.1, 0.2, 0.3, 0.4], label=[0, 1, 0, 1])
     >>> link([0.1, 0.2, 0.3, 0.4]).tolist()
     [0.0, 0.5, 0.5, 1.0]
     """

@@ -33,9 +33,9 @@ class Minimum(NamedTuple):
 
 def minimise_measure(
     score: ArrayLike,
+    *,
     label: ArrayLike,
     basis: ArrayLike | None = None,
-    *,
     nondecreasing: bool = True,
 ) -> Minimum:
     """Find the function of the score with the least calibration measure in a class.
@@ -78,7 +78,7 @@ def minimise_measure(
     Examples
     --------
     >>> from bayescal.quantities.agnostic.calibration.minimiser import minimise_measure
-    >>> found = minimise_measure([0.1, 0.2, 0.3, 0.4], [0, 1, 0, 1])
+    >>> found = minimise_measure([0.1, 0.2, 0.3, 0.4], label=[0, 1, 0, 1])
     >>> round(found.objective, 6)
     0.125
     """

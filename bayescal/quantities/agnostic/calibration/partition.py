@@ -60,7 +60,7 @@ class CalibratedMinimum(NamedTuple):
 
 
 def least_loss_calibrated(
-    score: ArrayLike, label: ArrayLike, loss: str | Loss = "log"
+    score: ArrayLike, *, label: ArrayLike, loss: str | Loss = "log"
 ) -> CalibratedMinimum:
     """Find the nondecreasing function of the score with the least loss among those of c_emp = 0.
 
@@ -103,7 +103,7 @@ def least_loss_calibrated(
     Examples
     --------
     >>> from bayescal.quantities.agnostic.calibration.partition import least_loss_calibrated
-    >>> found = least_loss_calibrated([0.1, 0.2, 0.3, 0.4], [0, 1, 0, 1], "squared")
+    >>> found = least_loss_calibrated([0.1, 0.2, 0.3, 0.4], label=[0, 1, 0, 1], loss="squared")
     >>> found.link([0.1, 0.2, 0.3, 0.4]).tolist(), found.loss
     ([0.0, 0.5, 0.5, 1.0], 0.125)
     """

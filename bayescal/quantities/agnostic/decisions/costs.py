@@ -64,7 +64,11 @@ def estimated_cost(rule: DecisionRule, score: ArrayLike, weight: ArrayLike | Non
 
 
 def expected_cost(
-    rule: DecisionRule, score: ArrayLike, probability: ArrayLike, weight: ArrayLike | None = None
+    rule: DecisionRule,
+    score: ArrayLike,
+    *,
+    probability: ArrayLike,
+    weight: ArrayLike | None = None,
 ) -> float:
     """Compute the mean cost of a rule where the rows' probabilities are known.
 
@@ -94,7 +98,7 @@ def expected_cost(
     >>> from bayescal.quantities.agnostic.decisions.costs import expected_cost
     >>> from bayescal.quantities.agnostic.decisions.rule import DecisionRule
     >>> rule = DecisionRule({"keep": (5, 0), "drop": (0, 3)}, {"keep": (0, 0.5), "drop": (0.5, 1)})
-    >>> expected_cost(rule, [0.25, 0.75], [0.5, 1.0])
+    >>> expected_cost(rule, [0.25, 0.75], probability=[0.5, 1.0])
     1.25
     """
     scores, probabilities = _scores(score), _scores(probability)
@@ -103,7 +107,7 @@ def expected_cost(
 
 
 def actual_cost(
-    rule: DecisionRule, score: ArrayLike, label: ArrayLike, weight: ArrayLike | None = None
+    rule: DecisionRule, score: ArrayLike, *, label: ArrayLike, weight: ArrayLike | None = None
 ) -> float:
     """Compute the mean cost of a rule on labelled rows.
 
@@ -133,7 +137,7 @@ def actual_cost(
     >>> from bayescal.quantities.agnostic.decisions.costs import actual_cost
     >>> from bayescal.quantities.agnostic.decisions.rule import DecisionRule
     >>> rule = DecisionRule({"keep": (5, 0), "drop": (0, 3)}, {"keep": (0, 0.5), "drop": (0.5, 1)})
-    >>> actual_cost(rule, [0.25, 0.75], [1, 1])
+    >>> actual_cost(rule, [0.25, 0.75], label=[1, 1])
     2.5
     """
     scores = _scores(score)

@@ -145,4 +145,4 @@ def _labels(learner: Learner, rows: SelfLearningRows, method: str, batch: Floats
         return soft_labels(prob)
     x, y = rows.calibration()
     calibration_prob = np.asarray(learner.predict_proba(x), np.float64)
-    return credal_labels(prob, calibration_prob, np.searchsorted(rows.classes, y))
+    return credal_labels(prob, calibration_prob, calibration_label=np.searchsorted(rows.classes, y))

@@ -73,7 +73,7 @@ def soft_labels(prob: Floats) -> LabelSets:
 
 
 def credal_labels(
-    prob: Floats, calibration_prob: Floats, calibration_label: NDArray[np.int64]
+    prob: Floats, calibration_prob: Floats, *, calibration_label: NDArray[np.int64]
 ) -> LabelSets:
     """Label each row with the credal set of Venn-Abers predictors (Algorithm 2).
 
@@ -103,10 +103,11 @@ def credal_labels(
     >>> from bayescal.quantities.credal.self_learning.pseudo_labels import credal_labels
     >>> calibration_prob = np.array([[0.8, 0.2], [0.3, 0.7], [0.9, 0.1], [0.2, 0.8]])
     >>> label = np.array([0, 1, 0, 1])
-    >>> credal_labels(np.array([[0.6, 0.4]]), calibration_prob, label).lower.round(3).tolist()
+    >>> found = credal_labels([[0.6, 0.4]], calibration_prob, calibration_label=label)
+    >>> found.lower.round(3).tolist()
     [[0.0, 0.0]]
     """
-    bounds = fit_one_vs_rest(calibration_prob, calibration_label).predict(_checked(prob))
+    bounds = fit_one_vs_rest(calibration_prob, label=calibration_label).predict(_checked(prob))
     return LabelSets(*discount(*bounds))
 
 

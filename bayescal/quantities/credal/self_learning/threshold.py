@@ -221,7 +221,9 @@ def _by_projection(networks: OneVsAllNetworks, parts: LabeledParts, x: Floats) -
         return np.zeros((0, parts.label.shape[1]))
     score = networks.scores(x)
     calibration = networks.scores(parts.x_calibration)
-    return credal_labels(score, calibration, parts.calibration_label).nearest(score)
+    return credal_labels(score, calibration, calibration_label=parts.calibration_label).nearest(
+        score
+    )
 
 
 _RULES: Final[dict[str, GiveLabels]] = {

@@ -62,7 +62,7 @@ class CrossVennAbers:
         return Pair(*(np.stack(rows) for rows in zip(*found, strict=True)))
 
 
-def fit_cross_venn_abers(score: ArrayLike, label: ArrayLike, fold: ArrayLike) -> CrossVennAbers:
+def fit_cross_venn_abers(score: ArrayLike, *, label: ArrayLike, fold: ArrayLike) -> CrossVennAbers:
     """Fit an inductive Venn-Abers predictor to each fold's rows.
 
     Parameters
@@ -92,7 +92,7 @@ def fit_cross_venn_abers(score: ArrayLike, label: ArrayLike, fold: ArrayLike) ->
     Examples
     --------
     >>> from bayescal.quantities.credal.venn_abers.cross import fit_cross_venn_abers, merge_folds
-    >>> fitted = fit_cross_venn_abers([0.1, 0.9, 0.2, 0.8], [0, 1, 0, 1], [0, 0, 1, 1])
+    >>> fitted = fit_cross_venn_abers([0.1, 0.9, 0.2, 0.8], label=[0, 1, 0, 1], fold=[0, 0, 1, 1])
     >>> merge_folds(*fitted.predict([[0.5], [0.85]])).round(3).tolist()
     [0.586]
     """
@@ -109,7 +109,7 @@ def fit_cross_venn_abers(score: ArrayLike, label: ArrayLike, fold: ArrayLike) ->
     check_same_length(len(folds), "fold", len(scores), "score")
     check_same_length(len(labels), "label", len(scores), "score")
     held_out = [folds == k for k in numbers]
-    return CrossVennAbers(tuple(fit_ivap(scores[rows], labels[rows]) for rows in held_out))
+    return CrossVennAbers(tuple(fit_ivap(scores[rows], label=labels[rows]) for rows in held_out))
 
 
 def merge_folds(p0: ArrayLike, p1: ArrayLike, loss: str = "log") -> Floats:

@@ -77,7 +77,7 @@ class InductiveVennAbers:
 
 
 def fit_ivap(
-    score: ArrayLike, label: ArrayLike, rows: ArrayLike | None = None
+    score: ArrayLike, *, label: ArrayLike, rows: ArrayLike | None = None
 ) -> InductiveVennAbers:
     """Fit an inductive Venn-Abers predictor (IVAP) to calibration rows.
 
@@ -119,7 +119,7 @@ def fit_ivap(
     Examples
     --------
     >>> from bayescal.quantities.credal.venn_abers.ivap import fit_ivap
-    >>> fitted = fit_ivap([0.2, 0.4, 0.6, 0.8], [0, 0, 1, 1])
+    >>> fitted = fit_ivap([0.2, 0.4, 0.6, 0.8], label=[0, 0, 1, 1])
     >>> p0, p1 = fitted.predict([0.1, 0.5, 0.9])
     >>> p0.round(3).tolist(), p1.round(3).tolist()
     ([0.0, 0.0, 0.667], [0.333, 1.0, 1.0])

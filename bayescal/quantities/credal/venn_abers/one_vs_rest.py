@@ -54,7 +54,9 @@ class OneVsRest:
         return Pair(*(np.stack(columns, axis=1) for columns in zip(*found, strict=True)))
 
 
-def fit_one_vs_rest(score: ArrayLike, label: ArrayLike, rows: ArrayLike | None = None) -> OneVsRest:
+def fit_one_vs_rest(
+    score: ArrayLike, *, label: ArrayLike, rows: ArrayLike | None = None
+) -> OneVsRest:
     """Fit an inductive Venn-Abers predictor to each class against the rest.
 
     Parameters
@@ -82,7 +84,7 @@ def fit_one_vs_rest(score: ArrayLike, label: ArrayLike, rows: ArrayLike | None =
     >>> import numpy as np
     >>> from bayescal.quantities.credal.venn_abers.one_vs_rest import fit_one_vs_rest
     >>> score = np.array([[0.7, 0.2, 0.1], [0.2, 0.6, 0.2], [0.1, 0.1, 0.8]])
-    >>> lower, upper = fit_one_vs_rest(score, [0, 1, 2]).predict(score[:1])
+    >>> lower, upper = fit_one_vs_rest(score, label=[0, 1, 2]).predict(score[:1])
     >>> lower.tolist(), upper.tolist()
     ([[0.5, 0.0, 0.0]], [[1.0, 0.5, 0.3333333333333333]])
     """
@@ -98,7 +100,9 @@ def fit_one_vs_rest(score: ArrayLike, label: ArrayLike, rows: ArrayLike | None =
             "Pass y_true of Scores, or the place of each label among the classes."
         )
     check_same_length(len(codes), "label", len(values), "score")
-    return OneVsRest(tuple(fit_ivap(values[:, k], codes == k, rows) for k in range(n_classes)))
+    return OneVsRest(
+        tuple(fit_ivap(values[:, k], label=codes == k, rows=rows) for k in range(n_classes))
+    )
 
 
 def _table(score: ArrayLike) -> NDArray[np.floating]:

@@ -22,15 +22,15 @@ def arrays(found):
 @given(rows)
 def test_claim_6_the_measure_becomes_0(found):
     score, label = arrays(found)
-    link = isotonic_calibration(score, label)
-    assert interval_measure(link(score), label).c <= 1e-12
+    link = isotonic_calibration(score, label=label)
+    assert interval_measure(link(score), label=label).c <= 1e-12
 
 
 def test_the_measure_becomes_0_on_many_rows():
     rng = np.random.default_rng(20)
     score = rng.random(200_000)
     label = rng.random(200_000) < score**2
-    assert interval_measure(isotonic_calibration(score, label)(score), label).c <= 1e-12
+    assert interval_measure(isotonic_calibration(score, label=label)(score), label=label).c <= 1e-12
 
 
 def cost(score, label, p):
@@ -41,7 +41,7 @@ def cost(score, label, p):
 @given(rows, st.floats(0.01, 0.99))
 def test_claim_6_no_asymmetric_loss_grows(found, p):
     score, label = arrays(found)
-    after = isotonic_calibration(score, label)(score)
+    after = isotonic_calibration(score, label=label)(score)
     assert cost(after, label, p) <= cost(score, label, p) + 1e-9
 
 
@@ -57,7 +57,7 @@ def test_claim_5_no_nondecreasing_function_has_a_smaller_objective(found, seed):
         sums = np.append(0, np.cumsum(label - value)[ends])
         return np.ptp(sums) / len(label)
 
-    least = objective(isotonic_calibration(score, label)(score))
+    least = objective(isotonic_calibration(score, label=label)(score))
     rng = np.random.default_rng(seed)
     for _ in range(20):
         steps = np.sort(rng.random(11))[np.rint(10 * score).astype(int)]
@@ -72,9 +72,9 @@ def test_claim_5_the_linear_programme_does_no_better():
         label = rng.random(40) < score**2
         order = np.argsort(score)
         ends = np.append(score[order][1:] != score[order][:-1], True)
-        surplus = (label - isotonic_calibration(score, label)(score))[order]
+        surplus = (label - isotonic_calibration(score, label=label)(score))[order]
         least = np.ptp(np.append(0, np.cumsum(surplus)[ends])) / 40
-        assert minimise_measure(score, label).objective == pytest.approx(least, abs=1e-7)
+        assert minimise_measure(score, label=label).objective == pytest.approx(least, abs=1e-7)
 
 
 def test_scikit_learn():
@@ -82,7 +82,9 @@ def test_scikit_learn():
     score = rng.random(500).round(2)
     label = rng.random(500) < score**2
     expected = IsotonicRegression().fit(score, label).predict(score)
-    np.testing.assert_allclose(isotonic_calibration(score, label)(score), expected, atol=1e-12)
+    np.testing.assert_allclose(
+        isotonic_calibration(score, label=label)(score), expected, atol=1e-12
+    )
 
 
 def test_algorithm_1_as_a_convex_hull():
@@ -98,9 +100,11 @@ def test_algorithm_1_as_a_convex_hull():
         for i in range(13)
     ]
     score = np.arange(12) / 12
-    np.testing.assert_allclose(isotonic_calibration(score, label)(score), np.diff(hull), atol=1e-12)
+    np.testing.assert_allclose(
+        isotonic_calibration(score, label=label)(score), np.diff(hull), atol=1e-12
+    )
 
 
 def test_constant_scores_and_one_label_class():
-    assert isotonic_calibration([0.3] * 4, [0, 1, 1, 1])([0.1, 0.9]).tolist() == [0.75, 0.75]
-    assert isotonic_calibration([0.3, 0.6], [1, 1])([0.3, 0.6]).tolist() == [1.0, 1.0]
+    assert isotonic_calibration([0.3] * 4, label=[0, 1, 1, 1])([0.1, 0.9]).tolist() == [0.75, 0.75]
+    assert isotonic_calibration([0.3, 0.6], label=[1, 1])([0.3, 0.6]).tolist() == [1.0, 1.0]

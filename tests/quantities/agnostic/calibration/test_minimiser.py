@@ -21,7 +21,7 @@ def problem():
 def test_straight_lines_against_a_grid(problem):
     score, label = problem
     basis = np.column_stack([np.ones(60), score])
-    found = minimise_measure(score, label, basis)
+    found = minimise_measure(score, label=label, basis=basis)
     grid = np.linspace(0, 1, 101)
     values = (low + (high - low) * score for low in grid for high in grid if high >= low)
     least = min(objective(value, label) for value in values)
@@ -33,7 +33,7 @@ def test_straight_lines_against_a_grid(problem):
 
 def test_the_link_attains_the_objective_and_rises(problem):
     score, label = problem
-    found = minimise_measure(score, label)
+    found = minimise_measure(score, label=label)
     value = found.link(score)
     assert objective(value, label) == pytest.approx(found.objective, abs=1e-7)
     assert (np.diff(value) >= -1e-9).all()
@@ -41,11 +41,11 @@ def test_the_link_attains_the_objective_and_rises(problem):
 
 def test_any_function_reaches_0(problem):
     score, label = problem
-    assert minimise_measure(score, label, nondecreasing=False).objective < 1e-9
+    assert minimise_measure(score, label=label, nondecreasing=False).objective < 1e-9
 
 
 def test_tied_scores_are_pooled():
-    found = minimise_measure([0.5, 0.5, 0.5], [0, 1, 1])
+    found = minimise_measure([0.5, 0.5, 0.5], label=[0, 1, 1])
     assert found.objective < 1e-9
     assert found.link(0.5) == pytest.approx(2 / 3)
 
@@ -62,12 +62,12 @@ def test_tied_scores_are_pooled():
 def test_bad_bases(basis, message):
     if message is None:
         # Falling from a positive to a negative value: only 0 lies in [0, 1].
-        assert minimise_measure([0.2, 0.4], [0, 1], basis).link(0.4) == 0
+        assert minimise_measure([0.2, 0.4], label=[0, 1], basis=basis).link(0.4) == 0
         return
     with pytest.raises(InputError, match=message):
-        minimise_measure([0.2, 0.4], [0, 1], basis)
+        minimise_measure([0.2, 0.4], label=[0, 1], basis=basis)
 
 
 def test_a_basis_that_tears_ties_apart():
     with pytest.raises(InputError, match=r"rows of score 0.2 differ, at row 1"):
-        minimise_measure([0.2, 0.2], [0, 1], [[1.0], [2.0]])
+        minimise_measure([0.2, 0.2], label=[0, 1], basis=[[1.0], [2.0]])

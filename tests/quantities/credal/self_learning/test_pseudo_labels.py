@@ -42,7 +42,7 @@ def test_two_classes_get_the_bounds_of_isotonic_regression(seed):
     held = probabilities(30, 2, seed)
     label = (np.random.default_rng(seed).random(30) < held[:, 1]).astype(int)
     prob = probabilities(6, 2, seed + 100)
-    lower, upper = credal_labels(prob, held, label)
+    lower, upper = credal_labels(prob, held, calibration_label=label)
     expected = np.array([two_fits(held[:, 1], label, new) for new in prob[:, 1]])
     # Rounding of scikit-learn's averages.
     np.testing.assert_allclose(np.column_stack([lower[:, 1], upper[:, 1]]), expected, atol=1e-12)
@@ -63,7 +63,9 @@ def test_credal_labels_hold_probabilities(classes, held, seed):
     sharp = 10.0 ** rng.uniform(-1, 1)
     calibration = rng.dirichlet(np.full(classes, sharp), held)
     prob = rng.dirichlet(np.full(classes, sharp), 20)
-    lower, upper = credal_labels(prob, calibration, rng.integers(classes, size=held))
+    lower, upper = credal_labels(
+        prob, calibration, calibration_label=rng.integers(classes, size=held)
+    )
     assert (lower >= 0).all()
     assert (lower <= upper).all()
     assert (upper <= 1).all()

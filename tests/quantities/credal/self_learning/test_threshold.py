@@ -79,7 +79,7 @@ def test_credal_labels_lie_between_the_venn_abers_probabilities(record):
     networks = OneVsAllNetworks(2, 3, NETWORK, np.random.default_rng(0))
     networks.fit(*record[0])
     x, y = data.calibration()
-    ends = bc.credal.fit_one_vs_rest(networks.scores(x), y).predict(
+    ends = bc.credal.fit_one_vs_rest(networks.scores(x), label=y).predict(
         networks.scores(data.x_unlabeled)
     )
     lower, upper = bc.credal.discount(*ends)

@@ -12,9 +12,9 @@ def test_each_fold_is_a_predictor_of_its_own():
     score, fold = rng.random(90), rng.permutation(np.arange(90) % 3)
     label = (rng.random(90) < score).astype(int)
     new = rng.random((3, 20))
-    found = fit_cross_venn_abers(score, label, fold).predict(new)
+    found = fit_cross_venn_abers(score, label=label, fold=fold).predict(new)
     for k in range(3):
-        expected = fit_ivap(score[fold == k], label[fold == k]).predict(new[k])
+        expected = fit_ivap(score[fold == k], label=label[fold == k]).predict(new[k])
         assert np.array_equal([found.p0[k], found.p1[k]], expected)
 
 
@@ -50,14 +50,14 @@ def test_certainty_in_one_fold_decides_and_a_contradiction_is_refused():
 @pytest.mark.parametrize("fold", [[0, 2, 2], [1, 1, 2], [0.0, 1.0, 1.0], [0, -1, 1], [0, 1, 2**62]])
 def test_folds_that_are_not_numbered_from_zero_are_refused(fold):
     with pytest.raises(InputError, match="fold must number the folds"):
-        fit_cross_venn_abers([0.1, 0.2, 0.3], [0, 1, 0], fold)
+        fit_cross_venn_abers([0.1, 0.2, 0.3], label=[0, 1, 0], fold=fold)
 
 
 def test_other_than_one_score_a_fold_is_refused():
-    fitted = fit_cross_venn_abers([0.1, 0.2], [0, 1], [0, 1])
+    fitted = fit_cross_venn_abers([0.1, 0.2], label=[0, 1], fold=[0, 1])
     with pytest.raises(InputError, match=r"score must have shape \(fold, obs\) with 2 folds"):
         fitted.predict([[0.5]])
     with pytest.raises(InputError, match="loss must be one of"):
         merge_folds([0.1], [0.2], "hinge")
     with pytest.raises(InputError, match="fold and score must have the same length"):
-        fit_cross_venn_abers([0.1, 0.2], [0, 1], [0, 1, 1])
+        fit_cross_venn_abers([0.1, 0.2], label=[0, 1], fold=[0, 1, 1])

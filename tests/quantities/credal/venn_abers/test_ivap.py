@@ -51,7 +51,7 @@ def isotonic_at(score, label, at, added):
 def test_a_thousand_random_cases_are_two_isotonic_fits_to_the_last_bit(part):
     for seed in range(200 * part, 200 * (part + 1)):
         score, label, new = random_rows(seed)
-        p0, p1 = fit_ivap(score, label).predict(new[:24])
+        p0, p1 = fit_ivap(score, label=label).predict(new[:24])
         for place, at in enumerate(new[:24]):
             assert p0[place] == isotonic_at(score, label, at, 0)
             assert p1[place] == isotonic_at(score, label, at, 1)
@@ -73,7 +73,7 @@ def test_a_thousand_random_cases_equal_another_program_to_the_last_bit(venn_aber
             other = venn_abers.VennAbers()
             other.fit(np.column_stack([1 - score, score]), label)
             prob, pair = other.predict_proba(np.column_stack([1 - new, new]))
-        p0, p1 = fit_ivap(score, label).predict(new)
+        p0, p1 = fit_ivap(score, label=label).predict(new)
         assert np.array_equal(p0, pair[:, 0])
         assert np.array_equal(p1, pair[:, 1])
         assert np.array_equal(merged(p0, p1), prob[:, 1])
@@ -82,7 +82,7 @@ def test_a_thousand_random_cases_equal_another_program_to_the_last_bit(venn_aber
 @given(st.integers(0, 10_000))
 def test_both_rise_with_the_score_and_p1_is_above_p0(seed):
     score, label, new = random_rows(seed)
-    p0, p1 = fit_ivap(score, label).predict(np.sort(new))
+    p0, p1 = fit_ivap(score, label=label).predict(np.sort(new))
     assert (np.diff(p0) >= 0).all()
     assert (np.diff(p1) >= 0).all()
     # At least one row more in the denominator.
@@ -94,34 +94,34 @@ def test_both_rise_with_the_score_and_p1_is_above_p0(seed):
 
 def test_only_the_order_of_scores_matters():
     score, label, new = random_rows(0)
-    plain = fit_ivap(score, label).predict(new)
-    logit = fit_ivap(np.log(score / (1 - score)), label).predict(np.log(new / (1 - new)))
+    plain = fit_ivap(score, label=label).predict(new)
+    logit = fit_ivap(np.log(score / (1 - score)), label=label).predict(np.log(new / (1 - new)))
     shuffled = np.random.default_rng(1).permutation(len(score))
     assert np.array_equal(plain, logit)
-    assert np.array_equal(plain, fit_ivap(score[shuffled], label[shuffled]).predict(new))
+    assert np.array_equal(plain, fit_ivap(score[shuffled], label=label[shuffled]).predict(new))
 
 
 def test_single_precision_is_compared_in_double():
     score, label, new = random_rows(0)
     narrow, asked = score.astype(np.float32), new.astype(np.float32)
-    wide = fit_ivap(narrow.astype(float), label).predict(asked.astype(float))
-    assert np.array_equal(fit_ivap(narrow, label).predict(asked), wide)
-    assert np.array_equal(fit_ivap(narrow, label).predict(asked.astype(float)), wide)
+    wide = fit_ivap(narrow.astype(float), label=label).predict(asked.astype(float))
+    assert np.array_equal(fit_ivap(narrow, label=label).predict(asked), wide)
+    assert np.array_equal(fit_ivap(narrow, label=label).predict(asked.astype(float)), wide)
 
 
 def test_beyond_the_calibration_scores_one_end_is_certain():
-    fitted = fit_ivap([0.2, 0.4, 0.4, 0.8], [0, 1, 0, 1])
+    fitted = fit_ivap([0.2, 0.4, 0.4, 0.8], label=[0, 1, 0, 1])
     p0, p1 = fitted.predict([0.0, 1.0])
     assert p0[0] == 0
     assert p1[1] == 1
 
 
 def test_one_row_and_labels_all_alike():
-    p0, p1 = fit_ivap([0.5], [1]).predict([0.4, 0.5, 0.6])
+    p0, p1 = fit_ivap([0.5], label=[1]).predict([0.4, 0.5, 0.6])
     assert p0.tolist() == [0, 0.5, 0.5]
     assert p1.tolist() == [1, 1, 1]
     # By hand: n rows of label 0 and the new one of label 1 above, among or below them.
-    p0, p1 = fit_ivap([0.1, 0.2, 0.3], [0, 0, 0]).predict([0.0, 0.2, 0.4])
+    p0, p1 = fit_ivap([0.1, 0.2, 0.3], label=[0, 0, 0]).predict([0.0, 0.2, 0.4])
     assert p0.tolist() == [0, 0, 0]
     assert p1.tolist() == [1 / 4, 1 / 3, 1]
 
@@ -142,12 +142,12 @@ def test_the_last_bit_of_a_score_changes_nothing(side):
     # Scores of six decimals, so that none lies midway between two rounded ones.
     score = np.round(rng.random(300), 6)
     label = (rng.random(300) < score).astype(int)
-    fitted = fit_ivap(score, label)
+    fitted = fit_ivap(score, label=label)
     expected = fitted.predict(score)
     moved = np.nextafter(score, side)
     assert not np.array_equal(moved, score)
     assert np.array_equal(fitted.predict(moved), expected)
-    assert np.array_equal(fit_ivap(moved, label).predict(score), expected)
+    assert np.array_equal(fit_ivap(moved, label=label).predict(score), expected)
     # One row alone, of no dimension.
     assert np.array_equal(fitted.predict(moved[7]), [each[7] for each in expected])
 
@@ -157,14 +157,14 @@ def test_a_score_that_stands_for_rows_is_that_often_there():
     score = np.round(rng.random(80), 2)
     label, rows = (rng.random(80) < score).astype(int), rng.integers(1, 6, 80)
     new = np.linspace(0, 1, 41)
-    found = fit_ivap(score, label, rows).predict(new)
-    expected = fit_ivap(np.repeat(score, rows), np.repeat(label, rows)).predict(new)
+    found = fit_ivap(score, label=label, rows=rows).predict(new)
+    expected = fit_ivap(np.repeat(score, rows), label=np.repeat(label, rows)).predict(new)
     assert np.array_equal(found, expected)
     # Sums of rows beyond the range of 32 bits.
-    assert (fit_ivap(score, label, rows * 10**9).predict(new).p1 <= 1).all()
+    assert (fit_ivap(score, label=label, rows=rows * 10**9).predict(new).p1 <= 1).all()
 
 
 @pytest.mark.parametrize("rows", [[1, 0], [1.0, 2.0], [[1], [2]], [1], ["a", "b"]])
 def test_numbers_of_rows_that_are_none_are_refused(rows):
     with pytest.raises(InputError, match="rows"):
-        fit_ivap([0.2, 0.4], [0, 1], rows)
+        fit_ivap([0.2, 0.4], label=[0, 1], rows=rows)
