@@ -3,6 +3,7 @@ import bayescal.core.quantity
 from .bounds import bounds as bounds
 from .bounds import class_deviation as class_deviation
 from .bounds import isotonic_deviation as isotonic_deviation
+from .bounds import isotonic_uniform_deviation as isotonic_uniform_deviation
 from .bounds import rademacher_bound as rademacher_bound
 from .bounds import sample_size as sample_size
 from .bounds import uniform_deviation as uniform_deviation

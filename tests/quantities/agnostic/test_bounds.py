@@ -4,6 +4,8 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.stats import binom
 
 from bayescal.core.errors import InputError
@@ -11,6 +13,7 @@ from bayescal.quantities.agnostic.bounds import (
     bounds,
     class_deviation,
     isotonic_deviation,
+    isotonic_uniform_deviation,
     rademacher_bound,
     sample_size,
     single_score_rademacher,
@@ -48,7 +51,7 @@ def test_the_counter_example_is_that_of_interval_measures():
     label = ~high & (rng.random((4000, n)) < 0.49)
     score = np.where(high, 1.0, 0.5)
     c = 0.375 + 0.625 * 0.01
-    found = [interval_measure(*rows).c for rows in zip(score, label, strict=True)]
+    found = [interval_measure(f, label=y).c for f, y in zip(score, label, strict=True)]
     share = (c > np.array(found) + slack).mean()
     expected = failure_probability(n, slack)
     assert share == pytest.approx(expected, abs=4 * math.sqrt(expected / 4000))
@@ -72,7 +75,7 @@ def test_the_two_sided_deviation_holds_where_all_intervals_count():
             failures = 0
             for _ in range(500):
                 score = rng.choice([0.3, 0.5, 0.9], n)
-                failures += interval_measure(score, rng.random(n) < score).c > limit
+                failures += interval_measure(score, label=rng.random(n) < score).c > limit
             assert failures / 500 <= delta
     assert uniform_deviation(200, 0.05) < bounds(200, 0.05).lower_printed.value / 8
 
@@ -131,12 +134,65 @@ def test_claim_7_on_a_rate_that_is_not_monotone():
     away = []
     for _ in range(100):
         place = rng.integers(5, size=n)
-        link = isotonic_calibration(score[place], rng.random(n) < rate[place])
+        link = isotonic_calibration(score[place], label=rng.random(n) < rate[place])
         fitted = np.append(0, np.cumsum(link(score)) / 5)
         away.append(np.abs(fitted - hull).max())
     assert max(away) < limit
     # A mean of n labels has a standard deviation of 1 / (2 sqrt n); ten of them are far out.
     assert max(away) < 5 / math.sqrt(n)
+
+
+def distance_to_hull(link, score, mass, rate):
+    """Claim 7's sup |G_e - cv(F)| in a population of these scores, rising, by all pairs."""
+    f, g = (np.append(0, np.cumsum(each)) for each in (mass, mass * rate))
+    hull = np.array([greatest_minorant(f, g, at) for at in f])
+    return np.abs(np.append(0, np.cumsum(mass * link(score))) - hull).max()
+
+
+COUNTS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=2, max_size=6)
+
+
+@given(COUNTS, COUNTS)
+def test_the_distance_to_the_hull_is_within_two_deviations_of_distribution_functions(rows, drawn):
+    # The step of the proof that no probability enters: any population, any rows, ties and gaps.
+    population, sample = (np.array((each + [(0, 0)] * 6)[:6]) for each in (rows, drawn))
+    sample[0, 0] += 1
+    population[:, 0] += 1
+    score = np.arange(1, 7) / 7
+    mass = population.sum(axis=1) / population.sum()
+    times = sample.ravel()
+    label = np.repeat(np.tile([0, 1], 6), times)
+    link = isotonic_calibration(np.repeat(np.repeat(score, 2), times), label=label)
+    away = [
+        np.abs(np.cumsum(sample[:, of].sum(axis=1)) / len(label) - np.cumsum(true)).max()
+        for of, true in (([0, 1], mass), ([0], population[:, 0] / population.sum()))
+    ]
+    found = distance_to_hull(link, score, mass, population[:, 1] / population.sum(axis=1))
+    assert found <= sum(away) + 1e-12
+
+
+def test_the_sharp_form_of_claim_7():
+    # Two inequalities of Dvoretzky, Kiefer and Wolfowitz, each to fail with probability delta / 2.
+    n, delta = 1000, 0.05
+    found = isotonic_uniform_deviation(n, delta).value
+    assert 2 * (2 * math.exp(-2 * n * (found / 2) ** 2)) == pytest.approx(delta)
+    assert found == pytest.approx(2.96 / math.sqrt(n), rel=1e-3)
+    assert isotonic_deviation(n, delta / 5).value > 30 * found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [20, 1000])
+def test_the_sharp_form_holds_in_samples(n):
+    score = np.arange(1, 31) / 31
+    mass, rate = np.full(30, 1 / 30), 0.5 + 0.3 * np.sin(9 * score)
+    rng = np.random.default_rng(24)
+    limit = isotonic_uniform_deviation(n, 0.05).value
+    away = []
+    for _ in range(20):
+        place = rng.integers(30, size=n)
+        link = isotonic_calibration(score[place], label=rng.random(n) < rate[place])
+        away.append(distance_to_hull(link, score, mass, rate))
+    assert max(away) < limit
 
 
 @pytest.mark.parametrize(
@@ -146,6 +202,9 @@ def test_claim_7_on_a_rate_that_is_not_monotone():
         (lambda: bounds(10, 1.0), "delta must lie between"),
         (lambda: sample_size(0.0), "precision must be above 0"),
         (lambda: class_deviation(10, -1), "rademacher must be"),
+        (lambda: isotonic_deviation(10, 0.3), "delta must lie between 0 and 0.2, as Claim 7"),
+        (lambda: isotonic_uniform_deviation(10, 1.0), "delta must lie between"),
+        (lambda: isotonic_uniform_deviation(0), "n must be a whole number"),
         (lambda: rademacher_bound(3, 2, 5), "n must be above"),
         (lambda: rademacher_bound(30, 2, 0), "n_values must be"),
     ],
