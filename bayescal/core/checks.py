@@ -232,6 +232,18 @@ def check_number(value: object, name: str, interval: str, remedy: str = "") -> f
     return number
 
 
+def checked_numbers(value: object, name: str, interval: str, least: int = 1) -> tuple[float, ...]:
+    """Take several numbers in an interval."""
+    given = plain(value)
+    numbers = None
+    if isinstance(given, Iterable) and not isinstance(given, str | bytes):
+        numbers = list(given)
+    if numbers is None or len(numbers) < least:
+        need = f"{least} or more numbers in {interval}"
+        raise InputError(f"{name} must hold {need}; got {shown(value)}. Pass a tuple of them.")
+    return tuple(check_number(one, f"{name}[{i}]", interval) for i, one in enumerate(numbers))
+
+
 def _within(low: float, high: float) -> float:
     """Some number of an interval."""
     if math.isinf(low):

@@ -3,34 +3,17 @@
 from __future__ import annotations
 
 import math
-import sys
 from abc import ABC, abstractmethod
-from dataclasses import asdict, astuple, dataclass
-from typing import ClassVar
+from dataclasses import astuple, dataclass, fields
+from typing import ClassVar, Final
 
 import numpy as np
 
-from bayescal.core.checks import listing
+from bayescal.core.checks import check_number, listing
 from bayescal.core.errors import InputError
 
-
-def check_finite(value: float, name: str) -> None:
-    """Check that a number is finite."""
-    if not math.isfinite(value):
-        raise InputError(f"{name} must be a finite number; got {value!r}.")
-
-
-def check_positive(value: float, name: str) -> None:
-    """Check that a number is finite and above 0."""
-    if not (math.isfinite(value) and value > 0):
-        raise InputError(f"{name} must be a finite number above 0; got {value!r}.")
-
-
-def check_mass(value: float, name: str) -> None:
-    """Check that a probability is strictly between 0 and 1."""
-    # Quantile functions are not defined for the tiniest numbers, which have lost their digits.
-    if not sys.float_info.min <= value < 1:
-        raise InputError(f"{name} must lie strictly between 0 and 1; got {value!r}.")
+# Quantile functions are not defined for the tiniest numbers, which have lost their digits.
+_PROBABILITIES: Final = "[1e-300, 1)"
 
 
 def _short(value: float) -> str:
@@ -43,13 +26,11 @@ class PriorBase(ABC):
 
     family: ClassVar[str] = ""
 
-    def _as_floats(self) -> None:
-        # NumPy scalars would not go into JSON.
-        for name, value in asdict(self).items():
-            try:
-                object.__setattr__(self, name, float(value))
-            except (TypeError, ValueError) as error:
-                raise InputError(f"{name} must be a number; got {value!r}.") from error
+    def __post_init__(self) -> None:
+        for name in (field.name for field in fields(self)):
+            interval = "(-inf, inf)" if name == "mu" else "(0, inf)"
+            # NumPy scalars would not go into JSON.
+            object.__setattr__(self, name, check_number(getattr(self, name), name, interval))
 
     @property
     @abstractmethod
@@ -58,8 +39,7 @@ class PriorBase(ABC):
 
     def quantile(self, probability: float) -> float:
         """Give the value below which the prior has this probability."""
-        check_mass(probability, "probability")
-        return self._quantile(probability)
+        return self._quantile(check_number(probability, "probability", _PROBABILITIES))
 
     @abstractmethod
     def _quantile(self, probability: float) -> float: ...
@@ -103,11 +83,6 @@ class Beta(PriorBase):
     alpha: float
     beta: float
 
-    def __post_init__(self) -> None:
-        self._as_floats()
-        check_positive(self.alpha, "alpha")
-        check_positive(self.beta, "beta")
-
     @classmethod
     def from_interval(cls, low: float, high: float, mass: float = 0.9) -> Beta:
         """Find the Beta whose central interval is the one given.
@@ -140,11 +115,10 @@ class Beta(PriorBase):
         from scipy.optimize import brentq
         from scipy.special import betainc, btdtria
 
-        check_mass(mass, "mass")
-        if not 0 < low < high < 1:
-            raise InputError(
-                f"the interval must have 0 < low < high < 1; got low={low!r}, high={high!r}."
-            )
+        mass = check_number(mass, "mass", _PROBABILITIES)
+        low, high = check_number(low, "low", "(0, 1)"), check_number(high, "high", "(0, 1)")
+        if low >= high:
+            raise InputError(f"low must be below high; got {low} and {high}. Exchange them.")
         tail = (1 - mass) / 2
 
         def excess(log_beta: float) -> float:
@@ -202,11 +176,6 @@ class Normal(PriorBase):
     mu: float
     sigma: float
 
-    def __post_init__(self) -> None:
-        self._as_floats()
-        check_finite(self.mu, "mu")
-        check_positive(self.sigma, "sigma")
-
     @property
     def mean(self) -> float:
         """Mean, `mu`."""
@@ -242,10 +211,6 @@ class HalfNormal(PriorBase):
     family: ClassVar[str] = "halfnormal"
     sigma: float
 
-    def __post_init__(self) -> None:
-        self._as_floats()
-        check_positive(self.sigma, "sigma")
-
     @property
     def mean(self) -> float:
         """Mean, ``sigma sqrt(2 / pi)``."""
@@ -255,6 +220,11 @@ class HalfNormal(PriorBase):
         from scipy.special import ndtri
 
         return self.sigma * float(ndtri((1 + probability) / 2))
+
+
+def _exp(value: float) -> float:
+    with np.errstate(over="ignore"):
+        return float(np.exp(value))
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,20 +254,15 @@ class LogNormal(PriorBase):
     mu: float
     sigma: float
 
-    def __post_init__(self) -> None:
-        self._as_floats()
-        check_finite(self.mu, "mu")
-        check_positive(self.sigma, "sigma")
-
     @property
     def mean(self) -> float:
         """Mean, ``exp(mu + sigma**2 / 2)``."""
-        return math.exp(self.mu + self.sigma**2 / 2)
+        return _exp(self.mu + self.sigma * self.sigma / 2)
 
     def _quantile(self, probability: float) -> float:
         from scipy.special import ndtri
 
-        return math.exp(self.mu + self.sigma * float(ndtri(probability)))
+        return _exp(self.mu + self.sigma * float(ndtri(probability)))
 
 
 type Prior = Beta | Normal | HalfNormal | LogNormal

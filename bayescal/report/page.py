@@ -8,6 +8,7 @@ import xarray as xr
 from markupsafe import Markup
 
 from bayescal._version import __version__
+from bayescal.core.checks import check_number
 from bayescal.core.errors import InputError
 from bayescal.report.kind import Section
 from bayescal.report.render import render, source
@@ -41,8 +42,7 @@ def page(
 
 
 def _views(results: xr.DataTree | Sequence[xr.DataTree], prob: float) -> list[View]:
-    if not 0.0 < prob < 1.0:
-        raise InputError(f"prob must lie in (0, 1); got {prob}. Pass 0.9 for 90% intervals.")
+    check_number(prob, "prob", "(0, 1)", "Pass 0.9 for 90% intervals.")
     trees = [results] if isinstance(results, xr.DataTree) else list(results)
     if not trees:
         raise InputError("a report must have at least one result; got none. Fit first.")

@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayescal.core.errors import InputError
+from bayescal.core.checks import check_number
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.kind import kind_of
@@ -213,9 +213,7 @@ def in_words(kind: str, prob: float) -> str:
 
 def tail(prob: float) -> float:
     """Probability left out on either side of an interval of probability `prob`."""
-    if not 0 < prob < 1:
-        raise InputError(f"prob must lie strictly between 0 and 1; got {prob}. Pass 0.9 for 90%.")
-    return (1 - prob) / 2
+    return (1 - check_number(prob, "prob", "(0, 1)", "Pass 0.9 for 90%.")) / 2
 
 
 def _p_calibrated(tree: xr.DataTree, var: str, like: xr.DataArray) -> NDArray[Any] | None:

@@ -8,6 +8,8 @@ from dataclasses import fields, is_dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
+import xarray as xr
 
 from bayescal.core.errors import InputError, OutputError
 
@@ -33,6 +35,15 @@ def numbers(value: Any, at: str = "") -> Iterator[tuple[str, Any]]:
     elif is_dataclass(value) and not isinstance(value, type):
         for field in fields(value):
             yield from numbers(getattr(value, field.name), f"{at}.{field.name}")
+    elif isinstance(value, pd.DataFrame):
+        for name in value.select_dtypes("float"):
+            yield f"{at}.{name}", value[name].to_numpy()
+    elif isinstance(value, xr.DataTree):
+        # Diagnostics and point estimates say by NaN that there are none.
+        yield from numbers(value["posterior"].to_dataset(), f"{at}posterior")
+    elif isinstance(value, xr.Dataset | xr.DataArray):
+        for name in getattr(value, "data_vars", ()):
+            yield from numbers(value[name].values, f"{at}.{name}")
     elif isinstance(value, Mapping):
         for name in value:
             yield from numbers(value[name], f"{at}.{name}")

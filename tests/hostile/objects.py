@@ -43,7 +43,7 @@ def results() -> dict[str, xr.DataTree]:
     data: dict[str, tuple[Any, dict[str, Any]]] = {
         "ece": (two, {}),
         "pu_ece": (bc.PUScores(positive=p[y == 1], unlabeled=p), {}),
-        "ssme": (two, {}),
+        "ssme": (two, {"prob_label": True}),
         "credal": (bc.CalibrationSplit(calibration=one, target=p[:9]), {}),
         "agnostic": (one, {"decision": rule}),
         "temperature": (classes, {}),

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayescal.core.bins.weights import weight_units
-from bayescal.core.checks import check_choice
+from bayescal.core.checks import check_choice, check_whole
 from bayescal.core.columns import to_doubles
 from bayescal.core.errors import InputError
 from bayescal.core.rounding import round_scores
@@ -26,6 +25,9 @@ type OrderStatistics = Callable[[NDArray[np.int64]], NDArray[np.floating]]
 
 
 CLOSED = ("right", "left")
+
+
+_MOST_BINS = 10**6
 
 
 def check_edges(edges: ArrayLike) -> NDArray[np.float64]:
@@ -93,13 +95,7 @@ def quantile_ranks(n: int, n_bins: int) -> NDArray[np.int64]:
 
 def check_n_bins(n_bins: int) -> int:
     """Check that a number of bins is a whole number above 0."""
-    try:
-        number = operator.index(n_bins)
-    except TypeError:
-        number = 0
-    if number < 1:
-        raise InputError(f"n_bins must be a whole number >= 1; got {n_bins!r}. Pass 15, say.")
-    return number
+    return check_whole(n_bins, "n_bins", 1, "Pass 15, say.", _MOST_BINS)
 
 
 def bin_edges(

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 from bayescal.core.calibration_curve.smooth_curve import SmoothCurve
+from bayescal.core.checks import check_is, check_number
 from bayescal.core.errors import InputError
-from bayescal.core.priors import check_positive
 
 CALIBRATED: Final = "calibrated"
 SMOOTH: Final = "smooth"
@@ -86,17 +85,15 @@ class CurveAverage:
 
     def __post_init__(self) -> None:
         for name in (SMOOTH, ROUGH, SEGMENTS):
-            weight = getattr(self, name)
-            if not (math.isfinite(weight) and weight >= 0):
-                raise InputError(f"{name} must be a number of at least 0; got {weight}. Pass 0.3.")
+            check_number(getattr(self, name), name, "[0, inf)", "Pass 0.3.")
         if not self.smooth + self.rough + self.segments > 0:
             raise InputError(
                 "smooth, rough or segments must be above 0; got 0 for all. Give one a weight."
             )
         for name in ("roughness", "rough_length", "shift"):
-            check_positive(getattr(self, name), name)
-        if not 0 < self.jump < 1:
-            raise InputError(f"jump must lie strictly between 0 and 1; got {self.jump}. Pass 0.03.")
+            check_number(getattr(self, name), name, "(0, inf)")
+        check_number(self.jump, "jump", "(0, 1)", "Pass 0.03.")
+        check_is(self.curve, SmoothCurve, "curve", "Pass SmoothCurve(scale=0.7).")
 
     @property
     def weights(self) -> dict[str, float]:
@@ -118,6 +115,7 @@ class CurveAverage:
         CurveAverage
             The same weights, and scales times the factor.
         """
+        check_number(factor, "factor", "(0, inf)")
         return replace(
             self,
             curve=self.curve.rescaled(factor),

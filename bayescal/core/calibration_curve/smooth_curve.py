@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logit
 
-from bayescal.core.errors import InputError
-from bayescal.core.priors import check_positive
+from bayescal.core.checks import check_number, checked_numbers
 
 type Floats = NDArray[np.float64]
 
@@ -63,11 +62,9 @@ class SmoothCurve:
     lengthscales: tuple[float, ...] = (0.25, 1.0)
 
     def __post_init__(self) -> None:
-        check_positive(self.scale, "scale")
-        if not self.lengthscales:
-            raise InputError("lengthscales must hold at least one; got none. Pass (1.0,).")
-        for lengthscale in self.lengthscales:
-            check_positive(lengthscale, "lengthscales")
+        check_number(self.scale, "scale", "(0, inf)")
+        scales = checked_numbers(self.lengthscales, "lengthscales", "(0, inf)")
+        object.__setattr__(self, "lengthscales", scales)
 
     def rescaled(self, factor: float) -> SmoothCurve:
         """Let the curve stray further.
@@ -82,7 +79,7 @@ class SmoothCurve:
         SmoothCurve
             The same length scales, and the scale times the factor.
         """
-        return replace(self, scale=factor * self.scale)
+        return replace(self, scale=self.scale * check_number(factor, "factor", "(0, inf)"))
 
     def describe(self) -> str:
         """Put the prior into words.

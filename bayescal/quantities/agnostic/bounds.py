@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from bayescal.core.checks import check_whole
+from bayescal.core.checks import check_flag, check_number, check_whole
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Bound
 
@@ -186,8 +186,8 @@ def sample_size(precision: float, delta: float = 0.1, *, two_sided: bool = False
     (2397, 11805)
     """
     check_delta(delta)
-    if not 0 < precision < math.inf:
-        raise InputError(f"precision must be above 0; got {precision!r}. Pass 0.05, say.")
+    check_number(precision, "precision", "(0, inf)", "Pass 0.05, say.")
+    check_flag(two_sided, "two_sided")
     of_one_row = uniform_deviation(1, delta) if two_sided else _one_sided(1, delta)
     if (size := of_one_row / precision) > _MOST_ROWS:
         raise InputError(
@@ -233,8 +233,7 @@ def class_deviation(n: int, rademacher: float, delta: float = 0.1) -> Bound:
     """
     rows = check_whole(n, "n")
     check_delta(delta)
-    if not rademacher >= 0:
-        raise InputError(f"rademacher must be at least 0; got {rademacher!r}.")
+    check_number(rademacher, "rademacher", "[0, inf)")
     value = 2 * (2 * rademacher + math.sqrt(2 * math.log(8 / delta) / rows))
     return Bound(
         value,
@@ -441,6 +440,4 @@ def _one_sided(n: int, delta: float) -> float:
 
 def check_delta(value: float) -> float:
     """Check a probability of failure."""
-    if not 0 < value < 1:
-        raise InputError(f"delta must lie between 0 and 1; got {value!r}. Pass 0.1, say.")
-    return float(value)
+    return check_number(value, "delta", "(0, 1)", "Pass 0.1, say.")

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field, replace
 
 from bayescal.core.calibration_curve.curve_average import CurveAverage
 from bayescal.core.calibration_curve.smooth_curve import SmoothCurve
-from bayescal.core.errors import InputError
+from bayescal.core.checks import check_is, check_number
 
 __all__ = ["CurveAverage", "Priors", "SmoothCurve"]
 
@@ -41,16 +41,10 @@ class Priors:
     calibrated: float = 0.5
 
     def __post_init__(self) -> None:
-        if not isinstance(self.label_rate, CurveAverage):
-            raise InputError(
-                f"label_rate must be a CurveAverage; got {type(self.label_rate).__name__}. "
-                "Pass bayescal.agnostic.CurveAverage(curve=...)."
-            )
-        if not 0 <= self.calibrated < 1:
-            raise InputError(
-                f"calibrated must be a probability in [0, 1); got {self.calibrated}. "
-                "Pass 0.5 to hold both alternatives equally likely."
-            )
+        given = "Pass bayescal.agnostic.CurveAverage(curve=...)."
+        check_is(self.label_rate, CurveAverage, "label_rate", given)
+        remedy = "Pass 0.5 to hold both alternatives equally likely."
+        check_number(self.calibrated, "calibrated", "[0, 1)", remedy)
 
     def alternatives(self) -> dict[str, Priors]:
         """Give priors that a result should be compared under.

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import math
 from dataclasses import asdict, dataclass, field, replace
 from typing import Final
 
 from bayescal.core.bins.optimal_number import OPTIMAL
 from bayescal.core.calibration_curve.curve_average import ROUGH, SMOOTH, CurveAverage
 from bayescal.core.calibration_curve.smooth_curve import SmoothCurve
+from bayescal.core.checks import check_is, check_number, check_whole
 from bayescal.core.errors import InputError
-from bayescal.core.priors import check_positive
 
 __all__ = ["AveragedCurve", "ImpreciseDirichlet", "IncrementIsotonic", "MonotoneCurve", "Priors"]
 
@@ -62,7 +61,7 @@ class MonotoneCurve:
 
     def __post_init__(self) -> None:
         for name in ("intercept", "spread", "s"):
-            check_positive(getattr(self, name), name)
+            check_number(getattr(self, name), name, "(0, inf)")
 
     def describe(self) -> str:
         """Put the prior into words.
@@ -134,16 +133,15 @@ class AveragedCurve:
 
     def __post_init__(self) -> None:
         for name in ROW_DESCRIPTIONS:
-            weight = getattr(self, name)
-            if not (math.isfinite(weight) and weight >= 0):
-                raise InputError(f"{name} must be a number of at least 0; got {weight}. Pass 0.3.")
+            check_number(getattr(self, name), name, "[0, inf)", "Pass 0.3.")
         if not self.smooth + self.rough > 0:
             raise InputError(
                 "smooth or rough must be above 0; got 0 for both. Give one a weight, or pass "
                 "MonotoneCurve() for a rising curve alone."
             )
+        check_is(self.curve, SmoothCurve, "curve", "Pass SmoothCurve(scale=0.7).")
         for name in ("roughness", "rough_length", "intercept", "spread", "s"):
-            check_positive(getattr(self, name), name)
+            check_number(getattr(self, name), name, "(0, inf)")
 
     @property
     def weights(self) -> dict[str, float]:
@@ -215,8 +213,8 @@ class IncrementIsotonic:
 
     def __post_init__(self) -> None:
         _check_bins(self.bins, 2)
-        check_positive(self.concentration, "concentration")
-        check_positive(self.s, "s")
+        check_number(self.concentration, "concentration", "(0, inf)")
+        check_number(self.s, "s", "(0, inf)")
 
     def describe(self) -> str:
         """Put the prior into words.
@@ -266,7 +264,7 @@ class ImpreciseDirichlet:
     bins: int | str = 10
 
     def __post_init__(self) -> None:
-        check_positive(self.s, "s")
+        check_number(self.s, "s", "(0, inf)")
         _check_bins(self.bins, 1)
 
     def describe(self) -> str:
@@ -312,12 +310,7 @@ class Priors:
     label_rate: LabelRatePrior = field(default_factory=AveragedCurve)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.label_rate, _KINDS):
-            raise InputError(
-                "label_rate must be an AveragedCurve, MonotoneCurve, IncrementIsotonic or "
-                f"ImpreciseDirichlet; got {type(self.label_rate).__name__}. "
-                "Pass bayescal.credal.AveragedCurve()."
-            )
+        check_is(self.label_rate, _KINDS, "label_rate", "Pass bayescal.credal.AveragedCurve().")
 
     def to_json(self) -> str:
         """Write the priors as JSON.
@@ -386,9 +379,5 @@ def _bins(number: int | str) -> str:
 
 
 def _check_bins(value: int | str, least: int) -> None:
-    if value == OPTIMAL:
-        return
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= MOST_BINS:
-        raise InputError(
-            f"bins must be a whole number from {least} to {MOST_BINS}; got {value!r}. Pass 20."
-        )
+    if not (isinstance(value, str) and value == OPTIMAL):
+        check_whole(value, "bins", least, "Pass 20.", MOST_BINS)

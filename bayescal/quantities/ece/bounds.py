@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from bayescal.core.bins.edges import STRATEGIES, Strategy, check_edges, check_n_bins
 from bayescal.core.bins.optimal_number import optimal_number
-from bayescal.core.checks import check_choice, check_whole
-from bayescal.core.errors import InputError
+from bayescal.core.checks import check_choice, check_number, check_whole
 from bayescal.core.quantity import Bound
 
 _INDEPENDENT = "rows are independent and the bins were not chosen with them"
@@ -272,10 +271,8 @@ def _checked(
 ) -> tuple[int, int, float]:
     """Check the arguments; return rows, bins and the width that the binning bias goes by."""
     _check_rows(n)
-    if not 0 <= lipschitz <= 1e9:
-        raise InputError(f"lipschitz must lie in [0, 1e9]; got {lipschitz!r}. Pass 1 if in doubt.")
-    if not 0 < delta < 1:
-        raise InputError(f"delta must lie between 0 and 1; got {delta!r}. Pass 0.1, say.")
+    check_number(lipschitz, "lipschitz", "[0, 1e9]", "Pass 1 if in doubt.")
+    check_number(delta, "delta", "(0, 1)", "Pass 0.1, say.")
     if isinstance(strategy, str):
         check_choice(strategy, STRATEGIES, "strategy")
         n_bins = check_n_bins(n_bins)

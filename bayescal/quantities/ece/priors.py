@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field, replace
 
 from bayescal.core.calibration_curve.curve_average import CurveAverage
 from bayescal.core.calibration_curve.smooth_curve import SmoothCurve
-from bayescal.core.errors import InputError
+from bayescal.core.checks import check_is, check_number
 from bayescal.core.priors import Beta, LogNormal
 
 __all__ = [
@@ -44,6 +44,9 @@ class IndependentBins:
 
     rate: Beta = field(default_factory=lambda: Beta(1, 1))
 
+    def __post_init__(self) -> None:
+        check_is(self.rate, Beta, "rate", "Pass Beta(1, 1).")
+
 
 @dataclass(frozen=True, slots=True)
 class HierarchicalBins:
@@ -63,6 +66,9 @@ class HierarchicalBins:
     """
 
     concentration: LogNormal = field(default_factory=lambda: LogNormal(3.4, 1.5))
+
+    def __post_init__(self) -> None:
+        check_is(self.concentration, LogNormal, "concentration", "Pass LogNormal(3.4, 1.5).")
 
 
 type LabelRatePrior = CurveAverage | SmoothCurve | IndependentBins | HierarchicalBins
@@ -103,16 +109,10 @@ class Priors:
     pooling: LogNormal = field(default_factory=lambda: LogNormal(-0.9, 0.4))
 
     def __post_init__(self) -> None:
-        if not 0 <= self.calibrated < 1:
-            raise InputError(
-                f"calibrated must be a probability in [0, 1); got {self.calibrated}. "
-                "Pass 0.5 to hold both alternatives equally likely."
-            )
-        if not isinstance(self.label_rate, LABEL_RATES):
-            raise InputError(
-                "label_rate must be a CurveAverage, SmoothCurve, IndependentBins or "
-                f"HierarchicalBins; got {type(self.label_rate).__name__}."
-            )
+        remedy = "Pass 0.5 to hold both alternatives equally likely."
+        check_number(self.calibrated, "calibrated", "[0, 1)", remedy)
+        check_is(self.label_rate, LABEL_RATES, "label_rate", "Pass CurveAverage().")
+        check_is(self.pooling, LogNormal, "pooling", "Pass LogNormal(-0.9, 0.4).")
 
     def alternatives(self) -> dict[str, Priors]:
         """Give priors that a result should be compared under.

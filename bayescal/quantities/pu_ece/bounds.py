@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bayescal.core.bins.edges import STRATEGIES, Strategy, check_edges, check_n_bins
 from bayescal.core.bins.optimal_number import optimal_number
-from bayescal.core.checks import check_choice
+from bayescal.core.checks import check_choice, check_number
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Bound, Floats
 from bayescal.quantities.pu_ece.estimator import effective_rows
@@ -389,7 +389,5 @@ def _bins(n_bins: int, strategy: Strategy) -> tuple[int, float]:
 
 
 def _check_rest(lipschitz: float, delta: float) -> None:
-    if not 0 <= lipschitz <= 1e9:
-        raise InputError(f"lipschitz must lie in [0, 1e9]; got {lipschitz!r}. Pass 1 if in doubt.")
-    if not 0 < delta < 1:
-        raise InputError(f"delta must lie between 0 and 1; got {delta!r}. Pass 0.1, say.")
+    check_number(lipschitz, "lipschitz", "[0, 1e9]", "Pass 1 if in doubt.")
+    check_number(delta, "delta", "(0, 1)", "Pass 0.1, say.")

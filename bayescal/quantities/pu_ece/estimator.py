@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.bins.binning import Binning, BinningFields, count_into
-from bayescal.core.checks import check_data, check_whole
-from bayescal.core.errors import InputError
+from bayescal.core.checks import check_data, check_number, check_whole
 from bayescal.core.functionals import (
     calibration_gap,
     expected_calibration_error,
@@ -178,8 +177,5 @@ def effective_rows(n_positive: int, n_unlabeled: int, class_prior: float) -> flo
 
 def check_class_prior(class_prior: float) -> None:
     """Check that a class prior is a share that leaves both classes in."""
-    if not 0 < class_prior < 1:
-        raise InputError(
-            f"class_prior must lie in (0, 1); got {class_prior}. "
-            "Pass the share of positives among the unlabelled rows."
-        )
+    remedy = "Pass the share of positives among the unlabelled rows."
+    check_number(class_prior, "class_prior", "(0, 1)", remedy)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from bayescal.core.bins.edges import Strategy, check_n_bins
+from bayescal.core.checks import check_number, check_whole
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Bound
 from bayescal.quantities.pu_ece.bounds import (
@@ -200,17 +201,13 @@ def fcmi_of_vc(n: int, vc_dimension: int) -> float:
     >>> round(fcmi_of_vc(1000, 3), 2)
     22.51
     """
-    if not 1 <= vc_dimension <= 2 * n:
-        raise InputError(
-            f"vc_dimension must lie between 1 and 2 n = {2 * n}; got {vc_dimension}. "
-            "Pass the number of parameters of a linear classifier."
-        )
+    remedy = "Pass the number of parameters of a linear classifier."
+    check_whole(vc_dimension, "vc_dimension", 1, remedy, 2 * check_whole(n, "n"))
     return vc_dimension * math.log(2 * math.e * n / vc_dimension)
 
 
 def _check_fcmi(value: float, most: float, name: str) -> None:
-    if not 0 <= value < math.inf:
-        raise InputError(f"{name} must be >= 0; got {value}. Pass it in nats.")
+    check_number(value, name, "[0, inf)", "Pass it in nats.")
     if value > most:
         raise InputError(
             f"{name} must not exceed fcmi, {most:g}, as it is information on part of the scores; "

@@ -10,9 +10,10 @@ from numpy.typing import ArrayLike
 
 from bayescal.core.calibration_curve.curve_average import CurveAverage
 from bayescal.core.calibration_curve.smooth_curve import SmoothCurve
+from bayescal.core.checks import check_is, check_number
 from bayescal.core.columns import to_doubles
 from bayescal.core.errors import InputError
-from bayescal.core.priors import Beta, check_positive
+from bayescal.core.priors import Beta
 
 __all__ = [
     "ClassPrior",
@@ -121,7 +122,7 @@ class MixtureBins:
     concentration: float = 1.0
 
     def __post_init__(self) -> None:
-        check_positive(self.concentration, "concentration")
+        check_number(self.concentration, "concentration", "(0, inf)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +145,7 @@ class IndependentBins:
     concentration: float = 1.0
 
     def __post_init__(self) -> None:
-        check_positive(self.concentration, "concentration")
+        check_number(self.concentration, "concentration", "(0, inf)")
 
 
 type LabelRatePrior = CurveAverage | SmoothCurve | MixtureBins | IndependentBins
@@ -198,27 +199,17 @@ class Priors:
                 "Pass the share of positives among the unlabelled, as Priors(Beta(4, 16)), or "
                 "bound it with bayescal.pu_ece.estimate_class_prior."
             )
-        if isinstance(pi, int | float):
-            if not 0 < pi < 1:
-                raise InputError(
-                    f"class_prior must lie in (0, 1); got {pi}. Pass the share of positives among "
-                    "the unlabelled rows, as Beta(4, 16) if it is not known."
-                )
-            object.__setattr__(self, "class_prior", float(pi))
-        elif not isinstance(pi, Beta | PriorDraws):
-            raise InputError(
-                f"class_prior must be a number, a Beta or PriorDraws; got {type(pi).__name__}."
+        if not isinstance(pi, Beta | PriorDraws):
+            remedy = (
+                "Pass the share of positives among the unlabelled rows, as Beta(4, 16) or "
+                "PriorDraws if it is not known."
             )
-        if not isinstance(self.label_rate, LABEL_RATES):
-            raise InputError(
-                "label_rate must be a CurveAverage, SmoothCurve, MixtureBins or IndependentBins; "
-                f"got {type(self.label_rate).__name__}."
+            object.__setattr__(
+                self, "class_prior", check_number(pi, "class_prior", "(0, 1)", remedy)
             )
-        if not 0 <= self.calibrated < 1:
-            raise InputError(
-                f"calibrated must be a probability in [0, 1); got {self.calibrated}. "
-                "Pass 0.5 to hold both alternatives equally likely."
-            )
+        check_is(self.label_rate, LABEL_RATES, "label_rate", "Pass CurveAverage().")
+        remedy = "Pass 0.5 to hold both alternatives equally likely."
+        check_number(self.calibrated, "calibrated", "[0, 1)", remedy)
 
     @property
     def class_prior_mean(self) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from bayescal.core.errors import InputError
+from bayescal.core.checks import check_number, check_whole
 from bayescal.core.quantity import Bound
 
 _RANDOM = "labeled rows are drawn independently from the population that is asked about"
@@ -65,13 +65,9 @@ def bounds(n_labeled: int, n_classifiers: int = 1, delta: float = 0.1) -> Bounds
     >>> round(bounds(100).labeled_accuracy.value, 3)
     0.122
     """
-    if n_labeled < 0 or n_classifiers < 1:
-        raise InputError(
-            "n_labeled must be at least 0 and n_classifiers at least 1; "
-            f"got {n_labeled} and {n_classifiers}."
-        )
-    if not 0 < delta < 1:
-        raise InputError(f"delta must lie strictly between 0 and 1; got {delta}. Pass 0.1, say.")
+    check_whole(n_labeled, "n_labeled", 0)
+    check_whole(n_classifiers, "n_classifiers")
+    check_number(delta, "delta", "(0, 1)", "Pass 0.1, say.")
     return Bounds(
         Bound(
             _hoeffding(n_labeled, delta),

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-import math
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Final
 
-from bayescal.core.checks import check_choice
-from bayescal.core.errors import InputError
-from bayescal.core.priors import check_finite, check_positive
+from bayescal.core.checks import check_choice, check_is, check_number
 
 __all__ = ["OPINION_POOLS", "GaussianMixture", "Priors", "StudentTMixture", "Tilt"]
 
@@ -92,13 +89,10 @@ class Tilt:
 
     def __post_init__(self) -> None:
         for name in (*TILT_SCALES, "wide_scale"):
-            check_positive(getattr(self, name), name)
-        check_finite(self.slope_location, "slope_location")
-        if not 0 <= self.wide_weight <= 1:
-            raise InputError(
-                f"wide_weight must lie in [0, 1]; got {self.wide_weight}. Pass 0 to leave the "
-                "wide part out."
-            )
+            check_number(getattr(self, name), name, "(0, inf)")
+        check_number(self.slope_location, "slope_location", "(-inf, inf)")
+        remedy = "Pass 0 to leave the wide part out."
+        check_number(self.wide_weight, "wide_weight", "[0, 1]", remedy)
         check_choice(self.opinion_pool, OPINION_POOLS, "opinion_pool")
 
 
@@ -125,7 +119,7 @@ class GaussianMixture:
 
     def __post_init__(self) -> None:
         for each in fields(self):
-            check_positive(getattr(self, each.name), each.name)
+            check_number(getattr(self, each.name), each.name, "(0, inf)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,21 +185,11 @@ class Priors:
     discount: float = 10.0
 
     def __post_init__(self) -> None:
-        if not isinstance(self.label, Tilt | GaussianMixture):
-            raise InputError(
-                "label must be a Tilt, GaussianMixture or StudentTMixture; "
-                f"got {type(self.label).__name__}."
-            )
-        if not 0 < self.power <= 1:
-            raise InputError(
-                f"power must lie in (0, 1]; got {self.power}. Pass 1, and discount=0, for the "
-                "plain posterior."
-            )
-        if not 0 <= self.discount < math.inf:
-            raise InputError(
-                f"discount must be a number of at least 0; got {self.discount}. Pass 0 for the "
-                "labels' whole likelihood."
-            )
+        check_is(self.label, (Tilt, GaussianMixture, StudentTMixture), "label", "Pass Tilt().")
+        plain = "Pass 1, and discount=0, for the plain posterior."
+        check_number(self.power, "power", "(0, 1]", plain)
+        whole = "Pass 0 for the labels' whole likelihood."
+        check_number(self.discount, "discount", "[0, inf)", whole)
 
     @classmethod
     def trusting(cls) -> Priors:

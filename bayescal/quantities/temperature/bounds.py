@@ -6,10 +6,9 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from bayescal.core.errors import InputError
-from bayescal.core.priors import check_mass, check_positive
+from bayescal.core.checks import check_number, check_whole
 from bayescal.core.quantity import Bound
-from bayescal.quantities.temperature.loss import ALPHA_MAX, ALPHA_MIN
+from bayescal.quantities.temperature.loss import ALPHA_MAX, ALPHA_MIN, check_alpha_bounds
 
 HALF_BRIER_LIPSCHITZ: Final = float(np.sqrt(2))
 """Lipschitz constant of half the Brier score in the probabilities, in the Euclidean norm."""
@@ -118,15 +117,14 @@ def bounds(
     (0.172, 0.086)
     """
     for name, value in (("logit_norm", logit_norm), ("lipschitz", lipschitz)):
-        check_positive(value, name)
-    check_mass(delta, "delta")
-    if n < 1 or n_classes < 2 or not gamma >= 0 or not 0 < alpha_min < alpha_max < np.inf:
-        raise InputError(
-            "n must be at least 1, n_classes at least 2, gamma at least 0, and 0 < alpha_min < "
-            f"alpha_max; got {n}, {n_classes}, {gamma}, {alpha_min} and {alpha_max}."
-        )
-    if p_min is not None and not 0 < p_min <= 1:
-        raise InputError(f"p_min must lie in (0, 1]; got {p_min}. Pass the rarest class's share.")
+        check_number(value, name, "(0, inf)")
+    check_number(delta, "delta", "(0, 1)")
+    check_whole(n, "n")
+    check_whole(n_classes, "n_classes", 2)
+    check_number(gamma, "gamma", "[0, inf]", "Pass math.inf for no limit.")
+    check_alpha_bounds(alpha_min, alpha_max)
+    if p_min is not None:
+        check_number(p_min, "p_min", "(0, 1]", "Pass the rarest class's share.")
     width = alpha_max - alpha_min
     unit = float(np.sqrt(n)) * logit_norm * lipschitz
     size = _cover_term(n_classes, min(gamma, width / 2), width, unit)

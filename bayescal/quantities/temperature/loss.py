@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescal.core.checks import check_number
 from bayescal.core.quantity import Floats
 
 type Integers = NDArray[np.integer]
@@ -21,6 +22,12 @@ MOST_STEPS: Final = 200
 LAST_STEP: Final = 1e-7
 # Rows that a first solution takes; of more, every so many.
 _FIRST_ROWS: Final = 1 << 16
+
+
+def check_alpha_bounds(low: float, high: float) -> None:
+    """Check that bounds of the numbers that multiply logits are above 0 and in order."""
+    check_number(low, "alpha_min", "(0, inf)", "Pass 0.01.")
+    check_number(high, "alpha_max", f"({low}, inf)", "Pass 100.")
 
 
 class Sums(NamedTuple):

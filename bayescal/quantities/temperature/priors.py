@@ -8,8 +8,9 @@ from typing import Final
 
 import numpy as np
 
+from bayescal.core.checks import check_is, check_number, checked_numbers
 from bayescal.core.errors import InputError
-from bayescal.core.priors import HalfNormal, Normal, check_positive
+from bayescal.core.priors import HalfNormal, Normal
 
 SHARED: Final = "one temperature"
 CLASS_WISE: Final = "class temperatures"
@@ -71,23 +72,17 @@ class Priors:
 
     def __post_init__(self) -> None:
         for name, kind in (("mu", Normal), ("tau", HalfNormal), ("shift", HalfNormal)):
-            if not isinstance(getattr(self, name), kind):
-                raise InputError(
-                    f"{name} must be a {kind.__name__}; got {getattr(self, name)!r}. "
-                    f"Pass bayescal.{kind.__name__}(...)."
-                )
-        if not (self.shared >= 0 and self.vector >= 0 and self.shared + self.vector < 1):
+            check_is(getattr(self, name), kind, name, f"Pass bayescal.{kind.__name__}(...).")
+        for name in ("shared", "vector"):
+            check_number(getattr(self, name), name, "[0, 1)", "Pass 0 to leave that model out.")
+        if not self.shared + self.vector < 1:
             raise InputError(
-                "shared and vector must be at least 0 with a sum below 1; got "
+                "shared and vector must have a sum below 1; got "
                 f"{self.shared} and {self.vector}. Pass 0 to leave a model out."
             )
-        object.__setattr__(self, "concentration", tuple(map(float, self.concentration)))
-        if not 0 < self.exact <= 1:
-            raise InputError(
-                f"exact must lie in (0, 1]; got {self.exact}. Pass 1 to rely on the temperatures."
-            )
-        for value in self.concentration:
-            check_positive(value, "concentration")
+        found = checked_numbers(self.concentration, "concentration", "(0, inf)", least=0)
+        object.__setattr__(self, "concentration", found)
+        check_number(self.exact, "exact", "(0, 1]", "Pass 1 to rely on the temperatures.")
         if not self.concentration and self.exact < 1:
             raise InputError("concentration must hold a number above 0, unless exact=1; got none.")
 

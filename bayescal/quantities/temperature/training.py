@@ -7,9 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import minimize
 
-from bayescal.core.checks import check_number, check_whole
-from bayescal.core.errors import InputError
-from bayescal.core.priors import check_mass
+from bayescal.core.checks import check_is, check_number, check_whole
 from bayescal.core.quantity import Floats
 
 
@@ -63,8 +61,7 @@ def label_noise_confidence(p_plus: float, p_minus: float, p_test: float) -> Conf
     """
     shares = {"p_plus": p_plus, "p_minus": p_minus, "p_test": p_test}
     for name, value in shares.items():
-        if not 0 <= value < 0.5:
-            raise InputError(f"{name} must lie in [0, 0.5); got {value}.")
+        check_number(value, name, "[0, 0.5)")
     return Confidence(np.array([1 - p_plus, 1 - p_minus]), np.full(2, 1 - p_test))
 
 
@@ -141,7 +138,7 @@ def rare_feature_factor(n: int, prob: float = 0.9, rarity: float = 20) -> float:
     >>> round(rare_feature_factor(1000), 2)
     46.05
     """
-    check_mass(prob, "prob")
+    check_number(prob, "prob", "(0, 1)")
     return float(np.log1p(-prob) / np.log1p(-_share(n, rarity)) / n)
 
 
@@ -198,6 +195,9 @@ def train_on_rare_feature(
        Confidence", 2020, Theorem 3.1 and appendix B.1. https://arxiv.org/abs/2002.09831
     """
     share = _share(n, rarity)
+    check_whole(rows, "rows")
+    check_number(norm, "norm", "(0, 1e6]", "Pass 10, say.")
+    check_is(rng, np.random.Generator, "rng", "Pass numpy.random.default_rng(1), say.")
     inputs = np.array([[0.0, 1.0], [np.sqrt(0.5), np.sqrt(0.5)], [0.0, -1.0]])
     sign = np.array([1.0, -1.0, -1.0])
     mass = np.array([0.5, share, 0.5 - share])

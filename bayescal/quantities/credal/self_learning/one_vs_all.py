@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit
 
-from bayescal.core.checks import check_whole
-from bayescal.core.priors import check_positive
+from bayescal.core.checks import check_number, check_whole
 from bayescal.core.quantity import Floats
 
 
@@ -41,7 +40,7 @@ class SgdSettings:
     def __post_init__(self) -> None:
         for name in ("hidden", "epochs", "batch_size"):
             check_whole(getattr(self, name), name)
-        check_positive(self.learning_rate, "learning_rate")
+        check_number(self.learning_rate, "learning_rate", "(0, inf)")
 
 
 class OneVsAllNetworks:

@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.checks import check_data
+from bayescal.core.checks import check_data, check_number
 from bayescal.core.errors import InputError
-from bayescal.core.priors import Beta, check_mass
+from bayescal.core.priors import Beta
 from bayescal.quantities.pu_ece.data import PUScores
 
 type Floats = NDArray[np.floating]
@@ -108,7 +108,7 @@ def estimate_class_prior(
     (0.2, 0.13, 0.29)
     """
     check_data(data, (PUScores,), "estimate_class_prior", "PUScores(positive=..., unlabeled=...)")
-    check_mass(delta, "delta")
+    check_number(delta, "delta", "(0, 1)")
     if not (math.isfinite(gamma) and gamma > 0):
         raise InputError(f"gamma must be a finite number above 0; got {gamma!r}. Pass 0.01.")
     if data.n_classifiers != 1:

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtri
 
+from bayescal.core.checks import check_number
 from bayescal.core.errors import InputError
-from bayescal.core.priors import check_mass
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
 from bayescal.quantities.ssme.baselines.row_means import (
@@ -91,7 +91,7 @@ def autoeval(
     (array([0.797]), array([0.316]))
     """
     check_row_mean(metric)
-    check_mass(prob, "prob")
+    check_number(prob, "prob", "(0, 1)")
     panel = panel_of(scores)
     n, n_rest = panel.n_labeled, panel.n_obs - panel.n_labeled
     if n < 2 or n_rest < 1:

@@ -6,9 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayescal.core.checks import check_data, check_whole, generator
+from bayescal.core.checks import check_data, check_number, check_whole, generator
 from bayescal.core.errors import InputError
-from bayescal.core.priors import check_mass
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
 from bayescal.quantities.ssme.baselines.imputed import check_labels
@@ -157,7 +156,7 @@ def labeled_interval(
     >>> ends.lower.accuracy.round(3), ends.upper.accuracy.round(3)
     (array([0.333]), array([1.]))
     """
-    check_mass(prob, "prob")
+    check_number(prob, "prob", "(0, 1)")
     check_whole(n_boot, "n_boot")
     probs, one_hot = _labeled_rows(scores, "Labeled's interval")
     n = len(one_hot)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bayescal.core.checks import check_choice, check_whole, listing
-from bayescal.core.errors import InputError
-from bayescal.core.priors import check_positive
+from bayescal.core.checks import MOST_DRAWN, check_choice, check_number, check_whole
 
 CHOICES = {"base": ("fixed", "joint"), "covariance": ("full", "diagonal")}
 _COUNTS = ("n_couplings", "n_layers", "width", "n_epochs", "batch_size", "em_epochs")
@@ -70,14 +68,11 @@ class FlowSettings:
 
     def __post_init__(self) -> None:
         for name in _COUNTS:
-            check_whole(getattr(self, name), name)
-        check_positive(self.learning_rate, "learning_rate")
+            check_whole(getattr(self, name), name, most=MOST_DRAWN)
+        check_number(self.learning_rate, "learning_rate", "(0, inf)")
         for name, choices in CHOICES.items():
             check_choice(getattr(self, name), choices, name)
-        if not self.em_tolerance >= 0:
-            raise InputError(
-                f"em_tolerance must be at least 0; got {self.em_tolerance}. Pass 1e-4, say."
-            )
+        check_number(self.em_tolerance, "em_tolerance", "[0, inf)", "Pass 1e-4, say.")
 
 
 PAPER = FlowSettings()
@@ -95,8 +90,5 @@ def settings_of(choice: str | FlowSettings) -> FlowSettings:
     """Look settings up by name."""
     if isinstance(choice, FlowSettings):
         return choice
-    if choice not in NAMED:
-        raise InputError(
-            f"settings must be one of {listing(NAMED)}, or FlowSettings; got {choice!r}."
-        )
+    check_choice(choice, tuple(NAMED), "settings, if not FlowSettings,")
     return NAMED[choice]

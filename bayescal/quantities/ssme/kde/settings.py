@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bayescal.core.checks import check_choice, listing
-from bayescal.core.errors import InputError
-from bayescal.core.priors import check_positive
+from bayescal.core.checks import (
+    MOST_DRAWN,
+    check_choice,
+    check_flag,
+    check_number,
+    check_whole,
+)
 from bayescal.quantities.ssme.kde.alr import REFERENCES
 from bayescal.quantities.ssme.kde.bandwidth import RULES
 
@@ -82,15 +86,15 @@ class KDESettings:
         if isinstance(self.bandwidth, str):
             check_choice(self.bandwidth, tuple(RULES), "bandwidth")
         else:
-            check_positive(self.bandwidth, "bandwidth")
+            check_number(self.bandwidth, "bandwidth", "(0, inf)")
         for name in ("bandwidth_scale", "labeled_weight"):
-            check_positive(getattr(self, name), name)
+            check_number(getattr(self, name), name, "(0, inf)")
         for name, choices in CHOICES.items():
             check_choice(getattr(self, name), choices, name)
-        if self.max_epochs < 1:
-            raise InputError(f"max_epochs must be at least 1; got {self.max_epochs}. Pass 50, say.")
-        if not self.tolerance >= 0:
-            raise InputError(f"tolerance must be at least 0; got {self.tolerance}. Pass 1e-4, say.")
+        for name in ("leave_one_out", "clamp_densities"):
+            check_flag(getattr(self, name), name)
+        check_whole(self.max_epochs, "max_epochs", most=MOST_DRAWN)
+        check_number(self.tolerance, "tolerance", "[0, inf)", "Pass 1e-4, say.")
 
 
 PAPER = KDESettings()
@@ -111,8 +115,5 @@ def settings_of(choice: str | KDESettings) -> KDESettings:
     """Look settings up by name."""
     if isinstance(choice, KDESettings):
         return choice
-    if choice not in NAMED:
-        raise InputError(
-            f"settings must be one of {listing(NAMED)}, or KDESettings; got {choice!r}."
-        )
+    check_choice(choice, tuple(NAMED), "settings, if not KDESettings,")
     return NAMED[choice]

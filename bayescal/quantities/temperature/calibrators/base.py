@@ -265,12 +265,3 @@ def coded_labels(y: ArrayLike, n_classes: int) -> tuple[Integers, NDArray[Any]]:
 
 def _is_column(value: Label, n_classes: int) -> bool:
     return not isinstance(value, str) and 0 <= value < n_classes
-
-
-def check_alpha_bounds(low: float, high: float) -> None:
-    """Check that bounds of the numbers that multiply logits are above 0 and in order."""
-    if not 0 < low < high < np.inf:
-        raise InputError(
-            "alpha_min and alpha_max must be finite with 0 < alpha_min < alpha_max; got "
-            f"{low} and {high}."
-        )

@@ -9,13 +9,14 @@ from scipy.optimize import brentq
 
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
-from bayescal.quantities.temperature.calibrators.base import LogitCalibrator, check_alpha_bounds
+from bayescal.quantities.temperature.calibrators.base import LogitCalibrator
 from bayescal.quantities.temperature.logits import predicted_class
 from bayescal.quantities.temperature.loss import (
     ALPHA_MAX,
     ALPHA_MIN,
     Integers,
     LabeledRows,
+    check_alpha_bounds,
     labeled_rows,
     least_loss,
 )

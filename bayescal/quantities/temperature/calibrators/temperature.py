@@ -10,12 +10,13 @@ from scipy.optimize import minimize_scalar
 from bayescal.core.bins.binning import Binning
 from bayescal.core.checks import check_choice
 from bayescal.core.quantity import Floats
-from bayescal.quantities.temperature.calibrators.base import LogitCalibrator, check_alpha_bounds
+from bayescal.quantities.temperature.calibrators.base import LogitCalibrator
 from bayescal.quantities.temperature.errors import binned_error, top_class
 from bayescal.quantities.temperature.loss import (
     ALPHA_MAX,
     ALPHA_MIN,
     Integers,
+    check_alpha_bounds,
     labeled_rows,
     least_loss,
 )
