@@ -210,7 +210,9 @@ def check_whole(
         remedy = remedy or f"Pass {least} or more."
         raise InputError(f"{name} must be a whole number >= {least}; got {shown(value)}. {remedy}")
     if number > most:
-        raise InputError(f"{name} must be {most:,} at most; got {shown(value)}. Pass less.")
+        raise InputError(
+            f"{name} must be {most:,} at most; got {shown(value)}. {remedy or 'Pass less.'}"
+        )
     return number
 
 

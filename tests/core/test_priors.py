@@ -1,5 +1,4 @@
 import dataclasses
-import math
 
 import numpy as np
 import pytest
@@ -86,16 +85,16 @@ def test_priors_are_frozen_and_can_be_keys():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Beta(0, 1), r"alpha must be a finite number above 0; got 0\.0"),
-        (lambda: Beta(1, float("inf")), "beta must be a finite number above 0; got inf"),
-        (lambda: Beta("one", 1), "alpha must be a number; got 'one'"),
-        (lambda: Normal(float("nan"), 1), "mu must be a finite number; got nan"),
-        (lambda: Normal(0, -1), r"sigma must be a finite number above 0; got -1\.0"),
-        (lambda: HalfNormal(None), "sigma must be a number; got None"),
-        (lambda: LogNormal(0, 0), "sigma must be a finite number above 0"),
+        (lambda: Beta(0, 1), r"alpha must be a number in \(0, inf\)"),
+        (lambda: Beta(1, float("inf")), r"beta must be a number in \(0, inf\)"),
+        (lambda: Beta("one", 1), r"alpha must be a number in \(0, inf\)"),
+        (lambda: Normal(float("nan"), 1), r"mu must be a number in \(-inf, inf\)"),
+        (lambda: Normal(0, -1), r"sigma must be a number in \(0, inf\)"),
+        (lambda: HalfNormal(None), r"sigma must be a number in \(0, inf\)"),
+        (lambda: LogNormal(0, 0), r"sigma must be a number in \(0, inf\)"),
         (
             lambda: Beta(1, 1).quantile(1.0),
-            r"probability must lie strictly between 0 and 1; got 1\.0",
+            r"probability must be a number in \[1e-300, 1\)",
         ),
     ],
 )
@@ -113,7 +112,7 @@ def test_bad_values(make, message):
         ("beta:4,16,1", "a beta prior must be written 'beta:alpha,beta'"),
         ("halfnormal", "a halfnormal prior must be written 'halfnormal:sigma' with numbers"),
         ("normal:0,x", "a normal prior must be written 'normal:mu,sigma' with numbers"),
-        ("beta:-1,2", "alpha must be a finite number above 0"),
+        ("beta:-1,2", r"alpha must be a number in \(0, inf\)"),
     ],
 )
 def test_bad_text(text, message):
@@ -142,10 +141,10 @@ def test_the_interval_of_a_known_beta_gives_it_back():
 @pytest.mark.parametrize(
     ("low", "high", "mass", "message"),
     [
-        (0.3, 0.1, 0.9, r"0 < low < high < 1; got low=0\.3, high=0\.1"),
-        (0.0, 0.1, 0.9, "0 < low < high < 1"),
-        (0.5, 1.0, 0.9, "0 < low < high < 1"),
-        (0.1, 0.3, 90, "mass must lie strictly between 0 and 1; got 90"),
+        (0.3, 0.1, 0.9, r"low must be below high"),
+        (0.0, 0.1, 0.9, r"high must be a number in \(0, 1\)"),
+        (0.5, 1.0, 0.9, r"high must be a number in \(0, 1\)"),
+        (0.1, 0.3, 90, r"mass must be a number in \[1e-300, 1\)"),
         (0.5, 0.5 + 1e-9, 0.9, r"no Beta distribution was found .*wider interval"),
     ],
 )
@@ -156,5 +155,5 @@ def test_intervals_without_a_beta(low, high, mass, message):
 
 @pytest.mark.parametrize("probability", [0.0, 5e-324, 1.0, np.nan])
 def test_quantiles_are_of_probabilities_with_digits(probability):
-    with pytest.raises(InputError, match="probability must lie strictly between 0 and 1"):
+    with pytest.raises(InputError, match=r"probability must be a number in \[1e-300, 1\)"):
         Beta(2, 3).quantile(probability)

@@ -138,7 +138,7 @@ def test_without_the_correlation_the_remedy_is_named() -> None:
         (("vit", "nobody"), "got 'nobody'. Choose from 'vit', 'gbm'"),
         (("vit", "vit"), "must differ"),
         (("vit", "gbm", "gap"), "must be one of the result's; got 'gap'"),
-        (("vit", "gbm", "tce", 1.5), "prob must lie strictly between 0 and 1"),
+        (("vit", "gbm", "tce", 1.5), r"prob must be a number in \(0, 1\)"),
     ],
 )
 def test_wrong_arguments(arguments: tuple[str, ...], message: str) -> None:

@@ -34,7 +34,7 @@ def test_numbers_must_be_positive(kind, names, value):
 @pytest.mark.parametrize(("kind", "few"), [(IncrementIsotonic, 1), (ImpreciseDirichlet, 0)])
 def test_bins_are_a_whole_number_in_range(kind, few):
     for bins in (few, 201, 2.5, True):
-        with pytest.raises(bc.InputError, match="bins must be a whole number"):
+        with pytest.raises(bc.InputError, match="bins must be "):
             kind(bins=bins)
 
 
@@ -71,7 +71,7 @@ def test_alternatives_are_these_priors_the_other_kinds_and_more_pseudo_observati
 
 @pytest.mark.parametrize("weights", [{"smooth": -1}, {"rising": float("nan")}])
 def test_weights_are_not_negative(weights):
-    with pytest.raises(bc.InputError, match="must be a number of at least 0"):
+    with pytest.raises(bc.InputError, match=r"(smooth|rising) must be a number in \[0, inf\)"):
         AveragedCurve(**weights)
 
 

@@ -164,9 +164,9 @@ def test_least_bound_grows_as_the_cube_root():
         ({"n": 0}, "n must be a whole number >= 1; got 0"),
         ({"n": 10.5}, "n must be a whole number >= 1; got 10.5"),
         ({"n": 10, "n_bins": 0}, "n_bins must be a whole number >= 1"),
-        ({"n": 10, "lipschitz": -1}, "lipschitz must lie in \\[0, 1e9\\]; got -1"),
-        ({"n": 10, "lipschitz": math.nan}, "lipschitz must lie in \\[0, 1e9\\]; got nan"),
-        ({"n": 10, "delta": 0}, "delta must lie between 0 and 1; got 0"),
+        ({"n": 10, "lipschitz": -1}, "lipschitz must be a number in \\[0, 1e9\\]; got -1"),
+        ({"n": 10, "lipschitz": math.nan}, "lipschitz must be a number in \\[0, 1e9\\]; got nan"),
+        ({"n": 10, "delta": 0}, r"delta must be a number in \(0, 1\)"),
         ({"n": 10, "strategy": "equal"}, "strategy must be one of"),
     ],
 )

@@ -35,14 +35,15 @@ def test_priors_are_values(value):
 
 @pytest.mark.parametrize("calibrated", [1.0, -0.1, 1.5, math.nan])
 def test_the_probability_of_calibration_must_leave_room_for_the_data(calibrated):
-    with pytest.raises(InputError, match=r"calibrated must be a probability in \[0, 1\); got"):
+    with pytest.raises(InputError, match=r"calibrated must be a number in \[0, 1\)"):
         Priors(calibrated=calibrated)
 
 
 @pytest.mark.parametrize("rate", [Beta(1, 1), None, IndependentBins])
 def test_other_priors_of_label_rates_are_refused(rate):
     with pytest.raises(
-        InputError, match="label_rate must be a CurveAverage, SmoothCurve, IndependentBins"
+        InputError,
+        match="label_rate must be CurveAverage or SmoothCurve or Ind",
     ):
         Priors(label_rate=rate)
 

@@ -177,9 +177,9 @@ def test_many_positives_leave_the_rate_of_the_unlabelled_rows() -> None:
     [
         ({"n_positive": 0}, "n_positive must be a whole number"),
         ({"n_unlabeled": 1.5}, "n_unlabeled must be a whole number"),
-        ({"class_prior": 1.0}, "class_prior must lie"),
-        ({"lipschitz": -1}, "lipschitz must lie in"),
-        ({"delta": 0}, "delta must lie between"),
+        ({"class_prior": 1.0}, r"class_prior must be a number in \(0, 1\)"),
+        ({"lipschitz": -1}, r"lipschitz must be a number in \[0, 1e9\]"),
+        ({"delta": 0}, r"delta must be a number in \(0, 1\)"),
         ({"strategy": "mass"}, "strategy"),
         ({"n_bins": 0}, "n_bins"),
     ],

@@ -77,14 +77,14 @@ def test_sauer_counts_the_labellings_of_half_lines() -> None:
 
 
 def test_bad_information_and_dimensions_are_refused() -> None:
-    with pytest.raises(bc.InputError, match="fcmi must be >= 0"):
+    with pytest.raises(bc.InputError, match=r"fcmi must be a number in \[0, inf\)"):
         generalization_gap(10, 10, 0.5, fcmi=-1.0)
     for strategy in ("uniform", "quantile"):
-        with pytest.raises(bc.InputError, match="fcmi must be >= 0"):
+        with pytest.raises(bc.InputError, match=r"fcmi must be a number in \[0, inf\)"):
             generalization_bias(10, 10, 0.5, math.nan, 2, strategy)
         with pytest.raises(
             bc.InputError, match=r"fcmi_unlabeled must not exceed fcmi, 1, .* got 2"
         ):
             generalization_bias(10, 10, 0.5, 1.0, 2, strategy, fcmi_unlabeled=2.0)
-    with pytest.raises(bc.InputError, match="vc_dimension must lie between"):
+    with pytest.raises(bc.InputError, match="vc_dimension must be "):
         fcmi_of_vc(10, 21)

@@ -36,10 +36,10 @@ def test_it_fails_no_more_often_than_it_says():
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ((-1, 1), "n_labeled must be at least 0"),
-        ((5, 0), "n_classifiers at least 1"),
-        ((5, 1, 0.0), "delta must lie strictly between 0 and 1; got 0.0"),
-        ((5, 1, 1.0), "delta must lie strictly between 0 and 1"),
+        ((-1, 1), "n_labeled must be a whole number >= 0"),
+        ((5, 0), "n_classifiers must be a whole number >= 1"),
+        ((5, 1, 0.0), r"delta must be a number in \(0, 1\)"),
+        ((5, 1, 1.0), r"delta must be a number in \(0, 1\)"),
     ],
 )
 def test_what_is_no_size_is_refused(given, words):

@@ -30,13 +30,13 @@ def test_the_slope_has_a_centre(value):
 
 @pytest.mark.parametrize("value", [-0.1, 1.1, float("nan")])
 def test_the_weight_of_the_wide_part_is_a_probability(value):
-    with pytest.raises(bc.InputError, match=r"wide_weight must lie in \[0, 1\]"):
+    with pytest.raises(bc.InputError, match=r"wide_weight must be a number in \[0, 1\]"):
         Tilt(wide_weight=value)
 
 
 @pytest.mark.parametrize("value", [-1.0, float("inf"), float("nan")])
 def test_a_discount_is_a_number_of_labels(value):
-    with pytest.raises(bc.InputError, match="discount must be a number of at least 0"):
+    with pytest.raises(bc.InputError, match=r"discount must be a number in \[0, inf\)"):
         Priors(discount=value)
 
 
@@ -67,12 +67,14 @@ def test_scales_of_mixtures_must_be_positive(kind):
 
 @pytest.mark.parametrize("power", [0.0, -0.5, 1.5, float("nan")])
 def test_a_power_lies_above_0_and_at_most_at_1(power):
-    with pytest.raises(bc.InputError, match=r"power must lie in \(0, 1\]"):
+    with pytest.raises(bc.InputError, match=r"power must be a number in \(0, 1\]"):
         Priors(power=power)
 
 
 def test_a_label_model_is_one_of_three():
-    with pytest.raises(bc.InputError, match="Tilt, GaussianMixture or StudentTMixture; got str"):
+    with pytest.raises(
+        bc.InputError, match="label must be Tilt or GaussianMixture or StudentTMixture"
+    ):
         Priors(label="tilt")
 
 

@@ -85,11 +85,11 @@ def test_the_bounds_hold_for_the_half_brier_score_on_simulated_rows():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"n": 0}, "n must be at least 1"),
-        ({"gamma": -1.0}, "gamma at least 0"),
-        ({"p_min": 0.0}, "p_min must lie in"),
-        ({"delta": 1.0}, "delta must lie"),
-        ({"logit_norm": np.inf}, "logit_norm must be a finite number"),
+        ({"n": 0}, "n must be a whole number >= 1"),
+        ({"gamma": -1.0}, r"gamma must be a number in \[0, inf\]"),
+        ({"p_min": 0.0}, r"p_min must be a number in \(0, 1\]"),
+        ({"delta": 1.0}, r"delta must be a number in \(0, 1\)"),
+        ({"logit_norm": np.inf}, r"logit_norm must be a number in \(0, inf\)"),
     ],
 )
 def test_numbers_outside_their_range_are_refused(change, message):

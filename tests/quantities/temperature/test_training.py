@@ -74,12 +74,12 @@ def test_theorem_3_1_a_classifier_is_sure_and_right_only_about_what_it_has_seen(
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: label_noise_confidence(0.5, 0.1, 0.1), "p_plus must lie in"),
+        (lambda: label_noise_confidence(0.5, 0.1, 0.1), r"p_plus must be a number in \[0, 0\.5\)"),
         (lambda: rare_feature_probability(0, 30), "n must be a whole number >= 1"),
         (lambda: rare_feature_probability(10, 30, rarity=np.nan), "rarity must be a number"),
         (lambda: rare_feature_factor(np.nan), "n must be a whole number"),
         (lambda: train_on_rare_feature(0, 10, 1.0, None), "n must be a whole number"),
-        (lambda: rare_feature_factor(10, 1.0), "prob must lie"),
+        (lambda: rare_feature_factor(10, 1.0), r"prob must be a number in \(0, 1\)"),
     ],
 )
 def test_numbers_outside_their_range_are_refused(call, message):

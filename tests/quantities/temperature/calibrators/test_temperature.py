@@ -126,7 +126,7 @@ def test_the_number_minimises_the_log_loss():
         ({"y": [0, None]}, "missing at row 1"),
         ({"y": [0, 1, 0]}, "same length"),
         ({"loss": "brier"}, "loss must be one of"),
-        ({"alpha_min": 2.0, "alpha_max": 1.0}, "0 < alpha_min < alpha_max"),
+        ({"alpha_min": 2.0, "alpha_max": 1.0}, r"alpha_max must be a number in \(2\.0, inf\)"),
         ({"scale": "odds"}, "scale must be one of"),
     ],
 )
