@@ -124,7 +124,7 @@ def check_some_weight(n: int, n_rows: int, name: str) -> None:
     """Check that some row has a weight above 0."""
     if n == 0:
         raise InputError(
-            f"{name} must be above 0 in at least one row; all {n_rows} are 0. "
+            f"{name} must be above 0 in at least one row; all {n_rows} are zero. "
             "Pass the weights of the rows, or none."
         )
 

@@ -42,11 +42,8 @@ class MostProbable(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no 
         return np.asarray(self.classes_[place])
 
 
-class HeldOut(MetaEstimatorMixin, MostProbable):  # type: ignore[misc]  # no types there
-    """Classifier that trains another one and calibrates it on rows held out.
-
-    A subclass has the parameters `estimator`, `calibration_size` and `random_state`.
-    """
+class Calibrated(MetaEstimatorMixin, MostProbable):  # type: ignore[misc]  # no types there
+    """Classifier that trains another one and calibrates it; a subclass has `estimator`."""
 
     def __sklearn_tags__(self) -> Any:
         """Accept sparse features where the classifier does."""
@@ -60,15 +57,32 @@ class HeldOut(MetaEstimatorMixin, MostProbable):  # type: ignore[misc]  # no typ
 
     def checked_rows(self, x: ArrayLike, y: ArrayLike) -> tuple[Any, NDArray[Any]]:
         """Check features and labels."""
+        rows, labels = indexable(x, column_or_1d(y, warn=True))
+        assert_all_finite(labels, input_name="y")
+        check_classification_targets(labels)
+        return rows, labels
+
+    def take_features_of(self, fitted: Any) -> None:
+        """Take number and names of the features that a trained classifier has."""
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(fitted, name):
+                setattr(self, name, getattr(fitted, name))
+
+
+class HeldOut(Calibrated):
+    """Classifier that calibrates another one on rows held out.
+
+    A subclass has the parameters `estimator`, `calibration_size` and `random_state`.
+    """
+
+    def checked_rows(self, x: ArrayLike, y: ArrayLike) -> tuple[Any, NDArray[Any]]:
+        """Check features and labels, and the share that is held out."""
         if not 0 < self.calibration_size < 1:
             raise InputError(
                 f"calibration_size must lie in (0, 1); got {self.calibration_size!r}. "
                 "Pass the share of rows to hold out."
             )
-        rows, labels = indexable(x, column_or_1d(y, warn=True))
-        assert_all_finite(labels, input_name="y")
-        check_classification_targets(labels)
-        return rows, labels
+        return super().checked_rows(x, y)
 
     def split(self, labels: NDArray[Any]) -> tuple[Rows, Rows]:
         """Cut rows into those to train on and those held out, each with every class."""
@@ -79,12 +93,6 @@ class HeldOut(MetaEstimatorMixin, MostProbable):  # type: ignore[misc]  # no typ
         )
         train, held_out = next(cut.split(np.zeros(len(labels)), labels))
         return train, held_out
-
-    def take_features_of(self, fitted: Any) -> None:
-        """Take number and names of the features that a trained classifier has."""
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(fitted, name):
-                setattr(self, name, getattr(fitted, name))
 
 
 def check_class_rows(labels: NDArray[Any], least: int, remedy: str) -> int:

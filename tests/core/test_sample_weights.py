@@ -93,7 +93,7 @@ def test_files_hold_a_column_of_weights(tmp_path):
         ([1, 1, 1, None], "got nan at row 3"),
         ([np.inf, 1, 1, 1], "got inf at row 0"),
         ([1, 1e-300, 1, 1], "got 1e-300 at row 1"),
-        ([0, 0, 0, 0], "sample_weight must be above 0 in at least one row; all 4 are 0"),
+        ([0, 0, 0, 0], "sample_weight must be above 0 in at least one row; all 4 are zero"),
         ([1, 1, 1], "sample_weight and y_true must have the same length; got 3 and 4 rows"),
         (2.0, "sample_weight must be a column of values; got one float"),
         (np.ones((4, 2)), r"sample_weight must have one dimension \(obs,\); got shape \(4, 2\)"),

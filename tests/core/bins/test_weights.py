@@ -213,7 +213,7 @@ def test_streams_equal_the_whole(strategy, closed, weights):
     [
         ([1, 1, -2, 1], r"^w \(rows counted from row 2\) must be 0 or a number .* got -2 at row 0"),
         ([1, np.nan, 2, 1], r"^w must be 0 or a number .* got nan at row 1"),
-        ([0, 0, 0, 0], "^w must be above 0 in at least one row; all 4 are 0"),
+        ([0, 0, 0, 0], "^w must be above 0 in at least one row; all 4 are zero"),
     ],
 )
 def test_bad_weights_of_a_stream(weight, message):

@@ -67,7 +67,7 @@ class OfLogits(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
         check_same_length(len(logits), "X", len(column), "y")
         weight = None
         if sample_weight is not None:
-            weight, held = _held_weights(sample_weight, len(logits))
+            weight, held = held_weights(sample_weight, len(logits))
             logits, column = logits[held], column[held]
         label, self.classes_ = coded_labels(column, logits.shape[1])
         self.n_features_in_ = logits.shape[1]
@@ -226,7 +226,7 @@ class LogitCalibrator(OfLogits, ABC):
         return np.asarray(self.classes_[found])
 
 
-def _held_weights(sample_weight: ArrayLike, n: int) -> tuple[Floats, NDArray[np.bool_]]:
+def held_weights(sample_weight: ArrayLike, n: int) -> tuple[Floats, NDArray[np.bool_]]:
     """Weights above 0, and which of the rows have them."""
     found = weights(Column("sample_weight", sample_weight))
     check_same_length(len(found), "sample_weight", n, "X")
