@@ -204,13 +204,14 @@ class Column(NamedTuple):
 class Parts(NamedTuple):
     """The checked fields of a `Scores`, by the same names."""
 
-    y_prob: Probabilities  # (classifier, obs)
+    values: Probabilities  # (classifier, obs) or (classifier, obs, class): what the user gave
     y_true: NDArray[np.int32]  # (obs,)
     classifiers: tuple[str, ...]
     classes: tuple[Label, ...]
     group: NDArray[np.int32] | None  # (obs,)
     groups: tuple[str, ...]
     sample_weight: NDArray[np.float64] | None = None  # (obs,)
+    are_logits: bool = False  # of values; probabilities otherwise
 
 
 def collect(
@@ -231,7 +232,8 @@ def collect(
         raise InputError("there must be at least one classifier; got none. Pass {name: y_prob}.")
     _check_named(pos_label, classes)
     positive = _positive_column(pos_label, classes)
-    arrays = [probabilities(column, from_logits, positive) for column in scores.values()]
+    checked = logits if from_logits else probabilities
+    arrays = [checked(column, positive=positive) for column in scores.values()]
     first = next(iter(scores.values()))
     for column, array in zip(scores.values(), arrays, strict=True):
         check_same_length(len(array), column.name, len(arrays[0]), first.name)
@@ -253,8 +255,10 @@ def collect(
         if group is None
         else code_groups(group.values, group.name, len(y_true), label.name)
     )
-    y_prob = arrays[0][np.newaxis] if len(arrays) == 1 else np.stack(arrays)
-    found = Parts(y_prob, y_true, tuple(scores), labels, codes, groups)
+    values = arrays[0][np.newaxis] if len(arrays) == 1 else np.stack(arrays)
+    found = Parts(
+        values, y_true, tuple(scores), labels, codes, groups, are_logits=bool(from_logits)
+    )
     return found if weight is None else _weighted(found, weight, label.name)
 
 
@@ -276,7 +280,7 @@ def _weighted(parts: Parts, column: Column, name_rows: str) -> Parts:
     if held.all():
         return parts._replace(sample_weight=values)
     return parts._replace(
-        y_prob=parts.y_prob[:, held],
+        values=parts.values[:, held],
         y_true=parts.y_true[held],
         group=None if parts.group is None else parts.group[held],
         sample_weight=values[held],
@@ -311,6 +315,44 @@ def _labels(
 
 def probabilities(column: Column, from_logits: bool = False, positive: int = 1) -> Probabilities:
     """Turn one classifier's column or table of scores into checked, rounded probabilities."""
+    if from_logits:
+        return of_logits(logits(column, positive))
+    values = clean_probabilities(_scores(column), column.name)
+    if values.ndim == 2:
+        check_row_sums(values, column.name)
+        values = values[:, positive] if values.shape[1] == 2 else values
+    return round_scores(values)
+
+
+def logits(column: Column, positive: int = 1) -> Probabilities:
+    """Check one classifier's column or table of logits; of two columns it is the difference."""
+    values = _scores(column)
+    check_no_nan(values, column.name)
+    if values.ndim == 1:
+        return values
+    if not np.isfinite(values.max(axis=1)).all():
+        row = int((~np.isfinite(values.max(axis=1))).argmax())
+        raise InputError(
+            f"the largest logit of each row of {column.name} must be finite; got "
+            f"{values[row].max():.6g} at row {row}. Pass finite logits, or probabilities."
+        )
+    if values.shape[1] > 2:
+        return values
+    with np.errstate(over="ignore"):
+        return values[:, positive] - values[:, 1 - positive]
+
+
+def of_logits(values: Probabilities) -> Probabilities:
+    """Turn checked logits into rounded probabilities, (obs,) or (obs, class)."""
+    # SciPy's special functions take longer to import than a million rows take to bin.
+    from scipy.special import expit, softmax
+
+    found = np.asarray(expit(values) if values.ndim == 1 else softmax(values, axis=1))
+    return round_scores(clean_probabilities(found, "the softmax"))
+
+
+def _scores(column: Column) -> Probabilities:
+    """Check the shape of one classifier's scores, (obs,) or (obs, class)."""
     values = to_floats(column.values, column.name)
     if values.ndim > 2 or (values.ndim == 2 and values.shape[1] == 0):
         raise InputError(
@@ -318,15 +360,7 @@ def probabilities(column: Column, from_logits: bool = False, positive: int = 1) 
             "Pass one classifier at a time, or several to Scores.stack."
         )
     check_rows(len(values), column.name)
-    if values.ndim == 2 and values.shape[1] == 1:
-        values = values[:, 0]
-    if from_logits:
-        values = _from_logits(values, column.name)
-    values = clean_probabilities(values, column.name)
-    if values.ndim == 2:
-        check_row_sums(values, column.name)
-        values = values[:, positive] if values.shape[1] == 2 else values
-    return round_scores(values)
+    return values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
 
 
 def finite_numbers(values: Any, name: str) -> NDArray[np.float64]:
@@ -342,19 +376,3 @@ def to_probabilities(values: Any, name: str) -> NDArray[np.float64]:
     """Turn probabilities of any shape, a single one among them, into float64."""
     found = to_doubles(values, name)
     return np.asarray(clean_probabilities(found, name), np.float64) if found.size else found
-
-
-def _from_logits(values: Probabilities, name: str) -> Probabilities:
-    # SciPy's special functions take longer to import than a million rows take to bin.
-    from scipy.special import expit, softmax
-
-    check_no_nan(values, name)
-    if values.ndim == 1:
-        return np.asarray(expit(values))
-    if not np.isfinite(values.max(axis=1)).all():
-        row = int((~np.isfinite(values.max(axis=1))).argmax())
-        raise InputError(
-            f"the largest logit of each row of {name} must be finite; got "
-            f"{values[row].max():.6g} at row {row}. Pass finite logits, or probabilities."
-        )
-    return np.asarray(softmax(values, axis=1))

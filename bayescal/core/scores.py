@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from bayescal.core.checks import check_choice, check_known, check_unique, listing
 from bayescal.core.columns import MISSING, Label
 from bayescal.core.errors import InputError
-from bayescal.core.intake import Column, Parts, Probabilities, collect, same_label
+from bayescal.core.intake import Column, Parts, Probabilities, collect, of_logits, same_label
 from bayescal.core.rounding import round_scores
 from bayescal.core.tasks import MULTICLASS, Task, binary_problems, top_label
 
@@ -49,6 +49,8 @@ class Scores:
     ----------
     y_prob : ndarray of shape (classifier, obs) or (classifier, obs, class)
         Scores in [0, 1]; the last dimension for multi-class scores only.
+    logits : ndarray of the same shape, or None
+        Logits as they were given, of binary scores those of the positive class.
     y_true : ndarray of shape (obs,), int32
         Index into `classes`; -1 where the label is missing.
     classifiers : tuple of str
@@ -73,7 +75,8 @@ class Scores:
     Scores are rounded to 12 decimals (below 0.0001 to 12 significant digits), so that ties do not
     depend on the last bit of a computation; float32 scores, which are coarser, are not rounded.
 
-    Arrays are read-only. A float32 array is not copied: do not change it afterwards.
+    Arrays are read-only. Logits and a float32 array are not copied: do not change them afterwards.
+    The probabilities of logits are worked out when they are first needed, and kept.
 
     Rows of weight 0 are checked and then left out: they are in no attribute and no count.
 
@@ -84,13 +87,15 @@ class Scores:
     <Scores: classifiers 'vit'; n_obs 3, n_labeled 2; classes 0, 1>
     """
 
-    y_prob: Probabilities
+    _values: Probabilities
     y_true: NDArray[np.int32]
     classifiers: tuple[str, ...]
     classes: tuple[Label, ...]
     group: NDArray[np.int32] | None
     groups: tuple[str, ...]
     sample_weight: NDArray[np.float64] | None
+    _are_logits: bool
+    _probabilities: Probabilities | None
 
     def __init__(
         self,
@@ -245,6 +250,23 @@ class Scores:
         )
 
     @property
+    def y_prob(self) -> Probabilities:
+        """Scores in [0, 1], (classifier, obs) or (classifier, obs, class)."""
+        if not self._are_logits:
+            return self._values
+        if self._probabilities is None:
+            found = [of_logits(values) for values in self._values]
+            y_prob = found[0][np.newaxis] if len(found) == 1 else np.stack(found)
+            y_prob.flags.writeable = False
+            object.__setattr__(self, "_probabilities", y_prob)
+        return cast("Probabilities", self._probabilities)
+
+    @property
+    def logits(self) -> Probabilities | None:
+        """Logits as they were given, or None, (classifier, obs) or (classifier, obs, class)."""
+        return self._values if self._are_logits else None
+
+    @property
     def n_obs(self) -> int:
         """Number of rows."""
         return len(self.y_true)
@@ -267,7 +289,7 @@ class Scores:
     @property
     def is_binary(self) -> bool:
         """Whether each row has one score, that of the positive class."""
-        return self.y_prob.ndim == 2
+        return self._values.ndim == 2
 
     def select(self, classifier: str) -> Scores:
         """Take one classifier.
@@ -289,7 +311,7 @@ class Scores:
         """
         check_known(classifier, self.classifiers, "classifier", "Scores")
         place = self.classifiers.index(classifier)
-        return _with(self, y_prob=self.y_prob[place : place + 1], classifiers=(classifier,))
+        return _with(self, values=self._values[place : place + 1], classifiers=(classifier,))
 
     def without_group(self) -> Scores:
         """Forget the groups.
@@ -362,7 +384,7 @@ class Scores:
                 f"{listing(self.classifiers)}. Take one with .select(name)."
             )
         score, event = top_label(self.y_prob[0], self.y_true)
-        return _with(self, y_prob=score[np.newaxis], y_true=event, classes=("wrong", "correct"))
+        return _of_event(self, score[np.newaxis], event, ("wrong", "correct"))
 
     def one_vs_rest(self, class_label: Any) -> Scores:
         """Take one class against all others.
@@ -394,9 +416,9 @@ class Scores:
         label = self.classes[place]
         if not self.is_binary:
             classes = (f"not {label}", label)
-            return _with(self, y_prob=self.y_prob[..., place], y_true=event, classes=classes)
+            return _of_event(self, self.y_prob[..., place], event, classes)
         y_prob = self.y_prob if place == 1 else round_scores(1 - self.y_prob)
-        return _with(self, y_prob=y_prob, y_true=event, classes=(self.classes[1 - place], label))
+        return _of_event(self, y_prob, event, (self.classes[1 - place], label))
 
     def tasks(self, multiclass: str = "top-label") -> tuple[Task, ...]:
         """Cut the scores into binary problems on the labelled rows.
@@ -522,13 +544,27 @@ def from_parts(parts: Parts) -> Scores:
     return scores
 
 
+# The fields of `Parts`, in their order, as `Scores` names them.
+_FIELDS = (
+    "_values",
+    "y_true",
+    "classifiers",
+    "classes",
+    "group",
+    "groups",
+    "sample_weight",
+    "_are_logits",
+)
+
+
 def _fill(scores: Scores, parts: Parts) -> None:
-    for name, value in parts._asdict().items():
+    for name, value in zip(_FIELDS, parts, strict=True):
         if isinstance(value, np.ndarray):
             # A view, so that the user's own array stays writeable.
             value = value.view()
             value.flags.writeable = False
         object.__setattr__(scores, name, value)
+    object.__setattr__(scores, "_probabilities", None)
 
 
 def select_rows(
@@ -541,7 +577,7 @@ def select_rows(
     weight = scores.sample_weight
     return _with(
         scores,
-        y_prob=scores.y_prob[:, rows],
+        values=scores._values[:, rows],
         y_true=scores.y_true[rows],
         group=group,
         groups=groups,
@@ -549,6 +585,13 @@ def select_rows(
     )
 
 
+def _of_event(
+    scores: Scores, y_prob: Probabilities, event: NDArray[np.int32], classes: tuple[Label, ...]
+) -> Scores:
+    """A binary problem on the same rows."""
+    return _with(scores, values=y_prob, y_true=event, classes=classes, are_logits=False)
+
+
 def _with(scores: Scores, **changes: Any) -> Scores:
-    parts = Parts(*(getattr(scores, name) for name in Parts._fields))
+    parts = Parts(*(getattr(scores, name) for name in _FIELDS))
     return from_parts(parts._replace(**changes))

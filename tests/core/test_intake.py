@@ -101,13 +101,13 @@ def gather(scores, label, group=None):
 
 def test_float32_columns_are_not_copied():
     scores = np.float32([0.25, 0.5])
-    assert np.shares_memory(gather({"a": scores}, [0, 1]).y_prob, scores)
+    assert np.shares_memory(gather({"a": scores}, [0, 1]).values, scores)
 
 
 def test_mixed_precision_is_stacked_in_double():
     parts = gather({"a": np.float32([0.25, 0.5]), "b": np.array([0.1, 0.9])}, [0, 1])
-    assert parts.y_prob.dtype == np.float64
-    np.testing.assert_array_equal(parts.y_prob, [[0.25, 0.5], [0.1, 0.9]])
+    assert parts.values.dtype == np.float64
+    np.testing.assert_array_equal(parts.values, [[0.25, 0.5], [0.1, 0.9]])
 
 
 @pytest.mark.parametrize(

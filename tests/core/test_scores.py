@@ -8,6 +8,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import xarray as xr
+from scipy.special import expit, softmax
 from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression
@@ -369,3 +370,55 @@ def test_estimators_of_other_classes():
         Scores.from_estimator({"a": first, "b": other}, rows, y)
     with pytest.raises(InputError, match="at least one classifier; got none"):
         Scores.from_estimator({}, rows, y)
+
+
+LOGITS = {
+    "binary": np.array([-3.0, 0.0, 2.0, np.inf]),
+    "two columns": np.array([[1.0, -2.0], [0.0, 0.0], [-1.0, 1.0], [0.0, -np.inf]]),
+    "classes": np.array([[1.0, -2.0, 0.0], [0.0, 0.0, 5.0], [-1.0, 1.0, 0.5], [90.0, 0.0, -80.0]]),
+}
+
+
+@pytest.mark.parametrize("logits", LOGITS.values(), ids=LOGITS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_logits_are_kept_and_probabilities_follow(logits, dtype):
+    given = logits.astype(dtype)
+    scores = Scores(y_true=[0, 1, None, 0], y_prob=given, from_logits=True)
+    expected = expit(given) if given.ndim == 1 else softmax(given, axis=1)
+    if given.shape[1:] == (2,):
+        expected, given = expected[:, 1], given[:, 1] - given[:, 0]
+    np.testing.assert_array_equal(scores.logits[0], given)
+    # Probabilities are rounded to 12 decimals, those in float32 have 7.
+    np.testing.assert_allclose(
+        scores.y_prob[0], expected, atol=1e-12 if dtype == np.float64 else 1e-7
+    )
+    assert scores.y_prob is scores.y_prob
+    assert scores.y_prob.dtype == dtype
+    assert not scores.y_prob.flags.writeable
+    assert Scores(y_true=[0, 1], y_prob=[0.1, 0.2]).logits is None
+
+
+def test_one_array_of_logits_is_kept_until_probabilities_are_needed():
+    logits = np.random.default_rng(0).normal(size=(100, 3)).astype(np.float32)
+    scores = Scores(y_true=[None] * 100, y_prob=logits, from_logits=True)
+    assert np.shares_memory(scores.logits, logits)
+    assert scores._probabilities is None
+    again = pickle.loads(pickle.dumps(scores))  # as a worker process gets them
+    np.testing.assert_array_equal(again.y_prob, scores.y_prob)
+
+
+def test_parts_of_scores_keep_their_logits():
+    logits = LOGITS["classes"]
+    scores = Scores.stack(
+        {"a": logits, "b": -logits},
+        y_true=[0, 1, 2, 0],
+        from_logits=True,
+        group=list("xyxy"),
+        sample_weight=[1, 0, 2, 3],
+    )
+    np.testing.assert_array_equal(scores.select("b").logits[0], -logits[[0, 2, 3]])
+    assert scores.by_group()["x"].logits.tolist() == scores.logits[:, :2].tolist()
+    # A class against the others has no logit.
+    assert scores.one_vs_rest(1).logits is None
+    assert scores.select("a").top_label().logits is None
+    np.testing.assert_array_equal(scores.one_vs_rest(1).y_prob, scores.y_prob[..., 1])

@@ -16,7 +16,12 @@ from bayescal.core.partial_sums import Sums
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
 from bayescal.quantities.temperature.calibrators.class_wise import ClassWise, class_wise
-from bayescal.quantities.temperature.logits import log_probabilities, predicted_class
+from bayescal.quantities.temperature.logits import (
+    class_columns,
+    finite_logits,
+    log_probabilities,
+    predicted_class,
+)
 from bayescal.quantities.temperature.loss import Integers, LabeledRows, labeled_rows
 from bayescal.quantities.temperature.models.vector_scaling import CentredRows, LabeledLogits
 from bayescal.quantities.temperature.sums import joined
@@ -145,20 +150,17 @@ class Problem:
     @classmethod
     def of(cls, data: Scores, classifier: str, first: int = 0, of: str = "") -> Problem:
         """Take one classifier's scores as logits; messages count rows from `first` (of what)."""
-        prob = data.y_prob[data.classifiers.index(classifier)]
-        if prob.ndim == 1:
-            prob = np.column_stack([1 - prob, prob])
         label = data.y_true
         rows = np.flatnonzero(label != MISSING)
-        impossible = rows[prob[rows, label[rows]] <= 0]
+        raw, logits = _logits_of(data, data.classifiers.index(classifier))
+        impossible = rows[raw[rows, label[rows]] == (0 if data.logits is None else -np.inf)]
         if impossible.size:
             raise InputError(
                 f"the label of a row must have a score above 0; it is 0 for {classifier} at row "
                 f"{first + impossible[0]}{of} ({impossible.size} such rows). No temperature "
-                "changes a probability of 0: pass logits with from_logits=True, or scores clipped "
-                "from below."
+                "changes a probability of 0: pass finite logits with from_logits=True, or scores "
+                "clipped from below."
             )
-        logits = log_probabilities(prob)
         names = tuple(str(name) for name in data.classes)
         return cls(classifier, names, logits, label, predicted_class(logits), data.sample_weight)
 
@@ -274,6 +276,17 @@ class Problem:
         for array in (self.logits, self.label, *weight):
             digest.update(np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()
+
+
+def _logits_of(data: Scores, place: int) -> tuple[NDArray[np.floating], Floats]:
+    """One classifier's probabilities or logits as given, and finite logits, (obs, class)."""
+    if data.logits is not None:
+        given = class_columns(np.asarray(data.logits[place], np.float64))
+        return given, finite_logits(given)
+    prob = data.y_prob[place]
+    if prob.ndim == 1:
+        prob = np.column_stack([1 - prob, prob])
+    return prob, log_probabilities(prob)
 
 
 def data_warnings(problem: Rows) -> list[str]:

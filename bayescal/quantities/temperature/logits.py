@@ -17,6 +17,7 @@ from bayescal.core.quantity import Floats
 
 INPUTS: Final = ("logits", "probabilities")
 _ROUNDING: Final = 1e-6
+_LEAST: Final = float(np.log(np.finfo(np.float64).tiny))
 
 
 def as_logits(values: Any, scale: str, name: str = "X") -> Floats:
@@ -96,6 +97,20 @@ def predicted_class(scores: NDArray[np.floating]) -> NDArray[np.intp]:
     if scores.shape[1] == 2:
         return (scores[:, 1] >= scores[:, 0]).astype(np.intp)
     return scores.argmax(axis=1)
+
+
+def class_columns(logits: Floats) -> Floats:
+    """Logits of the second of two classes as those of both; of more classes as they are."""
+    if logits.ndim == 2:
+        return logits
+    # One of both is 0, so that an infinite one stands beside it.
+    return np.column_stack([np.minimum(-logits, 0), np.minimum(logits, 0)])
+
+
+def finite_logits(logits: Floats) -> Floats:
+    """Logits with the logarithm of the least number in place of -inf, (obs, class)."""
+    least = logits.max(axis=1, keepdims=True) + _LEAST
+    return np.where(logits == -np.inf, least, logits)
 
 
 def log_probabilities(prob: NDArray[np.floating]) -> Floats:

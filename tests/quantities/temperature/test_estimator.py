@@ -50,3 +50,26 @@ def test_whole_weights_are_repeated_rows():
             np.testing.assert_allclose(getattr(one, name), getattr(two, name), rtol=1e-7)
     plain = estimate(data.without_weight())
     assert abs(plain.shared_alpha - one.shared_alpha) > 1e-3
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_logits_far_apart_are_taken_as_they_are(dtype):
+    # exp(-120) is 0 in float32, and a label of probability 0 is refused.
+    logits, label = rows(300, 3)
+    logits[0], label[0] = [120, 0, 0], 1
+    given = logits.astype(dtype)
+    found = estimate(bc.Scores(y_true=label, y_prob=given, from_logits=True))
+    fitted = bc.temperature.ClassWiseTemperatureScaling().fit(given, label)
+    np.testing.assert_allclose(found.class_alpha, fitted.alpha_, rtol=1e-7)
+    prob = np.exp(given - given.max(axis=1, keepdims=True))
+    prob /= prob.sum(axis=1, keepdims=True)
+    if dtype == np.float32:
+        with pytest.raises(bc.InputError, match="label of a row must have a score above 0"):
+            estimate(bc.Scores(y_true=label, y_prob=prob))
+
+
+@pytest.mark.parametrize("logits", [[0.5, np.inf, -np.inf], [[0, 0.5], [-np.inf, 0], [0, -np.inf]]])
+def test_infinite_logits_are_refused_where_they_are_the_labels(logits):
+    assert estimate(bc.Scores(y_true=[1, 1, 0], y_prob=logits, from_logits=True)).accuracy == 1
+    with pytest.raises(bc.InputError, match="score above 0; it is 0 for classifier at row 1"):
+        estimate(bc.Scores(y_true=[1, 0, 0], y_prob=logits, from_logits=True))
