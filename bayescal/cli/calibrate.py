@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,8 @@ import click
 
 from bayescal.cli.options import PATH
 from bayescal.cli.output import say_written, write_rows
+from bayescal.cli.run import status_code
+from bayescal.core.checks import listing
 from bayescal.core.errors import InputError
 
 
@@ -20,10 +23,14 @@ from bayescal.core.errors import InputError
     multiple=True,
     required=True,
     metavar="COLUMN",
-    help="Columns of the classes, in their order, or a pattern such as 'z_*'; of two classes the "
-    "column of the positive one.",
+    help="A column for each class, in any order, or a pattern such as 'z_*': a class is named by "
+    "its column, or by what the * stands for. Of two classes the column of the positive one does.",
 )
-@click.option("--from-logits", is_flag=True, help="The scores are logits, not probabilities.")
+@click.option(
+    "--from-logits",
+    is_flag=True,
+    help="The scores are logits. Without it they are what RESULT was fitted to.",
+)
 @click.option("--classifier", metavar="NAME", help="Which of several classifiers of RESULT.")
 @click.option(
     "-o", "--output", type=PATH, required=True, metavar="FILE.csv", help="The probabilities."
@@ -39,7 +46,7 @@ def command(
     """Calibrate the rows of FILE by RESULT, such as bayescal temperature keeps with -o RESULT.nc.
 
     Each row gets the posterior-predictive probabilities of the classes. The most probable class
-    stays the same.
+    stays the same, unless vector scaling has a weight in RESULT.
     """
     from bayescal.core.score_options import matching
     from bayescal.core.tables import open_table
@@ -57,15 +64,38 @@ def command(
             f"a result of {tree.attrs['quantity']} calibrates no rows. Pass one of a quantity that "
             "does."
         )
+    if from_logits and tree.attrs.get("input_scale") == "probabilities":
+        raise InputError(
+            f"{result.name} was fitted to probabilities, and --from-logits says that {file.name} "
+            "holds logits. Leave it out, or fit to logits."
+        )
     table = open_table(file)
-    names = [name for pattern in score for name, _ in matching(pattern, table, [])]
-    columns = table.read(names)
-    scale = "logits" if from_logits else "probabilities"
-    prob = calibrate(tree, _side_by_side(columns, names), classifier=classifier, scale=scale)
-    classes = [f"p_{name}" for name in json_attribute(tree, "classes")]
-    write_rows([dict(zip(classes, row, strict=True)) for row in prob.tolist()], output)
+    pairs = [pair for pattern in score for pair in matching(pattern, table, [])]
+    known = json_attribute(tree, "classes")
+    found = calibrate(
+        tree,
+        _side_by_side(table.read([name for name, _ in pairs]), [name for name, _ in pairs]),
+        classifier=classifier,
+        classes=None if len(pairs) == 1 and len(known) == 2 else _classes(pairs, known),
+        scale="logits" if from_logits else None,
+    )
+    names = [f"p_{name}" for name in known]
+    write_rows([dict(zip(names, row, strict=True)) for row in found.tolist()], output)
     say_written([output], err=False)
-    return 0
+    return status_code(tree, ())
+
+
+def _classes(pairs: Sequence[tuple[str, str]], known: Sequence[str]) -> list[str]:
+    """The class of each column: what the * of a pattern stands for, or its name."""
+    columns, starred = (list(names) for names in zip(*pairs, strict=True))
+    for named in (starred, columns):
+        if sorted(named) == sorted(known):
+            return named
+    raise InputError(
+        f"--score must name a column for each class of the result, {listing(known)}, by the class "
+        f"or by what the * of a pattern stands for; got {listing(columns)}. Name the columns as "
+        "where it was fitted."
+    )
 
 
 def _side_by_side(columns: dict[str, Any], names: list[str]) -> Any:

@@ -83,3 +83,69 @@ def test_whole_weights_are_repeated_rows(files, tmp_path, capsys):
         rows = json.loads(capsys.readouterr().out)["results"]
         found.append([[row[key] for key in ("alpha", "ece", "ece_uncalibrated")] for row in rows])
     np.testing.assert_allclose(*found, rtol=1e-7)
+
+
+def calibrated(folder, out, *given):
+    """Probabilities of a call, (obs, class)."""
+    assert main(["calibrate", str(folder / "r.nc"), *map(str, given), "-o", str(out)]) == 0
+    with out.open() as file:
+        return np.array([[float(row[f"p_{k}"]) for k in range(10)] for row in csv.DictReader(file)])
+
+
+def test_columns_are_matched_by_the_names_of_the_classes(files, tmp_path, capsys):
+    folder, logits = files
+    expected = calibrated(folder, tmp_path / "a.csv", folder / "rows.csv", "--score", "z_*")
+    np.testing.assert_allclose(
+        expected, bc.temperature.calibrate(bc.load(folder / "r.nc"), logits), rtol=1e-12
+    )
+    for name in ("z_{}", "{}", "other_{}"):
+        head = ",".join(name.format(k) for k in range(9, -1, -1))
+        lines = [",".join(f"{z:.17g}" for z in row[::-1]) for row in logits]
+        (tmp_path / "reversed.csv").write_text("\n".join([head, *lines]))
+        given = ["--score", "z_*"] if name == "z_{}" else []
+        given = given or [f"--score={name.format(k)}" for k in range(10)]
+        if name == "other_{}":
+            call = ["calibrate", str(folder / "r.nc"), str(tmp_path / "reversed.csv"), *given]
+            assert main([*call, "-o", str(tmp_path / "b.csv")]) == 2
+            assert "must name a column for each class of the result, '0', '1'" in (
+                capsys.readouterr().err
+            )
+        else:
+            found = calibrated(folder, tmp_path / "b.csv", tmp_path / "reversed.csv", *given)
+            np.testing.assert_array_equal(found, expected)
+
+
+def test_the_scale_is_that_of_the_fit(files, tmp_path, capsys):
+    folder, _ = files
+    prob = bc.datasets.temperature.truth("binary").scores(100, seed=1)
+    fitted = bc.fit(
+        bc.temperature,
+        bc.Scores(y_true=prob.y_true, y_prob=prob.y_prob[0]),
+        method="direct",
+        seed=1,
+        draws=200,
+    )
+    bc.save(fitted, tmp_path / "r.nc")
+    (tmp_path / "p.csv").write_text("\n".join(["p", *map(str, prob.y_prob[0])]))
+    given = ["calibrate", str(tmp_path / "r.nc"), str(tmp_path / "p.csv"), "--score", "p"]
+    assert main([*given, "-o", str(tmp_path / "o.csv")]) == 0
+    assert main([*given, "--from-logits", "-o", str(tmp_path / "o.csv")]) == 2
+    assert "r.nc was fitted to probabilities, and --from-logits says" in capsys.readouterr().err
+    # Logits of a result of logits need no option.
+    rows = str(folder / "rows.csv")
+    both = [
+        calibrated(folder, tmp_path / "a.csv", rows, "--score", "z_*", *more)
+        for more in ((), ("--from-logits",))
+    ]
+    np.testing.assert_array_equal(*both)
+
+
+def test_a_result_that_has_not_converged_is_announced(files, tmp_path, capsys):
+    folder, _ = files
+    result = bc.load(folder / "r.nc")
+    result.attrs |= {"converged": "false", "status": "R-hat 1.3. Sample longer."}
+    bc.save(result, tmp_path / "r.nc")
+    given = [str(tmp_path / "r.nc"), str(folder / "rows.csv"), "--score", "z_*"]
+    assert main(["calibrate", *given, "-o", str(tmp_path / "o.csv")]) == 3
+    assert "NOT CONVERGED, do not use these numbers: R-hat 1.3" in capsys.readouterr().err
+    assert (tmp_path / "o.csv").exists()

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from bayescal.core.checks import check_known
+from bayescal.core.checks import check_choice, check_known, listing
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
-from bayescal.quantities.temperature.logits import as_logits
+from bayescal.quantities.temperature.logits import INPUTS, as_logits, column_names, places_of
 from bayescal.quantities.temperature.predictive import (
     Scalings,
     mean_probabilities,
@@ -23,7 +27,8 @@ def calibrate(
     logits: ArrayLike,
     *,
     classifier: str | None = None,
-    scale: str = "logits",
+    classes: Sequence[Any] | None = None,
+    scale: str | None = None,
 ) -> Floats:
     """Compute posterior-predictive probabilities of the classes of new rows.
 
@@ -31,13 +36,17 @@ def calibrate(
     ----------
     result : xarray.DataTree
         Of ``bayescal.fit(bayescal.temperature, ...)``, also one loaded from a file.
-    logits : array-like of shape (obs,), (obs, 1) or (obs, class)
-        Logits of the classifier, or its probabilities with ``scale="probabilities"``; columns in
-        the order of the result's classes. One column is that of the second of two classes.
+    logits : array-like or DataFrame of shape (obs,), (obs, 1) or (obs, class)
+        Logits or probabilities of the classifier, whichever the result was fitted to. Columns of a
+        table are taken by their names, in any order; those of an array are in the order of the
+        result's classes, unless `classes` says otherwise. One column is that of the second of two
+        classes.
     classifier : str, optional
         Which of several classifiers of the result.
-    scale : {"logits", "probabilities"}, default "logits"
-        What rows hold.
+    classes : sequence of labels, optional
+        The class of each column, for columns in another order or with other names.
+    scale : {"logits", "probabilities"}, optional
+        What rows hold: what the result was fitted to, and refused if it is something else.
 
     Returns
     -------
@@ -48,7 +57,8 @@ def calibrate(
     Raises
     ------
     InputError
-        If the result is of another quantity, columns do not fit, or the classifier is unknown.
+        If the result is of another quantity, columns or `classes` are not its classes, rows are on
+        another scale than those it was fitted to, or the classifier is unknown.
 
     Notes
     -----
@@ -71,14 +81,46 @@ def calibrate(
             f"{result.attrs['quantity']}. Pass what bayescal.fit(bayescal.temperature, ...) gave."
         )
     case = _case(result, classifier)
-    found = as_logits(logits, scale, "logits")
-    log_alpha = access.flat_draws(result, "log_alpha", case)
-    if found.shape[1] != log_alpha.shape[-1]:
+    found = as_logits(logits, _scale(result, scale), "logits")
+    known = access.json_attribute(result, "classes")
+    if found.shape[1] != len(known):
         raise InputError(
-            f"logits must have {log_alpha.shape[-1]} columns, one for each class of the result; "
+            f"logits must have {len(known)} columns, one for each class of the result; "
             f"got {found.shape[1]}."
         )
+    named = column_names(logits) if classes is None else [str(name) for name in classes]
+    if named is not None and (classes is not None or len(named) > 1):
+        # As they lie in memory without names, so that sums are the same to the last digit.
+        found = np.ascontiguousarray(found[:, _order(named, known)])
+    log_alpha = access.flat_draws(result, "log_alpha", case)
     return mean_probabilities(found, log_alpha, _scalings(result, case))
+
+
+def _scale(result: xr.DataTree, scale: str | None) -> str:
+    """What the result was fitted to, which the rows must be too."""
+    fitted = str(result.attrs.get("input_scale", scale or "logits"))
+    if scale is None or scale == fitted:
+        return fitted
+    check_choice(scale, INPUTS, "scale")
+    remedy = {
+        "logits": "Pass the logarithms of the probabilities",
+        "probabilities": "Pass the softmax of the logits",
+    }
+    raise InputError(
+        f"rows must hold {fitted}, as those that the result was fitted to; got scale={scale!r}. "
+        f"{remedy[fitted]}, or leave scale out."
+    )
+
+
+def _order(named: list[str], known: Sequence[str]) -> list[int]:
+    """Places of the result's classes among columns."""
+    found = places_of(named, known)
+    if found is None:
+        raise InputError(
+            f"columns must be the classes of the result, {listing(known)}, in any order; got "
+            f"{listing(named)}. Name the class of each column: classes=[...]."
+        )
+    return found
 
 
 def _case(result: xr.DataTree, classifier: str | None) -> ResultSlice:

@@ -179,6 +179,11 @@ class CountedRows:
         """Number of classes."""
         return len(self.classes)
 
+    @property
+    def from_logits(self) -> bool:
+        """Whether scores are logits."""
+        return self._source.columns.from_logits
+
     def facts(self) -> Facts:
         """What is said of the rows."""
         return self._facts

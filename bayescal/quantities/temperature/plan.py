@@ -62,7 +62,8 @@ def plan(
         TemperatureCase.of(Problem.of(data, name), priors, calibration_bins)
         for name in data.classifiers
     ]
-    return Plan(cases, _attributes(cases[0].problem, calibration_bins))
+    logits = data.logits is not None
+    return Plan(cases, _attributes(cases[0].problem, calibration_bins, logits))
 
 
 def _of_counted(data: CountedRows, priors: Priors, binning: Binning) -> Plan:
@@ -72,10 +73,11 @@ def _of_counted(data: CountedRows, priors: Priors, binning: Binning) -> Plan:
             "calibration_bins must not depend on the scores where these are read part by part; "
             f"got {binning!r}. Pass Binning(15, 'uniform'), or edges."
         )
-    return Plan([TemperatureCase.of(data, priors, binning)], _attributes(data, binning))
+    attrs = _attributes(data, binning, data.from_logits)
+    return Plan([TemperatureCase.of(data, priors, binning)], attrs)
 
 
-def _attributes(rows: Rows, binning: Binning) -> dict[str, Any]:
+def _attributes(rows: Rows, binning: Binning, from_logits: bool) -> dict[str, Any]:
     """What a result says of the data."""
     facts = rows.facts()
     return {
@@ -83,6 +85,7 @@ def _attributes(rows: Rows, binning: Binning) -> dict[str, Any]:
         "n_labeled": facts.n_labeled,
         **({"effective_n": facts.effective_n} if facts.weighted else {}),
         "classes": list(rows.classes),
+        "input_scale": "logits" if from_logits else "probabilities",
         "multiclass": "predicted class",
         **binning.attrs,
         "point_label": "class-wise temperature scaling",

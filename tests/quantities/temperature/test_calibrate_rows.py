@@ -1,4 +1,6 @@
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 
 import bayescal as bc
@@ -17,14 +19,47 @@ def test_a_saved_result_gives_the_same_probabilities(result, tmp_path):
     assert np.array_equal(bc.temperature.calibrate(result, logits), again)
 
 
-def test_probabilities_are_taken_as_their_logarithms(result):
+def test_rows_are_on_the_scale_of_the_fit(result):
     prob = np.array([0.3, 0.9])
     logit = np.log(prob / (1 - prob))
-    np.testing.assert_allclose(
-        bc.temperature.calibrate(result, prob, scale="probabilities"),
-        bc.temperature.calibrate(result, logit),
-        atol=1e-10,
+    scores = bc.datasets.temperature.truth("binary").scores(200, seed=1)
+    again = bc.Scores(y_true=scores.y_true, y_prob=scores.y_prob[0])
+    fitted = bc.fit(bc.temperature, again, method="direct", seed=20, draws=300)
+    assert (result.attrs["input_scale"], fitted.attrs["input_scale"]) == ("logits", "probabilities")
+    # Vector scaling is found to 1e-6.
+    for more in ({}, {"scale": "probabilities"}):
+        np.testing.assert_allclose(
+            bc.temperature.calibrate(fitted, prob, **more),
+            bc.temperature.calibrate(result, logit),
+            atol=1e-4,
+        )
+    with pytest.raises(bc.InputError, match=r"rows must hold probabilities.*softmax of the logits"):
+        bc.temperature.calibrate(fitted, logit, scale="logits")
+    with pytest.raises(bc.InputError, match=r"rows must hold logits.*Pass the logarithms"):
+        bc.temperature.calibrate(result, prob, scale="probabilities")
+    with pytest.raises(bc.InputError, match="scale must be one of"):
+        bc.temperature.calibrate(result, prob, scale="percent")
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_columns_are_taken_by_the_names_of_the_classes(frame):
+    truth = bc.datasets.temperature.truth("heterogeneous")
+    names, logits = list("abcdefghij"), truth.logits(300, seed=1)
+    label = np.array(names)[truth.scores(300, seed=1).y_true]
+    data = bc.Scores(y_true=label, y_prob=logits, from_logits=True, classes=names)
+    fitted = bc.fit(bc.temperature, data, method="direct", seed=1, draws=200)
+    expected = bc.temperature.calibrate(fitted, logits)
+    order = np.random.default_rng(0).permutation(10)
+    swapped = frame({names[k]: logits[:, k] for k in order})
+    np.testing.assert_array_equal(bc.temperature.calibrate(fitted, swapped), expected)
+    given = [names[k] for k in order]
+    np.testing.assert_array_equal(
+        bc.temperature.calibrate(fitted, logits[:, order], classes=given), expected
     )
+    other = frame({f"z_{name}": logits[:, k] for k, name in enumerate(names)})
+    with pytest.raises(bc.InputError, match="columns must be the classes of the result, 'a', 'b'"):
+        bc.temperature.calibrate(fitted, other)
+    np.testing.assert_array_equal(bc.temperature.calibrate(fitted, other, classes=names), expected)
 
 
 def test_one_of_several_classifiers_is_named():
