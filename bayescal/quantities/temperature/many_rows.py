@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial, reduce
 from typing import Any
 
@@ -162,7 +162,8 @@ class CountedRows:
     @classmethod
     def of(cls, source: Source) -> CountedRows:
         """Read the rows once for the table, and for each of Newton's steps from its peaks."""
-        first, label = source.summed(_FirstReading.of), source.columns.label
+        noted, label = source.noted(_FirstReading.of), source.columns.label
+        source, first = replace(source, first=noted), noted.sums
         facts, found = first.facts, first.tabulated
         check_rows(facts.n, f"the column {label!r}")
         if not facts.n_labeled:

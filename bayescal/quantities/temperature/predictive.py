@@ -106,7 +106,8 @@ def confidences(logits: Floats, predicted: Integers, log_alpha: Floats) -> Confi
     rows = max(1, _BLOCK // logits.shape[1])
     for start in range(0, len(logits), rows):
         part = slice(start, start + rows)
-        gap = np.ascontiguousarray(logits[part].T)
+        # In an array of its own: transposed logits may lie as they are needed, and be the caller's.
+        gap = np.array(logits[part].T, order="C")
         gap -= gap.max(axis=0)
         for number, alpha in enumerate(np.exp(every[:, predicted[part]])):
             at[number, part] = 1 / np.exp(alpha * gap).sum(axis=0)

@@ -9,14 +9,18 @@ from typing import Any, Final
 
 import numpy as np
 
+from bayescal.core.errors import InputError
 from bayescal.core.intake import Column, collect, weights
 from bayescal.core.partial_sums import Batch, Batched, Sums, numbered_batches, summed
 from bayescal.core.scores import from_parts
 from bayescal.quantities.temperature.data import Problem
 from bayescal.quantities.temperature.predictive import SCALINGS
+from bayescal.quantities.temperature.sums import Noted
 
 # Numbers of a part: its probabilities, and those that draws give its rows.
 _NUMBERS: Final = 1 << 23
+# Relative: sums in another order differ by less.
+_SAME: Final = 1e-10
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,22 +76,48 @@ def _plus[S: Sums](one: S, two: S) -> S:
     return one.plus(two)
 
 
+def _noted[S: Sums](problem: Problem, of: Callable[[Problem], S]) -> Noted[S]:
+    return Noted(of(problem), len(problem.label), problem.mark())
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Source:
-    """Columns of a table."""
+    """Columns of a table, and its rows as the first reading found them."""
 
     table: Batched
     columns: Columns
+    first: Noted[Any] | None = None
+
+    def noted[S: Sums](self, of: Callable[[Problem], S]) -> Noted[S]:
+        """Read the rows, add up what parts of them give, and note which rows they were."""
+        # No closure, so that Dask's workers get it.
+        sum_up = partial(self.columns.summed, of=partial(_noted, of=of))
+        return summed(self.table, self._names, sum_up, self._batch_rows)
 
     def summed[S: Sums](self, of: Callable[[Problem], S]) -> S:
         """Read the rows anew, and add up what parts of them give."""
-        sum_up = partial(self.columns.summed, of=of)
-        return summed(self.table, self._names, sum_up, self._batch_rows)
+        found: Noted[S] = self.noted(of)
+        self._check(found.n, found.mark)
+        return found.sums
 
     def problems(self) -> Iterator[Problem]:
         """Read the rows anew, in order."""
-        batches = numbered_batches(self.table, self._names, self._batch_rows)
-        return map(self.columns.problem, batches)
+        n, mark = 0, 0.0
+        for batch in numbered_batches(self.table, self._names, self._batch_rows):
+            problem = self.columns.problem(batch)
+            n, mark = n + len(problem.label), mark + problem.mark()
+            yield problem
+        self._check(n, mark)
+
+    def _check(self, n: int, mark: float) -> None:
+        """Check that the rows are those of the first reading."""
+        if self.first is None or (n == self.first.n and np.isclose(mark, self.first.mark, _SAME)):
+            return
+        apart = f"{self.first.n} rows and then {n}" if n != self.first.n else "other values"
+        raise InputError(
+            f"rows must be the same at every reading, until the fit is done; got {apart}. Count "
+            "them anew when no program writes to them."
+        )
 
     @property
     def _names(self) -> list[str]:

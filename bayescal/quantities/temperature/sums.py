@@ -21,6 +21,19 @@ class Total:
         return Total(self.value + other.value)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Noted[S: Sums]:
+    """Sums, and what the rows are known by that they are of."""
+
+    sums: S
+    n: int
+    mark: float  # another if a logit, a label or a weight is
+
+    def plus(self, other: Noted[S]) -> Noted[S]:
+        """Add those of other rows."""
+        return Noted(self.sums.plus(other.sums), self.n + other.n, self.mark + other.mark)
+
+
 def joined(
     one: NDArray[np.float64] | None, two: NDArray[np.float64] | None
 ) -> NDArray[np.float64] | None:

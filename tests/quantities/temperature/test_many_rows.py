@@ -1,5 +1,7 @@
 """Rows that are read part by part give the fit of rows in memory."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -125,3 +127,59 @@ def data_effective(data):
     """Effective number of labelled rows."""
     weight = data.sample_weight[data.y_true >= 0]
     return weight.sum() ** 2 / (weight**2).sum()
+
+
+CHANGES = {
+    "fewer rows": lambda table: {name: values[:-1] for name, values in table.items()},
+    "more rows": lambda table: {n: np.append(values, values[0]) for n, values in table.items()},
+    "labels of other rows": lambda table: {**table, "y": np.roll(table["y"], 3)},
+    "another label": lambda table: {**table, "y": np.append(table["y"][:-1], 0)},
+    "scores on another scale": lambda table: {**table, "p3": 1.001 * table["p3"]},
+    "columns that are swapped": lambda table: {**table, "p3": table["p4"], "p4": table["p3"]},
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+@pytest.mark.parametrize("kept", [True, False])
+def test_a_file_replaced_before_the_fit_is_refused(change, kept, tmp_path):
+    _, columns = made("heterogeneous", 300, from_logits=True)
+    (tmp_path / "one").mkdir()
+    path = data_set(tmp_path / "one", columns, [0, 150, 300])
+    rows = counted(path, columns, from_logits=True)
+    if kept:
+        assert counted(path, columns, from_logits=True).fingerprint() == rows.fingerprint()
+        (tmp_path / "two").mkdir()
+        new = data_set(tmp_path / "two", change(columns), [0, 150, len(change(columns)["y"])])
+        for old, other in zip(sorted(path.iterdir()), sorted(new.iterdir()), strict=True):
+            other.replace(old)
+        message = "must not change until its last reading"
+    else:
+        # What is read anew has no file behind it.
+        source = replace(rows._source, table=InMemory(change(columns)))
+        rows = replace(rows, _source=source)
+        message = "rows must be the same at every reading"
+    with pytest.raises(InputError, match=message):
+        bc.fit(bc.temperature, rows, method="direct", seed=1, draws=50)
+
+
+class InMemory:
+    """A table of columns, read in batches."""
+
+    def __init__(self, columns):
+        self.columns = columns
+
+    def batches(self, columns, batch_rows):
+        for start in range(0, len(self.columns["y"]), 100):
+            yield {name: self.columns[name][start : start + 100] for name in columns}
+
+
+def test_rows_in_another_order_are_the_same_rows():
+    _, columns = made("heterogeneous", 300, from_logits=True)
+    order = np.random.default_rng(0).permutation(300)
+    shuffled = {name: values[order] for name, values in columns.items()}
+    rows = counted(InMemory(columns), columns, from_logits=True)
+    again = replace(rows, _source=replace(rows._source, table=InMemory(shuffled)))
+    one, two = (
+        bc.fit(bc.temperature, each, method="direct", seed=1, draws=100) for each in (rows, again)
+    )
+    np.testing.assert_allclose(one["posterior"]["log_alpha"], two["posterior"]["log_alpha"])

@@ -27,3 +27,11 @@ def test_confidences_are_the_probabilities_of_the_predicted_class():
     np.testing.assert_allclose(found.uncalibrated, softmax(logits, axis=1)[at, predicted])
     alpha = np.exp(found.places[3])[predicted]
     np.testing.assert_allclose(found.at[3], softmax(alpha[:, None] * logits, axis=1)[at, predicted])
+
+
+def test_the_rows_are_left_as_they_are():
+    # Columns that lie one behind the other in memory are rows of the transposed array.
+    logits = np.asfortranarray(np.random.default_rng(0).normal(size=(50, 3)))
+    before = logits.copy()
+    confidences(logits, logits.argmax(axis=1), np.zeros((10, 3)))
+    np.testing.assert_array_equal(logits, before)
