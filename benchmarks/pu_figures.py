@@ -29,6 +29,7 @@ from bayescal.core.bins.edges import bin_edges
 from bayescal.core.bins.optimal_number import optimal_number
 from bayescal.core.logistic import sigmoid
 from bayescal.plots.style import BLUE, GREY, INK, ORANGE, VERMILLION
+from bayescal.quantities.ece.bounds import optimal_n_bins
 from bayescal.quantities.ece.estimator import estimate as labelled_estimate
 from bayescal.quantities.pu_ece.classifier import PUClassifier
 from bayescal.quantities.pu_ece.estimator import estimate, of_counts
@@ -167,13 +168,10 @@ def labelled(
     found: Population, n: int, rules: Rules, rng: np.random.Generator, weighted: bool = False
 ) -> Floats:
     """ECE of n labelled rows, with either number of bins of section 5.1."""
-    rows = n / found.truth.class_prior**2 if weighted else n
+    n_bins = optimal_n_bins(n, found.truth.class_prior if weighted else None)
     data = found.truth.labeled_scores(n, rng)
     return np.array(
-        [
-            [labelled_estimate(data, n_bins=optimal_number(rows), strategy=strategy).ece]
-            for strategy in rules
-        ]
+        [[labelled_estimate(data, n_bins=n_bins, strategy=strategy).ece] for strategy in rules]
     )
 
 

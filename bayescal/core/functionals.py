@@ -48,8 +48,8 @@ def expected_calibration_error(mass: Tensor, rate: Tensor, confidence: Tensor) -
 
     References
     ----------
-    .. [1] "Estimating Expected Calibration Error for Positive-Unlabeled Learning", Transactions on
-       Machine Learning Research, 2025, Eq. (1).
+    .. [1] Anonymous authors, "Estimating Expected Calibration Error for Positive-Unlabeled
+       Learning", under review for Transactions on Machine Learning Research, 2025, Eq. (1).
     """
     return (mass * abs(calibration_gap(rate, confidence))).sum(axis=-1)
 

@@ -30,8 +30,9 @@ KIND = "errors"
 REFERENCES: tuple[Reference, ...] = (
     Reference(
         "pu-ece",
-        '"Estimating Expected Calibration Error for Positive-Unlabeled Learning", Transactions on '
-        "Machine Learning Research, 2025. https://openreview.net/forum?id=SvoBtLIrPZ",
+        'Anonymous authors, "Estimating Expected Calibration Error for Positive-Unlabeled '
+        'Learning", under review for Transactions on Machine Learning Research, 2025. '
+        "https://openreview.net/forum?id=SvoBtLIrPZ",
         "Binned ECE, Eq. (1); uniform-width and uniform-mass bins, section 2.2.2; order of the "
         "number of bins, Corollary 1 with every label known.",
     ),

@@ -114,8 +114,9 @@ def bounds(
     ----------
     .. [1] F. Futami and M. Fujisawa, "Information-theoretic Generalization Analysis for Expected
        Calibration Error", NeurIPS 2024, section 3 and Appendix D. https://arxiv.org/abs/2405.15709
-    .. [2] "Estimating Expected Calibration Error for Positive-Unlabeled Learning", Transactions on
-       Machine Learning Research, 2025, Corollary 1. https://openreview.net/forum?id=SvoBtLIrPZ
+    .. [2] Anonymous authors, "Estimating Expected Calibration Error for Positive-Unlabeled
+       Learning", under review for Transactions on Machine Learning Research, 2025, Corollary 1.
+       https://openreview.net/forum?id=SvoBtLIrPZ
 
     Examples
     --------
@@ -150,45 +151,55 @@ def bounds(
     )
 
 
-def optimal_n_bins(n: int) -> int:
+def optimal_n_bins(n: int, class_prior: float | None = None) -> int:
     """Give the number of bins of the order that makes the total bias least: n**(1/3), rounded up.
 
     Parameters
     ----------
     n : int
         Number of labelled rows.
+    class_prior : float, in (0, 1), optional
+        Share of positives pi, for the second rule of [2]_: ``(n / pi**2)**(1/3)``, rounded up.
 
     Returns
     -------
     int
-        At least 1. It is what ``n_bins="optimal"`` stands for.
+        At least 1. Without a class prior it is what ``n_bins="optimal"`` stands for.
 
     Raises
     ------
     InputError
-        If `n` is no whole number above 0.
+        If `n` is no whole number above 0, or the class prior does not lie in (0, 1).
 
     Notes
     -----
     An order leaves the constant open; 1 is the choice of the experiments of [1]_ (there rounded
-    down) and of [2]_ (rounded up), which for a comparison with PU-ECE also takes ``n / pi**2`` for
-    n, pi being the class prior. `least_bound_n_bins` has the constant of the bound.
+    down) and of [2]_ (rounded up). The second rule of [2]_ is for comparisons: its bins are as many
+    as PU-ECE has with n positives and infinitely many unlabelled rows,
+    ``bayescal.pu_ece.optimal_n_bins``. The number may be passed as `n_bins` wherever bins are
+    chosen. `least_bound_n_bins` has the constant of the bound.
 
     References
     ----------
     .. [1] F. Futami and M. Fujisawa, "Information-theoretic Generalization Analysis for Expected
        Calibration Error", NeurIPS 2024, Eq. (13). https://arxiv.org/abs/2405.15709
-    .. [2] "Estimating Expected Calibration Error for Positive-Unlabeled Learning", Transactions on
-       Machine Learning Research, 2025, section 5.1. https://openreview.net/forum?id=SvoBtLIrPZ
+    .. [2] Anonymous authors, "Estimating Expected Calibration Error for Positive-Unlabeled
+       Learning", under review for Transactions on Machine Learning Research, 2025, section 5.1.
+       https://openreview.net/forum?id=SvoBtLIrPZ
 
     Examples
     --------
     >>> from bayescal.quantities.ece.bounds import optimal_n_bins
     >>> optimal_n_bins(1000), optimal_n_bins(1001)
     (10, 11)
+    >>> optimal_n_bins(1000, class_prior=0.5)  # 4000**(1/3) = 15.9
+    16
     """
     _check_rows(n)
-    return optimal_number(n)
+    if class_prior is None:
+        return optimal_number(n)
+    check_number(class_prior, "class_prior", "(0, 1)", "Pass the share of positives.")
+    return optimal_number(n / class_prior**2)
 
 
 def least_bound_n_bins(n: int, strategy: str = "quantile", lipschitz: float = 1.0) -> int:

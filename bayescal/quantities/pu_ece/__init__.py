@@ -31,8 +31,9 @@ KIND = "errors"
 REFERENCES: tuple[Reference, ...] = (
     Reference(
         "pu-ece",
-        '"Estimating Expected Calibration Error for Positive-Unlabeled Learning", Transactions on '
-        "Machine Learning Research, 2025. https://openreview.net/forum?id=SvoBtLIrPZ",
+        'Anonymous authors, "Estimating Expected Calibration Error for Positive-Unlabeled '
+        'Learning", under review for Transactions on Machine Learning Research, 2025. '
+        "https://openreview.net/forum?id=SvoBtLIrPZ",
         "True calibration error, section 2.2.1; PU-ECE and its bins, sections 2.2.2 and 3.1; bias, "
         "Theorem 1; number of bins, Corollary 1 and section 5.1; error of "
         "the class prior, Theorem 2; generalization, Theorem 3 and Corollary 2.",

@@ -28,7 +28,8 @@ class Bounds(NamedTuple):
     Parameters
     ----------
     total_bias : Bound
-        Of E |ECE - TCE|, the distance from the true calibration error: Theorem 1.
+        Of E |ECE - TCE|, the distance from the true calibration error: Theorem 1; for edges of
+        one's own the same with the widest bin in place of 1 / B, which is not in the paper.
     total_deviation : Bound
         Of |ECE - TCE|, with probability 1 - delta: Theorem 1.
     derived_total_bias, derived_total_deviation : Bound
@@ -111,7 +112,8 @@ def bounds(
     in ``[-pi, pi] / nP`` and nU terms in ``[-1, 1] / nU``: sub-Gaussian with variance proxy V
     (Hoeffding). The maximal inequality gives ``sqrt(2 V B ln 2)`` in expectation, the union bound
     ``sqrt(2 V (B ln 2 + ln(1 / delta)))`` with probability 1 - delta. The binning bias is at most
-    ``(1 + L)`` times the widest bin [2]_. Their sum is Theorem 1 for UWB.
+    ``(1 + L)`` times the widest bin [2]_. Their sum is Theorem 1 for UWB; for other
+    edges, which the paper does not treat, it is proved here alone, and `total_bias` says so.
 
     *Bins of equal mass.* Given the edges, positives and the rows inside the bins are independent
     draws as before, with scores in [0, 1] instead of signed ones: the variance proxy is
@@ -130,9 +132,9 @@ def bounds(
 
     References
     ----------
-    .. [1] "Estimating Expected Calibration Error for Positive-Unlabeled Learning", Transactions on
-       Machine Learning Research, 2025, section 3.2: Assumptions 1 to 3, Theorems 1 and 2,
-       Corollary 1. https://openreview.net/forum?id=SvoBtLIrPZ
+    .. [1] Anonymous authors, "Estimating Expected Calibration Error for Positive-Unlabeled
+       Learning", under review for Transactions on Machine Learning Research, 2025, section 3.2:
+       Assumptions 1 to 3, Theorems 1 and 2, Corollary 1. https://openreview.net/forum?id=SvoBtLIrPZ
     .. [2] F. Futami and M. Fujisawa, "Information-theoretic Generalization Analysis for Expected
        Calibration Error", NeurIPS 2024, Theorem 3. https://arxiv.org/abs/2405.15709
     .. [3] O. Marchal and J. Arbel, "On the sub-Gaussianity of the Beta and Dirichlet
@@ -185,11 +187,12 @@ def bounds_or_infinite(
     sampled = _DENSITY if by_mass else _FIXED
     curve = f"{sampled}; {_LIPSCHITZ.format(lipschitz)}"
     printed = f"{curve}; n_unlabeled >= 2 n_bins" if by_mass else curve
+    theorem = _source("Theorem 1", strategy)
     probably = f"with probability {1 - delta:g} or more"
     binned = "TCE of the binned classifier"
     return Bounds(
-        Bound(total, "upper bound of E |ECE - TCE| (Theorem 1)", printed),
-        Bound(unlikely, f"upper bound of |ECE - TCE| {probably} (Theorem 1)", printed),
+        Bound(total, f"upper bound of E |ECE - TCE| ({theorem})", printed),
+        Bound(unlikely, f"upper bound of |ECE - TCE| {probably} ({theorem})", printed),
         Bound(binning + statistical, "upper bound of E |ECE - TCE| (derived)", curve),
         Bound(widest + deviation, f"upper bound of |ECE - TCE| {probably} (derived)", curve),
         Bound(statistical, f"upper bound of E |ECE - {binned}|", sampled),
@@ -203,7 +206,8 @@ def bounds_or_infinite(
         ),
         Bound(
             rows.least_bound_n_bins(by_mass, lipschitz),
-            "number of bins with the least upper bound of E |ECE - TCE| (Theorem 1)",
+            f"number of bins of equal {'mass' if by_mass else 'width'} with the least upper bound "
+            "of E |ECE - TCE| (Theorem 1)",
             printed,
         ),
     )
@@ -238,9 +242,9 @@ def optimal_n_bins(n_positive: int, n_unlabeled: int, class_prior: float) -> int
 
     References
     ----------
-    .. [1] "Estimating Expected Calibration Error for Positive-Unlabeled Learning", Transactions on
-       Machine Learning Research, 2025, Corollaries 1 and 2, section 5.1.
-       https://openreview.net/forum?id=SvoBtLIrPZ
+    .. [1] Anonymous authors, "Estimating Expected Calibration Error for Positive-Unlabeled
+       Learning", under review for Transactions on Machine Learning Research, 2025, Corollaries 1
+       and 2, section 5.1. https://openreview.net/forum?id=SvoBtLIrPZ
 
     Examples
     --------
@@ -289,9 +293,9 @@ def least_bound_n_bins(
 
     References
     ----------
-    .. [1] "Estimating Expected Calibration Error for Positive-Unlabeled Learning", Transactions on
-       Machine Learning Research, 2025, Theorem 1 and Corollary 1.
-       https://openreview.net/forum?id=SvoBtLIrPZ
+    .. [1] Anonymous authors, "Estimating Expected Calibration Error for Positive-Unlabeled
+       Learning", under review for Transactions on Machine Learning Research, 2025, Theorem 1 and
+       Corollary 1. https://openreview.net/forum?id=SvoBtLIrPZ
 
     Examples
     --------
@@ -365,6 +369,13 @@ class _Rows(NamedTuple):
         tried = np.arange(first, max(most, 1) + 1)
         total = self.total(tried, 1 / tried, by_mass, lipschitz)
         return int(tried[np.argmin(total)])
+
+
+def _source(theorem: str, strategy: Strategy) -> str:
+    """Say where a bound is from: the paper has bins of equal width and of equal mass only."""
+    if isinstance(strategy, str):
+        return theorem
+    return f"derived: {theorem} for bins of equal width, with the widest bin in place of 1 / B"
 
 
 def _by_mass(strategy: Strategy) -> bool:

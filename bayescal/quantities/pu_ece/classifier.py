@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
@@ -15,7 +16,7 @@ from bayescal.core.checks import check_choice
 from bayescal.core.classifiers import MostProbable, warn_unfinished
 from bayescal.core.errors import InputError
 from bayescal.core.network import (
-    Loss,
+    Trained,
     Weights,
     check_settings,
     first_weights,
@@ -25,16 +26,26 @@ from bayescal.core.network import (
 )
 from bayescal.core.quantity import Floats
 from bayescal.quantities.pu_ece.estimator import check_class_prior
-from bayescal.quantities.pu_ece.risk import LOSSES, RiskParts, check_target_prior, risk_parts
+from bayescal.quantities.pu_ece.risk import (
+    LOSSES,
+    Correction,
+    RiskParts,
+    check_target_prior,
+    corrected,
+    risk_parts,
+)
 
 # The risk is minimised to this, far below what it is known to from any number of rows.
 _GAP: Final = 1e-4
 _HALVINGS: Final = 14
+# Differences over it stand for slopes of a correction.
+_STEP: Final = 1e-6
 
 
 class _Found(NamedTuple):
     weights: Weights
     risk: float
+    negative: float
     total: float
     unfinished: bool
     n_iter: int = 0
@@ -64,6 +75,9 @@ class PUClassifier(MostProbable):
     target_prior : float, in (0, 1), optional
         Share of positives that the risk is weighted to, 0.5 for imbalanced nnPU; `class_prior` if
         not given. Probabilities are then those of a population with this share.
+    correction : {"max", "abs"} or callable, default "max"
+        The consistent-correction function c of nnPU (l_cc in [3]_), as of
+        `bayescal.pu_ece.nnpu_risk`; not used by uPU.
 
     Attributes
     ----------
@@ -81,16 +95,19 @@ class PUClassifier(MostProbable):
     Notes
     -----
     The rows are a sample of positives and a separate sample of the population, in one table. With
-    ``A = pi R_P+`` and ``N = R_U- - pi R_P-``, uPU is ``A + N`` and nnPU ``A + max(0, N)``. For a
-    linear classifier and the logistic loss both are convex, nnPU as the larger of A and ``A + N``.
+    ``A = pi R_P+`` and ``N = R_U- - pi R_P-``, uPU is ``A + N`` and nnPU ``A + c(N)``, with
+    ``c(N) = max(0, N)`` by default. For a linear classifier and the logistic loss both are then
+    convex, nnPU as the larger of A and ``A + N``.
     With another `target_prior` pi', A is weighed by ``pi' / pi`` and N by ``(1 - pi') / (1 - pi)``
     [2]_, and both stay convex where pi' is not below pi.
 
     The least nnPU often lies on the kink ``N = 0``, where L-BFGS may stop short of it. So L-BFGS
     minimises the smooth ``A + w N`` instead, with w halved in on where N changes sign. As
     ``max(0, N)`` is the largest ``w N`` for w between 0 and 1, each of these least values is below
-    the least nnPU, and the best w has found it to 1e-4. With a hidden layer nothing is convex, and
-    this is a way to go down.
+    the least nnPU, and the best w has found it to 1e-4. For another c the w go down to its slope
+    below 0, and from the best of them L-BFGS goes on on ``A + c(N)`` itself: with w below 0 nothing
+    is convex any more.
+    With a hidden layer nothing is convex, and this is a way to go down.
 
     Features should be of like scale: put a ``StandardScaler`` before it.
 
@@ -101,6 +118,9 @@ class PUClassifier(MostProbable):
        https://arxiv.org/abs/1703.00593
     .. [2] G. Su, W. Chen and M. Xu, "Positive-Unlabeled Learning from Imbalanced Data", IJCAI 2021,
        pages 2995-3001.
+    .. [3] Anonymous authors, "Estimating Expected Calibration Error for Positive-Unlabeled
+       Learning", under review for Transactions on Machine Learning Research, 2025, section 2.3.
+       https://openreview.net/forum?id=SvoBtLIrPZ
 
     Examples
     --------
@@ -124,6 +144,7 @@ class PUClassifier(MostProbable):
         max_iter: int = 500,
         random_state: Any = None,
         target_prior: float | None = None,
+        correction: Correction = "max",
     ) -> None:
         self.class_prior = class_prior
         self.hidden = hidden
@@ -133,6 +154,7 @@ class PUClassifier(MostProbable):
         self.max_iter = max_iter
         self.random_state = random_state
         self.target_prior = target_prior
+        self.correction = correction
 
     def __sklearn_tags__(self) -> Any:
         """Say that there are two classes."""
@@ -211,6 +233,7 @@ class PUClassifier(MostProbable):
         if self.target_prior is not None:
             check_target_prior(self.target_prior)
         check_choice(self.loss, tuple(LOSSES), "loss")
+        corrected(-1.0, self.correction)
         check_settings(self.hidden, 0, self.alpha, self.max_iter)
 
     def _classes(self, s: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
@@ -232,39 +255,57 @@ class PUClassifier(MostProbable):
 
     def _minimise(self, start: Weights, positive: Floats, unlabeled: Floats) -> _Found:
         """Minimise the penalised risk."""
-        low, high, weight, spent = 0.0, 1.0, 1.0, 0
+        low, high, weight, spent = self._least_slope(), 1.0, 1.0, 0
+        rows = (positive, unlabeled)
         tried: list[_Found] = []
         least = -np.inf
         for _ in range(_HALVINGS):
-            rows = (positive, unlabeled)
-            trained = train(self._weighted_risk(weight), rows, start, self.alpha, self.max_iter)
+            risk = partial(self._weighted_risk, weight)
+            trained = train(risk, rows, start, self.alpha, self.max_iter)
             spent += trained.n_iter
-            parts = self._parts(*(forward(trained.weights, x) for x in rows))
-            counted = max(0.0, parts.negative) if self.non_negative else parts.negative
-            risk = parts.positive + counted
-            total = risk + penalty(trained.weights, self.alpha)
-            tried.append(_Found(trained.weights, risk, total, trained.unfinished))
+            tried.append(self._found(trained, rows))
             least = max(least, trained.objective)
             if min(each.total for each in tried) - least <= _GAP:
                 break
             # From the side where N > 0 on: beyond the kink a flexible classifier has run away.
-            if parts.negative > 0:
+            if tried[-1].negative > 0:
                 low, start = weight, trained.weights
             else:
                 high = weight
             weight = (low + high) / 2
-        return min(tried, key=lambda found: found.total)._replace(n_iter=spent)
+        best = min(tried, key=lambda found: found.total)
+        if self.non_negative and self.correction != "max":
+            trained = train(self._risk, rows, best.weights, self.alpha, self.max_iter)
+            spent += trained.n_iter
+            best = min(best, self._found(trained, rows), key=lambda found: found.total)
+        return best._replace(n_iter=spent)
+
+    def _found(self, trained: Trained, rows: tuple[Floats, Floats]) -> _Found:
+        """Look up what was reached on the rows."""
+        parts = self._parts(*(forward(trained.weights, x) for x in rows))
+        risk = parts.positive + self._counted(parts.negative)
+        total = risk + penalty(trained.weights, self.alpha)
+        return _Found(trained.weights, risk, parts.negative, total, trained.unfinished)
+
+    def _counted(self, negative: float) -> float:
+        """What the risk counts of the negatives' part."""
+        return corrected(negative, self.correction) if self.non_negative else negative
+
+    def _least_slope(self) -> float:
+        """Slope of the correction just below 0."""
+        return (self._counted(0.0) - self._counted(-_STEP)) / _STEP
 
     def _parts(self, at_positive: Floats, at_unlabeled: Floats) -> RiskParts:
         parts = risk_parts(at_positive, at_unlabeled, self.class_prior, self.loss)
         return parts.reweighted(self.class_prior, self.target_prior or self.class_prior)
 
-    def _weighted_risk(self, weight: float) -> Loss:
-        """Make ``A + weight N`` with its slopes, of both tables' decision values."""
+    def _weighted_risk(self, weight: float, *outputs: Floats) -> tuple[float, Sequence[Floats]]:
+        """``A + weight N`` of both tables' decision values, with its slopes."""
+        parts = self._parts(*outputs)
+        return parts.positive + weight * parts.negative, parts.slopes(weight)
 
-        def risk(at_positive: Floats, at_unlabeled: Floats) -> tuple[float, Sequence[Floats]]:
-            parts = self._parts(at_positive, at_unlabeled)
-            slopes = zip(parts.positive_slopes, parts.negative_slopes, strict=True)
-            return parts.positive + weight * parts.negative, [a + weight * n for a, n in slopes]
-
-        return risk
+    def _risk(self, *outputs: Floats) -> tuple[float, Sequence[Floats]]:
+        """``A + c(N)``, with its slopes."""
+        parts = self._parts(*outputs)
+        low, value, high = (self._counted(parts.negative + step) for step in (-_STEP, 0.0, _STEP))
+        return parts.positive + value, parts.slopes((high - low) / (2 * _STEP))

@@ -154,8 +154,9 @@ class MixtureTruth:
 
     References
     ----------
-    .. [1] "Estimating Expected Calibration Error for Positive-Unlabeled Learning", Transactions on
-       Machine Learning Research, 2025, section 5.1. https://openreview.net/forum?id=SvoBtLIrPZ
+    .. [1] Anonymous authors, "Estimating Expected Calibration Error for Positive-Unlabeled
+       Learning", under review for Transactions on Machine Learning Research, 2025, section 5.1.
+       https://openreview.net/forum?id=SvoBtLIrPZ
 
     Examples
     --------

@@ -75,6 +75,14 @@ class RiskParts(NamedTuple):
     positive_slopes: tuple[Floats, Floats]
     negative_slopes: tuple[Floats, Floats]
 
+    def slopes(self, weight: float) -> tuple[Floats, Floats]:
+        """Slopes of ``positive + weight * negative``."""
+        of_positive, of_unlabeled = (
+            one + weight * other
+            for one, other in zip(self.positive_slopes, self.negative_slopes, strict=True)
+        )
+        return of_positive, of_unlabeled
+
     def reweighted(self, class_prior: float, target_prior: float) -> RiskParts:
         """Weigh positives and negatives as if the share of positives were another one."""
         more, less = target_prior / class_prior, (1 - target_prior) / (1 - class_prior)
@@ -134,9 +142,9 @@ def upu_risk(
     ----------
     .. [1] M. C. du Plessis, G. Niu and M. Sugiyama, "Convex Formulation for Learning from Positive
        and Unlabeled Data", ICML 2015. https://proceedings.mlr.press/v37/plessis15.html
-    .. [2] "Estimating Expected Calibration Error for Positive-Unlabeled Learning", Transactions on
-       Machine Learning Research, 2025, section 2.3, Eq. (2).
-       https://openreview.net/forum?id=SvoBtLIrPZ
+    .. [2] Anonymous authors, "Estimating Expected Calibration Error for Positive-Unlabeled
+       Learning", under review for Transactions on Machine Learning Research, 2025, section 2.3, Eq.
+       (2). https://openreview.net/forum?id=SvoBtLIrPZ
 
     Examples
     --------
@@ -190,8 +198,9 @@ def nnpu_risk(
     .. [2] N. Lu, T. Zhang, G. Niu and M. Sugiyama, "Mitigating Overfitting in Supervised
        Classification from Two Unlabeled Datasets: A Consistent Risk Correction Approach", AISTATS
        2020, PMLR 108, pages 1115-1125.
-    .. [3] "Estimating Expected Calibration Error for Positive-Unlabeled Learning", Transactions on
-       Machine Learning Research, 2025, section 2.3. https://openreview.net/forum?id=SvoBtLIrPZ
+    .. [3] Anonymous authors, "Estimating Expected Calibration Error for Positive-Unlabeled
+       Learning", under review for Transactions on Machine Learning Research, 2025, section 2.3.
+       https://openreview.net/forum?id=SvoBtLIrPZ
 
     Examples
     --------
@@ -202,7 +211,7 @@ def nnpu_risk(
     2.229
     """
     parts = risk_parts(*_checked(positive, unlabeled, class_prior, loss), class_prior, loss)
-    return _number(parts.positive + _corrected(parts.negative, correction))
+    return _number(parts.positive + corrected(parts.negative, correction))
 
 
 def imbalanced_nnpu_risk(
@@ -250,8 +259,9 @@ def imbalanced_nnpu_risk(
     ----------
     .. [1] G. Su, W. Chen and M. Xu, "Positive-Unlabeled Learning from Imbalanced Data", IJCAI 2021,
        pages 2995-3001.
-    .. [2] "Estimating Expected Calibration Error for Positive-Unlabeled Learning", Transactions on
-       Machine Learning Research, 2025, section 5.1. https://openreview.net/forum?id=SvoBtLIrPZ
+    .. [2] Anonymous authors, "Estimating Expected Calibration Error for Positive-Unlabeled
+       Learning", under review for Transactions on Machine Learning Research, 2025, section 5.1.
+       https://openreview.net/forum?id=SvoBtLIrPZ
 
     Examples
     --------
@@ -262,7 +272,7 @@ def imbalanced_nnpu_risk(
     check_target_prior(target_prior)
     parts = risk_parts(*_checked(positive, unlabeled, class_prior, loss), class_prior, loss)
     parts = parts.reweighted(class_prior, target_prior)
-    return _number(parts.positive + _corrected(parts.negative, correction))
+    return _number(parts.positive + corrected(parts.negative, correction))
 
 
 def _number(risk: float) -> float:
@@ -284,7 +294,8 @@ def check_target_prior(target_prior: float) -> None:
         )
 
 
-def _corrected(negative: float, correction: Correction) -> float:
+def corrected(negative: float, correction: Correction) -> float:
+    """Put a consistent-correction function's value in the place of the negatives' part."""
     if isinstance(correction, str):
         check_choice(correction, tuple(CORRECTIONS), "correction")
         return CORRECTIONS[correction](negative)

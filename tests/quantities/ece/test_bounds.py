@@ -12,6 +12,7 @@ from bayescal.core.errors import InputError
 from bayescal.core.tasks import Task
 from bayescal.quantities.ece.bounds import bounds, least_bound_n_bins, optimal_n_bins
 from bayescal.quantities.ece.estimator import estimate
+from bayescal.quantities.pu_ece.bounds import optimal_n_bins as pu_optimal_n_bins
 
 
 class Truth:
@@ -141,6 +142,23 @@ def test_optimal_order_is_the_cube_root_rounded_up():
         assert optimal_n_bins(root**3) == root
         assert optimal_n_bins(root**3 + 1) == root + 1
     assert optimal_n_bins(10**9 - 1) == 1000
+
+
+@pytest.mark.parametrize(
+    ("n", "class_prior", "bins"),
+    # (n / pi^2)^(1/3) by hand: 10 / .25 = 40, 100 / .16 = 625, 10^4 / .04 = 250,000, 27 * 4 = 108.
+    [(10, 0.5, 4), (100, 0.4, 9), (10_000, 0.2, 63), (54, 0.5, 6), (55, 0.5, 7)],
+)
+def test_the_second_rule_divides_the_rows_by_the_squared_class_prior(n, class_prior, bins):
+    assert optimal_n_bins(n, class_prior) == bins
+    # As PU-ECE has with infinitely many unlabelled rows.
+    assert pu_optimal_n_bins(n, 10**15, class_prior) == bins
+
+
+@pytest.mark.parametrize("class_prior", [0.0, 1.0, -0.1, np.nan, "a"])
+def test_a_class_prior_outside_its_range_is_refused(class_prior):
+    with pytest.raises(InputError, match=r"class_prior must be a number in \(0, 1\)"):
+        optimal_n_bins(10, class_prior)
 
 
 @pytest.mark.slow

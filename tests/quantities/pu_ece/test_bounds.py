@@ -14,6 +14,7 @@ from bayescal.quantities.pu_ece.bounds import (
     least_bound_n_bins,
     optimal_n_bins,
 )
+from bayescal.quantities.pu_ece.generalization import generalization_bias
 from bayescal.quantities.pu_ece.simulator import PUTruth, truth
 
 
@@ -162,6 +163,19 @@ def test_biases_and_deviation_hold_on_the_simulator(name, strategy) -> None:
     assert np.mean(np.array(off_binned) <= theory.deviation.value) >= 0.9
     # They are not vacuous by an order of magnitude: a bound of another quantity would be.
     assert theory.statistical_bias.value <= 12 * np.mean(off_binned)
+
+
+def test_a_bound_for_edges_of_ones_own_is_not_called_the_paper_s() -> None:
+    edges = [0, 0.1, 0.6, 1]
+    own, even = (bounds(500, 4000, 0.4, 3, strategy) for strategy in (edges, "uniform"))
+    for bound in (own.total_bias, own.total_deviation):
+        assert "derived: Theorem 1 for bins of equal width, with the widest bin" in bound.kind
+    assert even.total_bias.kind.endswith("(Theorem 1)")
+    # L = 1: twice the widest bin, .5, in place of twice a third.
+    assert own.total_bias.value - even.total_bias.value == pytest.approx(2 * (0.5 - 1 / 3))
+    trained = generalization_bias(500, 4000, 0.4, 1.0, strategy=edges)
+    assert "derived: Theorem 3" in trained.kind
+    assert "number of bins of equal width" in own.least_bound_n_bins.kind
 
 
 def test_many_positives_leave_the_rate_of_the_unlabelled_rows() -> None:

@@ -132,6 +132,48 @@ def test_overfitted_the_unbiased_risk_is_below_zero_and_the_other_is_not():
     assert unbiased.risk_ < 0 <= safe.risk_
 
 
+def least_by_hand(x, s, pi, alpha, correction):
+    """Least risk of one feature's linear classifier, by Nelder-Mead from many starts."""
+
+    def total(weights):
+        at = x[:, 0] * weights[0] + weights[1]
+        risk = nnpu_risk(at[s == 1], at[s == 0], class_prior=pi, correction=correction)
+        return risk + alpha / 2 * weights[0] ** 2
+
+    starts = [(slope, shift) for slope in (-2, 0, 2) for shift in (-3, 0, 3)]
+    options = {"xatol": 1e-9, "fatol": 1e-12, "maxiter": 4000}
+    return min(minimize(total, at, method="Nelder-Mead", options=options).fun for at in starts)
+
+
+def leaky(negative):
+    """The correction of slope -.3 below 0 of reference [2] of `nnpu_risk`."""
+    return max(negative, -0.3 * negative)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("correction", ["max", "abs", leaky, lambda x: x if x > 0 else x**2])
+@pytest.mark.parametrize("pi", [0.4, 0.9])
+def test_the_least_risk_of_each_correction_is_reached(correction, pi):
+    # With pi = .9 where half are positive, the negatives' part wants to fall below 0.
+    x, s = normal_rows(30, 60, 11)
+    alpha = 0.01
+    fitted = PUClassifier(pi, alpha=alpha, correction=correction).fit(x, s)
+    at = fitted.decision_function(x)
+    told = nnpu_risk(at[s == 1], at[s == 0], class_prior=pi, correction=correction)
+    assert fitted.risk_ == pytest.approx(told, abs=1e-12)
+    reached = fitted.risk_ + alpha / 2 * fitted.weights_[0][0] ** 2
+    # The classifier stops within 1e-4.
+    assert reached == pytest.approx(least_by_hand(x, s, pi, alpha, correction), abs=3e-4)
+
+
+def test_a_correction_of_ones_own_is_part_of_the_parameters():
+    x, s = normal_rows(50, 200, 6)
+    plain = PUClassifier(0.5, correction="abs").fit(x, s)
+    again = clone(plain).fit(x, s)
+    assert again.get_params()["correction"] == "abs"
+    assert np.array_equal(plain.weights_[0], again.weights_[0])
+
+
 def test_a_hidden_layer_learns_what_no_line_separates():
     rng = np.random.default_rng(4)
     ring = rng.normal(size=(600, 2))
@@ -189,6 +231,8 @@ def test_too_few_iterations_are_told():
     [
         ({"class_prior": 1.0}, "class_prior must lie in"),
         ({"target_prior": 0.0}, "target_prior must lie in"),
+        ({"correction": "softplus"}, "correction must be one of"),
+        ({"correction": lambda x: x}, "correction must return a number >= 0; got -1"),
         ({"loss": "hinge"}, "loss must be one of"),
         ({"hidden": -1}, "hidden must be a whole number >= 0; got -1"),
         ({"max_iter": 0}, "max_iter must be a whole number >= 1; got 0"),
