@@ -357,11 +357,9 @@ def isotonic_deviation(n: int, delta: float = 0.1, rademacher: float | None = No
     >>> round(isotonic_deviation(1_000_000, 0.01).value, 3)
     0.095
     """
-    if not 0 < delta < 0.2:
-        raise InputError(
-            f"delta must lie between 0 and 0.2, as Claim 7 may fail with probability 5 delta; got "
-            f"{delta!r}. Pass a fifth of the probability that you allow."
-        )
+    check_number(
+        delta, "delta", "(0, 0.2)", "Claim 7 may fail with probability 5 delta: allow less."
+    )
     complexity = single_score_rademacher(n) if rademacher is None else rademacher
     return Bound(
         2 * class_deviation(n, complexity, delta).value,

@@ -202,8 +202,11 @@ def test_the_sharp_form_holds_in_samples(n):
         (lambda: bounds(10, 1.0), r"delta must be a number in \(0, 1\)"),
         (lambda: sample_size(0.0), r"precision must be a number in \(0, inf\)"),
         (lambda: class_deviation(10, -1), "rademacher must be"),
-        (lambda: isotonic_deviation(10, 0.3), "delta must lie between 0 and 0.2, as Claim 7"),
-        (lambda: isotonic_uniform_deviation(10, 1.0), "delta must lie between"),
+        (
+            lambda: isotonic_deviation(10, 0.3),
+            r"delta must be a number in \(0, 0.2\); got 0.3. Claim 7",
+        ),
+        (lambda: isotonic_uniform_deviation(10, 1.0), r"delta must be a number in \(0, 1\)"),
         (lambda: isotonic_uniform_deviation(0), "n must be a whole number"),
         (lambda: rademacher_bound(3, 2, 5), "n must be above"),
         (lambda: rademacher_bound(30, 2, 0), "n_values must be"),
