@@ -37,6 +37,7 @@ from .reading import roc_band as roc_band
 from .reading import roc_boxes as roc_boxes
 from .reading import rule_difference as rule_difference
 from .reading import upper_bound as upper_bound
+from .roc import printed_roc as printed_roc
 from .roc import roc as roc
 from .roc import roc_region as roc_region
 from .row_counts import count_rows as count_rows

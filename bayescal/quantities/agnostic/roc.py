@@ -59,7 +59,7 @@ def roc(score: ArrayLike, *, probability: ArrayLike | None = None) -> Roc:
     Notes
     -----
     ``TPR(p) = sum f 1{f > p} / sum f`` and ``FPR(p) = sum (1 - f) 1{f > p} / (n - sum f)``. The
-    paper prints ``f < p``, which gives the rates of the rows called negative.
+    paper prints ``f < p``: `printed_roc`.
 
     References
     ----------
@@ -90,6 +90,50 @@ def roc(score: ArrayLike, *, probability: ArrayLike | None = None) -> Roc:
         )
     tpr, fpr = hits / hits[-1], alarms / alarms[-1]
     return Roc(np.append(falling[ends], -np.inf), fpr, tpr, float(np.trapezoid(tpr, fpr)))
+
+
+def printed_roc(score: ArrayLike, *, probability: ArrayLike | None = None) -> Roc:
+    """Compute the curve of the paper's formulas as printed, with ``f < p`` for ``f > p``.
+
+    Parameters
+    ----------
+    score : array-like of shape (obs,), in [0, 1]
+        Scores of unlabelled rows.
+    probability : array-like of shape (obs,), in [0, 1], optional
+        Probability that each row is positive, by default its score.
+
+    Returns
+    -------
+    Roc
+        Its thresholds rise, from the least score up to inf.
+
+    Raises
+    ------
+    InputError
+        As for `roc`.
+
+    Notes
+    -----
+    ``TPR(p) = sum f 1{f < p} / sum f`` and ``FPR(p) = sum (1 - f) 1{f < p} / (n - sum f)`` are the
+    shares of the positives and of the negatives that are called negative, the false and the true
+    negative rate. So the curve is that of `roc` turned by half a turn, below the diagonal for
+    scores that tell the classes apart; its area is one less that of `roc`.
+
+    References
+    ----------
+    .. [1] Y. Gao, A. Parameswaran and J. Peng, 2017, section 4.
+       https://doi.org/10.1214/17-EJS1376SI
+
+    Examples
+    --------
+    >>> from bayescal.quantities.agnostic.roc import printed_roc
+    >>> curve = printed_roc([0.25, 0.75])
+    >>> curve.threshold.tolist(), curve.tpr.tolist(), curve.auc
+    ([0.25, 0.75, inf], [0.0, 0.25, 1.0], 0.25)
+    """
+    curve = roc(score, probability=probability)
+    threshold = np.append(curve.threshold[-2::-1], np.inf)
+    return Roc(threshold, 1 - curve.fpr[::-1], 1 - curve.tpr[::-1], 1 - curve.auc)
 
 
 def roc_region(score: ArrayLike, c: float) -> RocRegion:

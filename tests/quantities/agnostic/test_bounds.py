@@ -1,5 +1,6 @@
 """Bounds against exact probabilities, simulations, and the printed numbers."""
 
+import itertools
 import math
 
 import numpy as np
@@ -108,6 +109,23 @@ def walk_complexity(n, rng, draws=400):
 @pytest.mark.parametrize("n", [10, 100, 1000])
 def test_the_complexity_of_a_single_score_is_below_its_bound(n):
     assert walk_complexity(n, np.random.default_rng(22)) < single_score_rademacher(n)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_lemma_2_by_all_signs(seed):
+    # One classifier, so that H are the intervals of its scores: all of them by all 2^7 signs.
+    rng = np.random.default_rng(seed)
+    n = 7
+    score, label = np.sort(rng.random(n)), rng.random(n) < 0.5
+    ends = [(a, b) for a in range(n) for b in range(a, n + 1)]
+    inside = np.array([[a <= i < b for i in range(n)] for a, b in ends]).astype(float)
+    signs = np.array(list(itertools.product((-1, 1), repeat=n)))
+
+    def complexity(members):
+        return (signs @ members.T).max(axis=1).mean() / n
+
+    assert complexity(inside * label) <= complexity(inside) + 1e-12
+    assert complexity(inside * score) <= complexity(inside) + 1e-12
 
 
 def greatest_minorant(x, y, at):

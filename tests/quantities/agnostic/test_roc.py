@@ -8,7 +8,7 @@ from sklearn.metrics import roc_auc_score, roc_curve
 
 from bayescal.core.errors import InputError
 from bayescal.quantities.agnostic.intervals import interval_measure
-from bayescal.quantities.agnostic.roc import roc, roc_region
+from bayescal.quantities.agnostic.roc import printed_roc, roc, roc_region
 
 
 def test_labels_give_the_usual_curve():
@@ -63,6 +63,18 @@ def test_a_region_of_hardly_any_positives_is_everything():
     region = roc_region([0.0, 5e-324], 0.25)
     assert region.tpr_upper.tolist() == [0, 1, 1]
     assert region.tpr_lower.tolist() == [0, 0, 1]
+
+
+def test_the_printed_rates_are_those_of_the_scores_below_the_threshold():
+    rng = np.random.default_rng(7)
+    score = rng.random(40).round(1)
+    curve = printed_roc(score)
+    for p, tpr, fpr in zip(curve.threshold, curve.tpr, curve.fpr, strict=True):
+        assert tpr == pytest.approx((score * (score < p)).sum() / score.sum())
+        assert fpr == pytest.approx(((1 - score) * (score < p)).sum() / (40 - score.sum()))
+    assert curve.threshold.tolist() == [*np.unique(score), np.inf]
+    assert curve.auc == pytest.approx(np.trapezoid(curve.tpr, curve.fpr))
+    assert curve.auc < 0.5 < roc(score).auc
 
 
 @pytest.mark.parametrize(
