@@ -8,16 +8,29 @@ import numpy as np
 import pandas as pd
 from _results import RESULTS, print_provenance, read
 from _ssme_methods import METRICS
-from _ssme_paper import PAPER, SPLITS, gains, printed
-from _ssme_tables import file_of as file_of_all
-from _ssme_tables import markdown, number
+from _ssme_paper import BY_CLASSIFIER, ESTIMATES, PAPER, SPLITS, gains, printed
+from _ssme_tables import markdown, number, with_error
 from numpy.typing import NDArray
 
 from bayescal.quantities.ssme.metrics.effective_sample_size import effective_sample_size
 
 type Floats = NDArray[np.float64]
+type Cells = dict[tuple[str, int], Any]
+type Pair = tuple[Floats, tuple[float, float]]
 
 COUNTS = (20, 50, 100)
+# Methods whose account rests on standard errors.
+WITH_ERRORS = ("SSME-KDE-M", "SSME-NF")
+# Other readings of a method, whose errors hardly differ or are not the paper's.
+READINGS = (
+    "Majority-Vote (drawn, threshold)",
+    "SSME-KDE (release)",
+    "SSME-KDE (class bandwidths)",
+    "SSME-KDE (first class)",
+    "SSME-KDE (1000 epochs)",
+    "SSME-KDE (unbinned)",
+    "SSME-KDE-M (class bandwidths)",
+)
 
 
 def file_of(task: str, n_labeled: int) -> str:
@@ -38,8 +51,16 @@ def render() -> None:
         return
     print_provenance(next(iter(cells.values())))
     _print_beside(cells)
+    _print_with_errors(cells)
+    _print_by_classifier(cells[("civilcomments", BY_CLASSIFIER)])
     _print_headlines()
     _print_gains(cells, read("ssme_curve"))
+
+
+def _methods(cells: Cells, task: str) -> list[str]:
+    """Methods of one task, in the order of its first cell."""
+    found = [cell["methods"] for (name, _), cell in cells.items() if name == task]
+    return [*found[0]] if found else []
 
 
 def errors(cell: Any, method: str, metric: str) -> Floats:
@@ -48,32 +69,89 @@ def errors(cell: Any, method: str, metric: str) -> Floats:
     return np.array([record[metric] for record in records if metric in record])
 
 
-def _print_beside(cells: dict[tuple[str, int], Any]) -> None:
-    """Mean and standard deviation here and there, and the difference in standard errors."""
+def _pairs(cell: Any, task: str, n_labeled: int, method: str) -> list[Pair]:
+    """Errors here, and mean and standard deviation in the paper, of each metric that it has."""
+    # In the paper a method stands for all readings of it.
+    theirs = method.split(" (")[0]
+    both = [
+        (errors(cell, method, metric), printed(task, n_labeled, theirs, metric))
+        for metric in METRICS
+    ]
+    return [(here, there) for here, there in both if there and len(here) > 1]
+
+
+def _print_beside(cells: Cells) -> None:
+    """Means here and there, and the difference in standard errors."""
     rows = []
-    for (task, n_labeled), cell in cells.items():
-        for method in cell["methods"]:
-            # In the paper a method stands for all readings of it.
-            theirs = method.split(" (")[0]
-            both = [
-                (errors(cell, method, metric), printed(task, n_labeled, theirs, metric))
-                for metric in METRICS
-            ]
-            compared = [(here, there) for here, there in both if there and len(here) > 1]
-            if compared:
-                rows.append(
-                    [
-                        task,
-                        str(n_labeled),
-                        method,
-                        str(len(compared[0][0])),
-                        ", ".join(f"{h.mean():.2f} ± {h.std(ddof=1):.2f}" for h, _ in compared),
-                        ", ".join(f"{t[0]:.2f} ± {t[1]:.2f}" for _, t in compared),
-                        " ".join(number(_difference(*pair), 1) for pair in compared),
-                    ]
-                )
-    header = ["task", "labels", "method", "splits", "here", "paper", "difference"]
-    markdown("Mean ± standard deviation; difference in standard errors of both", header, rows)
+    for task in PAPER:
+        for method in _methods(cells, task):
+            of_count = [_pairs(cells[task, n], task, n, method) for n in COUNTS]
+            if all(of_count) and not method.startswith(WITH_ERRORS):
+                n_splits = min(len(here) for pairs in of_count for here, _ in pairs)
+                rows.append([task, method, str(n_splits), *map(_beside, of_count)])
+    header = ["task", "method", "splits", *map(str, COUNTS)]
+    markdown("Mean error here / in the paper / difference in standard errors", header, rows)
+
+
+def _beside(pairs: list[Pair]) -> str:
+    here = " ".join(number(h.mean()) for h, _ in pairs)
+    there = " ".join(number(t[0]) for _, t in pairs)
+    return f"{here} / {there} / {' '.join(number(_difference(*pair), 1) for pair in pairs)}"
+
+
+def _print_with_errors(cells: Cells) -> None:
+    """Means here and there with their standard errors."""
+    rows = [
+        [
+            *(task, str(n), method, str(len(pairs[0][0]))),
+            *(f"{with_error(here)} / {_printed_with_error(there)}" for here, there in pairs),
+        ]
+        for (task, n), cell in cells.items()
+        for method in cell["methods"]
+        if method.startswith(WITH_ERRORS) and (pairs := _pairs(cell, task, n, method))
+    ]
+    markdown(
+        "Mean error ± standard error here / in the paper",
+        ["task", "labels", "method", "splits", *METRICS],
+        [[*row, *["-"] * (len(METRICS) + 4 - len(row))] for row in rows],
+    )
+
+
+def _printed_with_error(there: tuple[float, float]) -> str:
+    return f"{there[0]:.2f} ± {there[1] / np.sqrt(SPLITS):.2f}"
+
+
+def _print_by_classifier(cell: Any) -> None:
+    """Mean estimates of each classifier against those of tables S8 to S11; the truth likewise."""
+    methods = ["Truth", *(m for m in cell["methods"] if m.split(" (")[0] in {*ESTIMATES["method"]})]
+    rows = [[method, *(_by_classifier(cell, method, m) for m in METRICS)] for method in methods]
+    markdown(
+        f"Estimates by classifier, {BY_CLASSIFIER} labels: difference of means, mean and largest "
+        "over classifiers; largest in standard errors",
+        ["method", *METRICS],
+        [row for row in rows if set(row[1:]) != {"-"}],
+    )
+    print("\nMean correlation of two classifiers:", cell["correlation"])
+
+
+def _by_classifier(cell: Any, method: str, metric: str) -> str:
+    """One cell: how far the estimates of the classifiers are from the printed ones."""
+    of_metric = ESTIMATES[ESTIMATES["metric"] == metric].set_index(["method", "classifier"])
+    theirs = method.split(" (")[0]
+    records = [r["estimates"] for r in cell["methods"].get(method, {}).values() if "estimates" in r]
+    found = np.array([record[metric] for record in records if metric in record])
+    if method == "Truth":
+        found = np.array([cell["truth"][metric]])
+    if not len(found) or theirs not in of_metric.index:
+        return "-"
+    paper = of_metric.loc[theirs].loc[cell["classifiers"]]
+    away = np.abs(found.mean(axis=0) - paper["mean"].to_numpy())
+    sizes = f"{away.mean():.1f}, {away.max():.1f}"
+    if method == "Truth":
+        return sizes
+    theirs_error = paper["sd"].to_numpy() / np.sqrt(SPLITS)
+    error = np.hypot(found.std(axis=0, ddof=1) / np.sqrt(len(found)), theirs_error)
+    return f"{sizes}; {(away / error).max():.1f}"
 
 
 def _difference(here: Floats, there: tuple[float, float]) -> float:
@@ -106,46 +184,27 @@ def _two_averages(table: pd.DataFrame) -> list[str]:
     return [f"{number(one, 1)} ({number(other, 1)})" for one, other in pairs]
 
 
-def _print_gains(cells: dict[tuple[str, int], Any], curve: Any) -> None:
-    """How much a method gains here, in both of the paper's ways; the posterior by `ssme.py`."""
+def _print_gains(cells: Cells, curve: Any) -> None:
+    """How much a method gains here, in both of the paper's ways."""
     rows = []
-    for (task, n_labeled), cell in cells.items():
-        rows += [
-            [task, str(n_labeled), method, *_row(cell, method, task, curve)]
-            for method in cell["methods"]
-        ]
-        name = file_of_all(task, n_labeled, grouped=False)
-        if (RESULTS / f"{name}.json").exists():
-            by_posterior = _in_points(read(name)["methods"])
-            if by_posterior["methods"]["Posterior"]:
-                row = _row(by_posterior, "Posterior", task, curve)
-                rows.append([task, str(n_labeled), "Posterior", *row])
+    for task in PAPER:
+        for method in _methods(cells, task):
+            if method not in READINGS:
+                of_task = [_row(cells[task, n], method, task, curve) for n in COUNTS]
+                rows.append([task, method, *(times for times, _ in of_task), of_task[0][1]])
     markdown(
         "How many times smaller than Labeled's error, on the same splits; effective sample size",
-        ["task", "labels", "method", "times", "size"],
+        ["task", "method", *(f"times, {n}" for n in COUNTS), f"size, {COUNTS[0]}"],
         rows,
     )
 
 
-def _row(cell: Any, method: str, task: str, curve: Any) -> list[str]:
+def _row(cell: Any, method: str, task: str, curve: Any) -> tuple[str, str]:
     """Gains and sizes of one method, a number a metric."""
-    times = [number(_gain(cell, method, metric), 1) for metric in METRICS]
-    places = [_effective(cell, method, metric, curve["tasks"][task]) for metric in METRICS]
+    metrics = [m for m in METRICS if printed(task, COUNTS[0], "Labeled", m)]
+    places = [_effective(cell, method, metric, curve["tasks"][task]) for metric in metrics]
     sizes = ["-" if k is None else str(curve["sizes"][k]) for k in places]
-    return [" ".join(times), " ".join(sizes)]
-
-
-def _in_points(methods: Any) -> Any:
-    """Errors of Labeled and of the posterior as this program has them."""
-    return {
-        "methods": {
-            name: {
-                seed: {m: 100 * record[m] for m in METRICS if record.get(m) is not None}
-                for seed, record in methods.get(name, {}).items()
-            }
-            for name in ("Labeled", "Posterior")
-        }
-    }
+    return " ".join(number(_gain(cell, method, m), 1) for m in metrics), " ".join(sizes)
 
 
 def _gain(cell: Any, method: str, metric: str) -> float:

@@ -1,6 +1,6 @@
 """The SSME paper's tables for the two tasks whose predictions were published, beside its rows.
 
-python benchmarks/ssme_paper.py --data DIR --splits 30
+python benchmarks/ssme_paper.py --data DIR
 python benchmarks/ssme_paper.py --data DIR --splits 10 --methods "SSME-KDE-M" "Bayesian-Calibration"
 python benchmarks/ssme_paper.py --render
 
@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 import os
 import time
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -34,9 +34,11 @@ from _ssme_methods import (
     split_of,
     values,
 )
-from _ssme_paper import PAPER
+from _ssme_paper import BY_CLASSIFIER, PAPER, SPLITS
 from _ssme_paper_tables import file_of, render
 from _ssme_tasks import Task, tasks
+from scipy.special import logit
+from scipy.stats import rankdata
 
 from bayescal.core.errors import InputError
 from bayescal.quantities.ssme.baselines.active_testing import active_testing
@@ -47,20 +49,15 @@ from bayescal.quantities.ssme.baselines.majority_vote import majority_vote
 from bayescal.quantities.ssme.baselines.pseudo_labeled import pseudo_labeled
 from bayescal.quantities.ssme.estimator import estimate, estimate_each
 from bayescal.quantities.ssme.flow.estimator import estimate_flow
+from bayescal.quantities.ssme.kde.alr import EPSILON
 from bayescal.quantities.ssme.kde.settings import KDESettings
 from bayescal.quantities.ssme.unbinned_error import estimate_unbinned_ece
 
 COUNTS = (20, 50, 100)
 # The errors that the paper prints for Active-Testing do not fall with the number of labels.
 FIXED_BUDGET = 10
-# Not among the methods of a run unless they are named.
-SLOW = (
-    "SSME-KDE (1000 epochs)",
-    "SSME-KDE-M",
-    "Bayesian-Calibration",
-    "SSME-NF",
-    "SSME-NF (joint)",
-)
+# Not one bandwidth for all classes but one a class, which the text allows too.
+OF_CLASS = KDESettings(sharing="class")
 
 
 def by_fixed_budget(split: Split, seed: int) -> Found:
@@ -86,7 +83,11 @@ METHODS: dict[str, Method] = {
     "Active-Testing": by_fixed_budget,
     "Ensemble": lambda split, _: Found(values(ensemble(split.scores))),
     "SSME-KDE-M": of_metrics(estimate_each),
+    "SSME-KDE-M (release)": of_metrics(partial(estimate_each, settings="release")),
+    "SSME-KDE-M (class bandwidths)": of_metrics(partial(estimate_each, settings=OF_CLASS)),
     "SSME-KDE": of_metrics(estimate),
+    "SSME-KDE (release)": of_metrics(partial(estimate, settings="release")),
+    "SSME-KDE (class bandwidths)": of_metrics(partial(estimate, settings=OF_CLASS)),
     "SSME-KDE (first class)": of_metrics(
         partial(estimate, settings=KDESettings(reference="first"))
     ),
@@ -95,19 +96,20 @@ METHODS: dict[str, Method] = {
     ),
     "SSME-KDE (unbinned)": by_unbinned_error,
     "SSME-NF": of_metrics(estimate_flow),
-    "SSME-NF (joint)": of_metrics(partial(estimate_flow, settings="joint")),
 }
 # Of two classes these are the same as the method without the addition, or not in the paper.
 OF_THREE_CLASSES = (
     "Majority-Vote (drawn, threshold)",
     "SSME-KDE (first class)",
     "SSME-NF",
-    "SSME-NF (joint)",
 )
 
 
 def measure(split: Split, method: Method, seed: int) -> dict[str, Any]:
-    """Errors of one method on one split, in points; a refusal is a result too."""
+    """Errors of one method on one split, in points; a refusal is a result too.
+
+    With as many labels as the paper's tables by classifier have, estimates are kept as well.
+    """
     start = time.process_time()
     try:
         point = method(split, seed).point
@@ -118,7 +120,24 @@ def measure(split: Split, method: Method, seed: int) -> dict[str, Any]:
         for name in METRICS
         if name in point
     }
+    if split.scores.n_labeled == BY_CLASSIFIER:
+        kept = {name: np.round(100 * point[name], 3).tolist() for name in METRICS if name in point}
+        errors["estimates"] = kept
     return errors | {"seconds": round(time.process_time() - start, 3)}
+
+
+@cache
+def described(task: Task) -> dict[str, Any]:
+    """Names, metrics under all labels in points, and the mean correlation of positive scores."""
+    truth = task.truth(np.ones(len(task.labels), dtype=bool))
+    positive = np.clip(task.probs[..., -1], EPSILON, 1 - EPSILON)
+    forms = {"scores": positive, "log odds": logit(positive), "ranks": rankdata(positive, axis=1)}
+    pairs = np.triu_indices(len(task.classifiers), 1)
+    return {
+        "classifiers": list(task.classifiers),
+        "truth": {name: (100 * getattr(truth, name)).tolist() for name in METRICS},
+        "correlation": {name: float(np.corrcoef(of)[pairs].mean()) for name, of in forms.items()},
+    }
 
 
 def run(task: Task, n_labeled: int, seed: int, methods: dict[str, Method]) -> None:
@@ -133,7 +152,8 @@ def run(task: Task, n_labeled: int, seed: int, methods: dict[str, Method]) -> No
     split = split_of(task, n_labeled, seed)
     for method in missing:
         known.setdefault(method, {})[str(seed)] = measure(split, methods[method], seed)
-    write(name, task=task.name, n_labeled=n_labeled, methods=known)
+    known = {method: known[method] for method in METHODS if method in known}
+    write(name, task=task.name, n_labeled=n_labeled, **described(task), methods=known)
     print(name, seed, len(missing), f"{time.process_time():.0f} s so far", flush=True)
 
 
@@ -142,9 +162,8 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help="where the predictions are")
     parser.add_argument("--tasks", nargs="+", choices=[*PAPER], default=[*PAPER])
     parser.add_argument("--labels", nargs="+", type=int, default=COUNTS)
-    parser.add_argument("--splits", type=int, default=50)
-    fast = [name for name in METHODS if name not in SLOW]
-    parser.add_argument("--methods", nargs="+", choices=[*METHODS], default=fast)
+    parser.add_argument("--splits", type=int, default=SPLITS)
+    parser.add_argument("--methods", nargs="+", choices=[*METHODS], default=[*METHODS])
     parser.add_argument("--render", action="store_true", help="only print the figures on disk")
     given = parser.parse_args()
     if given.render:

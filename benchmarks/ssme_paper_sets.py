@@ -1,13 +1,13 @@
 """When semi-supervised evaluation helps: the SSME paper's study of sets of small classifiers.
 
-python benchmarks/ssme_paper_sets.py --data DIR --sets 200
+python benchmarks/ssme_paper_sets.py --data DIR
 python benchmarks/ssme_paper_sets.py --data DIR --sets 12 --methods Posterior
-python benchmarks/ssme_paper_sets.py --data DIR --sets 40 --bend 0.5 1 2 4
+python benchmarks/ssme_paper_sets.py --data DIR --sets 100 --bend 0.5 2 4
 python benchmarks/ssme_paper_sets.py --render
 
 Logistic regressions of Adult on 100 rows each, a third of them from each third by age; 20 labels,
 1,000 rows without, the truth of 10,000 others. Errors are those of the first three classifiers:
-each evaluated alone, the three together, and together with three more. Scores s are bent to
+each evaluated alone, the three together, and together with two more. Scores s are bent to
 s^a / (s^a + (1 - s)^a).
 """
 
@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -24,15 +25,17 @@ import pandas as pd
 from _results import RESULTS, print_provenance, read, write
 from _ssme_adult import Adult, adult, trained, training_rows
 from _ssme_methods import METRICS, values
-from _ssme_tables import markdown, number
+from _ssme_tables import markdown, number, with_error
 from _ssme_tasks import Task, binary
 from numpy.typing import NDArray
 from scipy.special import expit, logit
+from scipy.stats import linregress
 
 import bayescal as bc
 from bayescal.quantities.ssme.baselines.ensemble import ensemble
 from bayescal.quantities.ssme.baselines.labeled import labeled
 from bayescal.quantities.ssme.estimator import estimate
+from bayescal.quantities.ssme.kde.settings import KDESettings
 from bayescal.quantities.ssme.metrics.metrics import Metrics, metrics
 
 type Floats = NDArray[np.float64]
@@ -41,7 +44,12 @@ NAME = "ssme_paper_sets"
 LABELS, UNLABELED, HELD = 20, 1000, 10_000
 TRAINED_ON = 100
 # Classifiers that evaluate each other; errors are of the first three.
-SIZES = (1, 3, 6)
+SIZES = (1, 3, 5)
+PER_THIRD = 2
+# Points by which the mean accuracy of a set is raised in the paper's comparison with two more.
+BETTER = 5
+# A bin of accuracy with fewer sets is left out.
+FEWEST = 10
 
 
 def by_posterior(scores: bc.Scores) -> Any:
@@ -57,6 +65,9 @@ METHODS: dict[str, Callable[[bc.Scores], Any]] = {
     "Ensemble": ensemble,
     "SSME-KDE": lambda scores: estimate(scores, n_draws=200),
     "SSME-KDE (release)": lambda scores: estimate(scores, settings="release", n_draws=200),
+    "SSME-KDE (class bandwidths)": lambda scores: estimate(
+        scores, settings=KDESettings(sharing="class"), n_draws=200
+    ),
     "Posterior": by_posterior,
 }
 QUICK = [name for name in METHODS if name != "Posterior"]
@@ -64,7 +75,7 @@ QUICK = [name for name in METHODS if name != "Posterior"]
 
 def made(source: Adult, number_of_set: int, bend: float) -> tuple[Task, Task]:
     """The classifiers on rows to estimate from, and on rows that tell the truth."""
-    sets = training_rows(source, SIZES[-1] // 3, TRAINED_ON, number_of_set)
+    sets = training_rows(source, PER_THIRD, TRAINED_ON, number_of_set)
     rng = np.random.default_rng([number_of_set, 1])
     others = np.setdiff1d(np.arange(len(source.label)), np.concatenate(sets))
     rows = rng.permutation(others)[: LABELS + UNLABELED + HELD]
@@ -84,7 +95,7 @@ def first(task: Task, places: Sequence[int]) -> Task:
 
 
 def measure(
-    source: Adult, number_of_set: int, bend: float, methods: Sequence[str]
+    source: Adult, number_of_set: int, bend: float, columns: Sequence[tuple[str, int]]
 ) -> dict[str, Any]:
     """What one set is like, and the errors of its first three classifiers in points."""
     seen, held = made(source, number_of_set, bend)
@@ -94,14 +105,12 @@ def measure(
         "accuracy": 100 * float(truth.accuracy.mean()),
         "ece": 100 * float(truth.ece.mean()),
     }
-    for name in methods:
-        for size in SIZES[:1] if name == "Labeled" else SIZES:
-            panels = [[m] for m in range(3)] if size == 1 else [list(range(size))]
-            points = [values(METHODS[name](first(seen, p).scores(labelled, rest))) for p in panels]
-            record[f"{name} {size}"] = [
-                100 * float(np.mean(np.abs(_joined(points, m) - getattr(truth, m))))
-                for m in METRICS
-            ]
+    for name, size in columns:
+        panels = [[m] for m in range(3)] if size == 1 else [list(range(size))]
+        points = [values(METHODS[name](first(seen, p).scores(labelled, rest))) for p in panels]
+        record[f"{name} {size}"] = [
+            100 * float(np.mean(np.abs(_joined(points, m) - getattr(truth, m)))) for m in METRICS
+        ]
     return record
 
 
@@ -123,71 +132,72 @@ def mean_errors(table: pd.DataFrame, column: str) -> Floats:
 
 
 def render() -> None:
-    """Errors by number of classifiers, by thirds of accuracy and of calibration, and by bend."""
+    """Errors by number of classifiers, what it goes with, two more against better, and bends."""
     content = read(NAME)
     print_provenance(content)
     table = table_of(1.0)
     columns = [f"{name} {size}" for name in METHODS for size in SIZES if f"{name} {size}" in table]
-    header = ["sets", "method and classifiers", "number", *METRICS, "mean"]
-    rows = []
-    for which, part in _all_and_common(table):
-        for column in columns:
-            found = mean_errors(part, column)
-            n_sets = int(part[column].notna().sum())
-            rows.append([which, column, str(n_sets), *map(number, [*found, found.mean()])])
-    markdown("Mean absolute error of the first three classifiers, points", header, rows)
-    thirds = _thirds(table)
     markdown(
-        "The same, mean over metrics, by thirds of the sets",
-        ["method and classifiers", *thirds],
+        "Mean absolute error of the first three classifiers, points; rank correlation over sets of "
+        "its mean over metrics with the mean accuracy and the mean ECE",
+        ["method", "sets", *METRICS, "mean", "with accuracy", "with ECE"],
+        [_row(table, column) for column in columns],
+    )
+    markdown(
+        f"By how much the mean error falls with two more classifiers, and with {BETTER} points "
+        "more accuracy (least squares over sets), with standard errors; in bins of mean accuracy",
+        ["method", "to", "two more", f"{BETTER} points more accurate", *_bins(table)],
+        [row for name in METHODS for row in _two_more(table, name)],
+    )
+    bends = {a: table_of(float(a)) for a in sorted(content["bends"], key=float)}
+    n_bent = min(len(part) for part in bends.values())
+    bends = {a: part.iloc[:n_bent] for a, part in bends.items()}
+    markdown(
+        f"Mean error of bent scores, {n_bent} sets",
+        ["method", *(f"a = {a}, ECE {part['ece'].mean():.1f}" for a, part in bends.items())],
         [
-            [c, *(number(float(mean_errors(part, c).mean())) for part in thirds.values())]
+            [c, *(number(float(mean_errors(part, c).mean())) for part in bends.values())]
             for c in columns
+            if all(c in part for part in bends.values())
         ],
     )
-    markdown(
-        "Rank correlation over sets of a mean error with the mean accuracy and the mean ECE",
-        ["method and classifiers", "with accuracy", "with ECE"],
-        [
-            [
-                column,
-                *(
-                    number(_mean_error(table[column]).corr(table[of], method="spearman"))
-                    for of in ("accuracy", "ece")
-                ),
-            ]
-            for column in columns
-        ],
-    )
+
+
+def _row(table: pd.DataFrame, column: str) -> list[str]:
+    """One method with one number of classifiers."""
+    found, by_set = mean_errors(table, column), _mean_error(table[column])
+    return [
+        column,
+        str(len(by_set)),
+        *map(number, [*found, found.mean()]),
+        *(number(by_set.corr(table[of], method="spearman")) for of in ("accuracy", "ece")),
+    ]
+
+
+def _two_more(table: pd.DataFrame, name: str) -> list[list[str]]:
+    """Gains of a method from two more classifiers, from one to three and from three to five."""
     rows = []
-    for bend in sorted(content["bends"], key=float):
-        of_bend = table_of(float(bend)).iloc[: content["bent_sets"]]
-        for column in columns:
-            if column in of_bend:
-                found = mean_errors(of_bend, column)
-                ece = number(float(of_bend["ece"].mean()))
-                rows.append([bend, ece, column, *map(number, [*found, found.mean()])])
-    markdown("Bent scores", ["a", "mean ECE", "method", *METRICS, "mean"], rows)
+    for few, many in pairwise(SIZES):
+        if f"{name} {many}" in table:
+            error = _mean_error(table[f"{name} {few}"])
+            gain = (error - _mean_error(table[f"{name} {many}"])).dropna()
+            line = linregress(table.loc[error.index, "accuracy"], error)
+            better = f"{-BETTER * line.slope:.2f} ± {BETTER * line.stderr:.2f}"
+            in_bins = [
+                with_error(gain[gain.index.isin(sets)].to_numpy()) for sets in _bins(table).values()
+            ]
+            rows.append([name, str(many), with_error(gain.to_numpy()), better, *in_bins])
+    return rows
+
+
+def _bins(table: pd.DataFrame) -> dict[str, pd.Index]:
+    """Sets by mean accuracy, in bins as wide as the paper's five points; none with few sets."""
+    bins = table.groupby(BETTER * np.floor(table["accuracy"] / BETTER))
+    return {f"{at:.0f} to {at + BETTER:.0f}": p.index for at, p in bins if len(p) >= FEWEST}
 
 
 def _mean_error(column: pd.Series) -> pd.Series:
     return column.dropna().map(np.mean)
-
-
-def _all_and_common(table: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
-    """All sets, and those that have the posterior."""
-    if "Posterior 1" not in table:
-        return [("all", table)]
-    return [("all", table), ("with a posterior", table[table["Posterior 1"].notna()])]
-
-
-def _thirds(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Thirds of the sets by mean accuracy, and by mean ECE."""
-    return {
-        f"{of} {part[of].min():.1f} to {part[of].max():.1f}": part
-        for of in ("accuracy", "ece")
-        for _, part in table.groupby(pd.qcut(table[of], 3))
-    }
 
 
 def main() -> None:
@@ -204,16 +214,20 @@ def main() -> None:
     if given.data is None:
         parser.error("--data is needed to compute")
     source = adult(given.data)
-    content = read(NAME) if (RESULTS / f"{NAME}.json").exists() else {"bends": {}, "bent_sets": 0}
-    bends, bent_sets = content["bends"], content["bent_sets"]
+    known = (RESULTS / f"{NAME}.json").exists()
+    bends = read(NAME)["bends"] if known else {}
     for k in range(given.sets):
         for bend in given.bend:
             of_set = bends.setdefault(str(bend), {}).setdefault(str(k), {})
-            missing = [name for name in given.methods if f"{name} 1" not in of_set]
+            missing = [
+                (name, size)
+                for name in given.methods
+                for size in (SIZES[:1] if name == "Labeled" else SIZES)
+                if f"{name} {size}" not in of_set
+            ]
             if missing:
                 of_set |= measure(source, k, bend, missing)
-        bent_sets = max(bent_sets, k + 1) if len(given.bend) > 1 else bent_sets
-        write(NAME, bends=bends, bent_sets=bent_sets)
+        write(NAME, bends=bends)
         if k % 10 == 0:
             print(k, f"{time.process_time():.0f} s so far", flush=True)
 
