@@ -56,8 +56,6 @@ from bayescal.quantities.ssme.unbinned_error import estimate_unbinned_ece
 COUNTS = (20, 50, 100)
 # The errors that the paper prints for Active-Testing do not fall with the number of labels.
 FIXED_BUDGET = 10
-# Not one bandwidth for all classes but one a class, which the text allows too.
-OF_CLASS = KDESettings(sharing="class")
 
 
 def by_fixed_budget(split: Split, seed: int) -> Found:
@@ -84,10 +82,11 @@ METHODS: dict[str, Method] = {
     "Ensemble": lambda split, _: Found(values(ensemble(split.scores))),
     "SSME-KDE-M": of_metrics(estimate_each),
     "SSME-KDE-M (release)": of_metrics(partial(estimate_each, settings="release")),
-    "SSME-KDE-M (class bandwidths)": of_metrics(partial(estimate_each, settings=OF_CLASS)),
     "SSME-KDE": of_metrics(estimate),
     "SSME-KDE (release)": of_metrics(partial(estimate, settings="release")),
-    "SSME-KDE (class bandwidths)": of_metrics(partial(estimate, settings=OF_CLASS)),
+    "SSME-KDE (class bandwidths)": of_metrics(
+        partial(estimate, settings=KDESettings(sharing="class"))
+    ),
     "SSME-KDE (first class)": of_metrics(
         partial(estimate, settings=KDESettings(reference="first"))
     ),

@@ -35,7 +35,6 @@ import bayescal as bc
 from bayescal.quantities.ssme.baselines.ensemble import ensemble
 from bayescal.quantities.ssme.baselines.labeled import labeled
 from bayescal.quantities.ssme.estimator import estimate
-from bayescal.quantities.ssme.kde.settings import KDESettings
 from bayescal.quantities.ssme.metrics.metrics import Metrics, metrics
 
 type Floats = NDArray[np.float64]
@@ -65,9 +64,6 @@ METHODS: dict[str, Callable[[bc.Scores], Any]] = {
     "Ensemble": ensemble,
     "SSME-KDE": lambda scores: estimate(scores, n_draws=200),
     "SSME-KDE (release)": lambda scores: estimate(scores, settings="release", n_draws=200),
-    "SSME-KDE (class bandwidths)": lambda scores: estimate(
-        scores, settings=KDESettings(sharing="class"), n_draws=200
-    ),
     "Posterior": by_posterior,
 }
 QUICK = [name for name in METHODS if name != "Posterior"]
