@@ -13,6 +13,7 @@ from bayescal.cli.output import say_written, write_rows
 from bayescal.cli.run import status_code
 from bayescal.core.checks import listing
 from bayescal.core.errors import InputError
+from bayescal.core.writing import check_writable
 
 
 @click.command()
@@ -52,7 +53,7 @@ def command(
     from bayescal.core.tables import open_table
     from bayescal.quantities import quantity_named
     from bayescal.results.access import json_attribute
-    from bayescal.results.io import check_writable, load
+    from bayescal.results.io import load
 
     if output.suffix.casefold() != ".csv":
         raise click.UsageError(f"--output must end in .csv; got {output.name!r}.")

@@ -11,6 +11,7 @@ import click
 from bayescal.cli.options import PATH
 from bayescal.cli.output import check_report
 from bayescal.cli.run import carry_out
+from bayescal.core.writing import check_writable
 
 if TYPE_CHECKING:
     from bayescal.core.scores import Scores
@@ -35,7 +36,6 @@ def command(output: Path) -> int:
     judge. The most accurate classifier is not the best calibrated one.
     """
     from bayescal.quantities import quantities
-    from bayescal.results.io import check_writable
 
     check_report(output, "--output")
     check_writable(output)

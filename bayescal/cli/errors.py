@@ -11,6 +11,7 @@ import click
 
 from bayescal.core.command import Option
 from bayescal.core.errors import InputError
+from bayescal.core.text import printable
 
 OK: Final = 0
 FAILED: Final = 1
@@ -58,8 +59,7 @@ def warn(message: str) -> None:
 
 def one_line(message: str) -> str:
     r"""Join a message into one line, and spell out characters that a terminal would act on."""
-    joined = " ".join(message.split())
-    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in joined)
+    return printable(" ".join(message.split()))
 
 
 def _say(message: str, code: int) -> int:

@@ -126,7 +126,8 @@ def click_option(option: Option) -> click.Option:
         type=click.Choice(option.choices) if option.choices else None if option.is_flag else kind,
         required=option.required,
         multiple=option.multiple,
-        is_flag=option.is_flag,
+        # False would let the value be left out, and "-p" be taken for an option.
+        is_flag=option.is_flag or None,
         metavar=option.metavar,
         help=option.help,
         show_default=bool(default),

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from bayescal.core.command import Given, Row
+from bayescal.core.text import cell, printable
+from bayescal.core.writing import check_writable, replacing, write_text
+from bayescal.report.html import ENDINGS as _REPORT
 
 if TYPE_CHECKING:
     from xarray import DataTree
 
-_REPORT: Final = (".html", ".htm")
 _PARQUET: Final = ".parquet"
 TABLES: Final = (".csv", _PARQUET)
 _KNOWN: Final = (".nc", *TABLES, *_REPORT)
@@ -35,9 +37,6 @@ def outputs(given: Given) -> list[Path]:
     if given.get("estimate_only"):
         _check_estimates(given, paths)
     for path in paths:
-        # Loaded for a file alone: it brings xarray with it.
-        from bayescal.results.io import check_writable
-
         check_writable(path)
     return paths
 
@@ -66,16 +65,19 @@ def write(tree: DataTree, path: Path, prob: float, title: str | None = None) -> 
 
         report(tree, path, prob=prob, **({} if title is None else {"title": title}))
     elif path.suffix.casefold() in TABLES:
-        from bayescal.results.io import replacing
         from bayescal.results.kind import kind_of
 
         frame = kind_of(tree).rows(tree, prob)
         index = frame.index.name == "case"
-        with replacing(path) as draft:
-            if path.suffix.casefold() == _PARQUET:
+        if path.suffix.casefold() == _PARQUET:
+            with replacing(path) as draft:
                 frame.to_parquet(draft, index=index)
-            else:
-                frame.to_csv(draft, index=index, lineterminator="\n")
+        else:
+            frame = frame.reset_index() if index else frame
+            text = frame.select_dtypes(exclude="number").columns
+            frame = frame.assign(**{name: frame[name].map(cell) for name in text})
+            columns = [cell(name) for name in frame]
+            write_text(path, frame.to_csv(index=False, header=columns, lineterminator="\n"))
     else:
         from bayescal.results.io import save
 
@@ -88,20 +90,13 @@ def write_rows(rows: Sequence[Row], path: Path) -> None:
     import io
 
     text = io.StringIO(newline="")
-    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    _write_text(path, text.getvalue())
-
-
-def _write_text(path: Path, text: str) -> None:
-    from bayescal.results.io import replacing
-
-    with replacing(path) as draft:
-        draft.write_text(text, encoding="utf-8", newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(map(cell, rows[0]))
+    writer.writerows([cell(row.get(name)) for name in rows[0]] for row in rows)
+    write_text(path, text.getvalue())
 
 
 def say_written(paths: Sequence[Path], *, err: bool) -> None:
     """Say where the files are."""
     for path in paths:
-        click.echo(f"Written: {path.resolve()}", err=err)
+        click.echo(f"Written: {printable(str(path.resolve()))}", err=err)

@@ -6,6 +6,8 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from bayescal.cli.errors import one_line
+
 Update = Callable[[str, int, int], None]
 """Called with what was finished last, how many are finished, and of how many."""
 
@@ -39,7 +41,7 @@ def progress(what: str) -> Iterator[Update | None]:
         task = bar.add_task(what, total=None)
 
         def update(label: str, done: int, total: int) -> None:
-            description = f"{what}: {escape(label)}" if label else what
+            description = f"{what}: {escape(one_line(label))}" if label else what
             bar.update(task, description=description, completed=done, total=total)
 
         yield update

@@ -14,6 +14,7 @@ from bayescal.cli.run import in_terms_of, run_fit, status_code
 from bayescal.cli.windows import OPTIONS as WINDOW_OPTIONS
 from bayescal.cli.windows import WINDOW, check_windows, run_windows
 from bayescal.core.command import Option
+from bayescal.core.writing import check_writable
 from bayescal.quantities import quantities
 
 _RESULT: Final = ".nc"
@@ -62,7 +63,7 @@ def _check_results(files: tuple[Path, ...], given: dict[str, Any]) -> None:
 def _of_results(files: Sequence[Path], output: Path, title: str, prob: float) -> int:
     """Bring results together, and say what is wrong with any of them."""
     from bayescal.report.html import report
-    from bayescal.results.io import check_writable, load
+    from bayescal.results.io import load
 
     check_writable(output)
     with in_terms_of(_OPTIONS):

@@ -190,7 +190,7 @@ def _estimates(quantity: Quantity, given: Given, files: Sequence[Path]) -> int:
     else:
         print_estimates(found)
         for sentence in found.notes:
-            click.echo(sentence)
+            click.echo(one_line(sentence))
     say_written(files, err=given["json"])
     for sentence in found.warnings:
         warn(sentence)

@@ -14,6 +14,7 @@ from bayescal.cli.errors import FAILED, NOT_CONVERGED, OK, Interrupted, warn
 from bayescal.cli.output import say_written
 from bayescal.core.command import Command, Given, Option
 from bayescal.core.errors import InputError
+from bayescal.core.writing import check_writable
 
 if TYPE_CHECKING:
     from bayescal.core.quantity import Quantity
@@ -49,7 +50,6 @@ def run_windows(quantity: Quantity, given: Given, output: Path, title: str) -> i
     """Read, fit, write the report, and say what failed."""
     from bayescal.core.tables import open_table
     from bayescal.report.windows import windows_report
-    from bayescal.results.io import check_writable
     from bayescal.results.windows import series_of
 
     check_writable(output)

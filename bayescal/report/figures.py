@@ -14,6 +14,7 @@ import matplotlib as mpl
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
+from bayescal.core.text import undirected
 from bayescal.plots.kind import Drawing
 from bayescal.report.render import render
 
@@ -79,7 +80,7 @@ def _address(figure: Figure) -> str:
 
 
 def to_svg(figure: Figure) -> str:
-    """Write a figure as SVG without date, comments and characters that XML forbids."""
+    """Write a figure as SVG without date, comments and what XML forbids or turns its direction."""
     buffer = io.StringIO()
     figure.savefig(buffer, format="svg", metadata={"Date": None})
     svg = buffer.getvalue()
@@ -87,7 +88,7 @@ def to_svg(figure: Figure) -> str:
         svg = unwanted.sub("", svg)
     # A hundredth of a point is finer than any screen or printer, and half as long.
     svg = _PATHS.sub(lambda path: _TAILS.sub(r"\1", path.group()), svg)
-    return svg[svg.index("<svg") :]
+    return undirected(svg[svg.index("<svg") :])
 
 
 def _encoded(kind: str, content: bytes) -> str:

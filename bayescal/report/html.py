@@ -8,10 +8,15 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+
+from bayescal.core.errors import InputError
+from bayescal.core.writing import check_writable, write_text
 
 if TYPE_CHECKING:
     import xarray as xr
+
+ENDINGS: Final = (".html", ".htm")
 
 
 def report(
@@ -32,7 +37,7 @@ def report(
     results : xarray.DataTree or sequence of xarray.DataTree
         What `bayescal.fit` or `bayescal.load` returned.
     path : str or path-like
-        The file to write; one that is there is replaced.
+        The file to write, which ends in .html or .htm; one that is there is replaced.
     title : str
         Heading of the page.
     prob : float
@@ -46,7 +51,8 @@ def report(
     Raises
     ------
     InputError
-        There is no result, or one that is not a result, or `prob` is not in (0, 1).
+        There is no result, or one that is not a result, `prob` is not in (0, 1), or the path has
+        another ending.
     OutputError
         The file cannot be written; the message says why. Nothing half-written is left.
 
@@ -60,12 +66,13 @@ def report(
     >>> bc.report(bc.load("ece.nc"), "calibration.html")  # doctest: +SKIP
     PosixPath('calibration.html')
     """
-    target = Path(path)
+    target = check_writable(path)
+    if target.suffix.casefold() not in ENDINGS:
+        raise InputError(
+            f"a report is HTML: its path must end in .html or .htm; got {target.name!r}. Print the "
+            "page from a browser for another format."
+        )
     from bayescal.report.page import page
-    from bayescal.results.io import check_writable, replacing
 
-    check_writable(target)
-    text = page(results, title=title, prob=prob)
-    with replacing(target) as draft:
-        draft.write_text(text, encoding="utf-8", errors="replace", newline="\n")
+    write_text(target, page(results, title=title, prob=prob))
     return target

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import xarray as xr
-from markupsafe import Markup
 
-from bayescal._version import __version__
 from bayescal.core.checks import check_number
 from bayescal.core.errors import InputError
 from bayescal.report.kind import Section
-from bayescal.report.render import render, source
+from bayescal.report.render import document
 from bayescal.report.sections import COMMON, sections_of
 from bayescal.report.view import View
 from bayescal.results import schema
@@ -23,7 +21,7 @@ def page(
     *,
     title: str = "Calibration report",
     prob: float = 0.9,
-) -> Markup:
+) -> str:
     """Render the report."""
     views = _views(results, prob)
     parts = [
@@ -31,14 +29,7 @@ def page(
         for section in sections_of(views)
         if (body := section.render(_read_by(section, views))) is not None
     ]
-    return render(
-        "report.html.j2",
-        title=title,
-        style=source("style.css"),
-        byline=_byline(views),
-        parts=parts,
-        version=__version__,
-    )
+    return document(title, _byline(views), parts)
 
 
 def _views(results: xr.DataTree | Sequence[xr.DataTree], prob: float) -> list[View]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from bayescal._version import __version__
+from bayescal.core.text import undirected
 from bayescal.plots.style import shorten
 from bayescal.results import text as numbers
 
@@ -52,6 +54,19 @@ def environment() -> Environment:
 def render(template: str, **context: Any) -> Markup:
     """Fill a template."""
     return Markup(environment().get_template(template).render(**context))
+
+
+def document(title: str, byline: Sequence[str], parts: Sequence[Mapping[str, Any]]) -> str:
+    """Fill the whole page, in which no name turns the writing direction of what follows."""
+    page = render(
+        "report.html.j2",
+        title=title,
+        style=source("style.css"),
+        byline=byline,
+        parts=parts,
+        version=__version__,
+    )
+    return undirected(page)
 
 
 def facts(found: Mapping[str, str], kind: str = "facts") -> Markup:

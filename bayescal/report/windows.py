@@ -9,13 +9,12 @@ from typing import Final
 
 from markupsafe import Markup
 
-from bayescal._version import __version__
+from bayescal.core.writing import check_writable, write_text
 from bayescal.plots.kind import Drawing
 from bayescal.plots.windows import MOST_PANELS, draw_windows
 from bayescal.report.figures import figures
-from bayescal.report.render import facts, named, render, source
+from bayescal.report.render import document, facts, named, render
 from bayescal.report.tables import Column, names, table
-from bayescal.results.io import check_writable, replacing
 from bayescal.results.text import count as whole
 from bayescal.results.text import counted, decimals, ends, error, in_words, percent, probability
 from bayescal.results.windows import Series
@@ -40,16 +39,10 @@ def windows_report(
     if failures:
         parts.append(("failures", "What could not be fitted", "Failures", facts(failures)))
     parts.append(("provenance", "How it was made", "Provenance", facts(provenance)))
-    text = render(
-        "report.html.j2",
-        title=title,
-        style=source("style.css"),
-        byline=[f"{len(series)} series", counted(len(order), "window")],
-        parts=[dict(zip(("id", "title", "short", "body"), part, strict=True)) for part in parts],
-        version=__version__,
-    )
-    with replacing(path) as draft:
-        draft.write_text(text, encoding="utf-8", errors="replace", newline="\n")
+    byline = [f"{len(series)} series", counted(len(order), "window")]
+    names_of_part = ("id", "title", "short", "body")
+    sections = [dict(zip(names_of_part, part, strict=True)) for part in parts]
+    write_text(path, document(title, byline, sections))
 
 
 def _answer(series: Sequence[Series], order: Sequence[str], prob: float) -> Markup:

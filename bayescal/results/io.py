@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import hashlib
+import io
 import os
-import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, Final
 
+import h5py
 import numpy as np
 import xarray as xr
 
-from bayescal.core.errors import InputError, OutputError
+from bayescal.core.errors import InputError
+from bayescal.core.writing import check_writable, checked_path, write_bytes
+from bayescal.results.draws import check_draws
 from bayescal.results.legacy import upgrade
 from bayescal.results.schema import check_result
 
-_ELSEWHERE = "Choose another directory."
+# Behind the HDF5 data, where its readers do not look: the checksum of all that comes before.
+_MARK: Final = b"\nbayescal sha256 "
+_CHECKSUM_LENGTH: Final = len(_MARK) + 64
 
 
 def save(tree: xr.DataTree, path: str | os.PathLike[str]) -> Path:
@@ -39,27 +45,20 @@ def save(tree: xr.DataTree, path: str | os.PathLike[str]) -> Path:
         If the tree is not a result.
     OutputError
         If the file cannot be written.
+
+    Notes
+    -----
+    The file ends with a checksum, which `load` compares, so that damage is found. Other programs
+    read the file as any netCDF file.
     """
     check_result(tree)
-    target = Path(path)
-    check_writable(target)
-    with replacing(target) as draft:
-        tree.to_netcdf(draft, engine="h5netcdf")
+    target = check_writable(path)
+    # HDF5 ends the interpreter where it cannot write, so that it writes to memory.
+    buffer = io.BytesIO()
+    tree.to_netcdf(buffer, engine="h5netcdf")
+    content = buffer.getvalue()
+    write_bytes(target, content, _checksum(hashlib.sha256(content).hexdigest()))
     return target
-
-
-@contextmanager
-def replacing(target: Path) -> Iterator[Path]:
-    """Where to write a file that takes its place, and that of an older one, once it is complete."""
-    draft = target.with_name(f".{target.name[:100]}.{os.getpid()}.part")
-    try:
-        yield draft
-        draft.replace(target)
-    except OSError as error:
-        why = error.strerror or error
-        raise OutputError(f"{target} cannot be written: {why}. {_ELSEWHERE}") from error
-    finally:
-        draft.unlink(missing_ok=True)
 
 
 def load(path: str | os.PathLike[str]) -> xr.DataTree:
@@ -78,15 +77,18 @@ def load(path: str | os.PathLike[str]) -> xr.DataTree:
     Raises
     ------
     InputError
-        If there is no such file, it cannot be read, or it holds no result that this version reads.
+        If there is no such file, it cannot be read or has changed since it was written, or it holds
+        no result that this version reads.
     """
-    source = Path(path)
+    source = checked_path(path)
     if not source.is_file():
         raise InputError(f"a result must be a file; there is none at {source}. Check the path.")
     try:
+        _check_unchanged(source)
+        _check_layout(source)
         with xr.open_datatree(source, engine="h5netcdf") as opened:
             tree = upgrade(opened.load())
-    except (OSError, ValueError, KeyError) as error:
+    except Exception as error:  # HDF5 and xarray raise nearly anything on what others wrote
         why = (str(error) or type(error).__name__).splitlines()[0]
         raise InputError(
             f"{source} must be a netCDF file written by bayescal.save; reading it fails with "
@@ -94,6 +96,7 @@ def load(path: str | os.PathLike[str]) -> xr.DataTree:
         ) from error
     try:
         check_result(tree)
+        check_draws(tree)
     except InputError as error:
         raise InputError(f"{source} holds no result: {error}") from error
     # netCDF hands numbers back as NumPy scalars, which JSON and `is` tests do not take.
@@ -104,20 +107,40 @@ def load(path: str | os.PathLike[str]) -> xr.DataTree:
     return tree
 
 
-def check_writable(path: str | os.PathLike[str]) -> None:
-    """Check that a file can be written, before the work that is to fill it."""
-    target = Path(path)
-    if target.is_dir():
-        raise OutputError(f"{target} cannot be written: it is a directory. Add a file name.")
-    if not target.parent.is_dir():
-        raise OutputError(
-            f"{target} cannot be written: there is no directory {target.parent}. Make it first."
-        )
-    try:
-        # Permission bits do not tell of read-only mounts; making a file does.
-        with tempfile.TemporaryFile(dir=target.parent):
-            pass
-    except OSError as error:
-        raise OutputError(f"{target} cannot be written: {error.strerror}. {_ELSEWHERE}") from error
-    if target.exists() and not os.access(target, os.W_OK):
-        raise OutputError(f"{target} cannot be written: it is write-protected. {_ELSEWHERE}")
+def _checksum(digest: str) -> bytes:
+    return _MARK + digest.encode()
+
+
+def _check_unchanged(path: Path) -> None:
+    """Compare the checksum; files of earlier versions, or that HDF5 changed since, have none."""
+    with path.open("rb") as file:
+        length = file.seek(0, os.SEEK_END) - _CHECKSUM_LENGTH
+        file.seek(max(length, 0))
+        stored = file.read()
+        if not stored.startswith(_MARK):
+            return
+        file.seek(0)
+        digest = hashlib.sha256()
+        while length > 0:
+            part = file.read(min(length, 1 << 20))
+            digest.update(part)
+            length -= len(part)
+    if stored != _checksum(digest.hexdigest()):
+        raise ValueError("its checksum is another one: the file was damaged")
+
+
+def _check_layout(path: Path) -> None:
+    """Check that groups hold variables alone: a group within may lead round in a circle."""
+    with h5py.File(path, "r") as file:
+        for name, child in _members(file):
+            inner = _members(child) if isinstance(child, h5py.Group) else ()
+            if any(isinstance(one, h5py.Group) for _, one in inner):
+                raise ValueError(f"its group {name!r} holds another group")
+
+
+def _members(group: Any) -> Iterator[tuple[str, Any]]:
+    """What a group holds itself; what it only links to may be in another file."""
+    for name in group:
+        if not isinstance(group.get(name, getlink=True), h5py.HardLink):
+            raise ValueError(f"{name!r} is a link")
+        yield name, group[name]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import zipfile
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Final
@@ -13,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal._version import __version__
-from bayescal.core.errors import OutputError
 from bayescal.core.quantity import Case, CaseArrays, Quantity
+from bayescal.core.writing import checked_path, replacing, writing_to
 from bayescal.workflow.sampling import Settings
 
 _WORDS: Final = ("bounds_attrs", "warnings", "sampler")
@@ -34,7 +33,8 @@ class Checkpoint:
     ) -> Checkpoint:
         """Use a directory."""
         recipe = [__version__, quantity.NAME, priors.to_json(), asdict(settings)]
-        return cls(Path(directory), quantity, json.dumps(recipe, sort_keys=True))
+        path = checked_path(directory, "checkpoint")
+        return cls(path, quantity, json.dumps(recipe, sort_keys=True))
 
     def find(self, index: int, case: Case) -> CaseArrays | None:
         """Look up a finished case."""
@@ -44,27 +44,18 @@ class Checkpoint:
         try:
             with path.open("rb") as file, np.load(file) as arrays:
                 return _unpack(arrays, dict(case.coords))
-        except (OSError, ValueError, zipfile.BadZipFile):
+        except Exception:  # flipped bits make zipfile, NumPy and JSON raise nearly anything
             # Cut off while it was written, or not ours: to be computed again.
             return None
 
     def keep(self, index: int, case: Case, result: CaseArrays) -> None:
         """Write a finished case."""
         path = self._path(index, case)
-        unfinished = path.with_suffix(".part")
-        try:
+        with writing_to(path):
             path.parent.mkdir(parents=True, exist_ok=True)
-            try:
-                # netCDF takes longer to write than the case to fit.
-                with unfinished.open("wb") as file:
-                    np.savez(file, **_pack(result))
-                unfinished.replace(path)
-            finally:
-                unfinished.unlink(missing_ok=True)
-        except OSError as error:
-            raise OutputError(
-                f"{path} cannot be written: {error}. Choose another directory."
-            ) from error
+        # netCDF takes longer to write than the case to fit.
+        with replacing(path) as draft, draft.open("wb") as file:
+            np.savez(file, **_pack(result))
 
     def _path(self, index: int, case: Case) -> Path:
         key = f"{self.recipe}|{index}|{case.fingerprint()}"

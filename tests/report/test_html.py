@@ -1,5 +1,6 @@
 """The whole page: its form, its safety, its sections, and the file it is written to."""
 
+import base64
 import itertools
 import re
 from pathlib import Path
@@ -119,6 +120,20 @@ def test_hostile_names_are_shown_as_they_are(hostile: str) -> None:
 
 
 @pytest.mark.slow
+def test_no_name_turns_the_direction_of_the_page() -> None:
+    marks = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+    result = make_result((f"a{marks}b", "c"), groups=(f"g{marks}", "h"), draws=50)
+    result.attrs |= {name: f"{name} {marks}" for name in ("title", "prior_text", "status")}
+    found = page(result, title=f"heading {marks}")
+    assert not set(marks) & set(found)
+    spelled = "".join(f"\\u{ord(mark):04x}" for mark in marks)
+    assert Page(found).all("h1")[0].text == f"heading {spelled}"
+    images = [base64.b64decode(svg) for svg in re.findall(r"svg\+xml;base64,([\w+/=]+)", found)]
+    assert any(b"\\u202e" in svg for svg in images)
+    assert not any(mark.encode() in svg for svg in images for mark in marks)
+
+
+@pytest.mark.slow
 def test_a_long_name_is_cut_with_the_whole_of_it_as_tooltip() -> None:
     name = "long_" * 60
     found = Page(str(page(make_result((name,), draws=50))))
@@ -192,6 +207,13 @@ def test_replaces_a_report_only_by_a_whole_one(tmp_path: Path) -> None:
         report([], path)
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("name", ["x.pdf", "report", "x.nc", "x.html.txt"])
+def test_refuses_another_ending(name: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=rf"must end in \.html or \.htm; got '{name}'"):
+        report([], tmp_path / name)
+    assert not list(tmp_path.iterdir())
 
 
 def test_refuses_a_place_it_cannot_write_to(tmp_path: Path) -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +10,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from bayescal.core.errors import InputError, OutputError
+from bayescal.core.errors import InputError
 from bayescal.results import io
 from tests.synthetic import make_result
 
@@ -65,29 +67,6 @@ def test_only_results_are_saved(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_a_missing_directory_is_found_before_the_work(tmp_path: Path) -> None:
-    with pytest.raises(OutputError, match=r"there is no directory .*Make it first"):
-        io.check_writable(tmp_path / "nowhere" / "result.nc")
-
-
-def test_a_directory_is_no_file(tmp_path: Path) -> None:
-    with pytest.raises(OutputError, match=r"it is a directory\. Add a file name"):
-        io.check_writable(tmp_path)
-
-
-def test_a_place_where_nobody_can_write() -> None:
-    with pytest.raises(OutputError, match="cannot be written"):
-        io.check_writable("/proc/result.nc")
-
-
-def test_checking_leaves_an_existing_file_alone(tmp_path: Path) -> None:
-    path = tmp_path / "result.nc"
-    path.write_text("precious")
-    io.check_writable(path)
-    assert path.read_text() == "precious"
-    assert [path.name for path in tmp_path.iterdir()] == ["result.nc"]
-
-
 def test_no_such_file(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"there is none at .*nothing\.nc"):
         io.load(tmp_path / "nothing.nc")
@@ -123,3 +102,104 @@ def test_a_result_of_another_version(tmp_path: Path) -> None:
         file.attrs["schema_version"] = 99
     with pytest.raises(InputError, match="schema_version must be 2; got 99"):
         io.load(path)
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> Path:
+    return io.save(make_result(("vit",), draws=20), tmp_path / "result.nc")
+
+
+FULL = """
+import resource, signal, sys
+import bayescal as bc
+tree = bc.load(sys.argv[1])
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, 40_000))
+try:
+    bc.save(tree, sys.argv[2])
+except bc.OutputError as error:
+    print(error)
+"""
+
+
+@pytest.mark.slow
+def test_a_disk_that_is_full_is_an_error_and_ends_no_interpreter(saved: Path) -> None:
+    """By a limit on the size of files; HDF5 itself ends with a segmentation fault."""
+    pytest.importorskip("resource")
+    run = subprocess.run(
+        [sys.executable, "-c", FULL, saved, saved.with_name("new.nc")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    assert "new.nc cannot be written: File too large. Free some space" in run.stdout
+    assert list(saved.parent.iterdir()) == [saved]
+
+
+@pytest.mark.slow
+def test_no_flipped_bit_gives_other_numbers(saved: Path) -> None:
+    whole = io.load(saved)
+    content = saved.read_bytes()
+    rng = np.random.default_rng(20)
+    # All over the file, and in the doubles of the draws, which are most of its payload.
+    draws = content.index(whole["posterior"]["tce"].values.tobytes())
+    places = [*rng.integers(len(content), size=60), *(draws + rng.integers(300, size=20))]
+    refused = 0
+    for place in places:
+        damaged = bytearray(content)
+        damaged[place] ^= 1 << int(rng.integers(8))
+        saved.write_bytes(damaged)
+        try:
+            xr.testing.assert_identical(io.load(saved), whole)
+        except InputError as error:
+            refused += "its checksum is another one: the file was damaged" in str(error)
+    # Only the words that say where the checksum begins are not covered by it.
+    assert refused >= 79
+
+
+def test_a_file_without_checksum_is_read_as_it_is(saved: Path) -> None:
+    whole = io.load(saved)
+    saved.write_bytes(saved.read_bytes()[: -io._CHECKSUM_LENGTH])
+    xr.testing.assert_identical(io.load(saved), whole)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda file: file["posterior"].update({"again": file["posterior"]}), "another group"),
+        (lambda file: file.update({"again": file}), "another group"),
+        (lambda file: file.update({"b": h5py.SoftLink("/posterior")}), "'b' is a link"),
+        (lambda file: file.update({"b": h5py.ExternalLink("other.nc", "/")}), "'b' is a link"),
+    ],
+    ids=["circle", "root", "soft", "external"],
+)
+def test_groups_that_lead_in_a_circle_or_elsewhere_are_refused(saved, change, said) -> None:
+    with h5py.File(saved, "a") as file:
+        change(file)
+    with pytest.raises(InputError, match=said):
+        io.load(saved)
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        (lambda tce: tce.where(False), "NaN. Fit again"),
+        (lambda tce: tce.where(tce.draw != 3), "4 of its 80 are NaN"),
+        (lambda tce: tce.astype(str), "must hold numbers; it has the type"),
+    ],
+    ids=["nan", "one", "words"],
+)
+def test_draws_that_are_no_numbers_are_refused(saved: Path, values, said: str) -> None:
+    tree = io.load(saved)
+    tree["posterior"] = tree["posterior"].to_dataset().assign(tce=lambda held: values(held["tce"]))
+    tree.to_netcdf(saved, engine="h5netcdf")
+    with pytest.raises(InputError, match=f"holds no result: posterior/tce.*{said}"):
+        io.load(saved)
+
+
+@pytest.mark.parametrize("name", ["a\0b", "a" * 300])
+def test_a_name_that_no_file_can_have(name: str, tmp_path: Path) -> None:
+    for call in (io.load, lambda path: io.save(make_result(("a",), draws=20), path)):
+        with pytest.raises(InputError, match="path must be a path that the system can hold"):
+            call(tmp_path / name)

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
+from bayescal.core.text import cell
+from bayescal.core.writing import check_writable, replacing
 from bayescal.quantities.credal.row_bounds import lookups
 from bayescal.quantities.credal.row_lookup import Lookup, RowBounds, batches
-from bayescal.results.io import check_writable, replacing
 
 if TYPE_CHECKING:
     from xarray import DataTree
@@ -79,13 +80,15 @@ def write_rows(
     if target.suffix.casefold() not in _ENDINGS:
         raise InputError(f"path must end in .csv or .parquet; got {target.name!r}.")
     check_writable(target)
+    ending = target.suffix.casefold()
+    spell = cell if ending == ".csv" else str
     found = lookups(result, scores, prob)
     total, done = sum(len(lookup.score) for lookup in found), 0
-    with replacing(target) as draft, _writer(draft, target.suffix.casefold()) as write:
+    with replacing(target) as draft, _writer(draft, ending) as write:
         for lookup in found:
             first = 0
             for score in batches(lookup.score):
-                write(_lines(lookup, first, score, named=len(found) > 1))
+                write(_lines(lookup, first, score, spell, named=len(found) > 1))
                 first += len(score)
                 done += len(score)
                 if progress is not None:
@@ -113,7 +116,9 @@ def _writer(path: Path, ending: str) -> Iterator[Callable[[Any], None]]:
             writer.close()
 
 
-def _lines(lookup: Lookup, first: int, score: Floats, *, named: bool) -> Any:
+def _lines(
+    lookup: Lookup, first: int, score: Floats, spell: Callable[[str], str], *, named: bool
+) -> Any:
     """An Arrow table of a batch of rows, whose first is at this place."""
     import pyarrow as pa
 
@@ -123,7 +128,8 @@ def _lines(lookup: Lookup, first: int, score: Floats, *, named: bool) -> Any:
     rows = len(score)
 
     def words(codes: NDArray[np.integer], of: tuple[str, ...]) -> Any:
-        coded = pa.DictionaryArray.from_arrays(pa.array(codes, pa.int32()), pa.array(of))
+        spelled = pa.array([spell(name) for name in of])
+        coded = pa.DictionaryArray.from_arrays(pa.array(codes, pa.int32()), spelled)
         return coded.dictionary_decode()
 
     def each(values: NDArray[Any]) -> NDArray[Any]:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bayescal.core.errors import InputError
+from bayescal.core.writing import replacing
 from bayescal.quantities.credal.self_learning.algorithm import (
     SelfLearningSettings,
     SelfLearningState,
@@ -128,8 +129,7 @@ def _fingerprint(
 
 def _save(file: Path, mark: str, state: SelfLearningState) -> None:
     """Write the state, whole or not at all."""
-    partial = file.with_name(file.name + ".part")
-    with partial.open("wb") as stream:
+    with replacing(file) as draft, draft.open("wb") as stream:
         np.savez(
             stream,
             fingerprint=np.array(mark),
@@ -138,7 +138,6 @@ def _save(file: Path, mark: str, state: SelfLearningState) -> None:
             upper=state.sets.upper,
             target_prob=state.target_prob,
         )
-    partial.replace(file)
 
 
 def _load(file: Path, mark: str) -> SelfLearningState:

@@ -1,0 +1,95 @@
+"""Files that are written whole or not at all."""
+
+from __future__ import annotations
+
+import errno
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+from typing import Final
+
+from bayescal.core.errors import InputError, OutputError
+
+_ELSEWHERE: Final = "Choose another directory."
+_FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_NUMBER: Final = count()
+# Names may have 255 bytes, of which a character takes up to four.
+_SHOWN: Final = 40
+
+
+def checked_path(path: str | os.PathLike[str], name: str = "path") -> Path:
+    """Check that the system can look a path up: no NUL, no name beyond its limit."""
+    try:
+        found = Path(path)
+        os.stat(found)
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
+        pass
+    except (OSError, ValueError, TypeError) as error:
+        why = (error.strerror if isinstance(error, OSError) else None) or error
+        raise InputError(
+            f"{name} must be a path that the system can hold; got {str(path)[:80]!r}: {why}. Pass "
+            "another one."
+        ) from error
+    return found
+
+
+def check_writable(path: str | os.PathLike[str]) -> Path:
+    """Check that a file can be written, before the work that is to fill it."""
+    target = checked_path(path)
+    with writing_to(target):
+        if target.is_dir():
+            raise OutputError(f"{target} cannot be written: it is a directory. Add a file name.")
+        if not target.parent.is_dir():
+            raise OutputError(
+                f"{target} cannot be written: there is no directory {target.parent}. Make it first."
+            )
+        # Permission bits do not tell of read-only mounts; making a file does.
+        with tempfile.TemporaryFile(dir=target.parent):
+            pass
+    if target.exists() and not os.access(target, os.W_OK):
+        raise OutputError(f"{target} cannot be written: it is write-protected. {_ELSEWHERE}")
+    return target
+
+
+@contextmanager
+def replacing(target: Path) -> Iterator[Path]:
+    """Where to write a file that takes its place, and that of an older one, once it is complete."""
+    draft = target.with_name(f".{target.name[:_SHOWN]}.{os.getpid()}-{next(_NUMBER)}.part")
+    with writing_to(target):
+        try:
+            yield draft
+            with draft.open("r+b") as file:
+                # Otherwise a loss of power could leave the name with nothing behind it.
+                os.fsync(file.fileno())
+            draft.replace(target)
+        finally:
+            draft.unlink(missing_ok=True)
+
+
+def write_bytes(target: Path, *parts: bytes) -> None:
+    """Write a file."""
+    with replacing(target) as draft, draft.open("wb") as file:
+        file.writelines(parts)
+
+
+def write_text(target: Path, text: str) -> None:
+    """Write a file of text; halves of characters, which UTF-8 lacks, are spelled out."""
+    write_bytes(target, text.encode(errors="backslashreplace"))
+
+
+@contextmanager
+def writing_to(target: Path) -> Iterator[None]:
+    """Let errors of the system name the file and the remedy."""
+    try:
+        yield
+    except OutputError:
+        raise
+    except OSError as error:
+        remedy = f"Free some space, or choose {_ELSEWHERE[7:]}"
+        raise OutputError(
+            f"{target} cannot be written: {error.strerror or error}. "
+            f"{remedy if error.errno in _FULL else _ELSEWHERE}"
+        ) from error

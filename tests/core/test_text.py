@@ -1,0 +1,49 @@
+"""Text of users in terminals, pages and spreadsheets."""
+
+import csv
+import io
+import re
+
+import pytest
+
+from bayescal.core.text import cell, printable, undirected
+
+
+def read_back(text: str) -> str:
+    """What docs/cli.md says of reading a name back."""
+    return re.sub("^'(?='*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20])", "", text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["=cmd|x", "+1+1", "-p", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "\uff1d1", "'=1", "''-a", "--1"],
+)
+def test_a_formula_is_quoted_and_read_back(text: str) -> None:
+    quoted = cell(text)
+    assert quoted == f"'{text}"
+    assert read_back(quoted) == text
+    (line,) = csv.reader(io.StringIO(f'"{quoted}"\n', newline=""))
+    assert line == [quoted]
+
+
+@pytest.mark.parametrize(
+    "value", ["-0.5", "+3", "-1e-5", ".5", "a=b", "'a", "", 3, -0.5, None, True]
+)
+def test_numbers_and_other_text_stay(value: object) -> None:
+    assert cell(value) is value
+    assert not isinstance(value, str) or read_back(value) == value
+
+
+@pytest.mark.parametrize("mark", [*"\u061c\u200e\u200f\u202a\u202e\u2066\u2069"])
+def test_marks_of_direction_are_spelled_out(mark: str) -> None:
+    assert undirected(f"a{mark}b") == f"a\\u{ord(mark):04x}b"
+    assert printable(f"a{mark}b") == f"a\\u{ord(mark):04x}b"
+
+
+def test_letters_of_either_direction_stay() -> None:
+    text = "gr\xf6\xdfer \u05e9\u05dc\u05d5\u05dd \U0001f600"
+    assert undirected(text) == printable(text) == text
+
+
+def test_what_a_terminal_acts_on_is_spelled_out() -> None:
+    assert printable("\x1b[31m\x07\ud800") == r"\x1b[31m\x07\ud800"
