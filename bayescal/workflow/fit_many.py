@@ -15,15 +15,13 @@ from bayescal.quantities import quantity_named
 from bayescal.workflow.fit import check_options, priors_of
 from bayescal.workflow.many import record
 from bayescal.workflow.many.collection import ManyFits
-from bayescal.workflow.many.keys import Key, check_key, label, seed_of
+from bayescal.workflow.many.keys import Key, check_key, label, listed, seed_of
 from bayescal.workflow.many.progress import Line, Progress
 from bayescal.workflow.many.recipe import Common, difference
 from bayescal.workflow.many.runners import Runner, runner_of
 from bayescal.workflow.many.store import Failure, Store
 from bayescal.workflow.many.task import Outcome, Task, failure_of
 from bayescal.workflow.sampling import Settings
-
-_MOST_NAMED = 5
 
 
 def fit_many(
@@ -94,8 +92,8 @@ def fit_many(
     Raises
     ------
     InputError
-        If priors, settings or options cannot be used, or a key is none or repeats. Data that cannot
-        be used are a failure of their key.
+        If priors, settings or options cannot be used, a key is none or repeats, or the store has
+        fits of another quantity. Data that cannot be used are a failure of their key.
     OutputError
         If the store cannot be written, or another process writes to it.
 
@@ -147,7 +145,7 @@ def fit_many(
         kept = Store(store)
         found.path = kept.path
         with kept.writing():
-            used = replace(settings, seed=kept.seed(seed, settings.seed or 0))
+            used = replace(settings, seed=kept.seed(chosen.NAME, seed, settings.seed or 0))
             run = _Run(replace(common, settings=used), found, kept, resume, total, progress)
             run.all(data, runner)
     _warn(found)
@@ -227,6 +225,7 @@ class _Run:
         if why:
             self.found.recomputed[key] = f"the store has it of {why}"
             return False
+        self.store.end_failure(key)
         self._hold(key, self.store.file(key), head)
         return True
 
@@ -288,7 +287,7 @@ def _warn(found: ManyFits) -> None:
         number = len(found) + len(whys)
         _say_many(f"{len(whys)} of {number} fits failed (see .failures)", whys)
     if found.unconverged:
-        names = _listed([label(key) for key in found.unconverged], ", ")
+        names = listed([label(key) for key in found.unconverged], ", ")
         warnings.warn(
             f"{len(found.unconverged)} of {len(found)} fits did not converge: {names}. See the "
             "status of each.",
@@ -298,10 +297,5 @@ def _warn(found: ManyFits) -> None:
 
 
 def _say_many(what: str, whys: Mapping[Key, str]) -> None:
-    text = f"{what}. {_listed(list(whys.values()), ' | ')}"
+    text = f"{what}. {listed(list(whys.values()), ' | ')}"
     warnings.warn(text, ManyFitsWarning, stacklevel=4)
-
-
-def _listed(words: list[str], between: str) -> str:
-    more = f"{between}and {len(words) - _MOST_NAMED} more" if len(words) > _MOST_NAMED else ""
-    return between.join(words[:_MOST_NAMED]) + more

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bayescal.core.errors import InputError
+from bayescal.core.errors import InputError, ManyFitsWarning
 from bayescal.workflow.many import record
-from bayescal.workflow.many.keys import Key, check_key, from_json, order
+from bayescal.workflow.many.keys import Key, check_key, label, listed
+from bayescal.workflow.many.recipe import difference
 from bayescal.workflow.many.stacking import stacked
 from bayescal.workflow.many.store import Failure, Store
 
@@ -64,7 +66,7 @@ class ManyFits(Mapping["Key", "DataTree"]):
             failure = self.failures.get(check_key(key))
             raise KeyError(key if failure is None else f"{key!r} failed: {failure.message}")
         try:
-            return record.unpack(found)
+            return record.unpack(found, check_key(key))
         except record.DamagedError as error:
             raise InputError(
                 f"{found if isinstance(found, Path) else key!r} must hold a result; it is damaged: "
@@ -167,29 +169,54 @@ def load_many(path: str | os.PathLike[str]) -> ManyFits:
     Raises
     ------
     InputError
-        If there is no store, or a file is damaged; the message names it.
+        If there is no store, a file is damaged or a copy of another, or the fits are of several
+        quantities; the message names it.
+
+    Warns
+    -----
+    ManyFitsWarning
+        If priors, options, settings or versions of the fits differ.
     """
     store = Store(path)
     store.check()
-    heads = {}
-    for file in store.fits():
-        try:
-            head = record.about(file)
-        except record.DamagedError as error:
-            raise InputError(
-                f"{file} must hold a result; it is damaged: {error}. Call fit_many again, which "
-                "fits it anew, or remove the file."
-            ) from error
-        heads[from_json(head["key"])] = (file, head)
-    found = ManyFits("", store.path)
-    for key in sorted(heads, key=order):
-        file, head = heads[key]
+    heads, failures = store.heads(), store.failures()
+    _check_alike(store.path, {key: head["recipe"] for key, head in heads.items()})
+    found = ManyFits("", store.path, failures=failures)
+    for key, head in heads.items():
         found.quantity = str(head["recipe"]["quantity"])
-        found.contents[key] = file
-        found.rows[key] = head["summary"]
-        if not head["converged"]:
-            found.unconverged.append(key)
-    for failed in store.failures():
-        key = from_json(failed.pop("key"))
-        found.failures[key] = Failure(**failed)
+        # A fit of a key that has failed since is of data that the key has no more.
+        if key not in failures:
+            found.contents[key] = store.file(key)
+            found.rows[key] = head["summary"]
+            if not head["converged"]:
+                found.unconverged.append(key)
     return found
+
+
+def _check_alike(path: Path, recipes: Mapping[Key, Mapping[str, Any]]) -> None:
+    """Refuse fits of several quantities, and warn of others that were not made in one way."""
+    alike = {key: _compared(recipe) for key, recipe in recipes.items()}
+    first = next(iter(alike), "")
+    others = {key: difference(one, alike[first]) for key, one in alike.items()}
+    others = {key: why for key, why in others.items() if why}
+    if not others:
+        return
+    quantities = {str(recipe["quantity"]) for recipe in recipes.values()}
+    if len(quantities) > 1:
+        raise InputError(
+            f"a store must hold fits of one quantity; {path} has those of "
+            f"{' and '.join(sorted(quantities))}. Fit each into a store of its own."
+        )
+    whys = listed([f"{label(key)}: {why}" for key, why in others.items()], " | ")
+    warnings.warn(
+        f"{len(others)} of {len(recipes)} fits were made in another way than that of "
+        f"{label(first)}, and cannot be compared with it. {whys}. Call fit_many with all data, "
+        "which makes them alike.",
+        ManyFitsWarning,
+        stacklevel=3,
+    )
+
+
+def _compared(recipe: Mapping[str, Any]) -> dict[str, Any]:
+    """What of a recipe fits must share to be compared."""
+    return {name: value for name, value in recipe.items() if name not in ("data", "seed", "keep")}

@@ -9,12 +9,14 @@ from typing import Any, Final
 import numpy as np
 
 from bayescal.core.errors import InputError
+from bayescal.core.text import printable
 
 type Part = str | int
 type Key = Part | tuple[Part, ...]
 
 # JSON readers elsewhere hold whole numbers up to 2**53 exactly.
 _SEED_BITS: Final = 53
+_MOST_NAMED: Final = 5
 
 
 def check_key(key: Any) -> Key:
@@ -50,9 +52,14 @@ def order(key: Key) -> tuple[tuple[bool, Part], ...]:
     return tuple((isinstance(one, str), one) for one in (key if isinstance(key, tuple) else (key,)))
 
 
+def joined(key: Key) -> str:
+    """Write a key as one word."""
+    return " / ".join(map(str, key)) if isinstance(key, tuple) else str(key)
+
+
 def label(key: Key) -> str:
     """Name a key in a sentence."""
-    return " / ".join(map(str, key)) if isinstance(key, tuple) else str(key)
+    return printable(joined(key))
 
 
 def seed_of(seed: int, key: Key) -> int:
@@ -64,3 +71,9 @@ def seed_of(seed: int, key: Key) -> int:
 def file_stem(key: Key) -> str:
     """Name a key's file, whatever characters the key has."""
     return hashlib.sha256(as_text(key).encode()).hexdigest()[:32]
+
+
+def listed(words: list[str], between: str) -> str:
+    """Join the first few, and say how many more there are."""
+    more = f"{between}and {len(words) - _MOST_NAMED} more" if len(words) > _MOST_NAMED else ""
+    return between.join(words[:_MOST_NAMED]) + more

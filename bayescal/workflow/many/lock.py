@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from bayescal.core.errors import OutputError
+from bayescal.core.writing import writing_to
 
 
 @contextmanager
@@ -22,7 +23,9 @@ def locked(path: Path) -> Iterator[None]:
     The system releases the lock when its process ends, however it ends: a file that a killed run
     left behind locks nothing. Its content names the holder.
     """
-    with path.open("a+b") as file:
+    with writing_to(path):
+        opened = path.open("a+b")
+    with opened as file:
         if not _take(file):
             file.seek(0)
             holder = file.read(200).decode(errors="replace") or "another process"
@@ -30,9 +33,10 @@ def locked(path: Path) -> Iterator[None]:
                 f"{path.parent} is being written to by {holder}. Wait for it to end, or pass "
                 "another store."
             )
-        file.truncate(0)
-        file.write(f"process {os.getpid()} on {socket.gethostname()}".encode())
-        file.flush()
+        with writing_to(path):
+            file.truncate(0)
+            file.write(f"process {os.getpid()} on {socket.gethostname()}".encode())
+            file.flush()
         yield
 
 

@@ -23,10 +23,20 @@ from bayescal.core.errors import InputError
 from bayescal.results import access, schema
 from bayescal.results.kind import kind_of
 from bayescal.results.text import plain_records
+from bayescal.workflow.many.keys import Key, from_json, label
 
 KEEP: Final = ("draws", "scalars", "summary")
 FORMAT: Final = 1
 _ABOUT: Final = "about.json"
+_HELD: Final = {
+    "key": str | int | list,
+    "recipe": dict,
+    "keep": str,
+    "summary": list,
+    "converged": bool,
+    "attrs": dict,
+    "groups": dict,
+}
 
 
 class DamagedError(Exception):
@@ -124,25 +134,24 @@ def about(content: bytes | Path) -> dict[str, Any]:
         return _head(archive)
 
 
-def verified(content: bytes | Path) -> dict[str, Any]:
-    """Read the description, after checking every member against its checksum."""
+def verified(content: bytes | Path, key: Key) -> dict[str, Any]:
+    """Read the description of this key's fit, after checking every member's checksum."""
     with _reading(content) as archive:
         if (bad := archive.testzip()) is not None:
             raise DamagedError(f"{bad} has another checksum")
-        return _head(archive)
+        return _head_of(archive, key)
 
 
-def unpack(content: bytes | Path) -> xr.DataTree:
-    """Read a result."""
+def unpack(content: bytes | Path, key: Key) -> xr.DataTree:
+    """Read the result of this key."""
     with _reading(content) as archive:
-        head = _head(archive)
-        if head["keep"] == "summary":
-            raise InputError(
-                "only the summary of this fit was kept. Read .summary(), or fit with "
-                "keep='scalars'."
-            )
+        head = _head_of(archive, key)
         groups = {name: _group(archive, name, held) for name, held in head["groups"].items()}
-    tree = xr.DataTree.from_dict(groups)
+        tree = xr.DataTree.from_dict(groups)
+    if head["keep"] == "summary":
+        raise InputError(
+            "only the summary of this fit was kept. Read .summary(), or fit with keep='scalars'."
+        )
     tree.attrs = head["attrs"]
     return tree
 
@@ -161,6 +170,17 @@ def _head(archive: zipfile.ZipFile) -> dict[str, Any]:
     head: dict[str, Any] = json.loads(archive.read(_ABOUT))
     if head["format"] != FORMAT:
         raise DamagedError(f"it has format {head['format']}, not {FORMAT}")
+    lost = [name for name, kind in _HELD.items() if not isinstance(head[name], kind)]
+    if lost or "quantity" not in head["recipe"]:
+        raise DamagedError(f"its description lacks {', '.join(lost) or 'the quantity'}")
+    return head | {"key": from_json(head["key"])}
+
+
+def _head_of(archive: zipfile.ZipFile, key: Key) -> dict[str, Any]:
+    """The description, of no other key: files may have been renamed."""
+    head = _head(archive)
+    if head["key"] != key:
+        raise DamagedError(f"it holds the fit of {label(head['key'])}")
     return head
 
 
@@ -171,7 +191,7 @@ def _reading(content: bytes | Path) -> Iterator[zipfile.ZipFile]:
     try:
         with zipfile.ZipFile(source) as archive:
             yield archive
-    except (InputError, DamagedError):
+    except DamagedError:
         raise
     except Exception as error:  # flipped bits make zipfile, NumPy and JSON raise nearly anything
         raise DamagedError(str(error) or type(error).__name__) from error

@@ -5,6 +5,7 @@ A runner takes tasks while it has room, and hands back what they came to as they
 
 from __future__ import annotations
 
+from collections import deque
 from importlib import import_module
 from typing import Any, Protocol, Self, cast
 
@@ -98,41 +99,57 @@ _AHEAD = 2
 
 
 class OnDask:
-    """A Dask cluster. Dask itself runs the tasks of a worker that died elsewhere."""
+    """A Dask cluster. Dask itself runs the tasks of a worker that died elsewhere.
+
+    After some deaths it gives up all tasks that were at those workers, of which one may have killed
+    them. They are tried again at the end, each alone.
+    """
 
     def __init__(self, client: Any) -> None:
         distributed = import_module("distributed")
         self._client = client
-        self._keys: dict[Any, Key] = {}
+        self._killed: type[Exception] = distributed.KilledWorker
+        self._tasks: dict[Any, Task] = {}
+        self._suspects: deque[Task] = deque()
+        self._alone = False
         self._finished = distributed.as_completed()
         self._most: int = _AHEAD * max(1, sum(client.nthreads().values()))
 
     @property
     def room(self) -> bool:
         """Whether fewer tasks are out than keep every worker busy."""
-        return len(self._keys) < self._most
+        return not self._alone and len(self._tasks) < self._most
 
     @property
     def busy(self) -> bool:
         """Whether any task is out."""
-        return bool(self._keys)
+        return bool(self._tasks or self._suspects)
 
     def start(self, task: Task) -> None:
         """Submit the task."""
         future = self._client.submit(carry_out, task, pure=False)
-        self._keys[future] = task.key
+        self._tasks[future] = task
         self._finished.add(future)
 
     def next(self) -> tuple[Key, Outcome]:
-        """Wait for any task; what Dask itself gave up is a failure."""
-        future = next(self._finished)
-        key = self._keys.pop(future)
-        error = future.exception()
-        return key, future.result() if error is None else failure_of(error)
+        """Wait for any task; what Dask gives up, also when it runs alone, is a failure."""
+        while True:
+            if not self._tasks:
+                self._alone = True
+                self.start(self._suspects.popleft())
+            future = next(self._finished)
+            task = self._tasks.pop(future)
+            alone, self._alone = self._alone, False
+            error = future.exception()
+            if error is None:
+                return task.key, future.result()
+            if alone or not isinstance(error, self._killed):
+                return task.key, failure_of(error)
+            self._suspects.append(task)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._keys:
-            self._client.cancel(list(self._keys))
+        if self._tasks:
+            self._client.cancel(list(self._tasks))

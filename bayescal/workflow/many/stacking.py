@@ -10,7 +10,7 @@ import xarray as xr
 from bayescal.core.checks import check_known
 from bayescal.core.errors import InputError
 from bayescal.results import access, schema
-from bayescal.workflow.many.keys import Key, label
+from bayescal.workflow.many.keys import Key, joined, label
 
 FIT = "fit"
 
@@ -52,7 +52,7 @@ def _parts(keys: Sequence[Key]) -> Iterator[tuple[str, np.ndarray]]:
     """Coordinates of the fits: their keys, or a part of them each where all have as many."""
     lengths = {len(key) if isinstance(key, tuple) else 0 for key in keys}
     if lengths == {0} or len(lengths) > 1:
-        yield "key", np.array([label(key) for key in keys])
+        yield "key", np.array([joined(key) for key in keys])
         return
     for place in range(lengths.pop()):
         parts = [key[place] for key in keys if isinstance(key, tuple)]

@@ -11,6 +11,7 @@ from typing import Any, Final, cast
 
 from bayescal.core.errors import ConvergenceWarning
 from bayescal.core.quantity import Quantity
+from bayescal.core.text import printable
 from bayescal.workflow.fit import fit
 from bayescal.workflow.many.keys import Key
 from bayescal.workflow.many.record import pack
@@ -84,4 +85,9 @@ def carry_out(task: Task) -> Outcome:
 
 def failure_of(error: BaseException) -> Failure:
     """Say what went wrong."""
-    return Failure(type(error).__name__, " ".join(str(error).split()) or type(error).__name__)
+    name = type(error).__name__
+    try:
+        message = printable(" ".join(str(error).split()))
+    except Exception as second:  # an error of somebody else's may fail to say what it is
+        message = f"{name}, whose message cannot be read: it raises {type(second).__name__}"
+    return Failure(name, message or name)

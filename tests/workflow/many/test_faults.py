@@ -70,6 +70,25 @@ def test_a_killed_dask_worker_loses_no_fit(undisturbed) -> None:
     made.same(found, undisturbed)
 
 
+def test_a_task_that_kills_dask_workers_takes_no_neighbour_with_it(undisturbed) -> None:
+    distributed = pytest.importorskip("distributed")
+    dask = pytest.importorskip("dask")
+    data = {"deadly": made.Deadly(), **made.data(3)}
+    with (
+        # One worker, so that tasks wait there while another kills it; given up at the first death.
+        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
+        distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as here,
+        distributed.Client(here) as client,
+        pytest.warns(bc.ManyFitsWarning, match="1 of 4 fits failed"),
+    ):
+        found = bc.fit_many(bc.ece, data, priors=made.PRIORS, executor=client, **made.OPTIONS)
+    assert list(found.failures) == ["deadly"]
+    assert found.failures["deadly"].error == "KilledWorker"
+    assert list(found) == list(undisturbed)[:3]
+    for key in found:
+        assert found[key].posterior.identical(undisturbed[key].posterior)
+
+
 @pytest.mark.parametrize(("workers", "kills"), [(0, (2, 6)), (2, (5,))])
 def test_a_killed_run_goes_on_where_it_was(undisturbed, tmp_path, workers, kills) -> None:
     store = tmp_path / "store"

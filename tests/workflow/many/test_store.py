@@ -1,0 +1,232 @@
+"""A store holds one fit a key, of one quantity, and says what is otherwise."""
+
+import json
+import os
+import shutil
+import zipfile
+from pathlib import Path
+
+import made
+import pytest
+
+import bayescal as bc
+from bayescal.workflow.many.keys import file_stem
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    path = tmp_path / "store"
+    made.fit(2, store=path)
+    return path
+
+
+def fit(data: object, store: Path, **changes: object) -> bc.ManyFits:
+    return bc.fit_many(
+        "ece", data, **{"priors": made.PRIORS, **made.OPTIONS, "store": store, **changes}
+    )
+
+
+def file_of(store: Path, month: int) -> Path:
+    return store / "fits" / f"{file_stem(('north', month))}.npz"
+
+
+def test_a_key_that_fails_now_has_no_older_result(store: Path) -> None:
+    key = ("north", 0)
+    before = bc.load_many(store)[key]
+    with pytest.warns(bc.ManyFitsWarning, match="1 of 1 fits failed"):
+        found = fit({key: lambda: 1 / 0}, store)
+    assert list(found.failures) == [key]
+    after = bc.load_many(store)
+    assert list(after) == [("north", 1)]
+    assert after.failures == found.failures
+    with pytest.raises(KeyError, match="failed: division by zero"):
+        after[key]
+    assert after.summary().index.is_unique
+    # Its data are back: nothing is computed again, and nothing has failed.
+    again = made.fit(2, store=store)
+    assert not again.computed
+    assert bc.load_many(store)[key].posterior.identical(before.posterior)
+    assert not bc.load_many(store).failures
+
+
+OTHER = {
+    "priors": ({"priors": bc.ece.Priors(bc.ece.IndependentBins(bc.Beta(2, 2)))}, "other priors"),
+    "prob": ({"prob": 0.5}, "prob 0.5 instead of 0.9"),
+    "options": ({"n_bins": 4}, "other options"),
+}
+
+
+@pytest.mark.parametrize("name", OTHER)
+def test_fits_that_were_made_in_other_ways_are_named(store: Path, name: str) -> None:
+    changes, why = OTHER[name]
+    fit({("west", 0): made.data()["north", 0]}, store, **changes)
+    said = f"1 of 3 fits were made in another way than that of north / 0.*west / 0: {why}"
+    with pytest.warns(bc.ManyFitsWarning, match=said):
+        assert len(bc.load_many(store)) == 3
+
+
+def test_fits_of_one_way_are_loaded_without_a_word(store: Path, recwarn) -> None:
+    fit({("west", 0): made.data()["north", 0]}, store, seed=21)
+    assert len(bc.load_many(store)) == 3
+    assert not recwarn.list
+
+
+def test_a_store_has_one_quantity(store: Path, tmp_path: Path) -> None:
+    data = {("west", 0): made.data()["north", 0]}
+    with pytest.raises(bc.InputError, match=r"those of ece, not agnostic\. Pass another"):
+        bc.fit_many("agnostic", data, store=store, method="direct", seed=1)
+    # One that an earlier version of bayescal let two quantities into.
+    (store / "store.json").write_text(json.dumps({"seed": 20}))
+    bc.fit_many("agnostic", data, store=store, method="direct", seed=20)
+    with pytest.raises(bc.InputError, match=r"one quantity; .*has those of agnostic and ece"):
+        bc.load_many(store)
+
+
+def test_a_copied_file_is_no_fit_of_the_other_key(store: Path) -> None:
+    shutil.copy(file_of(store, 0), file_of(store, 1))
+    with pytest.raises(bc.InputError, match=r"it is a copy of the fit of north / 0\. Call"):
+        bc.load_many(store)
+    with pytest.warns(bc.ManyFitsWarning, match=r"north / 1: its file was damaged \(it holds"):
+        found = made.fit(2, store=store)
+    assert found.computed == [("north", 1)]
+    made.same(bc.load_many(store), made.fit(2))
+
+
+def test_a_file_under_a_name_of_its_own_is_refused(store: Path) -> None:
+    shutil.copy(file_of(store, 0), store / "fits" / "backup.npz")
+    with pytest.raises(bc.InputError, match=r"backup\.npz must hold a result.*or remove the file"):
+        bc.load_many(store)
+
+
+def test_swapped_files_of_equal_data_are_found(tmp_path: Path) -> None:
+    store, one = tmp_path / "store", made.data()["north", 0]
+    data = {("north", 0): one, ("north", 1): one}
+    before = fit(data, store)
+    draws = [before[key].posterior for key in data]
+    assert not draws[0].identical(draws[1])
+    first, second, aside = file_of(store, 0), file_of(store, 1), tmp_path / "aside"
+    opened = bc.load_many(store)
+    for path, target in ((first, aside), (second, first), (aside, second)):
+        path.rename(target)
+    with pytest.raises(bc.InputError, match="it holds the fit of north / 1"):
+        opened["north", 0]
+    with pytest.warns(bc.ManyFitsWarning, match="2 of the store's fits were made again"):
+        found = fit(data, store)
+    assert all(found[key].posterior.identical(own) for key, own in zip(data, draws, strict=True))
+
+
+@pytest.mark.parametrize("name", ["a\0b", "n" * 300])
+def test_a_name_that_no_directory_can_have(name: str, tmp_path: Path) -> None:
+    for call in (bc.load_many, lambda path: made.fit(1, store=path)):
+        with pytest.raises(bc.InputError, match="store must be a path that the system can hold"):
+            call(tmp_path / name)
+
+
+@pytest.mark.parametrize("name", ["lock", "store.json", "fits", "failures"])
+def test_a_store_that_cannot_be_written_is_one_error(name: str, tmp_path: Path) -> None:
+    """By something else in the place of a file: permissions stop no superuser."""
+    store = tmp_path / "store"
+    made.fit(1, store=store)
+    place = store / name
+    if place.is_dir():
+        shutil.rmtree(place)
+        place.write_text("")
+    else:
+        place.unlink()
+        place.mkdir()
+    with pytest.raises((bc.OutputError, bc.InputError)) as info:
+        made.fit(2, store=store)
+    assert str(store) in str(info.value)
+    assert "\n" not in str(info.value)
+
+
+@pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() == 0, reason="the superuser may write anywhere"
+)
+def test_a_store_without_permission_is_one_error(store: Path) -> None:
+    (store / "lock").chmod(0o400)
+    with pytest.raises(bc.OutputError, match="lock cannot be written: Permission denied"):
+        made.fit(2, store=store)
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"{", b"[]", b"null", b"\xff", b"{}", b'{"key": 1.5}', b"[" * 100_000]
+)
+def test_damaged_descriptions_are_named(store: Path, content: bytes) -> None:
+    failure = store / "failures" / f"{file_stem('a')}.json"
+    failure.write_bytes(content)
+    with pytest.raises(bc.InputError, match=rf"{failure.name} must hold why a fit failed"):
+        bc.load_many(store)
+    failure.unlink()
+    (store / "store.json").write_bytes(content)
+    with pytest.raises(bc.InputError, match=r"store.json must hold the seed .*Pass seed="):
+        made.fit(2, store=store, seed=None)
+    assert not made.fit(2, store=store).computed
+    path = file_of(store, 0)
+    _describe(path, content)
+    with pytest.raises(bc.InputError, match=f"{path.name} must hold a result; it is damaged"):
+        bc.load_many(store)
+    with pytest.warns(bc.ManyFitsWarning, match="north / 0: its file was damaged"):
+        made.fit(2, store=store)
+
+
+@pytest.mark.parametrize("name", ["key", "recipe", "summary", "converged", "attrs", "groups"])
+@pytest.mark.parametrize("value", [None, 1.5, "lost"])
+def test_a_description_that_lacks_something_is_named(store: Path, name: str, value: object) -> None:
+    path = file_of(store, 0)
+    with zipfile.ZipFile(path) as archive:
+        head = json.loads(archive.read("about.json"))
+    changed = {**head, name: value} if value != "lost" else {k: head[k] for k in head if k != name}
+    _describe(path, json.dumps(changed).encode())
+    with pytest.raises(bc.InputError, match=f"{path.name} must hold a result; it is damaged"):
+        bc.load_many(store)
+
+
+def _describe(path: Path, content: bytes) -> None:
+    """Give a whole archive another description."""
+    with zipfile.ZipFile(path) as archive:
+        held = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, old in held.items():
+            archive.writestr(name, content if name == "about.json" else old)
+
+
+class SilentError(Exception):
+    """An error that cannot say what it is."""
+
+    def __str__(self) -> str:
+        raise RuntimeError("no words")
+
+
+def test_any_exception_is_a_failure_that_can_be_written_and_read(tmp_path: Path) -> None:
+    def raising(error: Exception) -> object:
+        def data() -> None:
+            raise error
+
+        return data
+
+    words = ValueError("half \ud800, bell \x07, turned \u202e")
+    data = {
+        "silent": raising(SilentError()),
+        "words": raising(words),
+        "\ud800": raising(SilentError()),
+    }
+    with pytest.warns(bc.ManyFitsWarning, match=r"3 of 3 fits failed.*\\ud800"):
+        found = fit(data, tmp_path / "store")
+    assert found.failures["silent"].error == "SilentError"
+    assert "cannot be read: it raises RuntimeError" in found.failures["silent"].message
+    assert found.failures["words"].message == r"half \ud800, bell \x07, turned \u202e"
+    assert bc.load_many(tmp_path / "store").failures == found.failures
+    found.summary().reset_index(drop=True).to_csv(tmp_path / "table.csv")
+
+
+def test_only_unfinished_files_of_the_store_are_removed(store: Path) -> None:
+    stem = file_stem("a")
+    own = [f"fits/.{stem}.npz.12-3.part", f"failures/.{stem}.json.12.part", ".store.json.1-0.part"]
+    other = ["fits/.notes.part", ".x.part", "mine/.y.part", f"mine/.{stem}.npz.12-3.part"]
+    (store / "mine").mkdir()
+    for name in (*own, *other):
+        (store / name).write_text("")
+    made.fit(2, store=store)
+    assert not any((store / name).exists() for name in own)
+    assert all((store / name).exists() for name in other)
