@@ -157,9 +157,11 @@ class PUClassifier(MostProbable):
         self.correction = correction
 
     def __sklearn_tags__(self) -> Any:
-        """Say that there are two classes."""
+        """Say that there are two classes, and that the labels of training rows are not the aim."""
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
+        # Of the unlabelled rows some are positive: to call all of them negative would be wrong.
+        tags.classifier_tags.poor_score = True
         return tags
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
