@@ -54,15 +54,15 @@ def test_data_that_cannot_be_used_are_refused(make, message):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"mu": bc.HalfNormal(1)}, "mu must be a Normal"),
-        ({"tau": 0.5}, "tau must be a HalfNormal; got 0.5"),
+        ({"mu": bc.HalfNormal(1)}, "mu must be Normal"),
+        ({"tau": 0.5}, "tau must be HalfNormal; got float"),
         ({"concentration": ()}, "concentration must hold a number above 0"),
-        ({"concentration": (0, 1)}, "concentration must be a finite number above 0"),
-        ({"exact": 0}, "exact must lie in"),
-        ({"shift": 1.0}, "shift must be a HalfNormal"),
-        ({"shared": -0.1}, "shared and vector must be at least 0 with a sum below 1"),
+        ({"concentration": (0, 1)}, r"concentration\[0\] must be a number in"),
+        ({"exact": 0}, "exact must be a number in"),
+        ({"shift": 1.0}, "shift must be HalfNormal"),
+        ({"shared": -0.1}, "shared must be a number in"),
         ({"shared": 0.5, "vector": 0.5}, "got 0.5 and 0.5"),
-        ({"vector": np.nan}, "shared and vector must be"),
+        ({"vector": np.nan}, "vector must be a number in"),
     ],
 )
 def test_priors_outside_their_range_are_refused(given, message):
