@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import minimize
 from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
@@ -23,6 +25,8 @@ from bayescal.quantities.temperature.logits import (
     predicted_class,
 )
 from bayescal.quantities.temperature.loss import Integers
+
+type Objective = Callable[[Floats], tuple[float, Floats]]
 
 
 class OfLogits(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -224,6 +228,93 @@ class LogitCalibrator(OfLogits, ABC):
         """
         found = predicted_class(self.transform_logits(self.checked_again(X)))
         return np.asarray(self.classes_[found])
+
+
+class ParametricCalibrator(LogitCalibrator, ABC):
+    """Calibrator whose loss is a convex function of a vector of parameters."""
+
+    @abstractmethod
+    def domain(self, n_classes: int) -> tuple[Floats, list[tuple[float, float]]]:
+        """Give parameters to start from, and the range of each.
+
+        Parameters
+        ----------
+        n_classes : int
+            Classes.
+
+        Returns
+        -------
+        start : ndarray of shape (parameter,)
+            Those that change nothing.
+        bounds : list of pairs
+            Least and largest value.
+        """
+
+    @abstractmethod
+    def objective(self, logits: Floats, label: Integers, weight: Floats | None) -> Objective:
+        """Make the mean loss of rows, and its gradient, as a function of the parameters.
+
+        Parameters
+        ----------
+        logits : ndarray of shape (obs, class)
+            Logits.
+        label : ndarray of shape (obs,), int
+            Columns of the labels.
+        weight : ndarray of shape (obs,), or None
+            Weights, above 0.
+
+        Returns
+        -------
+        callable
+            From parameters to the loss and its gradient.
+        """
+
+    @abstractmethod
+    def take(self, point: Floats) -> None:
+        """Take parameters.
+
+        Parameters
+        ----------
+        point : ndarray of shape (parameter,)
+            The parameters.
+        """
+
+    def least_loss(self, logits: Floats, label: Integers, weight: Floats | None) -> Floats:
+        """Find the parameters of least loss.
+
+        Parameters
+        ----------
+        logits : ndarray of shape (obs, class)
+            Logits.
+        label : ndarray of shape (obs,), int
+            Columns of the labels.
+        weight : ndarray of shape (obs,), or None
+            Weights, above 0.
+
+        Returns
+        -------
+        ndarray of shape (parameter,)
+            Parameters.
+        """
+        start, bounds = self.domain(logits.shape[1])
+        loss = self.objective(logits, label, weight)
+        options = {"maxiter": 2000, "maxfun": 4000, "ftol": 1e-14, "gtol": 1e-10}
+        found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+        return np.asarray(found.x)
+
+    def fit_logits(self, logits: Floats, label: Integers, weight: Floats | None = None) -> None:
+        """Find and take the parameters of least loss.
+
+        Parameters
+        ----------
+        logits : ndarray of shape (obs, class)
+            Logits.
+        label : ndarray of shape (obs,), int
+            Columns of the labels.
+        weight : ndarray of shape (obs,), optional
+            Weights, above 0.
+        """
+        self.take(self.least_loss(logits, label, weight))
 
 
 def held_weights(sample_weight: ArrayLike, n: int) -> tuple[Floats, NDArray[np.bool_]]:

@@ -5,18 +5,21 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from scipy.optimize import minimize
 from scipy.special import log_expit, logsumexp
 
 from bayescal.core.quantity import Floats
-from bayescal.quantities.temperature.calibrators.base import LogitCalibrator, shares
+from bayescal.quantities.temperature.calibrators.base import (
+    Objective,
+    ParametricCalibrator,
+    shares,
+)
 from bayescal.quantities.temperature.logits import predicted_class
 from bayescal.quantities.temperature.loss import ALPHA_MAX, ALPHA_MIN, Integers
 
 _MOST_SHIFT: Final = 50.0
 
 
-class PlattScaling(LogitCalibrator):
+class PlattScaling(ParametricCalibrator):
     """Calibrator of the predicted class's probability; the other classes keep their proportions.
 
     Parameters
@@ -54,8 +57,25 @@ class PlattScaling(LogitCalibrator):
     def __init__(self, scale: str = "logits") -> None:
         self.scale = scale
 
-    def fit_logits(self, logits: Floats, label: Integers, weight: Floats | None = None) -> None:
-        """Find slope and intercept.
+    def domain(self, n_classes: int) -> tuple[Floats, list[tuple[float, float]]]:
+        """Give parameters to start from, and the range of each.
+
+        Parameters
+        ----------
+        n_classes : int
+            Classes, which do not matter.
+
+        Returns
+        -------
+        start : ndarray of shape (parameter,)
+            A slope of 1 and an intercept of 0.
+        bounds : list of pairs
+            Least and largest value.
+        """
+        return np.array([1.0, 0.0]), [(ALPHA_MIN, ALPHA_MAX), (-_MOST_SHIFT, _MOST_SHIFT)]
+
+    def objective(self, logits: Floats, label: Integers, weight: Floats | None = None) -> Objective:
+        """Make the mean log loss of being correct, and its gradient, as a function of the line.
 
         Parameters
         ----------
@@ -65,6 +85,11 @@ class PlattScaling(LogitCalibrator):
             Columns of the labels.
         weight : ndarray of shape (obs,), optional
             Weights, above 0.
+
+        Returns
+        -------
+        callable
+            From slope and intercept to the loss and its gradient.
         """
         score, share = _logit_of_top(logits), shares(weight, len(logits))
         sign = np.where(predicted_class(logits) == label, 1.0, -1.0)
@@ -74,10 +99,17 @@ class PlattScaling(LogitCalibrator):
             off = -share * sign * np.exp(log_expit(-moved))
             return -float(share @ log_expit(moved)), np.array([off @ score, off.sum()])
 
-        bounds = [(ALPHA_MIN, ALPHA_MAX), (-_MOST_SHIFT, _MOST_SHIFT)]
-        options = {"ftol": 1e-14, "gtol": 1e-10}
-        found = minimize(loss, [1, 0], jac=True, method="L-BFGS-B", bounds=bounds, options=options)
-        self.coef_, self.intercept_ = map(float, found.x)
+        return loss
+
+    def take(self, point: Floats) -> None:
+        """Take slope and intercept.
+
+        Parameters
+        ----------
+        point : ndarray of shape (parameter,)
+            Slope and intercept.
+        """
+        self.coef_, self.intercept_ = map(float, point)
 
     def transform_logits(self, logits: Floats) -> Floats:
         """Move the predicted class's probability.

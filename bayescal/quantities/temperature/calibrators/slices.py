@@ -11,11 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import softmax
 from sklearn.base import clone
 
-from bayescal.core.checks import check_is, check_same_length, check_whole, listing
+from bayescal.core.checks import check_is, check_number, check_same_length, check_whole, listing
 from bayescal.core.columns import MISSING, factorize
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
 from bayescal.quantities.temperature.calibrators.base import LogitCalibrator, OfLogits
+from bayescal.quantities.temperature.calibrators.near_shared import Part, fit_near
 from bayescal.quantities.temperature.calibrators.temperature import TemperatureScaling
 from bayescal.quantities.temperature.logits import predicted_class
 from bayescal.quantities.temperature.loss import Integers
@@ -49,11 +50,15 @@ class SliceCalibration(OfLogits):
         A slice of fewer rows takes the calibrator of all rows.
     scale : {"logits", "probabilities"}, default "logits"
         What rows hold. Probabilities are taken as their logarithms.
+    gamma : float, at least 0, default infinity
+        Largest Euclidean distance of a slice's parameters from the shared ones, the paper's Gamma.
+        Below infinity the base has to be temperature scaling by log loss, Platt or vector scaling.
 
     Attributes
     ----------
     shared_ : LogitCalibrator
-        Fitted to all rows; for slices that `fit` has not seen.
+        For slices that `fit` has not seen: fitted to all rows, or the one that those of the slices
+        are near.
     calibrators_ : dict
         The calibrator of each slice: by its smallest class's column, or by the value in `slices`.
     classes_ : ndarray of shape (class,)
@@ -64,6 +69,10 @@ class SliceCalibration(OfLogits):
     With ``TemperatureScaling()`` as base it is class-wise temperature scaling without
     regularisation; with ``TemperatureScaling(loss="ece")`` each slice's calibration error is
     minimised. Predictions stay those of the logits where the base keeps them.
+
+    With `gamma` the mean loss of all slices is minimised over the parameters of each and the shared
+    ones at once: of temperature scaling as by `ClassWiseTemperatureScaling`, of the other two, a
+    convex programme, by SLSQP. The paper leaves the norm open.
 
     References
     ----------
@@ -90,11 +99,13 @@ class SliceCalibration(OfLogits):
         bundles: Sequence[Sequence[Any]] | None = None,
         min_rows: int = 1,
         scale: str = "logits",
+        gamma: float = np.inf,
     ) -> None:
         self.base = base
         self.bundles = bundles
         self.min_rows = min_rows
         self.scale = scale
+        self.gamma = gamma
 
     def fit(
         self,
@@ -129,6 +140,7 @@ class SliceCalibration(OfLogits):
             bundles name an unknown class or one twice.
         """
         check_whole(self.min_rows, "min_rows")
+        check_number(self.gamma, "gamma", "[0, inf]", "Pass infinity to fit each slice apart.")
         logits, label, weight = self.check(X, y, sample_weight)
         base = TemperatureScaling() if self.base is None else self.base
         if not isinstance(base, LogitCalibrator):
@@ -142,12 +154,18 @@ class SliceCalibration(OfLogits):
         self.slices_ = frozenset(of.names)
         self.shared_ = clone(base)
         self.shared_.fit_logits(logits, label, weight)
+        large = {name: held for name, held in of.rows() if len(held) >= self.min_rows}
+        if np.isfinite(self.gamma) and large:
+            one = np.ones(len(label)) if weight is None else weight
+            parts = [Part(logits[held], label[held], one[held]) for held in large.values()]
+            self.shared_, each = fit_near(base, parts, self.gamma)
+            self.calibrators_ = dict(zip(large, each, strict=True))
+            return self
         self.calibrators_ = {}
-        for name, held in of.rows():
-            if len(held) >= self.min_rows:
-                mine = None if weight is None else weight[held]
-                self.calibrators_[name] = clone(base)
-                self.calibrators_[name].fit_logits(logits[held], label[held], mine)
+        for name, held in large.items():
+            mine = None if weight is None else weight[held]
+            self.calibrators_[name] = clone(base)
+            self.calibrators_[name].fit_logits(logits[held], label[held], mine)
         return self
 
     def predict_proba(

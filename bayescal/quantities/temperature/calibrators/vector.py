@@ -5,18 +5,21 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from scipy.optimize import minimize
 from scipy.special import logsumexp
 
 from bayescal.core.quantity import Floats
-from bayescal.quantities.temperature.calibrators.base import LogitCalibrator, shares
+from bayescal.quantities.temperature.calibrators.base import (
+    Objective,
+    ParametricCalibrator,
+    shares,
+)
 from bayescal.quantities.temperature.loss import Integers
 
 _MOST_SCALE: Final = 100.0
 _MOST_SHIFT: Final = 50.0
 
 
-class VectorScaling(LogitCalibrator):
+class VectorScaling(ParametricCalibrator):
     """Calibrator that multiplies each logit by a number of its own and shifts it.
 
     Parameters
@@ -57,8 +60,27 @@ class VectorScaling(LogitCalibrator):
     def __init__(self, scale: str = "logits") -> None:
         self.scale = scale
 
-    def fit_logits(self, logits: Floats, label: Integers, weight: Floats | None = None) -> None:
-        """Find the numbers and shifts.
+    def domain(self, n_classes: int) -> tuple[Floats, list[tuple[float, float]]]:
+        """Give parameters to start from, and the range of each.
+
+        Parameters
+        ----------
+        n_classes : int
+            Classes.
+
+        Returns
+        -------
+        start : ndarray of shape (parameter,)
+            Numbers of 1, then shifts of 0.
+        bounds : list of pairs
+            Least and largest value.
+        """
+        start = np.append(np.ones(n_classes), np.zeros(n_classes))
+        ends = [_MOST_SCALE] * n_classes + [_MOST_SHIFT] * n_classes
+        return start, [(-end, end) for end in ends]
+
+    def objective(self, logits: Floats, label: Integers, weight: Floats | None = None) -> Objective:
+        """Make the mean log loss of rows, and its gradient, as a function of the parameters.
 
         Parameters
         ----------
@@ -68,27 +90,35 @@ class VectorScaling(LogitCalibrator):
             Columns of the labels.
         weight : ndarray of shape (obs,), optional
             Weights, above 0.
+
+        Returns
+        -------
+        callable
+            From numbers and shifts to the loss and its gradient.
         """
-        size, n_classes = logits.shape
-        share = shares(weight, size)
+        rows, share = np.arange(len(label)), shares(weight, len(label))
         true = np.zeros_like(logits)
-        true[np.arange(size), label] = 1
+        true[rows, label] = 1
 
         def loss(point: Floats) -> tuple[float, Floats]:
             coef, shift = np.split(point, 2)
             moved = coef * logits + shift
             total = logsumexp(moved, axis=1)
             off = share[:, None] * (np.exp(moved - total[:, None]) - true)
-            value = share @ (total - moved[np.arange(size), label])
+            value = share @ (total - moved[rows, label])
             return float(value), np.append((off * logits).sum(axis=0), off.sum(axis=0))
 
-        start = np.append(np.ones(n_classes), np.zeros(n_classes))
-        bounds = [(-_MOST_SCALE, _MOST_SCALE)] * n_classes + [
-            (-_MOST_SHIFT, _MOST_SHIFT)
-        ] * n_classes
-        options = {"maxiter": 2000, "maxfun": 4000, "ftol": 1e-14, "gtol": 1e-9}
-        found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
-        self.coef_, shift = np.split(found.x, 2)
+        return loss
+
+    def take(self, point: Floats) -> None:
+        """Take numbers and shifts.
+
+        Parameters
+        ----------
+        point : ndarray of shape (parameter,)
+            Numbers, then shifts.
+        """
+        self.coef_, shift = np.split(point, 2)
         self.intercept_ = shift - shift.mean()
 
     def transform_logits(self, logits: Floats) -> Floats:
