@@ -5,6 +5,7 @@ from .core.bins.bin_counts import BinCounts as BinCounts
 from .core.bins.binning import Binning as Binning
 from .core.bins.binning import bin_scores as bin_scores
 from .core.errors import ConvergenceWarning as ConvergenceWarning
+from .core.errors import DataWarning as DataWarning
 from .core.errors import InputError as InputError
 from .core.errors import ManyFitsWarning as ManyFitsWarning
 from .core.errors import OutputError as OutputError

@@ -1,9 +1,11 @@
 """Faults of many fits in numbers: workers and runs killed, one bad data set of a thousand.
 
-    python benchmarks/faults.py --fits 200 --kills 20 --many 1000
+    python benchmarks/faults.py --fits 200 --kills 20 --many 1000 --trials 200 --flips 250
 
 The fits are those of the tests: 60 rows, independent bins. All signals are real. What is checked is
 that every result equals that of a run nobody disturbed, and that nothing finished is made again.
+Files that change or are damaged while their rows are counted are in `_file_faults`; `--only files`
+leaves out the fits.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+from _file_faults import changes, flips
 from _results import write
 
 import bayescal as bc
@@ -33,19 +36,25 @@ def main() -> None:
     parser.add_argument("--fits", type=int, default=200)
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--many", type=int, default=1000)
+    parser.add_argument("--trials", type=int, default=200)
+    parser.add_argument("--flips", type=int, default=250)
+    parser.add_argument("--only", choices=["files"])
     given = parser.parse_args()
     content: dict[str, Any] = {}
-    undisturbed = made.fit(given.fits)
-    for name, run in (
+    undisturbed = made.fit(given.fits if given.only is None else 1)
+    runs = (
         ("dask worker killed", lambda: dask(given.fits, undisturbed)),
         ("processes killed", lambda: processes(given.fits, undisturbed)),
         ("run killed", lambda: killed(given.fits, given.kills, undisturbed)),
         ("hostile", lambda: hostile(given.many)),
-    ):
+        ("files that change", lambda: changes(given.trials)),
+        ("flipped bits", lambda: flips(given.flips)),
+    )
+    for name, run in runs if given.only is None else runs[-2:]:
         began = time.monotonic()
         content[name] = {**run(), "seconds": round(time.monotonic() - began, 1)}
         print(name, content[name], flush=True)
-    write("faults", fits=given.fits, **content)
+    write("faults" if given.only is None else "file_faults", fits=given.fits, **content)
 
 
 def dask(fits: int, undisturbed: bc.ManyFits) -> dict[str, Any]:

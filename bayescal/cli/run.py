@@ -18,7 +18,7 @@ from bayescal.cli.output import TABLES, outputs, say_written, write, write_rows
 from bayescal.cli.progress import progress
 from bayescal.cli.table import print_estimates, print_json, print_table
 from bayescal.core.command import Command, Given, Option
-from bayescal.core.errors import ConvergenceWarning, InputError, ScarWarning
+from bayescal.core.errors import ConvergenceWarning, DataWarning, InputError, ScarWarning
 
 if TYPE_CHECKING:
     from xarray import DataTree
@@ -210,8 +210,8 @@ def in_terms_of(options: Sequence[Option]) -> Iterator[None]:
 def _quiet() -> Iterator[None]:
     """Leave to the result's status what Python would print as warnings."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        warnings.simplefilter("ignore", ScarWarning)
+        for kind in (ConvergenceWarning, DataWarning, ScarWarning):
+            warnings.simplefilter("ignore", kind)
         yield
 
 

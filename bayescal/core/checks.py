@@ -93,12 +93,15 @@ def _refusal(values: NDArray[np.floating], name: str) -> InputError:
     bad = infinite if infinite.any() else (values < 0) | (values > 1)
     first, where = _place(bad)
     rule = "be finite" if infinite.any() else "lie in [0, 1]"
+    percent = values.min() >= 0 and _LOGIT < values.max() <= 100
+    remedy = "divide percent by 100" if percent else "if these are logits, set from_logits=True"
     return InputError(
-        f"{name} must {rule}; got {values[first]:.6g} at {where}. "
-        "Pass probabilities; if these are logits, set from_logits=True."
+        f"{name} must {rule}; got {values[first]:.6g} at {where}. Pass probabilities; {remedy}."
     )
 
 
+# Of scores without a negative one, more than this is no logit.
+_LOGIT = 10.0
 # Squares of weights, and sums of them, stay within the range of floats.
 _LIGHTEST, _HEAVIEST = 1e-100, 1e100
 

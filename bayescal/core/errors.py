@@ -26,5 +26,9 @@ class ScarWarning(UserWarning):
     """The positives do not look selected completely at random (SCAR), or the class prior is off."""
 
 
+class DataWarning(UserWarning):
+    """Labels or scores look like others than they were passed as, such as reversed ones."""
+
+
 class ManyFitsWarning(UserWarning):
     """Some of many fits failed, or were made again though the store has them."""

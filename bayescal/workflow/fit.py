@@ -16,8 +16,9 @@ import xarray as xr
 from bayescal._version import __version__
 from bayescal.core.bins.binning import BINNING_FIELDS, Binning
 from bayescal.core.checks import listing
-from bayescal.core.errors import ConvergenceWarning, InputError
+from bayescal.core.errors import ConvergenceWarning, DataWarning, InputError
 from bayescal.core.health import REMEDY, problems
+from bayescal.core.plausibility import Sign
 from bayescal.core.quantity import Case, CaseArrays, Plan, Quantity
 from bayescal.quantities import quantity_named
 from bayescal.results.assemble import assemble
@@ -134,6 +135,9 @@ def fit(
         kept = Checkpoint.at(checkpoint, chosen, used, settings) if checkpoint is not None else None
         found = _fit_all(chosen, plan.cases, settings, kept, progress)
         tree = result_of(chosen, plan, used, settings, found)
+    for sentence in dict.fromkeys(said for case in plan.cases for said in case.warnings):
+        if isinstance(sentence, Sign):
+            warnings.warn(sentence, DataWarning, stacklevel=2)
     if not converged(found):
         warnings.warn(tree.attrs["status"], ConvergenceWarning, stacklevel=2)
     return tree

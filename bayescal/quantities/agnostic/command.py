@@ -109,6 +109,9 @@ class _Rows(NamedTuple):
 
 def estimates(data: Scores | dict[str, CountedScores], given: Given) -> Estimates:
     """Estimate each classifier's measure, and the cost of the rule."""
+    from bayescal.core.plausibility import signs_of_scores
+    from bayescal.quantities.agnostic.data import data_warnings
+
     rule = _rule(given)
     found = (
         [({"classifier": name}, _of_counts(counts, rule)) for name, counts in data.items()]
@@ -129,8 +132,14 @@ def estimates(data: Scores | dict[str, CountedScores], given: Given) -> Estimate
         }
         for coords, of in found
     ]
+    signs = (
+        [f"{name}: {said}" for name, of in data.items() for said in data_warnings(of.problem)]
+        if isinstance(data, dict)
+        else signs_of_scores(data)
+    )
     shown = {"case": "", "n": "rows", "c": "c_emp", "lower": "from", "upper": "to", "sign": "sign"}
-    return Estimates(rows, shown | {"ks": "KS"} | ({} if rule is None else {"cost": "cost"}))
+    shown |= {"ks": "KS"} | ({} if rule is None else {"cost": "cost"})
+    return Estimates(rows, shown, warnings=signs)
 
 
 def _of_counts(counts: CountedScores, rule: DecisionRule | None) -> _Rows:

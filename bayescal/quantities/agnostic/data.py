@@ -16,6 +16,7 @@ from bayescal.core.calibration_curve.problem import Problem, fingerprint
 from bayescal.core.checks import check_rows
 from bayescal.core.columns import MISSING, Label, to_numpy
 from bayescal.core.errors import InputError
+from bayescal.core.plausibility import label_signs
 from bayescal.core.scores import Scores, check_unweighted
 from bayescal.core.tasks import Task, binary_problems
 from bayescal.quantities.agnostic.decisions.rule import DecisionRule
@@ -195,4 +196,5 @@ def data_warnings(problem: IntervalProblem) -> list[str]:
             f"all labelled rows have the score {figures.only_score:g}. There is one interval, "
             "and scores rank nothing; check the classifier."
         )
-    return found
+    cells = problem.labeled.cells
+    return found + label_signs(cells.mean_score, cells.count - cells.positives, cells.positives)

@@ -10,6 +10,7 @@ from typing import Any
 from bayescal.core.checks import check_choice, check_data
 from bayescal.core.columns import Label
 from bayescal.core.errors import InputError
+from bayescal.core.plausibility import class_signs
 from bayescal.core.quantity import Plan
 from bayescal.core.scores import Scores
 from bayescal.quantities.agnostic.correlation import correlations
@@ -72,7 +73,12 @@ def plan(
     n_obs = data.n_obs + (0 if more is None else more.n_obs)
     shape = "binary" if data.is_binary else multiclass
     attrs = _attributes(n_obs, data.n_labeled, data.classes, shape, rules)
-    cases = [AgnosticCase.of(problem, priors, rules) for problem in found]
+    cases = [
+        AgnosticCase.of(
+            problem, priors, rules, class_signs(data, problem.labeled.coords["classifier"])
+        )
+        for problem in found
+    ]
     if data.n_classifiers == 1:
         return Plan(cases, attrs)
     return Plan(cases, {**attrs, "pairing": "shared rows"}, partial(correlations, cases))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -86,6 +86,7 @@ class AgnosticCase:
     priors: Priors
     rules: Mapping[str, DecisionRule]
     model: Average
+    notes: Sequence[str]
     axes: ClassVar[Mapping[str, tuple[str, ...]]] = AVERAGED_AXES
     dims: ClassVar[Mapping[str, tuple[str, ...]]] = DIMS
     monitored: ClassVar[tuple[str, ...]] = MONITORED
@@ -93,11 +94,15 @@ class AgnosticCase:
 
     @classmethod
     def of(
-        cls, problem: IntervalProblem, priors: Priors, rules: Mapping[str, DecisionRule]
+        cls,
+        problem: IntervalProblem,
+        priors: Priors,
+        rules: Mapping[str, DecisionRule],
+        notes: Sequence[str] = (),
     ) -> AgnosticCase:
         """Join a problem and its prior; `rules` are by the names of their costs."""
         model = average_of(problem.labeled, priors.label_rate, priors.calibrated)
-        return cls(problem, priors, rules, model)
+        return cls(problem, priors, rules, model, notes)
 
     @property
     def coords(self) -> Mapping[str, str]:
@@ -107,7 +112,7 @@ class AgnosticCase:
     @property
     def warnings(self) -> list[str]:
         """Warnings about the data."""
-        return data_warnings(self.problem)
+        return [*self.notes, *data_warnings(self.problem)]
 
     def fingerprint(self) -> str:
         """Hash of the counts and of the rules."""

@@ -29,6 +29,7 @@ from bayescal.core.columns import MISSING, Label, factorize
 from bayescal.core.intake import probabilities
 from bayescal.core.partial_sums import Batch, Batched, joined, summed
 from bayescal.core.partitions import rows_of
+from bayescal.core.plausibility import area_under_roc
 from bayescal.quantities.agnostic.data import CELLS, CountedScores, IntervalProblem, rule_edges
 from bayescal.quantities.agnostic.decisions.rule import DecisionRule
 from bayescal.quantities.agnostic.estimator import Estimate
@@ -214,10 +215,11 @@ def _problem(
     total = np.where(rest.count > 0, rest.count * rest.mean_score, 0.0)
     by_label, _ = by_score(labeled)
     counted, implied = by_score(unlabeled)
+    rest_by_label = np.column_stack([counted.sum(axis=1) - implied, implied])
     figures = CountFigures(
         n_unlabeled=int(rest.count.sum()),
         measure=Estimate(*(np.float64(getattr(measure, name)) for name in Estimate._fields)),
-        areas=(_area(by_label), _area(np.column_stack([counted.sum(axis=1) - implied, implied]))),
+        areas=(area_under_roc(by_label), area_under_roc(rest_by_label)),
         only_score=_only_score(labeled),
         score=cells.mean_score,
         labels=labels,
@@ -233,14 +235,6 @@ def _cells(sample: Split, seen: DistinctScores, edges: Sequence[float]) -> BinCo
         edges, lambda: choose_edges(sample.scores_of, total, CELLS, "quantile"), "right"
     )
     return sample.count(found, "right", "edges")
-
-
-def _area(groups: NDArray[Any]) -> float:
-    """Area under the ROC curve of groups by rising score, (group, 2); NaN without both labels."""
-    negative, positive = np.asarray(groups, np.float64).T
-    pairs = negative.sum() * positive.sum()
-    above = positive.sum() - np.cumsum(positive)
-    return float(negative @ (above + positive / 2) / pairs) if pairs > 0 else np.nan
 
 
 def _one_score(every: Split, cells: BinCounts) -> NDArray[np.bool_]:

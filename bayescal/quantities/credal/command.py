@@ -119,11 +119,15 @@ def _write_rows(
 
 
 def _estimates(split: CalibrationSplit, given: Given) -> Estimates:
+    from bayescal.core.plausibility import signs_of_scores
+
     columns = {"classifier": "", "row": "row", "class": "class", "score": "score"}
     columns |= {"p0": "p0", "p1": "p1", "merged": "merged", "improper": "improper"}
     rows = [row for name in split.calibration.classifiers for row in _rows(split, name)]
     note = "p0 to p1 is no interval for the probability; leave out --estimate-only for one."
-    return Estimates(rows, columns, [note], printed=_PRINTED)
+    # Of rows that are counted, a score may stand for many.
+    signs = [] if split.rows is not None else signs_of_scores(split.calibration)
+    return Estimates(rows, columns, [note], signs, printed=_PRINTED)
 
 
 def _rows(split: CalibrationSplit, name: str) -> list[Row]:

@@ -13,6 +13,7 @@ from bayescal.core.bins.binning import fine_counts
 from bayescal.core.bins.cells import DistinctScores
 from bayescal.core.bins.edges import choose_edges
 from bayescal.core.columns import MISSING
+from bayescal.core.plausibility import label_signs
 from bayescal.core.quantity import Floats
 from bayescal.core.rounding import round_scores
 from bayescal.core.tasks import Task
@@ -222,7 +223,7 @@ def data_warnings(problem: Problem, names: tuple[str, ...], falls: str) -> list[
 
     `falls` says what the latter means; without it there is no warning of it.
     """
-    found = []
+    found: list[str] = []
     total = problem.count.sum(axis=1)
     for name, rows, labels in zip(names, total, problem.positives.sum(axis=1), strict=True):
         if labels in (0, rows):
@@ -230,6 +231,9 @@ def data_warnings(problem: Problem, names: tuple[str, ...], falls: str) -> list[
                 f"{'no' if labels == 0 else 'every'} calibration row is of class {name}; one end "
                 "of its bounds rests on the prior. Add rows of both kinds."
             )
+    if len(problem.count) == 1:
+        (score,), (count,), (positives,) = problem.cell_score(), problem.count, problem.positives
+        found += label_signs(score, count - positives, positives)
     if falls:
         for name, rarer in zip(names, _fall(problem), strict=True):
             if rarer:

@@ -104,10 +104,12 @@ def read(given: Given) -> Data:
 def estimates(data: Data, given: Given) -> Estimates:
     """Estimate each classifier's calibration error, class by class and group by group."""
     from bayescal.core.bins.binning import Binning, bin_scores
+    from bayescal.core.plausibility import label_signs, signs_of_scores
     from bayescal.core.scores import Scores
     from bayescal.quantities.ece.data import resolved
 
     if isinstance(data, Scores):
+        signs: list[Any] = signs_of_scores(data)
         binning = resolved(Binning.of(None, **binning_of(given)), data)
         rows = [
             _row(dict(part.coords), bin_scores(part, binning))
@@ -116,11 +118,17 @@ def estimates(data: Data, given: Given) -> Estimates:
     else:
         assert isinstance(data, dict)
         rows = [_row({"classifier": name}, found.bins) for name, found in data.items()]
+        signs = [
+            f"{name}: {sign}"
+            for name, (bins, *_) in data.items()
+            for sign in label_signs(bins.mean_score, bins.count - bins.positives, bins.positives)
+        ]
     shown = {"n": "rows"} | ({"effective_n": "effective"} if "effective_n" in rows[0] else {})
     shown |= {"ece_point": "ECE, plug-in", "mce_point": "MCE, plug-in"}
     return Estimates(
         _means(rows) if given["multiclass"] == "marginal" else rows,
         {"case": "", **shown, "l2_debiased": "l2, debiased"},
+        warnings=signs,
     )
 
 

@@ -14,6 +14,7 @@ from bayescal.core.bins.streaming import StreamedCounts
 from bayescal.core.calibration_curve.problem import Problem
 from bayescal.core.checks import check_rows
 from bayescal.core.columns import MISSING
+from bayescal.core.plausibility import label_signs
 from bayescal.core.scores import Scores
 from bayescal.core.tasks import Task
 from bayescal.quantities.ece.priors import CurveAverage, Priors, SmoothCurve
@@ -85,10 +86,10 @@ def by_group(task: Task) -> list[Task]:
 
 def data_warnings(problem: Problem) -> list[str]:
     """What a reader must know of the data, in sentences."""
-    bins = problem.bins
+    bins, cells = problem.bins, problem.cells
     if not bins.positives.any() or (bins.positives == bins.count).all():
         return [
             f"all {bins.n} labels are {'positive' if bins.positives.any() else 'negative'}. Label "
             "rates rest on one class alone; check the labels, and pos_label."
         ]
-    return []
+    return [*label_signs(cells.mean_score, cells.count - cells.positives, cells.positives)]

@@ -201,9 +201,9 @@ class GroupedCase:
         return again, {**stacked, "pooling": before["pooling"][0]}
 
     def _by_group(self, sentences: Sequence[Sequence[str]]) -> list[str]:
-        """Sentences about each group, with its name."""
+        """Sentences about each group, with its name; a sign stays one."""
         return [
-            f"in group {case.coords['group']}, {sentence}"
+            type(sentence)(f"in group {case.coords['group']}, {sentence}")
             for case, own in zip(self.alone, sentences, strict=True)
             for sentence in own
         ]

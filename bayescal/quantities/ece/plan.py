@@ -13,6 +13,7 @@ from bayescal.core.bins.binning import Binning
 from bayescal.core.calibration_curve.problem import Problem
 from bayescal.core.checks import check_data
 from bayescal.core.columns import MISSING, Label
+from bayescal.core.plausibility import class_signs
 from bayescal.core.quantity import Case, CaseArrays, Floats, Plan
 from bayescal.core.scores import Scores
 from bayescal.core.tasks import Task
@@ -111,10 +112,18 @@ def plan(
     if isinstance(data, Scores) and data.group is not None:
         tasks = data.tasks(multiclass)
         return Plan([case for task in tasks for case in _of_groups(task, priors, bins)], attrs)
-    cases = [case_of(problem, priors) for problem in problems(data, priors, bins, multiclass)]
+    cases = [
+        case_of(problem, priors, _notes(data, problem.coords))
+        for problem in problems(data, priors, bins, multiclass)
+    ]
     if not isinstance(data, Scores) or len(cases) == 1 or len(cases) != data.n_classifiers:
         return Plan(cases, attrs)
     return Plan(cases, attrs, partial(error_correlation, data.tasks(multiclass), cases))
+
+
+def _notes(data: Data, coords: Mapping[str, str]) -> Sequence[str]:
+    """What is said of a classifier's labels of several classes."""
+    return class_signs(data, coords["classifier"]) if isinstance(data, Scores) else ()
 
 
 def _of_groups(task: Task, priors: Priors, binning: Binning) -> Sequence[Case]:

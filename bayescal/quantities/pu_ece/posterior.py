@@ -19,6 +19,7 @@ from bayescal.core.calibration_curve.problem import (
     held_cells,
     model_average,
 )
+from bayescal.core.plausibility import reversed_signs
 from bayescal.core.quantity import CaseArrays, DirectDraws, Draws, Floats, bound_values, bound_words
 from bayescal.quantities.pu_ece.bounds import Bounds, bounds_or_infinite
 from bayescal.quantities.pu_ece.class_prior.scar_check import data_warnings
@@ -84,7 +85,9 @@ class ProblemCase:
     @property
     def warnings(self) -> Sequence[str]:
         """Warnings about the sampling of the positives, or about the class prior."""
-        return data_warnings(self.problem, self.priors)
+        cells = self.problem.cells
+        signs = reversed_signs(cells.mean_score, cells.count, self.problem.positive)
+        return [*data_warnings(self.problem, self.priors), *signs]
 
     def fingerprint(self) -> str:
         """Hash of the counts, cells and bins."""

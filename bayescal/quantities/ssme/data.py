@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from bayescal.core.checks import check_choice, check_rows, listing
 from bayescal.core.columns import MISSING, Label
 from bayescal.core.errors import InputError
+from bayescal.core.plausibility import Sign, signs_of_rows
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores, check_unweighted
 
@@ -167,7 +168,11 @@ def data_warnings(panel: Panel) -> list[str]:
             "no row is labeled: the answer is what the classifiers say of each other under the "
             "prior, and no data have checked it. Label some rows."
         ]
-    found = []
+    found: list[str] = []
+    rows = panel.labeled
+    for name, probs in zip(panel.classifiers, panel.probs, strict=True):
+        signs = signs_of_rows(probs[rows], panel.y[rows])
+        found += [Sign(f"{name}: {sign}") for sign in signs]
     bare = _without_label(panel, panel.y, panel.classes)
     if bare:
         found.append(

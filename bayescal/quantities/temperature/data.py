@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from bayescal.core.columns import MISSING
 from bayescal.core.errors import InputError
 from bayescal.core.partial_sums import Sums
+from bayescal.core.plausibility import below_chance
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
 from bayescal.quantities.temperature.calibrators.class_wise import ClassWise, class_wise
@@ -299,7 +300,7 @@ def _logits_of(data: Scores, place: int) -> tuple[NDArray[np.floating], Floats]:
 def data_warnings(problem: Rows) -> list[str]:
     """What a reader must know of the labelled rows."""
     facts = problem.facts()
-    found = []
+    found: list[str] = []
     if facts.n_labeled < problem.n_classes:
         found.append(
             f"{facts.n_labeled} labelled rows are fewer than the {problem.n_classes} classes. Most "
@@ -316,6 +317,7 @@ def data_warnings(problem: Rows) -> list[str]:
             "the logits look like probabilities, as each row's lie between 0 and 1 and sum to 1 "
             "after a shift. If they are, leave from_logits out."
         )
+    found += below_chance(int(facts.right.sum()), facts.n_labeled, problem.n_classes)
     never = np.flatnonzero(facts.predicted == 0)
     found += _about(problem, never, "never predicted in a labelled row")
     always = np.flatnonzero((facts.predicted > 0) & (facts.right == facts.predicted))

@@ -19,10 +19,20 @@ def test_ordinary_rows_raise_no_warning():
 
 def test_falling_labels_are_reported_unless_the_prior_allows_them():
     score = np.linspace(0.01, 0.99, 60)
-    label = (score < 0.5).astype(int)
+    label = np.arange(60) % 2 * (score < 0.6)
     (note,) = warnings(label, score)
     assert "rarer as its score rises" in note
     assert not warnings(label, score, bc.credal.ImpreciseDirichlet())
+
+
+def test_scores_that_look_reversed_are_reported_under_every_prior():
+    score = np.linspace(0.01, 0.99, 60)
+    label = (score < 0.5).astype(int)
+    sign, note = warnings(label, score)
+    assert "rarer as its score rises" in note
+    (same,) = warnings(label, score, bc.credal.ImpreciseDirichlet())
+    assert same == sign
+    assert "the scores look reversed" in sign
 
 
 def test_a_class_never_seen_is_reported():
