@@ -14,6 +14,9 @@ from bayescal.core.bins.score_cells import N_CELLS, CellSums, Gathered, Rows, Sp
 from bayescal.core.checks import listing
 from bayescal.core.errors import InputError
 
+# Rows compared at a time, as there may be millions, and their cells take several copies.
+_BLOCK = 1 << 20
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScoreSums:
@@ -56,9 +59,13 @@ def check_unchanged(
     sums: CellSums, rows: Gathered, wanted: NDArray[np.bool_], columns: Sequence[str]
 ) -> None:
     """Check that the rows that were gathered of some cells are those that were summed up."""
-    cells = cell_of(rows.score)
-    count = np.bincount(cells, rows.count, N_CELLS)
-    mass = np.bincount(2 * cells + rows.event, rows.mass, 2 * N_CELLS).reshape(-1, 2)
+    count, mass = np.zeros(N_CELLS, np.int64), np.zeros(2 * N_CELLS)
+    for start in range(0, len(rows.score), _BLOCK):
+        part = slice(start, start + _BLOCK)
+        cells = cell_of(rows.score[part])
+        np.add.at(count, cells, rows.count[part])
+        np.add.at(mass, 2 * cells + rows.event[part], rows.mass[part])
+    mass = mass.reshape(-1, 2)
     same = np.array_equal(count[wanted], sums.rows[wanted])
     # Sums of whole numbers are exact, those of weights were made in another order.
     rounding = 0.0 if rows.mass is rows.count else 1e-6

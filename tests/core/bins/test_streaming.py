@@ -101,6 +101,19 @@ def test_rows_that_change_between_the_readings_are_refused():
         stream_counts(Written(y=event, p=score), label="y", score="p", pos_label=True)
 
 
+def test_weighted_rows_that_change_after_the_first_reading_are_refused():
+    score, event = data()
+
+    class Written(Rows):
+        def batches(self, columns, batch_rows):
+            yield from super().batches(columns, batch_rows)
+            self._columns["y"] = np.where(score > 0.5, np.nan, event)
+
+    rows = Written(y=event.astype(float), p=score, w=np.ones(len(score)))
+    with pytest.raises(InputError, match="must not change while they are read twice"):
+        stream_counts(rows, label="y", score="p", weight="w")
+
+
 def test_labels_seen_late_and_missing_ones():
     label = np.array(["no", "no", None, None, "no", "yes"], object)
     table = Rows(y=label, p=[0.1, 0.2, 0.3, 0.4, 0.6, 0.9])

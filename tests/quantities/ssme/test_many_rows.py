@@ -85,3 +85,16 @@ def test_bad_rows_are_named(changes, message, tmp_path):
             columns[name][row] = value
     with pytest.raises(InputError, match=message):
         count_rows(data_set(tmp_path, columns, ODD_CUTS), label="y", score=named)
+
+
+def test_rows_that_change_after_their_labels_were_counted_are_refused():
+    class Written:
+        label = np.array([0.0, 1, np.nan, np.nan])
+
+        def batches(self, columns, batch_rows):
+            found = {"y": self.label, "p": np.array([0.2, 0.7, 0.4, 0.6])}
+            yield {name: found[name] for name in columns}
+            self.label = np.array([0.0, 1, 1, np.nan])
+
+    with pytest.raises(bc.InputError, match="'y', 'p' must not change while they are read twice"):
+        bc.ssme.count_rows(Written(), label="y", score="p")
