@@ -65,11 +65,12 @@ def check_unchanged(
         cells = cell_of(rows.score[part])
         np.add.at(count, cells, rows.count[part])
         np.add.at(mass, 2 * cells + rows.event[part], rows.mass[part])
-    mass = mass.reshape(-1, 2)
     same = np.array_equal(count[wanted], sums.rows[wanted])
     # Sums of whole numbers are exact, those of weights were made in another order.
     rounding = 0.0 if rows.mass is rows.count else 1e-6
-    if not same or not np.allclose(mass[wanted], sums.fields[wanted, :2], rounding, 0.0):
+    if not same or not np.allclose(
+        mass.reshape(-1, 2)[wanted], sums.fields[wanted, :2], rounding, 0.0
+    ):
         raise changed(columns)
 
 
