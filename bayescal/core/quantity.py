@@ -253,7 +253,7 @@ class Plan(NamedTuple):
     Parameters
     ----------
     cases : sequence of Case
-        In the order of the result; case `i` is sampled with ``default_rng([seed, i])``.
+        In the order of the result; each is sampled with random numbers that belong to its coords.
     attrs : mapping of str to str, int, float or list
         Root attributes of the result that describe the data and options.
     correlate : callable, optional

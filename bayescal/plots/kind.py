@@ -56,10 +56,6 @@ class PlotKind(Protocol):
         """What `bayescal.plots.plot_sensitivity` draws of a prior grid."""
         ...
 
-    def warning(self, tree: xr.DataTree, shown: Sequence[ResultSlice]) -> str:
-        """What a reader of these cases must know, beyond convergence; "" for the status."""
-        ...
-
 
 def plots_of(tree: xr.DataTree) -> PlotKind:
     """The plots of the kind that a result is of."""

@@ -193,7 +193,8 @@ def _marks(tree: xr.DataTree, case: ResultSlice) -> Marks:
     )
     if not all(access.has_variable(tree, *one) for one in held):
         return _bins(tree, case)
-    count, score, events = (access.variable(tree, *one, case).values for one in held[:3])
+    count, score = (access.variable(tree, *one, case).values for one in held[:2])
+    events = access.cell_events(tree, case).values
     full = count > 0
     if full.sum() > _MOST_SCORES:
         return _bins(tree, case)

@@ -179,11 +179,11 @@ def _draw_curve(ax: Axes, rows: Rows, k: int) -> None:
 def _draw_cells(ax: Axes, tree: xr.DataTree, case: ResultSlice, k: int) -> None:
     """Label rates of neighbouring cells together, and a tick a cell."""
     score, count, events = (
-        _of_curve(access.variable(tree, group, name, case).values, k)
-        for group, name in (
-            (schema.CONSTANT_DATA, "cell_score"),
-            (schema.CONSTANT_DATA, "cell_count"),
-            (schema.OBSERVED_DATA, "events"),
+        _of_curve(held.values, k)
+        for held in (
+            access.variable(tree, schema.CONSTANT_DATA, "cell_score", case),
+            access.variable(tree, schema.CONSTANT_DATA, "cell_count", case),
+            access.cell_events(tree, case),
         )
     )
     full = count > 0

@@ -23,7 +23,7 @@ from matplotlib.ticker import MaxNLocator
 
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
-from bayescal.results.kind import kind_module
+from bayescal.results.status import status
 
 # Okabe and Ito's colours, which stay apart for colour-blind readers and in grey print.
 BLUE: Final = "#0072B2"
@@ -114,22 +114,10 @@ def panels(figure: Figure, n: int, columns: int, **kwargs: Any) -> list[Axes]:
 
 def notes_for(tree: xr.DataTree, shown: Sequence[ResultSlice]) -> list[Note]:
     """Collect what a reader of these cases must know."""
-    status = str(tree.attrs["status"])
-    notes = []
-    if not _all_converged(tree, shown):
-        notes.append(Note(f"{schema.NOT_CONVERGED}: {status}", "white", RED))
-    warning = kind_module(f"{__package__}.kinds", tree).warning(tree, shown)
-    if not warning and access.is_converged(tree) and status != "ok":
-        warning = status
-    if warning:
-        notes.append(Note(warning, INK, AMBER))
-    return notes
-
-
-def _all_converged(tree: xr.DataTree, shown: Sequence[ResultSlice]) -> bool:
-    if all(access.case_converged(tree, case) for case in access.cases(tree)):
-        return access.is_converged(tree)
-    return all(access.case_converged(tree, case) for case in shown)
+    said = status(tree, shown)
+    if not access.all_converged(tree, shown):
+        return [Note(f"{schema.NOT_CONVERGED}: {said}", "white", RED)]
+    return [] if said == schema.OK else [Note(said, INK, AMBER)]
 
 
 def _wrap(text: str, width: float) -> str:

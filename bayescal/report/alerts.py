@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from bayescal.report.view import View
+from bayescal.results import schema
 from bayescal.results.text import several
 
 
@@ -29,7 +30,7 @@ _DIRECT: Final = Alert(
 def alerts(view: View) -> list[Alert]:
     """List the boxes of a result, the most serious first; its status is said once."""
     boxes = []
-    status = "" if view.text("status", "ok") == "ok" else view.text("status")
+    status = "" if view.status == schema.OK else view.status
     if not view.converged:
         boxes.append(_not_converged(view, status))
         status = ""

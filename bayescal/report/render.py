@@ -13,6 +13,7 @@ from bayescal._version import __version__
 from bayescal.core.text import undirected
 from bayescal.plots.style import shorten
 from bayescal.results import text as numbers
+from bayescal.results.best import MOST_NAMED
 
 LONGEST = 64
 """Characters of a name that the page shows; the whole name is in its tooltip."""
@@ -29,6 +30,13 @@ def plain(name: str) -> Markup:
 def named(name: str) -> Markup:
     """Set a name in bold, for running text."""
     return Markup("<strong>{}</strong>").format(plain(name))
+
+
+def several_named(names: Sequence[str]) -> Markup:
+    """Set names in bold, with commas and "and", or their number where they are many."""
+    if len(names) > MOST_NAMED:
+        return Markup("{} classifiers").format(len(names))
+    return Markup(numbers.several([named(name) for name in names]))
 
 
 @cache

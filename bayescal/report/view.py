@@ -14,6 +14,7 @@ from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.intervals import interval
 from bayescal.results.kind import kind_module
+from bayescal.results.status import status
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,11 @@ class View:
         """What one case is: "Classifier", "Class", "Group", or "Case" where they mix."""
         dims = self.dims_of_cases or (schema.CLASSIFIER,)
         return dims[0].capitalize() if len(dims) == 1 else "Case"
+
+    @cached_property
+    def status(self) -> str:
+        """What is wrong with the cases of this result; "ok" if nothing is."""
+        return status(self.tree, self.cases)
 
     @property
     def direct(self) -> bool:

@@ -1,4 +1,9 @@
-"""How a result is read: one function a fact."""
+"""How a result is read: one function a fact.
+
+Names of cases are those of the coordinates, which a selection by xarray (``sel``, ``isel``) keeps:
+along a dimension, or as the one name of a dimension that is gone. Lists of names in the root
+attributes are of the whole fit.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +18,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayescal.core.errors import InputError
+from bayescal.core.streams import stream
 from bayescal.results import schema
 
 
@@ -26,6 +32,8 @@ class ResultSlice:
     sel: dict[str, str] = field(hash=False)
     label: str
     prior: str | None = None
+    fixed: dict[str, str] = field(default_factory=dict, hash=False)
+    """Names along dimensions that a selection took away."""
 
     @property
     def title(self) -> str:
@@ -36,34 +44,41 @@ class ResultSlice:
 
     @property
     def coords(self) -> dict[str, str]:
-        """Columns that name the case in a table: the classifier always, others where they vary."""
-        return {schema.CLASSIFIER: self.classifier, **self.sel}
+        """Columns that name the case in a table: the classifier always, others where fits differ."""
+        held = {schema.CLASSIFIER: self.classifier, **self.fixed, **self.sel}
+        return {dim: held[dim] for dim in schema.CASE_DIMS if dim in held}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What random numbers of the case belong to: the same in every selection."""
+        return (self.classifier, self.class_ or "", self.group or "")
 
 
 def cases(tree: xr.DataTree) -> list[ResultSlice]:
     """List the cases of a result, classifier by classifier, in the order of its coordinates."""
     schema.check_result(tree)
-    posterior = tree[schema.POSTERIOR].dataset
-    values = {
-        dim: [str(value) for value in posterior[dim].values]
-        for dim in schema.CASE_DIMS
-        if dim in posterior.dims
-    }
-    first = classifier_names(tree)[0]
-    return [_slice(values, combo, first) for combo in product(*values.values())]
+    held = tree[schema.POSTERIOR].dims
+    names = {dim: found for dim in schema.CASE_DIMS if (found := names_along(tree, dim))}
+    names.setdefault(schema.CLASSIFIER, classifier_names(tree))
+    values = {dim: names[dim] for dim in schema.CASE_DIMS if dim in held}
+    fixed = {dim: found[0] for dim, found in names.items() if dim not in held}
+    return [_slice(values, combo, fixed) for combo in product(*values.values())]
 
 
-def _slice(values: dict[str, list[str]], combo: tuple[str, ...], first: str) -> ResultSlice:
+def _slice(
+    values: dict[str, list[str]], combo: tuple[str, ...], fixed: dict[str, str]
+) -> ResultSlice:
     sel = dict(zip(values, combo, strict=True))
-    classifier = sel.get(schema.CLASSIFIER) or first
+    named = {**fixed, **sel}
     varying = [sel[dim] for dim in values if len(values[dim]) > 1]
     return ResultSlice(
-        classifier=classifier,
-        class_=sel.get(schema.CLASS),
-        group=sel.get(schema.GROUP),
+        classifier=named[schema.CLASSIFIER],
+        class_=named.get(schema.CLASS),
+        group=named.get(schema.GROUP),
         sel=sel,
-        label=" / ".join(varying) or classifier,
-        prior=sel.get(schema.PRIOR_NAME),
+        label=" / ".join(varying) or named[schema.CLASSIFIER],
+        prior=named.get(schema.PRIOR_NAME),
+        fixed=fixed,
     )
 
 
@@ -99,11 +114,10 @@ def named_case(tree: xr.DataTree, classifier: str | None, class_: str | None = N
 def check_given(tree: xr.DataTree, **given: str | None) -> None:
     """Refuse to choose a classifier, class or group for the user."""
     schema.check_result(tree)
-    posterior = tree[schema.POSTERIOR].dataset
     for name, value in given.items():
-        dim = name.rstrip("_")
-        if value is None and posterior.sizes.get(dim, 1) > 1:
-            choices = ", ".join(repr(str(v)) for v in posterior[dim].values)
+        names = names_along(tree, name.rstrip("_"))
+        if value is None and len(names) > 1:
+            choices = ", ".join(map(repr, names))
             raise InputError(
                 f"{name} must be one of the result's; got none. Choose from {choices}."
             )
@@ -133,7 +147,27 @@ def variable(
             f"the result must hold {name!r} in its group {group!r}; it holds {there} there."
         )
     found = tree[group].dataset[name]
+    if group in schema.DRAW_GROUPS:
+        # Of a chain, or a draw, that was selected there is one.
+        found = found.expand_dims([dim for dim in schema.DRAW_DIMS if dim not in found.dims])
     return found if case is None else at(found, case)
+
+
+def is_along(tree: xr.DataTree, group: str, name: str, dim: str) -> bool:
+    """Whether a variable has, or had before a selection, a value for each name along a dimension.
+
+    Results of earlier versions do not say so of a dimension that is gone: there all have.
+    """
+    if dim in tree[schema.POSTERIOR].dims:
+        return dim in tree[group][name].dims
+    shared = json.loads(str(tree.attrs.get(schema.SHARED, "{}")))
+    return f"{group}/{name}" not in shared.get(dim, ())
+
+
+def of_every_case(tree: xr.DataTree, group: str, name: str) -> bool:
+    """Whether a variable has a value for each case; others are of several cases at once."""
+    coords = tree[schema.POSTERIOR].coords
+    return all(is_along(tree, group, name, dim) for dim in schema.CASE_DIMS if dim in coords)
 
 
 def scalar(tree: xr.DataTree, group: str, name: str, case: ResultSlice) -> float | None:
@@ -147,6 +181,13 @@ def is_scalar(draws: xr.DataArray) -> bool:
     """Whether draws are of one number a case (and description)."""
     own = (*schema.DRAW_DIMS, *schema.CASE_DIMS, schema.DESCRIPTION)
     return set(draws.dims) <= set(own)
+
+
+def cell_events(tree: xr.DataTree, case: ResultSlice) -> xr.DataArray:
+    """Rows of each cell with the label, which are observed in blocks where cases differ."""
+    if has_variable(tree, schema.CONSTANT_DATA, "cell_events"):
+        return variable(tree, schema.CONSTANT_DATA, "cell_events", case)
+    return variable(tree, schema.OBSERVED_DATA, "events", case)
 
 
 def flat_draws(tree: xr.DataTree, var: str, case: ResultSlice) -> NDArray[np.float64]:
@@ -196,12 +237,22 @@ def case_status(tree: xr.DataTree, case: ResultSlice) -> str:
 
 def is_converged(tree: xr.DataTree) -> bool:
     """Whether every fit of the result passed its diagnostics."""
+    # The root attribute is of the whole fit: what was selected may have converged alone.
+    if schema.WARNINGS in tree.attrs and has_variable(tree, schema.DIAGNOSTICS, "converged"):
+        return bool(variable(tree, schema.DIAGNOSTICS, "converged").all())
     return str(tree.attrs["converged"]) == "true"
+
+
+def all_converged(tree: xr.DataTree, shown: Sequence[ResultSlice]) -> bool:
+    """Whether some cases are reliable: a failed fit that no case owns to may be any of them."""
+    if all(case_converged(tree, case) for case in cases(tree)):
+        return is_converged(tree)
+    return all(case_converged(tree, case) for case in shown)
 
 
 def is_prior_grid(tree: xr.DataTree) -> bool:
     """Whether a result holds refits of the same data under several priors."""
-    return tree.attrs.get(schema.KIND) == schema.PRIOR_GRID
+    return schema.PRIOR_NAME in tree[schema.POSTERIOR].dims
 
 
 def json_attribute(tree: xr.DataTree, name: str) -> Any:
@@ -217,7 +268,29 @@ def sampler(tree: xr.DataTree) -> str:
 
 def classifier_names(tree: xr.DataTree) -> list[str]:
     """Names of the classifiers of a result, in its order."""
-    return list(json_attribute(tree, "classifiers"))
+    found = names_along(tree, schema.CLASSIFIER) or list(json_attribute(tree, "classifiers"))
+    if len(found) > 1 and schema.CLASSIFIER not in tree[schema.POSTERIOR].dims:
+        raise InputError(
+            "a result must say which of its classifiers it is of; this selection, from "
+            f"{', '.join(found)}, does not. Select without drop=True."
+        )
+    return found
+
+
+def group_names(tree: xr.DataTree) -> list[str]:
+    """Names of the groups of a result, in its order."""
+    return names_along(tree, schema.GROUP) or list(json_attribute(tree, "groups"))
+
+
+def names_along(tree: xr.DataTree, dim: str) -> list[str]:
+    """Names along a dimension of the cases, the one of a dimension that is gone, or none."""
+    coords = tree[schema.POSTERIOR].coords
+    return [str(name) for name in np.atleast_1d(coords[dim].values)] if dim in coords else []
+
+
+def stream_of(tree: xr.DataTree, *names: str, number: int = 0) -> np.random.Generator:
+    """Random numbers that belong to a result's seed and to names."""
+    return stream(abs(int(tree.attrs["seed"])), *names, number=number)
 
 
 def prior_names(tree: xr.DataTree) -> list[str]:
@@ -228,7 +301,7 @@ def prior_names(tree: xr.DataTree) -> list[str]:
             "a comparison of priors needs fits under several; this result has one prior. "
             "Pass what bayescal.prior_sensitivity returned."
         )
-    return [str(name) for name in tree[schema.POSTERIOR].dataset[schema.PRIOR_NAME].values]
+    return names_along(tree, schema.PRIOR_NAME)
 
 
 def name_over_priors(case: ResultSlice) -> str:

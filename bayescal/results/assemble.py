@@ -7,9 +7,10 @@ they are stacked along `classifier`, `class` and `group`, labelled, and given th
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from functools import partial
+from typing import Any, Final
 
 import numpy as np
 import xarray as xr
@@ -48,21 +49,81 @@ def assemble(
     if error_correlation:
         groups[schema.ERROR_CORRELATION] = xr.Dataset(dict(error_correlation))
     tree = xr.DataTree.from_dict(groups)
-    tree.attrs = _root_attrs(attrs, grid, known)
+    tree.attrs = _root_attrs({**attrs, **_shared(groups)}, grid, known)
     return tree
 
 
+def _shared(groups: Mapping[str, xr.Dataset]) -> dict[str, dict[str, list[str]]]:
+    """Variables that are of no single case, by the dimension that they lack."""
+    found = {
+        dim: [
+            f"{group}/{name}"
+            for group in (schema.POSTERIOR, schema.LOG_PRIOR, schema.LOG_LIKELIHOOD)
+            for name, values in groups.get(group, xr.Dataset()).data_vars.items()
+            if dim not in values.dims
+        ]
+        for dim in schema.CASE_DIMS
+        if dim in groups[schema.POSTERIOR].dims
+    }
+    shared = {dim: names for dim, names in found.items() if names}
+    return {schema.SHARED: shared} if shared else {}
+
+
 def _without_padding(groups: Mapping[str, xr.Dataset]) -> dict[str, xr.Dataset]:
-    """Drop the cells that hold no rows in any case: padding, to which ArviZ's `loo` objects."""
+    """Drop the cells that hold no rows in any case, and merge those that some cases have more of.
+
+    ArviZ takes every cell for an observation, and `loo` stops at one without rows.
+    """
     constant = groups.get(schema.CONSTANT_DATA, xr.Dataset())
     if schema.CELL_COUNT not in constant:
         return dict(groups)
     count = constant[schema.CELL_COUNT].transpose(..., schema.CELL)
     held = np.flatnonzero(count.values.reshape(-1, count.shape[-1]).any(axis=0))
-    return {
-        name: found.isel({schema.CELL: held}) if schema.CELL in found.dims else found
-        for name, found in groups.items()
+    found = {
+        name: one.isel({schema.CELL: held}) if schema.CELL in one.dims else one
+        for name, one in groups.items()
     }
+    return _in_blocks(found, count.isel({schema.CELL: held}))
+
+
+_OBSERVED: Final = (schema.LOG_LIKELIHOOD, schema.OBSERVED_DATA, schema.POSTERIOR_PREDICTIVE)
+
+
+def _in_blocks(groups: Mapping[str, xr.Dataset], count: xr.DataArray) -> dict[str, xr.Dataset]:
+    """Observations in as many blocks of neighbouring cells as the case of fewest cells has."""
+    cells = [np.flatnonzero(own) for own in count.values.reshape(-1, count.shape[-1])]
+    size = min(map(len, cells))
+    if size in (0, count.shape[-1]):
+        return dict(groups)
+    found = dict(groups)
+    for group in set(_OBSERVED) & set(groups):
+        found[group] = groups[group].map(partial(_summed, lead=count.dims[:-1], cells=cells))
+    # Figures show the cells themselves.
+    kept = {f"cell_{name}": values for name, values in groups[schema.OBSERVED_DATA].items()}
+    found[schema.CONSTANT_DATA] = groups[schema.CONSTANT_DATA].assign(kept)
+    return found
+
+
+def _summed(
+    values: xr.DataArray, lead: Sequence[Hashable], cells: Sequence[NDArray[np.intp]]
+) -> xr.DataArray:
+    """Sums over the cells of each block, cells being those with rows, case by case."""
+    if schema.CELL not in values.dims:
+        return values
+    ordered = values.transpose(..., *lead, schema.CELL)
+    outer = ordered.shape[: ordered.ndim - len(lead) - 1]
+    flat = ordered.values.reshape(*outer, len(cells), -1)
+    size = min(map(len, cells))
+    sums = [
+        np.add.reduceat(flat[..., k, own], len(own) * np.arange(size) // size, axis=-1)
+        for k, own in enumerate(cells)
+    ]
+    summed = ordered.isel({schema.CELL: slice(size)}).copy(
+        data=np.stack(sums, axis=-2).reshape(*ordered.shape[:-1], size)
+    )
+    return summed.rename({schema.CELL: schema.BLOCK}).transpose(
+        *(schema.BLOCK if dim == schema.CELL else dim for dim in values.dims)
+    )
 
 
 def _grid(case_results: Sequence[CaseArrays]) -> dict[str, list[str]]:
@@ -119,6 +180,9 @@ def _dataset(
                 "Fit every case with the same numbers of draws, bins and cells."
             )
         data = _stack(arrays, len(lead), [len(values) for values in stacked.values()])
+        if data.dtype == bool and group == schema.POSTERIOR:
+            # ArviZ subtracts draws from each other.
+            data = data.astype(np.int8)
         variables[name] = xr.Variable(
             (*lead, *stacked, *own), data, attrs=dict(variable_attrs.get(f"{group}/{name}", {}))
         )

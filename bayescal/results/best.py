@@ -13,11 +13,21 @@ from numpy.typing import NDArray
 from bayescal.core.errors import InputError
 from bayescal.results import access, schema
 from bayescal.results.kind import check_variable, kind_of
-from bayescal.results.text import UNRELIABLE, in_words, plain, probability, variable_title
+from bayescal.results.text import (
+    UNRELIABLE,
+    in_words,
+    plain,
+    probability,
+    several,
+    variable_title,
+)
 
 RANK: Final = "rank"
 LIKELY: Final = 0.5
 """Probability from which on a classifier is called the best."""
+
+MOST_NAMED: Final = 4
+"""Classifiers that a sentence names."""
 
 _WHERE: Final = {
     schema.CLASS: "of class",
@@ -51,7 +61,7 @@ class Best:
 
     @property
     def name(self) -> str:
-        """The classifier most probably best, over all cases where there are several."""
+        """The classifier most probably best over all cases; the first of several that tie."""
         dims = [dim for dim in self.prob_best.dims if dim != schema.CLASSIFIER]
         return str(self.prob_best.mean(dims).idxmax(schema.CLASSIFIER).item())
 
@@ -71,6 +81,10 @@ class Best:
         order = np.argsort(-one.values, kind="stable")
         names = [str(one[schema.CLASSIFIER].values[k]) for k in order[:2]]
         first, second = (in_words(probability(float(one.values[k]))) for k in order[:2])
+        tied = leaders(dict(zip(map(str, one[schema.CLASSIFIER].values), one.values, strict=True)))
+        if len(tied) > 1:
+            who = several(tied) if len(tied) <= MOST_NAMED else f"{len(tied)} classifiers"
+            return f"{head}, {who} tie: each is best with probability {first}."
         if one.values[order[0]] < LIKELY:
             return (
                 f"{head}, no classifier is clearly best; {names[0]} leads with probability "
@@ -119,7 +133,8 @@ def best(
     coupled by a Gaussian copula with the correlations of the group `error_correlation`, and those
     of errors replaced by 0 with the probability of calibration, as `difference` does for two.
 
-    Classifiers that are equal in a draw share its ranks in equal parts.
+    Classifiers that are equal in a draw share its ranks in equal parts; those of equal probability
+    of being best are said to tie.
 
     Examples
     --------
@@ -131,6 +146,12 @@ def best(
     kind = kind_of(tree)
     name = var if var is not None else check_variable(tree, None)
     return kind.best(tree, name, class_, group)
+
+
+def leaders(chances: Mapping[str, float]) -> list[str]:
+    """The classifiers most probably best: several if they tie, up to rounding."""
+    most = max(chances.values())
+    return [name for name, chance in chances.items() if np.isclose(chance, most, rtol=1e-9)]
 
 
 def best_records(tree: xr.DataTree) -> dict[str, Any]:

@@ -24,12 +24,11 @@ def couple_pair(tree: xr.DataTree, pair: Pair) -> Difference:
     first, second, var, prob, _, _ = pair
     alpha = tail(prob)
     cases = find_pair(tree, pair)
-    names = access.classifier_names(tree)
-    # The pair is coupled in the result's order, so that exchanging the names only changes the sign.
-    order = sorted((0, 1), key=lambda k: names.index(cases[k].classifier))
+    # The pair is coupled in alphabetical order, so that exchanging them only changes the sign.
+    order = sorted((0, 1), key=lambda k: cases[k].classifier)
     ordered = [cases[k] for k in order]
     correlation = float(_correlation(tree, var, ordered)[0, 1])
-    rng = np.random.default_rng([_seed(tree), *(names.index(case.classifier) for case in ordered)])
+    rng = access.stream_of(tree, *ordered[0].names, *ordered[1].names)
     values = [_sorted(tree, var, case) for case in ordered]
     if np.isnan(values).any():
         raise InputError(
@@ -95,12 +94,14 @@ def _ranks_of_one(tree: xr.DataTree, var: str, place: dict[str, str]) -> Floats:
         access.find_case(tree, name, place.get(schema.CLASS), place.get(schema.GROUP))
         for name in names
     ]
-    rng = np.random.default_rng([_seed(tree), len(names)])
+    streams = [access.stream_of(tree, *case.names) for case in cases]
     errors = np.stack([_sorted(tree, var, case) for case in cases])
-    z = _square_root(_correlation(tree, var, cases)) @ rng.standard_normal(errors.shape)
+    normal = np.stack([rng.standard_normal(errors.shape[1]) for rng in streams])
+    z = _square_root(_correlation(tree, var, cases)) @ normal
     errors = np.take_along_axis(errors, _order(z), axis=1)
     zero = np.array([_prob_zero(tree, var, case) for case in cases])
-    errors[rng.random(errors.shape) < zero[:, None]] = 0.0
+    chance = np.stack([rng.random(errors.shape[1]) for rng in streams])
+    errors[chance < zero[:, None]] = 0.0
     return rank_shares(-errors.T if kind_of(tree).higher_is_better(var) else errors.T)
 
 
@@ -139,11 +140,14 @@ def _order(z: Floats) -> NDArray[np.intp]:
 
 
 def _square_root(correlation: Floats) -> Floats:
-    """A square root of the matrix; what rounding made negative is set to 0, unit rows restored."""
+    """The symmetric root of the matrix, which another order of the classifiers only reorders.
+
+    What rounding made negative is set to 0, unit rows restored.
+    """
     full = np.nan_to_num(correlation)
     np.fill_diagonal(full, 1.0)
     values, vectors = np.linalg.eigh(full)
-    root = vectors * np.sqrt(np.maximum(values, 0.0))
+    root = vectors * np.sqrt(np.maximum(values, 0.0)) @ vectors.T
     return np.asarray(root / np.linalg.norm(root, axis=1, keepdims=True))
 
 
@@ -161,7 +165,3 @@ def _prob_zero(tree: xr.DataTree, var: str, case: ResultSlice) -> float:
 def _may_be_zero(tree: xr.DataTree, var: str) -> bool:
     """Whether a variable is 0 where a classifier is calibrated: then its mean is averaged."""
     return access.has_variable(tree, schema.MODEL_AVERAGE, f"{var}_mean")
-
-
-def _seed(tree: xr.DataTree) -> int:
-    return abs(int(tree.attrs["seed"]))

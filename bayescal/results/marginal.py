@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
 from bayescal.core.errors import InputError
 from bayescal.results import access, schema
@@ -111,10 +112,8 @@ def marginal(
         choices = ", ".join(schema.CALIBRATION_ERRORS)
         raise InputError(f"var must be a calibration error; got {var!r}. Choose from {choices}.")
     cases = _classes(tree, classifier, group)
-    place = access.classifier_names(tree).index(cases[0].classifier)
-    rng = np.random.default_rng([abs(int(tree.attrs["seed"])), place, len(cases)])
     low, high = (
-        np.mean([rng.permutation(end_draws(tree, var, case, which)) for case in cases], axis=0)
+        np.mean([_shuffled(tree, var, case, which) for case in cases], axis=0)
         for which in (True, False)
     )
     lower, upper = float(np.quantile(low, alpha)), float(np.quantile(high, 1 - alpha))
@@ -154,6 +153,14 @@ def _classes(tree: xr.DataTree, classifier: str | None, group: str | None) -> li
     first = access.find_case(tree, classifier, None, group)
     wanted = (first.classifier, first.group)
     return [case for case in access.cases(tree) if (case.classifier, case.group) == wanted]
+
+
+def _shuffled(
+    tree: xr.DataTree, var: str, case: ResultSlice, calibrated: bool
+) -> NDArray[np.float64]:
+    """Draws of one class, independent of the others'."""
+    rng = access.stream_of(tree, *case.names, number=int(calibrated))
+    return rng.permutation(end_draws(tree, var, case, calibrated))
 
 
 def _plug_in(tree: xr.DataTree, var: str, cases: Sequence[ResultSlice]) -> float | None:

@@ -16,7 +16,6 @@ from bayescal.results import access, schema
 _WHOLE: Final = (schema.LOG_PRIOR, schema.LOG_LIKELIHOOD)
 # Draws of a grid are not coupled: the correlation belongs to one fit.
 _SINGLE: Final = (schema.ERROR_CORRELATION,)
-_BY_NAME: Final = {"priors": "priors", "prior_text": "prior_texts", "status": "statuses"}
 
 
 def combine(trees: Mapping[str, xr.DataTree]) -> xr.DataTree:
@@ -81,18 +80,31 @@ def _attrs(trees: Mapping[str, xr.DataTree]) -> dict[str, Any]:
     attrs: dict[str, Any] = {}
     for name in map(str, first):
         found = {prior: _plain(tree.attrs.get(name)) for prior, tree in trees.items()}
-        if name not in _BY_NAME:
+        if name not in (*schema.BY_PRIOR, schema.WARNINGS):
             same = len(set(map(str, found.values()))) == 1
             attrs[name] = _plain(first[name]) if same else json.dumps(found)
-    for name, by_name in _BY_NAME.items():
+    for name, by_name in schema.BY_PRIOR.items():
         attrs[by_name] = json.dumps({prior: _read(tree, name) for prior, tree in trees.items()})
     converged = all(access.is_converged(tree) for tree in trees.values())
     return attrs | {
         schema.KIND: schema.PRIOR_GRID,
         "created": max(str(tree.attrs.get("created", "")) for tree in trees.values()),
         "status": _status(trees),
+        **_warned(trees),
         "converged": "true" if converged else "false",
     }
+
+
+def _warned(trees: Mapping[str, xr.DataTree]) -> dict[str, str]:
+    """Sentences of every fit, with the prior among the names of its cases."""
+    if not all(schema.WARNINGS in tree.attrs for tree in trees.values()):
+        return {}
+    found = [
+        (text, [{**coords, schema.PRIOR_NAME: prior} for coords in cases])
+        for prior, tree in trees.items()
+        for text, cases in access.json_attribute(tree, schema.WARNINGS)
+    ]
+    return {schema.WARNINGS: json.dumps(found)}
 
 
 def _read(tree: xr.DataTree, name: str) -> Any:

@@ -73,6 +73,8 @@ CASE_DIMS: Final = (CLASSIFIER, CLASS, GROUP, PRIOR_NAME)
 
 KIND: Final = "kind"
 """Root attribute of what is not a single fit; `RESULT_KIND` is what the numbers are."""
+BY_PRIOR: Final = {"priors": "priors", "prior_text": "prior_texts", "status": "statuses"}
+"""Root attributes of a fit, and what a grid calls them: JSON by prior."""
 PRIOR_GRID: Final = "prior sensitivity"
 """What `KIND` says of the refits of one data set under several priors."""
 RESULT_KIND: Final = "result_kind"
@@ -80,6 +82,8 @@ RESULT_KIND: Final = "result_kind"
 
 BIN: Final = "bin"
 CELL: Final = "cell"
+BLOCK: Final = "block"
+"""Neighbouring cells, merged where cases have unequal numbers of them."""
 CELL_COUNT: Final = "cell_count"
 """Rows in each cell, in `constant_data`; 0 where a case has fewer cells than another."""
 
@@ -96,6 +100,10 @@ CALIBRATION_ERRORS: Final = ("ece", "tce", "mce")
 
 P_CALIBRATED: Final = "p_calibrated"
 EFFECTIVE_N: Final = "effective_n"
+SHARED: Final = "shared"
+"""Root attribute with the variables that classifiers or groups have in common, by dimension."""
+WARNINGS: Final = "warnings"
+"""Root attribute with each sentence of the status and the cases that it is of."""
 POINT_LABEL: Final = "point_label"
 """Root attribute with the name of the point estimate, where it has one of its own."""
 
@@ -136,7 +144,9 @@ def check_result(tree: object) -> None:
             f"schema_version must be {SCHEMA_VERSION}; got {version}. The result was written by "
             f"bayescal {tree.attrs['bayescal_version']}: read it with that version, or fit again."
         )
-    lost = [dim for dim in DRAW_DIMS if dim not in tree[POSTERIOR].dims]
+    # A selection of one chain, or draw, keeps its coordinate.
+    held = {*tree[POSTERIOR].dims, *tree[POSTERIOR].coords}
+    lost = [dim for dim in DRAW_DIMS if dim not in held]
     if lost:
         raise InputError(f"posterior must have dims chain and draw; {lost} missing. {_REMAKE}")
 

@@ -36,9 +36,9 @@ class Checkpoint:
         path = checked_path(directory, "checkpoint")
         return cls(path, quantity, json.dumps(recipe, sort_keys=True))
 
-    def find(self, index: int, case: Case) -> CaseArrays | None:
+    def find(self, case: Case) -> CaseArrays | None:
         """Look up a finished case."""
-        path = self._path(index, case)
+        path = self._path(case)
         if not path.is_file():
             return None
         try:
@@ -48,17 +48,18 @@ class Checkpoint:
             # Cut off while it was written, or not ours: to be computed again.
             return None
 
-    def keep(self, index: int, case: Case, result: CaseArrays) -> None:
+    def keep(self, case: Case, result: CaseArrays) -> None:
         """Write a finished case."""
-        path = self._path(index, case)
+        path = self._path(case)
         with writing_to(path):
             path.parent.mkdir(parents=True, exist_ok=True)
         # netCDF takes longer to write than the case to fit.
         with replacing(path) as draft, draft.open("wb") as file:
             np.savez(file, **_pack(result))
 
-    def _path(self, index: int, case: Case) -> Path:
-        key = f"{self.recipe}|{index}|{case.fingerprint()}"
+    def _path(self, case: Case) -> Path:
+        coords = json.dumps(dict(case.coords), sort_keys=True)
+        key = f"{self.recipe}|{coords}|{case.fingerprint()}"
         name = hashlib.sha256(key.encode()).hexdigest()[:16]
         return self.directory / f"{self.quantity.NAME}-{name}.npz"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from importlib.metadata import version
 from pathlib import Path
@@ -22,6 +22,8 @@ from bayescal.core.plausibility import Sign
 from bayescal.core.quantity import Case, CaseArrays, Plan, Quantity
 from bayescal.quantities import quantity_named
 from bayescal.results.assemble import assemble
+from bayescal.results.schema import WARNINGS
+from bayescal.results.status import gather, in_words
 from bayescal.workflow.checkpoint import Checkpoint
 from bayescal.workflow.sampling import Settings, fit_case, one_blas_thread
 
@@ -154,10 +156,12 @@ def result_of(
     quantity: Quantity, plan: Plan, priors: Any, settings: Settings, found: Sequence[CaseArrays]
 ) -> DataTree:
     """Put the fits of a plan's cases into a result."""
+    warned = gather(_said(found, [case.warnings for case in plan.cases]))
     attrs = attributes(quantity, plan, priors, settings)
     attrs |= {
         "sampler": found[0].sampler,
-        "status": status(found, [case.warnings for case in plan.cases]),
+        "status": in_words(warned),
+        WARNINGS: warned,
         "converged": converged(found),
     }
     first = plan.cases[0]
@@ -222,11 +226,11 @@ def _fit_all(
     for index, case in enumerate(cases):
         if progress is not None:
             progress(", ".join(case.coords.values()) or "all classifiers", index, len(cases))
-        arrays = checkpoint.find(index, case) if checkpoint is not None else None
+        arrays = checkpoint.find(case) if checkpoint is not None else None
         if arrays is None:
-            arrays = fit_case(quantity.NAME, case, settings, index)
+            arrays = fit_case(quantity.NAME, case, settings)
             if checkpoint is not None:
-                checkpoint.keep(index, case, arrays)
+                checkpoint.keep(case, arrays)
         found.append(arrays)
     if progress is not None:
         progress("", len(cases), len(cases))
@@ -281,14 +285,13 @@ def attributes(quantity: Quantity, plan: Plan, priors: Any, settings: Settings) 
     }
 
 
-def status(found: Sequence[CaseArrays], warnings: Sequence[Iterable[str]]) -> str:
-    """Say "ok", or name cases, problems and remedies."""
-    by_sentence: dict[str, list[str]] = {}
+def _said(
+    found: Sequence[CaseArrays], warnings: Sequence[Iterable[str]]
+) -> Iterator[tuple[Mapping[str, str], str]]:
+    """What each case is warned of: its fit, its arrays, its data."""
     for arrays, said in zip(found, warnings, strict=True):
-        name = ", ".join(arrays.coords.values()) or "all classifiers"
         for sentence in [*_of_fit(arrays.diagnostics), *arrays.warnings, *said]:
-            by_sentence.setdefault(sentence, []).append(name)
-    return " ".join(f"{_names(names)}: {text}" for text, names in by_sentence.items()) or "ok"
+            yield arrays.coords, sentence
 
 
 def converged(found: Sequence[CaseArrays]) -> bool:
@@ -300,12 +303,6 @@ def _of_fit(figures: Mapping[str, Any]) -> list[str]:
     if figures["converged"]:
         return []
     return [f"the fit did not converge, {'; '.join(problems(figures))}. {REMEDY}"]
-
-
-def _names(names: list[str]) -> str:
-    return (
-        ", ".join(names) if len(names) <= 4 else f"{', '.join(names[:3])} and {len(names) - 3} more"
-    )
 
 
 def _classifiers(cases: Sequence[Case]) -> list[str]:

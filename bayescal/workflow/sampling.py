@@ -1,4 +1,4 @@
-"""Sample one case: the same seed and index give the same draws, whatever else is fitted."""
+"""Sample one case: the same seed and names give the same draws, whatever else is fitted."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from bayescal.core.checks import MOST_DRAWN, check_choice, check_number, check_s
 from bayescal.core.errors import InputError
 from bayescal.core.health import MIN_ESS
 from bayescal.core.quantity import Case, CaseArrays, DirectDraws, Draws, LabelModel, members
+from bayescal.core.streams import stream
 
 METHODS: Final = ("nuts", "direct")
 # Statistics by which a fit is judged.
@@ -60,9 +61,13 @@ _COMPILED: OrderedDict[tuple[Any, ...], Any] = OrderedDict()
 _COMPILING: Final = Lock()
 
 
-def fit_case(name: str, case: Case, settings: Settings, index: int) -> CaseArrays:
-    """Sample case number `index` of the quantity `name`, and work out what its result holds."""
-    rng = np.random.default_rng([settings.seed or 0, index])
+def fit_case(name: str, case: Case, settings: Settings, repetition: int = 0) -> CaseArrays:
+    """Sample a case of the quantity `name`, and work out what its result holds.
+
+    Its random numbers belong to the seed, its coords and the repetition.
+    """
+    named = (text for pair in sorted(case.coords.items()) for text in pair)
+    rng = stream(settings.seed or 0, *named, number=repetition)
     number = settings.chains * settings.draws
     stats: dict[str, Any] = {}
     with one_blas_thread():

@@ -34,7 +34,7 @@ def test_who_is_best_comes_first_in_words(tree: xr.DataTree, parsed: Page) -> No
     assert "Data: 40 labelled rows, 1,000 without." in said
     assert f"By accuracy, vit is best with probability {chance}." in said
     mean = float(tree["posterior"]["accuracy"].sel(classifier="vit").mean())
-    assert f"Its accuracy is {mean:.3f} (" in said
+    assert f"The accuracy of vit is {mean:.3f} (" in said
     assert "that of gbm" in said
 
 

@@ -49,7 +49,7 @@ def test_a_tiny_error_is_not_none() -> None:
 def test_the_name_is_escaped() -> None:
     odd = dataclasses.replace(VIT, name="<b>&")
     assert "<bdi>&lt;b&gt;&amp;</bdi>" in error_sentence(odd)
-    assert "&lt;b&gt;" in best_sentence("<b>", 0.9)
+    assert "&lt;b&gt;" in best_sentence(["<b>"], 0.9)
     assert "&lt;b&gt;" in difference_sentence(gap("<b>", "c", 0.1, 0.0, 0.2))
 
 
@@ -84,8 +84,16 @@ def test_what_is_missing_is_not_spoken_of() -> None:
 
 
 def test_a_weak_leader_is_called_one() -> None:
-    assert best_sentence("a", 0.49).striptags().startswith("No classifier is clearly the best")
-    assert best_sentence("a", 0.5).striptags() == "a is the best calibrated with probability 0.50."
+    assert best_sentence(["a"], 0.49).striptags().startswith("No classifier is clearly the best")
+    assert (
+        best_sentence(["a"], 0.5).striptags() == "a is the best calibrated with probability 0.50."
+    )
+
+
+def test_a_tie_has_no_best() -> None:
+    said = best_sentence(["a", "b"], 0.5).striptags()
+    assert said == "a and b tie: each is the best calibrated with probability 0.50."
+    assert best_sentence(list("abcde"), 0.2).striptags().startswith("5 classifiers tie:")
 
 
 def test_difference_is_stated_from_the_side_of_the_first() -> None:

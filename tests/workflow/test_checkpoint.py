@@ -1,5 +1,7 @@
 """Finished cases on disk: found again by the same fit, and by no other."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -24,11 +26,11 @@ def cases(seed=1):
 
 def test_a_finished_case_comes_back_as_it_was(tmp_path):
     (case,) = cases()
-    result = fit_case("ece", case, settings(), 0)
+    result = fit_case("ece", case, settings())
     kept = Checkpoint.at(tmp_path / "new", bc.ece, PRIORS, settings())
-    assert kept.find(0, case) is None
-    kept.keep(0, case, result)
-    again = kept.find(0, case)
+    assert kept.find(case) is None
+    kept.keep(case, result)
+    again = kept.find(case)
     assert again.coords == result.coords
     assert again.bounds_attrs == result.bounds_attrs
     for group in ("posterior", "prior", "log_likelihood", "point_estimate", "diagnostics"):
@@ -38,25 +40,26 @@ def test_a_finished_case_comes_back_as_it_was(tmp_path):
             np.testing.assert_array_equal(after[name], before[name])
 
 
-def test_other_data_settings_priors_and_places_are_other_cases(tmp_path):
+def test_other_data_settings_priors_and_names_are_other_cases(tmp_path):
     (case,), (other,) = cases(), cases(seed=2)
     kept = Checkpoint.at(tmp_path, bc.ece, PRIORS, settings())
-    kept.keep(0, case, fit_case("ece", case, settings(), 0))
-    assert kept.find(0, case) is not None
-    assert kept.find(1, case) is None
-    assert kept.find(0, other) is None
-    assert Checkpoint.at(tmp_path, bc.ece, PRIORS, settings(seed=2)).find(0, case) is None
+    kept.keep(case, fit_case("ece", case, settings()))
+    assert kept.find(case) is not None
+    renamed = replace(case, problem=replace(case.problem, coords={"classifier": "other"}))
+    assert kept.find(renamed) is None
+    assert kept.find(other) is None
+    assert Checkpoint.at(tmp_path, bc.ece, PRIORS, settings(seed=2)).find(case) is None
     sceptical = bc.ece.Priors(calibrated=0.1)
-    assert Checkpoint.at(tmp_path, bc.ece, sceptical, settings()).find(0, case) is None
+    assert Checkpoint.at(tmp_path, bc.ece, sceptical, settings()).find(case) is None
 
 
 def test_a_damaged_file_is_computed_again(tmp_path):
     (case,) = cases()
     kept = Checkpoint.at(tmp_path, bc.ece, PRIORS, settings())
-    kept.keep(0, case, fit_case("ece", case, settings(), 0))
+    kept.keep(case, fit_case("ece", case, settings()))
     (path,) = tmp_path.iterdir()
     path.write_bytes(path.read_bytes()[:1000])
-    assert kept.find(0, case) is None
+    assert kept.find(case) is None
 
 
 def test_a_fit_takes_up_where_another_stopped(tmp_path):
@@ -76,7 +79,7 @@ def test_a_directory_that_cannot_be_made_is_named(tmp_path):
     (case,) = cases()
     kept = Checkpoint.at(tmp_path / "file" / "below", bc.ece, PRIORS, settings())
     with pytest.raises(OutputError, match="cannot be written"):
-        kept.keep(0, case, fit_case("ece", case, settings(), 0))
+        kept.keep(case, fit_case("ece", case, settings()))
 
 
 def test_words_are_kept_without_pickling(tmp_path):
@@ -86,10 +89,10 @@ def test_words_are_kept_without_pickling(tmp_path):
         coords=case.coords, posterior={}, constant_data={"names": words}, warnings=["one", "two"]
     )
     kept = Checkpoint.at(tmp_path, bc.ece, PRIORS, settings())
-    kept.keep(0, case, result)
+    kept.keep(case, result)
     (path,) = tmp_path.iterdir()
     with np.load(path, allow_pickle=False) as arrays:
         assert all(arrays[name].dtype != object for name in arrays.files)
-    again = kept.find(0, case)
+    again = kept.find(case)
     assert again.constant_data["names"].tolist() == ["cat", "größer"]
     assert list(again.warnings) == ["one", "two"]

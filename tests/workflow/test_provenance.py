@@ -8,7 +8,8 @@ import pytest
 import bayescal as bc
 from bayescal.core.health import REMEDY
 from bayescal.core.quantity import CaseArrays
-from bayescal.workflow.fit import attributes, converged, status
+from bayescal.results.status import gather, in_words
+from bayescal.workflow.fit import _said, attributes, converged
 from bayescal.workflow.sampling import Settings
 
 PRIORS = bc.ece.Priors(bc.ece.IndependentBins(), calibrated=0.3)
@@ -116,6 +117,10 @@ def result(name="vit", warnings=(), **figures):
         diagnostics={**GOOD, **figures},
         warnings=warnings,
     )
+
+
+def status(found, warnings):
+    return in_words(gather(_said(found, warnings)))
 
 
 def test_a_good_fit_is_ok():

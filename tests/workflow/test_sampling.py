@@ -24,9 +24,9 @@ def settings(**changes):
     return Settings(**{**given, "prob": 0.8, **changes})
 
 
-def fitted(name="curve", index=0, **changes):
+def fitted(name="curve", repetition=0, **changes):
     case = bc.ece.plan(SCORES, PRIORS[name], binning=Binning(6)).cases[0]
-    return case, fit_case("ece", case, settings(**changes), index)
+    return case, fit_case("ece", case, settings(**changes), repetition)
 
 
 @pytest.fixture(scope="module", params=PRIORS)
@@ -85,11 +85,11 @@ def test_few_draws_are_too_few_without_nuts_too():
 
 
 @pytest.mark.parametrize("method", ["direct", pytest.param("nuts", marks=pytest.mark.mcmc)])
-def test_seed_and_place_decide_the_draws(method):
+def test_seed_and_repetition_decide_the_draws(method):
     small = {"method": method, "draws": 20, "tune": 50, "chains": 2}
     tce = [
-        fitted(index=index, seed=seed, **small)[1].posterior["tce"]
-        for index, seed in ((0, 4), (0, 4), (1, 4), (0, 5))
+        fitted(repetition=number, seed=seed, **small)[1].posterior["tce"]
+        for number, seed in ((0, 4), (0, 4), (1, 4), (0, 5))
     ]
     np.testing.assert_array_equal(tce[0], tce[1])
     assert not np.isclose(tce[0], tce[2]).any()

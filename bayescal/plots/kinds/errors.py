@@ -40,11 +40,6 @@ def figures(tree: xr.DataTree, prob: float) -> Gallery:
     )
 
 
-def warning(tree: xr.DataTree, shown: Sequence[ResultSlice]) -> str:
-    """The status says all."""
-    return ""
-
-
 def _with_diagram(tree: xr.DataTree, cases: list[ResultSlice]) -> list[ResultSlice]:
     """Cases that get a reliability diagram: all, or those with the largest errors."""
     held = ((schema.POSTERIOR, "calibration_curve"), (schema.CONSTANT_DATA, "curve_score"))

@@ -51,11 +51,6 @@ def _reliability(tree: xr.DataTree, classifier: str, prob: float) -> Drawing:
     return Drawing(draw, f"Reliability of each class, {classifier}", caption)
 
 
-def warning(tree: xr.DataTree, shown: Sequence[ResultSlice]) -> str:
-    """The status says all."""
-    return ""
-
-
 def _forest(tree: xr.DataTree, var: str, prob: float) -> Drawing:
     name = capital(kind_of(tree).title(var))
     caption = "Posterior mean and intervals."

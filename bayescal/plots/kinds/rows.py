@@ -48,11 +48,6 @@ def plot_refits(tree: xr.DataTree, var: str | None, prob: float, threshold: floa
     return plot_conclusions(tree, var, prob, threshold, from_zero=False)
 
 
-def warning(tree: xr.DataTree, shown: Sequence[ResultSlice]) -> str:
-    """The status says all."""
-    return ""
-
-
 def _curve(tree: xr.DataTree, case: ResultSlice, class_: str, prob: float) -> Drawing:
     name = shorten(case.title)
     return Drawing(

@@ -100,7 +100,7 @@ def _split(result: DataTree, scores: Any) -> CalibrationSplit:
             f"result must be one of bayescal.credal; got one of {result.attrs['quantity']}. "
             "Pass what bayescal.fit(bayescal.credal, ...) returned."
         )
-    if access.is_prior_grid(result):
+    if result.attrs.get(schema.KIND) == schema.PRIOR_GRID:
         raise InputError(
             "result must be of one prior; got refits under several. Fit the prior whose bounds "
             "you want, and pass its result."
@@ -163,6 +163,8 @@ def _draws(result: DataTree, case: ResultSlice, model: LabelModel) -> Draws:
             # Cells without rows are left out of a result; they have the prior's draws.
             held = held.reindex({schema.CELL: np.arange(problem.n_cells)})
         values = held.to_numpy()
+        # Truth values are whole numbers in a result.
+        values = values.astype(bool) if values.dtype == np.int8 else values
         values = values.reshape(-1, *(values.shape[2:] if several else (1, *values.shape[2:])))
         empty = np.isnan(values)
         if empty.any():

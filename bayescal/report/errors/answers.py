@@ -24,6 +24,7 @@ from bayescal.report.render import render
 from bayescal.report.view import View
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
+from bayescal.results.best import leaders
 from bayescal.results.difference import difference
 from bayescal.results.kind import kind_of
 from bayescal.results.marginal import marginals
@@ -107,15 +108,15 @@ def answer_of(view: View, case: ResultSlice) -> CaseAnswer | None:
     )
 
 
-def best_two(view: View) -> tuple[str, float, str] | None:
-    """The classifier most probably best, its probability, and the second."""
+def best_two(view: View) -> tuple[list[str], float, str] | None:
+    """The classifiers most probably best, their probability, and the second."""
     paired = view.has(schema.ERROR_CORRELATION, "correlation")
     if target(view) is None or view.dims_of_cases != (schema.CLASSIFIER,) or not paired:
         return None
     held = kind_of(view.tree).best(view.tree, target(view) or "tce", None, None).prob_best
     chances = {str(one[schema.CLASSIFIER].item()): float(one) for one in held}
     first, second = sorted(chances, key=lambda name: -chances[name])[:2]
-    return first, chances[first], second
+    return [first, *(name for name in leaders(chances) if name != first)], chances[first], second
 
 
 def among(view: View) -> str:
@@ -138,12 +139,12 @@ def _lead_of_several(view: View, found: list[CaseAnswer]) -> list[Markup]:
     best = best_two(view)
     if best is None:
         return [extremes_sentence(among(view), found[0], found[-1])]
-    first, prob, second = best
+    (first, *tied), prob, second = best
     gap = difference(view.tree, first, second, target(view) or "tce", view.prob)
     answer_of_first = next(one for one in found if one.name == first)
     worst = found[-1] if found[-1].name != first else found[-2]
     return [
-        best_sentence(first, prob),
+        best_sentence([first, *tied], prob),
         best_error_sentence(answer_of_first, worst),
         difference_sentence(gap),
     ]

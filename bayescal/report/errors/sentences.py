@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from bayescal.report.render import named
+from bayescal.report.render import named, several_named
 from bayescal.results.access import ResultSlice
 from bayescal.results.difference import Difference
 from bayescal.results.marginal import Marginal
@@ -93,19 +94,22 @@ def calibrated_sentence(answer: CaseAnswer) -> str:
     return f"The posterior probability that it is calibrated is {stated}: {reading}."
 
 
-def best_sentence(name: str, prob: float) -> Markup:
-    """Name the best calibrated classifier and the probability that it is."""
+def best_sentence(names: Sequence[str], prob: float) -> Markup:
+    """Name the best calibrated classifier, or those that tie, and the probability."""
     text = "{} is the best calibrated with probability {}."
-    if prob < LIKELY:
+    if len(names) > 1:
+        text = "{} tie: each is the best calibrated with probability {}."
+    elif prob < LIKELY:
         text = "No classifier is clearly the best calibrated; {} leads with probability {}."
-    return Markup(text).format(named(name), in_words(probability(prob)))
+    return Markup(text).format(several_named(names), in_words(probability(prob)))
 
 
 def best_error_sentence(best: CaseAnswer, worst: CaseAnswer) -> Markup:
     """Say how large the errors of the best and of the worst classifier are."""
     return Markup(
-        "Its calibration error is <b>{}</b> ({}); the largest is that of {}: <b>{}</b> ({})."
+        "The calibration error of {} is <b>{}</b> ({}); the largest is that of {}: <b>{}</b> ({})."
     ).format(
+        best.spoken,
         in_words(best.point_text),
         best.range_text,
         worst.spoken,

@@ -13,12 +13,12 @@ from bayescal.report.curves_and_costs import curves_and_costs
 from bayescal.report.kind import Answer, Check, Scaling, Section, for_each
 from bayescal.report.models import models
 from bayescal.report.refits import refits
-from bayescal.report.render import named, plain
+from bayescal.report.render import named, plain, several_named
 from bayescal.report.tables import Column, names, off, table_of
 from bayescal.report.view import View
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
-from bayescal.results.best import LIKELY, Best
+from bayescal.results.best import LIKELY, Best, leaders
 from bayescal.results.difference import Difference, difference
 from bayescal.results.kind import kind_of
 from bayescal.results.text import (
@@ -88,7 +88,7 @@ def answer(view: View) -> Answer:
         main = next(iter(rankings.values()), None)
         lead += [_alone(view, group)] if main is None else _of_group(view, main, group)
     notes = []
-    left = max(len(view.names("groups")) - MOST_GROUPS, 0) if groups != [None] else 0
+    left = max(len(access.group_names(view.tree)) - MOST_GROUPS, 0) if groups != [None] else 0
     if left:
         notes.append(f"The first groups; the other {left} are in the table below.")
     notes.append(" ".join(filter(None, [_LABELING.get(view.text("labeling"), ""), _model(view)])))
@@ -120,7 +120,7 @@ def _model(view: View) -> str:
 
 
 def _groups(view: View) -> list[str | None]:
-    found = view.names("groups") if schema.GROUP in view.dims_of_cases else []
+    found = access.group_names(view.tree) if schema.GROUP in view.dims_of_cases else []
     return [*found[:MOST_GROUPS]] or [None]
 
 
@@ -152,14 +152,19 @@ def _of_group(view: View, ranking: Best, group: str | None) -> list[Markup]:
         return []
     title = kind_of(view.tree).title(ranking.var)
     (first, chance), (second, _) = shares[:2]
+    tied = leaders(dict(shares))
     text = "By {}{}, {} is best with probability {}."
-    if chance < LIKELY:
+    if len(tied) > 1:
+        text = "By {}{}, {} tie: each is best with probability {}."
+    elif chance < LIKELY:
         text = "By {}{}, no classifier is clearly best; {} leads with probability {}."
     case = access.find_case(view.tree, first, group=group)
     return [
-        Markup(text).format(title, _inside(group), named(first), in_words(probability(chance))),
-        Markup("Its {} is <b>{}</b> (mean, {} credible interval).").format(
-            title, _value(view, ranking.var, case), percent(view.prob)
+        Markup(text).format(
+            title, _inside(group), several_named(tied), in_words(probability(chance))
+        ),
+        Markup("The {} of {} is <b>{}</b> (mean, {} credible interval).").format(
+            title, named(first), _value(view, ranking.var, case), percent(view.prob)
         ),
         _gap(difference(view.tree, first, second, ranking.var, view.prob, group=group)),
     ]

@@ -62,7 +62,7 @@ def _fits(view: View) -> dict[str, ResultSlice]:
 
 
 def _verdict(view: View, n_fits: int) -> Markup:
-    status = view.text("status", "ok")
+    status = view.status
     if not view.converged:
         failed = view.cases_where("converged", False) if n_fits == len(view.cases) else []
         of = f": {', '.join(case.label for case in failed)}" if failed else ""

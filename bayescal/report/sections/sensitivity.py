@@ -19,8 +19,10 @@ from bayescal.results.power_scaling import (
     CONSTANT,
     FLAT,
     IMPOSSIBLE,
+    LEAST_SHIFT,
     NONE,
     PRIOR,
+    SPREAD,
     THRESHOLD,
     UNDEFINED,
     power_scale,
@@ -82,7 +84,8 @@ def _scaled(view: View, scaling: Scaling, frame: pd.DataFrame) -> Markup:
     note = (
         f"{cut}Sensitivity is how fast the {scaling.posterior} changes as the prior, or the data, "
         "get a little more or less weight (power scaling; Kallioinen and others, 2024, "
-        f"doi:10.1007/s11222-023-10366-5). From {THRESHOLD} on it matters.{scaling.note}"
+        f"doi:10.1007/s11222-023-10366-5). From {THRESHOLD} on it matters, where the mean moves by "
+        f"{LEAST_SHIFT} or more.{scaling.note}"
     )
     return Markup('<p>{}</p>\n{}<p class="note">{}</p>').format(
         _sentence(view, frame), table("Power scaling", columns), note
@@ -122,7 +125,9 @@ def _sentence(view: View, frame: pd.DataFrame) -> str:
         return "The sensitivity to the prior cannot be computed from these draws."
     matter = frame[frame["diagnosis"].isin(_MATTERS)]
     if matter.empty:
-        return "The data dominate: a little more or less weight of the prior changes little."
+        spread = SPREAD in words
+        what = "moves no mean by much, but some spread" if spread else "changes little"
+        return f"The data dominate: a little more or less weight of the prior {what}."
     cases = list(dict.fromkeys(map(str, matter.index)))
     listed = several(cases) if len(cases) <= 4 else f"{len(cases)} cases"
     where = "" if frame.index.nunique() == 1 else f" for {listed}"

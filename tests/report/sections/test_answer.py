@@ -61,7 +61,7 @@ def test_several_classifiers_start_with_the_best() -> None:
     chances = {str(one["classifier"].item()): float(one) for one in shares}
     found = best_two(view)
     assert found is not None
-    first, prob, second = found
+    (first,), prob, second = found
     assert (first, prob) == (max(chances, key=chances.__getitem__), max(chances.values()))
     said = text(view)
     assert said.startswith(f"{first} is the best calibrated with probability ")

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from bayescal.core.errors import InputError
 from bayescal.core.probability_intervals import decide, decide_binary
 from bayescal.core.quantity import Floats
-from bayescal.results import schema
+from bayescal.results import access, schema
 from bayescal.results.intervals import tail
 
 if TYPE_CHECKING:
@@ -83,9 +83,11 @@ def credible_sets(result: DataTree, prob: float = 0.9) -> CredibleSets:
         )
     alpha = tail(prob)
     draws = schema.DRAW_DIMS
-    posterior = result[schema.POSTERIOR]
-    lower = posterior["prob_lower"].transpose(*draws, ...).quantile(alpha, draws).to_numpy()
-    upper = posterior["prob_upper"].transpose(*draws, ...).quantile(1 - alpha, draws).to_numpy()
+    held = (access.variable(result, schema.POSTERIOR, f"prob_{end}") for end in ("lower", "upper"))
+    lower, upper = (
+        values.transpose(*draws, ...).quantile(level, draws).to_numpy()
+        for values, level in zip(held, (alpha, 1 - alpha), strict=True)
+    )
     if result.attrs["multiclass"] == "binary":
         decisions = decide_binary(lower, upper)
         lower, upper = np.stack([1 - upper, lower], -1), np.stack([1 - lower, upper], -1)

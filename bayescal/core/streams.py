@@ -1,0 +1,23 @@
+"""Random numbers by name: those of one classifier do not depend on which others there are."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from hashlib import blake2b
+
+import numpy as np
+
+
+def stream(seed: int, *names: str, number: int = 0) -> np.random.Generator:
+    """Make the generator that belongs to a seed, names in order, and a number such as a repetition.
+
+    Unlike Python's `hash`, the digest is the same in every process.
+    """
+    return np.random.default_rng([seed, *_words(names), number])
+
+
+def _words(names: Sequence[str]) -> list[int]:
+    # As JSON, ("a", "b") and ("a, b",) differ, and text that is no UTF-8 has bytes too.
+    digest = blake2b(json.dumps(names).encode(), digest_size=16).digest()
+    return [int(word) for word in np.frombuffer(digest, "<u4")]

@@ -1,0 +1,144 @@
+"""Every ArviZ function that takes a DataTree: it runs on every quantity, or the docs say why not."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from bayescal.results.kind import kind_of
+from tests.several import KEYS, NAMES, result_of
+
+az = pytest.importorskip("arviz")
+SCHEMA = Path(__file__).parents[2] / "docs" / "schema.md"
+
+type Call = Callable[[xr.DataTree, str], Any]
+
+
+def _named(name: str, **more: Any) -> Call:
+    return lambda tree, var: getattr(az, name)(tree, var_names=[var], **more)
+
+
+def _whole(name: str, **more: Any) -> Call:
+    return lambda tree, var: getattr(az, name)(tree, **more)
+
+
+def _observed(tree: xr.DataTree) -> str:
+    return str(next(iter(tree["observed_data"].data_vars)))
+
+
+def _loo(tree: xr.DataTree) -> Any:
+    return az.loo(tree, pointwise=True)
+
+
+CALLS: dict[str, Call] = {
+    # Of the draws of variables.
+    **{
+        name: _named(name)
+        for name in (
+            *("ecdf", "ess", "eti", "hdi", "histogram", "iqr", "kde", "mad", "mcse", "mean"),
+            *("median", "mode", "psense", "psense_summary", "qds", "rhat", "std", "summary"),
+            *("thin", "var", "extract", "diagnose"),
+            *("plot_autocorr", "plot_convergence_dist", "plot_dgof", "plot_dgof_dist", "plot_dist"),
+            *("plot_ecdf_pit", "plot_ess", "plot_ess_evolution", "plot_forest", "plot_mcse"),
+            *("plot_prior_posterior", "plot_psense_dist", "plot_psense_quantities", "plot_rank"),
+            *("plot_rank_dist", "plot_ridge", "plot_trace", "plot_trace_dist"),
+            "plot_parallel",
+        )
+    },
+    "ci_in_rope": _named("ci_in_rope", rope=(0.0, 0.05)),
+    "rhat_nested": _named("rhat_nested", superchain_ids=[0, 0, 1, 1]),
+    "bayes_factor": lambda tree, var: az.bayes_factor(tree, var, ref_vals=0.05),
+    "plot_bf": lambda tree, var: az.plot_bf(tree, var, ref_val=0.05),
+    "kl_divergence": lambda tree, var: az.kl_divergence(tree, tree, var_names=[var]),
+    "wasserstein": lambda tree, var: az.wasserstein(tree, tree, var_names=[var]),
+    "plot_pair": _named("plot_pair"),
+    "plot_pair_focus": lambda tree, var: az.plot_pair_focus(
+        tree, tree["posterior"][var].isel(chain=slice(None)), var_names=[var]
+    ),
+    "get_unconstrained_samples": _named("get_unconstrained_samples"),
+    "convert_to_datatree": _whole("convert_to_datatree"),
+    "convert_to_dataset": _whole("convert_to_dataset", group="posterior"),
+    "weight_predictions": lambda tree, var: az.weight_predictions([tree, tree]),
+    # Of the sampler.
+    "bfmi": _whole("bfmi"),
+    "plot_energy": _whole("plot_energy"),
+    # Of observations, their log-likelihood and their replications.
+    **{
+        name: _whole(name)
+        for name in (
+            *("get_log_likelihood", "loo", "loo_pit", "plot_loo_pit", "plot_loo_interval"),
+            *("plot_loo_pava", "plot_ppc_censored", "plot_ppc_dist", "plot_ppc_dist_pit"),
+            *("plot_ppc_interval", "plot_ppc_pava", "plot_ppc_pit", "plot_ppc_rootogram"),
+            *("plot_ppc_tstat", "loo_influence", "loo_r2", "loo_score"),
+        )
+    },
+    "compare": lambda tree, var: az.compare({"one": tree, "other": tree}),
+    "loo_i": lambda tree, var: az.loo_i(0, tree),
+    "loo_metrics": _whole("loo_metrics"),
+    "loo_expectations": _whole("loo_expectations"),
+    "loo_subsample": lambda tree, var: az.loo_subsample(tree, observations=2, pointwise=True),
+    "loo_approximate_posterior": lambda tree, var: az.loo_approximate_posterior(
+        tree, *(xr.zeros_like(tree["posterior"]["chain"] * tree["posterior"]["draw"]) for _ in "pq")
+    ),
+    "metrics": _whole("metrics"),
+    "bayesian_r2": lambda tree, var: az.bayesian_r2(tree, var),
+    "residual_r2": lambda tree, var: az.residual_r2(tree, var, obs_name=_observed(tree)),
+    "plot_ppc_pava_residuals": lambda tree, var: az.plot_ppc_pava_residuals(tree, x_var=var),
+    "plot_lm": lambda tree, var: az.plot_lm(tree, x=var),
+    "kaplan_meier": _whole("kaplan_meier"),
+    "generate_survival_curves": _whole("generate_survival_curves"),
+    "update_subsample": lambda tree, var: az.update_subsample(
+        az.loo_subsample(tree, observations=2, pointwise=True), tree, observations=1
+    ),
+}
+OTHERS = {
+    # What takes draws of other libraries, arrays, data sets, or what another function returned.
+    *("from_cmdstanpy", "from_dict", "from_emcee", "from_netcdf", "from_numpyro"),
+    *("from_numpyro_svi", "citations", "clear_data_home", "get_data_home", "list_datasets"),
+    *("load_arviz_data", "get_function", "make_attrs", "ndarray_to_dataarray", "dict_to_dataset"),
+    *("generate_dims_coords", "dataset_to_dataarray", "dataset_to_dataframe"),
+    *("explode_dataset_dims", "references_to_dataset", "xarray_sel_iter", "xarray_to_ndarray"),
+    *("xarray_var_iter", "hexbin", "histogram2d", "kde2d", "add_bands", "add_lines"),
+    *("combine_plots", "plot_compare", "plot_khat", "__getattr__"),
+    # What fits a model again, through a wrapper of it.
+    *("lfo_cv", "loo_kfold", "loo_moment_match", "reloo"),
+}
+
+
+def test_no_function_is_left_out() -> None:
+    there = {name for name in dir(az) if inspect.isfunction(getattr(az, name))}
+    assert there == {*CALLS, *OTHERS}
+
+
+def excused() -> dict[str, set[str]]:
+    """Functions that the docs say do not run, with the quantities."""
+    section = SCHEMA.read_text(encoding="utf-8").split("## ArviZ")[1].split("\n## ")[0]
+    found: dict[str, set[str]] = {}
+    for line in section.splitlines():
+        if match := re.match(r"\| (`[^|]*) \| ([^|]*) \|", line):
+            for name in re.findall(r"`(\w+)`", match[1]):
+                found[name] = set(re.findall(r"\w+", match[2].replace("`", "")))
+    return found
+
+
+def fails(name: str, tree: xr.DataTree) -> str:
+    import matplotlib.pyplot as plt
+
+    var = kind_of(tree).variables(tree)[0]
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            CALLS[name](tree, var)
+    except Exception as error:  # noqa: BLE001  # whatever it is, the docs must say so
+        return f"{type(error).__name__}: {error}"
+    finally:
+        plt.close("all")
+    return ""

@@ -1,0 +1,235 @@
+"""Reading a selection of a result is selecting from the reading: no name is lost or exchanged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+
+import bayescal as bc
+from bayescal import plots
+from bayescal.core.errors import InputError
+from bayescal.results import access
+from bayescal.results.kind import kind_of
+from tests.several import DIRECT, KEYS, NAMES, result_of
+
+ONE = {
+    "sel": lambda tree: tree.sel(classifier="rounded"),
+    "isel": lambda tree: tree.isel(classifier=1),
+    "list": lambda tree: tree.sel(classifier=["rounded"]),
+}
+SWAPPED = ["sharp", "plain"]
+RANKED = ("ece", "ece of three classes", "ssme", "agnostic", "temperature")
+ALL = [
+    pytest.param(key, marks=[pytest.mark.mcmc] if key == "ssme" else [pytest.mark.slow])
+    for key in KEYS
+]
+pytestmark = pytest.mark.slow
+
+
+def rows_of(table: pd.DataFrame, name: str) -> pd.DataFrame:
+    return table[table["classifier"] == name].reset_index(drop=True)
+
+
+def same(found: pd.DataFrame, expected: pd.DataFrame) -> None:
+    pd.testing.assert_frame_equal(
+        found.reset_index(drop=True), expected.reset_index(drop=True), check_like=False
+    )
+
+
+@pytest.mark.parametrize("select", ONE)
+@pytest.mark.parametrize("key", ALL)
+def test_a_table_of_one_classifier_is_its_part_of_the_table(key: str, select: str) -> None:
+    tree = result_of(key)
+    same(bc.summary(ONE[select](tree)), rows_of(bc.summary(tree), "rounded"))
+
+
+@pytest.mark.parametrize("key", ALL)
+def test_another_order_of_some_classifiers_is_another_order_of_their_rows(key: str) -> None:
+    tree = result_of(key)
+    whole = bc.summary(tree)
+    expected = pd.concat([rows_of(whole, name) for name in SWAPPED])
+    same(bc.summary(tree.sel(classifier=SWAPPED)), expected)
+
+
+@pytest.mark.parametrize("key", ALL)
+def test_intervals(key: str) -> None:
+    tree = result_of(key)
+    for var in kind_of(tree).variables(tree):
+        whole = bc.interval(tree, var)
+        for name in NAMES:
+            one = bc.interval(tree.sel(classifier=name), var)
+            np.testing.assert_array_equal(one, whole.sel(classifier=name))
+        several = bc.interval(tree.sel(classifier=SWAPPED), var)
+        xr.testing.assert_equal(several, whole.sel(classifier=SWAPPED))
+
+
+@pytest.mark.parametrize("key", ALL)
+def test_a_stored_selection_is_the_selection(key: str, tmp_path: Any) -> None:
+    for select in (*ONE.values(), lambda tree: tree.sel(classifier=SWAPPED)):
+        chosen = select(result_of(key))
+        again = bc.load(bc.save(chosen, tmp_path / "one.nc"))
+        same(bc.summary(again), bc.summary(chosen))
+
+
+@pytest.mark.parametrize("key", ALL)
+def test_power_scaling(key: str) -> None:
+    tree = result_of(key)
+    whole = bc.power_scale(tree)
+    for name in NAMES:
+        same(bc.power_scale(tree.sel(classifier=name)), rows_of(whole, name))
+    expected = pd.concat([rows_of(whole, name) for name in SWAPPED])
+    same(bc.power_scale(tree.sel(classifier=SWAPPED)), expected)
+
+
+@pytest.mark.parametrize("key", [p for p in ALL if p.values[0] in RANKED])
+def test_differences_and_ranks_do_not_depend_on_who_else_is_there_or_in_which_order(
+    key: str,
+) -> None:
+    tree = result_of(key)
+    class_ = "1" if key == "ece of three classes" else None
+    whole = bc.difference(tree, "plain", "sharp", class_=class_)
+    swapped = bc.difference(tree.sel(classifier=SWAPPED), "plain", "sharp", class_=class_)
+    np.testing.assert_array_equal(swapped.draws, whole.draws)
+    assert (swapped.lower, swapped.upper) == (whole.lower, whole.upper)
+    shares = bc.best(tree).prob_rank
+    order = list(reversed(NAMES))
+    again = bc.best(tree.sel(classifier=order)).prob_rank
+    assert list(again["classifier"].values) == order
+    np.testing.assert_allclose(again.sel(classifier=list(NAMES)), shares, atol=1e-12)
+
+
+@pytest.mark.parametrize("key", DIRECT)
+def test_one_classifier_cannot_be_ranked(key: str) -> None:
+    with pytest.raises(InputError):
+        bc.best(result_of(key).sel(classifier="rounded"))
+
+
+def drawings(tree: xr.DataTree) -> Iterator[Callable[[], Figure]]:
+    """Every public plot that a result has the numbers for."""
+    for name in plots.__all__:
+        draw = getattr(plots, name)
+        try:
+            draw(tree)
+        except InputError:
+            continue
+        yield lambda draw=draw: draw(tree)
+
+
+def texts(figure: Figure) -> str:
+    figure.canvas.draw()
+    return " ".join(one.get_text() for one in figure.findobj(Text))
+
+
+@pytest.mark.parametrize("key", ALL)
+def test_plots_name_only_what_is_selected(key: str) -> None:
+    chosen = result_of(key).sel(classifier="rounded")
+    drawn = [texts(draw()) for draw in drawings(chosen)]
+    assert drawn
+    assert all(other not in said for said in drawn for other in ("plain", "sharp"))
+
+
+@pytest.mark.parametrize("key", ALL)
+def test_reports_name_only_what_is_selected(key: str, tmp_path: Any) -> None:
+    for chosen in ("rounded", SWAPPED):
+        page = bc.report(result_of(key).sel(classifier=chosen), tmp_path / "one.html")
+        said = page.read_text(encoding="utf-8")
+        left_out = set(NAMES) - {*np.atleast_1d(chosen)}
+        assert all(f"<bdi>{name}</bdi>" not in said for name in left_out)
+        assert all(f"{name}:" not in said for name in left_out)
+
+
+def test_a_group_and_a_class_keep_their_names() -> None:
+    for key, dim, name in (("ece by group", "group", "b"), ("ece of three classes", "class", "2")):
+        tree = result_of(key)
+        whole = bc.summary(tree)
+        for chosen in (tree.sel({dim: name}), tree.sel({dim: [name]})):
+            same(bc.summary(chosen), whole[whole[dim] == name])
+            assert bc.load is not None
+            figure = plots.plot_reliability(chosen, "plain")
+            assert name in texts(figure)
+        both = tree.sel({dim: name}).sel(classifier="sharp")
+        same(bc.summary(both), rows_of(whole[whole[dim] == name], "sharp"))
+        assert access.cases(both)[0].title == f"sharp, {dim} {name}"
+
+
+def test_some_groups_under_one_prior_cannot_be_scaled_by_themselves() -> None:
+    tree = result_of("ece by group")
+    with pytest.raises(InputError, match="needs the rows of all of them"):
+        bc.power_scale(tree.sel(group="a"))
+    assert len(bc.power_scale(tree.sel(group=["b", "a"]))) == len(bc.power_scale(tree))
+
+
+@pytest.mark.parametrize("key", ALL)
+def test_some_draws_are_read_as_draws(key: str) -> None:
+    tree = result_of(key)
+    var = kind_of(tree).variables(tree)[0]
+    draws = tree["posterior"][var]
+    some = tree.isel(draw=slice(0, 50))
+    expected = some["posterior"][var].mean(["chain", "draw"])
+    assert np.isfinite(expected).all()
+    for chosen in (some, tree.isel(chain=slice(0, 1)), tree.isel(chain=0), tree.isel(draw=3)):
+        assert len(bc.summary(chosen)) == len(bc.summary(tree))
+        assert bc.interval(chosen, var).shape == (*draws.shape[2:], 2)
+    np.testing.assert_array_equal(
+        bc.interval(tree.isel(chain=0), var), bc.interval(tree.isel(chain=[0]), var)
+    )
+
+
+def test_functions_of_a_quantity_read_the_selection() -> None:
+    agnostic = result_of("agnostic")
+    one = agnostic.sel(classifier="sharp")
+    of_sharp = bc.agnostic.prob_above(agnostic, 0.05, classifier="sharp")
+    assert bc.agnostic.prob_above(one, 0.05) == of_sharp
+    assert bc.agnostic.upper_bound(one) == bc.agnostic.upper_bound(agnostic, classifier="sharp")
+    band = bc.agnostic.roc_band(agnostic, classifier="sharp")
+    xr.testing.assert_equal(bc.agnostic.roc_band(one), band)
+    temperature, logits = result_of("temperature"), [[2.0, 0.0, -1.0]]
+    np.testing.assert_array_equal(
+        bc.temperature.calibrate(temperature.sel(classifier="sharp"), logits),
+        bc.temperature.calibrate(temperature, logits, classifier="sharp"),
+    )
+
+
+@pytest.mark.parametrize("key", ["credal", "credal of three classes"])
+def test_bounds_of_rows(key: str, tmp_path: Any) -> None:
+    tree = result_of(key)
+    whole = bc.credal.bounds_for(tree)
+    for place, name in enumerate(NAMES):
+        one = bc.credal.bounds_for(tree.sel(classifier=name))
+        np.testing.assert_array_equal(one.lower, whole.lower[place])
+        np.testing.assert_array_equal(one.upper, whole.upper[place])
+        same(bc.row_table(tree.sel(classifier=[name])), rows_of(bc.row_table(tree), name))
+        sets = bc.credal.credible_sets(tree.sel(classifier=name))
+        np.testing.assert_array_equal(sets.lower, bc.credal.credible_sets(tree).lower[place])
+
+
+def test_a_selection_without_a_name_is_refused() -> None:
+    with pytest.raises(InputError, match="Select without drop=True"):
+        bc.summary(result_of("ece").sel(classifier="plain", drop=True))
+
+
+def test_conclusions_under_several_priors() -> None:
+    from tests.several import data_of
+
+    quantity, data, _ = data_of("ece")
+    priors = {"one": bc.ece.Priors(bc.ece.IndependentBins()), "two": bc.ece.Priors()}
+    with pytest.warns(bc.ConvergenceWarning):
+        grid = bc.prior_sensitivity(
+            quantity, data, priors, seed=20, method="direct", draws=75, n_bins=5
+        )
+    whole = {one.case: one for one in bc.conclusions(grid)}
+    (one,) = bc.conclusions(grid.sel(classifier="rounded"))
+    assert one.rows == whole["rounded"].rows
+    named = [found.case for found in bc.conclusions(grid.sel(classifier=SWAPPED))]
+    assert named == SWAPPED
+    under_two = bc.summary(grid.sel(prior="two"))
+    table = bc.summary(grid)
+    same(under_two, table[table["prior"] == "two"])
+    assert len(bc.summary(grid.sel(classifier="sharp"))) == 2
