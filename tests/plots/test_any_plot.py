@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -90,6 +91,16 @@ def test_a_warning_of_the_status_is_shown() -> None:
     tree = make_result()
     tree.attrs["status"] = "only one class among the labels"
     assert "only one class among the labels" in words(plots.plot_comparison(tree))
+
+
+def test_a_panel_carries_the_warnings_of_its_own_classifier() -> None:
+    tree = make_result(("a", "b"))
+    tree.attrs["status"] = "a: the curve jumps."
+    tree.attrs["warnings"] = json.dumps([["the curve jumps.", [{"classifier": "a"}]]])
+    assert "the curve jumps" in " ".join(words(plots.plot_reliability(tree, "a")))
+    assert "the curve jumps" not in " ".join(words(plots.plot_reliability(tree, "b")))
+    assert "a: the curve jumps." in words(plots.plot_comparison(tree))
+    assert "jumps" not in " ".join(words(plots.plot_comparison(tree.sel(classifier="b"))))
 
 
 def test_a_result_that_does_not_say_which_case_failed_warns_in_every_plot() -> None:

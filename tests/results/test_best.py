@@ -71,6 +71,14 @@ def test_equal_classifiers_share_every_rank() -> None:
     assert bc.best(with_draws("accuracy", values)).prob_rank.values == pytest.approx(1 / 3)
 
 
+def test_a_tie_has_no_best() -> None:
+    equal = np.tile([0.8, 0.8, 0.7], (20, 1))
+    said = bc.best(with_draws("accuracy", equal)).text
+    assert said == "By accuracy, a and b tie: each is best with probability 0.50."
+    many = bc.best(with_draws("accuracy", np.full((20, 6), 0.8))).text
+    assert many == "By accuracy, 6 classifiers tie: each is best with probability 0.17."
+
+
 def test_two_classifiers_agree_with_their_difference() -> None:
     tree = make_panel_result(("a", "b"))
     pair = bc.difference(tree, "a", "b", "auc")

@@ -5,16 +5,15 @@ from __future__ import annotations
 import inspect
 import re
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import xarray as xr
 
 from bayescal.results.kind import kind_of
-from tests.several import KEYS, NAMES, result_of
+from tests.several import result_of
 
 az = pytest.importorskip("arviz")
 SCHEMA = Path(__file__).parents[2] / "docs" / "schema.md"
@@ -32,10 +31,6 @@ def _whole(name: str, **more: Any) -> Call:
 
 def _observed(tree: xr.DataTree) -> str:
     return str(next(iter(tree["observed_data"].data_vars)))
-
-
-def _loo(tree: xr.DataTree) -> Any:
-    return az.loo(tree, pointwise=True)
 
 
 CALLS: dict[str, Call] = {
@@ -58,10 +53,12 @@ CALLS: dict[str, Call] = {
     "bayes_factor": lambda tree, var: az.bayes_factor(tree, var, ref_vals=0.05),
     "plot_bf": lambda tree, var: az.plot_bf(tree, var, ref_val=0.05),
     "kl_divergence": lambda tree, var: az.kl_divergence(tree, tree, var_names=[var]),
-    "wasserstein": lambda tree, var: az.wasserstein(tree, tree, var_names=[var]),
+    "wasserstein": lambda tree, var: az.wasserstein(
+        tree, tree, var_names=[var], joint=False
+    ),
     "plot_pair": _named("plot_pair"),
     "plot_pair_focus": lambda tree, var: az.plot_pair_focus(
-        tree, tree["posterior"][var].isel(chain=slice(None)), var_names=[var]
+        tree, _first(tree)["posterior"][var], var_names=[var]
     ),
     "get_unconstrained_samples": _named("get_unconstrained_samples"),
     "convert_to_datatree": _whole("convert_to_datatree"),
@@ -77,7 +74,7 @@ CALLS: dict[str, Call] = {
             *("get_log_likelihood", "loo", "loo_pit", "plot_loo_pit", "plot_loo_interval"),
             *("plot_loo_pava", "plot_ppc_censored", "plot_ppc_dist", "plot_ppc_dist_pit"),
             *("plot_ppc_interval", "plot_ppc_pava", "plot_ppc_pit", "plot_ppc_rootogram"),
-            *("plot_ppc_tstat", "loo_influence", "loo_r2", "loo_score"),
+            *("plot_ppc_tstat", "loo_influence", "loo_score"),
         )
     },
     "compare": lambda tree, var: az.compare({"one": tree, "other": tree}),
@@ -89,12 +86,15 @@ CALLS: dict[str, Call] = {
         tree, *(xr.zeros_like(tree["posterior"]["chain"] * tree["posterior"]["draw"]) for _ in "pq")
     ),
     "metrics": _whole("metrics"),
-    "bayesian_r2": lambda tree, var: az.bayesian_r2(tree, var),
+    "bayesian_r2": lambda tree, var: az.bayesian_r2(tree, var, scale_kind="var"),
+    "loo_r2": lambda tree, var: az.loo_r2(tree, _observed(tree)),
     "residual_r2": lambda tree, var: az.residual_r2(tree, var, obs_name=_observed(tree)),
     "plot_ppc_pava_residuals": lambda tree, var: az.plot_ppc_pava_residuals(tree, x_var=var),
     "plot_lm": lambda tree, var: az.plot_lm(tree, x=var),
-    "kaplan_meier": _whole("kaplan_meier"),
-    "generate_survival_curves": _whole("generate_survival_curves"),
+    "kaplan_meier": lambda tree, var: az.kaplan_meier(tree, _observed(tree)),
+    "generate_survival_curves": lambda tree, var: az.generate_survival_curves(
+        tree, _observed(tree)
+    ),
     "update_subsample": lambda tree, var: az.update_subsample(
         az.loo_subsample(tree, observations=2, pointwise=True), tree, observations=1
     ),
@@ -118,27 +118,53 @@ def test_no_function_is_left_out() -> None:
     assert there == {*CALLS, *OTHERS}
 
 
-def excused() -> dict[str, set[str]]:
-    """Functions that the docs say do not run, with the quantities."""
-    section = SCHEMA.read_text(encoding="utf-8").split("## ArviZ")[1].split("\n## ")[0]
-    found: dict[str, set[str]] = {}
+def excused(heading: str, quantity: str) -> set[str]:
+    """Functions that a table of the docs says do not run on results of a quantity."""
+    section = SCHEMA.read_text(encoding="utf-8").split(heading)[1].split("\n\n")[1]
+    found: set[str] = set()
     for line in section.splitlines():
-        if match := re.match(r"\| (`[^|]*) \| ([^|]*) \|", line):
-            for name in re.findall(r"`(\w+)`", match[1]):
-                found[name] = set(re.findall(r"\w+", match[2].replace("`", "")))
+        names, quantities = line.split("|")[1:3]
+        if "all" in quantities or f"`{quantity}`" in quantities:
+            found |= set(re.findall(r"`(\w+)`", names))
     return found
 
 
-def fails(name: str, tree: xr.DataTree) -> str:
+def _first(tree: xr.DataTree) -> xr.DataTree:
+    """One classifier, class and group, one row, and one class within a case."""
+    dims = {dim for node in tree.subtree for dim in node.dims}
+    return tree.isel({dim: 0 for dim in ("classifier", "class", "group", "label_class", "obs") if dim in dims})
+
+
+def failing(tree: xr.DataTree, names: Iterable[str]) -> dict[str, str]:
+    """What stops the functions that do not run."""
     import matplotlib.pyplot as plt
 
     var = kind_of(tree).variables(tree)[0]
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            CALLS[name](tree, var)
-    except Exception as error:  # noqa: BLE001  # whatever it is, the docs must say so
-        return f"{type(error).__name__}: {error}"
-    finally:
-        plt.close("all")
-    return ""
+    found = {}
+    for name in names:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                CALLS[name](tree, var)
+        except Exception as error:  # noqa: BLE001  # whatever it is, the docs must say so
+            found[name] = f"{type(error).__name__}: {error}"
+        finally:
+            plt.close("all")
+    return found
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        pytest.param(key, marks=pytest.mark.mcmc if key == "ssme" else pytest.mark.slow)
+        for key in ("ece", "pu_ece", "ssme", "credal of three classes", "agnostic", "temperature")
+    ],
+)
+def test_what_does_not_run_is_documented(key: str) -> None:
+    quantity, tree = key.split()[0], result_of(key)
+    # Of rows of two hundred, one is enough.
+    tree = tree.isel(obs=[0]) if "obs" in tree["posterior"].dims else tree
+    of_several = failing(tree, CALLS)
+    of_one = failing(_first(tree), of_several)
+    assert set(of_one) == excused("### Not at all", quantity), of_one
+    assert set(of_several) - set(of_one) == excused("### One case at a time", quantity), of_several

@@ -60,6 +60,29 @@ def test_the_shift_is_that_of_conjugate_normals():
     assert row["likelihood_shift"] == pytest.approx(slope, rel=0.03)
 
 
+@pytest.mark.slow
+def test_a_prior_that_moves_no_mean_is_not_said_to_matter():
+    """x ~ N(0, 1) with likelihood N(0 | x, 1): any power of the prior leaves the mean at 0."""
+    x = np.sqrt(0.5) * np.random.default_rng(20).standard_normal((4, 5000))
+    x = np.concatenate([x, -x], axis=1)
+    tree = make_result(("v",), draws=100)
+    dims = ("chain", "draw")
+    density = -(x**2) / 2
+    data = {
+        "posterior": xr.Dataset({"x": (dims, x)}),
+        "log_prior": xr.Dataset({"x": (dims, density)}),
+        "log_likelihood": xr.Dataset({"y": (dims, density)}),
+        "point_estimate": tree["point_estimate"].dataset,
+        "diagnostics": tree["diagnostics"].dataset,
+    }
+    small = xr.DataTree.from_dict(data)
+    small.attrs = tree.attrs
+    (row,) = bc.power_scale(small).to_dict("records")
+    assert row["prior_sensitivity"] > 0.05
+    assert abs(row["prior_shift"]) < 1e-9
+    assert row["diagnosis"] == "the prior moves the spread, not the mean"
+
+
 def test_of_a_vector_the_most_sensitive_element_is_shown(fitted):
     (row,) = bc.power_scale(fitted, "label_rate").to_dict("records")
     every = arviz_stats.psense(fitted, var_names=["label_rate"])["label_rate"].values
