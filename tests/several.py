@@ -55,7 +55,9 @@ def data_of(key: str, names: Sequence[str] = NAMES) -> tuple[Any, Any, dict[str,
     label, scores = _rows()
     if key == "pu_ece":
         half = _N // 2
-        both = {name: (scores[name][:half][label[:half] == 1], scores[name][half:]) for name in names}
+        both = {
+            name: (scores[name][:half][label[:half] == 1], scores[name][half:]) for name in names
+        }
         priors = bc.pu_ece.Priors(bc.Beta(20, 20))
         return bc.pu_ece, bc.PUScores.stack(both), {"priors": priors}
     if key == "ssme":

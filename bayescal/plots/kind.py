@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, cast
 
 from bayescal.results import schema
-from bayescal.results.access import ResultSlice
 from bayescal.results.kind import kind_module, require_kind
 
 if TYPE_CHECKING:

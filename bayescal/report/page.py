@@ -54,7 +54,9 @@ def _read_by(section: Section, views: Sequence[View]) -> list[View]:
 
 def _byline(views: Sequence[View]) -> list[str]:
     """Say what was estimated on which data, and when."""
-    names = list(dict.fromkeys(name for view in views for name in access.classifier_names(view.tree)))
+    names = list(
+        dict.fromkeys(name for view in views for name in access.classifier_names(view.tree))
+    )
     data = {kind_of(view.tree).description(view.tree) for view in views}
     facts = [names[0] if len(names) == 1 else f"{len(names)} classifiers" if names else ""]
     facts += data if len(data) == 1 else []

@@ -44,7 +44,7 @@ class ResultSlice:
 
     @property
     def coords(self) -> dict[str, str]:
-        """Columns that name the case in a table: the classifier always, others where fits differ."""
+        """Columns that name the case in a table: the classifier always, others if there are any."""
         held = {schema.CLASSIFIER: self.classifier, **self.fixed, **self.sel}
         return {dim: held[dim] for dim in schema.CASE_DIMS if dim in held}
 

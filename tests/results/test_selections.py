@@ -25,7 +25,7 @@ ONE = {
     "list": lambda tree: tree.sel(classifier=["rounded"]),
 }
 SWAPPED = ["sharp", "plain"]
-RANKED = ("ece", "ssme", "agnostic")
+RANKED = ("ece", "ssme", "agnostic", "temperature")
 ALL = [
     pytest.param(key, marks=[pytest.mark.mcmc] if key == "ssme" else [pytest.mark.slow])
     for key in KEYS

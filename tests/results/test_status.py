@@ -52,7 +52,9 @@ def test_one_sentence_names_its_cases_once_and_not_all_of_many():
 
 def test_priors_are_named_unless_it_is_all_of_them():
     grid = combine({"wide": warned(A), "tight": warned(A, B), "odd": warned()})
-    assert status(grid) == grid.attrs["status"] == "Under wide: a: one. Under tight: a: one. b: two."
+    assert (
+        status(grid) == grid.attrs["status"] == "Under wide: a: one. Under tight: a: one. b: two."
+    )
     assert status(grid.sel(prior="tight")) == "a: one. b: two."
     assert status(grid.sel(prior="odd")) == "ok"
     assert status(grid.sel(prior=["wide", "tight"], classifier="a")) == "a: one."

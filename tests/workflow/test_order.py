@@ -48,9 +48,7 @@ def test_nuts_draws_belong_to_names():
         priors = bc.ece.Priors(bc.ece.SmoothCurve())
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            fits.append(
-                bc.fit(quantity, data, priors=priors, draws=30, tune=50, chains=2, seed=20)
-            )
+            fits.append(bc.fit(quantity, data, priors=priors, draws=30, tune=50, chains=2, seed=20))
     for other in fits[1:]:
         equal(fits[0], other, NAMES[2])
 
@@ -60,8 +58,7 @@ def test_draws_under_several_priors_belong_to_names():
     grids = []
     for names in (NAMES[:2], NAMES[1::-1]):
         quantity, data, _ = data_of("ece", names)
-        priors = {"some": bc.ece.Priors(bc.ece.SmoothCurve(scale=s)) for s in (0.5,)}
-        priors["more"] = bc.ece.Priors(bc.ece.SmoothCurve(scale=1.0))
+        priors = {str(s): bc.ece.Priors(bc.ece.SmoothCurve(scale=s)) for s in (0.5, 1.0)}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             grids.append(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 
 import xarray as xr
@@ -12,7 +11,6 @@ from bayescal.plots.kind import Drawing, Gallery
 from bayescal.plots.metrics import plot_metrics, plot_ranks
 from bayescal.plots.sensitivity import plot_conclusions
 from bayescal.results import access, schema
-from bayescal.results.access import ResultSlice
 from bayescal.results.kind import kind_of
 from bayescal.results.text import capital
 
