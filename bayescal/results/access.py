@@ -252,7 +252,15 @@ def all_converged(tree: xr.DataTree, shown: Sequence[ResultSlice]) -> bool:
 
 def is_prior_grid(tree: xr.DataTree) -> bool:
     """Whether a result holds refits of the same data under several priors."""
-    return schema.PRIOR_NAME in tree[schema.POSTERIOR].dims
+    return len(names_along(tree, schema.PRIOR_NAME)) > 1
+
+
+def of_prior(tree: xr.DataTree, name: str) -> str:
+    """A root attribute of one fit, which refits under several priors hold by prior."""
+    if tree.attrs.get(schema.KIND) != schema.PRIOR_GRID:
+        return str(tree.attrs.get(name, ""))
+    held = json_attribute(tree, schema.BY_PRIOR[name])[names_along(tree, schema.PRIOR_NAME)[0]]
+    return held if isinstance(held, str) else json.dumps(held)
 
 
 def json_attribute(tree: xr.DataTree, name: str) -> Any:

@@ -213,7 +213,7 @@ def test_a_selection_without_a_name_is_refused() -> None:
         bc.summary(result_of("ece").sel(classifier="plain", drop=True))
 
 
-def test_conclusions_under_several_priors() -> None:
+def test_conclusions_under_several_priors(tmp_path: Any) -> None:
     from tests.several import data_of
 
     quantity, data, _ = data_of("ece")
@@ -231,3 +231,8 @@ def test_conclusions_under_several_priors() -> None:
     table = bc.summary(grid)
     same(under_two, table[table["prior"] == "two"])
     assert len(bc.summary(grid.sel(classifier="sharp"))) == 2
+    with pytest.raises(InputError, match="needs fits under several"):
+        bc.conclusions(grid.sel(prior=["two"]))
+    page = bc.report(grid.sel(prior="two"), tmp_path / "two.html").read_text(encoding="utf-8")
+    assert "CurveAverage" in page
+    assert "IndependentBins" not in page

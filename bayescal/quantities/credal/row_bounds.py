@@ -85,7 +85,7 @@ def lookups(result: DataTree, scores: Any, prob: float) -> list[Lookup]:
     """Make the lookup of each classifier, with its checked scores."""
     alpha = tail(prob)
     split = _split(result, scores)
-    prior = priors_from_json(result.attrs["priors"]).label_rate
+    prior = priors_from_json(access.of_prior(result, "priors")).label_rate
     return [
         Lookup.of(split.select(case.classifier), prior, partial(_draws, result, case), alpha)
         for case in access.cases(result)
@@ -100,7 +100,7 @@ def _split(result: DataTree, scores: Any) -> CalibrationSplit:
             f"result must be one of bayescal.credal; got one of {result.attrs['quantity']}. "
             "Pass what bayescal.fit(bayescal.credal, ...) returned."
         )
-    if result.attrs.get(schema.KIND) == schema.PRIOR_GRID:
+    if access.is_prior_grid(result):
         raise InputError(
             "result must be of one prior; got refits under several. Fit the prior whose bounds "
             "you want, and pass its result."

@@ -22,11 +22,11 @@ _STRATEGIES = {"quantile": "equal-mass", "uniform": "equal-width"}
 
 def priors(view: View) -> Markup | None:
     """Show the priors, in words and as JSON."""
-    words, values = view.text("prior_text"), view.structure("priors")
+    words, written = (access.of_prior(view.tree, name) for name in ("prior_text", "priors"))
     shown = Markup("<p>{}</p>\n").format(words) if words else Markup("")
-    if values is not None:
-        written = json.dumps(values, indent=2, ensure_ascii=False)
-        shown += Markup('<pre tabindex="0" aria-label="Priors as JSON">{}</pre>').format(written)
+    if written:
+        values = json.dumps(json.loads(written), indent=2, ensure_ascii=False)
+        shown += Markup('<pre tabindex="0" aria-label="Priors as JSON">{}</pre>').format(values)
     return shown or None
 
 
