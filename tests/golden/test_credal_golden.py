@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pytest
 
 from tests.golden import make_credal
 
@@ -11,6 +12,7 @@ def golden():
     return json.loads(make_credal.FILE.read_text(encoding="utf-8"))
 
 
+@pytest.mark.usefixtures("streams_by_place")
 def test_direct_posteriors_are_unchanged():
     found = make_credal.direct_numbers(method="direct")
     for name, variables in golden()["direct"].items():
