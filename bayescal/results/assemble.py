@@ -99,7 +99,11 @@ def _in_blocks(groups: Mapping[str, xr.Dataset], count: xr.DataArray) -> dict[st
     for group in set(_OBSERVED) & set(groups):
         found[group] = groups[group].map(partial(_summed, lead=count.dims[:-1], cells=cells))
     # Figures show the cells themselves.
-    kept = {f"cell_{name}": values for name, values in groups[schema.OBSERVED_DATA].items()}
+    kept = {
+        f"cell_{name}": values
+        for name, values in groups.get(schema.OBSERVED_DATA, xr.Dataset()).items()
+        if schema.CELL in values.dims
+    }
     found[schema.CONSTANT_DATA] = groups[schema.CONSTANT_DATA].assign(kept)
     return found
 

@@ -160,3 +160,41 @@ def test_cells_without_rows_in_every_case_are_dropped() -> None:
     assert one["observed_data"]["cell"].values.tolist() == [0, 1]
     both = assemble([fit("vit", [3, 2, 0, 0]), fit("gbm", [3, 2, 5, 0])], dims=dims, attrs={})
     assert both["constant_data"]["cell_count"].values.tolist() == [[3, 2, 0], [3, 2, 5]]
+
+
+def test_cells_that_some_cases_lack_are_merged_with_their_neighbours() -> None:
+    """Sums by hand: of five, three and four cells there are three blocks in each case."""
+    rng = np.random.default_rng(1)
+    counts = {"vit": [1, 2, 3, 4, 5], "gbm": [6, 0, 7, 8, 0], "knn": [1, 1, 0, 1, 1]}
+    blocks = {
+        "vit": ([0], [1, 2], [3, 4]),
+        "gbm": ([0], [2], [3]),
+        "knn": ([0], [1], [3, 4]),
+    }
+    density = {name: rng.normal(size=(*_SHAPE, 5)) for name in counts}
+    fits = [
+        CaseArrays(
+            coords={"classifier": name},
+            posterior={"ece": np.zeros(_SHAPE), "proper": np.zeros(_SHAPE, bool)},
+            log_likelihood={"events": density[name]},
+            posterior_predictive={"events": np.ones((*_SHAPE, 5), np.int32)},
+            observed_data={"events": np.arange(5)},
+            constant_data={"cell_count": np.array(count)},
+        )
+        for name, count in counts.items()
+    ]
+    dims = {"events": ("cell",), "cell_count": ("cell",)}
+    tree = assemble(fits, dims=dims, attrs={})
+    found = tree["log_likelihood"]["events"]
+    assert found.dims == ("chain", "draw", "classifier", "block")
+    for name, cells in blocks.items():
+        expected = np.stack([density[name][..., own].sum(-1) for own in cells], -1)
+        np.testing.assert_allclose(found.sel(classifier=name), expected)
+        events = tree["observed_data"]["events"].sel(classifier=name)
+        assert events.values.tolist() == [sum(own) for own in cells]
+        drawn = tree["posterior_predictive"]["events"].sel(classifier=name)
+        assert drawn.values[0, 0].tolist() == [len(own) for own in cells]
+    assert tree["constant_data"]["cell_events"].values.tolist() == [[0, 1, 2, 3, 4]] * 3
+    # ArviZ subtracts draws, which truth values refuse.
+    assert tree["posterior"]["proper"].dtype == np.int8
+    assert "block" not in assemble(fits[:1], dims=dims, attrs={})["log_likelihood"].dims
