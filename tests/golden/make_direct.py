@@ -5,11 +5,10 @@ version 0.1.0 (commit 390c59d), where ``method="direct"`` was called ``quick=Tru
 curve was the default of ``ece``. The Bayes factor of a jump was then taken out of the file: no
 result holds it. As it took random numbers between groups, 14 means of ``ece groups``, which come
 after that of the first group in the stream, were made anew with it gone; draws of the curves were
-not. The log-likelihood of groups was taken out
-too: its cells are merged now where groups differ in number, and tests/results/test_assemble.py has
-their sums. Of ``pu_ece``'s curves only estimates and bounds were kept: their model, tied to the class
-prior, is gone. Do not make the file anew with a later version unless the change of the numbers is
-meant.
+not. The log-likelihood of groups was taken out too: its cells are merged now where groups have
+unequal numbers of them, and tests/results/test_assemble.py has their sums. Of ``pu_ece``'s curves
+only estimates and bounds were kept: their model, tied to the class prior, is gone. Do not make the
+file anew with a later version unless the change of the numbers is meant.
 """
 
 import json
