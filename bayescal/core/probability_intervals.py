@@ -58,11 +58,14 @@ def tightened(low: Floats, high: Floats) -> Interval:
     return Interval(least, np.clip(1 - others_low, least, high))
 
 
-def discounted(low: Floats, high: Floats) -> Interval:
-    """Widen improper bounds as little as possible; proper ones are not changed."""
+def discounted(low: Floats, high: Floats, slack: float = ROUNDING) -> Interval:
+    """Widen bounds whose sums pass 1 by more than the slack as little as possible.
+
+    With a slack below 0 bounds that sum to 1 are widened too.
+    """
     new_low, new_high = low.copy(), high.copy()
-    above = low.sum(axis=-1) > 1 + ROUNDING
-    below = high.sum(axis=-1) < 1 - ROUNDING
+    above = low.sum(axis=-1) > 1 + slack
+    below = high.sum(axis=-1) < 1 - slack
     if above.any():
         new_low[above] -= _delta(low[above], high[above])
     if below.any():
@@ -71,7 +74,7 @@ def discounted(low: Floats, high: Floats) -> Interval:
 
 
 def _delta(low: Floats, high: Floats) -> Floats:
-    """Solve (8) for sets of shape (obs, class) whose lower bounds sum to more than 1."""
+    """Solve (8) for sets of shape (obs, class) whose lower bounds sum to 1 or more."""
     largest = np.cumsum(np.sort(high, axis=1)[:, ::-1], axis=1)
     at_once = ((largest[:, 1:] - 1) / np.arange(1, low.shape[1])).max(axis=1)
     t = np.maximum((high - low).max(axis=1), at_once)
@@ -80,7 +83,7 @@ def _delta(low: Floats, high: Floats) -> Floats:
 
 
 def _epsilon(low: Floats, high: Floats) -> Floats:
-    """Solve (9) for sets of shape (obs, class) whose upper bounds sum to less than 1."""
+    """Solve (9) for sets of shape (obs, class) whose upper bounds sum to 1 or less."""
     width = high - low
     t = np.maximum(width.max(axis=1), (1 - low.sum(axis=1)) / (low.shape[1] - 1))
     cap = np.minimum(1 - high, t[:, None] - width)
@@ -90,7 +93,10 @@ def _epsilon(low: Floats, high: Floats) -> Floats:
 def _shares(cap: Floats, total: Floats, most: Floats) -> Floats:
     """Share a total out in proportion to the caps, but for rounding never above them."""
     part = np.maximum(cap, 0)
-    shares: Floats = np.minimum(part * (total / part.sum(axis=1))[:, None], most)
+    caps = part.sum(axis=1)
+    # Bounds that are equal and sum to 1 have nothing to share.
+    fraction = np.divide(total, caps, out=np.zeros_like(caps), where=caps > 0)
+    shares: Floats = np.minimum(part * fraction[:, None], most)
     return shares
 
 

@@ -65,7 +65,7 @@ def estimate(data: CalibrationSplit) -> Estimate:
     .. [1] V. Vovk, I. Petej and V. Fedorova, "Large-scale probabilistic predictors with and without
        guarantees of validity", NeurIPS 2015, section 2. https://arxiv.org/abs/1511.00213
     .. [2] V. M. Bordini, S. Destercke and B. Quost, "Self-Learning from Pairwise Credal Labels",
-       ECAI 2024, section 2.4 and Algorithm 1. https://hal.science/hal-04886134
+       ECAI 2024, sections 2.4 and 2.5, Algorithm 1. https://hal.science/hal-04886134
 
     Examples
     --------

@@ -58,7 +58,8 @@ class OneVsAllNetworks:
     Notes
     -----
     The loss of a row with the label p^k in [0, 1] is KL(p^k || h^k(x)) of two classes, (2) of the
-    paper [1]_. A further training starts from the weights that the one before ended with.
+    paper [1]_, as (5) has it for each class. A further training starts from the weights that the
+    one before ended with.
 
     References
     ----------

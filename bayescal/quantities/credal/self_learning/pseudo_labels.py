@@ -73,7 +73,11 @@ def soft_labels(prob: Floats) -> LabelSets:
 
 
 def credal_labels(
-    prob: Floats, calibration_prob: Floats, *, calibration_label: NDArray[np.int64]
+    prob: Floats,
+    calibration_prob: Floats,
+    *,
+    calibration_label: NDArray[np.int64],
+    relation: str = ">",
 ) -> LabelSets:
     """Label each row with the credal set of Venn-Abers predictors (Algorithm 2).
 
@@ -85,6 +89,8 @@ def credal_labels(
         Predicted probabilities of the rows held back.
     calibration_label : ndarray of shape (calibration,)
         Their labels, as columns of `prob`.
+    relation : {">", ">="}, default ">"
+        Which sets are discounted: see `discount`.
 
     Returns
     -------
@@ -95,7 +101,7 @@ def credal_labels(
     Raises
     ------
     InputError
-        If they are no probabilities, or labels do not fit them.
+        If they are no probabilities, labels do not fit them, or the relation is another.
 
     Examples
     --------
@@ -108,7 +114,7 @@ def credal_labels(
     [[0.0, 0.0]]
     """
     bounds = fit_one_vs_rest(calibration_prob, label=calibration_label).predict(_checked(prob))
-    return LabelSets(*discount(*bounds))
+    return LabelSets(*discount(*bounds, relation=relation))
 
 
 def _checked(prob: Floats) -> Floats:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -16,7 +17,10 @@ from bayescal.quantities.credal.self_learning.data import SelfLearningRows
 from bayescal.quantities.credal.self_learning.label_sets import from_labels
 from bayescal.quantities.credal.self_learning.one_vs_all import OneVsAllNetworks, SgdSettings
 from bayescal.quantities.credal.self_learning.pseudo_labels import credal_labels, hard_labels
+from bayescal.quantities.credal.sets.discounting import SLACK
 
+NETWORKS: Final = ("fresh", "warm")
+SELECTION: Final = ("at least", "above", "highest")
 ADDED: Final = ("all batches", "last batch")
 
 
@@ -24,19 +28,36 @@ ADDED: Final = ("all batches", "last batch")
 class ThresholdSettings:
     """How networks label rows for themselves.
 
+    The paper's text and its listings differ. Each reading has a name, and its source in brackets.
+
     Parameters
     ----------
     method : {"credal", "hard", "soft"}, default "credal"
         Algorithm 2, 3 or 4 of the paper.
     threshold : float, in (0, 1], default 0.9
-        A row gets its label where that of some class reaches it: the paper's delta.
+        What the probability of some class is compared with: the paper's delta.
     iterations : int, at least 1, default 50
         Trainings after the first, at most.
     added : {"all batches", "last batch"}, default "all batches"
-        What networks learn from besides the labelled rows: all rows that got a label, as the text
-        of section 3.1 says, or those of the last iteration alone, as in the listings.
+        What networks learn from besides the labelled rows: all rows that got a label (text of
+        section 3.1), or those of the last iteration alone (listings).
     seed : int, at least 0, default 0
         Source of first weights and of the order of rows.
+    networks : {"fresh", "warm"}, default "fresh"
+        From which weights a further training starts. ``"fresh"``: newly drawn ones, so that the
+        estimator is the fit to its rows alone, trained as long after every iteration (text: "fit
+        our model ... to obtain a new model", "retrain"). ``"warm"``: those of the training before,
+        so that its training grows with the iterations (listings: "initialize" before the loop).
+    selection : {"at least", "above", "highest"}, default "at least"
+        Rows that get a label: those of which a class's probability is at least the threshold
+        (listings), those where it is above it (text of credal and of soft labels), or the batch
+        whose highest probabilities are the highest (text of hard labels), without a threshold.
+    batch_size : int, at least 1, optional
+        Rows of such a batch, which the paper does not state. By default the unlabelled rows divided
+        by the iterations, rounded up, so that the last iteration leaves none.
+    relation : {">", ">="}, default ">"
+        Which credal sets are discounted: improper ones (definition), or those too whose bounds sum
+        to 1 (Algorithm 2, lines 13 and 16). See `discount`.
 
     Raises
     ------
@@ -49,13 +70,22 @@ class ThresholdSettings:
     iterations: int = 50
     added: str = "all batches"
     seed: int = 0
+    networks: str = "fresh"
+    selection: str = "at least"
+    batch_size: int | None = None
+    relation: str = ">"
 
     def __post_init__(self) -> None:
         check_choice(self.method, METHODS, "method")
         check_choice(self.added, ADDED, "added")
+        check_choice(self.networks, NETWORKS, "networks")
+        check_choice(self.selection, SELECTION, "selection")
+        check_choice(self.relation, list(SLACK), "relation")
         check_number(self.threshold, "threshold", "(0, 1]", "Pass 0.9.")
         check_whole(self.iterations, "iterations", most=MOST_DRAWN)
         check_seed(self.seed)
+        if self.batch_size is not None:
+            check_whole(self.batch_size, "batch_size", most=MOST_DRAWN)
 
 
 class LabeledParts(NamedTuple):
@@ -142,14 +172,13 @@ def self_learn_by_threshold(
     Before each training every row that is left gets labels: for ``"credal"`` the projection (7) of
     the networks' probabilities on the set of Venn-Abers intervals, discounted where it is improper;
     for ``"hard"`` the most probable class, and for ``"soft"`` the probabilities, which are
-    ``h^i / sum_j h^j``. Rows of which a class reaches the threshold (before it is made hard) leave
-    the unlabelled ones, and the networks are trained further on D_L and on them.
+    ``h^i / sum_j h^j``. Rows that are selected (before labels are made hard) leave the unlabelled
+    ones, and the networks are trained on D_L and on them.
 
     Algorithm 2 ends "until D_U is not empty", which would be after one iteration; the text ends it
     when no row reaches the threshold, as it ends here. Algorithms 3 and 4 end when D_U is empty.
-    All end after `iterations` trainings. The text's "batch of data for which the prediction
-    probabilities are the highest" of hard labels is read as the rows above the threshold, as in the
-    listing.
+    All end after `iterations` trainings. Warm networks of hard and soft labels are so trained up to
+    that many times more than those of credal labels, which end early.
 
     References
     ----------
@@ -169,19 +198,22 @@ def self_learn_by_threshold(
     (4, 1, 2)
     """
     settings = settings or ThresholdSettings()
-    parts, label_rows = _parts(rows, settings), give_labels or _RULES[settings.method]
-    networks = OneVsAllNetworks(
+    parts, label_rows = _parts(rows, settings), give_labels or _rule(settings)
+    start = partial(
+        OneVsAllNetworks,
         rows.x_labeled.shape[1],
         len(rows.classes),
         network or SgdSettings(),
         np.random.default_rng(settings.seed),
-    ).fit(parts.x, parts.label)
+    )
+    networks = start().fit(parts.x, parts.label)
     left = rows.x_unlabeled
+    batch = settings.batch_size or -(-len(left) // settings.iterations)
     given_x, given = left[:0], np.zeros((0, len(rows.classes)))
     found, number = [networks.predict_proba(rows.x_target)], [0]
     for _ in range(settings.iterations):
         label = label_rows(networks, parts, left)
-        chosen = label.max(axis=1) >= settings.threshold
+        chosen = _selected(label.max(axis=1), settings, batch)
         if settings.method == "credal" and not chosen.any():
             break
         new_x, new = left[chosen], label[chosen]
@@ -193,6 +225,8 @@ def self_learn_by_threshold(
         given_x, given = np.concatenate([given_x, new_x]), np.concatenate([given, new])
         if renew is not None:
             parts = renew(parts, new_x, new)
+        if settings.networks == "fresh":
+            networks = start()
         networks.fit(np.concatenate([parts.x, given_x]), np.concatenate([parts.label, given]))
         found.append(networks.predict_proba(rows.x_target))
         number.append(len(rows.x_unlabeled) - len(left))
@@ -210,24 +244,38 @@ def _parts(rows: SelfLearningRows, settings: ThresholdSettings) -> LabeledParts:
     return LabeledParts(rows.x_labeled, label, x, np.searchsorted(rows.classes, y))
 
 
+def _selected(highest: Floats, settings: ThresholdSettings, batch: int) -> NDArray[np.bool_]:
+    """Rows that get a label, from the probability of their most probable class."""
+    if settings.selection == "highest":
+        # Of rows with equal probabilities the first.
+        first = np.argsort(-highest, kind="stable")[:batch]
+        return np.isin(np.arange(len(highest)), first)
+    if settings.selection == "above":
+        return highest > settings.threshold
+    return highest >= settings.threshold
+
+
+def _rule(settings: ThresholdSettings) -> GiveLabels:
+    """How rows get labels by the method."""
+    if settings.method == "credal":
+        return partial(_by_projection, settings.relation)
+    return _by_networks
+
+
 def _by_networks(networks: OneVsAllNetworks, parts: LabeledParts, x: Floats) -> Floats:
     """Probabilities that the networks give, normalised."""
     return networks.predict_proba(x)
 
 
-def _by_projection(networks: OneVsAllNetworks, parts: LabeledParts, x: Floats) -> Floats:
+def _by_projection(
+    relation: str, networks: OneVsAllNetworks, parts: LabeledParts, x: Floats
+) -> Floats:
     """Projections (7) on the sets of Venn-Abers intervals."""
     if not len(x):
         return np.zeros((0, parts.label.shape[1]))
     score = networks.scores(x)
     calibration = networks.scores(parts.x_calibration)
-    return credal_labels(score, calibration, calibration_label=parts.calibration_label).nearest(
-        score
+    sets = credal_labels(
+        score, calibration, calibration_label=parts.calibration_label, relation=relation
     )
-
-
-_RULES: Final[dict[str, GiveLabels]] = {
-    "credal": _by_projection,
-    "hard": _by_networks,
-    "soft": _by_networks,
-}
+    return sets.nearest(score)

@@ -2,30 +2,42 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from numpy.typing import ArrayLike
 
-from bayescal.core.probability_intervals import Interval, discounted
+from bayescal.core.checks import check_choice
+from bayescal.core.probability_intervals import ROUNDING, Interval, discounted
 from bayescal.quantities.credal.sets.intervals import intervals
 
+SLACK: Final = {">": ROUNDING, ">=": -ROUNDING}
+"""What a sum of lower bounds may pass 1 by, for each relation at which (8) is solved."""
 
-def discount(lower: ArrayLike, upper: ArrayLike) -> Interval:
+
+def discount(lower: ArrayLike, upper: ArrayLike, *, relation: str = ">") -> Interval:
     """Widen bounds between which no probabilities sum to 1, as little as possible.
 
     Parameters
     ----------
     lower, upper : array-like of shape (..., class), in [0, 1]
         Bounds, proper or not.
+    relation : {">", ">="}, default ">"
+        Relation of the lower bounds' sum to 1 at which (8) is solved, and mirrored that of the
+        upper ones' for (9). At equality one member is left, and the set is proper by the paper's
+        definition; (8), (9) and Algorithm 2 print ``>=`` and ``<=``, which widen it nevertheless.
 
     Returns
     -------
     Interval
-        Bounds of the same shape, all proper; those that were proper are not changed. Bounds that
-        were not are reachable now: each is the probability of its class in some member of the set.
+        Bounds of the same shape, all proper; those that were proper are not changed (but at
+        equality, by ``relation=">="``). Bounds that were changed are reachable: each is the
+        probability of its class in some member of the set.
 
     Raises
     ------
     InputError
-        If the bounds are none (see `intervals`): a lower bound above its upper one, say.
+        If the bounds are none (see `intervals`), a lower bound above its upper one, say, or the
+        relation is another.
 
     Notes
     -----
@@ -61,4 +73,5 @@ def discount(lower: ArrayLike, upper: ArrayLike) -> Interval:
     >>> lower.round(3).tolist()
     [0.0, 0.45, 0.3]
     """
-    return discounted(*intervals(lower, upper))
+    check_choice(relation, list(SLACK), "relation")
+    return discounted(*intervals(lower, upper), SLACK[relation])

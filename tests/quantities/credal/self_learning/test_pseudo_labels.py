@@ -51,6 +51,20 @@ def test_two_classes_get_the_bounds_of_isotonic_regression(seed):
     )
 
 
+def test_sets_whose_lower_bounds_sum_to_one_are_widened_by_the_printed_relation_only():
+    held = np.array([[3, 7, 0], [8, 1, 1], [8, 0, 2], [6, 3, 0], [1, 3, 6], [6, 2, 1]]) / 10
+    label = np.array([0, 0, 1, 1, 2, 2])
+    prob = np.array([[0.3, 0.1, 0.6]])
+    kept, widened = (credal_labels(prob, held, calibration_label=label, relation=each) for each in (">", ">="))
+    bounds = np.array([two_fits(score, label == k, prob[0, k]) for k, score in enumerate(held.T)]).T
+    assert bounds[0].sum() == pytest.approx(1, abs=1e-12)
+    np.testing.assert_allclose([kept.lower[0], kept.upper[0]], bounds, atol=1e-12)
+    # (8): the lower bounds then sum to 1 less the widest interval.
+    widest = (bounds[1] - bounds[0]).max()
+    assert 1 - widened.lower.sum() == pytest.approx(widest, abs=1e-12)
+    np.testing.assert_array_equal(widened.upper, kept.upper)
+
+
 @pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(

@@ -102,6 +102,62 @@ def test_credal_ends_when_no_row_reaches_the_threshold_and_others_go_on():
     assert lengths == {"credal": 1, "hard": 4, "soft": 4}
 
 
+def test_warm_networks_train_further_and_fresh_ones_anew():
+    # Steps of no length leave the weights that a training starts from.
+    still = SgdSettings(hidden=4, learning_rate=1e-300)
+    found = {
+        networks: self_learn_by_threshold(
+            rows(), ThresholdSettings("soft", 0.4, iterations=2, networks=networks), still
+        ).target_prob
+        for networks in ("warm", "fresh")
+    }
+    np.testing.assert_array_equal(found["warm"][1:], found["warm"][:-1])
+    np.testing.assert_array_equal(found["fresh"][0], found["warm"][0])
+    assert (found["fresh"][1:] != found["fresh"][:-1]).all()
+
+
+def test_fresh_networks_are_the_fit_to_their_rows_and_the_default(record):
+    learned = self_learn_by_threshold(rows(), ThresholdSettings("soft", 0.5, 3), NETWORK)
+    rng = np.random.default_rng(0)
+    for trained_on, prob in zip(list(record), learned.target_prob, strict=True):
+        anew = OneVsAllNetworks(2, 3, NETWORK, rng).fit(*trained_on)
+        np.testing.assert_array_equal(anew.predict_proba(rows().x_target), prob)
+
+
+FIRST_IS_SURE = np.linspace(1.0, 0.5, 40)
+
+
+def sure_of_the_first(networks, parts, x):
+    """Labels whose highest probability falls from row to row, 1 to .5, all rows still there."""
+    highest = FIRST_IS_SURE[40 - len(x) :]
+    return np.stack([highest, 1 - highest, 0 * highest], axis=1)
+
+
+@pytest.mark.parametrize(("selection", "expected"), [("at least", 40), ("above", 39)])
+def test_the_text_selects_above_the_threshold_and_the_listings_at_it(selection, expected):
+    settings = ThresholdSettings("soft", 0.5, iterations=1, selection=selection)
+    learned = self_learn_by_threshold(rows(), settings, NETWORK, give_labels=sure_of_the_first)
+    assert learned.n_given.tolist() == [0, expected]
+
+
+@pytest.mark.parametrize("method", ["hard", "credal"])
+@pytest.mark.parametrize(
+    ("batch_size", "iterations", "expected"),
+    [(None, 7, [0, 6, 12, 18, 24, 30, 36, 40]), (15, 50, [0, 15, 30, 40]), (15, 1, [0, 15])],
+)
+def test_a_batch_of_the_highest_probabilities_needs_no_threshold(
+    record, method, batch_size, iterations, expected
+):
+    settings = ThresholdSettings(
+        method, 1.0, iterations, selection="highest", batch_size=batch_size
+    )
+    learned = self_learn_by_threshold(rows(), settings, NETWORK, give_labels=sure_of_the_first)
+    assert learned.n_given.tolist() == expected
+    # Rows come in the order of their probabilities, which is theirs.
+    x = record[-1][0][15:]
+    np.testing.assert_array_equal(x, rows().x_unlabeled[: expected[-1]])
+
+
 def test_all_end_when_no_row_is_left():
     learned = self_learn_by_threshold(rows(), ThresholdSettings("soft", 0.01), NETWORK)
     assert learned.n_given.tolist() == [0, 40]
@@ -136,7 +192,17 @@ def test_credal_labels_need_calibration_rows():
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"method": "firm"}, {"added": "none"}, {"threshold": 0.0}, {"iterations": 0}]
+    "wrong",
+    [
+        {"method": "firm"},
+        {"added": "none"},
+        {"threshold": 0.0},
+        {"iterations": 0},
+        {"networks": "hot"},
+        {"selection": ">"},
+        {"batch_size": 0},
+        {"relation": "<"},
+    ],
 )
 def test_settings_are_checked(wrong):
     with pytest.raises(bc.InputError, match=next(iter(wrong))):

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
+import bayescal as bc
 from bayescal.quantities.credal.sets.credal_sets import reachable
 from bayescal.quantities.credal.sets.discounting import discount
 from bayescal.quantities.credal.sets.intervals import is_proper
@@ -79,6 +80,50 @@ def test_example_1():
     new, _ = discount(lower, upper)
     np.testing.assert_allclose(lower - new, [0, 0.15, 0.2], atol=1e-15)
     np.testing.assert_allclose(new, [0, 0.45, 0.3], atol=1e-15)
+
+
+AT_ONE = [
+    ([0.0, 0.0, 1.0], [0.2, 0.3, 1.0]),
+    ([0.5, 0.5, 0.0], [0.5, 0.5, 0.3]),
+    ([0.25, 0.25, 0.5], [0.5, 0.25, 0.75]),
+]
+
+
+@pytest.mark.parametrize(("lower", "upper"), AT_ONE)
+def test_sets_whose_lower_bounds_sum_to_one_are_widened_by_the_printed_relation_only(lower, upper):
+    lower, upper = np.array(lower), np.array(upper)
+    np.testing.assert_array_equal(discount(lower, upper), (lower, upper))
+    new, same = discount(lower, upper, relation=">=")
+    np.testing.assert_array_equal(same, upper)
+    expected = programme_of_lower_bounds(lower, upper)
+    assert expected > 0.2
+    np.testing.assert_allclose((lower - new).sum(), expected, atol=1e-12, rtol=0)
+    np.testing.assert_allclose(reachable(new, same), (new, same), atol=1e-14)
+
+
+@pytest.mark.parametrize(("lower", "upper"), AT_ONE)
+def test_sets_whose_upper_bounds_sum_to_one_are_widened_by_the_printed_relation_only(lower, upper):
+    # Of the other two classes together, halved: upper bounds sum to 1 where lower ones did.
+    lower, upper = (1 - np.array(bound)[::-1] for bound in (upper, lower))
+    lower, upper = lower / 2, upper / 2
+    np.testing.assert_array_equal(discount(lower, upper), (lower, upper))
+    same, new = discount(lower, upper, relation=">=")
+    np.testing.assert_array_equal(same, lower)
+    expected = programme_of_upper_bounds(lower, upper)
+    assert expected > 0.1
+    np.testing.assert_allclose((new - upper).sum(), expected, atol=1e-12, rtol=0)
+
+
+@pytest.mark.parametrize("relation", [">", ">="])
+def test_equal_bounds_that_sum_to_one_and_sets_with_room_stay(relation):
+    lower = np.array([[0.25, 0.25, 0.5], [0.1, 0.2, 0.3]])
+    upper = np.array([[0.25, 0.25, 0.5], [0.4, 0.5, 0.6]])
+    np.testing.assert_array_equal(discount(lower, upper, relation=relation), (lower, upper))
+
+
+def test_relations_are_checked():
+    with pytest.raises(bc.InputError, match="relation must be one of"):
+        discount([0.0, 0.5], [0.5, 1.0], relation="<")
 
 
 def test_where_the_optimum_is_not_unique_each_takes_the_same_fraction_of_its_cap():
