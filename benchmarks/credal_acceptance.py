@@ -25,6 +25,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax, softmax
 
 import bayescal as bc
+from bayescal.core.probability_intervals import of_both_classes
 from bayescal.quantities.credal.posterior import CredalCase
 from bayescal.quantities.credal.sets.credal_sets import reachable
 from bayescal.quantities.credal.sets.decisions import interval_dominance, zero_one
@@ -89,7 +90,7 @@ def point(split: Split) -> tuple[dict[str, Figures], Figures]:
     """Probabilities of each kind judged by the labels, and the credal sets of p0 and p1."""
     found = bc.credal.estimate(split.data())
     pair = (found.p0, found.p1)
-    low, high = discount(*(of_both(*pair) if split.is_binary else pair))
+    low, high = discount(*(of_both_classes(*pair) if split.is_binary else pair))
     kinds = {
         "raw": split.new_prob,
         "temperature": tempered(split.new_prob, temperature(split.prob, split.label)),
@@ -111,7 +112,7 @@ def posterior(split: Split, prior: Any, seed: int) -> tuple[Figures, Figures]:
     if split.is_binary:
         mean, low, high = binary_bounds(result, split.new_prob[:, 1])
         about |= {"improper": 0.0, "width": width(low, high)} | held_rates(split, low, high)
-        about |= decisions(*of_both(low, high), split)
+        about |= decisions(*of_both_classes(low, high), split)
         return judged(binary(mean), split), about
     chunks = np.array_split(np.arange(len(split.new_label)), len(split.new_label) // CHUNK)
     parts = [at_rows(result, data, priors, rows) for rows in chunks]
@@ -139,17 +140,12 @@ def at_rows(
     case = CredalCase.of(data, rows, priors)
     thinned = result["posterior"].to_dataset().isel(draw=slice(None, None, THIN))
     draws = {
-        name: thinned[name].transpose("chain", "draw", ...).to_numpy() for name in case.variables
+        name: thinned[name].transpose("chain", "draw", ...).to_numpy() for name in case.model.variables
     }
     prob, lower, upper = (
         part.reshape(-1, *part.shape[2:]) for part in case.with_pseudo_observations(draws)
     )
     return prob.mean(axis=0), np.quantile(lower, 0.05, axis=0), np.quantile(upper, 0.95, axis=0)
-
-
-def of_both(low: Floats, high: Floats) -> tuple[Floats, Floats]:
-    """Bounds of both classes from those of label 1."""
-    return np.stack([1 - high, low], axis=-1), np.stack([1 - low, high], axis=-1)
 
 
 def width(low: Floats, high: Floats) -> float:

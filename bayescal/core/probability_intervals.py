@@ -42,6 +42,11 @@ class Decisions(NamedTuple):
     admissible: Booleans
 
 
+def of_both_classes(low: Floats, high: Floats) -> Interval:
+    """Bounds of both classes from those of label 1, (..., class)."""
+    return Interval(np.stack([1 - high, low], axis=-1), np.stack([1 - low, high], axis=-1))
+
+
 def holds_any(low: Floats, high: Floats) -> Booleans:
     """Whether probabilities between the bounds sum to 1, (...)."""
     # For few classes einsum adds twice as fast as sum.

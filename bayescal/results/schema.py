@@ -151,6 +151,16 @@ def check_result(tree: object) -> None:
         raise InputError(f"posterior must have dims chain and draw; {lost} missing. {_REMAKE}")
 
 
+def check_result_of(tree: xr.DataTree, quantity: str) -> None:
+    """Check that a result is of one quantity."""
+    check_result(tree)
+    if tree.attrs["quantity"] != quantity:
+        raise InputError(
+            f"result must be one of bayescal.{quantity}; got one of {tree.attrs['quantity']}. "
+            f"Pass what bayescal.fit(bayescal.{quantity}, ...) returned."
+        )
+
+
 def _absent(names: Iterable[str], there: Iterable[Hashable]) -> list[str]:
     present = set(there)
     return [name for name in names if name not in present]

@@ -142,6 +142,12 @@ class CalibrationSplit:
         )
 
 
+def labeled_rows(split: CalibrationSplit) -> tuple[NDArray[np.floating], NDArray[np.int32]]:
+    """Scores (classifier, ...) and labels of the calibration rows that have one."""
+    known = split.calibration.y_true != MISSING
+    return split.calibration.y_prob[:, known], split.calibration.y_true[known]
+
+
 def counting(split: CalibrationSplit, counts: RowCounts | None) -> CalibrationSplit:
     """Let each calibration score, all of which are labelled, stand for so many rows."""
     found = CalibrationSplit(calibration=split.calibration, target=split.target)

@@ -16,7 +16,7 @@ from bayescal.core.checks import check_whole
 from bayescal.core.classifiers import HeldOut, Rows, check_class_rows
 from bayescal.core.columns import MISSING
 from bayescal.core.intake import Parts
-from bayescal.core.probability_intervals import Interval
+from bayescal.core.probability_intervals import Interval, of_both_classes
 from bayescal.core.quantity import DirectDraws, Draws, Floats
 from bayescal.core.rounding import round_scores
 from bayescal.core.scores import Scores, from_parts
@@ -219,7 +219,7 @@ class VennAbersCalibrator(HeldOut):
         low, high = pairs.p0.min(axis=0), pairs.p1.max(axis=0)
         if low.shape[1] > 1:
             return Interval(low, high)
-        return Interval(np.column_stack([1 - high, low]), np.column_stack([1 - low, high]))
+        return of_both_classes(low[:, 0], high[:, 0])
 
     def _check_folds(self) -> None:
         if self.cv is not None:
@@ -261,8 +261,7 @@ class VennAbersCalibrator(HeldOut):
         found = Lookup.of(split, _STEPS, _direct_draws, alpha).all_bounds()
         if found.lower.ndim > 1:
             return Interval(found.lower, found.upper)
-        low, high = found.lower, found.upper
-        return Interval(np.column_stack([1 - high, low]), np.column_stack([1 - low, high]))
+        return of_both_classes(found.lower, found.upper)
 
     def _pairs(self, x: ArrayLike) -> Pair:
         """Look up p0 and p1, of shape (fold, obs, column)."""

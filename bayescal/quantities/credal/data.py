@@ -12,12 +12,11 @@ from bayescal.core.bins.bin_counts import BinCounts
 from bayescal.core.bins.binning import fine_counts
 from bayescal.core.bins.cells import DistinctScores
 from bayescal.core.bins.edges import choose_edges
-from bayescal.core.columns import MISSING
 from bayescal.core.plausibility import label_signs
 from bayescal.core.quantity import Floats
 from bayescal.core.rounding import round_scores
 from bayescal.core.tasks import Task
-from bayescal.quantities.credal.calibration_split import CalibrationSplit
+from bayescal.quantities.credal.calibration_split import CalibrationSplit, labeled_rows
 
 type Counts = NDArray[np.int64]
 
@@ -178,8 +177,7 @@ class Problem:
     @classmethod
     def of(cls, data: CalibrationSplit, rows: NDArray[np.intp], cells: Cells) -> Problem:
         """Count the rows of a classifier."""
-        known = data.calibration.y_true != MISSING
-        score, label = data.calibration.y_prob[0][known], data.calibration.y_true[known]
+        (score,), label = labeled_rows(data)
         target = data.target.y_prob[0][rows]
         if score.ndim == 1:
             score, target, event = score[:, None], target[:, None], (label == 1)[:, None]

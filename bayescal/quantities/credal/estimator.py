@@ -7,9 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.columns import MISSING
 from bayescal.core.quantity import Floats
-from bayescal.quantities.credal.calibration_split import CalibrationSplit
+from bayescal.quantities.credal.calibration_split import CalibrationSplit, labeled_rows
 from bayescal.quantities.credal.sets.credal_sets import reachable
 from bayescal.quantities.credal.sets.discounting import discount
 from bayescal.quantities.credal.sets.intervals import is_proper
@@ -77,12 +76,11 @@ def estimate(data: CalibrationSplit) -> Estimate:
     >>> found.p0.round(3).tolist(), found.p1.round(3).tolist(), found.prob.round(3).tolist()
     ([0.333], [0.667], [0.5])
     """
-    known = data.calibration.y_true != MISSING
-    label = data.calibration.y_true[known]
+    scores, label = labeled_rows(data)
     of_one = _binary if data.calibration.is_binary else _of_classes
     found = [
-        of_one(score[known], label, target, data.rows)
-        for score, target in zip(data.calibration.y_prob, data.target.y_prob, strict=True)
+        of_one(score, label, target, data.rows)
+        for score, target in zip(scores, data.target.y_prob, strict=True)
     ]
     if len(found) == 1:
         return found[0]

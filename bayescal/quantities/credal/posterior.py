@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.columns import MISSING
 from bayescal.core.functionals import log_binomial
 from bayescal.core.health import MIN_ESS
 from bayescal.core.probability_intervals import decide, decide_binary
 from bayescal.core.quantity import CaseArrays, DirectDraws, Draws, Floats, bound_words
 from bayescal.quantities.credal.bounds import bounds
-from bayescal.quantities.credal.calibration_split import CalibrationSplit
+from bayescal.quantities.credal.calibration_split import CalibrationSplit, labeled_rows
 from bayescal.quantities.credal.data import Problem, data_warnings
 from bayescal.quantities.credal.estimator import Estimate, estimate
 from bayescal.quantities.credal.models import cells_of, label_model
@@ -195,18 +194,17 @@ class CredalCase:
         replicated = rng.binomial(problem.count, rates)
         point = estimate(self.data)
         theory, words = self._bounds(point)
-        calibration = self.data.calibration
-        known = calibration.y_true != MISSING
+        (score,), label = labeled_rows(self.data)
         constant = {
             "cell_count": problem.count,
             "cell_rank": problem.place,
             "cell_score": problem.cell_score(),
             "target_score": _columns(self.data.target.y_prob[0][self.rows]),
             # What bounds of any other row take besides the draws.
-            "calibration_score": _columns(calibration.y_prob[0][known]),
+            "calibration_score": _columns(score),
             "all_target_scores": _columns(self.data.target.y_prob[0]),
         }
-        rows = {"target_row": self.rows, "calibration_label": calibration.y_true[known]}
+        rows = {"target_row": self.rows, "calibration_label": label}
         if self.data.rows is not None:
             rows["calibration_rows"] = self.data.rows
         kept = {name: draws[name] for name in self.model.variables}

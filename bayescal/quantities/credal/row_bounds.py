@@ -94,12 +94,7 @@ def lookups(result: DataTree, scores: Any, prob: float) -> list[Lookup]:
 
 def _split(result: DataTree, scores: Any) -> CalibrationSplit:
     """Put the calibration rows that a result holds together with scores, or its target rows."""
-    schema.check_result(result)
-    if result.attrs["quantity"] != "credal":
-        raise InputError(
-            f"result must be one of bayescal.credal; got one of {result.attrs['quantity']}. "
-            "Pass what bayescal.fit(bayescal.credal, ...) returned."
-        )
+    schema.check_result_of(result, "credal")
     if access.is_prior_grid(result):
         raise InputError(
             "result must be of one prior; got refits under several. Fit the prior whose bounds "

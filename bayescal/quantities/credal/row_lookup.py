@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 from scipy.interpolate import PchipInterpolator
 from scipy.special import expit, logit
 
-from bayescal.core.columns import MISSING
 from bayescal.core.probability_intervals import decide, decide_binary
 from bayescal.core.quantity import Draws, Floats
-from bayescal.quantities.credal.calibration_split import CalibrationSplit
+from bayescal.quantities.credal.calibration_split import CalibrationSplit, labeled_rows
 from bayescal.quantities.credal.data import EmpiricalCDF, Problem
 from bayescal.quantities.credal.estimator import merged_classes
 from bayescal.quantities.credal.models import cells_of, label_model
@@ -147,14 +146,14 @@ class Lookup:
         ]
         values = _summaries(model, draws_of(model), nodes, alpha)
         curves = zip(problem.ranks, nodes, values, strict=True)
-        known = calibration.y_true != MISSING
+        (calibration_score,), label = labeled_rows(split)
         fit: Any = fit_ivap if score.ndim == 1 else fit_one_vs_rest
         return cls(
             calibration.classifiers[0],
             tuple(map(str, calibration.classes)),
             score,
             tuple(_Curve.of(ranks, model, node, value) for ranks, node, value in curves),
-            fit(calibration.y_prob[0][known], label=calibration.y_true[known], rows=split.rows),
+            fit(calibration_score, label=label, rows=split.rows),
         )
 
     @property

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.errors import InputError
-from bayescal.core.probability_intervals import decide, decide_binary
+from bayescal.core.probability_intervals import decide, decide_binary, of_both_classes
 from bayescal.core.quantity import Floats
 from bayescal.results import access, schema
 from bayescal.results.intervals import tail
@@ -75,12 +74,7 @@ def credible_sets(result: DataTree, prob: float = 0.9) -> CredibleSets:
     >>> bc.credal.credible_sets(result).lower.shape
     (5, 2)
     """
-    schema.check_result(result)
-    if result.attrs["quantity"] != "credal":
-        raise InputError(
-            f"result must be one of bayescal.credal; got one of {result.attrs['quantity']}. "
-            "Pass what bayescal.fit(bayescal.credal, ...) returned."
-        )
+    schema.check_result_of(result, "credal")
     alpha = tail(prob)
     draws = schema.DRAW_DIMS
     held = (access.variable(result, schema.POSTERIOR, f"prob_{end}") for end in ("lower", "upper"))
@@ -89,7 +83,5 @@ def credible_sets(result: DataTree, prob: float = 0.9) -> CredibleSets:
         for values, level in zip(held, (alpha, 1 - alpha), strict=True)
     )
     if result.attrs["multiclass"] == "binary":
-        decisions = decide_binary(lower, upper)
-        lower, upper = np.stack([1 - upper, lower], -1), np.stack([1 - lower, upper], -1)
-        return CredibleSets(lower, upper, *decisions)
+        return CredibleSets(*of_both_classes(lower, upper), *decide_binary(lower, upper))
     return CredibleSets(lower, upper, *decide(lower, upper))
