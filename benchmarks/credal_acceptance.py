@@ -140,7 +140,8 @@ def at_rows(
     case = CredalCase.of(data, rows, priors)
     thinned = result["posterior"].to_dataset().isel(draw=slice(None, None, THIN))
     draws = {
-        name: thinned[name].transpose("chain", "draw", ...).to_numpy() for name in case.model.variables
+        name: thinned[name].transpose("chain", "draw", ...).to_numpy()
+        for name in case.model.variables
     }
     prob, lower, upper = (
         part.reshape(-1, *part.shape[2:]) for part in case.with_pseudo_observations(draws)

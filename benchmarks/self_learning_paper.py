@@ -91,6 +91,7 @@ RUNS = {
     for method in ("hard", "soft", "credal")
 }
 ENDINGS = (*NETWORKS, f"{LONG} passes, fresh")
+RUN_NAMES = [key.rsplit(", ", 1) for key in RUNS]
 LOOKS = {"hard": (ORANGE, "s"), "soft": (BLUE, "^"), "credal": (VERMILLION, "o")}
 
 
@@ -229,53 +230,75 @@ def curves(content: dict[str, Any], name: str, key: str, measure: str) -> Floats
 def show(content: dict[str, Any]) -> None:
     """Print the tables."""
     print_table(
-        "Before and after self-learning, mean ± standard error over seeds",
+        "Before self-learning, mean ± standard error over seeds",
+        ("data", "trained on", "seeds", *MEASURES),
+        [
+            (name, rows, len(own), *(in_words(own[:, at]) for at in range(len(MEASURES))))
+            for name, (rows, key) in product(HELD_BACK, (("D_L", "hard"), ("less D_C", "credal")))
+            for own in (ends(content, name, f"{key}, fresh", 0),)
+        ],
+    )
+    print_table(
+        "After the last iteration, fresh and warm networks",
         (
             "data",
             "labels",
-            "seeds",
             "accuracy",
-            "after",
+            "warm",
             "ECE",
-            "after",
+            "warm",
             "labelled",
+            "warm",
             "iterations",
+            "warm",
             "CPU s",
+            "warm",
         ),
-        [line(content, name, key) for name, key in product(HELD_BACK, RUNS)],
+        [
+            (name, key, *after(content, name, key))
+            for name, key in product(HELD_BACK, dict.fromkeys(key for key, _ in RUN_NAMES))
+        ],
     )
     print_table(
         "After the last iteration, credal less the other, same seeds, mean ± standard error",
         ("data", "other", "networks", *MEASURES),
         [
-            (name, other, ending, *(paired(content, name, other, ending, of) for of in MEASURES))
+            (name, other, ending, *paired(content, name, other, ending))
             for name, other, ending in product(HELD_BACK, ("hard", "soft"), ENDINGS)
         ],
     )
 
 
-def line(content: dict[str, Any], name: str, key: str) -> tuple[Any, ...]:
-    """Row of the table of runs."""
-    own = [one for one in content["runs"] if (one["data"], one["run"]) == (name, key)]
-    accuracy, ece = (curves(content, name, key, measure) for measure in MEASURES)
-    return (
-        name,
-        key,
-        len(own),
-        in_words(accuracy[:, 0]),
-        in_words(accuracy[:, -1]),
-        in_words(ece[:, 0]),
-        in_words(ece[:, -1]),
-        f"{np.mean([one['labelled'] for one in own]):.0%}",
-        f"{np.mean([len(one['ece']) - 1 for one in own]):.0f}",
-        f"{np.mean([one['seconds'] for one in own]):.1f}",
-    )
+def ends(content: dict[str, Any], name: str, key: str, iteration: int) -> Floats:
+    """Measures of one iteration, (seed, measure)."""
+    found = [curves(content, name, key, measure)[:, iteration] for measure in MEASURES]
+    return np.stack(found, axis=1)
 
 
-def paired(content: dict[str, Any], name: str, other: str, ending: str, measure: str) -> str:
-    """Difference of credal labels from others at the end, over the same seeds."""
-    last = [curves(content, name, f"{key}, {ending}", measure)[:, -1] for key in ("credal", other)]
-    return in_words(last[0] - last[1])
+def after(content: dict[str, Any], name: str, key: str) -> list[str]:
+    """What came out of a reading, by fresh and by warm networks."""
+    columns = []
+    for networks in NETWORKS:
+        run = f"{key}, {networks}"
+        own = [one for one in content["runs"] if (one["data"], one["run"]) == (name, run)]
+        if not own:
+            columns.append([""] * 5)
+            continue
+        columns.append(
+            [
+                *(in_words(values) for values in ends(content, name, run, -1).T),
+                f"{np.mean([one['labelled'] for one in own]):.0%}",
+                f"{np.mean([len(one['ece']) - 1 for one in own]):.0f}",
+                f"{np.mean([one['seconds'] for one in own]):.1f}",
+            ]
+        )
+    return [words for pair in zip(*columns, strict=True) for words in pair]
+
+
+def paired(content: dict[str, Any], name: str, other: str, ending: str) -> list[str]:
+    """Differences of credal labels from others at the end, over the same seeds."""
+    credal, theirs = (ends(content, name, f"{key}, {ending}", -1) for key in ("credal", other))
+    return [in_words(difference) for difference in (credal - theirs).T]
 
 
 def draw(content: dict[str, Any]) -> None:

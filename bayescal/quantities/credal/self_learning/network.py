@@ -67,7 +67,9 @@ class NetworkClassifier(MostProbable):
 
     References
     ----------
-    .. [1] J. Lienen and E. Hüllermeier, "Credal Self-Supervised Learning", NeurIPS 2021, Eq. (2).
+    .. [1] V. M. Bordini, S. Destercke and B. Quost, "Self-Learning from Pairwise Credal Labels",
+       ECAI 2024, Eqs. (3) and (4). https://hal.science/hal-04886134
+    .. [2] J. Lienen and E. Hüllermeier, "Credal Self-Supervised Learning", NeurIPS 2021, Eq. (2).
        https://arxiv.org/abs/2106.11853
 
     Examples

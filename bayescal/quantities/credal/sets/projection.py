@@ -34,8 +34,8 @@ def project(prob: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> Floats:
     Returns
     -------
     ndarray of shape (..., class)
-        The q of the set with the least ``KL(q || prob)``: the optimistic choice of (7), and the
-        labels under which the classifier's loss is least.
+        The q of the set with the least ``KL(q || prob)``: the optimistic choice, (7) of [4]_, and
+        the labels under which the classifier's loss is least.
 
     Raises
     ------
@@ -60,6 +60,8 @@ def project(prob: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> Floats:
     .. [3] R. Cominetti, W. F. Mascarenhas and P. J. S. Silva, "A Newton's method for the continuous
        quadratic knapsack problem", Mathematical Programming Computation 6(2), 2014.
        https://doi.org/10.1007/s12532-014-0066-y
+    .. [4] V. M. Bordini, S. Destercke and B. Quost, "Self-Learning from Pairwise Credal Labels",
+       ECAI 2024, section 2.4. https://hal.science/hal-04886134
 
     Examples
     --------
