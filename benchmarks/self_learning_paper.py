@@ -198,18 +198,18 @@ def one_run(name: str, key: str, seed: int, data: Path) -> dict[str, Any]:
     }
 
 
-def measure(data: Path, seeds: int) -> None:
-    """Every run, kept one by one."""
-    found: list[dict[str, Any]] = []
-    if (RESULTS / f"{NAME}.json").exists():
-        found = read(NAME)["runs"]
-    done = {(one["data"], one["run"], one["seed"]) for one in found}
-    for seed, name, key in product(range(seeds), HELD_BACK, RUNS):
-        if (name, key, seed) in done:
+def stored() -> list[dict[str, Any]]:
+    """Runs on disk."""
+    return read(NAME)["runs"] if (RESULTS / f"{NAME}.json").exists() else []
+
+
+def measure(data: Path, seeds: int, names: list[str]) -> None:
+    """Every run, kept one by one; other processes may measure other data sets meanwhile."""
+    for seed, name, key in product(range(seeds), names, RUNS):
+        if (name, key, seed) in {(one["data"], one["run"], one["seed"]) for one in stored()}:
             continue
-        found.append(one_run(name, key, seed, data))
-        write(NAME, network=repr(NETWORK), threshold=THRESHOLD, runs=found)
-        last = found[-1]
+        last = one_run(name, key, seed, data)
+        write(NAME, network=repr(NETWORK), threshold=THRESHOLD, runs=[*stored(), last])
         print(
             name,
             key,
@@ -344,12 +344,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, help="directory of ecoli.csv")
     parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--sets", nargs="+", choices=list(HELD_BACK), default=list(HELD_BACK))
     parser.add_argument("--render", action="store_true", help="from the figures on disk")
     given = parser.parse_args()
     if not given.render:
         if given.data is None:
             parser.error("--data is needed: the directory of ecoli.csv")
-        measure(given.data, given.seeds)
+        measure(given.data, given.seeds, given.sets)
     content = read(NAME)
     print_provenance(content)
     show(content)

@@ -83,5 +83,6 @@ def credible_sets(result: DataTree, prob: float = 0.9) -> CredibleSets:
         for values, level in zip(held, (alpha, 1 - alpha), strict=True)
     )
     if result.attrs["multiclass"] == "binary":
-        return CredibleSets(*of_both_classes(lower, upper), *decide_binary(lower, upper))
+        both = of_both_classes(lower, upper)
+        return CredibleSets(both.lower, both.upper, *decide_binary(lower, upper))
     return CredibleSets(lower, upper, *decide(lower, upper))
