@@ -55,7 +55,9 @@ def test_sets_whose_lower_bounds_sum_to_one_are_widened_by_the_printed_relation_
     held = np.array([[3, 7, 0], [8, 1, 1], [8, 0, 2], [6, 3, 0], [1, 3, 6], [6, 2, 1]]) / 10
     label = np.array([0, 0, 1, 1, 2, 2])
     prob = np.array([[0.3, 0.1, 0.6]])
-    kept, widened = (credal_labels(prob, held, calibration_label=label, relation=each) for each in (">", ">="))
+    kept, widened = (
+        credal_labels(prob, held, calibration_label=label, relation=each) for each in (">", ">=")
+    )
     bounds = np.array([two_fits(score, label == k, prob[0, k]) for k, score in enumerate(held.T)]).T
     assert bounds[0].sum() == pytest.approx(1, abs=1e-12)
     np.testing.assert_allclose([kept.lower[0], kept.upper[0]], bounds, atol=1e-12)
