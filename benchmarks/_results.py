@@ -20,7 +20,8 @@ def write(name: str, **content: Any) -> None:
     """Write figures as JSON, whole or not at all, with machine, load, command and date."""
     RESULTS.mkdir(exist_ok=True)
     path = RESULTS / f"{name}.json"
-    partial = path.with_suffix(".part")
+    # Of this process, as others may write too.
+    partial = path.with_suffix(f".{os.getpid()}.part")
     partial.write_text(json.dumps({"provenance": provenance()} | content, indent=None) + "\n")
     partial.replace(path)
 
