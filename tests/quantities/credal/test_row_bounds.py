@@ -118,7 +118,7 @@ def test_what_does_not_fit_the_result_is_refused(binary, three):
         bc.credal.bounds_for(three, make_split(classes=("ant", "bee", "cow")).target)
     with pytest.raises(InputError, match="the same classifiers; got 'a' and 'b'"):
         bc.credal.bounds_for(binary, make_split(("b",)).target)
-    with pytest.raises(InputError, match="prob must lie"):
+    with pytest.raises(InputError, match="prob must be a number in"):
         bc.credal.bounds_for(binary, prob=1.0)
     with pytest.raises(InputError, match="got refits under several"):
         bc.credal.bounds_for(make_credal_grid())
