@@ -6,13 +6,11 @@ Rows are counted from 0 throughout, as NumPy and pandas count them.
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from numbers import Real
-from pathlib import Path
 from reprlib import Repr
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -170,9 +168,10 @@ def check_known(name: object, known: Sequence[str], what: str, where: str) -> No
 MOST_COUNTED = 10**15
 """The most rows, or of anything else, that a number may say there are; floats count that far."""
 MOST_DRAWN = 10**7
-"""The most draws, repetitions or simulated rows; each of them takes time and memory."""
+"""The most draws or repetitions; each of them takes time, and most of them memory."""
+MOST_SIMULATED = 10**9
+"""The most rows that a simulator draws at once, some gigabytes."""
 _MOST_SEED = 2**63 - 1
-_LONGEST_NAME = 255
 _WORDS = Repr(maxother=80, maxstring=60, maxlong=30, maxlevel=3)
 
 
@@ -286,26 +285,6 @@ def check_is(
         raise InputError(f"{name} {rule} {names}; got {type(value).__name__}. {remedy}")
 
 
-def checked_path(value: object, name: str = "path") -> Path:
-    """Take the name of a file or directory; a whole number would be an open file of the process."""
-    check_is(value, (str, os.PathLike), name, "Pass its name as a word or a pathlib.Path.")
-    if not _names_a_file(path := os.fspath(cast(Any, value))):
-        raise InputError(
-            f"{name} must be a word without NUL, of parts of 1 to {_LONGEST_NAME} bytes; got "
-            f"{shown(path)}. Pass another name."
-        )
-    return Path(path)
-
-
-def _names_a_file(path: object) -> bool:
-    if not isinstance(path, str) or not path or "\0" in path:
-        return False
-    try:
-        return all(len(os.fsencode(part)) <= _LONGEST_NAME for part in Path(path).parts)
-    except UnicodeEncodeError:
-        return False
-
-
 def checked_words(value: object, name: str) -> list[str]:
     """Take one word, or several."""
     given = [value] if isinstance(value, str) else plain(value)
@@ -317,9 +296,16 @@ def checked_words(value: object, name: str) -> list[str]:
     return words
 
 
-def check_call(value: object, name: str) -> None:
-    """Check that what is to be called can be, where it is given."""
-    if value is not None and not callable(value):
+def check_columns(**columns: object) -> None:
+    """Check that columns, where they are given, are named by a word each."""
+    for name, column in columns.items():
+        if column is not None:
+            check_is(column, str, name, "Pass the name of a column.")
+
+
+def check_call(value: object, name: str, *, needed: bool = False) -> None:
+    """Check that what is to be called can be, where it is given or needed."""
+    if (needed or value is not None) and not callable(value):
         raise InputError(
             f"{name} must be a function; got {shown(value)}. Pass one, or leave it out."
         )

@@ -15,6 +15,7 @@ from sklearn.utils import get_tags, indexable
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, column_or_1d
 
+from bayescal.core.checks import check_number
 from bayescal.core.errors import InputError
 
 type Rows = NDArray[np.intp]
@@ -77,11 +78,8 @@ class HeldOut(Calibrated):
 
     def checked_rows(self, x: ArrayLike, y: ArrayLike) -> tuple[Any, NDArray[Any]]:
         """Check features and labels, and the share that is held out."""
-        if not 0 < self.calibration_size < 1:
-            raise InputError(
-                f"calibration_size must lie in (0, 1); got {self.calibration_size!r}. "
-                "Pass the share of rows to hold out."
-            )
+        share = "Pass the share of rows to hold out."
+        check_number(self.calibration_size, "calibration_size", "(0, 1)", share)
         return super().checked_rows(x, y)
 
     def split(self, labels: NDArray[Any]) -> tuple[Rows, Rows]:

@@ -7,7 +7,10 @@ from typing import Any, Unpack
 
 from bayescal.core.bins.binning import Binning, BinningFields
 from bayescal.core.bins.streaming import StreamedCounts, stream_counts
+from bayescal.core.checks import check_whole, checked_words
 from bayescal.core.partitions import rows_of
+
+_MOST_CELLS = 100_000
 
 
 def count_rows(
@@ -76,7 +79,9 @@ def count_rows(
     """
     rows = rows_of(data)
     chosen = Binning.of(binning, **fields)
-    names = [score] if isinstance(score, str) else list(score)
+    if n_cells is not None:
+        check_whole(n_cells, "n_cells", most=_MOST_CELLS)
+    names = checked_words(score, "score")
     return {
         name: stream_counts(
             rows,

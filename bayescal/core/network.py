@@ -12,8 +12,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from scipy.optimize import minimize
 
-from bayescal.core.checks import check_whole
-from bayescal.core.errors import InputError
+from bayescal.core.checks import MOST_DRAWN, check_number, check_whole
 from bayescal.core.quantity import Floats
 
 type Weights = list[Floats]
@@ -38,9 +37,8 @@ class Trained(NamedTuple):
 def check_settings(hidden: int, least_hidden: int, alpha: float, max_iter: int) -> None:
     """Check the parameters that the classifiers share."""
     for value, least, name in ((hidden, least_hidden, "hidden"), (max_iter, 1, "max_iter")):
-        check_whole(value, name, least)
-    if not 0 <= alpha < np.inf:
-        raise InputError(f"alpha must be a finite number >= 0; got {alpha!r}.")
+        check_whole(value, name, least, most=MOST_DRAWN)
+    check_number(alpha, "alpha", "[0, inf)", "Pass 0.001, say.")
 
 
 def first_weights(features: int, hidden: int, outputs: tuple[int, ...], rng: Any) -> Weights:

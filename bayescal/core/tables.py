@@ -14,13 +14,20 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.checks import check_known, check_unique, listing
+from bayescal.core.checks import (
+    check_columns,
+    check_known,
+    check_unique,
+    checked_words,
+    listing,
+)
 from bayescal.core.columns import arrow_to_numpy, inexact
 from bayescal.core.errors import InputError
 from bayescal.core.files import PARQUET_MAGIC, DataFile, check_file, data_set, first_bytes
 from bayescal.core.intake import Column, collect
 from bayescal.core.partial_sums import Batch, numbered
 from bayescal.core.scores import Scores, from_parts
+from bayescal.core.writing import checked_path
 
 _BATCH_ROWS = 1 << 20
 _CSV_BLOCK_BYTES = 1 << 23
@@ -256,7 +263,7 @@ def open_table(path: str | PathLike[str]) -> Table:
     -----
     In text, empty fields and the usual words for nothing (NA, NaN, null, None) are missing values.
     """
-    path = Path(path).expanduser()
+    path = checked_path(path).expanduser()
     if path.is_dir() and (files := data_set(path)):
         return _parquet_table(path, files)
     check_file(path)
@@ -353,7 +360,8 @@ def read_scores(
     ...     read_scores(path, label="y", score="vit")
     <Scores: classifiers 'vit'; n_obs 3, n_labeled 2; classes 0, 1>
     """
-    names = [score] if isinstance(score, str) else list(score)
+    names = checked_words(score, "score")
+    check_columns(label=label, group=group, weight=weight)
     check_unique(names, "classifier")
     table = open_table(path)
     others = [name for name in (group, weight) if name is not None]

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from scipy.stats import beta
 
-from bayescal.core.checks import check_known
+from bayescal.core.checks import check_known, checked_words
 from bayescal.core.errors import InputError
 from bayescal.plots import style
 from bayescal.plots.kind import check_kind
@@ -109,11 +109,10 @@ def _shown(tree: xr.DataTree, case: ResultSlice, classes: Sequence[str] | None) 
     held = access.variable(tree, schema.POINT_ESTIMATE, "bin_rows", case).isel(stage=0)
     known = [str(name) for name in held[_CLASS].values]
     if classes is not None:
-        if not len(classes):
-            raise InputError("classes must name at least one class; got none. Leave it out.")
-        for name in classes:
-            check_known(str(name), known, "class", "the result")
-        return [str(name) for name in classes]
+        names = checked_words(classes, "classes")
+        for name in names:
+            check_known(name, known, "class", "the result")
+        return names
     count = held.sum(schema.BIN).values
     most = np.argsort(-count, kind="stable")[:MOST_PANELS]
     return [known[k] for k in sorted(most) if count[k] > 0]

@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Polygon
 from numpy.typing import NDArray
 
+from bayescal.core.checks import check_is, check_whole
 from bayescal.core.errors import InputError
 from bayescal.plots import style
 from bayescal.plots.kind import check_kind
@@ -69,13 +70,7 @@ def plot_credal_sets(
             "a plot of credal sets needs three classes or more; this result has two. Draw it with "
             "bayescal.plots.plot_decisions."
         )
-    chosen = _chosen(held) if rows is None else list(rows)
-    for place in chosen:
-        if not 0 <= place < len(held.row):
-            raise InputError(
-                f"rows must be places from 0 to {len(held.row) - 1}; got {place}. "
-                "Take them from the index of bayescal.row_table."
-            )
+    chosen = _chosen(held) if rows is None else _checked(rows, len(held.row))
     columns = min(_COLUMNS, len(chosen))
     lines = -(-len(chosen) // columns)
     three = len(held.classes) == _THREE
@@ -92,6 +87,16 @@ def plot_credal_sets(
         )
     _legend(figure, prob, three=three)
     return figure
+
+
+def _checked(rows: Sequence[int], n: int) -> list[int]:
+    """Places of rows to draw."""
+    check_is(rows, (Sequence, np.ndarray), "rows", "Pass [0, 1], say.")
+    index = "Take places from the index of bayescal.row_table."
+    places = [check_whole(place, "rows", 0, index, n - 1) for place in rows]
+    if not places:
+        raise InputError("rows must name at least one; got none. Leave it out.")
+    return places
 
 
 def _chosen(held: Rows) -> list[int]:

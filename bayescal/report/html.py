@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from bayescal.core.checks import check_is
 from bayescal.core.errors import InputError
 from bayescal.core.writing import check_writable, write_text
 
@@ -66,6 +67,7 @@ def report(
     >>> bc.report(bc.load("ece.nc"), "calibration.html")  # doctest: +SKIP
     PosixPath('calibration.html')
     """
+    check_is(title, str, "title", "Pass a word or a few.")
     target = check_writable(path)
     if target.suffix.casefold() not in ENDINGS:
         raise InputError(

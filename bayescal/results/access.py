@@ -134,7 +134,8 @@ def at(data: xr.DataArray | xr.Dataset, case: ResultSlice) -> xr.DataArray | xr.
 
 def has_variable(tree: xr.DataTree, group: str, name: str) -> bool:
     """Whether a result holds a variable."""
-    return group in tree.children and name in tree[group].data_vars
+    known = tree[group].data_vars if group in tree.children else {}
+    return isinstance(name, str) and name in known
 
 
 def variable(

@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 import xarray as xr
 
+from bayescal.core.checks import check_number
 from bayescal.core.errors import InputError
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
@@ -204,6 +205,8 @@ def conclusions(
     class under another; rows that stay open under one of them are counted, not held against it.
     """
     access.prior_names(tree)
+    if threshold is not None:
+        check_number(threshold, "threshold", "(-inf, inf)")
     kind = kind_of(tree)
     name = var if var is not None else check_variable(tree, None)
     return [*kind.conclusions(tree, name, prob, threshold)]

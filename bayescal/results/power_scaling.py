@@ -9,6 +9,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayescal.core.checks import checked_words
 from bayescal.core.errors import InputError
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
@@ -109,7 +110,7 @@ def power_scale(tree: xr.DataTree, var_names: str | Sequence[str] | None = None)
     kind = kind_of(tree)
     if problem := _obstacle(tree):
         raise InputError(problem)
-    names = [var_names] if isinstance(var_names, str) else var_names
+    names = None if var_names is None else checked_words(var_names, "var_names")
     rows = []
     for case in access.cases(tree):
         scaled = (

@@ -15,7 +15,7 @@ import xarray as xr
 
 from bayescal._version import __version__
 from bayescal.core.bins.binning import BINNING_FIELDS, Binning
-from bayescal.core.checks import listing
+from bayescal.core.checks import check_call, check_flag, listing
 from bayescal.core.errors import ConvergenceWarning, DataWarning, InputError
 from bayescal.core.health import REMEDY, problems
 from bayescal.core.plausibility import Sign
@@ -114,7 +114,9 @@ def fit(
     >>> result.attrs["status"]
     'ok'
     """
+    check_call(progress, "progress")
     if quick is not None:
+        check_flag(quick, "quick")
         warnings.warn(
             "quick is deprecated; pass method='direct' instead of quick=True.",
             DeprecationWarning,

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from bayescal.core.checks import check_choice
+from bayescal.core.checks import check_call, check_choice, check_flag
 from bayescal.core.errors import ConvergenceWarning, InputError, ManyFitsWarning
 from bayescal.core.quantity import Quantity
 from bayescal.quantities import quantity_named
@@ -125,6 +125,8 @@ def fit_many(
     """
     chosen = quantity_named(quantity)
     check_choice(keep, record.KEEP, "keep")
+    check_flag(resume, "resume")
+    check_call(progress, "progress")
     check_options(chosen, options)
     settings = Settings(
         draws=draws,

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from bayescal.core.checks import check_call, check_number
 from bayescal.core.errors import ConvergenceWarning, InputError
 from bayescal.core.quantity import Quantity
 from bayescal.quantities import quantity_named
@@ -92,6 +93,9 @@ def prior_sensitivity(
     'true'
     """
     chosen = _checked(quantity_named(quantity), priors)
+    check_call(progress, "progress")
+    if threshold is not None:
+        check_number(threshold, "threshold", "(-inf, inf)")
     number = Settings(seed=seed).seed
     trees = {}
     for place, (name, one) in enumerate(chosen.items()):

@@ -1,5 +1,3 @@
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -21,7 +19,6 @@ from bayescal.core.checks import (
     check_seed,
     check_unique,
     check_whole,
-    checked_path,
     checked_words,
     clean_probabilities,
     listing,
@@ -239,17 +236,6 @@ def test_the_number_that_is_proposed_lies_in_the_interval(interval):
         check_number("x", "delta", interval)
     proposed = float(str(refused.value).rpartition("Pass ")[2].removesuffix(", say."))
     assert check_number(proposed, "delta", interval) == proposed
-
-
-@pytest.mark.parametrize("path", ["a/b.nc", Path("a/b.nc"), "a" * 255])
-def test_names_of_files_are_paths(path):
-    assert checked_path(path) == Path(path)
-
-
-@pytest.mark.parametrize("path", [0, None, b"a", "", "a\0b", "a/" + "b" * 256, "\ud800", ["a"]])
-def test_what_names_no_file_is_refused(path):
-    with pytest.raises(InputError, match=r"^store must be "):
-        checked_path(path, "store")
 
 
 def test_one_word_or_several():

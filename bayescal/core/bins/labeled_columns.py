@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from bayescal.core.bins.score_cells import Rows, before_rounding, rows_in
 from bayescal.core.bins.weights import RowWeights, WeightUnits
+from bayescal.core.checks import check_columns, check_flag
 from bayescal.core.columns import MISSING, Label, factorize
 from bayescal.core.intake import probabilities, weights
 from bayescal.core.partial_sums import Batch
@@ -40,6 +41,10 @@ class LabeledColumns:
     score: str
     weight: str | None = None
     from_logits: bool = False
+
+    def __post_init__(self) -> None:
+        check_columns(label=self.label, score=self.score, weight=self.weight)
+        check_flag(self.from_logits, "from_logits")
 
     @property
     def names(self) -> list[str]:

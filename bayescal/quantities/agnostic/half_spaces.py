@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayescal.core.checks import check_row_sums, check_same_length
+from bayescal.core.checks import check_row_sums, check_same_length, shown
 from bayescal.core.columns import to_doubles, to_numpy
 from bayescal.core.errors import InputError
 
@@ -68,8 +68,10 @@ def half_plane_measure(prob: ArrayLike, *, label: ArrayLike) -> float:
     if not ((probs >= 0) & (probs <= 1)).all():
         raise InputError("prob must lie in [0, 1]. Pass probabilities.")
     check_row_sums(probs, "prob")
-    if not np.isin(classes, (0, 1, 2)).all():
-        raise InputError(f"label must be 0, 1 or 2; got {classes.tolist()[:6]}. Code the classes.")
+    if classes.ndim != 1 or not np.isin(classes, (0, 1, 2)).all():
+        raise InputError(
+            f"label must be 0, 1 or 2 in each row; got {shown(classes.tolist())}. Code them."
+        )
     places, row = np.unique(probs[:, :2], axis=0, return_inverse=True)
     surplus = probs - np.eye(3)[classes.astype(np.int64)]
     sums = np.zeros((len(places), 3))

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from bayescal.core.checks import check_choice, check_data
+from bayescal.core.checks import check_choice, check_data, check_is, shown
 from bayescal.core.columns import Label
 from bayescal.core.errors import InputError
 from bayescal.core.plausibility import class_signs
@@ -64,6 +64,7 @@ def plan(
         rows or rules are not such; or if a rule's threshold divides a cell of counts.
     """
     check_data(data, (Scores, Mapping), "agnostic", "Scores(y_true=..., y_prob=...)")
+    check_is(priors, Priors, "priors", "Pass bayescal.agnostic.Priors().")
     check_choice(multiclass, _MULTICLASS, "multiclass")
     rules = named_rules(decision)
     if isinstance(data, Mapping):
@@ -140,7 +141,7 @@ def named_rules(
         isinstance(rule, DecisionRule) for rule in decision.values()
     ):
         raise InputError(
-            f"decision must be a DecisionRule, or several by name; got {decision!r}. "
+            f"decision must be a DecisionRule, or several by name; got {shown(decision)}. "
             "Pass bayescal.DecisionRule(actions, intervals)."
         )
     return {f"cost_{name}": rule for name, rule in decision.items()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import xarray as xr
 
-from bayescal.core.errors import InputError
+from bayescal.core.checks import check_number
 from bayescal.results import access
 from bayescal.results.difference import Difference
 from bayescal.results.exceedance import prob_exceeds
@@ -58,8 +58,7 @@ def upper_bound(
     >>> bc.agnostic.upper_bound(result) > bc.datasets.agnostic.truth("over").c
     True
     """
-    if not 0.5 < prob < 1:
-        raise InputError(f"prob must lie strictly between 0.5 and 1; got {prob}. Pass 0.95.")
+    check_number(prob, "prob", "(0.5, 1)", "Pass 0.95.")
     ends = interval(result, "c", 2 * prob - 1)
     return float(access.at(ends, access.named_case(result, classifier, class_)).values[1])
 

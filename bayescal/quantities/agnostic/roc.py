@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayescal.core.checks import check_same_length
+from bayescal.core.checks import check_number, check_same_length
 from bayescal.core.columns import to_doubles
 from bayescal.core.errors import InputError
 from bayescal.quantities.agnostic.intervals import checked_scores
@@ -176,8 +176,7 @@ def roc_region(score: ArrayLike, c: float) -> RocRegion:
     >>> region.tpr_lower.tolist(), region.tpr_upper.tolist()
     ([0.0, 0.5, 1.0], [0.0, 1.0, 1.0])
     """
-    if not 0 <= c <= 1:
-        raise InputError(f"c must lie in [0, 1]; got {c!r}. Pass a calibration measure.")
+    check_number(c, "c", "[0, 1]", "Pass a calibration measure.")
     curve = roc(score)
     scores = _probabilities(score, "score")
     miscount = c * len(scores)

@@ -25,6 +25,7 @@ from bayescal.core.bins.score_samples import (
     joint,
 )
 from bayescal.core.calibration_curve.problem import Problem
+from bayescal.core.checks import checked_words
 from bayescal.core.columns import MISSING, Label, factorize
 from bayescal.core.intake import probabilities
 from bayescal.core.partial_sums import Batch, Batched, joined, summed
@@ -98,7 +99,7 @@ def count_rows(
     """
     rows, edges = rows_of(data), rule_edges(list(named_rules(decision).values()))
     found = {}
-    for name in [score] if isinstance(score, str) else list(score):
+    for name in checked_words(score, "score"):
         columns = LabeledColumns(label, name, from_logits=from_logits)
         found[name] = _count(rows, columns, pos_label, edges)
     return found

@@ -15,10 +15,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, logit
 from scipy.stats import beta
 
-from bayescal.core.checks import check_known, check_whole, generator
+from bayescal.core.checks import MOST_SIMULATED, check_known, check_number, check_whole, generator
 from bayescal.core.intake import to_probabilities
 from bayescal.core.scores import Scores
-from bayescal.quantities.agnostic.decisions.rule import DecisionRule
+from bayescal.quantities.agnostic.decisions.rule import DecisionRule, check_rule
 from bayescal.quantities.agnostic.functionals import cost_draws, measure_draws, roc_draws
 
 type Floats = NDArray[np.float64]
@@ -52,6 +52,12 @@ class Truth:
     beta: float
     intercept: float
     slope: float
+
+    def __post_init__(self) -> None:
+        for name in ("alpha", "beta"):
+            check_number(getattr(self, name), name, "(0, inf)")
+        for name in ("intercept", "slope"):
+            check_number(getattr(self, name), name, "(-inf, inf)")
 
     def probability(self, score: ArrayLike) -> Floats:
         """Give P(Y = 1 | score), the true calibration curve.
@@ -90,8 +96,8 @@ class Truth:
             The rows, those with labels first.
         """
         rng = generator(seed)
-        check_whole(n, "n")
-        check_whole(n_unlabeled, "n_unlabeled", 0)
+        check_whole(n, "n", most=MOST_SIMULATED)
+        check_whole(n_unlabeled, "n_unlabeled", 0, most=MOST_SIMULATED)
         score = rng.beta(self.alpha, self.beta, n + n_unlabeled)
         label = (rng.random(n) < self.probability(score[:n])).astype(int)
         return Scores(
@@ -123,6 +129,7 @@ class Truth:
         float
             Expected cost of a row, without set-up costs.
         """
+        check_rule(rule)
         score, rate = self._grid
         return float(cost_draws(rule, score, rate, 1 - rate)) / _GRID
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayescal.core.checks import check_whole, generator
+from bayescal.core.checks import MOST_DRAWN, check_call, check_number, check_whole, generator
 from bayescal.core.columns import to_doubles
 from bayescal.core.errors import InputError
 from bayescal.quantities.agnostic.intervals import checked_scores, checked_weights
@@ -133,8 +133,9 @@ def hidden_labels(
     1.0
     """
     chances = checked_scores(probability, "probability")
-    check_whole(n, "n")
-    check_whole(draws, "draws")
+    check_call(verifier, "verifier", needed=True)
+    check_whole(n, "n", most=MOST_DRAWN)
+    check_whole(draws, "draws", most=MOST_DRAWN)
     rng = generator(seed)
     accepted, repeats = np.zeros(2), 0
     for _ in range(draws):
@@ -185,8 +186,7 @@ def interleaved_classifiers(n: int) -> Floats:
     >>> interleaved_classifiers(1).tolist()
     [[0.5], [0.75]]
     """
-    if check_whole(n, "n") > _MOST_FEATURES:
-        raise InputError(f"n must be {_MOST_FEATURES} at most; got {n}.")
+    check_whole(n, "n", most=_MOST_FEATURES)
     subset = np.array(list(product((0, 1), repeat=n)))
     place = np.arange(1, 2**n + 1)[:, None]
     return np.asarray(place / 2**n - subset / 2 ** (n + 1))
@@ -231,6 +231,7 @@ def shattering_weights(features: ArrayLike, sign: ArrayLike, norm: float = 1.0) 
     >>> shattering_weights([[1, 0, 0], [0, 1, 0]], [1, -1], norm=2**0.5).round(6).tolist()
     [1.0, -1.0, 0.0]
     """
+    check_number(norm, "norm", "(0, inf)")
     rows = to_doubles(features, "features")
     usable = rows.ndim == 2 and rows.size > 0 and np.isfinite(rows).all()
     if not usable or np.linalg.matrix_rank(rows) < len(rows):

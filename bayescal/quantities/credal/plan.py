@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bayescal.core.checks import check_data
+from bayescal.core.checks import check_data, check_is
 from bayescal.core.quantity import Plan
 from bayescal.quantities.credal.calibration_split import CalibrationSplit
 from bayescal.quantities.credal.data import held_rows
@@ -32,6 +32,7 @@ def plan(data: CalibrationSplit, priors: Priors) -> Plan:
         If the data are no CalibrationSplit.
     """
     check_data(data, (CalibrationSplit,), "credal", "CalibrationSplit(calibration=..., target=...)")
+    check_is(priors, Priors, "priors", "Pass bayescal.credal.Priors().")
     rows = held_rows(data)
     names = data.calibration.classifiers
     attrs = {

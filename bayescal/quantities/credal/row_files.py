@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescal.core.checks import check_call
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
 from bayescal.core.text import cell
@@ -76,7 +77,8 @@ def write_rows(
     ...     len(file.read_text().splitlines())
     3
     """
-    target = Path(path)
+    target = checked_path(path)
+    check_call(progress, "progress")
     if target.suffix.casefold() not in _ENDINGS:
         raise InputError(f"path must end in .csv or .parquet; got {target.name!r}.")
     check_writable(target)

@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayescal.core.checks import check_known, check_whole, generator
+from bayescal.core.checks import MOST_SIMULATED, check_call, check_known, check_whole, generator
 from bayescal.core.intake import to_probabilities
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
@@ -89,6 +89,9 @@ class CurveTruth:
     kind: str
     curve: Callable[[Floats], Floats]
 
+    def __post_init__(self) -> None:
+        check_call(self.curve, "curve", needed=True)
+
     def probability(self, score: ArrayLike) -> Floats:
         """Give P(Y = 1 | score).
 
@@ -126,7 +129,7 @@ class CurveTruth:
         InputError
             If there are fewer than two rows.
         """
-        check_whole(n, "n", 2, "There must be a row of each label.")
+        check_whole(n, "n", 2, "There must be a row of each label.", MOST_SIMULATED)
         rng = generator(seed)
         for _ in range(_TRIES):
             score = rng.random(n)
@@ -154,7 +157,9 @@ class CurveTruth:
         """
         rng = generator(seed)
         score, label = self.sample(n, rng)
-        rows = rng.random(int(max(target, 0))) if isinstance(target, int) else target
+        rows = target
+        if isinstance(target, int):
+            rows = rng.random(check_whole(target, "target", most=MOST_SIMULATED))
         calibration = Scores(y_true=label, y_prob=score, classifier=self.name)
         return CalibrationSplit(calibration=calibration, target=rows)
 

@@ -11,7 +11,7 @@ import numpy as np
 from bayescal.core.bins.bin_counts import BinCounts
 from bayescal.core.bins.binning import Binning
 from bayescal.core.calibration_curve.problem import Problem
-from bayescal.core.checks import check_data
+from bayescal.core.checks import check_data, check_is
 from bayescal.core.columns import MISSING, Label
 from bayescal.core.plausibility import class_signs
 from bayescal.core.quantity import Case, CaseArrays, Floats, Plan
@@ -107,6 +107,7 @@ def plan(
         If the data are of another class, or hold no labelled row.
     """
     check_data(data, (Scores, BinCounts, Mapping), "ece", "Scores(y_true=..., y_prob=...)")
+    check_is(priors, Priors, "priors", "Pass bayescal.ece.Priors().")
     bins = resolved(Binning.of(binning), data)
     attrs = _attributes(data, bins, multiclass)
     if isinstance(data, Scores) and data.group is not None:

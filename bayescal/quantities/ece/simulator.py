@@ -17,8 +17,18 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayescal.core.checks import check_known, check_whole, generator, listing
+from bayescal.core.checks import (
+    MOST_SIMULATED,
+    check_call,
+    check_known,
+    check_number,
+    check_whole,
+    checked_numbers,
+    checked_words,
+    generator,
+)
 from bayescal.core.errors import InputError
+from bayescal.core.intake import finite_numbers
 from bayescal.core.logistic import finite_logits, sigmoid
 from bayescal.core.scores import Scores
 
@@ -57,6 +67,7 @@ def _density(x: Floats) -> Floats:
 
 
 def _draw_feature(n: int, rng: np.random.Generator) -> Floats:
+    check_whole(n, "n", most=MOST_SIMULATED)
     return rng.standard_normal(n) + rng.choice([-1.0, 1.0], n)
 
 
@@ -90,6 +101,12 @@ class Truth:
     event_probability: Callable[[Floats], Floats]
     breaks: tuple[float, ...] = ()
 
+    def __post_init__(self) -> None:
+        check_number(self.b0, "b0", "(-inf, inf)")
+        check_number(self.b1, "b1", "(0, inf)", "Scores rise with the feature: pass 1.")
+        check_call(self.event_probability, "event_probability", needed=True)
+        checked_numbers(self.breaks, "breaks", "(-inf, inf)", least=0)
+
     def score(self, x: ArrayLike) -> Floats:
         """Give the classifier's score of a feature.
 
@@ -103,7 +120,7 @@ class Truth:
         ndarray of the same shape, in [0, 1]
             ``sigmoid(b0 + b1 x)``.
         """
-        return sigmoid(self.b0 + self.b1 * np.asarray(x, np.float64))
+        return sigmoid(self.b0 + self.b1 * finite_numbers(x, "x"))
 
     def probability(self, score: ArrayLike) -> Floats:
         """Give P(Y=1 | f = score), the true calibration curve.
@@ -138,7 +155,7 @@ class Truth:
             The labels, 0 or 1.
         """
         rng = generator(seed)
-        x = _draw_feature(check_whole(n, "n"), rng)
+        x = _draw_feature(n, rng)
         label = (rng.random(n) < self.event_probability(x)).astype(np.uint8)
         return self.score(x), label
 
@@ -285,9 +302,7 @@ def sample_panel(
     >>> round(panel.tce["over"] - panel.tce["less"], 4)
     0.001
     """
-    if not names:
-        raise InputError(f"names must hold at least one of {listing(TRUTHS)}; got none.")
-    members = [truth(name) for name in names]
+    members = [truth(name) for name in checked_words(names, "names")]
     event_probability = members[0].event_probability
     for member in members:
         if member.event_probability is not event_probability:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -10,7 +11,14 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayescal.core.checks import check_whole, generator
+from bayescal.core.checks import (
+    MOST_SIMULATED,
+    check_is,
+    check_whole,
+    checked_numbers,
+    generator,
+    shown,
+)
 from bayescal.core.errors import InputError
 from bayescal.core.intake import finite_numbers
 from bayescal.core.logistic import finite_logits, sigmoid
@@ -26,6 +34,15 @@ _REACH: Final = 10.0
 # The trapezoid rule is exact for a Gaussian to 1e-30 at a quarter of its standard deviation.
 _STEP: Final = 0.25
 POINTS: Final = 10_000
+
+
+def checked_sizes(n: object) -> tuple[int, int]:
+    """Take how many positive and unlabelled rows there are to be."""
+    sizes = list(n) if isinstance(n, Iterable) and not isinstance(n, str | bytes) else []
+    if len(sizes) != 2:
+        raise InputError(f"n must be (n_positive, n_unlabeled); got {shown(n)}. Pass (100, 1000).")
+    positive = check_whole(sizes[0], "n_positive", most=MOST_SIMULATED)
+    return positive, check_whole(sizes[1], "n_unlabeled", most=MOST_SIMULATED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +76,18 @@ class LogitMixture:
     scale: tuple[float, ...]
 
     def __post_init__(self) -> None:
+        for name, interval in (
+            ("weight", "(0, 1]"),
+            ("mean", "(-inf, inf)"),
+            ("scale", "(0, inf)"),
+        ):
+            numbers = checked_numbers(getattr(self, name), name, interval)
+            object.__setattr__(self, name, numbers)
         if not len(self.weight) == len(self.mean) == len(self.scale) > 0:
             raise InputError(
                 "weight, mean and scale must have one number a Gaussian each; got "
                 f"{len(self.weight)}, {len(self.mean)} and {len(self.scale)}."
             )
-        for name in ("weight", "scale"):
-            if not min(getattr(self, name)) > 0:
-                raise InputError(f"every {name} must be above 0; got {min(getattr(self, name))}.")
         if not math.isclose(math.fsum(self.weight), 1, rel_tol=1e-6):
             raise InputError(f"weights must sum to 1; got {math.fsum(self.weight):.6g}.")
 
@@ -128,7 +149,7 @@ class LogitMixture:
             Independent draws.
         """
         rng = generator(seed)
-        check_whole(n, "n", 0)
+        check_whole(n, "n", 0, most=MOST_SIMULATED)
         share = np.array(self.weight) / math.fsum(self.weight)
         which = rng.choice(len(share), size=n, p=share)
         return np.asarray(rng.normal(np.array(self.mean)[which], np.array(self.scale)[which]))
@@ -179,6 +200,8 @@ class MixtureTruth:
 
     def __post_init__(self) -> None:
         check_class_prior(self.class_prior)
+        for name in ("positive", "negative"):
+            check_is(getattr(self, name), LogitMixture, name, "Pass LogitMixture(...).")
 
     @cached_property
     def tce(self) -> float:
@@ -220,7 +243,7 @@ class MixtureTruth:
             Their labels.
         """
         rng = generator(seed)
-        check_whole(n, "n", 0)
+        check_whole(n, "n", 0, most=MOST_SIMULATED)
         label = (rng.random(n) < self.class_prior).astype(np.uint8)
         logit = np.empty(n)
         for mixture, rows in ((self.positive, label == 1), (self.negative, label == 0)):
@@ -271,7 +294,7 @@ class MixtureTruth:
             If one of the samples is to be empty.
         """
         rng = generator(seed)
-        n_positive, n_unlabeled = n
+        n_positive, n_unlabeled = checked_sizes(n)
         return PUScores(
             positive=sigmoid(self.positive.sample(n_positive, rng)),
             unlabeled=sigmoid(self.sample(n_unlabeled, rng)[0]),

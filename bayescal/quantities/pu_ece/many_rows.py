@@ -20,7 +20,7 @@ from bayescal.core.bins.score_samples import (
     check_unchanged,
     of_event,
 )
-from bayescal.core.checks import check_rows
+from bayescal.core.checks import check_columns, check_rows, checked_words
 from bayescal.core.columns import to_numpy
 from bayescal.core.errors import InputError
 from bayescal.core.intake import probabilities
@@ -83,6 +83,7 @@ def count_rows(
     >>> found["p"].bins.count.tolist(), found["p"].positive_in_bins().tolist()
     ([1, 1], [0, 2])
     """
+    check_columns(positive_column=positive_column)
     rows = rows_of(data)
     chosen = Binning.of(binning, **fields)
     if not isinstance(chosen.n_bins, int):
@@ -91,7 +92,7 @@ def count_rows(
             "class prior; got 'optimal'. Pass bayescal.pu_ece.optimal_n_bins(n_positive, "
             "n_unlabeled, class_prior)."
         )
-    names = [score] if isinstance(score, str) else list(score)
+    names = checked_words(score, "score")
     return {
         name: _count(rows, _Columns(positive_column, name), chosen, chosen.n_bins) for name in names
     }

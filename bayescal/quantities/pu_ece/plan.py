@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from bayescal.core.bins.binning import Binning
-from bayescal.core.checks import check_data
+from bayescal.core.checks import check_data, check_is
 from bayescal.core.errors import ScarWarning
 from bayescal.core.quantity import Plan
 from bayescal.quantities.pu_ece.averaged_posterior import case_of
@@ -48,6 +48,7 @@ def plan(
         If the positives do not look drawn from the unlabelled rows at the class prior's mean.
     """
     check_data(data, (PUScores, Mapping), "pu_ece", "PUScores(positive=..., unlabeled=...)")
+    check_is(priors, Priors, "priors", "Pass bayescal.pu_ece.Priors(class_prior=...).")
     bins = Binning.of(binning)
     if isinstance(data, PUScores):
         bins = resolved(bins, data, priors.class_prior_mean)

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayescal.core.checks import check_choice
+from bayescal.core.checks import check_call, check_choice, check_number
 from bayescal.core.columns import to_doubles
 from bayescal.core.errors import InputError
 from bayescal.quantities.pu_ece.estimator import check_class_prior
@@ -287,11 +287,8 @@ def _number(risk: float) -> float:
 
 def check_target_prior(target_prior: float) -> None:
     """Check the share of positives that a risk is weighted to."""
-    if not 0 < target_prior < 1:
-        raise InputError(
-            f"target_prior must lie in (0, 1); got {target_prior}. "
-            "Pass 0.5 to weigh both classes alike."
-        )
+    alike = "Pass 0.5 to weigh both classes alike."
+    check_number(target_prior, "target_prior", "(0, 1)", alike)
 
 
 def corrected(negative: float, correction: Correction) -> float:
@@ -299,7 +296,8 @@ def corrected(negative: float, correction: Correction) -> float:
     if isinstance(correction, str):
         check_choice(correction, tuple(CORRECTIONS), "correction")
         return CORRECTIONS[correction](negative)
-    found = float(correction(negative))
+    check_call(correction, "correction, if no word,", needed=True)
+    found = check_number(correction(negative), "what correction returns", "(-inf, inf)")
     if not found >= 0:
         raise InputError(
             f"correction must return a number >= 0; got {found} at {negative:.6g}. "

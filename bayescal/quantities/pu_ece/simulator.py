@@ -17,13 +17,13 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayescal.core.checks import check_known, check_whole, generator
-from bayescal.core.errors import InputError
+from bayescal.core.checks import check_known, check_number, generator
+from bayescal.core.intake import finite_numbers
 from bayescal.core.logistic import finite_logits, sigmoid
 from bayescal.quantities.pu_ece.data import PUScores
 from bayescal.quantities.pu_ece.logit_mixtures import LogitMixture as LogitMixture
 from bayescal.quantities.pu_ece.logit_mixtures import MixtureTruth as MixtureTruth
-from bayescal.quantities.pu_ece.logit_mixtures import Seed
+from bayescal.quantities.pu_ece.logit_mixtures import Seed, checked_sizes
 
 type Floats = NDArray[np.float64]
 # Beyond ten standard deviations of either class the density is below rounding.
@@ -73,10 +73,9 @@ class PUTruth:
     class_prior: float = 0.5
 
     def __post_init__(self) -> None:
-        if not 0 < self.class_prior < 1:
-            raise InputError(f"class_prior must lie in (0, 1); got {self.class_prior}.")
-        if not self.b1 > 0:
-            raise InputError(f"b1 must be above 0; got {self.b1}. Scores rise with the feature.")
+        check_number(self.class_prior, "class_prior", "(0, 1)")
+        check_number(self.b0, "b0", "(-inf, inf)")
+        check_number(self.b1, "b1", "(0, inf)", "Scores rise with the feature: pass 1.")
 
     def score(self, x: ArrayLike) -> Floats:
         """Give the classifier's score of a feature.
@@ -91,7 +90,7 @@ class PUTruth:
         ndarray of the same shape, in [0, 1]
             ``sigmoid(b0 + b1 x)``.
         """
-        return sigmoid(self.b0 + self.b1 * np.asarray(x, np.float64))
+        return sigmoid(self.b0 + self.b1 * finite_numbers(x, "x"))
 
     def event_probability(self, x: ArrayLike) -> Floats:
         """Give P(Y = 1 | x).
@@ -106,7 +105,7 @@ class PUTruth:
         ndarray of the same shape, in [0, 1]
             ``sigmoid(2 x + logit(class_prior))``.
         """
-        return sigmoid(_SLOPE * np.asarray(x, np.float64) + self._prior_logit)
+        return sigmoid(_SLOPE * finite_numbers(x, "x") + self._prior_logit)
 
     def probability(self, score: ArrayLike) -> Floats:
         """Give P(Y = 1 | f = score), the true calibration curve.
@@ -144,7 +143,7 @@ class PUTruth:
             If one of the samples is to be empty.
         """
         rng = generator(seed)
-        n_positive, n_unlabeled = check_whole(n[0], "n_positive"), check_whole(n[1], "n_unlabeled")
+        n_positive, n_unlabeled = checked_sizes(n)
         positive = rng.normal(1.0, 1.0, n_positive)
         side = np.where(rng.random(n_unlabeled) < self.class_prior, 1.0, -1.0)
         return PUScores(

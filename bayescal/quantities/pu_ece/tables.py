@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.checks import check_known, check_unique, listing
+from bayescal.core.checks import check_known, check_unique, checked_words, listing
 from bayescal.core.errors import InputError
 from bayescal.core.tables import Table, open_table
 from bayescal.quantities.pu_ece.data import PUScores
@@ -70,7 +70,7 @@ def _score_columns(
     table: Table, positive_column: str, score: str | Sequence[str] | None
 ) -> list[str]:
     if score is not None:
-        names = [score] if isinstance(score, str) else list(score)
+        names = checked_words(score, "score")
         check_unique(names, "classifier")
         return names
     others = [name for name in table.columns if name != positive_column]

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.bins.score_samples import changed
-from bayescal.core.checks import check_rows, check_unique
+from bayescal.core.checks import check_columns, check_rows, check_unique, checked_words
 from bayescal.core.columns import MISSING, Label, factorize
 from bayescal.core.intake import Column, Parts, code_binary, collect
 from bayescal.core.partial_sums import Batch, numbered_batches, summed
@@ -93,6 +93,7 @@ def count_rows(
     >>> found.scores, found.n_obs
     (<Scores: classifiers 'vit', 'gbm'; n_obs 3, n_labeled 2; classes 0, 1>, 3)
     """
+    check_columns(label=label)
     rows, columns = rows_of(data), _columns(score)
     counted = summed(rows, [label], partial(_Labels.of, label=label))
     check_rows(counted.n, f"the column {label!r}")
@@ -187,7 +188,7 @@ def _columns(
     """Columns by classifier."""
     if isinstance(score, Mapping):
         return {name: [own] if isinstance(own, str) else list(own) for name, own in score.items()}
-    names = [score] if isinstance(score, str) else list(score)
+    names = checked_words(score, "score")
     check_unique(names, "classifier")
     return {name: [name] for name in names}
 

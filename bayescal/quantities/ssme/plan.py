@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bayescal.core.checks import check_choice, check_data
+from bayescal.core.checks import check_choice, check_data, check_flag, check_is
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Plan
 from bayescal.core.scores import Scores
@@ -50,6 +50,8 @@ def plan(
         `prob_label`.
     """
     check_data(data, (Scores, SampledRows), "ssme", "Scores.stack({name: y_prob}, y_true=...)")
+    check_is(priors, Priors, "priors", "Pass bayescal.ssme.Priors().")
+    check_flag(prob_label, "prob_label")
     if isinstance(data, SampledRows):
         check_choice(labeling, LABELING, "labeling")
         problem = Problem(panel_of(data.scores), data.weight, labeling)

@@ -7,6 +7,7 @@ sees: ``logit f_j = intercept_j + slope_j (L + noise_j e_j)``.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, NamedTuple
@@ -14,7 +15,14 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayescal.core.checks import check_known, check_whole, generator
+from bayescal.core.checks import (
+    MOST_SIMULATED,
+    check_is,
+    check_known,
+    check_number,
+    check_whole,
+    generator,
+)
 from bayescal.core.errors import InputError
 from bayescal.core.logistic import finite_logits, sigmoid
 from bayescal.core.quantity import Floats
@@ -90,15 +98,16 @@ class PanelTruth:
     spread: float = 2.0
 
     def __post_init__(self) -> None:
+        check_is(self.classifiers, Mapping, "classifiers", "Pass {'a': Distortion()}.")
         if not self.classifiers:
             raise InputError("a panel needs at least one classifier; got none.")
-        if not self.spread > 0:
-            raise InputError(f"spread must be above 0; got {self.spread}.")
+        check_number(self.mean, "mean", "(-inf, inf)")
+        check_number(self.spread, "spread", "(0, inf)")
         for name, found in self.classifiers.items():
-            if not found.slope > 0:
-                raise InputError(f"slope must be above 0; got {found.slope} for {name!r}.")
-            if not found.noise >= 0:
-                raise InputError(f"noise must be at least 0; got {found.noise} for {name!r}.")
+            check_is(found, Distortion, f"classifiers[{name!r}]", "Pass Distortion().")
+            check_number(found.intercept, f"intercept of {name!r}", "(-inf, inf)")
+            check_number(found.slope, f"slope of {name!r}", "(0, inf)")
+            check_number(found.noise, f"noise of {name!r}", "[0, inf)")
 
     def scores(self, n_labeled: int, n_unlabeled: int, seed: Seed = None) -> Scores:
         """Draw rows, some of them labeled at random.
@@ -121,7 +130,8 @@ class PanelTruth:
             If no row is to be labeled.
         """
         rng = generator(seed)
-        n = check_whole(n_labeled, "n_labeled") + check_whole(n_unlabeled, "n_unlabeled", 0)
+        check_whole(n_labeled, "n_labeled", most=MOST_SIMULATED)
+        n = n_labeled + check_whole(n_unlabeled, "n_unlabeled", 0, most=MOST_SIMULATED)
         log_odds = rng.normal(self.mean, self.spread, n)
         event = rng.random(n) < sigmoid(log_odds)
         prob = {}

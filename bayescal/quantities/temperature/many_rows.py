@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bayescal.core.checks import check_rows, check_unique
+from bayescal.core.checks import check_columns, check_rows, check_unique, checked_words
 from bayescal.core.columns import Label, factorize
 from bayescal.core.errors import InputError
 from bayescal.core.intake import code_binary
@@ -91,8 +91,9 @@ def count_rows(
     >>> found.tabulated().rows.tolist()
     [1, 1, 1]
     """
-    columns = [score] if isinstance(score, str) else list(score)
+    columns = checked_words(score, "score")
     check_unique(columns, "score")
+    check_columns(label=label, weight=weight, classifier=classifier)
     rows = rows_of(data)
     if classes is None:
         classes = _two_classes(rows, label, pos_label) if len(columns) < 3 else range(len(columns))

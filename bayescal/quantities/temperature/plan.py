@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bayescal.core.bins.binning import Binning
-from bayescal.core.checks import check_data
+from bayescal.core.checks import check_data, check_is
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Plan
 from bayescal.core.scores import Scores
@@ -45,6 +45,8 @@ def plan(
         If the data are neither, have groups or no label, or a label has a score of 0; or if bins
         depend on scores that are read part by part.
     """
+    check_is(priors, Priors, "priors", "Pass bayescal.temperature.Priors().")
+    check_is(calibration_bins, Binning, "calibration_bins", "Pass bayescal.Binning(15, 'uniform').")
     if isinstance(data, CountedRows):
         return _of_counted(data, priors, calibration_bins)
     check_data(data, (Scores,), "temperature", "Scores(y_true=..., y_prob=..., from_logits=True)")

@@ -14,7 +14,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayescal.core.bins.binning import Binning
-from bayescal.core.checks import check_known, check_whole, generator
+from bayescal.core.checks import (
+    MOST_SIMULATED,
+    check_known,
+    check_number,
+    check_whole,
+    checked_numbers,
+    generator,
+    shown,
+)
 from bayescal.core.errors import InputError
 from bayescal.core.intake import finite_numbers
 from bayescal.core.quantity import Floats
@@ -65,11 +73,14 @@ class LogitTruth:
     lift: float = 5.0
 
     def __post_init__(self) -> None:
-        if len(self.alpha) < 2 or not min(*self.alpha, self.spread) > 0:
-            raise InputError(
-                "a truth needs two classes or more with numbers above 0, and a spread above 0; "
-                f"got {self.alpha} and {self.spread}."
-            )
+        n = len(checked_numbers(self.alpha, "alpha", "(0, inf)", 2))
+        for name in ("coef", "shift"):
+            values = getattr(self, name)
+            if values is not None and len(checked_numbers(values, name, "(-inf, inf)")) != n:
+                got = shown(values)
+                raise InputError(f"{name} must have one number a class, {n}; got {got}. Add them.")
+        check_number(self.spread, "spread", "(0, inf)")
+        check_number(self.lift, "lift", "(-inf, inf)")
 
     @property
     def n_classes(self) -> int:
@@ -92,7 +103,7 @@ class LogitTruth:
             Logits.
         """
         rng = generator(seed)
-        check_whole(n, "n")
+        check_whole(n, "n", most=MOST_SIMULATED)
         found = rng.normal(0, self.spread, (n, self.n_classes))
         found[np.arange(n), rng.integers(0, self.n_classes, n)] += self.lift
         return found
@@ -138,8 +149,8 @@ class LogitTruth:
             Of one classifier.
         """
         rng = generator(seed)
-        check_whole(n_unlabeled, "n_unlabeled", 0)
-        logits = self.logits(check_whole(n, "n") + n_unlabeled, rng)
+        check_whole(n_unlabeled, "n_unlabeled", 0, most=MOST_SIMULATED)
+        logits = self.logits(check_whole(n, "n", most=MOST_SIMULATED) + n_unlabeled, rng)
         label = (self._moved(logits) + rng.gumbel(size=logits.shape)).argmax(axis=1)
         known = [*label[:n].tolist(), *[None] * n_unlabeled]
         return Scores(

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.optimize import linprog
 
-from bayescal.core.checks import check_same_length
+from bayescal.core.checks import check_flag, check_same_length
 from bayescal.core.columns import to_doubles
 from bayescal.core.errors import InputError
 from bayescal.quantities.agnostic.calibration.link import Link
@@ -82,6 +82,7 @@ def minimise_measure(
     >>> round(found.objective, 6)
     0.125
     """
+    check_flag(nondecreasing, "nondecreasing")
     tied = tied_scores(score, label)
     value, total = _free(tied) if basis is None else _combined(tied, score, basis)
     size = value.shape[1]

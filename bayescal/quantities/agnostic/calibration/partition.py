@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import entr, logit
 
-from bayescal.core.checks import check_choice
+from bayescal.core.checks import check_call, check_choice, shown
+from bayescal.core.columns import to_doubles
 from bayescal.core.errors import InputError
 from bayescal.quantities.agnostic.calibration.link import Link
 from bayescal.quantities.agnostic.calibration.tied_scores import Floats, tied_scores
@@ -109,7 +111,9 @@ def least_loss_calibrated(
     """
     if isinstance(loss, str):
         check_choice(loss, tuple(LOSSES), "loss")
-        loss = LOSSES[loss]
+    else:
+        check_call(loss, "loss", needed=True)
+    measured = partial(_finite_loss, LOSSES[loss] if isinstance(loss, str) else loss)
     tied = tied_scores(score, label)
     size = len(tied.score)
     if size > _MOST_SCORES:
@@ -118,10 +122,23 @@ def least_loss_calibrated(
         )
     count = np.append(0, np.cumsum(tied.rows))
     positive = np.append(0, np.cumsum(tied.positive))
-    starts, rate = _best_runs(count, positive, loss)
+    starts, rate = _best_runs(count, positive, measured)
     sizes = np.diff(starts, append=size)
     share = np.diff(count[np.append(starts, size)]) / count[-1]
-    return CalibratedMinimum(Link(tied.score, np.repeat(rate, sizes)), float(share @ loss(rate)))
+    return CalibratedMinimum(
+        Link(tied.score, np.repeat(rate, sizes)), float(share @ measured(rate))
+    )
+
+
+def _finite_loss(loss: Loss, rate: Floats) -> Floats:
+    """A loss of the caller's, checked: a NaN would compare as neither less nor more."""
+    found: Floats = to_doubles(loss(rate), "loss")
+    if found.shape != rate.shape or not np.isfinite(found).all():
+        raise InputError(
+            f"loss must return a finite number for each of {len(rate)} rates; got {shown(found)}. "
+            "Return an array of the same shape."
+        )
+    return found
 
 
 def _best_runs(count: np.ndarray, positive: np.ndarray, loss: Loss) -> tuple[np.ndarray, Floats]:

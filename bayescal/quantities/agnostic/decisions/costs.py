@@ -5,16 +5,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayescal.core.checks import check_same_length
+from bayescal.core.checks import check_number, check_same_length
 from bayescal.core.columns import to_numpy
-from bayescal.core.errors import InputError
 from bayescal.core.quantity import Bound
 from bayescal.quantities.agnostic.bounds import (
     bounds,
     check_delta,
     uniform_deviation,
 )
-from bayescal.quantities.agnostic.decisions.rule import DecisionRule, Floats
+from bayescal.quantities.agnostic.decisions.rule import DecisionRule, Floats, check_rule
 from bayescal.quantities.agnostic.intervals import checked_labels, checked_rows, checked_weights
 
 
@@ -193,8 +192,8 @@ def cost_bound(
     >>> round(cost_bound(rule, 0.01, 10_000, 100_000, delta=0.05).value, 4)
     0.1118
     """
-    if not 0 <= c_emp <= 1:
-        raise InputError(f"c_emp must lie in [0, 1]; got {c_emp!r}. Pass estimate(...).c.")
+    check_rule(rule)
+    check_number(c_emp, "c_emp", "[0, 1]", "Pass estimate(...).c.")
     half = check_delta(delta) / 2
     measure = c_emp + bounds(n_labeled, half).upper.value + uniform_deviation(n_unlabeled, half)
     return Bound(
@@ -214,6 +213,7 @@ def _scores(values: ArrayLike) -> Floats:
 def _mean_cost(
     rule: DecisionRule, score: Floats, probability: Floats, weight: ArrayLike | None
 ) -> float:
+    check_rule(rule)
     positive, negative = rule.cost_table[rule.action_of(score)].T
     cost = positive * probability + negative * (1 - probability)
     return float(cost.mean() if weight is None else cost @ checked_weights(weight, len(score)))

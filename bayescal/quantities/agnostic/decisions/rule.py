@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayescal.core.checks import check_unique, listing
+from bayescal.core.checks import check_is, check_number, check_unique, listing
 from bayescal.core.errors import InputError
 from bayescal.core.intake import to_probabilities
 
@@ -48,13 +48,9 @@ class Action:
 
     def __post_init__(self) -> None:
         for name in ("positive", "negative", "setup"):
-            value = getattr(self, name)
-            if not (isinstance(value, int | float | np.number) and 0 <= value < math.inf):
-                raise InputError(
-                    f"{name} must be a finite cost of at least 0; got {value!r}. Add the same "
-                    "amount to all costs of a class where some are gains."
-                )
-            object.__setattr__(self, name, float(value))
+            gains = "Add the same amount to all costs of a class where some are gains."
+            cost = check_number(getattr(self, name), name, "[0, inf)", gains)
+            object.__setattr__(self, name, cost)
 
     def expected(self, probability: float) -> float:
         """Give the expected cost of a row.
@@ -74,8 +70,7 @@ class Action:
         InputError
             If it is no probability.
         """
-        if not 0 <= probability <= 1:
-            raise InputError(f"probability must lie in [0, 1]; got {probability!r}.")
+        check_number(probability, "probability", "[0, 1]")
         return self.positive * probability + self.negative * (1 - probability)
 
 
@@ -195,6 +190,11 @@ class DecisionRule:
                 self.names, self.costs, ends[:-1], ends[1:], strict=True
             )
         )
+
+
+def check_rule(rule: object) -> None:
+    """Check that a rule is one."""
+    check_is(rule, DecisionRule, "rule", "Pass bayescal.DecisionRule(actions, intervals).")
 
 
 def checked_actions(actions: Mapping[str, Action | tuple[float, float]]) -> dict[str, Action]:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bayescal.core.checks import check_call, check_is
 from bayescal.core.errors import InputError
 from bayescal.core.writing import replacing
 from bayescal.quantities.credal.self_learning.algorithm import (
@@ -90,11 +91,14 @@ def self_learn(
     (2, 2, 2)
     """
     settings = SelfLearningSettings() if settings is None else settings
+    check_is(settings, SelfLearningSettings, "settings", "Pass SelfLearningSettings().")
+    check_is(rows, SelfLearningRows, "rows", "Pass SelfLearningRows(...).")
+    check_call(progress, "progress")
     check_learner(classifier)
     if settings.method == "credal":
         rows.calibration()
     mark = _fingerprint(classifier, rows, settings)
-    file = None if path is None else Path(path)
+    file = None if path is None else checked_path(path)
     state = begin(rows, settings) if file is None or not file.exists() else _load(file, mark)
     total = n_iterations(rows, settings)
     learner = train(classifier, rows, settings, state) if len(state.target_prob) == total else None

@@ -10,7 +10,15 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.checks import MOST_DRAWN, check_choice, check_number, check_seed, check_whole
+from bayescal.core.checks import (
+    MOST_DRAWN,
+    check_call,
+    check_choice,
+    check_is,
+    check_number,
+    check_seed,
+    check_whole,
+)
 from bayescal.core.quantity import Floats
 from bayescal.quantities.credal.self_learning.algorithm import METHODS
 from bayescal.quantities.credal.self_learning.data import SelfLearningRows
@@ -197,13 +205,19 @@ def self_learn_by_threshold(
     >>> learned.target_prob.shape
     (4, 1, 2)
     """
-    settings = settings or ThresholdSettings()
+    settings = ThresholdSettings() if settings is None else settings
+    network = SgdSettings() if network is None else network
+    check_is(rows, SelfLearningRows, "rows", "Pass SelfLearningRows(...).")
+    check_is(settings, ThresholdSettings, "settings", "Pass ThresholdSettings().")
+    check_is(network, SgdSettings, "network", "Pass SgdSettings().")
+    for name, call in (("renew", renew), ("give_labels", give_labels)):
+        check_call(call, name)
     parts, label_rows = _parts(rows, settings), give_labels or _rule(settings)
     start = partial(
         OneVsAllNetworks,
         rows.x_labeled.shape[1],
         len(rows.classes),
-        network or SgdSettings(),
+        network,
         np.random.default_rng(settings.seed),
     )
     networks = start().fit(parts.x, parts.label)

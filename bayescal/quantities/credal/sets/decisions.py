@@ -5,12 +5,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bayescal.core.checks import check_whole
 from bayescal.core.columns import to_doubles
 from bayescal.core.errors import InputError
 from bayescal.core.probability_intervals import ROUNDING, Booleans, largest_somewhere
 from bayescal.core.quantity import Floats
 from bayescal.quantities.credal.sets.credal_sets import costs, expectation
 from bayescal.quantities.credal.sets.intervals import proper
+
+_MOST_CLASSES = 10_000
 
 
 def zero_one(n_classes: int) -> Floats:
@@ -37,8 +40,7 @@ def zero_one(n_classes: int) -> Floats:
     >>> zero_one(2).tolist()
     [[0.0, 1.0], [1.0, 0.0]]
     """
-    if n_classes < 2:
-        raise InputError(f"there must be at least two classes; got {n_classes}. Pass their number.")
+    check_whole(n_classes, "n_classes", 2, "Pass the number of classes.", _MOST_CLASSES)
     return 1 - np.eye(n_classes)
 
 
