@@ -49,6 +49,8 @@ def check_same_length(
 
 def _place(bad: NDArray[np.bool_]) -> tuple[tuple[int, ...], str]:
     """Find the first True, and say where it is and how many rows share its fault."""
+    if bad.ndim == 0:
+        return (), "the only place"
     first = tuple(int(i) for i in np.unravel_index(int(bad.argmax()), bad.shape))
     rows = int(bad.reshape(len(bad), -1).any(axis=1).sum())
     where = f"row {first[0]}" + (f", column {first[1]}" if len(first) > 1 else "")
@@ -167,7 +169,7 @@ def check_known(name: object, known: Sequence[str], what: str, where: str) -> No
 
 MOST_COUNTED = 10**15
 """The most rows, or of anything else, that a number may say there are; floats count that far."""
-MOST_DRAWN = 10**7
+MOST_DRAWN = 10**6
 """The most draws or repetitions; each of them takes time, and most of them memory."""
 MOST_SIMULATED = 10**9
 """The most rows that a simulator draws at once, some gigabytes."""

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.checks import (
+    check_flag,
     check_no_nan,
     check_row_sums,
     check_rows,
@@ -230,6 +231,7 @@ def collect(
     """
     if not scores:
         raise InputError("there must be at least one classifier; got none. Pass {name: y_prob}.")
+    check_flag(from_logits, "from_logits")
     _check_named(pos_label, classes)
     positive = _positive_column(pos_label, classes)
     checked = logits if from_logits else probabilities

@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
+from bayescal.core.checks import check_flag
 from bayescal.core.errors import InputError
 from bayescal.plots import style
 from bayescal.plots.kind import check_kind
@@ -53,6 +54,8 @@ def plot_roc(tree: xr.DataTree, prob: float = 0.9, *, unlabeled: bool | None = N
             f"the result of {tree.attrs['quantity']} holds no ROC curves. Fit bayescal.agnostic."
         )
     held = access.has_variable(tree, schema.POSTERIOR, "unlabeled_tpr")
+    if unlabeled is not None:
+        check_flag(unlabeled, "unlabeled")
     of_unlabeled = held if unlabeled is None else unlabeled
     cases = access.cases(tree)
     columns = min(len(cases), _COLUMNS)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import xarray as xr
 
-from bayescal.core.checks import check_number
+from bayescal.core.checks import check_is, check_number
 from bayescal.core.errors import InputError
 from bayescal.report.kind import Section
 from bayescal.report.render import document
@@ -34,6 +34,7 @@ def page(
 
 def _views(results: xr.DataTree | Sequence[xr.DataTree], prob: float) -> list[View]:
     check_number(prob, "prob", "(0, 1)", "Pass 0.9 for 90% intervals.")
+    check_is(results, (xr.DataTree, Sequence), "results", "Pass what bayescal.fit returned.")
     trees = [results] if isinstance(results, xr.DataTree) else list(results)
     if not trees:
         raise InputError("a report must have at least one result; got none. Fit first.")

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 import xarray as xr
 
-from bayescal.core.checks import check_number
+from bayescal.core.checks import check_is, check_number
 from bayescal.core.errors import InputError
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
@@ -208,7 +208,8 @@ def conclusions(
     if threshold is not None:
         check_number(threshold, "threshold", "(-inf, inf)")
     kind = kind_of(tree)
-    name = var if var is not None else check_variable(tree, None)
+    name = check_variable(tree, None) if var is None else var
+    check_is(name, str, "var", "Pass the name of a variable of the result.")
     return [*kind.conclusions(tree, name, prob, threshold)]
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayescal.core.checks import check_flag
 from bayescal.core.errors import InputError
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
@@ -81,6 +82,8 @@ def roc_band(
     True
     """
     tail(prob)
+    check_flag(unlabeled, "unlabeled")
+    check_flag(simultaneous, "simultaneous")
     held = _Held.of(result, access.named_case(result, classifier, class_), unlabeled)
     curves = tpr_at(held.fpr, held.tpr, FPR)
     band = held.whole(prob) if simultaneous else held.each_point(curves, prob)
@@ -147,6 +150,7 @@ def roc_boxes(
     True
     """
     tail(prob)
+    check_flag(unlabeled, "unlabeled")
     held = _Held.of(result, access.named_case(result, classifier, class_), unlabeled)
     region = held.simultaneous_boxes(prob)
     columns = {**region._asdict(), "fpr": held.fpr.mean(axis=0), "tpr": held.tpr.mean(axis=0)}

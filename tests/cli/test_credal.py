@@ -140,7 +140,7 @@ def test_a_failed_fit_is_said_and_has_its_exit_code(folder: Path) -> None:
         ([*COLUMNS, "--prior", "curve:3"], "--prior must be average, curve"),
         ([*COLUMNS, "--prior", "bins,t=3"], "--prior must be average, curve"),
         ([*COLUMNS, "--prior", "bins:0"], "bins must be a whole number"),
-        ([*COLUMNS, "--s", "0"], "--s must be a finite number above 0"),
+        ([*COLUMNS, "--s", "0"], "--s must be a number in (0, inf)"),
         ([*COLUMNS, "--multiclass"], "three classes or more"),
         ([*COLUMNS, "-o", "x.txt"], "--output must end in"),
         ([*COLUMNS, "--report", "x.nc"], "--report must end in .html"),

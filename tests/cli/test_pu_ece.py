@@ -82,7 +82,7 @@ def test_it_writes_a_report(file: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        (["--class-prior", "1.5"], "--class-prior must lie in (0, 1)"),
+        (["--class-prior", "1.5"], "--class-prior must be a number in (0, 1)"),
         (["--class-prior", "much"], "--class-prior must be beta:A,B"),
         (["--class-prior", "normal:0,1"], "--class-prior must be beta:A,B"),
         (["--class-prior", "0.5", "--score", "none"], "none"),

@@ -90,7 +90,7 @@ def test_no_labels_are_said_loudly(folder: Path) -> None:
         ([*COLUMNS, "--group", "nope"], "no column 'nope'"),
         ([*COLUMNS, "--prior", "wat"], "--prior must be agreement"),
         ([*COLUMNS, "--prior", "mean:x"], "--prior must be agreement"),
-        ([*COLUMNS, "--prior", "mean:2"], "power must lie in (0, 1]"),
+        ([*COLUMNS, "--prior", "mean:2"], "power must be a number in (0, 1]"),
         ([*COLUMNS, "--pos-label", "yes"], "--pos-label"),
         ([*COLUMNS, "--labeling", "some"], "--labeling"),
         ([*COLUMNS, "-o", "x.txt"], "--output must end in"),

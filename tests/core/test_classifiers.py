@@ -45,7 +45,7 @@ def test_every_class_is_on_both_sides_of_a_split_of_few_rows():
 
 @pytest.mark.parametrize("size", [0.0, 1.0, np.nan])
 def test_a_share_outside_0_and_1_is_refused(size):
-    with pytest.raises(InputError, match=r"calibration_size must lie in \(0, 1\)"):
+    with pytest.raises(InputError, match=r"calibration_size must be a number in \(0, 1\)"):
         Splitter(calibration_size=size).checked_rows([[0.0]], [0])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
@@ -59,11 +60,18 @@ def trouble(case: Case) -> str | None:
     except DOCUMENTED as error:
         return None if str(error).strip() else "an empty message"
     except Exception as error:  # everything else is what is looked for
-        return f"{type(error).__name__}: {error}"
+        return None if _of_scikit_learn(error) else f"{type(error).__name__}: {error}"
     for at, values in numbers(found):
         if np.isnan(values).any() and not is_documented_nan(case.name, at):
             return f"NaN at {at or 'the result'}"
     return None
+
+
+def _of_scikit_learn(error: Exception) -> bool:
+    """Whether rows given to an estimator were refused by scikit-learn's own checks of rows."""
+    files = [frame.filename for frame in traceback.extract_tb(error.__traceback__)]
+    refused = "/sklearn/" in files[-1] or any("/sklearn/utils/" in file for file in files)
+    return refused and isinstance(error, ValueError | TypeError)
 
 
 # Where the documentation says that NaN stands for "there is none".

@@ -30,12 +30,20 @@ NOT_CALLED = {
     "ManyFits, which fit_many makes": lambda kind: kind is bc.ManyFits,
 }
 # Callables that are not swept, with the reason; a test finds those that could be.
-_FIELD = "is a field of the simulator"
 _MADE = "is made by a function, which is swept"
-_INSIDE = "is called by fit and predict, with what they have checked"
+_INSIDE = "takes arrays of the package, which Scores has checked, in the inner loops"
 LEFT_OUT = {
-    "bayescal.datasets.ece.Truth.event_probability": _FIELD,
-    "bayescal.datasets.credal.CurveTruth.curve": _FIELD,
+    **dict.fromkeys(
+        [
+            "bayescal.BinCounts.find",
+            "bayescal.BinCounts.place_in",
+            "bayescal.Binning.count",
+            "bayescal.Binning.edges",
+            "bayescal.agnostic.SmoothCurve.kernel",
+            "bayescal.datasets.temperature.LogitTruth.class_errors",
+        ],
+        _INSIDE,
+    ),
     **dict.fromkeys(
         [
             "bayescal.agnostic.Link",
@@ -78,18 +86,23 @@ def objects() -> dict[str, Any]:
     return dict(found.values())
 
 
-@cache
 def callables() -> dict[str, Callable[..., Any]]:
-    """Public functions, classes and their own methods by name, each to be called by keywords."""
-    found: dict[str, Callable[..., Any]] = {f"fit {name}": _fit(name) for name in quantities()}
+    """What is swept, by name, each to be called by keywords."""
+    return {name: value for name, value in found().items() if name not in LEFT_OUT}
+
+
+@cache
+def found() -> dict[str, Callable[..., Any]]:
+    """Public functions, classes and their own methods."""
+    all_of: dict[str, Callable[..., Any]] = {f"fit {name}": _fit(name) for name in quantities()}
     for name, value in objects().items():
         if not inspect.isclass(value):
-            found[name] = value
+            all_of[name] = value
         elif not any(rule(value) for rule in NOT_CALLED.values()):
-            found[name] = _fitted(value) if issubclass(value, BaseEstimator) else value
+            all_of[name] = _fitted(value) if issubclass(value, BaseEstimator) else value
             for method in methods(value):
-                found[f"{name}.{method}"] = _method(name, value, method)
-    return {name: value for name, value in found.items() if name not in LEFT_OUT}
+                all_of[f"{name}.{method}"] = _method(name, value, method)
+    return all_of
 
 
 def methods(kind: type) -> Iterator[str]:
@@ -487,10 +500,10 @@ RIGHT: dict[str, Callable[[], Any]] = {
     "bayescal.temperature.train_on_rare_feature.rows": lambda: 100,
 }
 INSTANCES: dict[str, Callable[[], Any]] = {
-    "bayescal.agnostic.Link": lambda: bc.agnostic.isotonic_calibration(SCORE, LABEL),
+    "bayescal.agnostic.Link": lambda: bc.agnostic.isotonic_calibration(SCORE, label=LABEL),
     "bayescal.credal.CrossVennAbers": lambda: bc.credal.fit_cross_venn_abers(
-        SCORE, LABEL, np.arange(ROWS) % 2
+        SCORE, label=LABEL, fold=np.arange(ROWS) % 2
     ),
-    "bayescal.credal.InductiveVennAbers": lambda: bc.credal.fit_ivap(SCORE, LABEL),
-    "bayescal.credal.OneVsRest": lambda: bc.credal.fit_one_vs_rest(PROBS, CODED3),
+    "bayescal.credal.InductiveVennAbers": lambda: bc.credal.fit_ivap(SCORE, label=LABEL),
+    "bayescal.credal.OneVsRest": lambda: bc.credal.fit_one_vs_rest(PROBS, label=CODED3),
 }

@@ -112,7 +112,7 @@ def test_rows_of_credal_sets_can_be_chosen() -> None:
     assert len(figure.axes) == 2
     place = int(tree["constant_data"]["target_row"][3])
     assert any(text.startswith(f"row {place}:") for text in _titles(figure))
-    with pytest.raises(InputError, match="rows must be places from 0"):
+    with pytest.raises(InputError, match="rows must be "):
         plots.plot_credal_sets(tree, rows=[1000])
 
 

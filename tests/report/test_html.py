@@ -227,7 +227,7 @@ def test_refuses_a_place_it_cannot_write_to(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("prob", [0.0, 1.0, -0.1, 90.0, float("nan")])
 def test_refuses_a_probability_that_is_none(tree: xr.DataTree, prob: float) -> None:
-    with pytest.raises(InputError, match=r"prob must lie in \(0, 1\)"):
+    with pytest.raises(InputError, match=r"prob must be a number in \(0, 1\)"):
         page(tree, prob=prob)
 
 

@@ -101,7 +101,7 @@ def test_what_terminals_json_and_files_show(kind: str) -> None:
         tree
     )
     json.dumps(best_records(tree), allow_nan=False)
-    with pytest.raises(bc.InputError, match="prob must lie"):
+    with pytest.raises(bc.InputError, match="prob must be a number in"):
         bc.summary(tree, 1.0)
 
 

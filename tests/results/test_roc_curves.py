@@ -73,7 +73,7 @@ def test_a_classifier_must_be_named(panel):
 
 @pytest.mark.parametrize("read", [roc_band, roc_boxes])
 def test_bad_input(panel, read):
-    with pytest.raises(InputError, match="prob must lie"):
+    with pytest.raises(InputError, match="prob must be a number in"):
         read(panel, 0.0, classifier="few")
     with pytest.raises(InputError, match="no unlabelled rows"):
         read(panel, classifier="few", unlabeled=True)

@@ -69,5 +69,5 @@ def test_shapes_of_both_kinds(binary: xr.DataTree, three: xr.DataTree) -> None:
 
 
 def test_a_probability_outside_the_unit_interval_is_refused(binary: xr.DataTree) -> None:
-    with pytest.raises(InputError, match="prob must lie"):
+    with pytest.raises(InputError, match="prob must be a number in"):
         read_rows(binary, access.cases(binary)[0], 1.0)

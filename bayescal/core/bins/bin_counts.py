@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayescal.core.bins.edges import CLOSED, check_edges
-from bayescal.core.checks import check_choice
+from bayescal.core.checks import check_choice, check_is
 from bayescal.core.columns import to_doubles, to_numpy
 from bayescal.core.errors import InputError
 
@@ -124,6 +124,7 @@ class BinCounts:
 
     def __post_init__(self) -> None:
         check_choice(self.closed, CLOSED, "closed")
+        check_is(self.strategy, str, "strategy", "Pass 'edges'.")
         edges = check_edges(self.edges)
         number = _whole if self.mass is None else _effective
         count = number(self.count, "count", len(edges) - 1)

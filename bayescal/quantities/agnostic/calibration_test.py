@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayescal.core.checks import check_whole, generator
+from bayescal.core.checks import MOST_DRAWN, check_whole, generator
 from bayescal.quantities.agnostic.intervals import checked_rows, interval_measure
 
 # Numbers held at once.
@@ -75,7 +75,7 @@ def calibration_test(
     >>> round(calibration_test(score, label=score > 0.5, seed=20).p_value, 3)
     0.001
     """
-    check_whole(draws, "draws")
+    check_whole(draws, "draws", most=MOST_DRAWN)
     scores, events = checked_rows(score, label)
     found = interval_measure(scores, label=events).c
     simulated = simulated_measures(scores, draws, generator(seed))

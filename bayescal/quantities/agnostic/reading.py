@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import xarray as xr
 
-from bayescal.core.checks import check_number
+from bayescal.core.checks import check_flag, check_number
 from bayescal.results import access
 from bayescal.results.difference import Difference
 from bayescal.results.exceedance import prob_exceeds
@@ -99,6 +99,7 @@ def prob_above(
     >>> round(bc.agnostic.prob_above(result, 0.0), 3)
     1.0
     """
+    check_number(value, "value", "(-inf, inf)")
     return prob_exceeds(result, "c", value, access.named_case(result, classifier, class_))
 
 
@@ -150,6 +151,7 @@ def rule_difference(
     True
     """
     alpha = tail(prob)
+    check_flag(unlabeled, "unlabeled")
     names = [f"{'unlabeled_' if unlabeled else ''}cost_{rule}" for rule in (first, second)]
     case = access.named_case(result, classifier)
     one, two = (access.flat_draws(result, check_variable(result, name), case) for name in names)

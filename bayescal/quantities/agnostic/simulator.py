@@ -15,7 +15,14 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, logit
 from scipy.stats import beta
 
-from bayescal.core.checks import MOST_SIMULATED, check_known, check_number, check_whole, generator
+from bayescal.core.checks import (
+    MOST_SIMULATED,
+    check_is,
+    check_known,
+    check_number,
+    check_whole,
+    generator,
+)
 from bayescal.core.intake import to_probabilities
 from bayescal.core.scores import Scores
 from bayescal.quantities.agnostic.decisions.rule import DecisionRule, check_rule
@@ -54,6 +61,7 @@ class Truth:
     slope: float
 
     def __post_init__(self) -> None:
+        check_is(self.name, str, "name", "Pass a word.")
         for name in ("alpha", "beta"):
             check_number(getattr(self, name), name, "(0, inf)")
         for name in ("intercept", "slope"):

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescal.core.checks import check_data
 from bayescal.core.quantity import Floats
 from bayescal.quantities.credal.calibration_split import CalibrationSplit, labeled_rows
 from bayescal.quantities.credal.sets.credal_sets import reachable
@@ -76,6 +77,8 @@ def estimate(data: CalibrationSplit) -> Estimate:
     >>> found.p0.round(3).tolist(), found.p1.round(3).tolist(), found.prob.round(3).tolist()
     ([0.333], [0.667], [0.5])
     """
+    remedy = "CalibrationSplit(calibration=..., target=...)"
+    check_data(data, (CalibrationSplit,), "estimate", remedy)
     scores, label = labeled_rows(data)
     of_one = _binary if data.calibration.is_binary else _of_classes
     found = [

@@ -15,7 +15,7 @@ from bayescal.core.checks import check_call
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
 from bayescal.core.text import cell
-from bayescal.core.writing import check_writable, replacing
+from bayescal.core.writing import check_writable, checked_path, replacing
 from bayescal.quantities.credal.row_bounds import lookups
 from bayescal.quantities.credal.row_lookup import Lookup, RowBounds, batches
 

@@ -13,7 +13,14 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayescal.core.checks import MOST_SIMULATED, check_call, check_known, check_whole, generator
+from bayescal.core.checks import (
+    MOST_SIMULATED,
+    check_call,
+    check_is,
+    check_known,
+    check_whole,
+    generator,
+)
 from bayescal.core.intake import to_probabilities
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
@@ -90,6 +97,8 @@ class CurveTruth:
     curve: Callable[[Floats], Floats]
 
     def __post_init__(self) -> None:
+        check_is(self.name, str, "name", "Pass a word.")
+        check_is(self.kind, str, "kind", "Pass a word.")
         check_call(self.curve, "curve", needed=True)
 
     def probability(self, score: ArrayLike) -> Floats:

@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from bayescal.core.checks import (
     MOST_SIMULATED,
     check_call,
+    check_is,
     check_known,
     check_number,
     check_whole,
@@ -102,6 +103,7 @@ class Truth:
     breaks: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
+        check_is(self.name, str, "name", "Pass a word.")
         check_number(self.b0, "b0", "(-inf, inf)")
         check_number(self.b1, "b1", "(0, inf)", "Scores rise with the feature: pass 1.")
         check_call(self.event_probability, "event_probability", needed=True)

@@ -12,7 +12,7 @@ from scipy.special import expit
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, check_random_state, validate_data
 
-from bayescal.core.checks import check_choice
+from bayescal.core.checks import check_choice, check_flag
 from bayescal.core.classifiers import MostProbable, warn_unfinished
 from bayescal.core.errors import InputError
 from bayescal.core.network import (
@@ -232,6 +232,7 @@ class PUClassifier(MostProbable):
 
     def _check_parameters(self) -> None:
         check_class_prior(self.class_prior)
+        check_flag(self.non_negative, "non_negative")
         if self.target_prior is not None:
             check_target_prior(self.target_prior)
         check_choice(self.loss, tuple(LOSSES), "loss")

@@ -199,6 +199,7 @@ class MixtureTruth:
     name: str = "mixture"
 
     def __post_init__(self) -> None:
+        check_is(self.name, str, "name", "Pass a word.")
         check_class_prior(self.class_prior)
         for name in ("positive", "negative"):
             check_is(getattr(self, name), LogitMixture, name, "Pass LogitMixture(...).")

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayescal.core.checks import check_whole, generator
+from bayescal.core.checks import MOST_DRAWN, check_whole, generator
 from bayescal.core.columns import to_doubles
 from bayescal.core.errors import InputError
 from bayescal.quantities.pu_ece.estimator import check_class_prior
@@ -118,7 +118,7 @@ def tce_from_logits(
     """
     check_class_prior(class_prior)
     for count, name in ((max_components, "max_components"), (points, "points")):
-        check_whole(count, name)
+        check_whole(count, name, most=MOST_DRAWN)
     rng = generator(seed)
     found, others = (
         _fit(_checked(logits, name), max_components, int(rng.integers(2**31)))

@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayescal.core.checks import check_known, check_number, generator
+from bayescal.core.checks import check_is, check_known, check_number, generator
 from bayescal.core.intake import finite_numbers
 from bayescal.core.logistic import finite_logits, sigmoid
 from bayescal.quantities.pu_ece.data import PUScores
@@ -73,6 +73,7 @@ class PUTruth:
     class_prior: float = 0.5
 
     def __post_init__(self) -> None:
+        check_is(self.name, str, "name", "Pass a word.")
         check_number(self.class_prior, "class_prior", "(0, 1)")
         check_number(self.b0, "b0", "(-inf, inf)")
         check_number(self.b1, "b1", "(0, inf)", "Scores rise with the feature: pass 1.")

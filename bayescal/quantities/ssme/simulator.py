@@ -98,6 +98,7 @@ class PanelTruth:
     spread: float = 2.0
 
     def __post_init__(self) -> None:
+        check_is(self.name, str, "name", "Pass a word.")
         check_is(self.classifiers, Mapping, "classifiers", "Pass {'a': Distortion()}.")
         if not self.classifiers:
             raise InputError("a panel needs at least one classifier; got none.")

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from bayescal.core.bins.binning import Binning
 from bayescal.core.checks import (
     MOST_SIMULATED,
+    check_is,
     check_known,
     check_number,
     check_whole,
@@ -73,6 +74,7 @@ class LogitTruth:
     lift: float = 5.0
 
     def __post_init__(self) -> None:
+        check_is(self.name, str, "name", "Pass a word.")
         n = len(checked_numbers(self.alpha, "alpha", "(0, inf)", 2))
         for name in ("coef", "shift"):
             values = getattr(self, name)

@@ -9,6 +9,7 @@ from collections import deque
 from importlib import import_module
 from typing import Any, Protocol, Self, cast
 
+from bayescal.core.checks import shown
 from bayescal.core.errors import InputError
 from bayescal.workflow.many.keys import Key
 from bayescal.workflow.many.task import Outcome, Task, carry_out, failure_of
@@ -44,19 +45,22 @@ class Runner(Protocol):
         ...
 
 
+_MOST = 1024
+
+
 def runner_of(executor: Any) -> Runner:
     """Choose the runner for what a user passed as executor."""
     if executor is None:
         return Here()
-    if isinstance(executor, int) and not isinstance(executor, bool) and executor > 0:
+    if isinstance(executor, int) and not isinstance(executor, bool) and 0 < executor <= _MOST:
         from bayescal.workflow.many.processes import Processes
 
         return Processes(executor)
     if type(executor).__module__.partition(".")[0] == "distributed" and hasattr(executor, "submit"):
         return OnDask(executor)
     raise InputError(
-        "executor must be None, a number of processes of at least 1, or a dask.distributed.Client; "
-        f"got {executor!r}. Pass executor=2."
+        "executor must be None, a number of processes up to 1024, or a dask.distributed.Client; "
+        f"got {shown(executor)}. Pass executor=2."
     )
 
 

@@ -55,7 +55,7 @@ def test_the_fingerprint_is_of_rule_labels_and_unlabelled_rows():
             lambda: plan(bc.Scores(y_true=[0, 1], y_prob=[0.5, 0.6], group=["a", "b"]), PRIORS),
             "agnostic has no groups",
         ),
-        (lambda: bc.agnostic.Priors(label_rate=0.7), "label_rate must be a CurveAverage"),
+        (lambda: bc.agnostic.Priors(label_rate=0.7), "label_rate must be CurveAverage"),
     ],
 )
 def test_bad_input(call, message):

@@ -76,7 +76,7 @@ def test_several_classifiers_are_named(panel):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda tree: upper_bound(tree, 0.5), "prob must lie"),
+        (lambda tree: upper_bound(tree, 0.5), "prob must be a number in"),
         (lambda tree: rule_difference(tree, "x", "y", classifier="a"), "cost_x"),
         (lambda tree: prob_above(tree, 0.1, classifier="z"), "z"),
     ],

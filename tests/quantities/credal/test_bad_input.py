@@ -146,5 +146,5 @@ def test_costs_and_events_that_are_none():
         maximin([1, 2], low, high)
     with pytest.raises(InputError, match="event must hold true or false for each of the 2 classes"):
         probability([1, 0], low, high)
-    with pytest.raises(InputError, match="at least two classes; got 1"):
+    with pytest.raises(InputError, match="n_classes must be a whole number >= 2; got 1"):
         zero_one(1)

@@ -170,7 +170,7 @@ def test_a_seed_gives_the_same_split():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"calibration_size": 1.0}, "calibration_size must lie in"),
+        ({"calibration_size": 1.0}, "calibration_size must be a number in"),
         ({"cv": 1}, "cv must be a whole number >= 2; got 1"),
         ({"cv": 300}, "at least 300 rows each"),
     ],

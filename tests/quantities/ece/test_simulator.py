@@ -105,7 +105,7 @@ def test_a_panel_scores_the_same_rows():
 def test_truths_of_a_panel_must_share_the_labels():
     with pytest.raises(InputError, match=r"must share P\(Y=1 \| x\).*'near' and 'wiggle' do not"):
         sample_panel(10, seed=1, names=["near", "wiggle"])
-    with pytest.raises(InputError, match="names must hold at least one"):
+    with pytest.raises(InputError, match="names must be a word, or a list of words"):
         sample_panel(10, seed=1, names=[])
 
 

@@ -228,14 +228,14 @@ def test_too_few_iterations_are_told():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"class_prior": 1.0}, "class_prior must lie in"),
-        ({"target_prior": 0.0}, "target_prior must lie in"),
+        ({"class_prior": 1.0}, "class_prior must be a number in"),
+        ({"target_prior": 0.0}, "target_prior must be a number in"),
         ({"correction": "softplus"}, "correction must be one of"),
         ({"correction": lambda x: x}, "correction must return a number >= 0; got -1"),
         ({"loss": "hinge"}, "loss must be one of"),
         ({"hidden": -1}, "hidden must be a whole number >= 0; got -1"),
         ({"max_iter": 0}, "max_iter must be a whole number >= 1; got 0"),
-        ({"alpha": -1.0}, "alpha must be a finite number >= 0"),
+        ({"alpha": -1.0}, "alpha must be a number in"),
     ],
 )
 def test_parameters_outside_their_range_are_refused(parameters, message):

@@ -90,5 +90,5 @@ def test_classifiers_get_a_dim() -> None:
 
 @pytest.mark.parametrize("wrong", [0, 1, -0.1, 1.5, float("nan")])
 def test_a_class_prior_outside_its_range_is_refused(wrong) -> None:
-    with pytest.raises(bc.InputError, match=r"class_prior must lie in \(0, 1\)"):
+    with pytest.raises(bc.InputError, match=r"class_prior must be a number in \(0, 1\)"):
         estimate(bc.PUScores(positive=[0.5], unlabeled=[0.5]), class_prior=wrong)

@@ -122,7 +122,7 @@ def test_a_seed_gives_the_same_result():
         ([1.0, 1.0], {}, "positive logits must differ; all are 1"),
         ([0.0, 1e-300], {}, "positive logits must differ; all are 0"),
         ([], {}, "positive must hold one logit a row"),
-        ([0.0, 1.0], {"class_prior": 1.0}, "class_prior must lie in"),
+        ([0.0, 1.0], {"class_prior": 1.0}, "class_prior must be a number in"),
         ([0.0, 1.0], {"max_components": 0}, "max_components must be a whole number >= 1; got 0"),
         ([0.0, 1.0], {"points": 1.5}, "points must be a whole number"),
     ],

@@ -82,7 +82,7 @@ def test_a_correction_must_be_known_and_not_below_zero():
     negative = [4.0, 5.0], [-4.0, -3.0]
     with pytest.raises(InputError, match=r"correction must return a number >= 0; got -2.2"):
         nnpu_risk(*negative, class_prior=0.5, correction=lambda x: x)
-    with pytest.raises(InputError, match=r"target_prior must lie in \(0, 1\); got 1"):
+    with pytest.raises(InputError, match=r"target_prior must be a number in \(0, 1\); got 1"):
         imbalanced_nnpu_risk([1.0], [1.0], class_prior=0.5, target_prior=1)
 
 
@@ -133,7 +133,7 @@ def test_huge_decision_values_overflow_nowhere():
 @pytest.mark.parametrize(
     ("positive", "unlabeled", "options", "message"),
     [
-        ([1.0], [1.0], {"class_prior": 0.0}, "class_prior must lie in"),
+        ([1.0], [1.0], {"class_prior": 0.0}, "class_prior must be a number in"),
         ([1.0], [1.0], {"class_prior": 0.5, "loss": "hinge"}, "loss must be one of 'logistic'"),
         ([], [1.0], {"class_prior": 0.5}, "positive must hold one decision value a row"),
         ([1.0], [[1.0]], {"class_prior": 0.5}, "unlabeled must hold one decision value a row"),

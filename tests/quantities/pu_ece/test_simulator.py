@@ -92,9 +92,9 @@ def test_scores_that_round_to_the_ends_have_a_curve():
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"class_prior": 1.0}, r"class_prior must lie in \(0, 1\); got 1.0"),
-        ({"class_prior": float("nan")}, "class_prior must lie in"),
-        ({"b1": 0.0}, "b1 must be above 0; got 0.0"),
+        ({"class_prior": 1.0}, r"class_prior must be a number in \(0, 1\); got 1.0"),
+        ({"class_prior": float("nan")}, "class_prior must be a number in"),
+        ({"b1": 0.0}, r"b1 must be a number in \(0, inf\); got 0.0"),
     ],
 )
 def test_what_is_no_classifier_is_refused(wrong, message):

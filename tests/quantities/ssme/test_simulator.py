@@ -123,9 +123,9 @@ def test_labeled_rows_come_first_and_a_seed_gives_the_same():
     ("wrong", "message"),
     [
         ({"classifiers": {}}, "at least one classifier"),
-        ({"spread": 0.0}, "spread must be above 0; got 0.0"),
-        ({"classifiers": {"a": Distortion(slope=0.0)}}, "slope must be above 0; got 0.0 for 'a'"),
-        ({"classifiers": {"a": Distortion(noise=-1.0)}}, "noise must be at least 0"),
+        ({"spread": 0.0}, r"spread must be a number in \(0, inf\); got 0.0"),
+        ({"classifiers": {"a": Distortion(slope=0.0)}}, "slope of 'a' must be a number in"),
+        ({"classifiers": {"a": Distortion(noise=-1.0)}}, "noise of 'a' must be a number in"),
     ],
 )
 def test_what_is_no_panel_is_refused(wrong, message):

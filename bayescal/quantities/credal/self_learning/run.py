@@ -14,7 +14,7 @@ import numpy as np
 
 from bayescal.core.checks import check_call, check_is
 from bayescal.core.errors import InputError
-from bayescal.core.writing import replacing
+from bayescal.core.writing import checked_path, replacing
 from bayescal.quantities.credal.self_learning.algorithm import (
     SelfLearningSettings,
     SelfLearningState,

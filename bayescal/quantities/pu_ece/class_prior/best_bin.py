@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.checks import check_data, check_number
+from bayescal.core.checks import check_data, check_flag, check_number
 from bayescal.core.errors import InputError
 from bayescal.core.priors import Beta
 from bayescal.quantities.pu_ece.data import PUScores
@@ -109,8 +109,8 @@ def estimate_class_prior(
     """
     check_data(data, (PUScores,), "estimate_class_prior", "PUScores(positive=..., unlabeled=...)")
     check_number(delta, "delta", "(0, 1)")
-    if not (math.isfinite(gamma) and gamma > 0):
-        raise InputError(f"gamma must be a finite number above 0; got {gamma!r}. Pass 0.01.")
+    check_number(gamma, "gamma", "(0, inf)", "Pass 0.01.")
+    check_flag(pure, "pure")
     if data.n_classifiers != 1:
         raise InputError(
             f"the class prior is estimated from one classifier; got {data.n_classifiers}. "

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.checks import generator
+from bayescal.core.checks import check_number, check_whole, generator
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
@@ -121,10 +121,8 @@ def active_testing(
             "Active-Testing asks for labels of rows that it chooses, so that every row needs one; "
             f"got {n - panel.n_labeled} rows without. Pass a pool whose labels are all known."
         )
-    if not 1 <= budget <= n:
-        raise InputError(f"budget must be from 1 to the pool's {n} rows; got {budget!r}.")
-    if not 0 < floor <= 1:
-        raise InputError(f"floor must lie in (0, 1]; got {floor!r}. Pass 0.1.")
+    check_whole(budget, "budget", 1, f"Pass a number up to the pool's {n} rows.", n)
+    check_number(floor, "floor", "(0, 1]", "Pass 0.1.")
     sign = -1.0 if metric == "accuracy" else 1.0
     shift = 1.0 if metric == "accuracy" else 0.0
     # A loss of 1 - accuracy; expectations are cut at 0, which they miss by rounding only.

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from bayescal.core.checks import check_whole, generator
+from bayescal.core.checks import MOST_DRAWN, check_number, check_whole, generator
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
@@ -127,7 +127,7 @@ def label_probs(
     """Posterior draws of each classifier's calibrated probability, (draw, classifier, obs)."""
     from bayescal.inference.sampler import compile_model
 
-    check_whole(n_draws, "n_draws")
+    check_whole(n_draws, "n_draws", most=MOST_DRAWN)
     panel = _checked(scores, cut)
     model = compile_model(build_model(scores, cut=cut)) if compiled is None else compiled
     per_chain = -(-n_draws // _CHAINS)
@@ -166,8 +166,7 @@ def draw_events(panel: Panel, prob: Floats, rng: np.random.Generator) -> Floats:
 
 
 def _checked(scores: Scores, cut: float) -> Panel:
-    if not 0 < cut < 0.5:
-        raise InputError(f"cut must lie in (0, 0.5); got {cut!r}. Pass {CUT}.")
+    check_number(cut, "cut", "(0, 0.5)", f"Pass {CUT}.")
     panel = panel_of(scores)
     if not panel.is_binary:
         raise InputError(

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayescal.core.checks import check_whole
+from bayescal.core.checks import MOST_DRAWN, check_number, check_whole
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
 from bayescal.quantities.ssme.baselines.imputed import imputed_metrics
@@ -92,7 +92,8 @@ def dawid_skene(
 
 def annotators(panel: Panel, *, max_iter: int = 100, tol: float = 1e-5) -> Annotators:
     """Fit the model of Dawid and Skene by EM, known labels held."""
-    check_whole(max_iter, "max_iter")
+    check_whole(max_iter, "max_iter", most=MOST_DRAWN)
+    check_number(tol, "tol", "[0, inf)", "Pass 1e-5, say.")
     votes = np.eye(panel.n_classes)[panel.probs.argmax(axis=2)]
     prob = with_known_labels(panel, votes.mean(axis=0))
     prior, confusion = _maximize(votes, prob)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayescal.core.checks import check_data, check_number, check_whole, generator
+from bayescal.core.checks import MOST_DRAWN, check_data, check_number, check_whole, generator
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
@@ -157,7 +157,7 @@ def labeled_interval(
     (array([0.333]), array([1.]))
     """
     check_number(prob, "prob", "(0, 1)")
-    check_whole(n_boot, "n_boot")
+    check_whole(n_boot, "n_boot", most=MOST_DRAWN)
     probs, one_hot = _labeled_rows(scores, "Labeled's interval")
     n = len(one_hot)
     counts = generator(seed).multinomial(n, np.full(n, 1 / n), size=n_boot)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.checks import check_whole, generator
+from bayescal.core.checks import MOST_DRAWN, check_whole, generator
 from bayescal.core.columns import to_doubles
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
@@ -33,7 +33,7 @@ def labeled_errors(
     .. [1] D. Shanmugam et al., "Evaluating multiple models using labeled and unlabeled data",
        2025, appendix B.4. https://arxiv.org/abs/2501.11866
     """
-    check_whole(n_samples, "n_samples")
+    check_whole(n_samples, "n_samples", most=MOST_DRAWN)
     n_classes = probs.shape[2]
     wrong = [size for size in sizes if not n_classes <= size <= len(y)]
     if wrong:
@@ -139,7 +139,8 @@ def rescaled_error(error: float | Floats, labeled_error: float | Floats) -> Floa
     0.25
     """
     base = to_doubles(labeled_error, "labeled_error")
-    if not (base > 0).all():
+    # The tiniest numbers have lost their digits, and a quotient by them is infinite.
+    if not (base >= np.finfo(np.float64).tiny).all():
         raise InputError(
             f"the error of labelled rows alone must be above 0; got {base.min():.6g}. "
             "Average over more splits."

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.checks import check_whole
+from bayescal.core.checks import MOST_DRAWN, check_whole
 from bayescal.core.quantity import Floats
 from bayescal.quantities.ssme.data import Panel
 from bayescal.quantities.ssme.metrics.metrics import (
@@ -37,7 +37,7 @@ def expected_metrics(
     """
     if n_draws is None:
         return measured(panel, prob_label, ece=ece, by_group=by_group)
-    check_whole(n_draws, "n_draws")
+    check_whole(n_draws, "n_draws", most=MOST_DRAWN)
     size = max(1, _BLOCK // prob_label.size)
     counts = [min(size, n_draws - start) for start in range(0, n_draws, size)]
     parts = [

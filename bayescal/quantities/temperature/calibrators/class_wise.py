@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import brentq
 
-from bayescal.core.errors import InputError
+from bayescal.core.checks import check_number
 from bayescal.core.quantity import Floats
 from bayescal.quantities.temperature.calibrators.base import LogitCalibrator
 from bayescal.quantities.temperature.logits import predicted_class
@@ -127,11 +127,8 @@ def class_wise(
     rows: LabeledRows, gamma: float = np.inf, low: float = ALPHA_MIN, high: float = ALPHA_MAX
 ) -> ClassWise:
     """Find the numbers of least log loss that differ from a shared one by at most `gamma`."""
-    if not gamma >= 0:
-        raise InputError(
-            f"gamma must be at least 0; got {gamma!r}. Pass 0 for one number, infinity for a "
-            "number a class."
-        )
+    choices = "Pass 0 for one number, infinity for a number a class."
+    check_number(gamma, "gamma", "[0, inf]", choices)
     pooled = float(least_loss(rows.as_one(), low, high)[0])
     own = least_loss(rows, low, high)
     held = rows.count > 0

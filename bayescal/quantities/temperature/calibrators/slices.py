@@ -264,10 +264,12 @@ class SliceCalibration(OfLogits):
         column: dict[Hashable, int] = {name: k for k, name in enumerate(self.classes_.tolist())}
         found = np.arange(len(column))
         seen: set[Hashable] = set()
-        for bundle in self.bundles or ():
+        bundles = () if self.bundles is None else self.bundles
+        check_is(bundles, (list, tuple, np.ndarray), "bundles", "Pass [[0, 1], [2]], say.")
+        for bundle in bundles:
             check_is(bundle, (list, tuple, np.ndarray), "a bundle", "Pass lists of classes.")
             for name in bundle:
-                if name not in column or name in seen:
+                if not isinstance(name, Hashable) or name not in column or name in seen:
                     raise InputError(
                         f"bundles must name classes of y, each once; got {name!r}. "
                         f"The classes are {self.classes_.tolist()}."

@@ -86,7 +86,7 @@ def test_the_bound_holds_from_labelled_to_unlabelled_rows():
         (lambda: estimated_cost(RULE, [1.2]), "lie in"),
         (lambda: expected_cost(RULE, [0.2], probability=[0.2, 0.3]), "same length"),
         (lambda: actual_cost(RULE, [0.2], label=[2]), "label must be"),
-        (lambda: cost_bound(RULE, 1.2, 10, 10), "c_emp must lie"),
+        (lambda: cost_bound(RULE, 1.2, 10, 10), "c_emp must be a number in"),
         (lambda: cost_bound(RULE, 0.1, 10, 0), "n must be a whole number"),
     ],
 )

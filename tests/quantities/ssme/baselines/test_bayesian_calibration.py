@@ -98,5 +98,5 @@ def test_a_model_compiled_for_other_shapes_is_refused(compiled):
 @pytest.mark.mcmc
 @pytest.mark.parametrize("cut", [0.0, 0.5])
 def test_a_cut_outside_its_range_is_refused(scores, compiled, cut):
-    with pytest.raises(InputError, match="cut must lie in"):
+    with pytest.raises(InputError, match="cut must be a number in"):
         bayesian_calibration(scores, cut=cut, compiled=compiled)
