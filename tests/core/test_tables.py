@@ -247,7 +247,7 @@ def test_a_label_of_the_command_line_is_text(csv, pos_label):
         ("y,p\n", "p", r"column 'p' of s\.csv must have at least one row"),
         ("y,p\n1,0.5\n", "q", r"s\.csv has no column 'q'"),
         ("y,p\n1,0.5\n", ["p", "p"], "classifier names must differ; got 'p' twice"),
-        ("y,p\n1,0.5\n", [], "at least one classifier"),
+        ("y,p\n1,0.5\n", [], "score must be a word, or a list of words"),
     ],
 )
 def test_bad_columns_are_named_with_their_file(tmp_path, content, score, message):

@@ -383,20 +383,17 @@ RIGHT: dict[str, Callable[[], Any]] = {
     "bayescal.credal.write_rows.path": partial(_path, "new.csv"),
     **{f"{where}.data": partial(_path, "rows.csv") for where in COUNTED},
     **{f"{where}.score": lambda: "p" for where in (*COUNTED, "bayescal.read_scores")},
-    **{f"{where}.label": lambda: "y" for where in (*COUNTED, "bayescal.read_scores")},
+    **{
+        f"{where}.label": lambda: "y"
+        for where in (*COUNTED, "bayescal.read_scores")
+        if "pu_ece" not in where
+    },
     "bayescal.pu_ece.count_rows.positive_column": lambda: "y",
     "bayescal.read_pu_scores.positive_column": lambda: "y",
     "bayescal.read_pu_scores.score": lambda: "p",
-    **{
-        f"{_D}.{quantity}.{name}": partial(str, word)
-        for quantity, word in {
-            **dict.fromkeys(("ece", "pu_ece", "agnostic"), "over"),
-            "credal": "logistic",
-            "ssme": "mixed",
-            "temperature": "vector",
-        }.items()
-        for name in ("truth.name", "Truth.name", "PUTruth.name", "CurveTruth.name")
-    },
+    f"{_D}.credal.truth.name": lambda: "logistic",
+    f"{_D}.ssme.truth.name": lambda: "mixed",
+    f"{_D}.temperature.truth.name": lambda: "vector",
     # Results of a kind.
     "bayescal.conclusions.tree": lambda: under_priors(),
     "bayescal.marginal.tree": lambda: of_classes(),
@@ -437,10 +434,6 @@ RIGHT: dict[str, Callable[[], Any]] = {
     "bayescal.agnostic.Action.positive": lambda: 1.0,
     "bayescal.agnostic.Action.negative": lambda: 0.5,
     "bayescal.agnostic.Action.expected.probability": lambda: 0.5,
-    **{
-        f"bayescal.agnostic.SmoothCurve.kernel.{name}": lambda: SCORE
-        for name in ("first", "second")
-    },
     "bayescal.agnostic.hidden_labels.verifier": lambda: lambda feature, label: True,
     "bayescal.agnostic.interleaved_classifiers.n": lambda: 3,
     "bayescal.agnostic.half_plane_measure.label": lambda: CODED3,
@@ -476,7 +469,6 @@ RIGHT: dict[str, Callable[[], Any]] = {
     "fit pu_ece.priors": lambda: priors("pu_ece"),
     f"{_D}.ssme.PanelTruth.classifiers": lambda: {"a": bc.datasets.ssme.Distortion()},
     f"{_D}.ssme.PanelTruth.probability.scores": lambda: SCORE[None],
-    f"{_D}.temperature.LogitTruth.class_errors.confidence": lambda: SCORE,
     **{
         f"bayescal.pu_ece.LogitMixture.{name}.logit": lambda: SCORE
         for name in ("density", "log_density")

@@ -109,7 +109,7 @@ def test_the_better_classifier_of_the_paper_is_the_one_of_the_simulator():
     ("fields", "message"),
     [
         (((1.0,), (0.0, 1.0), (1.0,)), "one number a Gaussian each; got 1, 2 and 1"),
-        (((), (), ()), "got 0, 0 and 0"),
+        (((), (), ()), "weight must hold 1 or more numbers"),
         (((0.5, 0.6), (0.0, 1.0), (1.0, 1.0)), "weights must sum to 1; got 1.1"),
         (
             ((1.0, 0.0), (0.0, 1.0), (1.0, 1.0)),
