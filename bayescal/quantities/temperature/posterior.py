@@ -231,7 +231,11 @@ def _theory(problem: Rows) -> dict[str, Bound]:
         logit_norm=max(facts.norm, np.finfo(float).tiny),
         p_min=float(count[count > 0].min() / facts.n_labeled),
     )
-    kept = {"deviation": found.deviation, "class_deviation": found.class_deviation}
+    kept = {
+        name: bound._replace(kind=f"of half the Brier score: {bound.kind}")
+        for name, bound in found._asdict().items()
+        if name.endswith("deviation")
+    }
     if not facts.weighted:
         return kept
     equal = "rows have equal weights, which these have not"

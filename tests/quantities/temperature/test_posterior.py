@@ -251,3 +251,16 @@ def test_the_theory_says_nothing_of_weighted_rows():
     result = bc.fit(bc.temperature, data, method="direct", seed=20, draws=100)
     assert float(result["bounds"]["deviation"]) == np.inf
     assert "equal weights" in result["bounds"]["deviation"].attrs["assumption"]
+
+
+def test_a_result_bounds_a_loss_that_its_numbers_need_not_minimise(result):
+    assert set(result["bounds"].data_vars) == {"deviation", "class_deviation"}
+    for bound in result["bounds"].data_vars.values():
+        assert "half the Brier score: difference between the mean loss" in bound.attrs["kind"]
+    n, logits = 600, bc.datasets.temperature.truth("heterogeneous").logits(600, seed=1)
+    norm = np.linalg.norm(logits - logits.mean(axis=1, keepdims=True), axis=1).max()
+    # Half of Theorem 4.1 with Gamma half the range of the numbers.
+    unit, width = np.sqrt(2 * n) * norm, 100 - 0.01
+    inner = 11 * np.log(4 * width * unit)
+    expected = 4 * np.sqrt(np.log(20) / n) + 2 * np.sqrt(inner / n)
+    assert float(result["bounds"]["deviation"]) == pytest.approx(expected)
