@@ -78,4 +78,5 @@ class BoundaryErrors:
         if not self.number:
             return np.zeros((*log_weight.shape[:-1], 0), dtype=bool)
         steps = np.cumsum(softmax(log_weight, axis=-1), axis=-1)[..., :-1]
-        return self.patterns[(rng.random((*log_weight.shape[:-1], 1)) >= steps).sum(axis=-1)]
+        place = (rng.random((*log_weight.shape[:-1], 1)) >= steps).sum(axis=-1)
+        return np.asarray(self.patterns[place])
