@@ -6,6 +6,7 @@ were moved, so that a test of later versions shows a change of the model or of a
 
 import json
 import sys
+from dataclasses import replace
 
 import numpy as np
 
@@ -14,12 +15,14 @@ import bayescal as bc
 try:
     from bayescal.quantities.ssme.data import Problem, panel_of
     from bayescal.quantities.ssme.kde.kernels import DenseKernel, GridKernel, NeighborKernel
-    from bayescal.quantities.ssme.kde.settings import KDESettings
+    from bayescal.quantities.ssme.kde.settings import RELEASE, KDESettings
     from bayescal.quantities.ssme.models import label_model
 
-    SETTINGS, PRIORS = "settings", {"power": 0.6, "discount": 0.0}
+    PRIORS = {"power": 0.6, "discount": 0.0}
     # The first version took the log ratios to the first class.
     AS_FIRST = {"settings": KDESettings(reference="first")}
+    # It weighed labelled rows in the first epoch too.
+    AS_RELEASE = {"settings": replace(RELEASE, weighted_start=True)}
 except ImportError:  # the first version
     from bayescal.quantities.ssme.family import family as label_model
     from bayescal.quantities.ssme.grid_kernel import GridKernel
@@ -28,7 +31,7 @@ except ImportError:  # the first version
     from bayescal.quantities.ssme.panel import panel_of
     from bayescal.quantities.ssme.problem import Problem
 
-    SETTINGS, PRIORS, AS_FIRST = "variant", {"power": 0.6}, {}
+    PRIORS, AS_FIRST, AS_RELEASE = {"power": 0.6}, {}, {"variant": "release"}
 from bayescal.quantities.ssme.evaluate import evaluate
 from bayescal.quantities.ssme.priors import GaussianMixture, Priors, StudentTMixture
 
@@ -111,7 +114,7 @@ def estimates():
     baselines = bc.ssme.baselines
     found = {
         "paper": bc.ssme.estimate(made, **AS_FIRST, n_draws=20),
-        "release": bc.ssme.estimate_each(made, **{SETTINGS: "release"}, n_draws=20),
+        "release": bc.ssme.estimate_each(made, **AS_RELEASE, n_draws=20),
         "by group": bc.ssme.estimate_by_group(scores(2, groups=True), n_draws=20),
         "ensemble": bc.ssme.ensemble(made),
         "labeled": baselines.labeled(made),

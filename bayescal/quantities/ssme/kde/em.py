@@ -40,7 +40,8 @@ def fit_mixture(
     else, f_k(s) = sum_j w_jk N(s; s_j, h_k^2 I) / sum_j w_jk, q_ik is proportional to
     pi_k f_k(s_i), and pi_k = sum_j w_jk / sum_j lambda_j, which maximises the weighted objective of
     [2]_, section 4. (The update of its appendix E.3 is that for weights of 1.) A drawn prior is
-    the share of labels drawn, not weighted, as in the published code.
+    the share of labels drawn, not weighted, as in the published code, which does not weigh the
+    densities of the first epoch either.
 
     With one bandwidth for all classes pi_k and sum_j w_jk cancel: an epoch sets q to the rows of
     K w, each divided by its sum, and puts the known labels back. That is label propagation with
@@ -57,8 +58,9 @@ def fit_mixture(
     q = start.copy()
     q[labeled] = known
     row_weight = np.where(labeled, settings.labeled_weight, 1.0)
+    alike = np.ones(len(q))
     drawn = settings.prior_update == "drawn"
-    in_prior = np.ones(len(q)) if drawn else row_weight
+    in_prior = alike if drawn else row_weight
     in_densities = q
     prior = np.average(q, axis=0, weights=in_prior) if class_prior is None else class_prior
     for epoch in range(1, settings.max_epochs + 1):
@@ -66,7 +68,8 @@ def fit_mixture(
         if class_prior is None and epoch > 1:
             counted = draw_labels(q, 1, rng)[0] if drawn else q
             prior = np.average(counted, axis=0, weights=in_prior)
-        raw = expect(kernel, in_densities * row_weight[:, np.newaxis], prior, q)
+        counted_as = row_weight if epoch > 1 or settings.weighted_start else alike
+        raw = expect(kernel, in_densities * counted_as[:, np.newaxis], prior, q)
         updated = raw.copy()
         updated[labeled] = known
         change = float(np.abs(updated - q).max())

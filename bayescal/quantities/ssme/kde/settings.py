@@ -45,6 +45,9 @@ class KDESettings:
         Weight of a labeled row in the densities and in an expected class prior, against 1 of an
         unlabeled row: 1 / lambda_L of the paper's objective (section 4), whose lambda_L multiplies
         the unlabeled rows though the text calls it the weight of the labeled ones.
+    weighted_start : bool, default True
+        Whether labeled rows have their weight in the first epoch's densities too; in the published
+        code these have every row once.
     start : {"draw", "mean"}, default "draw"
         Labels of unlabeled rows to start from: drawn from the mean score, or the mean score itself
         as their probability.
@@ -76,6 +79,7 @@ class KDESettings:
     sharing: str = "all"
     leave_one_out: bool = False
     labeled_weight: float = 1.0
+    weighted_start: bool = True
     start: str = "draw"
     prior_update: str = "expected"
     clamp_densities: bool = True
@@ -103,6 +107,7 @@ RELEASE = KDESettings(
     bandwidth="normal-reference",
     bandwidth_scale=0.25,
     labeled_weight=10.0,
+    weighted_start=False,
     prior_update="drawn",
     clamp_densities=False,
     max_epochs=20,

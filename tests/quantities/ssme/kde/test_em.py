@@ -83,6 +83,16 @@ def test_the_release_draws_its_prior_without_weights():
     np.testing.assert_allclose(found.class_prior, q.mean(axis=0), rtol=1e-12)
 
 
+def test_the_release_starts_without_weights():
+    """Its first epoch: Bayes' rule with densities and prior of the labels started from."""
+    coords, start, known, labeled = made()
+    widths = np.array([0.4, 0.7, 1.0])
+    found = fit(coords, start, known, labeled, replace(RELEASE, max_epochs=1), widths)
+    once = KDESettings(max_epochs=1, tolerance=0.0)
+    expected = by_hand(coords, start, known, labeled, once, widths)
+    np.testing.assert_allclose(found.prob_label, expected, rtol=0, atol=1e-11)
+
+
 @pytest.mark.parametrize("weight", [1.0, 4.0])
 def test_one_bandwidth_is_clamped_label_propagation(weight):
     """Prior and class mass cancel: q <- rows of K w q divided by their sums, known labels kept."""

@@ -24,6 +24,7 @@ def test_the_published_code():
     assert (RELEASE.labeled_weight, RELEASE.max_epochs, RELEASE.tolerance) == (10, 20, 0)
     assert (RELEASE.reference, RELEASE.prior_update) == ("first", "drawn")
     assert not RELEASE.clamp_densities
+    assert not RELEASE.weighted_start
 
 
 def test_choices_of_one_s_own_are_taken_as_they_are():
