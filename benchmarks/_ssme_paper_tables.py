@@ -23,6 +23,7 @@ COUNTS = (20, 50, 100)
 WITH_ERRORS = ("SSME-KDE-M", "SSME-NF")
 # Other readings of a method, whose errors hardly differ or are not the paper's.
 READINGS = (
+    "SSME-KDE-M (release, weighted start)",
     "Majority-Vote (drawn, threshold)",
     "SSME-KDE (release)",
     "SSME-KDE (class bandwidths)",

@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import os
 import time
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -50,7 +51,7 @@ from bayescal.quantities.ssme.baselines.pseudo_labeled import pseudo_labeled
 from bayescal.quantities.ssme.estimator import estimate, estimate_each
 from bayescal.quantities.ssme.flow.estimator import estimate_flow
 from bayescal.quantities.ssme.kde.alr import EPSILON
-from bayescal.quantities.ssme.kde.settings import KDESettings
+from bayescal.quantities.ssme.kde.settings import RELEASE, KDESettings
 from bayescal.quantities.ssme.unbinned_error import estimate_unbinned_ece
 
 COUNTS = (20, 50, 100)
@@ -82,6 +83,9 @@ METHODS: dict[str, Method] = {
     "Ensemble": lambda split, _: Found(values(ensemble(split.scores))),
     "SSME-KDE-M": of_metrics(estimate_each),
     "SSME-KDE-M (release)": of_metrics(partial(estimate_each, settings="release")),
+    "SSME-KDE-M (release, weighted start)": of_metrics(
+        partial(estimate_each, settings=replace(RELEASE, weighted_start=True))
+    ),
     "SSME-KDE": of_metrics(estimate),
     "SSME-KDE (release)": of_metrics(partial(estimate, settings="release")),
     "SSME-KDE (class bandwidths)": of_metrics(

@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,7 @@ import bayescal as bc
 from bayescal.quantities.ssme.baselines.ensemble import ensemble
 from bayescal.quantities.ssme.baselines.labeled import labeled
 from bayescal.quantities.ssme.estimator import estimate
+from bayescal.quantities.ssme.kde.settings import RELEASE
 from bayescal.quantities.ssme.metrics.metrics import Metrics, metrics
 
 type Floats = NDArray[np.float64]
@@ -63,7 +65,9 @@ METHODS: dict[str, Callable[[bc.Scores], Any]] = {
     "Labeled": labeled,
     "Ensemble": ensemble,
     "SSME-KDE": lambda scores: estimate(scores, n_draws=200),
-    "SSME-KDE (release)": lambda scores: estimate(scores, settings="release", n_draws=200),
+    "SSME-KDE (release, weighted start)": lambda scores: estimate(
+        scores, settings=replace(RELEASE, weighted_start=True), n_draws=200
+    ),
     "Posterior": by_posterior,
 }
 QUICK = [name for name in METHODS if name != "Posterior"]
