@@ -232,7 +232,7 @@ def test_given_class_prior():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"settings": "code"}, "settings must be one of 'paper', 'release'"),
+        ({"settings": "code"}, "settings, if not KDESettings, must be one of 'paper', 'release'"),
         ({"class_prior": [0.5, 0.6]}, "class_prior must hold 2 probabilities"),
         ({"class_prior": ["a", "b"]}, "class_prior must be numbers; got 'a'"),
         ({"n_draws": 0}, "n_draws must be a whole number >= 1"),
