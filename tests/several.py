@@ -100,7 +100,7 @@ KEYS = (*DIRECT, "ssme")
 def result_of(key: str, names: Sequence[str] = NAMES) -> xr.DataTree:
     """Draws, direct where there are any; one result for all tests, which must not change it."""
     quantity, data, options = data_of(key, names)
-    how = {"tune": 150, "chains": 2} if key == "ssme" else {"method": "direct"}
+    how = {"tune": 150} if key == "ssme" else {"method": "direct"}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return bc.fit(quantity, data, draws=150, seed=_SEED, **how, **options)

@@ -154,7 +154,9 @@ def test_nuts_agrees_with_importance_sampling():
 @pytest.mark.parametrize("code", [{0: -1, 1: 1}, {0: False, 1: True}])
 def test_labels_of_minus_one_and_booleans_are_those_of_0_and_1(code):
     scores = rows(n_unlabeled=0)
-    coded = bc.Scores(y_true=[code[int(value)] for value in scores.y_true], y_prob=scores.y_prob[0])
+    labels = [code[int(value)] for value in scores.y_true]
+    # Random numbers belong to the classifier's name.
+    coded = bc.Scores(y_true=labels, y_prob=scores.y_prob[0], classifier=scores.classifiers[0])
     one, other = (
         bc.fit(bc.agnostic, data, method="direct", draws=150, seed=1) for data in (scores, coded)
     )
