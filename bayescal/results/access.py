@@ -94,7 +94,7 @@ def find_case(
         if value is None:
             continue
         choices = list(dict.fromkeys(getattr(case, dim) for case in found))
-        if value not in choices:
+        if not isinstance(value, str) or value not in choices:
             name = dim.rstrip("_")
             listed = ", ".join(repr(choice) for choice in choices if choice is not None)
             raise InputError(

@@ -153,7 +153,7 @@ def check_variable(tree: xr.DataTree, var: str | None) -> str:
     found = kind_of(tree).variables(tree)
     if var is None and found:
         return found[0]
-    if var not in found:
+    if not isinstance(var, str) or var not in found:
         raise InputError(
             f"var must be one of the result's; got {var!r}. Choose from {', '.join(found)}."
         )

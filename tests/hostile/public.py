@@ -27,6 +27,7 @@ from hostile.objects import direct, quantities, results
 NOT_CALLED = {
     "exceptions": lambda kind: issubclass(kind, BaseException | Warning),
     "named tuples, which check nothing": lambda kind: hasattr(kind, "_fields"),
+    "abstract classes": inspect.isabstract,
     "ManyFits, which fit_many makes": lambda kind: kind is bc.ManyFits,
 }
 # Callables that are not swept, with the reason; a test finds those that could be.
@@ -57,7 +58,7 @@ LEFT_OUT = {
 # Methods of estimators that their users do not call.
 _INNER = {
     *("check", "checked_again", "checked_rows", "fit_logits", "split", "take_features_of"),
-    *("chosen_estimator", "transform_logits"),
+    *("chosen_estimator", "domain", "least_loss", "objective", "take", "transform_logits"),
 }
 
 

@@ -42,7 +42,6 @@ MANY: dict[str, Callable[[], Any]] = {
     "an empty list": list,
     "a list of None": lambda: [None, None],
     "a dict": lambda: {"a": 1},
-    "a function": lambda: len,
     "an array of NaN": lambda: np.array([math.nan, 0.5]),
     "half a surrogate pair": lambda: "\ud800",
 }

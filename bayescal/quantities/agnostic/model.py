@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bayescal.core.checks import check_data
+from bayescal.core.checks import check_data, check_is
 from bayescal.core.errors import InputError
 from bayescal.core.scores import Scores
 from bayescal.inference.descriptions.curve_average import average_of
@@ -60,5 +60,6 @@ def build_model(
             f"a model is that of one binary problem; got {len(found)}. "
             "Take one classifier with .select(name), and one class with .one_vs_rest(label)."
         )
-    used = priors or Priors()
+    used = Priors() if priors is None else priors
+    check_is(used, Priors, "priors", "Pass bayescal.agnostic.Priors().")
     return member_model(average_of(found[0].labeled, used.label_rate, used.calibrated).members)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bayescal.core.checks import check_data, check_is
 from bayescal.core.errors import InputError
 from bayescal.inference.descriptions.member_model import member_model
 from bayescal.quantities.credal.calibration_split import CalibrationSplit
@@ -58,12 +59,16 @@ def build_model(data: CalibrationSplit, priors: Priors | None = None) -> pm.Mode
     >>> sorted(v.name for v in model.free_RVs)
     ['roughness', 'z']
     """
+    remedy = "CalibrationSplit(calibration=..., target=...)"
+    check_data(data, (CalibrationSplit,), "credal", remedy)
     if data.calibration.n_classifiers != 1:
         raise InputError(
             f"build_model takes one classifier; got {data.calibration.n_classifiers}. "
             "Pass data.select(name)."
         )
-    prior = (priors or Priors()).label_rate
+    priors = Priors() if priors is None else priors
+    check_is(priors, Priors, "priors", "Pass bayescal.credal.Priors().")
+    prior = priors.label_rate
     problem = Problem.of(data, np.arange(0), cells_of(prior, data.n_calibration))
     names = data.calibration.classes if problem.n_curves > 1 else data.calibration.classes[1:]
     return model_of(label_model(problem, prior), tuple(map(str, names)))

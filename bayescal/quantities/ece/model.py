@@ -9,6 +9,7 @@ import numpy as np
 from bayescal.core.bins.bin_counts import BinCounts
 from bayescal.core.bins.binning import Binning, BinningFields
 from bayescal.core.calibration_curve.problem import Problem
+from bayescal.core.checks import check_data, check_is
 from bayescal.core.errors import InputError
 from bayescal.core.scores import Scores
 from bayescal.inference.descriptions.curve_average import average_of
@@ -77,7 +78,9 @@ def build_model(
     >>> sorted(v.name for v in bc.ece.build_model(scores, one, n_bins=2).deterministics)
     ['ece', 'gap', 'label_rate', 'mce', 'tce']
     """
-    priors = priors or Priors()
+    priors = Priors() if priors is None else priors
+    check_is(priors, Priors, "priors", "Pass bayescal.ece.Priors().")
+    check_data(data, (Scores, BinCounts), "ece", "Scores(y_true=..., y_prob=...)")
     found = problems(data, priors, Binning.of(binning, **fields), multiclass)
     if len(found) > 1:
         raise InputError(

@@ -9,6 +9,7 @@ import numpy as np
 from bayescal.core.bins.binning import Binning, BinningFields
 from bayescal.core.calibration_curve.curve_average import CurveAverage
 from bayescal.core.calibration_curve.smooth_curve import SmoothCurve
+from bayescal.core.checks import check_data, check_is
 from bayescal.core.errors import InputError
 from bayescal.inference.descriptions.member_model import member_model
 from bayescal.quantities.pu_ece.data import PUProblem, PUScores, problems
@@ -77,6 +78,8 @@ def build_model(
     >>> sorted(v.name for v in bc.pu_ece.build_model(pu, priors, n_bins=2).deterministics)
     ['class_prior']
     """
+    check_data(data, (PUScores,), "pu_ece", "PUScores(positive=..., unlabeled=...)")
+    check_is(priors, Priors, "priors", "Pass bayescal.pu_ece.Priors(class_prior=...).")
     binning = resolved(Binning.of(binning, **fields), data, priors.class_prior_mean)
     found = problems(data, priors, binning)
     if len(found) > 1:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bayescal.core.checks import check_is
 from bayescal.core.scores import Scores
 from bayescal.quantities.ssme.data import Problem, panel_of
 from bayescal.quantities.ssme.models import label_model
@@ -64,7 +65,9 @@ def build_model(
     ['bend', 'intercept', 'log_slope', 'own_bend', 'slope', 'weight']
     """
     problem = Problem.of(panel_of(data), labeling)
-    return model_of(problem, label_model(problem, priors or Priors()))
+    priors = Priors() if priors is None else priors
+    check_is(priors, Priors, "priors", "Pass bayescal.ssme.Priors().")
+    return model_of(problem, label_model(problem, priors))
 
 
 def model_of(problem: Problem, labels: LabelModel) -> pm.Model:

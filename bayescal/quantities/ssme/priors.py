@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Final
 
-from bayescal.core.checks import check_choice, check_is, check_number
+from bayescal.core.checks import check_choice, check_is, check_number, check_whole
 
 __all__ = ["OPINION_POOLS", "GaussianMixture", "Priors", "StudentTMixture", "Tilt"]
 
@@ -230,6 +230,7 @@ class Priors:
         float
             ``power * n / (n + discount)``; `power` without labels, which have no likelihood.
         """
+        check_whole(n_labeled, "n_labeled", 0)
         return self.power * n_labeled / (n_labeled + self.discount) if n_labeled else self.power
 
     def alternatives(self) -> dict[str, Priors]:

@@ -10,7 +10,7 @@ from scipy.special import logsumexp
 
 from bayescal.core.bins.bin_counts import BinCounts
 from bayescal.core.bins.binning import Binning, count_into
-from bayescal.core.checks import check_choice, check_data, check_rows
+from bayescal.core.checks import check_choice, check_data, check_is, check_rows
 from bayescal.core.columns import MISSING
 from bayescal.core.errors import InputError
 from bayescal.core.functionals import expected_calibration_error
@@ -103,6 +103,7 @@ def calibration_errors(
     """
     check_data(data, (Scores,), "calibration_errors", "Scores(y_true=..., y_prob=...)")
     check_choice(by, BY, "by")
+    check_is(binning, Binning, "binning", "Pass bayescal.Binning(15, 'uniform').")
     if data.n_classifiers != 1:
         raise InputError(
             f"calibration_errors takes one classifier; got {data.n_classifiers}. "

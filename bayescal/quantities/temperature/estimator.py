@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bayescal.core.bins.binning import Binning
-from bayescal.core.checks import check_data, check_rows
+from bayescal.core.checks import check_data, check_is, check_rows
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
@@ -93,6 +93,7 @@ def estimate(data: Scores, *, gamma: float = np.inf, binning: Binning = BINNING)
     True
     """
     check_data(data, (Scores,), "temperature", "Scores(y_true=..., y_prob=..., from_logits=True)")
+    check_is(binning, Binning, "binning", "Pass bayescal.Binning(15, 'uniform').")
     if data.n_classifiers != 1:
         raise InputError(
             f"estimate takes one classifier; got {data.n_classifiers}. Pass data.select(name)."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bayescal.core.checks import check_data
+from bayescal.core.checks import check_data, check_is
 from bayescal.core.errors import InputError
 from bayescal.core.scores import Scores
 from bayescal.quantities.temperature.data import Problem, Rows
@@ -57,7 +57,9 @@ def build_model(data: Scores, priors: Priors | None = None) -> pm.Model:
             f"build_model takes one classifier; got {data.n_classifiers}. Pass data.select(name)."
         )
     problem = Problem.of(data, data.classifiers[0])
-    return model_of(problem, temperatures_of(problem, priors or Priors()))
+    priors = Priors() if priors is None else priors
+    check_is(priors, Priors, "priors", "Pass bayescal.temperature.Priors().")
+    return model_of(problem, temperatures_of(problem, priors))
 
 
 def temperatures_of(problem: Rows, priors: Priors) -> HierarchicalTemperatures:

@@ -105,7 +105,8 @@ def rare_feature_probability(n: int, factor: float, rarity: float = 20) -> float
     [0.08, 0.918]
     """
     check_number(factor, "factor", "(0, inf)", "Pass 30 for the paper's 30 n rows.")
-    return float(-np.expm1(factor * n * np.log1p(-_share(n, rarity))))
+    share = _share(n, rarity)
+    return float(-np.expm1(factor * n * np.log1p(-share)))
 
 
 def _share(n: int, rarity: float) -> float:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.checks import MOST_DRAWN, check_whole, generator
+from bayescal.core.checks import MOST_DRAWN, check_number, check_whole, checked_numbers, generator
 from bayescal.core.columns import to_doubles
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
@@ -97,13 +97,13 @@ def effective_sample_size(error: float, sizes: Sequence[int], labeled_error: Flo
     100
     """
     values = np.atleast_1d(to_doubles(labeled_error, "labeled_error"))
+    sizes = [int(size) for size in checked_numbers(sizes, "sizes", "[1, 1e15]")]
+    check_number(error, "error", "(-inf, inf)")
     if values.ndim != 1 or len(values) != len(sizes) or len(values) == 0:
         raise InputError(
             f"labeled_error must have a value for each size; got {len(values)} values for "
             f"{len(sizes)} sizes."
         )
-    if not np.isfinite(error):
-        raise InputError(f"error must be a finite number; got {error!r}.")
     return int(sizes[int(np.argmin(np.abs(values - error)))])
 
 

@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayescal.core.columns import to_doubles
+from bayescal.core.checks import MOST_DRAWN, check_whole, shown
+from bayescal.core.columns import to_doubles, to_numpy
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
 from bayescal.quantities.ssme.metrics.binned_error import (
@@ -209,6 +210,14 @@ def subgroup_metrics(
     binned = labels if errors_q is None else _errors_draws(errors_q, labels)
     weight, weights_have_draws = _row_weights(weights, probs.shape[1])
     n_draws = _common_draws(labels.shape[1], len(weight))
+    check_whole(n_groups, "n_groups", most=MOST_DRAWN)
+    groups = to_numpy(group, "group")
+    if groups.shape != probs.shape[1:2] or not np.isin(groups, np.arange(n_groups)).all():
+        raise InputError(
+            f"group must number each row's group from 0 to {n_groups - 1}; got {shown(groups)}. "
+            "Pass one a row."
+        )
+    group = groups
     found = np.full((len(Metrics._fields), n_draws, len(probs), n_groups), np.nan)
     for code in np.unique(group):
         rows = group == code

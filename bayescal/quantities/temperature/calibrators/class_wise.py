@@ -128,7 +128,7 @@ def class_wise(
 ) -> ClassWise:
     """Find the numbers of least log loss that differ from a shared one by at most `gamma`."""
     choices = "Pass 0 for one number, infinity for a number a class."
-    check_number(gamma, "gamma", "[0, inf]", choices)
+    gamma = check_number(gamma, "gamma", "[0, inf]", choices)
     pooled = float(least_loss(rows.as_one(), low, high)[0])
     own = least_loss(rows, low, high)
     held = rows.count > 0
