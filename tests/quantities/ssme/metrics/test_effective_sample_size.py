@@ -83,7 +83,7 @@ def test_effective_sample_size_is_the_nearest():
 def test_its_input_is_checked():
     with pytest.raises(InputError, match="2 values for 3 sizes"):
         effective_sample_size(0.1, [1, 2, 3], [0.1, 0.2])
-    with pytest.raises(InputError, match="finite"):
+    with pytest.raises(InputError, match="error must be a number in"):
         effective_sample_size(np.nan, [1], [0.1])
 
 
