@@ -95,7 +95,7 @@ class KDESettings:
             check_number(getattr(self, name), name, "(0, inf)")
         for name, choices in CHOICES.items():
             check_choice(getattr(self, name), choices, name)
-        for name in ("leave_one_out", "clamp_densities"):
+        for name in ("leave_one_out", "clamp_densities", "weighted_start"):
             check_flag(getattr(self, name), name)
         check_whole(self.max_epochs, "max_epochs", most=MOST_DRAWN)
         check_number(self.tolerance, "tolerance", "[0, inf)", "Pass 1e-4, say.")
