@@ -54,7 +54,7 @@ class Calibrated(MetaEstimatorMixin, MostProbable):  # type: ignore[misc]  # no 
 
     def chosen_estimator(self) -> Any:
         """What is calibrated, untrained unless the user trained it."""
-        return LogisticRegression() if self.estimator is None else self.estimator
+        return LogisticRegression(max_iter=1000) if self.estimator is None else self.estimator
 
     def checked_rows(self, x: ArrayLike, y: ArrayLike) -> tuple[Any, NDArray[Any]]:
         """Check features and labels."""

@@ -118,7 +118,7 @@ def test_a_file_with_intervals(files):
         ("[a]\npositive = 1\n", "table of action 'a'"),
         ("a = 1\n", "table of action 'a'"),
         ("[a]\npositive = 1\nnegative = 0\ncost = 2\n", "table of action 'a'"),
-        ("[a]\npositive = -1\nnegative = 0\n", "must be a number in [0, inf)"),
+        ("[a]\npositive = -1\nnegative = 0\n", r"must be a number in \[0, inf\)"),
         ("[a\n", "is no TOML file"),
         ("", "actions must be costs by name"),
     ],

@@ -49,8 +49,10 @@ def test_bins_and_the_measure_are_those_of_rows_in_memory(made, tmp_path):
 
 def test_a_fit_of_counts_is_that_of_the_rows(tmp_path):
     counts = bc.count_rows(data_set(tmp_path), label="y", score=["p"])
+    # Random numbers belong to the name.
+    rows = bc.Scores(y_true=TASK.event, y_prob=TASK.score, classifier="p")
     of_counts, of_rows = (
-        bc.fit(bc.ece, data, method="direct", draws=250, seed=1) for data in (counts, SCORES)
+        bc.fit(bc.ece, data, method="direct", draws=250, seed=1) for data in (counts, rows)
     )
     # Mean scores are sums in another order.
     np.testing.assert_allclose(

@@ -54,7 +54,11 @@ def tree(scores):
 def test_all_groups_are_one_case(scores):
     (found,) = plan(scores, Priors()).cases
     assert isinstance(found, GroupedCase)
-    assert found.axes == {"group": scores.groups, "description": DESCRIPTIONS}
+    assert found.axes == {
+        "group": scores.groups,
+        "description": DESCRIPTIONS,
+        "boundary": ("0", "1"),
+    }
     assert dict(found.coords) == {"classifier": "classifier"}
 
 

@@ -28,7 +28,7 @@ def test_a_case_is_that_of_the_contract(name):
     for member in (member for member in vars(Case) if not member.startswith("_")):
         assert hasattr(made, member), member
     assert made.coords == {"classifier": "over"}
-    assert set(made.axes) == ({"description"} if name == "average" else set())
+    assert set(made.axes) == ({"description", "boundary"} if name == "average" else set())
     assert made.warnings == []
     for member, model in members(made.model).items():
         built = made.build_model(member) if member else made.build_model()
