@@ -6,7 +6,7 @@ Rows are counted from 0 throughout, as NumPy and pandas count them.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from numbers import Real
 from reprlib import Repr
@@ -305,6 +305,15 @@ def check_columns(**columns: object) -> None:
             check_is(column, str, name, "Pass the name of a column.")
 
 
+def checked_labels(value: object, name: str) -> tuple[Any, ...]:
+    """Take several labels."""
+    if isinstance(value, str | bytes) or not isinstance(value, Iterable):
+        raise InputError(
+            f"{name} must be a list of labels; got {shown(value)}. Pass ['cat', 'dog'], say."
+        )
+    return tuple(value)
+
+
 def check_call(value: object, name: str, *, needed: bool = False) -> None:
     """Check that what is to be called can be, where it is given or needed."""
     if (needed or value is not None) and not callable(value):
@@ -313,6 +322,17 @@ def check_call(value: object, name: str, *, needed: bool = False) -> None:
         )
 
 
-def check_data(data: object, kinds: tuple[type, ...], quantity: str, remedy: str) -> None:
-    """Check that data are of a class that a quantity takes."""
+def check_data(
+    data: object,
+    kinds: tuple[type, ...],
+    quantity: str,
+    remedy: str,
+    counts: type | None = None,
+) -> None:
+    """Check that data are of a class that a quantity takes; `counts` is that of a mapping's."""
     check_is(data, kinds, quantity, f"Pass bayescal.{remedy}.", rule="takes")
+    if counts is not None and isinstance(data, Mapping):
+        if not data:
+            raise InputError(f"{quantity} takes counts by classifier; got none. Count some rows.")
+        for name, one in data.items():
+            check_is(one, counts, f"data[{shown(name)}]", "Pass what count_rows returns.")

@@ -15,7 +15,7 @@ from sklearn.utils import get_tags, indexable
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, column_or_1d
 
-from bayescal.core.checks import check_number
+from bayescal.core.checks import check_number, shown
 from bayescal.core.errors import InputError
 
 type Rows = NDArray[np.intp]
@@ -57,7 +57,12 @@ class Calibrated(MetaEstimatorMixin, MostProbable):  # type: ignore[misc]  # no 
         return LogisticRegression(max_iter=1000) if self.estimator is None else self.estimator
 
     def checked_rows(self, x: ArrayLike, y: ArrayLike) -> tuple[Any, NDArray[Any]]:
-        """Check features and labels."""
+        """Check features and labels, and that there is a classifier to train."""
+        if not hasattr(self.chosen_estimator(), "fit"):
+            raise InputError(
+                f"estimator must be a classifier; got {shown(self.estimator)}. Pass "
+                "LogisticRegression(), say."
+            )
         rows, labels = indexable(x, column_or_1d(y, warn=True))
         assert_all_finite(labels, input_name="y")
         check_classification_targets(labels)

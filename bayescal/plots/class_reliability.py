@@ -19,6 +19,7 @@ from bayescal.plots import style
 from bayescal.plots.kind import check_kind
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
+from bayescal.results.intervals import tail
 from bayescal.results.text import fixed, percent
 
 MOST_PANELS: Final = 20
@@ -80,6 +81,7 @@ def plot_class_reliability(
             "a reliability diagram of each class needs bins of each class; this result of "
             f"{tree.attrs['quantity']} has none. Pass one of temperature."
         )
+    tail(prob)
     names = _shown(tree, case, classes)
     rows = -(-len(names) // _COLUMNS)
     height = _PANEL_INCHES * rows * 1.25 + _FRAME_INCHES

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
-from bayescal.core.errors import InputError
+from bayescal.core.checks import check_choice
 from bayescal.plots import style
 from bayescal.plots.kind import check_kind
 from bayescal.plots.sensitivity import not_robust
@@ -139,9 +139,7 @@ def _find(
     rows = read_rows(tree, case, prob)
     if class_ is None:
         return case, rows, 0
-    if class_ not in rows.curves:
-        listed = ", ".join(repr(name) for name in rows.curves)
-        raise InputError(f"class_ must be one in the result; got {class_!r}. Choose from {listed}.")
+    check_choice(class_, rows.curves, "class_")
     return case, rows, rows.curves.index(class_)
 
 

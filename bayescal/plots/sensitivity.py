@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
+from bayescal.core.checks import check_number
 from bayescal.core.errors import InputError
 from bayescal.plots import style
 from bayescal.plots.density import density
@@ -138,7 +139,7 @@ def not_robust(what: str, lost: list[str]) -> list[style.Note]:
 
 def _threshold(tree: xr.DataTree, given: float | None) -> float | None:
     found = tree.attrs.get("threshold") if given is None else given
-    return None if found is None else float(found)
+    return None if found is None else check_number(found, "threshold", "(-inf, inf)")
 
 
 def plot_sensitivity_curve(tree: xr.DataTree) -> Figure:

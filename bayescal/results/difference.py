@@ -10,6 +10,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayescal.core.checks import check_is
 from bayescal.core.errors import InputError
 from bayescal.results import access
 from bayescal.results.intervals import tail
@@ -141,9 +142,15 @@ def difference(
     return kind.difference(tree, Pair(first, second, name, prob, class_, group))
 
 
+def _check_words(first: object, second: object) -> None:
+    for name, one in (("first", first), ("second", second)):
+        check_is(one, str, name, "Pass the name of one in the result.")
+
+
 def find_pair(tree: xr.DataTree, pair: Pair) -> tuple[access.ResultSlice, access.ResultSlice]:
     """The cases of two different classifiers, after checking names and variable."""
     first, second, var, _, *where = pair
+    _check_words(first, second)
     check_variable(tree, var)
     if first == second:
         raise InputError(f"first and second must differ; got {first!r} twice. Name two.")
@@ -161,6 +168,7 @@ def of_paired_draws(tree: xr.DataTree, pair: Pair) -> Difference:
 def of_two_variables(tree: xr.DataTree, pair: Pair) -> Difference:
     """Subtract one variable of a classifier from another, draw by draw."""
     first, second, *_ = pair
+    _check_words(first, second)
     if first == second:
         raise InputError(f"first and second must differ; got {first!r} twice. Name two.")
     classifiers = access.classifier_names(tree)

@@ -9,6 +9,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayescal.core.checks import check_choice
 from bayescal.core.errors import InputError
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
@@ -108,9 +109,7 @@ def marginal(
     True
     """
     alpha = tail(prob)
-    if var not in schema.CALIBRATION_ERRORS:
-        choices = ", ".join(schema.CALIBRATION_ERRORS)
-        raise InputError(f"var must be a calibration error; got {var!r}. Choose from {choices}.")
+    check_choice(var, schema.CALIBRATION_ERRORS, "var, a calibration error,")
     cases = _classes(tree, classifier, group)
     low, high = (
         np.mean([_shuffled(tree, var, case, which) for case in cases], axis=0)

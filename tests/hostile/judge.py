@@ -71,7 +71,7 @@ def _of_scikit_learn(error: Exception) -> bool:
     """Whether rows given to an estimator were refused by scikit-learn's own checks of rows."""
     files = [frame.filename for frame in traceback.extract_tb(error.__traceback__)]
     refused = "/sklearn/" in files[-1] or any("/sklearn/utils/" in file for file in files)
-    return refused and isinstance(error, ValueError | TypeError)
+    return refused and isinstance(error, ValueError | TypeError | OverflowError)
 
 
 # Where the documentation says that NaN stands for "there is none".
@@ -82,6 +82,8 @@ NAN_SAYS_NONE: Mapping[str, tuple[str, ...]] = {
     "temperature.calibration_errors": (".class_ece", ".class_accuracy", ".class_confidence"),
     "agnostic.rule_difference": (".correlation",),
     "bayescal.difference": (".correlation",),
+    "bayescal.summary": (".rhat_max",),  # of direct draws
+    "fit agnostic": ("posterior.unlabeled_auc",),  # where all labels drawn are alike
 }
 
 

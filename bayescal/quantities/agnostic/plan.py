@@ -63,7 +63,7 @@ def plan(
         If the data are of another class, hold no labelled row, weights or groups, or unlabelled
         rows or rules are not such; or if a rule's threshold divides a cell of counts.
     """
-    check_data(data, (Scores, Mapping), "agnostic", "Scores(y_true=..., y_prob=...)")
+    check_data(data, (Scores, Mapping), "agnostic", "Scores(y_true=..., y_prob=...)", CountedScores)
     check_is(priors, Priors, "priors", "Pass bayescal.agnostic.Priors().")
     check_choice(multiclass, _MULTICLASS, "multiclass")
     rules = named_rules(decision)

@@ -198,7 +198,7 @@ def optimal_n_bins(n: int, class_prior: float | None = None) -> int:
     _check_rows(n)
     if class_prior is None:
         return optimal_number(n)
-    check_number(class_prior, "class_prior", "(0, 1)", "Pass the share of positives.")
+    check_number(class_prior, "class_prior", "[1e-9, 1)", "Pass the share of positives.")
     return optimal_number(n / class_prior**2)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from bayescal.core.bins.bin_counts import BinCounts
 from bayescal.core.bins.binning import Binning
+from bayescal.core.bins.streaming import StreamedCounts
 from bayescal.core.calibration_curve.problem import Problem
 from bayescal.core.checks import check_data, check_is
 from bayescal.core.columns import MISSING, Label
@@ -106,7 +107,13 @@ def plan(
     InputError
         If the data are of another class, or hold no labelled row.
     """
-    check_data(data, (Scores, BinCounts, Mapping), "ece", "Scores(y_true=..., y_prob=...)")
+    check_data(
+        data,
+        (Scores, BinCounts, Mapping),
+        "ece",
+        "Scores(y_true=..., y_prob=...)",
+        StreamedCounts,
+    )
     check_is(priors, Priors, "priors", "Pass bayescal.ece.Priors().")
     bins = resolved(Binning.of(binning), data)
     attrs = _attributes(data, bins, multiclass)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from bayescal.core.bins.edges import bin_edges, strategy_name
 from bayescal.core.calibration_curve.curve_average import CurveAverage
 from bayescal.core.calibration_curve.problem import Problem
 from bayescal.core.calibration_curve.smooth_curve import SmoothCurve
-from bayescal.core.checks import check_known, check_same_length
+from bayescal.core.checks import check_is, check_known, check_same_length
 from bayescal.core.errors import InputError
 from bayescal.core.intake import Column, probabilities
 from bayescal.quantities.pu_ece.counts import PUCounts
@@ -165,10 +165,16 @@ class PUScores:
         )
 
 
+_PAIR: Final = "Pass {name: (positive, unlabeled)}."
+
+
 def _fill(found: PUScores, scores: Mapping[str, tuple[Any, Any]], whose: str) -> None:
     """Check and set the fields; `whose` names the classifier in a message."""
     samples: dict[str, list[Floats]] = {"positive": [], "unlabeled": []}
     for name, pair in scores.items():
+        check_is(pair, (tuple, list), f"scores[{name!r}]", _PAIR)
+        if len(pair) != 2:
+            raise InputError(f"scores[{name!r}] must be two columns; got {len(pair)}. {_PAIR}")
         for (sample, arrays), values in zip(samples.items(), pair, strict=True):
             called = sample + whose.format(name)
             array = _binary(probabilities(Column(called, values)), called)

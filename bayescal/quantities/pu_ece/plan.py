@@ -47,7 +47,9 @@ def plan(
     ScarWarning
         If the positives do not look drawn from the unlabelled rows at the class prior's mean.
     """
-    check_data(data, (PUScores, Mapping), "pu_ece", "PUScores(positive=..., unlabeled=...)")
+    check_data(
+        data, (PUScores, Mapping), "pu_ece", "PUScores(positive=..., unlabeled=...)", PUCounts
+    )
     check_is(priors, Priors, "priors", "Pass bayescal.pu_ece.Priors(class_prior=...).")
     bins = Binning.of(binning)
     if isinstance(data, PUScores):

@@ -11,7 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.bins.score_samples import changed
-from bayescal.core.checks import check_columns, check_rows, check_unique, checked_words
+from bayescal.core.checks import (
+    check_columns,
+    check_rows,
+    check_unique,
+    checked_labels,
+    checked_words,
+)
 from bayescal.core.columns import MISSING, Label, factorize
 from bayescal.core.intake import Column, Parts, code_binary, collect
 from bayescal.core.partial_sums import Batch, numbered_batches, summed
@@ -99,7 +105,7 @@ def count_rows(
     check_rows(counted.n, f"the column {label!r}")
     if classes is None:
         classes = _classes(columns, counted.labels, pos_label, label)
-    source = _Columns(label, columns, pos_label, from_logits, tuple(classes))
+    source = _Columns(label, columns, pos_label, from_logits, checked_labels(classes, "classes"))
     chosen = sampled(counted.n_unlabeled, MOST_UNLABELED)
     parts, read, passed = [], 0, 0
     for batch in numbered_batches(rows, source.names):
@@ -187,7 +193,7 @@ def _columns(
 ) -> dict[str, Sequence[str]]:
     """Columns by classifier."""
     if isinstance(score, Mapping):
-        return {name: [own] if isinstance(own, str) else list(own) for name, own in score.items()}
+        return {name: checked_words(own, f"score[{name!r}]") for name, own in score.items()}
     names = checked_words(score, "score")
     check_unique(names, "classifier")
     return {name: [name] for name in names}

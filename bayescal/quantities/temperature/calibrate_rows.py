@@ -98,10 +98,11 @@ def calibrate(
 
 def _scale(result: xr.DataTree, scale: str | None) -> str:
     """What the result was fitted to, which the rows must be too."""
+    if scale is not None:
+        check_choice(scale, INPUTS, "scale")
     fitted = str(result.attrs.get("input_scale", scale or "logits"))
     if scale is None or scale == fitted:
         return fitted
-    check_choice(scale, INPUTS, "scale")
     remedy = {
         "logits": "Pass the logarithms of the probabilities",
         "probabilities": "Pass the softmax of the logits",

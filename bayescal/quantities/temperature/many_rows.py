@@ -10,7 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from bayescal.core.checks import check_columns, check_rows, check_unique, checked_words
+from bayescal.core.checks import (
+    check_columns,
+    check_rows,
+    check_unique,
+    checked_labels,
+    checked_words,
+)
 from bayescal.core.columns import Label, factorize
 from bayescal.core.errors import InputError
 from bayescal.core.intake import code_binary
@@ -98,7 +104,15 @@ def count_rows(
     if classes is None:
         classes = _two_classes(rows, label, pos_label) if len(columns) < 3 else range(len(columns))
     name = classifier or (columns[0] if len(columns) == 1 else "classifier")
-    source = Columns(label, tuple(columns), pos_label, from_logits, tuple(classes), name, weight)
+    source = Columns(
+        label,
+        tuple(columns),
+        pos_label,
+        from_logits,
+        checked_labels(classes, "classes"),
+        name,
+        weight,
+    )
     return CountedRows.of(Source(rows, source))
 
 

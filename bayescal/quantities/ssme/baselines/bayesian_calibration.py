@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from bayescal.core.checks import MOST_DRAWN, check_number, check_whole, generator
+from bayescal.core.checks import MOST_DRAWN, check_number, check_seed, check_whole, generator
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
@@ -128,6 +128,7 @@ def label_probs(
     from bayescal.inference.sampler import compile_model
 
     check_whole(n_draws, "n_draws", most=MOST_DRAWN)
+    check_seed(seed)
     panel = _checked(scores, cut)
     model = compile_model(build_model(scores, cut=cut)) if compiled is None else compiled
     per_chain = -(-n_draws // _CHAINS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bayescal.core.checks import check_choice
+from bayescal.core.checks import check_choice, shown
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
 from bayescal.quantities.ssme.data import Panel
@@ -15,10 +15,10 @@ GUESSES = ("self", "ensemble")
 
 def check_row_mean(metric: str) -> None:
     """Check that a metric is a mean over rows."""
-    if metric not in ROW_MEANS:
+    if not isinstance(metric, str) or metric not in ROW_MEANS:
         raise InputError(
             f"metric must be a mean over rows, one of {', '.join(map(repr, ROW_MEANS))}; got "
-            f"{metric!r}. ECE, MCE, AUC and AUPRC are not means over rows: take another method."
+            f"{shown(metric)}. ECE, MCE, AUC and AUPRC are no means over rows: take another method."
         )
 
 

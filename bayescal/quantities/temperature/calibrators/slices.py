@@ -140,7 +140,9 @@ class SliceCalibration(OfLogits):
             bundles name an unknown class or one twice.
         """
         check_whole(self.min_rows, "min_rows")
-        check_number(self.gamma, "gamma", "[0, inf]", "Pass infinity to fit each slice apart.")
+        gamma = check_number(
+            self.gamma, "gamma", "[0, inf]", "Pass infinity to fit each slice apart."
+        )
         logits, label, weight = self.check(X, y, sample_weight)
         base = TemperatureScaling() if self.base is None else self.base
         if not isinstance(base, LogitCalibrator):
@@ -155,10 +157,10 @@ class SliceCalibration(OfLogits):
         self.shared_ = clone(base)
         self.shared_.fit_logits(logits, label, weight)
         large = {name: held for name, held in of.rows() if len(held) >= self.min_rows}
-        if np.isfinite(self.gamma) and large:
+        if np.isfinite(gamma) and large:
             one = np.ones(len(label)) if weight is None else weight
             parts = [Part(logits[held], label[held], one[held]) for held in large.values()]
-            self.shared_, each = fit_near(base, parts, self.gamma)
+            self.shared_, each = fit_near(base, parts, gamma)
             self.calibrators_ = dict(zip(large, each, strict=True))
             return self
         self.calibrators_ = {}
