@@ -110,7 +110,7 @@ def plot_differences(
     best = max if higher else min
     base = (
         access.find_case(tree, reference).classifier
-        if reference
+        if reference is not None
         else best(means, key=means.__getitem__)
     )
     rows = [

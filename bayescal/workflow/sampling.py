@@ -40,7 +40,7 @@ class Settings:
     def __post_init__(self) -> None:
         if self.seed is None:
             object.__setattr__(self, "seed", secrets.randbits(31))
-        for name, least in (("draws", 4), ("tune", 0), ("chains", 1)):
+        for name, least in (("draws", 4), ("tune", 1), ("chains", 1)):
             # NumPy's whole numbers cannot be written as JSON.
             number = check_whole(getattr(self, name), name, least, most=MOST_DRAWN)
             object.__setattr__(self, name, number)

@@ -83,7 +83,9 @@ NAN_SAYS_NONE: Mapping[str, tuple[str, ...]] = {
     "agnostic.rule_difference": (".correlation",),
     "bayescal.difference": (".correlation",),
     "bayescal.summary": (".rhat_max",),  # of direct draws
-    "fit agnostic": ("posterior.unlabeled_auc",),  # where all labels drawn are alike
+    "fit agnostic": tuple(
+        f"posterior.unlabeled_{name}" for name in ("auc", "fpr", "tpr")
+    ),  # where all labels drawn are alike
 }
 
 

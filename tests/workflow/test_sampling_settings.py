@@ -25,7 +25,7 @@ GOOD = {
     [
         ("draws", 3, "draws must be a whole number >= 4; got 3"),
         ("draws", 100.0, "draws must be a whole number >= 4; got 100.0"),
-        ("tune", -1, "tune must be a whole number >= 0; got -1"),
+        ("tune", 0, "tune must be a whole number >= 1; got 0"),
         ("chains", 0, "chains must be a whole number >= 1; got 0"),
         ("seed", -5, "seed must be a whole number >= 0; got -5"),
         ("seed", "7", "seed must be a whole number >= 0; got '7'"),
@@ -41,7 +41,7 @@ def test_what_cannot_be_sampled_is_refused(name, value, message):
 
 
 def test_the_least_of_everything_serves():
-    Settings(**{**GOOD, "draws": 4, "tune": 0, "chains": 1, "seed": 0, "target_accept": 0.5})
+    Settings(**{**GOOD, "draws": 4, "tune": 1, "chains": 1, "seed": 0, "target_accept": 0.5})
 
 
 def test_numpys_whole_numbers_are_whole_numbers():

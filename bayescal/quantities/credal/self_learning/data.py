@@ -141,7 +141,7 @@ def _features(values: ArrayLike, name: str) -> Floats:
     """Take features as a table of finite numbers."""
     try:
         table = np.array(values, np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputError(
             f"{name} must be a table of numbers; got other things. Encode words as numbers."
         ) from None

@@ -8,7 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from bayescal.core.checks import MOST_DRAWN, check_number, check_seed, check_whole, generator
+from bayescal.core.checks import (
+    MOST_DRAWN,
+    check_is,
+    check_number,
+    check_seed,
+    check_whole,
+    generator,
+)
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
@@ -125,10 +132,12 @@ def label_probs(
     compiled: CompiledModel | None = None,
 ) -> Floats:
     """Posterior draws of each classifier's calibrated probability, (draw, classifier, obs)."""
-    from bayescal.inference.sampler import compile_model
+    from bayescal.inference.sampler import CompiledModel, compile_model
 
     check_whole(n_draws, "n_draws", most=MOST_DRAWN)
     check_seed(seed)
+    if compiled is not None:
+        check_is(compiled, CompiledModel, "compiled", "Pass compile_model(build_model(scores)).")
     panel = _checked(scores, cut)
     model = compile_model(build_model(scores, cut=cut)) if compiled is None else compiled
     per_chain = -(-n_draws // _CHAINS)
