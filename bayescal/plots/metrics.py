@@ -105,7 +105,8 @@ def plot_ranks(tree: xr.DataTree, var: str = "accuracy") -> Figure:
     InputError
         If the result is of another kind, has no such metric, or only one classifier.
     """
-    found = best(tree, check_variable(tree, var)).prob_rank
+    var = check_variable(tree, var)
+    found = best(tree, var).prob_rank
     lead = [dim for dim in found.dims if dim not in (schema.CLASSIFIER, RANK)]
     panels = found.stack(panel=lead) if lead else found.expand_dims("panel")
     panels = panels.transpose("panel", schema.CLASSIFIER, RANK)

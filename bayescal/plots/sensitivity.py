@@ -105,7 +105,7 @@ def plot_conclusions(
     tree: xr.DataTree, var: str | None, prob: float, threshold: float | None, *, from_zero: bool
 ) -> Figure:
     """Densities under each prior, seen from 0 on or where their draws are."""
-    name = var or str(tree.attrs.get("conclusion_var") or check_variable(tree, None))
+    name = check_variable(tree, tree.attrs.get("conclusion_var") if var is None else var)
     all_of = conclusions(tree, name, prob, _threshold(tree, threshold))
     found = [one for one in all_of if isinstance(one, Conclusion)]
     gathered = access.group_over_priors(access.cases(tree))

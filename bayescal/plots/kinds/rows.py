@@ -42,7 +42,8 @@ def figures(tree: xr.DataTree, prob: float) -> Gallery:
 
 def plot_refits(tree: xr.DataTree, var: str | None, prob: float, threshold: float | None) -> Figure:
     """Bounds of a few rows under each prior, or a variable with one number a case."""
-    if (var or tree.attrs.get("conclusion_var", VAR)) == VAR:
+    shown = tree.attrs.get("conclusion_var", VAR) if var is None else var
+    if isinstance(shown, str) and shown == VAR:
         return plot_row_sensitivity(tree, prob)
     return plot_conclusions(tree, var, prob, threshold, from_zero=False)
 
