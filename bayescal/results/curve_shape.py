@@ -95,7 +95,7 @@ def boundary_scores(tree: xr.DataTree, case: ResultSlice) -> list[BoundaryScore]
         access.variable(tree, schema.CONSTANT_DATA, name, case).values
         for name in (_CELL_SCORE, schema.CELL_COUNT)
     )
-    events = access.variable(tree, schema.OBSERVED_DATA, "events", case).values
+    events = access.cell_events(tree, case).values
     found = []
     for one in chance:
         name = str(one[schema.BOUNDARY].item())

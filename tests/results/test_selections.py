@@ -188,10 +188,10 @@ def test_functions_of_a_quantity_read_the_selection() -> None:
     assert bc.agnostic.upper_bound(one) == bc.agnostic.upper_bound(agnostic, classifier="sharp")
     band = bc.agnostic.roc_band(agnostic, classifier="sharp")
     xr.testing.assert_equal(bc.agnostic.roc_band(one), band)
-    temperature, logits = result_of("temperature"), [[2.0, 0.0, -1.0]]
+    temperature, rows = result_of("temperature"), [[0.7, 0.2, 0.1]]
     np.testing.assert_array_equal(
-        bc.temperature.calibrate(temperature.sel(classifier="sharp"), logits),
-        bc.temperature.calibrate(temperature, logits, classifier="sharp"),
+        bc.temperature.calibrate(temperature.sel(classifier="sharp"), rows),
+        bc.temperature.calibrate(temperature, rows, classifier="sharp"),
     )
 
 

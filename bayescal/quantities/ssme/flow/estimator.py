@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayescal.core.checks import generator
+from bayescal.core.checks import check_seed, generator
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
 from bayescal.quantities.ssme.baselines.ensemble import mean_score
@@ -94,6 +94,7 @@ got one. Pass several classifiers or classes, or use SSME-KDE.
     """
     panel = panel_of(scores)
     prior = None if class_prior is None else check_prior(class_prior, panel.n_classes)
+    check_seed(seed)
     fit = _fit(panel, settings_of(settings), prior, seed)
     rng = generator(seed)
     return Estimate(*expected_metrics(panel, fit.prob_label, n_draws, rng, ece=ece), *fit)
