@@ -81,7 +81,8 @@ def calibrate(
             f"{result.attrs['quantity']}. Pass what bayescal.fit(bayescal.temperature, ...) gave."
         )
     case = _case(result, classifier)
-    found = as_logits(logits, _scale(result, scale), "logits")
+    fitted = _scale(result, scale)
+    found = as_logits(logits, fitted, "logits" if fitted == "logits" else "rows")
     known = access.json_attribute(result, "classes")
     if found.shape[1] != len(known):
         raise InputError(

@@ -81,7 +81,11 @@ def _warn_of_probabilities(found: Floats, name: str) -> None:
 
 
 def _of_probabilities(values: Any, name: str) -> Floats:
-    found = probabilities(Column(name, values))
+    try:
+        found = probabilities(Column(name, values))
+    except InputError as error:
+        said = str(error).replace("set from_logits=True", "pass their softmax")
+        raise InputError(said) from error
     if found.ndim == 1:
         found = np.column_stack([1 - found, found])
     return log_probabilities(found)
