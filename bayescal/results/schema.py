@@ -1,6 +1,6 @@
 """What a result is: the names of its groups, dimensions and attributes, and the check of them.
 
-A result is an `xarray.DataTree` on which every ArviZ function works as it stands: PyMC's own
+A result is an `xarray.DataTree` on which ArviZ works as it stands: PyMC's own
 groups, and beside them the paper's estimate, bounds, diagnostics and model averages. Plots, the
 report and the command line read nothing else, so this file is the contract between them and
 whatever computed the result.

@@ -102,7 +102,7 @@ def test_a_class_can_be_chosen() -> None:
     tree = make_credal_result(classes=("cat", "dog", "eel"))
     assert "P(eel | score)" in words(plots.plot_probability(tree, class_="eel"))
     assert any("eel ruled out" in text for text in words(plots.plot_decisions(tree, class_="eel")))
-    with pytest.raises(InputError, match="Choose from 'cat', 'dog', 'eel'"):
+    with pytest.raises(InputError, match="must be one of 'cat', 'dog', 'eel'"):
         plots.plot_decisions(tree, class_="fox")
 
 
