@@ -15,7 +15,7 @@ PRIORS = bc.ece.Priors()
 
 
 def settings(**changes):
-    given = {"draws": 50, "tune": 0, "chains": 2, "target_accept": 0.8, "seed": 1}
+    given = {"draws": 50, "tune": 1, "chains": 2, "target_accept": 0.8, "seed": 1}
     return Settings(**{**given, "method": "direct", "prob": 0.9, **changes})
 
 

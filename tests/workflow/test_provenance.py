@@ -17,7 +17,7 @@ SCORES = bc.datasets.ece.truth("over").scores(200, seed=1)
 
 
 def settings(**changes):
-    given = {"draws": 50, "tune": 0, "chains": 2, "target_accept": None, "seed": 4}
+    given = {"draws": 50, "tune": 1, "chains": 2, "target_accept": None, "seed": 4}
     return Settings(**{**given, "method": "direct", "prob": 0.8, **changes})
 
 

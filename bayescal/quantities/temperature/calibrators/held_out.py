@@ -11,7 +11,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from bayescal.core.checks import check_is, check_whole
+from bayescal.core.checks import check_whole, shown
 from bayescal.core.classifiers import Calibrated, check_class_rows
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
@@ -102,8 +102,11 @@ class HeldOutCalibration(Calibrated):
             out of range.
         """
         check_whole(self.n_folds, "n_folds", least=2)
-        if self.calibrator is not None:
-            check_is(self.calibrator, LogitCalibrator, "calibrator", "Pass TemperatureScaling().")
+        if self.calibrator is not None and not hasattr(self.calibrator, "fit"):
+            raise InputError(
+                f"calibrator must be a calibrator of logits; got {shown(self.calibrator)}. Pass "
+                "TemperatureScaling(), say."
+            )
         rows, labels = self.checked_rows(X, y)
         weight = None
         if sample_weight is not None:
