@@ -10,20 +10,7 @@ _RARE = 0.001
 
 
 def contradiction(seen: float | NDArray[np.float64], drawn: NDArray[np.float64]) -> list[str]:
-    """Say so where an estimate is hardly possible under the posterior.
-
-    Parameters
-    ----------
-    seen : float
-        Estimate from the data.
-    drawn : ndarray of shape (...)
-        The same estimate from data drawn anew, one set from each draw of the posterior.
-
-    Returns
-    -------
-    list of str
-        No sentence, or one.
-    """
+    """Say so where an estimate is hardly possible under the posterior."""
     below, above = float((drawn <= seen).mean()), float((drawn >= seen).mean())
     if min(below, above) >= _RARE:
         return []

@@ -123,11 +123,6 @@ def data_set(folder: Path) -> tuple[Path, ...]:
     """Parquet files of a directory and of those below it, by name, each once.
 
     Links are followed. Names that begin with . or _ are of no table, or not finished yet.
-
-    Raises
-    ------
-    InputError
-        If there is another file.
     """
     found: dict[str, Path] = {}
     folders: set[str] = set()

@@ -92,31 +92,7 @@ def summed[S: Sums](
     sum_up: Callable[[Iterator[Batch]], S],
     batch_rows: int = BATCH_ROWS,
 ) -> S:
-    """Sum up all rows of a table.
-
-    Parameters
-    ----------
-    table : Batched
-        The table; parts of files are read by threads, partitions of Dask's by its workers.
-    columns : sequence of str
-        What is read.
-    sum_up : callable
-        Takes the batches of one part, none perhaps, and returns their sums. For Dask's workers both
-        can be pickled.
-    batch_rows : int
-        Most rows of a batch.
-
-    Returns
-    -------
-    Sums
-        Those of the parts, added in an order that the table alone decides: the result does not
-        depend on the number of threads or workers, nor on which of them was faster.
-
-    Raises
-    ------
-    InputError
-        What `sum_up` raises of a batch.
-    """
+    """Sum up all rows of a table."""
     names = list(dict.fromkeys(columns))
     if isinstance(table, Elsewhere):
         return table.summed(names, batch_rows, sum_up)

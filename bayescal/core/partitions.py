@@ -18,13 +18,7 @@ from bayescal.core.tables import open_table
 
 
 def rows_of(data: Any) -> Batched:
-    """Take a file, a directory of Parquet files, a Dask dataframe, or Dask arrays by name.
-
-    Raises
-    ------
-    InputError
-        If `data` is none of these, or arrays are not cut into the same blocks.
-    """
+    """Take a file, a directory of Parquet files, a Dask dataframe, or Dask arrays by name."""
     if isinstance(data, str | PathLike):
         return open_table(data)
     if _is_frame(data):

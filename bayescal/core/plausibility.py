@@ -33,19 +33,6 @@ class Sign(str):
 def label_signs(score: ArrayLike, negative: ArrayLike, positive: ArrayLike) -> list[Sign]:
     r"""Compare the scores of one label with how often rows have it.
 
-    Parameters
-    ----------
-    score : array-like of shape (cell,), in [0, 1]
-        Scores of single rows, or mean scores of cells.
-    negative, positive : array-like of shape (cell,)
-        Rows of each label; scores of cells without rows are not used.
-
-    Returns
-    -------
-    list of Sign
-        A sentence where scores rank the labels the wrong way round, and one where the scores are
-        what a sigmoid makes of probabilities that fit the labels better.
-
     Notes
     -----
     The area under the ROC curve is a two-sample U statistic. Where its expectation is 1/2 or more,

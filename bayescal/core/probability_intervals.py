@@ -19,13 +19,7 @@ ROUNDING: Final = 1e-12
 
 
 class Interval(NamedTuple):
-    """Lower and upper ends, of one shape.
-
-    Parameters
-    ----------
-    lower, upper : ndarray of shape (...)
-        The ends.
-    """
+    """Lower and upper ends, of one shape."""
 
     lower: Floats
     upper: Floats

@@ -47,21 +47,6 @@ class NativeDensity:
 def native_density(function: Any, size: int, data: Arrays) -> NativeDensity | None:
     """Wrap a Numba function of a point and data that returns a log density and its gradient.
 
-    Parameters
-    ----------
-    function : numba dispatcher
-        Compiled for these types, unless it is already. The code is that which a call from Python
-        runs.
-    size : int
-        Length of the point.
-    data : sequence of arrays
-        Arrays in C order, of the shapes and types that later data will have.
-
-    Returns
-    -------
-    NativeDensity or None
-        None where this Numba or nutpie cannot do it; then the function must be called from Python.
-
     Notes
     -----
     The wrapper is made anew in every process, in some hundredths of a second. Nothing of it is

@@ -73,15 +73,7 @@ def _ranks_from_ends(ordered: Floats) -> NDArray[np.int64]:
 
 
 class RocRegion(NamedTuple):
-    """Region that holds an ROC curve, by threshold.
-
-    Parameters
-    ----------
-    fpr_lower, fpr_upper : ndarray of shape (point,), in [0, 1]
-        Bounds of the false positive rates.
-    tpr_lower, tpr_upper : ndarray of shape (point,), in [0, 1]
-        Bounds of the true positive rates.
-    """
+    """Region that holds an ROC curve, by threshold."""
 
     fpr_lower: Floats
     fpr_upper: Floats
@@ -115,18 +107,7 @@ def _opened(band: Band, above: NDArray[np.int64]) -> Band:
 
 
 def band_of_boxes(region: RocRegion, straight: NDArray[np.bool_], fpr: Floats) -> Band:
-    """Bounds of the true positive rate of all ROC curves with a point in each box.
-
-    Parameters
-    ----------
-    region : RocRegion
-        Boxes by falling threshold, from the point (0, 0) to the point (1, 1).
-    straight : ndarray of shape (threshold,), bool
-        Whether the curve runs straight from the box before: no other score lies between. Elsewhere
-        it rises somehow.
-    fpr : ndarray of shape (point,)
-        False positive rates. A vertical piece of a curve counts with its upper end.
-    """
+    """Bounds of the true positive rate of all ROC curves with a point in each box."""
     rises = np.flatnonzero(~straight)
     upper = _with_steps(region.fpr_lower, region.tpr_upper, rises, first="tpr")
     lower = _with_steps(region.fpr_upper, region.tpr_lower, rises, first="fpr")

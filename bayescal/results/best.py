@@ -38,21 +38,7 @@ _WHERE: Final = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Best:
-    """How probable it is that each classifier is the best, the second best, and so on.
-
-    Attributes
-    ----------
-    var : str
-        The metric or calibration error.
-    prob_best : xarray.DataArray
-        Probability of being best, (classifier,), with dims class, group and prior first where the
-        result has them; sums to 1 over classifiers.
-    prob_rank : xarray.DataArray
-        Probability of each rank, 1 for the best, (..., classifier, rank); sums to 1 over
-        classifiers and over ranks.
-    converged : bool
-        Whether the fit passed its diagnostics.
-    """
+    """How probable it is that each classifier is the best, the second best, and so on."""
 
     var: str
     prob_best: xr.DataArray

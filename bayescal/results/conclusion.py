@@ -23,29 +23,7 @@ _LEAST_SD: Final = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class UnderPrior:
-    """What one prior leads to.
-
-    Attributes
-    ----------
-    prior : str
-        Its name.
-    mean, sd : float
-        Mean and standard deviation of the posterior, averaged over calibrated and miscalibrated.
-    lower, upper : float
-        Interval, as `bayescal.interval` has it.
-    p_calibrated : float or None
-        Posterior probability of calibration; None where the prior gives it none.
-    shift : float
-        Mean less that under the first prior, in posterior standard deviations (root of the two
-        priors' mean variance).
-    converged : bool
-        Whether the fit passed its diagnostics.
-    side : {"below", "above", "both", "unknown", ""}
-        Where the interval lies: below or above the threshold, or on both sides of it. Against
-        perfect calibration, "both" is an interval that starts at 0, "above" one that does not, and
-        "unknown" is a prior that gives calibration no probability. "" where there is nothing to
-        compare with: metrics without a threshold.
-    """
+    """What one prior leads to."""
 
     prior: str
     mean: float
@@ -60,21 +38,7 @@ class UnderPrior:
 
 @dataclass(frozen=True, slots=True)
 class Conclusion:
-    """Whether the conclusion for one case is robust to the prior.
-
-    Attributes
-    ----------
-    case : str
-        Name of the case; "" where there is only one.
-    var : str
-        The variable.
-    prob : float
-        Probability of the intervals.
-    threshold : float or None
-        What the variable is compared with; None for perfect calibration.
-    rows : tuple of UnderPrior
-        One a prior, in the order given.
-    """
+    """Whether the conclusion for one case is robust to the prior."""
 
     case: str
     var: str

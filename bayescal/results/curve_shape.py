@@ -21,17 +21,7 @@ _BOUNDARY: Final = "boundary_calibrated"
 
 
 class CurveShape(NamedTuple):
-    """The most probable description of a calibration curve.
-
-    Parameters
-    ----------
-    name : str
-        "calibrated", "smooth", "rough" or "segments".
-    weight : float, in [0, 1]
-        Its posterior probability.
-    jumps : tuple of float
-        Scores near which a curve of segments jumps.
-    """
+    """The most probable description of a calibration curve."""
 
     name: str
     weight: float
@@ -68,17 +58,7 @@ def curve_shape(tree: xr.DataTree, case: ResultSlice) -> CurveShape | None:
 
 
 class BoundaryScore(NamedTuple):
-    """Rows whose score is exactly 0 or 1.
-
-    Parameters
-    ----------
-    score : str
-        "0" or "1".
-    rows, positives : float
-        Rows with the score, and those with the event.
-    p_calibrated : float, in [0, 1]
-        Posterior probability that such a score never errs.
-    """
+    """Rows whose score is exactly 0 or 1."""
 
     score: str
     rows: float

@@ -31,28 +31,7 @@ class Pair(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Difference:
-    """How much larger the first classifier's error or metric is than the second's.
-
-    Attributes
-    ----------
-    first, second, var : str
-        What was subtracted from what.
-    mean : float
-        Posterior mean of first minus second, averaged over calibrated and miscalibrated.
-    lower, upper : float
-        Credible interval of probability `prob`.
-    prob : float
-        Posterior probability of the interval.
-    prob_first_larger : float
-        Posterior probability that the first classifier's error or metric is the larger one.
-    prob_equal : float
-        Posterior probability that both are perfectly calibrated; of metrics, that they are equal.
-    correlation : float
-        Correlation of the two over the shared rows, in [-1, 1]; NaN where one of them does not
-        vary.
-    draws : array
-        Model-averaged draws of the difference, shape (chain * draw,).
-    """
+    """How much larger the first classifier's error or metric is than the second's."""
 
     first: str
     second: str

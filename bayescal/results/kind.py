@@ -30,16 +30,7 @@ _PACKAGE = "bayescal.results.kinds"
 
 
 class Table(NamedTuple):
-    """What a terminal shows of a result.
-
-    Parameters
-    ----------
-    columns : tuple of str
-        Titles; the first and the last column are words, the others numbers.
-    rows : list of tuple of str
-    notes : tuple of str
-        Sentences below the table.
-    """
+    """What a terminal shows of a result."""
 
     columns: tuple[str, ...]
     rows: list[tuple[str, ...]]

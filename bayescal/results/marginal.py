@@ -18,21 +18,7 @@ from bayescal.results.text import percent, variable_title
 
 
 class Marginal(NamedTuple):
-    """Mean over classes of a calibration error.
-
-    Attributes
-    ----------
-    mean : float
-        Posterior mean, averaged over calibrated and miscalibrated, in [0, 1].
-    lower, upper : float
-        Conservative credible interval of probability `prob`, hedged as those of the classes.
-    prob : float
-        Posterior probability of the interval.
-    text : str
-        The answer as a sentence.
-    plug_in : float or None
-        Mean over classes of the plug-in estimate of the bins; None where the result has none.
-    """
+    """Mean over classes of a calibration error."""
 
     mean: float
     lower: float

@@ -18,25 +18,7 @@ VAR = "prob"
 
 @dataclass(frozen=True, slots=True)
 class RowsUnderPrior:
-    """What one prior leads to, over the rows.
-
-    Attributes
-    ----------
-    prior : str
-        Its name.
-    width : float
-        Mean width of the bounds, in [0, 1].
-    n_open : int
-        Rows with more than one class left open.
-    n_alike : int
-        Rows with the same classes left open as under the first prior.
-    n_against : int
-        Rows decided for another class than under the first prior; rows open under either are none.
-    shift : float
-        Mean absolute move of the posterior medians from those under the first prior.
-    converged : bool
-        Whether the fit passed its diagnostics.
-    """
+    """What one prior leads to, over the rows."""
 
     prior: str
     width: float
@@ -49,23 +31,7 @@ class RowsUnderPrior:
 
 @dataclass(frozen=True, slots=True)
 class RowConclusion:
-    """Whether decisions are robust to the prior, for one classifier.
-
-    Attributes
-    ----------
-    case : str
-        Name of the case; "" where there is only one.
-    prob : float
-        Probability of the bounds.
-    n_rows : int
-        Rows that the result holds.
-    n_against : int
-        Rows decided for one class under one prior and for another under another.
-    n_apart : int
-        Rows in which the bounds of a class under two priors do not overlap.
-    rows : tuple of RowsUnderPrior
-        One a prior, in the order given.
-    """
+    """Whether decisions are robust to the prior, for one classifier."""
 
     case: str
     prob: float

@@ -9,21 +9,7 @@ from bayescal.results import schema
 
 
 class Window(NamedTuple):
-    """What is known of one classifier (in one group) in one window of time.
-
-    Parameters
-    ----------
-    name : str
-        The window, such as ``"2025-03"``.
-    n : float
-        Labelled rows.
-    mean, lower, upper : float
-        Posterior mean of the calibration error, and the ends of its interval.
-    p_calibrated : float or None
-        Posterior probability of calibration.
-    converged : bool
-        Whether the fit converged.
-    """
+    """What is known of one classifier (in one group) in one window of time."""
 
     name: str
     n: float
@@ -35,15 +21,7 @@ class Window(NamedTuple):
 
 
 class Series(NamedTuple):
-    """One classifier (in one group) over time.
-
-    Parameters
-    ----------
-    name : str
-        Its name.
-    windows : list of Window
-        In the order of time; those that could not be fitted are missing.
-    """
+    """One classifier (in one group) over time."""
 
     name: str
     windows: list[Window]

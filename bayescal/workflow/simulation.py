@@ -34,19 +34,6 @@ class Coverage(NamedTuple):
 
     Arrays are of shape (replication,), or (replication, element) where the variable has several
     elements, such as classifiers.
-
-    Parameters
-    ----------
-    truth : float or ndarray of shape (element,)
-        The true value.
-    lower, upper : ndarray
-        Ends of the credible interval that a result gives.
-    mean : ndarray
-        Posterior mean, averaged over calibrated and not.
-    p_calibrated : ndarray
-        Posterior probability of calibration; NaN where the model does not have it.
-    warned, converged : ndarray of shape (replication,), bool
-        Whether the fit came with a warning, and whether it converged.
     """
 
     truth: float | Floats
@@ -74,15 +61,7 @@ class Coverage(NamedTuple):
 
 
 class Sbc(NamedTuple):
-    """Ranks of true values among posterior draws, when both come from the model.
-
-    Parameters
-    ----------
-    ranks : dict of str to ndarray of shape (replication,), int
-        Number of the 99 draws below the truth, ties by lot; one entry an element of a vector.
-    rhat_max, ess_min, divergences : ndarray of shape (replication,)
-        Health of each fit; R-hat is NaN without NUTS.
-    """
+    """Ranks of true values among posterior draws, when both come from the model."""
 
     ranks: dict[str, NDArray[np.int64]]
     rhat_max: Floats
@@ -90,19 +69,7 @@ class Sbc(NamedTuple):
     divergences: NDArray[np.int64]
 
     def p_values(self, bins: int = 20) -> dict[str, float]:
-        """Test each variable's ranks for uniformity.
-
-        Parameters
-        ----------
-        bins : int, default 20
-            Number of equal bins of the ranks; a divisor of 100.
-
-        Returns
-        -------
-        dict of str to float
-            P-value of the chi-square test with ``bins - 1`` degrees of freedom. There is one for
-            each variable: compare the least of them with a level divided by their number.
-        """
+        """Test each variable's ranks for uniformity."""
         from scipy.stats import chisquare
 
         if (RANKED + 1) % bins:

@@ -20,15 +20,6 @@ ONLY_BOUNDARY = 0.05
 class BoundaryErrors:
     """Prior of the scores 0 and 1, which has one probability for "every score is calibrated".
 
-    Parameters
-    ----------
-    number : int, 0 to 2
-        How many of the two scores have rows.
-    calibrated : float, in [0, 1)
-        Prior probability that every score is calibrated.
-    inside : bool
-        Whether rows have scores between 0 and 1.
-
     Notes
     -----
     Should some score not be calibrated, those between 0 and 1 are calibrated with probability

@@ -40,22 +40,6 @@ _MATTERS = 0.01
 class DescribedCurve:
     """Cells of one problem, joined with the descriptions of their curve.
 
-    Parameters
-    ----------
-    score : ndarray of shape (cell,), in [0, 1]
-        Scores of the cells, increasing.
-    rows : ndarray of shape (cell,)
-        Rows of each cell, 0 where it is empty.
-    cells : CellLikelihood
-        Likelihood of the cells' logits.
-    prior : CurveAverage
-        Descriptions and their weights.
-    calibrated : float, in [0, 1)
-        Prior probability that every score is calibrated; see `BoundaryErrors`.
-    end_mean, end_spread : float
-        Mean and standard deviation of the logit of the error rate of the scores 0 and 1, where it
-        is not 0.
-
     Notes
     -----
     Draws are named by description: ``coef`` (basis) of the smooth one, ``z`` (inner) and
@@ -277,17 +261,7 @@ class DescribedCurve:
         return draws["shift_log_prior"] if name == SEGMENTS else 0.0
 
     def rates(self, name: str, draws: Draws, err: NDArray[np.bool_]) -> Floats:
-        """Label rates of all cells under one description, (..., cell).
-
-        Parameters
-        ----------
-        name : str
-            Description.
-        draws : mapping
-            Draws of the parameters.
-        err : ndarray of shape (..., end), bool
-            Which of the scores 0 and 1 have an error rate of their own.
-        """
+        """Label rates of all cells under one description, (..., cell)."""
         empty = np.flatnonzero(self.rows == 0)
         found = np.broadcast_to(self.score, (*err.shape[:-1], len(self.score))).copy()
         if name != CALIBRATED:

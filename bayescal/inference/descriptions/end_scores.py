@@ -24,15 +24,6 @@ _REACH = 13.0
 class EndScore:
     """One cell whose score is exactly 0 or 1.
 
-    Parameters
-    ----------
-    score : float, 0 or 1
-        The score.
-    cells : CellLikelihood
-        Likelihood of the logit of the one cell.
-    mean, spread : float
-        Mean and standard deviation of the logit of the error rate, before the data.
-
     Notes
     -----
     The error is the event at score 0 and its absence at score 1. Calibrated scores never err.

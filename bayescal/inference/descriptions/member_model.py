@@ -15,25 +15,7 @@ if TYPE_CHECKING:
 
 
 def member_model(members: Mapping[str, LabelModel], name: str = "") -> pm.Model:
-    """Build the model of the cells with scores between 0 and 1, by default the last description's.
-
-    Parameters
-    ----------
-    members : mapping of str to LabelModel
-        The descriptions of an average that a sampler serves.
-    name : str, optional
-        One of them.
-
-    Returns
-    -------
-    pm.Model
-        The model, unsampled.
-
-    Raises
-    ------
-    InputError
-        If there is none: segments and scores of exactly 0 and 1 are drawn without a model.
-    """
+    """Build the model of the cells inside (0, 1), of the last description by default."""
     import pymc as pm
 
     if not members:

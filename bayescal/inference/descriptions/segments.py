@@ -38,19 +38,6 @@ class SegmentDraws(NamedTuple):
 class Segments:
     """Cells in order of their scores, cut into at most 50 blocks that make up segments.
 
-    Parameters
-    ----------
-    offset : ndarray of shape (cell,)
-        Logit of a calibrated cell.
-    rows : ndarray of shape (cell,)
-        Rows of each cell, above 0, by which blocks are cut.
-    cells : CellLikelihood
-        Likelihood of the cells' logits.
-    start : float, in (0, 1)
-        Prior probability that a segment starts at a block.
-    scale : float, above 0
-        Standard deviation of a shift, in logits.
-
     Notes
     -----
     A segment is calibrated with probability 1/2, else the logits of its cells are off by one
@@ -146,13 +133,7 @@ class Segments:
         return float(self._forward[0][-1] + np.log(share) - np.log(prior))
 
     def draws(self, number: int, rng: np.random.Generator) -> SegmentDraws:
-        """Draw from the posterior by backward sampling, given a shifted segment.
-
-        Raises
-        ------
-        ValueError
-            If `log_evidence` is minus infinity: there is no such posterior to speak of.
-        """
+        """Draw from the posterior by backward sampling, given a shifted segment."""
         if not np.isfinite(self.log_evidence):
             raise ValueError("all segments are calibrated for certain")
         found: list[SegmentDraws] = []

@@ -15,19 +15,7 @@ _PRINTED = f"{_VALIDATION}; does not hold in every case, see the documentation"
 
 
 class Bounds(NamedTuple):
-    """Bounds of the calibration measure c from its estimate c_emp on a validation set.
-
-    Parameters
-    ----------
-    upper : Bound
-        Of c - c_emp, safe.
-    upper_printed : Bound
-        Of c - c_emp, as Claim 4 of the paper prints it; it fails for some classifiers.
-    lower : Bound
-        Of c_emp - c, by the sharper two-sided inequality.
-    lower_printed : Bound
-        Of c_emp - c, as Claim 4 prints it.
-    """
+    """Bounds of the calibration measure c from its estimate c_emp on a validation set."""
 
     upper: Bound
     upper_printed: Bound
@@ -288,31 +276,10 @@ def rademacher_bound(n: int, vc_dimension: int, n_values: int) -> float:
 def single_score_rademacher(n: int) -> float:
     """Bound the Rademacher complexity of the intervals of a single score.
 
-    Parameters
-    ----------
-    n : int
-        Number of rows.
-
-    Returns
-    -------
-    float
-        ``sqrt(32 pi / n)``.
-
-    Raises
-    ------
-    InputError
-        If `n` is no whole number above 0.
-
     References
     ----------
     .. [1] Y. Gao, A. Parameswaran and J. Peng, 2017, proof of Claim 4.
        https://doi.org/10.1214/17-EJS1376SI
-
-    Examples
-    --------
-    >>> from bayescal.quantities.agnostic.bounds import single_score_rademacher
-    >>> round(single_score_rademacher(10_000), 4)
-    0.1003
     """
     return math.sqrt(32 * math.pi / check_whole(n, "n"))
 

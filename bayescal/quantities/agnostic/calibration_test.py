@@ -17,17 +17,7 @@ _ROUNDING = 1e-12
 
 
 class CalibrationTest(NamedTuple):
-    """Result of `calibration_test`.
-
-    Parameters
-    ----------
-    c : float, in [0, 1]
-        Empirical calibration measure.
-    p_value : float, in (0, 1]
-        Probability of a measure this large, were the classifier calibrated.
-    simulated : ndarray of shape (draws,)
-        Measures of the simulated labels.
-    """
+    """Result of `calibration_test`."""
 
     c: float
     p_value: float

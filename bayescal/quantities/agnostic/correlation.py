@@ -17,15 +17,7 @@ type Floats = NDArray[np.float64]
 
 
 class Influence(NamedTuple):
-    """What a row adds to a metric, by the cell of its score.
-
-    Parameters
-    ----------
-    label : ndarray of shape (cell,)
-        Derivative of the metric by the label of a row, which multiplies ``y - rate``.
-    score : ndarray of shape (cell,)
-        What a row adds by its score alone, given the rates.
-    """
+    """What a row adds to a metric, by the cell of its score."""
 
     label: Floats
     score: Floats

@@ -74,15 +74,7 @@ class IntervalProblem:
 
 
 class CountedScores(NamedTuple):
-    """Rows of one classifier by cells of the score, labelled and unlabelled ones.
-
-    Parameters
-    ----------
-    problem : IntervalProblem
-        Cells of the labelled rows and of all rows, and figures of the rows.
-    classes : tuple of label
-        The negative and the positive label.
-    """
+    """Rows of one classifier by cells of the score, labelled and unlabelled ones."""
 
     problem: IntervalProblem
     classes: tuple[Label, Label]

@@ -28,20 +28,7 @@ _ROUNDING = 1e-12
 
 
 class IntervalMeasure(NamedTuple):
-    """The interval measure of one binary problem.
-
-    Parameters
-    ----------
-    c : float, in [0, 1]
-        Empirical calibration measure, the largest ``|sum of scores - positives|`` of an interval,
-        over the number of rows.
-    lower, upper : float
-        The interval (lower, upper] that attains it; `lower` is -inf if it holds the least score.
-    sign : int
-        1 if scores exceed the positives in that interval, -1 if they fall short, 0 if `c` is 0.
-    ks : float, in [0, 1]
-        The same over the intervals (-inf, p] only: ECCE-MAD, of the Kolmogorov-Smirnov type.
-    """
+    """The interval measure of one binary problem."""
 
     c: float
     lower: float

@@ -17,17 +17,7 @@ type Floats = NDArray[np.floating]
 
 
 class Roc(NamedTuple):
-    """An ROC curve.
-
-    Parameters
-    ----------
-    threshold : ndarray of shape (point,)
-        Falling; rows of scores above it are called positive. From the largest score down to -inf.
-    fpr, tpr : ndarray of shape (point,), in [0, 1]
-        False and true positive rates, from (0, 0) to (1, 1).
-    auc : float, in [0, 1]
-        Area under the curve.
-    """
+    """An ROC curve."""
 
     threshold: Floats
     fpr: Floats

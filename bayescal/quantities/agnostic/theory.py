@@ -67,17 +67,7 @@ def untestable_distance(score: ArrayLike, weight: ArrayLike | None = None) -> fl
 
 
 class PassRates(NamedTuple):
-    """How often a verifier accepts, by `hidden_labels`.
-
-    Parameters
-    ----------
-    random_labels : float, in [0, 1]
-        Where labels are drawn anew in each row.
-    fixed_labels : float, in [0, 1]
-        Where every feature has one label for good.
-    repeats : float, in [0, 1]
-        Share of samples in which a feature occurs twice.
-    """
+    """How often a verifier accepts, by `hidden_labels`."""
 
     random_labels: float
     fixed_labels: float

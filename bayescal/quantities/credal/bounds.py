@@ -16,19 +16,7 @@ _EXCHANGEABLE = "calibration rows and the target row are exchangeable, e.g. draw
 
 
 class Bounds(NamedTuple):
-    """Bounds of one Venn-Abers predictor.
-
-    Parameters
-    ----------
-    selected_gap : Bound
-        Of the gap between the label rate and the one of p0 and p1 that belongs to the row's label.
-    prevalence_lower, prevalence_upper : Bound
-        Of the share of label 1 among rows such as the target rows.
-    merged_regret : Bound
-        Of what merging costs in log loss.
-    least_width : Bound
-        Of p1 - p0.
-    """
+    """Bounds of one Venn-Abers predictor."""
 
     selected_gap: Bound
     prevalence_lower: Bound

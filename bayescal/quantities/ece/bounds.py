@@ -19,23 +19,7 @@ _LIPSCHITZ = "E[Y | f] is {:g}-Lipschitz in f"
 
 
 class Bounds(NamedTuple):
-    """Bounds of the binned expected calibration error for fully labelled rows.
-
-    Parameters
-    ----------
-    total_bias : Bound
-        Of E |ECE - TCE|, the distance from the true calibration error.
-    statistical_bias : Bound
-        Of E |ECE - TCE(f_I)|, the part due to having few rows.
-    binning_bias : Bound
-        Of E |TCE - TCE(f_I)|, the part due to wide bins.
-    deviation : Bound
-        Of |ECE - TCE(f_I)|, with probability 1 - delta.
-    optimal_n_bins : Bound
-        The number of bins of the optimal order.
-    least_bound_n_bins : Bound
-        The number of bins that makes the bound of the total bias least.
-    """
+    """Bounds of the binned expected calibration error for fully labelled rows."""
 
     total_bias: Bound
     statistical_bias: Bound

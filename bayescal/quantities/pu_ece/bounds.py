@@ -23,30 +23,7 @@ _LN2 = math.log(2)
 
 
 class Bounds(NamedTuple):
-    """Bounds of PU-ECE.
-
-    Parameters
-    ----------
-    total_bias : Bound
-        Of E |ECE - TCE|, the distance from the true calibration error: Theorem 1; for edges of
-        one's own the same with the widest bin in place of 1 / B, which is not in the paper.
-    total_deviation : Bound
-        Of |ECE - TCE|, with probability 1 - delta: Theorem 1.
-    derived_total_bias, derived_total_deviation : Bound
-        Of the same, with the constants derived here; those of Theorem 1 for fixed bins.
-    statistical_bias : Bound
-        Of E |ECE - TCE(f_I)|, the part due to having few rows.
-    binning_bias : Bound
-        Of E |TCE - TCE(f_I)|, the part due to wide bins.
-    deviation : Bound
-        Of |ECE - TCE(f_I)|, with probability 1 - delta.
-    class_prior_error : Bound
-        Of the change of ECE for each unit that the class prior is off: Theorem 2.
-    optimal_n_bins : Bound
-        The number of bins of the optimal order.
-    least_bound_n_bins : Bound
-        The number of bins that makes `total_bias` least.
-    """
+    """Bounds of PU-ECE."""
 
     total_bias: Bound
     total_deviation: Bound

@@ -11,18 +11,7 @@ from bayescal.core.bins.bin_counts import BinCounts
 
 
 class PUCounts(NamedTuple):
-    """Positives and unlabelled rows by cells of the score, and bins that the cells make up.
-
-    Parameters
-    ----------
-    bins : BinCounts
-        Unlabelled rows in the bins of the evaluation.
-    cells : BinCounts
-        Unlabelled rows in cells fine enough for a calibration curve; the edges of the bins are
-        among theirs.
-    positive : BinCounts
-        Positives in the same cells.
-    """
+    """Positives and unlabelled rows by cells of the score, and bins that the cells make up."""
 
     bins: BinCounts
     cells: BinCounts

@@ -30,17 +30,7 @@ _LARGEST = 1e6
 
 
 class MixtureTCE(NamedTuple):
-    """True calibration error under fitted densities of the logits.
-
-    Parameters
-    ----------
-    tce : float, in [0, 1]
-        The error.
-    n_components_positive, n_components_negative : int
-        Number of Gaussians that the BIC chose for each class.
-    truth : MixtureTruth
-        The fitted densities, to draw data from whose true error is `tce`.
-    """
+    """True calibration error under fitted densities of the logits."""
 
     tce: float
     n_components_positive: int

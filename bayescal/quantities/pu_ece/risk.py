@@ -21,13 +21,7 @@ type Floats = NDArray[np.float64]
 
 
 class Loss(NamedTuple):
-    """A loss of the margin ``y f``, and its slope.
-
-    Parameters
-    ----------
-    value, slope : callable
-        Functions of an array of margins.
-    """
+    """A loss of the margin ``y f``, and its slope."""
 
     value: Callable[[Floats], Floats]
     slope: Callable[[Floats], Floats]
@@ -59,16 +53,7 @@ CORRECTIONS: Final[dict[str, Callable[[float], float]]] = {
 
 
 class RiskParts(NamedTuple):
-    """The two parts of the risk, and their slopes in the decision values.
-
-    Parameters
-    ----------
-    positive, negative : float
-        ``pi R_P+`` and ``R_U- - pi R_P-``: what positives and what negatives contribute. The
-        second estimates something that is at least 0, but may itself lie below.
-    positive_slopes, negative_slopes : tuple of ndarray
-        Derivatives of each, in the decision values of positives and of unlabelled rows.
-    """
+    """The two parts of the risk, and their slopes in the decision values."""
 
     positive: float
     negative: float

@@ -12,15 +12,7 @@ _RANDOM = "labeled rows are drawn independently from the population that is aske
 
 
 class Bounds(NamedTuple):
-    """Bounds of the error of an accuracy.
-
-    Parameters
-    ----------
-    labeled_accuracy : Bound
-        Of one classifier's accuracy on the labeled rows alone.
-    labeled_best : Bound
-        Of all classifiers' accuracies on the labeled rows at once, as a choice of the best needs.
-    """
+    """Bounds of the error of an accuracy."""
 
     labeled_accuracy: Bound
     labeled_best: Bound

@@ -28,17 +28,7 @@ from bayescal.quantities.ssme.data import MOST_UNLABELED, sampled
 
 
 class SampledRows(NamedTuple):
-    """Rows that stand for all rows.
-
-    Parameters
-    ----------
-    scores : Scores
-        All labelled rows, and at most 5,000 of the others.
-    weight : ndarray of shape (obs,)
-        How many rows each stands for.
-    n_obs : int
-        Number of all rows.
-    """
+    """Rows that stand for all rows."""
 
     scores: Scores
     weight: Floats

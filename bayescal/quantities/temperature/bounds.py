@@ -20,19 +20,7 @@ _LOSS = (
 
 
 class Bounds(NamedTuple):
-    """Bounds of the population loss of class-wise temperature scaling.
-
-    Parameters
-    ----------
-    excess : Bound
-        Of the population loss above that of the best numbers, for the numbers that minimise this
-        loss on the rows.
-    class_excess : Bound
-        The same in each predicted class, each calibrated apart; infinite without `p_min`.
-    deviation, class_deviation : Bound
-        Of the difference between the loss on the rows and in the population, for any numbers in
-        the range, whatever they were fitted by: half of the bounds above.
-    """
+    """Bounds of the population loss of class-wise temperature scaling."""
 
     excess: Bound
     class_excess: Bound

@@ -26,15 +26,7 @@ _LEAST: Final = 1e-12
 
 
 class ErrorDraws(NamedTuple):
-    """Draws of calibration errors.
-
-    Parameters
-    ----------
-    ece, max_ece, avg_ece : ndarray of shape (draw,), in [0, 1]
-        Of all rows; the largest of the predicted classes; their mean.
-    class_ece : ndarray of shape (draw, class), in [0, 1]
-        Of the rows of each predicted class; NaN for a class never predicted.
-    """
+    """Draws of calibration errors."""
 
     ece: Floats
     max_ece: Floats
@@ -148,15 +140,7 @@ class Cells:
 
 
 class Implied(NamedTuple):
-    """What draws imply of the cells.
-
-    Parameters
-    ----------
-    accuracy : ndarray of shape (draw, cell), in [0, 1]
-        Mean accuracy.
-    fit : ndarray of shape (draw, concentration)
-        See `relative_fits`.
-    """
+    """What draws imply of the cells."""
 
     accuracy: Floats
     fit: Floats

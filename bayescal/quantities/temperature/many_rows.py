@@ -157,15 +157,7 @@ class _FirstReading:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CountedRows:
-    """Rows of one classifier that are read again where they are gone through.
-
-    Attributes
-    ----------
-    classifier : str
-        Name of the classifier.
-    classes : tuple of str
-        Names of the classes.
-    """
+    """Rows of one classifier that are read again where they are gone through."""
 
     classifier: str
     classes: tuple[str, ...]

@@ -78,17 +78,7 @@ def mean_probabilities(
 
 
 class Confidence(NamedTuple):
-    """Probabilities of the predicted class, at the points of its number.
-
-    Parameters
-    ----------
-    places : ndarray of shape (point, class)
-        Log alphas: the points, between the smallest and the largest draw.
-    at : ndarray of shape (point, obs), in [0, 1]
-        Probability of the predicted class.
-    calibrated, uncalibrated : ndarray of shape (obs,), in [0, 1]
-        Its posterior mean, and its probability at 1.
-    """
+    """Probabilities of the predicted class, at the points of its number."""
 
     places: Floats
     at: Floats
@@ -115,15 +105,7 @@ def confidences(logits: Floats, predicted: Integers, log_alpha: Floats) -> Confi
 
 
 class ScaledConfidence(NamedTuple):
-    """What each draw of vector scaling gives to the rows.
-
-    Parameters
-    ----------
-    at : ndarray of shape (draw, obs), in [0, 1]
-        Probability of the class that the scores predict.
-    log_likelihood : ndarray of shape (draw, class)
-        Log probability of the labels of each predicted class.
-    """
+    """What each draw of vector scaling gives to the rows."""
 
     at: Floats
     log_likelihood: Floats
@@ -146,18 +128,7 @@ def scaled_confidences(part: Problem, scalings: Scalings, per_weight: Floats) ->
 
 
 class ConfidenceSums(NamedTuple):
-    """Sums over all rows by predicted class and bin, before calibration and after.
-
-    Parameters
-    ----------
-    before, after : CellSums
-        The values are the probabilities of the predicted class at the points of its number and,
-        where there are any, under draws of vector scaling.
-    places : ndarray of shape (point, class)
-        Log alphas of the points.
-    log_likelihood : ndarray of shape (draw, class)
-        Log probability of the labels of each predicted class under draws of vector scaling.
-    """
+    """Sums over all rows by predicted class and bin, before calibration and after."""
 
     before: CellSums
     after: CellSums

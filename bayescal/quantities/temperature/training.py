@@ -12,15 +12,7 @@ from bayescal.core.quantity import Floats
 
 
 class Confidence(NamedTuple):
-    """Confidence and accuracy of a linear classifier on two kinds of rows, (side,).
-
-    Parameters
-    ----------
-    confidence : ndarray of shape (2,), in [0, 1]
-        Probability of the predicted class at +v and -v.
-    accuracy : ndarray of shape (2,), in [0, 1]
-        Probability that the predicted class is the true one.
-    """
+    """Confidence and accuracy of a linear classifier on two kinds of rows, (side,)."""
 
     confidence: Floats
     accuracy: Floats
@@ -144,17 +136,7 @@ def rare_feature_factor(n: int, prob: float = 0.9, rarity: float = 20) -> float:
 
 
 class RareFeature(NamedTuple):
-    """A linear classifier trained on rows of Theorem 3.1's distribution.
-
-    Parameters
-    ----------
-    confidence : float, in [0, 1]
-        Least probability of a predicted class, over all inputs.
-    accuracy : float, in [0, 1]
-        On the distribution.
-    seen : bool
-        Whether the training rows held the rare feature.
-    """
+    """A linear classifier trained on rows of Theorem 3.1's distribution."""
 
     confidence: float
     accuracy: float

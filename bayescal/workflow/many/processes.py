@@ -34,13 +34,7 @@ class _Worker:
 
 
 class Processes:
-    """So many processes, started one by one as tasks come.
-
-    Parameters
-    ----------
-    number : int
-        Largest number of processes.
-    """
+    """So many processes, started one by one as tasks come."""
 
     def __init__(self, number: int) -> None:
         self._number = number

@@ -14,13 +14,7 @@ _SECONDS: Final = 0.2
 
 
 class Line:
-    """A line on stderr that is written over as fits finish.
-
-    Parameters
-    ----------
-    total : int
-        Number of fits; 0 where it is not known.
-    """
+    """A line on stderr that is written over as fits finish."""
 
     def __init__(self, total: int) -> None:
         self._total = total

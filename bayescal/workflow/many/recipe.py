@@ -17,21 +17,7 @@ _PLAIN = (str, int, float, type(None))
 
 @dataclass(frozen=True, slots=True)
 class Common:
-    """What all fits of one call share.
-
-    Parameters
-    ----------
-    quantity : Quantity
-        The module of the quantity.
-    priors : object
-        Its priors.
-    settings : Settings
-        Settings, with the seed that each fit's own is derived from.
-    options : dict of str to object
-        Options of the quantity.
-    keep : str
-        What is kept of a result.
-    """
+    """What all fits of one call share."""
 
     quantity: Quantity
     priors: Any

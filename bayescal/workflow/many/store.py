@@ -30,33 +30,14 @@ _FORMATS: Final = (".zarr", ".nc", ".npz", ".parquet")
 
 
 class Failure(NamedTuple):
-    """Why there is no result for a key.
-
-    Parameters
-    ----------
-    error : str
-        Name of the exception, such as ``"InputError"``.
-    message : str
-        What it said.
-    """
+    """Why there is no result for a key."""
 
     error: str
     message: str
 
 
 class Store:
-    """A directory of fits.
-
-    Parameters
-    ----------
-    path : path
-        The directory.
-
-    Raises
-    ------
-    InputError
-        If its name ends as that of another format, such as ``.zarr``.
-    """
+    """A directory of fits."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = checked_path(path, "store")
@@ -126,13 +107,7 @@ class Store:
             ) from error
 
     def read(self, key: Key) -> dict[str, Any] | None:
-        """What is stored under a key, checked to the last byte; None where nothing is.
-
-        Raises
-        ------
-        DamagedError
-            If the file is damaged, or is that of another key.
-        """
+        """What is stored under a key, checked to the last byte; None where nothing is."""
         path = self.file(key)
         return record.verified(path, key) if path.is_file() else None
 

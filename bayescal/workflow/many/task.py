@@ -27,27 +27,7 @@ _TURN: Final = threading.Lock()
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """All that a process needs for one fit.
-
-    Parameters
-    ----------
-    key : str, int or tuple
-        Its key.
-    module : str
-        Name of the quantity's module.
-    data : object
-        What the quantity takes.
-    priors : object
-        Priors.
-    settings : Settings
-        Settings, with the seed of this fit.
-    options : dict of str to object
-        Options of the quantity.
-    keep : str
-        What is kept of the result.
-    recipe : dict
-        What the fit depends on.
-    """
+    """All that a process needs for one fit."""
 
     key: Key
     module: str

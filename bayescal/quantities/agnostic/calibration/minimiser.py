@@ -17,15 +17,7 @@ from bayescal.quantities.agnostic.calibration.tied_scores import Floats, TiedSco
 
 
 class Minimum(NamedTuple):
-    """The best function of a class.
-
-    Parameters
-    ----------
-    link : Link
-        The calibrating function.
-    objective : float, in [0, 1]
-        Its largest ``|sum of labels - values|`` over runs of scores, over the number of rows.
-    """
+    """The best function of a class."""
 
     link: Link
     objective: float

@@ -47,15 +47,7 @@ LOSSES: Final[Mapping[str, Loss]] = {
 
 
 class CalibratedMinimum(NamedTuple):
-    """The calibrated function with the least loss.
-
-    Parameters
-    ----------
-    link : Link
-        The calibrating function, constant on runs of scores.
-    loss : float
-        Its mean loss.
-    """
+    """The calibrated function with the least loss."""
 
     link: Link
     loss: float

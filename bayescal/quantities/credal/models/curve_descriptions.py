@@ -172,25 +172,7 @@ class CurveDescriptions:
         return np.asarray(found)
 
     def averaged(self, draws: Draws, weights: Floats, rng: np.random.Generator) -> Draws:
-        """Give each draw a description, by their weights.
-
-        Parameters
-        ----------
-        draws : mapping
-            Draws of the parameters of every description, (..., parameter).
-        weights : ndarray of shape (description,)
-            Probabilities of the descriptions.
-        rng : Generator
-            Source of the choice.
-
-        Returns
-        -------
-        mapping
-            ``description`` (...), ``node_rate`` (..., node) and ``log_prior`` (...) of what was
-            chosen, ``never_errs`` (..., 2), and mean and standard deviation of the cells' rates
-            under every description, ``mean_rate`` and ``rate_spread`` (..., description), 0 for one
-            left out.
-        """
+        """Give each draw a description, by their weights."""
         shape = draws["unseen"].shape[:-1]
         which = choose(weights, int(np.prod(shape)), rng).reshape(shape)
         found: dict[str, Any] = {"description": which, "node_rate": np.empty((*shape, NODES))}

@@ -46,15 +46,6 @@ class SgdSettings:
 class OneVsAllNetworks:
     """Binary networks h^1, ..., h^K, which share nothing but the rows that they see.
 
-    Parameters
-    ----------
-    features, classes : int
-        Numbers of features and of classes.
-    settings : SgdSettings
-        Layers and training.
-    rng : Generator
-        Source of the first weights and of the order of rows.
-
     Notes
     -----
     The loss of a row with the label p^k in [0, 1] is KL(p^k || h^k(x)) of two classes, (2) of the
@@ -81,20 +72,7 @@ class OneVsAllNetworks:
         ]
 
     def fit(self, x: Floats, label: Floats) -> OneVsAllNetworks:
-        """Train all networks further.
-
-        Parameters
-        ----------
-        x : ndarray of shape (obs, feature)
-            Features.
-        label : ndarray of shape (obs, class), in [0, 1]
-            Probability of each class.
-
-        Returns
-        -------
-        OneVsAllNetworks
-            Itself.
-        """
+        """Train all networks further."""
         size = self._settings.batch_size
         for _ in range(self._settings.epochs):
             order = self._rng.permutation(len(x))
@@ -118,33 +96,11 @@ class OneVsAllNetworks:
             weights -= self._settings.learning_rate * gradient
 
     def scores(self, x: Floats) -> Floats:
-        """Probabilities of each class against the rest; they need not sum to 1.
-
-        Parameters
-        ----------
-        x : ndarray of shape (obs, feature)
-            Features.
-
-        Returns
-        -------
-        ndarray of shape (obs, class), in [0, 1]
-            Probabilities.
-        """
+        """Probabilities of each class against the rest; they need not sum to 1."""
         return self._forward(x)[1]
 
     def predict_proba(self, x: Floats) -> Floats:
-        """Probabilities of the classes: the scores over their sum.
-
-        Parameters
-        ----------
-        x : ndarray of shape (obs, feature)
-            Features.
-
-        Returns
-        -------
-        ndarray of shape (obs, class), in [0, 1]
-            Probabilities.
-        """
+        """Probabilities of the classes: the scores over their sum."""
         score = self.scores(x)
         return np.asarray(score / score.sum(axis=1, keepdims=True))
 

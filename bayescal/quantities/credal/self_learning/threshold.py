@@ -97,19 +97,7 @@ class ThresholdSettings:
 
 
 class LabeledParts(NamedTuple):
-    """Rows with known labels: to learn from, and to calibrate on.
-
-    Parameters
-    ----------
-    x : ndarray of shape (labeled, feature)
-        Features of D_L.
-    label : ndarray of shape (labeled, class), in [0, 1]
-        Its labels.
-    x_calibration : ndarray of shape (calibration, feature)
-        Features of D_C.
-    calibration_label : ndarray of shape (calibration,), int
-        Columns of its labels.
-    """
+    """Rows with known labels: to learn from, and to calibrate on."""
 
     x: Floats
     label: Floats

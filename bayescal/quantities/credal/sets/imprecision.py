@@ -14,17 +14,7 @@ from bayescal.quantities.credal.sets.projection import project
 
 
 class Imprecision(NamedTuple):
-    """Measures of how much credal sets leave open.
-
-    Parameters
-    ----------
-    mean_width : ndarray of shape (...), in [0, 1]
-        Mean over classes of what the probability of a class may vary by; 0 for a single vector.
-    max_width : ndarray of shape (...), in [0, 1]
-        The largest of these.
-    upper_entropy : ndarray of shape (...), in nats
-        Largest entropy of a member: uncertainty among classes and among members together.
-    """
+    """Measures of how much credal sets leave open."""
 
     mean_width: Floats
     max_width: Floats

@@ -19,15 +19,7 @@ type Integers = NDArray[np.int64]
 
 
 class Pair(NamedTuple):
-    """What a Venn-Abers predictor says of each row.
-
-    Parameters
-    ----------
-    p0 : ndarray of shape (...), in [0, 1]
-        Probability of label 1 by a fit in which the row has label 0.
-    p1 : ndarray of shape (...), in [0, 1]
-        The same by a fit in which it has label 1; above `p0`.
-    """
+    """What a Venn-Abers predictor says of each row."""
 
     p0: Floats
     p1: Floats

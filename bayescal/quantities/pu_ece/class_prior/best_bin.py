@@ -17,21 +17,7 @@ type Floats = NDArray[np.floating]
 
 
 class ClassPriorEstimate(NamedTuple):
-    """What scores of positive and unlabelled rows say of the share of positives.
-
-    Parameters
-    ----------
-    estimate : float, in (0, 1]
-        Best-bin estimate.
-    lower, upper : float, in [0, 1]
-        Ends that hold together with probability ``1 - delta`` or more: `upper` whatever the
-        classifier, `lower` if no negative scores `threshold` or more (0 if that is not assumed).
-    prior : Beta
-        Prior with `lower` and `upper` as its central ``1 - delta`` interval. An end at 0 or 1 is
-        put where a flat prior up to it would have it.
-    threshold : float
-        The scores from here on are the best bin.
-    """
+    """What scores of positive and unlabelled rows say of the share of positives."""
 
     estimate: float
     lower: float

@@ -23,13 +23,6 @@ KNOTS = np.linspace(-LAST, LAST, 2 * LAST + 1)
 class Along:
     """The curve's Gaussian at knots of the class prior's normal.
 
-    Parameters
-    ----------
-    middle, spread : float
-        The knots are at ``middle + spread * stretched(KNOTS)``.
-    gaussians : list of Gaussian, (knot,)
-        Approximate posterior of the curve's coefficients given the normal.
-
     Notes
     -----
     Where the class prior rises, high label rates come near 1: the coefficients' conditional mean
@@ -52,15 +45,7 @@ class Along:
         return np.stack([one.root for one in self.gaussians])
 
     def placed(self, value: Floats) -> tuple[Floats, Floats]:
-        """Coefficients at standard normal values, the normal's last, and the log volume.
-
-        Returns
-        -------
-        coef : ndarray of shape (draw, basis + 1)
-            Coefficients of the curve, then the class prior's normal.
-        log_volume : ndarray of shape (draw,)
-            Log determinant of their derivative by the values.
-        """
+        """Coefficients at standard normal values, the normal's last, and the log volume."""
         last = value[:, -1]
         place = np.clip(last + LAST, 0, len(KNOTS) - 1)
         left = np.minimum(place.astype(int), len(KNOTS) - 2)

@@ -18,15 +18,6 @@ type Floats = NDArray[np.float64]
 class CaseControlCells:
     """Positives of each cell out of positives and unlabelled rows, at known class priors.
 
-    Parameters
-    ----------
-    total : ndarray of shape (cell,)
-        Positives and unlabelled rows.
-    positive : ndarray of shape (cell,)
-        Positives.
-    log_odds : float or ndarray that broadcasts against logits
-        Log of the odds ``nP / (nU pi)`` that a row with the event is one of the positives.
-
     Notes
     -----
     With the probability p of the event, a row is one of the positives with the odds

@@ -45,19 +45,7 @@ _FARTHEST, _NEGLIGIBLE = 5.0, 12.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CurveAndClassPrior:
-    """A regression whose last coefficient, standard normal like the others, is the class prior's.
-
-    Parameters
-    ----------
-    regression : Regression
-        The curve, its cells at any class prior.
-    prior : PriorMap
-        Class prior as a function of a standard normal.
-    log_ratio : float
-        Log of positives over unlabelled rows.
-    sizes : SampleSizes
-        What the sample sizes say of the cells.
-    """
+    """A regression whose last coefficient, also standard normal, is the class prior's."""
 
     regression: Regression
     prior: PriorMap

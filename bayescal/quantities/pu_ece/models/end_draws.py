@@ -29,17 +29,7 @@ class EndDraws(NamedTuple):
 
 
 def draw_end(end: EndScore, cells: CaseControlCells, rng: np.random.Generator) -> EndDraws:
-    """Find the evidence that the score never errs and that it errs, and draw how often.
-
-    Parameters
-    ----------
-    end : EndScore
-        The score, and the prior of its error rate.
-    cells : CaseControlCells
-        Counts of the one cell, and log odds of shape (...).
-    rng : Generator
-        Source of randomness.
-    """
+    """Find the evidence that the score never errs and that it errs, and draw how often."""
     sign = 1 if end.score == 0 else -1
     shape = np.shape(cells.log_odds)
     mode = np.full(shape, end.mean)

@@ -19,18 +19,6 @@ _CLOSE = 1e-6
 class SampleSizes:
     """What both sample sizes say of the shares of positives in cells.
 
-    Parameters
-    ----------
-    total : ndarray of shape (cell,)
-        Positives and unlabelled rows.
-    n_positive : float
-        Positives expected in these cells.
-    share : float
-        Share of positives among all rows.
-    variance : float, default 1
-        Variance of the expected positives, but for that of the shares; the sizes are known to a
-        row, not better.
-
     Notes
     -----
     The binomial likelihood leaves the number of positives free. It is given, and the mean label
@@ -75,17 +63,6 @@ def log_sizes_density(
     rate: Floats, class_prior: Floats, total: NDArray[Any], n_positive: int
 ) -> Floats:
     """Log density of the two sample sizes given label rates of all cells, (...).
-
-    Parameters
-    ----------
-    rate : ndarray of shape (..., cell)
-        Label rates of the unlabelled rows.
-    class_prior : ndarray of shape (...)
-        Class prior.
-    total : ndarray of shape (cell,)
-        Positives and unlabelled rows.
-    n_positive : int
-        Number of positives.
 
     Notes
     -----
