@@ -41,6 +41,6 @@ from .results.rows import row_table as row_table
 from .results.summary import summary as summary
 from .workflow.fit import fit as fit
 from .workflow.fit_many import fit_many as fit_many
-from .workflow.many.collection import ManyFits as ManyFits
-from .workflow.many.collection import load_many as load_many
+from .workflow.many_fits import ManyFits as ManyFits
+from .workflow.many_fits import load_many as load_many
 from .workflow.sensitivity import prior_sensitivity as prior_sensitivity

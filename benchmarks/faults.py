@@ -26,7 +26,7 @@ from _results import write
 
 import bayescal as bc
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "workflow" / "many"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "workflow"))
 
 import made
 

@@ -19,7 +19,7 @@ from bayescal.core.writing import check_writable
 if TYPE_CHECKING:
     from bayescal.core.quantity import Quantity
     from bayescal.core.scores import Scores
-    from bayescal.workflow.many.collection import ManyFits
+    from bayescal.workflow.many_fits import ManyFits
 
 WINDOW: Final = Option(
     flags=("--window",),

@@ -3,25 +3,74 @@
 from __future__ import annotations
 
 import os
+import sys
+import time
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from bayescal.core.checks import check_call, check_choice, check_flag
 from bayescal.core.errors import ConvergenceWarning, InputError, ManyFitsWarning
 from bayescal.core.quantity import Quantity
 from bayescal.quantities import quantity_named
+from bayescal.workflow import archive
+from bayescal.workflow.archive import Key, check_key, label, listed, seed_of
 from bayescal.workflow.fit import check_options, priors_of
-from bayescal.workflow.many import record
-from bayescal.workflow.many.collection import ManyFits
-from bayescal.workflow.many.keys import Key, check_key, label, listed, seed_of
-from bayescal.workflow.many.progress import Line, Progress
-from bayescal.workflow.many.recipe import Common, difference
-from bayescal.workflow.many.runners import Runner, runner_of
-from bayescal.workflow.many.store import Failure, Store
-from bayescal.workflow.many.task import Outcome, Task, failure_of
+from bayescal.workflow.many_fits import ManyFits
+from bayescal.workflow.runners import Outcome, Runner, Task, failure_of, runner_of
 from bayescal.workflow.sampling import Settings
+from bayescal.workflow.store import Common, Failure, Store, difference
+
+type Progress = Callable[[str, int, int], None]
+
+_WIDTH: Final = 79
+_SECONDS: Final = 0.2
+
+
+class Line:
+    """A line on stderr that is written over as fits finish."""
+
+    def __init__(self, total: int) -> None:
+        self._total = total
+        self._shown = sys.stderr.isatty()
+        self._began = self._last = time.monotonic()
+
+    def update(self, label: str, done: int, computed: int, failed: int) -> None:
+        """Say how many are done, `computed` of them since the start, and how many failed."""
+        now = time.monotonic()
+        if self._shown and now - self._last >= _SECONDS:
+            self._last = now
+            text = status(done, self._total, computed, failed, now - self._began)
+            sys.stderr.write(f"\r{f'{text}  {label}'[:_WIDTH]:<{_WIDTH}}")
+            sys.stderr.flush()
+
+    def close(self) -> None:
+        """Clear the line."""
+        if self._shown:
+            sys.stderr.write(f"\r{'':<{_WIDTH}}\r")
+            sys.stderr.flush()
+
+
+def status(done: int, total: int, computed: int, failed: int, seconds: float) -> str:
+    """Put progress into words: "120 of 1,000 fits, 3.2/s, 4 min 35 s left, 1 failed"."""
+    parts = [f"{done:,} of {total:,} fits" if total else f"{done:,} fits"]
+    if computed and seconds > 0:
+        rate = computed / seconds
+        parts.append(f"{rate:.2g}/s")
+        if total:
+            parts.append(f"{_duration((total - done) / rate)} left")
+    if failed:
+        parts.append(f"{failed:,} failed")
+    return ", ".join(parts)
+
+
+def _duration(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes} min"
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
 def fit_many(
@@ -124,7 +173,7 @@ def fit_many(
     True
     """
     chosen = quantity_named(quantity)
-    check_choice(keep, record.KEEP, "keep")
+    check_choice(keep, archive.KEEP, "keep")
     check_flag(resume, "resume")
     check_call(progress, "progress")
     check_options(chosen, options)
@@ -217,7 +266,7 @@ class _Run:
             return False
         try:
             head = self.store.read(key)
-        except record.DamagedError as error:
+        except archive.DamagedError as error:
             aside = self.store.set_aside(key)
             self.found.recomputed[key] = f"its file was damaged ({error}) and is now {aside}"
             return False
@@ -239,7 +288,7 @@ class _Run:
             if self.store is not None:
                 self.store.keep_failure(key, outcome)
             return
-        head = record.about(outcome)
+        head = archive.about(outcome)
         if self.store is not None:
             self.store.keep(key, outcome)
         self._hold(key, outcome if self.store is None else self.store.file(key), head)

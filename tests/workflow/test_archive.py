@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from bayescal.workflow.many.keys import check_key, file_stem, from_json, order, seed_of
+from bayescal.workflow.archive import check_key, file_stem, from_json, order, seed_of
 
 
 def test_numpy_keys_are_those_of_python() -> None:

@@ -1,1 +1,0 @@
-"""Fits of one quantity to many data sets: what `bayescal.fit_many` is made of."""
