@@ -1,21 +1,92 @@
-"""The models to fit for given data, and what they share."""
+"""The PyMC model and the fits of calibration errors from positives and unlabelled rows."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any, Unpack
 
-from bayescal.core.bins.binning import Binning
+from bayescal.core.bins.binning import Binning, BinningFields
 from bayescal.core.checks import check_data, check_is
-from bayescal.core.errors import ScarWarning
+from bayescal.core.errors import InputError, ScarWarning
 from bayescal.core.quantity import Plan
-from bayescal.quantities.pu_ece.averaged_posterior import case_of
-from bayescal.quantities.pu_ece.class_prior.scar_check import check_possible, data_warnings
+from bayescal.quantities.pu_ece.class_prior import check_possible, data_warnings
 from bayescal.quantities.pu_ece.counts import PUCounts
 from bayescal.quantities.pu_ece.data import PUScores, problems
 from bayescal.quantities.pu_ece.estimator import resolved
+from bayescal.quantities.pu_ece.posterior import case_of
 from bayescal.quantities.pu_ece.priors import Priors
+
+if TYPE_CHECKING:
+    import pymc as pm
+
+
+def build_model(
+    data: PUScores,
+    priors: Priors,
+    *,
+    binning: Binning | None = None,
+    **fields: Unpack[BinningFields],
+) -> pm.Model:
+    """Build the model of one classifier, unsampled.
+
+    Parameters
+    ----------
+    data : PUScores
+        One classifier's positive and unlabelled scores.
+    priors : Priors
+        Priors; the class prior has no default.
+    binning : Binning, optional
+        Bins of the evaluation, cut on the unlabelled scores.
+    **fields
+        `n_bins`, `strategy` and `closed` of a `Binning`, instead of `binning`.
+
+    Returns
+    -------
+    pm.Model
+        Observed ``events``, the positives, and Deterministic ``class_prior``; data as pm.Data.
+        Under an average it is the rough description of the scores between 0 and 1, or the smooth
+        one if that is left out. Under bins there are Deterministics ``label_rate`` and ``gap``
+        (bin), ``ece``, ``tce`` and ``mce`` as well.
+
+    Raises
+    ------
+    InputError
+        If the data hold more than one classifier.
+
+    Notes
+    -----
+    In a cell of the score with U unlabelled rows, of which the share ``rate`` is positive, the
+    positives' density is ``rate / pi`` times that of the unlabelled rows. Of the cell's P + U rows
+    therefore ``P ~ Binomial(P + U, rho)``, ``logit rho = log(nP / nU) + log rate - log pi``: the
+    likelihood of a case-control study [1]_. What the sizes of the two samples add to it, the scores
+    of exactly 0 and 1, segments and errors are worked out from the draws.
+
+    References
+    ----------
+    .. [1] R. L. Prentice and R. Pyke, "Logistic disease incidence models and case-control studies",
+       Biometrika 66(3), 1979. https://doi.org/10.1093/biomet/66.3.403
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import bayescal as bc
+    >>> score = np.linspace(0.05, 0.95, 40)
+    >>> pu = bc.PUScores(positive=score[20:], unlabeled=score)
+    >>> priors = bc.pu_ece.Priors(bc.Beta(4, 6))
+    >>> sorted(v.name for v in bc.pu_ece.build_model(pu, priors, n_bins=2).deterministics)
+    ['class_prior']
+    """
+    check_data(data, (PUScores,), "pu_ece", "PUScores(positive=..., unlabeled=...)")
+    _check_priors(priors)
+    bins = resolved(Binning.of(binning, **fields), data, priors.class_prior_mean)
+    found = problems(data, priors, bins)
+    if len(found) > 1:
+        raise InputError(
+            f"a model is that of one classifier; got {len(found)}. "
+            f"Take one with .select({data.classifiers[0]!r})."
+        )
+    return case_of(found[0], priors).build_model()
 
 
 def plan(
@@ -50,7 +121,7 @@ def plan(
     check_data(
         data, (PUScores, Mapping), "pu_ece", "PUScores(positive=..., unlabeled=...)", PUCounts
     )
-    check_is(priors, Priors, "priors", "Pass bayescal.pu_ece.Priors(class_prior=...).")
+    _check_priors(priors)
     bins = Binning.of(binning)
     if isinstance(data, PUScores):
         bins = resolved(bins, data, priors.class_prior_mean)
@@ -60,6 +131,10 @@ def plan(
         for sentence in data_warnings(problem, priors):
             warnings.warn(sentence, ScarWarning, stacklevel=4)
     return Plan([case_of(problem, priors) for problem in found], _attributes(data, bins))
+
+
+def _check_priors(priors: object) -> None:
+    check_is(priors, Priors, "priors", "Pass bayescal.pu_ece.Priors(class_prior=...).")
 
 
 def _attributes(data: PUScores | Mapping[str, PUCounts], binning: Binning) -> dict[str, Any]:

@@ -12,8 +12,13 @@ from scipy.special import gammaln, xlogy
 from bayescal.core.bins.bin_counts import BinCounts
 from bayescal.core.quantity import Draws, Floats
 from bayescal.quantities.pu_ece.data import PUProblem
-from bayescal.quantities.pu_ece.models.prior_map import PriorMap, logit_in_graph
-from bayescal.quantities.pu_ece.priors import ClassPrior, IndependentBins, MixtureBins
+from bayescal.quantities.pu_ece.priors import (
+    ClassPrior,
+    IndependentBins,
+    MixtureBins,
+    PriorMap,
+    logit_in_graph,
+)
 
 _LOG_ROOT = np.log(2 * np.pi) / 2
 _VARIABLES = ("positive_mass", "negative_mass", "class_prior_normal")

@@ -1,15 +1,15 @@
-"""The default model: NUTS against importance sampling, calibration weighed, priors kept."""
-
 import numpy as np
 import pytest
 from scipy.special import expit
+from scipy.stats import binom, halfnorm, norm
 
 import bayescal as bc
 from bayescal.core.calibration_curve.curve_average import CurveAverage
 from bayescal.core.calibration_curve.smooth_curve import SmoothCurve
+from bayescal.inference.descriptions.member_model import member_model
 from bayescal.quantities.pu_ece.models.average import Average
 from bayescal.quantities.pu_ece.simulator import truth
-from tests.quantities.pu_ece.made import problem
+from tests.quantities.pu_ece.made import of_counts, problem
 
 BELIEF = bc.Beta(50, 50)
 
@@ -149,7 +149,7 @@ def test_cost_does_not_grow_with_rows() -> None:
 
 
 def test_replicated_positives_are_binomial_given_a_draw() -> None:
-    from bayescal.quantities.pu_ece.averaged_posterior import _draw_positives
+    from bayescal.quantities.pu_ece.posterior import _draw_positives
 
     made = problem()
     model = Average.of(made, CurveAverage(), 0.5, 0.5)
@@ -161,3 +161,53 @@ def test_replicated_positives_are_binomial_given_a_draw() -> None:
     spread = np.sqrt(made.total * share * (1 - share))
     assert (np.abs(drawn.mean(axis=0) - made.total * share) <= 4.5 * spread / 141).all()
     np.testing.assert_allclose(drawn.std(axis=0), spread, rtol=0.1, atol=0.02)
+
+
+MADE = of_counts([3, 9, 6], [30, 30, 12], [0.25, 0.5, 0.75])
+INTERPRETED = "FAST_COMPILE"
+
+
+@pytest.fixture(scope="module")
+def average() -> Average:
+    return Average.of(MADE, CurveAverage(), bc.Beta(8, 12), 0.5)
+
+
+def point_of(model, seed):
+    rng = np.random.default_rng(seed)
+    return {k: 0.8 * rng.standard_normal(np.shape(v)) for k, v in model.initial_point().items()}
+
+
+def values_at(model, point, names):
+    found = model.replace_rvs_by_values([model[name] for name in names])
+    return model.compile_fn(found, mode=INTERPRETED)(point)
+
+
+def log_likelihood(average, rate, normal) -> float:
+    pi = average.prior(np.asarray(normal))[0]
+    odds = MADE.n_positive / MADE.n_unlabeled * rate / pi
+    return float(binom.logpmf(MADE.positive, MADE.total, odds / (1 + odds)).sum())
+
+
+def test_the_smooth_density_is_that_of_binomial_cells(average) -> None:
+    model = member_model(average.members, "smooth")
+    density = model.compile_logp(jacobian=False, mode=INTERPRETED)
+    for seed in (1, 2):
+        point = point_of(model, seed)
+        (coef,) = values_at(model, point, ["coef"])
+        used = coef[: average.described.basis.size]
+        rate = expit(average.described.regression.logit(used))
+        expected = norm.logpdf(coef).sum() + log_likelihood(average, rate, coef[-1])
+        assert float(density(point)) == pytest.approx(expected, rel=1e-8)
+
+
+def test_the_rough_density_is_that_of_binomial_cells(average) -> None:
+    model = member_model(average.members, "rough")
+    point = point_of(model, 3)
+    z, roughness = values_at(model, point, ["z", "roughness"])
+    regression = average.described.rough.at(float(roughness))
+    rate = expit(regression.logit(z[:3]))
+    expected = norm.logpdf(z).sum() + halfnorm.logpdf(roughness, scale=1.5)
+    density = model.compile_logp(jacobian=False, mode=INTERPRETED)(point)
+    assert float(density) == pytest.approx(
+        expected + log_likelihood(average, rate, z[-1]), rel=1e-8
+    )

@@ -1,17 +1,24 @@
-"""The case-control likelihood: its slopes, and the class prior as one more coefficient."""
+"""Likelihood of label rates from two samples."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.integrate import quad
 from scipy.special import expit, logit
-from scipy.stats import binom
+from scipy.stats import binom, norm
 
 import bayescal as bc
 from bayescal.core.calibration_curve.curve_average import CurveAverage
+from bayescal.inference.descriptions.end_scores import EndScore
 from bayescal.quantities.pu_ece.models.average import Average
-from bayescal.quantities.pu_ece.models.case_control import CaseControlCells
-from bayescal.quantities.pu_ece.models.sample_sizes import log_sizes_density
+from bayescal.quantities.pu_ece.models.case_control import (
+    CaseControlCells,
+    SampleSizes,
+    draw_end,
+    draw_joint_masses,
+    log_sizes_density,
+)
 from tests.quantities.pu_ece.made import of_counts
 
 CELLS = CaseControlCells(np.array([40, 60, 9]), np.array([3, 30, 0]), np.log(0.4))
@@ -70,3 +77,96 @@ def test_the_evidence_and_the_posterior_are_those_of_brute_force(class_prior) ->
         spread = np.sqrt(np.average((theirs - expected) ** 2, weights=law))
         assert ours.mean() == pytest.approx(expected, abs=4 * spread / np.sqrt(size) + 2e-3)
         assert ours.std() == pytest.approx(spread, rel=0.05)
+
+
+@pytest.mark.parametrize("score", [0.0, 1.0])
+@pytest.mark.parametrize(("total", "positive"), [(400, 0), (400, 60), (3, 1)])
+def test_evidence_and_error_rate(score, total, positive) -> None:
+    log_odds = np.full(20_000, np.log(0.6))
+    cells = CaseControlCells(np.array(total), np.array(positive), log_odds)
+    found = draw_end(EndScore(score, cells, -4.0, 2.5), cells, np.random.default_rng(1))
+
+    def law(place: float) -> float:
+        error = expit(place)
+        odds = 0.6 * (error if score == 0 else 1 - error)
+        likelihood = positive * np.log(odds) - total * np.log1p(odds)
+        return float(np.exp(likelihood - top) * norm.pdf(place, -4, 2.5))
+
+    top = found.log_wrong[0]
+    whole = quad(law, -30, 20, points=[-10, -4, 0, 4], limit=400)[0]
+    assert np.log(whole) == pytest.approx(0, abs=0.01)
+    mean = quad(lambda at: law(at) * expit(at), -30, 20, points=[-10, -4, 0, 4], limit=400)[0]
+    drawn = expit(found.place)
+    error = 4 * drawn.std() / np.sqrt(len(drawn))
+    assert drawn.mean() == pytest.approx(mean / whole, abs=error + 0.01 * mean / whole)
+
+
+def test_positives_at_score_0_rule_out_that_it_never_errs() -> None:
+    cells = CaseControlCells(np.array(50), np.array(2), np.zeros(1))
+    found = draw_end(EndScore(0.0, cells, -4.0, 2.5), cells, np.random.default_rng(1))
+    assert found.log_right[0] < found.log_wrong[0] - 20
+
+
+TOTAL, POSITIVE = np.array([3000, 2000]), np.array([400, 600])
+
+
+def test_with_the_binomial_it_is_the_likelihood_of_both_samples() -> None:
+    # With two cells the class prior and the rates leave one vector of masses. The likelihood of the
+    # unlabelled counts and of the positives is then explicit, under the prior 1 / mass of each.
+    pi = 0.4
+    rates = np.array([[0.246, 0.686], [0.25, 0.67], [0.24, 0.7], [0.255, 0.68]])
+    first = (pi - rates[:, 1]) / (rates[:, 0] - rates[:, 1])
+    mass = np.stack([first, 1 - first], axis=-1)
+    exact = ((TOTAL - 1) * np.log(mass) + POSITIVE * np.log(rates / pi)).sum(axis=-1)
+    exact -= np.log(np.abs(rates[:, 0] - rates[:, 1]))
+    odds = np.log(POSITIVE.sum() / (TOTAL - POSITIVE).sum() / pi)
+    ours = CaseControlCells(TOTAL, POSITIVE, odds).log_likelihood(logit(rates)).sum(axis=-1)
+    ours += log_sizes_density(rates, np.full(4, pi), TOTAL, int(POSITIVE.sum()))
+    # Near its mean a sum of some thousand gammas is normal to a few per cent.
+    np.testing.assert_allclose(ours - ours[0], exact - exact[0], atol=0.15)
+
+
+@given(st.integers(0, 10**6))
+def test_the_mean_label_rate_is_the_class_prior(seed) -> None:
+    rng = np.random.default_rng(seed)
+    rates = rng.uniform(0, 1, (5, 20))
+    pi = rng.uniform(rates.min(axis=1) + 0.05, rates.max(axis=1) - 0.05)
+    mass = draw_joint_masses(rates, pi, rng.integers(1, 500, 20), 100, rng)
+    assert (mass > 0).all()
+    np.testing.assert_allclose(mass.sum(axis=-1), 1)
+    np.testing.assert_allclose((mass * rates).sum(axis=-1), pi, atol=1e-4)
+
+
+def test_masses_are_those_of_both_samples() -> None:
+    # Two cells: the rates leave one vector of masses.
+    rates, rng = np.array([[0.25, 0.6]]), np.random.default_rng(1)
+    mass = draw_joint_masses(rates, np.array([0.4]), TOTAL, int(POSITIVE.sum()), rng)
+    assert mass[0, 0] == pytest.approx((0.4 - 0.6) / (0.25 - 0.6), abs=1e-6)
+
+
+def test_cells_without_rows_have_no_mass() -> None:
+    rng = np.random.default_rng(2)
+    mass = draw_joint_masses(
+        np.array([[0.1, 0.5, 0.9]]), np.array([0.5]), np.array([50, 0, 40]), 20, rng
+    )
+    assert mass[0, 1] == 0
+
+
+def test_a_class_prior_beyond_all_rates_leaves_the_masses_as_they_are() -> None:
+    rng = np.random.default_rng(3)
+    mass = draw_joint_masses(np.array([[0.1, 0.2]]), np.array([0.9]), TOTAL, 1000, rng)
+    assert mass.sum() == pytest.approx(1)
+
+
+def test_cells_that_are_left_out_stand_at_their_counts() -> None:
+    total, positive = np.array([0, 300, 500, 200]), np.array([0, 10, 90, 60])
+    whole = SampleSizes(total, 160, 0.16)
+    inner = whole.at(np.array([1, 2]), positive)
+    np.testing.assert_array_equal(inner.total, [300, 500])
+    assert inner.n_positive == 100
+    # The spread of the cell's share, and a Poisson count of 60 known to one.
+    assert inner.variance == pytest.approx(1 + 200 * (0.3 - 0.16) ** 2 + 61)
+    same = whole.at(np.array([1, 2, 3]), positive)
+    share = np.array([0.05, 0.2, 0.25])
+    ours = whole.log_density(np.append(0, share), np.asarray(0.4))
+    assert same.log_density(share, np.asarray(0.4)) == pytest.approx(ours)

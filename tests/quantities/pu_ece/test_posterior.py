@@ -1,4 +1,4 @@
-"""Replicated counts of positives: their law, and ArviZ's predictive checks of them."""
+"""Draws of the posterior, and of rows."""
 
 import arviz as az
 import numpy as np
