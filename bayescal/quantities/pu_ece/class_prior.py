@@ -21,7 +21,6 @@ from bayescal.quantities.pu_ece.estimator import of_counts
 from bayescal.quantities.pu_ece.models.average import Average
 from bayescal.quantities.pu_ece.priors import PriorMap, Priors
 
-type Floats = NDArray[np.floating]
 type Floats = NDArray[np.float64]
 
 
@@ -129,7 +128,7 @@ def estimate_class_prior(
     )
 
 
-def _share_from(scores: Floats, thresholds: Floats) -> Floats:
+def _share_from(scores: NDArray[np.floating], thresholds: NDArray[np.floating]) -> Floats:
     """Share of the sorted scores that are at or above each threshold."""
     return np.asarray(1 - np.searchsorted(scores, thresholds, side="left") / len(scores))
 
