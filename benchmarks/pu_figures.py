@@ -33,8 +33,7 @@ from bayescal.quantities.ece.bounds import optimal_n_bins
 from bayescal.quantities.ece.estimator import estimate as labelled_estimate
 from bayescal.quantities.pu_ece.classifier import PUClassifier
 from bayescal.quantities.pu_ece.estimator import estimate, of_counts
-from bayescal.quantities.pu_ece.logit_mixtures import LogitMixture, MixtureTruth
-from bayescal.quantities.pu_ece.logit_mixtures import tce_from_logits
+from bayescal.quantities.pu_ece.logit_mixtures import LogitMixture, MixtureTruth, tce_from_logits
 from bayescal.quantities.pu_ece.simulator import digits, truth
 
 type Floats = NDArray[np.float64]
