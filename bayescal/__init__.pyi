@@ -24,8 +24,8 @@ from .quantities import pu_ece as pu_ece
 from .quantities import ssme as ssme
 from .quantities import temperature as temperature
 from .quantities.agnostic.decisions.rule import DecisionRule as DecisionRule
-from .quantities.credal.calibration_split import CalibrationSplit as CalibrationSplit
 from .quantities.credal.calibrator import VennAbersCalibrator as VennAbersCalibrator
+from .quantities.credal.data import CalibrationSplit as CalibrationSplit
 from .quantities.pu_ece.data import PUScores as PUScores
 from .quantities.pu_ece.tables import read_pu_scores as read_pu_scores
 from .report.html import report as report

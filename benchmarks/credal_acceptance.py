@@ -26,12 +26,9 @@ from scipy.special import log_softmax, softmax
 
 import bayescal as bc
 from bayescal.core.probability_intervals import of_both_classes
+from bayescal.quantities.credal.credal_sets import discount, is_proper, project, reachable
+from bayescal.quantities.credal.decisions import interval_dominance, zero_one
 from bayescal.quantities.credal.posterior import CredalCase
-from bayescal.quantities.credal.sets.credal_sets import reachable
-from bayescal.quantities.credal.sets.decisions import interval_dominance, zero_one
-from bayescal.quantities.credal.sets.discounting import discount
-from bayescal.quantities.credal.sets.intervals import is_proper
-from bayescal.quantities.credal.sets.projection import project
 from bayescal.results.access import is_converged
 
 type Floats = NDArray[np.float64]

@@ -20,9 +20,8 @@ from _results import print_provenance, read, write
 from numpy.typing import NDArray
 from scipy.optimize import linprog, minimize
 
-from bayescal.quantities.credal.sets.discounting import discount
-from bayescal.quantities.credal.sets.projection import FLOOR, divergence, project
-from bayescal.quantities.credal.venn_abers.ivap import fit_ivap, merged
+from bayescal.quantities.credal.credal_sets import FLOOR, discount, divergence, project
+from bayescal.quantities.credal.venn_abers import fit_ivap, merged
 
 type Floats = NDArray[np.float64]
 type Bounds = tuple[Floats, Floats]

@@ -26,7 +26,7 @@ import bayescal as bc
 from bayescal.core.bins.bin_counts import BinCounts
 from bayescal.quantities.agnostic.data import CountedScores, problems
 from bayescal.quantities.agnostic.figures import CountFigures
-from bayescal.quantities.credal.calibration_split import RowCounts, counting
+from bayescal.quantities.credal.data import RowCounts, counting
 from bayescal.quantities.pu_ece.counts import PUCounts
 from bayescal.quantities.pu_ece.data import _counted
 from bayescal.quantities.temperature.data import Problem

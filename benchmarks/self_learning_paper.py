@@ -35,17 +35,17 @@ from self_learning import LABELED, STATIC, TEST, in_words, load, top_label_ece
 from sklearn.model_selection import train_test_split
 
 from bayescal.plots.style import BLUE, GREY, INK, ORANGE, VERMILLION
-from bayescal.quantities.credal.self_learning.data import SelfLearningRows
-from bayescal.quantities.credal.self_learning.label_sets import LabelSets
-from bayescal.quantities.credal.self_learning.one_vs_all import OneVsAllNetworks, SgdSettings
+from bayescal.quantities.credal.credal_sets import discount
+from bayescal.quantities.credal.self_learning.labels import LabelSets, SelfLearningRows
 from bayescal.quantities.credal.self_learning.threshold import (
     LabeledParts,
+    OneVsAllNetworks,
     Renew,
+    SgdSettings,
     ThresholdSettings,
     self_learn_by_threshold,
 )
-from bayescal.quantities.credal.sets.discounting import discount
-from bayescal.quantities.credal.venn_abers.one_vs_rest import fit_one_vs_rest
+from bayescal.quantities.credal.venn_abers import fit_one_vs_rest
 
 type Floats = NDArray[np.float64]
 

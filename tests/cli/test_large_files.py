@@ -9,7 +9,7 @@ from click.testing import CliRunner
 import bayescal as bc
 from bayescal.cli.main import cli
 from bayescal.core import score_options
-from bayescal.quantities.credal.calibration_split import CalibrationSplit
+from bayescal.quantities.credal.data import CalibrationSplit
 from bayescal.quantities.temperature.many_rows import CountedRows
 
 

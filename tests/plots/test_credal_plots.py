@@ -12,7 +12,7 @@ import bayescal as bc
 from bayescal import plots
 from bayescal.core.errors import InputError
 from bayescal.plots.credal_sets import between
-from bayescal.quantities.credal.sets.intervals import is_proper
+from bayescal.quantities.credal.credal_sets import is_proper
 from tests.plots.looks import assert_readable, words
 from tests.synthetic import make_result
 from tests.synthetic_credal import failed, make_credal_grid, make_credal_result

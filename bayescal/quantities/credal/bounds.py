@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from bayescal.core.checks import check_whole
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Bound
-from bayescal.quantities.credal.venn_abers.ivap import check_pair
+from bayescal.quantities.credal.venn_abers import check_pair
 
 _EXCHANGEABLE = "calibration rows and the target row are exchangeable, e.g. drawn independently"
 

@@ -20,12 +20,11 @@ from bayescal.core.probability_intervals import Interval, of_both_classes
 from bayescal.core.quantity import DirectDraws, Draws, Floats
 from bayescal.core.rounding import round_scores
 from bayescal.core.scores import Scores, from_parts
-from bayescal.quantities.credal.calibration_split import CalibrationSplit
-from bayescal.quantities.credal.models.base import LabelModel
+from bayescal.quantities.credal.data import CalibrationSplit
+from bayescal.quantities.credal.models import LabelModel
 from bayescal.quantities.credal.priors import IncrementIsotonic
-from bayescal.quantities.credal.row_lookup import Lookup
-from bayescal.quantities.credal.venn_abers.cross import merge_folds
-from bayescal.quantities.credal.venn_abers.ivap import InductiveVennAbers, Pair, fit_ivap
+from bayescal.quantities.credal.row_bounds import Lookup
+from bayescal.quantities.credal.venn_abers import InductiveVennAbers, Pair, fit_ivap, merge_folds
 from bayescal.results.intervals import tail
 
 _STEPS: Final = IncrementIsotonic()

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from xarray import DataTree
 
     from bayescal.core.tables import Table
-    from bayescal.quantities.credal.calibration_split import CalibrationSplit
+    from bayescal.quantities.credal.data import CalibrationSplit
     from bayescal.quantities.credal.priors import Priors
 
 _WEIGHT: Final = "s="
@@ -80,7 +80,7 @@ def _refusal(text: str) -> InputError:
 
 def _read(given: Given) -> CalibrationSplit:
     from bayescal.core.tables import open_table
-    from bayescal.quantities.credal.calibration_split import CalibrationSplit
+    from bayescal.quantities.credal.data import CalibrationSplit
 
     table = open_table(given["calibration"])
     columns = score_columns(given, table)
@@ -113,7 +113,7 @@ def _counted(given: Given, table: Table, score: str) -> CalibrationSplit:
 def _write_rows(
     tree: DataTree, path: Path, prob: float, progress: Callable[[str, int, int], None] | None
 ) -> None:
-    from bayescal.quantities.credal.row_files import write_rows
+    from bayescal.quantities.credal.row_bounds import write_rows
 
     write_rows(tree, path, prob=prob, progress=progress)
 

@@ -9,12 +9,9 @@ from numpy.typing import NDArray
 
 from bayescal.core.checks import check_data
 from bayescal.core.quantity import Floats
-from bayescal.quantities.credal.calibration_split import CalibrationSplit, labeled_rows
-from bayescal.quantities.credal.sets.credal_sets import reachable
-from bayescal.quantities.credal.sets.discounting import discount
-from bayescal.quantities.credal.sets.intervals import is_proper
-from bayescal.quantities.credal.venn_abers.ivap import Pair, fit_ivap, merged
-from bayescal.quantities.credal.venn_abers.one_vs_rest import fit_one_vs_rest
+from bayescal.quantities.credal.credal_sets import discount, is_proper, reachable
+from bayescal.quantities.credal.data import CalibrationSplit, labeled_rows
+from bayescal.quantities.credal.venn_abers import Pair, fit_ivap, fit_one_vs_rest, merged
 
 
 class Estimate(NamedTuple):
@@ -70,7 +67,7 @@ def estimate(data: CalibrationSplit) -> Estimate:
     Examples
     --------
     >>> import bayescal as bc
-    >>> from bayescal.quantities.credal.calibration_split import CalibrationSplit
+    >>> from bayescal.quantities.credal.data import CalibrationSplit
     >>> from bayescal.quantities.credal.estimator import estimate
     >>> calibration = bc.Scores(y_true=[0, 1, 0, 1], y_prob=[0.1, 0.4, 0.6, 0.9])
     >>> found = estimate(CalibrationSplit(calibration=calibration, target=[0.5]))

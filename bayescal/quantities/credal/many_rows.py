@@ -20,8 +20,8 @@ from bayescal.core.partitions import rows_of
 from bayescal.core.quantity import Floats
 from bayescal.core.rounding import round_scores
 from bayescal.core.scores import from_parts
-from bayescal.quantities.credal.calibration_split import CalibrationSplit, RowCounts, counting
-from bayescal.quantities.credal.models.nodes import MOST
+from bayescal.quantities.credal.data import CalibrationSplit, RowCounts, counting
+from bayescal.quantities.credal.models.averaged import MOST
 
 # Rows up to which each score is kept; a score takes 24 bytes in a result.
 _MOST_KEPT: Final = 1 << 22

@@ -1,4 +1,4 @@
-"""The PyMC model: how many rows of each cell of scores have the label."""
+"""Which model a prior stands for, and the PyMC model of one classifier."""
 
 from __future__ import annotations
 
@@ -6,18 +6,49 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bayescal.core.bins.optimal_number import optimal_number
 from bayescal.core.checks import check_data, check_is
 from bayescal.core.errors import InputError
 from bayescal.inference.descriptions.member_model import member_model
-from bayescal.quantities.credal.calibration_split import CalibrationSplit
-from bayescal.quantities.credal.data import Problem
-from bayescal.quantities.credal.models import cells_of, label_model
-from bayescal.quantities.credal.models.averaged import Averaged
-from bayescal.quantities.credal.models.base import LabelModel
-from bayescal.quantities.credal.priors import Priors
+from bayescal.quantities.credal.data import CalibrationSplit, Cells, Problem, RankCells, ScoreCells
+from bayescal.quantities.credal.models import LabelModel
+from bayescal.quantities.credal.models.averaged import MOST, Averaged
+from bayescal.quantities.credal.models.bins import Imprecise, Isotonic
+from bayescal.quantities.credal.models.rising import CELLS, Monotone
+from bayescal.quantities.credal.priors import (
+    MOST_BINS,
+    AveragedCurve,
+    IncrementIsotonic,
+    LabelRatePrior,
+    MonotoneCurve,
+    Priors,
+)
 
 if TYPE_CHECKING:
     import pymc as pm
+
+
+def cells_of(prior: LabelRatePrior, rows: int) -> Cells:
+    """Cells that a prior's model counts so many calibration rows in."""
+    if isinstance(prior, AveragedCurve):
+        return ScoreCells(MOST)
+    if isinstance(prior, MonotoneCurve):
+        return RankCells(CELLS)
+    if isinstance(prior.bins, int):
+        return RankCells(prior.bins)
+    # Within what a prior may ask for by number.
+    return RankCells(min(max(2, optimal_number(rows)), MOST_BINS))
+
+
+def label_model(problem: Problem, prior: LabelRatePrior) -> LabelModel:
+    """Join a problem and a prior."""
+    if isinstance(prior, AveragedCurve):
+        return Averaged(problem, prior)
+    if isinstance(prior, MonotoneCurve):
+        return Monotone.of(problem, prior)
+    if isinstance(prior, IncrementIsotonic):
+        return Isotonic(problem, prior)
+    return Imprecise(problem, prior)
 
 
 def build_model(data: CalibrationSplit, priors: Priors | None = None) -> pm.Model:
@@ -52,7 +83,7 @@ def build_model(data: CalibrationSplit, priors: Priors | None = None) -> pm.Mode
     Examples
     --------
     >>> import bayescal as bc
-    >>> from bayescal.quantities.credal.calibration_split import CalibrationSplit
+    >>> from bayescal.quantities.credal.data import CalibrationSplit
     >>> from bayescal.quantities.credal.model import build_model
     >>> calibration = bc.Scores(y_true=[0, 1, 0, 1], y_prob=[0.1, 0.4, 0.6, 0.9])
     >>> model = build_model(CalibrationSplit(calibration=calibration, target=[0.5]))

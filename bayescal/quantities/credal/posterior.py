@@ -1,4 +1,4 @@
-"""The models to fit, and from their draws to the arrays of a result."""
+"""The cases to fit, and from their draws to the arrays of a result."""
 
 from __future__ import annotations
 
@@ -10,18 +10,23 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescal.core.checks import check_data, check_is
 from bayescal.core.functionals import log_binomial
 from bayescal.core.health import MIN_ESS
 from bayescal.core.probability_intervals import decide, decide_binary
-from bayescal.core.quantity import CaseArrays, DirectDraws, Draws, Floats, bound_words
+from bayescal.core.quantity import CaseArrays, DirectDraws, Draws, Floats, Plan, bound_words
 from bayescal.quantities.credal.bounds import bounds
-from bayescal.quantities.credal.calibration_split import CalibrationSplit, labeled_rows
-from bayescal.quantities.credal.data import Problem, data_warnings
+from bayescal.quantities.credal.data import (
+    CalibrationSplit,
+    Problem,
+    data_warnings,
+    held_rows,
+    labeled_rows,
+)
 from bayescal.quantities.credal.estimator import Estimate, estimate
-from bayescal.quantities.credal.models import cells_of, label_model
+from bayescal.quantities.credal.model import cells_of, label_model
+from bayescal.quantities.credal.models import LabelModel, PseudoObservations
 from bayescal.quantities.credal.models.averaged import EVIDENCE_DRAWS, Averaged
-from bayescal.quantities.credal.models.base import LabelModel
-from bayescal.quantities.credal.models.pseudo_observations import PseudoObservations
 from bayescal.quantities.credal.priors import (
     ROW_DESCRIPTIONS,
     AveragedCurve,
@@ -304,3 +309,39 @@ def _evidence_warnings(ess: float) -> list[str]:
 def _columns(score: NDArray[np.floating]) -> NDArray[np.floating]:
     """Scores side by side, one where there is one curve, (obs, curve)."""
     return score[:, None] if score.ndim == 1 else score
+
+
+def plan(data: CalibrationSplit, priors: Priors) -> Plan:
+    """Plan the fits of class probabilities.
+
+    Parameters
+    ----------
+    data : CalibrationSplit
+        Calibration rows and target rows, of one or several classifiers.
+    priors : Priors
+        Priors.
+
+    Returns
+    -------
+    Plan
+        A case a classifier. There is no correlation: probabilities given different scores have no
+        difference to speak of.
+
+    Raises
+    ------
+    InputError
+        If the data are no CalibrationSplit.
+    """
+    check_data(data, (CalibrationSplit,), "credal", "CalibrationSplit(calibration=..., target=...)")
+    check_is(priors, Priors, "priors", "Pass bayescal.credal.Priors().")
+    rows = held_rows(data)
+    names = data.calibration.classifiers
+    attrs = {
+        "n_obs": data.n_obs,
+        "n_labeled": data.n_calibration,
+        "n_target": data.n_target,
+        "n_held": len(rows),
+        "classes": [str(label) for label in data.calibration.classes],
+        "multiclass": "binary" if data.calibration.is_binary else "one-vs-rest",
+    }
+    return Plan([CredalCase.of(data.select(name), rows, priors) for name in names], attrs)

@@ -24,7 +24,7 @@ from bayescal.core.checks import (
 from bayescal.core.intake import to_probabilities
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
-from bayescal.quantities.credal.calibration_split import CalibrationSplit
+from bayescal.quantities.credal.data import CalibrationSplit
 
 type Seed = int | np.random.Generator | None
 

@@ -4,19 +4,23 @@ import numpy as np
 import pytest
 
 from bayescal.core.errors import InputError
-from bayescal.quantities.credal.sets.credal_sets import expectation, probability, reachable
-from bayescal.quantities.credal.sets.decisions import (
+from bayescal.quantities.credal.credal_sets import (
+    discount,
+    divergence,
+    expectation,
+    imprecision,
+    is_proper,
+    probability,
+    project,
+    reachable,
+)
+from bayescal.quantities.credal.decisions import (
     e_admissible,
     interval_dominance,
     maximin,
     zero_one,
 )
-from bayescal.quantities.credal.sets.discounting import discount
-from bayescal.quantities.credal.sets.imprecision import imprecision
-from bayescal.quantities.credal.sets.intervals import is_proper
-from bayescal.quantities.credal.sets.projection import divergence, project
-from bayescal.quantities.credal.venn_abers.ivap import fit_ivap, merged
-from bayescal.quantities.credal.venn_abers.one_vs_rest import fit_one_vs_rest
+from bayescal.quantities.credal.venn_abers import fit_ivap, fit_one_vs_rest, merged
 
 NEED_BOUNDS = {
     "is_proper": is_proper,

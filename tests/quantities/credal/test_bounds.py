@@ -3,7 +3,7 @@ import pytest
 
 from bayescal.core.errors import InputError
 from bayescal.quantities.credal.bounds import bounds
-from bayescal.quantities.credal.venn_abers.ivap import fit_ivap, merged
+from bayescal.quantities.credal.venn_abers import fit_ivap, merged
 
 
 @pytest.mark.slow

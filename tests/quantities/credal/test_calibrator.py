@@ -17,8 +17,12 @@ from sklearn.utils.estimator_checks import (
 import bayescal as bc
 from bayescal.core.errors import InputError
 from bayescal.quantities.credal.calibrator import VennAbersCalibrator
-from bayescal.quantities.credal.venn_abers.cross import fit_cross_venn_abers, merge_folds
-from bayescal.quantities.credal.venn_abers.ivap import fit_ivap, merged
+from bayescal.quantities.credal.venn_abers import (
+    fit_cross_venn_abers,
+    fit_ivap,
+    merge_folds,
+    merged,
+)
 
 
 @pytest.mark.slow

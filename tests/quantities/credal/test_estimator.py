@@ -1,10 +1,10 @@
 import numpy as np
 
 import bayescal as bc
-from bayescal.quantities.credal.calibration_split import CalibrationSplit
+from bayescal.quantities.credal.credal_sets import is_proper
+from bayescal.quantities.credal.data import CalibrationSplit
 from bayescal.quantities.credal.estimator import estimate
-from bayescal.quantities.credal.sets.intervals import is_proper
-from bayescal.quantities.credal.venn_abers.ivap import fit_ivap, merged
+from bayescal.quantities.credal.venn_abers import fit_ivap, merged
 
 
 def binary(n, seed, classifier="a"):

@@ -8,7 +8,7 @@ from bayescal.core.errors import InputError
 from bayescal.quantities.credal import many_rows
 from bayescal.quantities.credal.data import Problem
 from bayescal.quantities.credal.many_rows import count_rows
-from bayescal.quantities.credal.models import cells_of
+from bayescal.quantities.credal.model import cells_of
 from tests.row_sources import ODD_CUTS, SOURCES, data_set
 
 DATA = bc.datasets.credal.truth("logistic").split(1500, 50, seed=1)

@@ -1,42 +1,115 @@
-"""Models of probability curves, one file a prior, and which of them a prior stands for."""
+"""What every model of label rates has, and bounds by pseudo-observations of either label."""
 
 from __future__ import annotations
 
-from bayescal.core.bins.optimal_number import optimal_number
-from bayescal.quantities.credal.data import Cells, Problem, RankCells, ScoreCells
-from bayescal.quantities.credal.models.averaged import Averaged
-from bayescal.quantities.credal.models.base import LabelModel
-from bayescal.quantities.credal.models.imprecise_dirichlet import Imprecise
-from bayescal.quantities.credal.models.isotonic import Isotonic
-from bayescal.quantities.credal.models.monotone import CELLS, Monotone
-from bayescal.quantities.credal.models.nodes import MOST
-from bayescal.quantities.credal.priors import (
-    MOST_BINS,
-    AveragedCurve,
-    IncrementIsotonic,
-    LabelRatePrior,
-    MonotoneCurve,
-)
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescal.core import quantity
+from bayescal.core.quantity import DirectDraws, Draws, Floats
+from bayescal.quantities.credal.data import Problem
 
 
-def cells_of(prior: LabelRatePrior, rows: int) -> Cells:
-    """Cells that a prior's model counts so many calibration rows in."""
-    if isinstance(prior, AveragedCurve):
-        return ScoreCells(MOST)
-    if isinstance(prior, MonotoneCurve):
-        return RankCells(CELLS)
-    if isinstance(prior.bins, int):
-        return RankCells(prior.bins)
-    # Within what a prior may ask for by number.
-    return RankCells(min(max(2, optimal_number(rows)), MOST_BINS))
+class PseudoObservations(NamedTuple):
+    """Draws of a probability, and of what it would be after pseudo-observations.
+
+    The bounds are those after s observations of label 0, and after s of label 1, at the same
+    quantile of either posterior: never above, and never below, `prob` of the same draw.
+    """
+
+    prob: Floats
+    prob_lower: Floats
+    prob_upper: Floats
 
 
-def label_model(problem: Problem, prior: LabelRatePrior) -> LabelModel:
-    """Join a problem and a prior."""
-    if isinstance(prior, AveragedCurve):
-        return Averaged(problem, prior)
-    if isinstance(prior, MonotoneCurve):
-        return Monotone.of(problem, prior)
-    if isinstance(prior, IncrementIsotonic):
-        return Isotonic(problem, prior)
-    return Imprecise(problem, prior)
+def add_pseudo_observations(prob: Floats, s: float) -> PseudoObservations:
+    """Add pseudo-observations to a posterior given as draws.
+
+    Notes
+    -----
+    An observation of label 0 multiplies the likelihood by ``1 - g``, one of label 1 by ``g``: the
+    lower posterior has weights ``(1 - g)**s``, the upper one ``g**s``. A draw at the quantile q
+    of the posterior is moved to the quantile q of the weighted one. So the alpha quantile of
+    `prob_lower` is that of the weighted posterior, and the interval from it to the ``1 - alpha``
+    quantile of `prob_upper` is the *credal-credible* one: as a Venn-Abers predictor's it allows for
+    either label of the target row, and as a credible interval it grows with what is not known.
+    With the improper prior ``1 / (g (1 - g))`` of a single bin and s = 1 it is Clopper and
+    Pearson's, that covers with at least its probability whatever the truth.
+
+    References
+    ----------
+    .. [1] C. J. Clopper and E. S. Pearson, "The Use of Confidence or Fiducial Limits Illustrated in
+       the Case of the Binomial", Biometrika 26(4), 1934. https://doi.org/10.1093/biomet/26.4.404
+    .. [2] P. Walley, "Inferences from Multinomial Data", Journal of the Royal Statistical Society B
+       58(1), 1996.
+    """
+    order = np.argsort(prob, axis=0)
+    ranked = np.take_along_axis(prob, order, axis=0)
+    lower, upper = np.empty_like(prob), np.empty_like(prob)
+    np.put_along_axis(lower, order, np.minimum(_weighted(ranked, (1 - ranked) ** s), ranked), 0)
+    np.put_along_axis(upper, order, np.maximum(_weighted(ranked, ranked**s), ranked), 0)
+    return PseudoObservations(prob, lower, upper)
+
+
+def _weighted(ranked: Floats, weight: Floats) -> Floats:
+    """Quantiles of weighted draws where the draws without weights have theirs."""
+    total = weight.sum(axis=0)
+    # Where every draw is 0 or 1 to the last digit, more labels move nothing.
+    sure = total <= 0
+    place = (np.cumsum(weight, axis=0) - weight / 2) / np.where(sure, 1, total)
+    even = (np.arange(len(ranked)) + 0.5) / len(ranked)
+    moved = [
+        draws if known else np.interp(even, at, draws)
+        for draws, at, known in zip(ranked.T, place.T, sure, strict=True)
+    ]
+    return np.stack(moved, axis=1)
+
+
+class LabelModel(quantity.LabelModel, Protocol):
+    """Label rates of one problem under one prior; every array has a dim of the curves."""
+
+    @property
+    def problem(self) -> Problem:
+        """The counts."""
+        ...
+
+    def completed(
+        self, draws: Draws, direct: DirectDraws | None, rng: np.random.Generator
+    ) -> Draws:
+        """Turn what was sampled into `variables`, (chain, draw, curve, ...)."""
+        ...
+
+    def prior_draws(self, draws: int, rng: np.random.Generator) -> Draws:
+        """Draws of the variables before the data, (draw, curve, ...)."""
+        ...
+
+    def cell_prob(self, draws: Draws) -> Floats:
+        """Probability of the label in each cell, (..., curve, cell)."""
+        ...
+
+    def with_pseudo_observations(self, draws: Draws, rank: Floats) -> PseudoObservations:
+        """Probabilities and bounds, (draw, obs, curve), at ranks (obs, curve)."""
+        ...
+
+    def representative(self, rank: Floats) -> Floats:
+        """Rank of the same bounds for each rank, one alone for all ranks that share theirs."""
+        ...
+
+
+class AsSampled:
+    """A model whose variables are those that are sampled."""
+
+    __slots__ = ()
+
+    def completed(
+        self, draws: Draws, direct: DirectDraws | None, rng: np.random.Generator
+    ) -> Draws:
+        """Give the draws as they are."""
+        return draws
+
+
+def in_columns(per_cell: Floats, cell: NDArray[np.int64]) -> Floats:
+    """Look up the value of each row's cell, (draw, obs, curve)."""
+    return np.asarray(per_cell[:, np.arange(cell.shape[1]), cell])

@@ -1,0 +1,564 @@
+"""Sets of class probabilities between bounds: checked, discounted, projected on, measured."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import entr
+
+from bayescal.core.checks import check_choice
+from bayescal.core.columns import to_doubles
+from bayescal.core.errors import InputError
+from bayescal.core.probability_intervals import ROUNDING, Interval, discounted, holds_any, tightened
+from bayescal.core.quantity import Floats
+
+
+def intervals(lower: ArrayLike, upper: ArrayLike) -> Interval:
+    """Check bounds of class probabilities."""
+    low, high = to_doubles(lower, "lower"), to_doubles(upper, "upper")
+    if low.shape != high.shape:
+        raise InputError(
+            f"lower and upper must have the same shape; got {low.shape} and {high.shape}. "
+            "Pass both bounds of the same rows and classes."
+        )
+    if low.ndim == 0 or low.shape[-1] < 2:
+        raise InputError(
+            f"there must be at least two classes, in the last dimension; got shape {low.shape}. "
+            "For a binary score pass both classes: [1 - p1, p0] and [1 - p0, p1]."
+        )
+    # Three passes that a NaN fails too; what is wrong is looked for only when something is.
+    if low.size and not (low.min() >= 0 and high.max() <= 1 and (low <= high).all()):
+        _refuse(low, high)
+    return Interval(low, high)
+
+
+def is_proper(lower: ArrayLike, upper: ArrayLike) -> NDArray[np.bool_]:
+    """Check whether there are probabilities between the bounds that sum to 1.
+
+    Parameters
+    ----------
+    lower, upper : array-like of shape (..., class), in [0, 1]
+        Bounds.
+
+    Returns
+    -------
+    ndarray of shape (...), bool
+        True unless the lower bounds sum to more than 1 or the upper ones to less, by more than
+        rounding (1e-12).
+
+    Raises
+    ------
+    InputError
+        If the bounds are none (see `intervals`).
+
+    Notes
+    -----
+    A sum of 1 leaves one probability vector, the bounds themselves: the set is not empty.
+
+    Examples
+    --------
+    >>> from bayescal.quantities.credal.credal_sets import is_proper
+    >>> bool(is_proper([0, 0, 1], [0.2, 0.3, 1])), bool(is_proper([0.2, 0.3, 0.6], [1, 1, 1]))
+    (True, False)
+    """
+    low, high = intervals(lower, upper)
+    return holds_any(low, high)
+
+
+def proper(lower: ArrayLike, upper: ArrayLike) -> Interval:
+    """Check that bounds leave probabilities that sum to 1."""
+    low, high = intervals(lower, upper)
+    empty = ~holds_any(low, high)
+    if empty.any():
+        first = np.unravel_index(int(empty.argmax()), empty.shape)
+        where = f" at row {int(first[0])} ({int(empty.sum())} such rows)" if first else ""
+        raise InputError(
+            "lower bounds must sum to 1 or less and upper bounds to 1 or more; got sums "
+            f"{low[first].sum():.12g} and {high[first].sum():.12g}{where}. "
+            "Pass the bounds through discount() first."
+        )
+    return Interval(low, high)
+
+
+def _where(wrong: NDArray[np.bool_]) -> str:
+    place = [int(i) for i in np.unravel_index(int(wrong.argmax()), wrong.shape)]
+    rows = f"row {place[0]}, " if len(place) > 1 else ""
+    return f"{rows}class {place[-1]}"
+
+
+def _refuse(low: Floats, high: Floats) -> None:
+    for name, bound in (("lower", low), ("upper", high)):
+        wrong = ~((bound >= 0) & (bound <= 1))
+        if wrong.any():
+            value = bound.flat[int(wrong.argmax())]
+            rule = "lie in [0, 1]" if np.isfinite(value) else "be finite"
+            raise InputError(
+                f"{name} must {rule}; got {value:.6g} at {_where(wrong)}. "
+                "Pass bounds of probabilities."
+            )
+    wrong = low > high
+    first = int(wrong.argmax())
+    raise InputError(
+        f"lower must not exceed upper; got {low.flat[first]:.6g} and {high.flat[first]:.6g} "
+        f"at {_where(wrong)}. Exchange the two, or pass p0 as lower and p1 as upper."
+    )
+
+
+def reachable(lower: ArrayLike, upper: ArrayLike) -> Interval:
+    """Tighten bounds to what the probabilities between them reach.
+
+    Parameters
+    ----------
+    lower, upper : array-like of shape (..., class), in [0, 1]
+        Bounds of proper sets.
+
+    Returns
+    -------
+    Interval
+        The least and the largest probability of each class in the set. The set is the same.
+
+    Raises
+    ------
+    InputError
+        If a set is empty, or the bounds are none.
+
+    Notes
+    -----
+    ``lower_k <- max(lower_k, 1 - sum_{j != k} upper_j)``, and likewise the upper bounds [1]_.
+
+    References
+    ----------
+    .. [1] L. M. de Campos, J. F. Huete and S. Moral, "Probability intervals: a tool for uncertain
+       reasoning", International Journal of Uncertainty, Fuzziness and Knowledge-Based Systems 2(2),
+       1994, section 3.
+
+    Examples
+    --------
+    >>> from bayescal.quantities.credal.credal_sets import reachable
+    >>> reachable([0.2, 0.4], [1.0, 0.7])
+    Interval(lower=array([0.3, 0.4]), upper=array([0.6, 0.7]))
+    """
+    return tightened(*proper(lower, upper))
+
+
+def probability(event: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> Interval:
+    """Bound the probability of an event over a credal set.
+
+    Parameters
+    ----------
+    event : array-like of shape (class,), bool
+        The classes that make up the event.
+    lower, upper : array-like of shape (..., class), in [0, 1]
+        Bounds of proper sets.
+
+    Returns
+    -------
+    Interval
+        Of shape (...). Both ends are attained.
+
+    Raises
+    ------
+    InputError
+        If a set is empty, or `event` does not fit the classes.
+
+    Examples
+    --------
+    >>> from bayescal.quantities.credal.credal_sets import probability
+    >>> low, high = probability([True, True, False], [0.1, 0.2, 0.3], [0.5, 0.5, 0.4])
+    >>> round(float(low), 12), round(float(high), 12)
+    (0.6, 0.7)
+    """
+    low, high = proper(lower, upper)
+    chosen = np.asarray(event)
+    if chosen.dtype != np.bool_ or chosen.shape != low.shape[-1:]:
+        raise InputError(
+            f"event must hold true or false for each of the {low.shape[-1]} classes; got "
+            f"dtype {chosen.dtype}, shape {chosen.shape}. Pass classes == label, say."
+        )
+    inside_low, inside_high = (bound[..., chosen].sum(axis=-1) for bound in (low, high))
+    outside_low, outside_high = (bound[..., ~chosen].sum(axis=-1) for bound in (low, high))
+    least = np.clip(1 - outside_high, inside_low, 1)
+    return Interval(least, np.maximum(np.minimum(inside_high, 1 - outside_low), least))
+
+
+def expectation(cost: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> Interval:
+    """Bound the expectation of a cost over a credal set.
+
+    Parameters
+    ----------
+    cost : array-like of shape (class,) or (action, class), finite
+        Cost, or gain, of each class; of several actions at once.
+    lower, upper : array-like of shape (..., class), in [0, 1]
+        Bounds of proper sets.
+
+    Returns
+    -------
+    Interval
+        Of shape (...) or (..., action). Both ends are attained.
+
+    Raises
+    ------
+    InputError
+        If a set is empty, or `cost` is not finite or does not fit the classes.
+
+    Notes
+    -----
+    The least expectation gives each class its lower bound, and what is left of 1 to the cheapest
+    classes, each up to its upper bound: a linear programme with one constraint and bounds.
+
+    Examples
+    --------
+    >>> from bayescal.quantities.credal.credal_sets import expectation
+    >>> low, high = expectation([0, 10], [0.2, 0.3], [0.7, 0.8])
+    >>> round(float(low), 12), round(float(high), 12)
+    (3.0, 8.0)
+    """
+    low, high = proper(lower, upper)
+    table = costs(cost, low.shape[-1])
+    least, largest = np.empty((2, *low.shape[:-1], len(table)))
+    for action, row in enumerate(table):
+        order = np.argsort(row, kind="stable")
+        least[..., action] = _filled(low, high, order) @ row[order]
+        largest[..., action] = _filled(low, high, order[::-1]) @ row[order[::-1]]
+    largest = np.maximum(least, largest)
+    if np.ndim(cost) == 1:
+        return Interval(least[..., 0], largest[..., 0])
+    return Interval(least, largest)
+
+
+def costs(cost: ArrayLike, n_classes: int) -> Floats:
+    """Check costs of actions, (action, class)."""
+    table = to_doubles(cost, "cost")
+    if table.ndim not in (1, 2) or table.shape[-1] != n_classes or not table.size:
+        raise InputError(
+            f"cost must have shape (class,) or (action, class) with {n_classes} classes; got "
+            f"{table.shape}. Pass a row an action, a column a class."
+        )
+    if not np.isfinite(table).all():
+        raise InputError("cost must be finite; got NaN or infinity. Pass a large cost instead.")
+    return np.atleast_2d(table)
+
+
+def _filled(low: Floats, high: Floats, order: NDArray[np.int64]) -> Floats:
+    """Give each class its lower bound and the rest of 1 in this order, columns in this order."""
+    least, slack = low[..., order], (high - low)[..., order]
+    rest = 1 - low.sum(axis=-1, keepdims=True)
+    before = np.cumsum(slack, axis=-1) - slack
+    return np.asarray(least + np.clip(rest - before, 0, slack))
+
+
+SLACK: Final = {">": ROUNDING, ">=": -ROUNDING}
+"""What a sum of lower bounds may pass 1 by, for each relation at which (8) is solved."""
+
+
+def discount(lower: ArrayLike, upper: ArrayLike, *, relation: str = ">") -> Interval:
+    """Widen bounds between which no probabilities sum to 1, as little as possible.
+
+    Parameters
+    ----------
+    lower, upper : array-like of shape (..., class), in [0, 1]
+        Bounds, proper or not.
+    relation : {">", ">="}, default ">"
+        Relation of the lower bounds' sum to 1 at which (8) is solved, and mirrored that of the
+        upper ones' for (9). At equality one member is left, and the set is proper by the paper's
+        definition; (8), (9) and Algorithm 2 print ``>=`` and ``<=``, which widen it nevertheless.
+
+    Returns
+    -------
+    Interval
+        Bounds of the same shape, all proper; those that were proper are not changed (but at
+        equality, by ``relation=">="``). Bounds that were changed are reachable: each is the
+        probability of its class in some member of the set.
+
+    Raises
+    ------
+    InputError
+        If the bounds are none (see `intervals`), a lower bound above its upper one, say, or the
+        relation is another.
+
+    Notes
+    -----
+    With ``w = upper - lower``, A and B the sums of lower and upper bounds:
+
+    *A > 1*, linear programme (8): the least ``sum delta`` with ``0 <= delta <= lower`` for which
+    no class's upper bound and the other lower bounds less delta exceed 1. Write t for 1 less the
+    new sum of lower bounds: ``sum delta = A - 1 + t``, and ``upper_k - t`` is the least that the
+    new lower bound of class k may be. Then t is the largest of ``max w`` and of
+    ``(B_m - 1) / (m - 1)``, m = 2, ..., K, with B_m the sum of the m largest upper bounds; and
+    delta_k is at most ``cap_k = lower_k - max(0, upper_k - t)``.
+
+    *B < 1*, linear programme (9): the least ``sum epsilon`` with ``0 <= epsilon <= 1 - upper`` for
+    which no class's lower bound and the other new upper bounds fall below 1. Likewise
+    ``sum epsilon = 1 - B + t`` with t the larger of ``max w`` and ``(1 - A) / (K - 1)``, and
+    epsilon_k is at most ``cap_k = min(1 - upper_k, t - w_k)``.
+
+    Any shares below the caps with that sum solve the programme. Where the caps sum to more, because
+    ``max w`` decides, the solution is not unique, and a solver's is an accident of the solver. Here
+    each class then takes the same fraction of its cap.
+
+    References
+    ----------
+    .. [1] V. M. Bordini, S. Destercke and B. Quost, "Self-Learning from Pairwise Credal Labels",
+       ECAI 2024, Eqs. (8) and (9). https://hal.science/hal-04886134
+
+    Examples
+    --------
+    Example 1 of [1]_, which prints 0.4 for the last bound, though its delta of 0.2 leaves 0.3:
+
+    >>> from bayescal.quantities.credal.credal_sets import discount
+    >>> lower, upper = discount([0, 0.6, 0.5], [0.2, 0.7, 0.55])
+    >>> lower.round(3).tolist()
+    [0.0, 0.45, 0.3]
+    """
+    check_choice(relation, list(SLACK), "relation")
+    return discounted(*intervals(lower, upper), SLACK[relation])
+
+
+FLOOR: Final = 1e-12
+# Rows whose arrays stay in a core's cache together.
+_BLOCK: Final = 4096
+# Newton steps, after which about one row in twenty is left to a slower way that always ends.
+_STEPS: Final = 3
+
+
+def project(prob: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> Floats:
+    """Find the member of each credal set that probabilities are nearest to.
+
+    Parameters
+    ----------
+    prob : array-like of shape (..., class), in [0, 1]
+        Probabilities, such as a classifier's. A value below 1e-12 counts as 1e-12, as the
+        divergence from 0 is infinite. They need not sum to 1: a factor changes nothing.
+    lower, upper : array-like of shape (..., class), in [0, 1]
+        Bounds of proper sets.
+
+    Returns
+    -------
+    ndarray of shape (..., class)
+        The q of the set with the least ``KL(q || prob)``: the optimistic choice, (7) of [4]_, and
+        the labels under which the classifier's loss is least.
+
+    Raises
+    ------
+    InputError
+        If a set is empty (see `discount`), or `prob` holds no probabilities of these classes.
+
+    Notes
+    -----
+    ``q_k = clip(c prob_k, lower_k, upper_k)`` with the c that makes them sum to 1. The same q has
+    the least ``KL(prob || q)``. The sum is piecewise linear in c, and a few Newton steps find most
+    rows' c to rounding [3]_. For the others c is found by fixing variables [2]_: with c set by the
+    free classes alone, either all that fall below their lower bound stay there, or all that rise
+    above their upper one do, whichever outweighs the other. It takes K rounds at most.
+
+    References
+    ----------
+    .. [1] J. Lienen and E. Hüllermeier, "Credal Self-Supervised Learning", NeurIPS 2021.
+       https://arxiv.org/abs/2106.11853
+    .. [2] G. R. Bitran and A. C. Hax, "Disaggregation and Resource Allocation Using Convex Knapsack
+       Problems with Bounded Variables", Management Science 27(4), 1981.
+       https://doi.org/10.1287/mnsc.27.4.431
+    .. [3] R. Cominetti, W. F. Mascarenhas and P. J. S. Silva, "A Newton's method for the continuous
+       quadratic knapsack problem", Mathematical Programming Computation 6(2), 2014.
+       https://doi.org/10.1007/s12532-014-0066-y
+    .. [4] V. M. Bordini, S. Destercke and B. Quost, "Self-Learning from Pairwise Credal Labels",
+       ECAI 2024, section 2.4. https://hal.science/hal-04886134
+
+    Examples
+    --------
+    >>> from bayescal.quantities.credal.credal_sets import project
+    >>> project([0.2, 0.3, 0.5], [0.4, 0, 0], [1, 1, 1]).round(3).tolist()
+    [0.4, 0.225, 0.375]
+    """
+    low, high = proper(lower, upper)
+    near = _probabilities(prob, low.shape)
+    flat = [array.reshape(-1, low.shape[-1]) for array in (near, low, high)]
+    found, left = np.empty_like(flat[0]), []
+    for first in range(0, len(found), _BLOCK):
+        rows = slice(first, first + _BLOCK)
+        held, open_rows = _by_newton(*_block(flat, rows))
+        found[rows] = held.T
+        left.append(first + open_rows)
+    remaining = np.concatenate(left) if left else np.arange(0)
+    if len(remaining):
+        found[remaining] = _by_fixing(*_block(flat, remaining)).T
+    return found.reshape(low.shape)
+
+
+def divergence(p: ArrayLike, prob: ArrayLike) -> Floats:
+    """Compute the Kullback-Leibler divergence of probabilities from others.
+
+    Parameters
+    ----------
+    p : array-like of shape (..., class), in [0, 1]
+        Probabilities; 0 contributes 0.
+    prob : array-like of shape (..., class), in [0, 1]
+        Probabilities to compare with; a value below 1e-12 counts as 1e-12.
+
+    Returns
+    -------
+    ndarray of shape (...), in nats
+        ``sum_k p_k log(p_k / prob_k)``; of the `project` of `prob`, the optimistic loss (7).
+
+    Raises
+    ------
+    InputError
+        If one of them holds no probabilities, or shapes differ.
+
+    Examples
+    --------
+    >>> from bayescal.quantities.credal.credal_sets import divergence
+    >>> round(float(divergence([1, 0], [0.5, 0.5])), 6)
+    0.693147
+    """
+    mine = to_doubles(p, "p")
+    theirs = np.maximum(_probabilities(prob, mine.shape), FLOOR)
+    _probabilities(mine, theirs.shape, "p")
+    ratio = np.where(mine > 0, mine, theirs) / theirs
+    return np.asarray((mine * np.log(ratio)).sum(axis=-1))
+
+
+def _probabilities(prob: ArrayLike, shape: tuple[int, ...], name: str = "prob") -> Floats:
+    values = to_doubles(prob, name)
+    if values.shape != shape:
+        raise InputError(
+            f"{name} must have a value for each bound; got shape {values.shape} for {shape}. "
+            "Pass the probabilities of the same rows and classes."
+        )
+    if values.size and not (values.min() >= 0 and values.max() <= 1):
+        wrong = ~((values >= 0) & (values <= 1))
+        rule = "lie in [0, 1]" if np.isfinite(values[wrong]).all() else "be finite"
+        raise InputError(
+            f"{name} must {rule}; got {values[wrong][0]:.6g}. Pass probabilities, not logits."
+        )
+    return values
+
+
+def _block(arrays: Sequence[Floats], rows: slice | NDArray[np.intp]) -> tuple[Floats, ...]:
+    """Copy rows to shape (class, obs): sums over classes then add whole rows of numbers."""
+    near, low, high = (array[rows].T.copy(order="C") for array in arrays)
+    return np.maximum(near, FLOOR, out=near), low, high
+
+
+def _by_newton(near: Floats, low: Floats, high: Floats) -> tuple[Floats, NDArray[np.intp]]:
+    """Project a block of shape (class, obs) by Newton steps on the factor.
+
+    Returns the projections, and the places of the rows that are not done.
+    """
+    factor, rows = 1 / near.sum(axis=0), np.arange(near.shape[1])
+    part: tuple[Floats, ...] = near, low, high
+    for _ in range(_STEPS):
+        scaled, held = _clipped(factor[rows], *part)
+        surplus = held.sum(axis=0) - 1
+        # The sum's slope is that of the classes between their bounds; without any there is no step.
+        slope = np.einsum("kn,kn->n", part[0], held == scaled)
+        factor[rows] -= np.divide(surplus, slope, out=np.zeros_like(slope), where=slope > 0)
+        open_rows = np.flatnonzero(np.abs(surplus) > _rounding(len(near)))
+        if 4 * len(open_rows) <= 3 * len(rows):
+            rows = rows[open_rows]
+            # Places are in range; saying so halves the time.
+            part = tuple(array.take(open_rows, axis=1, mode="clip") for array in part)
+    held = _clipped(factor, near, low, high)[1]
+    return held, np.flatnonzero(np.abs(held.sum(axis=0) - 1) > _rounding(len(near)))
+
+
+def _clipped(factor: Floats, near: Floats, low: Floats, high: Floats) -> tuple[Floats, Floats]:
+    """Scale probabilities, and cut them at their bounds: both before and after."""
+    scaled = near * factor
+    held = np.maximum(scaled, low)
+    return scaled, np.minimum(held, high, out=held)
+
+
+def _rounding(n_classes: int) -> float:
+    """What sums over classes are known to."""
+    return 2 * n_classes * float(np.finfo(np.float64).eps)
+
+
+def _by_fixing(near: Floats, low: Floats, high: Floats) -> Floats:
+    """Project a block of shape (class, obs), by rounds until every row is done.
+
+    A class is fixed by a weight of 0: at its lower bound, which is raised to the upper one where
+    that is the end it stays at. Masks are factors, which NumPy applies far faster than it selects.
+    The arrays are overwritten.
+    """
+    result, rows = np.empty_like(near), np.arange(near.shape[1])
+    tolerance = _rounding(len(near))
+    held, scaled, factor = np.empty((3, *near.shape))
+    mass = np.ones(near.shape[1])
+    # Each round fixes a class of every row that is not done.
+    for _ in range(len(near) + 1):
+        total = near.sum(axis=0)
+        total[total == 0] = 1
+        np.multiply(near, mass / total, out=scaled)
+        np.maximum(scaled, low, out=held)
+        np.minimum(held, high, out=held)
+        surplus = held.sum(axis=0) - 1
+        open_rows = np.flatnonzero(np.abs(surplus) > tolerance)
+        if 2 * len(open_rows) <= len(rows):
+            result[:, rows] = held
+            if not len(open_rows):
+                break
+            rows, surplus = rows[open_rows], surplus[open_rows]
+            near, low, high, held, scaled = (
+                array.take(open_rows, axis=1) for array in (near, low, high, held, scaled)
+            )
+            factor = np.empty_like(near)
+        scaled -= held
+        scaled *= np.sign(surplus)
+        near *= np.greater_equal(scaled, 0, out=factor)
+        np.equal(near, 0, out=factor)
+        factor *= held
+        np.maximum(low, factor, out=low)
+        mass = 1 - factor.sum(axis=0)
+    return result
+
+
+class Imprecision(NamedTuple):
+    """Measures of how much credal sets leave open."""
+
+    mean_width: Floats
+    max_width: Floats
+    upper_entropy: Floats
+
+
+def imprecision(lower: ArrayLike, upper: ArrayLike) -> Imprecision:
+    """Measure how much a credal set leaves open.
+
+    Parameters
+    ----------
+    lower, upper : array-like of shape (..., class), in [0, 1]
+        Bounds of proper sets.
+
+    Returns
+    -------
+    Imprecision
+        Widths of the reachable bounds, and the largest entropy.
+
+    Raises
+    ------
+    InputError
+        If a set is empty, or the bounds are none.
+
+    Notes
+    -----
+    The member of the largest entropy is the projection of equal probabilities.
+
+    References
+    ----------
+    .. [1] J. Abellán and S. Moral, "Maximum of entropy for credal sets", International Journal of
+       Uncertainty, Fuzziness and Knowledge-Based Systems 11(5), 2003.
+
+    Examples
+    --------
+    >>> from bayescal.quantities.credal.credal_sets import imprecision
+    >>> found = imprecision([0.2, 0.4], [1.0, 0.7])
+    >>> round(float(found.mean_width), 12), round(float(found.upper_entropy), 6)
+    (0.3, 0.693147)
+    """
+    low, high = reachable(lower, upper)
+    width = high - low
+    flattest = project(np.full(low.shape, 1 / low.shape[-1]), low, high)
+    return Imprecision(width.mean(axis=-1), width.max(axis=-1), entr(flattest).sum(axis=-1))

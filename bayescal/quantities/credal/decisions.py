@@ -1,0 +1,296 @@
+"""Decisions from credal sets: which actions they recommend, and which they cannot rule out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bayescal.core.checks import check_whole
+from bayescal.core.columns import to_doubles
+from bayescal.core.errors import InputError
+from bayescal.core.probability_intervals import (
+    ROUNDING,
+    Booleans,
+    decide,
+    decide_binary,
+    largest_somewhere,
+    of_both_classes,
+)
+from bayescal.core.quantity import Floats
+from bayescal.quantities.credal.credal_sets import costs, expectation, proper
+from bayescal.results import access, schema
+from bayescal.results.intervals import tail
+
+if TYPE_CHECKING:
+    from xarray import DataTree
+
+_MOST_CLASSES = 10_000
+
+
+def zero_one(n_classes: int) -> Floats:
+    """Give the costs of naming a class: 0 if it is the true one, else 1.
+
+    Parameters
+    ----------
+    n_classes : int
+        Number of classes, at least 2.
+
+    Returns
+    -------
+    ndarray of shape (action, class)
+        Action k is to name class k.
+
+    Raises
+    ------
+    InputError
+        If there are less than two classes.
+
+    Examples
+    --------
+    >>> from bayescal.quantities.credal.decisions import zero_one
+    >>> zero_one(2).tolist()
+    [[0.0, 1.0], [1.0, 0.0]]
+    """
+    check_whole(n_classes, "n_classes", 2, "Pass the number of classes.", _MOST_CLASSES)
+    return 1 - np.eye(n_classes)
+
+
+def maximin(cost: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> NDArray[np.int64]:
+    """Choose the action whose worst expected cost is least.
+
+    Parameters
+    ----------
+    cost : array-like of shape (action, class), finite
+        Cost of each action if a class is the true one.
+    lower, upper : array-like of shape (..., class), in [0, 1]
+        Bounds of proper sets.
+
+    Returns
+    -------
+    ndarray of shape (...), int
+        The action; of equally good ones the first. In terms of gains, the one of the largest lower
+        expectation.
+
+    Raises
+    ------
+    InputError
+        If a set is empty, or `cost` is not finite or does not fit the classes.
+
+    References
+    ----------
+    .. [1] M. C. M. Troffaes, "Decision making under uncertainty using imprecise probabilities",
+       International Journal of Approximate Reasoning 45(1), 2007, section 3.2.
+       https://doi.org/10.1016/j.ijar.2006.06.001
+
+    Examples
+    --------
+    >>> from bayescal.quantities.credal.decisions import maximin, zero_one
+    >>> int(maximin(zero_one(3), [0.3, 0.4, 0.0], [0.6, 0.5, 0.3]))
+    1
+    """
+    low, high = proper(lower, upper)
+    table = _actions(cost, low.shape[-1])
+    chosen = expectation(table, low, high).upper.argmin(axis=-1)
+    return np.asarray(chosen)
+
+
+def interval_dominance(cost: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> Booleans:
+    """Keep the actions whose best expected cost is no worse than the worst one of any other.
+
+    Parameters
+    ----------
+    cost : array-like of shape (action, class), finite
+        Cost of each action if a class is the true one.
+    lower, upper : array-like of shape (..., class), in [0, 1]
+        Bounds of proper sets.
+
+    Returns
+    -------
+    ndarray of shape (..., action), bool
+        Which actions are kept: at least the `maximin` one, and all that are E-admissible.
+
+    Raises
+    ------
+    InputError
+        If a set is empty, or `cost` is not finite or does not fit the classes.
+
+    References
+    ----------
+    .. [1] M. C. M. Troffaes, 2007, section 3.4. https://doi.org/10.1016/j.ijar.2006.06.001
+
+    Examples
+    --------
+    >>> from bayescal.quantities.credal.decisions import interval_dominance, zero_one
+    >>> interval_dominance(zero_one(3), [0.3, 0.4, 0.0], [0.6, 0.5, 0.3]).tolist()
+    [True, True, False]
+    """
+    low, high = proper(lower, upper)
+    table = _actions(cost, low.shape[-1])
+    best, worst = expectation(table, low, high)
+    slack = ROUNDING * np.abs(table).max()
+    return np.asarray(best <= worst.min(axis=-1, keepdims=True) + slack)
+
+
+def e_admissible(cost: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> Booleans:
+    """Keep the actions that are the best ones for some member of the set.
+
+    Parameters
+    ----------
+    cost : array-like of shape (action, class), finite
+        Cost of each action if a class is the true one.
+    lower, upper : array-like of shape (..., class), in [0, 1]
+        Bounds of proper sets.
+
+    Returns
+    -------
+    ndarray of shape (..., action), bool
+        Which actions are kept; at least one.
+
+    Raises
+    ------
+    InputError
+        If a set is empty, or `cost` is not finite or does not fit the classes.
+
+    Notes
+    -----
+    With `zero_one` costs, class a is kept if some member gives it as much as any other class. The
+    most that a member can give it is ``v = min(upper_a, 1 - sum_{k != a} lower_k)``, and the larger
+    v, the more is left for the others: it is kept if no other lower bound exceeds v and
+    ``v + sum_{k != a} min(upper_k, v) >= 1``. For two actions, the least expectation of the
+    difference of costs decides. Other cases take a linear programme for each row and action that
+    no other action beats on all of the set.
+
+    References
+    ----------
+    .. [1] M. C. M. Troffaes, 2007, section 3.5. https://doi.org/10.1016/j.ijar.2006.06.001
+
+    Examples
+    --------
+    >>> from bayescal.quantities.credal.decisions import e_admissible, zero_one
+    >>> e_admissible(zero_one(3), [0.3, 0.4, 0.0], [0.6, 0.5, 0.3]).tolist()
+    [True, True, False]
+    """
+    low, high = proper(lower, upper)
+    n_classes = low.shape[-1]
+    table = _actions(cost, n_classes)
+    if table.shape == (n_classes, n_classes) and (table == zero_one(n_classes)).all():
+        return largest_somewhere(low, high)
+    kept = _unbeaten(table, low, high)
+    if len(table) > 2:
+        flat = kept.reshape(-1, len(table))
+        sets = (low.reshape(-1, n_classes), high.reshape(-1, n_classes))
+        for row in np.flatnonzero(flat.sum(axis=1) > 1):
+            for action in np.flatnonzero(flat[row]):
+                flat[row, action] = _best_somewhere(action, table, *(b[row] for b in sets))
+        kept = flat.reshape(kept.shape)
+    return kept
+
+
+def _actions(cost: ArrayLike, n_classes: int) -> Floats:
+    table = to_doubles(cost, "cost")
+    if table.ndim != 2:
+        raise InputError(
+            f"cost must have shape (action, class); got {table.shape}. "
+            "Pass a row an action, zero_one(n_classes) for naming a class."
+        )
+    return costs(table, n_classes)
+
+
+def _unbeaten(table: Floats, low: Floats, high: Floats) -> Booleans:
+    """Find the actions that no other one beats for every member of the set."""
+    slack = ROUNDING * np.abs(table).max()
+    kept = np.empty((*low.shape[:-1], len(table)), bool)
+    for action, row in enumerate(table):
+        kept[..., action] = (expectation(row - table, low, high).lower <= slack).all(axis=-1)
+    return kept
+
+
+def _best_somewhere(action: np.intp, table: Floats, low: Floats, high: Floats) -> bool:
+    """Look for a member of one set for which an action costs no more than any other."""
+    from scipy.optimize import linprog
+
+    ahead = table[action] - np.delete(table, action, axis=0)
+    found = linprog(
+        np.zeros(len(low)),
+        A_ub=ahead,
+        b_ub=np.zeros(len(ahead)),
+        A_eq=np.ones((1, len(low))),
+        b_eq=[1.0],
+        bounds=np.stack([low, high], axis=1),
+        method="highs",
+    )
+    return bool(found.success)
+
+
+class CredibleSets(NamedTuple):
+    """Credal sets of the rows that a result holds; a leading dim ``classifier`` where several.
+
+    Parameters
+    ----------
+    lower, upper : ndarray of shape (..., obs, class), in [0, 1]
+        Credal-credible bounds of each class, as `e_admissible` and other decisions take them.
+    proper : ndarray of shape (..., obs), bool
+        Whether class probabilities lie between the bounds.
+    decision : ndarray of shape (..., obs), int
+        Place of the class decided on: of the admissible ones that of the largest lower probability.
+    admissible : ndarray of shape (..., obs, class), bool
+        Whether a class is the most probable one for some member. More than one is admissible where
+        the rows do not decide.
+    """
+
+    lower: Floats
+    upper: Floats
+    proper: NDArray[np.bool_]
+    decision: NDArray[np.int64]
+    admissible: NDArray[np.bool_]
+
+
+def credible_sets(result: DataTree, prob: float = 0.9) -> CredibleSets:
+    """Compute the credal sets of a result.
+
+    Parameters
+    ----------
+    result : xarray.DataTree
+        What ``bayescal.fit(bayescal.credal, ...)`` returned.
+    prob : float, in (0, 1), default 0.9
+        Credible probability of the bounds of each class.
+
+    Returns
+    -------
+    CredibleSets
+        Bounds from the ``(1 - prob) / 2`` quantile of ``prob_lower`` to the ``(1 + prob) / 2``
+        quantile of ``prob_upper``, and what holds of them.
+
+    Raises
+    ------
+    InputError
+        If the result is of another quantity, or `prob` lies outside (0, 1).
+
+    Notes
+    -----
+    `prob` holds for the bounds of each class, not for all classes at once. Bounds of several
+    classes are discounted before a decision where they leave no probabilities.
+
+    Examples
+    --------
+    >>> import bayescal as bc
+    >>> data = bc.datasets.credal.truth("logistic").split(100, 5, seed=1)
+    >>> priors = bc.credal.Priors(bc.credal.ImpreciseDirichlet())
+    >>> result = bc.fit(bc.credal, data, priors=priors, seed=20, method="direct")
+    >>> bc.credal.credible_sets(result).lower.shape
+    (5, 2)
+    """
+    schema.check_result_of(result, "credal")
+    alpha = tail(prob)
+    draws = schema.DRAW_DIMS
+    held = (access.variable(result, schema.POSTERIOR, f"prob_{end}") for end in ("lower", "upper"))
+    lower, upper = (
+        values.transpose(*draws, ...).quantile(level, draws).to_numpy()
+        for values, level in zip(held, (alpha, 1 - alpha), strict=True)
+    )
+    if result.attrs["multiclass"] == "binary":
+        both = of_both_classes(lower, upper)
+        return CredibleSets(both.lower, both.upper, *decide_binary(lower, upper))
+    return CredibleSets(lower, upper, *decide(lower, upper))

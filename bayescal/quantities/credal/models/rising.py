@@ -1,0 +1,406 @@
+"""A smooth curve that rises with the score's rank, as NUTS and importance sampling draw it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, log_ndtr, ndtri_exp
+from scipy.stats import norm
+
+from bayescal.core.functionals import log_binomial_coefficient
+from bayescal.core.quantity import DirectDraws, Draws, Floats
+from bayescal.inference.direct import Gaussian, Weighted, importance_sample
+from bayescal.quantities.credal.data import Problem
+from bayescal.quantities.credal.models import (
+    AsSampled,
+    PseudoObservations,
+    add_pseudo_observations,
+)
+from bayescal.quantities.credal.priors import MonotoneCurve
+
+
+def half_normal(unit: Floats) -> Floats:
+    """Turn standard normal values into half-normal ones."""
+    return np.asarray(-ndtri_exp(log_ndtr(-unit) - math.log(2)))
+
+
+def half_normal_slope(unit: Floats) -> Floats:
+    """Differentiate `half_normal`."""
+    return np.asarray(np.exp((half_normal(unit) ** 2 - unit**2) / 2) / 2)
+
+
+def half_normal_tensor(unit: Any) -> Any:
+    """Turn standard normal variables into half-normal ones, in PyTensor."""
+    import pytensor.tensor as pt
+
+    root = math.sqrt(2)
+    return root * pt.erfcinv(pt.erfc(unit / root) / 2)
+
+
+# Far below the square of any weight that matters; keeps the singularity at 0 finite.
+_LEAST: Final = 1e-200
+
+
+def log_mixture(square: Any) -> Floats:
+    """Log density of eight half-normal variables over their common scale.
+
+    Notes
+    -----
+    With tau ~ HalfNormal(1) and w_j = tau z_j, z_j ~ HalfNormal(1), j = 1, ..., 8, and r the root
+    of the sum of squares, the integral over tau is a Bessel function of the order 7/2::
+
+        p(w) = (2/pi)**4 r**-7 exp(-r) (r**3 + 6 r**2 + 15 r + 15)
+    """
+    r = np.sqrt(square + _LEAST)
+    return np.asarray(_CONSTANT - r - 7 * np.log(r) + np.log(_cubic(r)))
+
+
+def log_mixture_tensor(square: Any) -> Any:
+    """Log density as `log_mixture`, up to a constant, in PyTensor."""
+    import pytensor.tensor as pt
+
+    r = pt.sqrt(square + _LEAST)
+    return pt.log(_cubic(r)) - r - 7 * pt.log(r)
+
+
+def mixture_slope(square: Any) -> Floats:
+    """Derivative of `log_mixture` by the sum of squares."""
+    r = np.sqrt(square + _LEAST)
+    by_r = -1 - 7 / r + (3 * r**2 + 12 * r + 15) / _cubic(r)
+    return np.asarray(by_r / (2 * r))
+
+
+def _cubic(r: Any) -> Any:
+    return ((r + 6) * r + 15) * r + 15
+
+
+_CONSTANT: Final = 4 * math.log(2 / math.pi)
+
+
+# A t distribution: tails as heavy as those of the posterior of weights near 0.
+_DEGREES: Final = 8.0
+# Proposals of each round, relative to the draws wanted, and how many of these have to count.
+_ROUNDS: Final = (2, 2, 4, 8)
+_ENOUGH: Final = 0.5
+# Moments of fewer effective draws a variable are no better than those they would replace.
+_FEWEST: Final = 5
+_JITTER: Final = 1e-9
+
+
+class Rising(Protocol):
+    """A rising curve in free variables that are about standard normal."""
+
+    def gaussian(self, curve: int) -> tuple[Floats, Floats]:
+        """Approximate the posterior: mean, and root of the covariance."""
+        ...
+
+    def log_density(self, unit: Floats, curve: int) -> Floats:
+        """Log posterior density, up to a constant, (draw,)."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Likelihood:
+    """A posterior as a likelihood of standard normal variables."""
+
+    rising: Rising
+    curve: int
+
+    def log_likelihood(self, coef: Floats) -> Floats:
+        """Log of posterior over standard normal density, normalised as the prior is."""
+        # Weights are half-normal where the free variables are normal: constants of their density.
+        constant = (coef.shape[1] - 1) / 2 * math.log(2 / math.pi)
+        density = self.rising.log_density(coef, self.curve)
+        return np.asarray(density + np.square(coef).sum(axis=1) / 2 - constant)
+
+
+def sample_rising(rising: Rising, curve: int, draws: int, rng: np.random.Generator) -> Weighted:
+    """Draw a curve's free variables with weights, (proposal, variable).
+
+    Notes
+    -----
+    The first proposals come from a t distribution about the posterior mode. As long as fewer than
+    half as many as `draws` of them count, further ones come from a t distribution with the moments
+    that were found.
+    """
+    likelihood = _Likelihood(rising, curve)
+    proposal = Gaussian(*rising.gaussian(curve))
+    best: Weighted | None = None
+    for times in _ROUNDS:
+        found = importance_sample(likelihood, proposal, times * draws, rng, _DEGREES).smoothed()
+        if best is None or found.ess > best.ess:
+            best = found
+        if found.ess >= _ENOUGH * draws:
+            break
+        if found.ess >= _FEWEST * found.draws.shape[1]:
+            proposal = _moments(found)
+    assert best is not None
+    return best
+
+
+def _moments(found: Weighted) -> Gaussian:
+    """Mean and covariance of weighted draws."""
+    weight = np.exp(found.log_weights - found.log_weights.max())
+    weight /= weight.sum()
+    mean = weight @ found.draws
+    gap = found.draws - mean
+    covariance = gap.T @ (weight[:, None] * gap)
+    # A lower root, as `importance_sample` takes the volume from the diagonal.
+    return Gaussian(mean, np.linalg.cholesky(covariance + _JITTER * np.eye(len(mean))))
+
+
+SPLINES: Final = 8
+_DEGREE: Final = 2
+# Of one more quadratic B-spline than there are I-splines: their sum is 1 and drops out.
+# Breaks crowd towards both ends, where logits of probabilities near 0 and 1 are steepest.
+_BREAKS: Final = np.sin(np.linspace(0, np.pi / 2, SPLINES)) ** 2
+
+
+def i_splines(rank: Floats) -> Floats:
+    """Evaluate the I-splines, (m, 8).
+
+    Notes
+    -----
+    ``I_j = sum_{m >= j} B_m`` with B_m quadratic B-splines on knots at ``sin(pi k / 14)**2``,
+    k = 0, ..., 7.
+
+    References
+    ----------
+    .. [1] J. O. Ramsay, "Monotone Regression Splines in Action", Statistical Science 3(4), 1988,
+       Eq. (5). https://doi.org/10.1214/ss/1177012761
+    """
+    from scipy.interpolate import BSpline
+
+    knots = np.concatenate([[0.0] * _DEGREE, _BREAKS, [1.0] * _DEGREE])
+    basis = BSpline.design_matrix(rank, knots, _DEGREE).toarray()
+    return np.asarray(np.clip(basis[:, :0:-1].cumsum(axis=1)[:, ::-1], 0, 1))
+
+
+CELLS: Final = 60
+N_FREE: Final = 1 + SPLINES
+_STEPS: Final = 200
+_LONGEST: Final = 1.0
+_CLOSE: Final = 1e-8
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Monotone(AsSampled):
+    """A problem under `MonotoneCurve`; made by `Monotone.of`.
+
+    The scale of the weights is integrated out. Free variables are the curve's height where the rows
+    determine it best, and for each weight the standard normal value at the same quantile as the
+    weight's half-normal one: a posterior without corners or ridges at any number of rows, which
+    its mode and curvature there whiten.
+    """
+
+    problem: Problem
+    prior: MonotoneCurve
+    design: Floats
+
+    variables: ClassVar[tuple[str, ...]] = ("intercept", "weight")
+    # Above NUTS's own: weights near 0 make the density bend.
+    target_accept: ClassVar[float] = 0.9
+    max_depth: ClassVar[int] = 10
+
+    @classmethod
+    def of(cls, problem: Problem, prior: MonotoneCurve) -> Monotone:
+        """Find the splines of the cells."""
+        splines = i_splines(problem.place.ravel()) - 0.5
+        return cls(problem, prior, splines.reshape(*problem.place.shape, SPLINES))
+
+    @property
+    def compile_key(self) -> tuple[Any, ...]:
+        """Number of curves."""
+        return ("monotone", self.problem.n_curves)
+
+    def inputs(self) -> dict[str, NDArray[Any]]:
+        """Counts, design and prior scales, and the Gaussians that whiten the curves."""
+        count, positives = self.problem.count, self.problem.positives
+        found = [self.gaussian(curve) for curve in range(self.problem.n_curves)]
+        return {
+            "design": self.design,
+            "count": count,
+            "positives": positives,
+            "log_coefficient": log_binomial_coefficient(count, positives),
+            "prior_scale": np.array([self.prior.intercept, self.prior.spread]),
+            "centre_rise": np.stack([self.centre_rise(c) for c in range(self.problem.n_curves)]),
+            "centre": np.stack([mode for mode, _ in found]),
+            "root": np.stack([root for _, root in found]),
+        }
+
+    def add_to_model(self) -> None:
+        """``positives ~ Binomial(count, sigmoid(intercept + design @ weight))``.
+
+        The free variables are independent and standard normal but for the potential ``prior``,
+        which makes intercept and weights what the prior says.
+        """
+        import pymc as pm
+
+        from bayescal.inference.logit_binomial import logit_binomial
+        from bayescal.quantities.credal.models.block_whitening import whitened_blocks
+
+        data = {
+            name: pm.Data(name, values, dims=_DIMS[name]) for name, values in self.inputs().items()
+        }
+        scale = data["prior_scale"]
+        unit = whitened_blocks("unit", data["centre"], data["root"], dims=("curve", "basis"))
+        height, positive = unit[:, 0], half_normal_tensor(unit[:, 1:])
+        weight = pm.Deterministic("weight", scale[1] * positive, dims=("curve", "spline"))
+        own = height - (data["centre_rise"] * weight).sum(axis=-1) / scale[0]
+        intercept = pm.Deterministic("intercept", scale[0] * own, dims="curve")
+        square = (positive**2).sum(axis=-1)
+        log_ratio = log_mixture_tensor(square) + (square + height**2 - own**2) / 2
+        pm.Potential("prior", log_ratio.sum())
+        rise = (data["design"] * weight[:, None, :]).sum(axis=-1)
+        logit_binomial(
+            "events",
+            data["count"],
+            intercept[:, None] + rise,
+            data["log_coefficient"],
+            observed=data["positives"],
+            dims=("curve", "cell"),
+        )
+
+    def prior_draws(self, draws: int, rng: np.random.Generator) -> Draws:
+        """Independent draws."""
+        curves = self.problem.n_curves
+        scale = self.prior.spread * np.abs(rng.standard_normal((draws, curves, 1)))
+        return {
+            "intercept": self.prior.intercept * rng.standard_normal((draws, curves)),
+            "weight": scale * np.abs(rng.standard_normal((draws, curves, SPLINES))),
+        }
+
+    def direct_draws(self, draws: int, rng: np.random.Generator) -> DirectDraws:
+        """Importance sampling of each curve; see `sample_rising`."""
+        found = [sample_rising(self, c, draws, rng) for c in range(self.problem.n_curves)]
+        curves = [
+            self.variables_at(weighted.resample(draws, rng), c) for c, weighted in enumerate(found)
+        ]
+        values = {
+            name: np.stack(parts, axis=1)
+            for name, parts in zip(self.variables, zip(*curves, strict=True), strict=True)
+        }
+        return DirectDraws(
+            values,
+            min(weighted.ess for weighted in found),
+            "importance sampling",
+            sum(weighted.log_evidence for weighted in found),
+            max(weighted.pareto_k for weighted in found),
+        )
+
+    def cell_prob(self, draws: Draws) -> Floats:
+        """Curve at the cells."""
+        rise = (self.design @ draws["weight"][..., None])[..., 0]
+        return np.asarray(expit(draws["intercept"][..., None] + rise))
+
+    def with_pseudo_observations(self, draws: Draws, rank: Floats) -> PseudoObservations:
+        """Curve and bounds at any rank."""
+        found = []
+        for curve, at in enumerate(rank.T):
+            rise = draws["weight"][:, curve] @ (i_splines(at) - 0.5).T
+            found.append(
+                add_pseudo_observations(
+                    expit(draws["intercept"][:, curve, None] + rise), self.prior.s
+                )
+            )
+        return PseudoObservations._make(
+            np.stack(parts, axis=-1) for parts in zip(*found, strict=True)
+        )
+
+    def representative(self, rank: Floats) -> Floats:
+        """The rank itself."""
+        return rank
+
+    def log_prior(self, draws: Draws) -> dict[str, Floats]:
+        """Normal density, and that of half-normal weights over their common scale."""
+        square = ((draws["weight"] / self.prior.spread) ** 2).sum(axis=-1)
+        of_weight = log_mixture(square) - SPLINES * np.log(self.prior.spread)
+        return {
+            "intercept": norm.logpdf(draws["intercept"], scale=self.prior.intercept).sum(axis=-1),
+            "weight": of_weight.sum(axis=-1),
+        }
+
+    def centre_rise(self, curve: int) -> Floats:
+        """How far each weight lifts the curve where the rows determine its height best."""
+        count, positives = self.problem.count[curve], self.problem.positives[curve]
+        rate = (positives + 0.5) / (count + 1)
+        information = count * rate * (1 - rate)
+        return np.asarray(
+            information @ self.design[curve] / (information.sum() + self.prior.intercept**-2)
+        )
+
+    def variables_at(self, unit: Floats, curve: int) -> tuple[Floats, Floats]:
+        """Turn a curve's free variables into intercept and weights."""
+        weight = self.prior.spread * half_normal(unit[:, 1:])
+        return self.prior.intercept * unit[:, 0] - weight @ self.centre_rise(curve), weight
+
+    def log_density(self, unit: Floats, curve: int) -> Floats:
+        """Log posterior density of a curve's free variables, up to a constant, (draw,)."""
+        intercept, weight = self.variables_at(unit, curve)
+        logit = intercept[:, None] + weight @ self.design[curve].T
+        count, positives = self.problem.count[curve], self.problem.positives[curve]
+        of_labels = logit @ positives - np.logaddexp(0, logit) @ count
+        square = ((weight / self.prior.spread) ** 2).sum(axis=-1)
+        of_weight = log_mixture(square) + (square - (unit[:, 1:] ** 2).sum(axis=-1)) / 2
+        return np.asarray(of_labels + of_weight - (intercept / self.prior.intercept) ** 2 / 2)
+
+    def gaussian(self, curve: int) -> tuple[Floats, Floats]:
+        """Approximate the posterior of one curve's standard normal variables."""
+        unit = np.zeros(N_FREE)
+        density, gradient, curvature = self._expansion(unit, curve)
+        for _ in range(_STEPS):
+            step = np.linalg.solve(curvature, gradient)
+            step *= _LONGEST / max(_LONGEST, np.abs(step).max())
+            while True:
+                found = self._expansion(unit + step, curve)
+                if found[0] >= density or np.abs(step).max() < _CLOSE:
+                    break
+                step = step / 2
+            gained = found[0] - density
+            unit, (density, gradient, curvature) = unit + step, found
+            if gained < _CLOSE:
+                break
+        # With C' C = curvature, C upper triangular, its inverse is a root of the covariance.
+        return unit, np.linalg.inv(np.linalg.cholesky(curvature)).T
+
+    def _expansion(self, unit: Floats, curve: int) -> tuple[float, Floats, Floats]:
+        """Log density, its gradient and its (Gauss-Newton) curvature."""
+        count, positives = self.problem.count[curve], self.problem.positives[curve]
+        intercept, weight = (value[0] for value in self.variables_at(unit[None], curve))
+        positive, slope = weight / self.prior.spread, half_normal_slope(unit[1:])
+        lift = -self.centre_rise(curve) * self.prior.spread * slope
+        of_intercept = np.concatenate([[self.prior.intercept], lift])
+        jacobian = of_intercept + np.column_stack(
+            [np.zeros(len(count)), self.design[curve] * (self.prior.spread * slope)]
+        )
+        rate = expit(intercept + self.design[curve] @ weight)
+        own, of_own = intercept / self.prior.intercept, of_intercept / self.prior.intercept
+        gradient = jacobian.T @ (positives - count * rate) - own * of_own
+        pull = positive * (1 + 2 * mixture_slope((positive**2).sum()))
+        gradient[1:] += pull * slope - unit[1:]
+        weighted = jacobian * (count * rate * (1 - rate))[:, None]
+        curvature = jacobian.T @ weighted + np.outer(of_own, of_own)
+        curvature[1:, 1:] += _PRIOR_PRECISION
+        return float(self.log_density(unit[None], curve)[0]), gradient, curvature
+
+
+# Of the weights' free variables before the data: rounded from a simulation, as whitening is only
+# a help to the sampler. Their common scale makes them rise and fall together.
+_VARIANCE: Final = 1.67
+_COVARIANCE: Final = 0.78
+_PRIOR_PRECISION: Final = np.linalg.inv((_VARIANCE - _COVARIANCE) * np.eye(SPLINES) + _COVARIANCE)
+
+_DIMS: Final = {
+    "design": ("curve", "cell", "spline"),
+    "count": ("curve", "cell"),
+    "positives": ("curve", "cell"),
+    "log_coefficient": ("curve", "cell"),
+    "prior_scale": None,
+    "centre_rise": ("curve", "spline"),
+    "centre": ("curve", "basis"),
+    "root": ("curve", "basis", "basis_"),
+}

@@ -1,0 +1,386 @@
+"""Self-learning: a classifier labels rows for itself, batch after batch (Algorithms 2 to 4)."""
+
+from __future__ import annotations
+
+import hashlib
+import zipfile
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any, Final, NamedTuple, Protocol, Self, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescal.core.checks import (
+    MOST_DRAWN,
+    check_call,
+    check_choice,
+    check_is,
+    check_seed,
+    check_whole,
+)
+from bayescal.core.errors import InputError
+from bayescal.core.quantity import Floats
+from bayescal.core.writing import checked_path, replacing
+from bayescal.quantities.credal.self_learning.labels import (
+    LabelSets,
+    SelfLearningRows,
+    credal_labels,
+    from_labels,
+    hard_labels,
+    soft_labels,
+)
+
+
+class Learner(Protocol):
+    """What a classifier must have: scikit-learn's methods, with sample weights."""
+
+    classes_: NDArray[Any]
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train on weighted labels."""
+        ...
+
+    def predict_proba(self, X: Any) -> Any:
+        """Compute probabilities of shape (obs, class)."""
+        ...
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Give the parameters."""
+        ...
+
+    def set_params(self, **params: Any) -> Any:
+        """Change parameters."""
+        ...
+
+
+def check_learner(classifier: Any) -> None:
+    """Check that a classifier predicts probabilities and can be trained on label sets."""
+    from sklearn.utils.validation import has_fit_parameter
+
+    name = type(classifier).__name__
+    if not callable(getattr(classifier, "predict_proba", None)):
+        raise InputError(
+            f"the classifier must have predict_proba; {name} has none. "
+            "Wrap it so that it predicts probabilities, or pass another one."
+        )
+    if not has_fit_parameter(classifier, "sample_weight"):
+        raise InputError(
+            f"the classifier must take sample_weight in fit; {name} does not. "
+            "Pass another one; a pipeline does not either: transform the features before."
+        )
+
+
+def fit_label_sets(
+    classifier: Learner,
+    x: Floats,
+    sets: LabelSets,
+    classes: NDArray[Any],
+    seed: int = 0,
+    rounds: int = 5,
+) -> Learner:
+    """Train a copy of a classifier on label sets, towards the least optimistic loss.
+
+    Notes
+    -----
+    The loss is the mean of ``min over q in Q of KL(q || p)``. A classifier that takes labels only
+    learns q when each row is given once for each class, weighted by q. By turns, q is the point of
+    Q nearest to the predictions, and the classifier is trained on it. For a classifier that
+    minimises the weighted log loss neither turn can raise the loss. The first q are the most even
+    ones of each set.
+    """
+    from sklearn.base import clone
+
+    learner: Any = clone(classifier).set_params(**_seeds(classifier, seed))
+    if hasattr(learner, "fit_credal"):
+        learner.fit_credal(x, sets.lower, sets.upper, classes=classes)
+        return cast("Learner", learner)
+    q = sets.nearest(np.full(sets.lower.shape, 1 / len(classes)))
+    for _ in range(rounds if (sets.lower < sets.upper).any() else 1):
+        row, column = np.nonzero(q)
+        learner.fit(x[row], classes[column], sample_weight=q[row, column])
+        if not np.array_equal(learner.classes_, classes):
+            raise InputError(
+                f"the classifier must know the classes {classes.tolist()}; "
+                f"{type(learner).__name__} learned {np.asarray(learner.classes_).tolist()}."
+            )
+        q = sets.nearest(np.asarray(learner.predict_proba(x), np.float64))
+    return cast("Learner", learner)
+
+
+def _seeds(classifier: Learner, seed: int) -> dict[str, int]:
+    """Give a seed for each source of chance that has none."""
+    return {
+        name: seed
+        for name, value in classifier.get_params().items()
+        if value is None and (name == "random_state" or name.endswith("__random_state"))
+    }
+
+
+METHODS: Final = ("credal", "hard", "soft")
+
+
+@dataclass(frozen=True)
+class SelfLearningSettings:
+    """How a classifier labels rows for itself.
+
+    Parameters
+    ----------
+    method : {"credal", "hard", "soft"}, default "credal"
+        What a row gets for a label: the set of a Venn-Abers predictor (as in Algorithm 2 of the
+        paper), the most probable class (Algorithm 3), or the predicted probabilities (Algorithm 4).
+    batch_size : int, at least 1, default 100
+        Rows labeled between two trainings.
+    seed : int, at least 0, default 0
+        Source of the batches, and of every ``random_state`` of the classifier left at None.
+    rounds : int, at least 1, default 5
+        Trainings from one set of labels, where the classifier cannot learn from sets itself.
+
+    Raises
+    ------
+    InputError
+        If one of them is out of range.
+    """
+
+    method: str = "credal"
+    batch_size: int = 100
+    seed: int = 0
+    rounds: int = 5
+
+    def __post_init__(self) -> None:
+        check_choice(self.method, METHODS, "method")
+        check_whole(self.batch_size, "batch_size")
+        check_whole(self.rounds, "rounds", most=MOST_DRAWN)
+        check_seed(self.seed)
+
+
+class SelfLearningState(NamedTuple):
+    """How far self-learning has come."""
+
+    order: NDArray[np.int64]  # (unlabeled,)
+    sets: LabelSets
+    target_prob: Floats  # (iteration, target, class)
+
+
+def n_iterations(rows: SelfLearningRows, settings: SelfLearningSettings) -> int:
+    """Count the trainings: one before the first batch, and one after each."""
+    return 1 - len(rows.x_unlabeled) // -settings.batch_size
+
+
+def begin(rows: SelfLearningRows, settings: SelfLearningSettings) -> SelfLearningState:
+    """Draw the order of the unlabeled rows, none of them labeled yet."""
+    n_classes = len(rows.classes)
+    order = np.random.default_rng(settings.seed).permutation(len(rows.x_unlabeled))
+    nothing = np.zeros((0, n_classes))
+    no_target = np.zeros((0, len(rows.x_target), n_classes))
+    return SelfLearningState(order, LabelSets(nothing, nothing), no_target)
+
+
+def train(
+    classifier: Learner,
+    rows: SelfLearningRows,
+    settings: SelfLearningSettings,
+    state: SelfLearningState,
+) -> Learner:
+    """Train a copy of a classifier on all labels there are, known and given."""
+    check_learner(classifier)
+    known = from_labels(rows.y_labeled, rows.classes)
+    given = state.order[: len(state.sets.lower)]
+    x = np.concatenate([rows.x_labeled, rows.x_unlabeled[given]])
+    return fit_label_sets(
+        classifier,
+        x,
+        known.followed_by(state.sets),
+        rows.classes,
+        settings.seed,
+        settings.rounds,
+    )
+
+
+def advance(
+    classifier: Learner,
+    rows: SelfLearningRows,
+    settings: SelfLearningSettings,
+    state: SelfLearningState,
+) -> tuple[Learner, SelfLearningState]:
+    """Train on all labels so far, predict the target rows, and label the next batch.
+
+    Notes
+    -----
+    Batches add up, as the text of section 3.1 has it ("added to the labeled set"): a row keeps the
+    label it got, and no row is labeled twice. Read literally, the listings of Algorithms 2 to 4
+    train on D_L and the last batch alone. The loop ends when no row is left; "until D_U is not
+    empty" in Algorithm 2 would end it at once. Each training starts anew, so that it depends on the
+    labels alone.
+
+    One network learns all classes by (3) and (4) from random batches of a fixed size. The listings
+    have a network a class, label every row whose projected probability of some class reaches a
+    threshold, and train on the projection (7).
+
+    References
+    ----------
+    .. [1] V. M. Bordini, S. Destercke and B. Quost, "Self-Learning from Pairwise Credal Labels",
+       ECAI 2024, sections 2.2 and 3.1, Algorithms 2-4. https://hal.science/hal-04886134
+    """
+    learner = train(classifier, rows, settings, state)
+    predicted = np.asarray(learner.predict_proba(rows.x_target), np.float64)
+    done = len(state.sets.lower)
+    batch = rows.x_unlabeled[state.order[done : done + settings.batch_size]]
+    sets = state.sets
+    if len(batch):
+        sets = sets.followed_by(_labels(learner, rows, settings.method, batch))
+    return learner, state._replace(
+        sets=sets, target_prob=np.concatenate([state.target_prob, predicted[None]])
+    )
+
+
+def _labels(learner: Learner, rows: SelfLearningRows, method: str, batch: Floats) -> LabelSets:
+    """Label rows by the method's algorithm."""
+    prob = np.asarray(learner.predict_proba(batch), np.float64)
+    if method == "hard":
+        return hard_labels(prob)
+    if method == "soft":
+        return soft_labels(prob)
+    x, y = rows.calibration()
+    calibration_prob = np.asarray(learner.predict_proba(x), np.float64)
+    return credal_labels(prob, calibration_prob, calibration_label=np.searchsorted(rows.classes, y))
+
+
+class SelfLearned(NamedTuple):
+    """What self-learning has made.
+
+    Parameters
+    ----------
+    classifier : Learner
+        Classifier trained on all labels, known and given.
+    state : SelfLearningState
+        The labels given, and the probabilities of the target rows after each training.
+    """
+
+    classifier: Learner
+    state: SelfLearningState
+
+
+def self_learn(
+    classifier: Learner,
+    rows: SelfLearningRows,
+    settings: SelfLearningSettings | None = None,
+    *,
+    path: str | PathLike[str] | None = None,
+    progress: Callable[[int, int], object] | None = None,
+) -> SelfLearned:
+    """Let a classifier label rows for itself until none is left.
+
+    Parameters
+    ----------
+    classifier : Learner
+        Any classifier of scikit-learn's kind that takes sample weights, or `NetworkClassifier`. It
+        is copied, never changed.
+    rows : SelfLearningRows
+        Labeled, unlabeled, calibration and target rows.
+    settings : SelfLearningSettings, optional
+        Method, batches and seed; the defaults when left out.
+    path : str or path, optional
+        File (``.npz``) written after every training. If it is there already, the run goes on from
+        it, and ends with the numbers that it would have reached unstopped.
+    progress : callable, optional
+        Called after every training with the number of trainings done and to be done in all.
+
+    Returns
+    -------
+    SelfLearned
+        The classifier after the last training, and the state.
+
+    Raises
+    ------
+    InputError
+        If the classifier cannot be used, if credal self-learning has no calibration rows, or if the
+        file holds another run or none.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from bayescal.quantities.credal.self_learning.learning import SelfLearningSettings
+    >>> from bayescal.quantities.credal.self_learning.labels import SelfLearningRows
+    >>> from bayescal.quantities.credal.self_learning.learning import self_learn
+    >>> rows = SelfLearningRows([[0.0], [1.0]], [0, 1], [[0.2], [0.9], [0.8]], [[0.5], [2.0]])
+    >>> learned = self_learn(LogisticRegression(), rows, SelfLearningSettings("hard"))
+    >>> learned.state.target_prob.shape
+    (2, 2, 2)
+    """
+    settings = SelfLearningSettings() if settings is None else settings
+    check_is(settings, SelfLearningSettings, "settings", "Pass SelfLearningSettings().")
+    check_is(rows, SelfLearningRows, "rows", "Pass SelfLearningRows(...).")
+    check_call(progress, "progress")
+    check_learner(classifier)
+    if settings.method == "credal":
+        rows.calibration()
+    mark = _fingerprint(classifier, rows, settings)
+    file = None if path is None else checked_path(path)
+    state = begin(rows, settings) if file is None or not file.exists() else _load(file, mark)
+    total = n_iterations(rows, settings)
+    learner = train(classifier, rows, settings, state) if len(state.target_prob) == total else None
+    while learner is None or len(state.target_prob) < total:
+        learner, state = advance(classifier, rows, settings, state)
+        if file is not None:
+            _save(file, mark, state)
+        if progress is not None:
+            progress(len(state.target_prob), total)
+    return SelfLearned(learner, state)
+
+
+def _fingerprint(
+    classifier: Learner, rows: SelfLearningRows, settings: SelfLearningSettings
+) -> str:
+    """Digest all that the numbers depend on, to know the run again."""
+    digest = hashlib.sha256()
+    words = (
+        f"{type(classifier).__module__}.{type(classifier).__qualname__}",
+        *(f"{name}={value!r}" for name, value in sorted(classifier.get_params().items())),
+        repr(sorted(asdict(settings).items())),
+    )
+    digest.update("\n".join(words).encode())
+    arrays = [rows.x_labeled, rows.y_labeled, rows.x_unlabeled, rows.x_target]
+    if settings.method == "credal":
+        arrays.extend(rows.calibration())
+    for array in arrays:
+        digest.update(f"{array.shape} {array.dtype}".encode())
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
+
+
+def _save(file: Path, mark: str, state: SelfLearningState) -> None:
+    """Write the state, whole or not at all."""
+    with replacing(file) as draft, draft.open("wb") as stream:
+        np.savez(
+            stream,
+            fingerprint=np.array(mark),
+            order=state.order,
+            lower=state.sets.lower,
+            upper=state.sets.upper,
+            target_prob=state.target_prob,
+        )
+
+
+def _load(file: Path, mark: str) -> SelfLearningState:
+    """Read the state of the same run."""
+    try:
+        if not zipfile.is_zipfile(file):
+            raise ValueError("no npz file")
+        with np.load(file, allow_pickle=False) as stored:
+            found = str(stored["fingerprint"])
+            sets = LabelSets(stored["lower"], stored["upper"])
+            state = SelfLearningState(stored["order"], sets, stored["target_prob"])
+    except (ValueError, KeyError, EOFError, zipfile.BadZipFile):
+        raise InputError(
+            f"{file} must be a file written by self_learn; got something else. "
+            "Give another path, or remove the file to start anew."
+        ) from None
+    if found != mark:
+        raise InputError(
+            f"{file} must hold a run of the same classifier, rows and settings; it holds another. "
+            "Give another path, or remove the file to start anew."
+        )
+    return state

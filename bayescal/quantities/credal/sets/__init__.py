@@ -1,1 +1,0 @@
-"""Sets of class probabilities: intervals, decisions, projections."""

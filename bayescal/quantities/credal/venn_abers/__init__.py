@@ -1,1 +1,0 @@
-"""Venn-Abers predictors."""

@@ -1,0 +1,351 @@
+"""Self-learning from batch to batch, stopped and continued."""
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy.special import rel_entr
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression, Perceptron
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.semi_supervised import SelfTrainingClassifier
+
+from bayescal.core.errors import InputError
+from bayescal.quantities.credal.self_learning import learning
+from bayescal.quantities.credal.self_learning.labels import LabelSets, SelfLearningRows, from_labels
+from bayescal.quantities.credal.self_learning.learning import (
+    METHODS,
+    SelfLearningSettings,
+    advance,
+    begin,
+    check_learner,
+    fit_label_sets,
+    n_iterations,
+    self_learn,
+    train,
+)
+from bayescal.quantities.credal.self_learning.network import NetworkClassifier
+
+CLASSES = np.arange(3)
+
+
+def problem(seed=1, known=20, wide=40):
+    """Labeled rows, then rows with sets around the truth."""
+    rng = np.random.default_rng(seed)
+    y = np.concatenate([CLASSES, rng.integers(3, size=known + wide - 3)])
+    x = rng.normal(y[:, None], 1.2, (known + wide, 2))
+    corners = from_labels(y, CLASSES)
+    lower, upper = corners.lower.copy(), corners.upper.copy()
+    lower[known:] *= 0.3
+    upper[known:] = np.maximum(upper[known:], rng.uniform(0.2, 0.7, (wide, 3)))
+    return x, LabelSets(lower, upper)
+
+
+def penalised(fitted, x, sets, c):
+    """Optimistic loss as scikit-learn's logistic regression penalises it."""
+    p = fitted.predict_proba(x)
+    return rel_entr(sets.nearest(p), p).sum() + (fitted.coef_**2).sum() / (2 * c)
+
+
+def test_a_label_is_learned_as_ever():
+    x, sets = problem(wide=0, known=60)
+    y = sets.lower.argmax(axis=1)
+    found = fit_label_sets(LogisticRegression(), x, sets, CLASSES)
+    np.testing.assert_array_equal(found.coef_, LogisticRegression().fit(x, y).coef_)
+
+
+def test_no_turn_raises_the_loss():
+    x, sets = problem()
+    classifier = LogisticRegression(C=0.5, tol=1e-10, max_iter=1000)
+    losses = [
+        penalised(fit_label_sets(classifier, x, sets, CLASSES, rounds=rounds), x, sets, 0.5)
+        for rounds in range(1, 7)
+    ]
+    # The solver stops at a gradient of 1e-10.
+    assert (np.diff(losses) <= 1e-8).all()
+    assert losses[-1] < losses[0] - 1e-3
+
+
+@pytest.mark.slow
+def test_turns_end_where_the_gradient_of_the_loss_is_zero():
+    x, sets = problem()
+    classifier = LogisticRegression(C=0.5, tol=1e-10, max_iter=1000)
+    fitted = fit_label_sets(classifier, x, sets, CLASSES, rounds=100)
+    p = fitted.predict_proba(x)
+    gradient = (p - sets.nearest(p)).T @ x + fitted.coef_ / 0.5
+    # Turns converge linearly; the gradient starts above 1.
+    assert np.abs(gradient).max() < 1e-4
+
+
+def test_the_network_learns_from_sets_at_once():
+    x, sets = problem()
+    network = NetworkClassifier(hidden=3, random_state=4)
+    found = fit_label_sets(network, x, sets, CLASSES)
+    expected = network.fit_credal(x, sets.lower, sets.upper)
+    np.testing.assert_array_equal(found.predict_proba(x), expected.predict_proba(x))
+
+
+@pytest.mark.slow
+def test_what_is_given_is_not_changed_and_the_seed_decides():
+    x, sets = problem()
+    forest = RandomForestClassifier(n_estimators=5)
+    first, again, other = (fit_label_sets(forest, x, sets, CLASSES, seed) for seed in (1, 1, 2))
+    np.testing.assert_array_equal(first.predict_proba(x), again.predict_proba(x))
+    assert not np.array_equal(first.predict_proba(x), other.predict_proba(x))
+    assert forest.random_state is None
+    assert not hasattr(forest, "estimators_")
+
+
+def test_classifiers_without_weights_or_probabilities_are_refused():
+    pipeline = make_pipeline(StandardScaler(), LogisticRegression())
+    with pytest.raises(InputError, match="sample_weight in fit; Pipeline does not"):
+        check_learner(pipeline)
+    with pytest.raises(InputError, match="must have predict_proba; Perceptron has none"):
+        check_learner(Perceptron())
+
+
+def test_a_classifier_with_other_classes_is_refused():
+    class Other(LogisticRegression):
+        def fit(self, X, y, sample_weight=None):
+            super().fit(X, y, sample_weight)
+            self.classes_ = self.classes_[::-1]
+            return self
+
+    x, sets = problem()
+    with pytest.raises(InputError, match=r"must know the classes \[0, 1, 2\]; Other learned"):
+        fit_label_sets(Other(), x, sets, CLASSES)
+
+
+def made(seed=1, labeled=15, unlabeled=23, calibration=30, target=10):
+    rng = np.random.default_rng(seed)
+    sizes = np.cumsum([labeled, unlabeled, calibration, target])
+    y = np.concatenate([[0, 1, 2], rng.integers(3, size=sizes[-1] - 3)])
+    x = rng.normal(2.0 * y[:, None], 1.0, (len(y), 2))
+    known, own, held, new = np.split(np.arange(len(y)), sizes[:-1])
+    names = np.array(["a", "b", "c"])[y]
+    return SelfLearningRows(x[known], names[known], x[own], x[new], x[held], names[held])
+
+
+def all_states(classifier, rows, settings):
+    state, states = begin(rows, settings), []
+    for _ in range(n_iterations(rows, settings)):
+        _, state = advance(classifier, rows, settings, state)
+        states.append(state)
+    return states
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("classifier", [LogisticRegression(), NetworkClassifier(2, 0.01)])
+def test_batches_add_up_until_no_row_is_left(method, classifier):
+    rows = made()
+    settings = SelfLearningSettings(method, batch_size=5)
+    states = all_states(classifier, rows, settings)
+    assert [len(state.sets.lower) for state in states] == [5, 10, 15, 20, 23, 23]
+    assert sorted(states[-1].order) == list(range(23))
+    for before, after in itertools.pairwise(states):
+        given = len(before.sets.lower)
+        np.testing.assert_array_equal(before.sets.lower, after.sets.lower[:given])
+        np.testing.assert_array_equal(before.target_prob, after.target_prob[:-1])
+    last = states[-1]
+    assert last.target_prob.shape == (6, 10, 3)
+    # Rounding of a softmax.
+    np.testing.assert_allclose(last.target_prob.sum(axis=2), 1, atol=1e-12)
+    wide = (last.sets.lower < last.sets.upper).any(axis=1)
+    assert wide.all() if method == "credal" else not wide.any()
+
+
+def test_hard_labels_in_one_batch_are_those_of_scikit_learn():
+    rows = made()
+    settings = SelfLearningSettings("hard", batch_size=23)
+    last = all_states(LogisticRegression(), rows, settings)[-1]
+    codes = np.searchsorted(rows.classes, rows.y_labeled)
+    oracle = SelfTrainingClassifier(LogisticRegression(), threshold=0.0, max_iter=1)
+    oracle.fit(
+        np.concatenate([rows.x_labeled, rows.x_unlabeled]), np.concatenate([codes, [-1] * 23])
+    )
+    given = np.empty(23, int)
+    given[last.order] = last.sets.lower.argmax(axis=1)
+    np.testing.assert_array_equal(given, oracle.transduction_[15:])
+    # The rows stand in another order, so that the solver stops elsewhere.
+    np.testing.assert_allclose(last.target_prob[-1], oracle.predict_proba(rows.x_target), atol=1e-3)
+
+
+def test_soft_labels_are_the_predictions_of_the_classifier_before_them():
+    rows = made()
+    settings = SelfLearningSettings("soft", batch_size=9)
+    state = begin(rows, settings)
+    fitted, state = advance(LogisticRegression(), rows, settings, state)
+    own = LogisticRegression().fit(rows.x_labeled, rows.y_labeled)
+    expected = own.predict_proba(rows.x_unlabeled[state.order[:9]])
+    # Labels are made to sum to 1.
+    np.testing.assert_allclose(state.sets.lower, expected, atol=1e-15)
+    assert fitted.classes_.tolist() == ["a", "b", "c"]
+
+
+def test_nothing_is_learned_from_calibration_and_target_rows():
+    seen = []
+
+    class Watched(LogisticRegression):
+        def fit(self, X, y, sample_weight=None):
+            seen.append(X)
+            return super().fit(X, y, sample_weight)
+
+    rows = made()
+    all_states(Watched(), rows, SelfLearningSettings("credal", batch_size=10))
+    learned = {tuple(row) for x in seen for row in x}
+    taught = {tuple(row) for row in [*rows.x_labeled, *rows.x_unlabeled]}
+    assert learned == taught
+
+
+def test_training_depends_on_the_labels_alone():
+    rows, settings = made(), SelfLearningSettings("credal", batch_size=10)
+    states = all_states(LogisticRegression(), rows, settings)
+    again = train(LogisticRegression(), rows, settings, states[0]).predict_proba(rows.x_target)
+    np.testing.assert_array_equal(again, states[1].target_prob[1])
+
+
+def test_the_seed_draws_the_batches():
+    rows = made()
+    first, again, other = (
+        begin(rows, SelfLearningSettings("hard", seed=seed)).order for seed in (1, 1, 2)
+    )
+    np.testing.assert_array_equal(first, again)
+    assert not np.array_equal(first, other)
+
+
+@pytest.mark.parametrize(("batch_size", "expected"), [(1, 24), (22, 3), (23, 2), (100, 2)])
+def test_there_is_a_training_before_the_first_batch_and_after_each(batch_size, expected):
+    assert n_iterations(made(), SelfLearningSettings("hard", batch_size)) == expected
+
+
+def test_settings_out_of_range_are_refused():
+    for given, message in (
+        ({"method": "sets"}, "method must be one of 'credal', 'hard', 'soft'"),
+        ({"batch_size": 0}, "batch_size must be a whole number >= 1"),
+        ({"seed": -1}, "seed must be a whole number >= 0"),
+        ({"rounds": True}, "rounds must be a whole number >= 1"),
+    ):
+        with pytest.raises(InputError, match=message):
+            SelfLearningSettings(**given)
+
+
+SETTINGS = SelfLearningSettings("credal", batch_size=8, seed=3)
+
+
+def started(seed=1):
+    rng = np.random.default_rng(seed)
+    y = np.concatenate([[0, 1], rng.integers(2, size=78)])
+    x = rng.normal(2.0 * y[:, None], 1.0, (80, 2))
+    return SelfLearningRows(x[:10], y[:10], x[10:40], x[60:], x[40:60], y[40:60])
+
+
+def assert_same(one, other):
+    for first, second in zip(
+        (one.order, *one.sets, one.target_prob),
+        (other.order, *other.sets, other.target_prob),
+        strict=True,
+    ):
+        np.testing.assert_array_equal(first, second)
+
+
+class StopAfter:
+    """What Ctrl-C does after some trainings."""
+
+    def __init__(self, trainings):
+        self.trainings = trainings
+
+    def __call__(self, done, total):
+        if done == self.trainings:
+            raise KeyboardInterrupt
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "classifier", [LogisticRegression(), NetworkClassifier(2), RandomForestClassifier(5)]
+)
+@pytest.mark.parametrize("trainings", [1, 3, 5])
+def test_a_stopped_run_goes_on_to_the_same_numbers(tmp_path, classifier, trainings):
+    file = tmp_path / "learning.npz"
+    whole = self_learn(classifier, started(), SETTINGS)
+    with pytest.raises(KeyboardInterrupt):
+        self_learn(classifier, started(), SETTINGS, path=file, progress=StopAfter(trainings))
+    calls = []
+    resumed = self_learn(
+        classifier, started(), SETTINGS, path=file, progress=lambda *at: calls.append(at)
+    )
+    assert calls == [(done, 5) for done in range(trainings + 1, 6)]
+    assert_same(resumed.state, whole.state)
+    x = started().x_target
+    np.testing.assert_array_equal(
+        resumed.classifier.predict_proba(x), whole.classifier.predict_proba(x)
+    )
+
+
+def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
+    file = tmp_path / "learning.npz"
+    with pytest.raises(KeyboardInterrupt):
+        self_learn(LogisticRegression(), started(), SETTINGS, path=file, progress=StopAfter(2))
+    before = file.read_bytes()
+
+    def interrupted(stream, **arrays):
+        stream.write(b"half")
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(learning.np, "savez", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            self_learn(LogisticRegression(), started(), SETTINGS, path=file)
+    assert file.read_bytes() == before
+    resumed = self_learn(LogisticRegression(), started(), SETTINGS, path=file)
+    assert_same(resumed.state, self_learn(LogisticRegression(), started(), SETTINGS).state)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("classifier", "rows", "settings"),
+    [
+        (LogisticRegression(C=2.0), started(), SETTINGS),
+        (NetworkClassifier(), started(), SETTINGS),
+        (LogisticRegression(), started(2), SETTINGS),
+        (LogisticRegression(), started(), SelfLearningSettings("credal", batch_size=8, seed=4)),
+        (LogisticRegression(), started(), SelfLearningSettings("soft", batch_size=8, seed=3)),
+    ],
+)
+def test_another_run_s_file_is_refused(tmp_path, classifier, rows, settings):
+    file = tmp_path / "learning.npz"
+    self_learn(LogisticRegression(), started(), SETTINGS, path=file)
+    before = file.read_bytes()
+    with pytest.raises(InputError, match="it holds another"):
+        self_learn(classifier, rows, settings, path=file)
+    assert file.read_bytes() == before
+
+
+def test_files_of_other_kinds_are_refused(tmp_path):
+    text = tmp_path / "text.npz"
+    text.write_text("not a run")
+    empty = tmp_path / "empty.npz"
+    empty.touch()
+    arrays = tmp_path / "arrays.npz"
+    np.savez(arrays, order=np.arange(3))
+    single = tmp_path / "single.npz"
+    with single.open("wb") as stream:
+        np.save(stream, np.arange(3))
+    for file in (text, empty, arrays, single):
+        with pytest.raises(InputError, match="must be a file written by self_learn"):
+            self_learn(LogisticRegression(), started(), SETTINGS, path=file)
+
+
+def test_credal_self_learning_asks_for_calibration_rows_at_once():
+    rows = SelfLearningRows([[0.0], [1.0]], [0, 1], [[0.5]], [[0.5]])
+    calls = []
+    with pytest.raises(InputError, match="held back to calibrate"):
+        self_learn(LogisticRegression(), rows, progress=lambda *at: calls.append(at))
+    assert not calls
+
+
+def test_the_classifier_given_stays_as_it_was():
+    given = LogisticRegression()
+    self_learn(given, started(), SelfLearningSettings("hard"))
+    assert not hasattr(given, "coef_")

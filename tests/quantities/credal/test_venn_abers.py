@@ -1,0 +1,353 @@
+"""Venn-Abers predictors against pairs of isotonic fits, the venn-abers package and the paper."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import isotonic_regression, minimize_scalar
+
+from bayescal.core.errors import InputError
+from bayescal.quantities.credal.venn_abers import (
+    fit_cross_venn_abers,
+    fit_ivap,
+    fit_one_vs_rest,
+    merge_folds,
+    merged,
+    venn_abers_steps,
+)
+from tests.conftest import oracle
+
+KINDS = ("smooth", "ties", "extremes", "constant", "perfect", "one row")
+
+
+def random_rows(seed):
+    """Calibration scores, labels and new scores of one of the kinds."""
+    rng = np.random.default_rng(seed)
+    kind = KINDS[seed % len(KINDS)]
+    n = 1 if kind == "one row" else int(rng.integers(2, 60))
+    score, new = rng.random(n), rng.random(20)
+    label = rng.random(n) < score
+    if kind == "ties":
+        score, new = np.round(score, 1), np.round(new, 1)
+    if kind == "extremes":
+        score, new = np.round(score), np.round(new, 1)
+    if kind == "constant":
+        label = np.full(n, rng.random() < 0.5)
+    if kind == "perfect":
+        label = score > 0.5
+    return score, label.astype(int), np.concatenate([new, score])
+
+
+def isotonic_at(score, label, at, added):
+    """Isotonic fit with one more row at a score, its sums in whole numbers."""
+    scores, labels = np.append(score, at), np.append(label, added)
+    place = np.unique(scores, return_inverse=True)[1]
+    weight = np.bincount(place)
+    rate = np.bincount(place, labels) / weight
+    fit = isotonic_regression(rate, weights=weight.astype(float))
+    block = np.searchsorted(fit.blocks, place[-1], side="right") - 1
+    rows = slice(fit.blocks[block], fit.blocks[block + 1])
+    inside = (place >= rows.start) & (place < rows.stop)
+    # SciPy's block, its mean in whole numbers: equal to the last bit, where SciPy's own value, a
+    # weighted mean of means, is off by rounding.
+    exact = int(labels[inside].sum()) / int(inside.sum())
+    assert abs(fit.x[place[-1]] - exact) < 1e-14
+    return exact
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(5))
+def test_a_thousand_random_cases_are_two_isotonic_fits_to_the_last_bit(part):
+    for seed in range(200 * part, 200 * (part + 1)):
+        score, label, new = random_rows(seed)
+        p0, p1 = fit_ivap(score, label=label).predict(new[:24])
+        for place, at in enumerate(new[:24]):
+            assert p0[place] == isotonic_at(score, label, at, 0)
+            assert p1[place] == isotonic_at(score, label, at, 1)
+
+
+@pytest.fixture(scope="module")
+def venn_abers():
+    # The package sets NumPy's error state when it is imported.
+    with np.errstate():
+        return oracle("venn_abers")
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_a_thousand_random_cases_equal_another_program_to_the_last_bit(venn_abers):
+    for seed in range(1000):
+        score, label, new = random_rows(seed)
+        with np.errstate(all="ignore"):
+            other = venn_abers.VennAbers()
+            other.fit(np.column_stack([1 - score, score]), label)
+            prob, pair = other.predict_proba(np.column_stack([1 - new, new]))
+        p0, p1 = fit_ivap(score, label=label).predict(new)
+        assert np.array_equal(p0, pair[:, 0])
+        assert np.array_equal(p1, pair[:, 1])
+        assert np.array_equal(merged(p0, p1), prob[:, 1])
+
+
+@given(st.integers(0, 10_000))
+def test_both_rise_with_the_score_and_p1_is_above_p0(seed):
+    score, label, new = random_rows(seed)
+    p0, p1 = fit_ivap(score, label=label).predict(np.sort(new))
+    assert (np.diff(p0) >= 0).all()
+    assert (np.diff(p1) >= 0).all()
+    # At least one row more in the denominator.
+    assert (p1 - p0 >= 1 / (len(score) + 1) - 1e-15).all()
+    point = merged(p0, p1)
+    assert (p0 <= point).all()
+    assert (point <= p1).all()
+
+
+def test_only_the_order_of_scores_matters():
+    score, label, new = random_rows(0)
+    plain = fit_ivap(score, label=label).predict(new)
+    logit = fit_ivap(np.log(score / (1 - score)), label=label).predict(np.log(new / (1 - new)))
+    shuffled = np.random.default_rng(1).permutation(len(score))
+    assert np.array_equal(plain, logit)
+    assert np.array_equal(plain, fit_ivap(score[shuffled], label=label[shuffled]).predict(new))
+
+
+def test_single_precision_is_compared_in_double():
+    score, label, new = random_rows(0)
+    narrow, asked = score.astype(np.float32), new.astype(np.float32)
+    wide = fit_ivap(narrow.astype(float), label=label).predict(asked.astype(float))
+    assert np.array_equal(fit_ivap(narrow, label=label).predict(asked), wide)
+    assert np.array_equal(fit_ivap(narrow, label=label).predict(asked.astype(float)), wide)
+
+
+def test_beyond_the_calibration_scores_one_end_is_certain():
+    fitted = fit_ivap([0.2, 0.4, 0.4, 0.8], label=[0, 1, 0, 1])
+    p0, p1 = fitted.predict([0.0, 1.0])
+    assert p0[0] == 0
+    assert p1[1] == 1
+
+
+def test_one_row_and_labels_all_alike():
+    p0, p1 = fit_ivap([0.5], label=[1]).predict([0.4, 0.5, 0.6])
+    assert p0.tolist() == [0, 0.5, 0.5]
+    assert p1.tolist() == [1, 1, 1]
+    # By hand: n rows of label 0 and the new one of label 1 above, among or below them.
+    p0, p1 = fit_ivap([0.1, 0.2, 0.3], label=[0, 0, 0]).predict([0.0, 0.2, 0.4])
+    assert p0.tolist() == [0, 0, 0]
+    assert p1.tolist() == [1 / 4, 1 / 3, 1]
+
+
+@pytest.mark.parametrize("loss", [lambda p, y: -np.log(p if y else 1 - p)])
+def test_the_merged_probability_has_the_same_regret_for_both_labels(loss):
+    p0, p1 = 0.2, 0.5
+    p = float(merged(p0, p1))
+    regret = [loss(p, 0) - loss(p0, 0), loss(p, 1) - loss(p1, 1)]
+    assert regret[0] == pytest.approx(regret[1], rel=1e-14)
+    assert regret[0] == pytest.approx(np.log(1 - p0 + p1), rel=1e-14)
+    # Equal regrets, one falling and one rising in p: the larger of the two is least.
+
+
+@pytest.mark.parametrize("side", [-np.inf, np.inf])
+def test_the_last_bit_of_a_score_changes_nothing(side):
+    rng = np.random.default_rng(5)
+    # Scores of six decimals, so that none lies midway between two rounded ones.
+    score = np.round(rng.random(300), 6)
+    label = (rng.random(300) < score).astype(int)
+    fitted = fit_ivap(score, label=label)
+    expected = fitted.predict(score)
+    moved = np.nextafter(score, side)
+    assert not np.array_equal(moved, score)
+    assert np.array_equal(fitted.predict(moved), expected)
+    assert np.array_equal(fit_ivap(moved, label=label).predict(score), expected)
+    # One row alone, of no dimension.
+    assert np.array_equal(fitted.predict(moved[7]), [each[7] for each in expected])
+
+
+def test_a_score_that_stands_for_rows_is_that_often_there():
+    rng = np.random.default_rng(6)
+    score = np.round(rng.random(80), 2)
+    label, rows = (rng.random(80) < score).astype(int), rng.integers(1, 6, 80)
+    new = np.linspace(0, 1, 41)
+    found = fit_ivap(score, label=label, rows=rows).predict(new)
+    expected = fit_ivap(np.repeat(score, rows), label=np.repeat(label, rows)).predict(new)
+    assert np.array_equal(found, expected)
+    # Sums of rows beyond the range of 32 bits.
+    assert (fit_ivap(score, label=label, rows=rows * 10**9).predict(new).p1 <= 1).all()
+
+
+@pytest.mark.parametrize("rows", [[1, 0], [1.0, 2.0], [[1], [2]], [1], ["a", "b"]])
+def test_numbers_of_rows_that_are_none_are_refused(rows):
+    with pytest.raises(InputError, match="rows"):
+        fit_ivap([0.2, 0.4], label=[0, 1], rows=rows)
+
+
+def pooled(count, positive):
+    """Isotonic regression by pooling adjacent violators, in whole numbers; rounded once."""
+    blocks = []
+    for rows, labels in zip(count, positive, strict=True):
+        blocks.append([int(rows), int(labels), 1])
+        while len(blocks) > 1 and blocks[-2][1] * blocks[-1][0] >= blocks[-1][1] * blocks[-2][0]:
+            right, left = blocks.pop(), blocks.pop()
+            blocks.append([a + b for a, b in zip(left, right, strict=True)])
+    return [labels / rows for rows, labels, scores in blocks for _ in range(scores)]
+
+
+def with_one_more(count, positive):
+    """p0 and p1 at each score, by two isotonic fits each."""
+    found = []
+    for place in range(len(count)):
+        added = np.arange(len(count)) == place
+        zero, one = (pooled(count + added, positive + y * added)[place] for y in (0, 1))
+        found.append((zero, one))
+    return np.array(found).T
+
+
+def spread(steps, scores):
+    return steps.value[np.searchsorted(steps.start, np.arange(scores), side="right") - 1]
+
+
+@pytest.mark.slow
+@given(
+    st.lists(
+        st.integers(1, 12).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n))),
+        min_size=1,
+        max_size=25,
+    )
+)
+def test_the_steps_are_two_isotonic_fits_to_the_last_bit(cells):
+    count, positive = np.array(cells).T
+    expected = with_one_more(count, positive)
+    found = [spread(steps, len(count)) for steps in venn_abers_steps(count, positive)]
+    assert np.array_equal(found, expected)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["perfect", "reversed", "convex", "smooth"])
+def test_shapes_that_make_many_steps_or_few(kind):
+    rng = np.random.default_rng(0)
+    n = 300
+    score = np.sort(rng.random(n))
+    count = np.ones(n, int)
+    positive = {
+        "perfect": score > 0.5,
+        "reversed": score < 0.5,
+        "convex": np.arange(n),
+        "smooth": rng.random(n) < score,
+    }[kind].astype(int)
+    if kind == "convex":
+        count = np.full(n, n)
+    expected = with_one_more(count, positive)
+    p0, p1 = venn_abers_steps(count, positive)
+    assert np.array_equal([spread(p0, n), spread(p1, n)], expected)
+    for steps in (p0, p1):
+        assert steps.start[0] == 0
+        assert (np.diff(steps.start) > 0).all()
+        assert (np.diff(steps.value) > 0).all()
+
+
+def test_rates_that_barely_differ_are_told_apart():
+    # One row more in 2**26: products of cumulated sums that differ in their last bits of 52.
+    n = 1 << 26
+    count, positive = np.array([n, n - 1]), np.array([n // 2, n // 2])
+    expected = with_one_more(count, positive)
+    found = [spread(steps, 2) for steps in venn_abers_steps(count, positive)]
+    assert np.array_equal(found, expected)
+
+
+def random_classes(n, n_classes, seed):
+    rng = np.random.default_rng(seed)
+    score = rng.dirichlet(np.ones(n_classes), n)
+    label = (score.cumsum(axis=1) < rng.random(n)[:, None]).sum(axis=1).clip(max=n_classes - 1)
+    return score, label
+
+
+def test_each_class_is_calibrated_against_the_rest():
+    score, label = random_classes(200, 4, 0)
+    new, _ = random_classes(50, 4, 1)
+    lower, upper = fit_one_vs_rest(score, label=label).predict(new)
+    assert lower.shape == upper.shape == (50, 4)
+    for k in range(4):
+        p0, p1 = fit_ivap(score[:, k], label=label == k).predict(new[:, k])
+        assert np.array_equal(lower[:, k], p0)
+        assert np.array_equal(upper[:, k], p1)
+
+
+def test_two_classes_are_each_others_complement():
+    # Scores whose complement is exact, so that ties stay ties.
+    rng = np.random.default_rng(2)
+    first = rng.integers(0, 65, 100) / 64
+    score, label = np.column_stack([first, 1 - first]), rng.integers(0, 2, 100)
+    lower, upper = fit_one_vs_rest(score, label=label).predict(score)
+    # 1 - p rounds once more than p itself.
+    np.testing.assert_allclose(lower[:, 0], 1 - upper[:, 1], atol=1e-15)
+    np.testing.assert_allclose(upper[:, 0], 1 - lower[:, 1], atol=1e-15)
+
+
+def test_a_class_never_seen_in_calibration_is_left_possible():
+    score, label = random_classes(60, 3, 3)
+    label = np.where(label == 2, 0, label)
+    lower, upper = fit_one_vs_rest(score, label=label).predict(score)
+    assert (lower[:, 2] == 0).all()
+    assert (upper[:, 2] >= 1 / 61).all()
+
+
+def test_rows_that_stand_for_several_are_that_often_there():
+    score, label = random_classes(60, 3, 4)
+    rows = np.random.default_rng(5).integers(1, 4, 60)
+    found = fit_one_vs_rest(score, label=label, rows=rows).predict(score)
+    expected = fit_one_vs_rest(np.repeat(score, rows, axis=0), label=np.repeat(label, rows))
+    assert np.array_equal(found, expected.predict(score))
+
+
+def test_each_fold_is_a_predictor_of_its_own():
+    rng = np.random.default_rng(0)
+    score, fold = rng.random(90), rng.permutation(np.arange(90) % 3)
+    label = (rng.random(90) < score).astype(int)
+    new = rng.random((3, 20))
+    found = fit_cross_venn_abers(score, label=label, fold=fold).predict(new)
+    for k in range(3):
+        expected = fit_ivap(score[fold == k], label=label[fold == k]).predict(new[k])
+        assert np.array_equal([found.p0[k], found.p1[k]], expected)
+
+
+@pytest.mark.parametrize("loss", ["log", "square"])
+def test_the_merge_has_the_least_regret_in_the_worst_case(loss):
+    p0, p1 = np.array([0.1, 0.3, 0.2]), np.array([0.3, 0.5, 0.9])
+
+    def mean_loss(p, y):
+        return -np.log(p if y else 1 - p) if loss == "log" else (y - p) ** 2
+
+    def worst(p):
+        regret_0 = mean_loss(p, 0) - np.mean([mean_loss(q, 0) for q in p0])
+        regret_1 = mean_loss(p, 1) - np.mean([mean_loss(q, 1) for q in p1])
+        return max(regret_0, regret_1)
+
+    least = minimize_scalar(worst, bounds=(0.01, 0.99), method="bounded", options={"xatol": 1e-10})
+    # A kink: the search is as exact as its step.
+    assert float(merge_folds(p0, p1, loss)) == pytest.approx(least.x, abs=1e-8)
+
+
+def test_one_fold_is_an_inductive_predictor():
+    p0, p1 = np.array([0.0, 0.2, 0.6]), np.array([0.1, 0.4, 1.0])
+    np.testing.assert_allclose(merge_folds(p0[None], p1[None]), merged(p0, p1), rtol=1e-14)
+
+
+def test_certainty_in_one_fold_decides_and_a_contradiction_is_refused():
+    assert merge_folds([1.0, 0.2], [1.0, 0.4]) == 1
+    assert merge_folds([0.0, 0.2], [0.0, 0.4]) == 0
+    with pytest.raises(InputError, match="must not contradict each other"):
+        merge_folds([1.0, 0.0], [1.0, 0.0])
+
+
+@pytest.mark.parametrize("fold", [[0, 2, 2], [1, 1, 2], [0.0, 1.0, 1.0], [0, -1, 1], [0, 1, 2**62]])
+def test_folds_that_are_not_numbered_from_zero_are_refused(fold):
+    with pytest.raises(InputError, match="fold must number the folds"):
+        fit_cross_venn_abers([0.1, 0.2, 0.3], label=[0, 1, 0], fold=fold)
+
+
+def test_other_than_one_score_a_fold_is_refused():
+    fitted = fit_cross_venn_abers([0.1, 0.2], label=[0, 1], fold=[0, 1])
+    with pytest.raises(InputError, match=r"score must have shape \(fold, obs\) with 2 folds"):
+        fitted.predict([[0.5]])
+    with pytest.raises(InputError, match="loss must be one of"):
+        merge_folds([0.1], [0.2], "hinge")
+    with pytest.raises(InputError, match="fold and score must have the same length"):
+        fit_cross_venn_abers([0.1, 0.2], label=[0, 1], fold=[0, 1, 1])
