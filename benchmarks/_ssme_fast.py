@@ -15,9 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from bayescal.quantities.ssme.models.log_slope import DEGREES
-from bayescal.quantities.ssme.models.student_group import DEGREES as GROUP_DEGREES
-from bayescal.quantities.ssme.models.tilt import TiltModel
+from bayescal.quantities.ssme.opinion_pool import DEGREES
+from bayescal.quantities.ssme.tilt import GROUP_DEGREES, TiltModel
 
 type Floats = NDArray[np.float64]
 

@@ -12,25 +12,30 @@ from numpy.typing import NDArray
 
 import bayescal as bc
 from bayescal.inference.sampler import CompiledModel, compile_model
-from bayescal.quantities.ssme.baselines.active_testing import active_testing
-from bayescal.quantities.ssme.baselines.autoeval import autoeval
-from bayescal.quantities.ssme.baselines.bayesian_calibration import (
-    bayesian_calibration,
-    build_model,
-)
-from bayescal.quantities.ssme.baselines.dawid_skene import dawid_skene
-from bayescal.quantities.ssme.baselines.ensemble import ensemble, ensemble_by_group
-from bayescal.quantities.ssme.baselines.imputed import READINGS
-from bayescal.quantities.ssme.baselines.labeled import (
+from bayescal.quantities.ssme.baselines import (
+    active_testing,
+    autoeval,
     labeled,
     labeled_by_group,
     labeled_interval,
 )
-from bayescal.quantities.ssme.baselines.majority_vote import majority_vote
-from bayescal.quantities.ssme.baselines.pseudo_labeled import pseudo_labeled
-from bayescal.quantities.ssme.estimator import estimate, estimate_by_group, estimate_each
-from bayescal.quantities.ssme.kde.settings import KDESettings
-from bayescal.quantities.ssme.metrics.metrics import Metrics, subgroup_metrics
+from bayescal.quantities.ssme.estimator import (
+    KDESettings,
+    estimate,
+    estimate_by_group,
+    estimate_each,
+)
+from bayescal.quantities.ssme.imputed_labels import (
+    READINGS,
+    bayesian_calibration,
+    build_model,
+    dawid_skene,
+    ensemble,
+    ensemble_by_group,
+    majority_vote,
+    pseudo_labeled,
+)
+from bayescal.quantities.ssme.metrics import Metrics, subgroup_metrics
 
 type Floats = NDArray[np.float64]
 type Values = Mapping[str, Floats]

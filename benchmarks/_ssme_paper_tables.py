@@ -12,7 +12,7 @@ from _ssme_paper import BY_CLASSIFIER, ESTIMATES, PAPER, SPLITS, gains, printed
 from _ssme_tables import markdown, number, with_error
 from numpy.typing import NDArray
 
-from bayescal.quantities.ssme.metrics.effective_sample_size import effective_sample_size
+from bayescal.quantities.ssme.bounds import effective_sample_size
 
 type Floats = NDArray[np.float64]
 type Cells = dict[tuple[str, int], Any]

@@ -10,7 +10,7 @@ from _results import RESULTS, print_provenance, read
 from _ssme_methods import METRICS
 from numpy.typing import NDArray
 
-from bayescal.quantities.ssme.metrics.effective_sample_size import effective_sample_size
+from bayescal.quantities.ssme.bounds import effective_sample_size
 
 type Floats = NDArray[np.float64]
 

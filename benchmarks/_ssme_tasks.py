@@ -28,7 +28,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import bayescal as bc
-from bayescal.quantities.ssme.metrics.metrics import Metrics, metrics
+from bayescal.quantities.ssme.metrics import Metrics, metrics
 
 UNLABELED = 1000
 # Below this many rows kept apart, a metric of theirs is too noisy to be called the truth.

@@ -36,8 +36,8 @@ from _ssme_tables import file_of, render
 from _ssme_tasks import Task, tasks
 
 from bayescal.core.errors import InputError
-from bayescal.quantities.ssme.metrics.effective_sample_size import SIZES, labeled_errors
-from bayescal.quantities.ssme.metrics.metrics import Metrics, metrics
+from bayescal.quantities.ssme.bounds import SIZES, labeled_errors
+from bayescal.quantities.ssme.metrics import Metrics, metrics
 
 type Record = dict[str, Any]
 

@@ -27,13 +27,13 @@ from numpy.typing import NDArray
 
 import bayescal as bc
 from bayescal.inference.sampler import compile_model
-from bayescal.quantities.ssme.baselines.ensemble import ensemble
-from bayescal.quantities.ssme.baselines.labeled import labeled, labeled_interval
+from bayescal.quantities.ssme.baselines import labeled, labeled_interval
 from bayescal.quantities.ssme.data import Problem, panel_of
-from bayescal.quantities.ssme.evaluate import evaluate
-from bayescal.quantities.ssme.metrics.metrics import Metrics
+from bayescal.quantities.ssme.imputed_labels import ensemble
+from bayescal.quantities.ssme.metrics import Metrics
 from bayescal.quantities.ssme.model import model_of
-from bayescal.quantities.ssme.models.tilt import TiltModel
+from bayescal.quantities.ssme.posterior import evaluate
+from bayescal.quantities.ssme.tilt import TiltModel
 
 type Floats = NDArray[np.float64]
 

@@ -23,10 +23,10 @@ from numpy.typing import NDArray
 
 import bayescal as bc
 from bayescal.quantities.ssme.data import Problem, panel_of
-from bayescal.quantities.ssme.evaluate import evaluate
-from bayescal.quantities.ssme.metrics.metrics import metrics
-from bayescal.quantities.ssme.models.tilt import TiltModel
+from bayescal.quantities.ssme.metrics import metrics
 from bayescal.quantities.ssme.next_rows import NextLabels, greedy_rows
+from bayescal.quantities.ssme.posterior import evaluate
+from bayescal.quantities.ssme.tilt import TiltModel
 
 TASKS = ("income-one-set", "household-four", "digits-odd", "comments-irm")
 FIRST, MORE, ROWS = 20, 20, 500

@@ -42,17 +42,22 @@ from scipy.special import logit
 from scipy.stats import rankdata
 
 from bayescal.core.errors import InputError
-from bayescal.quantities.ssme.baselines.active_testing import active_testing
-from bayescal.quantities.ssme.baselines.dawid_skene import dawid_skene
-from bayescal.quantities.ssme.baselines.ensemble import ensemble
-from bayescal.quantities.ssme.baselines.labeled import labeled
-from bayescal.quantities.ssme.baselines.majority_vote import majority_vote
-from bayescal.quantities.ssme.baselines.pseudo_labeled import pseudo_labeled
-from bayescal.quantities.ssme.estimator import estimate, estimate_each
-from bayescal.quantities.ssme.flow.estimator import estimate_flow
-from bayescal.quantities.ssme.kde.alr import EPSILON
-from bayescal.quantities.ssme.kde.settings import RELEASE, KDESettings
-from bayescal.quantities.ssme.unbinned_error import estimate_unbinned_ece
+from bayescal.quantities.ssme.baselines import active_testing, labeled
+from bayescal.quantities.ssme.estimator import (
+    RELEASE,
+    KDESettings,
+    estimate,
+    estimate_each,
+    estimate_unbinned_ece,
+)
+from bayescal.quantities.ssme.flow import estimate_flow
+from bayescal.quantities.ssme.imputed_labels import (
+    dawid_skene,
+    ensemble,
+    majority_vote,
+    pseudo_labeled,
+)
+from bayescal.quantities.ssme.kde import EPSILON
 
 COUNTS = (20, 50, 100)
 # The errors that the paper prints for Active-Testing do not fall with the number of labels.

@@ -25,23 +25,19 @@ from numpy.typing import NDArray
 
 import bayescal as bc
 from bayescal.inference.sampler import CompiledModel, compile_model
-from bayescal.quantities.ssme.baselines.bayesian_calibration import (
+from bayescal.quantities.ssme.baselines import labeled_by_group
+from bayescal.quantities.ssme.data import Panel, panel_of
+from bayescal.quantities.ssme.estimator import estimate
+from bayescal.quantities.ssme.imputed_labels import (
+    annotators,
     build_model,
     draw_events,
     label_probs,
+    mean_score,
+    predicted_labels,
 )
-from bayescal.quantities.ssme.baselines.dawid_skene import annotators
-from bayescal.quantities.ssme.baselines.ensemble import mean_score
-from bayescal.quantities.ssme.baselines.labeled import labeled_by_group
-from bayescal.quantities.ssme.baselines.pseudo_labeled import predicted_labels
-from bayescal.quantities.ssme.data import Panel, panel_of
-from bayescal.quantities.ssme.estimator import estimate
-from bayescal.quantities.ssme.metrics.label_draws import (
-    draw_labels,
-    mean_over_draws,
-    with_known_labels,
-)
-from bayescal.quantities.ssme.metrics.metrics import Metrics, join, subgroup_metrics
+from bayescal.quantities.ssme.labels import draw_labels, with_known_labels
+from bayescal.quantities.ssme.metrics import Metrics, join, mean_over_draws, subgroup_metrics
 
 type Floats = NDArray[np.float64]
 # Draws of labels, (draw, obs, class), for each classifier or for all.

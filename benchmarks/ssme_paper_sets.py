@@ -33,11 +33,10 @@ from scipy.special import expit, logit
 from scipy.stats import linregress
 
 import bayescal as bc
-from bayescal.quantities.ssme.baselines.ensemble import ensemble
-from bayescal.quantities.ssme.baselines.labeled import labeled
-from bayescal.quantities.ssme.estimator import estimate
-from bayescal.quantities.ssme.kde.settings import RELEASE
-from bayescal.quantities.ssme.metrics.metrics import Metrics, metrics
+from bayescal.quantities.ssme.baselines import labeled
+from bayescal.quantities.ssme.estimator import RELEASE, estimate
+from bayescal.quantities.ssme.imputed_labels import ensemble
+from bayescal.quantities.ssme.metrics import Metrics, metrics
 
 type Floats = NDArray[np.float64]
 

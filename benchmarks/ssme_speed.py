@@ -21,11 +21,9 @@ from _common import print_machine, print_table, time_best
 from _ssme_tasks import Task, civilcomments, multinli
 
 from bayescal.quantities.ssme.data import Panel
-from bayescal.quantities.ssme.estimator import estimate, estimate_each
-from bayescal.quantities.ssme.kde.alr import alr
-from bayescal.quantities.ssme.kde.kernels import MOST_PAIRS
-from bayescal.quantities.ssme.kde.settings import KDESettings
-from bayescal.quantities.ssme.metrics.metrics import metrics
+from bayescal.quantities.ssme.estimator import KDESettings, estimate, estimate_each
+from bayescal.quantities.ssme.kde import MOST_PAIRS, alr
+from bayescal.quantities.ssme.metrics import metrics
 
 N, DRAWS, LARGE, PAIRED = 1020, 500, 100_000, 5_000
 # Moves repeated rows apart, by less than the bandwidth.
@@ -130,15 +128,15 @@ def difference(data: Path, _: int) -> Iterator[Row]:
 
 def largest_difference(panel: Panel, variant: KDESettings) -> float:
     """Fit both ways."""
-    from bayescal.quantities.ssme.kde import kernels
+    from bayescal.quantities.ssme import kde
 
     assert len(alr(panel.probs)) ** 2 * 2 <= MOST_PAIRS
     dense = estimate(panel, settings=variant, n_draws=None).prob_label
-    kernels.MOST_PAIRS = 0
+    kde.MOST_PAIRS = 0
     try:
         near = estimate(panel, settings=variant, n_draws=None).prob_label
     finally:
-        kernels.MOST_PAIRS = MOST_PAIRS
+        kde.MOST_PAIRS = MOST_PAIRS
     return float(np.abs(near - dense).max())
 
 

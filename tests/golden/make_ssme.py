@@ -14,9 +14,9 @@ import bayescal as bc
 
 try:
     from bayescal.quantities.ssme.data import Problem, panel_of
-    from bayescal.quantities.ssme.kde.kernels import DenseKernel, GridKernel, NeighborKernel
-    from bayescal.quantities.ssme.kde.settings import RELEASE, KDESettings
-    from bayescal.quantities.ssme.models import label_model
+    from bayescal.quantities.ssme.estimator import RELEASE, KDESettings
+    from bayescal.quantities.ssme.kde import DenseKernel, GridKernel, NeighborKernel
+    from bayescal.quantities.ssme.model import label_model
 
     PRIORS = {"power": 0.6, "discount": 0.0}
     # The first version took the log ratios to the first class.
@@ -32,7 +32,7 @@ except ImportError:  # the first version
     from bayescal.quantities.ssme.problem import Problem
 
     PRIORS, AS_FIRST, AS_RELEASE = {"power": 0.6}, {}, {"variant": "release"}
-from bayescal.quantities.ssme.evaluate import evaluate
+from bayescal.quantities.ssme.posterior import evaluate
 from bayescal.quantities.ssme.priors import GaussianMixture, Priors, StudentTMixture
 
 ROWS, LABELED = 50, 16

@@ -11,7 +11,7 @@ from bayescal.core.quantity import Reference
 
 # Not lazy: modules of the same names would take the names when something loads them first.
 from bayescal.quantities.ssme.bounds import bounds as bounds
-from bayescal.quantities.ssme.metrics.metrics import metrics as metrics
+from bayescal.quantities.ssme.metrics import metrics as metrics
 
 __getattr__, _, __all__ = lazy_loader.attach_stub(__name__, __file__)
 __all__ += ["ESTIMAND", "KIND", "NAME", "REFERENCES", "TITLE"]

@@ -1,12 +1,19 @@
-"""What theory says of an accuracy measured on few labels, and of one measured under wrong ones."""
+"""What labels alone would give: bounds of their error, and the sample size of equal error."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from bayescal.core.checks import check_number, check_whole
-from bayescal.core.quantity import Bound
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescal.core.checks import MOST_DRAWN, check_number, check_whole, checked_numbers, generator
+from bayescal.core.columns import to_doubles
+from bayescal.core.errors import InputError
+from bayescal.core.quantity import Bound, Floats
+from bayescal.quantities.ssme.metrics import Metrics, join, metrics
 
 _RANDOM = "labeled rows are drawn independently from the population that is asked about"
 
@@ -79,3 +86,147 @@ def _hoeffding(n: int, delta: float, means: int = 1) -> float:
     # A difference of logarithms, as a quotient by a tiny delta is infinite.
     surprise = math.log(2 * means) - math.log(delta)
     return 1.0 if n == 0 else min(1.0, math.sqrt(surprise / (2 * n)))
+
+
+# The paper's: every fifth number of labels from 10 to 1000.
+SIZES = tuple(range(10, 1001, 5))
+
+
+def labeled_errors(
+    probs: Floats,
+    y: NDArray[np.integer],
+    truth: Metrics,
+    *,
+    sizes: Sequence[int] = SIZES,
+    n_samples: int = 50,
+    seed: int = 0,
+) -> Metrics:
+    """Mean absolute error of labelled rows alone, by their number.
+
+    References
+    ----------
+    .. [1] D. Shanmugam et al., "Evaluating multiple models using labeled and unlabeled data",
+       2025, appendix B.4. https://arxiv.org/abs/2501.11866
+    """
+    check_whole(n_samples, "n_samples", most=MOST_DRAWN)
+    n_classes = probs.shape[2]
+    wrong = [size for size in sizes if not n_classes <= size <= len(y)]
+    if wrong:
+        raise InputError(
+            f"sizes must lie from {n_classes}, one row a class, to the {len(y)} rows there are; "
+            f"got {wrong[0]}."
+        )
+    rng = generator(seed)
+    one_hot = np.eye(n_classes)
+    found: list[Metrics] = []
+    for size in sizes:
+        samples = [sample_with_every_class(y, n_classes, size, rng) for _ in range(n_samples)]
+        each = join([metrics(probs[:, rows], one_hot[y[rows]]) for rows in samples], np.stack)
+        errors = (np.abs(one - true).mean(axis=0) for one, true in zip(each, truth, strict=True))
+        found.append(Metrics._make(errors))
+    return join(found, np.stack)
+
+
+def sample_with_every_class(
+    y: NDArray[np.integer], n_classes: int, size: int, rng: np.random.Generator
+) -> NDArray[np.intp]:
+    """Draw rows without putting back, the first of them one of each class, (size,)."""
+    order = rng.permutation(len(y))
+    first = [int(np.argmax(y[order] == k)) for k in range(n_classes)]
+    rest = np.delete(np.arange(len(y)), first)
+    return np.asarray(order[np.concatenate([first, rest[: size - n_classes]]).astype(np.intp)])
+
+
+def effective_sample_size(error: float, sizes: Sequence[int], labeled_error: Floats) -> int:
+    """Number of labels with which labelled rows alone err as much.
+
+    Parameters
+    ----------
+    error : float
+        Mean absolute error of a method.
+    sizes : sequence of int
+        Numbers of labels.
+    labeled_error : ndarray of shape (size,)
+        Mean absolute error of labelled rows alone with that many labels.
+
+    Returns
+    -------
+    int
+        The size whose error is nearest, the smaller of equals. An error below all of them gives the
+        size of the least error, so that the largest size stands for itself and all beyond.
+
+    Raises
+    ------
+    InputError
+        If `error` is not a finite number, or lengths differ.
+
+    References
+    ----------
+    .. [1] D. Shanmugam et al., "Evaluating multiple models using labeled and unlabeled data",
+       2025, appendix B.4. https://arxiv.org/abs/2501.11866
+
+    Examples
+    --------
+    >>> from bayescal.quantities.ssme.bounds import effective_sample_size
+    >>> effective_sample_size(0.021, [20, 50, 100], [0.05, 0.03, 0.02])
+    100
+    """
+    values = np.atleast_1d(to_doubles(labeled_error, "labeled_error"))
+    sizes = [int(size) for size in checked_numbers(sizes, "sizes", "[1, 1e15]")]
+    check_number(error, "error", "(-inf, inf)")
+    if values.ndim != 1 or len(values) != len(sizes) or len(values) == 0:
+        raise InputError(
+            f"labeled_error must have a value for each size; got {len(values)} values for "
+            f"{len(sizes)} sizes."
+        )
+    return int(sizes[int(np.argmin(np.abs(values - error)))])
+
+
+def rescaled_error(error: float | Floats, labeled_error: float | Floats) -> Floats:
+    """Mean absolute error relative to that of labelled rows alone.
+
+    Parameters
+    ----------
+    error : float or ndarray
+        Mean absolute error of a method.
+    labeled_error : float or ndarray
+        That of labelled rows alone, on the same splits; above 0.
+
+    Returns
+    -------
+    ndarray
+        The quotient, below 1 where the method is nearer to the truth (the paper's RMAE).
+
+    Raises
+    ------
+    InputError
+        If an error of labelled rows alone is not above 0.
+
+    References
+    ----------
+    .. [1] D. Shanmugam et al., "Evaluating multiple models using labeled and unlabeled data",
+       2025, section 5.3. https://arxiv.org/abs/2501.11866
+
+    Examples
+    --------
+    >>> from bayescal.quantities.ssme.bounds import rescaled_error
+    >>> float(rescaled_error(0.01, 0.04))
+    0.25
+    """
+    base = to_doubles(labeled_error, "labeled_error")
+    # The tiniest numbers have lost their digits, and a quotient by them is infinite.
+    if not (base >= np.finfo(np.float64).tiny).all():
+        raise InputError(
+            f"the error of labelled rows alone must be above 0; got {base.min():.6g}. "
+            "Average over more splits."
+        )
+    found = to_doubles(error, "error")
+    if not np.isfinite(found).all():
+        raise InputError("error must be finite; got NaN or infinity. Leave those splits out.")
+    try:
+        return np.asarray(found / base)
+    except ValueError as error:
+        raise InputError(
+            f"error and labeled_error must be of the same splits; got shapes {found.shape} and "
+            f"{base.shape}. Pass one number each, or arrays of one shape."
+        ) from error

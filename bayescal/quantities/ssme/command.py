@@ -69,9 +69,9 @@ def priors_from_text(text: str) -> Priors:
 
 
 def _estimates(scores: Scores, given: Given) -> Estimates:
-    from bayescal.quantities.ssme.contradictions import pool_warnings
     from bayescal.quantities.ssme.data import Problem, data_warnings, panel_of
-    from bayescal.quantities.ssme.reference_estimates import (
+    from bayescal.quantities.ssme.opinion_pool import pool_warnings
+    from bayescal.quantities.ssme.posterior import (
         METHODS,
         point_estimate,
         reference_estimates,

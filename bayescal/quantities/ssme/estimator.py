@@ -2,20 +2,138 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import softmax
 
-from bayescal.core.checks import generator
+from bayescal.core.checks import (
+    MOST_DRAWN,
+    check_choice,
+    check_flag,
+    check_number,
+    check_whole,
+    generator,
+)
+from bayescal.core.columns import to_doubles
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
 from bayescal.quantities.ssme.data import Panel, panel_of
-from bayescal.quantities.ssme.kde.fitting import fit_panel
-from bayescal.quantities.ssme.kde.settings import KDESettings, settings_of
-from bayescal.quantities.ssme.metrics.label_draws import expected_metrics
-from bayescal.quantities.ssme.metrics.metrics import Metrics, join
+from bayescal.quantities.ssme.kde import REFERENCES, RULES, Kernel, alr, bandwidth, kernel_of
+from bayescal.quantities.ssme.labels import draw_labels, with_known_labels
+from bayescal.quantities.ssme.metrics import Metrics, expected_metrics, join
+
+CHOICES = {
+    "reference": tuple(REFERENCES),
+    "sharing": ("all", "class"),
+    "start": ("draw", "mean"),
+    "prior_update": ("expected", "drawn"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KDESettings:
+    """Choices of a fit of SSME-KDE.
+
+    Parameters
+    ----------
+    reference : {"last", "first"}, default "last"
+        Class whose logarithm is taken from those of the others. It matters with three classes or
+        more: the paper's text has the last (appendix E.1), its published code the first.
+    bandwidth : {"isj", "normal-reference"} or float, default "isj"
+        Rule for the bandwidth (the least over coordinates), or the bandwidth itself.
+    bandwidth_scale : float, default 1
+        What the bandwidth is multiplied by.
+    sharing : {"all", "class"}, default "all"
+        One bandwidth from all rows for all classes, or one a class, from the rows whose label,
+        known or drawn from the mean score, is that class.
+    leave_one_out : bool, default False
+        Whether a row is left out of the densities at its own place. With narrow kernels a row that
+        is not left out mostly sees itself.
+    labeled_weight : float, default 1
+        Weight of a labeled row in the densities and in an expected class prior, against 1 of an
+        unlabeled row: 1 / lambda_L of the paper's objective (section 4), whose lambda_L multiplies
+        the unlabeled rows though the text calls it the weight of the labeled ones.
+    weighted_start : bool, default True
+        Whether labeled rows have their weight in the first epoch's densities too; in the published
+        code these have every row once.
+    start : {"draw", "mean"}, default "draw"
+        Labels of unlabeled rows to start from: drawn from the mean score, or the mean score itself
+        as their probability.
+    prior_update : {"expected", "drawn"}, default "expected"
+        A class prior to be learned is the mean label probability, or the share of labels drawn
+        anew in each epoch (stochastic EM), in which every row counts once.
+    clamp_densities : bool, default True
+        Whether labeled rows enter the densities with their label; else with its probability.
+    max_epochs : int, default 50
+        Most epochs of EM.
+    tolerance : float, default 1e-4
+        EM has converged once no label probability changes by more; 0 runs all epochs.
+
+    Raises
+    ------
+    InputError
+        If a choice is none of those listed, or a number is out of range.
+
+    Examples
+    --------
+    >>> from bayescal.quantities.ssme.estimator import KDESettings
+    >>> KDESettings(sharing="class").sharing
+    'class'
+    """
+
+    reference: str = "last"
+    bandwidth: str | float = "isj"
+    bandwidth_scale: float = 1.0
+    sharing: str = "all"
+    leave_one_out: bool = False
+    labeled_weight: float = 1.0
+    weighted_start: bool = True
+    start: str = "draw"
+    prior_update: str = "expected"
+    clamp_densities: bool = True
+    max_epochs: int = 50
+    tolerance: float = 1e-4
+
+    def __post_init__(self) -> None:
+        if isinstance(self.bandwidth, str):
+            check_choice(self.bandwidth, tuple(RULES), "bandwidth")
+        else:
+            check_number(self.bandwidth, "bandwidth", "(0, inf)")
+        for name in ("bandwidth_scale", "labeled_weight"):
+            check_number(getattr(self, name), name, "(0, inf)")
+        for name, choices in CHOICES.items():
+            check_choice(getattr(self, name), choices, name)
+        for name in ("leave_one_out", "clamp_densities", "weighted_start"):
+            check_flag(getattr(self, name), name)
+        check_whole(self.max_epochs, "max_epochs", most=MOST_DRAWN)
+        check_number(self.tolerance, "tolerance", "[0, inf)", "Pass 1e-4, say.")
+
+
+PAPER = KDESettings()
+RELEASE = KDESettings(
+    reference="first",
+    bandwidth="normal-reference",
+    bandwidth_scale=0.25,
+    labeled_weight=10.0,
+    weighted_start=False,
+    prior_update="drawn",
+    clamp_densities=False,
+    max_epochs=20,
+    tolerance=0.0,
+)
+NAMED = {"paper": PAPER, "release": RELEASE}
+
+
+def settings_of(choice: str | KDESettings) -> KDESettings:
+    """Look settings up by name."""
+    if isinstance(choice, KDESettings):
+        return choice
+    check_choice(choice, tuple(NAMED), "settings, if not KDESettings,")
+    return NAMED[choice]
 
 
 class Estimate(NamedTuple):
@@ -226,3 +344,194 @@ def _estimate(
     fit, widths = fit_panel(panel, settings_of(settings), class_prior, rng)
     found = expected_metrics(panel, fit.prob_label, n_draws, rng, ece=ece, by_group=by_group)
     return Estimate(*found, *fit, widths)
+
+
+def estimate_unbinned_ece(
+    scores: Scores | Panel,
+    *,
+    settings: str | KDESettings = "paper",
+    class_prior: ArrayLike | None = None,
+    seed: int = 0,
+) -> Floats:
+    """Estimate every classifier's calibration error by SSME-KDE without bins and label draws.
+
+    Parameters
+    ----------
+    scores : Scores or Panel
+        Scores of one or several classifiers, some or all labels missing.
+    settings : {"paper", "release"} or KDESettings, default "paper"
+        As for `estimate`.
+    class_prior : array-like of shape (class,), optional
+        Probability of each class, if known; otherwise it is learned.
+    seed : int, default 0
+        Same seed, same estimate.
+
+    Returns
+    -------
+    ndarray of shape (classifier,), in [0, 1]
+        Mean gap between the probability of the predicted class and its conditional probability.
+
+    Raises
+    ------
+    InputError
+        If an option is out of range or unknown.
+
+    Notes
+    -----
+    The mean over all rows of ``|P(y = k | p_j) - p_jk|``, with p_j the probabilities of classifier
+    j and k its predicted class; of two classes that is the gap of the positive score. The joint
+    density of all scores gives P(y | p_j) exactly: Gaussian kernels lose the other classifiers'
+    coordinates by leaving them out. With one bandwidth it is a kernel average of the label
+    probabilities over classifier j's own log ratios.
+
+    The paper names this form and uses the binned one. A narrow kernel follows single labels, whose
+    noise counts as error, so that the estimate is biased upwards where the binned one is less so.
+
+    References
+    ----------
+    .. [1] D. Shanmugam, S. Sadhuka, M. Raghavan, J. Guttag, B. Berger and E. Pierson, "Evaluating
+       multiple models using labeled and unlabeled data", 2025, appendix E.2.
+       https://arxiv.org/abs/2501.11866
+
+    Examples
+    --------
+    >>> import bayescal as bc
+    >>> from bayescal.quantities.ssme.estimator import estimate_unbinned_ece
+    >>> scores = bc.Scores(y_true=[0, 1, None], y_prob=[0.2, 0.9, 0.6])
+    >>> estimate_unbinned_ece(scores).shape
+    (1,)
+    """
+    panel, chosen = panel_of(scores), settings_of(settings)
+    fit, widths = fit_panel(panel, chosen, class_prior, generator(seed))
+    return np.array(
+        [_mean_gap(panel.select(m), fit, widths, chosen) for m in range(panel.n_classifiers)]
+    )
+
+
+def _mean_gap(panel: Panel, fit: Fit, widths: Floats, settings: KDESettings) -> float:
+    """Mean gap of a single classifier under the joint fit."""
+    kernel = kernel_of(alr(panel.probs, settings.reference), widths, settings.leave_one_out)
+    row_weight = np.where(panel.labeled, settings.labeled_weight, 1.0)[:, np.newaxis]
+    given_score = expect(kernel, fit.prob_label * row_weight, fit.class_prior, fit.prob_label)
+    probs = panel.probs[0]
+    rows, predicted = np.arange(len(probs)), probs.argmax(axis=1)
+    return float(np.abs(given_score - probs)[rows, predicted].mean())
+
+
+def fit_panel(
+    panel: Panel, settings: KDESettings, class_prior: ArrayLike | None, rng: np.random.Generator
+) -> tuple[Fit, Floats]:
+    """Fit the mixture; the bandwidths, (class,), are returned as well."""
+    prior = None if class_prior is None else check_prior(class_prior, panel.n_classes)
+    coords = alr(panel.probs, settings.reference)
+    drawn = with_known_labels(panel, draw_labels(panel.probs.mean(axis=0), 1, rng)[0])
+    start = drawn if settings.start == "draw" else panel.probs.mean(axis=0)
+    widths = _widths(coords, drawn, settings)
+    kernel = kernel_of(coords, widths, settings.leave_one_out)
+    return fit_mixture(kernel, start, panel.known, panel.labeled, settings, prior, rng), widths
+
+
+def _widths(coords: Floats, drawn: Floats, settings: KDESettings) -> Floats:
+    """Bandwidth of each class, shape (class,)."""
+    n_classes = drawn.shape[1]
+    if not isinstance(settings.bandwidth, str):
+        return np.full(n_classes, settings.bandwidth * settings.bandwidth_scale)
+    shared = bandwidth(coords, settings.bandwidth, settings.bandwidth_scale)
+    widths = np.full(n_classes, shared)
+    if settings.sharing == "class":
+        for k in range(n_classes):
+            rows = coords[drawn[:, k] > 0]
+            # Of one point, or of equal ones, no bandwidth can be had.
+            if len(rows) and np.ptp(rows, axis=0).any():
+                widths[k] = bandwidth(rows, settings.bandwidth, settings.bandwidth_scale)
+    return widths
+
+
+def check_prior(class_prior: ArrayLike, n_classes: int) -> Floats:
+    """Check that a given class prior is one, (class,)."""
+    prior = to_doubles(class_prior, "class_prior")
+    if prior.shape != (n_classes,) or not (prior.min() > 0 and abs(prior.sum() - 1) < 1e-6):
+        raise InputError(
+            f"class_prior must hold {n_classes} probabilities above 0 that sum to 1; got "
+            f"{class_prior!r}. Pass one for each class, in the order of classes."
+        )
+    return prior
+
+
+class Fit(NamedTuple):
+    """What EM ends with."""
+
+    prob_label: Floats  # (obs, class): of a labeled row its label
+    class_prior: Floats  # of the last epoch
+    n_iter: int
+    converged: bool  # whether the last epoch changed no probability by more than the tolerance
+
+
+def fit_mixture(
+    kernel: Kernel,
+    start: Floats,
+    known: Floats,
+    labeled: NDArray[np.bool_],
+    settings: KDESettings,
+    class_prior: Floats | None,
+    rng: np.random.Generator,
+) -> Fit:
+    """Alternate between class densities and label probabilities.
+
+    Notes
+    -----
+    With weights ``w_jk = lambda_j q_jk``, lambda_j that of the settings for labeled rows and 1
+    else, f_k(s) = sum_j w_jk N(s; s_j, h_k^2 I) / sum_j w_jk, q_ik is proportional to
+    pi_k f_k(s_i), and pi_k = sum_j w_jk / sum_j lambda_j, which maximises the weighted objective of
+    [2]_, section 4. (The update of its appendix E.3 is that for weights of 1.) A drawn prior is
+    the share of labels drawn, not weighted, as in the published code, which does not weigh the
+    densities of the first epoch either.
+
+    With one bandwidth for all classes pi_k and sum_j w_jk cancel: an epoch sets q to the rows of
+    K w, each divided by its sum, and puts the known labels back. That is label propagation with
+    clamped labels [1]_, which knows neither prior nor density. A prior that is given or drawn does
+    not cancel. An unlabeled row that no class's density reaches keeps its probabilities.
+
+    References
+    ----------
+    .. [1] X. Zhu and Z. Ghahramani, "Learning from labeled and unlabeled data with label
+       propagation", Carnegie Mellon University, CMU-CALD-02-107, 2002, section 2.
+    .. [2] D. Shanmugam et al., "Evaluating multiple models using labeled and unlabeled data",
+       2025, section 4 and appendix E.3. https://arxiv.org/abs/2501.11866
+    """
+    q = start.copy()
+    q[labeled] = known
+    row_weight = np.where(labeled, settings.labeled_weight, 1.0)
+    alike = np.ones(len(q))
+    drawn = settings.prior_update == "drawn"
+    in_prior = alike if drawn else row_weight
+    in_densities = q
+    prior = np.average(q, axis=0, weights=in_prior) if class_prior is None else class_prior
+    for epoch in range(1, settings.max_epochs + 1):
+        # The first epoch's prior is that of the labels started from, whichever way it is updated.
+        if class_prior is None and epoch > 1:
+            counted = draw_labels(q, 1, rng)[0] if drawn else q
+            prior = np.average(counted, axis=0, weights=in_prior)
+        counted_as = row_weight if epoch > 1 or settings.weighted_start else alike
+        raw = expect(kernel, in_densities * counted_as[:, np.newaxis], prior, q)
+        updated = raw.copy()
+        updated[labeled] = known
+        change = float(np.abs(updated - q).max())
+        q = updated
+        in_densities = q if settings.clamp_densities else raw
+        if change <= settings.tolerance:
+            return Fit(q, prior, epoch, True)
+    return Fit(q, prior, settings.max_epochs, False)
+
+
+def expect(kernel: Kernel, weight: Floats, prior: Floats, previous: Floats) -> Floats:
+    """Label probabilities from densities and prior; rows that no density reaches keep theirs."""
+    total = weight.sum(axis=0)
+    mass = total - weight if kernel.leave_one_out else total[np.newaxis]
+    with np.errstate(divide="ignore"):
+        # Without mass the sum of kernels is 0 as well, and stays so.
+        logs = kernel.log_sums(weight) - np.log(np.where(mass > 0, mass, 1.0)) + np.log(prior)
+    reached = np.isfinite(logs).any(axis=1)
+    found = previous.copy()
+    found[reached] = softmax(logs[reached], axis=1)
+    return found

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from bayescal.core.checks import check_is
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln, logsumexp, softmax
+from scipy.stats import norm
+
+from bayescal.core.calibration_curve.problem import pad, padded_size
+from bayescal.core.checks import check_is, listing
+from bayescal.core.errors import InputError
+from bayescal.core.quantity import Draws, Floats
 from bayescal.core.scores import Scores
 from bayescal.quantities.ssme.data import Problem, panel_of
-from bayescal.quantities.ssme.models import label_model
-from bayescal.quantities.ssme.models.base import LabelModel
-from bayescal.quantities.ssme.priors import Priors
+from bayescal.quantities.ssme.kde import alr
+from bayescal.quantities.ssme.labels import EVERY_ROW, LabelModel, power_categorical
+from bayescal.quantities.ssme.priors import GaussianMixture, Priors, StudentTMixture, Tilt
+from bayescal.quantities.ssme.tilt import TiltModel
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -84,3 +94,170 @@ def model_of(problem: Problem, labels: LabelModel) -> pm.Model:
     with pm.Model(coords=coords) as model:
         labels.add_to_model()
     return model
+
+
+def label_model(problem: Problem, priors: Priors) -> LabelModel:
+    """Join a problem and its priors."""
+    power = priors.likelihood_power(problem.panel.n_labeled)
+    if isinstance(priors.label, Tilt):
+        return TiltModel.of(problem, priors.label, power)
+    return MixtureModel.of(problem, priors.label, power)
+
+
+LABELS = 128
+# Rows without label that the likelihood sums over; each stands for several where there are more.
+ROWS = 1024
+_SEED = 20
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MixtureModel:
+    """A problem under a mixture; made by `MixtureModel.of`."""
+
+    # Above NUTS's default: components narrow and widen.
+    target_accept: ClassVar = 0.9
+    max_depth: ClassVar = 10
+
+    problem: Problem
+    prior: GaussianMixture
+    power: float
+    score: Floats  # (obs, dim): log ratios of all classifiers, whitened over all rows
+    # Class shares, centres and log widths.
+    variables: ClassVar[tuple[str, ...]] = ("class_share", "location", "log_width")
+
+    @classmethod
+    def of(cls, problem: Problem, prior: GaussianMixture, power: float) -> MixtureModel:
+        """Whiten the scores."""
+        panel = problem.panel
+        count = np.bincount(problem.labels, minlength=panel.n_classes)
+        if not count.all():
+            bare = [panel.classes[k] for k in np.flatnonzero(count == 0)]
+            raise InputError(
+                "a mixture knows components by their labels, so that every class needs one; "
+                f"without any: {listing(bare)}. Label a row of each class, or use Tilt."
+            )
+        return cls(problem, prior, power, _whitened(alr(panel.probs)))
+
+    @property
+    def compile_key(self) -> tuple[Any, ...]:
+        """Kind, numbers of classes and dimensions and, padded, of labels."""
+        panel = self.problem.panel
+        labels = padded_size(panel.n_labeled, LABELS)
+        kind = type(self.prior).__name__
+        return (kind, panel.n_classes, panel.n_classifiers, labels, self.score.shape[1])
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """All of them."""
+        return self.variables
+
+    @property
+    def _degrees(self) -> float | None:
+        return self.prior.degrees if isinstance(self.prior, StudentTMixture) else None
+
+    def inputs(self) -> dict[str, NDArray[Any]]:
+        """Scores of labeled rows and of some others, labels, and the priors' scales."""
+        *_, size, dim = self.compile_key
+        rows = self.problem.rows
+        others = np.flatnonzero(~self.problem.panel.labeled)
+        chosen = np.random.default_rng(_SEED).permutation(others)[:ROWS]
+        stands_for = self.problem.weight[others].sum() / max(len(chosen), 1)
+        found = {
+            "label_score": pad(self.score[rows], size, dim),
+            "label_power": pad(np.full(len(rows), self.power), size),
+            "observed_label": pad(self.problem.labels.astype(np.int64), size),
+            "row_score": pad(self.score[chosen], ROWS, dim),
+            "row_power": pad(np.full(len(chosen), self.power * stands_for), ROWS),
+            "location_prior": np.asarray(self.prior.location),
+            "scale_prior": np.asarray(self.prior.scale),
+        }
+        if self._degrees is not None:
+            found["degrees"] = np.asarray(self._degrees)
+        return found
+
+    def add_to_model(self) -> None:
+        """Labeled rows by their class, the others by the sum over classes."""
+        import pymc as pm
+        import pytensor.tensor as pt
+
+        data = {name: pm.Data(name, value) for name, value in self.inputs().items()}
+        _, n_classes, _, _, dim = self.compile_key
+        share = pm.Dirichlet("class_share", a=np.ones(n_classes), dims="class")
+        # By shape: the dims of whitened scores have no names.
+        shape = (n_classes, dim)
+        location = pm.Normal("location", sigma=data["location_prior"], shape=shape)
+        log_width = pm.Normal("log_width", sigma=data["scale_prior"], shape=shape)
+
+        def joint(score: Any) -> Any:
+            at = (score[:, None, :] - location) * pt.exp(-log_width)
+            if "degrees" in data:
+                density = pm.logp(pm.StudentT.dist(nu=data["degrees"]), at)
+            else:
+                density = pm.logp(pm.Normal.dist(), at)
+            return pt.log(share) + (density - log_width).sum(axis=-1)
+
+        # The class given the scores, and the scores: together the joint density of both.
+        labeled, unlabeled = joint(data["label_score"]), joint(data["row_score"])
+        power_categorical("label", labeled, data["label_power"], data["observed_label"])
+        of_labeled = data["label_power"] * pm.math.logsumexp(labeled, axis=-1, keepdims=False)
+        of_others = data["row_power"] * pm.math.logsumexp(unlabeled, axis=-1, keepdims=False)
+        pm.Potential("scores", of_labeled.sum() + of_others.sum())
+
+    def direct_draws(self, draws: int, rng: np.random.Generator) -> None:
+        """None: components narrow too much for importance sampling from the prior."""
+
+    def prior_draws(self, draws: int, rng: np.random.Generator) -> Draws:
+        """Draws from the priors."""
+        _, k, _, _, dim = self.compile_key
+        return {
+            "class_share": rng.dirichlet(np.ones(k), draws),
+            "location": self.prior.location * rng.standard_normal((draws, k, dim)),
+            "log_width": self.prior.scale * rng.standard_normal((draws, k, dim)),
+        }
+
+    def label_probs(self, draws: Draws, rows: Any = EVERY_ROW) -> Floats:
+        """Bayes' rule."""
+        return np.asarray(softmax(self._joint(draws, self.score[rows]), axis=-1))
+
+    def log_likelihood(self, draws: Draws) -> Floats:
+        """Probability of the labels given the scores, to the power."""
+        rows, labels = self.problem.rows, self.problem.labels
+        joint = self._joint(draws, self.score[rows])
+        chosen = joint[..., np.arange(len(rows)), labels]
+        return np.asarray(self.power * (chosen - logsumexp(joint, axis=-1)))
+
+    def log_prior(self, draws: Draws) -> dict[str, Floats]:
+        """Densities, summed over classes and dimensions."""
+        axes = (-2, -1)
+        constant = gammaln(draws["class_share"].shape[-1])
+        return {
+            "class_share": np.full(draws["class_share"].shape[:-1], constant),
+            "location": norm.logpdf(draws["location"], scale=self.prior.location).sum(axis=axes),
+            "log_width": norm.logpdf(draws["log_width"], scale=self.prior.scale).sum(axis=axes),
+        }
+
+    def _joint(self, draws: Draws, score: Floats) -> Floats:
+        """Log density of class and scores, (..., obs, class)."""
+        found = np.log(draws["class_share"])[..., None, :]
+        for d in range(score.shape[1]):
+            # Dimension by dimension: all at once would hold draws x rows x classes x dimensions.
+            width = np.exp(draws["log_width"][..., None, :, d])
+            at = (score[:, d, None] - draws["location"][..., None, :, d]) / width
+            found = found + _log_density(at, self._degrees) - np.log(width)
+        return np.asarray(found)
+
+
+def _log_density(at: Floats, degrees: float | None) -> Floats:
+    """Standard normal, or Student-t, without scipy.stats' checks of every number."""
+    if degrees is None:
+        return np.asarray(-(at**2) / 2 - np.log(2 * np.pi) / 2)
+    constant = gammaln((degrees + 1) / 2) - gammaln(degrees / 2) - np.log(np.pi * degrees) / 2
+    return np.asarray(constant - (degrees + 1) / 2 * np.log1p(at**2 / degrees))
+
+
+def _whitened(score: Floats) -> Floats:
+    """Uncorrelated coordinates of variance 1; directions without any spread are left out."""
+    centred = score - score.mean(axis=0)
+    left, size, _ = np.linalg.svd(centred, full_matrices=False)
+    held = size > 1e-8 * size.max()
+    return np.asarray(left[:, held] * np.sqrt(len(score)))

@@ -1,15 +1,16 @@
-"""From draws of the one model of all classifiers to the arrays of a result."""
+"""From the scores to cases, and from draws to the arrays of a result."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescal.core.checks import check_choice, check_data, check_flag, check_is
 from bayescal.core.columns import MISSING
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import (
@@ -17,34 +18,96 @@ from bayescal.core.quantity import (
     DirectDraws,
     Draws,
     Floats,
+    Plan,
     bound_values,
     bound_words,
 )
-from bayescal.quantities.ssme.assumptions import (
+from bayescal.core.scores import Scores
+from bayescal.quantities.ssme.bounds import bounds
+from bayescal.quantities.ssme.data import LABELING, MOST_UNLABELED, Problem, data_warnings, panel_of
+from bayescal.quantities.ssme.estimator import estimate, estimate_by_group
+from bayescal.quantities.ssme.imputed_labels import mean_score
+from bayescal.quantities.ssme.labels import LabelModel, classes_at, labels_at, with_known_labels
+from bayescal.quantities.ssme.many_rows import SampledRows
+from bayescal.quantities.ssme.metrics import Metrics, convention_name, join, measured
+from bayescal.quantities.ssme.model import label_model, model_of
+from bayescal.quantities.ssme.opinion_pool import (
     ASSUMPTIONS,
     FEW_LABELS,
     SUMMARY,
+    pool_warnings,
     under_assumptions,
 )
-from bayescal.quantities.ssme.bounds import bounds
-from bayescal.quantities.ssme.contradictions import pool_warnings
-from bayescal.quantities.ssme.data import Problem, data_warnings
-from bayescal.quantities.ssme.evaluate import evaluate
-from bayescal.quantities.ssme.metrics.label_draws import classes_at
-from bayescal.quantities.ssme.metrics.metrics import Metrics
-from bayescal.quantities.ssme.model import model_of
-from bayescal.quantities.ssme.models import label_model
-from bayescal.quantities.ssme.models.base import LabelModel
-from bayescal.quantities.ssme.models.tilt import TiltModel
 from bayescal.quantities.ssme.priors import Priors, Tilt
-from bayescal.quantities.ssme.reference_estimates import (
-    METHODS,
-    point_estimate,
-    reference_estimates,
-)
+from bayescal.quantities.ssme.tilt import TiltModel
 
 if TYPE_CHECKING:
     import pymc as pm
+
+
+def plan(
+    data: Scores | SampledRows,
+    priors: Priors,
+    *,
+    labeling: str = "random",
+    ece: str | None = None,
+    prob_label: bool = False,
+) -> Plan:
+    """Plan the one fit of all classifiers: every draw is one of all, on the same rows.
+
+    Parameters
+    ----------
+    data : Scores or SampledRows
+        Scores of one or several classifiers, where labels may be missing; or what
+        `bayescal.ssme.count_rows` returned.
+    priors : Priors
+        Priors.
+    labeling : {"random", "one-per-class"}, default "random"
+        How rows were chosen to be labeled; see `build_model`.
+    ece : {"equal-mass", "equal-width", "top-label"}, each also with "-optimal", optional
+        Convention of the calibration errors; see `metrics`.
+    prob_label : bool, default False
+        Whether the posterior holds ``prob_label`` (obs, label_class), the probabilities of every
+        row's labels. Of at most 5,000 rows without label.
+
+    Returns
+    -------
+    Plan
+        One case.
+
+    Raises
+    ------
+    InputError
+        If the data are neither, an option is unknown, or there are too many rows for
+        `prob_label`.
+    """
+    check_data(data, (Scores, SampledRows), "ssme", "Scores.stack({name: y_prob}, y_true=...)")
+    check_is(priors, Priors, "priors", "Pass bayescal.ssme.Priors().")
+    check_flag(prob_label, "prob_label")
+    if isinstance(data, SampledRows):
+        check_choice(labeling, LABELING, "labeling")
+        problem = Problem(panel_of(data.scores), data.weight, labeling)
+    else:
+        problem = Problem.of(panel_of(data), labeling)
+    panel = problem.panel
+    convention = convention_name(ece, panel.n_classes)
+    if prob_label and panel.n_obs < data.n_obs:
+        # A model of many rows has a random part of them: their places would be lost.
+        raise InputError(
+            f"prob_label=True needs at most {MOST_UNLABELED} rows without label; got "
+            f"{data.n_obs - panel.n_labeled}. Pass fewer of them, or leave prob_label out."
+        )
+    attrs = {
+        "n_obs": data.n_obs,
+        "n_labeled": panel.n_labeled,
+        "classes": [str(label) for label in panel.classes],
+        "multiclass": "binary" if panel.n_classes == 2 else "joint",
+        "labeling": labeling,
+        "ece_convention": convention,
+        "point_label": "SSME-KDE",
+    }
+    return Plan([SSMECase.of(problem, priors, ece, prob_label)], attrs)
+
 
 PRIOR_DRAWS = 300
 _PARAMETERS: Mapping[str, tuple[str, ...]] = {
@@ -252,3 +315,86 @@ class SSMECase:
 
 def _is_metric(name: str) -> bool:
     return name.rsplit("/", 1)[-1] in Metrics._fields
+
+
+# Numbers held at once: 8 MB each of the arrays over draws, rows and classes.
+_BLOCK = 1 << 20
+
+
+class Evaluated(NamedTuple):
+    """Draws of metrics, and of the labels' probabilities where they are kept."""
+
+    metrics: dict[str, Floats]  # by name, (chain, draw, classifier[, group])
+    prob_label: NDArray[np.float32] | None  # (chain, draw, obs, class), known ones certain
+
+
+def evaluate(
+    problem: Problem,
+    model: LabelModel,
+    draws: Draws,
+    rng: np.random.Generator,
+    *,
+    ece: str | None,
+    keep_labels: bool = False,
+) -> Evaluated:
+    """Draw every metric.
+
+    Notes
+    -----
+    The metric is that of the population the rows are from. A draw of it takes a draw of the model's
+    coefficients, with it labels for the rows that have none, and Bayesian bootstrap weights for
+    all rows. Calibration errors are taken under the probabilities of the labels, labeled rows
+    included: drawn labels put noise in each bin, and the absolute gaps would turn it into error.
+    """
+    first = next(iter(draws.values()))
+    shape = first.shape[:2]
+    flat = {name: value.reshape(-1, *value.shape[2:]) for name, value in draws.items()}
+    found: list[Metrics] = []
+    kept: list[NDArray[np.float32]] = []
+    for part in _blocks(flat, int(np.prod(shape)), problem.panel.probs[0].size):
+        prob = model.label_probs(part)
+        found.append(_of_draws(problem, prob, rng, ece))
+        if keep_labels:
+            kept.append(with_known_labels(problem.panel, prob).astype(np.float32))
+
+    def in_chains[Scalar: np.generic](blocks: Sequence[NDArray[Scalar]]) -> NDArray[Scalar]:
+        return np.concatenate(blocks).reshape(*shape, *blocks[0].shape[1:])
+
+    values = join(found, in_chains)._asdict()
+    return Evaluated(values, in_chains(kept) if keep_labels else None)
+
+
+def _blocks(flat: Draws, n: int, size: int) -> Iterator[Draws]:
+    step = max(1, _BLOCK // size)
+    for start in range(0, n, step):
+        yield {name: value[start : start + step] for name, value in flat.items()}
+
+
+def _of_draws(problem: Problem, prob: Floats, rng: np.random.Generator, ece: str | None) -> Metrics:
+    """Metrics of a few draws, (draw, classifier) or (draw, classifier, group)."""
+    weight = rng.standard_exponential(prob.shape[:2]) * problem.weight
+    known = with_known_labels(problem.panel, prob)
+    labels = labels_at(known, rng.random(prob.shape[:2]))
+    return measured(problem.panel, labels, weight, ece=ece, errors_q=prob)
+
+
+METHODS: Final = ("ensemble", "labeled")
+"""The plain ensemble, and the labeled rows alone."""
+
+
+def point_estimate(problem: Problem, ece: str | None) -> dict[str, Any]:
+    """Estimate metrics by SSME-KDE."""
+    panel = problem.panel
+    found = (estimate_by_group if panel.groups else estimate)(panel, ece=ece)._asdict()
+    return {name: found[name] for name in (*Metrics._fields, "class_prior")}
+
+
+def reference_estimates(problem: Problem, ece: str | None) -> dict[str, Floats]:
+    """Estimate metrics without any model, (method, classifier) or (method, classifier, group)."""
+    panel = problem.panel
+    of_ensemble = measured(panel, mean_score(panel), ece=ece)
+    if panel.n_labeled:
+        of_labels = measured(panel.take(panel.labeled), panel.known, ece=ece)
+    else:
+        of_labels = Metrics._make(np.full(np.shape(value), np.nan) for value in of_ensemble)
+    return join([of_ensemble, of_labels], np.stack)._asdict()

@@ -4,7 +4,7 @@ import numpy as np
 from pytensor.compile.mode import Mode
 
 from bayescal.quantities.ssme.data import Problem, panel_of
-from bayescal.quantities.ssme.models import label_model
+from bayescal.quantities.ssme.model import label_model
 from bayescal.quantities.ssme.priors import Priors, Tilt
 from tests.quantities.ssme.made import binary, multiclass
 

@@ -6,9 +6,13 @@ import pytest
 import bayescal as bc
 from bayescal.core.errors import InputError
 from bayescal.quantities.ssme.data import Panel, panel_of
-from bayescal.quantities.ssme.estimator import estimate, estimate_by_group, estimate_each
-from bayescal.quantities.ssme.kde.settings import KDESettings
-from bayescal.quantities.ssme.metrics.metrics import Metrics, metrics, subgroup_metrics
+from bayescal.quantities.ssme.estimator import (
+    KDESettings,
+    estimate,
+    estimate_by_group,
+    estimate_each,
+)
+from bayescal.quantities.ssme.metrics import Metrics, metrics, subgroup_metrics
 from tests.quantities.ssme.made import binary, multiclass
 
 WIDE = KDESettings(bandwidth=1.0)
@@ -217,7 +221,7 @@ def test_many_rows_go_by_neighbours_with_the_same_answer(monkeypatch):
     scores, _ = binary(n=400, m=5)
     settings = KDESettings(bandwidth=0.5, start="mean")
     dense = estimate(scores, settings=settings, n_draws=None)
-    monkeypatch.setattr("bayescal.quantities.ssme.kde.kernels.MOST_PAIRS", 0)
+    monkeypatch.setattr("bayescal.quantities.ssme.kde.MOST_PAIRS", 0)
     near = estimate(scores, settings=settings, n_draws=None)
     # Kernels end where they are 3e-7 of their height.
     np.testing.assert_allclose(near.prob_label, dense.prob_label, rtol=0, atol=1e-3)

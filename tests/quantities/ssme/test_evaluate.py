@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from sklearn.metrics import average_precision_score, roc_auc_score
 
-from bayescal.quantities.ssme import evaluate as module
-from bayescal.quantities.ssme.evaluate import evaluate
-from bayescal.quantities.ssme.metrics.metrics import Metrics, metrics
+from bayescal.quantities.ssme import posterior as module
+from bayescal.quantities.ssme.metrics import Metrics, metrics
+from bayescal.quantities.ssme.posterior import evaluate
 from tests.quantities.ssme.problems import grouped, in_chains, many_classes, model, problem
 
 

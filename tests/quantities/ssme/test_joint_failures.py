@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import bayescal as bc
-from bayescal.quantities.ssme.joint_failures import all_wrong, label_draws
+from bayescal.quantities.ssme.next_rows import all_wrong, label_draws
 from tests.quantities.ssme.made import binary
 from tests.quantities.ssme.results import result_of
 

@@ -9,7 +9,7 @@ from bayescal.quantities.ssme import data as ssme_data
 from bayescal.quantities.ssme import many_rows
 from bayescal.quantities.ssme.data import Problem, panel_of
 from bayescal.quantities.ssme.many_rows import count_rows
-from bayescal.quantities.ssme.plan import plan
+from bayescal.quantities.ssme.posterior import plan
 from tests.row_sources import ODD_CUTS, SOURCES, data_set
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import bayescal as bc
-from bayescal.quantities.ssme.metrics.metrics import Metrics
+from bayescal.quantities.ssme.metrics import Metrics
 from tests.quantities.ssme.made import binary
 from tests.quantities.ssme.problems import TINY
 

@@ -7,12 +7,10 @@ import numpy as np
 import pytest
 from scipy.stats import t
 
-from bayescal.quantities.ssme.assumptions import under_assumptions
 from bayescal.quantities.ssme.data import Problem, panel_of
-from bayescal.quantities.ssme.evaluate import evaluate
-from bayescal.quantities.ssme.metrics.metrics import Metrics
-from bayescal.quantities.ssme.models.log_slope import DEGREES
-from bayescal.quantities.ssme.posterior import PRIOR_DRAWS, SSMECase
+from bayescal.quantities.ssme.metrics import Metrics
+from bayescal.quantities.ssme.opinion_pool import DEGREES, under_assumptions
+from bayescal.quantities.ssme.posterior import PRIOR_DRAWS, SSMECase, evaluate
 from bayescal.quantities.ssme.priors import GaussianMixture, Priors, Tilt
 from bayescal.quantities.ssme.simulator import truth
 from bayescal.results.assemble import assemble

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from bayescal.quantities.ssme.estimator import estimate, estimate_by_group
-from bayescal.quantities.ssme.metrics.metrics import Metrics, metrics
-from bayescal.quantities.ssme.reference_estimates import (
+from bayescal.quantities.ssme.metrics import Metrics, metrics
+from bayescal.quantities.ssme.posterior import (
     METHODS,
     point_estimate,
     reference_estimates,

@@ -5,7 +5,7 @@ import pytest
 from scipy.special import softmax
 
 import bayescal as bc
-from bayescal.quantities.ssme.metrics.metrics import Metrics
+from bayescal.quantities.ssme.metrics import Metrics
 from bayescal.quantities.ssme.posterior import SSMECase
 from bayescal.quantities.ssme.priors import TILT_SCALES, GaussianMixture, Priors, Tilt
 from tests.quantities.ssme.problems import grouped, many_classes, problem

@@ -6,7 +6,7 @@ from scipy import integrate, special, stats
 
 from bayescal.core.errors import InputError
 from bayescal.quantities.ssme.data import panel_of
-from bayescal.quantities.ssme.metrics.metrics import Metrics, metrics
+from bayescal.quantities.ssme.metrics import Metrics, metrics
 from bayescal.quantities.ssme.simulator import TRUTHS, Distortion, PanelTruth, truth
 
 ONE = {"a": Distortion(0.3, 1.4, 0.8)}

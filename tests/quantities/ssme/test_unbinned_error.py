@@ -6,9 +6,7 @@ from scipy.stats import norm
 
 import bayescal as bc
 from bayescal.quantities.ssme.data import panel_of
-from bayescal.quantities.ssme.estimator import estimate
-from bayescal.quantities.ssme.kde.settings import KDESettings
-from bayescal.quantities.ssme.unbinned_error import estimate_unbinned_ece
+from bayescal.quantities.ssme.estimator import KDESettings, estimate, estimate_unbinned_ece
 from tests.quantities.ssme.made import binary, multiclass
 
 

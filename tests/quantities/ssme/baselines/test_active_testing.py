@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bayescal.core.errors import InputError
-from bayescal.quantities.ssme.baselines.active_testing import (
+from bayescal.quantities.ssme.baselines import (
     acquire,
     active_testing,
     lure_weights,

@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 
 from bayescal.core.errors import InputError
-from bayescal.quantities.ssme.baselines.autoeval import autoeval
-from bayescal.quantities.ssme.baselines.labeled import labeled
+from bayescal.quantities.ssme.baselines import autoeval, labeled
 from bayescal.quantities.ssme.data import panel_of
 from tests.conftest import oracle
 from tests.quantities.ssme.baselines.made import simulated, stacked
@@ -31,7 +30,7 @@ def test_estimate_and_interval_are_the_formulas_by_hand():
 @pytest.mark.parametrize("metric", ["accuracy", "log_loss", "brier"])
 def test_estimate_and_interval_are_those_of_ppi_py(metric):
     ppi = oracle("ppi_py")
-    from bayescal.quantities.ssme.baselines.row_means import guessed_values, observed_values
+    from bayescal.quantities.ssme.baselines import guessed_values, observed_values
 
     scores, _ = simulated(n_obs=400, n_labeled=100)
     panel = panel_of(scores)

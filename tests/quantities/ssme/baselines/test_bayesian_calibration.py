@@ -4,12 +4,12 @@ from scipy.special import expit
 
 from bayescal.core.errors import InputError
 from bayescal.inference.sampler import compile_model
-from bayescal.quantities.ssme.baselines.bayesian_calibration import (
+from bayescal.quantities.ssme.data import panel_of
+from bayescal.quantities.ssme.imputed_labels import (
     bayesian_calibration,
     build_model,
     calibrated,
 )
-from bayescal.quantities.ssme.data import panel_of
 from tests.quantities.ssme.baselines.made import simulated, stacked
 
 pytestmark = pytest.mark.mcmc

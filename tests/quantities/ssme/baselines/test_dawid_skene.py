@@ -3,9 +3,8 @@ import pytest
 
 import bayescal as bc
 from bayescal.core.errors import InputError
-from bayescal.quantities.ssme.baselines.dawid_skene import annotators, dawid_skene
-from bayescal.quantities.ssme.baselines.imputed import imputed_metrics
 from bayescal.quantities.ssme.data import panel_of
+from bayescal.quantities.ssme.imputed_labels import annotators, dawid_skene, imputed_metrics
 from tests.conftest import oracle
 from tests.quantities.ssme.baselines.made import simulated, stacked, unlabeled
 

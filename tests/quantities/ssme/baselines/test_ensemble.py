@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from bayescal.quantities.ssme.baselines.ensemble import ensemble, ensemble_by_group
 from bayescal.quantities.ssme.data import panel_of
+from bayescal.quantities.ssme.imputed_labels import ensemble, ensemble_by_group
 from tests.quantities.ssme.made import binary, multiclass
 
 

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from bayescal.core.errors import InputError
-from bayescal.quantities.ssme.baselines.imputed import check_labels, imputed_metrics
 from bayescal.quantities.ssme.data import panel_of
-from bayescal.quantities.ssme.metrics.metrics import metrics
+from bayescal.quantities.ssme.imputed_labels import check_labels, imputed_metrics
+from bayescal.quantities.ssme.metrics import metrics
 from tests.quantities.ssme.baselines.made import simulated, stacked, unlabeled
 
 

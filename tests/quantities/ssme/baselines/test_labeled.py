@@ -4,7 +4,7 @@ from sklearn.metrics import average_precision_score, log_loss, roc_auc_score
 
 import bayescal as bc
 from bayescal.core.errors import InputError
-from bayescal.quantities.ssme.baselines.labeled import (
+from bayescal.quantities.ssme.baselines import (
     labeled,
     labeled_by_group,
     labeled_interval,

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from bayescal.core.errors import InputError
-from bayescal.quantities.ssme.baselines.majority_vote import majority_vote, vote_shares
 from bayescal.quantities.ssme.data import panel_of
+from bayescal.quantities.ssme.imputed_labels import majority_vote, vote_shares
 from tests.quantities.ssme.baselines.made import simulated, stacked
 
 

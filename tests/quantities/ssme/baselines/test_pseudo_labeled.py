@@ -3,8 +3,8 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from bayescal.core.errors import InputError
-from bayescal.quantities.ssme.baselines.pseudo_labeled import predicted_labels, pseudo_labeled
 from bayescal.quantities.ssme.data import panel_of
+from bayescal.quantities.ssme.imputed_labels import predicted_labels, pseudo_labeled
 from tests.quantities.ssme.baselines.made import simulated, stacked
 
 

@@ -2,13 +2,13 @@ import numpy as np
 import pytest
 
 from bayescal.core.errors import InputError
-from bayescal.quantities.ssme.baselines.row_means import (
+from bayescal.quantities.ssme.baselines import (
     check_row_mean,
     guessed_values,
     observed_values,
 )
 from bayescal.quantities.ssme.data import panel_of
-from bayescal.quantities.ssme.metrics.metrics import metrics, row_values
+from bayescal.quantities.ssme.metrics import metrics, row_values
 from tests.quantities.ssme.baselines.made import simulated
 
 

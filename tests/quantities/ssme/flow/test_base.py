@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal, norm
 
-from bayescal.quantities.ssme.flow.base import FixedBase, JointBase
-from bayescal.quantities.ssme.flow.gaussian_em import normals_of
+from bayescal.quantities.ssme.flow import FixedBase, JointBase, normals_of
 from tests.conftest import oracle
 
 RNG = np.random.default_rng(4)

@@ -8,16 +8,17 @@ import pytest
 
 import bayescal as bc
 from bayescal.core.errors import InputError
+from bayescal.quantities.ssme import flow
 from bayescal.quantities.ssme.data import panel_of
-from bayescal.quantities.ssme.flow import estimator as flow_estimator
-from bayescal.quantities.ssme.flow.estimator import estimate_flow
-from bayescal.quantities.ssme.flow.gaussian_em import (
+from bayescal.quantities.ssme.flow import (
+    FlowSettings,
+    estimate_flow,
     fit_normals,
     label_probs,
     normals_of,
+    settings_of,
 )
-from bayescal.quantities.ssme.flow.settings import FlowSettings, settings_of
-from bayescal.quantities.ssme.metrics.metrics import metrics
+from bayescal.quantities.ssme.metrics import metrics
 from tests.conftest import oracle
 from tests.quantities.ssme.made import binary, multiclass
 
@@ -32,7 +33,7 @@ def test_one_coordinate_is_too_few():
 @pytest.fixture
 def unbent(monkeypatch):
     """A flow that does nothing: points stay log ratios, and no extra is needed."""
-    monkeypatch.setattr(flow_estimator, "latent_points", lambda coords, *_: coords)
+    monkeypatch.setattr(flow, "latent_points", lambda coords, *_: coords)
 
 
 @pytest.mark.usefixtures("unbent")
@@ -97,7 +98,7 @@ def test_labels_that_clusters_tell(make, base):
 @pytest.mark.mcmc
 def test_nothing_is_loaded_before_it_is_needed():
     code = (
-        "import sys; import bayescal.quantities.ssme.flow.estimator; "
+        "import sys; import bayescal.quantities.ssme.flow; "
         "sys.exit(any(name in sys.modules for name in ('jax', 'flowjax', 'pymc')))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import multivariate_normal
 from sklearn.mixture import GaussianMixture
 
-from bayescal.quantities.ssme.flow.gaussian_em import fit_normals, label_probs, normals_of
+from bayescal.quantities.ssme.flow import fit_normals, label_probs, normals_of
 
 
 def made(n=300, d=2, k=3, seed=0):

@@ -6,11 +6,16 @@ import numpy as np
 import pytest
 
 from bayescal.core.errors import InputError
-from bayescal.quantities.ssme.flow import normalizing_flow as flow
-from bayescal.quantities.ssme.flow.base import FixedBase, JointBase
-from bayescal.quantities.ssme.flow.gaussian_em import Normals, normals_of
-from bayescal.quantities.ssme.flow.normalizing_flow import check_coordinates, latent_points
-from bayescal.quantities.ssme.flow.settings import FlowSettings
+from bayescal.quantities.ssme import flow
+from bayescal.quantities.ssme.flow import (
+    FixedBase,
+    FlowSettings,
+    JointBase,
+    Normals,
+    check_coordinates,
+    latent_points,
+    normals_of,
+)
 from tests.conftest import oracle
 
 SMALL = FlowSettings(n_couplings=4, n_layers=2, width=32, n_epochs=300, learning_rate=3e-3)

@@ -3,7 +3,7 @@
 import pytest
 
 from bayescal.core.errors import InputError
-from bayescal.quantities.ssme.flow.settings import JOINT, PAPER, FlowSettings, settings_of
+from bayescal.quantities.ssme.flow import JOINT, PAPER, FlowSettings, settings_of
 
 
 def test_the_paper_s_text():

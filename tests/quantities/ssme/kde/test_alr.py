@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import logit, softmax
 
-from bayescal.quantities.ssme.kde.alr import alr
+from bayescal.quantities.ssme.kde import alr
 
 
 def test_binary_is_the_log_odds():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import iqr
 
-from bayescal.quantities.ssme.kde.bandwidth import (
+from bayescal.quantities.ssme.kde import (
     bandwidth,
     fixed_point,
     improved_sheather_jones,

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from bayescal.quantities.ssme.kde.em import fit_mixture
-from bayescal.quantities.ssme.kde.kernels import DenseKernel, squared_distances
-from bayescal.quantities.ssme.kde.settings import RELEASE, KDESettings
+from bayescal.quantities.ssme.estimator import RELEASE, KDESettings, fit_mixture
+from bayescal.quantities.ssme.kde import DenseKernel, squared_distances
 
 
 def made(n=50, d=2, k=3, n_labeled=8, seed=0):

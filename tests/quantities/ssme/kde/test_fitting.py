@@ -5,9 +5,8 @@ import pytest
 
 from bayescal.core.errors import InputError
 from bayescal.quantities.ssme.data import panel_of
-from bayescal.quantities.ssme.kde.bandwidth import bandwidth
-from bayescal.quantities.ssme.kde.fitting import check_prior, fit_panel
-from bayescal.quantities.ssme.kde.settings import KDESettings
+from bayescal.quantities.ssme.estimator import KDESettings, check_prior, fit_panel
+from bayescal.quantities.ssme.kde import bandwidth
 from tests.quantities.ssme.made import binary
 
 

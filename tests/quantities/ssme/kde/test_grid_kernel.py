@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bayescal.quantities.ssme.kde.kernels import GridKernel
+from bayescal.quantities.ssme.kde import GridKernel
 from tests.quantities.ssme.kernels import by_hand, contrasts, made
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
-from bayescal.quantities.ssme.kde.kernels import DenseKernel, squared_distances
+from bayescal.quantities.ssme.kde import DenseKernel, squared_distances
 from tests.quantities.ssme.kernels import by_hand, contrasts, made
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bayescal.quantities.ssme.kde.kernels import (
+from bayescal.quantities.ssme.kde import (
     MOST_PAIRS,
     DenseKernel,
     GridKernel,
@@ -26,7 +26,7 @@ from bayescal.quantities.ssme.kde.kernels import (
 )
 def test_choice(monkeypatch, n, n_coords, widths, kind):
     """All pairs while distances and one matrix a bandwidth fit: here 7,200 = 2 x 60^2 numbers."""
-    monkeypatch.setattr("bayescal.quantities.ssme.kde.kernels.MOST_PAIRS", 7_200)
+    monkeypatch.setattr("bayescal.quantities.ssme.kde.MOST_PAIRS", 7_200)
     coords = np.random.default_rng(1).normal(size=(n, n_coords))
     for leave_one_out in (False, True):
         kernel = kernel_of(coords, np.array(widths), leave_one_out)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bayescal.quantities.ssme.kde.kernels import DenseKernel, NeighborKernel, near_pairs
+from bayescal.quantities.ssme.kde import DenseKernel, NeighborKernel, near_pairs
 from tests.quantities.ssme.kernels import by_hand, contrasts, made
 
 

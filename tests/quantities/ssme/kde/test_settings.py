@@ -5,7 +5,7 @@ from dataclasses import FrozenInstanceError
 import pytest
 
 from bayescal.core.errors import InputError
-from bayescal.quantities.ssme.kde.settings import PAPER, RELEASE, KDESettings, settings_of
+from bayescal.quantities.ssme.estimator import PAPER, RELEASE, KDESettings, settings_of
 
 
 def test_the_paper_s_text():

@@ -5,7 +5,7 @@ import pytest
 from sklearn.calibration import calibration_curve
 
 import bayescal as bc
-from bayescal.quantities.ssme.metrics.binned_error import (
+from bayescal.quantities.ssme.metrics import (
     CONVENTIONS,
     binned_errors,
     convention_name,

@@ -2,14 +2,14 @@ import numpy as np
 import pytest
 
 from bayescal.core.errors import InputError
-from bayescal.quantities.ssme.metrics.effective_sample_size import (
+from bayescal.quantities.ssme.bounds import (
     SIZES,
     effective_sample_size,
     labeled_errors,
     rescaled_error,
     sample_with_every_class,
 )
-from bayescal.quantities.ssme.metrics.metrics import metrics
+from bayescal.quantities.ssme.metrics import metrics
 
 
 @pytest.fixture(scope="module")

@@ -6,15 +6,13 @@ import pytest
 import bayescal as bc
 from bayescal.core.errors import InputError
 from bayescal.quantities.ssme.data import panel_of
-from bayescal.quantities.ssme.metrics import label_draws
-from bayescal.quantities.ssme.metrics.label_draws import (
-    draw_labels,
+from bayescal.quantities.ssme.labels import draw_labels, labels_at, with_known_labels
+from bayescal.quantities.ssme.metrics import (
+    Metrics,
     expected_metrics,
-    labels_at,
     mean_over_draws,
-    with_known_labels,
+    metrics,
 )
-from bayescal.quantities.ssme.metrics.metrics import Metrics, metrics
 
 
 @pytest.fixture
@@ -44,7 +42,7 @@ def test_draws_average_to_the_sum_over_all_labels(panel):
 
 def test_draws_in_blocks_are_the_same_draws(panel, monkeypatch):
     whole = expected_metrics(panel, PROB, 100, np.random.default_rng(2))
-    monkeypatch.setattr(label_draws, "_BLOCK", 70)
+    monkeypatch.setitem(expected_metrics.__globals__, "_LABELS_AT_ONCE", 70)
     parts = expected_metrics(panel, PROB, 100, np.random.default_rng(2))
     for one, two in zip(whole, parts, strict=True):
         np.testing.assert_allclose(one, two, rtol=0, atol=1e-12)

@@ -14,7 +14,7 @@ from sklearn.metrics import (
 
 from bayescal.core.bins.edges import bin_edges
 from bayescal.core.errors import InputError
-from bayescal.quantities.ssme.metrics.metrics import Metrics, metrics, subgroup_metrics
+from bayescal.quantities.ssme.metrics import Metrics, metrics, subgroup_metrics
 
 # Sums of a few hundred numbers in another order.
 ROUNDING = {"rtol": 0, "atol": 1e-12}

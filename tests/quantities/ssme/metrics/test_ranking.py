@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import average_precision_score, roc_auc_score
 
-from bayescal.quantities.ssme.metrics.ranking import counted, rank, ranking_metrics
+from bayescal.quantities.ssme.metrics import counted, rank, ranking_metrics
 
 # Sums of a hundred numbers in another order.
 ROUNDING = {"rtol": 0, "atol": 1e-12}

@@ -3,9 +3,7 @@
 import numpy as np
 import pytest
 
-from bayescal.quantities.ssme.model import model_of
-from bayescal.quantities.ssme.models import label_model
-from bayescal.quantities.ssme.models.mixture import MixtureModel
+from bayescal.quantities.ssme.model import MixtureModel, label_model, model_of
 from bayescal.quantities.ssme.priors import GaussianMixture, Priors, StudentTMixture, Tilt
 from tests.quantities.ssme.problems import in_chains, many_classes, problem
 

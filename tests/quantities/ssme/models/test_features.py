@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayescal.quantities.ssme.models import features
-from bayescal.quantities.ssme.models.opinion_pool import agreement_weights, lifted
+from bayescal.quantities.ssme import tilt
+from bayescal.quantities.ssme.opinion_pool import agreement_weights, lifted
 from bayescal.quantities.ssme.priors import Tilt
 
 
@@ -15,7 +15,7 @@ def panel(seed, m=3, n=30, k=3):
 
 def features_of(probs, prior):
     """Features, without the prior of the log slope."""
-    return features.features_of(probs, prior)[0]
+    return tilt.features_of(probs, prior)[0]
 
 
 def centred(values, axis):

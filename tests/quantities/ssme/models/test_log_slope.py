@@ -4,8 +4,13 @@ import numpy as np
 import pytest
 from scipy.stats import kstest, norm, t
 
-from bayescal.quantities.ssme.models.log_slope import DEGREES, LogSlope, log_slope_at
-from bayescal.quantities.ssme.models.opinion_pool import agreement_weights, lifted
+from bayescal.quantities.ssme.opinion_pool import (
+    DEGREES,
+    LogSlope,
+    agreement_weights,
+    lifted,
+    log_slope_at,
+)
 from bayescal.quantities.ssme.priors import Tilt
 
 PARTS = [

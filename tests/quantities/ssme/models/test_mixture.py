@@ -7,9 +7,8 @@ import pytest
 from scipy import stats
 
 import bayescal as bc
-from bayescal.quantities.ssme.kde.alr import alr
-from bayescal.quantities.ssme.model import model_of
-from bayescal.quantities.ssme.models.mixture import ROWS
+from bayescal.quantities.ssme.kde import alr
+from bayescal.quantities.ssme.model import ROWS, model_of
 from bayescal.quantities.ssme.priors import GaussianMixture, StudentTMixture
 from tests.quantities.ssme.problems import (
     in_chains,

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayescal.quantities.ssme.models.opinion_pool import (
+from bayescal.quantities.ssme.opinion_pool import (
     LEAST,
     agreement_weights,
     lifted,

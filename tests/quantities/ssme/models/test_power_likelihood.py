@@ -5,7 +5,7 @@ import pymc as pm
 import pytest
 from scipy.special import log_softmax, softmax
 
-from bayescal.quantities.ssme.models.power_likelihood import _draw, power_categorical
+from bayescal.quantities.ssme.labels import _draw_classes, power_categorical
 from tests.quantities.ssme.problems import PLAIN
 
 ETA = np.random.default_rng(1).normal(size=(6, 3))
@@ -34,7 +34,7 @@ def test_a_power_of_one_is_pymc_s_categorical():
 
 
 def test_labels_are_drawn_as_they_come_whatever_the_power():
-    drawn = _draw(np.tile(ETA, (20_000, 1, 1)), np.full(6, 0.1), np.random.default_rng(2))
+    drawn = _draw_classes(np.tile(ETA, (20_000, 1, 1)), np.full(6, 0.1), np.random.default_rng(2))
     shares = np.stack([(drawn == k).mean(axis=0) for k in range(3)], axis=1)
     # A share of 20,000 has a standard error below .0036.
     np.testing.assert_allclose(shares, softmax(ETA, axis=1), atol=0.015)

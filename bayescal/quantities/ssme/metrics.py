@@ -3,29 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayescal.core.checks import MOST_DRAWN, check_whole, shown
+from bayescal.core.bins.edges import bin_edges
+from bayescal.core.bins.optimal_number import OPTIMAL, resolved_number
+from bayescal.core.checks import MOST_DRAWN, check_choice, check_whole, shown
 from bayescal.core.columns import to_doubles, to_numpy
 from bayescal.core.errors import InputError
+from bayescal.core.functionals import expected_calibration_error, maximum_calibration_error
 from bayescal.core.quantity import Floats
-from bayescal.quantities.ssme.metrics.binned_error import (
-    CONVENTIONS,
-    Convention,
-    binned_errors,
-    convention_name,
-    membership,
-    moments,
-)
-from bayescal.quantities.ssme.metrics.ranking import (
-    Ranking,
-    counted,
-    rank,
-    ranking_metrics,
-)
+from bayescal.quantities.ssme.data import Panel
+from bayescal.quantities.ssme.labels import draw_labels
 
 # Draws are taken in blocks of about this many numbers, which a core's cache holds; but in enough
 # of them at a time that what depends on the scores alone is not fetched for each draw. Both count
@@ -33,6 +24,8 @@ from bayescal.quantities.ssme.metrics.ranking import (
 _BLOCK, _LEAST_DRAWS = 1 << 18, 32
 _SUM_TOLERANCE = 1e-6
 ROW_MEANS = ("accuracy", "log_loss", "brier")
+# Labels held at once: 256 MB, as sorting the scores anew for each block costs more than drawing.
+_LABELS_AT_ONCE = 1 << 25
 
 
 class Metrics(NamedTuple):
@@ -126,7 +119,7 @@ def metrics(
     Examples
     --------
     >>> import numpy as np
-    >>> from bayescal.quantities.ssme.metrics.metrics import metrics
+    >>> from bayescal.quantities.ssme.metrics import metrics
     >>> score = np.array([[0.1, 0.4, 0.8]])
     >>> probs = np.stack([1 - score, score], axis=-1)
     >>> found = metrics(probs, np.eye(2)[[0, 1, 1]])
@@ -200,7 +193,7 @@ def subgroup_metrics(
     Examples
     --------
     >>> import numpy as np
-    >>> from bayescal.quantities.ssme.metrics.metrics import subgroup_metrics
+    >>> from bayescal.quantities.ssme.metrics import subgroup_metrics
     >>> probs = np.array([[[0.9, 0.1], [0.2, 0.8], [0.7, 0.3]]])
     >>> subgroup_metrics(probs, np.eye(2)[[0, 1, 1]], np.array([0, 0, 1]), 2).accuracy.tolist()
     [[1.0, 0.0]]
@@ -394,3 +387,184 @@ def _common_draws(n_labels: int, n_weights: int) -> int:
             "Draw as many of the one as of the other."
         )
     return max(n_labels, n_weights)
+
+
+class Convention(NamedTuple):
+    """How an expected calibration error is defined."""
+
+    strategy: str  # bins of equal mass ("quantile") or of equal width ("uniform")
+    n_bins: int | str  # "optimal" follows the number of rows
+    mass_weighted: bool  # else all bins that hold rows count alike
+    top_label: bool  # the largest probability and being right, else the positive score and class
+
+
+CONVENTIONS: Final = {
+    "equal-mass": Convention("quantile", 10, mass_weighted=False, top_label=False),
+    "equal-width": Convention("uniform", 15, mass_weighted=True, top_label=False),
+    "top-label": Convention("uniform", 15, mass_weighted=True, top_label=True),
+    "equal-mass-optimal": Convention("quantile", OPTIMAL, mass_weighted=True, top_label=False),
+    "equal-width-optimal": Convention("uniform", OPTIMAL, mass_weighted=True, top_label=False),
+    "top-label-optimal": Convention("uniform", OPTIMAL, mass_weighted=True, top_label=True),
+}
+
+
+def convention_name(name: str | None, n_classes: int) -> str:
+    """Name the convention of the calibration errors."""
+    if name is None:
+        return "equal-mass" if n_classes == 2 else "top-label"
+    check_choice(name, tuple(CONVENTIONS), "ece")
+    if n_classes > 2 and not CONVENTIONS[name].top_label:
+        raise InputError(
+            f"ece={name!r} bins the score of the positive class and needs 2 classes; "
+            f"got {n_classes}. Use ece='top-label'."
+        )
+    return name
+
+
+def membership(score: Floats, convention: Convention) -> Floats:
+    """Say which right-closed bin each row is in, (obs, bin)."""
+    n_bins = resolved_number(convention.n_bins, len(score))
+    edges = bin_edges(score, n_bins, convention.strategy)
+    place = np.searchsorted(edges[1:-1], score, side="left")
+    held, column = np.unique(place, return_inverse=True)
+    found = np.zeros((len(score), len(held)))
+    found[np.arange(len(score)), column] = 1.0
+    return found
+
+
+def moments(score: Floats, bins: Floats) -> Floats:
+    """Of each row its bin, and its score in the column of its bin, (obs, 2 * bin)."""
+    return np.concatenate([bins, bins * score[:, np.newaxis]], axis=1)
+
+
+def binned_errors(
+    of_rows: Floats, event: Floats, weight: Floats, *, mass_weighted: bool
+) -> tuple[Floats, Floats]:
+    """Expected and maximum calibration error; `of_rows` is of `moments`, the rest (draw, obs)."""
+    bins, _ = np.split(of_rows, 2, axis=1)
+    mass, scored = np.split(weight @ of_rows, 2, axis=1)
+    # A bin without weight has sums of 0, and so a rate and a confidence of 0.
+    divisor = np.maximum(mass, np.finfo(np.float64).tiny)
+    rate, confidence = event @ bins / divisor, scored / divisor
+    share = mass if mass_weighted else (mass > 0).astype(np.float64)
+    share = share / share.sum(axis=1, keepdims=True)
+    return (
+        np.asarray(expected_calibration_error(share, rate, confidence)),
+        np.asarray(maximum_calibration_error(mass, rate, confidence)),
+    )
+
+
+type Complex = NDArray[np.complex128]
+
+
+class Ranking(NamedTuple):
+    """Rows from the highest score to the lowest, tied ones together."""
+
+    order: NDArray[np.int64]  # (obs,): row numbers by falling score
+    starts: NDArray[np.int64]  # (distinct,): where each distinct score begins in `order`
+
+
+def rank(score: Floats) -> Ranking:
+    """Sort rows by falling score."""
+    order = np.argsort(-score, kind="stable")
+    falling = score[order]
+    starts = np.flatnonzero(np.concatenate(([True], falling[1:] != falling[:-1])))
+    return Ranking(order, starts)
+
+
+def counted(positive: Floats, weight: Floats) -> Complex:
+    """Positive weight and weight of each row, as real and imaginary part, (draw, obs).
+
+    A processor adds both in the time of one, as it waits for the sum before; and sorting them
+    takes one look-up.
+    """
+    both: Complex = np.empty(np.broadcast_shapes(positive.shape, weight.shape), dtype=complex)
+    both.real, both.imag = positive, weight
+    return both
+
+
+def ranking_metrics(ranking: Ranking, rows: Complex) -> tuple[Floats, Floats]:
+    """Area under the ROC curve, and average precision, of rows as of `counted`.
+
+    Notes
+    -----
+    With tp and fp the positive and negative weight at or above a distinct score and d their steps,
+    AUC = sum d(fp) (tp - d(tp) / 2) / (P N), AP = sum d(tp) tp / (tp + fp) / P. On hard labels
+    these are scikit-learn's ``roc_auc_score`` and ``average_precision_score``, ties included.
+    """
+    step = _by_score(ranking, rows)
+    total = np.cumsum(step, axis=1)
+    step_tp, tp = step.real, total.real
+    step_fp = step.imag - step_tp
+    n_positive, n_negative = tp[:, -1], step_fp.sum(axis=1)
+    area = np.vecdot(step_fp, tp) - 0.5 * np.vecdot(step_fp, step_tp)
+    # Rows of no weight above the first that has some: 0 / 0, of which nothing is counted.
+    precision = tp / np.maximum(total.imag, np.finfo(np.float64).tiny)
+    hits = np.vecdot(step_tp, precision)
+    return _ratio(area, n_positive * n_negative), _ratio(hits, n_positive)
+
+
+def _by_score(ranking: Ranking, values: Complex) -> Complex:
+    """Sums of (draw, obs) over rows of the same score, highest first."""
+    # The order is in range; without a check of that NumPy writes straight into the result.
+    ordered = np.take(values, ranking.order, axis=1, mode="clip")
+    if len(ranking.starts) == len(ranking.order):
+        return ordered
+    sums: Complex = np.add.reduceat(ordered, ranking.starts, axis=1)
+    return sums
+
+
+def _ratio(part: Floats, whole: Floats) -> Floats:
+    """Divide; NaN where there is nothing to divide by."""
+    found: Floats = np.full(part.shape, np.nan)
+    np.divide(part, whole, out=found, where=whole > 0)
+    return found
+
+
+def expected_metrics(
+    panel: Panel,
+    prob_label: Floats,
+    n_draws: int | None,
+    rng: np.random.Generator,
+    *,
+    ece: str | None = None,
+    by_group: bool = False,
+) -> Metrics:
+    """Average metrics over label draws, or take them under the probabilities themselves.
+
+    Notes
+    -----
+    Accuracy, log loss and Brier score have the same expectation both ways.
+    """
+    if n_draws is None:
+        return measured(panel, prob_label, ece=ece, by_group=by_group)
+    check_whole(n_draws, "n_draws", most=MOST_DRAWN)
+    size = max(1, _LABELS_AT_ONCE // prob_label.size)
+    counts = [min(size, n_draws - start) for start in range(0, n_draws, size)]
+    parts = [
+        measured(panel, draw_labels(prob_label, count, rng), ece=ece, by_group=by_group)
+        for count in counts
+    ]
+    return mean_over_draws(join(parts, np.concatenate))
+
+
+def measured(
+    panel: Panel,
+    q: Floats,
+    weights: Floats | None = None,
+    *,
+    ece: str | None = None,
+    errors_q: Floats | None = None,
+    by_group: bool = True,
+) -> Metrics:
+    """Metrics of a panel's classifiers; in every group, where there are groups."""
+    if not by_group or panel.group is None:
+        return metrics(panel.probs, q, weights, ece=ece, errors_q=errors_q)
+    return subgroup_metrics(
+        panel.probs, q, panel.group, len(panel.groups), weights, ece=ece, errors_q=errors_q
+    )
+
+
+def mean_over_draws(found: Metrics) -> Metrics:
+    """Average over draws, leaving out draws in which a metric does not exist."""
+    return Metrics._make(map(mean_of_defined, found))

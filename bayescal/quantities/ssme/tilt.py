@@ -5,20 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_softmax
+from scipy.special import gammaln, log_softmax
 from scipy.stats import halfnorm, norm
 
 from bayescal.core.calibration_curve.problem import pad, padded_size
 from bayescal.core.quantity import Draws, Floats
 from bayescal.quantities.ssme.data import Problem
-from bayescal.quantities.ssme.models import student_group
-from bayescal.quantities.ssme.models.base import EVERY_ROW
-from bayescal.quantities.ssme.models.features import Features, features_of
-from bayescal.quantities.ssme.models.log_slope import LogSlope, log_slope_at
+from bayescal.quantities.ssme.labels import EVERY_ROW, power_categorical
+from bayescal.quantities.ssme.opinion_pool import (
+    LogSlope,
+    agreement_weights,
+    lifted,
+    log_slope_at,
+    pooled,
+)
 from bayescal.quantities.ssme.priors import Tilt
 
 LABELS = 32
@@ -135,8 +139,6 @@ class TiltModel:
         """``label ~ Categorical(softmax(eta))``, to the power; the forced labels' correction."""
         import pymc as pm
 
-        from bayescal.quantities.ssme.models.power_likelihood import power_categorical
-
         data = {name: pm.Data(name, value) for name, value in self.inputs().items()}
         coefficients = self._coefficients(data)
         eta = _eta(coefficients, data, "label")
@@ -154,7 +156,7 @@ class TiltModel:
 
         found: dict[str, Any] = {}
         for name, dims in _SCALED.items():
-            unit = student_group.student_group(f"{name}_unit", self._lengths(dims), dims)
+            unit = student_group(f"{name}_unit", self._lengths(dims), dims)
             value = data[f"{name}_prior"] * unit
             found[name] = (
                 value if name == "class_slope" else pm.Deterministic(name, value, dims=dims or None)
@@ -185,7 +187,7 @@ class TiltModel:
         """Draws from the priors, without the correction of forced labels."""
         found: dict[str, Floats] = {}
         for name, dims in _SCALED.items():
-            unit = student_group.draw(draws, self._lengths(dims), rng)
+            unit = draw_student(draws, self._lengths(dims), rng)
             found |= {f"{name}_unit": unit, name: _factor(self.prior, name) * unit}
         unit = found["log_slope_unit"] = rng.standard_normal(draws)
         found["log_slope"] = log_slope_at(unit, self.log_slope.table())
@@ -216,7 +218,7 @@ class TiltModel:
     def log_prior(self, draws: Draws) -> dict[str, Floats]:
         """Densities of units and scales, together for each coefficient."""
         found = {
-            name: student_group.log_density(draws[f"{name}_unit"], len(dims))
+            name: student_log_density(draws[f"{name}_unit"], len(dims))
             for name, dims in _SCALED.items()
         }
         found["log_slope"] = norm.logpdf(draws["log_slope_unit"])
@@ -258,3 +260,123 @@ def _eta(coefficients: Mapping[str, Any], data: Mapping[str, Any], what: str) ->
     group = data[f"{what}_group"]
     steeper = pm.math.exp(coefficients["group_slope"])[group][:, None]
     return eta * steeper + coefficients["group_intercept"][group]
+
+
+# Where classifiers are alike nothing is left of them: dividing by that would blow rounding up.
+_LEAST_SPREAD = 1e-6
+_LEAST_OWN_BEND = 1e-3
+
+
+class Features(NamedTuple):
+    """Features of rows, by class."""
+
+    log_pool: Floats  # (obs, class): log of the pooled probability, centred over classes
+    own: Floats  # (obs, class, classifier): each classifier's log probabilities, centred
+    bend: Floats  # (obs, class): what a regression of the pooled probability on log_pool leaves
+    own_bend: Floats  # (obs, class, classifier): the same of each classifier's, on its own too
+
+
+def features_of(probs: Floats, prior: Tilt) -> tuple[Features, LogSlope]:
+    """Compute the features of all rows, and the prior of the log slope that they suggest.
+
+    Notes
+    -----
+    Own log probabilities keep what they share with the opinion pool's: weights that move together
+    steepen or flatten the pool, most where the better classifiers do.
+    """
+    above_0 = lifted(probs)
+    n, _, n_classes = above_0.shape
+    equal = prior.opinion_pool == "mean"
+    weights = np.full(n, 1 / n) if equal else agreement_weights(above_0)
+    pool = pooled(above_0, weights)
+    log_pool = _centred(np.log(pool))
+    logs = _centred(np.log(above_0))
+    own = logs - logs.mean(axis=1, keepdims=True)
+    own /= np.maximum(own.std(axis=(1, 2), keepdims=True), _LEAST_SPREAD)
+    bend = _residual(pool - 1 / n_classes, log_pool)
+    bend /= max(float(bend.std()), _LEAST_SPREAD)
+    own_bend = np.stack([_own_bend(p, log, log_pool) for p, log in zip(above_0, logs, strict=True)])
+    found = Features(log_pool, np.moveaxis(own, 0, -1), bend, np.moveaxis(own_bend, 0, -1))
+    return found, LogSlope.of(prior, above_0, weights)
+
+
+def _centred(logs: Floats) -> Floats:
+    return np.asarray(logs - logs.mean(axis=-1, keepdims=True))
+
+
+def _own_bend(probs: Floats, logs: Floats, base: Floats) -> Floats:
+    """Bend of one classifier; 0 where its probabilities follow from their logarithms."""
+    left = _residual(probs - 1 / probs.shape[1], base, logs)
+    spread = float(left.std())
+    return left / spread if spread > _LEAST_OWN_BEND else np.zeros_like(left)
+
+
+def _residual(values: Floats, *bases: Floats) -> Floats:
+    """What a regression through the origin leaves."""
+    matrix = np.stack([base.ravel() for base in bases], axis=1)
+    found = np.linalg.lstsq(matrix, values.ravel(), rcond=None)[0]
+    return np.asarray(values - (matrix @ found).reshape(values.shape))
+
+
+GROUP_DEGREES = 3.0
+
+
+def student_group(name: str, shape: tuple[int, ...], dims: tuple[str, ...]) -> Any:
+    """Add units to the PyMC model in context, a vector or a number.
+
+    Notes
+    -----
+    The scale that they share, with its inverse-gamma prior, is integrated out: there is no funnel
+    for the sampler to enter.
+    """
+    import pymc as pm
+
+    if not shape:
+        return pm.StudentT(name, nu=GROUP_DEGREES)
+    return pm.CustomDist(
+        name,
+        np.zeros(shape),
+        logp=_student_logp,
+        random=_student_draw,
+        dims=dims,
+        signature="(unit)->(unit)",
+    )
+
+
+def student_log_density(units: Floats, ndim: int) -> Floats:
+    """Log density of units whose last `ndim` dims, 0 or 1, are those of the group."""
+    square = (units**2).sum(axis=-1) if ndim else units**2
+    return np.asarray(
+        _student_density(units.shape[-1] if ndim else 1, np.log1p(square / GROUP_DEGREES))
+    )
+
+
+def draw_student(draws: int, shape: tuple[int, ...], rng: np.random.Generator) -> Floats:
+    """Draw units, (draw, *shape)."""
+    return np.asarray(_student_draw(np.zeros(shape), rng, (draws, *shape)))
+
+
+def _student_density(size: int, log_distance: Any) -> Any:
+    """Log density at a distance."""
+    half = (GROUP_DEGREES + size) / 2
+    constant = gammaln(half) - gammaln(GROUP_DEGREES / 2) - size / 2 * np.log(GROUP_DEGREES * np.pi)
+    return float(constant) - half * log_distance
+
+
+def _student_logp(value: Any, centre: Any) -> Any:
+    import pytensor.tensor as pt
+
+    size = centre.type.shape[-1]
+    return _student_density(size, pt.log1p(((value - centre) ** 2).sum() / GROUP_DEGREES))
+
+
+def _student_draw(
+    centre: Floats, rng: np.random.Generator | None = None, size: Any = None
+) -> Floats:
+    rng = rng or np.random.default_rng()
+    shape = centre.shape if size is None else tuple(size)
+    # One scale for each group: all but the last dim of a vector are draws.
+    lead = (*shape[:-1], 1) if centre.ndim else shape
+    return centre + rng.standard_normal(shape) / np.sqrt(
+        rng.chisquare(GROUP_DEGREES, lead) / GROUP_DEGREES
+    )

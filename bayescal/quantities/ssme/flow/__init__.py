@@ -1,1 +1,0 @@
-"""SSME-NF: normalizing flows."""

@@ -1,1 +1,0 @@
-"""SSME-KDE: kernel density estimates and EM."""
