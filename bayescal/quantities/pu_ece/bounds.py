@@ -219,9 +219,8 @@ def optimal_n_bins(n_positive: int, n_unlabeled: int, class_prior: float) -> int
 
     References
     ----------
-    .. [1] Anonymous authors, "Estimating Expected Calibration Error for Positive-Unlabeled
-       Learning", under review for Transactions on Machine Learning Research, 2025, Corollaries 1
-       and 2, section 5.1. https://openreview.net/forum?id=SvoBtLIrPZ
+    .. [1] The PU-ECE paper, Corollaries 1 and 2, section 5.1.
+       https://openreview.net/forum?id=SvoBtLIrPZ
 
     Examples
     --------
@@ -270,9 +269,7 @@ def least_bound_n_bins(
 
     References
     ----------
-    .. [1] Anonymous authors, "Estimating Expected Calibration Error for Positive-Unlabeled
-       Learning", under review for Transactions on Machine Learning Research, 2025, Theorem 1 and
-       Corollary 1. https://openreview.net/forum?id=SvoBtLIrPZ
+    .. [1] The PU-ECE paper, Theorem 1 and Corollary 1. https://openreview.net/forum?id=SvoBtLIrPZ
 
     Examples
     --------
@@ -440,9 +437,8 @@ def generalization_bias(
 
     References
     ----------
-    .. [1] Anonymous authors, "Estimating Expected Calibration Error for Positive-Unlabeled
-       Learning", under review for Transactions on Machine Learning Research, 2025, sections 4.2 and
-       4.3, Theorem 3 and Corollary 2. https://openreview.net/forum?id=SvoBtLIrPZ
+    .. [1] The PU-ECE paper, sections 4.2 and 4.3, Theorem 3 and Corollary 2.
+       https://openreview.net/forum?id=SvoBtLIrPZ
     .. [2] F. Futami and M. Fujisawa, "Information-theoretic Generalization Analysis for Expected
        Calibration Error", NeurIPS 2024, section 4. https://arxiv.org/abs/2405.15709
 
@@ -511,9 +507,7 @@ def generalization_gap(
 
     References
     ----------
-    .. [1] Anonymous authors, "Estimating Expected Calibration Error for Positive-Unlabeled
-       Learning", under review for Transactions on Machine Learning Research, 2025, Theorem 3.
-       https://openreview.net/forum?id=SvoBtLIrPZ
+    .. [1] The PU-ECE paper, Theorem 3. https://openreview.net/forum?id=SvoBtLIrPZ
     .. [2] F. Futami and M. Fujisawa, "Information-theoretic Generalization Analysis for Expected
        Calibration Error", NeurIPS 2024, section 4. https://arxiv.org/abs/2405.15709
 
@@ -560,9 +554,7 @@ def fcmi_of_vc(n: int, vc_dimension: int) -> float:
 
     References
     ----------
-    .. [1] Anonymous authors, "Estimating Expected Calibration Error for Positive-Unlabeled
-       Learning", under review for Transactions on Machine Learning Research, 2025, section 4.3.
-       https://openreview.net/forum?id=SvoBtLIrPZ
+    .. [1] The PU-ECE paper, section 4.3. https://openreview.net/forum?id=SvoBtLIrPZ
 
     Examples
     --------

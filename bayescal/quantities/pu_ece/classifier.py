@@ -40,20 +40,9 @@ class Loss(NamedTuple):
     slope: Callable[[Floats], Floats]
 
 
-def _expit(z: Floats) -> Floats:
-    from scipy.special import expit
-
-    return np.asarray(expit(z))
-
-
 LOSSES: Final[dict[str, Loss]] = {
-    "logistic": Loss(
-        value=lambda margin: np.logaddexp(0, -margin), slope=lambda margin: -_expit(-margin)
-    ),
-    "sigmoid": Loss(
-        value=lambda margin: _expit(-margin),
-        slope=lambda margin: -_expit(margin) * _expit(-margin),
-    ),
+    "logistic": Loss(lambda margin: np.logaddexp(0, -margin), lambda margin: -expit(-margin)),
+    "sigmoid": Loss(lambda margin: expit(-margin), lambda margin: -expit(margin) * expit(-margin)),
 }
 """``ln(1 + exp(-margin))`` and ``1 / (1 + exp(margin))``."""
 
@@ -65,42 +54,48 @@ CORRECTIONS: Final[dict[str, Callable[[float], float]]] = {
 """What takes the place of the negatives' part of the risk: consistent-correction functions."""
 
 
-class RiskParts(NamedTuple):
-    """The two parts of the risk, and their slopes in the decision values."""
+class Part(NamedTuple):
+    """A part of the risk, and its slopes in the decision values of positives and unlabelled."""
 
-    positive: float
-    negative: float
-    positive_slopes: tuple[Floats, Floats]
-    negative_slopes: tuple[Floats, Floats]
+    value: float
+    slopes: tuple[Floats, Floats]
+
+    def times(self, factor: float) -> Part:
+        """Weigh it."""
+        return Part(factor * self.value, (factor * self.slopes[0], factor * self.slopes[1]))
+
+
+class RiskParts(NamedTuple):
+    """What positives and what negatives contribute to the risk."""
+
+    positive: Part
+    negative: Part
 
     def slopes(self, weight: float) -> tuple[Floats, Floats]:
         """Slopes of ``positive + weight * negative``."""
         of_positive, of_unlabeled = (
             one + weight * other
-            for one, other in zip(self.positive_slopes, self.negative_slopes, strict=True)
+            for one, other in zip(self.positive.slopes, self.negative.slopes, strict=True)
         )
         return of_positive, of_unlabeled
 
-    def reweighted(self, class_prior: float, target_prior: float) -> RiskParts:
-        """Weigh positives and negatives as if the share of positives were another one."""
-        more, less = target_prior / class_prior, (1 - target_prior) / (1 - class_prior)
-        return RiskParts(
-            positive=more * self.positive,
-            negative=less * self.negative,
-            positive_slopes=(more * self.positive_slopes[0], more * self.positive_slopes[1]),
-            negative_slopes=(less * self.negative_slopes[0], less * self.negative_slopes[1]),
-        )
 
-
-def risk_parts(positive: Floats, unlabeled: Floats, class_prior: float, loss: str) -> RiskParts:
-    """Compute both parts of the risk with their slopes, without asking whether input is valid."""
+def risk_parts(
+    positive: Floats, unlabeled: Floats, class_prior: float, loss: str, target_prior: float
+) -> RiskParts:
+    """Compute both parts of the risk, weighed as if `target_prior` were the share of positives."""
     value, slope = LOSSES[loss]
     share, each = class_prior / len(positive), 1 / len(unlabeled)
+    of_positive = Part(
+        share * float(value(positive).sum()), (share * slope(positive), np.zeros_like(unlabeled))
+    )
+    of_negative = Part(
+        each * float(value(-unlabeled).sum()) - share * float(value(-positive).sum()),
+        (share * slope(-positive), -each * slope(-unlabeled)),
+    )
     return RiskParts(
-        positive=share * float(value(positive).sum()),
-        negative=each * float(value(-unlabeled).sum()) - share * float(value(-positive).sum()),
-        positive_slopes=(share * slope(positive), np.zeros_like(unlabeled)),
-        negative_slopes=(share * slope(-positive), -each * slope(-unlabeled)),
+        of_positive.times(target_prior / class_prior),
+        of_negative.times((1 - target_prior) / (1 - class_prior)),
     )
 
 
@@ -140,9 +135,7 @@ def upu_risk(
     ----------
     .. [1] M. C. du Plessis, G. Niu and M. Sugiyama, "Convex Formulation for Learning from Positive
        and Unlabeled Data", ICML 2015. https://proceedings.mlr.press/v37/plessis15.html
-    .. [2] Anonymous authors, "Estimating Expected Calibration Error for Positive-Unlabeled
-       Learning", under review for Transactions on Machine Learning Research, 2025, section 2.3, Eq.
-       (2). https://openreview.net/forum?id=SvoBtLIrPZ
+    .. [2] The PU-ECE paper, section 2.3, Eq. (2). https://openreview.net/forum?id=SvoBtLIrPZ
 
     Examples
     --------
@@ -152,8 +145,8 @@ def upu_risk(
     >>> round(nnpu_risk([4.0, 5.0], [-4.0, -3.0], class_prior=0.5), 3)
     0.006
     """
-    parts = risk_parts(*_checked(positive, unlabeled, class_prior, loss), class_prior, loss)
-    return _number(parts.positive + parts.negative)
+    parts = _checked_parts(positive, unlabeled, class_prior, loss, class_prior)
+    return _number(parts.positive.value + parts.negative.value)
 
 
 def nnpu_risk(
@@ -196,9 +189,7 @@ def nnpu_risk(
     .. [2] N. Lu, T. Zhang, G. Niu and M. Sugiyama, "Mitigating Overfitting in Supervised
        Classification from Two Unlabeled Datasets: A Consistent Risk Correction Approach", AISTATS
        2020, PMLR 108, pages 1115-1125.
-    .. [3] Anonymous authors, "Estimating Expected Calibration Error for Positive-Unlabeled
-       Learning", under review for Transactions on Machine Learning Research, 2025, section 2.3.
-       https://openreview.net/forum?id=SvoBtLIrPZ
+    .. [3] The PU-ECE paper, section 2.3. https://openreview.net/forum?id=SvoBtLIrPZ
 
     Examples
     --------
@@ -208,8 +199,8 @@ def nnpu_risk(
     >>> round(nnpu_risk([4.0, 5.0], [-4.0, -3.0], class_prior=0.5, correction="abs"), 3)
     2.229
     """
-    parts = risk_parts(*_checked(positive, unlabeled, class_prior, loss), class_prior, loss)
-    return _number(parts.positive + corrected(parts.negative, correction))
+    parts = _checked_parts(positive, unlabeled, class_prior, loss, class_prior)
+    return _number(parts.positive.value + corrected(parts.negative.value, correction))
 
 
 def imbalanced_nnpu_risk(
@@ -257,9 +248,7 @@ def imbalanced_nnpu_risk(
     ----------
     .. [1] G. Su, W. Chen and M. Xu, "Positive-Unlabeled Learning from Imbalanced Data", IJCAI 2021,
        pages 2995-3001.
-    .. [2] Anonymous authors, "Estimating Expected Calibration Error for Positive-Unlabeled
-       Learning", under review for Transactions on Machine Learning Research, 2025, section 5.1.
-       https://openreview.net/forum?id=SvoBtLIrPZ
+    .. [2] The PU-ECE paper, section 5.1. https://openreview.net/forum?id=SvoBtLIrPZ
 
     Examples
     --------
@@ -268,9 +257,8 @@ def imbalanced_nnpu_risk(
     0.5
     """
     check_target_prior(target_prior)
-    parts = risk_parts(*_checked(positive, unlabeled, class_prior, loss), class_prior, loss)
-    parts = parts.reweighted(class_prior, target_prior)
-    return _number(parts.positive + corrected(parts.negative, correction))
+    parts = _checked_parts(positive, unlabeled, class_prior, loss, target_prior)
+    return _number(parts.positive.value + corrected(parts.negative.value, correction))
 
 
 def _number(risk: float) -> float:
@@ -304,9 +292,9 @@ def corrected(negative: float, correction: Correction) -> float:
     return found
 
 
-def _checked(
-    positive: ArrayLike, unlabeled: ArrayLike, class_prior: float, loss: str
-) -> tuple[Floats, Floats]:
+def _checked_parts(
+    positive: ArrayLike, unlabeled: ArrayLike, class_prior: float, loss: str, target_prior: float
+) -> RiskParts:
     check_class_prior(class_prior)
     check_choice(loss, tuple(LOSSES), "loss")
     found = []
@@ -318,7 +306,7 @@ def _checked(
             row = int(np.argmax(np.isnan(array)))
             raise InputError(f"{name} must not be missing; got NaN at row {row}. Drop such rows.")
         found.append(array)
-    return found[0], found[1]
+    return risk_parts(found[0], found[1], class_prior, loss, target_prior)
 
 
 # The risk is minimised to this, far below what it is known to from any number of rows.
@@ -404,9 +392,7 @@ class PUClassifier(MostProbable):
        https://arxiv.org/abs/1703.00593
     .. [2] G. Su, W. Chen and M. Xu, "Positive-Unlabeled Learning from Imbalanced Data", IJCAI 2021,
        pages 2995-3001.
-    .. [3] Anonymous authors, "Estimating Expected Calibration Error for Positive-Unlabeled
-       Learning", under review for Transactions on Machine Learning Research, 2025, section 2.3.
-       https://openreview.net/forum?id=SvoBtLIrPZ
+    .. [3] The PU-ECE paper, section 2.3. https://openreview.net/forum?id=SvoBtLIrPZ
 
     Examples
     --------
@@ -572,9 +558,10 @@ class PUClassifier(MostProbable):
     def _found(self, trained: Trained, rows: tuple[Floats, Floats]) -> _Found:
         """Look up what was reached on the rows."""
         parts = self._parts(*(forward(trained.weights, x) for x in rows))
-        risk = parts.positive + self._counted(parts.negative)
+        negative = parts.negative.value
+        risk = parts.positive.value + self._counted(negative)
         total = risk + penalty(trained.weights, self.alpha)
-        return _Found(trained.weights, risk, parts.negative, total, trained.unfinished)
+        return _Found(trained.weights, risk, negative, total, trained.unfinished)
 
     def _counted(self, negative: float) -> float:
         """What the risk counts of the negatives' part."""
@@ -585,16 +572,17 @@ class PUClassifier(MostProbable):
         return (self._counted(0.0) - self._counted(-_STEP)) / _STEP
 
     def _parts(self, at_positive: Floats, at_unlabeled: Floats) -> RiskParts:
-        parts = risk_parts(at_positive, at_unlabeled, self.class_prior, self.loss)
-        return parts.reweighted(self.class_prior, self.target_prior or self.class_prior)
+        target = self.target_prior or self.class_prior
+        return risk_parts(at_positive, at_unlabeled, self.class_prior, self.loss, target)
 
     def _weighted_risk(self, weight: float, *outputs: Floats) -> tuple[float, Sequence[Floats]]:
         """``A + weight N`` of both tables' decision values, with its slopes."""
         parts = self._parts(*outputs)
-        return parts.positive + weight * parts.negative, parts.slopes(weight)
+        return parts.positive.value + weight * parts.negative.value, parts.slopes(weight)
 
     def _risk(self, *outputs: Floats) -> tuple[float, Sequence[Floats]]:
         """``A + c(N)``, with its slopes."""
         parts = self._parts(*outputs)
-        low, value, high = (self._counted(parts.negative + step) for step in (-_STEP, 0.0, _STEP))
-        return parts.positive + value, parts.slopes((high - low) / (2 * _STEP))
+        negative = parts.negative.value
+        low, value, high = (self._counted(negative + step) for step in (-_STEP, 0.0, _STEP))
+        return parts.positive.value + value, parts.slopes((high - low) / (2 * _STEP))

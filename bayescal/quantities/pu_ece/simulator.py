@@ -53,9 +53,7 @@ class PUTruth:
 
     References
     ----------
-    .. [1] Anonymous authors, "Estimating Expected Calibration Error for Positive-Unlabeled
-       Learning", under review for Transactions on Machine Learning Research, 2025, section 5.1.
-       https://openreview.net/forum?id=SvoBtLIrPZ
+    .. [1] The PU-ECE paper, section 5.1. https://openreview.net/forum?id=SvoBtLIrPZ
 
     Examples
     --------

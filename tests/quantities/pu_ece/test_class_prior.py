@@ -7,7 +7,6 @@ import pytest
 
 import bayescal as bc
 from bayescal.core.errors import InputError
-from bayescal.core.priors import Beta
 from bayescal.quantities.pu_ece.class_prior import (
     check_possible,
     data_warnings,
@@ -132,19 +131,6 @@ def test_without_a_pure_bin_only_the_upper_end_is_left():
     for with_bin, without in zip(pure, mixed, strict=True):
         assert without.prior.quantile(0.95) == pytest.approx(with_bin.upper, abs=1e-6)
         assert without.prior.quantile(0.05) == pytest.approx(0.05 * with_bin.upper, abs=1e-6)
-
-
-def test_the_prior_is_what_the_model_takes():
-    from bayescal.quantities.pu_ece.priors import Priors
-
-    found = estimate_class_prior(pure_top(np.random.default_rng(3), 0.3, 500, 2000))
-    assert isinstance(Priors(found.prior).class_prior, Beta)
-
-
-@pytest.mark.parametrize("option", [{"delta": 0.0}, {"delta": 1.0}, {"gamma": 0.0}])
-def test_numbers_outside_their_range_are_refused(option):
-    with pytest.raises(InputError, match=next(iter(option))):
-        estimate_class_prior(PUScores(positive=[0.5], unlabeled=[0.5]), **option)
 
 
 def test_several_classifiers_are_refused():

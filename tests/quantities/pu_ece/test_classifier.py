@@ -4,7 +4,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.optimize import approx_fprime, minimize
-from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, log_loss
@@ -93,22 +92,17 @@ def test_a_correction_must_be_known_and_not_below_zero():
         imbalanced_nnpu_risk([1.0], [1.0], class_prior=0.5, target_prior=1)
 
 
-def test_at_zero_both_risks_are_the_loss_of_a_coin():
-    assert upu_risk([0.0], [0.0, 0.0], class_prior=0.3) == pytest.approx(np.log(2))
-    assert nnpu_risk([0.0], [0.0], class_prior=0.3, loss="sigmoid") == pytest.approx(0.5)
-
-
 @pytest.mark.slow
 @given(values, values, priors, losses)
 def test_slopes_are_those_of_finite_differences(positive, unlabeled, pi, loss):
-    parts = risk_parts(positive, unlabeled, pi, loss)
     joined, cut = np.concatenate([positive, unlabeled]), len(positive)
-    for name in ("positive", "negative"):
-        numeric = approx_fprime(
-            joined, lambda f, name=name: getattr(risk_parts(f[:cut], f[cut:], pi, loss), name), 1e-6
-        )
-        exact = np.concatenate(getattr(parts, f"{name}_slopes"))
-        np.testing.assert_allclose(exact, numeric, atol=1e-5)
+    for part in (0, 1):
+
+        def value(f, part=part):
+            return risk_parts(f[:cut], f[cut:], pi, loss, 0.5)[part].value
+
+        exact = np.concatenate(risk_parts(positive, unlabeled, pi, loss, 0.5)[part].slopes)
+        np.testing.assert_allclose(exact, approx_fprime(joined, value, 1e-6), atol=1e-5)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -192,14 +186,6 @@ def test_weighted_to_halves_it_finds_the_logit_of_a_balanced_population():
     assert intercept[0] == pytest.approx(0, abs=0.1)
 
 
-def test_the_weighted_risk_told_is_the_imbalanced_one():
-    x, s = normal_rows(80, 300, 3)
-    fitted = PUClassifier(0.2, alpha=0.01, target_prior=0.4).fit(x, s)
-    at = fitted.decision_function(x)
-    expected = imbalanced_nnpu_risk(at[s == 1], at[s == 0], class_prior=0.2, target_prior=0.4)
-    assert fitted.risk_ == pytest.approx(expected, abs=1e-12)
-
-
 def test_the_unbiased_risk_is_minimised_as_logistic_regression_does_with_all_labels():
     # With the unlabelled rows made of the positives and negatives in the shares of pi, uPU is the
     # log loss of the labelled rows.
@@ -227,11 +213,12 @@ def test_the_least_non_negative_risk_of_a_linear_classifier_is_reached(seed):
 
     def lagrangian(weights, multiplier):
         at = (rows @ weights[:-1] + weights[-1] for rows in (positive, unlabeled))
-        parts = risk_parts(*at, pi, "logistic")
-        slope_p = parts.positive_slopes[0] + multiplier * parts.negative_slopes[0]
-        slope_u = multiplier * parts.negative_slopes[1]
+        of_positive, of_negative = risk_parts(*at, pi, "logistic", pi)
+        slope_p = of_positive.slopes[0] + multiplier * of_negative.slopes[0]
+        slope_u = multiplier * of_negative.slopes[1]
         gradient = positive.T @ slope_p + unlabeled.T @ slope_u + alpha * weights[:-1]
-        value = parts.positive + multiplier * parts.negative + alpha / 2 * (weights[:-1] ** 2).sum()
+        value = of_positive.value + multiplier * of_negative.value
+        value += alpha / 2 * (weights[:-1] ** 2).sum()
         return value, np.append(gradient, slope_p.sum() + slope_u.sum())
 
     # Weak duality: the least value at any multiplier in [0, 1] is below the least risk.
@@ -254,6 +241,12 @@ def test_the_risk_told_is_that_of_the_training_rows(hidden, loss):
         at = fitted.decision_function(x)
         expected = risk(at[s == 1], at[s == 0], class_prior=0.5, loss=loss)
         assert fitted.risk_ == pytest.approx(expected, abs=1e-12)
+    fitted = PUClassifier(0.2, hidden, loss, alpha=0.01, random_state=1, target_prior=0.4).fit(x, s)
+    at = fitted.decision_function(x)
+    expected = imbalanced_nnpu_risk(
+        at[s == 1], at[s == 0], class_prior=0.2, target_prior=0.4, loss=loss
+    )
+    assert fitted.risk_ == pytest.approx(expected, abs=1e-12)
 
 
 def test_overfitted_the_unbiased_risk_is_below_zero_and_the_other_is_not():
@@ -299,14 +292,6 @@ def test_the_least_risk_of_each_correction_is_reached(correction, pi):
     assert reached == pytest.approx(least_by_hand(x, s, pi, alpha, correction), abs=3e-4)
 
 
-def test_a_correction_of_ones_own_is_part_of_the_parameters():
-    x, s = normal_rows(50, 200, 6)
-    plain = PUClassifier(0.5, correction="abs").fit(x, s)
-    again = clone(plain).fit(x, s)
-    assert again.get_params()["correction"] == "abs"
-    assert np.array_equal(plain.weights_[0], again.weights_[0])
-
-
 def test_a_hidden_layer_learns_what_no_line_separates():
     rng = np.random.default_rng(4)
     ring = rng.normal(size=(600, 2))
@@ -344,15 +329,6 @@ def test_any_two_labels_do_the_last_one_positive():
     assert np.array_equal(named.predict(x) == "positive", plain.predict(x) == 1)
 
 
-def test_a_seed_gives_the_same_weights():
-    x, s = normal_rows(50, 200, 6)
-    first = PUClassifier(0.5, hidden=3, alpha=0.1, random_state=7).fit(x, s)
-    again = clone(first).fit(x, s)
-    other = clone(first).set_params(random_state=8).fit(x, s)
-    assert np.array_equal(first.weights_[0], again.weights_[0])
-    assert not np.array_equal(first.weights_[0], other.weights_[0])
-
-
 def test_too_few_iterations_are_told():
     x, s = normal_rows(50, 200, 7)
     with pytest.warns(ConvergenceWarning, match="still falling after 1 iterations"):
@@ -364,12 +340,8 @@ def test_too_few_iterations_are_told():
     [
         ({"class_prior": 1.0}, "class_prior must be a number in"),
         ({"target_prior": 0.0}, "target_prior must be a number in"),
-        ({"correction": "softplus"}, "correction must be one of"),
         ({"correction": lambda x: x}, "correction must return a number >= 0; got -1"),
-        ({"loss": "hinge"}, "loss must be one of"),
         ({"hidden": -1}, "hidden must be a whole number >= 0; got -1"),
-        ({"max_iter": 0}, "max_iter must be a whole number >= 1; got 0"),
-        ({"alpha": -1.0}, "alpha must be a number in"),
     ],
 )
 def test_parameters_outside_their_range_are_refused(parameters, message):

@@ -99,13 +99,6 @@ def test_other_data_and_several_classifiers_are_distinguished() -> None:
 
 
 @pytest.mark.mcmc
-def test_the_same_seed_gives_the_same_result(direct_fit) -> None:
-    again = bc.fit(bc.pu_ece, data(), priors=PRIORS, seed=5, method="direct")
-    for group in ("posterior", "sensitivity", "model_average"):
-        assert again[group].dataset.identical(direct_fit[group].dataset)
-
-
-@pytest.mark.mcmc
 def test_the_result_names_its_priors_and_is_unchanged_by_a_file(direct_fit, tmp_path) -> None:
     fit = direct_fit
     assert json.loads(fit.attrs["priors"])["class_prior"] == {"Beta": {"alpha": 20, "beta": 20}}

@@ -85,10 +85,6 @@ def test_a_seed_gives_the_same_rows_under_the_name_of_the_truth():
     assert not np.array_equal(first.unlabeled[0], other.unlabeled[0])
 
 
-def test_scores_that_round_to_the_ends_have_a_curve():
-    np.testing.assert_allclose(truth("over").probability([0.0, 1.0]), [0, 1], atol=1e-7)
-
-
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
@@ -130,8 +126,3 @@ def test_the_unlabelled_digits_have_the_class_prior_on_average():
     share = np.mean([digits(seed).label.mean() for seed in range(20)])
     # 630 rows each, of 1,797: the standard error of the mean is below .005.
     assert share == pytest.approx(digits(0).class_prior, abs=0.015)
-
-
-def test_a_seed_gives_the_same_digits():
-    assert np.array_equal(digits(3).unlabeled, digits(3).unlabeled)
-    assert not np.array_equal(digits(3).unlabeled, digits(4).unlabeled)

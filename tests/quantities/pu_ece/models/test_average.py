@@ -114,25 +114,6 @@ def test_a_smooth_curve_alone_is_the_average_of_one() -> None:
     assert one["model_average"]["weight"].to_numpy()[2:].tolist() == [0, 0]
 
 
-def test_prior_draws_join_the_class_prior_and_the_curve() -> None:
-    # The sizes leave a class prior that is near the mean label rate of each draw's own masses.
-    model = Average.of(problem(), CurveAverage(), bc.Beta(20, 30), 0.5)
-    joint = model.prior_joint(2000, np.random.default_rng(6))
-    rates = joint.rates @ model.problem.weight
-    assert np.abs(rates - joint.class_prior).mean() < 0.03
-    assert 0.3 < joint.class_prior.mean() < 0.6
-
-
-@pytest.mark.mcmc
-@pytest.mark.filterwarnings("ignore:Estimated shape parameter of Pareto distribution")
-def test_arviz_takes_the_result(curve_fit) -> None:
-    import arviz as az
-
-    loo = az.loo(curve_fit)
-    assert np.isfinite(loo.elpd)
-    assert {"class_prior", "curve"} <= set(curve_fit["log_prior"].data_vars)
-
-
 def test_cost_does_not_grow_with_rows() -> None:
     # Cells, not rows, reach the model: the arrays of a hundred times the rows have one shape.
     shapes = []
