@@ -1,13 +1,10 @@
 """Figures of a result; each function reads a result and returns a matplotlib figure."""
 
-from bayescal.plots.class_reliability import plot_class_reliability
-from bayescal.plots.comparison import plot_comparison, plot_differences
-from bayescal.plots.credal_sets import plot_credal_sets
-from bayescal.plots.metrics import plot_metrics, plot_ranks
+from bayescal.plots.comparison import plot_comparison, plot_differences, plot_metrics, plot_ranks
 from bayescal.plots.posterior import plot_posterior, plot_prior_posterior
-from bayescal.plots.reliability import plot_reliability
+from bayescal.plots.reliability import plot_class_reliability, plot_reliability
 from bayescal.plots.roc import plot_roc
-from bayescal.plots.rows import plot_decisions, plot_probability
+from bayescal.plots.rows import plot_credal_sets, plot_decisions, plot_probability
 from bayescal.plots.sensitivity import plot_sensitivity, plot_sensitivity_curve
 
 __all__ = [

@@ -16,8 +16,8 @@ from matplotlib.ticker import MaxNLocator
 from bayescal.core.checks import check_number
 from bayescal.core.errors import InputError
 from bayescal.plots import style
-from bayescal.plots.density import density
 from bayescal.plots.kind import Drawing, plots_of
+from bayescal.plots.posterior import density
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.conclusion import Conclusion, conclusions

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 import xarray as xr
 
 from bayescal.core.checks import check_is, check_number
 from bayescal.core.errors import InputError
-from bayescal.report.kind import Section
 from bayescal.report.render import document
-from bayescal.report.sections import COMMON, sections_of
-from bayescal.report.view import View
+from bayescal.report.sections import BOUNDS, DIAGNOSTICS, FIRST, LAST, PRIORS
+from bayescal.report.sensitivity import SENSITIVITY
+from bayescal.report.view import Section, View
 from bayescal.results import access, schema
 from bayescal.results.kind import kind_of
 
@@ -63,3 +64,13 @@ def _byline(views: Sequence[View]) -> list[str]:
     facts += data if len(data) == 1 else []
     facts.append(max(view.text("created") for view in views)[:10])
     return [fact for fact in facts if fact]
+
+
+_LAST: Final = (DIAGNOSTICS, PRIORS, SENSITIVITY, BOUNDS, *LAST)
+COMMON: Final[tuple[Section, ...]] = (*FIRST, *_LAST)
+
+
+def sections_of(views: Sequence[View]) -> list[Section]:
+    """Sections of a report on these results."""
+    own = dict.fromkeys(section for view in views for section in view.kind.SECTIONS)
+    return [*FIRST, *own, *_LAST]

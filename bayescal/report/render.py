@@ -1,16 +1,24 @@
-"""Templates, into which every value is put escaped, and names, which are cut when endless."""
+"""From values to HTML: templates, names, tables and figures; every value is put in escaped."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import base64
+import io
+import re
+import warnings
+from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
+import matplotlib as mpl
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
+from matplotlib.figure import Figure
 
 from bayescal._version import __version__
 from bayescal.core.text import undirected
+from bayescal.plots.kind import Drawing
 from bayescal.plots.style import shorten
 from bayescal.results import text as numbers
 from bayescal.results.best import MOST_NAMED
@@ -87,3 +95,124 @@ def source(template: str) -> Markup:
     env = environment()
     assert env.loader is not None
     return Markup(env.loader.get_source(env, template)[0])
+
+
+class Column(NamedTuple):
+    """A heading, with a second line in small type, and cells; `words` are set at the left."""
+
+    title: str
+    cells: Sequence[str]
+    words: bool = False
+    small: str = ""
+
+
+def table(label: str, columns: Sequence[Column], caption: str = "") -> Markup:
+    """Write a table; `label` names it to those who do not see it."""
+    rows = list(zip(*(column.cells for column in columns), strict=True))
+    return render("table.html.j2", label=label, columns=columns, rows=rows, caption=caption)
+
+
+def names(values: Sequence[str], failed: Sequence[bool] = ()) -> list[str]:
+    """Cells with names, those of failed fits marked."""
+    marked = failed or [False] * len(values)
+    mark = Markup('<small class="off">not converged</small>')
+    return [plain(value) + (mark if bad else "") for value, bad in zip(values, marked, strict=True)]
+
+
+def off(text: str) -> Markup:
+    """A cell that must not be overlooked."""
+    return Markup('<span class="off">{}</span>').format(text)
+
+
+def bold(text: str) -> Markup:
+    """A cell in bold."""
+    return Markup("<strong>{}</strong>").format(text)
+
+
+def table_of(
+    label: str,
+    heads: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    words: Container[str],
+    caption: str = "",
+) -> Markup:
+    """Write a table row by row; headings among `words` are of text."""
+    columns = zip(heads, zip(*rows, strict=True), strict=True)
+    return table(label, [Column(head, cells, head in words) for head, cells in columns], caption)
+
+
+HEAVIEST_SVG = 300_000
+"""Characters above which a figure is sent as PNG: about where the drawing starts to show."""
+
+PNG_DPI = 160
+
+FONTS = ["DejaVu Sans", "Noto Sans", "Segoe UI", "Helvetica Neue", "Arial", "sans-serif"]
+
+_PATHS = re.compile(r' d="[^"]*"')
+_TAILS = re.compile(r"(\.\d\d)\d+")
+_COMMENTS = re.compile(r"<!--.*?-->", re.DOTALL)
+_METADATA = re.compile(r"<metadata>.*?</metadata>", re.DOTALL)
+_NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """A figure as the page shows it, with its size in CSS pixels."""
+
+    address: str
+    alt: str
+    caption: str
+    name: str
+    width: int
+    height: int
+
+
+def images(drawings: Sequence[Drawing]) -> list[Image]:
+    """Draw figures."""
+    return [image(one.draw, alt=one.words, caption=one.caption, name=one.name) for one in drawings]
+
+
+def figures(
+    columns: Sequence[Drawing] = (), wide: Sequence[Drawing] = (), intro: str = "", note: str = ""
+) -> Markup:
+    """Figures as a section shows them."""
+    return render(
+        "figures.html.j2", columns=images(columns), wide=images(wide), intro=intro, note=note
+    )
+
+
+def image(draw: Callable[[], Figure], *, alt: str, caption: str = "", name: str = "") -> Image:
+    """Draw a figure as an image element: its ids and styles stay apart, and nothing in it runs."""
+    settings: Any = {"svg.fonttype": "none", "svg.hashsalt": "bayescal", "font.sans-serif": FONTS}
+    with mpl.rc_context(settings), warnings.catch_warnings():
+        # The browser has the letters that matplotlib's font lacks.
+        warnings.filterwarnings("ignore", message=r"Glyph \d+")
+        figure = draw()
+        address = _address(figure)
+    width, height = (round(96 * inches) for inches in figure.get_size_inches())
+    return Image(address, alt, caption, name, width, height)
+
+
+def _address(figure: Figure) -> str:
+    svg = to_svg(figure)
+    if len(svg) <= HEAVIEST_SVG:
+        return _encoded("image/svg+xml", svg.encode("utf-8"))
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=PNG_DPI, metadata={"Software": None})
+    return _encoded("image/png", buffer.getvalue())
+
+
+def to_svg(figure: Figure) -> str:
+    """Write a figure as SVG without date, comments and what XML forbids or turns its direction."""
+    buffer = io.StringIO()
+    figure.savefig(buffer, format="svg", metadata={"Date": None})
+    svg = buffer.getvalue()
+    for unwanted in (_COMMENTS, _METADATA, _NOT_XML):
+        svg = unwanted.sub("", svg)
+    # A hundredth of a point is finer than any screen or printer, and half as long.
+    svg = _PATHS.sub(lambda path: _TAILS.sub(r"\1", path.group()), svg)
+    return undirected(svg[svg.index("<svg") :])
+
+
+def _encoded(kind: str, content: bytes) -> str:
+    return f"data:{kind};base64,{base64.b64encode(content).decode('ascii')}"

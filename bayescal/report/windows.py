@@ -12,9 +12,7 @@ from markupsafe import Markup
 from bayescal.core.writing import check_writable, write_text
 from bayescal.plots.kind import Drawing
 from bayescal.plots.windows import MOST_PANELS, draw_windows
-from bayescal.report.figures import figures
-from bayescal.report.render import document, facts, named, render
-from bayescal.report.tables import Column, names, table
+from bayescal.report.render import Column, document, facts, figures, named, names, render, table
 from bayescal.results.text import count as whole
 from bayescal.results.text import counted, decimals, ends, error, in_words, percent, probability
 from bayescal.results.windows import Series

@@ -58,7 +58,7 @@ def test_no_quantity_is_named(path: Path) -> None:
     assert not [name for name in imported(tree) if name in {f"bayescal.{own}" for own in OWN}]
 
 
-@pytest.mark.parametrize("layer", ["plots", "report"])
-def test_every_kind_of_result_has_one_module_in_each_layer(layer: str) -> None:
+@pytest.mark.parametrize("folder", ["plots/kinds", "report"])
+def test_every_kind_of_result_has_one_module_in_each_layer(folder: str) -> None:
     kinds = {path.stem for path in (PACKAGE / "results" / "kinds").glob("[!_]*.py")}
-    assert {path.stem for path in (PACKAGE / layer / "kinds").glob("[!_]*.py")} == kinds
+    assert kinds <= {path.stem for path in (PACKAGE / folder).glob("[!_]*.py")}

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 import bayescal as bc
 from bayescal import plots
 from bayescal.core.errors import InputError
-from bayescal.plots.credal_sets import between
+from bayescal.plots.rows import between
 from bayescal.quantities.credal.credal_sets import is_proper
 from tests.plots.looks import assert_readable, words
 from tests.synthetic import make_result

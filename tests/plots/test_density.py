@@ -5,7 +5,7 @@ import pytest
 from scipy.integrate import trapezoid
 from scipy.stats import expon, norm
 
-from bayescal.plots.density import density
+from bayescal.plots.posterior import density
 
 X = np.linspace(0, 12, 2401)
 

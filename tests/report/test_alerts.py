@@ -5,7 +5,7 @@ import pytest
 import xarray as xr
 
 from bayescal.core.contradiction import contradiction
-from bayescal.report.alerts import alerts
+from bayescal.report.sections import alerts
 from bayescal.report.view import View
 from tests.synthetic import make_result
 

@@ -3,7 +3,7 @@
 import numpy as np
 import xarray as xr
 
-from bayescal.report.assumptions import assumptions
+from bayescal.report.quantity_sections import assumptions
 from bayescal.report.view import View
 from bayescal.results.text import MISSING
 from tests.synthetic_ssme import make_panel_result

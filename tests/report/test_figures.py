@@ -10,7 +10,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from bayescal.plots import plot_comparison, plot_posterior, plot_reliability
-from bayescal.report.figures import HEAVIEST_SVG, image, to_svg
+from bayescal.report.render import HEAVIEST_SVG, image, to_svg
 from tests.report.pages import HOSTILE
 from tests.synthetic import make_result
 

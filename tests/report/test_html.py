@@ -11,8 +11,7 @@ import xarray as xr
 import bayescal as bc
 from bayescal.core.errors import InputError, OutputError
 from bayescal.report.html import report
-from bayescal.report.page import page
-from bayescal.report.sections import sections_of
+from bayescal.report.page import page, sections_of
 from bayescal.report.view import View
 from tests.report.pages import HOSTILE, Page, words
 from tests.synthetic import make_result

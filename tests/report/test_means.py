@@ -1,7 +1,7 @@
 """Means over classes, as the answer says them."""
 
-from bayescal.report.errors.answers import MOST_MEANS, means_over_classes
-from bayescal.report.sections.answer import answer
+from bayescal.report.answers import MOST_MEANS, means_over_classes
+from bayescal.report.sections import answer
 from bayescal.report.view import View
 from bayescal.results.marginal import marginal
 from tests.synthetic import make_result

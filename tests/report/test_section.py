@@ -2,8 +2,7 @@
 
 from markupsafe import Markup
 
-from bayescal.report.kind import for_each
-from bayescal.report.view import View
+from bayescal.report.view import View, for_each
 from tests.synthetic import make_result
 
 

@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from bayescal.report.errors.sentences import (
+from bayescal.report.answers import (
     CaseAnswer,
     best_sentence,
     calibrated_sentence,

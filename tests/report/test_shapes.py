@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from bayescal.report.errors.shapes import shapes
+from bayescal.report.errors import SECTIONS, shapes, terms
 from bayescal.report.html import report
-from bayescal.report.kinds.errors import SECTIONS, terms
 from bayescal.report.view import View
 from bayescal.results import access
 from bayescal.results.curve_shape import curve_shape

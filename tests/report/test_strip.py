@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayescal.report.errors.answers import MARGIN, WIDTH, scale, strip
-from bayescal.report.errors.sentences import CaseAnswer
+from bayescal.report.answers import MARGIN, WIDTH, CaseAnswer, scale, strip
 
 
 def answer(low: float, point: float, high: float, plug_in: float | None = None) -> CaseAnswer:

@@ -6,9 +6,9 @@ from functools import partial
 
 import xarray as xr
 
-from bayescal.plots.class_reliability import has_class_reliability, plot_class_reliability
+from bayescal.plots.comparison import plot_metrics, plot_ranks
 from bayescal.plots.kind import Drawing, Gallery
-from bayescal.plots.metrics import plot_metrics, plot_ranks
+from bayescal.plots.reliability import has_class_reliability, plot_class_reliability
 from bayescal.plots.sensitivity import plot_conclusions
 from bayescal.results import access, schema
 from bayescal.results.kind import kind_of

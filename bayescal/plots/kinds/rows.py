@@ -7,9 +7,13 @@ from functools import partial
 import xarray as xr
 from matplotlib.figure import Figure
 
-from bayescal.plots.credal_sets import plot_credal_sets
 from bayescal.plots.kind import Drawing, Gallery
-from bayescal.plots.rows import plot_decisions, plot_probability, plot_row_sensitivity
+from bayescal.plots.rows import (
+    plot_credal_sets,
+    plot_decisions,
+    plot_probability,
+    plot_row_sensitivity,
+)
 from bayescal.plots.sensitivity import plot_conclusions
 from bayescal.plots.style import shorten
 from bayescal.results import access

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bayescal.report.errors.answers import (
+from bayescal.report.answers import (
     MOST_ROWS,
     MOST_SENTENCES,
     among,
@@ -11,7 +11,7 @@ from bayescal.report.errors.answers import (
     digits,
     target,
 )
-from bayescal.report.sections.answer import answer
+from bayescal.report.sections import answer
 from bayescal.report.view import View
 from bayescal.results.best import best
 from bayescal.results.difference import difference

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bayescal.report.errors.tables import MOST_ROWS, differences
+from bayescal.report.errors import MOST_ROWS, differences
 from bayescal.report.view import View
 from bayescal.results.difference import difference
 from tests.report.pages import Page

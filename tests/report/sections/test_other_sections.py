@@ -7,19 +7,19 @@ import xarray as xr
 from markupsafe import Markup
 
 from bayescal.plots.kinds import errors as plots
-from bayescal.report.errors.tables import groups
-from bayescal.report.sections import sections_of
-from bayescal.report.sections.answer import plots as figures
-from bayescal.report.sections.answer import results as table
-from bayescal.report.sections.bounds import bounds
-from bayescal.report.sections.diagnostics import diagnostics
-from bayescal.report.sections.provenance import (
+from bayescal.report.errors import groups
+from bayescal.report.page import sections_of
+from bayescal.report.sections import (
+    bounds,
+    diagnostics,
     glossary,
     linked,
     priors,
     provenance,
     references,
 )
+from bayescal.report.sections import plots as figures
+from bayescal.report.sections import results as table
 from bayescal.report.view import View
 from bayescal.results.summary import summary
 from tests.report.pages import Page, words

@@ -5,10 +5,9 @@ import pytest
 import xarray as xr
 
 import bayescal as bc
-from bayescal.report.kind import for_each
 from bayescal.report.page import page
-from bayescal.report.sections.sensitivity import MOST_ROWS, sensitivity
-from bayescal.report.view import View
+from bayescal.report.sensitivity import MOST_ROWS, sensitivity
+from bayescal.report.view import View, for_each
 from bayescal.results.prior_grid import combine
 from tests.plots.test_sensitivity import with_curve
 from tests.report.pages import HOSTILE, Page, words

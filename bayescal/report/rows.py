@@ -8,14 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from markupsafe import Markup
 
-from bayescal.report.alerts import Alert
-from bayescal.report.kind import Answer, Check, Scaling, Section, for_each
-from bayescal.report.refits import refit_table, refits_page
-from bayescal.report.refits import refits as refits_of_variable
-from bayescal.report.render import facts, named, plain
-from bayescal.report.tables import Column, names, off
-from bayescal.report.tables import table as write_table
-from bayescal.report.view import View
+from bayescal.report.render import Column, facts, named, names, off, plain, table
+from bayescal.report.sections import Alert
+from bayescal.report.sensitivity import refit_table, refits_page
+from bayescal.report.sensitivity import refits as refits_of_variable
+from bayescal.report.view import Answer, Check, Scaling, Section, View, for_each
 from bayescal.results import access, schema
 from bayescal.results.kind import kind_of
 from bayescal.results.row_conclusion import VAR, RowConclusion, row_conclusions
@@ -33,6 +30,7 @@ from bayescal.results.text import (
 
 if TYPE_CHECKING:
     from bayescal.results.access import ResultSlice
+
 
 CHECKS: tuple[Check, ...] = ()
 BOUNDS_OF = "the Venn-Abers probabilities p0 and p1"
@@ -126,7 +124,7 @@ def _decided(view: View, case: ResultSlice, rows: Rows) -> Markup:
     )
 
 
-def table(view: View) -> list[Column]:
+def summary_columns(view: View) -> list[Column]:
     """The summary of every classifier."""
     frame = kind_of(view.tree).summary(view.tree, view.prob)
     shown = [name for name in _TITLES if name in frame.columns]
@@ -272,7 +270,7 @@ def _list(view: View, case: ResultSlice, rows: Rows, shown: list[int]) -> Markup
         Column("Open", names([open_names(rows, place) for place in shown]), words=True),
     ]
     of_case = f" of {case.label}" if len(view.cases) > 1 else ""
-    return write_table(f"Rows{of_case}", columns)
+    return table(f"Rows{of_case}", columns)
 
 
 def alerts(view: View) -> list[Alert]:

@@ -6,16 +6,11 @@ import math
 
 from markupsafe import Markup
 
-from bayescal.report.alerts import Alert
-from bayescal.report.assumptions import assumptions
-from bayescal.report.by_class import by_class
-from bayescal.report.curves_and_costs import curves_and_costs
-from bayescal.report.kind import Answer, Check, Scaling, Section, for_each
-from bayescal.report.models import models
-from bayescal.report.refits import refits
-from bayescal.report.render import named, plain, several_named
-from bayescal.report.tables import Column, names, off, table_of
-from bayescal.report.view import View
+from bayescal.report.quantity_sections import assumptions, by_class, curves_and_costs, models
+from bayescal.report.render import Column, named, names, off, plain, several_named, table_of
+from bayescal.report.sections import Alert
+from bayescal.report.sensitivity import refits
+from bayescal.report.view import Answer, Check, Scaling, Section, View, for_each
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.best import LIKELY, Best, leaders
@@ -233,7 +228,7 @@ def _value(view: View, var: str, case: ResultSlice) -> str:
     return f"{fixed(access.averaged_mean(view.tree, var, case), digits)} ({ends(*bounds, digits)})"
 
 
-def table(view: View) -> list[Column]:
+def summary_columns(view: View) -> list[Column]:
     """Every metric of every classifier, beside the point estimate and reference estimates."""
     kind = kind_of(view.tree)
     frame = kind.summary(view.tree, view.prob)

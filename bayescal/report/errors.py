@@ -1,4 +1,4 @@
-"""Tables of calibration errors: the summary, pairs of classifiers, and groups."""
+"""Calibration errors in the report: tables, the shape of the curve, differences and groups."""
 
 from __future__ import annotations
 
@@ -11,18 +11,25 @@ from markupsafe import Markup
 
 from bayescal.plots import plot_differences
 from bayescal.plots.kind import Drawing
-from bayescal.report.errors.answers import answer_of, target
-from bayescal.report.errors.sentences import CaseAnswer
-from bayescal.report.figures import figures
-from bayescal.report.render import plain
-from bayescal.report.tables import Column, bold, names, off, table
-from bayescal.report.view import View
+from bayescal.report.answers import CaseAnswer, answer, answer_of, target
+from bayescal.report.render import Column, bold, figures, names, off, plain, table
+from bayescal.report.sections import Alert
+from bayescal.report.sensitivity import refits
+from bayescal.report.view import Check, Scaling, Section, View, for_each
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
+from bayescal.results.curve_shape import (
+    CurveShape,
+    boundary_scores,
+    curve_shape,
+    description_weights,
+)
 from bayescal.results.difference import Difference, difference
+from bayescal.results.intervals import HEDGED, interval
 from bayescal.results.kind import kind_of
 from bayescal.results.text import (
     MISSING,
+    capital,
     count,
     decimals,
     ends,
@@ -35,6 +42,81 @@ from bayescal.results.text import (
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+MOST_UNEVEN = 4
+MOST_SHAPES = 66
+_UNEVEN = ("rough", "segments")
+
+
+def shapes(view: View) -> Markup | None:
+    """The most probable description of each curve, and the probabilities of all."""
+    found = _found(view)
+    if not found:
+        return None
+    shown = found[:MOST_SHAPES]
+    weights = [description_weights(view.tree, case) for case, _ in shown]
+    columns = [
+        Column(view.case_word, names([case.label for case, _ in shown]), words=True),
+        *(
+            Column(capital(name), [_weight(own, name) for own in weights], small="probability")
+            for name in weights[0]
+        ),
+        Column("In words", [f"{shape.words}." for _, shape in shown], words=True),
+    ]
+    left = len(found) - len(shown)
+    note = (
+        "Posterior probabilities of the descriptions of the calibration curve; scores of exactly 0 "
+        "or 1 stand apart." + (f" {left} further cases are left out." if left else "")
+    )
+    return Markup('{}<p class="note">{}</p>{}').format(
+        table("Descriptions of the calibration curve", columns),
+        note,
+        _boundary([case for case, _ in shown], view),
+    )
+
+
+def _boundary(cases: list[ResultSlice], view: View) -> Markup:
+    """Rows whose score is exactly 0 or 1, and whether such scores are calibrated."""
+    rows = [(case, one) for case in cases for one in boundary_scores(view.tree, case)]
+    if not rows:
+        return Markup()
+    return table(
+        "Scores of exactly 0 and 1",
+        [
+            Column(view.case_word, names([case.label for case, _ in rows]), words=True),
+            Column("Score", [one.score for _, one in rows]),
+            Column("Rows", [count(one.rows) for _, one in rows]),
+            Column("Positive", [count(one.positives) for _, one in rows]),
+            Column("P(calibrated)", [probability(one.p_calibrated) for _, one in rows]),
+        ],
+    )
+
+
+def uneven(view: View) -> list[str]:
+    """Sentences on the cases whose curve is most probably rough or made of segments."""
+    found = [(case, shape) for case, shape in _found(view) if shape.name in _UNEVEN]
+    named = len(view.cases) > 1
+    sentences = [
+        f"{case.label}: {shape.sentence}" if named else shape.sentence
+        for case, shape in found[:MOST_UNEVEN]
+    ]
+    left = len(found) - len(sentences)
+    more = "one more case" if left == 1 else f"{left} more cases"
+    return [*sentences, f"The same holds for {more}; see the table."] if left else sentences
+
+
+def _found(view: View) -> list[tuple[ResultSlice, CurveShape]]:
+    """Cases with descriptions."""
+    both = ((case, curve_shape(view.tree, case)) for case in view.cases)
+    return [(case, shape) for case, shape in both if shape is not None]
+
+
+def _weight(weights: dict[str, float], name: str) -> str:
+    """A probability, the largest in bold."""
+    text = probability(weights[name])
+    return bold(text) if weights[name] == max(weights.values()) else text
+
 
 MOST_ROWS = 66
 """All pairs of twelve classifiers."""
@@ -219,3 +301,114 @@ def _pairs(view: View) -> Iterator[tuple[str, Difference]]:
         for first, second in combinations(ordered, 2):
             pair = difference(view.tree, first, second, var, view.prob, class_=class_, group=group)
             yield ", ".join(name for name in (class_, group) if name is not None), pair
+
+
+__all__ = ["answer", "refits"]
+
+SECTIONS = (
+    Section("curve", "What the curve looks like", "Curve", for_each(shapes)),
+    Section("differences", "Differences between classifiers", "Differences", for_each(differences)),
+    Section("groups", "Groups", "Groups", for_each(groups)),
+)
+CHECKS = (Check("importance_ess", "Importance sampling", "effective draws", count),)
+BOUNDS_OF = "the plug-in estimate"
+PRIOR_NAMES = {
+    "coef": "calibration curve",
+    "common": "common curve",
+    "curve": "calibration curve",
+    "intercept": "middle of the curve",
+    "rate": "label rates",
+}
+_NAMES = {"class_prior": "Class prior", "ece": "ECE", "tce": "Calibration error"}
+
+
+def alerts(view: View) -> list[Alert]:
+    """Cases whose calibration curve is most probably rough, or jumps."""
+    sentences = uneven(view)
+    if not sentences:
+        return []
+    text = " ".join([*sentences, "A smooth recalibration would not remove such an error."])
+    return [Alert("note", "The calibration curve is not smooth", "", text)]
+
+
+def scaling(view: View) -> Scaling:
+    """The main error, and the class prior where it is unknown."""
+    wanted = (target(view), "class_prior")
+    names = [name for name in wanted if name and view.has(schema.POSTERIOR, name)]
+    note = ""
+    if view.has(schema.MODEL_AVERAGE, schema.P_CALIBRATED):
+        note = (
+            " The prior probability of perfect calibration is not scaled: it enters P(calibrated) "
+            "alone, as odds."
+        )
+    return Scaling(names, "posterior given miscalibration" if note else "posterior", note)
+
+
+def variable_name(view: View, name: str) -> str:
+    """Name of an error, or of the class prior."""
+    return _NAMES.get(name, name.replace("_", " "))
+
+
+def terms(view: View) -> list[tuple[str, str]]:
+    """What a calibration error is, and what its interval and its probability of 0 mean."""
+    held = {str(name) for name in view.tree[schema.POSTERIOR].data_vars}
+    found = [
+        (
+            True,
+            "Calibrated",
+            "Among the rows with score 0.7, 70% have a positive label, and so for every other "
+            "score: the score can be read as a probability.",
+        ),
+        (
+            "tce" in held,
+            "Calibration error (TCE)",
+            "Mean absolute difference over rows of the score and the probability of a positive "
+            "label. 0.03 means that scores are off by three percentage points. It is a "
+            "property of the population, so a sample leaves it uncertain.",
+        ),
+        (
+            "ece" in held,
+            "ECE",
+            "The same mean after rows are put into bins by score. Errors of opposite sign "
+            "within a bin cancel, so the ECE is never larger than the calibration error.",
+        ),
+        ("mce" in held, "MCE", "The largest gap of any bin."),
+        (
+            view.has(schema.POINT_ESTIMATE, "ece"),
+            "Plug-in ECE",
+            "The usual estimate: label rates of the sample are taken as if they were known. "
+            "Noise counts as error, so it is biased upwards, most with many bins and few rows.",
+        ),
+        (
+            view.has(schema.MODEL_AVERAGE, "weight"),
+            "Description of the curve",
+            "The calibration curve may be the diagonal (calibrated), smooth, rough (smooth with "
+            "deviations that differ from score to score) or made of segments, some calibrated and "
+            "others shifted. The posterior is an average over them, each weighted by its posterior "
+            "probability.",
+        ),
+        (True, "{prob} credible interval", _interval_words(view)),
+        (
+            view.has(schema.MODEL_AVERAGE, schema.P_CALIBRATED),
+            "P(calibrated)",
+            "The posterior probability that the calibration error is exactly 0. Before the "
+            "data it is one half, unless the priors say otherwise.",
+        ),
+    ]
+    return [(word, text) for applies, word, text in found if applies]
+
+
+def _interval_words(view: View) -> str:
+    """What an interval of the main error means."""
+    starts = "Where perfect calibration is not excluded, the interval starts at 0."
+    var = target(view)
+    if var and interval(view.tree, var, view.prob).attrs["ci_kind"] == HEDGED:
+        return (
+            "From the lower to the upper quantile of the posterior of the error. In it unlikely "
+            "descriptions of the curve count for more than their probability, so that they widen "
+            f"the interval. {starts}"
+        )
+    return (
+        "Given the data and the priors, the error lies in it with a probability of at least "
+        f"{{prob}}. {starts}"
+    )

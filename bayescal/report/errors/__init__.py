@@ -1,1 +1,0 @@
-"""Calibration errors in words, on one scale, and in tables."""

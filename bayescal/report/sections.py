@@ -1,0 +1,369 @@
+"""Sections of every report: warnings, answer, results, figures, diagnostics, bounds, provenance."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, Final, NamedTuple
+
+import xarray as xr
+from markupsafe import Markup, escape
+
+from bayescal.core.health import MAX_RHAT, MIN_EBFMI, MIN_ESS
+from bayescal.plots.kind import plots_of
+from bayescal.report.render import Column, facts, figures, names, off, plain, render, table
+from bayescal.report.view import Check, Section, View, for_each
+from bayescal.results import access, schema
+from bayescal.results.access import ResultSlice
+from bayescal.results.kind import kind_of
+from bayescal.results.text import count, fixed, percent, several
+
+
+class Alert(NamedTuple):
+    """A box above the main result: "bad", "warn", "note" or "quick", and its cases or ""."""
+
+    kind: str
+    title: str
+    names: str
+    text: str
+
+
+_DIRECT: Final = Alert(
+    "quick",
+    "Without MCMC",
+    "",
+    "These draws were made without MCMC. They are from the same posterior; fit with "
+    'method="nuts" for draws with chains and convergence diagnostics.',
+)
+
+
+def alerts(view: View) -> list[Alert]:
+    """List the boxes of a result, the most serious first; its status is said once."""
+    boxes = []
+    status = "" if view.status == schema.OK else view.status
+    if not view.converged:
+        boxes.append(_not_converged(view, status))
+        status = ""
+    if status:
+        boxes.append(Alert("warn", "Read this first", "", status))
+    boxes += view.kind.alerts(view)
+    if view.direct:
+        boxes.append(_DIRECT)
+    return boxes
+
+
+def _not_converged(view: View, status: str) -> Alert:
+    failed = view.cases_where("converged", False)
+    concerned = several([case.label for case in failed]) if len(failed) < len(view.cases) else ""
+    return Alert(
+        "bad",
+        "The fit did not converge: do not use these numbers",
+        "" if status else concerned,
+        status or "See the diagnostics below. Draw more, or raise target_accept, and fit again.",
+    )
+
+
+def answer(view: View) -> Markup | None:
+    """The main result of one fit, under what must be known first."""
+    found = view.kind.answer(view)
+    if found is None:
+        return None
+    return render(
+        "answer.html.j2", alerts=alerts(view), converged=view.converged, **found._asdict()
+    )
+
+
+def results(view: View) -> Markup | None:
+    """Show the summary as a table, under what it estimates."""
+    columns = view.kind.summary_columns(view)
+    if len(columns) < 2:
+        return None
+    estimand = Markup('<p class="note">{}</p>\n').format(view.text("estimand"))
+    return (estimand if view.text("estimand") else Markup("")) + table("Summary", columns)
+
+
+def plots(view: View) -> Markup | None:
+    """Show every figure that the result has the numbers for."""
+    found = plots_of(view.tree).figures(view.tree, view.prob)
+    if not (found.columns or found.wide):
+        return None
+    return figures(found.columns, found.wide, found.intro, found.note)
+
+
+FIRST = (
+    Section("answer", "The answer", "Answer", for_each(answer)),
+    Section("table", "Results", "Results", for_each(results)),
+    Section("plots", "Figures", "Figures", for_each(plots)),
+)
+
+
+CHECKS = (
+    Check(
+        "rhat_max",
+        "R-hat",
+        f"at most {MAX_RHAT}",
+        lambda x: fixed(x, 3),
+        lambda x: x <= MAX_RHAT,
+    ),
+    Check("ess_min", "Effective draws", f"at least {MIN_ESS}", count, lambda x: x >= MIN_ESS),
+    Check("divergences", "Divergences", "none", count, lambda x: x == 0),
+    Check(
+        "ebfmi_min",
+        "E-BFMI",
+        f"at least {MIN_EBFMI}",
+        lambda x: fixed(x, 2),
+        lambda x: x >= MIN_EBFMI,
+    ),
+)
+_OUTSIDE = Markup(' <span aria-label="outside its rule">✗</span>')
+
+
+def diagnostics(view: View) -> Markup | None:
+    """Show every diagnostic of every fit, with its rule."""
+    fits = _fits(view)
+    columns = [
+        column
+        for check in (*CHECKS, *view.kind.CHECKS)
+        if (column := _column(view, check, list(fits.values()))) is not None
+    ]
+    if not columns:
+        return None
+    word = view.case_word if len(fits) == len(view.cases) else "Fit"
+    heads = Column(word, names(list(fits)), words=True)
+    return _verdict(view, len(fits)) + table("Diagnostics", [heads, *columns])
+
+
+def _fits(view: View) -> dict[str, ResultSlice]:
+    """A case of each fit: several classifiers may have one, as the diagnostics' dimensions say."""
+    held = view.tree[schema.DIAGNOSTICS].dataset
+    dims = [dim for dim in view.dims_of_cases if any(dim in held[name].dims for name in held)]
+    if len(dims) == len(view.dims_of_cases):
+        return {case.label: case for case in view.cases}
+    joint = [] if schema.CLASSIFIER in dims else ["all classifiers"]
+    fits: dict[str, ResultSlice] = {}
+    for case in view.cases:
+        fits.setdefault(", ".join([*joint, *(case.sel[dim] for dim in dims)]), case)
+    return fits
+
+
+def _verdict(view: View, n_fits: int) -> Markup:
+    status = view.status
+    if not view.converged:
+        failed = view.cases_where("converged", False) if n_fits == len(view.cases) else []
+        of = f": {', '.join(case.label for case in failed)}" if failed else ""
+        return Markup("<p>{} {}</p>\n").format(
+            off(f"Not converged{of}."), "" if status == "ok" else status
+        )
+    if status != "ok":
+        return Markup("<p><strong>The checks passed, with a remark.</strong> {}</p>\n").format(
+            status
+        )
+    chains = (
+        ""
+        if view.direct
+        else "The chains agree, there are enough effective draws, and no trajectory diverged."
+    )
+    good = '<p><span class="good"><strong>All checks passed.</strong></span> {}</p>\n'
+    return Markup(good).format(chains)
+
+
+def _column(view: View, check: Check, fits: list[ResultSlice]) -> Column | None:
+    """One diagnostic; None where no fit has it, such as R-hat without chains."""
+    values = [view.number_of(schema.DIAGNOSTICS, check.name, case) for case in fits]
+    if all(value is None for value in values):
+        return None
+    return Column(check.title, [_cell(check, value) for value in values], small=check.rule)
+
+
+def _cell(check: Check, value: float | None) -> str:
+    """A value, marked where it breaks its rule."""
+    if value is None:
+        return fixed(None)
+    text = check.write(value)
+    return text if check.passes is None or check.passes(value) else off(text) + _OUTSIDE
+
+
+DIAGNOSTICS = Section(
+    "diagnostics", "Convergence diagnostics", "Diagnostics", for_each(diagnostics)
+)
+
+
+MOST_COLUMNS = 4
+
+
+def bounds(view: View) -> Markup | None:
+    """Show every bound with its kind and its assumption in words."""
+    if schema.BOUNDS not in view.tree.children:
+        return None
+    held = view.tree[schema.BOUNDS].dataset
+    numbers = {str(name): _numbers(view, held[name]) for name in held.data_vars}
+    # Bounds with dimensions of their own, such as classes, are shown by their range.
+    alike = set(held.dims) - set(schema.CASE_DIMS) or all(
+        len(set(values)) == 1 for values in numbers.values()
+    )
+    if alike or len(view.cases) > MOST_COLUMNS:
+        columns = [Column("Value", [_range(values) for values in numbers.values()])]
+    else:
+        columns = [
+            Column(plain(case.label), [_writer(values)(values[k]) for values in numbers.values()])
+            for k, case in enumerate(view.cases)
+        ]
+    intro = (
+        f"These hold for {view.kind.BOUNDS_OF} whatever the model and its priors, under the "
+        "assumption of each."
+    )
+    titles = [name.replace("n_bins", "number_of_bins") for name in numbers]
+    body = table(
+        "Bounds",
+        [
+            Column("Bound", [name.replace("_", " ") for name in titles], words=True),
+            *columns,
+            Column(
+                "Kind and assumption", [_assumption(held[name]) for name in numbers], words=True
+            ),
+        ],
+    )
+    vacuous = any(
+        str(held[name].attrs.get("kind", "")).startswith("upper bound") and max(values) > 1.0
+        for name, values in numbers.items()
+        if values
+    )
+    note = '<p class="note">No calibration error is above 1: an upper bound above 1 is vacuous.</p>'
+    return Markup("<p>{}</p>\n{}{}").format(intro, body, Markup(note if vacuous else ""))
+
+
+def _numbers(view: View, held: xr.DataArray) -> list[float]:
+    """One value a case, NaN where there is none; all of a bound with dimensions of its own."""
+    if set(held.dims) - set(schema.CASE_DIMS):
+        return [float(value) for value in held.values.ravel()]
+    found = (view.number_of(schema.BOUNDS, str(held.name), case) for case in view.cases)
+    return [math.nan if number is None else number for number in found]
+
+
+def _writer(numbers: list[float]) -> partial[str]:
+    whole = all(math.isnan(number) or number.is_integer() for number in numbers)
+    return partial(count) if whole else partial(fixed, digits=4)
+
+
+def _range(numbers: list[float]) -> str:
+    write = _writer(numbers)
+    return " to ".join(dict.fromkeys(write(end) for end in (min(numbers), max(numbers))))
+
+
+def _assumption(held: xr.DataArray) -> Markup:
+    text = Markup("{}").format(str(held.attrs.get("kind", "")))
+    assumption = str(held.attrs.get("assumption", ""))
+    return text + Markup("<small>Assumes: {}</small>").format(assumption) if assumption else text
+
+
+BOUNDS = Section("bounds", "Theoretical bounds", "Bounds", for_each(bounds))
+
+
+_ADDRESS = re.compile(r"https?://[^\s<>\"']+[^\s<>\"'.,;)]")
+_STRATEGIES = {"quantile": "equal-mass", "uniform": "equal-width"}
+
+
+def priors(view: View) -> Markup | None:
+    """Show the priors, in words and as JSON."""
+    words, written = (access.of_prior(view.tree, name) for name in ("prior_text", "priors"))
+    shown = Markup("<p>{}</p>\n").format(words) if words else Markup("")
+    if written:
+        values = json.dumps(json.loads(written), indent=2, ensure_ascii=False)
+        shown += Markup('<pre tabindex="0" aria-label="Priors as JSON">{}</pre>').format(values)
+    return shown or None
+
+
+def provenance(view: View) -> Markup | None:
+    """Show data, binning, sampler, seed and versions."""
+    found = {
+        "Quantity": view.text("quantity"),
+        "Estimand": view.text("estimand"),
+        "Data": kind_of(view.tree).description(view.tree),
+        "Classifiers": ", ".join(access.classifier_names(view.tree)),
+        "Classes": ", ".join(view.names("classes")),
+        "Multi-class": view.text("multiclass"),
+        "Groups": ", ".join(access.group_names(view.tree)),
+        "Labelled rows": view.text("labeling").replace("-", " "),
+        "Calibration errors": view.text("ece_convention"),
+        "Binning": _binning(view),
+        "Sampler": _sampler(view),
+        "Seed": view.text("seed"),
+        "Data hash": view.text("data_hash"),
+        "Made with": f"bayescal {view.text('bayescal_version')}",
+        "Created": view.text("created").replace("T", " ").replace("+00:00", " UTC"),
+    }
+    bdi = Markup("<bdi>{}</bdi>")
+    return facts({name: bdi.format(value) for name, value in found.items() if value})
+
+
+def _binning(view: View) -> str:
+    if not view.text("n_bins"):
+        return ""
+    strategy = _STRATEGIES.get(view.text("binning_strategy"), "given")
+    return f"{view.text('n_bins')} {strategy} bins, {view.text('closed')}-closed"
+
+
+def _sampler(view: View) -> str:
+    name = f"{access.sampler(view.tree)} {view.text('sampler_version')}".strip()
+    draws, chains = view.text("draws"), view.text("chains")
+    if not draws:
+        return name
+    return f"{name}, {chains} × {count(float(draws))} draws" if chains else f"{name}, {draws} draws"
+
+
+def references(views: Sequence[View]) -> Markup | None:
+    """List the papers of all results, each once, with what was taken from it."""
+    papers: dict[str, tuple[Markup, list[str]]] = {}
+    for view in views:
+        for entry in view.structure("references") or []:
+            key, citation, where = _read(entry)
+            _, places = papers.setdefault(key, (linked(citation), []))
+            if where and where not in places:
+                places.append(where)
+    return render("references.html.j2", papers=list(papers.values())) if papers else None
+
+
+def _read(entry: Any) -> tuple[str, str, str]:
+    if not isinstance(entry, dict):
+        return str(entry), str(entry), ""
+    citation = str(entry.get("citation", entry.get("key", "")))
+    return str(entry.get("key", citation)), citation, str(entry.get("where", "")).rstrip(".")
+
+
+def linked(text: str) -> Markup:
+    """Escape a citation and make its web addresses into links."""
+    parts, end = [], 0
+    for match in _ADDRESS.finditer(text):
+        parts.append(escape(text[end : match.start()]))
+        parts.append(Markup('<a href="{0}">{0}</a>').format(match.group()))
+        end = match.end()
+    return Markup("").join([*parts, escape(text[end:])])
+
+
+def glossary(views: Sequence[View]) -> Markup:
+    """Explain the words that the report uses, those of each kind first."""
+    terms = dict(term for view in views for term in view.kind.terms(view))
+    if any(schema.ERROR_CORRELATION in view.tree.children for view in views):
+        terms["Paired difference"] = (
+            "Classifiers are compared on the same rows, so the noise that they share cancels in "
+            "the difference. Classifiers may differ although their two intervals overlap."
+        )
+    if not all(view.direct for view in views):
+        terms["R-hat, effective draws, divergences"] = (
+            "Checks of the sampler, not of the classifier. If they fail, the numbers may be wrong."
+        )
+    prob = percent(views[0].prob)
+    return facts(
+        {word.format(prob=prob): text.format(prob=prob) for word, text in terms.items()}, "terms"
+    )
+
+
+PRIORS = Section("priors", "Priors", "Priors", for_each(priors))
+LAST = (
+    Section("provenance", "Provenance", "Provenance", for_each(provenance), grids=True),
+    Section("references", "References", "References", references, grids=True),
+    Section("glossary", "Glossary", "Glossary", glossary, grids=True),
+)
