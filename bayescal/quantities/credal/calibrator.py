@@ -37,6 +37,11 @@ def _direct_draws(model: LabelModel) -> Draws:
     return cast("DirectDraws", model.direct_draws(_DRAWS, np.random.default_rng(_DRAWS))).draws
 
 
+def _of_every_class(low: Floats, high: Floats) -> Interval:
+    """Bounds of all classes, (obs, class), from one column where there are two."""
+    return Interval(low, high) if low.shape[1] > 1 else of_both_classes(low[:, 0], high[:, 0])
+
+
 class VennAbersCalibrator(HeldOut):
     """Classifier whose probabilities are calibrated by Venn-Abers predictors.
 
@@ -120,7 +125,8 @@ class VennAbersCalibrator(HeldOut):
         InputError
             If a parameter is out of range, or a class has too few rows to hold some out.
         """
-        self._check_folds()
+        if self.cv is not None:
+            check_whole(self.cv, "cv", 2, "Leave it out to hold rows out once.")
         rows, labels = self.checked_rows(X, y)
         estimator = self.chosen_estimator()
         if isinstance(estimator, FrozenEstimator):
@@ -159,7 +165,7 @@ class VennAbersCalibrator(HeldOut):
         """
         each = merge_folds(*self._pairs(X))
         if each.shape[1] == 1:
-            return np.column_stack([1 - each[:, 0], each[:, 0]])
+            return np.hstack([1 - each, each])
         return np.asarray(each / each.sum(axis=1, keepdims=True))
 
     def predict_interval(self, X: ArrayLike, prob: float = 0.9) -> Interval:
@@ -191,14 +197,9 @@ class VennAbersCalibrator(HeldOut):
         """
         check_is_fitted(self)
         alpha = tail(prob)
-        each = [
-            self._bounds(fitted, calibration, X, alpha)
-            for fitted, calibration in zip(self.estimators_, self.calibration_scores_, strict=True)
-        ]
-        return Interval(
-            np.stack([one.lower for one in each]).min(axis=0),
-            np.stack([one.upper for one in each]).max(axis=0),
-        )
+        folds = zip(self.estimators_, self.calibration_scores_, strict=True)
+        lower, upper = zip(*(self._bounds(*fold, X, alpha) for fold in folds), strict=True)
+        return Interval(np.min(lower, axis=0), np.max(upper, axis=0))
 
     def predict_venn_abers(self, X: ArrayLike) -> Interval:
         """Compute the interval between p0 and p1 of each class, which is no coverage interval.
@@ -215,14 +216,7 @@ class VennAbersCalibrator(HeldOut):
             largest p1. For two classes the probability of `predict_proba` lies between them.
         """
         pairs = self._pairs(X)
-        low, high = pairs.p0.min(axis=0), pairs.p1.max(axis=0)
-        if low.shape[1] > 1:
-            return Interval(low, high)
-        return of_both_classes(low[:, 0], high[:, 0])
-
-    def _check_folds(self) -> None:
-        if self.cv is not None:
-            check_whole(self.cv, "cv", 2, "Leave it out to hold rows out once.")
+        return _of_every_class(pairs.p0.min(axis=0), pairs.p1.max(axis=0))
 
     def _splits(self, labels: NDArray[Any]) -> list[tuple[Rows, Rows]]:
         """Cut rows into those to train on and those held out, of each fold."""
@@ -258,9 +252,8 @@ class VennAbersCalibrator(HeldOut):
         target = self._scores(score, np.full(len(score), MISSING))
         split = CalibrationSplit(calibration=calibration, target=target)
         found = Lookup.of(split, _STEPS, _direct_draws, alpha).all_bounds()
-        if found.lower.ndim > 1:
-            return Interval(found.lower, found.upper)
-        return of_both_classes(found.lower, found.upper)
+        shape = len(score), -1
+        return _of_every_class(found.lower.reshape(shape), found.upper.reshape(shape))
 
     def _pairs(self, x: ArrayLike) -> Pair:
         """Look up p0 and p1, of shape (fold, obs, column)."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, field, replace
-from typing import Final
+from typing import Final, override
 
 from bayescal.core.bins.optimal_number import OPTIMAL
 from bayescal.core.calibration_curve.curve_average import ROUGH, SMOOTH, CurveAverage
@@ -20,8 +20,22 @@ ROW_DESCRIPTIONS: Final = (SMOOTH, ROUGH, RISING)
 """What a curve may be, in the order of a result's dimension ``description``."""
 
 
+class _RatePrior:
+    """What every prior of the probability has."""
+
+    __slots__ = ()
+
+    def describe(self) -> str:
+        """Put the prior into words."""
+        raise NotImplementedError
+
+    def _check_above_zero(self, *names: str) -> None:
+        for name in names:
+            check_number(getattr(self, name), name, "(0, inf)")
+
+
 @dataclass(frozen=True, slots=True)
-class MonotoneCurve:
+class MonotoneCurve(_RatePrior):
     """A smooth rising curve of the score's rank.
 
     Parameters
@@ -60,17 +74,10 @@ class MonotoneCurve:
     s: float = 1.0
 
     def __post_init__(self) -> None:
-        for name in ("intercept", "spread", "s"):
-            check_number(getattr(self, name), name, "(0, inf)")
+        self._check_above_zero("intercept", "spread", "s")
 
+    @override
     def describe(self) -> str:
-        """Put the prior into words.
-
-        Returns
-        -------
-        str
-            A sentence.
-        """
         return (
             "The probability of the label is a smooth curve that rises with the score: its logit "
             f"has standard deviation {self.intercept:g} at the middle rank and rises by I-splines "
@@ -79,7 +86,7 @@ class MonotoneCurve:
 
 
 @dataclass(frozen=True, slots=True)
-class AveragedCurve:
+class AveragedCurve(_RatePrior):
     """A curve of a kind that the data choose, smooth, rough or rising: the default.
 
     Parameters
@@ -140,8 +147,7 @@ class AveragedCurve:
                 "MonotoneCurve() for a rising curve alone."
             )
         check_is(self.curve, SmoothCurve, "curve", "Pass SmoothCurve(scale=0.7).")
-        for name in ("roughness", "rough_length", "intercept", "spread", "s"):
-            check_number(getattr(self, name), name, "(0, inf)")
+        self._check_above_zero("roughness", "rough_length", "intercept", "spread", "s")
 
     @property
     def weights(self) -> dict[str, float]:
@@ -167,14 +173,8 @@ class AveragedCurve:
         """The rising description."""
         return MonotoneCurve(self.intercept, self.spread, self.s)
 
+    @override
     def describe(self) -> str:
-        """Put the prior into words.
-
-        Returns
-        -------
-        str
-            A sentence.
-        """
         words = {
             SMOOTH: self.curve.describe(),
             ROUGH: "that curve with a rough part, whose standard deviation is half-normal of scale "
@@ -189,7 +189,7 @@ class AveragedCurve:
 
 
 @dataclass(frozen=True, slots=True)
-class IncrementIsotonic:
+class IncrementIsotonic(_RatePrior):
     """A rising step function over bins of equal mass, whose steps are Dirichlet: allows jumps.
 
     Parameters
@@ -213,17 +213,10 @@ class IncrementIsotonic:
 
     def __post_init__(self) -> None:
         _check_bins(self.bins, 2)
-        check_number(self.concentration, "concentration", "(0, inf)")
-        check_number(self.s, "s", "(0, inf)")
+        self._check_above_zero("concentration", "s")
 
+    @override
     def describe(self) -> str:
-        """Put the prior into words.
-
-        Returns
-        -------
-        str
-            A sentence.
-        """
         return (
             f"The probability of the label rises in steps over {_bins(self.bins)} of equal mass; "
             f"the steps are Dirichlet with concentration {self.concentration:g} each."
@@ -231,7 +224,7 @@ class IncrementIsotonic:
 
 
 @dataclass(frozen=True, slots=True)
-class ImpreciseDirichlet:
+class ImpreciseDirichlet(_RatePrior):
     """Walley's imprecise model in each bin of equal mass: nothing is assumed but exchangeability.
 
     Parameters
@@ -264,17 +257,11 @@ class ImpreciseDirichlet:
     bins: int | str = 10
 
     def __post_init__(self) -> None:
-        check_number(self.s, "s", "(0, inf)")
+        self._check_above_zero("s")
         _check_bins(self.bins, 1)
 
+    @override
     def describe(self) -> str:
-        """Put the prior into words.
-
-        Returns
-        -------
-        str
-            A sentence.
-        """
         return (
             f"In each of {_bins(self.bins)} of equal mass all Beta priors of weight {self.s:g} "
             "stand side by side (imprecise Dirichlet model); bins are independent."

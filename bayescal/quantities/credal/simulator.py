@@ -32,46 +32,6 @@ type Seed = int | np.random.Generator | None
 _TRIES: Final = 1000
 
 
-def _logistic(s: Floats) -> Floats:
-    return 1 / (1 + np.exp(-6 * (s - 0.5)))
-
-
-def _shallow(s: Floats) -> Floats:
-    return 0.3 + 0.3 * s
-
-
-def _power(s: Floats) -> Floats:
-    return s**3
-
-
-def _sigmoid_late(s: Floats) -> Floats:
-    return 0.02 + 0.6 / (1 + np.exp(-10 * (s - 0.8)))
-
-
-def _calibrated(s: Floats) -> Floats:
-    return s
-
-
-def _one_step(s: Floats) -> Floats:
-    return np.where(s < 0.5, 0.2, 0.8)
-
-
-def _three_steps(s: Floats) -> Floats:
-    return np.select([s < 0.25, s < 0.6, s < 0.85], [0.05, 0.3, 0.55], 0.95)
-
-
-def _bump(s: Floats) -> Floats:
-    return 0.15 + 0.7 * np.exp(-(((s - 0.6) / 0.2) ** 2))
-
-
-def _wave(s: Floats) -> Floats:
-    return 0.5 + 0.3 * np.sin(7 * s)
-
-
-def _falling(s: Floats) -> Floats:
-    return 0.8 - 0.6 * s
-
-
 @dataclass(frozen=True)
 class CurveTruth:
     """A simulated binary task and its calibration curve.
@@ -174,18 +134,22 @@ class CurveTruth:
 
 
 TRUTHS: Final[dict[str, CurveTruth]] = {
-    truth.name: truth
-    for truth in (
-        CurveTruth("logistic", "smooth", _logistic),
-        CurveTruth("shallow", "smooth", _shallow),
-        CurveTruth("power", "smooth", _power),
-        CurveTruth("late", "smooth", _sigmoid_late),
-        CurveTruth("calibrated", "smooth", _calibrated),
-        CurveTruth("one_step", "step", _one_step),
-        CurveTruth("three_steps", "step", _three_steps),
-        CurveTruth("bump", "non-monotone", _bump),
-        CurveTruth("wave", "non-monotone", _wave),
-        CurveTruth("falling", "non-monotone", _falling),
+    name: CurveTruth(name, kind, curve)
+    for name, kind, curve in (
+        ("logistic", "smooth", lambda s: 1 / (1 + np.exp(-6 * (s - 0.5)))),
+        ("shallow", "smooth", lambda s: 0.3 + 0.3 * s),
+        ("power", "smooth", lambda s: s**3),
+        ("late", "smooth", lambda s: 0.02 + 0.6 / (1 + np.exp(-10 * (s - 0.8)))),
+        ("calibrated", "smooth", lambda s: s),
+        ("one_step", "step", lambda s: np.where(s < 0.5, 0.2, 0.8)),
+        (
+            "three_steps",
+            "step",
+            lambda s: np.select([s < 0.25, s < 0.6, s < 0.85], [0.05, 0.3, 0.55], 0.95),
+        ),
+        ("bump", "non-monotone", lambda s: 0.15 + 0.7 * np.exp(-(((s - 0.6) / 0.2) ** 2))),
+        ("wave", "non-monotone", lambda s: 0.5 + 0.3 * np.sin(7 * s)),
+        ("falling", "non-monotone", lambda s: 0.8 - 0.6 * s),
     )
 }
 """All named truths: smooth rising ones, rising steps, and curves that fall somewhere."""

@@ -1,9 +1,15 @@
-"""Venn-Abers predictors: two calibrated probabilities for a score, one for each label."""
+"""Venn-Abers predictors: two calibrated probabilities for a score, one for each label.
+
+Of V. Vovk, I. Petej and V. Fedorova, "Large-scale probabilistic predictors with and without
+guarantees of validity", NeurIPS 2015, https://arxiv.org/abs/1511.00213: inductive ones, section 2;
+cross ones, section 3; merged probabilities, section 4.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -115,7 +121,15 @@ def fit_ivap(
     >>> p0.round(3).tolist(), p1.round(3).tolist()
     ([0.0, 0.0, 0.667], [0.333, 1.0, 1.0])
     """
-    scores, labels = _scores(score), _binary(label)
+    scores = _scores(score)
+    labels = _column(
+        label,
+        "label",
+        "fiub",
+        lambda found: (found != 0) & (found != 1),
+        "0 or 1 for each row",
+        "Pass 1 for rows of the class that the score is of.",
+    )
     if scores.ndim != 1:
         raise InputError(
             f"score must hold one value a row; got shape {scores.shape}. "
@@ -173,11 +187,6 @@ def merged(p0: ArrayLike, p1: ArrayLike) -> Floats:
     The value minimises the larger of two regrets, that of label 0 against `p0` and that of label 1
     against `p1`. It is 0 or 1 only where `p1` is 0 or `p0` is 1, which no IVAP gives.
 
-    References
-    ----------
-    .. [1] V. Vovk, I. Petej and V. Fedorova, NeurIPS 2015, section 4.
-       https://arxiv.org/abs/1511.00213
-
     Examples
     --------
     >>> from bayescal.quantities.credal.venn_abers import merged
@@ -225,40 +234,26 @@ def _scores(score: ArrayLike) -> Floats:
 
 
 def _numbers(rows: ArrayLike, n: int) -> Integers:
-    """Check numbers of rows."""
-    values = to_numpy(rows, "rows")
-    check_same_length(len(values), "rows", n, "score")
+    """Check how many rows each score stands for."""
+    check_same_length(len(to_numpy(rows, "rows")), "rows", n, "score")
+    rule, remedy = "a whole number >= 1 for each score", "Leave scores of no row out."
+    return _column(rows, "rows", "iu", lambda found: found < 1, rule, remedy)
+
+
+def _column(
+    values: ArrayLike, name: str, kinds: str, wrong: Callable[[Any], Any], rule: str, remedy: str
+) -> Integers:
+    """Check a column of whole numbers."""
+    found = to_numpy(values, name)
     got = ""
-    if values.ndim != 1 or values.dtype.kind not in "iu":
-        got = f"dtype {values.dtype}, shape {values.shape}"
-    elif (values < 1).any():
-        place = int((values < 1).argmax())
-        got = f"{values[place]} at row {place}"
+    if found.ndim != 1 or found.dtype.kind not in kinds:
+        got = f"dtype {found.dtype}, shape {found.shape}"
+    elif wrong(found).any():
+        place = int(wrong(found).argmax())
+        got = f"{found[place]:.6g} at row {place}"
     if got:
-        raise InputError(
-            f"rows must hold a whole number >= 1 for each score; got {got}. "
-            "Leave scores of no row out."
-        )
-    return values.astype(np.int64)
-
-
-def _binary(label: ArrayLike) -> Integers:
-    values = to_numpy(label, "label")
-    got = ""
-    if values.ndim != 1 or values.dtype.kind not in "fiub":
-        got = f"dtype {values.dtype}, shape {values.shape}"
-    elif ((values != 0) & (values != 1)).any():
-        place = int(((values != 0) & (values != 1)).argmax())
-        got = f"{values[place]:.6g} at row {place}"
-    if got:
-        raise InputError(
-            f"label must hold 0 or 1 for each row; got {got}. "
-            "Pass 1 for rows of the class that the score is of."
-        )
-    return values.astype(np.int64)
-
-
-type Integers = NDArray[np.int64]
+        raise InputError(f"{name} must hold {rule}; got {got}. {remedy}")
+    return found.astype(np.int64)
 
 
 class Steps(NamedTuple):
@@ -282,7 +277,7 @@ def venn_abers_steps(count: Integers, positive: Integers) -> tuple[Steps, Steps]
         p1(i) = max_{c < i} min_{b >= i} (S_b - S_c + 1) / (N_b - N_c + 1)
 
     The right-hand side is not changed by a minimum over all ``b > c``: no line is made steeper, and
-    the one that attains the maximum ends at some ``b >= i`` [1]_. With r(c) for that minimum, p1 is
+    the one that attains the maximum ends at some ``b >= i``. With r(c) for that minimum, p1 is
     the running maximum of r. Write m for the slope of the minorant at c, u and v for the corners
     around, and D for the height above it. A line from c to a b before v has the slope
     ``m + (D_b - D_c + 1 - m) / (N_b - N_c + 1)``: steeper than the line to v if ``D_c < 1 - m``,
@@ -291,13 +286,8 @@ def venn_abers_steps(count: Integers, positive: Integers) -> tuple[Steps, Steps]
 
     A row of label 0 is one of label 1 where order and labels are reversed. Comparisons are made on
     integers; no loop runs over rows.
-
-    References
-    ----------
-    .. [1] V. Vovk, I. Petej and V. Fedorova, "Large-scale probabilistic predictors with and without
-       guarantees of validity", NeurIPS 2015, section 2. https://arxiv.org/abs/1511.00213
     """
-    rows, labels = _cumulated(count), _cumulated(positive)
+    rows, labels = (np.append(0, np.cumsum(each, dtype=np.int64)) for each in (count, positive))
     corners = _corners(rows, labels)
     start, top, bottom = _steps(rows, labels, corners)
     p1 = Steps(start, top / bottom)
@@ -310,10 +300,6 @@ def venn_abers_steps(count: Integers, positive: Integers) -> tuple[Steps, Steps]
     end = np.append(start[1:], last)
     p0 = Steps((last - end)[::-1], ((bottom - top) / bottom)[::-1])
     return p0, p1
-
-
-def _cumulated(values: Integers) -> Integers:
-    return np.concatenate([[0], np.cumsum(values, dtype=np.int64)])
 
 
 def _corners(rows: Integers, labels: Integers) -> Integers:
@@ -482,9 +468,6 @@ def _table(score: ArrayLike) -> NDArray[np.floating]:
     return values
 
 
-LOSSES: Final = ("log", "square")
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class CrossVennAbers:
     """A fitted cross Venn-Abers predictor of binary labels.
@@ -547,11 +530,6 @@ def fit_cross_venn_abers(score: ArrayLike, *, label: ArrayLike, fold: ArrayLike)
     InputError
         If folds are not numbered so, or a column breaks a rule of `fit_ivap`.
 
-    References
-    ----------
-    .. [1] V. Vovk, I. Petej and V. Fedorova, "Large-scale probabilistic predictors with and without
-       guarantees of validity", NeurIPS 2015, section 3. https://arxiv.org/abs/1511.00213
-
     Examples
     --------
     >>> from bayescal.quantities.credal.venn_abers import fit_cross_venn_abers, merge_folds
@@ -597,11 +575,6 @@ def merge_folds(p0: ArrayLike, p1: ArrayLike, loss: str = "log") -> Floats:
     InputError
         If p0 exceeds p1, one of them is no probability, or the loss is unknown.
 
-    References
-    ----------
-    .. [1] V. Vovk, I. Petej and V. Fedorova, NeurIPS 2015, section 4.
-       https://arxiv.org/abs/1511.00213
-
     Examples
     --------
     >>> from bayescal.quantities.credal.venn_abers import merge_folds
@@ -609,7 +582,7 @@ def merge_folds(p0: ArrayLike, p1: ArrayLike, loss: str = "log") -> Floats:
     (0.5, 0.5)
     """
     low, high = check_pair(p0, p1)
-    check_choice(loss, LOSSES, "loss")
+    check_choice(loss, ("log", "square"), "loss")
     if not low.ndim or not len(low):
         raise InputError(
             f"p0 and p1 must have shape (fold, ...) with at least one fold; got shape {low.shape}. "
