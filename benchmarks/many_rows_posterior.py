@@ -30,7 +30,7 @@ from bayescal.quantities.credal.data import RowCounts, counting
 from bayescal.quantities.pu_ece.counts import PUCounts
 from bayescal.quantities.pu_ece.data import _counted
 from bayescal.quantities.temperature.data import Problem
-from bayescal.quantities.temperature.models.quadrature import draw_posterior
+from bayescal.quantities.temperature.model import draw_posterior
 
 SIZES = (10**4, 10**6, 10**8, 10**9)
 # Rows that show how scores are distributed.

@@ -1,14 +1,15 @@
-"""What theory says of class-wise temperature scaling: what few rows leave open."""
+"""What the paper proves: deviations of the loss, and two constructions that miscalibrate."""
 
 from __future__ import annotations
 
 from typing import Final, NamedTuple
 
 import numpy as np
+from scipy.optimize import minimize
 
-from bayescal.core.checks import check_number, check_whole
-from bayescal.core.quantity import Bound
-from bayescal.quantities.temperature.loss import ALPHA_MAX, ALPHA_MIN, check_alpha_bounds
+from bayescal.core.checks import check_is, check_number, check_whole
+from bayescal.core.quantity import Bound, Floats
+from bayescal.quantities.temperature.logits import ALPHA_MAX, ALPHA_MIN, check_alpha_bounds
 
 HALF_BRIER_LIPSCHITZ: Final = float(np.sqrt(2))
 """Lipschitz constant of half the Brier score in the probabilities, in the Euclidean norm."""
@@ -149,3 +150,197 @@ def _class_excess(
         return np.inf
     size = np.log1p(4 * width * unit) / (p_min * n)
     return float(6 * np.sqrt(size) + 12 * np.sqrt(np.log(2 / each) / (p_min * n)))
+
+
+class Confidence(NamedTuple):
+    """Confidence and accuracy of a linear classifier on two kinds of rows, (side,)."""
+
+    confidence: Floats
+    accuracy: Floats
+
+
+def label_noise_confidence(p_plus: float, p_minus: float, p_test: float) -> Confidence:
+    """Confidence of the linear classifier of least log loss under label noise in training.
+
+    Parameters
+    ----------
+    p_plus, p_minus : float, in [0, 0.5)
+        Share of wrong labels at +v and -v in training.
+    p_test : float, in [0, 0.5)
+        Share of wrong labels at either in the test.
+
+    Returns
+    -------
+    Confidence
+        ``1 - p_plus`` and ``1 - p_minus`` against an accuracy of ``1 - p_test``: more noise in
+        training than in the test makes it under-confident.
+
+    Raises
+    ------
+    InputError
+        If a share lies outside [0, 0.5).
+
+    References
+    ----------
+    .. [1] Y. Zhao, J. Chen and S. Oymak, "On the Role of Dataset Quality and Heterogeneity in Model
+       Confidence", 2020, Definition 3.2 and Lemma 3.3. https://arxiv.org/abs/2002.09831
+
+    Examples
+    --------
+    >>> from bayescal.quantities.temperature.bounds import label_noise_confidence
+    >>> found = label_noise_confidence(0.3, 0.1, 0.05)
+    >>> found.confidence.tolist(), found.accuracy.tolist()
+    ([0.7, 0.9], [0.95, 0.95])
+    """
+    shares = {"p_plus": p_plus, "p_minus": p_minus, "p_test": p_test}
+    for name, value in shares.items():
+        check_number(value, name, "[0, 0.5)")
+    return Confidence(np.array([1 - p_plus, 1 - p_minus]), np.full(2, 1 - p_test))
+
+
+def rare_feature_probability(n: int, factor: float, rarity: float = 20) -> float:
+    """Probability that ``factor * n`` rows hold the rare feature of Theorem 3.1.
+
+    Parameters
+    ----------
+    n : int, at least 1
+        Rows of the small data set.
+    factor : float, above 0
+        Rows of the large data set, as a multiple.
+    rarity : float, above 2, default 20
+        The feature has probability ``1 / (rarity n)``; 20 in the paper's proof.
+
+    Returns
+    -------
+    float, in [0, 1]
+        ``1 - (1 - 1 / (rarity n)) ** (factor n)``.
+
+    Notes
+    -----
+    The theorem claims that there is a distribution on which n rows miss the feature and 30 n hold
+    it, each with probability 9/10. That of its proof, of rarity 20, is none: 30 n rows hold the
+    feature with .777, and the proof counts 50 n. One of rarity 12 is: n rows miss it with .920, and
+    30 n hold it with .918. The proof needs the event B besides: at least a third of the n rows
+    lies on either side. Together with it the feature is missed with .906 at n = 50, and with more
+    than 9/10 from there on.
+
+    References
+    ----------
+    .. [1] Y. Zhao, J. Chen and S. Oymak, "On the Role of Dataset Quality and Heterogeneity in Model
+       Confidence", 2020, Theorem 3.1 and appendix B.1. https://arxiv.org/abs/2002.09831
+
+    Examples
+    --------
+    >>> from bayescal.quantities.temperature.bounds import rare_feature_probability
+    >>> [round(rare_feature_probability(1000, factor), 3) for factor in (1, 30, 50)]
+    [0.049, 0.777, 0.918]
+    >>> [round(rare_feature_probability(1000, factor, rarity=12), 3) for factor in (1, 30)]
+    [0.08, 0.918]
+    """
+    check_number(factor, "factor", "(0, inf)", "Pass 30 for the paper's 30 n rows.")
+    share = _share(n, rarity)
+    return float(-np.expm1(factor * n * np.log1p(-share)))
+
+
+def _share(n: int, rarity: float) -> float:
+    """Probability of the rare feature."""
+    check_whole(n, "n")
+    check_number(rarity, "rarity", "(2, inf)", "Pass 20 for the feature of the paper's proof.")
+    return 1 / (rarity * n)
+
+
+def rare_feature_factor(n: int, prob: float = 0.9, rarity: float = 20) -> float:
+    """How many times `n` rows hold the rare feature of Theorem 3.1 with a probability.
+
+    Parameters
+    ----------
+    n : int, at least 1
+        Rows of the small data set.
+    prob : float, in (0, 1), default 0.9
+        The probability.
+    rarity : float, above 2, default 20
+        The feature has probability ``1 / (rarity n)``.
+
+    Returns
+    -------
+    float
+        For 9/10 and many rows ``rarity log 10``: 46.1 for the paper's proof, 27.6 for rarity 12.
+
+    Examples
+    --------
+    >>> from bayescal.quantities.temperature.bounds import rare_feature_factor
+    >>> round(rare_feature_factor(1000), 2)
+    46.05
+    """
+    check_number(prob, "prob", "(0, 1)")
+    return float(np.log1p(-prob) / np.log1p(-_share(n, rarity)) / n)
+
+
+class RareFeature(NamedTuple):
+    """A linear classifier trained on rows of Theorem 3.1's distribution."""
+
+    confidence: float
+    accuracy: float
+    seen: bool
+
+
+def train_on_rare_feature(
+    n: int, rows: int, norm: float, rng: np.random.Generator, rarity: float = 20
+) -> RareFeature:
+    """Train the classifier of Theorem 3.1 on drawn rows.
+
+    Parameters
+    ----------
+    n : int, at least 1
+        Rows of the small data set; the rare feature has probability ``1 / (rarity n)``.
+    rows : int, at least 1
+        Rows to train on.
+    norm : float, above 0
+        Largest norm of the coefficients, R.
+    rng : Generator
+        Source of the rows.
+    rarity : float, above 2, default 20
+        That of the paper's proof is 20; with 12 the theorem holds at its 30 n rows.
+
+    Returns
+    -------
+    RareFeature
+        Confidence and accuracy of the fitted classifier.
+
+    Notes
+    -----
+    Inputs are v (label 1, probability 1/2), ``v' = (u + v) / sqrt(2)`` (label 0, probability
+    ``1 / (rarity n)``) and -v (label 0), with u and v orthogonal and of norm 1. Without a row at v'
+    the classifier calls it 1, as sure as of everything else.
+
+    References
+    ----------
+    .. [1] Y. Zhao, J. Chen and S. Oymak, "On the Role of Dataset Quality and Heterogeneity in Model
+       Confidence", 2020, Theorem 3.1 and appendix B.1. https://arxiv.org/abs/2002.09831
+    """
+    share = _share(n, rarity)
+    check_whole(rows, "rows")
+    check_number(norm, "norm", "(0, 1e6]", "Pass 10, say.")
+    check_is(rng, np.random.Generator, "rng", "Pass numpy.random.default_rng(1), say.")
+    inputs = np.array([[0.0, 1.0], [np.sqrt(0.5), np.sqrt(0.5)], [0.0, -1.0]])
+    sign = np.array([1.0, -1.0, -1.0])
+    mass = np.array([0.5, share, 0.5 - share])
+    count = rng.multinomial(rows, mass)
+
+    def loss(point: Floats) -> tuple[float, Floats]:
+        margin = sign * (inputs @ point[:2] + point[2])
+        weight = -sign * count / rows * np.exp(-np.logaddexp(0, margin))
+        gradient = np.append(weight @ inputs, weight.sum())
+        return float(count / rows @ np.logaddexp(0, -margin)), gradient
+
+    inside = {
+        "type": "ineq",
+        "fun": lambda point: norm**2 - point[:2] @ point[:2],
+        "jac": lambda point: np.array([-2 * point[0], -2 * point[1], 0.0]),
+    }
+    # Starts near a point that puts all rows on their sides: the loss is flat far from it.
+    start = np.array([-2 * norm / 3, norm / 3, 0.0]) if count[1] else np.array([0.0, norm / 2, 0.0])
+    found = minimize(loss, start, jac=True, method="SLSQP", constraints=[inside]).x
+    logit = inputs @ found[:2] + found[2]
+    confidence = float((1 / (1 + np.exp(-np.abs(logit)))).min())
+    return RareFeature(confidence, float(mass @ (sign * logit > 0)), bool(count[1]))

@@ -16,17 +16,20 @@ from bayescal.core.partial_sums import Sums
 from bayescal.core.plausibility import below_chance
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
-from bayescal.quantities.temperature.calibrators.class_wise import ClassWise, class_wise
+from bayescal.quantities.temperature.calibrators import ClassWise, class_wise
 from bayescal.quantities.temperature.logits import (
+    Integers,
+    LabeledRows,
+    Tabulated,
     class_columns,
     finite_logits,
+    labeled_rows,
     log_probabilities,
     predicted_class,
+    tabulated,
 )
-from bayescal.quantities.temperature.loss import Integers, LabeledRows, labeled_rows
-from bayescal.quantities.temperature.models.vector_scaling import CentredRows, LabeledLogits
 from bayescal.quantities.temperature.sums import joined
-from bayescal.quantities.temperature.table import Tabulated, tabulated
+from bayescal.quantities.temperature.vector_scaling import CentredRows, LabeledLogits
 
 # The largest score of a classifier is at least this in some row.
 _SURE: Final = 0.95

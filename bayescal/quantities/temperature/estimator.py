@@ -13,10 +13,9 @@ from bayescal.core.checks import check_data, check_is, check_rows
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
-from bayescal.quantities.temperature.calibrators.class_wise import ClassWise
-from bayescal.quantities.temperature.class_errors import CellSums
+from bayescal.quantities.temperature.calibrators import ClassWise
 from bayescal.quantities.temperature.data import Problem, Rows
-from bayescal.quantities.temperature.errors import BINNING, top_class
+from bayescal.quantities.temperature.errors import BINNING, CellSums, top_class
 from bayescal.quantities.temperature.sums import Several
 
 

@@ -1,15 +1,20 @@
-"""Logits of rows, from what a user passes in."""
+"""Logits of rows, and their log loss when they are multiplied by a number a class.
+
+Given the predictions the log likelihood is a sum of one function of one number a class. Tabulated
+once, a gradient costs the same whatever the rows.
+"""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Sequence
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.checks import check_choice, check_rows
+from bayescal.core.checks import check_choice, check_number, check_rows
 from bayescal.core.columns import to_floats
 from bayescal.core.errors import InputError
 from bayescal.core.intake import Column, probabilities
@@ -120,3 +125,230 @@ def finite_logits(logits: Floats) -> Floats:
 def log_probabilities(prob: NDArray[np.floating]) -> Floats:
     """Logarithms, with the smallest number of the type in place of 0, (...)."""
     return np.asarray(np.log(np.maximum(prob, np.finfo(prob.dtype).tiny), dtype=np.float64))
+
+
+type Integers = NDArray[np.integer]
+
+ALPHA_MIN: Final = 0.01
+ALPHA_MAX: Final = 100.0
+# Numbers of a block that stay in a core's cache through the passes over it.
+_BLOCK: Final = 1 << 14
+MOST_STEPS: Final = 200
+# Relative: Newton's method squares it once more.
+LAST_STEP: Final = 1e-7
+# Rows that a first solution takes; of more, every so many.
+_FIRST_ROWS: Final = 1 << 16
+
+
+def check_alpha_bounds(low: float, high: float) -> None:
+    """Check that bounds of the numbers that multiply logits are above 0 and in order."""
+    check_number(low, "alpha_min", "(0, inf)", "Pass 0.01.")
+    check_number(high, "alpha_max", f"({low}, inf)", "Pass 100.")
+
+
+class Sums(NamedTuple):
+    """Log loss summed over the rows of each slice, and its derivatives by alpha, (slice,)."""
+
+    value: Floats
+    slope: Floats
+    curvature: Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LabeledRows:
+    """Labelled rows in slices; made by `labeled_rows`."""
+
+    gap: Floats  # (class, obs): logits less the largest of the row
+    target: Floats  # (obs,): that of the label
+    slice: Integers  # (obs,)
+    n_slices: int
+    weight: Floats | None = None  # (obs,)
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return len(self.target)
+
+    @property
+    def count(self) -> NDArray[np.int64]:
+        """Rows of each slice, (slice,)."""
+        return np.bincount(self.slice, minlength=self.n_slices)
+
+    def thinned(self, step: int) -> LabeledRows:
+        """Every so many rows."""
+        weight = None if self.weight is None else self.weight[::step]
+        return LabeledRows(
+            self.gap[:, ::step], self.target[::step], self.slice[::step], self.n_slices, weight
+        )
+
+    def as_one(self) -> LabeledRows:
+        """All rows in one slice."""
+        return LabeledRows(self.gap, self.target, np.zeros_like(self.slice), 1, self.weight)
+
+    def sums(self, alpha: Floats) -> Sums:
+        """Log loss at a number for each slice, (slice,)."""
+        found = np.empty((3, self.n))
+        rows = max(1, _BLOCK // len(self.gap))
+        for start in range(0, self.n, rows):
+            at = slice(start, start + rows)
+            found[:, at] = _row_losses(self.gap[:, at], self.target[at], alpha[self.slice[at]])
+        if self.weight is not None:
+            found *= self.weight
+        if self.n_slices == 1:
+            return Sums(*found.sum(axis=1, keepdims=True))
+        return Sums(*(np.bincount(self.slice, each, self.n_slices) for each in found))
+
+
+def _row_losses(gap: Floats, target: Floats, alpha: Floats) -> tuple[Floats, Floats, Floats]:
+    """Log loss and derivatives of each row: mean and variance of the gap under the softmax."""
+    weight = np.exp(gap * alpha)
+    total = weight.sum(axis=0)
+    weight *= gap
+    mean = weight.sum(axis=0) / total
+    weight *= gap
+    square = weight.sum(axis=0) / total
+    return np.log(total) - alpha * target, mean - target, square - mean**2
+
+
+def labeled_rows(
+    logits: Floats, label: Integers, of: Integers, n_slices: int, weight: Floats | None = None
+) -> LabeledRows:
+    """Rows of logits, (obs, class), with their labels, slices and weights, (obs,)."""
+    gap = np.ascontiguousarray(logits.T, dtype=np.float64)
+    gap = gap - gap.max(axis=0)
+    return LabeledRows(gap, gap[label, np.arange(len(label))], of, n_slices, weight)
+
+
+def least_loss(rows: LabeledRows, low: float = ALPHA_MIN, high: float = ALPHA_MAX) -> Floats:
+    """Find the number in [low, high] of least log loss in each slice, (slice,).
+
+    Notes
+    -----
+    Newton's method on a convex function, with bisection of the logarithm where a step leaves the
+    bracket or gains too little. A slice whose labels are all the largest logits has no minimum: its
+    number is `high`. A slice without rows has a flat loss: 1, or the bound next to it.
+    """
+    start = np.full(rows.n_slices, min(max(1.0, low), high))
+    if rows.n > 2 * _FIRST_ROWS:
+        start = least_loss(rows.thinned(rows.n // _FIRST_ROWS), low, high)
+    wrong = np.bincount(rows.slice, rows.target < 0, rows.n_slices) > 0
+    held = rows.count > 0
+    alpha = np.where(held & ~wrong, high, start)
+    return _newton(rows, alpha, held & wrong, low, high)
+
+
+def _newton(
+    rows: LabeledRows, alpha: Floats, open_: NDArray[np.bool_], low: float, high: float
+) -> Floats:
+    """Solve the open slices, each inside a bracket of its own."""
+    below, above = np.full_like(alpha, low), np.full_like(alpha, high)
+    last = np.full_like(alpha, np.inf)
+    for _ in range(MOST_STEPS):
+        _, slope, curvature = rows.sums(alpha)
+        below, above = np.where(slope <= 0, alpha, below), np.where(slope >= 0, alpha, above)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            step = -slope / curvature
+        inside = (alpha + step > below) & (alpha + step < above)
+        gains = inside & (np.abs(step) < last / 2)
+        new = np.where(gains, alpha + step, np.sqrt(below * above))
+        last = np.abs(new - alpha)
+        alpha = np.where(open_, new, alpha)
+        open_ = open_ & (last > LAST_STEP * alpha)
+        if not open_.any():
+            break
+    at_end = np.where(alpha < low * (1 + 10 * LAST_STEP), low, alpha)
+    return np.asarray(np.where(alpha > high * (1 - 10 * LAST_STEP), high, at_end))
+
+
+NODES: Final = 37
+LOW: Final = float(np.log(ALPHA_MIN))
+HIGH: Final = float(np.log(ALPHA_MAX))
+STEP: Final = (HIGH - LOW) / (NODES - 1)
+_HALVINGS: Final = 60
+
+
+def log_likelihood_table(rows: LabeledRows) -> Floats:
+    """Log likelihood and its first two derivatives by the place in the table, (slice, node, 3)."""
+    found = np.empty((rows.n_slices, NODES, 3))
+    for place, log_alpha in enumerate(np.linspace(LOW, HIGH, NODES)):
+        alpha = np.exp(log_alpha)
+        value, slope, curvature = rows.sums(np.full(rows.n_slices, alpha))
+        found[:, place, 0] = -value
+        found[:, place, 1] = -alpha * slope * STEP
+        found[:, place, 2] = -(alpha * slope + alpha**2 * curvature) * STEP**2
+    return found
+
+
+class Tabulated(NamedTuple):
+    """The table of labelled rows, and how many there are; those of two parts add up."""
+
+    table: Floats  # (slice, node, 3)
+    rows: NDArray[np.int64]  # (slice,)
+
+    def plus(self, other: Tabulated) -> Tabulated:
+        """Join with the table of other rows."""
+        return Tabulated(self.table + other.table, self.rows + other.rows)
+
+    def times(self, factor: Floats) -> Tabulated:
+        """Multiply the log likelihood of each slice by a number."""
+        return self._replace(table=self.table * factor[:, None, None])
+
+
+def tabulated(rows: LabeledRows) -> Tabulated:
+    """Tabulate and count rows."""
+    return Tabulated(log_likelihood_table(rows), rows.count)
+
+
+def quintic(x: Any, left: Any, right: Any) -> Any:
+    """Interpolate between two nodes by the polynomial with their values and derivatives.
+
+    References
+    ----------
+    .. [1] C. de Boor, "A Practical Guide to Splines", Springer, 1978, chapter I: Hermite
+       interpolation.
+    """
+    y, d, s = left
+    rise = right[0] - y - d - s / 2
+    turn = right[1] - d - s
+    bend = right[2] - s
+    cubic = 10 * rise - 4 * turn + bend / 2
+    fourth = -15 * rise + 7 * turn - bend
+    fifth = 6 * rise - 3 * turn + bend / 2
+    return y + x * (d + x * (s / 2 + x * (cubic + x * (fourth + x * fifth))))
+
+
+def look_up(table: Floats, log_alpha: Floats) -> Floats:
+    """Log likelihood of each class at log alphas, (..., slice); flat beyond the table."""
+    return np.asarray(quintic(*_between(table, log_alpha)))
+
+
+def derivatives(table: Floats, log_alpha: Floats) -> tuple[Floats, Floats]:
+    """First two derivatives of the log likelihood of each class, (..., slice)."""
+    x, left, right = _between(table, log_alpha)
+    # A cubic that meets the derivatives at the nodes.
+    y, d, z, e = left[1], left[2], right[1], right[2]
+    square, cubic = 3 * (z - y) - 2 * d - e, 2 * (y - z) + d + e
+    first = y + x * (d + x * (square + x * cubic))
+    return first / STEP, (d + x * (2 * square + 3 * x * cubic)) / STEP**2
+
+
+def peak(table: Floats) -> Floats:
+    """Log alphas at which the log likelihood of each class is largest, (slice,).
+
+    It rises before and falls behind: the log loss is convex in alpha.
+    """
+    low, high = np.full(len(table), LOW), np.full(len(table), HIGH)
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        rises = derivatives(table, middle)[0] > 0
+        low, high = np.where(rises, middle, low), np.where(rises, high, middle)
+    return np.asarray(np.where(high == HIGH, high, low))
+
+
+def _between(table: Floats, log_alpha: Floats) -> tuple[Floats, Any, Any]:
+    """Place between two nodes, and what the table holds at both."""
+    place = np.clip((log_alpha - LOW) / STEP, 0, NODES - 1)
+    node = np.minimum(place.astype(np.intp), NODES - 2)
+    of = np.arange(len(table))
+    left, right = table[of, node], table[of, node + 1]
+    return place - node, np.moveaxis(left, -1, 0), np.moveaxis(right, -1, 0)

@@ -23,13 +23,20 @@ from bayescal.core.intake import code_binary
 from bayescal.core.partial_sums import Batch, Batched, Sums, summed
 from bayescal.core.partitions import rows_of
 from bayescal.core.quantity import Floats
-from bayescal.quantities.temperature.calibrators.class_wise import ClassWise
+from bayescal.quantities.temperature.calibrators import ClassWise
 from bayescal.quantities.temperature.data import Facts, Problem
-from bayescal.quantities.temperature.loss import ALPHA_MAX, ALPHA_MIN, LAST_STEP, MOST_STEPS
-from bayescal.quantities.temperature.models.vector_scaling import CentredRows
+from bayescal.quantities.temperature.logits import (
+    ALPHA_MAX,
+    ALPHA_MIN,
+    LAST_STEP,
+    MOST_STEPS,
+    Tabulated,
+    peak,
+    tabulated,
+)
 from bayescal.quantities.temperature.row_source import Columns, Source
 from bayescal.quantities.temperature.sums import Total
-from bayescal.quantities.temperature.table import Tabulated, peak, tabulated
+from bayescal.quantities.temperature.vector_scaling import CentredRows
 
 
 def count_rows(

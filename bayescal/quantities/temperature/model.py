@@ -1,16 +1,34 @@
-"""The PyMC model: a number for each predicted class, around a shared one."""
+"""The quantity's PyMC model: temperatures of classes around a shared one, and their average.
+
+NUTS draws the temperatures of predicted classes; one temperature and vector scaling are drawn
+without it. By quadrature there is a grid over mu and tau, and one integral a class at each point:
+given both the classes are independent, and each has one number.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp, softmax
+from scipy.stats import halfnorm, norm
 
 from bayescal.core.checks import check_data, check_is
 from bayescal.core.errors import InputError
+from bayescal.core.quantity import DirectDraws, Draws, Floats, LabelModel
 from bayescal.core.scores import Scores
+from bayescal.inference.descriptions.described_curve import choose
 from bayescal.quantities.temperature.data import Problem, Rows
-from bayescal.quantities.temperature.models.average import TemperatureAverage
-from bayescal.quantities.temperature.models.hierarchical import HierarchicalTemperatures
-from bayescal.quantities.temperature.priors import Priors
+from bayescal.quantities.temperature.logits import LOW, NODES, STEP, derivatives, look_up, quintic
+from bayescal.quantities.temperature.priors import CLASS_WISE, MODELS, SHARED, VECTOR, Priors
+from bayescal.quantities.temperature.vector_scaling import (
+    LabeledLogits,
+    prior_scaling,
+    vector_posterior,
+)
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -79,3 +97,407 @@ def model_of(problem: Rows, temperatures: HierarchicalTemperatures) -> pm.Model:
     with pm.Model(coords={"label_class": list(problem.classes)}) as model:
         temperatures.add_to_model()
     return model
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HierarchicalTemperatures:
+    """``log_alpha ~ Normal(mu, tau)`` with a tabulated log likelihood of each class."""
+
+    table: Floats  # (class, node, 3)
+    count: NDArray[np.int64]  # (class,)
+    priors: Priors
+    variables: ClassVar[tuple[str, ...]] = ("mu", "tau", "log_alpha")
+    target_accept: ClassVar[float] = 0.98
+    max_depth: ClassVar[int] = 8
+
+    @property
+    def compile_key(self) -> tuple[Any, ...]:
+        """Number of classes."""
+        return ("temperatures", len(self.table))
+
+    def inputs(self) -> dict[str, NDArray[Any]]:
+        """The table a row, rows, parameters of the priors, and normal approximations."""
+        numbers = (self.priors.mu.mu, self.priors.mu.sigma, self.priors.tau.sigma)
+        each = self.table / np.maximum(self.count, 1)[:, None, None]
+        pull, precision = normal_likelihoods(self.table, self.priors)
+        return {
+            "table": each,
+            "count": self.count,
+            "prior": np.array(numbers),
+            "pull": pull,
+            "precision": precision,
+        }
+
+    def add_to_model(self) -> Any:
+        """Add the shared number, its spread, the classes' numbers and the likelihood."""
+        import pymc as pm
+
+        from bayescal.quantities.temperature.partial_pooling import pooled_normal
+
+        data = {
+            name: pm.Data(name, values, dims=_DIMS[name]) for name, values in self.inputs().items()
+        }
+        prior = data["prior"]
+        mu = pm.Normal("mu", prior[0], prior[1])
+        tau = pm.HalfNormal("tau", prior[2])
+        log_alpha = pooled_normal(
+            "log_alpha", mu, tau, data["pull"], data["precision"], dims="label_class"
+        )
+        # The rows of each class are given; the density is that of their labels.
+        pm.CustomDist(
+            "labels",
+            log_alpha,
+            data["table"],
+            logp=_log_density,
+            signature="(),(n,d)->()",
+            observed=data["count"],
+            dims="label_class",
+        )
+        return log_alpha
+
+    def direct_draws(self, draws: int, rng: np.random.Generator) -> DirectDraws:
+        """Posterior by quadrature over mu and tau, and over each class given them."""
+        found, log_evidence = draw_posterior(self.table, self.priors, draws, rng)
+        return DirectDraws(found, draws, "quadrature", log_evidence)
+
+    def prior_draws(self, draws: int, rng: np.random.Generator) -> dict[str, Floats]:
+        """Draws before any label counts."""
+        mu = rng.normal(self.priors.mu.mu, self.priors.mu.sigma, draws)
+        tau = np.abs(rng.normal(0, self.priors.tau.sigma, draws))
+        log_alpha = rng.normal(mu[:, None], tau[:, None], (draws, len(self.table)))
+        return {"mu": mu, "tau": tau, "log_alpha": log_alpha}
+
+    def log_prior(self, draws: Draws) -> dict[str, Floats]:
+        """Density of the shared number and its spread, and of all classes given them."""
+        mu, tau = draws["mu"], draws["tau"]
+        each = norm.logpdf(draws["log_alpha"], mu[..., None], tau[..., None])
+        return {
+            "mu": norm.logpdf(mu, self.priors.mu.mu, self.priors.mu.sigma),
+            "tau": halfnorm.logpdf(tau, scale=self.priors.tau.sigma),
+            "log_alpha": each.sum(axis=-1),
+        }
+
+    def log_likelihood(self, draws: Draws) -> Floats:
+        """Log probability of the labels of each predicted class, (chain, draw, class)."""
+        return look_up(self.table, draws["log_alpha"])
+
+
+_DIMS = {
+    "table": ("label_class", "node", "derivative"),
+    "count": "label_class",
+    "prior": "parameter",
+    "pull": "label_class",
+    "precision": "label_class",
+}
+
+
+def _log_density(count: Any, log_alpha: Any, table: Any) -> Any:
+    """Log likelihood of each class, as `look_up` computes it."""
+    import pytensor.tensor as pt
+
+    place = pt.clip((log_alpha - LOW) / STEP, 0, NODES - 1)
+    node = pt.minimum(pt.floor(place), NODES - 2).astype("int64")
+    of = pt.arange(table.shape[0])  # type: ignore[no-untyped-call]  # PyTensor's
+    left, right = table[of, node], table[of, node + 1]
+    columns = (tuple(side[:, k] for k in range(3)) for side in (left, right))
+    return count * quintic(place - node, *columns)
+
+
+MOST_CLASSES: Final = 200
+"""Classes up to which vector scaling is fitted: its cost grows with their cube."""
+NEGLIGIBLE: Final = 1e-3
+"""Probability below which a model is not drawn from."""
+_OF_VECTOR: Final = ("log_coef", "shift", "shift_tau")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TemperatureAverage:
+    """Labelled rows under the models of `Priors`."""
+
+    temperatures: HierarchicalTemperatures
+    labeled: LabeledLogits
+    variables: ClassVar[tuple[str, ...]] = HierarchicalTemperatures.variables
+    target_accept: ClassVar[float] = HierarchicalTemperatures.target_accept
+    max_depth: ClassVar[int] = HierarchicalTemperatures.max_depth
+
+    @property
+    def priors(self) -> Priors:
+        """Priors of all models."""
+        return self.temperatures.priors
+
+    @property
+    def weights(self) -> Mapping[str, float]:
+        """Prior probabilities of the models that are fitted."""
+        found = dict(self.priors.weights)
+        if self.labeled.n_classes > MOST_CLASSES:
+            found.pop(VECTOR, None)
+        return found
+
+    @property
+    def members(self) -> Mapping[str, LabelModel]:
+        """What NUTS samples."""
+        return {CLASS_WISE: self.temperatures}
+
+    @property
+    def compile_key(self) -> tuple[Any, ...]:
+        """That of the temperatures of classes."""
+        return self.temperatures.compile_key
+
+    def inputs(self) -> Mapping[str, NDArray[Any]]:
+        """Those of the temperatures of classes."""
+        return self.temperatures.inputs()
+
+    def add_to_model(self) -> Any:
+        """Add the temperatures of classes."""
+        return self.temperatures.add_to_model()
+
+    def direct_draws(self, draws: int, rng: np.random.Generator) -> DirectDraws:
+        """Draws of every model, and its evidence."""
+        found, fit = draw_posterior(self.temperatures.table, self.priors, draws, rng)
+        others, evidence = self._others(draws, rng)
+        evidence[CLASS_WISE] = fit
+        return DirectDraws({**found, **others}, draws, "quadrature", evidence=evidence)
+
+    def completed(
+        self, draws: Draws, rng: np.random.Generator
+    ) -> tuple[dict[str, Floats], Mapping[str, float]]:
+        """Add what NUTS does not draw, and the evidence of every model."""
+        shape = draws["mu"].shape
+        others, evidence = self._others(int(np.prod(shape)), rng)
+        evidence[CLASS_WISE] = posterior_grid(self.temperatures.table, self.priors).log_integral
+        shaped = {name: value.reshape(*shape, *value.shape[1:]) for name, value in others.items()}
+        return {**draws, **shaped}, evidence
+
+    def _others(
+        self, draws: int, rng: np.random.Generator
+    ) -> tuple[dict[str, Floats], dict[str, float]]:
+        """Draws and evidence of the models without NUTS."""
+        found: dict[str, Floats] = {}
+        evidence: dict[str, float] = {}
+        if SHARED in self.weights:
+            table = self.temperatures.table
+            found["shared"], evidence[SHARED] = draw_shared(table, self.priors, draws, rng)
+        if VECTOR in self.weights:
+            posterior = vector_posterior(self.labeled, self.priors)
+            found |= posterior.draw(draws, rng)
+            evidence[VECTOR] = posterior.log_evidence
+        return found, evidence
+
+    def probabilities(self, evidence: Mapping[str, float]) -> Floats:
+        """Posterior probabilities of the models, (description,)."""
+        held = self.weights
+        logs = [np.log(held[name]) + evidence[name] if name in held else -np.inf for name in MODELS]
+        return np.asarray(softmax(logs))
+
+    def mixed(self, draws: Draws, weight: Floats, rng: np.random.Generator) -> dict[str, Any]:
+        """Draws of the average; ``description`` is the place of the model of each, (chain, draw).
+
+        Mean and scale are those of the draw's own model. The temperatures of a draw from vector
+        scaling are those of one of the other two.
+        """
+        shape = draws["mu"].shape
+        kept = np.where(weight < NEGLIGIBLE, 0.0, weight)
+        chosen = choose(kept / kept.sum(), int(np.prod(shape)), rng).reshape(shape)
+        found: dict[str, Any] = {
+            name: draws[name] for name in (*self.variables, *_OF_VECTOR) if name in draws
+        }
+        found["description"] = chosen
+        vector = chosen == MODELS.index(VECTOR)
+        if SHARED in self.weights:
+            share = weight[0] / max(weight[0] + weight[1], np.finfo(float).tiny)
+            one = np.where(vector, rng.random(shape) < share, chosen == MODELS.index(SHARED))
+            found["mu"] = np.where(one, draws["shared"], draws["mu"])
+            found["tau"] = np.where(one, 0.0, draws["tau"])
+            same = draws["shared"][..., None]
+            found["log_alpha"] = np.where(one[..., None], same, draws["log_alpha"])
+        if VECTOR in self.weights:
+            found["mu"] = np.where(vector, draws["coef_mu"], found["mu"])
+            found["tau"] = np.where(vector, draws["coef_tau"], found["tau"])
+        return found
+
+    def prior_draws(self, draws: int, rng: np.random.Generator) -> dict[str, Any]:
+        """Draws before any label counts, as `mixed` gives them."""
+        weight = np.array([self.weights.get(name, 0.0) for name in MODELS])
+        raw = self.temperatures.prior_draws(draws, rng)
+        raw["shared"] = rng.normal(self.priors.mu.mu, self.priors.mu.sigma, draws)
+        if VECTOR in self.weights:
+            raw |= prior_scaling(self.labeled.n_classes, self.priors, draws, rng)
+        return self.mixed(raw, weight / weight.sum(), rng)
+
+    def log_prior(self, draws: Draws) -> dict[str, Floats]:
+        """Density of the shared mean, and of the scales, of the model that each draw has.
+
+        What depends on them is no prior to be scaled, but a part of the model. Draws without
+        ``description`` are those of class temperatures.
+        """
+        of_scale = self._scale(draws["tau"], self.priors.tau.sigma)
+        if "description" in draws and VECTOR in self.weights:
+            vector = draws["description"] == MODELS.index(VECTOR)
+            of_shift = self._scale(draws["shift_tau"], self.priors.shift.sigma)
+            of_scale = of_scale + np.where(vector, of_shift, 0.0)
+        of_mean = norm.logpdf(draws["mu"], self.priors.mu.mu, self.priors.mu.sigma)
+        return {"mu": of_mean, "tau": of_scale}
+
+    @staticmethod
+    def _scale(value: Floats, sigma: float) -> Floats:
+        """Log density over its mean, which a scale that is no parameter has."""
+        density = halfnorm.logpdf(value, scale=sigma) + halfnorm.entropy(scale=sigma)
+        return np.asarray(np.where(value == 0, 0.0, density))
+
+
+_SHARED_PLACES: Final = 401
+# Standard deviations of the prior on either side; natural logarithm below the largest density.
+_SHARED_REACH: Final = 7.0
+_SHARED_DEPTH: Final = 20.0
+_SHARED_ROUNDS: Final = 3
+
+
+def draw_shared(
+    table: Floats, priors: Priors, draws: int, rng: np.random.Generator
+) -> tuple[Floats, float]:
+    """Draw the log alpha of all classes, (draw,), and compute the log evidence."""
+    reach = _SHARED_REACH * priors.mu.sigma
+    place = np.linspace(priors.mu.mu - reach, priors.mu.mu + reach, _SHARED_PLACES)
+    for _ in range(_SHARED_ROUNDS):
+        density = norm.logpdf(place, priors.mu.mu, priors.mu.sigma)
+        density += look_up(table, place[:, None]).sum(axis=1)
+        held = np.flatnonzero(density > density.max() - _SHARED_DEPTH)
+        ends = place[max(held[0] - 1, 0)], place[min(held[-1] + 1, _SHARED_PLACES - 1)]
+        step, found = place[1] - place[0], place
+        place = np.linspace(*ends, _SHARED_PLACES)
+    share = np.exp(density - logsumexp(density))
+    at = rng.choice(found, draws, p=share) + rng.uniform(-step / 2, step / 2, draws)
+    return at, float(logsumexp(density) + np.log(step))
+
+
+_COARSE: Final = 17
+_FINE: Final = 33
+# Natural logarithm: what lies further below the largest density is left out.
+_DEPTH: Final = 10.0
+_POINTS, _WEIGHTS = np.polynomial.hermite_e.hermegauss(15)
+# Standard deviations on either side of a class's mode, and places there, to draw its number.
+_REACH: Final = 7.0
+_PLACES: Final = 57
+_NEWTON_STEPS: Final = 8
+_LONGEST_STEP: Final = 5 * STEP
+# Numbers that are worked on at once.
+_MOST: Final = 1 << 22
+
+
+class Grid(NamedTuple):
+    """Log posterior density over mu and log tau, unnormalised, (mu, log tau)."""
+
+    mu: Floats
+    log_tau: Floats
+    density: Floats
+
+    @property
+    def log_integral(self) -> float:
+        """Logarithm of its integral."""
+        cell = (self.mu[1] - self.mu[0]) * (self.log_tau[1] - self.log_tau[0])
+        return float(logsumexp(self.density) + np.log(cell))
+
+
+def draw_posterior(
+    table: Floats, priors: Priors, draws: int, rng: np.random.Generator
+) -> tuple[dict[str, Floats], float]:
+    """Draw mu, tau and each class's number, and compute the log evidence."""
+    grid = posterior_grid(table, priors)
+    share = np.exp(grid.density - logsumexp(grid.density)).ravel()
+    cell = rng.choice(share.size, draws, p=share)
+    inside = rng.uniform(-0.5, 0.5, (2, draws))
+    i, j = np.divmod(cell, len(grid.log_tau))
+    mu = grid.mu[i] + inside[0] * (grid.mu[1] - grid.mu[0])
+    tau = np.exp(grid.log_tau[j] + inside[1] * (grid.log_tau[1] - grid.log_tau[0]))
+    log_alpha = np.empty((draws, len(table)))
+    # Classes given a cell's middle: over a cell they hardly change.
+    for place in np.unique(cell):
+        held = np.flatnonzero(cell == place)
+        row, column = divmod(int(place), len(grid.log_tau))
+        point = grid.mu[[row]], np.exp(grid.log_tau[[column]])
+        log_alpha[held] = _draw_classes(table, *point, len(held), rng)
+    return {"mu": mu, "tau": tau, "log_alpha": log_alpha}, grid.log_integral
+
+
+def posterior_grid(table: Floats, priors: Priors) -> Grid:
+    """Find where the posterior of mu and log tau is, and lay a fine grid there."""
+    reach = 5 * priors.mu.sigma
+    mu = np.linspace(priors.mu.mu - reach, priors.mu.mu + reach, _FINE)
+    log_tau = np.linspace(np.log(priors.tau.sigma / 3e4), np.log(5 * priors.tau.sigma), _COARSE)
+    found = _grid(table, priors, mu, log_tau)
+    for size in (_COARSE, _FINE):
+        found = _grid(table, priors, *(_around(found, axis, size) for axis in (0, 1)))
+    return found
+
+
+def _around(grid: Grid, axis: int, size: int) -> Floats:
+    """Evenly spaced places over what has density, and a step beyond."""
+    places = (grid.mu, grid.log_tau)[axis]
+    best = grid.density.max(axis=1 - axis)
+    held = places[best > best.max() - _DEPTH]
+    step = places[1] - places[0]
+    return np.linspace(max(held[0] - step, places[0]), min(held[-1] + step, places[-1]), size)
+
+
+def _grid(table: Floats, priors: Priors, mu: Floats, log_tau: Floats) -> Grid:
+    at_mu, at_log_tau = (values.ravel() for values in np.meshgrid(mu, log_tau, indexing="ij"))
+    tau = np.exp(at_log_tau)
+    density = norm.logpdf(at_mu, priors.mu.mu, priors.mu.sigma)
+    # The density of log tau is that of tau times tau.
+    density += halfnorm.logpdf(tau, scale=priors.tau.sigma) + at_log_tau
+    rows = max(1, _MOST // (8 * len(table)))
+    for start in range(0, len(tau), rows):
+        at = slice(start, start + rows)
+        density[at] += _log_integrals(table, at_mu[at], tau[at]).sum(axis=1)
+    return Grid(mu, log_tau, density.reshape(len(mu), len(log_tau)))
+
+
+def _log_integrals(table: Floats, mu: Floats, tau: Floats) -> Floats:
+    """Log of each class's likelihood, its number integrated out, (point, class)."""
+    mode, width = _modes(table, mu, tau)
+    terms = [
+        np.log(weight) + x**2 / 2 + _log_joint(table, mode + width * x, mu, tau)
+        for x, weight in zip(_POINTS, _WEIGHTS, strict=True)
+    ]
+    return np.asarray(logsumexp(terms, axis=0) + np.log(width))
+
+
+def _log_joint(table: Floats, log_alpha: Floats, mu: Floats, tau: Floats) -> Floats:
+    prior = norm.logpdf(log_alpha, mu[:, None], tau[:, None])
+    return np.asarray(prior + look_up(table, log_alpha))
+
+
+def _modes(table: Floats, mu: Floats, tau: Floats) -> tuple[Floats, Floats]:
+    """Mode and width of each class's number given mu and tau, (point, class)."""
+    mode = np.broadcast_to(mu[:, None], (len(mu), len(table)))
+    for _ in range(_NEWTON_STEPS):
+        slope, curvature = derivatives(table, mode)
+        slope = slope - (mode - mu[:, None]) / tau[:, None] ** 2
+        width = 1 / np.sqrt(np.maximum(-curvature, 0) + 1 / tau[:, None] ** 2)
+        mode = mode + np.clip(slope * width**2, -_LONGEST_STEP, _LONGEST_STEP)
+    return mode, width
+
+
+def normal_likelihoods(table: Floats, priors: Priors) -> tuple[Floats, Floats]:
+    """Each class's likelihood as ``exp(pull t - precision t**2 / 2)`` near its mode, (class,)."""
+    mu, tau = np.array([priors.mu.mu]), np.array([np.hypot(priors.mu.sigma, priors.tau.sigma)])
+    mode, _ = _modes(table, mu, tau)
+    slope, curvature = derivatives(table, mode)
+    precision = np.maximum(-curvature, 0)
+    return (slope + precision * mode)[0], precision[0]
+
+
+def _draw_classes(
+    table: Floats, mu: Floats, tau: Floats, draws: int, rng: np.random.Generator
+) -> Floats:
+    """Draw each class's number given mu and tau, by its distribution function, (draw, class)."""
+    mode, width = _modes(table, mu, tau)
+    places = np.linspace(-_REACH, _REACH, _PLACES)
+    density = _log_joint(table, mode + width * places[:, None], mu, tau)
+    density = np.exp(density - density.max(axis=0))
+    below = np.cumsum((density[1:] + density[:-1]) / 2, axis=0)
+    wanted = rng.random((draws, len(table))) * below[-1]
+    found = np.empty_like(wanted)
+    for k in range(len(table)):
+        found[:, k] = np.interp(wanted[:, k], np.append(0.0, below[:, k]), places)
+    return np.asarray(mode + width * found)

@@ -13,8 +13,8 @@ from bayescal.core.errors import InputError
 from bayescal.core.intake import Column, collect, weights
 from bayescal.core.partial_sums import Batch, Batched, Sums, numbered_batches, summed
 from bayescal.core.scores import from_parts
+from bayescal.quantities.temperature.calibrate_rows import SCALINGS
 from bayescal.quantities.temperature.data import Problem
-from bayescal.quantities.temperature.predictive import SCALINGS
 from bayescal.quantities.temperature.sums import Noted
 
 # Numbers of a part: its probabilities, and those that draws give its rows.

@@ -3,7 +3,7 @@ import pytest
 
 from bayescal.core.errors import InputError
 from bayescal.quantities.temperature.bounds import HALF_BRIER_LIPSCHITZ, bounds
-from bayescal.quantities.temperature.calibrators.class_wise import ClassWiseTemperatureScaling
+from bayescal.quantities.temperature.calibrators import ClassWiseTemperatureScaling
 from tests.quantities.temperature.made import labels
 
 SETTING = {"logit_norm": 2.0, "lipschitz": 1.5, "alpha_min": 0.5, "alpha_max": 2.5, "delta": 0.05}

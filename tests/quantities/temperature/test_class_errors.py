@@ -3,15 +3,15 @@ import pytest
 from scipy.stats import betabinom, binom
 
 import bayescal as bc
-from bayescal.quantities.temperature.class_errors import (
+from bayescal.quantities.temperature.errors import (
     CellSums,
     Implied,
     error_draws,
+    errors_of,
     implied_by_draws,
     implied_by_temperatures,
     relative_fits,
 )
-from bayescal.quantities.temperature.errors import errors_of
 
 BINNING = bc.Binning(5, "uniform")
 

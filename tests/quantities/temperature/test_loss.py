@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.optimize import approx_fprime, minimize_scalar
 
-from bayescal.quantities.temperature.loss import (
+from bayescal.quantities.temperature.logits import (
     ALPHA_MAX,
     ALPHA_MIN,
     labeled_rows,

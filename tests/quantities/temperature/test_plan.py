@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import bayescal as bc
-from bayescal.quantities.temperature.plan import plan
+from bayescal.quantities.temperature.posterior import plan
 from bayescal.quantities.temperature.priors import MODELS, Priors
 
 

@@ -1,7 +1,7 @@
 import numpy as np
 from scipy.special import softmax
 
-from bayescal.quantities.temperature.predictive import confidences, mean_probabilities
+from bayescal.quantities.temperature.calibrate_rows import confidences, mean_probabilities
 from tests.quantities.temperature.made import rows
 
 

@@ -1,8 +1,7 @@
 import numpy as np
 
 import bayescal as bc
-from bayescal.quantities.temperature.class_errors import CellSums
-from bayescal.quantities.temperature.reliability import reliability
+from bayescal.quantities.temperature.errors import CellSums, reliability
 
 
 def test_bins_of_a_class_are_those_of_its_labelled_rows():

@@ -1,6 +1,6 @@
 import numpy as np
 
-from bayescal.quantities.temperature.smoothed_rows import rows_to_add, smoothed_rows
+from bayescal.quantities.temperature.errors import rows_to_add, smoothed_rows
 
 
 def made(n, seed=0):

@@ -1,11 +1,12 @@
 import numpy as np
 import pytest
 
-from bayescal.quantities.temperature.loss import labeled_rows, least_loss
-from bayescal.quantities.temperature.table import (
+from bayescal.quantities.temperature.logits import (
     HIGH,
     LOW,
     derivatives,
+    labeled_rows,
+    least_loss,
     log_likelihood_table,
     look_up,
     peak,

@@ -4,7 +4,7 @@ from scipy.stats import binom
 from sklearn.linear_model import LogisticRegression
 
 from bayescal.core.errors import InputError
-from bayescal.quantities.temperature.training import (
+from bayescal.quantities.temperature.bounds import (
     label_noise_confidence,
     rare_feature_factor,
     rare_feature_probability,

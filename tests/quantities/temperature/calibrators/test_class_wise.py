@@ -3,12 +3,12 @@ import pytest
 from scipy.optimize import Bounds, LinearConstraint, minimize
 
 from bayescal.core.errors import InputError
-from bayescal.quantities.temperature.calibrators.class_wise import (
+from bayescal.quantities.temperature.calibrators import (
     ClassWiseTemperatureScaling,
+    TemperatureScaling,
     class_wise,
 )
-from bayescal.quantities.temperature.calibrators.temperature import TemperatureScaling
-from bayescal.quantities.temperature.loss import labeled_rows
+from bayescal.quantities.temperature.logits import labeled_rows
 from tests.quantities.temperature.made import rows
 
 LOW, HIGH = 0.05, 5.0

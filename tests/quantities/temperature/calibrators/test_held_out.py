@@ -12,12 +12,13 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bayescal.core.errors import InputError
-from bayescal.quantities.temperature.calibrators.class_wise import ClassWiseTemperatureScaling
-from bayescal.quantities.temperature.calibrators.held_out import HeldOutCalibration
-from bayescal.quantities.temperature.calibrators.platt import PlattScaling
-from bayescal.quantities.temperature.calibrators.slices import SliceCalibration
-from bayescal.quantities.temperature.calibrators.temperature import TemperatureScaling
-from bayescal.quantities.temperature.calibrators.vector import VectorScaling
+from bayescal.quantities.temperature.calibrators import (
+    ClassWiseTemperatureScaling,
+    PlattScaling,
+    TemperatureScaling,
+    VectorScaling,
+)
+from bayescal.quantities.temperature.slice_calibrators import HeldOutCalibration, SliceCalibration
 
 CALIBRATORS = [
     TemperatureScaling(),

@@ -2,11 +2,13 @@ import numpy as np
 import pytest
 
 from bayescal.core.errors import InputError
-from bayescal.quantities.temperature.calibrators.class_wise import ClassWiseTemperatureScaling
-from bayescal.quantities.temperature.calibrators.platt import PlattScaling
-from bayescal.quantities.temperature.calibrators.slices import SliceCalibration
-from bayescal.quantities.temperature.calibrators.temperature import TemperatureScaling
-from bayescal.quantities.temperature.calibrators.vector import VectorScaling
+from bayescal.quantities.temperature.calibrators import (
+    ClassWiseTemperatureScaling,
+    PlattScaling,
+    TemperatureScaling,
+    VectorScaling,
+)
+from bayescal.quantities.temperature.slice_calibrators import SliceCalibration
 from tests.quantities.temperature.made import rows
 
 

@@ -11,8 +11,10 @@ from sklearn.linear_model import LogisticRegression
 
 from bayescal.core.bins.binning import Binning
 from bayescal.core.errors import InputError
-from bayescal.quantities.temperature.calibrators.class_wise import ClassWiseTemperatureScaling
-from bayescal.quantities.temperature.calibrators.temperature import TemperatureScaling
+from bayescal.quantities.temperature.calibrators import (
+    ClassWiseTemperatureScaling,
+    TemperatureScaling,
+)
 from bayescal.quantities.temperature.errors import binned_error, top_class
 from tests.quantities.temperature.made import rows
 

@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from bayescal.quantities.temperature.calibrators.platt import PlattScaling
-from bayescal.quantities.temperature.calibrators.vector import VectorScaling
+from bayescal.quantities.temperature.calibrators import PlattScaling, VectorScaling
 from tests.quantities.temperature.made import labels, log_loss, rows
 
 

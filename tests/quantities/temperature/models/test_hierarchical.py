@@ -8,9 +8,8 @@ from scipy.stats import halfnorm, kstest, norm
 import bayescal as bc
 from bayescal.inference.diagnostics import check
 from bayescal.quantities.temperature.data import Problem
-from bayescal.quantities.temperature.loss import labeled_rows
-from bayescal.quantities.temperature.model import model_of, temperatures_of
-from bayescal.quantities.temperature.models.quadrature import posterior_grid
+from bayescal.quantities.temperature.logits import labeled_rows
+from bayescal.quantities.temperature.model import model_of, posterior_grid, temperatures_of
 from bayescal.quantities.temperature.priors import Priors
 from tests.quantities.temperature.made import log_loss, rows
 
@@ -138,8 +137,8 @@ def test_nuts_on_the_table_agrees_with_nuts_row_by_row():
 def test_classes_without_rows_have_their_prior_given_mu_and_tau():
     found = problem(60, 3)
     held = labeled_rows(found.logits, found.label, found.predicted * 0, 2)
-    from bayescal.quantities.temperature.models.hierarchical import HierarchicalTemperatures
-    from bayescal.quantities.temperature.table import log_likelihood_table
+    from bayescal.quantities.temperature.logits import log_likelihood_table
+    from bayescal.quantities.temperature.model import HierarchicalTemperatures
 
     model = HierarchicalTemperatures(log_likelihood_table(held), held.count, Priors())
     drawn = model.direct_draws(4000, np.random.default_rng(0)).draws

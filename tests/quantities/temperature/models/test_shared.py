@@ -3,10 +3,9 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from bayescal.quantities.temperature.loss import labeled_rows
-from bayescal.quantities.temperature.models.shared import draw_shared
+from bayescal.quantities.temperature.logits import labeled_rows, log_likelihood_table
+from bayescal.quantities.temperature.model import draw_shared
 from bayescal.quantities.temperature.priors import Priors
-from bayescal.quantities.temperature.table import log_likelihood_table
 from tests.quantities.temperature.made import log_loss, rows
 
 

@@ -6,14 +6,14 @@ from scipy.optimize import approx_fprime
 from scipy.special import logsumexp
 from scipy.stats import norm
 
-from bayescal.quantities.temperature.models.vector_scaling import (
+from bayescal.quantities.temperature.priors import Priors
+from bayescal.quantities.temperature.vector_scaling import (
     CentredRows,
     centred,
     parabola,
     scaled_probabilities,
     vector_posterior,
 )
-from bayescal.quantities.temperature.priors import Priors
 from tests.quantities.temperature.made import labels, log_loss, rows
 
 

@@ -16,7 +16,7 @@ from scipy.special import log_softmax, logsumexp, softmax
 from scipy.stats import halfnorm
 
 from bayescal.core.quantity import Floats
-from bayescal.quantities.temperature.loss import Integers
+from bayescal.quantities.temperature.logits import Integers
 from bayescal.quantities.temperature.priors import Priors
 from bayescal.quantities.temperature.sums import Total, joined
 

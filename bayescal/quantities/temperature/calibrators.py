@@ -1,0 +1,868 @@
+"""Calibrators of logits: one number, one a predicted class, or one and a shift for each logit."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import brentq, minimize, minimize_scalar
+from scipy.special import log_expit, logsumexp, softmax
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from bayescal.core.bins.binning import Binning
+from bayescal.core.checks import (
+    check_choice,
+    check_number,
+    check_same_length,
+    check_some_weight,
+    listing,
+)
+from bayescal.core.columns import MISSING, Label, factorize, to_numpy
+from bayescal.core.errors import InputError
+from bayescal.core.intake import Column, weights
+from bayescal.core.quantity import Floats
+from bayescal.quantities.temperature.errors import binned_error, top_class
+from bayescal.quantities.temperature.logits import (
+    ALPHA_MAX,
+    ALPHA_MIN,
+    Integers,
+    LabeledRows,
+    as_logits,
+    check_alpha_bounds,
+    column_names,
+    labeled_rows,
+    least_loss,
+    places_of,
+    predicted_class,
+)
+
+type Objective = Callable[[Floats], tuple[float, Floats]]
+
+
+class OfLogits(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """What reads logits or probabilities and labels.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (class,)
+        Labels of the columns.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (class,)
+        Names of the columns, where they have names.
+    """
+
+    scale: str
+
+    def check(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> tuple[Floats, Integers, Floats | None]:
+        """Check rows, leave out those of weight 0, and set `classes_`.
+
+        Parameters
+        ----------
+        X : array-like of shape (obs,) or (obs, class)
+            Logits or probabilities.
+        y : array-like of shape (obs,)
+            Labels.
+        sample_weight : array-like of shape (obs,), optional
+            Weights.
+
+        Returns
+        -------
+        logits : ndarray of shape (obs, class)
+            Logits.
+        label : ndarray of shape (obs,), int
+            Columns of the labels.
+        weight : ndarray of shape (obs,), or None
+            Weights, above 0.
+        """
+        logits, column = as_logits(X, self.scale), to_numpy(y, "y")
+        check_same_length(len(logits), "X", len(column), "y")
+        weight = None
+        if sample_weight is not None:
+            weight, held = held_weights(sample_weight, len(logits))
+            logits, column = logits[held], column[held]
+        label, self.classes_ = coded_labels(column, logits.shape[1])
+        self.n_features_in_ = logits.shape[1]
+        names = column_names(X)
+        if names is not None:
+            place = places_of(names, self.classes_)
+            if place is not None:
+                logits, names = logits[:, place], [names[k] for k in place]
+            self.feature_names_in_ = np.array(names, object)
+        return logits, label, weight
+
+    def checked_again(self, X: ArrayLike) -> Floats:
+        """Check rows against those of `fit`.
+
+        Parameters
+        ----------
+        X : array-like of shape (obs,) or (obs, class)
+            Logits or probabilities.
+
+        Returns
+        -------
+        ndarray of shape (obs, class)
+            Logits.
+
+        Raises
+        ------
+        InputError
+            If there are other columns than in `fit`.
+        """
+        check_is_fitted(self, "classes_")
+        logits = as_logits(X, self.scale)
+        if logits.shape[1] != self.n_features_in_:
+            raise InputError(
+                f"X must have {self.n_features_in_} columns, as in fit; got {logits.shape[1]}."
+            )
+        names, known = column_names(X), getattr(self, "feature_names_in_", None)
+        if names is None or known is None:
+            return logits
+        place = places_of(names, known)
+        if place is None:
+            raise InputError(
+                f"X must have the columns of fit, {listing(known)}; got {listing(names)}. Rename "
+                "them, or pass an array with the columns in that order."
+            )
+        return logits[:, place]
+
+
+class LogitCalibrator(OfLogits, ABC):
+    """Calibrator of the logits of a classifier that is trained already; base of the others.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (class,)
+        Labels of the columns.
+    n_features_in_ : int
+        Number of columns.
+
+    Notes
+    -----
+    A calibrator of one's own fills `fit_logits` and `transform_logits`, and can be the base of
+    `SliceCalibration`.
+    """
+
+    @abstractmethod
+    def fit_logits(self, logits: Floats, label: Integers, weight: Floats | None) -> None:
+        """Fit to checked logits.
+
+        Parameters
+        ----------
+        logits : ndarray of shape (obs, class)
+            Logits.
+        label : ndarray of shape (obs,), int
+            Columns of the labels.
+        weight : ndarray of shape (obs,), or None
+            Weights, above 0: a row of weight 2 counts as two.
+        """
+
+    @abstractmethod
+    def transform_logits(self, logits: Floats) -> Floats:
+        """Calibrate checked logits.
+
+        Parameters
+        ----------
+        logits : ndarray of shape (obs, class)
+            Logits.
+
+        Returns
+        -------
+        ndarray of shape (obs, class)
+            Calibrated logits.
+        """
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit the calibrator.
+
+        Parameters
+        ----------
+        X : array-like of shape (obs,), (obs, 1) or (obs, class)
+            Logits, or probabilities with ``scale="probabilities"``, of rows that the classifier was
+            not trained on. One column is that of the second of two classes. Columns of a table
+            that are named as the classes are taken by name, in any order.
+        y : array-like of shape (obs,)
+            Labels: column numbers, or as many different labels as there are columns, which name
+            them in sorted order.
+        sample_weight : array-like of shape (obs,), optional
+            Weights of the rows; a row of weight 2 counts as two.
+
+        Returns
+        -------
+        LogitCalibrator
+            Itself.
+
+        Raises
+        ------
+        InputError
+            If logits are not finite, labels do not fit the columns or are all the same, weights are
+            no numbers >= 0 or all 0, or lengths differ.
+
+        Warns
+        -----
+        UserWarning
+            If logits look like probabilities.
+        """
+        self.fit_logits(*self.check(X, y, sample_weight))
+        return self
+
+    def predict_proba(self, X: ArrayLike) -> Floats:
+        """Compute calibrated probabilities.
+
+        Parameters
+        ----------
+        X : array-like of shape (obs,) or (obs, class)
+            As in `fit`.
+
+        Returns
+        -------
+        ndarray of shape (obs, class), in [0, 1]
+            Probabilities; rows sum to 1.
+        """
+        return np.asarray(softmax(self.transform_logits(self.checked_again(X)), axis=1))
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Predict the most probable class.
+
+        Parameters
+        ----------
+        X : array-like of shape (obs,) or (obs, class)
+            As in `fit`.
+
+        Returns
+        -------
+        ndarray of shape (obs,)
+            Labels.
+        """
+        found = predicted_class(self.transform_logits(self.checked_again(X)))
+        return np.asarray(self.classes_[found])
+
+
+class ParametricCalibrator(LogitCalibrator, ABC):
+    """Calibrator whose loss is a convex function of a vector of parameters."""
+
+    @abstractmethod
+    def domain(self, n_classes: int) -> tuple[Floats, list[tuple[float, float]]]:
+        """Give parameters to start from, and the range of each.
+
+        Parameters
+        ----------
+        n_classes : int
+            Classes.
+
+        Returns
+        -------
+        start : ndarray of shape (parameter,)
+            Those that change nothing.
+        bounds : list of pairs
+            Least and largest value.
+        """
+
+    @abstractmethod
+    def objective(self, logits: Floats, label: Integers, weight: Floats | None) -> Objective:
+        """Make the mean loss of rows, and its gradient, as a function of the parameters.
+
+        Parameters
+        ----------
+        logits : ndarray of shape (obs, class)
+            Logits.
+        label : ndarray of shape (obs,), int
+            Columns of the labels.
+        weight : ndarray of shape (obs,), or None
+            Weights, above 0.
+
+        Returns
+        -------
+        callable
+            From parameters to the loss and its gradient.
+        """
+
+    @abstractmethod
+    def take(self, point: Floats) -> None:
+        """Take parameters.
+
+        Parameters
+        ----------
+        point : ndarray of shape (parameter,)
+            The parameters.
+        """
+
+    def least_loss(self, logits: Floats, label: Integers, weight: Floats | None) -> Floats:
+        """Find the parameters of least loss.
+
+        Parameters
+        ----------
+        logits : ndarray of shape (obs, class)
+            Logits.
+        label : ndarray of shape (obs,), int
+            Columns of the labels.
+        weight : ndarray of shape (obs,), or None
+            Weights, above 0.
+
+        Returns
+        -------
+        ndarray of shape (parameter,)
+            Parameters.
+        """
+        start, bounds = self.domain(logits.shape[1])
+        loss = self.objective(logits, label, weight)
+        options = {"maxiter": 2000, "maxfun": 4000, "ftol": 1e-14, "gtol": 1e-10}
+        found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+        return np.asarray(found.x)
+
+    def fit_logits(self, logits: Floats, label: Integers, weight: Floats | None = None) -> None:
+        """Find and take the parameters of least loss.
+
+        Parameters
+        ----------
+        logits : ndarray of shape (obs, class)
+            Logits.
+        label : ndarray of shape (obs,), int
+            Columns of the labels.
+        weight : ndarray of shape (obs,), optional
+            Weights, above 0.
+        """
+        self.take(self.least_loss(logits, label, weight))
+
+
+def held_weights(sample_weight: ArrayLike, n: int) -> tuple[Floats, NDArray[np.bool_]]:
+    """Weights above 0, and which of the rows have them."""
+    found = weights(Column("sample_weight", sample_weight))
+    check_same_length(len(found), "sample_weight", n, "X")
+    held = found > 0
+    check_some_weight(int(held.sum()), n, "sample_weight")
+    return found[held], held
+
+
+def shares(weight: Floats | None, n: int) -> Floats:
+    """Share of each row in a mean, (obs,)."""
+    return np.full(n, 1 / n) if weight is None else np.asarray(weight / weight.sum())
+
+
+def coded_labels(y: ArrayLike, n_classes: int) -> tuple[Integers, NDArray[Any]]:
+    """Number labels as the columns, and name these, (obs,) and (class,)."""
+    codes, values = factorize(y, "y")
+    if (codes == MISSING).any():
+        row = int((codes == MISSING).argmax())
+        raise InputError(f"y must be known in every row; it is missing at row {row}. Drop the row.")
+    if len(values) < 2:
+        raise InputError(
+            f"y must hold two classes or more; got {listing(values)} alone. Pass more rows: with "
+            "one class any number calibrates."
+        )
+    if all(_is_column(value, n_classes) for value in values):
+        return np.asarray(values, np.intp)[codes], np.arange(n_classes)
+    if len(values) != n_classes:
+        strange = next(value for value in values if not _is_column(value, n_classes))
+        row = int((codes == values.index(strange)).argmax())
+        raise InputError(
+            f"y must number the {n_classes} columns of X, or name each of them; got "
+            f"{len(values)} labels, and {strange!r} at row {row}. Number the columns from 0."
+        )
+    return codes, np.asarray(values)
+
+
+def _is_column(value: Label, n_classes: int) -> bool:
+    return not isinstance(value, str) and 0 <= value < n_classes
+
+
+LOSSES: Final = ("nll", "ece")
+_GRID: Final = 201
+
+
+class TemperatureScaling(LogitCalibrator):
+    """Calibrator that multiplies all logits by one number.
+
+    Parameters
+    ----------
+    loss : {"nll", "ece"}, default "nll"
+        What is minimised on the rows: log loss, or the expected calibration error.
+    alpha_min, alpha_max : float, above 0, default 0.01 and 100
+        Range of the number.
+    n_bins : int, default 15
+        Bins of equal width of ``loss="ece"``.
+    scale : {"logits", "probabilities"}, default "logits"
+        What rows hold. Probabilities are taken as their logarithms.
+
+    Attributes
+    ----------
+    alpha_ : float
+        The number: 1 over the temperature. Above 1 the classifier was under-confident.
+    classes_ : ndarray of shape (class,)
+        Labels of the columns.
+
+    Notes
+    -----
+    Log loss is a convex function of the number and is minimised by Newton's method. Where all
+    labels are those of the largest logits it has no minimum, and `alpha_` is `alpha_max`. The
+    calibration error jumps; it is searched over a grid in the logarithm and refined between its
+    best neighbours. Predictions are those of the logits. The logit of a single column is that of
+    the second class, ``P = 1 / (1 + exp(-alpha x))``.
+
+    References
+    ----------
+    .. [1] C. Guo, G. Pleiss, Y. Sun and K. Q. Weinberger, "On Calibration of Modern Neural
+       Networks", ICML 2017, section 4.2. https://arxiv.org/abs/1706.04599
+    .. [2] Y. Zhao, J. Chen and S. Oymak, "On the Role of Dataset Quality and Heterogeneity in Model
+       Confidence", 2020, section 4.1. https://arxiv.org/abs/2002.09831
+
+    Examples
+    --------
+    >>> from bayescal.quantities.temperature.calibrators import TemperatureScaling
+    >>> fitted = TemperatureScaling().fit([[2.0, 0.0], [2.0, 0.0], [2.0, 0.0]], [0, 0, 1])
+    >>> round(fitted.alpha_, 4), fitted.predict_proba([[2.0, 0.0]]).round(3).tolist()
+    (0.3466, [[0.667, 0.333]])
+    """
+
+    def __init__(
+        self,
+        loss: str = "nll",
+        alpha_min: float = ALPHA_MIN,
+        alpha_max: float = ALPHA_MAX,
+        n_bins: int = 15,
+        scale: str = "logits",
+    ) -> None:
+        self.loss = loss
+        self.alpha_min = alpha_min
+        self.alpha_max = alpha_max
+        self.n_bins = n_bins
+        self.scale = scale
+
+    def fit_logits(self, logits: Floats, label: Integers, weight: Floats | None = None) -> None:
+        """Find the number.
+
+        Parameters
+        ----------
+        logits : ndarray of shape (obs, class)
+            Logits.
+        label : ndarray of shape (obs,), int
+            Columns of the labels.
+        weight : ndarray of shape (obs,), optional
+            Weights, above 0.
+        """
+        check_choice(self.loss, LOSSES, "loss")
+        check_alpha_bounds(self.alpha_min, self.alpha_max)
+        if self.loss == "nll":
+            rows = labeled_rows(logits, label, np.zeros(len(label), np.intp), 1, weight)
+            self.alpha_ = float(least_loss(rows, self.alpha_min, self.alpha_max)[0])
+        else:
+            self.alpha_ = self._least_error(logits, label, weight)
+
+    def transform_logits(self, logits: Floats) -> Floats:
+        """Multiply.
+
+        Parameters
+        ----------
+        logits : ndarray of shape (obs, class)
+            Logits.
+
+        Returns
+        -------
+        ndarray of shape (obs, class)
+            Calibrated logits.
+        """
+        return np.asarray(self.alpha_ * logits)
+
+    def _least_error(self, logits: Floats, label: Integers, weight: Floats | None) -> float:
+        binning = Binning(self.n_bins, "uniform")
+
+        def error(log_alpha: float) -> float:
+            score, predicted = top_class(np.exp(log_alpha) * logits)
+            return binned_error(score, predicted == label, binning, weight)
+
+        grid = np.linspace(np.log(self.alpha_min), np.log(self.alpha_max), _GRID)
+        values = [error(place) for place in grid]
+        best = int(np.argmin(values))
+        around = (grid[max(best - 1, 0)], grid[min(best + 1, _GRID - 1)])
+        refined = minimize_scalar(error, bounds=around, method="bounded")
+        place = refined.x if refined.fun < values[best] else grid[best]
+        return float(np.exp(place))
+
+
+_MOST_SCALE: Final = 100.0
+_MOST_SHIFT: Final = 50.0
+
+
+class VectorScaling(ParametricCalibrator):
+    """Calibrator that multiplies each logit by a number of its own and shifts it.
+
+    Parameters
+    ----------
+    scale : {"logits", "probabilities"}, default "logits"
+        What rows hold. Probabilities are taken as their logarithms.
+
+    Attributes
+    ----------
+    coef_, intercept_ : ndarray of shape (class,)
+        Numbers and shifts; the shifts sum to 0.
+    classes_ : ndarray of shape (class,)
+        Labels of the columns.
+
+    Notes
+    -----
+    Calibrated logits are ``coef * logits + intercept``. The log loss is convex and minimised by
+    L-BFGS with ``|coef| <= 100`` and ``|intercept| <= 50``, which it reaches where classes can be
+    separated. Predictions may change, as each logit has its own number. With few rows a class its
+    2K parameters fit noise.
+
+    References
+    ----------
+    .. [1] C. Guo, G. Pleiss, Y. Sun and K. Q. Weinberger, "On Calibration of Modern Neural
+       Networks", ICML 2017, section 4.2. https://arxiv.org/abs/1706.04599
+    .. [2] Y. Zhao, J. Chen and S. Oymak, "On the Role of Dataset Quality and Heterogeneity in Model
+       Confidence", 2020, equation (4.5). https://arxiv.org/abs/2002.09831
+
+    Examples
+    --------
+    >>> from bayescal.quantities.temperature.calibrators import VectorScaling
+    >>> logits = [[2.0, 0.0]] * 3 + [[0.0, 2.0]] * 4
+    >>> fitted = VectorScaling().fit(logits, [0, 0, 1, 1, 1, 1, 0])
+    >>> fitted.predict_proba([[2.0, 0.0], [0.0, 2.0]]).round(3).tolist()
+    [[0.667, 0.333], [0.25, 0.75]]
+    """
+
+    def __init__(self, scale: str = "logits") -> None:
+        self.scale = scale
+
+    def domain(self, n_classes: int) -> tuple[Floats, list[tuple[float, float]]]:
+        """Give parameters to start from, and the range of each.
+
+        Parameters
+        ----------
+        n_classes : int
+            Classes.
+
+        Returns
+        -------
+        start : ndarray of shape (parameter,)
+            Numbers of 1, then shifts of 0.
+        bounds : list of pairs
+            Least and largest value.
+        """
+        start = np.append(np.ones(n_classes), np.zeros(n_classes))
+        ends = [_MOST_SCALE] * n_classes + [_MOST_SHIFT] * n_classes
+        return start, [(-end, end) for end in ends]
+
+    def objective(self, logits: Floats, label: Integers, weight: Floats | None = None) -> Objective:
+        """Make the mean log loss of rows, and its gradient, as a function of the parameters.
+
+        Parameters
+        ----------
+        logits : ndarray of shape (obs, class)
+            Logits.
+        label : ndarray of shape (obs,), int
+            Columns of the labels.
+        weight : ndarray of shape (obs,), optional
+            Weights, above 0.
+
+        Returns
+        -------
+        callable
+            From numbers and shifts to the loss and its gradient.
+        """
+        rows, share = np.arange(len(label)), shares(weight, len(label))
+        true = np.zeros_like(logits)
+        true[rows, label] = 1
+
+        def loss(point: Floats) -> tuple[float, Floats]:
+            coef, shift = np.split(point, 2)
+            moved = coef * logits + shift
+            total = logsumexp(moved, axis=1)
+            off = share[:, None] * (np.exp(moved - total[:, None]) - true)
+            value = share @ (total - moved[rows, label])
+            return float(value), np.append((off * logits).sum(axis=0), off.sum(axis=0))
+
+        return loss
+
+    def take(self, point: Floats) -> None:
+        """Take numbers and shifts.
+
+        Parameters
+        ----------
+        point : ndarray of shape (parameter,)
+            Numbers, then shifts.
+        """
+        self.coef_, shift = np.split(point, 2)
+        self.intercept_ = shift - shift.mean()
+
+    def transform_logits(self, logits: Floats) -> Floats:
+        """Multiply and shift.
+
+        Parameters
+        ----------
+        logits : ndarray of shape (obs, class)
+            Logits.
+
+        Returns
+        -------
+        ndarray of shape (obs, class)
+            Calibrated logits.
+        """
+        return np.asarray(self.coef_ * logits + self.intercept_)
+
+
+class PlattScaling(ParametricCalibrator):
+    """Calibrator of the predicted class's probability; the other classes keep their proportions.
+
+    Parameters
+    ----------
+    scale : {"logits", "probabilities"}, default "logits"
+        What rows hold. Probabilities are taken as their logarithms.
+
+    Attributes
+    ----------
+    coef_, intercept_ : float
+        Slope, in [0.01, 100], and intercept.
+    classes_ : ndarray of shape (class,)
+        Labels of the columns.
+
+    Notes
+    -----
+    With p the largest probability, the calibrated one is ``sigmoid(coef logit(p) + intercept)``.
+    The log loss of being correct is convex and minimised by L-BFGS. A low intercept can put the
+    predicted class below another, so that predictions may change.
+
+    References
+    ----------
+    .. [1] J. Platt, "Probabilistic Outputs for Support Vector Machines and Comparisons to
+       Regularized Likelihood Methods", Advances in Large Margin Classifiers, 1999.
+
+    Examples
+    --------
+    >>> from bayescal.quantities.temperature.calibrators import PlattScaling
+    >>> logits = [[2.0, 0.0]] * 3 + [[4.0, 0.0]] * 5
+    >>> fitted = PlattScaling().fit(logits, [0, 0, 1, 0, 0, 0, 0, 1])
+    >>> fitted.predict_proba([[2.0, 0.0], [4.0, 0.0]]).round(3).tolist()
+    [[0.667, 0.333], [0.8, 0.2]]
+    """
+
+    def __init__(self, scale: str = "logits") -> None:
+        self.scale = scale
+
+    def domain(self, n_classes: int) -> tuple[Floats, list[tuple[float, float]]]:
+        """Give parameters to start from, and the range of each.
+
+        Parameters
+        ----------
+        n_classes : int
+            Classes, which do not matter.
+
+        Returns
+        -------
+        start : ndarray of shape (parameter,)
+            A slope of 1 and an intercept of 0.
+        bounds : list of pairs
+            Least and largest value.
+        """
+        return np.array([1.0, 0.0]), [(ALPHA_MIN, ALPHA_MAX), (-_MOST_SHIFT, _MOST_SHIFT)]
+
+    def objective(self, logits: Floats, label: Integers, weight: Floats | None = None) -> Objective:
+        """Make the mean log loss of being correct, and its gradient, as a function of the line.
+
+        Parameters
+        ----------
+        logits : ndarray of shape (obs, class)
+            Logits.
+        label : ndarray of shape (obs,), int
+            Columns of the labels.
+        weight : ndarray of shape (obs,), optional
+            Weights, above 0.
+
+        Returns
+        -------
+        callable
+            From slope and intercept to the loss and its gradient.
+        """
+        score, share = _logit_of_top(logits), shares(weight, len(logits))
+        sign = np.where(predicted_class(logits) == label, 1.0, -1.0)
+
+        def loss(point: Floats) -> tuple[float, Floats]:
+            moved = sign * (point[0] * score + point[1])
+            off = -share * sign * np.exp(log_expit(-moved))
+            return -float(share @ log_expit(moved)), np.array([off @ score, off.sum()])
+
+        return loss
+
+    def take(self, point: Floats) -> None:
+        """Take slope and intercept.
+
+        Parameters
+        ----------
+        point : ndarray of shape (parameter,)
+            Slope and intercept.
+        """
+        self.coef_, self.intercept_ = map(float, point)
+
+    def transform_logits(self, logits: Floats) -> Floats:
+        """Move the predicted class's probability.
+
+        Parameters
+        ----------
+        logits : ndarray of shape (obs, class)
+            Logits.
+
+        Returns
+        -------
+        ndarray of shape (obs, class)
+            Logarithms of the calibrated probabilities.
+        """
+        rows, top = np.arange(len(logits)), predicted_class(logits)
+        moved = self.coef_ * _logit_of_top(logits) + self.intercept_
+        found = logits.copy()
+        found[rows, top] = -np.inf
+        found += (log_expit(-moved) - logsumexp(found, axis=1))[:, None]
+        found[rows, top] = log_expit(moved)
+        return found
+
+
+def _logit_of_top(logits: Floats) -> Floats:
+    """Log odds of the largest logit's class against all others, (obs,)."""
+    rest = logits.copy()
+    rest[np.arange(len(logits)), predicted_class(logits)] = -np.inf
+    return np.asarray(logits.max(axis=1) - logsumexp(rest, axis=1))
+
+
+class ClassWiseTemperatureScaling(LogitCalibrator):
+    """Calibrator that multiplies the logits of each predicted class by a number of its own.
+
+    Parameters
+    ----------
+    gamma : float, at least 0, default infinity
+        Largest difference of a class's number from the shared one. 0 is temperature scaling,
+        infinity calibrates every class apart.
+    alpha_min, alpha_max : float, above 0, default 0.01 and 100
+        Range of all numbers.
+    scale : {"logits", "probabilities"}, default "logits"
+        What rows hold. Probabilities are taken as their logarithms.
+
+    Attributes
+    ----------
+    alpha_ : ndarray of shape (class,)
+        The number of each predicted class.
+    shared_alpha_ : float
+        The shared one, which a class never predicted has.
+    classes_ : ndarray of shape (class,)
+        Labels of the columns.
+
+    Notes
+    -----
+    Minimises the log loss of all rows over ``|alpha_k - alpha_0| <= gamma``. A class's loss is
+    convex in its number, so that given alpha_0 its best number is its own minimiser clipped to
+    ``[alpha_0 - gamma, alpha_0 + gamma]``; what is left is a convex function of alpha_0, whose
+    derivative is a sum over the classes at a limit. Where several alpha_0 are best, it is the one
+    next to the number of temperature scaling. The paper bounds only alpha_0, so that its alpha_k
+    may be negative and reverse predictions; here all lie in ``[alpha_min, alpha_max]``, and
+    predictions are those of the logits.
+
+    References
+    ----------
+    .. [1] Y. Zhao, J. Chen and S. Oymak, "On the Role of Dataset Quality and Heterogeneity in Model
+       Confidence", 2020, Algorithm 1 and equations (4.2) and (4.3).
+       https://arxiv.org/abs/2002.09831
+
+    Examples
+    --------
+    >>> from bayescal.quantities.temperature.calibrators import (
+    ...     ClassWiseTemperatureScaling,
+    ... )
+    >>> logits = [[2.0, 0.0]] * 3 + [[0.0, 2.0]] * 4
+    >>> fitted = ClassWiseTemperatureScaling().fit(logits, [0, 0, 1, 1, 1, 1, 0])
+    >>> fitted.alpha_.round(3).tolist()
+    [0.347, 0.549]
+    """
+
+    def __init__(
+        self,
+        gamma: float = np.inf,
+        alpha_min: float = ALPHA_MIN,
+        alpha_max: float = ALPHA_MAX,
+        scale: str = "logits",
+    ) -> None:
+        self.gamma = gamma
+        self.alpha_min = alpha_min
+        self.alpha_max = alpha_max
+        self.scale = scale
+
+    def fit_logits(self, logits: Floats, label: Integers, weight: Floats | None = None) -> None:
+        """Find the numbers.
+
+        Parameters
+        ----------
+        logits : ndarray of shape (obs, class)
+            Logits.
+        label : ndarray of shape (obs,), int
+            Columns of the labels.
+        weight : ndarray of shape (obs,), optional
+            Weights, above 0.
+        """
+        check_alpha_bounds(self.alpha_min, self.alpha_max)
+        rows = labeled_rows(logits, label, predicted_class(logits), logits.shape[1], weight)
+        found = class_wise(rows, self.gamma, self.alpha_min, self.alpha_max)
+        self.alpha_, self.shared_alpha_ = found
+
+    def transform_logits(self, logits: Floats) -> Floats:
+        """Multiply each row by the number of its predicted class.
+
+        Parameters
+        ----------
+        logits : ndarray of shape (obs, class)
+            Logits.
+
+        Returns
+        -------
+        ndarray of shape (obs, class)
+            Calibrated logits.
+        """
+        return np.asarray(self.alpha_[predicted_class(logits)][:, None] * logits)
+
+
+class ClassWise(NamedTuple):
+    """The number of each slice, (slice,), and the shared one."""
+
+    alpha: Floats
+    shared: float
+
+
+def class_wise(
+    rows: LabeledRows, gamma: float = np.inf, low: float = ALPHA_MIN, high: float = ALPHA_MAX
+) -> ClassWise:
+    """Find the numbers of least log loss that differ from a shared one by at most `gamma`."""
+    choices = "Pass 0 for one number, infinity for a number a class."
+    gamma = check_number(gamma, "gamma", "[0, inf]", choices)
+    pooled = float(least_loss(rows.as_one(), low, high)[0])
+    own = least_loss(rows, low, high)
+    held = rows.count > 0
+    shared = _shared(rows, own, gamma, pooled) if np.isfinite(gamma) else pooled
+    alpha = np.where(held, np.clip(own, shared - gamma, shared + gamma), shared)
+    return ClassWise(alpha, shared)
+
+
+def _shared(rows: LabeledRows, own: Floats, gamma: float, pooled: float) -> float:
+    """The shared number: a root of the derivative, which rises."""
+    if gamma == 0:
+        return pooled
+    held = own[rows.count > 0]
+    first, last = float(held.min()), float(held.max())
+    if last - first <= 2 * gamma:
+        return float(np.clip(pooled, last - gamma, first + gamma))
+
+    def slope(shared: float) -> float:
+        lower, upper = shared - gamma, shared + gamma
+        clipped = (own < lower) | (own > upper)
+        at = np.where(own < lower, lower, np.where(own > upper, upper, own))
+        return float(rows.sums(at).slope[clipped & (rows.count > 0)].sum())
+
+    # At the first end no class is clipped from below, at the last none from above: their slopes
+    # are of opposite sign, unless they are 0 but for rounding.
+    ends = first + gamma, last - gamma
+    if slope(ends[0]) >= 0:
+        return ends[0]
+    if slope(ends[1]) <= 0:
+        return ends[1]
+    return float(brentq(slope, *ends, xtol=1e-14, rtol=1e-14))

@@ -1,1 +1,0 @@
-"""Calibrators of logits: one number, one a class, one a logit, or any of them in slices."""

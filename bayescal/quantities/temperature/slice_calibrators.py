@@ -1,0 +1,561 @@
+"""Calibrators made of others: one for each slice of the rows; fitted on rows held out."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Hashable, Iterator, Sequence
+from typing import Any, Final, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import minimize
+from scipy.special import softmax
+from sklearn.base import clone
+from sklearn.model_selection import StratifiedKFold
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+
+from bayescal.core.checks import (
+    check_is,
+    check_number,
+    check_same_length,
+    check_whole,
+    listing,
+    shown,
+)
+from bayescal.core.classifiers import Calibrated, check_class_rows
+from bayescal.core.columns import MISSING, factorize
+from bayescal.core.errors import InputError
+from bayescal.core.quantity import Floats
+from bayescal.quantities.temperature.calibrators import (
+    ClassWiseTemperatureScaling,
+    LogitCalibrator,
+    OfLogits,
+    ParametricCalibrator,
+    TemperatureScaling,
+    class_wise,
+    held_weights,
+)
+from bayescal.quantities.temperature.logits import (
+    Integers,
+    labeled_rows,
+    log_probabilities,
+    predicted_class,
+)
+
+
+class _Slices(NamedTuple):
+    """The slice of each row, as its place among the names."""
+
+    code: Integers  # (obs,)
+    names: Sequence[Hashable]
+
+    def rows(self) -> Iterator[tuple[Hashable, Integers]]:
+        """Rows of each slice that has any."""
+        for place, name in enumerate(self.names):
+            held = np.flatnonzero(self.code == place)
+            if len(held):
+                yield name, held
+
+
+class SliceCalibration(OfLogits):
+    """Calibrator that fits another one to each predicted class, bundle of classes or slice.
+
+    Parameters
+    ----------
+    base : LogitCalibrator, optional
+        What is fitted to each slice; temperature scaling if not given.
+    bundles : sequence of sequence of label, optional
+        Predicted classes that share a calibrator; a class in none of them has its own. Without it
+        every predicted class has its own.
+    min_rows : int, default 1
+        A slice of fewer rows takes the calibrator of all rows.
+    scale : {"logits", "probabilities"}, default "logits"
+        What rows hold. Probabilities are taken as their logarithms.
+    gamma : float, at least 0, default infinity
+        Largest Euclidean distance of a slice's parameters from the shared ones, the paper's Gamma.
+        Below infinity the base has to be temperature scaling by log loss, Platt or vector scaling.
+
+    Attributes
+    ----------
+    shared_ : LogitCalibrator
+        For slices that `fit` has not seen: fitted to all rows, or the one that those of the slices
+        are near.
+    calibrators_ : dict
+        The calibrator of each slice: by its smallest class's column, or by the value in `slices`.
+    classes_ : ndarray of shape (class,)
+        Labels of the columns.
+
+    Notes
+    -----
+    With ``TemperatureScaling()`` as base it is class-wise temperature scaling without
+    regularisation; with ``TemperatureScaling(loss="ece")`` each slice's calibration error is
+    minimised. Predictions stay those of the logits where the base keeps them.
+
+    With `gamma` the mean loss of all slices is minimised over the parameters of each and the shared
+    ones at once: of temperature scaling as by `ClassWiseTemperatureScaling`, of the other two, a
+    convex programme, by SLSQP. The paper leaves the norm open.
+
+    References
+    ----------
+    .. [1] Y. Zhao, J. Chen and S. Oymak, "On the Role of Dataset Quality and Heterogeneity in Model
+       Confidence", 2020, Algorithm 1; bundles of classes, section 4.1.
+       https://arxiv.org/abs/2002.09831
+
+    Examples
+    --------
+    >>> from bayescal.quantities.temperature.slice_calibrators import SliceCalibration
+    >>> logits = [[2.0, 0.0]] * 3 + [[0.0, 2.0]] * 4
+    >>> y = [0, 0, 1, 1, 1, 1, 0]
+    >>> each = SliceCalibration().fit(logits, y)
+    >>> [round(each.calibrators_[k].alpha_, 3) for k in (0, 1)]
+    [0.347, 0.549]
+    >>> women = SliceCalibration().fit(logits, y, slices=["w", "m", "w", "m", "w", "m", "w"])
+    >>> sorted(women.calibrators_)
+    ['m', 'w']
+    """
+
+    def __init__(
+        self,
+        base: LogitCalibrator | None = None,
+        bundles: Sequence[Sequence[Any]] | None = None,
+        min_rows: int = 1,
+        scale: str = "logits",
+        gamma: float = np.inf,
+    ) -> None:
+        self.base = base
+        self.bundles = bundles
+        self.min_rows = min_rows
+        self.scale = scale
+        self.gamma = gamma
+
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        slices: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Fit a calibrator to each slice.
+
+        Parameters
+        ----------
+        X : array-like of shape (obs,), (obs, 1) or (obs, class)
+            Logits or probabilities.
+        y : array-like of shape (obs,)
+            Labels.
+        slices : array-like of shape (obs,), optional
+            The slice of each row, in place of its predicted class: a word, a whole number or
+            true/false.
+        sample_weight : array-like of shape (obs,), optional
+            Weights of the rows; a row of weight 2 counts as two.
+
+        Returns
+        -------
+        SliceCalibration
+            Itself.
+
+        Raises
+        ------
+        InputError
+            If rows cannot be used, a slice is missing, the base is no calibrator of logits, or
+            bundles name an unknown class or one twice.
+        """
+        check_whole(self.min_rows, "min_rows")
+        gamma = check_number(
+            self.gamma, "gamma", "[0, inf]", "Pass infinity to fit each slice apart."
+        )
+        logits, label, weight = self.check(X, y, sample_weight)
+        base = TemperatureScaling() if self.base is None else self.base
+        if not isinstance(base, LogitCalibrator):
+            raise InputError(
+                f"base must be a calibrator of logits; got {type(base).__name__}. Pass "
+                "TemperatureScaling(), VectorScaling(), PlattScaling() or another LogitCalibrator."
+            )
+        self.bundle_of_ = self._bundle_of()
+        self.by_slices_ = slices is not None
+        of = self._of(logits, slices, sample_weight)
+        self.slices_ = frozenset(of.names)
+        self.shared_ = clone(base)
+        self.shared_.fit_logits(logits, label, weight)
+        large = {name: held for name, held in of.rows() if len(held) >= self.min_rows}
+        if np.isfinite(gamma) and large:
+            one = np.ones(len(label)) if weight is None else weight
+            parts = [Part(logits[held], label[held], one[held]) for held in large.values()]
+            self.shared_, each = fit_near(base, parts, gamma)
+            self.calibrators_ = dict(zip(large, each, strict=True))
+            return self
+        self.calibrators_ = {}
+        for name, held in large.items():
+            mine = None if weight is None else weight[held]
+            self.calibrators_[name] = clone(base)
+            self.calibrators_[name].fit_logits(logits[held], label[held], mine)
+        return self
+
+    def predict_proba(
+        self,
+        X: ArrayLike,
+        slices: ArrayLike | None = None,
+    ) -> Floats:
+        """Compute calibrated probabilities.
+
+        Parameters
+        ----------
+        X : array-like of shape (obs,) or (obs, class)
+            As in `fit`.
+        slices : array-like of shape (obs,), optional
+            The slice of each row, as in `fit`.
+
+        Returns
+        -------
+        ndarray of shape (obs, class), in [0, 1]
+            Probabilities; rows sum to 1.
+
+        Raises
+        ------
+        InputError
+            If `fit` had slices and there are none here, or the other way round, or one is missing.
+
+        Warns
+        -----
+        UserWarning
+            If `fit` has not seen a slice, so that its rows take the calibrator of all.
+        """
+        return np.asarray(softmax(self._calibrated(X, slices), axis=1))
+
+    def predict(
+        self,
+        X: ArrayLike,
+        slices: ArrayLike | None = None,
+    ) -> NDArray[Any]:
+        """Predict the most probable class.
+
+        Parameters
+        ----------
+        X : array-like of shape (obs,) or (obs, class)
+            As in `fit`.
+        slices : array-like of shape (obs,), optional
+            The slice of each row, as in `fit`.
+
+        Returns
+        -------
+        ndarray of shape (obs,)
+            Labels.
+        """
+        return np.asarray(self.classes_[predicted_class(self._calibrated(X, slices))])
+
+    def _calibrated(self, x: ArrayLike, slices: ArrayLike | None) -> Floats:
+        logits = self.checked_again(x)
+        if (slices is not None) != self.by_slices_:
+            raise InputError(
+                "slices must be given to both fit and predict, or to neither; fit had "
+                f"{'them' if self.by_slices_ else 'none'}."
+            )
+        of = self._of(logits, slices)
+        unseen = [name for name in of.names if name not in self.slices_]
+        if unseen and self.by_slices_:
+            warnings.warn(
+                f"fit had no slices {listing(unseen)}: their rows take the calibrator of all rows.",
+                UserWarning,
+                stacklevel=3,
+            )
+        found = np.empty_like(logits)
+        for name, held in of.rows():
+            chosen = self.calibrators_.get(name, self.shared_)
+            found[held] = chosen.transform_logits(logits[held])
+        return found
+
+    def _of(self, logits: Floats, slices: Any, weight: Any = None) -> _Slices:
+        """The slice of each row whose weight is not 0."""
+        if slices is None:
+            return _Slices(self.bundle_of_[predicted_class(logits)], range(logits.shape[1]))
+        code, names = factorize(slices, "slices")
+        held = np.ones(len(code), np.bool_)
+        if weight is not None:
+            check_same_length(len(code), "slices", np.size(weight), "sample_weight")
+            held = np.asarray(weight).ravel() > 0
+        check_same_length(int(held.sum()), "slices", len(logits), "X")
+        if (code == MISSING).any():
+            raise InputError(
+                "slices must be known in every row; it is missing at row "
+                f"{int((code == MISSING).argmax())}. Give such rows a slice of their own, or leave "
+                "them out."
+            )
+        return _Slices(code[held], names)
+
+    def _bundle_of(self) -> NDArray[np.intp]:
+        """The smallest class of the bundle of each class."""
+        column: dict[Hashable, int] = {name: k for k, name in enumerate(self.classes_.tolist())}
+        found = np.arange(len(column))
+        seen: set[Hashable] = set()
+        bundles = () if self.bundles is None else self.bundles
+        check_is(bundles, (list, tuple, np.ndarray), "bundles", "Pass [[0, 1], [2]], say.")
+        for bundle in bundles:
+            check_is(bundle, (list, tuple, np.ndarray), "a bundle", "Pass lists of classes.")
+            for name in bundle:
+                if not isinstance(name, Hashable) or name not in column or name in seen:
+                    raise InputError(
+                        f"bundles must name classes of y, each once; got {name!r}. "
+                        f"The classes are {self.classes_.tolist()}."
+                    )
+                seen.add(name)
+            columns = [column[name] for name in bundle]
+            found[columns] = min(columns)
+        return found
+
+
+# Each step solves a system of as many equations.
+_MOST_PARAMETERS: Final = 600
+
+
+class Part(NamedTuple):
+    """The rows of a slice."""
+
+    logits: Floats  # (obs, class)
+    label: Integers  # (obs,)
+    weight: Floats  # (obs,)
+
+
+class Near(NamedTuple):
+    """The shared calibrator, and that of each slice."""
+
+    shared: LogitCalibrator
+    each: Sequence[LogitCalibrator]
+
+
+def fit_near(base: LogitCalibrator, parts: Sequence[Part], gamma: float) -> Near:
+    """Minimise the loss of all slices over parameters at most `gamma` from shared ones."""
+    if isinstance(base, TemperatureScaling) and base.loss == "nll":
+        return _temperatures(base, parts, gamma)
+    if isinstance(base, ParametricCalibrator):
+        return _parametric(base, parts, gamma)
+    raise InputError(
+        f"gamma must be infinity for {base!r}, whose loss is not known to be convex in parameters. "
+        "Pass TemperatureScaling(), PlattScaling() or VectorScaling() as base, or leave gamma out."
+    )
+
+
+def _temperatures(base: TemperatureScaling, parts: Sequence[Part], gamma: float) -> Near:
+    logits, label, weight = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    of = np.repeat(np.arange(len(parts)), [len(part.label) for part in parts])
+    rows = labeled_rows(logits, label, of, len(parts), weight)
+    found = class_wise(rows, gamma, base.alpha_min, base.alpha_max)
+
+    def with_number(alpha: float) -> LogitCalibrator:
+        made = clone(base)
+        made.alpha_ = float(alpha)
+        return made  # type: ignore[no-any-return]  # scikit-learn has no types
+
+    return Near(with_number(found.shared), [with_number(alpha) for alpha in found.alpha])
+
+
+def _parametric(base: ParametricCalibrator, parts: Sequence[Part], gamma: float) -> Near:
+    n_slices, start = len(parts), _pooled(base, parts)
+    size = len(start)
+    if (n_slices + 1) * size > _MOST_PARAMETERS:
+        raise InputError(
+            f"gamma must be infinity, or slices fewer: {n_slices} of {type(base).__name__} and a "
+            f"shared one have {(n_slices + 1) * size} parameters, more than {_MOST_PARAMETERS}. "
+            "Bundle classes, or leave gamma out."
+        )
+    losses = [base.objective(*part) for part in parts]
+    mass = np.array([part.weight.sum() for part in parts])
+    mass /= mass.sum()
+
+    def loss(flat: Floats) -> tuple[float, Floats]:
+        points = flat.reshape(-1, size)
+        values, slopes = zip(*(f(x) for f, x in zip(losses, points[1:], strict=True)), strict=True)
+        slope = np.vstack([np.zeros(size), mass[:, None] * np.array(slopes)])
+        return float(mass @ values), slope.ravel()
+
+    def room(flat: Floats) -> Floats:
+        points = flat.reshape(-1, size)
+        return np.asarray(1 - ((points[1:] - points[0]) ** 2).sum(axis=1) / gamma**2)
+
+    def room_slope(flat: Floats) -> Floats:
+        points = flat.reshape(-1, size)
+        apart = 2 * (points[1:] - points[0]) / gamma**2
+        found = np.zeros((n_slices, n_slices + 1, size))
+        found[:, 0] = apart
+        found[np.arange(n_slices), np.arange(n_slices) + 1] = -apart
+        return found.reshape(n_slices, -1)
+
+    every = np.tile(start, n_slices + 1)
+    if gamma > 0:
+        within = {"type": "ineq", "fun": room, "jac": room_slope}
+        every = minimize(
+            loss,
+            every,
+            jac=True,
+            method="SLSQP",
+            bounds=base.domain(parts[0].logits.shape[1])[1] * (n_slices + 1),
+            constraints=[within],
+            options={"maxiter": 1000, "ftol": 1e-13},
+        ).x
+    shared, *each = (_at(base, point) for point in every.reshape(-1, size))
+    return Near(shared, each)
+
+
+def _pooled(base: ParametricCalibrator, parts: Sequence[Part]) -> Floats:
+    """Parameters of the calibrator of all slices."""
+    every = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    return base.least_loss(*every)
+
+
+def _at(base: ParametricCalibrator, point: Floats) -> Any:
+    made = clone(base)
+    made.take(point)
+    return made
+
+
+# Chosen on other seeds than those of docs/benchmarks.md, by benchmarks/temperature_default.py.
+_GAMMA: Final = 0.1
+
+
+class HeldOutCalibration(Calibrated):
+    """Classifier that is calibrated on rows held out of its training, fold by fold.
+
+    Parameters
+    ----------
+    estimator : classifier with predict_proba, optional
+        What to calibrate; logistic regression if not given.
+    calibrator : LogitCalibrator, optional
+        Of the logarithms of its probabilities; class-wise temperature scaling with ``gamma=0.1``
+        if not given.
+    n_folds : int, at least 2, default 5
+        Parts that are held out in turn; at most as many as the rarest class has rows.
+    random_state : int or RandomState, optional
+        Source of the folds.
+
+    Attributes
+    ----------
+    estimator_ : classifier
+        Trained on all rows.
+    calibrator_ : LogitCalibrator
+        Fitted to the probabilities that each row got from a classifier trained on the other folds.
+    classes_ : ndarray of shape (class,)
+        The labels.
+    n_features_in_ : int
+        Number of features, where the classifier has it.
+
+    Notes
+    -----
+    Every row serves both to train and to calibrate. A single part held out leaves fewer for
+    either, and where its predictions are all right, temperature scaling has no finite optimum. The
+    classifiers of the folds see fewer rows than the last, and are a little less sure than it.
+
+    A classifier trained already needs no such wrapper: pass its logits to the calibrator.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from bayescal.quantities.temperature.slice_calibrators import HeldOutCalibration
+    >>> x, y = load_iris(return_X_y=True)
+    >>> HeldOutCalibration(random_state=0).fit(x, y).predict_proba(x[:2]).shape
+    (2, 3)
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        calibrator: LogitCalibrator | None = None,
+        n_folds: int = 5,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.calibrator = calibrator
+        self.n_folds = n_folds
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Train the classifier, and calibrate it on rows held out in turn.
+
+        Parameters
+        ----------
+        X : array-like of shape (obs, feature)
+            Features.
+        y : array-like of shape (obs,)
+            Labels.
+        sample_weight : array-like of shape (obs,), optional
+            Weights, for the classifier and for the calibrator; rows of weight 0 are left out.
+
+        Returns
+        -------
+        HeldOutCalibration
+            Itself.
+
+        Raises
+        ------
+        InputError
+            If there are fewer than two classes, one has fewer than two rows, or a parameter is
+            out of range.
+        """
+        check_whole(self.n_folds, "n_folds", least=2)
+        if self.calibrator is not None and not hasattr(self.calibrator, "fit"):
+            raise InputError(
+                f"calibrator must be a calibrator of logits; got {shown(self.calibrator)}. Pass "
+                "TemperatureScaling(), say."
+            )
+        rows, labels = self.checked_rows(X, y)
+        weight = None
+        if sample_weight is not None:
+            self._check_takes_weights()
+            weight, held = held_weights(sample_weight, len(labels))
+            rows, labels = _safe_indexing(rows, np.flatnonzero(held)), labels[held]
+        check_class_rows(labels, 2, "Pass more rows.")
+        self.classes_, code = np.unique(labels, return_inverse=True)
+        held_out = self._held_out_logits(rows, labels, weight)
+        default = ClassWiseTemperatureScaling(gamma=_GAMMA)
+        self.calibrator_ = clone(default if self.calibrator is None else self.calibrator)
+        self.calibrator_.fit(held_out, code, weight)
+        self.estimator_ = self._trained(rows, labels, weight, np.arange(len(labels)))
+        self.take_features_of(self.estimator_)
+        return self
+
+    def _held_out_logits(self, rows: Any, labels: NDArray[Any], weight: Floats | None) -> Floats:
+        """Logits of each row by a classifier that was not trained on it, (obs, class)."""
+        most = int(np.unique(labels, return_counts=True)[1].min())
+        folds = StratifiedKFold(
+            min(self.n_folds, most), shuffle=True, random_state=self.random_state
+        )
+        found = np.empty((len(labels), len(self.classes_)))
+        for train, held in folds.split(np.zeros(len(labels)), labels):
+            trained = self._trained(rows, labels, weight, train)
+            found[held] = _logits(trained, _safe_indexing(rows, held))
+        return found
+
+    def _trained(
+        self, rows: Any, labels: NDArray[Any], weight: Floats | None, some: NDArray[np.intp]
+    ) -> Any:
+        """The classifier, trained on some rows."""
+        given = {} if weight is None else {"sample_weight": weight[some]}
+        estimator = clone(self.chosen_estimator())
+        return estimator.fit(_safe_indexing(rows, some), labels[some], **given)
+
+    def predict_proba(self, X: ArrayLike) -> Floats:
+        """Compute calibrated probabilities.
+
+        Parameters
+        ----------
+        X : array-like of shape (obs, feature)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (obs, class), in [0, 1]
+            Probabilities; rows sum to 1.
+        """
+        check_is_fitted(self)
+        return np.asarray(self.calibrator_.predict_proba(_logits(self.estimator_, X)))
+
+    def _check_takes_weights(self) -> None:
+        estimator = self.chosen_estimator()
+        if not has_fit_parameter(estimator, "sample_weight"):
+            raise InputError(
+                f"the fit of {type(estimator).__name__} takes no sample_weight. Calibrate another "
+                "classifier, or leave the weights out."
+            )
+
+
+def _logits(estimator: Any, x: Any) -> Floats:
+    return log_probabilities(np.asarray(estimator.predict_proba(x), np.float64))
