@@ -40,7 +40,7 @@ from .results.power_scaling import power_scale as power_scale
 from .results.rows import row_table as row_table
 from .results.summary import summary as summary
 from .workflow.fit import fit as fit
+from .workflow.fit_many import ManyFits as ManyFits
 from .workflow.fit_many import fit_many as fit_many
-from .workflow.many_fits import ManyFits as ManyFits
-from .workflow.many_fits import load_many as load_many
+from .workflow.fit_many import load_many as load_many
 from .workflow.sensitivity import prior_sensitivity as prior_sensitivity

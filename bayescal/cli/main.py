@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from bayescal.core.command import Option
     from bayescal.core.quantity import Quantity
 
-_OTHERS: Final = ("calibrate", "report", "demo", "cite")
+_OTHERS: Final = {"calibrate": "extras", "report": "report", "demo": "extras", "cite": "extras"}
 
 
 class _Quantities(click.Group):
@@ -45,7 +45,8 @@ class _Commands(_Quantities):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name in _OTHERS:
-            command = import_module(f"bayescal.cli.{cmd_name}").command
+            module = import_module(f"bayescal.cli.{_OTHERS[cmd_name]}")
+            command = getattr(module, cmd_name)
             assert isinstance(command, click.Command)
             return command
         if cmd_name == "sensitivity":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -11,12 +12,19 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import click
 
-from bayescal.cli.checkpoint import checkpoint
-from bayescal.cli.errors import NOT_CONVERGED, OK, as_options, one_line, warn
+from bayescal.cli.errors import NOT_CONVERGED, OK, Interrupted, as_options, one_line, warn
 from bayescal.cli.options import fit_options, sensitivity_options
-from bayescal.cli.output import TABLES, outputs, say_written, write, write_rows
-from bayescal.cli.progress import progress
-from bayescal.cli.table import print_estimates, print_json, print_table
+from bayescal.cli.output import (
+    TABLES,
+    outputs,
+    print_estimates,
+    print_json,
+    print_table,
+    progress,
+    say_written,
+    write,
+    write_rows,
+)
 from bayescal.core.command import Command, Given, Option
 from bayescal.core.errors import ConvergenceWarning, DataWarning, InputError, ScarWarning
 
@@ -233,3 +241,32 @@ def _settings(given: Given) -> Mapping[str, Any]:
     } | {"method": "direct" if given["quick"] else "nuts"}
     Settings(**settings)
     return settings
+
+
+@contextmanager
+def checkpoint(chosen: Path | None, output: Path | None) -> Iterator[Path]:
+    """Keep finished results over Ctrl-C; clear them away once all is done."""
+    from bayescal.workflow.store import finished, remove
+
+    directory = chosen or _beside(output)
+    try:
+        yield directory
+    except KeyboardInterrupt as interrupt:
+        kept = finished(directory)
+        if not kept:
+            remove(directory)
+            raise Interrupted("interrupted before the first result was finished") from interrupt
+        repeats = output is not None or chosen is not None
+        raise Interrupted(
+            f"interrupted; finished results ({kept}) are in {directory.resolve()}. "
+            + ("The same command goes" if repeats else f"Add --checkpoint {directory} to go")
+            + " on from there."
+        ) from interrupt
+    if chosen is None:
+        remove(directory)
+
+
+def _beside(output: Path | None) -> Path:
+    if output is None:
+        return Path(tempfile.mkdtemp(prefix="bayescal-"))
+    return output.with_name(output.name + ".partial")

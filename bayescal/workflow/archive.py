@@ -1,8 +1,9 @@
-"""One finished fit as a file, under its key: a zip archive of NumPy arrays with a description.
+"""Finished fits as files: keys, what a fit was computed from, and archives with both inside.
 
-netCDF takes a quarter of a second to write a result of sixty variables, as long as the fit itself;
-this takes some milliseconds. `numpy.load` opens it. Every member has a checksum, so that damage is
-found when it is read.
+An archive is a zip file of NumPy arrays with a description in JSON. netCDF takes a quarter of a
+second to write a result of sixty variables, as long as the fit itself; this takes some
+milliseconds. `numpy.load` opens it. Every member has a checksum, so that damage is found when it is
+read.
 """
 
 from __future__ import annotations
@@ -10,9 +11,11 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import pickle
 import zipfile
 from collections.abc import Hashable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import asdict, fields, is_dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,18 +23,41 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayescal._version import __version__
 from bayescal.core.errors import InputError
+from bayescal.core.quantity import CaseArrays, Quantity
 from bayescal.core.text import printable
 from bayescal.results import access, schema
 from bayescal.results.kind import kind_of
 from bayescal.results.text import plain_records
+from bayescal.workflow.sampling import Settings
 
 type Part = str | int
 type Key = Part | tuple[Part, ...]
+type Arrays = Mapping[str, NDArray[Any]]
 
+KEEP: Final = ("draws", "scalars", "summary")
+FORMAT: Final = 1
+_ABOUT: Final = "about.json"
+_HELD: Final = {
+    "key": str | int | list,
+    "recipe": dict,
+    "keep": str,
+    "summary": list,
+    "converged": bool,
+    "attrs": dict,
+    "groups": dict,
+}
 # JSON readers elsewhere hold whole numbers up to 2**53 exactly.
 _SEED_BITS: Final = 53
 _MOST_NAMED: Final = 5
+_PLAIN = (str, int, float, type(None))
+# What of a case's arrays is words.
+_WORDS: Final = ("bounds_attrs", "warnings", "sampler")
+
+
+class DamagedError(Exception):
+    """A file is not a complete archive."""
 
 
 def check_key(key: Any) -> Key:
@@ -50,11 +76,6 @@ def _part(part: Any, key: Any) -> Part:
         f"a key must be a word, a whole number or a tuple of them; got {key!r}. "
         "Pass str(key), such as a date written as '2025-01'."
     )
-
-
-def as_text(key: Key) -> str:
-    """Write a key as JSON, so that 1 and "1" differ."""
-    return json.dumps(key)
 
 
 def from_json(value: Any) -> Key:
@@ -77,59 +98,130 @@ def label(key: Key) -> str:
     return printable(joined(key))
 
 
-def seed_of(seed: int, key: Key) -> int:
-    """Derive the seed of one fit: a function of seed and key alone."""
-    digest = hashlib.sha256(f"{seed}|{as_text(key)}".encode()).digest()
-    return int.from_bytes(digest[:8], "big") >> (64 - _SEED_BITS)
-
-
-def file_stem(key: Key) -> str:
-    """Name a key's file, whatever characters the key has."""
-    return hashlib.sha256(as_text(key).encode()).hexdigest()[:32]
-
-
 def listed(words: list[str], between: str) -> str:
     """Join the first few, and say how many more there are."""
     more = f"{between}and {len(words) - _MOST_NAMED} more" if len(words) > _MOST_NAMED else ""
     return between.join(words[:_MOST_NAMED]) + more
 
 
-KEEP: Final = ("draws", "scalars", "summary")
-FORMAT: Final = 1
-_ABOUT: Final = "about.json"
-_HELD: Final = {
-    "key": str | int | list,
-    "recipe": dict,
-    "keep": str,
-    "summary": list,
-    "converged": bool,
-    "attrs": dict,
-    "groups": dict,
-}
+def seed_of(seed: int, key: Key) -> int:
+    """Derive the seed of one fit: a function of seed and key alone."""
+    # As JSON 1 and "1" differ.
+    digest = hashlib.sha256(f"{seed}|{json.dumps(key)}".encode()).digest()
+    return int.from_bytes(digest[:8], "big") >> (64 - _SEED_BITS)
 
 
-class DamagedError(Exception):
-    """A file is not a complete record."""
+def file_stem(key: Key) -> str:
+    """Name a key's file, whatever characters the key has."""
+    return hashlib.sha256(json.dumps(key).encode()).hexdigest()[:32]
+
+
+def fingerprint(value: Any) -> str:
+    """Hash arrays, numbers, words, and what is made of them.
+
+    It is of the data as they are handed in, not of what a model makes of them (the attribute
+    `data_hash` of a result): rows in another order are other data, because classifiers are compared
+    row by row. Equal contents give equal hashes, in every process and on every machine.
+    """
+    digest = hashlib.sha256()
+    _add(digest, value)
+    return digest.hexdigest()[:32]
+
+
+def _add(digest: Any, value: Any) -> None:
+    if isinstance(value, np.ndarray) and value.dtype.kind != "O":
+        _name(digest, f"array {value.dtype.str} {value.shape}")
+        digest.update(np.ascontiguousarray(value).data if value.size else b"")
+    elif value is None or isinstance(value, bool | int | float | str | bytes | np.generic):
+        _name(digest, f"{type(value).__name__} {value!r}")
+    elif isinstance(value, Mapping):
+        _name(digest, f"mapping {len(value)}")
+        for name, one in value.items():
+            _add(digest, name)
+            _add(digest, one)
+    elif isinstance(value, list | tuple | np.ndarray):
+        _name(digest, f"{type(value).__name__} {len(value)}")
+        for one in value:
+            _add(digest, one)
+    elif is_dataclass(value) and not isinstance(value, type):
+        _name(digest, type(value).__qualname__)
+        for field in fields(value):
+            _add(digest, field.name)
+            _add(digest, getattr(value, field.name))
+    else:
+        _name(digest, type(value).__qualname__)
+        digest.update(_pickled(value))
+
+
+def _name(digest: Any, text: str) -> None:
+    # The length keeps neighbours apart: "ab", "c" is not "a", "bc".
+    content = text.encode(errors="surrogatepass")
+    digest.update(f"{len(content)}:".encode() + content)
+
+
+def _pickled(value: Any) -> bytes:
+    try:
+        return pickle.dumps(value, protocol=5)
+    except Exception as error:  # pickle raises whatever the object's own methods raise
+        raise InputError(
+            f"data must be made of arrays, numbers and words; got a {type(value).__name__}, "
+            f"which cannot be pickled: {error}. Pass what the quantity takes."
+        ) from error
+
+
+def recipe_of(
+    quantity: Quantity, data: str, priors: Any, settings: Settings, **others: Any
+) -> dict[str, Any]:
+    """What a fit depends on, as JSON holds it; `data` is their hash."""
+    return {
+        "version": __version__,
+        "quantity": quantity.NAME,
+        "data": data,
+        "priors": json.loads(priors.to_json()),
+        **others,
+        **asdict(settings),
+    }
+
+
+def plain_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options as they are, where a reader can see what one is; its hash otherwise."""
+    return {
+        name: value if isinstance(value, _PLAIN) else fingerprint(value)
+        for name, value in sorted(options.items())
+    }
+
+
+def difference(stored: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
+    """Say in which respects a stored fit is another one; "" where it is the one wanted."""
+    names = [name for name in {**wanted, **stored} if stored.get(name) != wanted.get(name)]
+    return ", ".join(_of(name, stored.get(name), wanted.get(name)) for name in names)
+
+
+def _of(name: str, stored: Any, wanted: Any) -> str:
+    if name in ("data", "priors", "options"):
+        return f"other {name}"
+    return f"{name} {stored!r} instead of {wanted!r}"
 
 
 def pack(tree: xr.DataTree, keep: str, about: Mapping[str, Any]) -> bytes:
     """Write a result, or what is to be kept of it, with its summary."""
     summary = plain_records(kind_of(tree).summary(tree, float(tree.attrs["prob"])))
     kept = {"draws": _whole, "scalars": _scalars, "summary": _nothing}[keep](tree)
-    arrays: dict[str, NDArray[Any]] = {}
-    groups = {name: _describe(name, part, arrays) for name, part in kept.items()}
+    arrays = {
+        f"{group}/{name}": np.asarray(values.values)
+        for group, part in kept.items()
+        for name, values in part.variables.items()
+    }
     head = {
         **about,
-        "format": FORMAT,
         "keep": keep,
         "summary": summary,
         "converged": access.is_converged(tree),
         "attrs": tree.attrs,
-        "groups": groups,
+        "groups": {name: _describe(part) for name, part in kept.items()},
     }
     # Draws of many bins are too many to compress in the time of a fit.
-    method = zipfile.ZIP_STORED if keep == "draws" else zipfile.ZIP_DEFLATED
-    return _archive(head, arrays, method)
+    return _archive(head, arrays, zipfile.ZIP_STORED if keep == "draws" else zipfile.ZIP_DEFLATED)
 
 
 def _whole(tree: xr.DataTree) -> dict[str, xr.Dataset]:
@@ -145,42 +237,61 @@ def _scalars(tree: xr.DataTree) -> dict[str, xr.Dataset]:
     for name in (schema.POSTERIOR, schema.DESCRIPTIONS):
         if name in tree.children:
             group = tree[name].to_dataset()
-            alone = [var for var in group.data_vars if access.is_scalar(group[var])]
-            found[name] = _narrow(group[alone])
+            group = group[[var for var in group.data_vars if access.is_scalar(group[var])]]
+            wide = [var for var in group if group[var].dtype == np.float64]
+            found[name] = group.assign({var: group[var].astype(np.float32) for var in wide})
     return found
-
-
-def _narrow(group: xr.Dataset) -> xr.Dataset:
-    wide = {name: values.astype(np.float32) for name, values in group.items() if _is_wide(values)}
-    return group.assign(wide)
-
-
-def _is_wide(values: xr.DataArray) -> bool:
-    return bool(values.dtype == np.float64)
 
 
 def _nothing(tree: xr.DataTree) -> dict[str, xr.Dataset]:
     return {}
 
 
-def _describe(name: str, group: xr.Dataset, arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
-    """Dims and attributes of a group's variables; their values go into `arrays`."""
-    found = {}
-    for var, values in group.variables.items():
-        array = np.asarray(values.values)
-        # Words as text of fixed width: objects would be pickled.
-        arrays[f"{name}/{var}"] = array.astype(np.str_) if array.dtype.kind in "OT" else array
-        found[str(var)] = {"dims": values.dims, "attrs": values.attrs, "coord": var in group.coords}
-    return found
+def _describe(group: xr.Dataset) -> dict[str, Any]:
+    """Dims and attributes of a group's variables."""
+    return {
+        str(name): {"dims": values.dims, "attrs": values.attrs, "coord": name in group.coords}
+        for name, values in group.variables.items()
+    }
 
 
-def _archive(head: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], method: int) -> bytes:
+def pack_case(case: CaseArrays) -> bytes:
+    """Write what was found of one case."""
+    words = {name: getattr(case, name) for name in ("coords", *_WORDS)}
+    arrays = {
+        f"{group}/{name}": np.asarray(values)
+        for group in _groups()
+        for name, values in getattr(case, group).items()
+    }
+    return _archive({"case": words}, arrays, zipfile.ZIP_STORED)
+
+
+def unpack_case(content: Path) -> CaseArrays:
+    """Read what was found of one case."""
+    found: dict[str, Any] = {group: {} for group in _groups()}
+    with _reading(content) as archive:
+        for member in archive.namelist():
+            group, _, name = member.removesuffix(".npy").partition("/")
+            if name:
+                found[group][name] = _values(archive, member)
+        return CaseArrays(**_json(archive)["case"], **found)
+
+
+def _groups() -> list[str]:
+    words = ("coords", *_WORDS)
+    return [field.name for field in fields(CaseArrays) if field.name not in words]
+
+
+def _archive(head: Mapping[str, Any], arrays: Arrays, method: int) -> bytes:
     buffer = io.BytesIO()
+    described = json.dumps({"format": FORMAT, **head}, default=_number)
     with zipfile.ZipFile(buffer, "w", method, compresslevel=1) as archive:
-        archive.writestr(_member(_ABOUT, method), json.dumps(head, default=_number))
+        archive.writestr(_member(_ABOUT, method), described)
         for name, values in arrays.items():
+            # Words as text of fixed width: objects would be pickled.
+            plain = values.astype(np.str_) if values.dtype.kind in "OT" else values
             with archive.open(_member(f"{name}.npy", method), "w", force_zip64=True) as file:
-                np.lib.format.write_array(file, values, allow_pickle=False)
+                np.lib.format.write_array(file, plain, allow_pickle=False)
     return buffer.getvalue()
 
 
@@ -198,7 +309,7 @@ def _member(name: str, method: int) -> zipfile.ZipInfo:
 
 
 def about(content: bytes | Path) -> dict[str, Any]:
-    """Read the description alone."""
+    """Read the description of a result alone."""
     with _reading(content) as archive:
         return _head(archive)
 
@@ -226,19 +337,28 @@ def unpack(content: bytes | Path, key: Key) -> xr.DataTree:
 
 
 def _group(archive: zipfile.ZipFile, name: str, held: Mapping[str, Any]) -> xr.Dataset:
-    variables: dict[Hashable, xr.Variable] = {}
-    for var, what in held.items():
-        with archive.open(f"{name}/{var}.npy") as file:
-            values = np.lib.format.read_array(file, allow_pickle=False)
-        variables[var] = xr.Variable(what["dims"], values, what["attrs"])
-    coords = [var for var, what in held.items() if what["coord"]]
-    return xr.Dataset(variables).set_coords(coords)
+    variables: dict[Hashable, xr.Variable] = {
+        var: xr.Variable(what["dims"], _values(archive, f"{name}/{var}.npy"), what["attrs"])
+        for var, what in held.items()
+    }
+    return xr.Dataset(variables).set_coords([var for var, what in held.items() if what["coord"]])
 
 
-def _head(archive: zipfile.ZipFile) -> dict[str, Any]:
+def _values(archive: zipfile.ZipFile, member: str) -> NDArray[Any]:
+    with archive.open(member) as file:
+        values: NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
+    return values
+
+
+def _json(archive: zipfile.ZipFile) -> dict[str, Any]:
     head: dict[str, Any] = json.loads(archive.read(_ABOUT))
     if head["format"] != FORMAT:
         raise DamagedError(f"it has format {head['format']}, not {FORMAT}")
+    return head
+
+
+def _head(archive: zipfile.ZipFile) -> dict[str, Any]:
+    head = _json(archive)
     lost = [name for name, kind in _HELD.items() if not isinstance(head[name], kind)]
     if lost or "quantity" not in head["recipe"]:
         raise DamagedError(f"its description lacks {', '.join(lost) or 'the quantity'}")

@@ -24,8 +24,8 @@ from bayescal.quantities import quantity_named
 from bayescal.results.assemble import assemble
 from bayescal.results.schema import WARNINGS
 from bayescal.results.status import gather, in_words
-from bayescal.workflow.checkpoint import Checkpoint
 from bayescal.workflow.sampling import Settings, fit_case, one_blas_thread
+from bayescal.workflow.store import Checkpoint
 
 if TYPE_CHECKING:
     from xarray import DataTree
@@ -136,7 +136,7 @@ def fit(
     used = priors_of(chosen, priors)
     with one_blas_thread():
         plan = plan_of(chosen, data, used, options)
-        kept = Checkpoint.at(checkpoint, chosen, used, settings) if checkpoint is not None else None
+        kept = Checkpoint(checkpoint, chosen, used, settings) if checkpoint is not None else None
         found = _fit_all(chosen, plan.cases, settings, kept, progress)
         tree = result_of(chosen, plan, used, settings, found)
     for sentence in dict.fromkeys(said for case in plan.cases for said in case.warnings):

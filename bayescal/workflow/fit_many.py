@@ -6,71 +6,168 @@ import os
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, nullcontext
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
-from bayescal.core.checks import check_call, check_choice, check_flag
+import numpy as np
+import xarray as xr
+
+from bayescal.core.checks import check_call, check_choice, check_flag, check_known
 from bayescal.core.errors import ConvergenceWarning, InputError, ManyFitsWarning
 from bayescal.core.quantity import Quantity
 from bayescal.quantities import quantity_named
+from bayescal.results import access, schema
 from bayescal.workflow import archive
-from bayescal.workflow.archive import Key, check_key, label, listed, seed_of
+from bayescal.workflow.archive import Key, check_key, difference, joined, label, listed
 from bayescal.workflow.fit import check_options, priors_of
-from bayescal.workflow.many_fits import ManyFits
-from bayescal.workflow.runners import Outcome, Runner, Task, failure_of, runner_of
+from bayescal.workflow.runners import Outcome, Task, check_executor, failure_of, outcomes
 from bayescal.workflow.sampling import Settings
-from bayescal.workflow.store import Common, Failure, Store, difference
+from bayescal.workflow.store import Failure, Store
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from xarray import Dataset, DataTree
 
 type Progress = Callable[[str, int, int], None]
 
+FIT = "fit"
 _WIDTH: Final = 79
 _SECONDS: Final = 0.2
 
 
-class Line:
-    """A line on stderr that is written over as fits finish."""
+@dataclass(slots=True, repr=False, eq=False)
+class ManyFits(Mapping["Key", "DataTree"]):
+    """Results of many fits by key.
 
-    def __init__(self, total: int) -> None:
-        self._total = total
-        self._shown = sys.stderr.isatty()
-        self._began = self._last = time.monotonic()
+    Parameters
+    ----------
+    quantity : str
+        Name of the quantity.
+    path : pathlib.Path or None
+        Directory of the store; None where results are kept in memory.
+    contents : dict
+        Of each key the packed result, or its file.
+    rows : dict
+        Rows of the summary of each key.
+    failures : dict of key to Failure
+        Why there is no result for a key: name of the exception, and its message.
+    computed : list of key
+        Keys fitted by this call; the others were in the store.
+    recomputed : dict of key to str
+        Keys of these that the store had, and why they were fitted again.
+    unconverged : list of key
+        Keys whose fits did not converge.
 
-    def update(self, label: str, done: int, computed: int, failed: int) -> None:
-        """Say how many are done, `computed` of them since the start, and how many failed."""
-        now = time.monotonic()
-        if self._shown and now - self._last >= _SECONDS:
-            self._last = now
-            text = status(done, self._total, computed, failed, now - self._began)
-            sys.stderr.write(f"\r{f'{text}  {label}'[:_WIDTH]:<{_WIDTH}}")
-            sys.stderr.flush()
+    Notes
+    -----
+    A mapping: ``fits[key]`` reads one result, ``fits.items()`` one after the other. Nothing is held
+    but the summaries, unless there is no store.
+    """
 
-    def close(self) -> None:
-        """Clear the line."""
-        if self._shown:
-            sys.stderr.write(f"\r{'':<{_WIDTH}}\r")
-            sys.stderr.flush()
+    quantity: str
+    path: Path | None = None
+    contents: dict[Key, bytes | Path] = field(default_factory=dict)
+    rows: dict[Key, list[dict[str, Any]]] = field(default_factory=dict)
+    failures: dict[Key, Failure] = field(default_factory=dict)
+    computed: list[Key] = field(default_factory=list)
+    recomputed: dict[Key, str] = field(default_factory=dict)
+    unconverged: list[Key] = field(default_factory=list)
 
+    def __getitem__(self, key: Any) -> DataTree:
+        """Read the result of a key."""
+        found = self.contents.get(check_key(key))
+        if found is None:
+            failure = self.failures.get(check_key(key))
+            raise KeyError(key if failure is None else f"{key!r} failed: {failure.message}")
+        try:
+            return archive.unpack(found, check_key(key))
+        except archive.DamagedError as error:
+            raise InputError(
+                f"{found if isinstance(found, Path) else key!r} must hold a result; it is damaged: "
+                f"{error}. Call fit_many again, which fits it anew."
+            ) from error
 
-def status(done: int, total: int, computed: int, failed: int, seconds: float) -> str:
-    """Put progress into words: "120 of 1,000 fits, 3.2/s, 4 min 35 s left, 1 failed"."""
-    parts = [f"{done:,} of {total:,} fits" if total else f"{done:,} fits"]
-    if computed and seconds > 0:
-        rate = computed / seconds
-        parts.append(f"{rate:.2g}/s")
-        if total:
-            parts.append(f"{_duration((total - done) / rate)} left")
-    if failed:
-        parts.append(f"{failed:,} failed")
-    return ", ".join(parts)
+    def __iter__(self) -> Iterator[Key]:
+        return iter(self.contents)
 
+    def __len__(self) -> int:
+        return len(self.contents)
 
-def _duration(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    if hours:
-        return f"{hours} h {minutes} min"
-    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+    def __repr__(self) -> str:
+        stored = len(self.contents) - len([key for key in self.computed if key in self.contents])
+        parts = [f"{len(self):,} results", f"{stored:,} of them from the store" if stored else ""]
+        parts.append(f"{len(self.recomputed):,} fitted again" if self.recomputed else "")
+        parts.append(f"{len(self.failures):,} failed" if self.failures else "")
+        parts.append(f"{len(self.unconverged):,} not converged" if self.unconverged else "")
+        return f"<ManyFits of {self.quantity}: {', '.join(part for part in parts if part)}>"
+
+    def draws(self, *names: str) -> Dataset:
+        """Join the posterior draws of all results, one fit beside the other.
+
+        Parameters
+        ----------
+        *names : str
+            Variables with one value a case, such as ``"tce"``. Without names all of them.
+
+        Returns
+        -------
+        xarray.Dataset
+            Variables of dims (fit, case dims, chain, draw), fits in the order of the keys, which
+            are the coordinate ``key``; of tuples of one length each part is a coordinate,
+            ``key_1`` and on.
+
+        Raises
+        ------
+        InputError
+            If there is no such variable, no result at all, fits differ in their classifiers,
+            classes, groups or draws, or only summaries were kept.
+
+        Notes
+        -----
+        An xarray data set is what other programs read: ``fits.draws("tce").to_netcdf(path)``, or
+        ``.to_zarr(path)`` with Zarr installed.
+
+        Examples
+        --------
+        >>> import bayescal as bc
+        >>> truth = bc.datasets.ece.truth("over")
+        >>> data = {("north", month): truth.scores(300, seed=month) for month in (1, 2)}
+        >>> fits = bc.fit_many(bc.ece, data, method="direct", seed=20)
+        >>> draws = fits.draws("tce", "ece")
+        >>> dict(draws.sizes)
+        {'fit': 2, 'chain': 4, 'draw': 1000}
+        >>> draws["key_2"].values.tolist()
+        [1, 2]
+        """
+        return stacked(self.items(), names)
+
+    def summary(self) -> pd.DataFrame:
+        """Tabulate all results, with the probability of the intervals that they were fitted with.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Rows of `bayescal.summary` of each result, under its key as the index, of tuples a
+            level a part. Keys that failed have one row, all empty but `status`, which says why.
+        """
+        import pandas as pd
+
+        keys, records = [], []
+        for key, rows in self.rows.items():
+            keys += [key] * len(rows)
+            records += rows
+        for key, failure in self.failures.items():
+            keys.append(key)
+            records.append({"status": f"FAILED, {failure.error}: {failure.message}"})
+        lengths = {len(key) if isinstance(key, tuple) else 0 for key in keys}
+        if len(lengths) == 1 and lengths != {0}:
+            index: pd.Index = pd.MultiIndex.from_tuples(keys)
+        else:
+            index = pd.Index(keys, name="key", tupleize_cols=False, dtype=object)
+        return pd.DataFrame(records, index=index)
 
 
 def fit_many(
@@ -177,6 +274,7 @@ def fit_many(
     check_flag(resume, "resume")
     check_call(progress, "progress")
     check_options(chosen, options)
+    check_executor(executor)
     settings = Settings(
         draws=draws,
         tune=tune,
@@ -186,59 +284,59 @@ def fit_many(
         method=method,
         prob=prob,
     )
-    common = Common(chosen, priors_of(chosen, priors), settings, dict(options), keep)
-    runner = runner_of(executor)
-    total = len(data) if isinstance(data, Mapping | list | tuple) else 0
     found = ManyFits(chosen.NAME)
-    if store is None:
-        _Run(common, found, None, resume, total, progress).all(data, runner)
-    else:
-        kept = Store(store)
-        found.path = kept.path
-        with kept.writing():
-            used = replace(settings, seed=kept.seed(chosen.NAME, seed, settings.seed or 0))
-            run = _Run(replace(common, settings=used), found, kept, resume, total, progress)
-            run.all(data, runner)
+    kept = None if store is None else Store(store)
+    used = priors_of(chosen, priors)
+    with nullcontext() if kept is None else kept.writing():
+        if kept is not None:
+            found.path = kept.path
+            number = kept.seed(chosen.NAME, seed, settings.seed or 0)
+            settings = replace(settings, seed=number)
+        run = _Run(chosen, used, settings, options, keep, found, kept if resume else None, kept)
+        run.all(data, executor, progress)
     _warn(found)
     return found
 
 
 @dataclass(slots=True)
 class _Run:
-    """One call: what it shares, what it found, and where that goes."""
+    """One call: what its fits share, and what it found."""
 
-    common: Common
+    quantity: Quantity
+    priors: Any
+    settings: Settings
+    options: Mapping[str, Any]
+    keep: str
     found: ManyFits
+    earlier: Store | None
+    """Where fits are taken from."""
     store: Store | None
-    resume: bool
-    total: int
-    progress: Progress | None
+    """Where they are kept."""
 
-    def all(self, data: Any, runner: Runner) -> None:
+    def all(self, data: Any, executor: Any, progress: Progress | None) -> None:
         """Fit what is not in the store; results end in the order of the keys."""
-        line = Line(self.total if self.progress is None else 0)
+        total = len(data) if isinstance(data, Mapping | list | tuple) else 0
         order: list[Key] = []
         tasks = self._tasks(_pairs(data), order)
-        waiting = True
-        try:
-            with runner:
-                while waiting or runner.busy:
-                    while waiting and runner.room:
-                        task = next(tasks, None)
-                        waiting = task is not None
-                        if task is not None:
-                            runner.start(task)
-                    if runner.busy:
-                        key, outcome = runner.next()
-                        self._take(key, outcome)
-                        self._say(line, key)
-        finally:
-            line.close()
+        with (
+            closing(Line(total if progress is None else 0)) as line,
+            closing(outcomes(tasks, executor)) as finished,
+        ):
+            for key, outcome in finished:
+                self._take(key, outcome)
+                failed = len(self.found.failures)
+                done = len(self.found.contents) + failed
+                if progress is None:
+                    line.update(label(key), done, len(self.found.computed), failed)
+                else:
+                    progress(label(key), done, total)
         self.found.contents = _in_order(self.found.contents, order)
         self.found.rows = _in_order(self.found.rows, order)
 
     def _tasks(self, pairs: Iterator[tuple[Key, Any]], order: list[Key]) -> Iterator[Task]:
         """What is to be fitted; what the store has is taken from there."""
+        shared = {"options": archive.plain_options(self.options), "keep": self.keep}
+        module = getattr(self.quantity, "__name__", self.quantity.NAME)
         seen = set()
         for key, given in pairs:
             if key in seen:
@@ -247,27 +345,23 @@ class _Run:
             order.append(key)
             try:
                 data = given() if callable(given) else given
-                recipe = self.common.recipe(data)
+                content = archive.fingerprint(data)
             except Exception as error:  # loading data may fail in any way
                 self._take(key, failure_of(error))
                 continue
+            recipe = archive.recipe_of(self.quantity, content, self.priors, self.settings, **shared)
             if not self._is_stored(key, recipe):
-                yield self._task(key, data, recipe)
-
-    def _task(self, key: Key, data: Any, recipe: dict[str, Any]) -> Task:
-        common = self.common
-        settings = replace(common.settings, seed=seed_of(common.settings.seed or 0, key))
-        module = getattr(common.quantity, "__name__", common.quantity.NAME)
-        return Task(key, module, data, common.priors, settings, common.options, common.keep, recipe)
+                own = replace(self.settings, seed=archive.seed_of(self.settings.seed or 0, key))
+                yield Task(key, module, data, self.priors, own, self.options, self.keep, recipe)
 
     def _is_stored(self, key: Key, recipe: dict[str, Any]) -> bool:
         """Take a fit from the store, or say why it is not taken."""
-        if self.store is None or not self.resume:
+        if self.earlier is None:
             return False
         try:
-            head = self.store.read(key)
+            head = self.earlier.read(key)
         except archive.DamagedError as error:
-            aside = self.store.set_aside(key)
+            aside = self.earlier.set_aside(key)
             self.found.recomputed[key] = f"its file was damaged ({error}) and is now {aside}"
             return False
         if head is None:
@@ -276,8 +370,8 @@ class _Run:
         if why:
             self.found.recomputed[key] = f"the store has it of {why}"
             return False
-        self.store.end_failure(key)
-        self._hold(key, self.store.file(key), head)
+        self.earlier.end_failure(key)
+        self._hold(key, self.earlier.file(key), head)
         return True
 
     def _take(self, key: Key, outcome: Outcome) -> None:
@@ -298,14 +392,6 @@ class _Run:
         self.found.rows[key] = head["summary"]
         if not head["converged"]:
             self.found.unconverged.append(key)
-
-    def _say(self, line: Line, key: Key) -> None:
-        failed = len(self.found.failures)
-        done = len(self.found.contents) + failed
-        if self.progress is None:
-            line.update(label(key), done, len(self.found.computed), failed)
-        else:
-            self.progress(label(key), done, self.total)
 
 
 def _pairs(data: Any) -> Iterator[tuple[Key, Any]]:
@@ -350,3 +436,161 @@ def _warn(found: ManyFits) -> None:
 def _say_many(what: str, whys: Mapping[Key, str]) -> None:
     text = f"{what}. {listed(list(whys.values()), ' | ')}"
     warnings.warn(text, ManyFitsWarning, stacklevel=4)
+
+
+def load_many(path: str | os.PathLike[str]) -> ManyFits:
+    """Open a store that `bayescal.fit_many` wrote, without fitting anything.
+
+    Parameters
+    ----------
+    path : path
+        The directory.
+
+    Returns
+    -------
+    ManyFits
+        Results by key, in the order of the keys, and failures.
+
+    Raises
+    ------
+    InputError
+        If there is no store, a file is damaged or a copy of another, or the fits are of several
+        quantities; the message names it.
+
+    Warns
+    -----
+    ManyFitsWarning
+        If priors, options, settings or versions of the fits differ.
+    """
+    store = Store(path)
+    store.check()
+    heads, failures = store.heads(), store.failures()
+    _check_alike(store.path, {key: head["recipe"] for key, head in heads.items()})
+    found = ManyFits("", store.path, failures=failures)
+    for key, head in heads.items():
+        found.quantity = str(head["recipe"]["quantity"])
+        # A fit of a key that has failed since is of data that the key has no more.
+        if key not in failures:
+            found.contents[key] = store.file(key)
+            found.rows[key] = head["summary"]
+            if not head["converged"]:
+                found.unconverged.append(key)
+    return found
+
+
+def _check_alike(path: Path, recipes: Mapping[Key, Mapping[str, Any]]) -> None:
+    """Refuse fits of several quantities, and warn of others that were not made in one way."""
+    alike = {key: _compared(recipe) for key, recipe in recipes.items()}
+    first = next(iter(alike), "")
+    others = {key: difference(one, alike[first]) for key, one in alike.items()}
+    others = {key: why for key, why in others.items() if why}
+    if not others:
+        return
+    quantities = {str(recipe["quantity"]) for recipe in recipes.values()}
+    if len(quantities) > 1:
+        raise InputError(
+            f"a store must hold fits of one quantity; {path} has those of "
+            f"{' and '.join(sorted(quantities))}. Fit each into a store of its own."
+        )
+    whys = listed([f"{label(key)}: {why}" for key, why in others.items()], " | ")
+    warnings.warn(
+        f"{len(others)} of {len(recipes)} fits were made in another way than that of "
+        f"{label(first)}, and cannot be compared with it. {whys}. Call fit_many with all data, "
+        "which makes them alike.",
+        ManyFitsWarning,
+        stacklevel=3,
+    )
+
+
+def _compared(recipe: Mapping[str, Any]) -> dict[str, Any]:
+    """What of a recipe fits must share to be compared."""
+    return {name: value for name, value in recipe.items() if name not in ("data", "seed", "keep")}
+
+
+def stacked(fits: Iterable[tuple[Key, xr.DataTree]], names: Sequence[str]) -> xr.Dataset:
+    """Join the draws of variables with one value a case, (fit, ..., chain, draw)."""
+    found = {key: _draws(tree, names) for key, tree in fits}
+    if not found:
+        raise InputError("there must be at least one result; all fits failed. Read .failures.")
+    shapes: dict[str, Key] = {}
+    for key, draws in found.items():
+        shapes.setdefault(_shape(draws), key)
+    if len(shapes) > 1:
+        different = " and ".join(f"{shape} ({label(key)})" for shape, key in shapes.items())
+        raise InputError(
+            "fits must have the same classifiers, classes, groups and number of draws to be "
+            f"joined; they have {different}. Join those that agree, with xarray.concat."
+        )
+    joined = xr.concat(
+        list(found.values()), FIT, join="override", coords="minimal", compat="override"
+    )
+    return joined.assign_coords({name: (FIT, parts) for name, parts in _parts(list(found))})
+
+
+def _draws(tree: xr.DataTree, names: Sequence[str]) -> xr.Dataset:
+    posterior = tree[schema.POSTERIOR].to_dataset()
+    scalars = tuple(name for name in map(str, posterior) if access.is_scalar(posterior[name]))
+    for name in names:
+        check_known(name, scalars, "variable", "the results, with one value a case,")
+    return posterior[list(names or scalars)]
+
+
+def _shape(draws: xr.Dataset) -> str:
+    cases = [f"{dim} {draws[dim].values.tolist()}" for dim in schema.CASE_DIMS if dim in draws.dims]
+    return ", ".join([*cases, *(f"{draws.sizes[dim]} {dim}s" for dim in schema.DRAW_DIMS)])
+
+
+def _parts(keys: Sequence[Key]) -> Iterator[tuple[str, np.ndarray]]:
+    """Coordinates of the fits: their keys, or a part of them each where all have as many."""
+    lengths = {len(key) if isinstance(key, tuple) else 0 for key in keys}
+    if lengths == {0} or len(lengths) > 1:
+        yield "key", np.array([joined(key) for key in keys])
+        return
+    for place in range(lengths.pop()):
+        parts = [key[place] for key in keys if isinstance(key, tuple)]
+        yield f"key_{place + 1}", np.array(parts)
+
+
+class Line:
+    """A line on stderr that is written over as fits finish."""
+
+    def __init__(self, total: int) -> None:
+        self._total = total
+        self._shown = sys.stderr.isatty()
+        self._began = self._last = time.monotonic()
+
+    def update(self, label: str, done: int, computed: int, failed: int) -> None:
+        """Say how many are done, `computed` of them since the start, and how many failed."""
+        now = time.monotonic()
+        if self._shown and now - self._last >= _SECONDS:
+            self._last = now
+            text = status(done, self._total, computed, failed, now - self._began)
+            sys.stderr.write(f"\r{f'{text}  {label}'[:_WIDTH]:<{_WIDTH}}")
+            sys.stderr.flush()
+
+    def close(self) -> None:
+        """Clear the line."""
+        if self._shown:
+            sys.stderr.write(f"\r{'':<{_WIDTH}}\r")
+            sys.stderr.flush()
+
+
+def status(done: int, total: int, computed: int, failed: int, seconds: float) -> str:
+    """Put progress into words: "120 of 1,000 fits, 3.2/s, 4 min 35 s left, 1 failed"."""
+    parts = [f"{done:,} of {total:,} fits" if total else f"{done:,} fits"]
+    if computed and seconds > 0:
+        rate = computed / seconds
+        parts.append(f"{rate:.2g}/s")
+        if total:
+            parts.append(f"{_duration((total - done) / rate)} left")
+    if failed:
+        parts.append(f"{failed:,} failed")
+    return ", ".join(parts)
+
+
+def _duration(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes} min"
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"

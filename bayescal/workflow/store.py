@@ -1,184 +1,35 @@
-"""A directory of finished fits: one file each, written whole or not at all."""
+"""A directory of finished fits: one file each, written whole or not at all.
+
+`bayescal.fit_many` keeps results there under their keys, the `checkpoint` of `bayescal.fit` cases
+under what they were computed from.
+"""
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
-import pickle
 import re
+import shutil
 import socket
 import sys
-from collections.abc import Iterator, Mapping
+import warnings
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import IO, Any, Final, NamedTuple
 
-import numpy as np
-
-from bayescal._version import __version__
 from bayescal.core.checks import check_seed
-from bayescal.core.errors import InputError, OutputError
-from bayescal.core.quantity import Quantity
+from bayescal.core.errors import InputError, ManyFitsWarning, OutputError
+from bayescal.core.quantity import Case, CaseArrays, Quantity
 from bayescal.core.writing import checked_path, write_bytes, writing_to
 from bayescal.workflow import archive
-from bayescal.workflow.archive import Key, file_stem, from_json, label, order
+from bayescal.workflow.archive import Key, file_stem, from_json, label, order, recipe_of
 from bayescal.workflow.sampling import Settings
 
-
-def fingerprint(value: Any) -> str:
-    """Hash arrays, numbers, words, and what is made of them.
-
-    Notes
-    -----
-    It is of the data as they are handed in, not of what a model makes of them (the attribute
-    `data_hash` of a result): rows in another order are other data, because classifiers are compared
-    row by row.
-    """
-    digest = hashlib.sha256()
-    _add(digest, value)
-    return digest.hexdigest()[:32]
-
-
-def _add(digest: Any, value: Any) -> None:
-    if isinstance(value, np.ndarray) and value.dtype.kind != "O":
-        _name(digest, f"array {value.dtype.str} {value.shape}")
-        digest.update(np.ascontiguousarray(value).data if value.size else b"")
-    elif value is None or isinstance(value, bool | int | float | str | bytes | np.generic):
-        _name(digest, f"{type(value).__name__} {value!r}")
-    elif isinstance(value, Mapping):
-        _name(digest, f"mapping {len(value)}")
-        for name, one in value.items():
-            _add(digest, name)
-            _add(digest, one)
-    elif isinstance(value, list | tuple | np.ndarray):
-        _name(digest, f"{type(value).__name__} {len(value)}")
-        for one in value:
-            _add(digest, one)
-    elif is_dataclass(value) and not isinstance(value, type):
-        _name(digest, type(value).__qualname__)
-        for field in fields(value):
-            _add(digest, field.name)
-            _add(digest, getattr(value, field.name))
-    else:
-        _name(digest, type(value).__qualname__)
-        digest.update(_pickled(value))
-
-
-def _name(digest: Any, text: str) -> None:
-    # The length keeps neighbours apart: "ab", "c" is not "a", "bc".
-    content = text.encode(errors="surrogatepass")
-    digest.update(f"{len(content)}:".encode() + content)
-
-
-def _pickled(value: Any) -> bytes:
-    try:
-        return pickle.dumps(value, protocol=5)
-    except Exception as error:  # pickle raises whatever the object's own methods raise
-        raise InputError(
-            f"data must be made of arrays, numbers and words; got a {type(value).__name__}, "
-            f"which cannot be pickled: {error}. Pass what the quantity takes."
-        ) from error
-
-
-_PLAIN = (str, int, float, type(None))
-
-
-@dataclass(frozen=True, slots=True)
-class Common:
-    """What all fits of one call share."""
-
-    quantity: Quantity
-    priors: Any
-    settings: Settings
-    options: dict[str, Any]
-    keep: str
-
-    def recipe(self, data: Any) -> dict[str, Any]:
-        """What the fit to these data depends on, as JSON holds it."""
-        options = {name: _plain(value) for name, value in sorted(self.options.items())}
-        return {
-            "version": __version__,
-            "quantity": self.quantity.NAME,
-            "data": fingerprint(data),
-            "priors": json.loads(self.priors.to_json()),
-            "options": options,
-            "keep": self.keep,
-            **asdict(self.settings),
-        }
-
-
-def _plain(value: Any) -> Any:
-    """An option as it is, where a reader can see what it is; its hash otherwise."""
-    return value if isinstance(value, _PLAIN) else fingerprint(value)
-
-
-def difference(stored: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
-    """Say in which respects a stored fit is another one; "" where it is the one wanted."""
-    names = [name for name in {**wanted, **stored} if stored.get(name) != wanted.get(name)]
-    return ", ".join(_of(name, stored.get(name), wanted.get(name)) for name in names)
-
-
-def _of(name: str, stored: Any, wanted: Any) -> str:
-    if name in ("data", "priors", "options"):
-        return f"other {name}"
-    return f"{name} {stored!r} instead of {wanted!r}"
-
-
-@contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """Hold a lock file while the block runs, or refuse.
-
-    Notes
-    -----
-    The system releases the lock when its process ends, however it ends: a file that a killed run
-    left behind locks nothing. Its content names the holder.
-    """
-    with writing_to(path):
-        opened = path.open("a+b")
-    with opened as file:
-        if not _take(file):
-            file.seek(0)
-            holder = file.read(200).decode(errors="replace") or "another process"
-            raise OutputError(
-                f"{path.parent} is being written to by {holder}. Wait for it to end, or pass "
-                "another store."
-            )
-        with writing_to(path):
-            file.truncate(0)
-            file.write(f"process {os.getpid()} on {socket.gethostname()}".encode())
-            file.flush()
-        yield
-
-
-if sys.platform == "win32":
-    import msvcrt
-
-    # Beyond the text, which others must be able to read.
-    _PLACE = 1 << 20
-
-    def _take(file: IO[bytes]) -> bool:
-        file.seek(_PLACE)
-        try:
-            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
-        except OSError:
-            return False
-        return True
-
-else:
-    import fcntl
-
-    def _take(file: IO[bytes]) -> bool:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        return True
-
-
 _ABOUT: Final = "store.json"
+_LOCK: Final = "lock"
 _FITS: Final = "fits"
+_CASES: Final = "cases"
 _FAILURES: Final = "failures"
 _ASIDE: Final = "set_aside"
 # Names of unfinished files, see `core.writing.replacing`.
@@ -216,7 +67,7 @@ class Store:
                 self.check()
             for folder in (_FITS, _FAILURES):
                 (self.path / folder).mkdir(parents=True, exist_ok=True)
-        with locked(self.path / "lock"):
+        with _locked(self.path / _LOCK):
             self._clear_drafts()
             yield
 
@@ -334,3 +185,109 @@ class Store:
 
     def _failure_file(self, key: Key) -> Path:
         return self.path / _FAILURES / f"{file_stem(key)}.json"
+
+
+class Checkpoint:
+    """Finished cases of one call of `bayescal.fit`, each under what it was computed from."""
+
+    def __init__(
+        self,
+        directory: str | os.PathLike[str],
+        quantity: Quantity,
+        priors: Any,
+        settings: Settings,
+    ) -> None:
+        self._directory = checked_path(directory, "checkpoint")
+        self._common = (quantity, priors, settings)
+        old = list(self._directory.glob(f"{quantity.NAME}-*.npz"))
+        if old:
+            warnings.warn(
+                f"{self._directory} has {len(old)} cases as an earlier version of bayescal kept "
+                "them; they are fitted again. Remove its files *.npz.",
+                ManyFitsWarning,
+                stacklevel=4,
+            )
+
+    def find(self, case: Case) -> CaseArrays | None:
+        """Look up a finished case; one that is damaged is to be computed again."""
+        try:
+            return archive.unpack_case(self._path(case))
+        except archive.DamagedError:
+            return None
+
+    def keep(self, case: Case, found: CaseArrays) -> None:
+        """Write a finished case."""
+        path = self._path(case)
+        with writing_to(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+        write_bytes(path, archive.pack_case(found))
+
+    def _path(self, case: Case) -> Path:
+        quantity, priors, settings = self._common
+        coords = dict(sorted(case.coords.items()))
+        recipe = recipe_of(quantity, case.fingerprint(), priors, settings, coords=coords)
+        return self._directory / _CASES / f"{file_stem(json.dumps(recipe, sort_keys=True))}.npz"
+
+
+def finished(directory: Path) -> int:
+    """Count what a run has left in the directory of a store or checkpoint."""
+    return sum(1 for folder in (_FITS, _CASES) for _ in directory.glob(f"{folder}/*.npz"))
+
+
+def remove(directory: Path) -> None:
+    """Remove a store or checkpoint, and its directory unless that holds something else."""
+    for folder in (_FITS, _CASES, _FAILURES, _ASIDE):
+        shutil.rmtree(directory / folder, ignore_errors=True)
+    for name in (_ABOUT, _LOCK):
+        (directory / name).unlink(missing_ok=True)
+    if directory.is_dir() and not any(directory.iterdir()):
+        directory.rmdir()
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Hold a lock file while the block runs, or refuse.
+
+    The system releases the lock when its process ends, however it ends: a file that a killed run
+    left behind locks nothing. Its content names the holder.
+    """
+    with writing_to(path):
+        opened = path.open("a+b")
+    with opened as file:
+        if not _take(file):
+            file.seek(0)
+            holder = file.read(200).decode(errors="replace") or "another process"
+            raise OutputError(
+                f"{path.parent} is being written to by {holder}. Wait for it to end, or pass "
+                "another store."
+            )
+        with writing_to(path):
+            file.truncate(0)
+            file.write(f"process {os.getpid()} on {socket.gethostname()}".encode())
+            file.flush()
+        yield
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    # Beyond the text, which others must be able to read.
+    _PLACE = 1 << 20
+
+    def _take(file: IO[bytes]) -> bool:
+        file.seek(_PLACE)
+        try:
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        return True
+
+else:
+    import fcntl
+
+    def _take(file: IO[bytes]) -> bool:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from bayescal.cli.checkpoint import checkpoint
 from bayescal.cli.errors import Interrupted
+from bayescal.cli.run import checkpoint
 
 
 def finish_one(directory: Path, name: str = "vit") -> Path:
-    directory.mkdir(exist_ok=True)
-    path = directory / f"{name}.npz"
+    (directory / "cases").mkdir(parents=True, exist_ok=True)
+    path = directory / "cases" / f"{name}.npz"
     path.write_bytes(b"result")
     return path
 
@@ -50,7 +50,7 @@ def test_ctrl_c_says_how_many_results_are_where(tmp_path: Path) -> None:
     assert "finished results (2)" in message
     assert str(directory.resolve()) in message
     assert "The same command goes on from there." in message
-    assert len(list(directory.glob("*.npz"))) == 2
+    assert len(list(directory.glob("cases/*.npz"))) == 2
 
 
 def test_without_output_it_says_how_to_go_on() -> None:

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 import bayescal as bc
-from bayescal.cli.demo import held_out_scores
+from bayescal.cli.extras import held_out_scores
 from bayescal.cli.main import cli
 
 

@@ -44,7 +44,7 @@ def test_ctrl_c_keeps_what_is_finished_and_the_same_command_goes_on(command, tmp
     )
     try:
         deadline = time.monotonic() + 120
-        while not list(kept.glob("*.npz")) and process.poll() is None:
+        while not list(kept.glob("cases/*.npz")) and process.poll() is None:
             assert time.monotonic() < deadline
             time.sleep(0.02)
         process.send_signal(signal.SIGINT)
@@ -57,7 +57,7 @@ def test_ctrl_c_keeps_what_is_finished_and_the_same_command_goes_on(command, tmp
     assert str(kept) in err
     assert err.count("\n") == 1
     assert not (tmp_path / "result.nc").exists()
-    finished = len(list(kept.glob("*.npz")))
+    finished = len(list(kept.glob("cases/*.npz")))
     assert 0 < finished < len(NAMES)
 
     again = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -6,8 +6,8 @@ import re
 import numpy as np
 import pytest
 
+from bayescal.cli.output import print_estimates, print_json, print_table
 from bayescal.cli.run import status_code
-from bayescal.cli.table import print_estimates, print_json, print_table
 from bayescal.core.command import Estimates
 from bayescal.core.contradiction import contradiction
 

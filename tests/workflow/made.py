@@ -29,6 +29,11 @@ def fit(number: int = 6, **options: Any) -> bc.ManyFits:
     return bc.fit_many(bc.ece, data(number), priors=PRIORS, **{**OPTIONS, **options})
 
 
+def checkpointed(directory: Path) -> Any:
+    """Fit the first of them, its case kept in a directory."""
+    return bc.fit("ece", data(1)["north", 0], priors=PRIORS, checkpoint=directory, **OPTIONS)
+
+
 def same(first: bc.ManyFits, second: bc.ManyFits) -> None:
     """Assert that two runs have the same draws, estimates and summaries."""
     assert list(first) == list(second)
