@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 from scipy.special import expit, logsumexp
 
 import bayescal as bc
-from bayescal.core.calibration_curve.problem import Problem, draw_masses
-from bayescal.core.calibration_curve.smooth_curve import SmoothCurve, curve_basis
 from bayescal.core.functionals import expected_calibration_error
-from bayescal.inference.cell_likelihood import BinomialCells
+from bayescal.curves.cells import BinomialCells, Problem, draw_masses
+from bayescal.curves.priors import SmoothCurve
+from bayescal.curves.smooth import curve_basis
 from bayescal.inference.direct import Regression, importance_sample, variational_gaussian
 from bayescal.quantities.ece.calibrated import probability_calibrated
 from bayescal.quantities.ece.simulator import SMOOTH, TRUTHS, Truth

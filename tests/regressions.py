@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from bayescal.inference.cell_likelihood import BinomialCells
+from bayescal.curves.cells import BinomialCells
 from bayescal.inference.direct import Regression
 
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cholesky, solve_triangular
 from scipy.special import boxcox, gammaln, logsumexp
-
-from bayescal.inference.cell_likelihood import CellLikelihood
 
 type Floats = NDArray[np.float64]
 
@@ -22,6 +20,25 @@ _WEIGHTS = _WEIGHTS / _WEIGHTS.sum()
 _AT_MODE, _CLOSE = 0.1, 1e-3
 # Relative to the largest weight: differences that are rounding, and weights that are none.
 _ROUNDING, _NO_WEIGHT = 1e-9, 1e-150
+
+
+class CellLikelihood(Protocol):
+    """Likelihood of the logits of cells that are independent given them.
+
+    Logits have the shape (..., cell), and so has what the methods return.
+    """
+
+    def log_likelihood(self, logit: Floats) -> Floats:
+        """Log-likelihood of each cell, without constants that no logit changes."""
+        ...
+
+    def slopes(self, logit: Floats) -> tuple[Floats, Floats]:
+        """Derivative of the log-likelihood, and expected information, by the logit."""
+        ...
+
+    def at(self, cells: NDArray[Any]) -> Self:
+        """Take some of the cells; an index of shape (..., cell) gives arrays of that shape."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

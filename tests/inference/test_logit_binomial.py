@@ -6,7 +6,7 @@ from scipy.special import expit
 from scipy.stats import binom
 
 from bayescal.core.functionals import log_binomial_coefficient
-from bayescal.inference.logit_binomial import logit_binomial
+from bayescal.inference.graph import logit_binomial
 
 COUNT = np.array([0, 1, 1, 7, 30, 30, 1000, 10**8, 10**8])
 POSITIVES = np.array([0, 0, 1, 3, 0, 30, 999, 10**7, 5])

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from bayescal.core.calibration_curve.curve_average import CALIBRATED, DESCRIPTIONS, SEGMENTS
 from bayescal.core.quantity import Draws
-from bayescal.inference.descriptions.described_curve import DescribedCurve, choose
+from bayescal.curves.average import Average, choose
+from bayescal.curves.priors import CALIBRATED, COMPONENTS, SEGMENTS
 
 type Floats = NDArray[np.float64]
 
@@ -28,26 +28,24 @@ class AverageDraws:
     of 0 and 1 have an error rate of their own in every draw, and may never err in `curve_of` only.
     """
 
-    described: DescribedCurve
+    described: Average
     draws: Draws
-    chosen: NDArray[np.int64]  # (chain, draw), places in DESCRIPTIONS
+    chosen: NDArray[np.int64]  # (chain, draw), places in COMPONENTS
 
     @classmethod
     def posterior(
         cls,
-        described: DescribedCurve,
+        described: Average,
         draws: Draws,
         evidence: Mapping[str, float],
         rng: np.random.Generator,
     ) -> AverageDraws:
         """Choose descriptions by their posterior probabilities, given those that are drawn from."""
-        chosen = _chosen(described.weights(evidence), draws["end"].shape[:2], rng)
+        chosen = _chosen(described.weights(evidence), draws["boundary"].shape[:2], rng)
         return cls._with_unseen(described, draws, chosen, rng)
 
     @classmethod
-    def prior(
-        cls, described: DescribedCurve, number: int, rng: np.random.Generator
-    ) -> AverageDraws:
+    def prior(cls, described: Average, number: int, rng: np.random.Generator) -> AverageDraws:
         """Draw curves before the data, (1, number)."""
         drawn = described.prior_draws(number, rng)
         weights = described.prior.weights if described.fitted else {}
@@ -58,7 +56,7 @@ class AverageDraws:
     @classmethod
     def _with_unseen(
         cls,
-        described: DescribedCurve,
+        described: Average,
         draws: Draws,
         chosen: NDArray[np.int64],
         rng: np.random.Generator,
@@ -69,12 +67,12 @@ class AverageDraws:
         infinite.
         """
         shape = (*chosen.shape, 2)
-        place = rng.normal(described.end_mean, described.end_spread, shape)
+        place = rng.normal(described.boundary_mean, described.boundary_spread, shape)
         return cls(described, {**draws, "unseen": place}, chosen)
 
     def cell_rates(self) -> Floats:
         """Label rates of the cells of labelled rows, (chain, draw, cell)."""
-        ends = len(self.described.ends)
+        ends = len(self.described.boundary_scores)
         return self._averaged(
             lambda name, draws: self.described.rates(name, draws, _all_err(draws, ends)),
             len(self.described.score),
@@ -82,7 +80,7 @@ class AverageDraws:
 
     def curve(self, score: Floats) -> Floats:
         """Calibration curve at any scores, (chain, draw, point)."""
-        ends = len(self.described.ends) + 2
+        ends = len(self.described.boundary_scores) + 2
         return self._averaged(
             lambda name, draws: self._curve(name, draws, _all_err(draws, ends), score), len(score)
         )
@@ -100,15 +98,15 @@ class AverageDraws:
 
     def log_prior(self) -> Floats:
         """Log prior density of the parameters of the description that each draw has."""
-        return self._averaged(self.described.log_prior)
+        return self._averaged(self.described.component_log_prior)
 
     def _curve(self, name: str, draws: Draws, error: NDArray[np.bool_], score: Floats) -> Floats:
         """Curve under one description; scores of 0 and 1 err or never do."""
         found = np.array(self.described.curve(name, draws, score))
-        seen = [end.score for end in self.described.ends.values()]
+        seen = [end.score for end in self.described.boundary_scores.values()]
         unseen = [end for end in (0, 1) if end not in seen]
         columns = [
-            *((end, column, draws["end"][..., column]) for column, end in enumerate(seen)),
+            *((end, column, draws["boundary"][..., column]) for column, end in enumerate(seen)),
             *((end, len(seen) + end, draws["unseen"][..., end]) for end in unseen),
         ]
         for end, column, place in columns:
@@ -126,23 +124,23 @@ class AverageDraws:
         for number in np.unique(self.chosen):
             own = self.chosen == number
             draws = {name: held[own] for name, held in self.draws.items()}
-            found[own] = values(DESCRIPTIONS[number], draws)
+            found[own] = values(COMPONENTS[number], draws)
         return found
 
 
 def _all_err(draws: Draws, ends: int) -> NDArray[np.bool_]:
-    return np.ones((*draws["end"].shape[:-1], ends), dtype=np.bool_)
+    return np.ones((*draws["boundary"].shape[:-1], ends), dtype=np.bool_)
 
 
 def _chosen(
     weights: Mapping[str, float], shape: tuple[int, ...], rng: np.random.Generator
 ) -> NDArray[np.int64]:
-    table = np.array([weights.get(name, 0.0) for name in DESCRIPTIONS])
+    table = np.array([weights.get(name, 0.0) for name in COMPONENTS])
     for name in (CALIBRATED, SEGMENTS):
         others = table.copy()
-        others[DESCRIPTIONS.index(name)] = 0.0
+        others[COMPONENTS.index(name)] = 0.0
         if others.any():
             table = others
     if not table.any():
-        table[DESCRIPTIONS.index(CALIBRATED)] = 1.0
+        table[COMPONENTS.index(CALIBRATED)] = 1.0
     return choose(table / table.sum(), int(np.prod(shape)), rng).reshape(shape)

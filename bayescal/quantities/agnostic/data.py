@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from bayescal.core.bins.bin_counts import BinCounts
 from bayescal.core.bins.binning import fine_counts
-from bayescal.core.calibration_curve.problem import Problem, fingerprint
 from bayescal.core.checks import check_rows
 from bayescal.core.columns import MISSING, Label, to_numpy
 from bayescal.core.errors import InputError
 from bayescal.core.plausibility import label_signs
 from bayescal.core.scores import Scores, check_unweighted
 from bayescal.core.tasks import Task, binary_problems
+from bayescal.curves.cells import Problem, fingerprint
 from bayescal.quantities.agnostic.decisions.rule import DecisionRule
 from bayescal.quantities.agnostic.figures import Figures, RowFigures
 from bayescal.results.bands import Above

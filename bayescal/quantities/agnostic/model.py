@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from bayescal.core.checks import check_data, check_is
 from bayescal.core.errors import InputError
 from bayescal.core.scores import Scores
-from bayescal.inference.descriptions.curve_average import average_of
-from bayescal.inference.descriptions.member_model import member_model
+from bayescal.curves.average import Average, member_model
 from bayescal.quantities.agnostic.data import checked, problems
 from bayescal.quantities.agnostic.priors import Priors
 
@@ -34,7 +33,7 @@ def build_model(
     -------
     pm.Model
         The rough description, or the smooth one where that is left out: observed ``events``
-        (inner), the cells of scores between 0 and 1, padded with empty ones; data as pm.Data.
+        (interior), the cells of scores between 0 and 1, padded with empty ones; data as pm.Data.
 
     Raises
     ------
@@ -62,4 +61,4 @@ def build_model(
         )
     used = Priors() if priors is None else priors
     check_is(used, Priors, "priors", "Pass bayescal.agnostic.Priors().")
-    return member_model(average_of(found[0].labeled, used.label_rate, used.calibrated).members)
+    return member_model(Average.of(found[0].labeled, used.label_rate, used.calibrated).members)

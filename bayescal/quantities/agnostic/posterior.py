@@ -9,19 +9,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from bayescal.core.bins.bin_counts import BinCounts
-from bayescal.core.calibration_curve.curve_average import (
-    AVERAGED_AXES,
-    BOUNDARY,
-    CALIBRATED,
-    DESCRIPTIONS,
-)
-from bayescal.core.calibration_curve.problem import (
-    Problem,
-    curve_scores,
-    draw_masses,
-    evidence_warnings,
-    held_cells,
-)
 from bayescal.core.functionals import log_binomial
 from bayescal.core.quantity import (
     CaseArrays,
@@ -31,8 +18,15 @@ from bayescal.core.quantity import (
     bound_values,
     bound_words,
 )
-from bayescal.inference.descriptions.curve_average import Average, average_of
-from bayescal.inference.descriptions.member_model import member_model
+from bayescal.curves.average import Average, member_model
+from bayescal.curves.cells import (
+    Problem,
+    curve_scores,
+    draw_masses,
+    evidence_warnings,
+    nonempty_cells,
+)
+from bayescal.curves.priors import AVERAGED_AXES, BOUNDARY, CALIBRATED, COMPONENTS
 from bayescal.quantities.agnostic.average_draws import AverageDraws
 from bayescal.quantities.agnostic.bounds import bounds
 from bayescal.quantities.agnostic.data import CELLS, IntervalProblem, data_warnings
@@ -101,7 +95,7 @@ class AgnosticCase:
         notes: Sequence[str] = (),
     ) -> AgnosticCase:
         """Join a problem and its prior; `rules` are by the names of their costs."""
-        model = average_of(problem.labeled, priors.label_rate, priors.calibrated)
+        model = Average.of(problem.labeled, priors.label_rate, priors.calibrated)
         return cls(problem, priors, rules, model, notes)
 
     @property
@@ -128,7 +122,7 @@ class AgnosticCase:
         """Everything a result holds of this case, but for the sampler's own figures."""
         if direct is None:
             raise TypeError("an average needs direct draws, for the evidence of its descriptions")
-        described = self.model.described
+        described = self.model
         drawn = AverageDraws.posterior(
             described, self.model.completed(draws, rng), direct.evidence, rng
         )
@@ -137,7 +131,7 @@ class AgnosticCase:
         events = rng.binomial(cells.count, rates).astype(np.int32)
         likelihood = log_binomial(cells.positives, cells.count, rates)
         weights = described.weights(direct.evidence)
-        held = np.array([weights.get(name, 0.0) for name in DESCRIPTIONS])
+        held = np.array([weights.get(name, 0.0) for name in COMPONENTS])
         measures = self._by_description(drawn, rng)
         theory = bounds(self.problem.figures.n)._asdict()
         return CaseArrays(
@@ -148,15 +142,15 @@ class AgnosticCase:
                 "description": drawn.chosen,
             },
             prior=self._implied(AverageDraws.prior(described, PRIOR_DRAWS, rng), rng),
-            posterior_predictive={"events": held_cells(events, cells.count, size)},
-            log_likelihood={"events": held_cells(likelihood, cells.count, size)},
+            posterior_predictive={"events": nonempty_cells(events, cells.count, size)},
+            log_likelihood={"events": nonempty_cells(likelihood, cells.count, size)},
             log_prior={"curve": drawn.log_prior()},
-            observed_data={"events": held_cells(cells.positives, cells.count, size)},
+            observed_data={"events": nonempty_cells(cells.positives, cells.count, size)},
             constant_data={
                 "curve_score": points,
                 **self._thresholds(),
-                "cell_count": held_cells(cells.count, cells.count, size),
-                "cell_score": held_cells(cells.mean_score, cells.count, size),
+                "cell_count": nonempty_cells(cells.count, cells.count, size),
+                "cell_score": nonempty_cells(cells.mean_score, cells.count, size),
             },
             point_estimate=self._point_estimate(),
             descriptions=measures,
@@ -174,7 +168,7 @@ class AgnosticCase:
 
     def simulate(self, rng: np.random.Generator) -> tuple[AgnosticCase, Values]:
         """Draw a curve from the prior and labels given it, for the scores of this case."""
-        drawn = AverageDraws.prior(self.model.described, 1, rng)
+        drawn = AverageDraws.prior(self.model, 1, rng)
         cells = self.problem.labeled.cells
         events = rng.binomial(cells.count, drawn.cell_rates()[0, 0])
         labels = BinCounts(cells.edges, cells.count, events, cells.mean_score, cells.closed)
@@ -210,11 +204,11 @@ class AgnosticCase:
         """Measures under each description, (chain, draw, description); 0 for one left out."""
         cells = self.problem.cells
         mass = draw_masses(cells.count, drawn.chosen.shape, rng)
-        found = np.zeros((2, *drawn.chosen.shape, len(DESCRIPTIONS)))
-        for name in (CALIBRATED, *self.model.described.fitted):
+        found = np.zeros((2, *drawn.chosen.shape, len(COMPONENTS)))
+        for name in (CALIBRATED, *self.model.fitted):
             rate = drawn.curve_of(name, cells.mean_score, rng)
             measures = measure_draws(cells.mean_score, mass, rate)
-            found[..., DESCRIPTIONS.index(name)] = measures
+            found[..., COMPONENTS.index(name)] = measures
         return {"c": found[0], "ks": found[1]}
 
     def _implied(self, drawn: AverageDraws, rng: np.random.Generator) -> Values:

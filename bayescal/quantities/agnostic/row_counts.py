@@ -24,13 +24,13 @@ from bayescal.core.bins.score_samples import (
     check_unchanged,
     joint,
 )
-from bayescal.core.calibration_curve.problem import Problem
 from bayescal.core.checks import checked_words
 from bayescal.core.columns import MISSING, Label, factorize
 from bayescal.core.intake import probabilities
 from bayescal.core.partial_sums import Batch, Batched, joined, summed
 from bayescal.core.partitions import rows_of
 from bayescal.core.plausibility import area_under_roc
+from bayescal.curves.cells import Problem
 from bayescal.quantities.agnostic.data import CELLS, CountedScores, IntervalProblem, rule_edges
 from bayescal.quantities.agnostic.decisions.rule import DecisionRule
 from bayescal.quantities.agnostic.estimator import Estimate

@@ -9,7 +9,7 @@ import numpy as np
 from bayescal.core.bins.optimal_number import optimal_number
 from bayescal.core.checks import check_data, check_is
 from bayescal.core.errors import InputError
-from bayescal.inference.descriptions.member_model import member_model
+from bayescal.curves.average import member_model
 from bayescal.quantities.credal.data import CalibrationSplit, Cells, Problem, RankCells, ScoreCells
 from bayescal.quantities.credal.models import LabelModel
 from bayescal.quantities.credal.models.averaged import MOST, Averaged
@@ -65,8 +65,8 @@ def build_model(data: CalibrationSplit, priors: Priors | None = None) -> pm.Mode
     -------
     pm.Model
         Under the default prior the rough description of one curve, or the smooth one where that is
-        left out: observed ``events`` (inner), label counts in cells of scores between 0 and 1; of
-        several classes that of the last one. Under the other priors ``events`` (curve, cell):
+        left out: observed ``events`` (interior), label counts in cells of scores between 0 and 1;
+        of several classes that of the last one. Under the other priors ``events`` (curve, cell):
         counts in cells of the score's rank, of one curve in a binary task, and of one a class
         against the rest otherwise. All data are pm.Data of shapes that do not depend on the rows.
 

@@ -7,10 +7,9 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Final, override
 
 from bayescal.core.bins.optimal_number import OPTIMAL
-from bayescal.core.calibration_curve.curve_average import ROUGH, SMOOTH, CurveAverage
-from bayescal.core.calibration_curve.smooth_curve import SmoothCurve
 from bayescal.core.checks import check_is, check_number, check_whole
 from bayescal.core.errors import InputError
+from bayescal.curves.priors import ROUGH, SMOOTH, CurveAverage, SmoothCurve
 
 __all__ = ["AveragedCurve", "ImpreciseDirichlet", "IncrementIsotonic", "MonotoneCurve", "Priors"]
 

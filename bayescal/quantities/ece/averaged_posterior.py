@@ -9,26 +9,24 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.calibration_curve.curve_average import (
-    AVERAGED_AXES,
-    AVERAGED_DIMS,
-    CALIBRATED,
-    DESCRIPTIONS,
-    SMOOTH,
-    CurveAverage,
-)
-from bayescal.core.calibration_curve.problem import (
+from bayescal.core.quantity import CaseArrays, DirectDraws, Draws, Floats
+from bayescal.curves.average import Average, choose, member_model
+from bayescal.curves.cells import (
     ERRORS,
     Problem,
     curve_scores,
     error_draws,
     evidence_warnings,
-    held_cells,
+    nonempty_cells,
 )
-from bayescal.core.quantity import CaseArrays, DirectDraws, Draws, Floats
-from bayescal.inference.descriptions.curve_average import Average, average_of
-from bayescal.inference.descriptions.described_curve import DescribedCurve, choose
-from bayescal.inference.descriptions.member_model import member_model
+from bayescal.curves.priors import (
+    AVERAGED_AXES,
+    AVERAGED_DIMS,
+    CALIBRATED,
+    COMPONENTS,
+    SMOOTH,
+    CurveAverage,
+)
 from bayescal.quantities.ece.models import label_model
 from bayescal.quantities.ece.posterior import (
     DIMS,
@@ -69,7 +67,7 @@ class AveragedCase(ProblemCase):
         self, draws: Draws, direct: DirectDraws | None, rng: np.random.Generator
     ) -> CaseArrays:
         """Everything a result holds of this case, but for the sampler's own figures."""
-        described = self.model.described
+        described = self.model
         return average_arrays(
             self.problem,
             described,
@@ -81,17 +79,17 @@ class AveragedCase(ProblemCase):
 
     def simulate(self, rng: np.random.Generator) -> tuple[AveragedCase, Values]:
         """Draw label rates from the prior and labels given them, for the scores of this case."""
-        rates = self.model.described.prior_rates(1, rng)
+        rates = self.model.prior_rates(1, rng)
         problem, values = simulated(self.problem, rates, rng)
-        described = self.model.described
-        model = average_of(problem, described.prior, described.calibrated)
+        described = self.model
+        model = Average.of(problem, described.prior, described.calibrated)
         return replace(self, problem=problem, model=model), values
 
 
 def case_of(problem: Problem, priors: Priors, notes: Sequence[str] = ()) -> EceCase | AveragedCase:
     """Join a problem and its priors; `notes` are warnings from before it was counted."""
     if isinstance(priors.label_rate, CurveAverage):
-        average = average_of(problem, priors.label_rate, priors.calibrated)
+        average = Average.of(problem, priors.label_rate, priors.calibrated)
         return AveragedCase(problem, priors, average, notes)
     return EceCase(problem, priors, label_model(problem, priors), notes)
 
@@ -100,23 +98,23 @@ def case_of(problem: Problem, priors: Priors, notes: Sequence[str] = ()) -> EceC
 class Averaged:
     """Draws of all descriptions, and which of them each draw of the average has."""
 
-    described: DescribedCurve
+    described: Average
     draws: Draws
     weights: Mapping[str, float]
     chosen: NDArray[np.int64]  # (chain, draw)
-    some_error: NDArray[np.bool_]  # (chain, draw, end), where the inner cells are calibrated
+    some_error: NDArray[np.bool_]  # (chain, draw, end), where the interior cells are calibrated
     errors: Mapping[str, NDArray[np.bool_]]  # (chain, draw, end)
 
     @classmethod
     def of(
         cls,
-        described: DescribedCurve,
+        described: Average,
         draws: Draws,
         weights: Mapping[str, float],
         rng: np.random.Generator,
     ) -> Averaged:
         """Draw the descriptions and the errors of the scores 0 and 1."""
-        shape = draws["end"].shape[:2]
+        shape = draws["boundary"].shape[:2]
         chosen = choose(described.mixture(weights), int(np.prod(shape)), rng).reshape(shape)
         errors = {name: described.draw_errors(name, shape, rng) for name in _present(described)}
         some = described.draw_some_error(shape, rng)
@@ -132,7 +130,7 @@ class Averaged:
     def average(self, values: Mapping[str, Floats]) -> Floats:
         """Take each draw from the description that it has."""
         found = values[CALIBRATED].copy()
-        for number, name in enumerate(DESCRIPTIONS):
+        for number, name in enumerate(COMPONENTS):
             if name in values:
                 own = self.chosen == number
                 found[own] = values[name][own]
@@ -151,18 +149,21 @@ class Averaged:
         """Log prior density of the parameters of the description that each draw has."""
         zero = np.zeros(self.chosen.shape)
         return self.average(
-            {name: zero + self.described.log_prior(name, self.draws) for name in self.errors}
+            {
+                name: zero + self.described.component_log_prior(name, self.draws)
+                for name in self.errors
+            }
         )
 
 
-def _present(described: DescribedCurve) -> list[str]:
+def _present(described: Average) -> list[str]:
     """Descriptions that are not left out; calibrated always."""
-    return [name for name in DESCRIPTIONS if name in (CALIBRATED, *described.fitted)]
+    return [name for name in COMPONENTS if name in (CALIBRATED, *described.fitted)]
 
 
 def average_arrays(
     problem: Problem,
-    described: DescribedCurve,
+    described: Average,
     draws: Draws,
     direct: DirectDraws,
     n_cells: int,
@@ -180,7 +181,9 @@ def average_arrays(
     rates, points = averaged.rates(), curve_scores(problem)
     curves = averaged.curves(points)
     if smooth is not None and SMOOTH in described.fitted:
-        rates[SMOOTH][..., described.inner] = smooth(problem.cells.mean_score[described.inner])
+        rates[SMOOTH][..., described.interior] = smooth(
+            problem.cells.mean_score[described.interior]
+        )
         curves[SMOOTH] = smooth(points)
     found = collect_arrays(
         problem,
@@ -199,10 +202,10 @@ def average_arrays(
         log_prior={"curve": averaged.log_prior()},
         model_average={
             **found.model_average,
-            "weight": np.array([weights.get(name, 0.0) for name in DESCRIPTIONS]),
+            "weight": np.array([weights.get(name, 0.0) for name in COMPONENTS]),
             "boundary_calibrated": described.boundary_calibrated(weights),
-            "description_curve": np.stack([means.get(name, points) for name in DESCRIPTIONS]),
-            "jump_probability": held_cells(
+            "description_curve": np.stack([means.get(name, points) for name in COMPONENTS]),
+            "jump_probability": nonempty_cells(
                 described.jump_probability(draws), problem.cells.count, n_cells
             ),
         },
@@ -224,6 +227,6 @@ def _errors_by_description(
     drawn = {name: error_draws(problem, values, mass) for name, values in rates.items()}
     # One that is left out has no weight; calibration stands in for it.
     return {
-        error: np.stack([drawn.get(name, drawn[CALIBRATED])[error] for name in DESCRIPTIONS], -1)
+        error: np.stack([drawn.get(name, drawn[CALIBRATED])[error] for name in COMPONENTS], -1)
         for error in ERRORS
     }

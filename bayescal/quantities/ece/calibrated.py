@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from bayescal.core.bins.bin_counts import BinCounts
-from bayescal.core.calibration_curve.smooth_curve import EDGE
+from bayescal.curves.cells import EDGE
 
 
 def cell_logit(cells: BinCounts) -> NDArray[np.float64]:

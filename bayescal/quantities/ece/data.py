@@ -11,12 +11,12 @@ from bayescal.core.bins.binning import Binning, fine_counts
 from bayescal.core.bins.edges import strategy_name
 from bayescal.core.bins.optimal_number import effective_number
 from bayescal.core.bins.streaming import StreamedCounts
-from bayescal.core.calibration_curve.problem import Problem
 from bayescal.core.checks import check_rows
 from bayescal.core.columns import MISSING
 from bayescal.core.plausibility import label_signs
 from bayescal.core.scores import Scores
 from bayescal.core.tasks import Task
+from bayescal.curves.cells import Problem
 from bayescal.quantities.ece.priors import CurveAverage, Priors, SmoothCurve
 
 type Data = Scores | BinCounts | Mapping[str, StreamedCounts]

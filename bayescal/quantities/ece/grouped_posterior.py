@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from bayescal.core.calibration_curve.curve_average import CurveAverage
-from bayescal.core.calibration_curve.problem import Problem, curve_scores, evidence_warnings
-from bayescal.core.calibration_curve.smooth_curve import SmoothCurve
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import CaseArrays, DirectDraws, Draws
+from bayescal.curves.cells import Problem, curve_scores, evidence_warnings
+from bayescal.curves.priors import CurveAverage, SmoothCurve
 from bayescal.quantities.ece.averaged_posterior import AveragedCase, average_arrays, case_of
 from bayescal.quantities.ece.model import model_of_groups
 from bayescal.quantities.ece.models.pooled_curves import PooledCurves
@@ -158,7 +157,7 @@ class GroupedCase:
             own = case.model.direct_draws(int(np.prod(shape)), rng)
             return average_arrays(
                 case.problem,
-                case.model.described,
+                case.model,
                 {k: v.reshape(*shape, *v.shape[1:]) for k, v in own.draws.items()},
                 own,
                 n_cells,

@@ -8,13 +8,12 @@ import numpy as np
 
 from bayescal.core.bins.bin_counts import BinCounts
 from bayescal.core.bins.binning import Binning, BinningFields
-from bayescal.core.calibration_curve.problem import Problem
 from bayescal.core.checks import check_data, check_is
 from bayescal.core.errors import InputError
 from bayescal.core.scores import Scores
-from bayescal.inference.descriptions.curve_average import average_of
-from bayescal.inference.descriptions.member_model import member_model
-from bayescal.inference.descriptions.smooth_curve import BASIS
+from bayescal.curves.average import Average, member_model
+from bayescal.curves.cells import Problem
+from bayescal.curves.smooth import BASIS
 from bayescal.quantities.ece.data import problems
 from bayescal.quantities.ece.models import label_model
 from bayescal.quantities.ece.models.base import LabelModel
@@ -53,9 +52,9 @@ def build_model(
     pm.Model
         Observed ``events``, data as pm.Data; cells are padded with empty ones. Under an average
         it is the model of the last description that NUTS samples, with the parameters ``z``
-        (inner) and ``roughness``: errors come from the draws of all descriptions. Under one prior
-        ``events`` have the dim cell, and there are Deterministics ``label_rate`` and ``gap`` (bin),
-        ``ece``, ``tce`` and ``mce``.
+        (interior) and ``roughness``: errors come from the draws of all descriptions. Under one
+        prior ``events`` have the dim cell, and there are Deterministics ``label_rate`` and ``gap``
+        (bin), ``ece``, ``tce`` and ``mce``.
 
     Raises
     ------
@@ -88,7 +87,7 @@ def build_model(
             "Take one classifier with .select(name), and one class with .one_vs_rest(label)."
         )
     if isinstance(priors.label_rate, CurveAverage):
-        average = average_of(found[0], priors.label_rate, priors.calibrated)
+        average = Average.of(found[0], priors.label_rate, priors.calibrated)
         return member_model(average.members)
     return model_of(found[0], label_model(found[0], priors))
 
@@ -97,7 +96,7 @@ def model_of(problem: Problem, labels: LabelModel) -> pm.Model:
     """Label rates of cells and their counts, the cells' masses, and the errors of both."""
     import pymc as pm
 
-    from bayescal.inference.error_model import add_errors, mass_of_rows
+    from bayescal.curves.error_model import add_errors, mass_of_rows
 
     _check_whole(problem)
     cells = labels.compile_key[-1]

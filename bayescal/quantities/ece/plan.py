@@ -11,13 +11,13 @@ import numpy as np
 from bayescal.core.bins.bin_counts import BinCounts
 from bayescal.core.bins.binning import Binning
 from bayescal.core.bins.streaming import StreamedCounts
-from bayescal.core.calibration_curve.problem import Problem
 from bayescal.core.checks import check_data, check_is
 from bayescal.core.columns import MISSING, Label
 from bayescal.core.plausibility import class_signs
 from bayescal.core.quantity import Case, CaseArrays, Floats, Plan
 from bayescal.core.scores import Scores
 from bayescal.core.tasks import Task
+from bayescal.curves.cells import Problem
 from bayescal.quantities.ece.averaged_posterior import AveragedCase, case_of
 from bayescal.quantities.ece.data import Data, by_group, is_fine, problem_of, problems, resolved
 from bayescal.quantities.ece.grouped_posterior import GroupedCase, without_ends

@@ -12,18 +12,6 @@ from numpy.typing import NDArray
 from bayescal.core import quantity
 from bayescal.core.bins.bin_counts import BinCounts
 from bayescal.core.bins.edges import STRATEGIES
-from bayescal.core.calibration_curve.problem import (
-    ERRORS,
-    Problem,
-    curve_scores,
-    draw_masses,
-    draw_positives,
-    error_draws,
-    evidence_warnings,
-    fingerprint,
-    held_cells,
-    model_average,
-)
 from bayescal.core.contradiction import contradiction
 from bayescal.core.functionals import log_binomial
 from bayescal.core.quantity import (
@@ -33,6 +21,18 @@ from bayescal.core.quantity import (
     Floats,
     bound_values,
     bound_words,
+)
+from bayescal.curves.cells import (
+    ERRORS,
+    Problem,
+    curve_scores,
+    draw_masses,
+    draw_positives,
+    error_draws,
+    evidence_warnings,
+    fingerprint,
+    model_average,
+    nonempty_cells,
 )
 from bayescal.quantities.ece.bounds import Bounds, bounds
 from bayescal.quantities.ece.calibrated import probability_calibrated
@@ -188,15 +188,15 @@ def collect_arrays(
         coords=problem.coords,
         posterior={**posterior, "calibration_curve": curve},
         prior={name: prior[name] for name in ERRORS},
-        log_likelihood={"events": held_cells(log_likelihood, cells.count, n_cells)},
-        observed_data={"events": held_cells(cells.positives, cells.count, n_cells)},
+        log_likelihood={"events": nonempty_cells(log_likelihood, cells.count, n_cells)},
+        observed_data={"events": nonempty_cells(cells.positives, cells.count, n_cells)},
         constant_data={
             "curve_score": points,
-            "cell_count": held_cells(cells.count, cells.count, n_cells),
-            "cell_score": held_cells(cells.mean_score, cells.count, n_cells),
-            "gap_direction": held_cells(direction, cells.count, n_cells),
+            "cell_count": nonempty_cells(cells.count, cells.count, n_cells),
+            "cell_score": nonempty_cells(cells.mean_score, cells.count, n_cells),
+            "gap_direction": nonempty_cells(direction, cells.count, n_cells),
         },
-        posterior_predictive={"events": held_cells(replicated, cells.count, n_cells)},
+        posterior_predictive={"events": nonempty_cells(replicated, cells.count, n_cells)},
         point_estimate={
             **estimate(problem.bins)._asdict(),
             "n": problem.bins.n,

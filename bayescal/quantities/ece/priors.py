@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass, field, replace
 
-from bayescal.core.calibration_curve.curve_average import CurveAverage
-from bayescal.core.calibration_curve.smooth_curve import SmoothCurve
 from bayescal.core.checks import check_is, check_number
 from bayescal.core.priors import Beta, LogNormal
+from bayescal.curves.priors import CurveAverage, SmoothCurve
 
 __all__ = [
     "CurveAverage",

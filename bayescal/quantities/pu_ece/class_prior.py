@@ -10,12 +10,11 @@ from numpy.typing import NDArray
 from scipy.interpolate import PchipInterpolator
 from scipy.special import ndtr
 
-from bayescal.core.calibration_curve.curve_average import CurveAverage
-from bayescal.core.calibration_curve.problem import error_draws
-from bayescal.core.calibration_curve.smooth_curve import SmoothCurve
 from bayescal.core.checks import check_data, check_flag, check_number
 from bayescal.core.errors import InputError
 from bayescal.core.priors import Beta
+from bayescal.curves.cells import error_draws
+from bayescal.curves.priors import CurveAverage, SmoothCurve
 from bayescal.quantities.pu_ece.data import PUProblem, PUScores
 from bayescal.quantities.pu_ece.estimator import of_counts
 from bayescal.quantities.pu_ece.models.average import Average

@@ -13,12 +13,11 @@ from bayescal.core.bins.bin_counts import BinCounts
 from bayescal.core.bins.binning import Binning, count_into
 from bayescal.core.bins.cells import DistinctScores
 from bayescal.core.bins.edges import bin_edges, strategy_name
-from bayescal.core.calibration_curve.curve_average import CurveAverage
-from bayescal.core.calibration_curve.problem import Problem
-from bayescal.core.calibration_curve.smooth_curve import SmoothCurve
 from bayescal.core.checks import check_is, check_known, check_same_length
 from bayescal.core.errors import InputError
 from bayescal.core.intake import Column, probabilities
+from bayescal.curves.cells import Problem
+from bayescal.curves.priors import CurveAverage, SmoothCurve
 from bayescal.quantities.pu_ece.counts import PUCounts
 from bayescal.quantities.pu_ece.priors import Priors
 

@@ -12,31 +12,30 @@ from scipy.special import expit, logsumexp, softmax
 
 from bayescal.core import quantity
 from bayescal.core.bins.edges import STRATEGIES
-from bayescal.core.calibration_curve.curve_average import (
-    AVERAGED_AXES,
-    AVERAGED_DIMS,
-    CALIBRATED,
-    DESCRIPTIONS,
-    SEGMENTS,
-    CurveAverage,
-)
-from bayescal.core.calibration_curve.problem import (
+from bayescal.core.contradiction import contradiction
+from bayescal.core.functionals import log_binomial_coefficient
+from bayescal.core.plausibility import reversed_signs
+from bayescal.core.quantity import CaseArrays, DirectDraws, Draws, Floats, bound_values, bound_words
+from bayescal.curves.average import choose, member_model
+from bayescal.curves.cells import (
     ERRORS,
     curve_scores,
     error_draws,
     evidence_warnings,
     fingerprint,
-    held_cells,
     model_average,
+    nonempty_cells,
+    softplus,
 )
-from bayescal.core.calibration_curve.smooth_curve import SmoothCurve
-from bayescal.core.contradiction import contradiction
-from bayescal.core.functionals import log_binomial_coefficient
-from bayescal.core.plausibility import reversed_signs
-from bayescal.core.quantity import CaseArrays, DirectDraws, Draws, Floats, bound_values, bound_words
-from bayescal.inference.cell_likelihood import softplus
-from bayescal.inference.descriptions.described_curve import choose
-from bayescal.inference.descriptions.member_model import member_model
+from bayescal.curves.priors import (
+    AVERAGED_AXES,
+    AVERAGED_DIMS,
+    CALIBRATED,
+    COMPONENTS,
+    SEGMENTS,
+    CurveAverage,
+    SmoothCurve,
+)
 from bayescal.inference.direct import Weighted
 from bayescal.quantities.pu_ece.bounds import Bounds, bounds_or_infinite
 from bayescal.quantities.pu_ece.class_prior import class_prior_curve, data_warnings
@@ -132,7 +131,7 @@ class ProblemCase:
 
     def held[Scalar: np.generic](self, values: NDArray[Scalar]) -> NDArray[Scalar]:
         """Values of the cells that hold rows, then padding: empty cells say nothing."""
-        return held_cells(values, self.problem.total, self.model.compile_key[-1])
+        return nonempty_cells(values, self.problem.total, self.model.compile_key[-1])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -145,7 +144,7 @@ class BinsCase(ProblemCase):
         """Build the model, unsampled: label rates of cells, their masses, counts, and errors."""
         import pymc as pm
 
-        from bayescal.inference.error_model import add_errors
+        from bayescal.curves.error_model import add_errors
 
         cells = self.model.compile_key[-1]
         coords = {"cell": np.arange(cells), "bin": np.arange(self.problem.unlabeled.bins.n_bins)}
@@ -287,7 +286,7 @@ class AveragedCase(ProblemCase):
         # One that is left out has no weight; another stands in for it.
         spare = next(iter(found.values()))
         return {
-            error: np.stack([found.get(name, spare)[error] for name in DESCRIPTIONS], axis=-1)
+            error: np.stack([found.get(name, spare)[error] for name in COMPONENTS], axis=-1)
             for error in ERRORS
         }
 
@@ -344,7 +343,7 @@ class Weighed:
 
     @classmethod
     def of(cls, model: Average, direct: DirectDraws, rng: np.random.Generator) -> Weighed:
-        """Weigh by evidence: that of the inner cells, of the scores 0 and 1 and of the sizes."""
+        """Weigh by evidence: that of the interior cells, of the scores 0 and 1 and of the sizes."""
         logs, pools, never, right = {}, {}, {}, 0.0
         for name, before in model.prior_weights.items():
             if not np.isfinite(direct.evidence[name]):
@@ -399,7 +398,7 @@ class Averaged:
             if name == CALIBRATED and joint.error.shape[-1]:
                 wrong = np.where(joint.error.any(axis=-1), joint.log_weight, -np.inf)
                 some = joint.taken(resampled_places(wrong, rng))
-        mixture = np.array([weighed.weights.get(name, 0.0) for name in DESCRIPTIONS])
+        mixture = np.array([weighed.weights.get(name, 0.0) for name in COMPONENTS])
         mixture[0] *= 1 - weighed.right
         shape = next(iter(own.values())).class_prior.shape
         chosen = choose(mixture / mixture.sum(), int(np.prod(shape)), rng).reshape(shape)
@@ -408,7 +407,7 @@ class Averaged:
     def average(self, values: Callable[[str], Floats]) -> Floats:
         """Take each draw from the description that it has."""
         found: Floats | None = None
-        for number, name in enumerate(DESCRIPTIONS):
+        for number, name in enumerate(COMPONENTS):
             rows = self.chosen == number
             if rows.any():
                 drawn = np.asarray(values(name))
@@ -433,13 +432,15 @@ class Averaged:
 
     def curve(self, name: str, score: Floats) -> Floats:
         """Calibration curve under one description, (chain, draw, point)."""
-        ends = {"end": np.zeros((*self.chosen.shape, 0))}
+        ends = {"boundary": np.zeros((*self.chosen.shape, 0))}
         return self.model.described.curve(name, {**self.draws[name], **ends}, score)
 
     def log_prior(self) -> dict[str, Floats]:
         """Log prior density of curve and class prior under the description of each draw."""
         zero, described = np.zeros(self.chosen.shape), self.model.described
-        curve = self.average(lambda name: zero + described.log_prior(name, self.draws[name]))
+        curve = self.average(
+            lambda name: zero + described.component_log_prior(name, self.draws[name])
+        )
         if self.model.prior.known:
             return {"curve": curve}
         normal = self.average(lambda name: self.draws[name][f"{name}_normal"])
@@ -452,13 +453,13 @@ class Averaged:
         curves = {name: self.curve(name, points).mean(axis=(0, 1)) for name in self.own}
         segments = self.draws.get(SEGMENTS, {})
         boundary = np.full(2, np.nan)
-        boundary[[int(end.score) for end in self.model.described.ends.values()]] = (
+        boundary[[int(end.score) for end in self.model.described.boundary_scores.values()]] = (
             self.weighed.boundary
         )
         return {
             "boundary_calibrated": boundary,
-            "weight": np.array([self.weighed.weights.get(name, 0.0) for name in DESCRIPTIONS]),
-            "description_curve": np.stack([curves.get(name, points) for name in DESCRIPTIONS]),
+            "weight": np.array([self.weighed.weights.get(name, 0.0) for name in COMPONENTS]),
+            "description_curve": np.stack([curves.get(name, points) for name in COMPONENTS]),
             "jump_probability": held(self.model.described.jump_probability(segments)),
         }
 

@@ -11,12 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.interpolate import PchipInterpolator
 from scipy.special import betaincinv, betaln, expit, logit, ndtr, xlogy
 
-from bayescal.core.calibration_curve.curve_average import CurveAverage
-from bayescal.core.calibration_curve.smooth_curve import SmoothCurve
 from bayescal.core.checks import check_is, check_number
 from bayescal.core.columns import to_doubles
 from bayescal.core.errors import InputError
 from bayescal.core.priors import Beta
+from bayescal.curves.priors import CurveAverage, SmoothCurve
 
 type Floats = NDArray[np.float64]
 

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from scipy.special import gammaln, logsumexp, softmax
 from scipy.stats import norm
 
-from bayescal.core.calibration_curve.problem import pad, padded_size
 from bayescal.core.checks import check_is, listing
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Draws, Floats
 from bayescal.core.scores import Scores
+from bayescal.curves.cells import pad, padded_size
 from bayescal.quantities.ssme.data import Problem, panel_of
 from bayescal.quantities.ssme.kde import alr
 from bayescal.quantities.ssme.labels import EVERY_ROW, LabelModel, power_categorical

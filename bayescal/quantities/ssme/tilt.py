@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from scipy.special import gammaln, log_softmax
 from scipy.stats import halfnorm, norm
 
-from bayescal.core.calibration_curve.problem import pad, padded_size
 from bayescal.core.quantity import Draws, Floats
+from bayescal.curves.cells import pad, padded_size
 from bayescal.quantities.ssme.data import Problem
 from bayescal.quantities.ssme.labels import EVERY_ROW, power_categorical
 from bayescal.quantities.ssme.opinion_pool import (

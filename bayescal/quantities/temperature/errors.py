@@ -17,7 +17,6 @@ from scipy.special import betaln, logsumexp, xlog1py, xlogy
 
 from bayescal.core.bins.bin_counts import BinCounts
 from bayescal.core.bins.binning import Binning, count_into
-from bayescal.core.calibration_curve.problem import draw_masses
 from bayescal.core.checks import check_choice, check_data, check_is, check_rows
 from bayescal.core.columns import MISSING
 from bayescal.core.errors import InputError
@@ -25,6 +24,7 @@ from bayescal.core.functionals import expected_calibration_error
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
 from bayescal.core.tasks import top_label
+from bayescal.curves.cells import draw_masses
 from bayescal.quantities.temperature.logits import Integers, predicted_class
 
 BY: Final = ("predicted", "true", "group")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import bayescal as bc
-from bayescal.core.calibration_curve.curve_average import DESCRIPTIONS
+from bayescal.curves.priors import COMPONENTS
 from bayescal.quantities.agnostic.average_draws import AverageDraws
 from bayescal.quantities.agnostic.plan import plan
 
@@ -21,7 +21,7 @@ def described():
     rng = np.random.default_rng(20)
     score = np.concatenate([rng.random(80).round(1), np.zeros(10), np.ones(10)])
     scores = bc.Scores(y_true=(rng.random(100) < score).astype(int), y_prob=score)
-    return plan(scores, PRIORS).cases[0].model.described
+    return plan(scores, PRIORS).cases[0].model
 
 
 @pytest.fixture
@@ -40,25 +40,25 @@ def test_draws_are_smooth_or_rough_by_their_prior_weights(drawn):
 def test_segments_are_drawn_where_there_is_no_other():
     alone = bc.agnostic.Priors(bc.agnostic.CurveAverage(smooth=0, rough=0))
     scores = bc.Scores(y_true=[0, 1] * 20, y_prob=[0.2, 0.8] * 20)
-    described = plan(scores, alone).cases[0].model.described
+    described = plan(scores, alone).cases[0].model
     found = AverageDraws.prior(described, 50, np.random.default_rng(1))
-    assert (found.chosen == DESCRIPTIONS.index("segments")).all()
+    assert (found.chosen == COMPONENTS.index("segments")).all()
 
 
 def test_each_draw_is_that_of_its_description(drawn):
     score = np.linspace(0, 1, 11)
     found = drawn.curve(score)
-    for number, name in enumerate(DESCRIPTIONS):
+    for number, name in enumerate(COMPONENTS):
         own = drawn.chosen == number
-        inner = drawn.curve_of(name, score, rng_of_test())[own][:, 1:-1]
-        assert found[own][:, 1:-1] == pytest.approx(inner)
+        interior = drawn.curve_of(name, score, rng_of_test())[own][:, 1:-1]
+        assert found[own][:, 1:-1] == pytest.approx(interior)
     calibrated = drawn.curve_of("calibrated", score, rng_of_test())[0]
     assert calibrated[:, 1:-1] == pytest.approx(np.broadcast_to(score[1:-1], (4000, 9)))
 
 
 def test_scores_of_0_and_1_alone_have_the_calibrated_description():
     scores = bc.Scores(y_true=[0, 0, 1, 1], y_prob=[0.0, 0.0, 1.0, 1.0])
-    described = plan(scores, PRIORS).cases[0].model.described
+    described = plan(scores, PRIORS).cases[0].model
     found = AverageDraws.prior(described, 50, np.random.default_rng(1))
     assert (found.chosen == 0).all()
 
@@ -68,7 +68,7 @@ def test_the_scores_0_and_1_err_in_every_draw_but_not_in_every_description(drawn
     assert (drawn.curve(ends) != ends).all()
     smooth = drawn.curve_of("smooth", ends, rng_of_test())
     # Ten rows of each, all right.
-    expected = drawn.described.ends_calibrated
+    expected = drawn.described.boundary_right
     np.testing.assert_allclose((smooth[0] == ends).mean(axis=0), expected, atol=0.03)
     # Both are calibrated more often where the rest is.
     right = (drawn.curve_of("calibrated", ends, rng_of_test()) == ends).all(axis=-1)
@@ -86,9 +86,9 @@ def test_scores_of_0_and_1_without_labels_have_their_prior():
     scores = bc.Scores(y_true=[0, 1] * 20, y_prob=[0.2, 0.8] * 20)
     case = plan(scores, PRIORS, unlabeled=[0.0, 1.0, 0.5]).cases[0]
     rng = np.random.default_rng(1)
-    found = case.model.described.direct_draws(4000, rng)
+    found = case.model.direct_draws(4000, rng)
     draws = {name: values[None] for name, values in found.draws.items()}
-    drawn = AverageDraws.posterior(case.model.described, draws, found.evidence, rng)
+    drawn = AverageDraws.posterior(case.model, draws, found.evidence, rng)
     # In every draw at logits of the error about -5; where the rest is not calibrated, half of them
     # never err, and all where it is.
     for rates, never in (

@@ -41,7 +41,7 @@ def test_point_estimates_are_those_of_the_rows(result):
 def test_a_curve_that_is_known_gives_what_its_rows_give():
     # A calibrated curve is the score itself: c is 0, costs and ROC curves are those of the scores.
     case = plan(rows(n=300, n_unlabeled=5000), PRIORS, decision=RULE).cases[0]
-    drawn = AverageDraws.prior(case.model.described, 400, np.random.default_rng(1))
+    drawn = AverageDraws.prior(case.model, 400, np.random.default_rng(1))
     drawn = replace(drawn, chosen=np.zeros_like(drawn.chosen))
     found = case._implied(drawn, np.random.default_rng(1))
     score = rows(n=300, n_unlabeled=5000).y_prob[0]
@@ -59,7 +59,7 @@ def test_a_curve_that_is_known_gives_what_its_rows_give():
 
 
 def test_the_curve_is_the_prior_of_the_documentation():
-    described = plan(rows(), PRIORS).cases[0].model.described
+    described = plan(rows(), PRIORS).cases[0].model
     draws = described.prior_draws(20_000, np.random.default_rng(2))
     at_half = described.curve("smooth", draws, np.array([0.5]))[:, 0]
     # An intercept and a process of standard deviation .7 each: logit of sd .99.

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 import bayescal as bc
-from bayescal.core.calibration_curve.smooth_curve import SmoothCurve
+from bayescal.curves.priors import SmoothCurve
 from bayescal.quantities.credal.priors import (
     AveragedCurve,
     ImpreciseDirichlet,

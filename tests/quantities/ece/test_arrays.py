@@ -6,7 +6,7 @@ from scipy.integrate import quad
 from scipy.stats import beta, binom
 
 import bayescal as bc
-from bayescal.core.calibration_curve.smooth_curve import SmoothCurve
+from bayescal.curves.priors import SmoothCurve
 from bayescal.quantities.ece.averaged_posterior import case_of
 from bayescal.quantities.ece.bounds import bounds
 from bayescal.quantities.ece.estimator import estimate

@@ -7,7 +7,7 @@ from scipy.stats import kstest
 
 import bayescal as bc
 from bayescal.core.bins.binning import Binning
-from bayescal.core.calibration_curve.curve_average import DESCRIPTIONS, CurveAverage
+from bayescal.curves.priors import COMPONENTS, CurveAverage
 from bayescal.quantities.ece.averaged_posterior import Averaged, AveragedCase, case_of
 from bayescal.quantities.ece.plan import plan
 from bayescal.quantities.ece.posterior import EceCase
@@ -69,8 +69,8 @@ def test_every_array_has_the_dims_of_the_case(one):
             assert np.ndim(values) == len(case.dims.get(name, ())), name
     for name, values in arrays.descriptions.items():
         assert case.dims[f"descriptions/{name}"] == ("description",)
-        assert np.shape(values) == (*SHAPE, len(DESCRIPTIONS))
-    assert case.axes == {"description": DESCRIPTIONS, "boundary": ("0", "1")}
+        assert np.shape(values) == (*SHAPE, len(COMPONENTS))
+    assert case.axes == {"description": COMPONENTS, "boundary": ("0", "1")}
 
 
 def test_everything_is_finite(one):
@@ -87,10 +87,10 @@ def test_everything_is_finite(one):
 
 def test_weights_are_those_of_the_descriptions(one):
     case, direct, _, arrays = one
-    weights = case.model.described.weights(direct.evidence)
+    weights = case.model.weights(direct.evidence)
     found = arrays.model_average["weight"]
-    assert found == pytest.approx([weights.get(name, 0.0) for name in DESCRIPTIONS])
-    expected = case.model.described.p_calibrated(weights)
+    assert found == pytest.approx([weights.get(name, 0.0) for name in COMPONENTS])
+    expected = case.model.p_calibrated(weights)
     assert arrays.model_average["p_calibrated"] == pytest.approx(expected)
     means = arrays.posterior["tce"].mean() * (1 - expected)
     assert arrays.model_average["tce_mean"] == pytest.approx(means)
@@ -98,28 +98,28 @@ def test_weights_are_those_of_the_descriptions(one):
 
 def test_draws_have_the_descriptions_of_the_mixture(one):
     case, direct, _, arrays = one
-    described = case.model.described
+    described = case.model
     mixture = described.mixture(described.weights(direct.evidence))
-    found = np.bincount(arrays.posterior["description"].ravel(), minlength=len(DESCRIPTIONS))
+    found = np.bincount(arrays.posterior["description"].ravel(), minlength=len(COMPONENTS))
     # As many of each as their weights give, or one more.
     assert (np.abs(found - 500 * mixture) <= 1).all()
 
 
 def test_the_average_takes_each_draw_from_its_description():
     case, direct, draws, _ = fitted(with_ends())
-    described = case.model.described
+    described = case.model
     rng = np.random.default_rng(3)
     averaged = Averaged.of(described, draws, described.weights(direct.evidence), rng)
     rates = averaged.rates()
     found = averaged.average(rates)
     given = averaged.average_rates(rates)
-    assert set(rates) == set(DESCRIPTIONS)
-    for number, name in enumerate(DESCRIPTIONS):
+    assert set(rates) == set(COMPONENTS)
+    for number, name in enumerate(COMPONENTS):
         own = averaged.chosen == number
         np.testing.assert_array_equal(found[own], rates[name][own])
         if name != "calibrated":
             np.testing.assert_array_equal(given[own], rates[name][own])
-    # Where the inner scores are calibrated, a score of 0 or 1 errs.
+    # Where the interior scores are calibrated, a score of 0 or 1 errs.
     own = averaged.chosen == 0
     score = case.problem.cells.mean_score
     assert own.any()
@@ -130,7 +130,7 @@ def test_the_average_takes_each_draw_from_its_description():
 def test_the_answer_is_the_mean_of_the_descriptions():
     """Of a problem without rows of 0 or 1, whose draws are taken from all but the calibrated."""
     case, direct, _, arrays = fitted(PROBLEMS["fine"])
-    described = case.model.described
+    described = case.model
     mixture = described.mixture(described.weights(direct.evidence))
     assert mixture[0] == 0
     tce = arrays.posterior["tce"]
@@ -142,7 +142,7 @@ def test_the_answer_is_the_mean_of_the_descriptions():
 
 def test_a_description_left_out_has_no_weight_and_no_draws():
     _, _, _, arrays = fitted(PROBLEMS["fine"], CurveAverage(rough=0))
-    rough = DESCRIPTIONS.index("rough")
+    rough = COMPONENTS.index("rough")
     assert arrays.model_average["weight"][rough] == 0
     assert not (arrays.posterior["description"] == rough).any()
 
@@ -175,7 +175,7 @@ def test_a_jump_is_found_where_it_is():
     rate = expit(logit(score) - 0.8 * (score > 0.6))
     made = of_counts(count, np.round(count * rate).astype(int), score)
     *_, arrays = fitted(made)
-    assert arrays.model_average["weight"][DESCRIPTIONS.index("segments")] > 0.9
+    assert arrays.model_average["weight"][COMPONENTS.index("segments")] > 0.9
     assert np.argmax(arrays.model_average["jump_probability"]) == 24
     assert arrays.model_average["jump_probability"][24] > 0.9
 
@@ -230,7 +230,7 @@ def test_nuts_and_importance_sampling_agree(name):
     # Each rests on at least 400 effective draws.
     error = 4 * direct.std() * np.sqrt(2 / 400)
     assert nuts.mean() == pytest.approx(direct.mean(), abs=error)
-    for place, one in enumerate(DESCRIPTIONS):
+    for place, one in enumerate(COMPONENTS):
         ours, theirs = (tree["descriptions"]["tce"].sel(description=one).values for tree in trees)
         error = 4 * ours.std() * np.sqrt(2 / 400) + 1e-9
         assert theirs.mean() == pytest.approx(ours.mean(), abs=error), one

@@ -9,7 +9,7 @@ from scipy.special import expit
 
 import bayescal as bc
 from bayescal.core.bins.binning import Binning
-from bayescal.core.calibration_curve.curve_average import DESCRIPTIONS
+from bayescal.curves.priors import COMPONENTS
 from bayescal.plots import comparison, posterior, reliability
 from bayescal.quantities.ece import IndependentBins, Priors
 from bayescal.quantities.ece.calibrated import probability_calibrated
@@ -56,7 +56,7 @@ def test_all_groups_are_one_case(scores):
     assert isinstance(found, GroupedCase)
     assert found.axes == {
         "group": scores.groups,
-        "description": DESCRIPTIONS,
+        "description": COMPONENTS,
         "boundary": ("0", "1"),
     }
     assert dict(found.coords) == {"classifier": "classifier"}

@@ -11,8 +11,8 @@ from scipy.stats import beta, betabinom, binom, gamma, lognorm, norm
 
 import bayescal as bc
 from bayescal.core.bins.bin_counts import BinCounts
-from bayescal.core.calibration_curve.problem import Problem, draw_masses, error_draws, pad
 from bayescal.core.errors import InputError
+from bayescal.curves.cells import Problem, draw_masses, error_draws, pad
 from bayescal.quantities.ece.model import build_model, model_of
 from bayescal.quantities.ece.models import label_model
 from bayescal.quantities.ece.priors import HierarchicalBins, IndependentBins, Priors, SmoothCurve

@@ -9,9 +9,9 @@ from sklearn.metrics import brier_score_loss
 import bayescal as bc
 from bayescal.core.bins.bin_counts import BinCounts
 from bayescal.core.bins.binning import Binning, fine_counts
-from bayescal.core.calibration_curve.problem import draw_masses, draw_positives, fingerprint
 from bayescal.core.errors import InputError
 from bayescal.core.rounding import round_scores
+from bayescal.curves.cells import draw_masses, draw_positives, fingerprint
 from bayescal.quantities.ece.bounds import bounds
 from bayescal.quantities.ece.data import data_warnings, problems
 from bayescal.quantities.ece.plan import correlation, influence

@@ -4,7 +4,7 @@ import numpy as np
 
 from bayescal.core.bins.bin_counts import BinCounts
 from bayescal.core.bins.binning import Binning
-from bayescal.core.calibration_curve.problem import Problem
+from bayescal.curves.cells import Problem
 from bayescal.quantities.pu_ece.data import PUProblem, problems
 from bayescal.quantities.pu_ece.priors import Priors
 from bayescal.quantities.pu_ece.simulator import truth

@@ -13,11 +13,10 @@ from scipy.special import expit, logit, logsumexp, softmax
 
 from bayescal.core import quantity
 from bayescal.core.bins.bin_counts import BinCounts
-from bayescal.core.calibration_curve import problem as calibration
-from bayescal.core.calibration_curve.smooth_curve import EDGE
 from bayescal.core.quantity import DirectDraws, Draws, Floats
-from bayescal.inference.descriptions.curve_average import Average, average_of
-from bayescal.inference.descriptions.described_curve import DescribedCurve, choose
+from bayescal.curves import cells as calibration
+from bayescal.curves.average import Average, choose
+from bayescal.curves.cells import EDGE
 from bayescal.quantities.credal.data import Problem
 from bayescal.quantities.credal.models import (
     PseudoObservations,
@@ -52,14 +51,14 @@ class Nodes:
     @classmethod
     def of(cls, held: Floats) -> Nodes:
         """Put nodes at the scores with rows, all between 0 and 1, beside and beyond them."""
-        inner = held if len(held) else np.array([0.5])
-        place = logit(inner)
+        interior = held if len(held) else np.array([0.5])
+        place = logit(interior)
         line = np.concatenate(
             [place[0] - _BEYOND[::-1], place + _BESIDE, place[-1] + _BEYOND],
         )
         found = expit(line).clip(EDGE, 1 - EDGE)
         padded = np.pad(found, (0, _LINE - 2 - len(found)), "edge")
-        own = np.pad(inner, (0, MOST - len(inner)), "edge")
+        own = np.pad(interior, (0, MOST - len(interior)), "edge")
         return cls(np.concatenate([[0.0], padded, [1.0], own]))
 
     @property
@@ -114,7 +113,7 @@ class CurveDescriptions:
 
     Notes
     -----
-    Draws are named as by `DescribedCurve`; ``intercept`` and ``weight`` (spline) are of the rising
+    Draws are named as by `Average`; ``intercept`` and ``weight`` (spline) are of the rising
     curve, and ``unseen`` (2) are logits of the error rates of scores of 0 and 1 that no calibration
     row has. ``never_errs`` (2) says whether scores of 0 and of 1 are right without exception;
     before the data with probability 1/2.
@@ -132,45 +131,40 @@ class CurveDescriptions:
         edges = np.concatenate([[0.0], (score[1:] + score[:-1]) / 2, [1.0]])
         count, positives = self.problem.count, self.problem.positives
         cells = BinCounts(edges, count[self.curve, held], positives[self.curve, held], score)
-        return average_of(calibration.Problem({}, cells, cells), self.prior.average, _RIGHT)
-
-    @property
-    def described(self) -> DescribedCurve:
-        """Evidence and draws of the smooth and the rough description."""
-        return self.average.described
+        return Average.of(calibration.Problem({}, cells, cells), self.prior.average, _RIGHT)
 
     @cached_property
     def rising(self) -> Monotone:
         """The cells with scores between 0 and 1 under a rising curve; one empty cell for none."""
-        inner, ranks = self.described.inner, self.problem.ranks[self.curve]
+        interior, ranks = self.average.interior, self.problem.ranks[self.curve]
         count = positives = np.zeros(1, np.int64)
         place = np.array([0.5])
-        if len(inner):
-            cells = self.average.problem.cells
-            count, positives = cells.count[inner], cells.positives[inner]
-            place = ranks(self.described.score[inner])
+        if len(interior):
+            cells = self.average.labelled_interior
+            count, positives = cells.count, cells.positives
+            place = ranks(self.average.score[interior])
         own = Problem((ranks,), count[None], positives[None], place[None], np.zeros((0, 1)))
         return Monotone.of(own, self.prior.rise)
 
     @cached_property
     def nodes(self) -> Nodes:
         """Scores at which draws of the curve are kept."""
-        return Nodes.of(self.described.score[self.described.inner])
+        return Nodes.of(self.average.score[self.average.interior])
 
     @cached_property
     def cell_node(self) -> list[int]:
         """Node of each cell of the problem; the first one's for a cell without rows."""
-        described, found = self.described, [0] * self.problem.n_cells
-        for number, place in enumerate(described.inner.tolist()):
+        average, found = self.average, [0] * self.problem.n_cells
+        for number, place in enumerate(average.interior.tolist()):
             found[place] = self.nodes.of_held(number)
-        for place, end in described.ends.items():
+        for place, end in average.boundary_scores.items():
             found[place] = self.nodes.ends[end.score]
         return found
 
     @property
     def fitted(self) -> tuple[str, ...]:
         """Descriptions to choose from; a rising one alone without a score between 0 and 1."""
-        return tuple(self.prior.weights) if len(self.described.inner) else (RISING,)
+        return tuple(self.prior.weights) if len(self.average.interior) else (RISING,)
 
     def weights(self, evidence: Mapping[str, float]) -> Floats:
         """Posterior probabilities of the descriptions, in the order of `ROW_DESCRIPTIONS`."""
@@ -189,7 +183,7 @@ class CurveDescriptions:
         """Importance sampling of every description."""
         parts: dict[str, DirectDraws] = {}
         if self.average.members:
-            parts["other"] = self.described.direct_draws(number, rng)
+            parts["other"] = self.average.direct_draws(number, rng)
         if RISING in self.fitted:
             parts[RISING] = self._rising_draws(number, rng)
         evidence = {name: v for part in parts.values() for name, v in part.evidence.items()}
@@ -198,8 +192,8 @@ class CurveDescriptions:
         return DirectDraws(
             {
                 **{name: v for part in parts.values() for name, v in part.draws.items()},
-                **self.described.exact_draws(number, rng),
-                **self._ends(number, rng, self.described.ends_calibrated),
+                **self.average.exact_draws(number, rng),
+                **self._ends(number, rng, self.average.boundary_right),
             },
             min(part.ess for part in matter),
             "importance sampling",
@@ -216,25 +210,27 @@ class CurveDescriptions:
     def drawn_apart(self, number: int, rng: np.random.Generator) -> Draws:
         """Draws of what NUTS leaves out: the rising curve, and the scores 0 and 1."""
         rising = self._rising_draws(number, rng).draws if RISING in self.fitted else {}
-        ends = self._ends(number, rng, self.described.ends_calibrated)
-        return {**rising, **self.described.exact_draws(number, rng), **ends}
+        ends = self._ends(number, rng, self.average.boundary_right)
+        return {**rising, **self.average.exact_draws(number, rng), **ends}
 
     def prior_draws(self, number: int, rng: np.random.Generator) -> Draws:
         """Parameters of every description before the data, (draw, ...)."""
         rising = self.rising.prior_draws(number, rng)
         return {
-            **self.described.prior_draws(number, rng),
+            **self.average.prior_draws(number, rng),
             **{name: values[:, 0] for name, values in rising.items()},
-            **self._ends(number, rng, np.full(len(self.described.ends), _RIGHT)),
+            **self._ends(number, rng, np.full(len(self.average.boundary_scores), _RIGHT)),
         }
 
     def _ends(self, number: int, rng: np.random.Generator, right: Floats) -> Draws:
         """Error rates of unseen scores of 0 and 1, and which of them never err, (draw, 2)."""
-        described = self.described
-        known = {end.score: p for end, p in zip(described.ends.values(), right, strict=True)}
+        average = self.average
+        known = {
+            end.score: p for end, p in zip(average.boundary_scores.values(), right, strict=True)
+        }
         share = [known.get(end, _RIGHT) for end in (0.0, 1.0)]
         never: Any = rng.random((number, 2)) < share
-        unseen = rng.normal(described.end_mean, described.end_spread, (number, 2))
+        unseen = rng.normal(average.boundary_mean, average.boundary_spread, (number, 2))
         return {"unseen": unseen, "never_errs": never}
 
     def rates(self, name: str, draws: Draws) -> Floats:
@@ -244,10 +240,12 @@ class CurveDescriptions:
             splines = i_splines(self.problem.ranks[self.curve](score)) - 0.5
             found = expit(draws["intercept"][..., None] + draws["weight"] @ splines.T)
         else:
-            found = np.array(self.described.curve(name, draws, score))
-        seen = {end.score: column for column, end in enumerate(self.described.ends.values())}
+            found = np.array(self.average.curve(name, draws, score))
+        seen = {
+            end.score: column for column, end in enumerate(self.average.boundary_scores.values())
+        }
         for end, node in self.nodes.ends.items():
-            key, column = ("end", seen[end]) if end in seen else ("unseen", int(end))
+            key, column = ("boundary", seen[end]) if end in seen else ("unseen", int(end))
             found[..., node] = np.abs(end - expit(draws[key][..., column]))
         return np.asarray(found)
 
@@ -276,7 +274,7 @@ class CurveDescriptions:
         """Log prior density of a description's parameters, less its mean before the data, (...)."""
         if name == RISING:
             return self._log_density_of_rising(draws) - self._mean_of_rising
-        return np.asarray(self.described.log_prior(name, draws))
+        return np.asarray(self.average.component_log_prior(name, draws))
 
     def _log_density_of_rising(self, draws: Draws) -> Floats:
         own = {"intercept": draws["intercept"][..., None], "weight": draws["weight"][..., None, :]}
@@ -391,7 +389,7 @@ class Averaged:
             for name, model in curve.average.members.items()
             for key in model.variables
         }
-        return {**apart, **curve.average.completed({**sampled, "end": apart["end"]}, rng)}
+        return {**apart, **curve.average.completed({**sampled, "boundary": apart["boundary"]}, rng)}
 
     def prior_draws(self, draws: int, rng: np.random.Generator) -> Draws:
         """Rates of curves before the data."""

@@ -176,7 +176,7 @@ class Isotonic(AsSampled):
         import pymc as pm
         import pytensor.tensor as pt
 
-        from bayescal.inference.logit_binomial import logit_binomial
+        from bayescal.inference.graph import logit_binomial
 
         data = {
             name: pm.Data(name, values, dims=("curve", "cell") if np.ndim(values) else None)

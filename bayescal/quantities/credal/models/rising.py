@@ -240,7 +240,7 @@ class Monotone(AsSampled):
         """
         import pymc as pm
 
-        from bayescal.inference.logit_binomial import logit_binomial
+        from bayescal.inference.graph import logit_binomial
         from bayescal.quantities.credal.models.block_whitening import whitened_blocks
 
         data = {

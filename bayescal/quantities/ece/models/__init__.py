@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from bayescal.core.calibration_curve.curve_average import CurveAverage
-from bayescal.core.calibration_curve.problem import Problem
-from bayescal.inference.descriptions.smooth_curve import Curve
+from bayescal.curves.cells import Problem
+from bayescal.curves.priors import CurveAverage
+from bayescal.curves.smooth import Curve
 from bayescal.quantities.ece.models.base import LabelModel
 from bayescal.quantities.ece.models.hierarchical_bins import Hierarchical
 from bayescal.quantities.ece.models.independent_bins import Independent
@@ -15,7 +15,7 @@ def label_model(problem: Problem, priors: Priors) -> LabelModel:
     """Join a problem and the one prior of its label rates."""
     match priors.label_rate:
         case CurveAverage():
-            raise TypeError("an average has several priors; see average_of")
+            raise TypeError("an average has several priors; see Average")
         case SmoothCurve() as prior:
             return Curve.of(problem, prior)
         case IndependentBins() as prior:

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaln, xlog1py, xlogy
 
-from bayescal.core.calibration_curve.problem import Problem, pad, padded_size
 from bayescal.core.quantity import DirectDraws, Draws, Floats
+from bayescal.curves.cells import Problem, pad, padded_size
 from bayescal.quantities.ece.priors import IndependentBins
 
 CELLS = 16

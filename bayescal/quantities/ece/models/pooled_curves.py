@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logsumexp
 
-from bayescal.core.calibration_curve.problem import Problem, pad, padded_size
-from bayescal.core.calibration_curve.smooth_curve import CurveBasis, SmoothCurve, curve_basis
 from bayescal.core.functionals import log_binomial_coefficient
 from bayescal.core.priors import LogNormal
 from bayescal.core.quantity import DirectDraws, Draws, Floats
-from bayescal.inference.descriptions.smooth_curve import BASIS
+from bayescal.curves.cells import Problem, pad, padded_size
+from bayescal.curves.priors import SmoothCurve
+from bayescal.curves.smooth import BASIS, CurveBasis, curve_basis
 from bayescal.quantities.ece.models.arrowhead_gaussian import (
     ArrowGaussian,
     GroupedRegression,
@@ -105,8 +105,7 @@ class PooledCurves:
         """``positives ~ Binomial(count, sigmoid(offset + design @ (common + deviation)))``."""
         import pymc as pm
 
-        from bayescal.inference.logit_binomial import logit_binomial
-        from bayescal.inference.whitening import whitened_normal
+        from bayescal.inference.graph import logit_binomial, whitened_normal
         from bayescal.quantities.ece.models.grouped_whitening import whitened_deviations
 
         data = {

@@ -11,20 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit, logsumexp
 
-from bayescal.core.calibration_curve.curve_average import (
-    CALIBRATED,
-    ROUGH,
-    SEGMENTS,
-    SMOOTH,
-    CurveAverage,
-)
-from bayescal.core.calibration_curve.problem import pad, padded_size
-from bayescal.core.calibration_curve.smooth_curve import SmoothCurve
 from bayescal.core.functionals import log_binomial_coefficient
 from bayescal.core.quantity import DirectDraws, Draws, Floats, LabelModel
-from bayescal.inference.descriptions.described_curve import BASIS, DescribedCurve
-from bayescal.inference.descriptions.rough import RoughPosterior
-from bayescal.inference.descriptions.segments import Segments
+from bayescal.curves.average import Average as CurveComponents
+from bayescal.curves.cells import pad, padded_size
+from bayescal.curves.priors import CALIBRATED, ROUGH, SEGMENTS, SMOOTH, CurveAverage, SmoothCurve
+from bayescal.curves.rough import RoughPosterior
+from bayescal.curves.segments import Segments
+from bayescal.curves.smooth import BASIS
 from bayescal.inference.direct import Gaussian, Weighted
 from bayescal.quantities.pu_ece.data import PUProblem
 from bayescal.quantities.pu_ece.models.case_control import (
@@ -38,7 +32,7 @@ from bayescal.quantities.pu_ece.models.curve_and_class_prior import Along, Curve
 from bayescal.quantities.pu_ece.priors import LAST, ClassPrior, PriorMap, logit_in_graph
 
 CELLS = 128
-END_MEAN, END_SPREAD = -4.0, 2.5
+BOUNDARY_MEAN, BOUNDARY_SPREAD = -4.0, 2.5
 """Logit of the error rate of a score of exactly 0 or 1: wider than with labels, which say more."""
 _LOG_ROOT = np.log(2 * np.pi) / 2
 _FINE = 201
@@ -81,15 +75,15 @@ class Joint(NamedTuple):
 class Average:
     """A problem under `CurveAverage`; made by `Average.of`.
 
-    Draws are those of `DescribedCurve`, and a standard normal of the class prior under each
+    Draws are those of `CurveComponents`, and a standard normal of the class prior under each
     description, ``smooth_normal`` to ``calibrated_normal``. Importance sampling takes into account
-    what the inner cells say of the sample sizes, which ``smooth_sized`` and ``rough_sized`` tell.
+    what the interior cells say of the sample sizes: ``smooth_sized`` and ``rough_sized`` say so.
     NUTS leaves it to the draws' weights: the density of the sizes is narrow and bent, and its
     transitions would diverge.
     """
 
     problem: PUProblem
-    described: DescribedCurve
+    described: CurveComponents
     prior: PriorMap
     variables: ClassVar[tuple[str, ...]] = ("description",)
     target_accept: ClassVar[float] = 0.95
@@ -111,8 +105,8 @@ class Average:
         sizes = np.log(problem.n_positive / problem.n_unlabeled)
         cells = CaseControlCells(problem.total, problem.positive, float(sizes - np.log(median[0])))
         rows = problem.total.astype(float)
-        described = DescribedCurve(
-            problem.cells.mean_score, rows, cells, prior, calibrated, END_MEAN, END_SPREAD
+        described = CurveComponents(
+            problem.cells.mean_score, rows, cells, prior, calibrated, BOUNDARY_MEAN, BOUNDARY_SPREAD
         )
         return cls(problem, described, found)
 
@@ -123,15 +117,15 @@ class Average:
 
     @cached_property
     def smooth(self) -> CurveAndClassPrior:
-        """The smooth description of the inner cells."""
+        """The smooth description of the interior cells."""
         return CurveAndClassPrior(
-            self.described.regression, self.prior, self.sizes, self.inner_sizes
+            self.described.regression, self.prior, self.sizes, self.interior_sizes
         )
 
     def rough_at(self, roughness: float) -> CurveAndClassPrior:
         """The rough description at one roughness."""
         regression = self.described.rough.at(roughness)
-        return CurveAndClassPrior(regression, self.prior, self.sizes, self.inner_sizes)
+        return CurveAndClassPrior(regression, self.prior, self.sizes, self.interior_sizes)
 
     @cached_property
     def smooth_along(self) -> Along:
@@ -152,11 +146,11 @@ class Average:
         ]
 
     @cached_property
-    def inner_sizes(self) -> SampleSizes:
-        """What the sample sizes say of the inner cells."""
+    def interior_sizes(self) -> SampleSizes:
+        """What the sample sizes say of the interior cells."""
         total, number = self.problem.total, self.problem.n_positive
         known = SampleSizes(total, number, number / total.sum())
-        return known.at(self.described.inner, self.problem.positive)
+        return known.at(self.described.interior, self.problem.positive)
 
     @property
     def members(self) -> Mapping[str, LabelModel]:
@@ -222,7 +216,7 @@ class Average:
             return found
         for name, key, size in (
             (SMOOTH, "coef", self.described.basis.size if self.described.fitted else 0),
-            (ROUGH, "z", len(self.described.inner)),
+            (ROUGH, "z", len(self.described.interior)),
         ):
             if key in found:
                 found[f"{name}_normal"] = found[key][..., -1]
@@ -238,9 +232,12 @@ class Average:
         }
 
     def log_prior(self, draws: Draws) -> Draws:
-        """Log prior density under each description, of completed draws; see `DescribedCurve`."""
+        """Log prior density under each description, of completed draws; see `CurveComponents`."""
         described = self.described
-        return {name: np.asarray(described.log_prior(name, draws)) for name in described.fitted}
+        return {
+            name: np.asarray(described.component_log_prior(name, draws))
+            for name in described.fitted
+        }
 
     def _rough_posterior(self, draws: int, rng: np.random.Generator) -> RoughPosterior:
         """Importance sampling at nodes of the roughness."""
@@ -263,15 +260,15 @@ class Average:
         return found
 
     def _calibrated(self) -> Nodes:
-        """The class prior where the inner cells are calibrated."""
-        inner = self.described.inner
-        offset = logit(self.described.score[inner])
+        """The class prior where the interior cells are calibrated."""
+        interior = self.described.interior
+        offset = logit(self.described.score[interior])
         if self.prior.known:
-            value = self._cells(np.zeros((1, 1))).at(inner).log_likelihood(offset).sum(axis=-1)
+            value = self._cells(np.zeros((1, 1))).at(interior).log_likelihood(offset).sum(axis=-1)
             return Nodes(np.zeros(1), value)
         grid = np.linspace(-LAST, LAST, _FINE)
         for zoom in range(_ZOOMS):
-            likelihood = self._cells(grid[:, None]).at(inner).log_likelihood(offset).sum(axis=-1)
+            likelihood = self._cells(grid[:, None]).at(interior).log_likelihood(offset).sum(axis=-1)
             density = likelihood - grid**2 / 2 - _LOG_ROOT
             held = np.flatnonzero(density > density.max() - _NEGLIGIBLE)
             low, high = grid[max(held[0] - 1, 0)], grid[min(held[-1] + 1, _FINE - 1)]
@@ -296,7 +293,7 @@ class Average:
     def _segments_at(self, normal: float) -> Segments:
         """Segments at one class prior."""
         if normal not in self._segments_by_normal:
-            cells = self._cells(np.asarray(normal)).at(self.described.inner)
+            cells = self._cells(np.asarray(normal)).at(self.described.interior)
             found = replace(self.described.segments, cells=cells)
             self._segments_by_normal[normal] = found
         return self._segments_by_normal[normal]
@@ -314,7 +311,7 @@ class Average:
         if SEGMENTS in self._exact:
             nodes = self._exact[SEGMENTS]
             normal = np.sort(nodes.draw(draws, rng))
-            shift, prior = np.zeros((draws, len(self.described.inner))), np.zeros(draws)
+            shift, prior = np.zeros((draws, len(self.described.interior))), np.zeros(draws)
             for at in np.unique(normal) if np.isfinite(nodes.log_evidence) else ():
                 rows = normal == at
                 drawn = self._segments_at(float(at)).draws(int(rows.sum()), rng)
@@ -330,12 +327,12 @@ class Average:
         return CaseControlCells(self.problem.total, self.problem.positive, log_odds)
 
     def joint(self, name: str, draws: Draws, rng: np.random.Generator) -> Joint:
-        """Add the scores of exactly 0 and 1 to draws of the inner cells, and weigh both."""
+        """Add the scores of exactly 0 and 1 to draws of the interior cells, and weigh both."""
         normal = draws[f"{name}_normal"]
         class_prior = self.prior(normal)[0]
         log_odds = self.sizes - np.log(class_prior)
         wrong, right, places = [], [], []
-        for place, end in self.described.ends.items():
+        for place, end in self.described.boundary_scores.items():
             total, positive = self.problem.total[place], self.problem.positive[place]
             own = draw_end(end, CaseControlCells(total, positive, log_odds), rng)
             wrong.append(own.log_wrong)
@@ -347,13 +344,13 @@ class Average:
         )
         weight, error = logsumexp(joint, axis=-1), boundary.draw(joint, rng)
         ends = _stacked(places, normal)
-        rates = self.described.rates(name, {**draws, "end": ends}, error)
+        rates = self.described.rates(name, {**draws, "boundary": ends}, error)
         sizes = log_sizes_density(rates, class_prior, self.problem.total, self.problem.n_positive)
         if f"{name}_sized" in draws:
-            # These draws know what the inner cells say of the sizes.
-            inner = np.log(rates[..., self.described.inner].clip(1e-300))
-            share = expit(log_odds[..., None] + inner)
-            sizes = sizes - self.inner_sizes.log_density(share, class_prior)
+            # These draws know what the interior cells say of the sizes.
+            interior = np.log(rates[..., self.described.interior].clip(1e-300))
+            share = expit(log_odds[..., None] + interior)
+            sizes = sizes - self.interior_sizes.log_density(share, class_prior)
         return Joint(rates, class_prior, error, weight + sizes)
 
     def averaged_joint(self, draws: int, rng: np.random.Generator) -> Joint:
@@ -372,7 +369,7 @@ class Average:
     @property
     def prior_weights(self) -> dict[str, float]:
         """Probabilities of the descriptions before the data."""
-        inside = self.described.boundary.inside_calibrated
+        inside = self.described.boundary.interior_calibrated
         if not self.described.fitted:
             return {CALIBRATED: 1.0}
         given = {n: (1 - inside) * w for n, w in self.described.prior.weights.items()}
@@ -436,7 +433,7 @@ class SmoothMember:
     @property
     def compile_key(self) -> tuple[Any, ...]:
         """Number of cells, padded."""
-        return ("smooth", padded_size(len(self.average.described.inner), SMOOTH_CELLS))
+        return ("smooth", padded_size(len(self.average.described.interior), SMOOTH_CELLS))
 
     def inputs(self) -> dict[str, NDArray[Any]]:
         """Counts, offset and design, the class prior, and the Gaussian that whitens."""
@@ -452,7 +449,7 @@ class SmoothMember:
 
     def add_to_model(self) -> Any:
         """``positive ~ Binomial(total, odds rate / class_prior)``."""
-        from bayescal.inference.whitening import whitened_normal
+        from bayescal.inference.graph import whitened_normal
 
         data = _add_data(self.inputs(), _SMOOTH_DIMS)
         coef = whitened_normal("coef", data["centre"], data["root"], dims="basis")
@@ -465,7 +462,7 @@ class SmoothMember:
 
     def log_prior(self, draws: Draws) -> Draws:
         """Log prior density of the description."""
-        return {"curve": np.asarray(self.average.described.log_prior("smooth", draws))}
+        return {"curve": np.asarray(self.average.described.component_log_prior("smooth", draws))}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -481,11 +478,11 @@ class RoughMember:
     @property
     def compile_key(self) -> tuple[Any, ...]:
         """Number of cells and of the class prior's coefficient, padded."""
-        return ("rough", padded_size(len(self.average.described.inner) + 1, ROUGH_CELLS))
+        return ("rough", padded_size(len(self.average.described.interior) + 1, ROUGH_CELLS))
 
     def inputs(self) -> dict[str, NDArray[Any]]:
         """Counts, directions, the class prior, and the Gaussian that whitens."""
-        from bayescal.inference.descriptions.rough_graph import rough_inputs
+        from bayescal.curves.rough import rough_inputs
 
         size, rough = self.compile_key[-1], self.average.described.rough
         likely = rough.likely_roughness()
@@ -499,7 +496,7 @@ class RoughMember:
         """``positive ~ Binomial(total, odds rate / class_prior)``."""
         import pymc as pm
 
-        from bayescal.inference.descriptions.rough_graph import DIMS, rough_logit
+        from bayescal.curves.rough import DIMS, rough_logit
 
         data = _add_data(self.inputs(), {**_DIMS, **DIMS})
         logit = rough_logit(data)
@@ -511,7 +508,7 @@ class RoughMember:
 
     def log_prior(self, draws: Draws) -> Draws:
         """Log prior density of the description."""
-        return {"curve": np.asarray(self.average.described.log_prior("rough", draws))}
+        return {"curve": np.asarray(self.average.described.component_log_prior("rough", draws))}
 
 
 def _spread_out(gaussian: Gaussian, size: int) -> Gaussian:
@@ -523,8 +520,8 @@ def _spread_out(gaussian: Gaussian, size: int) -> Gaussian:
 
 
 def _counts(average: Average, size: int) -> dict[str, NDArray[Any]]:
-    inner, problem, prior = average.described.inner, average.problem, average.prior
-    total, positive = problem.total[inner], problem.positive[inner]
+    interior, problem, prior = average.described.interior, average.problem, average.prior
+    total, positive = problem.total[interior], problem.positive[interior]
     return {
         "total": pad(total, size),
         "positive": pad(positive, size),
@@ -546,7 +543,7 @@ def _observe(data: dict[str, Any], logit: Any, normal: Any) -> Any:
     import pymc as pm
     import pytensor.tensor as pt
 
-    from bayescal.inference.logit_binomial import logit_binomial
+    from bayescal.inference.graph import logit_binomial
 
     logit_prior = logit_in_graph(normal, data["prior_logit"], data["prior_slope"])
     pm.Deterministic("class_prior", pm.math.sigmoid(logit_prior))
@@ -556,22 +553,22 @@ def _observe(data: dict[str, Any], logit: Any, normal: Any) -> Any:
         data["sizes"] - pt.softplus(-logit) + pt.softplus(-logit_prior),
         data["log_coefficient"],
         observed=data["positive"],
-        dims="inner",
+        dims="interior",
     )
     return pm.math.sigmoid(logit)
 
 
 _DIMS: dict[str, Any] = {
-    "total": "inner",
-    "positive": "inner",
-    "log_coefficient": "inner",
+    "total": "interior",
+    "positive": "interior",
+    "log_coefficient": "interior",
     "prior_logit": "knot",
     "prior_slope": "knot",
 }
 _SMOOTH_DIMS: dict[str, Any] = {
     **_DIMS,
-    "offset": "inner",
-    "design": ("inner", "basis"),
+    "offset": "interior",
+    "design": ("interior", "basis"),
     "centre": "basis",
     "root": ("basis", "basis_"),
 }

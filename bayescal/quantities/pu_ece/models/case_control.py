@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit, logsumexp
 
-from bayescal.core.calibration_curve.smooth_curve import EDGE
-from bayescal.inference.cell_likelihood import softplus
-from bayescal.inference.descriptions.end_scores import EndScore
+from bayescal.curves.boundary import BoundaryScore
+from bayescal.curves.cells import EDGE, softplus
 
 type Floats = NDArray[np.float64]
 
@@ -64,7 +63,7 @@ class EndDraws(NamedTuple):
     place: Floats  # (...): logit of the error rate, should it be wrong
 
 
-def draw_end(end: EndScore, cells: CaseControlCells, rng: np.random.Generator) -> EndDraws:
+def draw_end(end: BoundaryScore, cells: CaseControlCells, rng: np.random.Generator) -> EndDraws:
     """Find the evidence that the score never errs and that it errs, and draw how often."""
     sign = 1 if end.score == 0 else -1
     shape = np.shape(cells.log_odds)

@@ -11,7 +11,7 @@ from scipy.linalg import cholesky, solve_triangular
 from scipy.special import expit, logsumexp
 
 from bayescal.core.quantity import Floats
-from bayescal.inference.cell_likelihood import softplus
+from bayescal.curves.cells import softplus
 from bayescal.inference.direct import (
     Gaussian,
     Regression,

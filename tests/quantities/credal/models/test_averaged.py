@@ -5,7 +5,7 @@ import pytest
 from scipy.special import expit, logit
 
 import bayescal as bc
-from bayescal.inference.descriptions.curve_average import average_of
+from bayescal.curves.average import Average
 from bayescal.quantities.credal.models.averaged import MOST, NODES, Averaged, Nodes
 from bayescal.quantities.credal.priors import ROW_DESCRIPTIONS, AveragedCurve, Priors
 from tests.quantities.credal.made import binary, multiclass, problem
@@ -77,14 +77,16 @@ def test_the_data_choose_the_description():
 def test_smooth_and_rough_are_those_of_the_other_quantities():
     curve, rng = curve_of(binary(200)), np.random.default_rng(1)
     direct = curve.direct_draws(500, rng)
-    again = average_of(curve.average.problem, AveragedCurve().average, 0.5)
+    average = curve.average
+    prior = AveragedCurve().average
+    again = Average(average.score, average.rows, average.cells, prior, 0.5)
     expected = again.direct_draws(500, np.random.default_rng(1)).evidence
     for name in ("smooth", "rough"):
         assert direct.evidence[name] == pytest.approx(expected[name], abs=1e-12)
     draws = {name: values[:5] for name, values in direct.draws.items()}
     held = curve.nodes.of_held(np.arange(3))
     for name in ("smooth", "rough"):
-        cells = curve.described.rates(name, draws, np.zeros((5, 0), bool))
+        cells = curve.average.rates(name, draws, np.zeros((5, 0), bool))
         np.testing.assert_allclose(curve.rates(name, draws)[:, held], cells[:, :3], rtol=1e-7)
 
 

@@ -5,8 +5,7 @@ import pymc as pm
 import pytest
 
 from bayescal.core.functionals import log_binomial_coefficient
-from bayescal.inference.logit_binomial import logit_binomial
-from bayescal.inference.whitening import whitened_normal
+from bayescal.inference.graph import logit_binomial, whitened_normal
 from bayescal.quantities.ece.models.arrowhead_gaussian import arrow_gaussian
 from bayescal.quantities.ece.models.grouped_whitening import whitened_deviations
 from tests.quantities.ece.models.test_arrowhead_gaussian import SCALE, moments, regression

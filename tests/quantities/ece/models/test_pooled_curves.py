@@ -9,7 +9,7 @@ from scipy.special import expit
 from scipy.stats import lognorm, norm
 
 import bayescal as bc
-from bayescal.core.calibration_curve.problem import draw_masses, error_draws
+from bayescal.curves.cells import draw_masses, error_draws
 from bayescal.inference.sampler import compile_model
 from bayescal.quantities.ece.models import pooled_curves
 from bayescal.quantities.ece.models.pooled_curves import BASIS, WIGGLE

@@ -4,9 +4,8 @@ from scipy.special import expit
 from scipy.stats import binom, halfnorm, norm
 
 import bayescal as bc
-from bayescal.core.calibration_curve.curve_average import CurveAverage
-from bayescal.core.calibration_curve.smooth_curve import SmoothCurve
-from bayescal.inference.descriptions.member_model import member_model
+from bayescal.curves.average import member_model
+from bayescal.curves.priors import CurveAverage, SmoothCurve
 from bayescal.quantities.pu_ece.models.average import Average
 from bayescal.quantities.pu_ece.simulator import truth
 from tests.quantities.pu_ece.made import of_counts, problem

@@ -9,8 +9,8 @@ from scipy.special import expit, logit
 from scipy.stats import binom, norm
 
 import bayescal as bc
-from bayescal.core.calibration_curve.curve_average import CurveAverage
-from bayescal.inference.descriptions.end_scores import EndScore
+from bayescal.curves.boundary import BoundaryScore
+from bayescal.curves.priors import CurveAverage
 from bayescal.quantities.pu_ece.models.average import Average
 from bayescal.quantities.pu_ece.models.case_control import (
     CaseControlCells,
@@ -84,7 +84,7 @@ def test_the_evidence_and_the_posterior_are_those_of_brute_force(class_prior) ->
 def test_evidence_and_error_rate(score, total, positive) -> None:
     log_odds = np.full(20_000, np.log(0.6))
     cells = CaseControlCells(np.array(total), np.array(positive), log_odds)
-    found = draw_end(EndScore(score, cells, -4.0, 2.5), cells, np.random.default_rng(1))
+    found = draw_end(BoundaryScore(score, cells, -4.0, 2.5), cells, np.random.default_rng(1))
 
     def law(place: float) -> float:
         error = expit(place)
@@ -103,7 +103,7 @@ def test_evidence_and_error_rate(score, total, positive) -> None:
 
 def test_positives_at_score_0_rule_out_that_it_never_errs() -> None:
     cells = CaseControlCells(np.array(50), np.array(2), np.zeros(1))
-    found = draw_end(EndScore(0.0, cells, -4.0, 2.5), cells, np.random.default_rng(1))
+    found = draw_end(BoundaryScore(0.0, cells, -4.0, 2.5), cells, np.random.default_rng(1))
     assert found.log_right[0] < found.log_wrong[0] - 20
 
 
@@ -155,11 +155,11 @@ def test_cells_without_rows_have_no_mass(pi) -> None:
 def test_cells_that_are_left_out_stand_at_their_counts() -> None:
     total, positive = np.array([0, 300, 500, 200]), np.array([0, 10, 90, 60])
     whole = SampleSizes(total, 160, 0.16)
-    inner = whole.at(np.array([1, 2]), positive)
-    np.testing.assert_array_equal(inner.total, [300, 500])
-    assert inner.n_positive == 100
+    interior = whole.at(np.array([1, 2]), positive)
+    np.testing.assert_array_equal(interior.total, [300, 500])
+    assert interior.n_positive == 100
     # The spread of the cell's share, and a Poisson count of 60 known to one.
-    assert inner.variance == pytest.approx(1 + 200 * (0.3 - 0.16) ** 2 + 61)
+    assert interior.variance == pytest.approx(1 + 200 * (0.3 - 0.16) ** 2 + 61)
     same = whole.at(np.array([1, 2, 3]), positive)
     share = np.array([0.05, 0.2, 0.25])
     ours = whole.log_density(np.append(0, share), np.asarray(0.4))

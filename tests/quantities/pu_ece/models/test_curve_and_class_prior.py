@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import bayescal as bc
-from bayescal.core.calibration_curve.curve_average import CurveAverage
-from bayescal.core.calibration_curve.problem import Problem
+from bayescal.curves.cells import Problem
+from bayescal.curves.priors import CurveAverage
 from bayescal.inference.direct import Gaussian
 from bayescal.quantities.pu_ece.data import PUProblem
 from bayescal.quantities.pu_ece.models.average import Average

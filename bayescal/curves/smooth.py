@@ -1,4 +1,8 @@
-"""Default prior of label rates: a smooth calibration curve over fine cells."""
+"""A smooth calibration curve: the score's logit plus a Gaussian process, in a fixed basis.
+
+A curve is its offset (the score's own logit, so that no deviation means calibrated) plus
+``design @ coef`` with standard normal coefficients.
+"""
 
 from __future__ import annotations
 
@@ -7,17 +11,64 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
+from scipy.special import expit, logit
 
-from bayescal.core.calibration_curve.problem import Problem, pad, padded_size
-from bayescal.core.calibration_curve.smooth_curve import CurveBasis, SmoothCurve, curve_basis
 from bayescal.core.functionals import log_binomial_coefficient
 from bayescal.core.quantity import DirectDraws, Draws, Floats
-from bayescal.inference.cell_likelihood import BinomialCells
+from bayescal.curves.cells import EDGE, BinomialCells, Problem, pad, padded_size
+from bayescal.curves.priors import SmoothCurve
 from bayescal.inference.direct import Regression, importance_sample, variational_gaussian
 
 CELLS = 128
 BASIS = 32
+# Directions of the process with less variance than this share of the largest change no curve
+# that can be seen.
+_RELATIVE_VARIANCE = 1e-3
+
+
+@dataclass(frozen=True, slots=True)
+class CurveBasis:
+    """Basis in which a smooth curve is linear; made by `curve_basis`."""
+
+    curve: SmoothCurve
+    spread: float
+    places: Floats  # (m,)
+    loadings: Floats  # (m, k)
+
+    @property
+    def size(self) -> int:
+        """Number of coefficients: intercept, slope and k directions."""
+        return 2 + int(self.loadings.shape[1])
+
+    def offset(self, score: Floats) -> Floats:
+        """Logit of the scores, finite also at 0 and 1, (...)."""
+        return np.asarray(logit(np.clip(score, EDGE, 1 - EDGE)))
+
+    def design(self, score: Floats) -> Floats:
+        """What each coefficient adds to the logit at these scores, (m, size)."""
+        offset = self.offset(score)
+        process = self.curve.kernel(offset / self.spread, self.places) @ self.loadings
+        return self.curve.scale * np.column_stack([np.ones_like(offset), offset, process])
+
+
+def curve_basis(score: Floats, count: NDArray[Any], curve: SmoothCurve, size: int) -> CurveBasis:
+    """Find the leading directions of the process over cells of scores.
+
+    Notes
+    -----
+    The directions are the eigenvectors of the kernel matrix over the cells (Karhunen-Loeve at the
+    cells' scores); between cells they are extended by the kernel itself (Nystrom).
+    """
+    held = count > 0
+    offset = np.asarray(logit(np.clip(score[held], EDGE, 1 - EDGE)))
+    mean = np.average(offset, weights=count[held])
+    variance = np.average((offset - mean) ** 2, weights=count[held])
+    # Scores that are all equal have no spread; any unit serves then, as only one place is seen.
+    spread = float(np.sqrt(variance)) if variance > 1e-12 else 1.0
+    places = offset / spread
+    values, vectors = np.linalg.eigh(curve.kernel(places, places))
+    kept = np.flatnonzero(values > _RELATIVE_VARIANCE * values[-1])[::-1][: size - 2]
+    return CurveBasis(curve, spread, places, vectors[:, kept] / np.sqrt(values[kept]))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,8 +121,7 @@ class Curve:
         """``positives ~ Binomial(count, sigmoid(offset + design @ coef))``."""
         import pymc as pm
 
-        from bayescal.inference.logit_binomial import logit_binomial
-        from bayescal.inference.whitening import whitened_normal
+        from bayescal.inference.graph import logit_binomial, whitened_normal
 
         data = {
             name: pm.Data(name, values, dims=_DIMS[name]) for name, values in self.inputs().items()

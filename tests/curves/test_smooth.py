@@ -6,10 +6,10 @@ from scipy.special import expit, logit
 from scipy.stats import binom, norm
 
 import bayescal as bc
-from bayescal.core.calibration_curve.problem import Problem
-from bayescal.core.calibration_curve.smooth_curve import SmoothCurve
 from bayescal.core.functionals import log_binomial_coefficient
-from bayescal.inference.descriptions.smooth_curve import BASIS, CELLS, Curve
+from bayescal.curves.cells import Problem
+from bayescal.curves.priors import SmoothCurve
+from bayescal.curves.smooth import BASIS, CELLS, Curve
 from tests.quantities.ece.made import of_counts, on_grid, one_cell, problem, quantiles_on
 
 PRIOR = SmoothCurve()

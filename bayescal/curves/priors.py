@@ -1,22 +1,26 @@
-"""Prior of a calibration curve that may be smooth, rough, or made of segments."""
+"""Priors of a calibration curve: smooth, or an average over smooth, rough and segments."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from bayescal.core.calibration_curve.smooth_curve import SmoothCurve
-from bayescal.core.checks import check_is, check_number
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescal.core.checks import check_is, check_number, checked_numbers
 from bayescal.core.errors import InputError
+
+type Floats = NDArray[np.float64]
 
 CALIBRATED: Final = "calibrated"
 SMOOTH: Final = "smooth"
 ROUGH: Final = "rough"
 SEGMENTS: Final = "segments"
-DESCRIPTIONS: Final = (CALIBRATED, SMOOTH, ROUGH, SEGMENTS)
+COMPONENTS: Final = (CALIBRATED, SMOOTH, ROUGH, SEGMENTS)
 """What a calibration curve may be, in the order of a result's dimension ``description``."""
 BOUNDARY: Final = "boundary"
-AVERAGED_AXES: Final = {"description": DESCRIPTIONS, BOUNDARY: ("0", "1")}
+AVERAGED_AXES: Final = {"description": COMPONENTS, BOUNDARY: ("0", "1")}
 """Names along the dims of an average: descriptions, and the scores of exactly 0 and 1."""
 AVERAGED_DIMS: Final = {
     **{f"descriptions/{error}": ("description",) for error in ("ece", "tce", "mce")},
@@ -26,6 +30,96 @@ AVERAGED_DIMS: Final = {
     "jump_probability": ("cell",),
 }
 """Dims of what a result holds of an average beside what it holds of every curve."""
+
+
+@dataclass(frozen=True, slots=True)
+class SmoothCurve:
+    """Prior of a calibration curve: how far it may stray from the diagonal, and how quickly.
+
+    Parameters
+    ----------
+    scale : float, above 0, default 0.7
+        Standard deviation of the intercept, of the slope and of the Gaussian process, in logits.
+    lengthscales : tuple of float, default (0.25, 1.0)
+        Length scales of the process, in standard deviations of the score's logit. The kernel is
+        the mean of squared-exponential kernels at these scales.
+
+    Raises
+    ------
+    InputError
+        If `scale` or a length scale is not a finite number above 0, or there is no length scale.
+
+    Notes
+    -----
+    ``logit P(Y = 1 | s) = l + a + c l + g(l / sd(l))`` with ``l = logit(s)``, ``a`` and ``c``
+    Normal(0, scale) and ``g`` a Gaussian process of standard deviation `scale`. At the default
+    scale a score of 0.5 stands for a probability between 0.16 and 0.84 with probability 0.9, and
+    the slope lies between -0.15 and 2.15, where 1 is calibrated. Short and long scales stand side
+    by side because either alone is wrong somewhere: the long one irons wiggles out, the short one
+    widens every interval.
+
+    Examples
+    --------
+    >>> from bayescal.curves.priors import SmoothCurve
+    >>> SmoothCurve(scale=0.3).lengthscales
+    (0.25, 1.0)
+    """
+
+    scale: float = 0.7
+    lengthscales: tuple[float, ...] = (0.25, 1.0)
+
+    def __post_init__(self) -> None:
+        check_number(self.scale, "scale", "(0, inf)")
+        scales = checked_numbers(self.lengthscales, "lengthscales", "(0, inf)")
+        object.__setattr__(self, "lengthscales", scales)
+
+    def rescaled(self, factor: float) -> SmoothCurve:
+        """Let the curve stray further.
+
+        Parameters
+        ----------
+        factor : float, above 0
+            How many times as far.
+
+        Returns
+        -------
+        SmoothCurve
+            The same length scales, and the scale times the factor.
+        """
+        return replace(self, scale=self.scale * check_number(factor, "factor", "(0, inf)"))
+
+    def describe(self) -> str:
+        """Put the prior into words.
+
+        Returns
+        -------
+        str
+            Without a capital and a full stop.
+        """
+        scales = ", ".join(f"{scale:g}" for scale in self.lengthscales)
+        return (
+            "a smooth curve of the score (in logits, an intercept, a slope and a Gaussian process "
+            f"of standard deviation {self.scale:g} each, at length scales {scales})"
+        )
+
+    def kernel(self, first: Floats, second: Floats) -> Floats:
+        """Correlation of the process between two sets of places.
+
+        Parameters
+        ----------
+        first : ndarray of shape (m,)
+            Places, in standard deviations of the logit.
+        second : ndarray of shape (n,)
+            Other places.
+
+        Returns
+        -------
+        ndarray of shape (m, n), in [0, 1]
+            Correlations.
+        """
+        squared = (first[:, None] - second[None, :]) ** 2
+        kernels = [np.exp(-squared / (2 * scale**2)) for scale in self.lengthscales]
+        return np.asarray(np.mean(kernels, axis=0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +163,7 @@ class CurveAverage:
 
     Examples
     --------
-    >>> from bayescal.core.calibration_curve.curve_average import CurveAverage
+    >>> from bayescal.curves.priors import CurveAverage
     >>> CurveAverage(smooth=0.5, rough=0.25, segments=0.25).weights
     {'smooth': 0.5, 'rough': 0.25, 'segments': 0.25}
     """

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cholesky, solve_triangular, svd
 
-from bayescal.core.calibration_curve.smooth_curve import CurveBasis
-from bayescal.inference.cell_likelihood import CellLikelihood
+from bayescal.core.functionals import log_binomial_coefficient
+from bayescal.core.quantity import DirectDraws, Draws
+from bayescal.curves.cells import pad, padded_size
+from bayescal.curves.smooth import CurveBasis
 from bayescal.inference.direct import (
+    CellLikelihood,
+    Gaussian,
     Regression,
     Weighted,
     importance_sample,
@@ -112,6 +116,11 @@ class RoughRegression:
         constant = np.log(2 / np.pi) / 2 - np.log(self.scale)
         return constant - np.square(roughness / self.scale) / 2 + np.log(roughness)
 
+    def log_prior_excess(self, z: Floats, roughness: Floats) -> Floats:
+        """Log prior density of directions and roughness, less its mean before the data, (...)."""
+        strength = np.square(roughness / self.scale)
+        return np.asarray((1 - z**2).sum(axis=-1) / 2 + (1 - strength) / 2)
+
     def nodes(self) -> Floats:
         """Values of the roughness at which its posterior is summed, evenly spaced in logs."""
         coarse, found, start = self.scale * _COARSE, [], None
@@ -197,3 +206,148 @@ class RoughRegression:
         before, mean = start
         ratio = self.basis.spread(np.asarray(before)) / self.basis.spread(np.asarray(roughness))
         return np.asarray(mean * ratio)
+
+
+VARIABLES: Final = ("z", "roughness")
+DIMS: Final[dict[str, str | tuple[str, ...] | None]] = {
+    "offset": "interior",
+    "vectors": ("interior", "interior_"),
+    "variance": "interior",
+    "roughness_scale": None,
+    "centre": "interior",
+    "likely_spread": "interior",
+    "precision": "interior",
+    "root": ("interior", "interior_"),
+}
+# Variance of the directions that only fill the array: whatever the roughness, they stay the same.
+_IDLE: Final = 1e8
+
+
+def rough_inputs(
+    rough: RoughRegression, roughness: float, gaussian: Gaussian, size: int
+) -> dict[str, NDArray[Any]]:
+    """Offsets, directions, and the Gaussian that whitens them, padded.
+
+    `gaussian` is near the posterior of the coefficients at this roughness; it has as many of them
+    as there are directions, or `size`.
+    """
+    held, known = len(rough.offset), len(gaussian.mean)
+    variance = np.full(size, _IDLE)
+    variance[:held] = rough.basis.variance
+    root = np.eye(size)
+    root[:known, :known] = gaussian.root
+    shrunk = np.minimum(np.square(root).sum(axis=1), 1)
+    return {
+        "offset": pad(rough.offset, size),
+        "vectors": pad(rough.basis.vectors, size, size),
+        "variance": variance,
+        "roughness_scale": np.asarray(rough.scale),
+        "centre": pad(gaussian.mean, size),
+        "likely_spread": np.sqrt(variance + roughness**2),
+        "precision": 1 / shrunk - 1,
+        "root": root,
+    }
+
+
+def rough_logit(data: dict[str, Any]) -> Any:
+    """Add ``z`` and ``roughness`` to the model in context; return the cells' logits, (interior,).
+
+    Notes
+    -----
+    A direction of standard deviation s whose deviation d the rows know with precision p has a
+    coefficient of mean ``s p d / (1 + p s^2)`` and variance ``1 / (1 + p s^2)``. The whitening
+    follows both from the likely roughness to any other; `precision` is ``p s^2`` at the likely one.
+    """
+    import pymc as pm
+    from pymc.distributions.transforms import log_exp_m1
+
+    from bayescal.inference.graph import whitened_normal
+
+    # On a log scale the prior is a wall above its scale, at which transitions diverge.
+    roughness = pm.HalfNormal("roughness", data["roughness_scale"], default_transform=log_exp_m1)
+    spread = pm.math.sqrt(data["variance"] + roughness**2)
+    ratio = spread / data["likely_spread"]
+    narrower = (1 + data["precision"]) / (1 + data["precision"] * ratio**2)
+    centre = data["centre"] * ratio * narrower
+    scale = pm.math.sqrt(narrower)
+    z = whitened_normal("z", centre, data["root"], dims="interior", scale=scale)
+    return data["offset"] + data["vectors"] @ (spread * z)
+
+
+CELLS = 32
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RoughCurve:
+    """Cells with scores between 0 and 1 under a smooth curve with a rough part."""
+
+    rough: RoughRegression
+    count: NDArray[Any]
+    positives: NDArray[Any]
+    variables: ClassVar[tuple[str, ...]] = VARIABLES
+    # The whitening follows the roughness only about: smaller steps, and longer trajectories.
+    target_accept: ClassVar[float] = 0.9
+    max_depth: ClassVar[int] = 10
+
+    @property
+    def size(self) -> int:
+        """Number of cells, padded."""
+        return padded_size(len(self.rough.offset), CELLS)
+
+    @property
+    def compile_key(self) -> tuple[Any, ...]:
+        """Number of cells, padded."""
+        return ("rough", self.count.dtype.kind, self.size)
+
+    def inputs(self) -> dict[str, NDArray[Any]]:
+        """Counts, and what the rough component needs."""
+        coefficient = log_binomial_coefficient(self.count, self.positives)
+        counts = {
+            "count": self.count,
+            "positives": self.positives,
+            "log_coefficient": coefficient,
+        }
+        rough = self.rough
+        likely = rough.likely_roughness()
+        gaussian = variational_gaussian(rough.at(likely))
+        return {
+            **{name: pad(values, self.size) for name, values in counts.items()},
+            **rough_inputs(rough, likely, gaussian, self.size),
+        }
+
+    def add_to_model(self) -> Any:
+        """``positives ~ Binomial(count, sigmoid(offset + vectors @ (spread * z)))``."""
+        import pymc as pm
+
+        from bayescal.inference.graph import logit_binomial
+
+        data = {
+            name: pm.Data(name, values, dims=DIMS.get(name, "interior"))
+            for name, values in self.inputs().items()
+        }
+        logit = rough_logit(data)
+        logit_binomial(
+            "events",
+            data["count"],
+            logit,
+            data["log_coefficient"],
+            observed=data["positives"],
+            dims="interior",
+        )
+        return pm.math.sigmoid(logit)
+
+    def direct_draws(self, draws: int, rng: np.random.Generator) -> DirectDraws:
+        """Importance sampling at nodes of the roughness."""
+        weighted, roughness = self.rough.posterior(2 * draws, rng)
+        place = weighted.resampled_places(draws, rng)
+        return DirectDraws(
+            {"z": weighted.draws[place], "roughness": roughness[place]},
+            weighted.ess,
+            "importance sampling",
+            weighted.log_evidence,
+            weighted.pareto_k,
+        )
+
+    def log_prior(self, draws: Draws) -> Draws:
+        """Log prior density of the component."""
+        return {"curve": np.asarray(self.rough.log_prior_excess(draws["z"], draws["roughness"]))}

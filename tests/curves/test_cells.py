@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import bayescal as bc
 from bayescal.core.bins.bin_counts import BinCounts
 from bayescal.core.bins.binning import Binning
-from bayescal.core.calibration_curve.problem import (
+from bayescal.curves.cells import (
     Problem,
     draw_masses,
     error_draws,

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logsumexp
 
-from bayescal.inference.cell_likelihood import CellLikelihood
+from bayescal.inference.direct import CellLikelihood
 
 type Floats = NDArray[np.float64]
 

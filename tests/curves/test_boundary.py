@@ -6,9 +6,9 @@ from scipy.integrate import quad
 from scipy.special import expit, logit
 from scipy.stats import norm
 
-from bayescal.inference.cell_likelihood import BinomialCells
-from bayescal.inference.descriptions.described_curve import END_MEAN, END_SPREAD
-from bayescal.inference.descriptions.end_scores import EndScore
+from bayescal.curves.average import BOUNDARY_MEAN, BOUNDARY_SPREAD
+from bayescal.curves.boundary import BoundaryScore
+from bayescal.curves.cells import BinomialCells
 
 CASES = [
     (rows, errors)
@@ -20,13 +20,13 @@ CASES = [
 def end(score, rows, errors):
     positives = errors if score == 0 else rows - errors
     cells = BinomialCells(np.array([rows]), np.array([positives]))
-    return EndScore(float(score), cells, END_MEAN, END_SPREAD)
+    return BoundaryScore(float(score), cells, BOUNDARY_MEAN, BOUNDARY_SPREAD)
 
 
 def log_density(place, rows, errors):
     """Log of likelihood times prior at a logit of the error rate."""
     likelihood = -errors * np.logaddexp(0, -place) - (rows - errors) * np.logaddexp(0, place)
-    return likelihood + norm.logpdf(place, END_MEAN, END_SPREAD)
+    return likelihood + norm.logpdf(place, BOUNDARY_MEAN, BOUNDARY_SPREAD)
 
 
 def by_quadrature(rows, errors):
@@ -83,6 +83,6 @@ def test_a_calibrated_score_never_errs(score):
 
 def test_draws_before_the_data():
     draws = end(0, 5, 0).prior_draws(40_000, np.random.default_rng(1))
-    assert draws.mean() == pytest.approx(END_MEAN, abs=4 * END_SPREAD / 200)
-    assert draws.std() == pytest.approx(END_SPREAD, rel=0.015)
+    assert draws.mean() == pytest.approx(BOUNDARY_MEAN, abs=4 * BOUNDARY_SPREAD / 200)
+    assert draws.std() == pytest.approx(BOUNDARY_SPREAD, rel=0.015)
     assert abs(end(0, 5, 0).log_prior(draws).mean()) < 4 * np.sqrt(0.5) / 200

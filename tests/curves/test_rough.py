@@ -5,10 +5,10 @@ import pytest
 from scipy.special import logit
 from scipy.stats import halfnorm, norm
 
-from bayescal.core.calibration_curve.smooth_curve import SmoothCurve, curve_basis
-from bayescal.inference.cell_likelihood import BinomialCells
-from bayescal.inference.descriptions.rough import RoughBasis, RoughRegression
-from bayescal.inference.descriptions.rough_graph import rough_inputs
+from bayescal.curves.cells import BinomialCells
+from bayescal.curves.priors import SmoothCurve
+from bayescal.curves.rough import RoughBasis, RoughRegression, rough_inputs
+from bayescal.curves.smooth import curve_basis
 from bayescal.inference.direct import variational_gaussian
 
 LENGTH, SCALE = 0.1, 1.5

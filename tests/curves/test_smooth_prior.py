@@ -9,8 +9,10 @@ from scipy.stats import norm
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF
 
-from bayescal.core.calibration_curve.smooth_curve import EDGE, SmoothCurve, curve_basis
 from bayescal.core.errors import InputError
+from bayescal.curves.cells import EDGE
+from bayescal.curves.priors import SmoothCurve
+from bayescal.curves.smooth import curve_basis
 
 CURVE = SmoothCurve(scale=0.7, lengthscales=(0.25, 1.0))
 SCORE = expit(np.random.default_rng(3).normal(0.5, 2, 40))

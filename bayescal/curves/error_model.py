@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import pymc as pm
 
-from bayescal.core.calibration_curve.problem import Problem, pad
 from bayescal.core.functionals import (
     bin_mean,
     calibration_gap,
     expected_calibration_error,
     maximum_calibration_error,
 )
+from bayescal.curves.cells import Problem, pad
 
 
 def mass_of_rows(problem: Problem, size: int) -> Any:

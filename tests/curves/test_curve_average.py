@@ -3,18 +3,17 @@
 import numpy as np
 import pytest
 
-from bayescal.core.calibration_curve.curve_average import CurveAverage
 from bayescal.core.errors import InputError
-from bayescal.inference.descriptions.curve_average import average_of
-from bayescal.inference.descriptions.member_model import member_model
-from bayescal.inference.descriptions.smooth_curve import BASIS
+from bayescal.curves.average import Average, member_model
+from bayescal.curves.priors import CurveAverage
+from bayescal.curves.smooth import BASIS
 from tests.quantities.ece.made import of_counts
 
 COUNTS = ([9, 20, 30, 10], [0, 3, 18, 9], [0.0, 0.2, 0.5, 0.7])
 
 
 def made(**prior):
-    return average_of(of_counts(*COUNTS, [0, 0, 0.3, 0.6, 1]), CurveAverage(**prior), 0.5)
+    return Average.of(of_counts(*COUNTS, [0, 0, 0.3, 0.6, 1]), CurveAverage(**prior), 0.5)
 
 
 @pytest.mark.parametrize(
@@ -45,16 +44,16 @@ def test_draws_of_nuts_are_completed_with_what_is_drawn_exactly():
         "roughness": rng.random((2, 50)),
     }
     found = average.completed(padded, rng)
-    size = average.described.basis.size
+    size = average.basis.size
     np.testing.assert_array_equal(found["coef"], padded["coef"][..., :size])
     np.testing.assert_array_equal(found["z"], padded["z"][..., :3])
     assert found["shift"].shape == (2, 50, 3)
-    assert found["end"].shape == (2, 50, 1)
+    assert found["boundary"].shape == (2, 50, 1)
     # Draws that are complete stay as they are.
     again = average.completed(found, rng)
-    assert {name: id(values) for name, values in again.items() if name in ("end", "shift")} == {
-        name: id(found[name]) for name in ("end", "shift")
-    }
+    assert {
+        name: id(values) for name, values in again.items() if name in ("boundary", "shift")
+    } == {name: id(found[name]) for name in ("boundary", "shift")}
 
 
 def test_direct_draws_have_what_completed_ones_have():

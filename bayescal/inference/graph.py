@@ -1,4 +1,4 @@
-"""Standard normal coefficients that NUTS sees in the coordinates of an approximate posterior."""
+"""Parts of PyMC models: whitened coefficients, and binomial counts given the logit."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 from pymc.logprob.transforms import Transform
+from scipy.special import expit
 
 
 class _Whitening(Transform):  # type: ignore[misc]  # PyMC has no types
@@ -65,4 +66,43 @@ def whitened_normal(name: str, mean: Any, root: Any, dims: str, scale: Any = Non
         signature="(p),(p),(p,p)->(p)",
         default_transform=_Whitening(),
         dims=dims,
+    )
+
+
+def _log_binomial(value: Any, count: Any, logit_p: Any, log_coefficient: Any) -> Any:
+    return log_coefficient + value * logit_p - count * pt.softplus(logit_p)
+
+
+def _draw_counts(
+    count: Any,
+    logit_p: Any,
+    log_coefficient: Any,
+    rng: np.random.Generator | None = None,
+    size: Any = None,
+) -> Any:
+    generator = rng or np.random.default_rng()
+    return generator.binomial(count, expit(logit_p), size=size)
+
+
+def logit_binomial(
+    name: str, count: Any, logit_p: Any, log_coefficient: Any, observed: Any, dims: Any
+) -> Any:
+    """Observe binomial counts, (cell,).
+
+    Notes
+    -----
+    The density is that of ``pm.Binomial(name, n=count, logit_p=logit_p)``, which computes three
+    log-gammas of the data a cell at every gradient: half the time of a fit.
+    """
+    return pm.CustomDist(
+        name,
+        count,
+        logit_p,
+        log_coefficient,
+        logp=_log_binomial,
+        random=_draw_counts,
+        observed=observed,
+        dims=dims,
+        # Of weighted rows, counts are effective numbers.
+        dtype=count.dtype,
     )

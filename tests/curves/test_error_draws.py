@@ -6,13 +6,7 @@ from scipy.special import logit
 from scipy.stats import dirichlet
 
 from bayescal.core.bins.bin_counts import BinCounts
-from bayescal.core.calibration_curve.problem import (
-    POINTS,
-    Problem,
-    curve_scores,
-    draw_masses,
-    error_draws,
-)
+from bayescal.curves.cells import POINTS, Problem, curve_scores, draw_masses, error_draws
 from tests.quantities.ece.made import of_counts, problem
 
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy.special import expit, logit, logsumexp
 
-from bayescal.core.calibration_curve.curve_average import DESCRIPTIONS, CurveAverage
-from bayescal.inference.cell_likelihood import BinomialCells
-from bayescal.inference.descriptions.described_curve import DescribedCurve, choose
+from bayescal.curves.average import Average, choose
+from bayescal.curves.cells import BinomialCells
+from bayescal.curves.priors import COMPONENTS, CurveAverage
 
 ENDS = np.array([0.0, 1.0])
 
@@ -17,11 +17,11 @@ def described(score, rows, positives, calibrated=0.5, **prior):
     rows = np.array(rows)
     cells = BinomialCells(rows, np.array(positives))
     prior = CurveAverage(**prior)
-    return DescribedCurve(np.array(score), rows.astype(float), cells, prior, calibrated)
+    return Average(np.array(score), rows.astype(float), cells, prior, calibrated)
 
 
 SOME = {
-    "inner": described([0.3, 0.6], [9, 9], [5, 2]),
+    "interior": described([0.3, 0.6], [9, 9], [5, 2]),
     "ends": described([0.0, 0.4, 0.45, 1.0], [10, 6, 6, 20], [1, 5, 2, 20], calibrated=0.3),
     "one end": described([0.0, 0.2], [50, 8], [0, 3]),
     "two": described([0.3, 0.6], [9, 9], [5, 2], smooth=0),
@@ -29,9 +29,9 @@ SOME = {
 
 
 def evidences(made, draws=200_000):
-    """Mean likelihood of the inner cells over draws from the prior, with standard errors."""
+    """Mean likelihood of the interior cells over draws from the prior, with standard errors."""
     prior = made.prior_draws(draws, np.random.default_rng(11))
-    cells, offset = made.cells.at(made.inner), logit(made.score[made.inner])
+    cells, offset = made.cells.at(made.interior), logit(made.score[made.interior])
     found = {}
     for name in made.fitted:
         likelihood = np.exp(cells.log_likelihood(offset + made.deviation(name, prior)).sum(axis=-1))
@@ -44,7 +44,7 @@ def before(made, name, errs):
     """Prior probability of one description together with which of the scores 0 and 1 err."""
     c = made.calibrated
     apart = np.prod([1 - c if err else c for err in errs])
-    only = 0.05 if made.ends else 0.0
+    only = 0.05 if made.boundary_scores else 0.0
     if name != "calibrated":
         return (1 - c) * (1 - only) * made.prior.weights[name] * apart
     return (1 - c) * only * apart / (1 - c ** len(errs)) if any(errs) else c
@@ -52,12 +52,12 @@ def before(made, name, errs):
 
 def combinations(made, evidence):
     """Posterior probability of every description together with which of the ends err."""
-    right = made.cells.at(made.inner).log_likelihood(logit(made.score[made.inner])).sum()
+    right = made.cells.at(made.interior).log_likelihood(logit(made.score[made.interior])).sum()
     found = {}
     for name in ("calibrated", *made.prior.weights):
-        for errs in product([False, True], repeat=len(made.ends)):
+        for errs in product([False, True], repeat=len(made.boundary_scores)):
             value = evidence.get(name, right) + np.log(before(made, name, errs))
-            for end, err in zip(made.ends.values(), errs, strict=True):
+            for end, err in zip(made.boundary_scores.values(), errs, strict=True):
                 value += end.log_evidence if err else end.log_calibrated
             found[name, errs] = value
     total = logsumexp(list(found.values()))
@@ -84,18 +84,20 @@ def test_evidence_is_the_mean_likelihood_before_the_data(made, direct):
 
 def test_everything_is_weighed_as_all_combinations_together(made, direct):
     joint = combinations(made, {name: value for name, (value, _) in evidences(made).items()})
-    none = (False,) * len(made.ends)
+    none = (False,) * len(made.boundary_scores)
     weights = made.weights(direct.evidence)
     assert sum(weights.values()) == pytest.approx(1)
     for name, weight in weights.items():
-        expected = sum(p for (inner, _), p in joint.items() if inner == name)
+        expected = sum(p for (interior, _), p in joint.items() if interior == name)
         assert weight == pytest.approx(expected, abs=0.01)
     assert made.p_calibrated(weights) == pytest.approx(joint["calibrated", none], abs=0.01)
     # Given that some score is not calibrated.
     some = {key: p for key, p in joint.items() if key != ("calibrated", none)}
     mixture = made.mixture(weights)
-    for name, found in zip(DESCRIPTIONS, mixture, strict=True):
-        expected = sum(p for (inner, _), p in some.items() if inner == name) / sum(some.values())
+    for name, found in zip(COMPONENTS, mixture, strict=True):
+        expected = sum(p for (interior, _), p in some.items() if interior == name) / sum(
+            some.values()
+        )
         assert found == pytest.approx(expected, abs=0.01)
 
 
@@ -109,8 +111,8 @@ def test_ends_err_as_all_combinations_say(name):
     }
     found["some"] = made.draw_some_error((draws,), rng).mean(axis=0)
     for name, frequency in found.items():
-        some, inner = name == "some", "calibrated" if name == "some" else name
-        held = {e: p for (i, e), p in joint.items() if i == inner and (any(e) or not some)}
+        some, interior = name == "some", "calibrated" if name == "some" else name
+        held = {e: p for (i, e), p in joint.items() if i == interior and (any(e) or not some)}
         for place, value in enumerate(frequency):
             expected = sum(p for e, p in held.items() if e[place]) / sum(held.values())
             assert value == pytest.approx(expected, abs=2 / np.sqrt(draws) + 1e-12)
@@ -120,13 +122,13 @@ def test_draws_have_the_posterior_of_weighted_draws_before_the_data(made, direct
     """Mean deviation of each cell under each description."""
     number = 200_000
     prior = made.prior_draws(number, np.random.default_rng(12))
-    cells, offset = made.cells.at(made.inner), logit(made.score[made.inner])
+    cells, offset = made.cells.at(made.interior), logit(made.score[made.interior])
     for name in made.fitted:
         before = made.deviation(name, prior)
         weight = np.exp(cells.log_likelihood(offset + before).sum(axis=-1))
         weight /= weight.sum()
         expected, after = weight @ before, made.deviation(name, direct.draws)
-        assert after.shape == (4000, len(made.inner))
+        assert after.shape == (4000, len(made.interior))
         error = after.std(axis=0) * np.sqrt((weight**2).sum() + 1 / min(direct.ess, 4000))
         assert (np.abs(after.mean(axis=0) - expected) < 4 * error + 0.01).all()
 
@@ -135,9 +137,9 @@ def test_rates_are_those_of_deviations_and_of_ends():
     made = SOME["ends"]
     draws = made.direct_draws(50, np.random.default_rng(1)).draws
     err = np.tile([[True, False]], (50, 1))
-    for name in DESCRIPTIONS:
+    for name in COMPONENTS:
         rates = made.rates(name, draws, err)
-        np.testing.assert_allclose(rates[:, 0], expit(draws["end"][:, 0]))
+        np.testing.assert_allclose(rates[:, 0], expit(draws["boundary"][:, 0]))
         np.testing.assert_array_equal(rates[:, 3], 1)
         expected = expit(logit(made.score[1:3]) + made.deviation(name, draws))
         np.testing.assert_allclose(rates[:, 1:3], np.broadcast_to(expected, (50, 2)))
@@ -150,11 +152,11 @@ def test_cells_without_rows_are_on_the_curve():
     """They change no evidence, and their rates are read off the curve."""
     full = described([0.2, 0.7], [9, 9], [4, 5])
     empty = described([0.2, 0.4, 0.7, 1.0], [9, 0, 9, 0], [4, 0, 5, 0])
-    assert not empty.ends
+    assert not empty.boundary_scores
     found = [made.direct_draws(100, np.random.default_rng(1)) for made in (full, empty)]
     assert found[0].evidence == pytest.approx(found[1].evidence, rel=1e-12)
     err = np.zeros((100, 0), dtype=bool)
-    for name in DESCRIPTIONS:
+    for name in COMPONENTS:
         rates = empty.rates(name, found[1].draws, err)
         np.testing.assert_allclose(
             rates[:, [1, 3]], empty.curve(name, found[1].draws, np.array([0.4, 1.0]))
@@ -169,11 +171,11 @@ def test_scores_of_0_and_1_alone_have_no_description():
     assert made.fitted == ()
     found = made.direct_draws(200, np.random.default_rng(1))
     assert found.evidence == {}
-    assert set(found.draws) == {"end"}
+    assert set(found.draws) == {"boundary"}
     weights = made.weights(found.evidence)
     assert weights == {"calibrated": 1.0}
     # All right with probability 1/2; else one errs, or the other, or both, as likely.
-    odds = [np.exp(end.log_evidence - end.log_calibrated) for end in made.ends.values()]
+    odds = [np.exp(end.log_evidence - end.log_calibrated) for end in made.boundary_scores.values()]
     expected = 1 / (1 + (odds[0] + odds[1] + odds[0] * odds[1]) / 3)
     assert made.p_calibrated(weights) == pytest.approx(expected, rel=1e-9)
     assert made.p_calibrated(weights) < 1e-9  # Three errors at a score of 1.
@@ -198,7 +200,7 @@ def test_right_rows_at_0_and_1_hardly_change_the_probability_of_calibration(ends
     for made in (alone, added):
         evidence = made.direct_draws(2000, np.random.default_rng(1)).evidence
         found.append(made.p_calibrated(made.weights(evidence)))
-    # The inner cells are the same, and so are their draws.
+    # The interior cells are the same, and so are their draws.
     assert found[1] == pytest.approx(found[0], rel=0.1)
 
 
@@ -217,7 +219,7 @@ def test_one_score_alone():
     made = described([0.3], [30], [16])
     found = made.direct_draws(1000, np.random.default_rng(1))
     weights = made.weights(found.evidence)
-    assert set(weights) == set(DESCRIPTIONS)
+    assert set(weights) == set(COMPONENTS)
     for name in made.fitted:
         assert np.isfinite(found.evidence[name])
         rate = made.rates(name, found.draws, np.zeros((1000, 0), dtype=bool))
@@ -238,27 +240,27 @@ def test_without_a_calibrated_alternative():
     assert (rates[:, 0] > 0).all()
 
 
-@pytest.mark.parametrize("name", DESCRIPTIONS[1:])
+@pytest.mark.parametrize("name", COMPONENTS[1:])
 def test_one_description_alone(name):
-    only = {other: float(other == name) for other in DESCRIPTIONS[1:]}
+    only = {other: float(other == name) for other in COMPONENTS[1:]}
     made = described([0.3, 0.6], [9, 9], [5, 2], **only)
     assert made.fitted == (name,)
     found = made.direct_draws(100, np.random.default_rng(1))
     assert found.log_evidence == pytest.approx(found.evidence[name])
     assert set(made.weights(found.evidence)) == {"calibrated", name}
     mixture = made.mixture(made.weights(found.evidence))
-    np.testing.assert_array_equal(mixture, [float(other == name) for other in DESCRIPTIONS])
+    np.testing.assert_array_equal(mixture, [float(other == name) for other in COMPONENTS])
     assert made.prior_rates(100, np.random.default_rng(2)).shape == (100, 2)
 
 
 def test_the_prior_mixes_descriptions_by_their_weights():
-    """Given that some score is not calibrated, of three: the inner ones and two ends."""
+    """Given that some score is not calibrated, of three: the interior ones and two ends."""
     made, draws = described([0.0, 0.3, 0.6, 1.0], [5] * 4, [1] * 4), 20_000
     rates = made.prior_rates(draws, np.random.default_rng(3))
     only, error = 0.05, 2 / np.sqrt(draws)
     same = rates == made.score
     assert not same.all(axis=1).any()
-    # Where the inner ones are calibrated, one of two errs: two cases of three have either.
+    # Where the interior ones are calibrated, one of two errs: two cases of three have either.
     expected = (1 - only) / 2 + only * 2 / 3
     assert (~same[:, 0]).mean() == pytest.approx(expected, abs=error)
     assert (~same[:, 3]).mean() == pytest.approx(expected, abs=error)

@@ -5,7 +5,7 @@ import pymc as pm
 import pytest
 from scipy.stats import multivariate_normal
 
-from bayescal.inference.whitening import whitened_normal
+from bayescal.inference.graph import whitened_normal
 
 SIZE = 4
 RNG = np.random.default_rng(8)

@@ -6,9 +6,8 @@ from scipy.special import expit, logit
 from scipy.stats import binom, halfnorm, norm
 
 import bayescal as bc
-from bayescal.inference.descriptions.curve_average import average_of
-from bayescal.inference.descriptions.member_model import member_model
-from bayescal.inference.descriptions.rough_curve import CELLS
+from bayescal.curves.average import Average, member_model
+from bayescal.curves.rough import CELLS
 from bayescal.quantities.ece.priors import CurveAverage, Priors
 from tests.quantities.ece.made import of_counts, problem
 
@@ -16,7 +15,7 @@ ROUGH = Priors(CurveAverage(smooth=0, segments=0))
 
 
 def average(made):
-    return average_of(made, CurveAverage(), 0.5)
+    return Average.of(made, CurveAverage(), 0.5)
 
 
 def scattered(n=3000, leaves=18):
@@ -32,7 +31,7 @@ def test_density_is_that_of_standard_directions_and_binomial_counts():
     made = of_counts([20, 30, 10], [3, 18, 9], [0.2, 0.5, 0.7])
     found = average(made)
     model = member_model(found.members, "rough")
-    rough = found.described.rough
+    rough = found.rough
     rng = np.random.default_rng(1)
     values = model.initial_point()
     point = {name: 0.3 * rng.standard_normal(np.shape(value)) for name, value in values.items()}

@@ -1,1 +1,0 @@
-"""Descriptions of a calibration curve that are averaged by their evidence, one file each."""
