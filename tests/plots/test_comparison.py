@@ -1,16 +1,28 @@
+"""Forests of errors, metrics and differences, and ranks: what is drawn, in which order."""
+
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
+import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, PathCollection
+from matplotlib.figure import Figure
 
+import bayescal as bc
+from bayescal import plots
 from bayescal.core.errors import InputError
 from bayescal.plots import plot_comparison, plot_differences
 from bayescal.results.difference import difference
 from bayescal.results.intervals import interval
+from bayescal.results.kinds.metrics import HIGHER
+from bayescal.results.kinds.metrics import ORDER as METRICS
 from tests.plots.looks import assert_readable, words
 from tests.synthetic import make_result
+from tests.synthetic_ssme import make_panel_result
 
 NAMES = ("vit", "resnet", "gbm", "forest")
 
@@ -103,3 +115,117 @@ def test_a_failed_fit_shows_in_the_differences() -> None:
 def test_one_classifier_has_no_difference() -> None:
     with pytest.raises(InputError, match="differences need two classifiers"):
         plot_differences(make_result(("vit",)))
+
+
+RESULTS: dict[str, dict[str, Any]] = {
+    "three": {},
+    "two": {"classifiers": ("a", "b")},
+    "groups": {"groups": ("north", "south", "a group with quite a long name indeed")},
+    "many": {
+        "classifiers": tuple(f"resnet50-label-smoothing-augmented-seed-{k}" for k in range(12))
+    },
+    "no labels": {"labeled": False, "status": "all classifiers: no row is labeled."},
+    "not converged": {"converged": False},
+    "hostile names": {"classifiers": ("$\\frac{", "<script>", "_x"), "groups": ("$a", "%s")},
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", RESULTS)
+@pytest.mark.parametrize("draw", [plots.plot_metrics, plots.plot_ranks])
+def test_it_can_be_read(draw: Callable[[xr.DataTree], Figure], kind: str) -> None:
+    tree = make_panel_result(**RESULTS[kind], draws=60)
+    before = tree.copy(deep=True)
+    assert_readable(draw(tree))
+    xr.testing.assert_identical(tree, before)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("var", METRICS)
+def test_the_best_is_at_the_top_of_every_metric(var: str) -> None:
+    figure = plots.plot_metrics(make_panel_result(), var)
+    labels = [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    assert labels == ["a", "b", "c"]
+    better = "higher" if var in HIGHER else "lower"
+    assert any(f"({better} is better)" in text for text in words(figure))
+
+
+def test_marks_stand_where_the_result_has_them() -> None:
+    tree = make_panel_result()
+    figure = plots.plot_metrics(tree, "auc", prob=0.8)
+    drawn = {
+        round(float(x), 9)
+        for points in figure.axes[0].collections
+        for x in np.asarray(points.get_offsets())[:, 0]
+    }
+    for held in (tree["posterior"]["auc"].mean(("chain", "draw")), tree["point_estimate"]["auc"]):
+        assert {round(float(x), 9) for x in held.values} <= drawn
+    assert {round(float(x), 9) for x in tree["reference_estimates"]["auc"].values.ravel()} <= drawn
+    assert "80% interval" in words(figure)
+
+
+def test_without_labels_no_mark_stands_for_them() -> None:
+    said = words(plots.plot_metrics(make_panel_result(labeled=False)))
+    assert "labelled rows alone" not in said
+    assert "ensemble, no fit" in said
+
+
+def test_what_a_result_says_of_itself_stands_on_its_pictures():
+    tree = make_panel_result(labeled=False, status="all classifiers: no row is labeled.")
+    for draw in (plots.plot_metrics, plots.plot_ranks):
+        assert "no row is labeled" in " ".join(words(draw(tree)))
+
+
+def test_one_classifier_has_a_forest_but_no_ranks() -> None:
+    tree = make_panel_result(("only",))
+    assert "only" in words(plots.plot_metrics(tree))
+    with pytest.raises(InputError, match="needs two classifiers"):
+        plots.plot_ranks(tree)
+
+
+def test_cells_are_the_probabilities_of_best() -> None:
+    tree = make_panel_result()
+    figure = plots.plot_ranks(tree, "brier")
+    shown = np.asarray(figure.axes[0].images[0].get_array())
+    assert shown == pytest.approx(bc.best(tree, "brier").prob_rank.values)
+
+
+def test_a_failed_fit_is_shouted() -> None:
+    tree = make_panel_result(converged=False)
+    for draw in (plots.plot_metrics, plots.plot_ranks):
+        assert "NOT CONVERGED" in " ".join(words(draw(tree)))
+
+
+def test_differences_of_a_metric_are_from_the_best() -> None:
+    tree = make_panel_result()
+    figure = plots.plot_differences(tree, "accuracy")
+    said = " ".join(words(figure))
+    assert "accuracy minus that of a" in said
+    pair = bc.difference(tree, "c", "a", "accuracy")
+    assert pair.mean < 0
+    assert "P(worse) > 0.9" in said or "P(worse) = 0.9" in said
+    assert_readable(figure)
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        plots.plot_reliability,
+        plots.plot_posterior,
+        plots.plot_comparison,
+        plots.plot_prior_posterior,
+    ],
+)
+def test_plots_of_calibration_fits_say_what_to_use_instead(
+    draw: Callable[[xr.DataTree], Figure],
+) -> None:
+    with pytest.raises(InputError, match="plot_metrics, plot_ranks"):
+        draw(make_panel_result())
+
+
+def test_what_cannot_be_drawn() -> None:
+    for draw in (plots.plot_metrics, plots.plot_ranks):
+        with pytest.raises(InputError, match="Choose from accuracy, ece"):
+            draw(make_panel_result(), "tce")
+        with pytest.raises(InputError, match=r"kind 'metrics'|var must"):
+            draw(make_result(draws=20))

@@ -1,13 +1,43 @@
+"""Posteriors of calibration errors, densities, and the prior beside them."""
+
 from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.integrate import trapezoid
+from scipy.stats import expon, norm
 
 from bayescal.core.errors import InputError
-from bayescal.plots import plot_posterior
+from bayescal.plots import plot_posterior, plot_prior_posterior
+from bayescal.plots.posterior import density
 from bayescal.results.intervals import interval
 from tests.plots.looks import words
 from tests.synthetic import make_result
+
+GRID = np.linspace(0, 12, 2401)
+
+
+def test_far_from_0_it_is_the_density_of_the_draws() -> None:
+    draws = norm.ppf((np.arange(3000) + 0.5) / 3000, 6, 1)
+    np.testing.assert_allclose(density(draws, GRID), norm.pdf(GRID, 6, 1), atol=0.03)
+
+
+def test_nothing_leaks_below_0() -> None:
+    draws = expon.ppf((np.arange(3000) + 0.5) / 3000)
+    found = density(draws, GRID)
+    assert trapezoid(found, GRID) == pytest.approx(1, abs=0.005)
+    assert found[0] > 0.75  # without folding it would be near 0.5
+
+
+@pytest.mark.parametrize("draws", [np.full(100, 0.3), np.zeros(100), np.array([0.3])])
+def test_a_point_has_no_density(draws: np.ndarray) -> None:
+    assert not density(draws, GRID).any()
+
+
+def test_missing_draws_are_left_out() -> None:
+    draws = np.random.default_rng(1).exponential(size=500)
+    with_holes = np.concatenate([draws, np.full(20, np.nan)])
+    np.testing.assert_array_equal(density(with_holes, GRID), density(draws, GRID))
 
 
 @pytest.mark.slow
@@ -70,3 +100,19 @@ def test_a_probability_of_calibration_that_is_not_known_is_not_drawn() -> None:
     tree = make_result(("vit",))
     tree["model_average"]["p_calibrated"][...] = np.nan
     assert not plot_posterior(tree).axes[0].texts
+
+
+def test_both_densities_are_there_and_the_prior_is_the_wider() -> None:
+    (ax,) = plot_prior_posterior(make_result(("vit",), prior=True)).axes
+    prior, posterior = ((line.get_ydata() > 0.5).sum() for line in ax.lines)
+    assert prior > 3 * posterior
+
+
+def test_without_prior_draws_the_remedy_is_named() -> None:
+    with pytest.raises(InputError, match=r"needs the group 'prior'.*sample_prior_predictive"):
+        plot_prior_posterior(make_result())
+
+
+def test_a_variable_that_the_prior_lacks() -> None:
+    with pytest.raises(InputError, match="'gap' in its group 'prior'; it holds ece, tce, mce"):
+        plot_prior_posterior(make_result(prior=True), "gap")

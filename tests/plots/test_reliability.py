@@ -1,16 +1,22 @@
+"""Reliability diagrams of a case and of each predicted class."""
+
 from __future__ import annotations
 
 from typing import cast
 
 import numpy as np
 import pytest
+import xarray as xr
 from matplotlib.collections import LineCollection, PathCollection, PolyCollection
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from scipy.stats import beta
 
+import bayescal as bc
+from bayescal import plots
 from bayescal.core.errors import InputError
 from bayescal.plots import plot_reliability
-from tests.plots.looks import words
+from tests.plots.looks import assert_readable, words
 from tests.synthetic import make_result
 
 CELL_GROUPS = ("constant_data", "observed_data")
@@ -171,3 +177,60 @@ def test_without_a_curve_rates_have_their_intervals(scores: tuple[float, ...]) -
         np.testing.assert_allclose(segment, [[score, low], [score, high]])
     assert "rate of one score, 80% interval" in lines(figure)
     assert not any("curve" in name for name in lines(figure))
+
+
+@pytest.fixture(scope="module")
+def by_class():
+    scores = bc.datasets.temperature.truth("heterogeneous").scores(400, seed=1)
+    return bc.fit(bc.temperature, scores, method="direct", seed=20, draws=200)
+
+
+def many_classes():
+    rng = np.random.default_rng(0)
+    logits = rng.normal(0, 2, (900, 30))
+    label = (logits + rng.gumbel(size=logits.shape)).argmax(axis=1)
+    names = [f"a class with quite a long name {k}" for k in range(30)]
+    data = bc.Scores(
+        y_true=[names[k] for k in label], y_prob=logits, from_logits=True, classes=names
+    )
+    return bc.fit(bc.temperature, data, method="direct", seed=20, draws=100)
+
+
+def test_it_can_be_read_and_leaves_the_result_alone(by_class):
+    before = by_class.copy(deep=True)
+    assert_readable(plots.plot_class_reliability(by_class))
+    xr.testing.assert_identical(by_class, before)
+
+
+@pytest.mark.slow
+def test_of_many_classes_those_with_most_rows_are_drawn():
+    tree = many_classes()
+    figure = plots.plot_class_reliability(tree)
+    assert_readable(figure)
+    assert len(figure.axes) == 20
+
+
+def test_marks_are_accuracies_of_bins_and_lines_their_intervals(by_class):
+    figure = plots.plot_class_reliability(by_class, classes=["3"], prob=0.8)
+    assert any(text.startswith("3\nECE") for text in words(figure))
+    points = figure.axes[0].collections
+    held = by_class["point_estimate"].sel(label_class="3")
+    for stage, (lines, marks) in zip(("before", "after"), (points[0:2], points[2:4]), strict=True):
+        bins = held.sel(stage=stage)
+        full = bins["bin_rows"].values > 0
+        expected = np.column_stack([bins[f"bin_{x}"].values for x in ("confidence", "accuracy")])
+        np.testing.assert_allclose(np.asarray(marks.get_offsets()), expected[full])
+        rows, rate = bins["bin_rows"].values[full], expected[full, 1]
+        low = beta(rows * rate + 0.5, rows * (1 - rate) + 0.5).ppf(0.1)
+        np.testing.assert_allclose([each[:, 1].min() for each in lines.get_segments()], low)
+
+
+def test_unknown_classes_and_results_without_classes_are_refused(by_class):
+    with pytest.raises(bc.InputError, match="no class 'x'"):
+        plots.plot_class_reliability(by_class, classes=["x"])
+    with pytest.raises(bc.InputError, match=r"a list of words; got \[\]"):
+        plots.plot_class_reliability(by_class, classes=[])
+    other = by_class.copy()
+    other["point_estimate"] = other["point_estimate"].dataset.drop_vars("bin_accuracy")
+    with pytest.raises(bc.InputError, match="needs bins of each class"):
+        plots.plot_class_reliability(other)

@@ -1,5 +1,7 @@
 """Plots of class probabilities row by row: what is drawn, said and refused."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import Any
 

@@ -1,5 +1,7 @@
 """The whole page: its form, its safety, its sections, and the file it is written to."""
 
+from __future__ import annotations
+
 import base64
 import itertools
 import re

@@ -1,4 +1,6 @@
-"""Figures as images: valid, the same each time, and harmless."""
+"""Figures as images, valid, the same each time and harmless; names as users gave them."""
+
+from __future__ import annotations
 
 import base64
 import warnings
@@ -10,8 +12,8 @@ import pytest
 from matplotlib.figure import Figure
 
 from bayescal.plots import plot_comparison, plot_posterior, plot_reliability
-from bayescal.report.render import HEAVIEST_SVG, image, to_svg
-from tests.report.pages import HOSTILE
+from bayescal.report.render import HEAVIEST_SVG, LONGEST, image, named, plain, to_svg
+from tests.report.pages import HOSTILE, Page
 from tests.synthetic import make_result
 
 
@@ -88,3 +90,15 @@ def test_a_figure_names_no_date_and_no_tool() -> None:
     assert "Matplotlib" not in svg
     assert "metadata" not in svg
     assert "<!--" not in svg
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_name_is_one_element_that_keeps_its_direction(name: str) -> None:
+    (bdi,) = Page(str(plain(name))).elements
+    assert bdi.tag == "bdi"
+    assert bdi.attrs.get("title", bdi.text) == name
+    assert len(bdi.text) <= LONGEST
+
+
+def test_a_name_in_a_sentence_is_bold() -> None:
+    assert str(named("a & b")) == "<strong><bdi>a &amp; b</bdi></strong>"

@@ -1,5 +1,7 @@
 """What the report says of several classifiers in one posterior, and what it does not say."""
 
+from __future__ import annotations
+
 import numpy as np
 import pytest
 import xarray as xr

@@ -1,5 +1,7 @@
 """The section on prior sensitivity."""
 
+from __future__ import annotations
+
 import numpy as np
 import pytest
 import xarray as xr
