@@ -13,98 +13,142 @@ from matplotlib import _pylab_helpers
 from matplotlib.figure import Figure
 
 from bayescal import plots
+from bayescal.plots.style import shorten
 from tests.plots.looks import assert_readable, words
 from tests.synthetic import make_result
+from tests.synthetic_credal import failed, make_credal_result
+from tests.synthetic_ssme import make_panel_result
 
 Plot = Callable[[xr.DataTree], Figure]
 
-LONG = tuple(f"resnet50-imagenet-augmented-label-smoothing-seed-{k}" for k in range(3))
-DIGITS = tuple(f"digit {k}" for k in range(10))
-RESULTS: dict[str, dict[str, Any]] = {
+LONG = tuple(f"resnet50-imagenet-augmented-label-smoothing-seed-{k}" for k in range(12))
+HOSTILE = ("$\\frac{", "<script>", "_x", "%s {} \\n")
+ANIMALS = ("cat", "dog", "eel", "fox", "gnu")
+ERRORS: dict[str, dict[str, Any]] = {
     "one": {"classifiers": ("vit",)},
     "twenty": {"classifiers": [f"model {k}" for k in range(20)]},
-    "long names": {"classifiers": LONG},
-    "long names not converged": {"classifiers": LONG, "converged": False},
-    "ten classes": {"classifiers": ("vit",), "classes": DIGITS},
+    "long names": {"classifiers": LONG[:3]},
+    "long names not converged": {"classifiers": LONG[:3], "converged": False},
+    "ten classes": {"classifiers": ("vit",), "classes": [f"digit {k}" for k in range(10)]},
     "groups": {"groups": ("women", "men", "not said")},
     "all scores equal": {"score": "constant"},
     "empty bins": {"score": "rare", "strategy": "uniform", "n": 300},
     "not converged": {"converged": False},
     "several descriptions": {"shape": (1, 1, 1)},
     "surely calibrated": {"p_calibrated": 1.0},
-    "hostile names": {"classifiers": ("$\\frac{", "<script>", "_x", "%s {} \\n")},
+    "hostile names": {"classifiers": HOSTILE},
 }
-ALL: dict[str, Plot] = {
-    "reliability": plots.plot_reliability,
-    "posterior": plots.plot_posterior,
-    "comparison": plots.plot_comparison,
-    "prior_posterior": plots.plot_prior_posterior,
+METRICS: dict[str, dict[str, Any]] = {
+    "three": {},
+    "two": {"classifiers": ("a", "b")},
+    "groups": {"groups": ("north", "south", "a group with quite a long name indeed")},
+    "many": {"classifiers": LONG},
+    "no labels": {"labeled": False, "status": "all classifiers: no row is labeled."},
+    "not converged": {"converged": False},
+    "hostile names": {"classifiers": HOSTILE[:3], "groups": ("$a", "%s")},
 }
+ROWS: dict[str, dict[str, Any]] = {
+    "binary": {},
+    "three classes": {"classes": ANIMALS[:3]},
+    "five classes": {"classes": ANIMALS},
+    "hardly a row": {"calibration": 3, "target": 1},
+    "hostile names": {
+        "classifiers": HOSTILE[:2],
+        "classes": (*HOSTILE[:2], "a class with quite a long name indeed"),
+    },
+}
+OF_ERRORS: tuple[Plot, ...] = (
+    plots.plot_reliability,
+    plots.plot_posterior,
+    plots.plot_comparison,
+    plots.plot_prior_posterior,
+)
+OF_METRICS: tuple[Plot, ...] = (plots.plot_metrics, plots.plot_ranks)
+OF_ROWS: tuple[Plot, ...] = (plots.plot_probability, plots.plot_decisions, plots.plot_credal_sets)
+PLAIN: dict[Plot, Callable[..., xr.DataTree]] = {
+    **dict.fromkeys(OF_ERRORS, lambda **given: make_result(prior=True, draws=200, **given)),
+    **dict.fromkeys(OF_METRICS, lambda **given: make_panel_result(draws=60, **given)),
+    **dict.fromkeys(
+        OF_ROWS, lambda **given: make_credal_result(**{"classes": ANIMALS[:3]} | given)
+    ),
+}
+CASES = [
+    pytest.param(draw, given, id=f"{draw.__name__}-{name}".replace(" ", "-"))
+    for drawn, results in ((OF_ERRORS, ERRORS), (OF_METRICS, METRICS), (OF_ROWS, ROWS))
+    for draw in drawn
+    for name, given in results.items()
+    # Two classes have no triangle.
+    if draw is not plots.plot_credal_sets or "classes" in given
+]
+any_plot = pytest.mark.parametrize("draw", PLAIN, ids=lambda draw: draw.__name__)
 
 
-@pytest.fixture(scope="module", params=RESULTS, ids=lambda name: name.replace(" ", "-"))
-def tree(request: pytest.FixtureRequest) -> xr.DataTree:
-    return make_result(**RESULTS[request.param], prior=True, draws=200)
+def plain(draw: Plot, **given: Any) -> xr.DataTree:
+    """A result that a plot can draw."""
+    if draw is plots.plot_credal_sets:
+        given["classes"] = ANIMALS[:3]
+    return PLAIN[draw](**given)
+
+
+def said(figure: Figure) -> str:
+    return " ".join(" ".join(words(figure)).split())
 
 
 @pytest.mark.mcmc
-@pytest.mark.parametrize("name", ALL)
-def test_it_can_be_read(name: str, tree: xr.DataTree) -> None:
-    assert_readable(ALL[name](tree))
+@pytest.mark.parametrize(("draw", "given"), CASES)
+def test_it_can_be_read(draw: Plot, given: dict[str, Any]) -> None:
+    assert_readable(draw(PLAIN[draw](**given)))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ALL)
-def test_a_failed_fit_is_shouted(name: str) -> None:
-    tree = make_result(converged=False, prior=True)
-    said = " ".join(" ".join(words(ALL[name](tree))).split())
-    assert "NOT CONVERGED: a: R-hat 1.53" in said
+@any_plot
+def test_a_failed_fit_is_shouted_and_a_good_one_has_no_notes(draw: Plot) -> None:
+    good = plain(draw)
+    assert "NOT CONVERGED" not in said(draw(good))
+    bad = failed(good) if draw in OF_ROWS else plain(draw, converged=False)
+    assert "NOT CONVERGED" in said(draw(bad))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ALL)
-def test_a_good_result_has_no_notes(name: str) -> None:
-    said = " ".join(words(ALL[name](make_result(prior=True))))
-    assert "NOT CONVERGED" not in said
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ALL)
-def test_nothing_global_is_touched(name: str) -> None:
-    before, open_figures = dict(mpl.rcParams), list(_pylab_helpers.Gcf.figs)
-    figure = ALL[name](make_result(prior=True))
-    assert dict(mpl.rcParams) == before
+@any_plot
+def test_neither_the_result_nor_anything_global_is_touched(draw: Plot) -> None:
+    tree = plain(draw)
+    result, settings = tree.copy(deep=True), dict(mpl.rcParams)
+    open_figures = list(_pylab_helpers.Gcf.figs)
+    figure = draw(tree)
+    xr.testing.assert_identical(tree, result)
+    assert dict(mpl.rcParams) == settings
     assert list(_pylab_helpers.Gcf.figs) == open_figures
     assert figure._repr_png_().startswith(b"\x89PNG")  # type: ignore[attr-defined]  # of our own figure class
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ALL)
-def test_the_result_is_left_as_it_was(name: str) -> None:
-    tree = make_result(prior=True)
-    before = tree.copy(deep=True)
-    ALL[name](tree)
-    xr.testing.assert_identical(tree, before)
-
-
-def test_a_warning_of_the_status_is_shown() -> None:
-    tree = make_result()
+@any_plot
+def test_a_warning_of_the_status_is_shown(draw: Plot) -> None:
+    tree = plain(draw)
+    tree.attrs.pop("warnings", None)
     tree.attrs["status"] = "only one class among the labels"
-    assert "only one class among the labels" in words(plots.plot_comparison(tree))
+    assert "only one class among the labels" in said(draw(tree))
 
 
 def test_a_panel_carries_the_warnings_of_its_own_classifier() -> None:
     tree = make_result(("a", "b"))
     tree.attrs["status"] = "a: the curve jumps."
     tree.attrs["warnings"] = json.dumps([["the curve jumps.", [{"classifier": "a"}]]])
-    assert "the curve jumps" in " ".join(words(plots.plot_reliability(tree, "a")))
-    assert "the curve jumps" not in " ".join(words(plots.plot_reliability(tree, "b")))
+    assert "the curve jumps" in said(plots.plot_reliability(tree, "a"))
+    assert "the curve jumps" not in said(plots.plot_reliability(tree, "b"))
     assert "a: the curve jumps." in words(plots.plot_comparison(tree))
-    assert "jumps" not in " ".join(words(plots.plot_comparison(tree.sel(classifier="b"))))
+    assert "jumps" not in said(plots.plot_comparison(tree.sel(classifier="b")))
 
 
 def test_a_result_that_does_not_say_which_case_failed_warns_in_every_plot() -> None:
     tree = make_result(converged=False)
     tree["diagnostics"]["converged"][...] = True
-    said = " ".join(words(plots.plot_reliability(tree, "b")))
-    assert "NOT CONVERGED" in said
+    assert "NOT CONVERGED" in said(plots.plot_reliability(tree, "b"))
+
+
+def test_shortened_names_keep_both_ends_and_one_line() -> None:
+    name = "resnet50 augmented\nlabel-smoothing seed 17"
+    line = name.replace("\n", " ")
+    assert shorten(name, 40) == line[:19] + "..." + line[-18:]
+    assert len(shorten(name, 21)) == 21
+    assert shorten("vit") == "vit"

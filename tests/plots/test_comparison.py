@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
@@ -117,29 +116,6 @@ def test_one_classifier_has_no_difference() -> None:
         plot_differences(make_result(("vit",)))
 
 
-RESULTS: dict[str, dict[str, Any]] = {
-    "three": {},
-    "two": {"classifiers": ("a", "b")},
-    "groups": {"groups": ("north", "south", "a group with quite a long name indeed")},
-    "many": {
-        "classifiers": tuple(f"resnet50-label-smoothing-augmented-seed-{k}" for k in range(12))
-    },
-    "no labels": {"labeled": False, "status": "all classifiers: no row is labeled."},
-    "not converged": {"converged": False},
-    "hostile names": {"classifiers": ("$\\frac{", "<script>", "_x"), "groups": ("$a", "%s")},
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", RESULTS)
-@pytest.mark.parametrize("draw", [plots.plot_metrics, plots.plot_ranks])
-def test_it_can_be_read(draw: Callable[[xr.DataTree], Figure], kind: str) -> None:
-    tree = make_panel_result(**RESULTS[kind], draws=60)
-    before = tree.copy(deep=True)
-    assert_readable(draw(tree))
-    xr.testing.assert_identical(tree, before)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("var", METRICS)
 def test_the_best_is_at_the_top_of_every_metric(var: str) -> None:
@@ -170,12 +146,6 @@ def test_without_labels_no_mark_stands_for_them() -> None:
     assert "ensemble, no fit" in said
 
 
-def test_what_a_result_says_of_itself_stands_on_its_pictures():
-    tree = make_panel_result(labeled=False, status="all classifiers: no row is labeled.")
-    for draw in (plots.plot_metrics, plots.plot_ranks):
-        assert "no row is labeled" in " ".join(words(draw(tree)))
-
-
 def test_one_classifier_has_a_forest_but_no_ranks() -> None:
     tree = make_panel_result(("only",))
     assert "only" in words(plots.plot_metrics(tree))
@@ -188,12 +158,6 @@ def test_cells_are_the_probabilities_of_best() -> None:
     figure = plots.plot_ranks(tree, "brier")
     shown = np.asarray(figure.axes[0].images[0].get_array())
     assert shown == pytest.approx(bc.best(tree, "brier").prob_rank.values)
-
-
-def test_a_failed_fit_is_shouted() -> None:
-    tree = make_panel_result(converged=False)
-    for draw in (plots.plot_metrics, plots.plot_ranks):
-        assert "NOT CONVERGED" in " ".join(words(draw(tree)))
 
 
 def test_differences_of_a_metric_are_from_the_best() -> None:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 import pytest
 import xarray as xr
@@ -17,19 +14,8 @@ from bayescal.plots.rows import between
 from bayescal.quantities.credal.credal_sets import is_proper
 from tests.plots.looks import assert_readable, words
 from tests.synthetic import make_result
-from tests.synthetic_credal import failed, make_credal_grid, make_credal_result
+from tests.synthetic_credal import make_credal_grid, make_credal_result
 
-HOSTILE = ("$\\frac{", "<script>", "_x")
-RESULTS: dict[str, dict[str, Any]] = {
-    "binary": {},
-    "three classes": {"classes": ("cat", "dog", "eel")},
-    "five classes": {"classes": ("cat", "dog", "eel", "fox", "gnu")},
-    "hardly a row": {"calibration": 3, "target": 1},
-    "hostile names": {
-        "classifiers": HOSTILE[:2],
-        "classes": (*HOSTILE[:2], "a class with quite a long name indeed"),
-    },
-}
 DRAWN = {
     "probability": plots.plot_probability,
     "decisions": plots.plot_decisions,
@@ -37,31 +23,9 @@ DRAWN = {
 }
 
 
-@pytest.fixture(scope="module", params=RESULTS, ids=lambda name: name.replace(" ", "-"))
-def tree(request: pytest.FixtureRequest) -> xr.DataTree:
-    return make_credal_result(**RESULTS[request.param])
-
-
 @pytest.fixture(scope="module")
 def binary() -> xr.DataTree:
     return make_credal_result()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", DRAWN)
-def test_it_can_be_read(name: str, tree: xr.DataTree) -> None:
-    if name == "credal sets" and tree.attrs["multiclass"] == "binary":
-        pytest.skip("two classes have no triangle")
-    before = tree.copy(deep=True)
-    assert_readable(DRAWN[name](tree))
-    xr.testing.assert_identical(tree, before)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("draw", DRAWN.values())
-def test_a_failed_fit_is_shouted(draw: Callable[[xr.DataTree], Figure]) -> None:
-    tree = failed(make_credal_result(classes=("cat", "dog", "eel")))
-    assert "NOT CONVERGED" in " ".join(words(draw(tree)))
 
 
 def test_the_band_is_that_of_the_table(binary: xr.DataTree) -> None:
