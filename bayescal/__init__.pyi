@@ -23,7 +23,7 @@ from .quantities import ece as ece
 from .quantities import pu_ece as pu_ece
 from .quantities import ssme as ssme
 from .quantities import temperature as temperature
-from .quantities.agnostic.decisions.rule import DecisionRule as DecisionRule
+from .quantities.agnostic.decisions import DecisionRule as DecisionRule
 from .quantities.credal.calibrator import VennAbersCalibrator as VennAbersCalibrator
 from .quantities.credal.data import CalibrationSplit as CalibrationSplit
 from .quantities.pu_ece.data import PUScores as PUScores

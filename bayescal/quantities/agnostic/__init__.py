@@ -11,7 +11,7 @@ from bayescal.core.quantity import Reference
 
 # Not lazy: modules of the same names would take the names when something loads them first.
 from bayescal.quantities.agnostic.bounds import bounds as bounds
-from bayescal.quantities.agnostic.calibration_test import calibration_test as calibration_test
+from bayescal.quantities.agnostic.bounds import calibration_test as calibration_test
 from bayescal.quantities.agnostic.roc import roc as roc
 
 __getattr__, _, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from bayescal.core.scores import Scores
     from bayescal.core.tasks import Task
     from bayescal.quantities.agnostic.data import CountedScores
-    from bayescal.quantities.agnostic.decisions.rule import DecisionRule
+    from bayescal.quantities.agnostic.decisions import DecisionRule
     from bayescal.quantities.agnostic.estimator import Estimate
     from bayescal.quantities.agnostic.intervals import IntervalMeasure
     from bayescal.quantities.agnostic.priors import Priors
@@ -40,8 +40,7 @@ def rule_from_file(path: str) -> DecisionRule:
     """
     import tomllib
 
-    from bayescal.quantities.agnostic.decisions.best import bayes_rule
-    from bayescal.quantities.agnostic.decisions.rule import Action, DecisionRule
+    from bayescal.quantities.agnostic.decisions import Action, DecisionRule, bayes_rule
 
     try:
         with open(path, "rb") as file:
@@ -149,7 +148,7 @@ def _of_counts(counts: CountedScores, rule: DecisionRule | None) -> _Rows:
 
 
 def _of_task(task: Task, rule: DecisionRule | None) -> _Rows:
-    from bayescal.quantities.agnostic.decisions.costs import actual_cost
+    from bayescal.quantities.agnostic.decisions import actual_cost
     from bayescal.quantities.agnostic.intervals import interval_measure
 
     score, label, weight = task.score, task.event, task.weight

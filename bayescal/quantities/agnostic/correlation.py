@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.quantity import CaseArrays
-from bayescal.quantities.agnostic.decisions.rule import DecisionRule
+from bayescal.quantities.agnostic.decisions import DecisionRule
 from bayescal.quantities.agnostic.figures import RowFigures
 from bayescal.quantities.agnostic.posterior import AgnosticCase
 

@@ -19,7 +19,7 @@ from bayescal.core.plausibility import label_signs
 from bayescal.core.scores import Scores, check_unweighted
 from bayescal.core.tasks import Task, binary_problems
 from bayescal.curves.cells import Problem, fingerprint
-from bayescal.quantities.agnostic.decisions.rule import DecisionRule
+from bayescal.quantities.agnostic.decisions import DecisionRule
 from bayescal.quantities.agnostic.figures import Figures, RowFigures
 from bayescal.results.bands import Above
 

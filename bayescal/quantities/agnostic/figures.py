@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.tasks import Task
-from bayescal.quantities.agnostic.decisions.costs import actual_cost, estimated_cost
-from bayescal.quantities.agnostic.decisions.rule import DecisionRule
+from bayescal.quantities.agnostic.decisions import DecisionRule, actual_cost, estimated_cost
 from bayescal.quantities.agnostic.estimator import Estimate, estimate
 from bayescal.quantities.agnostic.roc import roc
 

@@ -21,7 +21,7 @@ from bayescal.quantities.agnostic.data import (
     problems,
     rule_edges,
 )
-from bayescal.quantities.agnostic.decisions.rule import DecisionRule
+from bayescal.quantities.agnostic.decisions import DecisionRule
 from bayescal.quantities.agnostic.posterior import AgnosticCase
 from bayescal.quantities.agnostic.priors import Priors
 

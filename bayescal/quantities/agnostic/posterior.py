@@ -30,7 +30,7 @@ from bayescal.curves.priors import AVERAGED_AXES, BOUNDARY, CALIBRATED, COMPONEN
 from bayescal.quantities.agnostic.average_draws import AverageDraws
 from bayescal.quantities.agnostic.bounds import bounds
 from bayescal.quantities.agnostic.data import CELLS, IntervalProblem, data_warnings
-from bayescal.quantities.agnostic.decisions.rule import DecisionRule
+from bayescal.quantities.agnostic.decisions import DecisionRule
 from bayescal.quantities.agnostic.functionals import (
     RocDraws,
     cost_draws,

@@ -32,7 +32,7 @@ from bayescal.core.partitions import rows_of
 from bayescal.core.plausibility import area_under_roc
 from bayescal.curves.cells import Problem
 from bayescal.quantities.agnostic.data import CELLS, CountedScores, IntervalProblem, rule_edges
-from bayescal.quantities.agnostic.decisions.rule import DecisionRule
+from bayescal.quantities.agnostic.decisions import DecisionRule
 from bayescal.quantities.agnostic.estimator import Estimate
 from bayescal.quantities.agnostic.figures import CountFigures
 from bayescal.quantities.agnostic.intervals import IntervalMeasure

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import expit, logit
 from scipy.stats import beta
 
@@ -24,11 +24,10 @@ from bayescal.core.checks import (
     generator,
 )
 from bayescal.core.intake import to_probabilities
+from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
-from bayescal.quantities.agnostic.decisions.rule import DecisionRule, check_rule
+from bayescal.quantities.agnostic.decisions import DecisionRule, check_rule
 from bayescal.quantities.agnostic.functionals import cost_draws, measure_draws, roc_draws
-
-type Floats = NDArray[np.float64]
 
 # Scores of equal mass that stand for all.
 _GRID: Final = 100_000

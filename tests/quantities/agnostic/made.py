@@ -1,7 +1,7 @@
 """Rules and rows that the tests of the quantity share."""
 
 from bayescal.core.scores import Scores
-from bayescal.quantities.agnostic.decisions.rule import DecisionRule
+from bayescal.quantities.agnostic.decisions import DecisionRule
 from bayescal.quantities.agnostic.simulator import truth
 
 COSTS = {"keep": (5, 0), "review": (1, 1.5), "remove": (0, 3)}

@@ -20,7 +20,7 @@ from bayescal.quantities.agnostic.bounds import (
     single_score_rademacher,
     uniform_deviation,
 )
-from bayescal.quantities.agnostic.calibration.isotonic import isotonic_calibration
+from bayescal.quantities.agnostic.calibration import isotonic_calibration
 from bayescal.quantities.agnostic.intervals import interval_measure
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bayescal.core.errors import InputError
-from bayescal.quantities.agnostic.calibration_test import calibration_test, simulated_measures
+from bayescal.quantities.agnostic.bounds import calibration_test, simulated_measures
 from bayescal.quantities.agnostic.intervals import interval_measure
 
 

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from bayescal.quantities.agnostic.decisions.costs import actual_cost
-from bayescal.quantities.agnostic.decisions.rule import DecisionRule
+from bayescal.quantities.agnostic.decisions import DecisionRule, actual_cost
 from bayescal.quantities.agnostic.functionals import (
     cost_draws,
     draw_labels,

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from bayescal.core.errors import InputError
-from bayescal.quantities.agnostic.half_spaces import half_plane_measure
 from bayescal.quantities.agnostic.intervals import interval_measure
+from bayescal.quantities.agnostic.theory import half_plane_measure
 
 
 def drawn(seed, n=12, decimals=None):

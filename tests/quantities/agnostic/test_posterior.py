@@ -9,7 +9,7 @@ from scipy.special import expit
 
 import bayescal as bc
 from bayescal.quantities.agnostic.average_draws import AverageDraws
-from bayescal.quantities.agnostic.decisions.costs import actual_cost, estimated_cost
+from bayescal.quantities.agnostic.decisions import actual_cost, estimated_cost
 from bayescal.quantities.agnostic.intervals import interval_measure
 from bayescal.quantities.agnostic.plan import plan
 from bayescal.quantities.agnostic.roc import roc

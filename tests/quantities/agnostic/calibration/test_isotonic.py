@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.isotonic import IsotonicRegression
 
-from bayescal.quantities.agnostic.calibration.isotonic import isotonic_calibration
-from bayescal.quantities.agnostic.calibration.minimiser import minimise_measure
+from bayescal.quantities.agnostic.calibration import isotonic_calibration, minimise_measure
 from bayescal.quantities.agnostic.intervals import interval_measure
 
 rows = st.lists(st.tuples(st.integers(0, 10), st.booleans()), min_size=1, max_size=40)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bayescal.core.errors import InputError
-from bayescal.quantities.agnostic.calibration.minimiser import minimise_measure
+from bayescal.quantities.agnostic.calibration import minimise_measure
 
 
 def objective(value, label):

@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 
 from bayescal.core.errors import InputError
-from bayescal.quantities.agnostic.calibration.isotonic import isotonic_calibration
-from bayescal.quantities.agnostic.calibration.partition import LOSSES, least_loss_calibrated
+from bayescal.quantities.agnostic.calibration import (
+    LOSSES,
+    isotonic_calibration,
+    least_loss_calibrated,
+)
 from bayescal.quantities.agnostic.intervals import interval_measure
 
 

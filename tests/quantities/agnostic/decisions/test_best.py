@@ -8,9 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bayescal.core.errors import InputError
-from bayescal.quantities.agnostic.decisions.best import bayes_rule, best_rule
-from bayescal.quantities.agnostic.decisions.costs import estimated_cost
-from bayescal.quantities.agnostic.decisions.rule import Action
+from bayescal.quantities.agnostic.decisions import Action, bayes_rule, best_rule, estimated_cost
 
 costs = st.tuples(st.integers(0, 6), st.integers(0, 6))
 

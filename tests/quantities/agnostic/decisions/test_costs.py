@@ -6,13 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bayescal.core.errors import InputError
-from bayescal.quantities.agnostic.decisions.costs import (
+from bayescal.quantities.agnostic.decisions import (
+    DecisionRule,
     actual_cost,
     cost_bound,
     estimated_cost,
     expected_cost,
 )
-from bayescal.quantities.agnostic.decisions.rule import DecisionRule
 from bayescal.quantities.agnostic.intervals import interval_measure
 
 RULE = DecisionRule(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bayescal.core.errors import InputError
-from bayescal.quantities.agnostic.decisions.rule import Action, DecisionRule
+from bayescal.quantities.agnostic.decisions import Action, DecisionRule
 
 COSTS = {"keep": (5, 0), "review": (1, 1), "remove": (0, 3)}
 

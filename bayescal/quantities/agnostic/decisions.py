@@ -1,0 +1,605 @@
+"""Rules that decide by the score: what they cost, how far that can be known, and the best ones."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bayescal.core.checks import check_is, check_number, check_same_length, check_unique, listing
+from bayescal.core.columns import to_numpy
+from bayescal.core.errors import InputError
+from bayescal.core.intake import to_probabilities
+from bayescal.core.quantity import Bound, Floats
+from bayescal.quantities.agnostic.bounds import bounds, check_delta, uniform_deviation
+from bayescal.quantities.agnostic.intervals import (
+    checked_labels,
+    checked_rows,
+    checked_scores,
+    checked_weights,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """What an action costs.
+
+    Parameters
+    ----------
+    positive : float, at least 0
+        Cost of taking it for a row of the positive class, the paper's a.
+    negative : float, at least 0
+        Cost of taking it for a row of the negative class, the paper's b.
+    setup : float, at least 0, default 0
+        Cost of having the action at all, once for all rows.
+
+    Raises
+    ------
+    InputError
+        If a cost is negative or not finite.
+
+    Examples
+    --------
+    >>> from bayescal.quantities.agnostic.decisions import Action
+    >>> Action(positive=5, negative=0).expected(0.25)
+    1.25
+    """
+
+    positive: float
+    negative: float
+    setup: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("positive", "negative", "setup"):
+            gains = "Add the same amount to all costs of a class where some are gains."
+            cost = check_number(getattr(self, name), name, "[0, inf)", gains)
+            object.__setattr__(self, name, cost)
+
+    def expected(self, probability: float) -> float:
+        """Give the expected cost of a row.
+
+        Parameters
+        ----------
+        probability : float, in [0, 1]
+            Probability that the row is positive.
+
+        Returns
+        -------
+        float
+            ``a p + b (1 - p)``.
+
+        Raises
+        ------
+        InputError
+            If it is no probability.
+        """
+        check_number(probability, "probability", "[0, 1]")
+        return self.positive * probability + self.negative * (1 - probability)
+
+
+class _Step(NamedTuple):
+    low: float
+    high: float
+    name: str
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class DecisionRule:
+    """A rule that takes an action by the interval that the score lies in.
+
+    Parameters
+    ----------
+    actions : mapping of str to Action or pair of float
+        Costs by name of the action; a pair is (positive, negative).
+    intervals : mapping of str to pair of float
+        The interval (low, high] of scores of each action. They must cover [0, 1] without overlap;
+        the one that starts at 0 holds the score 0 too. Actions without an interval are not taken.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Actions that are taken, by rising score.
+    costs : tuple of Action
+        Their costs.
+    thresholds : tuple of float
+        Ends of the intervals but for the last: one less than `names`.
+
+    Raises
+    ------
+    InputError
+        If a cost is negative or not finite, an action has no costs, an interval is empty, or
+        intervals overlap or leave a gap.
+
+    References
+    ----------
+    .. [1] Y. Gao, A. Parameswaran and J. Peng, "On the interpretability of conditional probability
+       estimates in the agnostic setting", Electronic Journal of Statistics 11(2), 2017,
+       section 2.4. https://doi.org/10.1214/17-EJS1376SI
+
+    Examples
+    --------
+    >>> from bayescal.quantities.agnostic.decisions import DecisionRule
+    >>> rule = DecisionRule(
+    ...     {"keep": (5, 0), "remove": (0, 3)}, {"keep": (0, 0.375), "remove": (0.375, 1)}
+    ... )
+    >>> rule.names, rule.thresholds, rule.action_of([0.375, 0.5]).tolist()
+    (('keep', 'remove'), (0.375,), [0, 1])
+    """
+
+    names: tuple[str, ...]
+    costs: tuple[Action, ...]
+    thresholds: tuple[float, ...]
+
+    def __init__(
+        self,
+        actions: Mapping[str, Action | tuple[float, float]],
+        intervals: Mapping[str, tuple[float, float]],
+    ) -> None:
+        known = checked_actions(actions)
+        steps = _ordered(intervals, known)
+        object.__setattr__(self, "names", tuple(step.name for step in steps))
+        object.__setattr__(self, "costs", tuple(known[step.name] for step in steps))
+        object.__setattr__(self, "thresholds", tuple(step.high for step in steps[:-1]))
+
+    @property
+    def cost_table(self) -> Floats:
+        """Costs of the actions for a positive and a negative row, (action, 2)."""
+        return np.array([(cost.positive, cost.negative) for cost in self.costs])
+
+    @property
+    def setup(self) -> float:
+        """Set-up costs of all actions that are taken."""
+        return sum(cost.setup for cost in self.costs)
+
+    @property
+    def weight(self) -> float:
+        """The sum of ``|a - b|`` over the actions, by which bounds multiply the measure."""
+        return sum(abs(cost.positive - cost.negative) for cost in self.costs)
+
+    def action_of(self, score: ArrayLike) -> NDArray[np.int64]:
+        """Find the action that is taken for each score.
+
+        Parameters
+        ----------
+        score : array-like of shape (...), in [0, 1]
+            Scores.
+
+        Returns
+        -------
+        ndarray of shape (...), int
+            Places in `names`.
+
+        Raises
+        ------
+        InputError
+            If scores are not probabilities.
+        """
+        scores = to_probabilities(score, "score")
+        return np.asarray(np.searchsorted(self.thresholds, scores, side="left"))
+
+    def describe(self) -> str:
+        """Put the rule into words.
+
+        Returns
+        -------
+        str
+            Each action with its interval and costs.
+        """
+        ends = (0.0, *self.thresholds, 1.0)
+        return "; ".join(
+            f"{name} for scores in {'[' if low == 0 else '('}{low:g}, {high:g}] "
+            f"(costs {cost.positive:g} if positive, {cost.negative:g} if negative)"
+            for name, cost, low, high in zip(
+                self.names, self.costs, ends[:-1], ends[1:], strict=True
+            )
+        )
+
+
+def check_rule(rule: object) -> None:
+    """Check that a rule is one."""
+    check_is(rule, DecisionRule, "rule", "Pass bayescal.DecisionRule(actions, intervals).")
+
+
+def checked_actions(actions: Mapping[str, Action | tuple[float, float]]) -> dict[str, Action]:
+    """Actions by name; pairs become actions."""
+    if not isinstance(actions, Mapping) or not actions:
+        raise InputError(
+            f"actions must be costs by name; got {actions!r}. "
+            "Pass {'keep': (5, 0), 'remove': (0, 3)}, say."
+        )
+    return {str(name): _action(str(name), cost) for name, cost in actions.items()}
+
+
+def _action(name: str, cost: Action | Sequence[float]) -> Action:
+    if isinstance(cost, Action):
+        return cost
+    try:
+        positive, negative = cost
+    except (TypeError, ValueError):
+        raise InputError(
+            f"the costs of action {name!r} must be (positive, negative); got {cost!r}. "
+            "Pass Action(positive, negative, setup) for set-up costs."
+        ) from None
+    try:
+        return Action(positive, negative)
+    except InputError as error:
+        raise InputError(f"action {name!r}: {error}") from None
+
+
+def _ordered(
+    intervals: Mapping[str, tuple[float, float]], known: Mapping[str, Action]
+) -> list[_Step]:
+    """Intervals by rising scores, after checking that they partition [0, 1]."""
+    if not isinstance(intervals, Mapping) or not intervals:
+        raise InputError(
+            f"intervals must be (low, high) by name of the action; got {intervals!r}. "
+            "Pass {'keep': (0, 0.4), 'remove': (0.4, 1)}, say."
+        )
+    check_unique([str(name) for name in intervals], "action")
+    unknown = [name for name in intervals if name not in known]
+    if unknown:
+        raise InputError(
+            f"every interval must belong to an action; {listing(unknown)} has no costs. "
+            f"Actions are {listing(known)}."
+        )
+    steps = sorted(_step(str(name), ends) for name, ends in intervals.items())
+    end = 0.0
+    for step in steps:
+        if step.low != end:
+            fault = "overlap" if step.low < end else "leave a gap"
+            between = f"({min(step.low, end):g}, {max(step.low, end):g}]"
+            raise InputError(
+                f"intervals must cover [0, 1] once; they {fault} at {between}, where {step.name!r} "
+                f"starts at {step.low:g}. Let each start where the one before ends."
+            )
+        end = step.high
+    if end != 1:
+        raise InputError(
+            f"intervals must cover [0, 1] once; they leave a gap at ({end:g}, 1]. "
+            "Let the last one end at 1."
+        )
+    return steps
+
+
+def _step(name: str, ends: tuple[float, float]) -> _Step:
+    try:
+        low, high = (float(end) for end in ends)
+    except (TypeError, ValueError):
+        low = high = math.nan
+    if not 0 <= low < high <= 1:
+        raise InputError(
+            f"the interval of {name!r} must be (low, high) with 0 <= low < high <= 1; got {ends!r}."
+        )
+    return _Step(low, high, name)
+
+
+def estimated_cost(rule: DecisionRule, score: ArrayLike, weight: ArrayLike | None = None) -> float:
+    """Estimate the mean cost of a rule from scores without labels.
+
+    Parameters
+    ----------
+    rule : DecisionRule
+        The rule.
+    score : array-like of shape (obs,), in [0, 1]
+        Scores.
+    weight : array-like of shape (obs,), at least 0, optional
+        Weights of the rows.
+
+    Returns
+    -------
+    float
+        Mean of ``a f + b (1 - f)`` with the costs of the action taken, without set-up costs.
+
+    Raises
+    ------
+    InputError
+        If scores are not probabilities, or weights do not fit.
+
+    Notes
+    -----
+    The label is replaced by its probability under the scores. On the same rows it differs from the
+    mean cost with labels by ``c_emp sum |a - b|`` at most, c_emp being the measure of these rows.
+
+    References
+    ----------
+    .. [1] Y. Gao, A. Parameswaran and J. Peng, "On the interpretability of conditional probability
+       estimates in the agnostic setting", Electronic Journal of Statistics 11(2), 2017, Claim 1
+       and Eq. (2). https://doi.org/10.1214/17-EJS1376SI
+
+    Examples
+    --------
+    >>> from bayescal.quantities.agnostic.decisions import estimated_cost
+    >>> from bayescal.quantities.agnostic.decisions import DecisionRule
+    >>> rule = DecisionRule({"keep": (5, 0), "drop": (0, 3)}, {"keep": (0, 0.5), "drop": (0.5, 1)})
+    >>> estimated_cost(rule, [0.25, 0.75])
+    1.0
+    """
+    scores = _scores(score)
+    return _mean_cost(rule, scores, scores, weight)
+
+
+def expected_cost(
+    rule: DecisionRule,
+    score: ArrayLike,
+    *,
+    probability: ArrayLike,
+    weight: ArrayLike | None = None,
+) -> float:
+    """Compute the mean cost of a rule where the rows' probabilities are known.
+
+    Parameters
+    ----------
+    rule : DecisionRule
+        The rule.
+    score : array-like of shape (obs,), in [0, 1]
+        Scores that the rule goes by.
+    probability : array-like of shape (obs,), in [0, 1]
+        P(Y = 1 | X) of the rows.
+    weight : array-like of shape (obs,), at least 0, optional
+        Weights of the rows.
+
+    Returns
+    -------
+    float
+        Mean of ``a p + b (1 - p)``, without set-up costs.
+
+    Raises
+    ------
+    InputError
+        If scores or probabilities are not such, or lengths differ.
+
+    Examples
+    --------
+    >>> from bayescal.quantities.agnostic.decisions import expected_cost
+    >>> from bayescal.quantities.agnostic.decisions import DecisionRule
+    >>> rule = DecisionRule({"keep": (5, 0), "drop": (0, 3)}, {"keep": (0, 0.5), "drop": (0.5, 1)})
+    >>> expected_cost(rule, [0.25, 0.75], probability=[0.5, 1.0])
+    1.25
+    """
+    scores, probabilities = _scores(score), _scores(probability)
+    check_same_length(len(scores), "score", len(probabilities), "probability")
+    return _mean_cost(rule, scores, probabilities, weight)
+
+
+def actual_cost(
+    rule: DecisionRule, score: ArrayLike, *, label: ArrayLike, weight: ArrayLike | None = None
+) -> float:
+    """Compute the mean cost of a rule on labelled rows.
+
+    Parameters
+    ----------
+    rule : DecisionRule
+        The rule.
+    score : array-like of shape (obs,), in [0, 1]
+        Scores.
+    label : array-like of shape (obs,)
+        0 and 1, -1 and 1, or booleans.
+    weight : array-like of shape (obs,), at least 0, optional
+        Weights of the rows.
+
+    Returns
+    -------
+    float
+        Mean cost, without set-up costs.
+
+    Raises
+    ------
+    InputError
+        If scores or labels are not such, or lengths differ.
+
+    Examples
+    --------
+    >>> from bayescal.quantities.agnostic.decisions import actual_cost
+    >>> from bayescal.quantities.agnostic.decisions import DecisionRule
+    >>> rule = DecisionRule({"keep": (5, 0), "drop": (0, 3)}, {"keep": (0, 0.5), "drop": (0.5, 1)})
+    >>> actual_cost(rule, [0.25, 0.75], label=[1, 1])
+    2.5
+    """
+    scores = _scores(score)
+    events = checked_labels(label, len(scores)).astype(np.float64)
+    return _mean_cost(rule, scores, events, weight)
+
+
+def cost_bound(
+    rule: DecisionRule, c_emp: float, n_labeled: int, n_unlabeled: int, delta: float = 0.1
+) -> Bound:
+    """Bound the error of `estimated_cost` on unlabelled rows, from labelled ones.
+
+    Parameters
+    ----------
+    rule : DecisionRule
+        The rule. The bound holds for all rules at once.
+    c_emp : float, in [0, 1]
+        Empirical measure of the labelled rows.
+    n_labeled : int
+        Number of labelled rows.
+    n_unlabeled : int
+        Number of unlabelled rows.
+    delta : float, default 0.1
+        How improbable it may be that the bound fails.
+
+    Returns
+    -------
+    Bound
+        Of ``|mean cost of the unlabelled rows - estimate|``.
+
+    Raises
+    ------
+    InputError
+        If a number of rows is not above 0, or `c_emp` or `delta` is no probability.
+
+    Notes
+    -----
+    Eq. (2) needs the measure of the unlabelled rows themselves, which cannot be seen. With
+    probability ``1 - delta / 2`` each, the measure c is at most ``c_emp + sqrt(2 log(2 / delta) /
+    n_labeled)``, and the measure of the unlabelled rows at most ``c + 4 sqrt(log(4 / delta) / (2
+    n_unlabeled))``; see `bounds`. Both multiply ``sum |a - b|``.
+
+    References
+    ----------
+    .. [1] Y. Gao, A. Parameswaran and J. Peng, 2017, Eq. (2).
+       https://doi.org/10.1214/17-EJS1376SI
+
+    Examples
+    --------
+    >>> from bayescal.quantities.agnostic.decisions import cost_bound
+    >>> from bayescal.quantities.agnostic.decisions import DecisionRule
+    >>> rule = DecisionRule({"keep": (1, 0), "drop": (0, 1)}, {"keep": (0, 0.5), "drop": (0.5, 1)})
+    >>> round(cost_bound(rule, 0.01, 10_000, 100_000, delta=0.05).value, 4)
+    0.1118
+    """
+    check_rule(rule)
+    check_number(c_emp, "c_emp", "[0, 1]", "Pass estimate(...).c.")
+    half = check_delta(delta) / 2
+    measure = c_emp + bounds(n_labeled, half).upper.value + uniform_deviation(n_unlabeled, half)
+    return Bound(
+        measure * rule.weight,
+        f"upper bound of |mean cost - estimated cost| with probability {1 - delta:g} or more",
+        "labelled and unlabelled rows are independent, of one population, and the classifier was "
+        "not trained on them",
+    )
+
+
+def _scores(values: ArrayLike) -> Floats:
+    found = to_numpy(values, "score")
+    scores, _ = checked_rows(found, np.zeros(found.shape, dtype=np.uint8))
+    return scores.astype(np.float64)
+
+
+def _mean_cost(
+    rule: DecisionRule, score: Floats, probability: Floats, weight: ArrayLike | None
+) -> float:
+    check_rule(rule)
+    positive, negative = rule.cost_table[rule.action_of(score)].T
+    cost = positive * probability + negative * (1 - probability)
+    return float(cost.mean() if weight is None else cost @ checked_weights(weight, len(score)))
+
+
+# All subsets are tried.
+_MOST_ACTIONS = 15
+
+
+def bayes_rule(actions: Mapping[str, Action | tuple[float, float]]) -> DecisionRule:
+    """Give the rule that takes the action of least expected cost, the scores being probabilities.
+
+    Parameters
+    ----------
+    actions : mapping of str to Action or pair of float
+        Costs by name of the action; a pair is (positive, negative). Set-up costs are ignored.
+
+    Returns
+    -------
+    DecisionRule
+        Without the actions that are never the cheapest. Of equally cheap ones the first is taken.
+
+    Raises
+    ------
+    InputError
+        If a cost is negative or not finite.
+
+    Notes
+    -----
+    Expected costs are straight lines in the score, and the least of them is concave: each action is
+    taken on one interval, which ends where the next line crosses. By Claim 1 its expected cost
+    exceeds that of any other rule that goes by the score by ``c(f) (W + W')`` at most, W and W'
+    being the sums of ``|a - b|`` over the actions of the two.
+
+    References
+    ----------
+    .. [1] Y. Gao, A. Parameswaran and J. Peng, "On the interpretability of conditional probability
+       estimates in the agnostic setting", Electronic Journal of Statistics 11(2), 2017,
+       section 2.4. https://doi.org/10.1214/17-EJS1376SI
+
+    Examples
+    --------
+    >>> from bayescal.quantities.agnostic.decisions import bayes_rule
+    >>> rule = bayes_rule({"keep": (5, 0), "review": (1, 1), "remove": (0, 3)})
+    >>> rule.names, [round(value, 3) for value in rule.thresholds]
+    (('keep', 'review', 'remove'), [0.2, 0.667])
+    """
+    known = checked_actions(actions)
+    name = min(known, key=lambda key: (known[key].negative, known[key].positive))
+    low, intervals = 0.0, {}
+    while True:
+        crossings = (
+            (_crossing(known[name], other), other.positive, following)
+            for following, other in known.items()
+            if _slope(other) < _slope(known[name])
+        )
+        high, _, following = min(crossings, default=(1.0, 0.0, name))
+        # Lines that meet in one point may seem to cross before it, by rounding.
+        if high > low:
+            intervals[name] = (low, min(high, 1.0))
+        if high >= 1:
+            return DecisionRule(known, intervals)
+        low, name = max(low, high), following
+
+
+def best_rule(
+    actions: Mapping[str, Action | tuple[float, float]], score: ArrayLike
+) -> DecisionRule:
+    """Search the rule with the least estimated total cost on given rows, set-up costs included.
+
+    Parameters
+    ----------
+    actions : mapping of str to Action or pair of float
+        Costs by name of the action; set-up costs are those of `Action`.
+    score : array-like of shape (obs,), in [0, 1]
+        Scores of the rows to be decided on.
+
+    Returns
+    -------
+    DecisionRule
+        The best one, by trying every set of actions.
+
+    Raises
+    ------
+    InputError
+        If there are more than 15 actions, or costs or scores are not such.
+
+    Notes
+    -----
+    The total is ``n estimated_cost + rule.setup``. Given the actions that are set up, the Bayes
+    rule among them is best, row by row. So the least over all sets of actions is the least over all
+    rules, not only those of intervals.
+
+    References
+    ----------
+    .. [1] Y. Gao, A. Parameswaran and J. Peng, 2017, section 3.3.4.
+       https://doi.org/10.1214/17-EJS1376SI
+
+    Examples
+    --------
+    >>> from bayescal.quantities.agnostic.decisions import best_rule
+    >>> from bayescal.quantities.agnostic.decisions import Action
+    >>> actions = {"keep": (5, 0), "review": Action(1, 1, setup=100), "remove": (0, 3)}
+    >>> best_rule(actions, [0.1, 0.4, 0.9]).names
+    ('keep', 'remove')
+    """
+    known = checked_actions(actions)
+    if len(known) > _MOST_ACTIONS:
+        raise InputError(
+            f"there may be {_MOST_ACTIONS} actions at most, as all sets of them are tried; "
+            f"got {len(known)}. Leave out those that others beat."
+        )
+    scores = checked_scores(score, "score")
+    sets = (chosen for size in range(len(known)) for chosen in combinations(known, size + 1))
+    rules = (bayes_rule({name: known[name] for name in chosen}) for chosen in sets)
+    return min(rules, key=lambda rule: len(scores) * estimated_cost(rule, scores) + rule.setup)
+
+
+def _slope(action: Action) -> float:
+    return action.positive - action.negative
+
+
+def _crossing(now: Action, other: Action) -> float:
+    """Score from which the other action, whose cost rises less with the score, is cheaper."""
+    ahead = other.negative - now.negative
+    behind = now.positive - other.positive
+    # Both differ by so little that the sum is rounded to 0: the lines are one.
+    return ahead / (ahead + behind) if ahead + behind else 1.0
