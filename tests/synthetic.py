@@ -18,6 +18,7 @@ from scipy.special import expit, logit
 from scipy.stats import binom, norm
 
 from bayescal.core.quantity import CaseArrays
+from bayescal.quantities.ece import VARIABLES
 from bayescal.results.assemble import assemble
 
 Array = NDArray[Any]
@@ -28,25 +29,6 @@ _PRIOR_SD = 0.6
 _N_CELLS = 50
 _N_POINTS = 101
 
-_DIMS = {
-    "label_rate": ("bin",),
-    "gap": ("bin",),
-    "confidence": ("bin",),
-    "bin_mass": ("bin",),
-    "count": ("bin",),
-    "positives": ("bin",),
-    "bin_edges": ("bin_edge",),
-    "calibration_curve": ("point",),
-    "curve_score": ("point",),
-    "coef": ("basis",),
-    "events": ("cell",),
-    "cell_count": ("cell",),
-    "cell_score": ("cell",),
-    **{f"descriptions/{name}": ("description",) for name in ("ece", "tce", "mce")},
-    "weight": ("description",),
-    "description_curve": ("description", "point"),
-    "jump_probability": ("cell",),
-}
 DESCRIPTIONS = ("calibrated", "smooth", "rough", "segments")
 Weights = tuple[float, float, float]
 """Of smooth, rough and segments, relative to each other."""
@@ -118,7 +100,7 @@ def make_result(
             results[-1] = replace(results[-1], prior={**results[-1].prior, **drawn})
     return assemble(
         results,
-        dims=_DIMS,
+        variables=VARIABLES,
         attrs=_attrs(classifiers, classes, groups, n_bins, chains, draws, strategy, seed, n)
         | _status(converged, grid[0]),
         coords={} if shape is None else {"description": DESCRIPTIONS},
@@ -353,7 +335,6 @@ def _attrs(
     return {
         "bayescal_version": "0.1.0",
         "quantity": "ece",
-        "result_kind": "errors",
         "title": "Expected calibration error",
         "estimand": (
             "The mean absolute difference between the score of a row and the probability of a "

@@ -70,7 +70,6 @@ def make_panel_result(
     metrics = {name: _draws(rng, name, (chains, draws), m, g, shape) for name in METRICS}
     centre = {name: value.mean(axis=(0, 1)) for name, value in metrics.items()}
     off = 0.02 if labeled else np.nan
-    own = tuple(dim for dim, there in (("classifier", m > 1), ("group", bool(groups))) if there)
     slope = rng.normal(size=(chains, draws))
     n_labeled = 40 if labeled else 0
     theory = ssme.bounds(n_labeled, m)._asdict()
@@ -99,12 +98,7 @@ def make_panel_result(
     wrong = "all classifiers: the fit did not converge, R-hat 1.53 > 1.01. Sample longer."
     return assemble(
         [case],
-        dims={
-            **dict.fromkeys(METRICS, own),
-            **{f"reference_estimates/{name}": ("method", *own) for name in METRICS},
-            "class_prior": ("label_class",),
-            "label": ("label_row",),
-        },
+        variables=ssme.VARIABLES,
         coords={
             "method": ("ensemble", "labeled"),
             "label_class": ("0", "1"),
@@ -114,7 +108,6 @@ def make_panel_result(
         attrs={
             "bayescal_version": "0.1.0",
             "quantity": "ssme",
-            "result_kind": "metrics",
             "title": ssme.TITLE,
             "estimand": ssme.ESTIMAND,
             "references": [one._asdict() for one in ssme.REFERENCES],

@@ -30,11 +30,15 @@ from bayescal.core.quantity import (
     bound_words,
 )
 from bayescal.core.score_options import FROM_LOGITS, LABEL, POS_LABEL, SCORE, read_labeled
+from bayescal.core.variables import METRIC, MORE, Variable, undrawn
 
 NAME = "accuracy"
 TITLE = "Accuracy"
 ESTIMAND = "accuracy: the probability that the predicted class is the true one."
-KIND = "metrics"
+VARIABLES = (
+    Variable("accuracy", "accuracy", ("classifier",), METRIC, MORE, "accuracy"),
+    *undrawn("events", dims=("classifier",)),
+)
 REFERENCES = (
     Reference(
         "hoeffding",
@@ -170,12 +174,6 @@ class AccuracyCase:
     def axes(self) -> Mapping[str, tuple[str, ...]]:
         """The classifiers, where there are several."""
         return {} if self.coords else {"classifier": self.classifiers}
-
-    @property
-    def dims(self) -> Mapping[str, tuple[str, ...]]:
-        """Dims of the variables."""
-        own = ("classifier",) if self.axes else ()
-        return {"accuracy": own, "events": own}
 
     def fingerprint(self) -> str:
         """Hash of the counts."""

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescal.core.variables import Variable
+
 if TYPE_CHECKING:
     import pymc as pm
 
@@ -201,11 +203,6 @@ class Case(Protocol):
         ...
 
     @property
-    def dims(self) -> Mapping[str, tuple[str, ...]]:
-        """Dims of the variables, without chain, draw and those of the coords."""
-        ...
-
-    @property
     def monitored(self) -> tuple[str, ...]:
         """Posterior variables whose convergence is checked."""
         ...
@@ -260,11 +257,14 @@ class Plan(NamedTuple):
         From what was found of each case to the correlation of classifiers over shared rows,
         (classifier, classifier), or to one for each variable, ([class,] classifier, classifier);
         None where one posterior holds all classifiers.
+    variables : sequence of Variable
+        Those of this plan, where they are not the quantity's own.
     """
 
     cases: Sequence[Case]
     attrs: Mapping[str, Any]
     correlate: Callable[[Sequence[CaseArrays]], Correlation] | None = None
+    variables: Sequence[Variable] = ()
 
 
 class Quantity(Protocol):
@@ -286,8 +286,8 @@ class Quantity(Protocol):
         ...
 
     @property
-    def KIND(self) -> str:
-        """Kind of the result: a key of `bayescal.results.kinds.KINDS`."""
+    def VARIABLES(self) -> Sequence[Variable]:
+        """What its variables are, the main ones first."""
         ...
 
     @property

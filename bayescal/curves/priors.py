@@ -22,14 +22,6 @@ COMPONENTS: Final = (CALIBRATED, SMOOTH, ROUGH, SEGMENTS)
 BOUNDARY: Final = "boundary"
 AVERAGED_AXES: Final = {"description": COMPONENTS, BOUNDARY: ("0", "1")}
 """Names along the dims of an average: descriptions, and the scores of exactly 0 and 1."""
-AVERAGED_DIMS: Final = {
-    **{f"descriptions/{error}": ("description",) for error in ("ece", "tce", "mce")},
-    "weight": ("description",),
-    "boundary_calibrated": (BOUNDARY,),
-    "description_curve": ("description", "point"),
-    "jump_probability": ("cell",),
-}
-"""Dims of what a result holds of an average beside what it holds of every curve."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from bayescal.core.errors import InputError
 from bayescal.core.streams import stream
+from bayescal.core.variables import ERROR, METRIC, ROW, Variable, from_json
 from bayescal.results import schema
 
 
@@ -130,6 +131,44 @@ def at(data: xr.Dataset, case: ResultSlice) -> xr.Dataset: ...
 def at(data: xr.DataArray | xr.Dataset, case: ResultSlice) -> xr.DataArray | xr.Dataset:
     """Select a case, along those of its dimensions that `data` has."""
     return data.sel({dim: value for dim, value in case.sel.items() if dim in data.dims})
+
+
+def variables(tree: xr.DataTree) -> tuple[Variable, ...]:
+    """What a result says of its variables, the main ones first."""
+    return from_json(str(tree.attrs[schema.VARIABLES]))
+
+
+def described(tree: xr.DataTree, name: str) -> Variable:
+    """What a result says of a variable; of one that it does not list, its name."""
+    found = (one for one in variables(tree) if one.name == name)
+    return next(found, None) or Variable(name, name.replace("_", " "))
+
+
+def of_role(tree: xr.DataTree, *roles: str) -> list[Variable]:
+    """The variables of a role that the posterior holds, in the quantity's order."""
+    held = tree[schema.POSTERIOR].data_vars
+    return [one for one in variables(tree) if one.role in roles and one.name in held]
+
+
+def answers(tree: xr.DataTree) -> list[Variable]:
+    """What a result is for: errors and metrics with one number a case, or what rows are judged by.
+
+    They are what is summarised, compared, concluded on and drawn, the main one first.
+    """
+    single = [one for one in of_role(tree, ERROR, METRIC) if set(one.dims) <= set(schema.CASE_DIMS)]
+    return single or of_role(tree, ROW)[:1]
+
+
+def main(tree: xr.DataTree) -> Variable:
+    """The first of the answers; its role says which form tables and pages have."""
+    found = answers(tree)
+    if not found:
+        raise InputError(
+            "a result must hold an error, a metric or rows; it holds "
+            f"{', '.join(map(str, tree[schema.POSTERIOR].data_vars))}. Give one of its variables "
+            "such a role in VARIABLES."
+        )
+    return found[0]
 
 
 def has_variable(tree: xr.DataTree, group: str, name: str) -> bool:

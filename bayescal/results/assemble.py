@@ -18,16 +18,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import CaseArrays
+from bayescal.core.variables import Dims, Variable, dims_of, result_kind, to_json
 from bayescal.results import schema
 
-Dims = Mapping[str, tuple[str, ...]]
 Arrays = Mapping[str, ArrayLike]
 
 
 def assemble(
     case_results: Sequence[CaseArrays],
     *,
-    dims: Dims,
+    variables: Sequence[Variable],
     attrs: Mapping[str, Any],
     coords: Mapping[str, Sequence[Any]] | None = None,
     error_correlation: Mapping[str, xr.DataArray] | None = None,
@@ -40,6 +40,7 @@ def assemble(
     stacked = {dim: values for dim, values in grid.items() if len(values) > 1}
     known = {**stacked, **{dim: list(values) for dim, values in (coords or {}).items()}}
     notes = {f"{schema.BOUNDS}/{name}": found for name, found in ordered[0].bounds_attrs.items()}
+    dims = dims_of(variables, coords or ())
     groups = {}
     for name in (*schema.DRAW_GROUPS, *schema.PLAIN_GROUPS):
         built = _dataset(name, ordered, stacked, dims, known, notes)
@@ -49,7 +50,8 @@ def assemble(
     if error_correlation:
         groups[schema.ERROR_CORRELATION] = xr.Dataset(dict(error_correlation))
     tree = xr.DataTree.from_dict(groups)
-    tree.attrs = _root_attrs({**attrs, **_shared(groups)}, grid, known)
+    said = {schema.VARIABLES: to_json(variables), schema.RESULT_KIND: result_kind(variables)}
+    tree.attrs = _root_attrs({**said, **attrs, **_shared(groups)}, grid, known)
     return tree
 
 
@@ -175,7 +177,7 @@ def _dataset(
     lead = schema.DRAW_DIMS if group in schema.DRAW_GROUPS else ()
     variables = {}
     for name in getattr(ordered[0], group):
-        own = tuple(dims.get(f"{group}/{name}", dims.get(name, ())))
+        own = _own_dims(dims, group, name)
         arrays = [_array(case, group, name, len(lead) + len(own)) for case in ordered]
         shapes = {array.shape for array in arrays}
         if len(shapes) > 1:
@@ -199,6 +201,16 @@ def _dataset(
     )
 
 
+def _own_dims(dims: Dims, group: str, name: str) -> tuple[str, ...]:
+    """Dims of a variable in a group of the result, without those of draws and cases."""
+    if (said := dims.get(f"{group}/{name}")) is not None:
+        return said
+    own = dims.get(name, ())
+    if group == schema.DESCRIPTIONS:
+        return (*own, schema.DESCRIPTION)
+    return (schema.METHOD, *own) if group == schema.REFERENCE_ESTIMATES else own
+
+
 def _array(case: CaseArrays, group: str, name: str, ndim: int) -> NDArray[Any]:
     held: Arrays = getattr(case, group)
     if name not in held:
@@ -209,7 +221,7 @@ def _array(case: CaseArrays, group: str, name: str, ndim: int) -> NDArray[Any]:
     if array.ndim != ndim:
         raise InputError(
             f"{group}/{name} must have {ndim} dimensions; got shape {array.shape} for "
-            f"{case.coords}. List its dims in DIMS."
+            f"{case.coords}. List its dims in VARIABLES."
         )
     return array
 
@@ -223,8 +235,6 @@ def _stack(arrays: list[NDArray[Any]], axis: int, shape: list[int]) -> NDArray[A
 
 
 def _coordinate(dim: str, size: int, values: Sequence[Any] | None) -> NDArray[Any]:
-    if values is None and dim in schema.CASE_DIMS:
-        raise InputError(f"the dimension {dim!r} must be named; pass its values in coords.")
     coordinate = np.arange(size) if values is None else np.asarray(values)
     if coordinate.shape != (size,):
         raise InputError(f"{dim} must have {size} coordinate values; got {len(coordinate)}.")

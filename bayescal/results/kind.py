@@ -11,10 +11,9 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
-from bayescal.core.checks import check_known
 from bayescal.core.errors import InputError
 from bayescal.results import schema
-from bayescal.results.access import ResultSlice
+from bayescal.results.access import ResultSlice, main
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -119,9 +118,7 @@ def kind_of(tree: xr.DataTree) -> ResultKind:
 
 def kind_name(tree: xr.DataTree) -> str:
     """Name of the kind of a result."""
-    name = str(tree.attrs[schema.RESULT_KIND])
-    check_known(name, tuple(kind_names()), "result kind", "bayescal")
-    return name
+    return f"{main(tree).role}s"
 
 
 def kind_module(package: str, tree: xr.DataTree) -> Any:

@@ -9,6 +9,15 @@ from typing import Final
 
 import xarray as xr
 
+from bayescal.core.variables import (
+    CALIBRATION_ERRORS,
+    LESS,
+    METRIC,
+    MORE,
+    ROW,
+    Variable,
+    to_json,
+)
 from bayescal.results import schema
 
 _KINDS: Final = {"ece": "errors", "pu_ece": "errors", "ssme": "metrics", "credal": "rows"}
@@ -17,9 +26,41 @@ _GROUPS: Final = {"yardsticks": schema.REFERENCE_ESTIMATES, "pairing": schema.ER
 _ONLY_ECE: Final = ("log_bayes_factor_jump", "jump_flag")
 _ONLY_WEIGHTED: Final = ("importance_ess",)
 
+# Metrics of version 0.2 that had a direction, in the order of its tables.
+_METRICS: Final = {
+    "accuracy": "accuracy",
+    "ece": "ECE",
+    "auc": "AUC",
+    "auprc": "AUPRC",
+    "mce": "MCE",
+    "log_loss": "log loss",
+    "brier": "Brier score",
+}
+_MORE: Final = ("accuracy", "auc", "auprc")
+_LESS: Final = ("max_ece", "avg_ece")
+_TITLES: Final = {
+    "avg_ece": "avg-ECE",
+    "avg_ece_uncalibrated": "avg-ECE before calibration",
+    "class_ece": "ECE",
+    "class_ece_uncalibrated": "ECE before calibration",
+    "ece_uncalibrated": "ECE before calibration",
+    "max_ece": "max-ECE",
+    "max_ece_uncalibrated": "max-ECE before calibration",
+    "unlabeled_auc": "AUC, unlabelled rows",
+    "unlabeled_cost": "cost, unlabelled rows",
+}
+
 
 def upgrade(tree: xr.DataTree) -> xr.DataTree:
-    """Bring a result of schema 1 to the present one; others are left as they are."""
+    """Bring a result of an earlier version to the present schema; others are left as they are."""
+    tree = _of_version_2(tree)
+    if schema.VARIABLES not in tree.attrs and schema.RESULT_KIND in tree.attrs:
+        tree.attrs[schema.VARIABLES] = to_json(_variables(tree))
+    return tree
+
+
+def _of_version_2(tree: xr.DataTree) -> xr.DataTree:
+    """Bring a result of schema 1 to schema 2."""
     if tree.attrs.get("schema_version") != 1 or tree.attrs.get("quantity") not in _KINDS:
         return tree
     quantity = str(tree.attrs["quantity"])
@@ -44,3 +85,31 @@ def upgrade(tree: xr.DataTree) -> xr.DataTree:
     found = xr.DataTree.from_dict(groups)
     found.attrs = attrs
     return found
+
+
+def _variables(tree: xr.DataTree) -> list[Variable]:
+    """What versions that did not store it knew of the variables of a result's kind."""
+    kind = tree.attrs[schema.RESULT_KIND]
+    if kind == "errors":
+        return list(CALIBRATION_ERRORS)
+    if kind == "rows":
+        return [Variable("prob", "class probability", ("obs",), ROW, point="prob")]
+    held, estimated = (
+        [str(name) for name in tree[group].data_vars]
+        for group in (schema.POSTERIOR, schema.POINT_ESTIMATE)
+    )
+    names = [name for name in _METRICS if name in held]
+    names += [name for name in held if name in estimated and name not in names]
+    return [Variable(name, _title(name), (), METRIC, _better(name), name) for name in names]
+
+
+def _title(name: str) -> str:
+    if (cost := name.removeprefix("unlabeled_cost_")) != name:
+        return f"cost {cost}, unlabelled rows"
+    return _METRICS.get(name) or _TITLES.get(name) or name.replace("_", " ")
+
+
+def _better(name: str) -> str | None:
+    if name in _MORE:
+        return MORE
+    return LESS if name in (*_METRICS, *_LESS) else None

@@ -77,8 +77,10 @@ BY_PRIOR: Final = {"priors": "priors", "prior_text": "prior_texts", "status": "s
 """Root attributes of a fit, and what a grid calls them: JSON by prior."""
 PRIOR_GRID: Final = "prior sensitivity"
 """What `KIND` says of the refits of one data set under several priors."""
+VARIABLES: Final = "variables"
+"""Root attribute with the records of the variables: see `bayescal.core.variables`."""
 RESULT_KIND: Final = "result_kind"
-"""Root attribute that names the module of `bayescal.results.kinds` that reads the result."""
+"""Root attribute of the role of the main variable in the words of version 0.2; for others only."""
 
 BIN: Final = "bin"
 CELL: Final = "cell"
@@ -90,6 +92,7 @@ CELL_COUNT: Final = "cell_count"
 CI_BOUND: Final = "ci_bound"
 
 DESCRIPTION: Final = "description"
+METHOD: Final = "method"
 BOUNDARY: Final = "boundary"
 """Scores of exactly 0 and 1."""
 CALIBRATED: Final = "calibrated"
@@ -111,7 +114,7 @@ REQUIRED_ATTRS: Final = (
     "schema_version",
     "bayescal_version",
     "quantity",
-    RESULT_KIND,
+    VARIABLES,
     "title",
     "estimand",
     "classifiers",

@@ -169,7 +169,7 @@ def result_of(
     first = plan.cases[0]
     return assemble(
         found,
-        dims=first.dims,
+        variables=plan.variables or quantity.VARIABLES,
         attrs=attrs,
         coords=first.axes,
         error_correlation=_correlation(plan, found),
@@ -267,7 +267,6 @@ def attributes(quantity: Quantity, plan: Plan, priors: Any, settings: Settings) 
     return {
         "bayescal_version": __version__,
         "quantity": quantity.NAME,
-        "result_kind": quantity.KIND,
         "title": quantity.TITLE,
         "estimand": quantity.ESTIMAND,
         "references": [reference._asdict() for reference in quantity.REFERENCES],

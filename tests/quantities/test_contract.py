@@ -12,7 +12,6 @@ import subprocess
 import sys
 import typing
 from collections.abc import Callable, Mapping
-from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +22,7 @@ import bayescal as bc
 from bayescal.cli.main import cli
 from bayescal.core.quantity import Bound, Case, LabelModel, Plan, Quantity, Reference
 from bayescal.core.quantity import members as sampled_models
+from bayescal.core.variables import CURVE, DATA, ERROR, LESS, METRIC, MORE, PARAMETER, ROW, dims_of
 from bayescal.quantities import OWN, quantities
 
 
@@ -97,9 +97,16 @@ def test_it_has_what_the_protocol_names(quantity: Any) -> None:
         assert re.fullmatch(r"\S(.*\S)?", getattr(quantity, name)), name
 
 
-def test_its_result_kind_exists_in_every_layer_that_reads_results(quantity: Any) -> None:
-    for layer in ("results", "plots", "report"):
-        assert import_module(f"bayescal.{layer}.kinds.{quantity.KIND}")
+def test_its_variables_say_what_they_are(quantity: Any) -> None:
+    names = [one.name for one in quantity.VARIABLES]
+    assert len(set(names)) == len(names)
+    assert quantity.VARIABLES[0].role in (ERROR, METRIC, ROW)
+    for one in quantity.VARIABLES:
+        assert one.role in (ERROR, METRIC, CURVE, ROW, PARAMETER, DATA), one.name
+        assert one.better in (None, LESS, MORE), one.name
+        assert one.title, one.name
+        single = one.role in (ERROR, METRIC) and set(one.dims) <= {"classifier", "group"}
+        assert bool(one.meaning) or not single or "_uncalibrated" in one.name, one.name
 
 
 def test_an_unknown_name_is_refused_and_known_ones_are_listed(quantity: Any) -> None:
@@ -160,8 +167,9 @@ def test_the_estimate_has_the_dims_of_the_posterior(quantity: Any, made: Made, p
     estimate = quantity.estimate(made.data, **made.known)
     shared = set(estimate._fields) & set(case.monitored)
     assert shared
+    dims = dims_of(plan.variables or quantity.VARIABLES, case.axes)
     for name in shared:
-        assert np.ndim(getattr(estimate, name)) == len(case.dims.get(name, ())), name
+        assert np.ndim(getattr(estimate, name)) == len(dims[name]), name
 
 
 def test_the_estimand_names_what_must_converge(quantity: Any, plan: Plan) -> None:

@@ -5,6 +5,7 @@ import pytest
 
 import bayescal as bc
 from bayescal.core.quantity import CaseArrays
+from bayescal.core.variables import CALIBRATION_ERRORS
 from bayescal.results.assemble import assemble
 from bayescal.results.conclusion import conclusions
 from bayescal.results.prior_grid import combine
@@ -19,7 +20,6 @@ def tree(low, high, p_calibrated=0.0, converged=True, names=("vit",)):
     attrs = {
         "bayescal_version": "0",
         "quantity": "ece",
-        "result_kind": "errors",
         "title": "t",
         "estimand": "e",
         "seed": 1,
@@ -41,7 +41,7 @@ def tree(low, high, p_calibrated=0.0, converged=True, names=("vit",)):
         )
         for name in names
     ]
-    return assemble(fits, dims={}, attrs=attrs)
+    return assemble(fits, variables=CALIBRATION_ERRORS, attrs=attrs)
 
 
 def asked(trees, **options):

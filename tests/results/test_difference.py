@@ -7,6 +7,7 @@ from scipy.stats import norm
 
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import CaseArrays
+from bayescal.core.variables import CALIBRATION_ERRORS
 from bayescal.results.assemble import assemble
 from bayescal.results.difference import difference
 from tests.synthetic import make_result
@@ -35,8 +36,10 @@ def _normal_result(
         coords={"classifier": list(NAMES), "classifier_other": list(NAMES)},
     )
     words = ("bayescal_version", "quantity", "title", "estimand", "status")
-    attrs = {**dict.fromkeys(words, ""), "seed": 20, "converged": True, "result_kind": "errors"}
-    return assemble(fits, dims={}, attrs=attrs, error_correlation={"correlation": matrix})
+    attrs = {**dict.fromkeys(words, ""), "seed": 20, "converged": True}
+    return assemble(
+        fits, variables=CALIBRATION_ERRORS, attrs=attrs, error_correlation={"correlation": matrix}
+    )
 
 
 @pytest.mark.parametrize("correlation", [-0.5, 0.0, 0.6, 0.95])

@@ -10,6 +10,8 @@ import bayescal as bc
 from bayescal.results import access
 from bayescal.results.kind import kind_of
 from bayescal.results.legacy import upgrade
+from tests.several import DIRECT as KEYS
+from tests.several import result_of
 from tests.synthetic import make_result
 
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -60,6 +62,17 @@ def test_what_was_renamed(old: tuple[str, Path], tmp_path: Path) -> None:
         assert set(tree["reference_estimates"]["auc"]["method"].values) == {"ensemble", "labeled"}
         assert "jump_flag" not in tree["diagnostics"]
     xr.testing.assert_identical(bc.load(bc.save(tree, tmp_path / "again.nc")), tree)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("key", KEYS)
+def test_files_of_0_2_get_the_variables_that_this_version_stores(key: str) -> None:
+    now = result_of(key)
+    was = now.copy()
+    was.attrs = {name: value for name, value in now.attrs.items() if name != "variables"}
+    found, known = access.answers(upgrade(was)), access.answers(now)
+    for name in ("name", "title", "role", "point"):
+        assert [getattr(one, name) for one in found] == [getattr(one, name) for one in known]
 
 
 def test_results_of_this_version_are_left_as_they_are() -> None:

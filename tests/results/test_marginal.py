@@ -7,6 +7,7 @@ import pytest
 
 import bayescal as bc
 from bayescal.core.quantity import CaseArrays
+from bayescal.core.variables import CALIBRATION_ERRORS
 from bayescal.results.assemble import assemble
 from bayescal.results.marginal import marginal, marginals
 from tests.synthetic import make_result
@@ -34,8 +35,8 @@ def result(levels, p_calibrated=None, classifiers=("vit",), seed=20):
             )
         )
     words = ("bayescal_version", "quantity", "title", "estimand", "status")
-    attrs = {**dict.fromkeys(words, ""), "seed": seed, "converged": True, "result_kind": "errors"}
-    return assemble(fits, dims={}, attrs=attrs)
+    attrs = {**dict.fromkeys(words, ""), "seed": seed, "converged": True}
+    return assemble(fits, variables=CALIBRATION_ERRORS, attrs=attrs)
 
 
 def brute_quantile(supports, weights, level):

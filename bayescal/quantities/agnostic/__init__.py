@@ -8,6 +8,18 @@ from __future__ import annotations
 import lazy_loader
 
 from bayescal.core.quantity import Reference
+from bayescal.core.variables import (
+    AVERAGE,
+    CALIBRATION_CURVE,
+    CELLS,
+    CURVE,
+    LESS,
+    METRIC,
+    MORE,
+    Variable,
+    named,
+    undrawn,
+)
 
 # Not lazy: modules of the same names would take the names when something loads them first.
 from bayescal.quantities.agnostic.bounds import bounds as bounds
@@ -15,7 +27,7 @@ from bayescal.quantities.agnostic.bounds import calibration_test as calibration_
 from bayescal.quantities.agnostic.roc import roc as roc
 
 __getattr__, _, __all__ = lazy_loader.attach_stub(__name__, __file__)
-__all__ += ["ESTIMAND", "KIND", "NAME", "REFERENCES", "TITLE"]
+__all__ += ["ESTIMAND", "NAME", "REFERENCES", "TITLE", "VARIABLES"]
 
 
 def __dir__() -> list[str]:
@@ -30,7 +42,63 @@ ESTIMAND = (
     "expected cost of a row under a decision rule; unlabeled_cost: the mean cost of the unlabelled "
     "rows."
 )
-KIND = "metrics"
+VARIABLES: tuple[Variable, ...] = (
+    Variable(
+        "auc",
+        "AUC",
+        role=METRIC,
+        better=MORE,
+        point="auc",
+        meaning="Probability that a positive row has a higher score than a negative one.",
+    ),
+    Variable(
+        "c",
+        "c",
+        role=METRIC,
+        better=LESS,
+        point="c",
+        meaning="The largest difference of scores and positives summed over an interval of scores, "
+        "as a share of all rows.",
+    ),
+    Variable(
+        "ks",
+        "ks",
+        role=METRIC,
+        better=LESS,
+        point="ks",
+        meaning="The same over the intervals from 0 up to a score.",
+    ),
+    Variable(
+        "cost",
+        "cost",
+        role=METRIC,
+        better=LESS,
+        point="cost",
+        meaning="Expected cost of a row under the decision rule.",
+    ),
+    Variable(
+        "unlabeled_auc",
+        "AUC, unlabelled rows",
+        role=METRIC,
+        point="unlabeled_auc",
+        meaning="AUC of the unlabelled rows.",
+    ),
+    Variable(
+        "unlabeled_cost",
+        "cost, unlabelled rows",
+        role=METRIC,
+        point="unlabeled_cost",
+        meaning="Mean cost of the unlabelled rows under the decision rule.",
+    ),
+    *CALIBRATION_CURVE,
+    *named("fpr", "tpr", "unlabeled_fpr", "unlabeled_tpr", dims=("threshold",), role=CURVE),
+    *undrawn(
+        *("roc_threshold", "roc_straight", "positive_above", "negative_above"),
+        dims=("threshold",),
+    ),
+    *CELLS,
+    *AVERAGE,
+)
 REFERENCES: tuple[Reference, ...] = (
     Reference(
         "gao",

@@ -1,4 +1,5 @@
 import bayescal.core.quantity
+import bayescal.core.variables
 
 from .bounds import bounds as bounds
 from .bounds import calibration_test as calibration_test
@@ -49,5 +50,5 @@ from .theory import untestable_distance as untestable_distance
 NAME: str
 TITLE: str
 ESTIMAND: str
-KIND: str
 REFERENCES: tuple[bayescal.core.quantity.Reference, ...]
+VARIABLES: tuple[bayescal.core.variables.Variable, ...]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from bayescal.core.checks import check_choice, check_data, check_is, shown
 from bayescal.core.columns import Label
@@ -13,6 +13,8 @@ from bayescal.core.errors import InputError
 from bayescal.core.plausibility import class_signs
 from bayescal.core.quantity import Plan
 from bayescal.core.scores import Scores
+from bayescal.core.variables import Variable
+from bayescal.quantities.agnostic import VARIABLES
 from bayescal.quantities.agnostic.correlation import correlations
 from bayescal.quantities.agnostic.data import (
     CountedScores,
@@ -26,6 +28,9 @@ from bayescal.quantities.agnostic.posterior import AgnosticCase
 from bayescal.quantities.agnostic.priors import Priors
 
 _MULTICLASS = ("top-label", "class-wise")
+
+
+_COSTS: Final = ("cost", "unlabeled_cost")
 
 
 def plan(
@@ -81,8 +86,9 @@ def plan(
         for problem in found
     ]
     if data.n_classifiers == 1:
-        return Plan(cases, attrs)
-    return Plan(cases, {**attrs, "pairing": "shared rows"}, partial(correlations, cases))
+        return Plan(cases, attrs, None, _variables(rules))
+    paired = {**attrs, "pairing": "shared rows"}
+    return Plan(cases, paired, partial(correlations, cases), _variables(rules))
 
 
 def _of_counts(
@@ -108,7 +114,24 @@ def _of_counts(
     cases = [AgnosticCase.of(counts.problem, priors, rules) for counts in data.values()]
     first = next(iter(data.values()))
     rows, n_obs = first.problem.figures, first.problem.cells.n
-    return Plan(cases, _attributes(n_obs, rows.n, first.classes, "binary", rules))
+    attrs = _attributes(n_obs, rows.n, first.classes, "binary", rules)
+    return Plan(cases, attrs, None, _variables(rules))
+
+
+def _variables(rules: Mapping[str, DecisionRule]) -> tuple[Variable, ...]:
+    """The quantity's variables, with a cost for each rule, by its name where there are several."""
+    return tuple(
+        new for one in VARIABLES for new in (_costs(one, rules) if one.name in _COSTS else (one,))
+    )
+
+
+def _costs(one: Variable, rules: Mapping[str, DecisionRule]) -> list[Variable]:
+    found = []
+    for rule in rules:
+        name, of = one.name.replace("cost", rule), rule.removeprefix("cost").removeprefix("_")
+        title = one.title.replace("cost", f"cost {of}") if of else one.title
+        found.append(one._replace(name=name, title=title, point=name))
+    return found
 
 
 def _attributes(

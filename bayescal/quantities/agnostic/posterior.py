@@ -26,7 +26,7 @@ from bayescal.curves.cells import (
     evidence_warnings,
     nonempty_cells,
 )
-from bayescal.curves.priors import AVERAGED_AXES, BOUNDARY, CALIBRATED, COMPONENTS
+from bayescal.curves.priors import AVERAGED_AXES, CALIBRATED, COMPONENTS
 from bayescal.quantities.agnostic.average_draws import AverageDraws
 from bayescal.quantities.agnostic.bounds import bounds
 from bayescal.quantities.agnostic.data import CELLS, IntervalProblem, data_warnings
@@ -51,25 +51,6 @@ _MORE_POINTS = 4
 # For the weights of the descriptions.
 EVIDENCE_DRAWS = 2000
 MONITORED = ("c", "ks", "auc")
-DIMS: Mapping[str, tuple[str, ...]] = {
-    "calibration_curve": ("point",),
-    "curve_score": ("point",),
-    "fpr": ("threshold",),
-    "tpr": ("threshold",),
-    "unlabeled_fpr": ("threshold",),
-    "unlabeled_tpr": ("threshold",),
-    "roc_threshold": ("threshold",),
-    "roc_straight": ("threshold",),
-    "positive_above": ("threshold",),
-    "negative_above": ("threshold",),
-    "events": ("cell",),
-    "cell_count": ("cell",),
-    "cell_score": ("cell",),
-    "weight": ("description",),
-    "boundary_calibrated": (BOUNDARY,),
-    "descriptions/c": ("description",),
-    "descriptions/ks": ("description",),
-}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,7 +63,6 @@ class AgnosticCase:
     model: Average
     notes: Sequence[str]
     axes: ClassVar[Mapping[str, tuple[str, ...]]] = AVERAGED_AXES
-    dims: ClassVar[Mapping[str, tuple[str, ...]]] = DIMS
     monitored: ClassVar[tuple[str, ...]] = MONITORED
     evidence_draws: ClassVar[int] = EVIDENCE_DRAWS
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 import lazy_loader
 
 from bayescal.core.quantity import Reference
+from bayescal.core.variables import CURVE, ROW, Variable, named, undrawn
 
 # Not lazy: the module of the same name would take the name when something loads it first.
 from bayescal.quantities.credal.bounds import bounds as bounds
 
 __getattr__, _, __all__ = lazy_loader.attach_stub(__name__, __file__)
-__all__ += ["ESTIMAND", "KIND", "NAME", "REFERENCES", "TITLE"]
+__all__ += ["ESTIMAND", "NAME", "REFERENCES", "TITLE", "VARIABLES"]
 
 
 def __dir__() -> list[str]:
@@ -28,7 +29,41 @@ ESTIMAND = (
     "other label, and of this one. decision, admissible: the class decided on, and those that "
     "cannot be ruled out, under the bounds. proper: whether class probabilities lie between them."
 )
-KIND = "rows"
+_BY_CLASS = ("label_class",)
+_BY_ROW = ("obs", "label_class")
+VARIABLES: tuple[Variable, ...] = (
+    Variable(
+        "prob",
+        "class probability",
+        _BY_ROW,
+        ROW,
+        point="prob",
+        meaning="The share of the class among all rows of the population with this score.",
+    ),
+    *named("prob_lower", "prob_upper", "admissible", dims=_BY_ROW, role=ROW),
+    *named("decision", "proper", dims=("obs",), role=ROW),
+    *undrawn("p0", "p1", "target_score", dims=_BY_ROW),
+    *undrawn("improper", "target_row", dims=("obs",)),
+    *named("intercept", "description", dims=_BY_CLASS),
+    *named("weight", dims=("label_class", "spline")),
+    *named("increment", dims=("label_class", "step")),
+    *named("rate", dims=("label_class", "cell")),
+    *named("node_rate", dims=("label_class", "node"), role=CURVE),
+    *named("never_errs", dims=("label_class", "end")),
+    # A parameter's densities are summed over its dims.
+    *undrawn(*(f"log_prior/{name}" for name in ("intercept", "weight", "increment", "rate"))),
+    *undrawn("mean_rate", "rate_spread", dims=_BY_CLASS),
+    *undrawn("model_average/weight", dims=("label_class", "description")),
+    *undrawn("events", "cell_count", "cell_rank", "cell_score", dims=("label_class", "cell")),
+    *undrawn(
+        *("selected_gap", "prevalence_lower", "prevalence_upper"),
+        *("merged_regret", "least_width"),
+        dims=_BY_CLASS,
+    ),
+    *undrawn("calibration_score", dims=("calibration", "label_class")),
+    *undrawn("calibration_label", "calibration_rows", dims=("calibration",)),
+    *undrawn("all_target_scores", dims=("target", "label_class")),
+)
 REFERENCES: tuple[Reference, ...] = (
     Reference(
         "self-learning",

@@ -1,4 +1,5 @@
 import bayescal.core.quantity
+import bayescal.core.variables
 
 from .bounds import bounds as bounds
 from .calibrator import VennAbersCalibrator as VennAbersCalibrator
@@ -55,5 +56,5 @@ from .venn_abers import merged as merged
 NAME: str
 TITLE: str
 ESTIMAND: str
-KIND: str
 REFERENCES: tuple[bayescal.core.quantity.Reference, ...]
+VARIABLES: tuple[bayescal.core.variables.Variable, ...]

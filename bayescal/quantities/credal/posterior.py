@@ -15,6 +15,8 @@ from bayescal.core.functionals import log_binomial
 from bayescal.core.health import MIN_ESS
 from bayescal.core.probability_intervals import decide, decide_binary
 from bayescal.core.quantity import CaseArrays, DirectDraws, Draws, Floats, Plan, bound_words
+from bayescal.core.variables import dims_of
+from bayescal.quantities.credal import VARIABLES
 from bayescal.quantities.credal.bounds import bounds
 from bayescal.quantities.credal.data import (
     CalibrationSplit,
@@ -43,44 +45,16 @@ PRIOR_DRAWS: Final = 500
 LABEL_CLASS: Final = "label_class"
 DESCRIPTION: Final = "description"
 MONITORED: Final = ("prob",)
-_BY_ROW = ("prob", "prob_lower", "prob_upper", "p0", "p1", "admissible", "target_score")
-_BY_CELL = ("rate", "events", "cell_count", "cell_rank", "cell_score")
-_BY_CLASS = (
-    "intercept",
-    "selected_gap",
-    "prevalence_lower",
-    "prevalence_upper",
-    "merged_regret",
-    "least_width",
-)
-_LOG_PRIOR = ("intercept", "weight", "increment", "rate", "curve")
-DIMS: Final[Mapping[str, tuple[str, ...]]] = {
-    **dict.fromkeys(_BY_ROW, ("obs", LABEL_CLASS)),
-    **dict.fromkeys(("improper", "proper", "decision"), ("obs",)),
-    **dict.fromkeys(_BY_CLASS, (LABEL_CLASS,)),
-    **dict.fromkeys(_BY_CELL, (LABEL_CLASS, "cell")),
-    "weight": (LABEL_CLASS, "spline"),
-    "node_rate": (LABEL_CLASS, "node"),
-    "never_errs": (LABEL_CLASS, "end"),
-    "description": (LABEL_CLASS,),
-    "mean_rate": (LABEL_CLASS, DESCRIPTION),
-    "rate_spread": (LABEL_CLASS, DESCRIPTION),
-    "model_average/weight": (LABEL_CLASS, DESCRIPTION),
-    "increment": (LABEL_CLASS, "step"),
-    "target_row": ("obs",),
-    "calibration_score": ("calibration", LABEL_CLASS),
-    "calibration_label": ("calibration",),
-    "calibration_rows": ("calibration",),
-    "all_target_scores": ("target", LABEL_CLASS),
-    **{f"log_prior/{name}": () for name in _LOG_PRIOR},
-}
 # In a binary task one curve serves both classes, so that its variables have no dim of classes,
 # but for this one.
 _OF_BOTH_CLASSES: Final = "admissible"
-_BINARY_DIMS: Final = {
-    name: dims if name == _OF_BOTH_CLASSES else tuple(d for d in dims if d != LABEL_CLASS)
-    for name, dims in DIMS.items()
-}
+BINARY_VARIABLES: Final = tuple(
+    one
+    if one.name == _OF_BOTH_CLASSES
+    else one._replace(dims=tuple(dim for dim in one.dims if dim != LABEL_CLASS))
+    for one in VARIABLES
+)
+_DIMS: Final = dims_of(VARIABLES)
 
 
 _RULED_OUT: Final = (
@@ -145,11 +119,6 @@ class CredalCase:
     def is_binary(self) -> bool:
         """Whether one curve serves both classes."""
         return self.problem.n_curves == 1
-
-    @property
-    def dims(self) -> Mapping[str, tuple[str, ...]]:
-        """Dims of the variables."""
-        return _BINARY_DIMS if self.is_binary else DIMS
 
     @property
     def curves(self) -> tuple[str, ...]:
@@ -240,10 +209,13 @@ class CredalCase:
         if direct is None or not isinstance(self.model, Averaged):
             return {}
         weights = self.model.weights(direct)
-        by_description = {name: draws[name] for name in ("mean_rate", "rate_spread")}
+        by_description = {
+            name: draws[name][..., 0, :] if self.is_binary else draws[name]
+            for name in ("mean_rate", "rate_spread")
+        }
         return {
             "model_average": {"weight": weights[0] if self.is_binary else weights},
-            "descriptions": self._squeezed(by_description),
+            "descriptions": by_description,
             "diagnostics": {"importance_ess": direct.ess, "pareto_k": direct.pareto_k},
             "warnings": _evidence_warnings(direct.ess),
         }
@@ -291,7 +263,7 @@ class CredalCase:
             return dict(values)
         # Draws may lead, so that the dim is counted from the end.
         return {
-            name: np.squeeze(value, axis=DIMS[name].index(LABEL_CLASS) - len(DIMS[name]))
+            name: np.squeeze(value, axis=_DIMS[name].index(LABEL_CLASS) - len(_DIMS[name]))
             for name, value in values.items()
         }
 
@@ -344,4 +316,5 @@ def plan(data: CalibrationSplit, priors: Priors) -> Plan:
         "classes": [str(label) for label in data.calibration.classes],
         "multiclass": "binary" if data.calibration.is_binary else "one-vs-rest",
     }
-    return Plan([CredalCase.of(data.select(name), rows, priors) for name in names], attrs)
+    cases = [CredalCase.of(data.select(name), rows, priors) for name in names]
+    return Plan(cases, attrs, variables=BINARY_VARIABLES if cases[0].is_binary else ())

@@ -8,12 +8,22 @@ from __future__ import annotations
 import lazy_loader
 
 from bayescal.core.quantity import Reference
+from bayescal.core.variables import (
+    AVERAGE,
+    BINS,
+    CALIBRATION_CURVE,
+    CALIBRATION_ERRORS,
+    CELLS,
+    Variable,
+    named,
+    undrawn,
+)
 
 # Not lazy: the module of the same name would take the name when something loads it first.
 from bayescal.quantities.ece.bounds import bounds as bounds
 
 __getattr__, _, __all__ = lazy_loader.attach_stub(__name__, __file__)
-__all__ += ["ESTIMAND", "KIND", "NAME", "REFERENCES", "TITLE"]
+__all__ += ["ESTIMAND", "NAME", "REFERENCES", "TITLE", "VARIABLES"]
 
 
 def __dir__() -> list[str]:
@@ -26,7 +36,18 @@ ESTIMAND = (
     "tce: the mean over the population of |P(Y = 1 | score) - score|. ece: the same after scores "
     "and labels are averaged within bins. mce: the largest such gap of a bin."
 )
-KIND = "errors"
+VARIABLES: tuple[Variable, ...] = (
+    *CALIBRATION_ERRORS,
+    *CALIBRATION_CURVE,
+    *BINS,
+    *CELLS,
+    *AVERAGE,
+    *undrawn("positives", dims=("bin",)),
+    *undrawn("gap_direction", dims=("cell",)),
+    *named("coef", dims=("basis",)),
+    *named("rate", dims=("padded_bin",)),
+    *named("concentration"),
+)
 REFERENCES: tuple[Reference, ...] = (
     Reference(
         "pu-ece",

@@ -1,4 +1,5 @@
 import bayescal.core.quantity
+import bayescal.core.variables
 
 from .bounds import bounds as bounds
 from .bounds import least_bound_n_bins as least_bound_n_bins
@@ -17,5 +18,5 @@ from .priors import SmoothCurve as SmoothCurve
 NAME: str
 TITLE: str
 ESTIMAND: str
-KIND: str
 REFERENCES: tuple[bayescal.core.quantity.Reference, ...]
+VARIABLES: tuple[bayescal.core.variables.Variable, ...]

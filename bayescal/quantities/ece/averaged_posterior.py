@@ -21,7 +21,6 @@ from bayescal.curves.cells import (
 )
 from bayescal.curves.priors import (
     AVERAGED_AXES,
-    AVERAGED_DIMS,
     CALIBRATED,
     COMPONENTS,
     SMOOTH,
@@ -29,7 +28,6 @@ from bayescal.curves.priors import (
 )
 from bayescal.quantities.ece.models import label_model
 from bayescal.quantities.ece.posterior import (
-    DIMS,
     PRIOR_DRAWS,
     EceCase,
     ProblemCase,
@@ -54,8 +52,6 @@ class AveragedCase(ProblemCase):
     """One problem under an average over descriptions."""
 
     model: Average
-
-    dims: ClassVar[Mapping[str, tuple[str, ...]]] = {**DIMS, **AVERAGED_DIMS}
 
     axes: ClassVar[Mapping[str, tuple[str, ...]]] = AVERAGED_AXES
 

@@ -11,8 +11,10 @@ import numpy as np
 
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import CaseArrays, DirectDraws, Draws
+from bayescal.core.variables import named, undrawn
 from bayescal.curves.cells import Problem, curve_scores, evidence_warnings
 from bayescal.curves.priors import CurveAverage, SmoothCurve
+from bayescal.quantities.ece import VARIABLES
 from bayescal.quantities.ece.averaged_posterior import AveragedCase, average_arrays, case_of
 from bayescal.quantities.ece.model import model_of_groups
 from bayescal.quantities.ece.models.pooled_curves import PooledCurves
@@ -41,26 +43,21 @@ _PLAIN_GROUPS = (
     "model_average",
     "diagnostics",
 )
-_OWN_DIMS = {
-    "common": ("basis",),
-    "deviation": ("group", "basis"),
-    "pooling": (),
-    # One figure for the one model.
-    "importance_ess": (),
-    "pareto_k": (),
-    "rhat_max": (),
-    "ess_min": (),
-    "divergences": (),
-    "ebfmi_min": (),
-    "converged": (),
-}
 _BY_GROUP = (
-    *("ece", "tce", "mce", "l2", "l2_debiased", "n", "effective_n", "prevalence"),
+    *("l2", "l2_debiased", "n", "effective_n", "prevalence"),
     *("p_calibrated", "ece_mean", "tce_mean", "mce_mean"),
-    "description",
-    *("total_bias", "statistical_bias", "binning_bias", "deviation", "optimal_n_bins"),
-    "least_bound_n_bins",
+    *("total_bias", "statistical_bias", "binning_bias", "optimal_n_bins", "least_bound_n_bins"),
+    # A bound in one group of the result, a coefficient in another.
+    "bounds/deviation",
 )
+GROUPED_VARIABLES = (
+    *(one._replace(dims=("group", *one.dims)) for one in VARIABLES),
+    *undrawn(*_BY_GROUP, dims=("group",)),
+    *named("common", dims=("basis",)),
+    *named("deviation", dims=("group", "basis")),
+    *named("pooling"),
+)
+"""Variables of groups under one model."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,14 +96,6 @@ class GroupedCase:
             "group": tuple(case.coords["group"] for case in self.alone),
             **self.alone[0].axes,
         }
-
-    @property
-    def dims(self) -> Mapping[str, tuple[str, ...]]:
-        """Dims of the variables: those of the quantity after `group`."""
-        one = {name: ("group", *dims) for name, dims in self.alone[0].dims.items()}
-        # Deviation is a bound in one group of the result and a coefficient in another.
-        bounds = {"bounds/deviation": ("group",)}
-        return {**one, **dict.fromkeys(_BY_GROUP, ("group",)), **_OWN_DIMS, **bounds}
 
     @property
     def warnings(self) -> list[str]:

@@ -20,7 +20,7 @@ from bayescal.core.tasks import Task
 from bayescal.curves.cells import Problem
 from bayescal.quantities.ece.averaged_posterior import AveragedCase, case_of
 from bayescal.quantities.ece.data import Data, by_group, is_fine, problem_of, problems, resolved
-from bayescal.quantities.ece.grouped_posterior import GroupedCase, without_ends
+from bayescal.quantities.ece.grouped_posterior import GROUPED_VARIABLES, GroupedCase, without_ends
 from bayescal.quantities.ece.posterior import EceCase
 from bayescal.quantities.ece.priors import CurveAverage, Priors
 
@@ -119,7 +119,9 @@ def plan(
     attrs = _attributes(data, bins, multiclass)
     if isinstance(data, Scores) and data.group is not None:
         tasks = data.tasks(multiclass)
-        return Plan([case for task in tasks for case in _of_groups(task, priors, bins)], attrs)
+        cases = [case for task in tasks for case in _of_groups(task, priors, bins)]
+        pooled = any(isinstance(case, GroupedCase) for case in cases)
+        return Plan(cases, attrs, variables=GROUPED_VARIABLES if pooled else ())
     cases = [
         case_of(problem, priors, _notes(data, problem.coords))
         for problem in problems(data, priors, bins, multiclass)

@@ -52,23 +52,6 @@ PRIOR_DRAWS = 1000
 # For the probability that a classifier is calibrated.
 EVIDENCE_DRAWS = 2000
 MONITORED = ("ece", "tce", "mce", "label_rate")
-DIMS: Mapping[str, tuple[str, ...]] = {
-    "label_rate": ("bin",),
-    "gap": ("bin",),
-    "confidence": ("bin",),
-    "bin_mass": ("bin",),
-    "count": ("bin",),
-    "positives": ("bin",),
-    "bin_edges": ("bin_edge",),
-    "calibration_curve": ("point",),
-    "curve_score": ("point",),
-    "coef": ("basis",),
-    "rate": ("padded_bin",),
-    "events": ("cell",),
-    "cell_count": ("cell",),
-    "cell_score": ("cell",),
-    "gap_direction": ("cell",),
-}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,7 +63,6 @@ class ProblemCase:
     model: quantity.LabelModel
     notes: Sequence[str] = ()
     axes: ClassVar[Mapping[str, tuple[str, ...]]] = {}
-    dims: ClassVar[Mapping[str, tuple[str, ...]]] = DIMS
     monitored: ClassVar[tuple[str, ...]] = MONITORED
     # Direct draws for the probability of calibration.
     evidence_draws: ClassVar[int] = EVIDENCE_DRAWS

@@ -8,12 +8,22 @@ from __future__ import annotations
 import lazy_loader
 
 from bayescal.core.quantity import Reference
+from bayescal.core.variables import (
+    AVERAGE,
+    BINS,
+    CALIBRATION_CURVE,
+    CALIBRATION_ERRORS,
+    CELLS,
+    Variable,
+    named,
+    undrawn,
+)
 
 # Not lazy: the module of the same name would take the name when something loads it first.
 from bayescal.quantities.pu_ece.bounds import bounds as bounds
 
 __getattr__, _, __all__ = lazy_loader.attach_stub(__name__, __file__)
-__all__ += ["ESTIMAND", "KIND", "NAME", "REFERENCES", "TITLE"]
+__all__ += ["ESTIMAND", "NAME", "REFERENCES", "TITLE", "VARIABLES"]
 
 
 def __dir__() -> list[str]:
@@ -27,7 +37,29 @@ ESTIMAND = (
     "after scores and labels are averaged within bins. mce: the largest such gap of a bin. "
     "class_prior: the share of positives in that population."
 )
-KIND = "errors"
+VARIABLES: tuple[Variable, ...] = (
+    *CALIBRATION_ERRORS,
+    *CALIBRATION_CURVE,
+    *BINS,
+    *CELLS,
+    *AVERAGE,
+    Variable(
+        "class_prior",
+        "class prior",
+        point="class_prior",
+        meaning="The share of positives among the unlabelled rows.",
+    ),
+    *undrawn(
+        *("exceeds_one", "positive_mass", "negative_mass", "positive_count"),
+        dims=("bin",),
+    ),
+    *named("coef", dims=("basis",)),
+    *undrawn(
+        *("sensitivity/class_prior", "sensitivity/ece", "envelope_lower", "envelope_upper"),
+        *("sensitivity/tce_lower", "sensitivity/tce_mean", "sensitivity/tce_upper"),
+        dims=("class_prior_point",),
+    ),
+)
 REFERENCES: tuple[Reference, ...] = (
     Reference(
         "pu-ece",

@@ -1,4 +1,5 @@
 import bayescal.core.quantity
+import bayescal.core.variables
 
 from .bounds import bounds as bounds
 from .bounds import fcmi_of_vc as fcmi_of_vc
@@ -29,5 +30,5 @@ from .priors import SmoothCurve as SmoothCurve
 NAME: str
 TITLE: str
 ESTIMAND: str
-KIND: str
 REFERENCES: tuple[bayescal.core.quantity.Reference, ...]
+VARIABLES: tuple[bayescal.core.variables.Variable, ...]

@@ -29,7 +29,6 @@ from bayescal.curves.cells import (
 )
 from bayescal.curves.priors import (
     AVERAGED_AXES,
-    AVERAGED_DIMS,
     CALIBRATED,
     COMPONENTS,
     SEGMENTS,
@@ -52,31 +51,6 @@ if TYPE_CHECKING:
 PRIOR_DRAWS = 1000
 # For the probability that a classifier is calibrated.
 EVIDENCE_DRAWS = 2000
-DIMS: Mapping[str, tuple[str, ...]] = {
-    "label_rate": ("bin",),
-    "exceeds_one": ("bin",),
-    "gap": ("bin",),
-    "confidence": ("bin",),
-    "bin_mass": ("bin",),
-    "positive_mass": ("bin",),
-    "negative_mass": ("bin",),
-    "count": ("bin",),
-    "positive_count": ("bin",),
-    "bin_edges": ("bin_edge",),
-    "calibration_curve": ("point",),
-    "curve_score": ("point",),
-    "coef": ("basis",),
-    "events": ("cell",),
-    "sensitivity/class_prior": ("class_prior_point",),
-    "sensitivity/ece": ("class_prior_point",),
-    "envelope_lower": ("class_prior_point",),
-    "envelope_upper": ("class_prior_point",),
-    "sensitivity/tce_lower": ("class_prior_point",),
-    "sensitivity/tce_mean": ("class_prior_point",),
-    "sensitivity/tce_upper": ("class_prior_point",),
-    "cell_count": ("cell",),
-    "cell_score": ("cell",),
-}
 MONITORED = ("ece", "tce", "mce", "label_rate", "class_prior")
 
 
@@ -88,7 +62,6 @@ class ProblemCase:
     priors: Priors
     model: quantity.LabelModel
     axes: ClassVar[Mapping[str, tuple[str, ...]]] = {}
-    dims: ClassVar[Mapping[str, tuple[str, ...]]] = DIMS
     monitored: ClassVar[tuple[str, ...]] = MONITORED
     # Direct draws for the probability of calibration.
     evidence_draws: ClassVar[int] = EVIDENCE_DRAWS
@@ -229,8 +202,6 @@ class AveragedCase(ProblemCase):
     """One problem under an average over descriptions."""
 
     model: Average
-
-    dims: ClassVar[Mapping[str, tuple[str, ...]]] = {**DIMS, **AVERAGED_DIMS}
 
     axes: ClassVar[Mapping[str, tuple[str, ...]]] = AVERAGED_AXES
 

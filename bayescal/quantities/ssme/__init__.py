@@ -8,13 +8,14 @@ from __future__ import annotations
 import lazy_loader
 
 from bayescal.core.quantity import Reference
+from bayescal.core.variables import LESS, METRIC, MORE, Variable, named, undrawn
 
 # Not lazy: modules of the same names would take the names when something loads them first.
 from bayescal.quantities.ssme.bounds import bounds as bounds
 from bayescal.quantities.ssme.metrics import metrics as metrics
 
 __getattr__, _, __all__ = lazy_loader.attach_stub(__name__, __file__)
-__all__ += ["ESTIMAND", "KIND", "NAME", "REFERENCES", "TITLE"]
+__all__ += ["ESTIMAND", "NAME", "REFERENCES", "TITLE", "VARIABLES"]
 
 
 def __dir__() -> list[str]:
@@ -28,7 +29,60 @@ ESTIMAND = (
     "labeled and unlabelled rows are from. ece, mce: mean and largest gap between score and "
     "probability of the label over bins of the score."
 )
-KIND = "metrics"
+_METRICS = (
+    (
+        "accuracy",
+        "accuracy",
+        MORE,
+        "Share of rows whose most probable class is the true one.",
+    ),
+    (
+        "ece",
+        "ECE",
+        LESS,
+        "Mean absolute difference of score and label rate over bins of the score.",
+    ),
+    (
+        "auc",
+        "AUC",
+        MORE,
+        "Probability that a positive row has a higher score than a negative one.",
+    ),
+    ("auprc", "AUPRC", MORE, "Mean precision over the positive rows."),
+    ("mce", "MCE", LESS, "The largest such difference of any bin."),
+    (
+        "log_loss",
+        "log loss",
+        LESS,
+        "Mean of minus the logarithm of the score of the true label.",
+    ),
+    ("brier", "Brier score", LESS, "Mean squared difference of score and label."),
+)
+_OF_TILT = {
+    ("label_class",): ("intercept", "slope", "class_share"),
+    ("classifier",): ("weight", "own_bend"),
+    ("group", "label_class"): ("group_intercept",),
+    ("group",): ("group_slope",),
+    ("label_class", "dim"): ("location", "log_width"),
+    (): ("bend", "log_slope"),
+}
+VARIABLES: tuple[Variable, ...] = (
+    *(
+        Variable(name, title, ("classifier", "group"), METRIC, better, name, meaning)
+        for name, title, better, meaning in _METRICS
+    ),
+    *(one for dims, names in _OF_TILT.items() for one in named(*names, dims=dims)),
+    *named("prob_label", dims=("obs", "label_class")),
+    # A parameter's densities are summed over its dims.
+    *undrawn(*(f"log_prior/{name}" for names in _OF_TILT.values() for name in names)),
+    *undrawn(
+        *(f"sensitivity/{name}" for name, *_ in _METRICS),
+        dims=("assumption", "summary", "classifier", "group"),
+    ),
+    *undrawn("probability", dims=("assumption",)),
+    *undrawn("class_prior", dims=("label_class",)),
+    *undrawn("label", dims=("label_row",)),
+)
 REFERENCES: tuple[Reference, ...] = (
     Reference(
         "ssme",

@@ -1,4 +1,5 @@
 import bayescal.core.quantity
+import bayescal.core.variables
 
 from . import baselines as baselines
 from .bounds import bounds as bounds
@@ -32,5 +33,5 @@ from .priors import Tilt as Tilt
 NAME: str
 TITLE: str
 ESTIMAND: str
-KIND: str
 REFERENCES: tuple[bayescal.core.quantity.Reference, ...]
+VARIABLES: tuple[bayescal.core.variables.Variable, ...]

@@ -110,29 +110,6 @@ def plan(
 
 
 PRIOR_DRAWS = 300
-_PARAMETERS: Mapping[str, tuple[str, ...]] = {
-    "intercept": ("label_class",),
-    "slope": ("label_class",),
-    "weight": ("classifier",),
-    "own_bend": ("classifier",),
-    "group_intercept": ("group", "label_class"),
-    "group_slope": ("group",),
-    "class_share": ("label_class",),
-    "location": ("label_class", "dim"),
-    "log_width": ("label_class", "dim"),
-}
-DIMS: Mapping[str, tuple[str, ...]] = {
-    **dict.fromkeys(Metrics._fields, ("classifier",)),
-    **{f"reference_estimates/{name}": ("method", "classifier") for name in Metrics._fields},
-    **_PARAMETERS,
-    **{f"sensitivity/{name}": ("assumption", "summary", "classifier") for name in Metrics._fields},
-    "sensitivity/probability": ("assumption",),
-    # A parameter's densities are summed over its dims.
-    **{f"log_prior/{name}": () for name in _PARAMETERS},
-    "class_prior": ("label_class",),
-    "prob_label": ("obs", "label_class"),
-    "label": ("label_row",),
-}
 MONITORED = Metrics._fields
 
 
@@ -172,18 +149,6 @@ class SSMECase:
         if panel.n_classifiers > 1:
             found["classifier"] = panel.classifiers
         return found | ({"group": panel.groups} if panel.groups else {})
-
-    @property
-    def dims(self) -> Mapping[str, tuple[str, ...]]:
-        """Dims of the variables; those of metrics end with the group, where there are groups."""
-        panel = self.problem.panel
-        by_group = ("group",) if panel.groups else ()
-        found = {
-            name: (*dims, *by_group) if _is_metric(name) else dims for name, dims in DIMS.items()
-        }
-        if panel.n_classifiers > 1:
-            return found
-        return {name: tuple(d for d in dims if d != "classifier") for name, dims in found.items()}
 
     @property
     def warnings(self) -> Sequence[str]:
@@ -311,10 +276,6 @@ class SSMECase:
             name: np.squeeze(value, axis=place[name]) if name in place else value
             for name, value in values.items()
         }
-
-
-def _is_metric(name: str) -> bool:
-    return name.rsplit("/", 1)[-1] in Metrics._fields
 
 
 # Numbers held at once: 8 MB each of the arrays over draws, rows and classes.

@@ -8,12 +8,13 @@ from __future__ import annotations
 import lazy_loader
 
 from bayescal.core.quantity import Reference
+from bayescal.core.variables import LESS, METRIC, Variable, named, undrawn
 
 # Not lazy: the modules of the same names would take the names when something loads them first.
 from bayescal.quantities.temperature.bounds import bounds as bounds
 
 __getattr__, _, __all__ = lazy_loader.attach_stub(__name__, __file__)
-__all__ += ["ESTIMAND", "KIND", "NAME", "REFERENCES", "TITLE"]
+__all__ += ["ESTIMAND", "NAME", "REFERENCES", "TITLE", "VARIABLES"]
 
 
 def __dir__() -> list[str]:
@@ -30,7 +31,41 @@ ESTIMAND = (
     "max_ece and avg_ece: the largest and the mean error of the rows of one predicted class. The "
     "same with _uncalibrated: before."
 )
-KIND = "metrics"
+_ERRORS = (
+    (
+        "ece",
+        "ECE",
+        (),
+        "Mean absolute difference of score and label rate over bins of the score.",
+    ),
+    ("max_ece", "max-ECE", (), "The largest ECE of the rows of one predicted class."),
+    ("avg_ece", "avg-ECE", (), "The mean over the predicted classes of their rows' ECE."),
+    ("class_ece", "ECE", ("label_class",), ""),
+)
+VARIABLES: tuple[Variable, ...] = (
+    *(
+        Variable(name, title, dims, METRIC, LESS, None if dims else name, meaning)
+        for name, title, dims, meaning in _ERRORS
+    ),
+    *(
+        Variable(
+            f"{name}_uncalibrated",
+            f"{title} before calibration",
+            dims,
+            METRIC,
+            point=None if dims else f"{name}_uncalibrated",
+        )
+        for name, title, dims, _ in _ERRORS
+    ),
+    *named("log_alpha", "alpha", "log_coef", "shift", dims=("label_class",)),
+    *named("mu", "tau", "shift_tau", "description"),
+    *undrawn("labels", "class_alpha", dims=("label_class",)),
+    *undrawn("weight", dims=("description",)),
+    *undrawn(
+        *("bin_rows", "bin_confidence", "bin_accuracy"),
+        dims=("stage", "label_class", "bin"),
+    ),
+)
 REFERENCES: tuple[Reference, ...] = (
     Reference(
         "class-wise",

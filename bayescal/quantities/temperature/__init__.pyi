@@ -1,4 +1,5 @@
 import bayescal.core.quantity
+import bayescal.core.variables
 
 from .bounds import bounds as bounds
 from .bounds import label_noise_confidence as label_noise_confidence
@@ -26,5 +27,5 @@ from .slice_calibrators import SliceCalibration as SliceCalibration
 NAME: str
 TITLE: str
 ESTIMAND: str
-KIND: str
 REFERENCES: tuple[bayescal.core.quantity.Reference, ...]
+VARIABLES: tuple[bayescal.core.variables.Variable, ...]

@@ -131,20 +131,6 @@ def _attributes(rows: Rows, binning: Binning, from_logits: bool) -> dict[str, An
 
 PRIOR_DRAWS = 1000
 METRICS = ("ece", "max_ece", "avg_ece")
-DIMS: Mapping[str, tuple[str, ...]] = {
-    "log_alpha": ("label_class",),
-    "alpha": ("label_class",),
-    "class_alpha": ("label_class",),
-    "class_ece": ("label_class",),
-    "class_ece_uncalibrated": ("label_class",),
-    "labels": ("label_class",),
-    "log_coef": ("label_class",),
-    "shift": ("label_class",),
-    "weight": ("description",),
-    **dict.fromkeys(
-        ("bin_rows", "bin_confidence", "bin_accuracy"), ("stage", "label_class", "bin")
-    ),
-}
 # Numbers of probabilities of vector scaling that are worked out.
 _MOST = 1 << 25
 MONITORED = (*METRICS, *(f"{name}_uncalibrated" for name in METRICS), "log_alpha", "mu", "tau")
@@ -158,7 +144,6 @@ class TemperatureCase:
     priors: Priors
     model: TemperatureAverage
     binning: Binning
-    dims: ClassVar[Mapping[str, tuple[str, ...]]] = DIMS
     monitored: ClassVar[tuple[str, ...]] = MONITORED
     # None: there is no alternative to weigh.
     evidence_draws: ClassVar[int] = 0

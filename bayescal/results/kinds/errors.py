@@ -21,7 +21,6 @@ from bayescal.results.power_scaling import numbers_of_case
 if TYPE_CHECKING:
     import pandas as pd
 
-_ORDER = ("tce", "ece", "mce")
 _SHOWN = ("ece", "tce")
 
 title = text.variable_title
@@ -33,7 +32,7 @@ power_scaled = numbers_of_case
 
 def variables(tree: xr.DataTree) -> list[str]:
     """Calibration errors of the result, that without bins first."""
-    return [name for name in _ORDER if access.has_variable(tree, schema.POSTERIOR, name)]
+    return [one.name for one in access.answers(tree)]
 
 
 def higher_is_better(var: str) -> bool | None:

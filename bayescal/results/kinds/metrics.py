@@ -36,10 +36,7 @@ power_scaled = numbers_of_case
 
 def variables(tree: xr.DataTree) -> list[str]:
     """Metrics of the result: what the posterior and the point estimate both hold."""
-    held = tree[schema.POSTERIOR].data_vars
-    standard = [name for name in ORDER if name in held]
-    estimated = tree[schema.POINT_ESTIMATE].data_vars
-    return standard + [str(name) for name in held if name in estimated and name not in ORDER]
+    return [one.name for one in access.answers(tree)]
 
 
 def higher_is_better(var: str) -> bool | None:

@@ -6,7 +6,9 @@ from scipy.integrate import quad
 from scipy.stats import beta, binom
 
 import bayescal as bc
+from bayescal.core.variables import dims_of
 from bayescal.curves.priors import SmoothCurve
+from bayescal.quantities.ece import VARIABLES
 from bayescal.quantities.ece.averaged_posterior import case_of
 from bayescal.quantities.ece.bounds import bounds
 from bayescal.quantities.ece.estimator import estimate
@@ -35,13 +37,13 @@ def one(request):
 
 
 def test_every_array_has_the_dims_of_the_case(one):
-    _, case, _, arrays = one
+    *_, arrays = one
     for group in ("posterior", "prior", "posterior_predictive", "log_likelihood", "log_prior"):
         for name, values in getattr(arrays, group).items():
-            assert np.ndim(values) == 2 + len(case.dims.get(name, ())), name
+            assert np.ndim(values) == 2 + len(dims_of(VARIABLES).get(name, ())), name
     for group in ("observed_data", "constant_data", "point_estimate", "bounds", "diagnostics"):
         for name, values in getattr(arrays, group).items():
-            assert np.ndim(values) == len(case.dims.get(name, ())), name
+            assert np.ndim(values) == len(dims_of(VARIABLES).get(name, ())), name
 
 
 def test_the_models_own_draws_are_kept(one):

@@ -7,7 +7,9 @@ from scipy.stats import kstest
 
 import bayescal as bc
 from bayescal.core.bins.binning import Binning
+from bayescal.core.variables import dims_of
 from bayescal.curves.priors import COMPONENTS, CurveAverage
+from bayescal.quantities.ece import VARIABLES
 from bayescal.quantities.ece.averaged_posterior import Averaged, AveragedCase, case_of
 from bayescal.quantities.ece.plan import plan
 from bayescal.quantities.ece.posterior import EceCase
@@ -63,12 +65,11 @@ def test_every_array_has_the_dims_of_the_case(one):
     groups = ("posterior", "prior", "posterior_predictive", "log_likelihood", "log_prior")
     for group in groups:
         for name, values in getattr(arrays, group).items():
-            assert np.ndim(values) == 2 + len(case.dims.get(name, ())), name
+            assert np.ndim(values) == 2 + len(dims_of(VARIABLES).get(name, ())), name
     for group in ("observed_data", "constant_data", "point_estimate", "model_average"):
         for name, values in getattr(arrays, group).items():
-            assert np.ndim(values) == len(case.dims.get(name, ())), name
-    for name, values in arrays.descriptions.items():
-        assert case.dims[f"descriptions/{name}"] == ("description",)
+            assert np.ndim(values) == len(dims_of(VARIABLES).get(name, ())), name
+    for values in arrays.descriptions.values():
         assert np.shape(values) == (*SHAPE, len(COMPONENTS))
     assert case.axes == {"description": COMPONENTS, "boundary": ("0", "1")}
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import xarray as xr
 
+from bayescal.quantities.ssme import VARIABLES
 from bayescal.quantities.ssme.data import Problem
 from bayescal.quantities.ssme.posterior import SSMECase
 from bayescal.quantities.ssme.priors import Priors
@@ -28,6 +29,6 @@ def result_of(keep_labels: bool = True, **given) -> tuple[xr.DataTree, Problem]:
         "n_labeled": made.panel.n_labeled,
         "classifiers": json.dumps(made.panel.classifiers),
     }
-    tree = assemble([arrays], dims=own.dims, attrs=attrs, coords=own.axes)
+    tree = assemble([arrays], variables=VARIABLES, attrs=attrs, coords=own.axes)
     tree.attrs |= attrs
     return tree, made
