@@ -29,13 +29,13 @@ from .quantities.credal.data import CalibrationSplit as CalibrationSplit
 from .quantities.pu_ece.data import PUScores as PUScores
 from .quantities.pu_ece.tables import read_pu_scores as read_pu_scores
 from .report.html import report as report
-from .results.best import best as best
-from .results.conclusion import conclusions as conclusions
-from .results.difference import difference as difference
+from .results.compare import best as best
+from .results.compare import difference as difference
+from .results.conclude import conclusions as conclusions
 from .results.intervals import interval as interval
+from .results.intervals import marginal as marginal
 from .results.io import load as load
 from .results.io import save as save
-from .results.marginal import marginal as marginal
 from .results.power_scaling import power_scale as power_scale
 from .results.rows import row_table as row_table
 from .results.summary import summary as summary

@@ -24,8 +24,7 @@ from _common import print_machine, print_table
 
 import bayescal as bc
 from bayescal.quantities.agnostic.roc import Roc
-from bayescal.results.bands import band_of_boxes
-from bayescal.results.roc_curves import FPR
+from bayescal.results.curves import FPR, band_of_boxes
 
 RULE = bc.DecisionRule(
     {"keep": (5, 0), "review": (1, 1.5), "remove": (0, 3)},

@@ -52,7 +52,7 @@ def _of_windows(quantity: Quantity, given: Given, output: Path, title: str) -> i
     """Read, fit, write the report, and say what failed."""
     from bayescal.core.tables import open_table
     from bayescal.report.windows import windows_report
-    from bayescal.results.windows import series_of
+    from bayescal.results.summary import series_of
 
     check_writable(output)
     found = _read(open_table(given["file"]), given)

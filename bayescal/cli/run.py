@@ -158,7 +158,7 @@ def _print_result(quantity: Quantity, tree: DataTree, prob: float) -> None:
 
 def _print_json(quantity: Quantity, tree: DataTree, given: Given) -> None:
     from bayescal.results.access import json_attribute, sampler
-    from bayescal.results.best import best_records
+    from bayescal.results.compare import best_records
     from bayescal.results.kind import kind_of
 
     kind = kind_of(tree)

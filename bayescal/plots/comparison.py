@@ -16,8 +16,7 @@ from bayescal.plots import style
 from bayescal.plots.kind import check_kind
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
-from bayescal.results.best import RANK, best
-from bayescal.results.difference import Difference, difference
+from bayescal.results.compare import RANK, Difference, best, difference
 from bayescal.results.intervals import interval
 from bayescal.results.kind import check_variable, kind_of
 from bayescal.results.text import capital, number, percent, relation, signed

@@ -21,7 +21,7 @@ from bayescal.plots import style
 from bayescal.plots.kind import check_kind
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
-from bayescal.results.curve_shape import description_weights, has_curve
+from bayescal.results.curves import description_weights, has_curve
 from bayescal.results.intervals import interval, tail
 from bayescal.results.text import fixed, number, percent, probability, relation
 

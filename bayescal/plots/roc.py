@@ -15,7 +15,7 @@ from bayescal.plots import style
 from bayescal.plots.kind import check_kind
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
-from bayescal.results.roc_curves import has_roc, labeled_roc, roc_band
+from bayescal.results.curves import has_roc, labeled_roc, roc_band
 from bayescal.results.text import percent
 
 _COLUMNS: Final = 3

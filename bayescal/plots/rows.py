@@ -20,8 +20,7 @@ from bayescal.plots.kind import check_kind
 from bayescal.plots.sensitivity import not_robust
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
-from bayescal.results.row_conclusion import row_conclusions
-from bayescal.results.rows import EVEN, Rows, evenly, read_rows
+from bayescal.results.rows import EVEN, Rows, evenly, read_rows, row_conclusions
 from bayescal.results.text import percent
 
 _MARKS: Final = 12

@@ -20,7 +20,7 @@ from bayescal.plots.kind import Drawing, plots_of
 from bayescal.plots.posterior import density
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
-from bayescal.results.conclusion import Conclusion, conclusions
+from bayescal.results.conclude import Conclusion, conclusions
 from bayescal.results.kind import check_variable, kind_of
 from bayescal.results.text import number, percent, relation
 

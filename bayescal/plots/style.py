@@ -22,8 +22,7 @@ from matplotlib.text import Text
 from matplotlib.ticker import MaxNLocator
 
 from bayescal.results import access, schema
-from bayescal.results.access import ResultSlice
-from bayescal.results.status import status
+from bayescal.results.access import ResultSlice, status
 
 # Okabe and Ito's colours, which stay apart for colour-blind readers and in grey print.
 BLUE: Final = "#0072B2"

@@ -10,8 +10,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from bayescal.plots import style
+from bayescal.results.summary import Series, Window
 from bayescal.results.text import percent
-from bayescal.results.windows import Series, Window
 
 COLUMNS: Final = 2
 MOST_PANELS: Final = 24

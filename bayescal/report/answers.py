@@ -12,10 +12,9 @@ from bayescal.report.render import named, render, several_named
 from bayescal.report.view import Answer, View
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
-from bayescal.results.best import leaders
-from bayescal.results.difference import Difference, difference
+from bayescal.results.compare import Difference, difference, leaders
+from bayescal.results.intervals import Marginal, marginals
 from bayescal.results.kind import kind_of
-from bayescal.results.marginal import Marginal, marginals
 from bayescal.results.text import decimals, error, fixed, in_words, percent, probability
 
 UNLIKELY = 0.05

@@ -18,13 +18,13 @@ from bayescal.report.sensitivity import refits
 from bayescal.report.view import Check, Scaling, Section, View, for_each
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
-from bayescal.results.curve_shape import (
+from bayescal.results.compare import Difference, difference
+from bayescal.results.curves import (
     CurveShape,
     boundary_scores,
     curve_shape,
     description_weights,
 )
-from bayescal.results.difference import Difference, difference
 from bayescal.results.intervals import HEDGED, interval
 from bayescal.results.kind import kind_of
 from bayescal.results.text import (

@@ -13,8 +13,7 @@ from bayescal.report.sensitivity import refits
 from bayescal.report.view import Answer, Check, Scaling, Section, View, for_each
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
-from bayescal.results.best import LIKELY, Best, leaders
-from bayescal.results.difference import Difference, difference
+from bayescal.results.compare import LIKELY, Best, Difference, difference, leaders
 from bayescal.results.kind import kind_of
 from bayescal.results.text import (
     MISSING,

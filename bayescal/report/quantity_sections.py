@@ -15,10 +15,9 @@ from bayescal.report.render import Column, bold, figures, names, plain, table
 from bayescal.report.view import View
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
-from bayescal.results.exceedance import prob_exceeds
-from bayescal.results.intervals import credible_interval
+from bayescal.results.curves import has_roc
+from bayescal.results.intervals import credible_interval, prob_exceeds
 from bayescal.results.kind import kind_of
-from bayescal.results.roc_curves import has_roc
 from bayescal.results.text import (
     MISSING,
     capital,

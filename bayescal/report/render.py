@@ -21,7 +21,7 @@ from bayescal.core.text import undirected
 from bayescal.plots.kind import Drawing
 from bayescal.plots.style import shorten
 from bayescal.results import text as numbers
-from bayescal.results.best import MOST_NAMED
+from bayescal.results.compare import MOST_NAMED
 
 LONGEST = 64
 """Characters of a name that the page shows; the whole name is in its tooltip."""

@@ -15,8 +15,15 @@ from bayescal.report.sensitivity import refits as refits_of_variable
 from bayescal.report.view import Answer, Check, Scaling, Section, View, for_each
 from bayescal.results import access, schema
 from bayescal.results.kind import kind_of
-from bayescal.results.row_conclusion import VAR, RowConclusion, row_conclusions
-from bayescal.results.rows import Rows, evenly, open_names, read_rows
+from bayescal.results.rows import (
+    VAR,
+    RowConclusion,
+    Rows,
+    evenly,
+    open_names,
+    read_rows,
+    row_conclusions,
+)
 from bayescal.results.text import (
     MISSING,
     count,

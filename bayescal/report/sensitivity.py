@@ -12,7 +12,7 @@ from bayescal.plots.sensitivity import drawings
 from bayescal.report.render import Column, bold, facts, figures, names, plain, render, table
 from bayescal.report.sections import alerts
 from bayescal.report.view import Scaling, Section, View, for_each
-from bayescal.results.conclusion import Conclusion, conclusions
+from bayescal.results.conclude import Conclusion, conclusions
 from bayescal.results.kind import kind_of
 from bayescal.results.power_scaling import (
     ALL,

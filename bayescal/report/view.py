@@ -14,10 +14,9 @@ from markupsafe import Markup
 
 from bayescal.report.render import render
 from bayescal.results import access, schema
-from bayescal.results.access import ResultSlice
+from bayescal.results.access import ResultSlice, status
 from bayescal.results.intervals import interval
 from bayescal.results.kind import kind_module
-from bayescal.results.status import status
 
 if TYPE_CHECKING:
     from bayescal.report.render import Column

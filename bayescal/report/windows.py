@@ -13,9 +13,9 @@ from bayescal.core.writing import check_writable, write_text
 from bayescal.plots.kind import Drawing
 from bayescal.plots.windows import MOST_PANELS, draw_windows
 from bayescal.report.render import Column, document, facts, figures, named, names, render, table
+from bayescal.results.summary import Series
 from bayescal.results.text import count as whole
 from bayescal.results.text import counted, decimals, ends, error, in_words, percent, probability
-from bayescal.results.windows import Series
 
 _MOST_SENTENCES: Final = 5
 

@@ -15,7 +15,7 @@ import xarray as xr
 
 from bayescal.core.errors import InputError
 from bayescal.core.writing import check_writable, checked_path, write_bytes
-from bayescal.results.draws import check_draws
+from bayescal.results import schema
 from bayescal.results.legacy import upgrade
 from bayescal.results.schema import check_result
 
@@ -144,3 +144,33 @@ def _members(group: Any) -> Iterator[tuple[str, Any]]:
         if not isinstance(group.get(name, getlink=True), h5py.HardLink):
             raise ValueError(f"{name!r} is a link")
         yield name, group[name]
+
+
+# Without a value in those draws of labels that are all of one class.
+_MAY_LACK_DRAWS: Final = ("auc", "auprc")
+_NUMBERS: Final = "biuf"
+
+
+def check_draws(tree: xr.DataTree) -> None:
+    """Check the draws of a posterior, which come from a file."""
+    for name, draws in tree[schema.POSTERIOR].dataset.data_vars.items():
+        if draws.dtype.kind not in _NUMBERS:
+            raise InputError(
+                f"posterior/{name} must hold numbers; it has the type {draws.dtype}. Fit again."
+            )
+        if name not in _MAY_LACK_DRAWS and _lacks(draws):
+            raise InputError(
+                f"posterior/{name} must hold numbers; {int(draws.isnull().sum())} of its "
+                f"{draws.size} are NaN. Fit again."
+            )
+
+
+def _lacks(draws: xr.DataArray) -> bool:
+    """Whether a number is missing other than in all draws of some classes, bins or descriptions."""
+    missing = draws.isnull()
+    if not missing.any():
+        return False
+    of_draws = [dim for dim in schema.DRAW_DIMS if dim in draws.dims]
+    never = missing.all(of_draws)
+    own = set(draws.dims) - {*schema.DRAW_DIMS, *schema.CASE_DIMS}
+    return bool((missing.any(of_draws) & ~never).any()) or not own or bool(never.all())

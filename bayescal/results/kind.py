@@ -19,10 +19,9 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-    from bayescal.results.best import Best
-    from bayescal.results.conclusion import Conclusion
-    from bayescal.results.difference import Difference, Pair
-    from bayescal.results.row_conclusion import RowConclusion
+    from bayescal.results.compare import Best, Difference, Pair
+    from bayescal.results.conclude import Conclusion
+    from bayescal.results.rows import RowConclusion
 
 
 _PACKAGE = "bayescal.results.kinds"

@@ -21,9 +21,9 @@ from bayescal.core.health import REMEDY, problems
 from bayescal.core.plausibility import Sign
 from bayescal.core.quantity import Case, CaseArrays, Plan, Quantity
 from bayescal.quantities import quantity_named
+from bayescal.results.access import gather, in_words
 from bayescal.results.assemble import assemble
 from bayescal.results.schema import WARNINGS
-from bayescal.results.status import gather, in_words
 from bayescal.workflow.sampling import Settings, fit_case, one_blas_thread
 from bayescal.workflow.store import Checkpoint
 

@@ -10,8 +10,8 @@ from bayescal.core.checks import check_call, check_number
 from bayescal.core.errors import ConvergenceWarning, InputError
 from bayescal.core.quantity import Quantity
 from bayescal.quantities import quantity_named
-from bayescal.results.conclusion import conclusions
-from bayescal.results.prior_grid import combine
+from bayescal.results.assemble import combine
+from bayescal.results.conclude import conclusions
 from bayescal.workflow.fit import Progress, fit, priors_of
 from bayescal.workflow.sampling import Settings
 

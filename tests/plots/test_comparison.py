@@ -15,7 +15,7 @@ import bayescal as bc
 from bayescal import plots
 from bayescal.core.errors import InputError
 from bayescal.plots import plot_comparison, plot_differences
-from bayescal.results.difference import difference
+from bayescal.results.compare import difference
 from bayescal.results.intervals import interval
 from bayescal.results.kinds.metrics import HIGHER
 from bayescal.results.kinds.metrics import ORDER as METRICS

@@ -7,7 +7,7 @@ import xarray as xr
 import bayescal as bc
 from bayescal.plots import plot_sensitivity, plot_sensitivity_curve
 from bayescal.plots.style import BLUE, GREY, INK, VERMILLION
-from bayescal.results.prior_grid import combine
+from bayescal.results.assemble import combine
 from tests.plots.looks import assert_readable, words
 from tests.synthetic import make_result
 

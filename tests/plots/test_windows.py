@@ -4,7 +4,7 @@ import numpy as np
 from matplotlib.collections import PolyCollection
 
 from bayescal.plots.windows import MOST_PANELS, draw_windows
-from bayescal.results.windows import Series, Window
+from bayescal.results.summary import Series, Window
 
 ORDER = ["2025-01", "2025-02", "2025-03", "2025-04"]
 

@@ -33,10 +33,8 @@ from bayescal.report.answers import (
 )
 from bayescal.report.sections import answer
 from bayescal.report.view import View
-from bayescal.results.best import best
-from bayescal.results.difference import Difference, difference
-from bayescal.results.intervals import interval
-from bayescal.results.marginal import marginal
+from bayescal.results.compare import Difference, best, difference
+from bayescal.results.intervals import interval, marginal
 from bayescal.results.summary import summary
 from tests.report.pages import Page, words
 from tests.synthetic import make_result

@@ -10,8 +10,8 @@ from bayescal.report.errors import MOST_ROWS, SECTIONS, differences, shapes, ter
 from bayescal.report.html import report
 from bayescal.report.view import View
 from bayescal.results import access
-from bayescal.results.curve_shape import curve_shape
-from bayescal.results.difference import difference
+from bayescal.results.compare import difference
+from bayescal.results.curves import curve_shape
 from tests.report.pages import Page
 from tests.synthetic import make_result
 

@@ -10,7 +10,7 @@ import bayescal as bc
 from bayescal.report.page import page
 from bayescal.report.sensitivity import MOST_ROWS, sensitivity
 from bayescal.report.view import View, for_each
-from bayescal.results.prior_grid import combine
+from bayescal.results.assemble import combine
 from tests.plots.test_sensitivity import with_curve
 from tests.report.pages import HOSTILE, Page, words
 from tests.synthetic import make_result

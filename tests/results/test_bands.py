@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 
 from bayescal.quantities.agnostic.roc import RocRegion
-from bayescal.results.bands import (
+from bayescal.results.curves import (
     Above,
     Band,
     band_of_boxes,

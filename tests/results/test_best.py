@@ -11,7 +11,7 @@ from scipy.stats import rankdata
 import bayescal as bc
 from bayescal.core.errors import InputError
 from bayescal.quantities.temperature.posterior import METRICS as TEMPERATURE
-from bayescal.results.best import rank_shares
+from bayescal.results.compare import rank_shares
 from bayescal.results.kinds.metrics import HIGHER, LOWER
 from bayescal.results.kinds.metrics import ORDER as METRICS
 from tests.synthetic_credal import make_credal_result

@@ -6,9 +6,8 @@ import pytest
 import bayescal as bc
 from bayescal.core.quantity import CaseArrays
 from bayescal.core.variables import CALIBRATION_ERRORS
-from bayescal.results.assemble import assemble
-from bayescal.results.conclusion import conclusions
-from bayescal.results.prior_grid import combine
+from bayescal.results.assemble import assemble, combine
+from bayescal.results.conclude import conclusions
 from tests.synthetic import make_result
 
 LEVELS = (np.arange(2000) + 0.5) / 2000

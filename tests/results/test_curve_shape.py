@@ -8,7 +8,7 @@ import xarray as xr
 
 import bayescal as bc
 from bayescal.results import access
-from bayescal.results.curve_shape import (
+from bayescal.results.curves import (
     CurveShape,
     boundary_scores,
     curve_shape,

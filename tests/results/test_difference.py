@@ -9,7 +9,7 @@ from bayescal.core.errors import InputError
 from bayescal.core.quantity import CaseArrays
 from bayescal.core.variables import CALIBRATION_ERRORS
 from bayescal.results.assemble import assemble
-from bayescal.results.difference import difference
+from bayescal.results.compare import difference
 from tests.synthetic import make_result
 
 MEANS, SDS, NAMES = (0.3, 0.2), (0.02, 0.01), ("vit", "gbm")

@@ -17,7 +17,7 @@ from bayescal.core.quantity import CaseArrays
 from bayescal.core.variables import METRIC, Variable, to_json
 from bayescal.results import access, kinds
 from bayescal.results.assemble import assemble
-from bayescal.results.best import best_records
+from bayescal.results.compare import best_records
 from bayescal.results.kind import ResultKind, Table, kind_names, kind_of, require_kind
 from tests.synthetic import make_result
 from tests.synthetic_credal import make_credal_grid, make_credal_result
@@ -110,7 +110,7 @@ def test_what_terminals_json_and_files_show(kind: str) -> None:
 def test_every_kind_is_concluded_on() -> None:
     errors = {name: make_result(("a",), draws=50, seed=k) for k, name in enumerate("xy")}
     metrics = {name: make_panel_result(("a",), draws=50, seed=k) for k, name in enumerate("xy")}
-    from bayescal.results.prior_grid import combine
+    from bayescal.results.assemble import combine
 
     for tree in (combine(errors), combine(metrics), make_credal_grid()):
         found = bc.conclusions(tree)

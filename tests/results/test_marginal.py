@@ -9,7 +9,7 @@ import bayescal as bc
 from bayescal.core.quantity import CaseArrays
 from bayescal.core.variables import CALIBRATION_ERRORS
 from bayescal.results.assemble import assemble
-from bayescal.results.marginal import marginal, marginals
+from bayescal.results.intervals import marginal, marginals
 from tests.synthetic import make_result
 
 CLASSES = ("cat", "dog", "owl")

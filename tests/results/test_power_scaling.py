@@ -6,8 +6,8 @@ import pytest
 import xarray as xr
 
 import bayescal as bc
+from bayescal.results.assemble import combine
 from bayescal.results.power_scaling import scalable
-from bayescal.results.prior_grid import combine
 from tests.synthetic import make_result
 
 

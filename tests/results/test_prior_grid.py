@@ -8,7 +8,7 @@ import xarray as xr
 
 import bayescal as bc
 from bayescal.results import access, schema
-from bayescal.results.prior_grid import combine
+from bayescal.results.assemble import combine
 from tests.synthetic import make_result
 
 

@@ -6,7 +6,7 @@ import xarray as xr
 
 import bayescal as bc
 from bayescal.core.errors import InputError
-from bayescal.results.difference import difference
+from bayescal.results.compare import difference
 from tests.synthetic import make_result
 
 

@@ -5,8 +5,7 @@ import pytest
 
 import bayescal as bc
 from bayescal.core.errors import InputError
-from bayescal.results.bands import tpr_at
-from bayescal.results.roc_curves import FPR, roc_band, roc_boxes
+from bayescal.results.curves import FPR, roc_band, roc_boxes, tpr_at
 from tests.quantities.agnostic.made import rows
 
 

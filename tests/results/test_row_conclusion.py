@@ -8,7 +8,7 @@ import xarray as xr
 
 import bayescal as bc
 from bayescal.core.errors import InputError
-from bayescal.results.row_conclusion import RowConclusion, _against, row_conclusions
+from bayescal.results.rows import RowConclusion, _against, row_conclusions
 from tests.synthetic_credal import failed, make_credal_grid, make_credal_result
 
 

@@ -7,9 +7,8 @@ import json
 import pytest
 
 import bayescal as bc
-from bayescal.results.access import cases, find_case
-from bayescal.results.prior_grid import combine
-from bayescal.results.status import gather, in_words, status
+from bayescal.results.access import cases, find_case, gather, in_words, status
+from bayescal.results.assemble import combine
 from tests.synthetic import make_result
 
 

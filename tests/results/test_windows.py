@@ -1,6 +1,6 @@
 """Rows of summaries, put in the order of time."""
 
-from bayescal.results.windows import series_of
+from bayescal.results.summary import series_of
 
 
 def row(classifier: str, mean: float, status: str = "ok") -> dict:

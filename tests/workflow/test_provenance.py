@@ -8,7 +8,7 @@ import pytest
 import bayescal as bc
 from bayescal.core.health import REMEDY
 from bayescal.core.quantity import CaseArrays
-from bayescal.results.status import gather, in_words
+from bayescal.results.access import gather, in_words
 from bayescal.workflow.fit import _said, attributes, converged
 from bayescal.workflow.sampling import Settings
 

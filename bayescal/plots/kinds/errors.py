@@ -14,7 +14,7 @@ from bayescal.plots.reliability import plot_reliability
 from bayescal.plots.sensitivity import plot_conclusions
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
-from bayescal.results.curve_shape import curve_shape
+from bayescal.results.curves import curve_shape
 from bayescal.results.text import percent
 
 FUNCTIONS = ("plot_reliability", "plot_posterior", "plot_comparison", "plot_prior_posterior")

@@ -18,7 +18,7 @@ from bayescal.plots.sensitivity import plot_conclusions
 from bayescal.plots.style import shorten
 from bayescal.results import access
 from bayescal.results.access import ResultSlice
-from bayescal.results.row_conclusion import VAR
+from bayescal.results.rows import VAR
 from bayescal.results.text import percent
 
 FUNCTIONS = ("plot_probability", "plot_decisions", "plot_credal_sets")

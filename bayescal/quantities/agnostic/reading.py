@@ -7,12 +7,11 @@ import xarray as xr
 
 from bayescal.core.checks import check_flag, check_number
 from bayescal.results import access
-from bayescal.results.difference import Difference
-from bayescal.results.exceedance import prob_exceeds
-from bayescal.results.intervals import interval, tail
+from bayescal.results.compare import Difference
+from bayescal.results.curves import roc_band as roc_band
+from bayescal.results.curves import roc_boxes as roc_boxes
+from bayescal.results.intervals import interval, prob_exceeds, tail
 from bayescal.results.kind import check_variable
-from bayescal.results.roc_curves import roc_band as roc_band
-from bayescal.results.roc_curves import roc_boxes as roc_boxes
 
 
 def upper_bound(

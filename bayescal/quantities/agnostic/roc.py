@@ -11,7 +11,7 @@ from bayescal.core.checks import check_number, check_same_length
 from bayescal.core.columns import to_doubles
 from bayescal.core.errors import InputError
 from bayescal.quantities.agnostic.intervals import checked_scores
-from bayescal.results.bands import RocRegion
+from bayescal.results.curves import RocRegion
 
 type Floats = NDArray[np.floating]
 

@@ -10,12 +10,11 @@ import xarray as xr
 from bayescal.core.errors import InputError
 from bayescal.results import access, schema, text
 from bayescal.results.access import ResultSlice
-from bayescal.results.conclusion import Conclusion, check_one_number, conclude
-from bayescal.results.coupling import couple_pair, rank_coupled
-from bayescal.results.curve_shape import curve_shape
-from bayescal.results.intervals import averaged_quantile, credible_interval
+from bayescal.results.compare import couple_pair, rank_coupled
+from bayescal.results.conclude import Conclusion, check_one_number, conclude
+from bayescal.results.curves import curve_shape
+from bayescal.results.intervals import Marginal, averaged_quantile, credible_interval, marginals
 from bayescal.results.kind import Table
-from bayescal.results.marginal import Marginal, marginals
 from bayescal.results.power_scaling import numbers_of_case
 
 if TYPE_CHECKING:

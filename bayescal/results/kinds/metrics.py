@@ -9,10 +9,18 @@ import xarray as xr
 from bayescal.core.errors import InputError
 from bayescal.results import access, schema, text
 from bayescal.results.access import ResultSlice
-from bayescal.results.best import Best, by_rank_shares
-from bayescal.results.conclusion import Conclusion, conclude
-from bayescal.results.coupling import couple_pair, is_coupled, rank_coupled
-from bayescal.results.difference import Difference, Pair, of_paired_draws, of_two_variables
+from bayescal.results.compare import (
+    Best,
+    Difference,
+    Pair,
+    by_rank_shares,
+    couple_pair,
+    is_coupled,
+    of_paired_draws,
+    of_two_variables,
+    rank_coupled,
+)
+from bayescal.results.conclude import Conclusion, conclude
 from bayescal.results.intervals import credible_interval
 from bayescal.results.kind import Table, check_variable
 from bayescal.results.power_scaling import numbers_of_case

@@ -11,12 +11,11 @@ import xarray as xr
 from bayescal.core.errors import InputError
 from bayescal.results import access, schema, text
 from bayescal.results.access import ResultSlice
-from bayescal.results.conclusion import Conclusion, conclude
-from bayescal.results.difference import Pair
+from bayescal.results.compare import Pair
+from bayescal.results.conclude import Conclusion, conclude
 from bayescal.results.intervals import credible_interval
 from bayescal.results.kind import Table
-from bayescal.results.row_conclusion import VAR, RowConclusion, row_conclusions
-from bayescal.results.rows import evenly, read_rows, row_table
+from bayescal.results.rows import VAR, RowConclusion, evenly, read_rows, row_conclusions, row_table
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -14,7 +14,7 @@ from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.intervals import credible_interval
 from bayescal.results.kind import check_variable, kind_of
-from bayescal.results.row_conclusion import RowConclusion
+from bayescal.results.rows import RowConclusion
 from bayescal.results.text import UNRELIABLE, error_name, percent, several
 
 _NO_SIDE: Final = {"unknown", ""}

@@ -1,0 +1,563 @@
+"""The difference of two classifiers, and which of several is best.
+
+What one posterior holds of all classifiers is compared draw by draw; classifiers fitted one by one
+are coupled as their shared rows couple them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayescal.core.checks import check_is
+from bayescal.core.errors import InputError
+from bayescal.results import access, schema
+from bayescal.results.access import ResultSlice
+from bayescal.results.intervals import end_draws, end_prob_calibrated, tail
+from bayescal.results.kind import check_variable, kind_of
+from bayescal.results.text import (
+    UNRELIABLE,
+    in_words,
+    percent,
+    plain,
+    probability,
+    several,
+    variable_title,
+)
+
+
+class Pair(NamedTuple):
+    """Two classifiers to compare by a variable, in one class and group, and the interval's prob."""
+
+    first: str
+    second: str
+    var: str
+    prob: float
+    class_: str | None
+    group: str | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Difference:
+    """How much larger the first classifier's error or metric is than the second's."""
+
+    first: str
+    second: str
+    var: str
+    mean: float
+    lower: float
+    upper: float
+    prob: float
+    prob_first_larger: float
+    prob_equal: float
+    correlation: float
+    draws: NDArray[np.float64] = field(repr=False)
+
+    @property
+    def text(self) -> str:
+        """The answer as a sentence."""
+        sure = f"{percent(self.prob)} interval {self.lower:+z.4f} to {self.upper:+z.4f}"
+        title = "" if self.var == self.first else f"{variable_title(self.var)} of "
+        return (
+            f"{title}{self.first} minus {self.second}: "
+            f"{self.mean:+z.4f} ({sure}); "
+            f"{self.first}'s is the larger with probability {self.prob_first_larger:.2f}."
+        )
+
+
+def difference(
+    tree: xr.DataTree,
+    first: str,
+    second: str,
+    var: str | None = None,
+    prob: float = 0.9,
+    *,
+    class_: str | None = None,
+    group: str | None = None,
+) -> Difference:
+    """Posterior of the difference of two classifiers' errors or metrics, first minus second.
+
+    Parameters
+    ----------
+    tree : xarray.DataTree
+        A result of several classifiers on the same rows.
+    first, second : str
+        Two of its classifiers; or two of its metrics, of one classifier.
+    var : str, optional
+        Calibration error ("tce", "ece", "mce") or metric; the result's main one by default. Not
+        used for two metrics.
+    prob : float
+        Posterior probability of the interval, strictly between 0 and 1.
+    class_, group : str, optional
+        Which class and group, needed where the result has several.
+
+    Returns
+    -------
+    Difference
+        Mean, interval, probabilities and draws.
+
+    Raises
+    ------
+    InputError
+        If a name is unknown, the result does not hold how the classifiers' errors correlate, or it
+        is of rows, which have no such difference.
+
+    Notes
+    -----
+    Metrics of all classifiers are in one posterior: draws are subtracted one by one, those in which
+    the metric is undefined left out, and the interval is equal-tailed.
+
+    Calibration errors, and the metrics of some quantities, are fitted classifier by classifier.
+    Shared rows make two errors dependent: labels that by chance flatter one classifier flatter a
+    similar one too. The two sets of draws are therefore coupled by a Gaussian copula, whose
+    correlation is that of the two estimates over the rows (group `error_correlation`). Each
+    marginal posterior stays as it is, draw for draw.
+
+    For the model average, each classifier's draw of a calibration error is replaced by 0 with its
+    probability of calibration, independently. The interval sets the averaged draws of the one
+    against the other's given miscalibration, as the conservative interval of a single error does:
+    its lower end is the alpha quantile of "averaged first minus miscalibrated second", its upper
+    end the 1 - alpha quantile of "miscalibrated first minus averaged second". Draw by draw the
+    averaged difference lies between the two, so that the interval covers at least `prob` of the
+    posterior; for two well calibrated classifiers it neither collapses to [0, 0] nor denies that
+    only one of them is. The mean is the difference of the two averaged means. The same result and
+    names give the same numbers, and exchanging the names changes their signs only.
+    """
+    tail(prob)
+    kind = kind_of(tree)
+    name = var if var is not None else check_variable(tree, None)
+    return kind.difference(tree, Pair(first, second, name, prob, class_, group))
+
+
+def _check_words(first: object, second: object) -> None:
+    for name, one in (("first", first), ("second", second)):
+        check_is(one, str, name, "Pass the name of one in the result.")
+
+
+def find_pair(tree: xr.DataTree, pair: Pair) -> tuple[access.ResultSlice, access.ResultSlice]:
+    """The cases of two different classifiers, after checking names and variable."""
+    first, second, var, _, *where = pair
+    _check_words(first, second)
+    check_variable(tree, var)
+    if first == second:
+        raise InputError(f"first and second must differ; got {first!r} twice. Name two.")
+    access.check_given(tree, class_=pair.class_, group=pair.group)
+    return access.find_case(tree, first, *where), access.find_case(tree, second, *where)
+
+
+def of_paired_draws(tree: xr.DataTree, pair: Pair) -> Difference:
+    """Subtract draw by draw what one posterior holds of both."""
+    where = "" if pair.group is None else f" in group {pair.group}"
+    draws = [access.flat_draws(tree, pair.var, case) for case in find_pair(tree, pair)]
+    return _draw_by_draw(pair, draws, f"{pair.var!r}{where} is")
+
+
+def of_two_variables(tree: xr.DataTree, pair: Pair) -> Difference:
+    """Subtract one variable of a classifier from another, draw by draw."""
+    first, second, *_ = pair
+    _check_words(first, second)
+    if first == second:
+        raise InputError(f"first and second must differ; got {first!r} twice. Name two.")
+    classifiers = access.classifier_names(tree)
+    if len(classifiers) > 1:
+        raise InputError(
+            f"a difference of two variables is of one classifier; the result has "
+            f"{len(classifiers)}. Fit one, or compare two classifiers by a variable."
+        )
+    access.check_given(tree, class_=pair.class_, group=pair.group)
+    case = access.find_case(tree, None, pair.class_, pair.group)
+    draws = [access.flat_draws(tree, name, case) for name in (first, second)]
+    return _draw_by_draw(pair._replace(var=first), draws, f"{first!r} or {second!r} is")
+
+
+def _draw_by_draw(pair: Pair, draws: Sequence[NDArray[np.float64]], undefined: str) -> Difference:
+    """Summarise the differences of paired draws, those that are undefined left out."""
+    alpha = tail(pair.prob)
+    one, two = draws
+    known = ~(np.isnan(one) | np.isnan(two))
+    one, two = one[known], two[known]
+    if len(one) == 0:
+        raise InputError(
+            f"a difference needs draws of both; {undefined} undefined in every draw. Choose "
+            "another metric."
+        )
+    apart = one - two
+    return Difference(
+        first=pair.first,
+        second=pair.second,
+        var=pair.var,
+        mean=float(apart.mean()),
+        lower=float(np.quantile(apart, alpha)),
+        upper=float(np.quantile(apart, 1 - alpha)),
+        prob=pair.prob,
+        prob_first_larger=float(np.mean(apart > 0)),
+        prob_equal=float(np.mean(apart == 0)),
+        correlation=_of_draws(one, two),
+        draws=apart,
+    )
+
+
+def _of_draws(one: NDArray[np.float64], two: NDArray[np.float64]) -> float:
+    if np.ptp(one) == 0 or np.ptp(two) == 0:
+        return float("nan")
+    return float(np.corrcoef(one, two)[0, 1])
+
+
+RANK: Final = "rank"
+LIKELY: Final = 0.5
+"""Probability from which on a classifier is called the best."""
+
+MOST_NAMED: Final = 4
+"""Classifiers that a sentence names."""
+
+_WHERE: Final = {
+    schema.CLASS: "of class",
+    schema.GROUP: "in group",
+    schema.PRIOR_NAME: "under prior",
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Best:
+    """How probable it is that each classifier is the best, the second best, and so on."""
+
+    var: str
+    prob_best: xr.DataArray
+    prob_rank: xr.DataArray
+    converged: bool = True
+
+    @property
+    def name(self) -> str:
+        """The classifier most probably best over all cases; the first of several that tie."""
+        dims = [dim for dim in self.prob_best.dims if dim != schema.CLASSIFIER]
+        return str(self.prob_best.mean(dims).idxmax(schema.CLASSIFIER).item())
+
+    @property
+    def text(self) -> str:
+        """The answer in sentences."""
+        lead = [dim for dim in self.prob_best.dims if dim != schema.CLASSIFIER]
+        shares = self.prob_best.stack(where=lead) if lead else self.prob_best.expand_dims("where")
+        words = [self._sentence(one, lead) for one in shares.transpose("where", ...)]
+        return ("" if self.converged else UNRELIABLE) + " ".join(words)
+
+    def _sentence(self, one: xr.DataArray, lead: list[Any]) -> str:
+        place = "".join(f" {_WHERE[dim]} {one[dim].item()}" for dim in lead)
+        head = f"By {variable_title(self.var)}{place}"
+        if bool(one.isnull().all()):
+            return f"{head}, nothing can be said: the metric is undefined in every draw."
+        order = np.argsort(-one.values, kind="stable")
+        names = [str(one[schema.CLASSIFIER].values[k]) for k in order[:2]]
+        first, second = (in_words(probability(float(one.values[k]))) for k in order[:2])
+        tied = leaders(dict(zip(map(str, one[schema.CLASSIFIER].values), one.values, strict=True)))
+        if len(tied) > 1:
+            who = several(tied) if len(tied) <= MOST_NAMED else f"{len(tied)} classifiers"
+            return f"{head}, {who} tie: each is best with probability {first}."
+        if one.values[order[0]] < LIKELY:
+            return (
+                f"{head}, no classifier is clearly best; {names[0]} leads with probability "
+                f"{first}, before {names[1]} with {second}."
+            )
+        return f"{head}, {names[0]} is best with probability {first}; {names[1]} has {second}."
+
+
+def best(
+    tree: xr.DataTree,
+    var: str | None = None,
+    *,
+    class_: str | None = None,
+    group: str | None = None,
+) -> Best:
+    """Posterior probability of each classifier that it is the best, and of every rank.
+
+    Parameters
+    ----------
+    tree : xarray.DataTree
+        A result of two classifiers or more on the same rows.
+    var : str, optional
+        Metric or calibration error; the result's main one by default. The highest accuracy, auc and
+        auprc are best, and the lowest of all others.
+    class_, group : str, optional
+        Only this class or group; all by default.
+
+    Returns
+    -------
+    Best
+        Probabilities by classifier and rank, and a sentence.
+
+    Raises
+    ------
+    InputError
+        If the variable is unknown, there is only one classifier, or the classifiers of the result
+        cannot be ranked.
+
+    Notes
+    -----
+    Metrics of all classifiers are in one posterior: a rank's probability is its share of draws.
+    Each draw is of all classifiers on the same rows under the same labels, so that what is common
+    to them cancels. Draws in which the metric is undefined are left out.
+
+    Calibration errors, and the metrics of some quantities, are fitted one by one. Their draws are
+    coupled by a Gaussian copula with the correlations of the group `error_correlation`, and those
+    of errors replaced by 0 with the probability of calibration, as `difference` does for two.
+
+    Classifiers that are equal in a draw share its ranks in equal parts; those of equal probability
+    of being best are said to tie.
+
+    Examples
+    --------
+    >>> import bayescal as bc
+    >>> tree = bc.load("metrics.nc")  # doctest: +SKIP
+    >>> bc.best(tree, "auc").text  # doctest: +SKIP
+    'By AUC, forest is best with probability 0.83; boosting has 0.15.'
+    """
+    kind = kind_of(tree)
+    name = var if var is not None else check_variable(tree, None)
+    return kind.best(tree, name, class_, group)
+
+
+def leaders(chances: Mapping[str, float]) -> list[str]:
+    """The classifiers most probably best: several if they tie, up to rounding."""
+    most = max(chances.values())
+    return [name for name, chance in chances.items() if np.isclose(chance, most, rtol=1e-9)]
+
+
+def best_records(tree: xr.DataTree) -> dict[str, Any]:
+    """Probabilities of being best as JSON holds them, by variable; {} where there is no ranking."""
+    kind = kind_of(tree)
+    found: dict[str, Any] = {}
+    for var in kind.variables(tree):
+        try:
+            shares = kind.best(tree, var, None, None).prob_best
+        except InputError:
+            continue
+        found[var] = _nested(shares)
+    return found
+
+
+def _nested(shares: xr.DataArray) -> Any:
+    """A mapping by the first dimension of mappings by the next."""
+    if shares.ndim == 0:
+        return plain(shares)
+    first = shares.dims[0]
+    return {str(name): _nested(shares.sel({first: name})) for name in shares[first].values}
+
+
+def by_rank_shares(
+    tree: xr.DataTree, draws: xr.DataArray, higher: bool, class_: str | None, group: str | None
+) -> Best:
+    """Rank draw by draw what one posterior holds of all classifiers."""
+    check_several(tree)
+    lead = [dim for dim in draws.dims if dim not in (*schema.DRAW_DIMS, schema.CLASSIFIER)]
+    ordered = draws.transpose(*lead, *schema.DRAW_DIMS, schema.CLASSIFIER)
+    values = ordered.values.reshape(-1, int(np.prod(ordered.shape[-3:-1])), ordered.shape[-1])
+    shares = np.stack([rank_shares(one) for one in (-values if higher else values)])
+    outer = {str(dim): [str(value) for value in draws[dim].values] for dim in lead}
+    return ranked(tree, str(draws.name), shares, outer, class_, group)
+
+
+def ranked(
+    tree: xr.DataTree,
+    var: str,
+    shares: NDArray[np.float64],
+    outer: Mapping[str, list[str]],
+    class_: str | None,
+    group: str | None,
+) -> Best:
+    """Rank probabilities by the dimensions `outer`, of one class or group where it is given."""
+    access.find_case(tree, None, class_, group)
+    names = access.classifier_names(tree)
+    rank = xr.DataArray(
+        shares.reshape(*map(len, outer.values()), len(names), len(names)),
+        dims=(*outer, schema.CLASSIFIER, RANK),
+        coords={**outer, schema.CLASSIFIER: names, RANK: np.arange(1, len(names) + 1)},
+        name=var,
+    )
+    given = {schema.CLASS: class_, schema.GROUP: group}
+    rank = rank.sel({dim: value for dim, value in given.items() if value is not None})
+    converged = access.is_converged(tree)
+    return Best(var, rank.isel({RANK: 0}, drop=True), rank, converged)
+
+
+def check_several(tree: xr.DataTree) -> None:
+    """Refuse to rank one classifier."""
+    names = access.classifier_names(tree)
+    if len(names) < 2:
+        raise InputError(
+            f"a ranking needs two classifiers; the result has only {names[0]!r}. Fit several "
+            "together with Scores.stack."
+        )
+
+
+def rank_shares(badness: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Share of the draws in which each classifier has each rank, (classifier, rank)."""
+    known = badness[~np.isnan(badness).any(axis=1)]
+    n = known.shape[1]
+    if len(known) == 0:
+        return np.full((n, n), np.nan)
+    shares = np.empty((n, n))
+    for k in range(n):
+        own = known[:, k, None]
+        above, tied = (known < own).sum(axis=1), (known == own).sum(axis=1)
+        # A tie of t classifiers takes t ranks; each of them has 1/t of each rank.
+        steps = np.zeros(n + 1)
+        np.add.at(steps, above, 1 / tied)
+        np.add.at(steps, above + tied, -1 / tied)
+        shares[k] = steps.cumsum()[:n] / len(known)
+    return np.clip(shares, 0.0, 1.0)
+
+
+type Floats = NDArray[np.float64]
+
+
+def couple_pair(tree: xr.DataTree, pair: Pair) -> Difference:
+    """Difference of two coupled errors or metrics, averaged over calibrated and miscalibrated."""
+    first, second, var, prob, _, _ = pair
+    alpha = tail(prob)
+    cases = find_pair(tree, pair)
+    # The pair is coupled in alphabetical order, so that exchanging them only changes the sign.
+    order = sorted((0, 1), key=lambda k: cases[k].classifier)
+    ordered = [cases[k] for k in order]
+    correlation = float(_correlation(tree, var, ordered)[0, 1])
+    rng = access.stream_of(tree, *ordered[0].names, *ordered[1].names)
+    values = [_sorted(tree, var, case) for case in ordered]
+    if np.isnan(values).any():
+        raise InputError(
+            f"a difference needs draws of both; {var!r} is undefined in every draw. Choose another "
+            "metric."
+        )
+    ranks = _coupled_ranks(len(values[0]), correlation, rng)
+    draws = [own[rank] for own, rank in zip(values, ranks, strict=True)]
+    kept = low = high = draws
+    if _may_be_zero(tree, var):
+        chance = [rng.random(len(own)) for own in draws]
+        kept = [
+            own * (drawn >= _prob_zero(tree, var, case))
+            for case, own, drawn in zip(ordered, draws, chance, strict=True)
+        ]
+        high = [
+            end_draws(tree, var, case, calibrated=False)[rank]
+            for case, rank in zip(ordered, ranks, strict=True)
+        ]
+        low = [
+            own * (drawn >= end_prob_calibrated(tree, var, case))
+            for case, own, drawn in zip(ordered, high, chance, strict=True)
+        ]
+    averaged = kept[order[0]] - kept[order[1]]
+    return Difference(
+        first=first,
+        second=second,
+        var=var,
+        mean=access.averaged_mean(tree, var, cases[0]) - access.averaged_mean(tree, var, cases[1]),
+        lower=float(np.quantile(low[order[0]] - high[order[1]], alpha)),
+        upper=float(np.quantile(high[order[0]] - low[order[1]], 1 - alpha)),
+        prob=prob,
+        prob_first_larger=float(np.mean(averaged > 0)),
+        prob_equal=float(np.mean(averaged == 0)),
+        correlation=correlation,
+        draws=averaged,
+    )
+
+
+def rank_coupled(tree: xr.DataTree, var: str, class_: str | None, group: str | None) -> Best:
+    """Ranks of all classifiers' coupled errors or metrics, by class and group."""
+    check_variable(tree, var)
+    check_several(tree)
+    posterior = tree[schema.POSTERIOR].dataset
+    outer = {
+        dim: [str(value) for value in posterior[dim].values]
+        for dim in (schema.CLASS, schema.GROUP)
+        if dim in posterior.dims
+    }
+    shares = np.stack(
+        [
+            _ranks_of_one(tree, var, dict(zip(outer, place, strict=True)))
+            for place in product(*outer.values())
+        ]
+    )
+    return ranked(tree, var, shares, outer, class_, group)
+
+
+def _ranks_of_one(tree: xr.DataTree, var: str, place: dict[str, str]) -> Floats:
+    """Rank probabilities (classifier, rank) of one class and group."""
+    names = access.classifier_names(tree)
+    cases = [
+        access.find_case(tree, name, place.get(schema.CLASS), place.get(schema.GROUP))
+        for name in names
+    ]
+    streams = [access.stream_of(tree, *case.names) for case in cases]
+    errors = np.stack([_sorted(tree, var, case) for case in cases])
+    normal = np.stack([rng.standard_normal(errors.shape[1]) for rng in streams])
+    z = _square_root(_correlation(tree, var, cases)) @ normal
+    errors = np.take_along_axis(errors, _order(z), axis=1)
+    zero = np.array([_prob_zero(tree, var, case) for case in cases])
+    chance = np.stack([rng.random(errors.shape[1]) for rng in streams])
+    errors[chance < zero[:, None]] = 0.0
+    return rank_shares(-errors.T if kind_of(tree).higher_is_better(var) else errors.T)
+
+
+def is_coupled(tree: xr.DataTree, var: str) -> bool:
+    """Whether a result holds how a variable of its classifiers correlates."""
+    return access.has_variable(tree, schema.ERROR_CORRELATION, var)
+
+
+def _correlation(tree: xr.DataTree, var: str, cases: list[ResultSlice]) -> Floats:
+    """Correlation matrix of the classifiers of one class and group."""
+    name = var if is_coupled(tree, var) else "correlation"
+    if not access.has_variable(tree, schema.ERROR_CORRELATION, name):
+        raise InputError(
+            f"comparing classifiers needs the group {schema.ERROR_CORRELATION!r}, which this "
+            "result does not have. Fit them together, on the same rows, under one prior and "
+            "without groups: Scores.stack({name: y_prob, ...}, y_true=y)."
+        )
+    held = tree[schema.ERROR_CORRELATION].dataset[name]
+    sel = {dim: at for dim, at in cases[0].sel.items() if dim != schema.CLASSIFIER}
+    names = [case.classifier for case in cases]
+    place = {dim: at for dim, at in sel.items() if dim in held.dims}
+    return np.asarray(held.sel(place).sel(classifier=names, classifier_other=names).values)
+
+
+def _coupled_ranks(
+    n: int, correlation: float, rng: np.random.Generator
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Ranks of two samples of a bivariate normal of that correlation, (n,) each."""
+    z = rng.standard_normal((2, n))
+    return _order(z[0]), _order(correlation * z[0] + np.sqrt(max(0.0, 1 - correlation**2)) * z[1])
+
+
+def _order(z: Floats) -> NDArray[np.intp]:
+    """Ranks along the last axis."""
+    return np.argsort(np.argsort(z, axis=-1), axis=-1)
+
+
+def _square_root(correlation: Floats) -> Floats:
+    """The symmetric root of the matrix, which another order of the classifiers only reorders.
+
+    What rounding made negative is set to 0, unit rows restored.
+    """
+    full = np.nan_to_num(correlation)
+    np.fill_diagonal(full, 1.0)
+    values, vectors = np.linalg.eigh(full)
+    root = vectors * np.sqrt(np.maximum(values, 0.0)) @ vectors.T
+    return np.asarray(root / np.linalg.norm(root, axis=1, keepdims=True))
+
+
+def _sorted(tree: xr.DataTree, var: str, case: ResultSlice) -> Floats:
+    """Draws in order; undefined ones give their places to the others, if there are any."""
+    draws = np.sort(access.flat_draws(tree, var, case))
+    known = int(np.count_nonzero(~np.isnan(draws)))
+    return draws[np.arange(len(draws)) * (known or len(draws)) // len(draws)]
+
+
+def _prob_zero(tree: xr.DataTree, var: str, case: ResultSlice) -> float:
+    return (access.prob_calibrated(tree, case) or 0.0) if _may_be_zero(tree, var) else 0.0
+
+
+def _may_be_zero(tree: xr.DataTree, var: str) -> bool:
+    """Whether a variable is 0 where a classifier is calibrated: then its mean is averaged."""
+    return access.has_variable(tree, schema.MODEL_AVERAGE, f"{var}_mean")

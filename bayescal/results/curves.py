@@ -1,0 +1,471 @@
+"""Curves of a result: what the calibration curve looks like, and bands of ROC curves.
+
+A point of an ROC curve has a threshold, at which both of its rates are uncertain. A band of the
+true positive rate alone, at fixed false positive rates, would be narrower than any step of the
+curve where that is steep or close to 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal, NamedTuple
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayescal.core.checks import check_flag
+from bayescal.core.errors import InputError
+from bayescal.results import access, schema
+from bayescal.results.access import ResultSlice
+from bayescal.results.intervals import tail
+from bayescal.results.text import in_words, probability, several
+
+type Floats = NDArray[np.floating]
+
+# A jump is told where the curve jumps within so many cells with at least this probability.
+_WINDOW: Final = 2
+_LIKELY: Final = 0.5
+_MOST_JUMPS: Final = 4
+_CELL_SCORE: Final = "cell_score"
+_BOUNDARY: Final = "boundary_calibrated"
+
+
+class CurveShape(NamedTuple):
+    """The most probable description of a calibration curve."""
+
+    name: str
+    weight: float
+    jumps: tuple[float, ...]
+
+    @property
+    def words(self) -> str:
+        """What the curve looks like."""
+        near = several([f"{score:.2g}" for score in self.jumps])
+        found = {
+            schema.CALIBRATED: "The scores between 0 and 1 look calibrated",
+            "smooth": "The calibration curve is smooth",
+            "rough": "The calibration curve is rough: one score's rate says little of its "
+            "neighbour's",
+            "segments": f"The calibration curve jumps near {near}"
+            if near
+            else "The calibration curve has stretches that are off and others that are not",
+        }
+        return found[self.name]
+
+    @property
+    def sentence(self) -> str:
+        """What it looks like, and how probable that is."""
+        return f"{self.words} (probability {in_words(probability(self.weight))})."
+
+
+def curve_shape(tree: xr.DataTree, case: ResultSlice) -> CurveShape | None:
+    """Find the most probable description; None where there are none, or no curve."""
+    weights = description_weights(tree, case)
+    if not weights:
+        return None
+    name = max(weights, key=lambda one: weights[one])
+    return CurveShape(name, weights[name], _jumps(tree, case) if name == "segments" else ())
+
+
+class BoundaryScore(NamedTuple):
+    """Rows whose score is exactly 0 or 1."""
+
+    score: str
+    rows: float
+    positives: float
+    p_calibrated: float
+
+
+def boundary_scores(tree: xr.DataTree, case: ResultSlice) -> list[BoundaryScore]:
+    """Find the scores of exactly 0 and 1 that have rows, with what the posterior says of them."""
+    if not access.has_variable(tree, schema.MODEL_AVERAGE, _BOUNDARY):
+        return []
+    chance = access.variable(tree, schema.MODEL_AVERAGE, _BOUNDARY, case).dropna(schema.BOUNDARY)
+    score, rows = (
+        access.variable(tree, schema.CONSTANT_DATA, name, case).values
+        for name in (_CELL_SCORE, schema.CELL_COUNT)
+    )
+    events = access.cell_events(tree, case).values
+    found = []
+    for one in chance:
+        name = str(one[schema.BOUNDARY].item())
+        own = (score == float(name)) & (rows > 0)
+        found.append(BoundaryScore(name, rows[own].sum(), events[own].sum(), float(one)))
+    return found
+
+
+def description_weights(tree: xr.DataTree, case: ResultSlice) -> dict[str, float]:
+    """Posterior probabilities of the descriptions; {} where there are none, or no curve."""
+    if not (access.has_variable(tree, schema.MODEL_AVERAGE, "weight") and has_curve(tree, case)):
+        return {}
+    weight = access.variable(tree, schema.MODEL_AVERAGE, "weight", case)
+    if weight.isnull().any():
+        return {}
+    names = map(str, weight[schema.DESCRIPTION].values)
+    return dict(zip(names, map(float, weight.values), strict=True))
+
+
+def has_curve(tree: xr.DataTree, case: ResultSlice) -> bool:
+    """Whether rows have two scores or more between 0 and 1, so that they lie on a curve."""
+    held = (_CELL_SCORE, schema.CELL_COUNT)
+    if not all(access.has_variable(tree, schema.CONSTANT_DATA, name) for name in held):
+        return True
+    score, count = (access.variable(tree, schema.CONSTANT_DATA, name, case).values for name in held)
+    return np.unique(score[(count > 0) & (score > 0) & (score < 1)]).size > 1
+
+
+def _jumps(tree: xr.DataTree, case: ResultSlice) -> tuple[float, ...]:
+    """Scores near which the curve jumps, the likeliest ones, in order."""
+    held = ((schema.MODEL_AVERAGE, "jump_probability"), (schema.CONSTANT_DATA, _CELL_SCORE))
+    if not all(access.has_variable(tree, *one) for one in held):
+        return ()
+    chance = access.variable(tree, schema.MODEL_AVERAGE, "jump_probability", case).values
+    score = access.variable(tree, schema.CONSTANT_DATA, _CELL_SCORE, case).values
+    near = np.array([chance[_window(place)].sum() for place in range(len(chance))])
+    found: list[int] = []
+    for place in np.argsort(-near, kind="stable"):
+        if near[place] < _LIKELY or len(found) == _MOST_JUMPS:
+            break
+        if all(abs(place - other) > 2 * _WINDOW for other in found):
+            found.append(int(place))
+    return tuple(_middle(score, chance, place) for place in sorted(found))
+
+
+def _middle(score: NDArray[np.float64], chance: NDArray[np.float64], place: int) -> float:
+    """Mean score of the jumps around a cell."""
+    window = _window(place)
+    return float(np.average(score[window], weights=chance[window]))
+
+
+def _window(place: int) -> slice:
+    """Cells that are near a cell."""
+    return slice(max(place - _WINDOW, 0), place + _WINDOW + 1)
+
+
+class Band(NamedTuple):
+    """A band around a curve, (point,)."""
+
+    lower: Floats
+    upper: Floats
+
+
+def pointwise_band(curves: Floats, prob: float) -> Band:
+    """Equal-tailed interval at each point of curves (draw, point)."""
+    lower, upper = np.quantile(curves, [(1 - prob) / 2, (1 + prob) / 2], axis=0)
+    return Band(lower, upper)
+
+
+def simultaneous_band(curves: Floats, prob: float) -> Band:
+    """Band that holds whole curves (draw, point) with a given probability.
+
+    Notes
+    -----
+    The sup-t band by quantiles: the same quantiles at every point, moved outwards until the share
+    of draws that lie inside everywhere reaches `prob`. A draw's depth is its least distance in
+    ranks from either end, over the points; the band runs between the order statistics of the depth
+    that `prob` of the draws reach.
+
+    References
+    ----------
+    .. [1] J. L. Montiel Olea and M. Plagborg-Møller, "Simultaneous confidence bands: Theory,
+       implementation, and an application to SVARs", Journal of Applied Econometrics 34(1), 2019,
+       Algorithm 2. https://doi.org/10.1002/jae.2656
+    """
+    n = len(curves)
+    columns = np.ascontiguousarray(curves.T)
+    order = np.argsort(columns, axis=1)
+    ordered = np.take_along_axis(columns, order, axis=1)
+    depth = np.full(n, n)
+    for draws, ranks in zip(order, _ranks_from_ends(ordered), strict=True):
+        depth[draws] = np.minimum(depth[draws], ranks)
+    # At least `prob` of the draws have this depth or more.
+    reached = int(np.sort(depth)[n - max(1, int(np.ceil(prob * n - 1e-9)))])
+    return Band(ordered[:, reached - 1], ordered[:, n - reached])
+
+
+def _ranks_from_ends(ordered: Floats) -> NDArray[np.int64]:
+    """Ranks from the nearer end of values in order, from 1 on, (point, draw).
+
+    Of tied values the deepest rank counts: a point where all draws agree excludes none.
+    """
+    n = ordered.shape[1]
+    places = np.arange(n)
+    new = ordered[:, 1:] != ordered[:, :-1]
+    first, last = np.zeros(ordered.shape, np.int64), np.full(ordered.shape, n - 1)
+    first[:, 1:] = np.where(new, places[1:], 0)
+    last[:, :-1] = np.where(new, places[:-1], n - 1)
+    first = np.maximum.accumulate(first, axis=1)
+    last = np.minimum.accumulate(last[:, ::-1], axis=1)[:, ::-1]
+    return np.asarray(np.minimum(last + 1, n - first))
+
+
+class RocRegion(NamedTuple):
+    """Region that holds an ROC curve, by threshold."""
+
+    fpr_lower: Floats
+    fpr_upper: Floats
+    tpr_lower: Floats
+    tpr_upper: Floats
+
+
+class Above(NamedTuple):
+    """Labelled rows with a score above each threshold, which falls, (threshold,)."""
+
+    positive: NDArray[np.int64]
+    negative: NDArray[np.int64]
+
+
+def boxes(fpr: Band, tpr: Band, above: Above) -> RocRegion:
+    """Bounds of both rates at each threshold.
+
+    Notes
+    -----
+    A prior with a density gives a label rate of exactly 0 or 1 no probability, but the labels
+    cannot exclude one where all rows on a side of the threshold have the same label: there the
+    bound is 0 or 1.
+    """
+    return RocRegion(*_opened(fpr, above.negative), *_opened(tpr, above.positive))
+
+
+def _opened(band: Band, above: NDArray[np.int64]) -> Band:
+    return Band(
+        np.where(above == 0, 0.0, band.lower), np.where(above == above[-1], 1.0, band.upper)
+    )
+
+
+def band_of_boxes(region: RocRegion, straight: NDArray[np.bool_], fpr: Floats) -> Band:
+    """Bounds of the true positive rate of all ROC curves with a point in each box."""
+    rises = np.flatnonzero(~straight)
+    upper = _with_steps(region.fpr_lower, region.tpr_upper, rises, first="tpr")
+    lower = _with_steps(region.fpr_upper, region.tpr_lower, rises, first="fpr")
+    return Band(np.interp(fpr, *lower), np.interp(fpr, *upper))
+
+
+def _with_steps(
+    fpr: Floats, tpr: Floats, rises: NDArray[np.int64], first: Literal["fpr", "tpr"]
+) -> tuple[Floats, Floats]:
+    """Corners joined by lines, and by steps to those at `rises`; a step goes up or right first."""
+    across, up = (rises, rises - 1) if first == "fpr" else (rises - 1, rises)
+    return np.insert(fpr, rises, fpr[across]), np.insert(tpr, rises, tpr[up])
+
+
+def tpr_at(fpr: Floats, tpr: Floats, at: Floats) -> Floats:
+    """True positive rates of curves (draw, point) at given false positive rates, (draw, at).
+
+    A vertical piece of a curve counts with its upper end.
+    """
+    return np.array([np.interp(at, x, y) for x, y in zip(fpr, tpr, strict=True)])
+
+
+# False positive rates at which bands are given.
+FPR = np.linspace(0, 1, 101)
+
+
+def roc_band(
+    result: xr.DataTree,
+    prob: float = 0.9,
+    *,
+    simultaneous: bool = True,
+    unlabeled: bool = False,
+    classifier: str | None = None,
+    class_: str | None = None,
+) -> xr.Dataset:
+    """Give a band of the true positive rates over the false positive rates.
+
+    Parameters
+    ----------
+    result : xarray.DataTree
+        A result of this quantity.
+    prob : float, in (0, 1), default 0.9
+        Posterior probability.
+    simultaneous : bool, default True
+        Whether the band holds the whole curve with this probability, or each point for itself.
+    unlabeled : bool, default False
+        Whether the curve is that of the unlabelled rows, or of the population.
+    classifier, class_ : str, optional
+        Needed where the result has several.
+
+    Returns
+    -------
+    xarray.Dataset
+        ``lower``, ``upper`` and ``mean`` (roc_point), with the coordinate ``fpr``.
+
+    Raises
+    ------
+    InputError
+        If there is no such classifier or class, no unlabelled row, or `prob` is no probability.
+
+    Notes
+    -----
+    The simultaneous band holds all curves that have a point in each of the boxes of `roc_boxes`:
+    between two boxes the curve is a straight line where all rows between have one score, and rises
+    somehow where there are several. The pointwise band is of equal-tailed intervals of the true
+    positive rate, straight lines between the thresholds. Both reach 0 and 1 where the labels cannot
+    exclude them.
+
+    Examples
+    --------
+    >>> import bayescal as bc
+    >>> scores = bc.datasets.agnostic.truth("over").scores(500, seed=1)
+    >>> result = bc.fit(bc.agnostic, scores, method="direct", seed=20)
+    >>> band = bc.agnostic.roc_band(result)
+    >>> bool((band.lower <= band.upper).all())
+    True
+    """
+    tail(prob)
+    check_flag(unlabeled, "unlabeled")
+    check_flag(simultaneous, "simultaneous")
+    held = _Held.of(result, access.named_case(result, classifier, class_), unlabeled)
+    curves = tpr_at(held.fpr, held.tpr, FPR)
+    band = held.whole(prob) if simultaneous else held.each_point(curves, prob)
+    columns = {**band._asdict(), "mean": curves.mean(axis=0)}
+    return xr.Dataset(
+        {key: ("roc_point", values) for key, values in columns.items()},
+        coords={"fpr": ("roc_point", FPR)},
+        attrs={"prob": prob, "simultaneous": simultaneous},
+    )
+
+
+def roc_boxes(
+    result: xr.DataTree,
+    prob: float = 0.9,
+    *,
+    unlabeled: bool = False,
+    classifier: str | None = None,
+    class_: str | None = None,
+) -> xr.Dataset:
+    """Give bounds of both rates at every threshold, all at once.
+
+    Parameters
+    ----------
+    result : xarray.DataTree
+        A result of this quantity.
+    prob : float, in (0, 1), default 0.9
+        Posterior probability that all boxes hold their points.
+    unlabeled : bool, default False
+        Whether the rates are those of the unlabelled rows, or of the population.
+    classifier, class_ : str, optional
+        Needed where the result has several.
+
+    Returns
+    -------
+    xarray.Dataset
+        ``fpr_lower``, ``fpr_upper``, ``tpr_lower``, ``tpr_upper`` and the means ``fpr`` and
+        ``tpr`` (threshold), with the coordinate ``threshold``, which falls: rows of scores above it
+        are called positive.
+
+    Raises
+    ------
+    InputError
+        If there is no such classifier or class, no unlabelled row, or `prob` is no probability.
+
+    Notes
+    -----
+    The boxes are a sup-t band of the false and the true positive rates together. Where all labelled
+    rows above a threshold, or all up to it, have the same label, the labels cannot exclude that
+    none of the other is there, though a prior with a density does: the bounds are 0 or 1.
+
+    References
+    ----------
+    .. [1] J. L. Montiel Olea and M. Plagborg-Møller, "Simultaneous confidence bands: Theory,
+       implementation, and an application to SVARs", Journal of Applied Econometrics 34(1), 2019,
+       Algorithm 2. https://doi.org/10.1002/jae.2656
+
+    Examples
+    --------
+    >>> import bayescal as bc
+    >>> scores = bc.datasets.agnostic.truth("over").scores(500, seed=1)
+    >>> result = bc.fit(bc.agnostic, scores, method="direct", seed=20)
+    >>> at_half = bc.agnostic.roc_boxes(result).sel(threshold=0.5, method="nearest")
+    >>> float(at_half.tpr_lower) < float(at_half.tpr) < float(at_half.tpr_upper)
+    True
+    """
+    tail(prob)
+    check_flag(unlabeled, "unlabeled")
+    held = _Held.of(result, access.named_case(result, classifier, class_), unlabeled)
+    region = held.simultaneous_boxes(prob)
+    columns = {**region._asdict(), "fpr": held.fpr.mean(axis=0), "tpr": held.tpr.mean(axis=0)}
+    return xr.Dataset(
+        {name: ("threshold", np.asarray(values, float)) for name, values in columns.items()},
+        coords={"threshold": held.threshold},
+        attrs={"prob": prob},
+    )
+
+
+def has_roc(result: xr.DataTree) -> bool:
+    """Whether a result holds draws of ROC curves."""
+    return access.has_variable(result, schema.CONSTANT_DATA, "roc_threshold")
+
+
+def labeled_roc(result: xr.DataTree, case: ResultSlice) -> tuple[Floats, Floats] | None:
+    """Rates of the labelled rows at the thresholds, (threshold,) each; None if all are alike."""
+    above = [
+        access.variable(result, schema.CONSTANT_DATA, f"{name}_above", case).values
+        for name in ("negative", "positive")
+    ]
+    if not (above[0][-1] and above[1][-1]):
+        return None
+    fpr, tpr = (counts / counts[-1] for counts in above)
+    return fpr, tpr
+
+
+@dataclass(frozen=True, eq=False)
+class _Held:
+    """What a result holds of one classifier's ROC curve."""
+
+    fpr: Floats  # (draw, threshold)
+    tpr: Floats  # (draw, threshold)
+    threshold: Floats  # falling to -inf, (threshold,)
+    straight: NDArray[np.bool_]  # (threshold,)
+    above: Above
+
+    @classmethod
+    def of(cls, result: xr.DataTree, case: ResultSlice, unlabeled: bool) -> _Held:
+        prefix = "unlabeled_" if unlabeled else ""
+        if unlabeled and not access.has_variable(result, schema.POSTERIOR, "unlabeled_tpr"):
+            raise InputError(
+                "the result has no unlabelled rows; got unlabeled=True. Pass unlabeled=... to fit."
+            )
+
+        def constant(name: str) -> np.ndarray:
+            return np.asarray(access.variable(result, schema.CONSTANT_DATA, name, case).values)
+
+        threshold = constant("roc_threshold")
+        size = int(np.argmin(threshold)) + 1
+        fpr, tpr = (
+            access.flat_draws(result, f"{prefix}{name}", case)[:, :size] for name in ("fpr", "tpr")
+        )
+        # Without a row of one label there is no curve.
+        known = ~(np.isnan(fpr).any(axis=1) | np.isnan(tpr).any(axis=1))
+        above = Above(constant("positive_above")[:size], constant("negative_above")[:size])
+        return cls(fpr[known], tpr[known], threshold[:size], constant("roc_straight")[:size], above)
+
+    def simultaneous_boxes(self, prob: float) -> RocRegion:
+        """Boxes that all hold their points."""
+        return self.boxes(simultaneous_band(self._rates, prob))
+
+    def boxes(self, rates: Band) -> RocRegion:
+        """Boxes from a band of both rates, the false positive rates first."""
+        size = len(self.threshold)
+        fpr, tpr = (
+            Band(rates.lower[part], rates.upper[part]) for part in (slice(size), slice(size, None))
+        )
+        return boxes(fpr, tpr, self.above)
+
+    def whole(self, prob: float) -> Band:
+        """Band of the whole curve."""
+        return band_of_boxes(self.simultaneous_boxes(prob), self.straight, FPR)
+
+    def each_point(self, curves: Floats, prob: float) -> Band:
+        """Band of each point for itself, open where the labels exclude nothing."""
+        each = pointwise_band(curves, prob)
+        region = self.boxes(pointwise_band(self._rates, prob))
+        reach = band_of_boxes(region, self.straight, FPR)
+        return Band(
+            np.where(reach.lower == 0, 0.0, each.lower), np.where(reach.upper == 1, 1.0, each.upper)
+        )
+
+    @property
+    def _rates(self) -> Floats:
+        return np.hstack([self.fpr, self.tpr])
