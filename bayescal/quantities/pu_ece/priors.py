@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.interpolate import PchipInterpolator
+from scipy.interpolate import CubicHermiteSpline, PchipInterpolator
 from scipy.special import betaincinv, betaln, expit, logit, ndtr, xlogy
 
 from bayescal.core.checks import check_is, check_number
@@ -343,7 +344,7 @@ _LOG_ROOT = np.log(2 * np.pi) / 2
 _LARGEST_LOGIT = 30.0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class PriorMap:
     """The class prior's logit at each knot, with its slope; cubic between the knots."""
 
@@ -366,18 +367,15 @@ class PriorMap:
         """Whether the class prior is one number."""
         return not self.slope.any()
 
+    @cached_property
+    def _logit(self) -> CubicHermiteSpline:
+        return CubicHermiteSpline(KNOTS, self.value, self.slope)
+
     def __call__(self, normal: Floats) -> tuple[Floats, Floats]:
         """Class prior and its derivative, (...)."""
-        place = np.clip((normal + LAST) / STEP, 0, INTERVALS)
-        left = np.minimum(place.astype(int), INTERVALS - 1)
-        t = place - left
-        low, high = self.value[left], self.value[left + 1]
-        start, stop = STEP * self.slope[left], STEP * self.slope[left + 1]
-        found = hermite(t, low, high, start, stop)
-        rise = 6 * t * (1 - t) * (high - low)
-        rise += (1 - t) * (1 - 3 * t) * start + t * (3 * t - 2) * stop
-        prior = expit(found)
-        return prior, prior * (1 - prior) * rise / STEP
+        place = np.clip(normal, -LAST, LAST)
+        prior = expit(self._logit(place))
+        return prior, prior * (1 - prior) * self._logit(place, 1)
 
     def log_density(self, normal: Floats) -> Floats:
         """Log density of the class prior at a place given by its standard normal, (...)."""
@@ -392,16 +390,10 @@ def logit_in_graph(normal: Any, value: Any, slope: Any) -> Any:
 
     place = pt.clip((normal + LAST) / STEP, 0, INTERVALS)
     left = pt.clip(pt.floor(place), 0, INTERVALS - 1).astype("int64")
-    return hermite(
-        place - left, value[left], value[left + 1], STEP * slope[left], STEP * slope[left + 1]
-    )
-
-
-# Operators only: NumPy and PyTensor share the line.
-def hermite(t: Any, low: Any, high: Any, start: Any, stop: Any) -> Any:
-    """Cubic between two knots, from values and slopes at both."""
-    s = 1 - t
-    return s * s * ((1 + 2 * t) * low + t * start) + t * t * ((1 + 2 * s) * high - s * stop)
+    t = place - left
+    low = (1 + 2 * t) * value[left] + t * STEP * slope[left]
+    high = (3 - 2 * t) * value[left + 1] - (1 - t) * STEP * slope[left + 1]
+    return (1 - t) ** 2 * low + t**2 * high
 
 
 def _of_beta(prior: Beta) -> PriorMap:
