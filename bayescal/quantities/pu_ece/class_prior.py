@@ -17,7 +17,7 @@ from bayescal.curves.cells import error_draws
 from bayescal.curves.priors import CurveAverage, SmoothCurve
 from bayescal.quantities.pu_ece.data import PUProblem, PUScores
 from bayescal.quantities.pu_ece.estimator import of_counts
-from bayescal.quantities.pu_ece.models.average import Average
+from bayescal.quantities.pu_ece.models.average import CaseControlAverage
 from bayescal.quantities.pu_ece.priors import PriorMap, Priors
 
 type Floats = NDArray[np.float64]
@@ -260,9 +260,8 @@ def _posterior(
     nodes = np.linspace(grid[0], grid[-1], NODES)
     ends = []
     for node in nodes:
-        model = Average.of(problem, prior, float(node), calibrated=0.0)
-        drawn = model.averaged_joint(_DRAWS, rng)
-        found = drawn.taken(None)
+        model = CaseControlAverage.joined(problem, prior, float(node), calibrated=0.0)
+        found = model.averaged_population(_DRAWS, rng).taken(None)
         tce = error_draws(problem.unlabeled, found.rates, model.masses(found, rng))["tce"]
         ends.append([*np.quantile(tce, [_TAIL, 1 - _TAIL]), tce.mean()])
     lower, upper, mean = PchipInterpolator(nodes, ends)(grid).T

@@ -227,9 +227,9 @@ class PUProblem:
         return self.cells.n
 
     @property
-    def weight(self) -> NDArray[np.float64]:
-        """Share of the unlabelled rows in each cell."""
-        return self.cells.count / self.n_unlabeled
+    def log_ratio(self) -> float:
+        """Log of positives over unlabelled rows."""
+        return float(np.log(self.n_positive / self.n_unlabeled))
 
     def positive_in_bins(self) -> NDArray[np.int64]:
         """Positives in each bin, (bin,)."""

@@ -45,7 +45,7 @@ def build_model(
     -------
     pm.Model
         Observed ``events``, the positives, and Deterministic ``class_prior``; data as pm.Data.
-        Under an average it is the rough description of the scores between 0 and 1, or the smooth
+        Under an average it is the rough component of the scores between 0 and 1, or the smooth
         one if that is left out. Under bins there are Deterministics ``label_rate`` and ``gap``
         (bin), ``ece``, ``tce`` and ``mce`` as well.
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logsumexp, softmax
+from scipy.special import logsumexp, softmax
 
 from bayescal.core import quantity
 from bayescal.core.bins.edges import STRATEGIES
 from bayescal.core.contradiction import contradiction
-from bayescal.core.functionals import log_binomial_coefficient
 from bayescal.core.plausibility import reversed_signs
 from bayescal.core.quantity import CaseArrays, DirectDraws, Draws, Floats, bound_values, bound_words
 from bayescal.curves.average import choose, member_model
@@ -25,7 +24,6 @@ from bayescal.curves.cells import (
     fingerprint,
     model_average,
     nonempty_cells,
-    softplus,
 )
 from bayescal.curves.priors import (
     AVERAGED_AXES,
@@ -40,7 +38,7 @@ from bayescal.quantities.pu_ece.bounds import Bounds, bounds_or_infinite
 from bayescal.quantities.pu_ece.class_prior import class_prior_curve, data_warnings
 from bayescal.quantities.pu_ece.data import PUProblem
 from bayescal.quantities.pu_ece.estimator import of_counts
-from bayescal.quantities.pu_ece.models.average import Average, Joint
+from bayescal.quantities.pu_ece.models.average import CaseControlAverage, Component, Population
 from bayescal.quantities.pu_ece.models.mixture_bins import Bins
 from bayescal.quantities.pu_ece.priors import Priors
 
@@ -90,11 +88,11 @@ class ProblemCase:
         return CaseArrays(
             coords=self.coords,
             posterior=posterior,
-            observed_data={"events": self.held(problem.positive)},
+            observed_data={"events": self.nonempty(problem.positive)},
             constant_data={
                 "curve_score": curve_scores(problem.unlabeled),
-                "cell_count": self.held(problem.total),
-                "cell_score": self.held(problem.cells.mean_score),
+                "cell_count": self.nonempty(problem.total),
+                "cell_score": self.nonempty(problem.cells.mean_score),
             },
             point_estimate=_estimate(problem, self.priors),
             bounds=bound_values(theory),
@@ -102,7 +100,7 @@ class ProblemCase:
             sensitivity=class_prior_curve(problem, self.priors, rng),
         )
 
-    def held[Scalar: np.generic](self, values: NDArray[Scalar]) -> NDArray[Scalar]:
+    def nonempty[Scalar: np.generic](self, values: NDArray[Scalar]) -> NDArray[Scalar]:
         """Values of the cells that hold rows, then padding: empty cells say nothing."""
         return nonempty_cells(values, self.problem.total, self.model.compile_key[-1])
 
@@ -139,8 +137,8 @@ class BinsCase(ProblemCase):
             self.common_arrays(posterior, rng),
             posterior={**posterior, "calibration_curve": self.model.curve(draws, points), **draws},
             prior={name: prior[name] for name in (*ERRORS, "class_prior")},
-            posterior_predictive={"events": self.held(replicated)},
-            log_likelihood={"events": self.held(self.model.log_likelihood(draws))},
+            posterior_predictive={"events": self.nonempty(replicated)},
+            log_likelihood={"events": self.nonempty(self.model.log_likelihood(draws))},
             log_prior=self.model.log_prior(draws),
             model_average=model_average(posterior, np.nan),
             diagnostics={"importance_ess": np.nan, "pareto_k": np.nan},
@@ -199,61 +197,62 @@ _MATTERS = 0.01
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AveragedCase(ProblemCase):
-    """One problem under an average over descriptions."""
+    """One problem under an average over components of the curve."""
 
-    model: Average
+    model: CaseControlAverage
 
     axes: ClassVar[Mapping[str, tuple[str, ...]]] = AVERAGED_AXES
 
     def build_model(self, member: str = "") -> pm.Model:
-        """Build the model of one description, by default the last that has parameters."""
+        """Build the model of one component, by default the last that has parameters."""
         return member_model(self.model.members, member)
 
     def arrays(
         self, draws: Draws, direct: DirectDraws | None, rng: np.random.Generator
     ) -> CaseArrays:
-        """Everything a result holds of this case, but for the sampler's own figures."""
+        """Everything a result holds of this case, but for the sampler's own statistics."""
         if direct is None:
-            raise TypeError("an average needs the evidence of its descriptions")
-        weighed = Weighed.of(self.model, direct, rng)
-        averaged = Averaged.of(self.model, self.model.completed(draws, rng), weighed, rng)
-        joint = averaged.joint()
-        errors = self._errors(joint, rng)
-        posterior = {**errors, "class_prior": joint.class_prior}
+            raise TypeError("an average needs the evidence of its components")
+        weights = Weights.of(self.model, direct, rng)
+        averaged = Averaged.of(self.model, self.model.completed(draws, rng), weights, rng)
+        population = averaged.population()
+        errors = self._errors(population, rng)
+        posterior = {**errors, "class_prior": population.class_prior}
         points = curve_scores(self.problem.unlabeled)
-        replicated = _draw_positives(self.model, joint, rng)
+        replicated = self.model.draw_positives(population, rng)
         common = self.common_arrays(posterior, rng)
         return replace(
             common,
             posterior={
                 **posterior,
-                "calibration_curve": averaged.average(lambda name: averaged.curve(name, points)),
+                "calibration_curve": averaged.average(averaged.curves(points)),
                 "description": averaged.chosen,
             },
             prior=self._prior(rng),
-            descriptions=self._by_description(averaged, rng),
-            posterior_predictive={"events": self.held(replicated.astype(np.int32))},
-            log_likelihood={"events": self.held(_log_likelihood(self.model, joint))},
+            descriptions=self._by_component(averaged, rng),
+            posterior_predictive={"events": self.nonempty(replicated.astype(np.int32))},
+            log_likelihood={"events": self.nonempty(self.model.log_likelihood(population))},
             log_prior=averaged.log_prior(),
             model_average={
-                **model_average(posterior, weighed.p_calibrated),
-                **averaged.summary(points, self.held),
+                **model_average(posterior, weights.p_calibrated),
+                **averaged.summary(points),
+                "jump_probability": self.nonempty(averaged.jump_probability()),
             },
-            diagnostics={"importance_ess": weighed.ess, "pareto_k": weighed.pareto_k},
+            diagnostics={"importance_ess": weights.ess, "pareto_k": weights.pareto_k},
             warnings=[
                 *common.warnings,
-                *evidence_warnings(weighed.ess),
-                *self._contradiction(averaged, weighed.p_calibrated, rng),
+                *evidence_warnings(weights.ess),
+                *self._contradiction(averaged, population, rng),
             ],
         )
 
-    def _errors(self, joint: Joint, rng: np.random.Generator) -> dict[str, Floats]:
-        mass = self.model.masses(joint, rng)
-        return error_draws(self.problem.unlabeled, joint.rates, mass)
+    def _errors(self, population: Population, rng: np.random.Generator) -> dict[str, Floats]:
+        mass = self.model.masses(population, rng)
+        return error_draws(self.problem.unlabeled, population.rates, mass)
 
-    def _by_description(self, averaged: Averaged, rng: np.random.Generator) -> dict[str, Any]:
-        """Errors under each description, (chain, draw, description)."""
-        found = {name: self._errors(one, rng) for name, one in averaged.own.items()}
+    def _by_component(self, averaged: Averaged, rng: np.random.Generator) -> dict[str, Any]:
+        """Errors under each component, (chain, draw, description)."""
+        found = {name: self._errors(one.population, rng) for name, one in averaged.own.items()}
         # One that is left out has no weight; another stands in for it.
         spare = next(iter(found.values()))
         return {
@@ -262,26 +261,33 @@ class AveragedCase(ProblemCase):
         }
 
     def _prior(self, rng: np.random.Generator) -> dict[str, Floats]:
-        joint = self.model.prior_joint(PRIOR_DRAWS, rng)
-        joint = joint.taken(None)
-        errors = self._errors(joint, rng)
-        return {**{name: errors[name] for name in ERRORS}, "class_prior": joint.class_prior}
+        population = self.model.prior_population(PRIOR_DRAWS, rng).taken(None)
+        errors = self._errors(population, rng)
+        return {**{name: errors[name] for name in ERRORS}, "class_prior": population.class_prior}
 
     def _contradiction(
-        self, averaged: Averaged, p_calibrated: float, rng: np.random.Generator
+        self, averaged: Averaged, population: Population, rng: np.random.Generator
     ) -> list[str]:
         """Compare the plug-in estimate with that of rows drawn from the posterior."""
-        joint = averaged.joint()
+        p_calibrated = averaged.weights.p_calibrated
         if p_calibrated > 0:
-            calibrated = averaged.own[CALIBRATED]
-            right = rng.random(joint.class_prior.shape) < p_calibrated
-            score = self.problem.cells.mean_score
-            joint = joint._replace(
-                rates=np.where(right[..., None], score, joint.rates),
-                class_prior=np.where(right, calibrated.class_prior, joint.class_prior),
+            right = rng.random(population.class_prior.shape) < p_calibrated
+            calibrated = averaged.own[CALIBRATED].population.class_prior
+            population = Population(
+                np.where(right[..., None], self.problem.cells.mean_score, population.rates),
+                np.where(right, calibrated, population.class_prior),
             )
-        drawn = _plug_in(self, _draw_positives(self.model, joint, rng))
-        return contradiction(float(_plug_in(self, self.problem.positive)), drawn)
+        drawn = self._plug_in(self.model.draw_positives(population, rng))
+        return contradiction(float(self._plug_in(self.problem.positive)), drawn)
+
+    def _plug_in(self, positive: NDArray[Any]) -> Floats:
+        """Plug-in estimate if these of the rows in the cells were the positives, (...)."""
+        member = self.problem.unlabeled.membership()
+        unlabeled = self.problem.total - positive
+        r = positive @ member / np.maximum(positive.sum(axis=-1, keepdims=True), 1)
+        scores = (unlabeled * self.problem.cells.mean_score) @ member
+        mean = scores / np.maximum(unlabeled.sum(axis=-1, keepdims=True), 1)
+        return np.asarray(np.abs(self.priors.class_prior_mean * r - mean).sum(axis=-1))
 
     def simulate(
         self, rng: np.random.Generator
@@ -293,50 +299,52 @@ class AveragedCase(ProblemCase):
         The model is conditional on the rows of each cell, positive and unlabelled, and on the
         sizes of both samples: positives are drawn given both.
         """
-        joint = self.model.prior_joint(1, rng).taken(None)
-        errors = self._errors(joint, rng)
-        positive = _draw_positives(self.model, joint, rng)[0, 0]
-        values = {name: value[0, 0] for name, value in errors.items()}
+        population = self.model.prior_population(1, rng).taken(None)
+        values = {**self._errors(population, rng), "class_prior": population.class_prior}
+        positive = self.model.draw_positives(population, rng)[0, 0]
         again = case_of(self.problem.relabelled(positive), self.priors)
-        return again, {**values, "class_prior": joint.class_prior[0, 0]}
+        return again, {name: value[0, 0] for name, value in values.items()}
 
 
 @dataclass(frozen=True, slots=True)
-class Weighed:
-    """Posterior probabilities of the descriptions, and of no error at all."""
+class Weights:
+    """Posterior probabilities of the components, and of no error at all."""
 
-    weights: Mapping[str, float]
-    right: float  # of the calibrated description: the scores 0 and 1 are right as well
+    by_component: Mapping[str, float]
+    right: float  # of no error at 0 and 1, should the interior be calibrated
     p_calibrated: float
-    boundary: Floats  # (end,): of the scores 0 and 1, that they never err
+    boundary: NDArray[np.float64]  # (boundary,): that each of the scores 0 and 1 is calibrated
     ess: float
     pareto_k: float
 
     @classmethod
-    def of(cls, model: Average, direct: DirectDraws, rng: np.random.Generator) -> Weighed:
-        """Weigh by evidence: that of the interior cells, of the scores 0 and 1 and of the sizes."""
-        logs, pools, never, right = {}, {}, {}, 0.0
-        for name, before in model.prior_weights.items():
-            if not np.isfinite(direct.evidence[name]):
-                continue
-            joint = model.joint(name, direct.draws, rng)
-            pools[name] = Weighted(joint.rates, joint.log_weight)
-            logs[name] = np.log(before) + direct.evidence[name] + pools[name].log_evidence
-            share = softmax(joint.log_weight)
-            never[name] = share @ ~joint.error
-            if name == CALIBRATED and model.described.calibrated:
-                right = float(share @ ~joint.error.any(axis=-1))
+    def of(
+        cls, model: CaseControlAverage, direct: DirectDraws, rng: np.random.Generator
+    ) -> Weights:
+        """Weigh by evidence: that of the interior, of the scores 0 and 1 and of the sizes."""
+        found = model.components(direct.draws, direct.evidence, rng)
+        pools = {n: Weighted(one.population.rates, one.log_weight) for n, one in found.items()}
+        logs = {
+            name: np.log(model.prior_weights[name]) + direct.evidence[name] + pool.log_evidence
+            for name, pool in pools.items()
+        }
         total = logsumexp(list(logs.values()))
         weights = {name: float(np.exp(value - total)) for name, value in logs.items()}
+        shares = {name: softmax(one.log_weight) for name, one in found.items()}
+        boundary = [weights[n] * (shares[n] @ ~one.wrong) for n, one in found.items()]
+        right, p_calibrated = 0.0, float("nan")
+        if model.calibrated:
+            if CALIBRATED in found:
+                right = float(shares[CALIBRATED] @ ~found[CALIBRATED].wrong.any(axis=-1))
+            p_calibrated = weights.get(CALIBRATED, 0.0) * right
         matter = [pools[name] for name, weight in weights.items() if weight >= _MATTERS]
         tails = [one.pareto_k for one in matter if np.ptp(one.log_weights) > 0]
         tails = [tail for tail in (direct.pareto_k, *tails) if np.isfinite(tail)]
-        p_calibrated = weights.get(CALIBRATED, 0.0) * right
         return cls(
             weights,
             right,
-            p_calibrated if model.described.calibrated else float("nan"),
-            np.sum([weight * never[name] for name, weight in weights.items()], axis=0),
+            p_calibrated,
+            np.sum(boundary, axis=0),
             min(direct.ess, *(one.ess for one in matter)),
             max(tails, default=float("nan")),
         )
@@ -344,95 +352,89 @@ class Weighed:
 
 @dataclass(frozen=True, eq=False)
 class Averaged:
-    """Draws of all descriptions, and which of them each draw of the average has."""
+    """Draws of all components, and which of them each draw of the average has."""
 
-    model: Average
-    draws: Mapping[str, Draws]
-    own: Mapping[str, Joint]
-    some_error: Joint | None
-    chosen: NDArray[np.int64]
-    weighed: Weighed
+    model: CaseControlAverage
+    own: Mapping[str, Component]
+    some_error: Component | None  # should only the scores 0 and 1 not be calibrated
+    chosen: NDArray[np.int64]  # (chain, draw)
+    weights: Weights
 
     @classmethod
     def of(
-        cls, model: Average, draws: Draws, weighed: Weighed, rng: np.random.Generator
+        cls, model: CaseControlAverage, draws: Draws, weights: Weights, rng: np.random.Generator
     ) -> Averaged:
-        """Weigh the draws of each description, and draw the descriptions."""
-        taken: dict[str, Draws] = {}
-        own: dict[str, Joint] = {}
+        """Weigh the draws of each component, and draw the components."""
+        own: dict[str, Component] = {}
         some = None
-        for name in weighed.weights:
-            joint = model.joint(name, draws, rng)
-            places = resampled_places(joint.log_weight, rng)
-            taken[name] = {key: values[places] for key, values in draws.items()}
-            own[name] = joint.taken(places)
-            if name == CALIBRATED and joint.error.shape[-1]:
-                wrong = np.where(joint.error.any(axis=-1), joint.log_weight, -np.inf)
-                some = joint.taken(resampled_places(wrong, rng))
-        mixture = np.array([weighed.weights.get(name, 0.0) for name in COMPONENTS])
-        mixture[0] *= 1 - weighed.right
-        shape = next(iter(own.values())).class_prior.shape
+        for name in weights.by_component:
+            found = model.component(name, draws, rng)
+            own[name] = found.taken(resampled_places(found.log_weight, rng))
+            if name == CALIBRATED and found.wrong.shape[-1]:
+                wrong = np.where(found.wrong.any(axis=-1), found.log_weight, -np.inf)
+                some = found.taken(resampled_places(wrong, rng))
+        mixture = np.array([weights.by_component.get(name, 0.0) for name in COMPONENTS])
+        mixture[0] *= 1 - weights.right
+        shape = next(iter(own.values())).log_weight.shape
         chosen = choose(mixture / mixture.sum(), int(np.prod(shape)), rng).reshape(shape)
-        return cls(model, taken, own, some, chosen, weighed)
+        return cls(model, own, some, chosen, weights)
 
-    def average(self, values: Callable[[str], Floats]) -> Floats:
-        """Take each draw from the description that it has."""
-        found: Floats | None = None
+    def average(self, values: Mapping[str, Floats]) -> Floats:
+        """Take each draw from the component that it has."""
+        found = np.empty_like(next(iter(values.values())))
         for number, name in enumerate(COMPONENTS):
-            rows = self.chosen == number
-            if rows.any():
-                drawn = np.asarray(values(name))
-                found = np.empty(drawn.shape, drawn.dtype) if found is None else found
-                found[rows] = drawn[rows]
-        if found is None:
-            raise TypeError("an average has draws")
+            if name in values:
+                found[self.chosen == number] = values[name][self.chosen == number]
         return found
 
-    def joint(self) -> Joint:
+    def population(self) -> Population:
         """Draws of the average, given that some score is not calibrated."""
-
-        def given(name: str) -> Joint:
-            return self.some_error if name == CALIBRATED and self.some_error else self.own[name]
-
-        return Joint(
-            self.average(lambda name: given(name).rates),
-            self.average(lambda name: given(name).class_prior),
-            self.average(lambda name: np.asarray(given(name).error, dtype=float)) > 0,
-            self.average(lambda name: given(name).log_weight),
+        given = dict(self.own)
+        if self.some_error is not None:
+            given[CALIBRATED] = self.some_error
+        return Population(
+            self.average({name: one.population.rates for name, one in given.items()}),
+            self.average({name: one.population.class_prior for name, one in given.items()}),
         )
 
-    def curve(self, name: str, score: Floats) -> Floats:
-        """Calibration curve under one description, (chain, draw, point)."""
-        ends = {"boundary": np.zeros((*self.chosen.shape, 0))}
-        return self.model.described.curve(name, {**self.draws[name], **ends}, score)
+    def curves(self, score: Floats) -> dict[str, Floats]:
+        """Calibration curve under each component, (chain, draw, point)."""
+        none = {"boundary": np.zeros((*self.chosen.shape, 0))}
+        return {
+            name: self.model.curve(name, {**one.draws, **none}, score)
+            for name, one in self.own.items()
+        }
 
     def log_prior(self) -> dict[str, Floats]:
-        """Log prior density of curve and class prior under the description of each draw."""
-        zero, described = np.zeros(self.chosen.shape), self.model.described
-        curve = self.average(
-            lambda name: zero + described.component_log_prior(name, self.draws[name])
-        )
-        if self.model.prior.known:
-            return {"curve": curve}
-        normal = self.average(lambda name: self.draws[name][f"{name}_normal"])
-        return {"curve": curve, "class_prior": self.model.prior.log_density(normal)}
+        """Log prior density of curve and class prior under the component of each draw."""
+        zero = np.zeros(self.chosen.shape)
+        of_curve = {
+            name: zero + self.model.component_log_prior(name, one.draws)
+            for name, one in self.own.items()
+        }
+        found = {"curve": self.average(of_curve)}
+        if not self.model.class_prior.known:
+            normals = {name: one.draws[f"{name}_normal"] for name, one in self.own.items()}
+            found["class_prior"] = self.model.class_prior.log_density(self.average(normals))
+        return found
 
-    def summary(
-        self, points: Floats, held: Callable[[Floats], Floats]
-    ) -> dict[str, NDArray[np.float64]]:
-        """Weights and mean curves of the descriptions, and where segments begin."""
-        curves = {name: self.curve(name, points).mean(axis=(0, 1)) for name in self.own}
-        segments = self.draws.get(SEGMENTS, {})
+    def summary(self, points: Floats) -> dict[str, NDArray[np.float64]]:
+        """Weights and mean curves of the components, and of the scores 0 and 1."""
+        curves = {name: curve.mean(axis=(0, 1)) for name, curve in self.curves(points).items()}
         boundary = np.full(2, np.nan)
-        boundary[[int(end.score) for end in self.model.described.boundary_scores.values()]] = (
-            self.weighed.boundary
-        )
+        seen = [int(one.score) for one in self.model.boundary_scores.values()]
+        boundary[seen] = self.weights.boundary
+        weights = self.weights.by_component
         return {
             "boundary_calibrated": boundary,
-            "weight": np.array([self.weighed.weights.get(name, 0.0) for name in COMPONENTS]),
+            "weight": np.array([weights.get(name, 0.0) for name in COMPONENTS]),
             "description_curve": np.stack([curves.get(name, points) for name in COMPONENTS]),
-            "jump_probability": held(self.model.described.jump_probability(segments)),
         }
+
+    def jump_probability(self) -> Floats:
+        """Probability under segments that the curve jumps just below each cell, (cell,)."""
+        segments = self.own.get(SEGMENTS)
+        return self.model.jump_probability(segments.draws if segments else {})
 
 
 def resampled_places(
@@ -453,39 +455,10 @@ def resampled_places(
     return np.arange(chains)[:, None], np.minimum(np.array(places), number - 1)
 
 
-def _positive_logit(model: Average, joint: Joint) -> Floats:
-    """Logit of the probability that a row is one of the positives, (..., cell)."""
-    odds = model.sizes - np.log(joint.class_prior)
-    return np.asarray(odds[..., None] + np.log(np.maximum(joint.rates, 1e-300)))
-
-
-def _draw_positives(model: Average, joint: Joint, rng: np.random.Generator) -> NDArray[np.int64]:
-    share = expit(_positive_logit(model, joint))
-    return np.asarray(rng.binomial(model.problem.total, share))
-
-
-def _log_likelihood(model: Average, joint: Joint) -> Floats:
-    positive, total = model.problem.positive, model.problem.total
-    at = _positive_logit(model, joint)
-    ways = log_binomial_coefficient(total, positive)
-    return np.asarray(positive * at - total * softplus(at) + ways)
-
-
-def _plug_in(case: AveragedCase, positive: NDArray[Any]) -> Floats:
-    """Plug-in estimate if these of the rows in the cells were the positives, (...)."""
-    problem: PUProblem = case.problem
-    member = problem.unlabeled.membership()
-    unlabeled = problem.total - positive
-    r = positive @ member / np.maximum(positive.sum(axis=-1, keepdims=True), 1)
-    scores = (unlabeled * problem.cells.mean_score) @ member
-    mean = scores / np.maximum(unlabeled.sum(axis=-1, keepdims=True), 1)
-    return np.asarray(np.abs(case.priors.class_prior_mean * r - mean).sum(axis=-1))
-
-
 def case_of(problem: PUProblem, priors: Priors) -> BinsCase | AveragedCase:
     """Join a problem and its priors."""
     prior = priors.label_rate
     if isinstance(prior, CurveAverage | SmoothCurve):
-        model = Average.of(problem, prior, priors.class_prior, priors.calibrated)
+        model = CaseControlAverage.joined(problem, prior, priors.class_prior, priors.calibrated)
         return AveragedCase(problem, priors, model)
     return BinsCase(problem, priors, Bins.of(problem, prior, priors.class_prior))

@@ -1,4 +1,4 @@
-"""Default prior: an average over descriptions of the curve, the class prior known or not."""
+"""Default prior: the average of components of the curve, with the class prior known or not."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from scipy.special import expit, logit, logsumexp
 
 from bayescal.core.functionals import log_binomial_coefficient
 from bayescal.core.quantity import DirectDraws, Draws, Floats, LabelModel
-from bayescal.curves.average import Average as CurveComponents
-from bayescal.curves.cells import pad, padded_size
+from bayescal.curves.average import Average
+from bayescal.curves.cells import pad, padded_size, softplus
 from bayescal.curves.priors import CALIBRATED, ROUGH, SEGMENTS, SMOOTH, CurveAverage, SmoothCurve
-from bayescal.curves.rough import RoughPosterior
+from bayescal.curves.rough import DIMS, VARIABLES, RoughPosterior, rough_inputs, rough_logit
 from bayescal.curves.segments import Segments
 from bayescal.curves.smooth import BASIS
 from bayescal.inference.direct import Gaussian, Weighted
@@ -24,14 +24,17 @@ from bayescal.quantities.pu_ece.data import PUProblem
 from bayescal.quantities.pu_ece.models.case_control import (
     CaseControlCells,
     SampleSizes,
-    draw_end,
+    draw_boundary,
     draw_joint_masses,
     log_sizes_density,
 )
-from bayescal.quantities.pu_ece.models.curve_and_class_prior import Along, CurveAndClassPrior, Nodes
+from bayescal.quantities.pu_ece.models.curve_and_class_prior import (
+    CurveAndClassPrior,
+    MovingGaussian,
+    Nodes,
+)
 from bayescal.quantities.pu_ece.priors import LAST, ClassPrior, PriorMap, logit_in_graph
 
-CELLS = 128
 BOUNDARY_MEAN, BOUNDARY_SPREAD = -4.0, 2.5
 """Logit of the error rate of a score of exactly 0 or 1: wider than with labels, which say more."""
 _LOG_ROOT = np.log(2 * np.pi) / 2
@@ -44,7 +47,7 @@ _NODES = np.linspace(-2.5, 2.5, 9)
 _MATTERS = 0.01
 # For each draw kept; label rates near 1 make skewed posteriors.
 _PROPOSALS = 6
-# The smooth description has longer tails than a Gaussian.
+# The smooth component has longer tails than a Gaussian.
 _DEGREES = 5.0
 # Rounds of proposals where the weights are uneven, until one draw in so many counts.
 _ROUNDS, _LEAST_EFFICIENT = 6, 2
@@ -53,96 +56,102 @@ _PRIOR_PROPOSALS = 16
 _FEWEST_PRIOR_PROPOSALS = 4000
 
 
-class Joint(NamedTuple):
-    """Draws of all cells' label rates under one description, weighted by what else is known."""
+class Population(NamedTuple):
+    """Draws of the label rates of all cells and of the class prior."""
 
     rates: Floats  # (..., cell)
     class_prior: Floats  # (...)
-    error: NDArray[np.bool_]  # (..., end)
-    log_weight: Floats  # (...)
 
-    def taken(self, places: Any) -> Joint:
+    def taken(self, places: Any) -> Population:
         """Some of the draws, by their index."""
-        return Joint(
-            self.rates[places],
-            self.class_prior[places],
-            self.error[places],
+        return Population(self.rates[places], self.class_prior[places])
+
+
+class Component(NamedTuple):
+    """Draws under one component, weighted by what its own sampling did not know."""
+
+    population: Population
+    wrong: NDArray[np.bool_]  # (..., boundary): which of the scores 0 and 1 are not calibrated
+    log_weight: Floats  # (...)
+    draws: Draws
+
+    def taken(self, places: Any) -> Component:
+        """Some of the draws, by their index."""
+        return Component(
+            self.population.taken(places),
+            self.wrong[places],
             self.log_weight[places],
+            {name: values[places] for name, values in self.draws.items()},
         )
 
 
-@dataclass(frozen=True, eq=False)
-class Average:
-    """A problem under `CurveAverage`; made by `Average.of`.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CaseControlAverage(Average):
+    """Positives and unlabelled rows under `CurveAverage`; made by `CaseControlAverage.joined`.
 
-    Draws are those of `CurveComponents`, and a standard normal of the class prior under each
-    description, ``smooth_normal`` to ``calibrated_normal``. Importance sampling takes into account
-    what the interior cells say of the sample sizes: ``smooth_sized`` and ``rough_sized`` say so.
-    NUTS leaves it to the draws' weights: the density of the sizes is narrow and bent, and its
-    transitions would diverge.
+    Draws are those of `Average`, but for the scores 0 and 1, and a standard normal of the class
+    prior under each component, ``smooth_normal`` to ``calibrated_normal``. Importance sampling
+    takes into account what the interior cells say of the sample sizes, as ``smooth_sized`` and
+    ``rough_sized`` show. NUTS leaves it to the draws' weights: the density of the sizes is narrow
+    and bent, and its transitions would diverge.
     """
 
     problem: PUProblem
-    described: CurveComponents
-    prior: PriorMap
-    variables: ClassVar[tuple[str, ...]] = ("description",)
-    target_accept: ClassVar[float] = 0.95
-    max_depth: ClassVar[int] = 10
+    class_prior: PriorMap
 
     @classmethod
-    def of(
+    def joined(
         cls,
         problem: PUProblem,
         prior: CurveAverage | SmoothCurve,
         class_prior: ClassPrior,
         calibrated: float,
-    ) -> Average:
-        """Join a problem and its descriptions; a smooth curve alone is an average over one."""
+    ) -> CaseControlAverage:
+        """Join a problem and its components; a smooth curve alone is an average over one."""
         if isinstance(prior, SmoothCurve):
             prior = CurveAverage(curve=prior, rough=0, segments=0)
         found = PriorMap.of(class_prior)
-        median = found(np.zeros(1))[0]
-        sizes = np.log(problem.n_positive / problem.n_unlabeled)
-        cells = CaseControlCells(problem.total, problem.positive, float(sizes - np.log(median[0])))
-        rows = problem.total.astype(float)
-        described = CurveComponents(
-            problem.cells.mean_score, rows, cells, prior, calibrated, BOUNDARY_MEAN, BOUNDARY_SPREAD
+        log_odds = float(problem.log_ratio - np.log(found(np.zeros(1))[0][0]))
+        return cls(
+            problem.cells.mean_score,
+            problem.total.astype(float),
+            CaseControlCells(problem.total, problem.positive, log_odds),
+            prior,
+            calibrated,
+            BOUNDARY_MEAN,
+            BOUNDARY_SPREAD,
+            problem=problem,
+            class_prior=found,
         )
-        return cls(problem, described, found)
-
-    @property
-    def sizes(self) -> float:
-        """Log of positives over unlabelled rows."""
-        return float(np.log(self.problem.n_positive / self.problem.n_unlabeled))
 
     @cached_property
     def smooth(self) -> CurveAndClassPrior:
-        """The smooth description of the interior cells."""
+        """The smooth component of the interior cells."""
         return CurveAndClassPrior(
-            self.described.regression, self.prior, self.sizes, self.interior_sizes
+            self.regression, self.class_prior, self.problem.log_ratio, self.interior_sizes
         )
 
     def rough_at(self, roughness: float) -> CurveAndClassPrior:
-        """The rough description at one roughness."""
-        regression = self.described.rough.at(roughness)
-        return CurveAndClassPrior(regression, self.prior, self.sizes, self.interior_sizes)
+        """The rough component at one roughness."""
+        return replace(self.smooth, regression=self.rough.at(roughness))
 
     @cached_property
-    def smooth_along(self) -> Along:
-        """Where the smooth description is."""
-        return self.smooth.along(*self.smooth.place())
+    def smooth_gaussian(self) -> MovingGaussian:
+        """Where the smooth component is."""
+        return self.smooth.moving_gaussian(*self.smooth.place())
 
     @cached_property
     def rough_nodes(self) -> Floats:
         """Values of the roughness over its posterior."""
-        return self.described.rough.nodes()
+        return self.rough.nodes()
 
     @cached_property
-    def rough_along(self) -> list[Along]:
-        """Where the rough description is at each node; about the class prior as the smooth one."""
-        smooth = self.smooth_along
+    def rough_gaussians(self) -> list[MovingGaussian]:
+        """Where the rough component is at each node; about the class prior as the smooth one."""
+        smooth = self.smooth_gaussian
         return [
-            self.rough_at(node).along(smooth.middle, smooth.spread) for node in self.rough_nodes
+            self.rough_at(node).moving_gaussian(smooth.middle, smooth.spread)
+            for node in self.rough_nodes
         ]
 
     @cached_property
@@ -150,56 +159,37 @@ class Average:
         """What the sample sizes say of the interior cells."""
         total, number = self.problem.total, self.problem.n_positive
         known = SampleSizes(total, number, number / total.sum())
-        return known.at(self.described.interior, self.problem.positive)
+        return known.at(self.interior, self.problem.positive)
 
     @property
     def members(self) -> Mapping[str, LabelModel]:
-        """Descriptions that NUTS samples."""
+        """Components that NUTS samples."""
         known: dict[str, LabelModel] = {SMOOTH: SmoothMember(self), ROUGH: RoughMember(self)}
-        return {name: known[name] for name in self.described.fitted if name in known}
-
-    @property
-    def compile_key(self) -> tuple[Any, ...]:
-        """Number of cells, padded."""
-        return ("average", padded_size(self.problem.cells.n_bins, CELLS))
-
-    def inputs(self) -> Mapping[str, NDArray[Any]]:
-        """Those of the members."""
-        return {
-            f"{name}_{key}": value
-            for name, model in self.members.items()
-            for key, value in model.inputs().items()
-        }
-
-    def add_to_model(self) -> Any:
-        """Add the last of the members: the rough description, if it is not left out."""
-        return list(self.members.values())[-1].add_to_model()
+        return {name: known[name] for name in self.fitted if name in known}
 
     def direct_draws(self, draws: int, rng: np.random.Generator) -> DirectDraws:
-        """Inner cells under every description: importance sampling, and quadrature."""
+        """Interior cells under every component: importance sampling, and quadrature."""
         found: dict[str, Floats] = {}
         weighted: dict[str, Weighted] = {}
-        if SMOOTH in self.described.fitted:
+        if SMOOTH in self.fitted:
             smooth = _until_effective(
-                lambda: self.smooth.sample(self.smooth_along, _PROPOSALS * draws, rng, _DEGREES),
+                lambda: self.smooth.sample(self.smooth_gaussian, _PROPOSALS * draws, rng, _DEGREES),
                 draws,
             )
             drawn = smooth.resample(draws, rng)
             found |= {"coef": drawn[:, :-1], "smooth_normal": drawn[:, -1]}
             found["smooth_sized"] = np.ones(draws)
             weighted[SMOOTH] = smooth
-        if ROUGH in self.described.fitted:
+        if ROUGH in self.fitted:
             rough, roughness = self._rough_posterior(_PROPOSALS * draws, rng)
             place = rough.resampled_places(draws, rng)
             drawn = rough.draws[place]
             found |= {"z": drawn[:, :-1], "rough_normal": drawn[:, -1]}
-            found["roughness"] = roughness[place]
-            found["rough_sized"] = np.ones(draws)
+            found |= {"roughness": roughness[place], "rough_sized": np.ones(draws)}
             weighted[ROUGH] = rough
-        evidence = {name: one.log_evidence for name, one in weighted.items()}
-        exact = self._exact
-        evidence |= {name: one.log_evidence for name, one in exact.items()}
-        matter = [n for n, one in weighted.items() if _share(evidence, n) > _MATTERS]
+        evidence = {name: one.log_evidence for name, one in (weighted | self._exact).items()}
+        total = logsumexp(list(evidence.values()))
+        matter = [n for n in weighted if np.exp(evidence[n] - total) > _MATTERS]
         return DirectDraws(
             {**found, **self.exact_draws(draws, rng)},
             min((weighted[name].ess for name in matter), default=float(draws)),
@@ -212,18 +202,12 @@ class Average:
     def completed(self, draws: Draws, rng: np.random.Generator) -> Draws:
         """Take apart what NUTS joined and padded, and add what is drawn exactly."""
         found = dict(draws)
-        if "smooth_normal" in found or "rough_normal" in found:
-            return found
-        for name, key, size in (
-            (SMOOTH, "coef", self.described.basis.size if self.described.fitted else 0),
-            (ROUGH, "z", len(self.described.interior)),
-        ):
-            if key in found:
+        sizes = {"coef": self.basis.size if self.fitted else 0, "z": len(self.interior)}
+        for name, key in ((SMOOTH, "coef"), (ROUGH, "z")):
+            if key in found and f"{name}_normal" not in found:
                 found[f"{name}_normal"] = found[key][..., -1]
-                found[key] = found[key][..., :size]
-        if not found:
-            raise TypeError("draws of no description have no shape")
-        if "calibrated_normal" in found or "segments_normal" in found:
+                found[key] = found[key][..., : sizes[key]]
+        if all(f"{name}_normal" in found for name in self._exact):
             return found
         shape = next(iter(found.values())).shape[:2]
         exact = self.exact_draws(shape[0] * shape[1], rng)
@@ -231,60 +215,49 @@ class Average:
             name: values.reshape(*shape, *values.shape[1:]) for name, values in exact.items()
         }
 
-    def log_prior(self, draws: Draws) -> Draws:
-        """Log prior density under each description, of completed draws; see `CurveComponents`."""
-        described = self.described
-        return {
-            name: np.asarray(described.component_log_prior(name, draws))
-            for name in described.fitted
-        }
-
     def _rough_posterior(self, draws: int, rng: np.random.Generator) -> RoughPosterior:
         """Importance sampling at nodes of the roughness."""
-        nodes, along = self.rough_nodes, self.rough_along
+        nodes, gaussians = self.rough_nodes, self.rough_gaussians
         targets = [self.rough_at(node) for node in nodes]
 
         def sample(place: int, number: int) -> Weighted:
-            return targets[place].sample(along[place], number, rng)
+            return targets[place].sample(gaussians[place], number, rng)
 
-        return self.described.rough.sample_nodes(nodes, sample, draws)
+        return self.rough.sample_nodes(nodes, sample, draws)
 
     @cached_property
     def _exact(self) -> dict[str, Nodes]:
         """Class prior's normals and their weights under what is not sampled."""
         found = {}
-        if self.described.calibrated or not self.described.fitted:
+        if self.calibrated or not self.fitted:
             found[CALIBRATED] = self._calibrated()
-        if SEGMENTS in self.described.fitted:
+        if SEGMENTS in self.fitted:
             found[SEGMENTS] = self._segments()
         return found
 
     def _calibrated(self) -> Nodes:
         """The class prior where the interior cells are calibrated."""
-        interior = self.described.interior
-        offset = logit(self.described.score[interior])
-        if self.prior.known:
-            value = self._cells(np.zeros((1, 1))).at(interior).log_likelihood(offset).sum(axis=-1)
-            return Nodes(np.zeros(1), value)
+        offset = logit(self.score[self.interior])
+        if self.class_prior.known:
+            known = self._interior(np.zeros((1, 1))).log_likelihood(offset)
+            return Nodes(np.zeros(1), known.sum(axis=-1))
         grid = np.linspace(-LAST, LAST, _FINE)
         for zoom in range(_ZOOMS):
-            likelihood = self._cells(grid[:, None]).at(interior).log_likelihood(offset).sum(axis=-1)
+            likelihood = self._interior(grid[:, None]).log_likelihood(offset).sum(axis=-1)
             density = likelihood - grid**2 / 2 - _LOG_ROOT
-            held = np.flatnonzero(density > density.max() - _NEGLIGIBLE)
-            low, high = grid[max(held[0] - 1, 0)], grid[min(held[-1] + 1, _FINE - 1)]
+            kept = np.flatnonzero(density > density.max() - _NEGLIGIBLE)
+            low, high = grid[max(kept[0] - 1, 0)], grid[min(kept[-1] + 1, _FINE - 1)]
             if zoom < _ZOOMS - 1:
                 grid = np.linspace(low, high, _FINE)
         return Nodes(grid, density + np.log(grid[1] - grid[0]))
 
     def _segments(self) -> Nodes:
         """The class prior under segments: near that of a smooth curve or of no deviation."""
-        if self.prior.known:
-            return Nodes(np.zeros(1), np.array([self.described.segments.log_evidence]))
-        centres = [self._calibrated().moments]
-        if SMOOTH in self.described.fitted:
-            centres.append((self.smooth_along.middle, self.smooth_along.spread))
-        else:
-            centres.append((0.0, 1.0))
+        if self.class_prior.known:
+            return Nodes(np.zeros(1), np.array([self.segments.log_evidence]))
+        centres = [self._calibrated().moments, (0.0, 1.0)]
+        if SMOOTH in self.fitted:
+            centres[1] = (self.smooth_gaussian.middle, self.smooth_gaussian.spread)
         normal = np.sort(np.concatenate([mean + spread * _NODES for mean, spread in centres]))
         evidence = np.array([self._segments_at(at).log_evidence for at in normal.tolist()])
         width = np.gradient(normal)
@@ -293,8 +266,7 @@ class Average:
     def _segments_at(self, normal: float) -> Segments:
         """Segments at one class prior."""
         if normal not in self._segments_by_normal:
-            cells = self._cells(np.asarray(normal)).at(self.described.interior)
-            found = replace(self.described.segments, cells=cells)
+            found = replace(self.segments, cells=self._interior(np.asarray(normal)))
             self._segments_by_normal[normal] = found
         return self._segments_by_normal[normal]
 
@@ -311,7 +283,7 @@ class Average:
         if SEGMENTS in self._exact:
             nodes = self._exact[SEGMENTS]
             normal = np.sort(nodes.draw(draws, rng))
-            shift, prior = np.zeros((draws, len(self.described.interior))), np.zeros(draws)
+            shift, prior = np.zeros((draws, len(self.interior))), np.zeros(draws)
             for at in np.unique(normal) if np.isfinite(nodes.log_evidence) else ():
                 rows = normal == at
                 drawn = self._segments_at(float(at)).draws(int(rows.sum()), rng)
@@ -321,76 +293,99 @@ class Average:
             found["shift_log_prior"] = prior[order]
         return found
 
-    def _cells(self, normal: Floats) -> CaseControlCells:
-        """Likelihood of the cells at class priors given by their normals."""
-        log_odds = self.sizes - np.log(self.prior(normal)[0])
-        return CaseControlCells(self.problem.total, self.problem.positive, log_odds)
+    def _interior(self, normal: Floats) -> CaseControlCells:
+        """Likelihood of the interior cells at class priors given by their normals."""
+        log_odds = self.problem.log_ratio - np.log(self.class_prior(normal)[0])
+        return CaseControlCells(self.problem.total, self.problem.positive, log_odds).at(
+            self.interior
+        )
 
-    def joint(self, name: str, draws: Draws, rng: np.random.Generator) -> Joint:
+    def component(self, name: str, draws: Draws, rng: np.random.Generator) -> Component:
         """Add the scores of exactly 0 and 1 to draws of the interior cells, and weigh both."""
         normal = draws[f"{name}_normal"]
-        class_prior = self.prior(normal)[0]
-        log_odds = self.sizes - np.log(class_prior)
-        wrong, right, places = [], [], []
-        for place, end in self.described.boundary_scores.items():
-            total, positive = self.problem.total[place], self.problem.positive[place]
-            own = draw_end(end, CaseControlCells(total, positive, log_odds), rng)
-            wrong.append(own.log_wrong)
-            right.append(own.log_right)
-            places.append(own.place)
-        boundary = self.described.boundary
-        joint = boundary.log_joint(
-            name == CALIBRATED, _stacked(right, normal), _stacked(wrong, normal)
-        )
-        weight, error = logsumexp(joint, axis=-1), boundary.draw(joint, rng)
-        ends = _stacked(places, normal)
-        rates = self.described.rates(name, {**draws, "boundary": ends}, error)
-        sizes = log_sizes_density(rates, class_prior, self.problem.total, self.problem.n_positive)
+        class_prior = self.class_prior(normal)[0]
+        log_odds = self.problem.log_ratio - np.log(class_prior)
+        total, positive = self.problem.total, self.problem.positive
+        seen = [
+            draw_boundary(score, CaseControlCells(total[place], positive[place], log_odds), rng)
+            for place, score in self.boundary_scores.items()
+        ]
+        right = _stacked([one.log_right for one in seen], normal)
+        wrong = _stacked([one.log_wrong for one in seen], normal)
+        places = _stacked([one.place for one in seen], normal)
+        joint = self.boundary.log_joint(name == CALIBRATED, right, wrong)
+        weight, errors = logsumexp(joint, axis=-1), self.boundary.draw(joint, rng)
+        rates = self.rates(name, {**draws, "boundary": places}, errors)
+        sizes = log_sizes_density(rates, class_prior, total, self.problem.n_positive)
         if f"{name}_sized" in draws:
             # These draws know what the interior cells say of the sizes.
-            interior = np.log(rates[..., self.described.interior].clip(1e-300))
+            interior = np.log(rates[..., self.interior].clip(1e-300))
             share = expit(log_odds[..., None] + interior)
             sizes = sizes - self.interior_sizes.log_density(share, class_prior)
-        return Joint(rates, class_prior, error, weight + sizes)
+        return Component(Population(rates, class_prior), errors, weight + sizes, draws)
 
-    def averaged_joint(self, draws: int, rng: np.random.Generator) -> Joint:
-        """Draws of the average by the direct method, (draw, ...)."""
-        direct = self.direct_draws(draws, rng)
-        pools, logs = [], []
-        for name, before in self.prior_weights.items():
-            if np.isfinite(direct.evidence[name]):
-                joint = self.joint(name, direct.draws, rng)
-                pools.append(joint)
-                logs.append(joint.log_weight + np.log(before) + direct.evidence[name])
-        all_of_them = Joint(*(np.concatenate(parts) for parts in zip(*pools, strict=True)))
-        place = Weighted(all_of_them.rates, np.concatenate(logs)).resampled_places(draws, rng)
-        return all_of_them.taken(place)
+    def components(
+        self, draws: Draws, evidence: Mapping[str, float], rng: np.random.Generator
+    ) -> dict[str, Component]:
+        """Those that are possible, with their draws."""
+        return {
+            name: self.component(name, draws, rng)
+            for name in self.prior_weights
+            if np.isfinite(evidence[name])
+        }
 
     @property
     def prior_weights(self) -> dict[str, float]:
-        """Probabilities of the descriptions before the data."""
-        inside = self.described.boundary.interior_calibrated
-        if not self.described.fitted:
+        """Probabilities of the components before the data."""
+        inside = self.boundary.interior_calibrated
+        if not self.fitted:
             return {CALIBRATED: 1.0}
-        given = {n: (1 - inside) * w for n, w in self.described.prior.weights.items()}
+        given = {name: (1 - inside) * weight for name, weight in self.prior.weights.items()}
         return {CALIBRATED: inside, **given} if inside else given
 
-    def prior_joint(self, draws: int, rng: np.random.Generator) -> Joint:
+    def averaged_population(self, draws: int, rng: np.random.Generator) -> Population:
+        """Draws of the average by the direct method, (draw, ...)."""
+        direct = self.direct_draws(draws, rng)
+        found = self.components(direct.draws, direct.evidence, rng)
+        logs = [
+            one.log_weight + np.log(self.prior_weights[name]) + direct.evidence[name]
+            for name, one in found.items()
+        ]
+        rates = np.concatenate([one.population.rates for one in found.values()])
+        class_prior = np.concatenate([one.population.class_prior for one in found.values()])
+        place = Weighted(rates, np.concatenate(logs)).resampled_places(draws, rng)
+        return Population(rates, class_prior).taken(place)
+
+    def prior_population(self, draws: int, rng: np.random.Generator) -> Population:
         """Draws before the data given that some score is not calibrated, the sizes known."""
         number = max(_PRIOR_PROPOSALS * draws, _FEWEST_PRIOR_PROPOSALS)
-        rates = self.described.prior_rates(number, rng)
-        class_prior = self.prior(rng.standard_normal(number))[0]
+        rates = self.prior_rates(number, rng)
+        class_prior = self.class_prior(rng.standard_normal(number))[0]
         total, positives = self.problem.total, self.problem.n_positive
         weight = log_sizes_density(rates, class_prior, total, positives)
         place = Weighted(rates, weight).resampled_places(draws, rng)
-        error = np.zeros((number, 0), dtype=bool)
-        return Joint(rates, class_prior, error, weight).taken(place)
+        return Population(rates, class_prior).taken(place)
 
-    def masses(self, joint: Joint, rng: np.random.Generator) -> Floats:
+    def masses(self, population: Population, rng: np.random.Generator) -> Floats:
         """Shares of the unlabelled population in the cells."""
-        return draw_joint_masses(
-            joint.rates, joint.class_prior, self.problem.total, self.problem.n_positive, rng
-        )
+        return draw_joint_masses(*population, self.problem.total, self.problem.n_positive, rng)
+
+    def draw_positives(self, population: Population, rng: np.random.Generator) -> NDArray[np.int64]:
+        """Draw how many rows of each cell are positives, (..., cell)."""
+        share = expit(self._positive_logit(population))
+        return np.asarray(rng.binomial(self.problem.total, share))
+
+    def log_likelihood(self, population: Population) -> Floats:
+        """Log probability of the positives of each cell, (..., cell)."""
+        positive, total = self.problem.positive, self.problem.total
+        at = self._positive_logit(population)
+        ways = log_binomial_coefficient(total, positive)
+        return np.asarray(positive * at - total * softplus(at) + ways)
+
+    def _positive_logit(self, population: Population) -> Floats:
+        """Logit of the probability that a row is one of the positives, (..., cell)."""
+        odds = self.problem.log_ratio - np.log(population.class_prior)
+        return np.asarray(odds[..., None] + np.log(np.maximum(population.rates, 1e-300)))
 
 
 def _until_effective(sample: Callable[[], Weighted], draws: int) -> Weighted:
@@ -408,41 +403,73 @@ def _until_effective(sample: Callable[[], Weighted], draws: int) -> Weighted:
 
 
 def _stacked(values: list[Floats], like: Floats) -> Floats:
-    """One column for each of the scores 0 and 1, (..., end)."""
+    """One column for each of the scores 0 and 1, (..., boundary)."""
     return np.stack(values, axis=-1) if values else np.zeros((*like.shape, 0))
 
 
-def _share(evidence: Mapping[str, float], name: str) -> float:
-    """Share of a description among those with parameters, if all were as likely before."""
-    return float(np.exp(evidence[name] - logsumexp(list(evidence.values()))))
-
-
-SMOOTH_CELLS = 128
-ROUGH_CELLS = 32
-
-
 @dataclass(frozen=True, slots=True, eq=False)
-class SmoothMember:
-    """Inner cells under a smooth curve; the last coefficient is the class prior's."""
+class _Member:
+    """A component of the interior cells as NUTS samples it; the class prior comes last."""
 
-    average: Average
-    variables: ClassVar[tuple[str, ...]] = ("coef",)
+    average: CaseControlAverage
+    # The whitening follows the roughness only about: smaller steps, and longer trajectories.
     target_accept: ClassVar[float] = 0.95
     max_depth: ClassVar[int] = 10
+    name: ClassVar[str]
+    # Cells are padded to this, or to its doublings.
+    least_cells: ClassVar[int]
+
+    @property
+    def size(self) -> int:
+        """Number of cells and of the class prior's coefficient, padded."""
+        return padded_size(len(self.average.interior) + 1, self.least_cells)
 
     @property
     def compile_key(self) -> tuple[Any, ...]:
-        """Number of cells, padded."""
-        return ("smooth", padded_size(len(self.average.described.interior), SMOOTH_CELLS))
+        """Component and number of cells, padded."""
+        return (self.name, self.size)
+
+    def counts(self) -> dict[str, NDArray[Any]]:
+        """Counts of both samples, and the class prior."""
+        average, problem = self.average, self.average.problem
+        total, positive = problem.total[average.interior], problem.positive[average.interior]
+        cells = {
+            "total": total,
+            "positive": positive,
+            "log_coefficient": log_binomial_coefficient(total, positive),
+        }
+        return {
+            **{name: pad(values, self.size) for name, values in cells.items()},
+            "sizes": np.asarray(problem.log_ratio),
+            "prior_logit": average.class_prior.value,
+            "prior_slope": average.class_prior.slope,
+        }
+
+    def direct_draws(self, draws: int, rng: np.random.Generator) -> DirectDraws:
+        """Those of the average."""
+        return self.average.direct_draws(draws, rng)
+
+    def log_prior(self, draws: Draws) -> Draws:
+        """Log prior density of the component."""
+        return {"curve": np.asarray(self.average.component_log_prior(self.name, draws))}
+
+
+class SmoothMember(_Member):
+    """Interior cells under a smooth curve."""
+
+    __slots__ = ()
+    name = SMOOTH
+    least_cells = 128
+    variables: ClassVar[tuple[str, ...]] = ("coef",)
 
     def inputs(self) -> dict[str, NDArray[Any]]:
-        """Counts, offset and design, the class prior, and the Gaussian that whitens."""
-        cells, regression = self.compile_key[-1], self.average.described.regression
+        """Counts, offset and design, and the Gaussian that whitens."""
+        regression = self.average.regression
         gaussian = _spread_out(self.average.smooth.gaussian(), BASIS + 1)
         return {
-            **_counts(self.average, cells),
-            "offset": pad(regression.offset, cells),
-            "design": pad(regression.design, cells, BASIS + 1),
+            **self.counts(),
+            "offset": pad(regression.offset, self.size),
+            "design": pad(regression.design, self.size, BASIS + 1),
             "centre": gaussian.mean,
             "root": gaussian.root,
         }
@@ -456,59 +483,29 @@ class SmoothMember:
         logit = data["offset"] + (data["design"] * coef).sum(axis=-1)
         return _observe(data, logit, coef[-1])
 
-    def direct_draws(self, draws: int, rng: np.random.Generator) -> DirectDraws:
-        """Those of the average."""
-        return self.average.direct_draws(draws, rng)
 
-    def log_prior(self, draws: Draws) -> Draws:
-        """Log prior density of the description."""
-        return {"curve": np.asarray(self.average.described.component_log_prior("smooth", draws))}
+class RoughMember(_Member):
+    """Interior cells under a smooth curve with a rough part."""
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class RoughMember:
-    """Inner cells under a smooth curve with a rough part; the last `z` is the class prior's."""
-
-    average: Average
-    variables: ClassVar[tuple[str, ...]] = ("z", "roughness")
-    # The whitening follows the roughness only about: smaller steps, and longer trajectories.
-    target_accept: ClassVar[float] = 0.95
-    max_depth: ClassVar[int] = 10
-
-    @property
-    def compile_key(self) -> tuple[Any, ...]:
-        """Number of cells and of the class prior's coefficient, padded."""
-        return ("rough", padded_size(len(self.average.described.interior) + 1, ROUGH_CELLS))
+    __slots__ = ()
+    name = ROUGH
+    least_cells = 32
+    variables: ClassVar[tuple[str, ...]] = VARIABLES
 
     def inputs(self) -> dict[str, NDArray[Any]]:
-        """Counts, directions, the class prior, and the Gaussian that whitens."""
-        from bayescal.curves.rough import rough_inputs
-
-        size, rough = self.compile_key[-1], self.average.described.rough
+        """Counts, directions, and the Gaussian that whitens."""
+        rough = self.average.rough
         likely = rough.likely_roughness()
-        gaussian = _spread_out(self.average.rough_at(likely).gaussian(), size)
-        return {
-            **_counts(self.average, size),
-            **rough_inputs(rough, likely, gaussian, size),
-        }
+        gaussian = _spread_out(self.average.rough_at(likely).gaussian(), self.size)
+        return {**self.counts(), **rough_inputs(rough, likely, gaussian, self.size)}
 
     def add_to_model(self) -> Any:
         """``positive ~ Binomial(total, odds rate / class_prior)``."""
         import pymc as pm
 
-        from bayescal.curves.rough import DIMS, rough_logit
-
-        data = _add_data(self.inputs(), {**_DIMS, **DIMS})
+        data = _add_data(self.inputs(), {**_COUNT_DIMS, **DIMS})
         logit = rough_logit(data)
         return _observe(data, logit, pm.modelcontext(None)["z"][-1])
-
-    def direct_draws(self, draws: int, rng: np.random.Generator) -> DirectDraws:
-        """Those of the average."""
-        return self.average.direct_draws(draws, rng)
-
-    def log_prior(self, draws: Draws) -> Draws:
-        """Log prior density of the description."""
-        return {"curve": np.asarray(self.average.described.component_log_prior("rough", draws))}
 
 
 def _spread_out(gaussian: Gaussian, size: int) -> Gaussian:
@@ -517,19 +514,6 @@ def _spread_out(gaussian: Gaussian, size: int) -> Gaussian:
     centre, root = np.zeros(size), np.eye(size)
     centre[place], root[np.ix_(place, place)] = gaussian.mean, gaussian.root
     return Gaussian(centre, root)
-
-
-def _counts(average: Average, size: int) -> dict[str, NDArray[Any]]:
-    interior, problem, prior = average.described.interior, average.problem, average.prior
-    total, positive = problem.total[interior], problem.positive[interior]
-    return {
-        "total": pad(total, size),
-        "positive": pad(positive, size),
-        "log_coefficient": pad(log_binomial_coefficient(total, positive), size),
-        "sizes": np.asarray(average.sizes),
-        "prior_logit": prior.value,
-        "prior_slope": prior.slope,
-    }
 
 
 def _add_data(inputs: dict[str, NDArray[Any]], dims: dict[str, Any]) -> dict[str, Any]:
@@ -558,7 +542,7 @@ def _observe(data: dict[str, Any], logit: Any, normal: Any) -> Any:
     return pm.math.sigmoid(logit)
 
 
-_DIMS: dict[str, Any] = {
+_COUNT_DIMS: dict[str, Any] = {
     "total": "interior",
     "positive": "interior",
     "log_coefficient": "interior",
@@ -566,7 +550,7 @@ _DIMS: dict[str, Any] = {
     "prior_slope": "knot",
 }
 _SMOOTH_DIMS: dict[str, Any] = {
-    **_DIMS,
+    **_COUNT_DIMS,
     "offset": "interior",
     "design": ("interior", "basis"),
     "centre": "basis",

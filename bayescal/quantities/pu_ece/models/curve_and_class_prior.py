@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from scipy.interpolate import CubicHermiteSpline
 from scipy.linalg import cholesky, solve_triangular
 from scipy.special import expit, logsumexp
 
@@ -61,8 +62,8 @@ KNOTS = np.linspace(-LAST, LAST, 2 * LAST + 1)
 
 
 @dataclass(frozen=True, eq=False)
-class Along:
-    """The curve's Gaussian at knots of the class prior's normal.
+class MovingGaussian:
+    """The curve's Gaussian at knots of the class prior's normal, and between them.
 
     Notes
     -----
@@ -76,26 +77,22 @@ class Along:
     gaussians: list[Gaussian]
 
     @cached_property
-    def mean(self) -> Floats:
-        """Means between knots, as `intervals` has them."""
-        return intervals(np.stack([one.mean for one in self.gaussians]))
-
-    @cached_property
-    def root(self) -> Floats:
-        """Roots at the knots, (knot, basis, basis)."""
-        return np.stack([one.root for one in self.gaussians])
+    def mean(self) -> CubicHermiteSpline:
+        """Mean as a function of the knots' normal."""
+        means = np.stack([one.mean for one in self.gaussians])
+        return CubicHermiteSpline(KNOTS, means, np.gradient(means, axis=0))
 
     def placed(self, value: Floats) -> tuple[Floats, Floats]:
         """Coefficients at standard normal values, the normal's last, and the log volume."""
         last = value[:, -1]
-        place = np.clip(last + LAST, 0, len(KNOTS) - 1)
-        left = np.minimum(place.astype(int), len(KNOTS) - 2)
-        share = place - left
-        coef = np.einsum("wd,dwb->db", np.stack(cubic_weights(share)), self.mean[left])
-        share = level_share(share)[:, None]
+        place = np.clip(last, KNOTS[0], KNOTS[-1])
+        coef = self.mean(place)
+        left = np.minimum((place - KNOTS[0]).astype(int), len(KNOTS) - 2)
+        part = place - KNOTS[left]
+        share = (part * part * (3 - 2 * part))[:, None]
         log_volume = np.log(self.spread * np.cosh(_BEND * last))
         for knot in np.unique(left).tolist():
-            own, low, high = left == knot, self.root[knot], self.root[knot + 1]
+            own, low, high = left == knot, self.gaussians[knot].root, self.gaussians[knot + 1].root
             coef[own] += (1 - share[own]) * (value[own, :-1] @ low.T)
             coef[own] += share[own] * (value[own, :-1] @ high.T)
             diagonal = (1 - share[own]) * np.diag(low) + share[own] * np.diag(high)
@@ -106,26 +103,6 @@ class Along:
 def stretched(value: Floats) -> Floats:
     """Stretch the tails: `value` itself near 0, exponential far out."""
     return np.asarray(np.sinh(_BEND * value) / _BEND)
-
-
-def intervals(table: Floats) -> Floats:
-    """Values and slopes of a (knot, basis) table at both ends of an interval, (interval, 4, basis).
-
-    The curve through them is cubic in each interval.
-    """
-    slope = np.gradient(table, axis=0)
-    return np.stack([table[:-1], table[1:], slope[:-1], slope[1:]], axis=1)
-
-
-def cubic_weights(t: Floats) -> list[Floats]:
-    """Weights of the ends' values and slopes, t of the way from one to the other."""
-    s = 1 - t
-    return [s * s * (1 + 2 * t), t * t * (1 + 2 * s), s * s * t, -t * t * s]
-
-
-def level_share(t: Floats) -> Floats:
-    """Share of the upper end, t of the way to it, that changes neither there nor at the lower."""
-    return t * t * (3 - 2 * t)
 
 
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(7)
@@ -179,7 +156,7 @@ class CurveAndClassPrior:
             regression = replace(self.regression, cells=cells)
             own = variational_gaussian(regression, _FULL_STEPS, mean)
             mean = own.mean
-            slope, precision, path = self._along(regression, own, normal)
+            slope, precision, path = self._path(regression, own, normal)
             step = float(np.clip(slope / precision, -_LONGEST, _LONGEST))
             if self.prior.known or abs(step) < _CLOSE:
                 break
@@ -204,32 +181,36 @@ class CurveAndClassPrior:
                 own = self._given(at, mean)
                 mean, density[point] = own.mean, self._log_density(own, at)
             weight = np.exp(density - density.max())
-            held = np.flatnonzero(weight > _SEEN)
-            if len(held) >= _ENOUGH:
+            kept = np.flatnonzero(weight > _SEEN)
+            if len(kept) >= _ENOUGH:
                 break
-            low, high = grid[max(held[0] - 1, 0)], grid[min(held[-1] + 1, _POINTS - 1)]
+            low, high = grid[max(kept[0] - 1, 0)], grid[min(kept[-1] + 1, _POINTS - 1)]
             grid = np.linspace(low, high, _POINTS)
         middle = np.average(grid, weights=weight)
         return float(middle), float(np.sqrt(np.average((grid - middle) ** 2, weights=weight)))
 
-    def along(self, middle: float, spread: float) -> Along:
+    def moving_gaussian(self, middle: float, spread: float) -> MovingGaussian:
         """Find the curve's Gaussian at knots of the class prior's normal, over its posterior."""
         own = self._given(middle, None)
         if self.prior.known:
-            return Along(middle, spread, [own] * len(KNOTS))
+            return MovingGaussian(middle, spread, [own] * len(KNOTS))
         normal = np.clip(middle + spread * stretched(KNOTS), -_FARTHEST, _FARTHEST)
         above = self._outwards(own, normal[LAST:])
         below = self._outwards(own, normal[LAST::-1])
-        return Along(middle, spread, [*below[:0:-1], *above])
+        return MovingGaussian(middle, spread, [*below[:0:-1], *above])
 
     def sample(
-        self, along: Along, draws: int, rng: np.random.Generator, degrees: float = np.inf
+        self,
+        gaussian: MovingGaussian,
+        draws: int,
+        rng: np.random.Generator,
+        degrees: float = np.inf,
     ) -> Weighted:
         """Weigh draws of an approximate posterior by the posterior; see `importance_sample`."""
-        size = along.mean.shape[-1] + 1
+        size = len(gaussian.gaussians[0].mean) + 1
         standard = Gaussian(np.zeros(size), np.eye(size))
-        found = importance_sample(_Placed(self, along), standard, draws, rng, degrees)
-        return Weighted(along.placed(found.draws)[0], found.log_weights)
+        found = importance_sample(_Placed(self, gaussian), standard, draws, rng, degrees)
+        return Weighted(gaussian.placed(found.draws)[0], found.log_weights)
 
     def _outwards(self, own: Gaussian, normal: Floats) -> list[Gaussian]:
         """Follow the curve's Gaussian from one normal to the next, as far as the data allow."""
@@ -291,7 +272,7 @@ class CurveAndClassPrior:
         assert isinstance(cells, CaseControlCells)
         return replace(cells, log_odds=self.log_ratio - np.log(class_prior))
 
-    def _along(
+    def _path(
         self, regression: Regression, own: Gaussian, normal: float
     ) -> tuple[float, float, Floats]:
         """Slope and precision of the normal with the curve integrated out, and the curve's path."""
@@ -314,9 +295,9 @@ class _Placed:
     """Likelihood of values that are standard normal by prior, as about by posterior."""
 
     target: CurveAndClassPrior
-    along: Along
+    gaussian: MovingGaussian
 
     def log_likelihood(self, value: Floats) -> Floats:
-        coef, log_volume = self.along.placed(value)
+        coef, log_volume = self.gaussian.placed(value)
         prior = (np.square(value).sum(axis=1) - np.square(coef).sum(axis=1)) / 2
         return np.asarray(self.target.log_likelihood(coef) + prior + log_volume)

@@ -6,7 +6,7 @@ from scipy.stats import binom, halfnorm, norm
 import bayescal as bc
 from bayescal.curves.average import member_model
 from bayescal.curves.priors import CurveAverage, SmoothCurve
-from bayescal.quantities.pu_ece.models.average import Average
+from bayescal.quantities.pu_ece.models.average import CaseControlAverage
 from bayescal.quantities.pu_ece.simulator import truth
 from tests.quantities.pu_ece.made import of_counts, problem
 
@@ -67,9 +67,9 @@ def test_the_truth_is_found_as_rows_grow() -> None:
 
 
 def test_the_mean_label_rate_is_the_class_prior_in_every_draw() -> None:
-    model = Average.of(problem(), CurveAverage(), bc.Beta(20, 30), 0.5)
+    model = CaseControlAverage.joined(problem(), CurveAverage(), bc.Beta(20, 30), 0.5)
     rng = np.random.default_rng(6)
-    for joint in (model.prior_joint(500, rng), model.averaged_joint(500, rng)):
+    for joint in (model.prior_population(500, rng), model.averaged_population(500, rng)):
         mass = model.masses(joint, rng)
         np.testing.assert_allclose((mass * joint.rates).sum(axis=-1), joint.class_prior, atol=1e-3)
 
@@ -117,7 +117,9 @@ def test_cost_does_not_grow_with_rows() -> None:
     # Cells, not rows, reach the model: the arrays of a hundred times the rows have one shape.
     shapes = []
     for size in ((100, 1000), (10_000, 100_000)):
-        members = Average.of(problem("over", size), CurveAverage(), BELIEF, 0.5).members
+        members = CaseControlAverage.joined(
+            problem("over", size), CurveAverage(), BELIEF, 0.5
+        ).members
         shapes.append(
             {
                 (name, key): value.shape
@@ -129,13 +131,11 @@ def test_cost_does_not_grow_with_rows() -> None:
 
 
 def test_replicated_positives_are_binomial_given_a_draw() -> None:
-    from bayescal.quantities.pu_ece.posterior import _draw_positives
-
     made = problem()
-    model = Average.of(made, CurveAverage(), 0.5, 0.5)
-    one = model.prior_joint(1, np.random.default_rng(1))
+    model = CaseControlAverage.joined(made, CurveAverage(), 0.5, 0.5)
+    one = model.prior_population(1, np.random.default_rng(1))
     many = one.taken(np.zeros(20_000, dtype=int))
-    drawn = _draw_positives(model, many, np.random.default_rng(2))
+    drawn = model.draw_positives(many, np.random.default_rng(2))
     odds = made.n_positive / made.n_unlabeled * one.rates[0] / 0.5
     share = expit(np.log(odds))
     spread = np.sqrt(made.total * share * (1 - share))
@@ -148,8 +148,8 @@ INTERPRETED = "FAST_COMPILE"
 
 
 @pytest.fixture(scope="module")
-def average() -> Average:
-    return Average.of(MADE, CurveAverage(), bc.Beta(8, 12), 0.5)
+def average() -> CaseControlAverage:
+    return CaseControlAverage.joined(MADE, CurveAverage(), bc.Beta(8, 12), 0.5)
 
 
 def point_of(model, seed):
@@ -163,7 +163,7 @@ def values_at(model, point, names):
 
 
 def log_likelihood(average, rate, normal) -> float:
-    pi = average.prior(np.asarray(normal))[0]
+    pi = average.class_prior(np.asarray(normal))[0]
     odds = MADE.n_positive / MADE.n_unlabeled * rate / pi
     return float(binom.logpmf(MADE.positive, MADE.total, odds / (1 + odds)).sum())
 
@@ -174,8 +174,8 @@ def test_the_smooth_density_is_that_of_binomial_cells(average) -> None:
     for seed in (1, 2):
         point = point_of(model, seed)
         (coef,) = values_at(model, point, ["coef"])
-        used = coef[: average.described.basis.size]
-        rate = expit(average.described.regression.logit(used))
+        used = coef[: average.basis.size]
+        rate = expit(average.regression.logit(used))
         expected = norm.logpdf(coef).sum() + log_likelihood(average, rate, coef[-1])
         assert float(density(point)) == pytest.approx(expected, rel=1e-8)
 
@@ -184,7 +184,7 @@ def test_the_rough_density_is_that_of_binomial_cells(average) -> None:
     model = member_model(average.members, "rough")
     point = point_of(model, 3)
     z, roughness = values_at(model, point, ["z", "roughness"])
-    regression = average.described.rough.at(float(roughness))
+    regression = average.rough.at(float(roughness))
     rate = expit(regression.logit(z[:3]))
     expected = norm.logpdf(z).sum() + halfnorm.logpdf(roughness, scale=1.5)
     density = model.compile_logp(jacobian=False, mode=INTERPRETED)(point)

@@ -11,11 +11,11 @@ from scipy.stats import binom, norm
 import bayescal as bc
 from bayescal.curves.boundary import BoundaryScore
 from bayescal.curves.priors import CurveAverage
-from bayescal.quantities.pu_ece.models.average import Average
+from bayescal.quantities.pu_ece.models.average import CaseControlAverage
 from bayescal.quantities.pu_ece.models.case_control import (
     CaseControlCells,
     SampleSizes,
-    draw_end,
+    draw_boundary,
     draw_joint_masses,
     log_sizes_density,
 )
@@ -50,11 +50,11 @@ def test_the_information_is_the_variance_of_the_slope() -> None:
 @pytest.mark.parametrize("class_prior", [0.5, bc.Beta(20, 20)])
 def test_the_evidence_and_the_posterior_are_those_of_brute_force(class_prior) -> None:
     made = of_counts([3, 9], [30, 30], [0.25, 0.75])
-    model = Average.of(made, CurveAverage(), class_prior, 0.5)
+    model = CaseControlAverage.joined(made, CurveAverage(), class_prior, 0.5)
     rng = np.random.default_rng(4)
-    weighted = model.smooth.sample(model.smooth_along, 100_000, rng)
+    weighted = model.smooth.sample(model.smooth_gaussian, 100_000, rng)
     number = 1_000_000
-    design = model.described.regression.design
+    design = model.regression.design
     coef = rng.standard_normal((number, design.shape[1]))
     rate = expit(logit(made.cells.mean_score) + coef @ design.T)
     pi = np.full(number, 0.5) if class_prior == 0.5 else rng.beta(20, 20, number)
@@ -71,7 +71,7 @@ def test_the_evidence_and_the_posterior_are_those_of_brute_force(class_prior) ->
     for ours, theirs in (
         (mine[:, 0], rate[:, 0]),
         (mine[:, 1], rate[:, 1]),
-        (model.prior(draws[:, -1])[0], pi),
+        (model.class_prior(draws[:, -1])[0], pi),
     ):
         expected = np.average(theirs, weights=law)
         spread = np.sqrt(np.average((theirs - expected) ** 2, weights=law))
@@ -84,7 +84,7 @@ def test_the_evidence_and_the_posterior_are_those_of_brute_force(class_prior) ->
 def test_evidence_and_error_rate(score, total, positive) -> None:
     log_odds = np.full(20_000, np.log(0.6))
     cells = CaseControlCells(np.array(total), np.array(positive), log_odds)
-    found = draw_end(BoundaryScore(score, cells, -4.0, 2.5), cells, np.random.default_rng(1))
+    found = draw_boundary(BoundaryScore(score, cells, -4.0, 2.5), cells, np.random.default_rng(1))
 
     def law(place: float) -> float:
         error = expit(place)
@@ -103,7 +103,7 @@ def test_evidence_and_error_rate(score, total, positive) -> None:
 
 def test_positives_at_score_0_rule_out_that_it_never_errs() -> None:
     cells = CaseControlCells(np.array(50), np.array(2), np.zeros(1))
-    found = draw_end(BoundaryScore(0.0, cells, -4.0, 2.5), cells, np.random.default_rng(1))
+    found = draw_boundary(BoundaryScore(0.0, cells, -4.0, 2.5), cells, np.random.default_rng(1))
     assert found.log_right[0] < found.log_wrong[0] - 20
 
 

@@ -10,8 +10,8 @@ from bayescal.curves.cells import Problem
 from bayescal.curves.priors import CurveAverage
 from bayescal.inference.direct import Gaussian
 from bayescal.quantities.pu_ece.data import PUProblem
-from bayescal.quantities.pu_ece.models.average import Average
-from bayescal.quantities.pu_ece.models.curve_and_class_prior import KNOTS, Along, stretched
+from bayescal.quantities.pu_ece.models.average import CaseControlAverage
+from bayescal.quantities.pu_ece.models.curve_and_class_prior import KNOTS, MovingGaussian, stretched
 from bayescal.quantities.pu_ece.simulator import truth
 from tests.quantities.pu_ece.made import problem
 
@@ -19,36 +19,36 @@ SIZE = 3
 
 
 @pytest.fixture(scope="module")
-def along() -> Along:
+def moving() -> MovingGaussian:
     rng = np.random.default_rng(1)
     bend = np.outer(KNOTS**2 / 20, [1.0, -0.5, 0.2]) + np.outer(KNOTS, [0.1, 0.3, -0.2])
     roots = [np.triu(rng.normal(size=(SIZE, SIZE)), 1) + np.diag([1, -0.5, 2]) for _ in KNOTS]
-    return Along(0.4, 0.2, [Gaussian(*pair) for pair in zip(bend, roots, strict=True)])
+    return MovingGaussian(0.4, 0.2, [Gaussian(*pair) for pair in zip(bend, roots, strict=True)])
 
 
-def test_at_a_knot_its_gaussian_places_them(along) -> None:
+def test_at_a_knot_its_gaussian_places_them(moving) -> None:
     value = np.random.default_rng(2).normal(size=(len(KNOTS), SIZE + 1))
     value[:, -1] = KNOTS
-    coef, _ = along.placed(value)
+    coef, _ = moving.placed(value)
     np.testing.assert_allclose(coef[:, -1], 0.4 + 0.2 * stretched(KNOTS))
-    for knot, own in enumerate(along.gaussians):
+    for knot, own in enumerate(moving.gaussians):
         np.testing.assert_allclose(coef[knot, :-1], own.mean + own.root @ value[knot, :-1])
 
 
-def test_the_volume_is_that_of_finite_differences(along) -> None:
+def test_the_volume_is_that_of_finite_differences(moving) -> None:
     for value in ([0.3, -1, 0.5, 0.3], [1, 0, -2, -2.6], [0.1, 0.2, 0.3, 4.4], [0, 1, 0, 7.0]):
         step = 1e-5 * np.eye(SIZE + 1)
-        moved = [along.placed(np.array(value) + sign * step)[0] for sign in (1, -1)]
+        moved = [moving.placed(np.array(value) + sign * step)[0] for sign in (1, -1)]
         _, expected = np.linalg.slogdet((moved[0] - moved[1]) / 2e-5)
-        assert along.placed(np.array([value]))[1][0] == pytest.approx(expected, abs=1e-7)
+        assert moving.placed(np.array([value]))[1][0] == pytest.approx(expected, abs=1e-7)
 
 
-def test_between_knots_a_bent_mean_is_followed(along) -> None:
+def test_between_knots_a_bent_mean_is_followed(moving) -> None:
     last = np.linspace(KNOTS[1], KNOTS[-2], 41)
     value = np.zeros((41, SIZE + 1))
     value[:, -1] = last
     # A parabola is a cubic, and central differences have its slope.
-    np.testing.assert_allclose(along.placed(value)[0][:, 0], last**2 / 20 + 0.1 * last)
+    np.testing.assert_allclose(moving.placed(value)[0][:, 0], last**2 / 20 + 0.1 * last)
 
 
 def test_the_middle_stays_and_tails_are_long() -> None:
@@ -61,8 +61,8 @@ def test_the_middle_stays_and_tails_are_long() -> None:
 WIDE = bc.Beta(8, 12)
 
 
-def average(name, size, class_prior=WIDE) -> Average:
-    return Average.of(problem(name, size), CurveAverage(), class_prior, 0.5)
+def average(name, size, class_prior=WIDE) -> CaseControlAverage:
+    return CaseControlAverage.joined(problem(name, size), CurveAverage(), class_prior, 0.5)
 
 
 @pytest.mark.parametrize(
@@ -78,11 +78,11 @@ def test_most_draws_of_it_count(name, size, class_prior) -> None:
     """A class prior held at one place, or sizes left out, leave one in a hundred."""
     model = average(name, size, class_prior)
     rng = np.random.default_rng(3)
-    smooth = model.smooth.sample(model.smooth_along, 4000, rng, 5.0)
+    smooth = model.smooth.sample(model.smooth_gaussian, 4000, rng, 5.0)
     assert smooth.ess > 0.25 * 4000
     middle = len(model.rough_nodes) // 2
     target = model.rough_at(model.rough_nodes[middle])
-    rough = target.sample(model.rough_along[middle], 4000, rng)
+    rough = target.sample(model.rough_gaussians[middle], 4000, rng)
     assert rough.smoothed().ess > 0.2 * 4000
 
 
@@ -90,7 +90,7 @@ def test_most_draws_of_it_count(name, size, class_prior) -> None:
 def test_the_class_prior_is_where_the_posterior_is(class_prior) -> None:
     model = average("over", (5000, 50_000), class_prior)
     middle, spread = model.smooth.place()
-    weighted = model.smooth.sample(model.smooth_along, 20_000, np.random.default_rng(4), 5.0)
+    weighted = model.smooth.sample(model.smooth_gaussian, 20_000, np.random.default_rng(4), 5.0)
     normal = weighted.resample(20_000, np.random.default_rng(5))[:, -1]
     # Laplace's approximation of the curve's evidence, against thousands of effective draws.
     assert middle == pytest.approx(normal.mean(), abs=0.3 * normal.std())
@@ -104,9 +104,9 @@ def test_many_rows_settle_the_class_prior_and_the_place_is_found() -> None:
 
 
 def test_a_known_class_prior_has_one_gaussian() -> None:
-    along = average("less", (200, 1500), 0.4).smooth_along
-    assert (along.middle, along.spread) == (0.0, 1.0)
-    assert all(one is along.gaussians[0] for one in along.gaussians)
+    moving = average("less", (200, 1500), 0.4).smooth_gaussian
+    assert (moving.middle, moving.spread) == (0.0, 1.0)
+    assert all(one is moving.gaussians[0] for one in moving.gaussians)
 
 
 def test_a_billion_rows_leave_a_needle_that_is_found() -> None:
@@ -116,8 +116,8 @@ def test_a_billion_rows_leave_a_needle_that_is_found() -> None:
     unlabeled, positive = (rng.multinomial(10**9, share) for share in shares)
     made = replace(cells, count=unlabeled)
     counted = PUProblem.of(Problem({"classifier": "made"}, made, made), positive)
-    model = Average.of(counted, CurveAverage(), bc.Beta(20, 20), 0.5)
-    found = model.smooth.sample(model.smooth_along, 4000, np.random.default_rng(3), 5.0)
+    model = CaseControlAverage.joined(counted, CurveAverage(), bc.Beta(20, 20), 0.5)
+    found = model.smooth.sample(model.smooth_gaussian, 4000, np.random.default_rng(3), 5.0)
     assert found.ess > 0.25 * 4000
     class_prior = model.smooth.prior(found.resample(1000, np.random.default_rng(4))[:, -1])[0]
     # The mean of the cells' rates, which the positives do not tell by themselves.
