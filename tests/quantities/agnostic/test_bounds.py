@@ -1,4 +1,6 @@
-"""Bounds against exact probabilities, simulations, and the printed numbers."""
+"""Bounds against brute force and simulation, and the test of c = 0."""
+
+from __future__ import annotations
 
 import itertools
 import math
@@ -12,11 +14,13 @@ from scipy.stats import binom
 from bayescal.core.errors import InputError
 from bayescal.quantities.agnostic.bounds import (
     bounds,
+    calibration_test,
     class_deviation,
     isotonic_deviation,
     isotonic_uniform_deviation,
     rademacher_bound,
     sample_size,
+    simulated_measures,
     single_score_rademacher,
     uniform_deviation,
 )
@@ -233,3 +237,57 @@ def test_the_sharp_form_holds_in_samples(n):
 def test_bad_input(call, message):
     with pytest.raises(InputError, match=message):
         call()
+
+
+@pytest.mark.slow
+def test_its_size_is_exact():
+    rng = np.random.default_rng(20)
+    score = rng.random(60)
+    p_values = [
+        calibration_test(score, label=rng.random(60) < score, draws=19, seed=seed).p_value
+        for seed in range(2000)
+    ]
+    for level in (0.05, 0.1, 0.5):
+        error = 4 * math.sqrt(level * (1 - level) / 2000)
+        assert np.mean(np.array(p_values) <= level + 1e-9) == pytest.approx(level, abs=error)
+
+
+def test_it_sees_a_miscalibrated_classifier():
+    rng = np.random.default_rng(21)
+    score = rng.random(500)
+    assert calibration_test(score, label=rng.random(500) < score**2, seed=1).p_value == 0.001
+
+
+def test_few_tied_scores_are_exact_to_count():
+    # One row of score 1/2: the measure is 1/2 whatever the label.
+    assert calibration_test([0.5], label=[1], draws=99, seed=1).p_value == 1
+
+
+@pytest.mark.slow
+def test_simulated_measures_have_the_mean_of_labels_drawn_one_by_one():
+    rng = np.random.default_rng(22)
+    score = rng.random(50).round(1)
+    found = simulated_measures(score, 4000, rng)
+    expected = [interval_measure(score, label=rng.random(50) < score).c for _ in range(4000)]
+    error = 4 * math.sqrt(2 * np.var(expected) / 4000)
+    assert found.mean() == pytest.approx(np.mean(expected), abs=error)
+
+
+@pytest.mark.slow
+def test_a_calibrated_classifiers_bias_is_that_of_the_documentation():
+    rng = np.random.default_rng(23)
+    score = rng.random(20_000)
+    found = simulated_measures(score, 300, rng).mean()
+    # Range of a Brownian motion: 2 sqrt(2 / pi) in mean.
+    expected = 2 * math.sqrt(2 / math.pi) * math.sqrt((score * (1 - score)).mean() / 20_000)
+    assert found == pytest.approx(expected, rel=0.06)
+
+
+def test_the_same_seed_gives_the_same_result():
+    first, second = (calibration_test([0.3, 0.6], label=[0, 1], seed=4) for _ in range(2))
+    assert (first.simulated == second.simulated).all()
+
+
+def test_no_draws_are_refused():
+    with pytest.raises(InputError, match="draws must be"):
+        calibration_test([0.5], label=[1], draws=0)

@@ -1,4 +1,6 @@
-"""Hoeffding's inequality by hand, and as a statement of how often it fails."""
+"""Bounds of labelled rows, and the number of labels that an error is worth."""
+
+from __future__ import annotations
 
 import math
 
@@ -6,7 +8,15 @@ import numpy as np
 import pytest
 
 from bayescal.core.errors import InputError
-from bayescal.quantities.ssme.bounds import bounds
+from bayescal.quantities.ssme.bounds import (
+    SIZES,
+    bounds,
+    effective_sample_size,
+    labeled_errors,
+    rescaled_error,
+    sample_with_every_class,
+)
+from bayescal.quantities.ssme.metrics import metrics
 
 
 def test_by_hand():
@@ -49,3 +59,86 @@ def test_what_is_no_size_is_refused(given, words):
 
 def test_every_bound_says_what_it_assumes():
     assert all(bound.kind and "independently" in bound.assumption for bound in bounds(10, 2))
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(1)
+    y = (rng.random(5000) < 0.3).astype(int)
+    logit = 1.5 * (2 * y - 1) + rng.normal(size=(2, 5000))
+    score = 1 / (1 + np.exp(-logit))
+    return np.stack([1 - score, score], axis=2), y
+
+
+def test_the_papers_sizes():
+    assert (SIZES[0], SIZES[1], SIZES[-1], len(SIZES)) == (10, 15, 1000, 199)
+
+
+@pytest.mark.slow
+def test_errors_are_those_of_samples(rows):
+    probs, y = rows
+    truth = metrics(probs, np.eye(2)[y])
+    sizes = [25, 400]
+    found = labeled_errors(probs, y, truth, sizes=sizes, n_samples=300, seed=3)
+    assert found.accuracy.shape == (2, 2)
+    for m in range(2):
+        accuracy = truth.accuracy[m]
+        for place, size in enumerate(sizes):
+            # Mean absolute deviation of a normal; one forced row of each class shifts it little.
+            expected = np.sqrt(2 / np.pi * accuracy * (1 - accuracy) / size)
+            assert found.accuracy[place, m] == pytest.approx(expected, rel=0.15)
+    assert (found.auc[1] < found.auc[0]).all()
+
+
+def test_the_same_seed_gives_the_same_errors(rows):
+    probs, y = rows
+    truth = metrics(probs, np.eye(2)[y])
+    first, second = (labeled_errors(probs, y, truth, sizes=[10], n_samples=5) for _ in range(2))
+    np.testing.assert_array_equal(first.ece, second.ece)
+
+
+@pytest.mark.slow
+def test_samples_hold_every_class_and_no_row_twice():
+    rng = np.random.default_rng(2)
+    y = np.array([0] * 50 + [1] * 2 + [2])
+    for size in (3, 10, 53):
+        drawn = sample_with_every_class(y, 3, size, rng)
+        assert len(set(drawn)) == size
+        assert set(y[drawn]) == {0, 1, 2}
+    # Past the forced rows, every row is as probable as another.
+    counts = np.zeros(53)
+    for _ in range(20_000):
+        counts[sample_with_every_class(y, 3, 13, rng)] += 1
+    share = counts[:50] / 20_000
+    np.testing.assert_allclose(share, share.mean(), atol=0.02)  # standard error .003
+
+
+@pytest.mark.parametrize("size", [1, 5001])
+def test_sizes_without_room_are_refused(rows, size):
+    probs, y = rows
+    truth = metrics(probs, np.eye(2)[y])
+    with pytest.raises(InputError, match=f"sizes must lie from 2.* got {size}"):
+        labeled_errors(probs, y, truth, sizes=[size])
+
+
+def test_effective_sample_size_is_the_nearest():
+    sizes, errors = [10, 20, 50, 100], [0.1, 0.07, 0.04, 0.03]
+    assert effective_sample_size(0.06, sizes, errors) == 20
+    assert effective_sample_size(0.05, sizes, errors) == 50
+    assert effective_sample_size(0.5, sizes, errors) == 10
+    assert effective_sample_size(0.001, sizes, errors) == 100
+
+
+def test_its_input_is_checked():
+    with pytest.raises(InputError, match="2 values for 3 sizes"):
+        effective_sample_size(0.1, [1, 2, 3], [0.1, 0.2])
+    with pytest.raises(InputError, match="error must be a number in"):
+        effective_sample_size(np.nan, [1], [0.1])
+
+
+def test_rescaled_error():
+    np.testing.assert_allclose(
+        rescaled_error(np.array([0.01, 0.06]), np.array([0.02, 0.04])), [0.5, 1.5]
+    )
+    with pytest.raises(InputError, match="above 0; got 0"):
+        rescaled_error(0.1, 0.0)

@@ -1,17 +1,30 @@
-"""SSME-KDE as a whole: what it must return on easy, special and bad input."""
+"""SSME-KDE: settings, EM, and the estimates."""
+
+from __future__ import annotations
+
+from dataclasses import FrozenInstanceError, replace
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 import bayescal as bc
 from bayescal.core.errors import InputError
 from bayescal.quantities.ssme.data import Panel, panel_of
 from bayescal.quantities.ssme.estimator import (
+    PAPER,
+    RELEASE,
     KDESettings,
+    check_prior,
     estimate,
     estimate_by_group,
     estimate_each,
+    estimate_unbinned_ece,
+    fit_mixture,
+    fit_panel,
+    settings_of,
 )
+from bayescal.quantities.ssme.kde import DenseKernel, bandwidth, squared_distances
 from bayescal.quantities.ssme.metrics import Metrics, metrics, subgroup_metrics
 from tests.quantities.ssme.made import binary, multiclass
 
@@ -246,3 +259,294 @@ def test_given_class_prior():
 def test_bad_options(options, message):
     with pytest.raises(InputError, match=message):
         estimate(binary()[0], **options)
+
+
+def test_the_paper_s_text():
+    """Section 4, E.1: last class, ISJ bandwidth, one for all, rows clamped, labels drawn."""
+    assert settings_of("paper") == PAPER == KDESettings()
+    assert (PAPER.bandwidth, PAPER.bandwidth_scale, PAPER.sharing) == ("isj", 1, "all")
+    assert (PAPER.start, PAPER.labeled_weight, PAPER.clamp_densities) == ("draw", 1, True)
+    assert PAPER.reference == "last"
+    assert not PAPER.leave_one_out
+
+
+def test_the_published_code():
+    """First class, rows tenfold, 20 epochs, a quarter of the normal reference, labels redrawn."""
+    assert settings_of("release") == RELEASE
+    assert (RELEASE.bandwidth, RELEASE.bandwidth_scale) == ("normal-reference", 0.25)
+    assert (RELEASE.labeled_weight, RELEASE.max_epochs, RELEASE.tolerance) == (10, 20, 0)
+    assert (RELEASE.reference, RELEASE.prior_update) == ("first", "drawn")
+    assert not RELEASE.clamp_densities
+    assert not RELEASE.weighted_start
+
+
+def test_choices_of_one_s_own_are_taken_as_they_are():
+    own = KDESettings(bandwidth=0.3, leave_one_out=True)
+    assert settings_of(own) is own
+    with pytest.raises(FrozenInstanceError):
+        own.start = "mean"
+
+
+@pytest.mark.parametrize("name", ["code", "Paper", "", None, 3])
+def test_unknown_names_are_refused(name):
+    with pytest.raises(
+        InputError, match="settings, if not KDESettings, must be one of 'paper', 'release'"
+    ):
+        settings_of(name)
+
+
+@pytest.mark.parametrize(
+    ("choice", "message"),
+    [
+        ({"reference": "second"}, "reference must be one of"),
+        ({"bandwidth": "scott"}, "bandwidth must be one of"),
+        ({"bandwidth": 0.0}, r"bandwidth must be a number in \(0, inf\)"),
+        ({"bandwidth_scale": -1.0}, r"bandwidth_scale must be a number in \(0, inf\)"),
+        ({"labeled_weight": float("nan")}, r"labeled_weight must be a number in \(0, inf\)"),
+        ({"sharing": "none"}, "sharing must be one of"),
+        ({"start": "zero"}, "start must be one of"),
+        ({"prior_update": "none"}, "prior_update must be one of"),
+        ({"max_epochs": 0}, "max_epochs must be a whole number >= 1"),
+        ({"tolerance": -1.0}, r"tolerance must be a number in \[0, inf\)"),
+    ],
+)
+def test_choices_outside_their_range_are_refused(choice, message):
+    with pytest.raises(InputError, match=message):
+        KDESettings(**choice)
+
+
+def test_a_shared_bandwidth_is_the_least_over_classifiers():
+    panel = panel_of(binary()[0])
+    settings = KDESettings(bandwidth_scale=0.5, max_epochs=1)
+    fit, widths = fit_panel(panel, settings, None, np.random.default_rng(1))
+    logit = np.log(panel.probs[..., 1] / panel.probs[..., 0])
+    least = 0.5 * min(bandwidth(one[:, np.newaxis], "isj") for one in logit)
+    # The sign of the log ratios moves the grid of the bandwidth rule by rounding.
+    np.testing.assert_allclose(widths, [least, least], rtol=1e-6)
+    assert fit.n_iter == 1
+
+
+def test_a_given_bandwidth_is_scaled():
+    panel = panel_of(binary()[0])
+    settings = KDESettings(bandwidth=0.4, bandwidth_scale=2.0, max_epochs=1)
+    np.testing.assert_array_equal(
+        fit_panel(panel, settings, None, np.random.default_rng(1))[1], [0.8, 0.8]
+    )
+
+
+@pytest.mark.parametrize("prior", [[0.5, 0.6], [1.0, 0.0], [0.2, 0.3, 0.5]])
+def test_a_prior_that_is_none_is_refused(prior):
+    with pytest.raises(InputError, match="class_prior must hold 2 probabilities"):
+        check_prior(prior, 2)
+
+
+def made(n=50, d=2, k=3, n_labeled=8, seed=0):
+    rng = np.random.default_rng(seed)
+    label = rng.integers(k, size=n)
+    coords = rng.normal(size=(n, d)) + label[:, np.newaxis]
+    start = rng.dirichlet(np.ones(k), n)
+    labeled = np.zeros(n, dtype=bool)
+    labeled[rng.choice(n, n_labeled, replace=False)] = True
+    return coords, start, np.eye(k)[label[labeled]], labeled
+
+
+def fit(coords, start, known, labeled, settings, widths, class_prior=None, seed=0):
+    kernel = DenseKernel(coords, widths, settings.leave_one_out)
+    rng = np.random.default_rng(seed)
+    return fit_mixture(kernel, start, known, labeled, settings, class_prior, rng)
+
+
+def by_hand(coords, start, known, labeled, settings, widths, class_prior=None):
+    """One row, one class, one sum after the other."""
+    n, n_classes = start.shape
+    q = start.copy()
+    q[labeled] = known
+    for _ in range(settings.max_epochs):
+        weight = np.where(labeled, settings.labeled_weight, 1.0)[:, np.newaxis] * q
+        prior = weight.sum(axis=0) / weight.sum() if class_prior is None else class_prior
+        joint = np.zeros((n, n_classes))
+        for i in range(n):
+            others = np.arange(n) != i if settings.leave_one_out else np.full(n, True)
+            for k in range(n_classes):
+                density = norm.pdf(coords[others], coords[i], widths[k]).prod(axis=1)
+                joint[i, k] = prior[k] * np.average(density, weights=weight[others, k])
+        q = joint / joint.sum(axis=1, keepdims=True)
+        q[labeled] = known
+    return q
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("leave_one_out", [False, True])
+@pytest.mark.parametrize("labeled_weight", [1.0, 4.0])
+@pytest.mark.parametrize("widths", [[0.6, 0.6, 0.6], [0.4, 0.7, 1.0]])
+@pytest.mark.parametrize("class_prior", [None, [0.2, 0.3, 0.5]])
+def test_em_in_loops(leave_one_out, labeled_weight, widths, class_prior):
+    settings = KDESettings(
+        leave_one_out=leave_one_out, labeled_weight=labeled_weight, max_epochs=4, tolerance=0.0
+    )
+    prior = None if class_prior is None else np.array(class_prior)
+    found = fit(*made(), settings, np.array(widths), prior)
+    expected = by_hand(*made(), settings, np.array(widths), prior)
+    # Rounding, in sums of 50 terms, four times over.
+    np.testing.assert_allclose(found.prob_label, expected, rtol=0, atol=1e-11)
+
+
+@pytest.mark.parametrize("weight", [1.0, 0.25, 8.0])
+def test_the_class_prior_maximises_the_weighted_objective(weight):
+    """Section 4 of the paper: sum over labeled of log pi_y + lambda sum over others of q log pi."""
+    coords, start, known, labeled = made()
+    settings = KDESettings(labeled_weight=weight, max_epochs=1, tolerance=0.0)
+    widths = np.array([0.4, 0.7, 1.0])
+    q = fit(coords, start, known, labeled, settings, widths).prob_label[~labeled]
+    found = fit(coords, start, known, labeled, replace(settings, max_epochs=2), widths)
+    lam, n_labeled = 1 / weight, len(known)
+    expected = (known.sum(axis=0) + lam * q.sum(axis=0)) / (n_labeled + lam * len(q))
+    np.testing.assert_allclose(found.class_prior, expected, rtol=1e-12)
+
+
+def test_the_release_draws_its_prior_without_weights():
+    coords, start, known, labeled = made()
+    found = fit(coords, start, known, labeled, replace(RELEASE, max_epochs=1), np.full(3, 0.5))
+    q = start.copy()
+    q[labeled] = known
+    np.testing.assert_allclose(found.class_prior, q.mean(axis=0), rtol=1e-12)
+
+
+def test_the_release_starts_without_weights():
+    """Its first epoch: Bayes' rule with densities and prior of the labels started from."""
+    coords, start, known, labeled = made()
+    widths = np.array([0.4, 0.7, 1.0])
+    found = fit(coords, start, known, labeled, replace(RELEASE, max_epochs=1), widths)
+    once = KDESettings(max_epochs=1, tolerance=0.0)
+    expected = by_hand(coords, start, known, labeled, once, widths)
+    np.testing.assert_allclose(found.prob_label, expected, rtol=0, atol=1e-11)
+
+
+@pytest.mark.parametrize("weight", [1.0, 4.0])
+def test_one_bandwidth_is_clamped_label_propagation(weight):
+    """Prior and class mass cancel: q <- rows of K w q divided by their sums, known labels kept."""
+    coords, start, known, labeled = made()
+    settings = KDESettings(max_epochs=30, tolerance=0.0, labeled_weight=weight)
+    found = fit(coords, start, known, labeled, settings, np.full(3, 0.5))
+    kernel = np.exp(-squared_distances(coords) / (2 * 0.5**2))
+    q = start.copy()
+    q[labeled] = known
+    for _ in range(30):
+        q = kernel @ (np.where(labeled, weight, 1.0)[:, np.newaxis] * q)
+        q /= q.sum(axis=1, keepdims=True)
+        q[labeled] = known
+    np.testing.assert_allclose(found.prob_label, q, rtol=0, atol=1e-11)
+
+
+def test_long_run_is_the_harmonic_solution():
+    """Propagation ends where each unlabeled row is the kernel mean of all (Zhu et al. 2003)."""
+    coords, start, known, labeled = made(n=30)
+    settings = KDESettings(max_epochs=3000, tolerance=1e-14)
+    found = fit(coords, start, known, labeled, settings, np.full(3, 1.0))
+    kernel = np.exp(-squared_distances(coords) / 2)
+    step = kernel / kernel.sum(axis=1, keepdims=True)
+    free = ~labeled
+    harmonic = np.linalg.solve(
+        np.eye(free.sum()) - step[np.ix_(free, free)], step[np.ix_(free, labeled)] @ known
+    )
+    assert found.converged
+    np.testing.assert_allclose(found.prob_label[free], harmonic, atol=1e-10)
+
+
+def test_without_labels_all_rows_end_alike():
+    """A random walk forgets its start: all rows get its mean, weighted by the kernel's row sums."""
+    coords, start, _, _ = made(n=30)
+    none = np.zeros(30, dtype=bool)
+    settings = KDESettings(max_epochs=3000, tolerance=1e-14)
+    found = fit(coords, start, np.empty((0, 3)), none, settings, np.full(3, 1.0))
+    degree = np.exp(-squared_distances(coords) / 2).sum(axis=1)
+    expected = np.tile(np.average(start, axis=0, weights=degree), (30, 1))
+    assert found.converged
+    np.testing.assert_allclose(found.prob_label, expected, atol=1e-10)
+
+
+def test_narrow_kernels_stay_where_they_start():
+    """A row that sees only itself keeps its label: the fit is one draw from the mean score."""
+    coords, start, known, labeled = made(d=7)
+    drawn = np.eye(3)[start.argmax(axis=1)]
+    found = fit(coords, drawn, known, labeled, KDESettings(), np.full(3, 0.01))
+    drawn[labeled] = known
+    np.testing.assert_array_equal(found.prob_label, drawn)
+    assert found.converged
+    assert found.n_iter == 1
+
+
+def test_known_labels_stay():
+    coords, start, known, labeled = made()
+    for settings in (KDESettings(), RELEASE):
+        found = fit(coords, start, known, labeled, settings, np.full(3, 0.5))
+        np.testing.assert_array_equal(found.prob_label[labeled], known)
+        np.testing.assert_allclose(found.prob_label.sum(axis=1), 1, atol=1e-12)
+
+
+def test_given_prior_is_kept():
+    prior = np.array([0.1, 0.2, 0.7])
+    found = fit(*made(), KDESettings(), np.full(3, 0.5), prior)
+    np.testing.assert_array_equal(found.class_prior, prior)
+
+
+def test_drawn_prior_follows_the_seed():
+    first, again, other = (fit(*made(), RELEASE, np.full(3, 0.5), seed=s) for s in (1, 1, 2))
+    np.testing.assert_array_equal(first.prob_label, again.prob_label)
+    assert not np.array_equal(first.class_prior, other.class_prior)
+    # Shares of 50 drawn labels.
+    np.testing.assert_allclose(first.class_prior * 50 % 1, 0, atol=1e-9)
+
+
+def test_a_row_that_nothing_reaches_keeps_its_probabilities():
+    coords = np.array([[0.0], [1.0], [500.0]])
+    start = np.array([[1.0, 0.0], [0.0, 1.0], [0.3, 0.7]])
+
+    class Deaf(DenseKernel):
+        def log_sums(self, weight):
+            found = super().log_sums(weight)
+            found[2] = -np.inf
+            return found
+
+    found = fit_mixture(
+        Deaf(coords, np.ones(2)),
+        start,
+        np.empty((0, 2)),
+        np.zeros(3, dtype=bool),
+        KDESettings(max_epochs=3),
+        None,
+        np.random.default_rng(0),
+    )
+    np.testing.assert_array_equal(found.prob_label[2], [0.3, 0.7])
+
+
+@pytest.mark.parametrize("make", [binary, multiclass])
+def test_it_is_a_kernel_average_of_the_joint_fit(make):
+    scores, _ = make(n=60)
+    # Until next to nothing changes: then the class prior cancels against the classes' mass.
+    settings = KDESettings(bandwidth=0.5, max_epochs=5000, tolerance=1e-13)
+    q = estimate(scores, settings=settings, n_draws=1).prob_label
+    for m, own in enumerate(panel_of(scores).probs):
+        gaps = []
+        for p in own:
+            away = np.log(p[:-1] / p[-1]) - np.log(own[:, :-1] / own[:, -1:])
+            kernel = norm.pdf(away / 0.5).prod(axis=1)
+            gaps.append(abs(kernel @ q / kernel.sum() - p)[p.argmax()])
+        found = estimate_unbinned_ece(scores, settings=settings)[m]
+        assert found == pytest.approx(np.mean(gaps), rel=1e-6)
+
+
+def test_kernels_that_reach_everywhere_leave_the_class_shares():
+    scores, truth = binary(n_labeled=200)
+    found = estimate_unbinned_ece(scores, settings=KDESettings(bandwidth=1e6))
+    np.testing.assert_allclose(found, np.abs(truth.mean() - scores.y_prob).mean(axis=1), rtol=1e-6)
+
+
+def test_with_all_labels_it_comes_near_the_error_of_the_population():
+    rng = np.random.default_rng(5)
+    p = rng.uniform(0.05, 0.95, 4000)
+    right = p**2
+    scores = bc.Scores(y_true=(rng.random(4000) < right).astype(int), y_prob=p)
+    found = estimate_unbinned_ece(scores)
+    # Noise of the kernel's labels adds some .01 to a gap whose mean is .16.
+    np.testing.assert_allclose(found, np.abs(right - p).mean(), atol=0.02)

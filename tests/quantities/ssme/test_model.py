@@ -1,9 +1,26 @@
-"""The model as PyMC users get it."""
+"""The PyMC model, and the mixture."""
 
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
 import pytest
+from scipy import stats
 
 import bayescal as bc
-from tests.quantities.ssme.made import binary, multiclass
+from bayescal.quantities.ssme.kde import alr
+from bayescal.quantities.ssme.model import ROWS, model_of
+from bayescal.quantities.ssme.priors import GaussianMixture, StudentTMixture
+from tests.quantities.ssme.made import (
+    binary,
+    in_chains,
+    log_density_of,
+    many_classes,
+    model,
+    multiclass,
+    problem,
+)
 
 
 def names(variables):
@@ -44,3 +61,100 @@ def test_options_are_checked():
         bc.ssme.build_model(scores, labeling="all")
     with pytest.raises(bc.InputError, match=r"must be a bayescal\.Scores"):
         bc.ssme.build_model([0.1, 0.2])
+
+
+KINDS = {"normal": GaussianMixture(1.5, 0.7), "student": StudentTMixture(1.5, 0.7, degrees=5)}
+MADE = {"binary": lambda: problem(n=60), "classes": lambda: many_classes(n=60, m=2, k=3)}
+
+
+def joint(own, draws, kind):
+    """Log density of class and scores by scipy, (draw, obs, class)."""
+    at = draws["location"][:, None], np.exp(draws["log_width"])[:, None]
+    law = stats.norm(*at) if kind == "normal" else stats.t(5, *at)
+    density = law.logpdf(own.score[:, None, :]).sum(axis=-1)
+    return density + np.log(draws["class_share"])[:, None]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", MADE)
+def test_label_probabilities_are_bayes_rule(kind, name):
+    own = model(MADE[name](), KINDS[kind])
+    draws = own.prior_draws(4, np.random.default_rng(1))
+    both = np.exp(joint(own, draws, kind))
+    expected = both / both.sum(axis=-1, keepdims=True)
+    np.testing.assert_allclose(own.label_probs(draws), expected, rtol=1e-9)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", MADE)
+def test_the_models_density_is_that_of_classes_and_scores(kind, name):
+    made = MADE[name]()
+    own = model(made, KINDS[kind], power=0.7)
+    log_density = log_density_of(model_of(made, own), own.variables)
+    draws = own.prior_draws(3, np.random.default_rng(2))
+    log_joint = joint(own, draws, kind)
+    of_labeled = log_joint[:, made.rows, made.labels].sum(axis=1)
+    of_others = np.logaddexp.reduce(log_joint[:, ~made.panel.labeled], axis=-1).sum(axis=1)
+    prior = (
+        stats.norm(0, 1.5).logpdf(draws["location"]).sum(axis=(1, 2))
+        + stats.norm(0, 0.7).logpdf(draws["log_width"]).sum(axis=(1, 2))
+        + [stats.dirichlet(np.ones(share.size)).logpdf(share) for share in draws["class_share"]]
+    )
+    np.testing.assert_allclose(sum(own.log_prior(draws).values()), prior, rtol=1e-9)
+    found = [log_density({k: v[i] for k, v in draws.items()}) for i in range(3)]
+    np.testing.assert_allclose(found, prior + 0.7 * (of_labeled + of_others), rtol=1e-8)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_likelihood_is_that_of_labels_given_scores(kind):
+    made = problem(n=60)
+    own = model(made, KINDS[kind], power=0.3)
+    draws = own.prior_draws(6, np.random.default_rng(3))
+    chosen = own.label_probs(draws)[:, made.rows, made.labels]
+    found = own.log_likelihood(draws)
+    np.testing.assert_allclose(found, 0.3 * np.log(chosen), rtol=1e-8, atol=1e-12)
+    np.testing.assert_allclose(own.log_likelihood(in_chains(draws)).reshape(6, -1), found)
+
+
+def test_prior_draws_have_the_priors_moments():
+    own = model(problem(n=60), KINDS["normal"])
+    draws = own.prior_draws(20_000, np.random.default_rng(4))
+    # Standard deviations of 20,000 draws have a relative standard error of .5%.
+    np.testing.assert_allclose(draws["location"].std(axis=0), 1.5, rtol=0.025)
+    np.testing.assert_allclose(draws["log_width"].std(axis=0), 0.7, rtol=0.025)
+    np.testing.assert_allclose(draws["class_share"].mean(axis=0), 0.5, atol=0.01)
+    np.testing.assert_allclose(draws["class_share"].var(axis=0), 1 / 12, rtol=0.05)
+
+
+def test_scores_are_whitened_within_the_span_of_the_log_ratios():
+    made = many_classes(n=60, m=2, k=3)
+    score = model(made, KINDS["normal"]).score
+    np.testing.assert_allclose(score.T @ score / 60, np.eye(score.shape[1]), atol=1e-10)
+    ratios = alr(made.panel.probs)
+    left = ratios - ratios.mean(axis=0)
+    left = left - score @ np.linalg.lstsq(score, left, rcond=None)[0]
+    np.testing.assert_allclose(left, 0, atol=1e-8)
+
+
+def test_identical_classifiers_count_once():
+    made = problem(n=60, m=1)
+    twice = replace(
+        made.panel, probs=np.repeat(made.panel.probs, 3, axis=0), classifiers=("a", "b", "c")
+    )
+    own = model(replace(made, panel=twice), KINDS["normal"])
+    assert own.score.shape == (60, 1)
+
+
+def test_rows_beyond_those_summed_over_are_stood_for():
+    made = problem(n=ROWS + 600)
+    inputs = model(made, KINDS["normal"], power=0.5).inputs()
+    assert len(inputs["row_score"]) == ROWS
+    assert inputs["row_power"].sum() == pytest.approx(0.5 * (made.panel.n_obs - 20))
+
+
+def test_a_class_without_label_is_refused_by_name():
+    made = many_classes(n=60, k=3)
+    y = np.where(made.panel.y == 1, -1, made.panel.y).astype("i4")
+    with pytest.raises(bc.InputError, match=r"without any: 1\. Label a row of each class"):
+        model(replace(made, panel=replace(made.panel, y=y)), KINDS["normal"])

@@ -1,11 +1,13 @@
-"""Rows to label next, against the labels that may come, one by one."""
+"""Rows to label next, and rows on which all are wrong."""
+
+from __future__ import annotations
 
 import numpy as np
 import pytest
 
 import bayescal as bc
-from bayescal.quantities.ssme.next_rows import greedy_rows, next_labels
-from tests.quantities.ssme.results import result_of
+from bayescal.quantities.ssme.next_rows import all_wrong, greedy_rows, label_draws, next_labels
+from tests.quantities.ssme.made import binary, result_of
 
 
 def brute_gain(prob, metric):
@@ -91,3 +93,22 @@ def test_a_result_without_probabilities_of_labels_is_refused():
     tree, _ = result_of(n=60, keep_labels=False)
     with pytest.raises(bc.InputError, match="Fit with prob_label=True"):
         next_labels(tree)
+
+
+def test_by_loops():
+    tree, made = result_of(n=60)
+    found = all_wrong(tree, binary(n=60)[0])
+    draws = label_draws(tree)
+    for row in range(60):
+        predicted = {int(p.argmax()) for p in made.panel.probs[:, row]}
+        wrong = 1 - draws[:, row, list(predicted)].sum(axis=1)
+        assert found.prob[row] == pytest.approx(wrong.mean(), abs=1e-6)
+    assert found.rate.mean() == pytest.approx(found.prob.mean())
+    known = made.rows
+    expected = (made.panel.probs[:, known].argmax(axis=2) != made.labels).all(axis=0)
+    np.testing.assert_array_equal(found.prob[known], expected)
+
+
+def test_other_scores_are_refused():
+    with pytest.raises(bc.InputError, match="those that were fitted: 60 rows of 2 classes"):
+        all_wrong(result_of(n=60)[0], binary(n=50)[0])

@@ -1,22 +1,249 @@
-"""From draws to the arrays of a result; draws of the prior do, and nothing compiles."""
+"""Plans, metrics of draws, and the arrays of a result."""
 
+from __future__ import annotations
+
+import json
 from dataclasses import replace
 
 import arviz as az
 import numpy as np
 import pytest
 from scipy.stats import t
+from sklearn.metrics import average_precision_score, roc_auc_score
 
 from bayescal.core.variables import dims_of
 from bayescal.quantities.ssme import VARIABLES
+import bayescal as bc
+from bayescal.quantities.ssme import posterior as module
 from bayescal.quantities.ssme.data import Problem, panel_of
-from bayescal.quantities.ssme.metrics import Metrics
+from bayescal.quantities.ssme.estimator import estimate, estimate_by_group
+from bayescal.quantities.ssme.metrics import Metrics, metrics
 from bayescal.quantities.ssme.opinion_pool import DEGREES, under_assumptions
-from bayescal.quantities.ssme.posterior import PRIOR_DRAWS, SSMECase, evaluate
+from bayescal.quantities.ssme.posterior import (
+    METHODS,
+    PRIOR_DRAWS,
+    SSMECase,
+    evaluate,
+    point_estimate,
+    reference_estimates,
+)
 from bayescal.quantities.ssme.priors import GaussianMixture, Priors, Tilt
 from bayescal.quantities.ssme.simulator import truth
 from bayescal.results.assemble import assemble
-from tests.quantities.ssme.problems import grouped, in_chains, many_classes, problem
+from tests.quantities.ssme.made import (
+    TINY,
+    binary,
+    grouped,
+    in_chains,
+    many_classes,
+    model,
+    problem,
+)
+
+pytestmark = [
+    pytest.mark.mcmc,
+    # Fifty draws a chain do not converge, and the result says so.
+    pytest.mark.filterwarnings("ignore::bayescal.core.errors.ConvergenceWarning"),
+]
+
+
+@pytest.fixture(scope="module")
+def scores():
+    return binary(n=300, n_labeled=30)[0]
+
+
+@pytest.fixture(scope="module")
+def fit(scores):
+    return bc.fit(bc.ssme, scores, seed=20)
+
+
+@pytest.fixture(scope="module")
+def tiny(scores):
+    with pytest.warns(bc.core.errors.ConvergenceWarning):
+        return bc.fit(bc.ssme, scores, prob_label=True, **TINY)
+
+
+@pytest.mark.mcmc
+def test_a_default_fit_converges(fit):
+    assert fit.attrs["converged"] == "true"
+    assert "not converge" not in fit.attrs["status"]
+    assert fit["diagnostics"]["divergences"] == 0
+    assert fit["diagnostics"]["rhat_max"] <= 1.01
+    assert fit["diagnostics"]["ess_min"] > 400
+
+
+@pytest.mark.mcmc
+def test_intervals_cover_what_all_labels_say(fit):
+    """At 300 rows and three like classifiers; not one of 9 intervals of 99.8% may miss."""
+    scores, truth = binary(n=300, n_labeled=30)
+    full = bc.Scores.stack(dict(zip(scores.classifiers, scores.y_prob, strict=True)), y_true=truth)
+    expected = bc.ssme.ensemble(full)
+    for name in ("accuracy", "auc", "brier"):
+        draws = fit["posterior"][name]
+        low, high = (draws.quantile(q, ("chain", "draw")).to_numpy() for q in (0.001, 0.999))
+        assert ((low <= getattr(expected, name)) & (getattr(expected, name) <= high)).all()
+
+
+@pytest.mark.mcmc
+def test_the_result_says_what_was_done(fit):
+    attrs = fit.attrs
+    assert (attrs["n_obs"], attrs["n_labeled"]) == (300, 30)
+    assert (attrs["labeling"], attrs["ece_convention"]) == ("random", "equal-mass")
+    assert json.loads(attrs["priors"])["discount"] == 10
+    assert "power 0.75 * n / (n + 10)" in attrs["prior_text"]
+    for name in Metrics._fields:
+        assert fit["posterior"][name].dims == ("chain", "draw", "classifier")
+        assert fit["reference_estimates"][name].dims == ("method", "classifier")
+        assert fit["point_estimate"][name].dims == ("classifier",)
+    assert fit["posterior"]["slope"].dims == ("chain", "draw", "label_class")
+
+
+@pytest.mark.mcmc
+def test_it_is_the_same_after_a_file(tiny, tmp_path):
+    path = tmp_path / "ssme.nc"
+    bc.save(tiny, path)
+    again = bc.load(path)
+    for group in (
+        "posterior",
+        "prior",
+        "posterior_predictive",
+        "reference_estimates",
+        "point_estimate",
+        "bounds",
+    ):
+        assert again[group].dataset.equals(tiny[group].dataset)
+
+
+@pytest.mark.mcmc
+def test_the_same_seed_gives_the_same_result(scores, tiny):
+    again = bc.fit(bc.ssme, scores, prob_label=True, **TINY)
+    for group in ("posterior", "prior", "point_estimate"):
+        assert again[group].dataset.equals(tiny[group].dataset)
+    other = bc.fit(bc.ssme, scores, **(TINY | {"seed": 2}))
+    assert not other["posterior"]["accuracy"].equals(tiny["posterior"]["accuracy"])
+
+
+@pytest.mark.mcmc
+def test_probabilities_of_labels_are_those_of_every_row(scores, tiny):
+    prob = tiny["posterior"]["prob_label"]
+    assert prob.dims == ("chain", "draw", "obs", "label_class")
+    np.testing.assert_allclose(prob.sum("label_class"), 1, rtol=1e-5)
+    known = np.flatnonzero(scores.y_true >= 0)
+    expected = np.broadcast_to(np.eye(2)[scores.y_true[known]], (2, 50, 30, 2))
+    np.testing.assert_array_equal(prob.isel(obs=known), expected)
+
+
+def test_probabilities_of_labels_need_all_rows(scores, monkeypatch):
+    """Of many rows a random part is modelled, and which is which would be lost."""
+    monkeypatch.setattr("bayescal.quantities.ssme.data.MOST_UNLABELED", 100)
+    with pytest.raises(bc.InputError, match=r"prob_label=True needs at most .* got 270"):
+        bc.fit(bc.ssme, scores, prob_label=True, seed=1)
+
+
+@pytest.mark.mcmc
+def test_binary_scores_of_two_columns_are_those_of_one(tiny):
+    scores, truth = binary(n=300, n_labeled=30)
+    label = [int(y) if i < 30 else None for i, y in enumerate(truth)]
+    columns = {
+        name: np.stack([1 - p, p], axis=1)
+        for name, p in zip(scores.classifiers, scores.y_prob, strict=True)
+    }
+    both = bc.Scores.stack(columns, y_true=label)
+    found = bc.fit(bc.ssme, both, prob_label=True, **TINY)
+    for name in Metrics._fields:
+        # Scores kept in single precision differ in the last bit of 1 - s.
+        np.testing.assert_allclose(
+            found["posterior"][name].to_numpy(), tiny["posterior"][name].to_numpy(), atol=1e-3
+        )
+
+
+@pytest.mark.mcmc
+def test_one_classifier_has_no_dim_of_its_own():
+    scores, _ = binary(n=100, m=1)
+    found = bc.fit(bc.ssme, scores, **TINY)
+    assert found["posterior"]["accuracy"].dims == ("chain", "draw")
+    assert json.loads(found.attrs["classifiers"]) == ["c0"]
+    assert found["reference_estimates"]["auc"].dims == ("method",)
+
+
+@pytest.mark.mcmc
+def test_groups_have_a_dim_and_one_without_label_is_named():
+    group = ["x" if i < 60 else "y" for i in range(100)]
+    scores, _ = binary(n=100, m=1, group=group)
+    found = bc.fit(bc.ssme, scores, **TINY)
+    assert found["posterior"]["accuracy"].dims == ("chain", "draw", "group")
+    assert list(found["posterior"]["group"].to_numpy()) == ["x", "y"]
+    assert "no label in group 'y': it is taken to be like the others" in found.attrs["status"]
+
+
+def given(labels, change=lambda prob: prob, rows=200):
+    """Three classifiers' scores and up to 32 labels, so that no model is compiled anew."""
+    made, truth = binary(n=rows)
+    label = [int(y) if keep else None for y, keep in zip(truth, labels(truth), strict=True)]
+    scores = zip(made.classifiers, change(made.y_prob), strict=True)
+    return bc.Scores.stack(list(scores), y_true=label)
+
+
+def first(y):
+    return np.arange(len(y)) < 20
+
+
+SPECIAL = {
+    "no labels": (lambda: given(lambda y: y < 0), "no row is labeled"),
+    "one class": (lambda: given(lambda y: first(y) & (y == 1)), "no label of 0"),
+    "all labels": (lambda: given(lambda y: y >= 0, rows=30), None),
+    "identical classifiers": (lambda: given(first, lambda p: np.stack([p[0]] * 3)), None),
+    "exactly 0 and 1": (lambda: given(first, np.round), None),
+    "scores that do not vary": (lambda: given(first, lambda p: 0 * p + 0.4), None),
+}
+
+
+@pytest.mark.mcmc
+@pytest.mark.parametrize("name", SPECIAL)
+def test_special_data_are_fitted_and_named(name):
+    make, words = SPECIAL[name]
+    found = bc.fit(bc.ssme, make(), **TINY)
+    for metric in Metrics._fields:
+        assert np.isfinite(found["posterior"][metric]).all()
+    assert (
+        "no row" not in found.attrs["status"] if words is None else words in found.attrs["status"]
+    )
+    table = bc.summary(found)
+    assert np.isfinite(table[["mean", "lower", "upper", "ensemble"]]).all(axis=None)
+    assert (table["lower"] <= table["upper"]).all()
+    assert table["labeled"].isna().all() == (name == "no labels")
+
+
+@pytest.mark.parametrize("label", [bc.ssme.Tilt(), bc.ssme.GaussianMixture()])
+def test_there_is_no_method_but_nuts(scores, label):
+    priors = bc.ssme.Priors(label=label)
+    with pytest.raises(bc.InputError, match="no posterior without NUTS; got method='direct'"):
+        bc.fit(bc.ssme, scores, priors=priors, method="direct", seed=1)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"labeling": "forced"}, "labeling must be"),
+        ({"ece": "adaptive"}, "ece must be"),
+        ({"priors": bc.ece.Priors()}, "priors must be ssme.Priors; got Priors"),
+        ({"tune": -1}, "tune must be a whole number"),
+    ],
+)
+def test_unknown_options_are_refused(scores, given, words):
+    with pytest.raises(bc.InputError, match=words):
+        bc.fit(bc.ssme, scores, seed=1, **given)
+
+
+def test_other_data_are_refused():
+    data = bc.PUScores(positive=[0.2, 0.4], unlabeled=[0.3, 0.1])
+    with pytest.raises(bc.InputError, match="ssme takes Scores or SampledRows; got PUScores"):
+        bc.fit(bc.ssme, data, seed=1)
+
+
+def test_nan_scores_of_one_classifier_are_refused():
+    with pytest.raises(bc.InputError, match="b"):
+        bc.Scores.stack({"a": [0.1, 0.2], "b": [0.3, float("nan")]}, y_true=[0, None])
 
 
 def case(made, label=None, **given):
@@ -321,3 +548,219 @@ def test_arviz_plots_replicated_labels_against_those_observed(make, kind):
     observed = tree["observed_data"]["label"]
     drawn = az.extract(tree, group="posterior_predictive", var_names="label")
     assert drawn.sizes == {"label_row": observed.size, "sample": 20}
+
+
+class Fixed:
+    """A model that gives every draw the same probabilities."""
+
+    def __init__(self, prob):
+        self.prob = prob
+
+    def label_probs(self, draws):
+        n = len(next(iter(draws.values())))
+        return np.broadcast_to(self.prob, (n, *self.prob.shape)).copy()
+
+
+def fixed(made, prob, n=200, seed=1):
+    """Evaluate `n` draws of a model that knows `prob`."""
+    return evaluate(
+        made, Fixed(prob), {"x": np.zeros((2, n // 2))}, np.random.default_rng(seed), ece=None
+    ).metrics
+
+
+def certain(panel):
+    return np.eye(panel.n_classes)[panel.y]
+
+
+def test_with_all_labels_the_draws_are_a_bayesian_bootstrap_of_the_metrics():
+    """Means are those of scikit-learn, up to the bootstrap's spread over 2000 draws."""
+    made = problem(n=300, n_labeled=300)
+    panel = made.panel
+    found = fixed(made, certain(panel), n=2000)
+    for j, prob in enumerate(panel.probs):
+        expected = {
+            "accuracy": (prob.argmax(axis=1) == panel.y).mean(),
+            "auc": roc_auc_score(panel.y, prob[:, 1]),
+            "auprc": average_precision_score(panel.y, prob[:, 1]),
+            "brier": ((prob[:, 1] - panel.y) ** 2).mean(),
+        }
+        for name, value in expected.items():
+            draws = found[name][..., j].ravel()
+            # Means of functions that are not linear in the weights are off by O(1/n).
+            assert draws.mean() == pytest.approx(value, abs=4 * draws.std() / 2000**0.5 + 0.002)
+
+
+@pytest.mark.slow
+def test_the_bootstrap_s_spread_of_an_accuracy_is_rubin_s():
+    made = problem(n=300, n_labeled=300)
+    share = (made.panel.probs.argmax(axis=2) == made.panel.y).mean(axis=1)
+    found = fixed(made, certain(made.panel), n=4000)["accuracy"]
+    # Var of a Dirichlet mean: p (1 - p) / (n + 1); 4000 draws give a deviation to 1.1%.
+    expected = np.sqrt(share * (1 - share) / 301)
+    np.testing.assert_allclose(found.std(axis=(0, 1)), expected, rtol=0.05)
+
+
+def test_weights_of_rows_are_taken():
+    made = problem(n=100, n_labeled=100)
+    half = replace(made, weight=np.where(np.arange(100) < 50, 1.0, 1e-12))
+    first = replace(made, panel=made.panel.take(np.arange(50)), weight=np.ones(50))
+    # Draws differ in their random numbers; means of 4000 have a standard error of .001.
+    a, b = (fixed(p, certain(p.panel), n=4000)["accuracy"].mean(axis=(0, 1)) for p in (half, first))
+    np.testing.assert_allclose(a, b, atol=0.006)
+
+
+def test_unknown_labels_are_drawn_and_known_ones_are_not():
+    """Known labels all wrong, unknown ones surely right."""
+    made = problem(n=200, m=1, n_labeled=100)
+    right = made.panel.probs[0].argmax(axis=1)
+    y = np.where(made.panel.labeled, 1 - right, -1).astype("i4")
+    made = replace(made, panel=replace(made.panel, y=y))
+    found = fixed(made, np.eye(2)[right], n=2000)["accuracy"]
+    assert found.mean() == pytest.approx(0.5, abs=0.01)
+
+
+def test_an_accuracy_s_mean_is_that_of_the_probabilities():
+    made = many_classes(n=150, k=4)
+    prob = np.random.default_rng(3).dirichlet(np.ones(4), 150)
+    prob[made.rows] = np.eye(4)[made.labels]
+    found = fixed(made, prob, n=4000)
+    expected = metrics(made.panel.probs, prob)
+    for name in ("accuracy", "log_loss", "brier"):
+        draws = found[name].reshape(4000, -1)
+        error = draws.std(axis=0) / 4000**0.5
+        assert (np.abs(draws.mean(axis=0) - getattr(expected, name)) < 4 * error).all()
+
+
+def test_calibration_errors_are_those_of_the_model_s_probabilities():
+    """As if labels were never drawn: a model that agrees with a score finds no error."""
+    made = problem(n=200, m=1, n_labeled=30)
+    found = fixed(made, made.panel.probs[0])
+    np.testing.assert_allclose(found["ece"], 0, atol=1e-12)
+    np.testing.assert_allclose(found["mce"], 0, atol=1e-12)
+
+
+@pytest.mark.parametrize("block", [1, 1 << 9, 1 << 20])
+def test_blocks_change_nothing_but_the_random_numbers(monkeypatch, block):
+    monkeypatch.setattr(module, "_BLOCK", block)
+    made = problem(n=60)
+    own = model(made)
+    draws = in_chains(own.prior_draws(60, np.random.default_rng(1)), 3)
+    found = evaluate(made, own, draws, np.random.default_rng(2), ece=None, keep_labels=True)
+    assert found.metrics["auc"].shape == (3, 20, 3)
+    assert found.prob_label.shape == (3, 20, 60, 2)
+    expected = own.label_probs(draws)
+    expected[:, :, made.rows] = np.eye(2)[made.labels]
+    np.testing.assert_allclose(found.prob_label, expected, rtol=1e-6)
+
+
+def test_labels_are_left_out_unless_asked_for():
+    made = problem(n=60)
+    draws = in_chains(model(made).prior_draws(4, np.random.default_rng(1)))
+    assert evaluate(made, model(made), draws, np.random.default_rng(2), ece=None).prob_label is None
+
+
+def test_groups_are_evaluated_on_their_rows():
+    """One group's draws do not depend on the other groups' labels."""
+    made = grouped(n=300, n_labeled=300)
+    panel = made.panel
+    found = fixed(made, certain(panel), n=2000)
+    for g in range(3):
+        rows = panel.group == g
+        alone = metrics(panel.probs[:, rows], certain(panel)[rows])
+        for name in ("accuracy", "brier"):
+            draws = found[name][..., g].reshape(2000, -1)
+            error = draws.std(axis=0) / 2000**0.5
+            assert (np.abs(draws.mean(axis=0) - getattr(alone, name)) < 4 * error).all()
+    assert {v.shape for v in found.values()} == {(2, 1000, 3, 3)}
+    weight = np.ones((1, 300))
+    for g in range(3):
+        rows = panel.group == g
+        gap = metrics(panel.probs[:, rows], panel.probs[:1, rows], weight[:, rows]).ece
+        assert gap[0, 0] == pytest.approx(0, abs=1e-12)
+
+
+def test_a_group_of_which_no_row_was_taken_has_no_number():
+    made = grouped()
+    own = replace(made, panel=replace(made.panel, groups=("x", "y", "z", "nobody")))
+    found = fixed(own, own.panel.probs[0], n=10)
+    assert all(np.isnan(found[name][..., 3]).all() for name in Metrics._fields)
+    assert all(np.isfinite(found[name][..., :3]).all() for name in ("accuracy", "ece", "mce"))
+
+
+def test_the_same_random_numbers_give_the_same_draws():
+    made = problem(n=60)
+    prob = made.panel.probs[0]
+    one, two, other = (fixed(made, prob, seed=seed) for seed in (1, 1, 2))
+    for name in Metrics._fields:
+        np.testing.assert_array_equal(one[name], two[name])
+    assert not np.array_equal(one["accuracy"], other["accuracy"])
+
+
+@pytest.mark.parametrize("ece", ["equal-mass", "equal-width", "top-label"])
+def test_conventions_reach_the_errors(ece):
+    made = problem(n=60)
+    prob = np.full((60, 2), 0.5)
+    draws = {"x": np.zeros((2, 5))}
+    found = evaluate(made, Fixed(prob), draws, np.random.default_rng(1), ece=ece).metrics
+    rng = np.random.default_rng(1)
+    weight = rng.standard_exponential((10, 60))
+    expected = metrics(made.panel.probs, prob, weight, ece=ece)
+    for name in ("ece", "mce"):
+        np.testing.assert_allclose(found[name].reshape(10, 3), getattr(expected, name))
+
+
+def mean_and_labels(panel):
+    """The mean score, and known labels where there are."""
+    mean = panel.probs.mean(axis=0)
+    mean[panel.labeled] = np.eye(panel.n_classes)[panel.y[panel.labeled]]
+    return mean
+
+
+@pytest.mark.parametrize("make", [problem, many_classes])
+def test_ensemble_and_labels_alone(make):
+    made = make(n=80)
+    panel = made.panel
+    found = reference_estimates(made, None)
+    of_ensemble = metrics(panel.probs, mean_and_labels(panel))
+    known = metrics(panel.probs[:, made.rows], np.eye(panel.n_classes)[made.labels])
+    assert METHODS == ("ensemble", "labeled")
+    for name in Metrics._fields:
+        np.testing.assert_allclose(found[name], [getattr(of_ensemble, name), getattr(known, name)])
+
+
+def test_by_group():
+    made = grouped()
+    panel = made.panel
+    found = reference_estimates(made, None)
+    for g in range(3):
+        own = panel.take(panel.group == g)
+        known = own.take(own.labeled)
+        of_ensemble = metrics(own.probs, mean_and_labels(own))
+        of_labels = metrics(known.probs, np.eye(2)[known.y])
+        for name in Metrics._fields:
+            expected = [getattr(of_ensemble, name), getattr(of_labels, name)]
+            np.testing.assert_allclose(found[name][..., g], expected)
+
+
+def test_without_labels_the_labels_say_nothing():
+    made = problem(n=60)
+    none = replace(made, panel=replace(made.panel, y=np.full(60, -1, dtype="i4")))
+    found = reference_estimates(none, None)
+    assert all(np.isnan(values[1]).all() for values in found.values())
+    assert all(np.isfinite(values[0]).all() for values in found.values())
+
+
+def test_the_point_estimate_is_ssme_kde():
+    made = problem(n=60)
+    expected = estimate(made.panel)
+    found = point_estimate(made, None)
+    assert set(found) == {*Metrics._fields, "class_prior"}
+    for name, values in found.items():
+        np.testing.assert_array_equal(values, getattr(expected, name))
+
+
+def test_the_point_estimate_by_group():
+    made = grouped()
+    expected = estimate_by_group(made.panel)
+    for name, values in point_estimate(made, None).items():
+        np.testing.assert_array_equal(values, getattr(expected, name))

@@ -1,0 +1,455 @@
+"""Metrics against scikit-learn, brute force and closed forms."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.calibration import calibration_curve
+from sklearn.metrics import (
+    accuracy_score,
+    average_precision_score,
+    brier_score_loss,
+    log_loss,
+    roc_auc_score,
+)
+
+import bayescal as bc
+from bayescal.core.bins.edges import bin_edges
+from bayescal.core.errors import InputError
+from bayescal.quantities.ssme.metrics import (
+    CONVENTIONS,
+    Metrics,
+    binned_errors,
+    convention_name,
+    counted,
+    membership,
+    metrics,
+    moments,
+    rank,
+    ranking_metrics,
+    subgroup_metrics,
+)
+
+# Sums of a few hundred numbers in another order.
+ROUNDING = {"rtol": 0, "atol": 1e-12}
+
+
+def made(n=300, m=3, k=2, seed=0, decimals=None):
+    rng = np.random.default_rng(seed)
+    probs = rng.dirichlet(np.full(k, 0.7), (m, n))
+    if decimals is not None and k == 2:
+        score = probs[..., 1].round(decimals)
+        probs = np.stack([1 - score, score], axis=-1)
+    y = np.array([rng.choice(k, p=p) for p in probs.mean(axis=0)])
+    y[:k] = range(k)
+    return probs, y
+
+
+def binned(score, event, weight, edges):
+    """Mass, mean score and event rate of each right-closed bin that has rows."""
+    found = []
+    for b in range(len(edges) - 1):
+        low = -1 if b == 0 else edges[b]
+        high = 2 if b == len(edges) - 2 else edges[b + 1]
+        rows = (score > low) & (score <= high)
+        if weight[rows].sum() > 0:
+            w = weight[rows]
+            found.append((w.sum(), np.average(score[rows], weights=w), (w @ event[rows]) / w.sum()))
+    return np.array(found)
+
+
+@pytest.mark.parametrize("decimals", [None, 1])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_binary_equals_scikit_learn(decimals, weighted):
+    probs, y = made(decimals=decimals)
+    w = np.random.default_rng(5).exponential(size=len(y)) if weighted else None
+    found = metrics(probs, np.eye(2)[y], w)
+    for m, prob in enumerate(probs):
+        s = prob[:, 1]
+        expected = {
+            "accuracy": accuracy_score(y, prob.argmax(axis=1), sample_weight=w),
+            "auc": roc_auc_score(y, s, sample_weight=w),
+            "auprc": average_precision_score(y, s, sample_weight=w),
+            "log_loss": log_loss(y, s, sample_weight=w),
+            "brier": brier_score_loss(y, s, sample_weight=w),
+        }
+        for name, value in expected.items():
+            np.testing.assert_allclose(getattr(found, name)[m], value, err_msg=name, **ROUNDING)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_multi_class_equals_scikit_learn(weighted):
+    probs, y = made(k=4, seed=2)
+    w = np.random.default_rng(5).exponential(size=len(y)) if weighted else None
+    one_hot = np.eye(4)[y]
+    found = metrics(probs, one_hot, w)
+    for m, prob in enumerate(probs):
+        expected = {
+            "accuracy": accuracy_score(y, prob.argmax(axis=1), sample_weight=w),
+            "auc": roc_auc_score(one_hot, prob, average="macro", sample_weight=w),
+            "auprc": average_precision_score(one_hot, prob, average="macro", sample_weight=w),
+            "log_loss": log_loss(y, prob, sample_weight=w),
+            "brier": np.average(((prob - one_hot) ** 2).sum(axis=1), weights=w),
+        }
+        for name, value in expected.items():
+            np.testing.assert_allclose(getattr(found, name)[m], value, err_msg=name, **ROUNDING)
+
+
+@pytest.mark.parametrize("convention", ["equal-mass", "equal-width", "top-label"])
+@pytest.mark.parametrize("decimals", [None, 1])
+@pytest.mark.parametrize("k", [2, 3])
+def test_calibration_errors_follow_their_definition(convention, decimals, k):
+    if k > 2 and convention != "top-label":
+        pytest.skip("needs two classes")
+    probs, y = made(k=k, decimals=decimals, seed=3)
+    w = np.random.default_rng(6).exponential(size=len(y))
+    found = metrics(probs, np.eye(k)[y], w, ece=convention)
+    for m, prob in enumerate(probs):
+        if convention == "top-label":
+            score, event = prob.max(axis=1), prob.argmax(axis=1) == y
+        else:
+            score, event = prob[:, 1], y == 1
+        edges = np.linspace(0, 1, 16)
+        if convention == "equal-mass":
+            edges = bin_edges(score, 10, "quantile")
+        mass, confidence, rate = binned(score, event.astype(float), w, edges).T
+        gap = np.abs(confidence - rate)
+        expected = gap.mean() if convention == "equal-mass" else np.average(gap, weights=mass)
+        np.testing.assert_allclose(found.ece[m], expected, **ROUNDING)
+        np.testing.assert_allclose(found.mce[m], gap.max(), **ROUNDING)
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_draws_are_taken_one_by_one(k):
+    probs, _ = made(n=40, k=k)
+    rng = np.random.default_rng(8)
+    # More draws than fit a block of work, so that blocks are joined too.
+    q = rng.dirichlet(np.ones(k), (5000, 40))
+    w = rng.dirichlet(np.ones(40), 5000)
+    for weights in (None, w[0], w):
+        found = metrics(probs, q, weights)
+        for d in (0, 3500, 4999):
+            weight = weights[d] if weights is w else weights
+            single = metrics(probs, q[d], weight)
+            for name, value in single._asdict().items():
+                np.testing.assert_allclose(getattr(found, name)[d], value, **ROUNDING)
+    assert found.auc.shape == (5000, 3)
+
+
+def test_weight_draws_alone_make_draws():
+    probs, y = made(n=30)
+    w = np.random.default_rng(1).dirichlet(np.ones(30), 4)
+    found = metrics(probs, np.eye(2)[y], w)
+    for d in range(4):
+        expected = metrics(probs, np.eye(2)[y], w[d])
+        np.testing.assert_allclose(found.ece[d], expected.ece, **ROUNDING)
+        np.testing.assert_allclose(found.auc[d], expected.auc, **ROUNDING)
+
+
+def test_binary_draws_in_one_column():
+    probs, _ = made(n=50)
+    q = np.random.default_rng(9).random((7, 50))
+    both = metrics(probs, q), metrics(probs, np.stack([1 - q, q], axis=-1))
+    for one, two in zip(*both, strict=True):
+        np.testing.assert_array_equal(one, two)
+
+
+@pytest.mark.slow
+@settings(max_examples=50, deadline=None)
+@given(st.data())
+def test_soft_labels_are_two_rows_with_weights(data):
+    """A row of label probability q is a positive of weight q and a negative of weight 1 - q."""
+    n = data.draw(st.integers(2, 25))
+    numbers = st.floats(0, 1).map(lambda x: round(x, 2))
+    s = np.array(data.draw(st.lists(numbers, min_size=n, max_size=n)))
+    q = np.array(data.draw(st.lists(numbers, min_size=n, max_size=n)))
+    found = metrics(np.stack([1 - s, s], axis=1)[np.newaxis], np.stack([1 - q, q], axis=1))
+    y = np.repeat([1, 0], n)
+    w = np.concatenate([q, 1 - q])
+    if q.sum() > 0:
+        expected = average_precision_score(y, np.tile(s, 2), sample_weight=w)
+        np.testing.assert_allclose(found.auprc[0], expected, **ROUNDING)
+    else:
+        assert np.isnan(found.auprc[0])
+    if 0 < q.sum() < n:
+        higher = s[:, None] > s
+        wins = higher + 0.5 * (s[:, None] == s)
+        expected = q @ wins @ (1 - q) / (q.sum() * (1 - q).sum())
+        np.testing.assert_allclose(found.auc[0], expected, rtol=0, atol=1e-11)
+    else:
+        assert np.isnan(found.auc[0])
+
+
+def test_linear_metrics_are_expectations_over_labels():
+    probs, _ = made(n=3, k=3)
+    q = np.random.default_rng(4).dirichlet(np.ones(3), 3)
+    every = np.array(np.meshgrid(*[range(3)] * 3, indexing="ij")).reshape(3, -1).T
+    chance = np.prod(q[np.arange(3), every], axis=1)
+    found, cases = metrics(probs, q), metrics(probs, np.eye(3)[every])
+    for name in ("accuracy", "log_loss", "brier"):
+        np.testing.assert_allclose(getattr(found, name), chance @ getattr(cases, name), **ROUNDING)
+
+
+def test_a_class_without_weight_makes_ranking_undefined():
+    probs, _ = made(n=20)
+    found = metrics(probs, np.stack([np.zeros(20), np.ones(20)]))
+    assert np.isnan(found.auc).all()
+    assert np.isnan(found.auprc[0]).all()
+    np.testing.assert_array_equal(found.auprc[1], 1.0)
+    assert np.isfinite(found.ece).all()
+
+
+def test_a_class_that_never_occurs_is_left_out_of_means():
+    probs, y = made(k=3)
+    y = np.where(y == 2, 0, y)
+    found = metrics(probs, np.eye(3)[y])
+    for m, prob in enumerate(probs):
+        auc = np.mean([roc_auc_score(y == k, prob[:, k]) for k in (0, 1)])
+        ap = np.mean([average_precision_score(y == k, prob[:, k]) for k in (0, 1)])
+        np.testing.assert_allclose([found.auc[m], found.auprc[m]], [auc, ap], **ROUNDING)
+
+
+def test_probabilities_of_exactly_0_and_1():
+    probs = np.array([[[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]])
+    found = metrics(probs, np.eye(2)[[0, 1, 1]])
+    assert found.log_loss[0] == pytest.approx(-np.log(np.finfo(float).eps) / 3, rel=1e-12)
+    assert found.auc[0] == 0.75
+
+
+@pytest.mark.parametrize("by_group", [False, True])
+def test_calibration_errors_of_other_probabilities_than_the_rest(by_group):
+    probs, _ = made(n=60)
+    rng = np.random.default_rng(3)
+    q, other = rng.dirichlet(np.ones(2), (2, 5, 60))
+    weights = rng.exponential(size=(5, 60))
+    group = np.arange(60) % 2
+
+    def measured(q, **given):
+        if by_group:
+            return subgroup_metrics(probs, q, group, 2, weights, **given)
+        return metrics(probs, q, weights, **given)
+
+    found = measured(q, errors_q=other)
+    for name, values in measured(q)._asdict().items():
+        expected = getattr(measured(other), name) if name in ("ece", "mce") else values
+        np.testing.assert_array_equal(getattr(found, name), expected)
+
+
+def test_calibration_errors_of_another_number_of_draws_are_refused():
+    probs, _ = made(n=60)
+    q = np.full((5, 60, 2), 0.5)
+    with pytest.raises(InputError, match="shape of q; got 4 and 5 draws"):
+        metrics(probs, q, errors_q=q[:4])
+
+
+def test_subgroups_are_the_metrics_of_their_rows():
+    probs, y = made(n=120)
+    group = np.arange(120) % 3
+    w = np.random.default_rng(3).dirichlet(np.ones(120), 5)
+    found = subgroup_metrics(probs, np.eye(2)[y], group, 4, w)
+    assert found.ece.shape == (5, 3, 4)
+    for g in range(3):
+        rows = group == g
+        expected = metrics(probs[:, rows], np.eye(2)[y[rows]], w[:, rows])
+        for name, value in expected._asdict().items():
+            np.testing.assert_allclose(getattr(found, name)[..., g], value, **ROUNDING)
+    assert np.isnan(found.accuracy[..., 3]).all()
+
+
+def test_subgroups_without_draws():
+    probs, y = made(n=60, k=3)
+    found = subgroup_metrics(probs, np.eye(3)[y], np.zeros(60, int), 1)
+    assert isinstance(found, Metrics)
+    whole = metrics(probs, np.eye(3)[y])
+    np.testing.assert_allclose(found.auc[:, 0], whole.auc, **ROUNDING)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"q": np.full((4, 3), 1 / 3)}, "q must have shape"),
+        ({"q": np.full((5, 2), 0.7)}, "q must hold probabilities"),
+        ({"q": np.full((5, 2), np.nan)}, "q must hold probabilities"),
+        ({"weights": np.ones(4)}, "weights must have shape"),
+        ({"weights": np.zeros(5)}, "weights must be finite"),
+        ({"weights": -np.ones(5)}, "weights must be finite"),
+        ({"weights": np.ones((3, 5)), "q": np.full((2, 5, 2), 0.5)}, "same number of draws"),
+        ({"ece": "quantile"}, "ece must be one of"),
+    ],
+)
+def test_bad_input(change, message):
+    good = {"probs": np.full((2, 5, 2), 0.5), "q": np.full((5, 2), 0.5)}
+    with pytest.raises(InputError, match=message):
+        metrics(**(good | change))
+
+
+def test_multi_class_has_no_positive_score():
+    with pytest.raises(InputError, match="needs 2 classes; got 3"):
+        metrics(np.full((1, 4, 3), 1 / 3), np.full((4, 3), 1 / 3), ece="equal-mass")
+
+
+def binned_case(n=200, decimals=None, seed=0):
+    rng = np.random.default_rng(seed)
+    score = rng.beta(1, 2, n) if decimals is None else rng.beta(1, 2, n).round(decimals)
+    return score, (rng.random(n) < score).astype(float)
+
+
+def test_conventions_are_those_of_the_documentation():
+    assert CONVENTIONS["equal-mass"] == ("quantile", 10, False, False)
+    assert CONVENTIONS["equal-width"] == ("uniform", 15, True, False)
+    assert CONVENTIONS["top-label"] == ("uniform", 15, True, True)
+
+
+def test_bins_of_equal_width_are_closed_on_the_right():
+    score = np.array([0.0, 1 / 15, 1 / 15 + 1e-9, 0.5, 1.0])
+    bins = membership(score, CONVENTIONS["equal-width"])
+    # Rows 0 and 1 are in the first bin, then one each; empty bins have no column.
+    np.testing.assert_array_equal(bins, np.eye(4)[[0, 0, 1, 2, 3]])
+
+
+def test_bins_of_equal_mass_hold_as_many_rows_each():
+    score, _ = binned_case(n=200)
+    bins = membership(score, CONVENTIONS["equal-mass"])
+    np.testing.assert_array_equal(bins.sum(axis=0), np.full(10, 20))
+    place = bins.argmax(axis=1)
+    assert (np.diff(place[score.argsort()]) >= 0).all()
+
+
+def test_ties_share_a_bin():
+    score = np.repeat([0.2, 0.4], [30, 10])
+    bins = membership(score, CONVENTIONS["equal-mass"])
+    assert (bins.sum(axis=1) == 1).all()
+    assert len(np.unique(bins[:30], axis=0)) == len(np.unique(bins[30:], axis=0)) == 1
+
+
+@pytest.mark.parametrize("name", ["equal-mass", "equal-width"])
+def test_gaps_of_hard_labels_are_those_of_scikit_learn(name):
+    convention = CONVENTIONS[name]
+    score, label = binned_case(n=300, seed=4)
+    bins = membership(score, convention)
+    found = [
+        binned_errors(
+            moments(score, bins), label[np.newaxis], np.ones((1, 300)), mass_weighted=weighted
+        )
+        for weighted in (False, True)
+    ]
+    rate, mean = calibration_curve(
+        label, score, n_bins=convention.n_bins, strategy=convention.strategy
+    )
+    gap = np.abs(rate - mean)
+    share = bins.mean(axis=0)
+    # Rounding; no score lies on an edge, where the two sides would matter.
+    np.testing.assert_allclose(found[0][0], gap.mean(), atol=1e-12)
+    np.testing.assert_allclose(found[1][0], share @ gap, atol=1e-12)
+    np.testing.assert_allclose([found[0][1], found[1][1]], gap.max(), atol=1e-12)
+
+
+@pytest.mark.parametrize("mass_weighted", [False, True])
+def test_draws_with_weights_by_hand(mass_weighted):
+    score, _ = binned_case(n=40, decimals=1, seed=2)
+    rng = np.random.default_rng(3)
+    q, weight = rng.random((5, 40)), rng.exponential(size=(5, 40))
+    bins = membership(score, CONVENTIONS["equal-width"])
+    ece, mce = binned_errors(moments(score, bins), q * weight, weight, mass_weighted=mass_weighted)
+    for d in range(5):
+        gaps, masses = [], []
+        for rows in bins.T.astype(bool):
+            w = weight[d, rows]
+            gaps.append(abs(np.average(score[rows] - q[d, rows], weights=w)))
+            masses.append(w.sum())
+        expected = np.average(gaps, weights=masses if mass_weighted else None)
+        np.testing.assert_allclose(ece[d], expected, atol=1e-12)
+        np.testing.assert_allclose(mce[d], max(gaps), atol=1e-12)
+
+
+def test_a_bin_without_weight_does_not_count():
+    score = np.array([0.1, 0.1, 0.9])
+    bins = membership(score, CONVENTIONS["equal-width"])
+    weight = np.array([[1.0, 1.0, 0.0]])
+    ece, mce = binned_errors(
+        moments(score, bins), np.array([[1.0, 0.0, 0.0]]), weight, mass_weighted=False
+    )
+    # One bin is left: half of it positive, at a score of .1.
+    np.testing.assert_allclose([ece[0], mce[0]], 0.4, atol=1e-15)
+
+
+@pytest.mark.parametrize("name", ["equal-mass", "equal-width"])
+def test_the_optimal_number_of_bins_is_the_cube_root_of_the_rows(name):
+    score = np.random.default_rng(5).random(217)  # above 6^3
+    found = membership(score, CONVENTIONS[f"{name}-optimal"])
+    by_hand = CONVENTIONS[name]._replace(n_bins=7)
+    np.testing.assert_array_equal(found, membership(score, by_hand))
+
+
+def test_positive_score_conventions_need_two_classes():
+    with pytest.raises(bc.InputError, match="needs 2 classes; got 3"):
+        convention_name("equal-mass", 3)
+
+
+# Sums of a hundred numbers in another order.
+RANK_ROUNDING = {"rtol": 0, "atol": 1e-12}
+
+
+def ranking_case(n=100, decimals=None, seed=0):
+    rng = np.random.default_rng(seed)
+    score = rng.random(n) if decimals is None else rng.random(n).round(decimals)
+    return score, (rng.random((6, n)) < score).astype(float), rng.exponential(size=(6, n))
+
+
+def test_rows_by_falling_score_tied_ones_together():
+    found = rank(np.array([0.3, 0.9, 0.3, 0.1, 0.9]))
+    assert found.order.tolist() == [1, 4, 0, 2, 3]
+    assert found.starts.tolist() == [0, 2, 4]
+
+
+@pytest.mark.parametrize("decimals", [None, 1])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_every_draw_equals_scikit_learn(decimals, weighted):
+    score, label, weight = ranking_case(decimals=decimals)
+    weight = weight if weighted else np.ones((1, 100))
+    auc, precision = ranking_metrics(rank(score), counted(label * weight, weight))
+    for d, y in enumerate(label):
+        w = weight[d if weighted else 0]
+        np.testing.assert_allclose(
+            auc[d], roc_auc_score(y, score, sample_weight=w), **RANK_ROUNDING
+        )
+        expected = average_precision_score(y, score, sample_weight=w)
+        np.testing.assert_allclose(precision[d], expected, **RANK_ROUNDING)
+
+
+def test_soft_labels_by_pairs():
+    """AUC is the chance that a positive outranks a negative, half of it for ties."""
+    score, _, weight = ranking_case(n=30, decimals=1)
+    q = np.random.default_rng(1).random((6, 30))
+    auc, _ = ranking_metrics(rank(score), counted(q * weight, weight))
+    wins = (score[:, np.newaxis] > score) + 0.5 * (score[:, np.newaxis] == score)
+    for d in range(6):
+        up, down = q[d] * weight[d], (1 - q[d]) * weight[d]
+        expected = up @ wins @ down / (up.sum() * down.sum())
+        np.testing.assert_allclose(auc[d], expected, **RANK_ROUNDING)
+
+
+def test_scores_that_are_all_the_same():
+    label = np.array([[1.0, 0.0, 0.0, 0.0]])
+    auc, precision = ranking_metrics(rank(np.full(4, 0.3)), counted(label, np.ones((1, 4))))
+    assert (auc[0], precision[0]) == (0.5, 0.25)
+
+
+def test_labels_of_one_class_leave_metrics_undefined():
+    score, _, _ = ranking_case(n=10)
+    label = np.stack([np.zeros(10), np.ones(10)])
+    auc, precision = ranking_metrics(rank(score), counted(label, np.ones((1, 10))))
+    assert np.isnan(auc).all()
+    assert np.isnan(precision[0])
+    assert precision[1] == 1
+
+
+def test_rows_of_no_weight_do_not_count():
+    score, label, weight = ranking_case(n=50)
+    weight[:, score.argmax()] = 0
+    kept = np.arange(50) != score.argmax()
+    found = ranking_metrics(rank(score), counted(label * weight, weight))
+    alone = ranking_metrics(rank(score[kept]), counted(label * weight, weight)[:, kept])
+    np.testing.assert_allclose(found, alone, **RANK_ROUNDING)

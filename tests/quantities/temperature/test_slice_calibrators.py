@@ -1,0 +1,321 @@
+"""Calibrators made of others."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_classification
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import log_loss
+from sklearn.model_selection import StratifiedKFold, cross_val_predict, train_test_split
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from bayescal.core.errors import InputError
+from bayescal.quantities.temperature.calibrators import (
+    ClassWiseTemperatureScaling,
+    PlattScaling,
+    TemperatureScaling,
+    VectorScaling,
+)
+from bayescal.quantities.temperature.slice_calibrators import HeldOutCalibration, SliceCalibration
+from tests.quantities.temperature.made import rows
+
+
+def test_temperature_scaling_a_predicted_class_is_the_class_wise_one():
+    logits, label = rows(300, 3)
+    sliced = SliceCalibration().fit(logits, label)
+    class_wise = ClassWiseTemperatureScaling().fit(logits, label)
+    np.testing.assert_allclose(
+        sliced.predict_proba(logits), class_wise.predict_proba(logits), atol=1e-9
+    )
+
+
+@pytest.mark.parametrize(
+    "base", [TemperatureScaling(loss="ece"), VectorScaling(), PlattScaling()], ids=repr
+)
+def test_any_calibrator_is_fitted_to_each_predicted_class(base):
+    logits, label = rows(400, 3)
+    sliced = SliceCalibration(base).fit(logits, label)
+    prob = sliced.predict_proba(logits)
+    for k in range(3):
+        held = logits.argmax(axis=1) == k
+        own = type(base)(**base.get_params()).fit(logits[held], label[held])
+        np.testing.assert_allclose(prob[held], own.predict_proba(logits[held]), atol=1e-9)
+
+
+def test_bundles_share_a_calibrator():
+    logits, label = rows(300, 4)
+    names = np.array(list("abcd"))[label]
+    sliced = SliceCalibration(bundles=[["d", "b"]]).fit(logits, names)
+    assert sorted(sliced.calibrators_) == [0, 1, 2]
+    held = np.isin(logits.argmax(axis=1), [1, 3])
+    own = TemperatureScaling().fit(logits[held], names[held])
+    assert sliced.calibrators_[1].alpha_ == own.alpha_
+
+
+def test_slices_of_the_users_own():
+    logits, label = rows(300, 3)
+    slices = np.arange(300) % 2
+    sliced = SliceCalibration().fit(logits, label, slices)
+    own = TemperatureScaling().fit(logits[::2], label[::2])
+    prob = sliced.predict_proba(logits, slices)
+    np.testing.assert_allclose(prob[::2], own.predict_proba(logits[::2]))
+    pooled = TemperatureScaling().fit(logits, label).predict_proba(logits)
+    with pytest.warns(UserWarning, match="fit had no slices 7: their rows take the calibrator of"):
+        found = sliced.predict_proba(logits, np.full(300, 7))
+    np.testing.assert_allclose(found, pooled)
+
+
+@pytest.mark.parametrize("missing", [np.nan, None])
+def test_a_missing_slice_is_refused(missing):
+    logits, label = rows(30, 3)
+    slices = [0.0, 1.0] * 15
+    fitted = SliceCalibration().fit(logits, label, slices)
+    slices[4] = missing
+    for call in (fitted.predict_proba, fitted.predict):
+        with pytest.raises(InputError, match=r"slices must be known in every row; .* at row 4"):
+            call(logits, slices)
+    with pytest.raises(InputError, match=r"slices must be known in every row; .* at row 4"):
+        fitted.fit(logits, label, slices)
+
+
+def test_slices_of_two_dimensions_are_refused():
+    with pytest.raises(InputError, match=r"slices must have one dimension \(obs,\)"):
+        SliceCalibration().fit(*rows(30, 3), np.zeros((30, 2)))
+
+
+def test_weighted_slices_are_repeated_rows():
+    logits, label = rows(300, 3)
+    slices, weight = np.arange(300) % 2, np.random.default_rng(0).integers(0, 4, 300)
+    found = SliceCalibration().fit(logits, label, slices, weight)
+    again = SliceCalibration().fit(
+        logits.repeat(weight, axis=0), label.repeat(weight), slices.repeat(weight)
+    )
+    for k in (0, 1):
+        alphas = found.calibrators_[k].alpha_, again.calibrators_[k].alpha_
+        assert alphas[0] == pytest.approx(alphas[1], rel=1e-9)
+
+
+def test_small_slices_take_the_calibrator_of_all_rows():
+    logits, label = rows(100, 3)
+    sliced = SliceCalibration(min_rows=1000).fit(logits, label)
+    assert sliced.calibrators_ == {}
+    pooled = TemperatureScaling().fit(logits, label)
+    np.testing.assert_allclose(sliced.predict_proba(logits), pooled.predict_proba(logits))
+    assert np.array_equal(sliced.predict(logits), logits.argmax(axis=1))
+
+
+def test_slices_are_given_twice_or_never():
+    logits, label = rows(30, 3)
+    with pytest.raises(InputError, match="fit had none"):
+        SliceCalibration().fit(logits, label).predict_proba(logits, [0] * 30)
+    with pytest.raises(InputError, match="slices and X must have the same length"):
+        SliceCalibration().fit(logits, label, [0] * 29)
+
+
+def test_bundles_that_are_no_lists_are_refused():
+    with pytest.raises(InputError, match="a bundle must be list"):
+        SliceCalibration(bundles=[0, 1]).fit(*rows(30, 3))
+
+
+@pytest.mark.parametrize("bundles", [[[0, 1], [1, 2]], [[5]]])
+def test_bundles_of_unknown_or_repeated_classes_are_refused(bundles):
+    with pytest.raises(InputError, match="bundles must name classes of y, each once"):
+        SliceCalibration(bundles=bundles).fit(*rows(30, 3))
+
+
+def test_a_base_of_another_kind_is_refused():
+    from sklearn.linear_model import LogisticRegression
+
+    with pytest.raises(InputError, match="base must be a calibrator of logits; got LogisticReg"):
+        SliceCalibration(LogisticRegression()).fit(*rows(30, 3))
+
+
+def made(n_classes=3, n=400):
+    """Rows whose predicted classes need other numbers."""
+    logits, _ = rows(n, n_classes)
+    alpha = np.linspace(0.3, 1.5, n_classes)[logits.argmax(axis=1)]
+    return rows(n, n_classes, alpha=alpha)
+
+
+def parameters(calibrator):
+    if isinstance(calibrator, TemperatureScaling):
+        return np.atleast_1d(calibrator.alpha_)
+    return np.append(calibrator.coef_, calibrator.intercept_)
+
+
+def distances(fitted):
+    shared = parameters(fitted.shared_)
+    return [np.linalg.norm(parameters(one) - shared) for one in fitted.calibrators_.values()]
+
+
+@pytest.mark.parametrize("gamma", [0, 0.1, 0.3])
+def test_temperatures_are_those_of_class_wise_temperature_scaling(gamma):
+    logits, label = made()
+    weight = np.random.default_rng(0).uniform(0.1, 2, len(label))
+    found = SliceCalibration(gamma=gamma).fit(logits, label, sample_weight=weight)
+    expected = ClassWiseTemperatureScaling(gamma).fit(logits, label, weight)
+    alphas = [found.calibrators_[k].alpha_ for k in range(3)]
+    np.testing.assert_allclose(alphas, expected.alpha_, rtol=1e-9)
+    assert found.shared_.alpha_ == pytest.approx(expected.shared_alpha_, rel=1e-9)
+
+
+@pytest.mark.parametrize("base", [PlattScaling(), VectorScaling()], ids=repr)
+def test_the_ends_of_gamma_are_one_calibrator_and_one_a_slice(base):
+    logits, label = made()
+    none, wide = (SliceCalibration(base, gamma=gamma).fit(logits, label) for gamma in (0, 50))
+    pooled, apart = base.fit(logits, label), SliceCalibration(base).fit(logits, label)
+    np.testing.assert_allclose(none.predict_proba(logits), pooled.predict_proba(logits), atol=1e-6)
+    # SLSQP stops where the loss changes by less than 1e-13: probabilities are near to its root.
+    np.testing.assert_allclose(wide.predict_proba(logits), apart.predict_proba(logits), atol=1e-4)
+
+
+def test_lines_near_a_shared_one_are_those_of_another_solver():
+    # Penalties that grow without bound lead to the minimum under the constraint.
+    logits, label = made()
+    gamma = 0.3
+    fitted = SliceCalibration(PlattScaling(), gamma=gamma).fit(logits, label)
+    held = [logits.argmax(axis=1) == k for k in range(3)]
+    losses = [PlattScaling().objective(logits[h], label[h], None) for h in held]
+    mass = np.mean(held, axis=1)
+
+    def loss(lines):
+        return sum(m * f(line)[0] for m, f, line in zip(mass, losses, lines, strict=True))
+
+    def penalised(flat, cost):
+        lines = flat.reshape(4, 2)
+        beyond = np.maximum(((lines[1:] - lines[0]) ** 2).sum(axis=1) - gamma**2, 0)
+        return loss(lines[1:]) + cost * (beyond**2).sum()
+
+    point = np.tile([1.0, 0.0], 4)
+    for cost in 10.0 ** np.arange(0, 7):
+        point = minimize(penalised, point, args=(cost,), method="BFGS").x
+    found = loss([parameters(fitted.calibrators_[k]) for k in range(3)])
+    assert found == pytest.approx(loss(point.reshape(4, 2)[1:]), abs=1e-5)
+    assert max(distances(fitted)) == pytest.approx(gamma, rel=1e-5)
+
+
+def test_vectors_stay_near_and_the_loss_falls_with_gamma():
+    logits, label = made(4)
+    rows_of = np.arange(len(label))
+    losses = []
+    for gamma in (0, 0.1, 0.3, 1.0):
+        fitted = SliceCalibration(VectorScaling(), gamma=gamma).fit(logits, label)
+        # Shifts are stored less their mean, which brings them nearer, if anything.
+        assert max(distances(fitted)) <= gamma * (1 + 1e-5) + 1e-9
+        losses.append(-np.log(fitted.predict_proba(logits)[rows_of, label]).mean())
+    assert (np.diff(losses) < 0).all()
+
+
+@pytest.mark.parametrize(
+    ("base", "gamma", "message"),
+    [
+        (TemperatureScaling(loss="ece"), 0.1, "gamma must be infinity for TemperatureScaling"),
+        (ClassWiseTemperatureScaling(), 0.1, "gamma must be infinity for ClassWise"),
+        (TemperatureScaling(), -1, r"gamma must be a number in \[0, inf\]"),
+        (TemperatureScaling(), np.nan, r"gamma must be a number in \[0, inf\]"),
+    ],
+)
+def test_what_has_no_convex_loss_has_no_gamma(base, gamma, message):
+    with pytest.raises(InputError, match=message):
+        SliceCalibration(base, gamma=gamma).fit(*made())
+
+
+def test_more_parameters_than_can_be_solved_for_are_refused():
+    logits, label = rows(600, 20)
+    with pytest.raises(InputError, match=r"840 parameters, more than 600\. Bundle classes"):
+        SliceCalibration(VectorScaling(), gamma=1).fit(logits, label)
+
+
+CALIBRATORS = [
+    TemperatureScaling(),
+    TemperatureScaling(loss="ece"),
+    ClassWiseTemperatureScaling(gamma=0.5),
+    VectorScaling(),
+    PlattScaling(),
+    SliceCalibration(),
+]
+
+
+# Repeated rows are cut into other folds than weighted ones: scikit-learn says so of its own
+# CalibratedClassifierCV.
+CUT_ANEW = {
+    f"check_sample_weight_equivalence_on_{kind}_data": "rows are cut into folds at random"
+    for kind in ("dense", "sparse")
+}
+
+
+@pytest.mark.slow
+@parametrize_with_checks(
+    [HeldOutCalibration(calibrator=each) for each in CALIBRATORS],
+    expected_failed_checks=lambda estimator: CUT_ANEW,
+)
+def test_scikit_learn_finds_nothing_to_say(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("calibrator", CALIBRATORS, ids=repr)
+def test_calibrators_are_cloned_with_their_parameters(calibrator):
+    assert repr(clone(calibrator)) == repr(calibrator)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_it_is_the_calibrator_on_probabilities_of_the_other_folds(weighted):
+    x, y = make_classification(600, n_classes=3, n_informative=5, random_state=0)
+    names = np.array(["a", "b", "c"])[y]
+    weight = np.random.default_rng(0).uniform(0, 2, 600) if weighted else None
+    params = None if weight is None else {"sample_weight": weight}
+    fitted = HeldOutCalibration(GaussianNB(), TemperatureScaling(), random_state=0)
+    fitted.fit(x, names, weight)
+    folds = StratifiedKFold(5, shuffle=True, random_state=0)
+    held = cross_val_predict(
+        GaussianNB(), x, names, cv=folds, method="predict_proba", params=params
+    )
+    own = TemperatureScaling(scale="probabilities").fit(held, y, weight)
+    assert fitted.calibrator_.alpha_ == pytest.approx(own.alpha_, rel=1e-6)
+    every = GaussianNB().fit(x, names, weight).predict_proba(x)
+    np.testing.assert_allclose(fitted.predict_proba(x), own.predict_proba(every), atol=1e-6)
+    assert set(fitted.predict(x)) <= {"a", "b", "c"}
+
+
+@pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer])
+def test_the_default_is_no_worse_than_no_calibration_by_much(load):
+    # A single part held out, and a number for each class, gave .396, .355 and .158.
+    x, y = load(return_X_y=True)
+    found = {"none": [], "calibrated": []}
+    for seed in range(3):
+        cut = train_test_split(x, y, test_size=0.5, stratify=y, random_state=seed)
+        x_train, x_test, y_train, y_test = cut
+        plain = make_pipeline(StandardScaler(), LogisticRegression())
+        for name, model in (
+            ("none", clone(plain)),
+            ("calibrated", HeldOutCalibration(plain, random_state=seed)),
+        ):
+            found[name].append(log_loss(y_test, model.fit(x_train, y_train).predict_proba(x_test)))
+    # Twice the standard error of these means is about .02.
+    assert np.mean(found["calibrated"]) < np.mean(found["none"]) + 0.02
+
+
+def test_weights_need_a_classifier_that_takes_them():
+    x, y = make_classification(60, random_state=0)
+    with pytest.raises(InputError, match="fit of KNeighborsClassifier takes no sample_weight"):
+        HeldOutCalibration(KNeighborsClassifier()).fit(x, y, np.ones(60))
+
+
+@pytest.mark.parametrize("n_folds", [1, 2.5, "a"])
+def test_folds_are_a_whole_number(n_folds):
+    x, y = make_classification(60, random_state=0)
+    with pytest.raises(InputError, match="n_folds must be a whole number >= 2"):
+        HeldOutCalibration(n_folds=n_folds).fit(x, y)
+
+
+@pytest.mark.parametrize("y", [["a"] * 6, ["a"] * 5 + ["b"]])
+def test_classes_without_rows_to_hold_out_are_refused(y):
+    with pytest.raises(InputError, match="at least 2 rows each"):
+        HeldOutCalibration().fit(np.arange(6.0)[:, None], y)
