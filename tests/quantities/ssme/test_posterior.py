@@ -11,9 +11,9 @@ import pytest
 from scipy.stats import t
 from sklearn.metrics import average_precision_score, roc_auc_score
 
+import bayescal as bc
 from bayescal.core.variables import dims_of
 from bayescal.quantities.ssme import VARIABLES
-import bayescal as bc
 from bayescal.quantities.ssme import posterior as module
 from bayescal.quantities.ssme.data import Problem, panel_of
 from bayescal.quantities.ssme.estimator import estimate, estimate_by_group
