@@ -11,7 +11,7 @@ import click
 from bayescal.cli.errors import FAILED, NOT_CONVERGED, OK, warn
 from bayescal.cli.options import PATH, click_option, report_options
 from bayescal.cli.output import check_report, say_written
-from bayescal.cli.run import checkpoint, in_terms_of, run_fit, status_code
+from bayescal.cli.run import checkpoint, in_terms_of, plan_options, run_fit, status_code
 from bayescal.core.command import Command, Given, Option
 from bayescal.core.errors import InputError
 from bayescal.core.writing import check_writable
@@ -125,13 +125,13 @@ def _fit(quantity: Quantity, given: Given, found: _Windows, store: Path) -> Many
         return fit_many(
             quantity,
             found.data,
-            priors=command.priors(given, found.data),
+            priors=command.priors_of(given, found.data),
             method="direct" if given["quick"] else "nuts",
             store=store,
             executor=None if given["processes"] == 1 else given["processes"],
             keep="scalars",
             **{name: given[name] for name in names},
-            **command.plan_options(given),
+            **plan_options(quantity, given),
         )
 
 
@@ -152,7 +152,7 @@ def _name(key: Any) -> str:
 
 def _provenance(given: Given, found: _Windows, command: Command) -> dict[str, str]:
     how = "one model for all windows of a group" if given["pool"] else "each window by itself"
-    priors = command.priors(given, found.data)
+    priors = command.priors_of(given, found.data)
     return {
         "Data": Path(given["file"]).name,
         "Windows": f"column {given['window']!r}; {how}",

@@ -49,7 +49,7 @@ def run_fit(quantity: Quantity, given: Given, title: str | None = None) -> int:
     def begin(data: Any) -> Any:
         from bayescal.workflow.fit import fit
 
-        return partial(fit, quantity, data, priors=command.priors(given, data))
+        return partial(fit, quantity, data, priors=command.priors_of(given, data))
 
     return _run(quantity, given, fit_options(command), begin, title)
 
@@ -84,15 +84,28 @@ def _run(
             return _estimates(quantity, given, files)
         settings = _settings(given)
         compute = begin(command.read(given))
-        compute = partial(compute, **settings, **command.plan_options(given))
+        compute = partial(compute, **settings, **plan_options(quantity, given))
         return carry_out(quantity, compute, files, given, title)
+
+
+def plan_options(quantity: Quantity, given: Given) -> dict[str, Any]:
+    """Values of the options that `plan` takes under the same name."""
+    from bayescal.workflow.fit import known_options
+
+    known = known_options(quantity)
+    found = {}
+    for option in quantity.COMMAND.options:
+        value = given[option.name]
+        if option.name in known and not option.is_flag and value is not None:
+            found[option.name] = value if option.read is None else option.read(value)
+    return found
 
 
 def _several(command: Command, given: Given, data: Any) -> Any:
     """Priors under the words they were given in; one alone is what a grid is made around."""
     option = command.prior
     texts = [" ".join(text.split()) for text in given[option.name]] or [option.default]
-    named = {text: command.priors({**given, option.name: text}, data) for text in texts}
+    named = {text: command.priors_of({**given, option.name: text}, data) for text in texts}
     return named if len(named) > 1 else named[texts[0]]
 
 
@@ -227,9 +240,9 @@ def _check_values(options: Sequence[Option], given: Given) -> None:
     """Refuse words that an option does not know, before a file is read."""
     for option in options:
         value = given[option.name]
-        if option.check is not None and value is not None:
+        if option.read is not None and value is not None:
             for word in value if option.multiple else [value]:
-                option.check(word)
+                option.read(word)
 
 
 def _settings(given: Given) -> Mapping[str, Any]:

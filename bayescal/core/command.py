@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from bayescal.core.errors import InputError
+
 type Given = Mapping[str, Any]
 """Values of the options by `Option.name`, and paths by the argument's name in lower case."""
 type Row = dict[str, Any]
@@ -17,42 +19,27 @@ type Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Option:
-    """An option of a command.
-
-    Parameters
-    ----------
-    flags : tuple of str
-        ``("--label",)``, ``("-o", "--output")``; the last one names the value.
-    help : str
-        A sentence for the help text.
-    type : callable, default str
-        From the word given to the value: str, int, float or pathlib.Path.
-    default : object, optional
-        Value where the option is not given.
-    choices : tuple of str
-        Words that it may be; any if empty.
-    required, multiple, is_flag : bool, default False
-        Whether it must be given, may be given repeatedly, or takes no value.
-    metavar : str, optional
-        What the help text calls the value.
-    check : callable, optional
-        Called with the value before any file is read; raises InputError.
-    phrases : mapping of str to str
-        What messages say of Python, and what takes its place on the command line. ``name=value``
-        and ``name must`` are put in terms of the option without it.
-    """
+    """An option of a command."""
 
     flags: tuple[str, ...]
+    """``("--label",)``, ``("-o", "--output")``; the last one names the value."""
     help: str
     type: Callable[[str], Any] = str
+    """From the word given to the value: str, int, float or pathlib.Path."""
     default: Any = None
     choices: tuple[str, ...] = ()
+    """Words that it may be; any if empty."""
     required: bool = False
     multiple: bool = False
+    """Whether it may be given repeatedly."""
     is_flag: bool = False
     metavar: str | None = None
-    check: Callable[[Any], object] | None = None
+    read: Callable[[Any], Any] | None = None
+    """From the value to what the quantity takes, such as its Priors; called before any file is
+    read, so that its InputError comes early."""
     phrases: Mapping[str, str] = field(default_factory=dict)
+    """What messages say of Python, and what takes its place on the command line. ``name=value`` and
+    ``name must`` are put in terms of the option without it."""
 
     @property
     def flag(self) -> str:
@@ -66,79 +53,79 @@ class Option:
 
 
 class Estimates(NamedTuple):
-    """Point estimates without a posterior.
-
-    Parameters
-    ----------
-    rows : sequence of dict
-        Plain values by name, as JSON and CSV have them.
-    columns : mapping of str to str
-        The names that the printed table shows, with their headings.
-    notes : sequence of str
-        Sentences printed below the table.
-    warnings : sequence of str
-        What a reader must know of the data.
-    printed : int, optional
-        Rows that the table shows; all by default.
-    """
+    """Point estimates without a posterior."""
 
     rows: Sequence[Row]
+    """Plain values by name, as JSON and CSV have them."""
     columns: Mapping[str, str]
+    """The names that the printed table shows, with their headings."""
     notes: Sequence[str] = ()
+    """Sentences printed below the table."""
     warnings: Sequence[str] = ()
+    """What a reader must know of the data."""
     printed: int | None = None
-
-
-def _no_options(given: Given) -> dict[str, Any]:
-    return {}
+    """Rows that the table shows; all by default."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Command:
-    """How the command line reads what a quantity takes: the constant ``COMMAND`` of its package.
-
-    Parameters
-    ----------
-    help : str
-        The help text; its first sentence stands in the list of commands.
-    example : str
-        A command that works, without the program's name.
-    options : sequence of Option
-        Options that say what the data are and how to analyse them; those of sampling and output
-        are added to every command.
-    read : callable
-        From the values given to the data that `plan` takes.
-    priors : callable
-        From the values given and the data to the quantity's Priors.
-    estimates : callable
-        From the data and the values given to `Estimates`.
-    prior : Option
-        Chooses the prior. ``bayescal sensitivity`` takes it repeatedly.
-    plan_options : callable, optional
-        From the values given to the options of `plan`.
-    arguments : tuple of str, default ("FILE",)
-        The files; their paths are in `Given` under these names in lower case.
-    note : str
-        A sentence printed below the table of a result.
-    reports : bool, default False
-        Whether ``bayescal report FILE`` fits this quantity to a table of scores.
-    write_rows : callable, optional
-        Writes every row of a result to a CSV or Parquet file: from the result, the path, the
-        probability of the bounds, and what to call with progress or None. Without it a table has
-        what the result holds.
-    """
+    """How the command line reads what a quantity takes: the constant ``COMMAND`` of its package."""
 
     help: str
+    """The help text; its first sentence stands in the list of commands."""
     example: str
+    """A command that works, without the program's name."""
     options: Sequence[Option]
+    """What the data are and how to analyse them; options of sampling and output are added to every
+    command. One with the name of a keyword argument of `plan`, or of a field of its binning, is
+    handed to `plan` unless it is a flag."""
     prior: Option
+    """Chooses the prior. ``bayescal sensitivity`` takes it repeatedly."""
     read: Callable[[Given], Any]
-    priors: Callable[[Given, Any], Any]
+    """From the values given to the data that `plan` takes."""
     estimates: Callable[[Any, Given], Estimates]
-    plan_options: Callable[[Given], dict[str, Any]] = _no_options
+    """From the data and the values given to point estimates."""
+    priors: Callable[[Given, Any], Any] | None = None
+    """From the values given and the data to the quantity's Priors; by default what `prior.read`
+    makes of its word."""
     arguments: tuple[str, ...] = ("FILE",)
+    """The files; their paths are in `Given` under these names in lower case."""
     note: str = ""
+    """A sentence printed below the table of a result."""
     reports: bool = False
+    """Whether ``bayescal report FILE`` fits this quantity to a table of scores."""
     write_rows: Callable[[Any, Path, float, Callable[[str, int, int], None] | None], Any] | None = (
         None
     )
+    """Writes every row of a result to a CSV or Parquet file: from the result, the path, the
+    probability of the bounds, and what to call with progress or None. Without it a table has what
+    the result holds."""
+
+    def priors_of(self, given: Given, data: Any) -> Any:
+        """Priors of the model."""
+        if self.priors is not None:
+            return self.priors(given, data)
+        assert self.prior.read is not None
+        return self.prior.read(given[self.prior.name])
+
+
+def row_of(coords: Mapping[str, str], **values: Any) -> Row:
+    """Row of one case: its name, its coords, and what was estimated."""
+    return {"case": " / ".join(coords.values()), **coords, **values}
+
+
+def in_words[T](
+    text: str, words: Mapping[str, Callable[..., T]], known: str, given: str | None = None
+) -> T:
+    """Read a prior from ``word`` or ``word:parameter``; a refusal shows `given`, or the text.
+
+    A function of `words` raises TypeError or ValueError where its parameter is missing, too much or
+    no number.
+    """
+    word, colon, parameter = (part.strip() for part in text.casefold().partition(":"))
+    try:
+        return words[word](*([parameter] if colon else []))
+    except InputError:
+        raise
+    except (KeyError, TypeError, ValueError):
+        raise InputError(f"--prior must be {known}; got {given or text!r}.") from None

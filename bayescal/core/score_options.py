@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
@@ -78,10 +78,11 @@ def _number(word: str) -> int | str:
         return word
 
 
-def _check_number(value: int | str) -> None:
+def _checked(value: int | str) -> int | str:
     from bayescal.core.bins.optimal_number import check_number
 
     check_number(value)
+    return value
 
 
 N_BINS = Option(
@@ -89,7 +90,7 @@ N_BINS = Option(
     type=_number,
     default=15,
     metavar="NUMBER",
-    check=_check_number,
+    read=_checked,
     help="Number of bins; optimal for the one whose order makes the bias of the estimate least.",
 )
 STRATEGY = Option(
@@ -202,45 +203,62 @@ def _starred(pattern: str, name: str) -> str:
     return name[len(before) : len(name) - len(after)]
 
 
+def open_columns(given: Given, argument: str = "file") -> tuple[Table, Columns]:
+    """Open a file, and find its columns of scores."""
+    from bayescal.core.tables import open_table
+
+    table = open_table(given[argument])
+    return table, score_columns(given, table)
+
+
 def too_large(table: Table, n_columns: int, most: int | None = None) -> bool:
     """Whether so many columns of a table are too much to be read at once."""
     return table.has_more_rows((most or MOST_NUMBERS) // n_columns)
 
 
-def read_labeled(given: Given, argument: str = "file") -> Scores:
-    """Read the scores and labels of a file."""
-    from bayescal.core.tables import open_table
+def counted[T](
+    count_rows: Callable[..., T], given: Given, table: Table, score: Any, **others: Any
+) -> T:
+    """Go through a table in batches, with the columns that the options name."""
+    return count_rows(
+        table,
+        label=given["label"],
+        score=score,
+        pos_label=given["pos_label"],
+        from_logits=given["from_logits"],
+        **others,
+    )
 
-    table = open_table(given[argument])
-    return labeled_scores(given, table, score_columns(given, table))
+
+def read_labeled(given: Given) -> Scores:
+    """Read the scores and labels of a file."""
+    return labeled_scores(given, *open_columns(given))
 
 
 def labeled_scores(
     given: Given, table: Table, columns: Columns, codes: Column | None = None
 ) -> Scores:
     """Read the columns of a table, labels among them; `codes` are groups that are no column."""
-    from bayescal.core.intake import Column, collect
-    from bayescal.core.scores import from_parts
+    from bayescal.core.intake import Column
 
     label, weight = given["label"], given.get("weight")
     group = given.get("group") if codes is None else None
     others = [name for name in (group, weight) if name is not None]
-    wanted = dict.fromkeys([label, *columns.names, *others])
-    values = table.read(list(wanted))
+    values = table.read(list(dict.fromkeys([label, *columns.names, *others])))
 
     def column(name: str) -> Column:
         return Column(f"column {name!r} of {table.path.name}", values[name])
 
-    return from_parts(
-        collect(
-            _scores(values, table, columns),
-            column(label),
-            group=codes if group is None else column(group),
-            pos_label=given["pos_label"],
-            from_logits=given["from_logits"],
-            classes=columns.classes,
-            weight=None if weight is None else column(weight),
-        )
+    return _collected(
+        values,
+        table,
+        columns,
+        column(label),
+        group=codes if group is None else column(group),
+        pos_label=given["pos_label"],
+        from_logits=given["from_logits"],
+        classes=columns.classes,
+        weight=None if weight is None else column(weight),
     )
 
 
@@ -248,28 +266,29 @@ def unlabeled_scores(
     given: Given, table: Table, columns: Columns, classes: Sequence[object]
 ) -> Scores:
     """Read the same columns of a table without labels."""
-    from bayescal.core.intake import Column, collect
-    from bayescal.core.scores import from_parts
+    from bayescal.core.intake import Column
 
     values = table.read(columns.names)
-    rows = len(values[columns.names[0]])
-    return from_parts(
-        collect(
-            _scores(values, table, columns),
-            Column("no labels", [None] * rows),
-            group=None,
-            pos_label=classes[-1],
-            from_logits=given["from_logits"],
-            classes=classes,
-        )
+    return _collected(
+        values,
+        table,
+        columns,
+        Column("no labels", [None] * len(values[columns.names[0]])),
+        group=None,
+        pos_label=classes[-1],
+        from_logits=given["from_logits"],
+        classes=classes,
     )
 
 
-def _scores(values: dict[str, Any], table: Table, columns: Columns) -> dict[str, Column]:
-    """Each classifier's column, or its columns side by side."""
+def _collected(
+    values: dict[str, Any], table: Table, columns: Columns, label: Column, **options: Any
+) -> Scores:
+    """Scores of each classifier's column, or of its columns side by side."""
     import numpy as np
 
-    from bayescal.core.intake import Column
+    from bayescal.core.intake import Column, collect
+    from bayescal.core.scores import from_parts
 
     found = {}
     for classifier, names in columns.by_classifier.items():
@@ -279,4 +298,4 @@ def _scores(values: dict[str, Any], table: Table, columns: Columns) -> dict[str,
             name = f"the table of columns {names[0]!r} to {names[-1]!r} of {table.path.name}"
             array = np.column_stack([values[name] for name in names])
         found[classifier] = Column(name, array)
-    return found
+    return from_parts(collect(found, label, **options))

@@ -190,18 +190,16 @@ def priors_of(quantity: Quantity, priors: Any) -> Any:
 def plan_of(quantity: Quantity, data: Any, priors: Any, options: Mapping[str, Any]) -> Plan:
     """Plan the fits, with options that the quantity knows."""
     check_options(quantity, options)
-    parameters, fields = _known_options(quantity)
-    given = {name: value for name, value in options.items() if name in parameters}
-    if fields:
-        shorthand = {name: options[name] for name in fields if name in options}
+    shorthand = {name: options[name] for name in BINNING_FIELDS if name in options}
+    given = {name: value for name, value in options.items() if name not in shorthand}
+    if "binning" in known_options(quantity):
         given["binning"] = Binning.of(options.get("binning"), **shorthand)
     return quantity.plan(data, priors, **given)
 
 
 def check_options(quantity: Quantity, options: Mapping[str, Any]) -> None:
     """Refuse options that the quantity does not know."""
-    parameters, fields = _known_options(quantity)
-    known = (*parameters, *fields)
+    known = known_options(quantity)
     for name in options:
         if name not in known:
             near = get_close_matches(name, known, n=1)
@@ -211,10 +209,10 @@ def check_options(quantity: Quantity, options: Mapping[str, Any]) -> None:
             )
 
 
-def _known_options(quantity: Quantity) -> tuple[list[str], Sequence[str]]:
+def known_options(quantity: Quantity) -> tuple[str, ...]:
     """Parameters of the quantity's `plan`, and what may stand for its binning."""
     parameters = list(inspect.signature(quantity.plan).parameters)[2:]
-    return parameters, BINNING_FIELDS if "binning" in parameters else ()
+    return (*parameters, *(BINNING_FIELDS if "binning" in parameters else ()))
 
 
 def _fit_all(

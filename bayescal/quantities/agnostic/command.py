@@ -3,21 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from bayescal.core.command import Command, Estimates, Given, Option
+from bayescal.core import score_options as shared
+from bayescal.core.command import Command, Estimates, Given, Option, in_words, row_of
 from bayescal.core.errors import InputError
-from bayescal.core.score_options import (
-    FROM_LOGITS,
-    LABEL,
-    ONE_CLASSIFIER,
-    POS_LABEL,
-    SCORE,
-    WEIGHT,
-    labeled_scores,
-    score_columns,
-    too_large,
-)
 
 if TYPE_CHECKING:
     from bayescal.core.scores import Scores
@@ -67,35 +57,21 @@ def priors_from_text(text: str) -> Priors:
     """Read the prior of the curve from a word: curve, or curve:SCALE."""
     from bayescal.quantities.agnostic.priors import CurveAverage, Priors, SmoothCurve
 
-    word, colon, number = (part.strip() for part in text.casefold().partition(":"))
-    try:
-        scale = float(number) if colon else 0.7
-    except ValueError:
-        word = ""
-    if word != "curve":
-        raise InputError(f"--prior must be curve or curve:SCALE; got {text!r}.")
-    return Priors(CurveAverage(curve=SmoothCurve(scale=scale)))
+    def curve(scale: str = "0.7") -> Priors:
+        return Priors(CurveAverage(curve=SmoothCurve(scale=float(scale))))
+
+    return in_words(text, {"curve": curve}, "curve or curve:SCALE")
 
 
 def read(given: Given) -> Scores | dict[str, CountedScores]:
     """Read the file, or count its rows in batches where they are too many to hold."""
-    from bayescal.core.tables import open_table
-
-    table = open_table(given["file"])
-    columns = score_columns(given, table)
+    table, columns = shared.open_columns(given)
     whole = given["weight"] is not None or columns.classes is not None
-    if whole or not too_large(table, 1, MOST_ROWS):
-        return labeled_scores(given, table, columns)
+    if whole or not shared.too_large(table, 1, MOST_ROWS):
+        return shared.labeled_scores(given, table, columns)
     from bayescal.quantities.agnostic.row_counts import count_rows
 
-    return count_rows(
-        table,
-        label=given["label"],
-        score=columns.names,
-        pos_label=given["pos_label"],
-        from_logits=given["from_logits"],
-        decision=_rule(given),
-    )
+    return shared.counted(count_rows, given, table, columns.names, decision=_rule(given))
 
 
 class _Rows(NamedTuple):
@@ -118,17 +94,16 @@ def estimates(data: Scores | dict[str, CountedScores], given: Given) -> Estimate
         else [(dict(task.coords), _of_task(task, rule)) for task in data.tasks()]
     )
     rows = [
-        {
-            "case": " / ".join(coords.values()),
-            **coords,
-            "n": of.n,
-            "c": float(of.measure.c),
-            "ks": float(of.measure.ks),
-            "lower": max(float(of.measure.lower), 0.0),
-            "upper": float(of.measure.upper),
-            "sign": int(of.measure.sign),
+        row_of(
+            coords,
+            n=of.n,
+            c=float(of.measure.c),
+            ks=float(of.measure.ks),
+            lower=max(float(of.measure.lower), 0.0),
+            upper=float(of.measure.upper),
+            sign=int(of.measure.sign),
             **({} if rule is None else {"cost": of.cost}),
-        }
+        )
         for coords, of in found
     ]
     signs = (
@@ -160,23 +135,19 @@ def _rule(given: Given) -> DecisionRule | None:
     return rule_from_file(given["decision"]) if given["decision"] else None
 
 
-def _plan_options(given: Given) -> dict[str, Any]:
-    return {"decision": rule_from_file(given["decision"])} if given["decision"] else {}
-
-
 COMMAND = Command(
     help="Measure the calibration of the scores in FILE over all score intervals, with the costs "
     "of a decision rule and the ROC curve. FILE is CSV or Parquet. Rows without a label count as "
     "unlabelled ones. Files too large for memory are read in batches.",
     example="agnostic scores.csv --label y --score forest --decision costs.toml -o costs.html",
     options=(
-        LABEL,
-        SCORE,
-        POS_LABEL,
-        FROM_LOGITS,
-        ONE_CLASSIFIER,
+        shared.LABEL,
+        shared.SCORE,
+        shared.POS_LABEL,
+        shared.FROM_LOGITS,
+        shared.ONE_CLASSIFIER,
         replace(
-            WEIGHT,
+            shared.WEIGHT,
             help="Column of sample weights, for --estimate-only: the posterior refuses them.",
         ),
         Option(
@@ -184,7 +155,7 @@ COMMAND = Command(
             metavar="TOML",
             help="File with a table for each action: positive and negative (costs), and its "
             "interval of scores.",
-            check=rule_from_file,
+            read=rule_from_file,
         ),
     ),
     prior=Option(
@@ -193,10 +164,8 @@ COMMAND = Command(
         metavar="PRIOR",
         help="curve (an average over descriptions of the calibration curve), or "
         "curve:SCALE for another scale than 0.7.",
-        check=priors_from_text,
+        read=priors_from_text,
     ),
     read=read,
-    priors=lambda given, data: priors_from_text(given["prior"]),
-    plan_options=_plan_options,
     estimates=estimates,
 )

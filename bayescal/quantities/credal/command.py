@@ -4,20 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from bayescal.core.command import Command, Estimates, Given, Option, Row
-from bayescal.core.errors import InputError
-from bayescal.core.score_options import (
-    CLASSIFIER,
-    FROM_LOGITS,
-    LABEL,
-    ONE_CLASSIFIER,
-    POS_LABEL,
-    SCORE,
-    labeled_scores,
-    score_columns,
-    too_large,
-    unlabeled_scores,
-)
+from bayescal.core import score_options as shared
+from bayescal.core.command import Command, Estimates, Given, Option, Row, in_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,31 +38,30 @@ def priors_from_text(text: str, s: float = 1.0) -> Priors:
     )
 
     head, comma, weight = (part.strip() for part in text.casefold().partition(","))
-    word, colon, number = (part.strip() for part in head.partition(":"))
-    try:
-        if comma:
-            if not weight.startswith(_WEIGHT):
-                raise ValueError
-            s = float(weight.removeprefix(_WEIGHT))
-        found = number if number == "optimal" or not colon else int(number)
-        bins: dict[str, Any] = {"bins": found} if colon else {}
-    except ValueError:
-        raise _refusal(text) from None
-    if word == "average" and not colon:
-        return Priors(AveragedCurve(s=s))
-    if word == "curve" and not colon:
-        return Priors(MonotoneCurve(s=s))
-    if word == "steps":
-        return Priors(IncrementIsotonic(s=s, **bins))
-    if word == "bins":
-        return Priors(ImpreciseDirichlet(s=s, **bins))
-    raise _refusal(text)
 
+    def strength() -> float:
+        if not comma:
+            return s
+        if not weight.startswith(_WEIGHT):
+            raise ValueError
+        return float(weight.removeprefix(_WEIGHT))
 
-def _refusal(text: str) -> InputError:
-    return InputError(
-        "--prior must be average, curve, steps, steps:BINS, bins or bins:BINS, each with or "
-        f"without ,s=NUMBER; got {text!r}."
+    def bins(number: str | None = None) -> dict[str, Any]:
+        if number is None:
+            return {}
+        return {"bins": number if number == "optimal" else int(number)}
+
+    words: dict[str, Callable[..., Priors]] = {
+        "average": lambda: Priors(AveragedCurve(s=strength())),
+        "curve": lambda: Priors(MonotoneCurve(s=strength())),
+        "steps": lambda *number: Priors(IncrementIsotonic(s=strength(), **bins(*number))),
+        "bins": lambda *number: Priors(ImpreciseDirichlet(s=strength(), **bins(*number))),
+    }
+    return in_words(
+        head,
+        words,
+        "average, curve, steps, steps:BINS, bins or bins:BINS, each with or without ,s=NUMBER",
+        text,
     )
 
 
@@ -82,12 +69,13 @@ def _read(given: Given) -> CalibrationSplit:
     from bayescal.core.tables import open_table
     from bayescal.quantities.credal.data import CalibrationSplit
 
-    table = open_table(given["calibration"])
-    columns = score_columns(given, table)
-    if columns.classes is None and len(columns.names) == 1 and too_large(table, 2):
+    table, columns = shared.open_columns(given, "calibration")
+    if columns.classes is None and len(columns.names) == 1 and shared.too_large(table, 2):
         return _counted(given, table, columns.names[0])
-    calibration = labeled_scores(given, table, columns)
-    target = unlabeled_scores(given, open_table(given["target"]), columns, calibration.classes)
+    calibration = shared.labeled_scores(given, table, columns)
+    target = shared.unlabeled_scores(
+        given, open_table(given["target"]), columns, calibration.classes
+    )
     return CalibrationSplit(calibration=calibration, target=target)
 
 
@@ -100,13 +88,8 @@ def _counted(given: Given, table: Table, score: str) -> CalibrationSplit:
     target = open_table(given["target"])
     values = target.read([score])[score]
     named = Column(f"column {score!r} of {target.path.name}", values)
-    return count_rows(
-        table,
-        label=given["label"],
-        score=score,
-        target=probabilities(named, given["from_logits"]),
-        pos_label=given["pos_label"],
-        from_logits=given["from_logits"],
+    return shared.counted(
+        count_rows, given, table, score, target=probabilities(named, given["from_logits"])
     )
 
 
@@ -168,7 +151,15 @@ COMMAND = Command(
     "batches, where it has one column of scores.",
     example="credal calibration.csv target.csv --label y --score forest -o credal.html",
     arguments=("CALIBRATION", "TARGET"),
-    options=(LABEL, SCORE, CLASSIFIER, POS_LABEL, FROM_LOGITS, ONE_CLASSIFIER, _S),
+    options=(
+        shared.LABEL,
+        shared.SCORE,
+        shared.CLASSIFIER,
+        shared.POS_LABEL,
+        shared.FROM_LOGITS,
+        shared.ONE_CLASSIFIER,
+        _S,
+    ),
     prior=Option(
         flags=("--prior",),
         default="average",
@@ -177,7 +168,7 @@ COMMAND = Command(
         "steps (rising in jumps; steps:BINS) or bins (imprecise Dirichlet, not assumed to rise; "
         "bins:BINS), BINS a number or optimal; with ,s=NUMBER for other pseudo-observations than "
         "--s.",
-        check=priors_from_text,
+        read=priors_from_text,
     ),
     read=_read,
     priors=lambda given, data: priors_from_text(given["prior"], given["s"]),

@@ -2,26 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Final, cast
 
-from bayescal.core.command import Command, Estimates, Given, Option, Row
-from bayescal.core.errors import InputError
-from bayescal.core.score_options import (
-    BINNING,
-    CLASSIFIER,
-    FROM_LOGITS,
-    GROUP,
-    LABEL,
-    MULTICLASS,
-    POS_LABEL,
-    SCORE,
-    WEIGHT,
-    binning_of,
-    labeled_scores,
-    score_columns,
-    too_large,
-)
+from bayescal.core import score_options as shared
+from bayescal.core.command import Command, Estimates, Given, Option, Row, in_words, row_of
 
 if TYPE_CHECKING:
     from bayescal.core.bins.bin_counts import BinCounts
@@ -46,43 +31,30 @@ def priors_from_text(text: str) -> Priors:
         SmoothCurve,
     )
 
-    word, colon, number = (part.strip() for part in text.casefold().partition(":"))
-    if word == "beta" and isinstance(rate := prior_from_string(text.strip().casefold()), Beta):
-        return Priors(label_rate=IndependentBins(rate))
-    named: dict[str, HierarchicalBins | IndependentBins] = {
-        "hierarchical": HierarchicalBins(),
-        "flat": IndependentBins(Beta(1, 1)),
-        "jeffreys": IndependentBins(Beta(0.5, 0.5)),
+    def curve(scale: str | None = None) -> Priors:
+        return Priors() if scale is None else Priors(SmoothCurve(scale=float(scale)))
+
+    def beta(*_: str) -> Priors:
+        return Priors(IndependentBins(cast(Beta, prior_from_string(text.strip().casefold()))))
+
+    words: dict[str, Callable[..., Priors]] = {
+        "curve": curve,
+        "hierarchical": lambda: Priors(HierarchicalBins()),
+        "flat": lambda: Priors(IndependentBins(Beta(1, 1))),
+        "jeffreys": lambda: Priors(IndependentBins(Beta(0.5, 0.5))),
+        "beta": beta,
     }
-    if word in named and not colon:
-        return Priors(label_rate=named[word])
-    if word != "curve":
-        raise _refusal(text)
-    try:
-        scale = float(number) if colon else None
-    except ValueError:
-        raise _refusal(text) from None
-    return Priors() if scale is None else Priors(label_rate=SmoothCurve(scale=scale))
-
-
-def _refusal(text: str) -> InputError:
-    return InputError(
-        "--prior must be curve, curve:SCALE, hierarchical, flat, jeffreys or beta:A,B; "
-        f"got {text!r}."
-    )
+    return in_words(text, words, "curve, curve:SCALE, hierarchical, flat, jeffreys or beta:A,B")
 
 
 def read(given: Given) -> Data:
     """Read the file, or count its rows in batches where they are too many to hold."""
-    from bayescal.core.tables import open_table
-
-    table = open_table(given["file"])
-    columns = score_columns(given, table)
+    table, columns = shared.open_columns(given)
     whole = given["group"] is not None or columns.classes is not None
     n_scores = len(columns.names)
     most = MOST_PAIRED if n_scores > 1 else MOST_VALUES
-    if whole or not too_large(table, n_scores + 1, most):
-        return labeled_scores(given, table, columns)
+    if whole or not shared.too_large(table, n_scores + 1, most):
+        return shared.labeled_scores(given, table, columns)
     from bayescal.core.bins.streaming import stream_counts
     from bayescal.quantities.ece.data import CELLS
 
@@ -95,7 +67,7 @@ def read(given: Given) -> Data:
             from_logits=given["from_logits"],
             weight=given.get("weight"),
             n_cells=None if given["estimate_only"] else CELLS,
-            **binning_of(given),
+            **shared.binning_of(given),
         )
         for name in columns.names
     }
@@ -110,10 +82,10 @@ def estimates(data: Data, given: Given) -> Estimates:
 
     if isinstance(data, Scores):
         signs: list[Any] = signs_of_scores(data)
-        binning = resolved(Binning.of(None, **binning_of(given)), data)
+        binning = resolved(Binning.of(None, **shared.binning_of(given)), data)
         rows = [
             _row(dict(part.coords), bin_scores(part, binning))
-            for part in _parts(data, _multiclass(given))
+            for part in _parts(data, given["multiclass"] or "top-label")
         ]
     else:
         assert isinstance(data, dict)
@@ -132,10 +104,6 @@ def estimates(data: Data, given: Given) -> Estimates:
     )
 
 
-def _multiclass(given: Given) -> str:
-    return given["multiclass"] or "top-label"
-
-
 def _parts(scores: Scores, multiclass: str) -> Iterator[Task]:
     from bayescal.quantities.ece.data import by_group
 
@@ -147,16 +115,16 @@ def _row(coords: dict[str, str], counts: BinCounts) -> Row:
     from bayescal.quantities.ece.estimator import estimate
 
     found = estimate(counts)
-    return {
-        "case": " / ".join(coords.values()),
-        **coords,
-        "n": counts.n,
-        **({"effective_n": round(counts.effective_n, 1)} if counts.weighted else {}),
-        "ece_point": float(found.ece),
-        "mce_point": float(found.mce),
-        "l2": float(found.l2),
-        "l2_debiased": float(found.l2_debiased),
-    }
+    effective = {"effective_n": round(counts.effective_n, 1)} if counts.weighted else {}
+    return row_of(
+        coords,
+        n=counts.n,
+        **effective,
+        ece_point=float(found.ece),
+        mce_point=float(found.mce),
+        l2=float(found.l2),
+        l2_debiased=float(found.l2_debiased),
+    )
 
 
 def _means(rows: Sequence[Row]) -> list[Row]:
@@ -168,14 +136,12 @@ def _means(rows: Sequence[Row]) -> list[Row]:
 
 
 def _mean(parts: Sequence[Row]) -> Row:
-    first = {name: value for name, value in parts[0].items() if name != "class"}
-    first["case"] = " / ".join(first[name] for name in ("classifier", "group") if name in first)
+    first = parts[0]
+    coords: dict[str, str] = {k: first[k] for k in ("classifier", "group") if k in first}
     numbers = ("ece_point", "mce_point", "l2", "l2_debiased")
-    return first | {name: sum(part[name] for part in parts) / len(parts) for name in numbers}
-
-
-def _plan_options(given: Given) -> dict[str, Any]:
-    return {**binning_of(given), "multiclass": _multiclass(given)}
+    means = {name: sum(part[name] for part in parts) / len(parts) for name in numbers}
+    others = {k: v for k, v in first.items() if k not in ("case", "class", *coords, *numbers)}
+    return row_of(coords, **others, **means)
 
 
 COMMAND = Command(
@@ -184,15 +150,15 @@ COMMAND = Command(
     "in batches.",
     example="ece scores.csv --label y --score forest --score boosting -o calibration.html",
     options=(
-        LABEL,
-        SCORE,
-        CLASSIFIER,
-        GROUP,
-        WEIGHT,
-        POS_LABEL,
-        FROM_LOGITS,
-        MULTICLASS,
-        *BINNING,
+        shared.LABEL,
+        shared.SCORE,
+        shared.CLASSIFIER,
+        shared.GROUP,
+        shared.WEIGHT,
+        shared.POS_LABEL,
+        shared.FROM_LOGITS,
+        shared.MULTICLASS,
+        *shared.BINNING,
     ),
     prior=Option(
         flags=("--prior",),
@@ -201,11 +167,9 @@ COMMAND = Command(
         help="curve (an average over descriptions of the calibration curve), curve:SCALE (a smooth "
         "curve alone, of that scale in logits), hierarchical (bins with partial pooling), or "
         "independent bins: flat, jeffreys or beta:A,B.",
-        check=priors_from_text,
+        read=priors_from_text,
     ),
     read=read,
-    priors=lambda given, data: priors_from_text(given["prior"]),
-    plan_options=_plan_options,
     estimates=estimates,
     reports=True,
 )

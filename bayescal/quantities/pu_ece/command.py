@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from bayescal.core import score_options as shared
 from bayescal.core.command import Command, Estimates, Given, Option
 from bayescal.core.errors import InputError
-from bayescal.core.score_options import BINNING, SCORE, binning_of, matching, too_large
 
 if TYPE_CHECKING:
     from bayescal.core.priors import Beta
@@ -39,24 +39,22 @@ def _read(given: Given) -> PUScores | dict[str, PUCounts]:
     taken, names = given["positive_column"], []
     table = open_table(given["file"])
     if given["score"]:
-        pairs = (matching(pattern, table, [taken]) for pattern in given["score"])
+        pairs = (shared.matching(pattern, table, [taken]) for pattern in given["score"])
         names = [column for found in pairs for column, _ in found]
-    if names and too_large(table, len(names) + 1):
+    if names and shared.too_large(table, len(names) + 1):
         from bayescal.quantities.pu_ece.many_rows import count_rows
 
-        return count_rows(table, positive_column=taken, score=names, **binning_of(given))
+        return count_rows(table, positive_column=taken, score=names, **shared.binning_of(given))
     return read_pu_scores(given["file"], positive_column=taken, score=names or None)
 
 
-def _check_class_prior(text: str) -> None:
-    if text.strip().casefold() != "estimate":
-        _class_prior(text)
-
-
-def _class_prior(text: str) -> float | Beta:
+def _class_prior(text: str) -> float | Beta | None:
+    """Read a class prior; None is to be estimated."""
     from bayescal.core.priors import Beta, prior_from_string
 
     word = text.strip().casefold()
+    if word == "estimate":
+        return None
     if word.startswith("beta:") and isinstance(found := prior_from_string(word), Beta):
         return found
     try:
@@ -71,16 +69,14 @@ def _priors(given: Given, data: PUScores | dict[str, PUCounts]) -> Priors:
     from bayescal.quantities.pu_ece.class_prior import estimate_class_prior
     from bayescal.quantities.pu_ece.priors import IndependentBins, MixtureBins, Priors
 
-    text = given["class_prior"]
-    if text.strip().casefold() == "estimate":
+    share = _class_prior(given["class_prior"])
+    if share is None:
         if isinstance(data, dict):
             raise InputError(
                 "--class-prior estimate takes rows in memory, and the file has too many. Estimate "
                 "it from some of them, and pass beta:A,B."
             )
-        share: float | Beta = estimate_class_prior(data.select(data.classifiers[0])).prior
-    else:
-        share = _class_prior(text)
+        share = estimate_class_prior(data.select(data.classifiers[0])).prior
     if given["label_rate"] == "curve":
         return Priors(share)
     return Priors(share, MixtureBins() if given["label_rate"] == "mixture" else IndependentBins())
@@ -119,7 +115,7 @@ def _estimated(
             yield name, counts.n_positive, counts.n_unlabeled, found
         return
     for name in data.classifiers:
-        found = estimate(data.select(name), class_prior=pi, **binning_of(given))
+        found = estimate(data.select(name), class_prior=pi, **shared.binning_of(given))
         yield name, data.n_positive, data.n_unlabeled, found
 
 
@@ -129,18 +125,17 @@ COMMAND = Command(
     "unlabelled rows a random sample of the population. Files too large for memory are read in "
     "batches, where --score names the scores.",
     example="pu-ece pu.csv --positive-column s --class-prior beta:4,16 -o pu.html",
-    options=(_POSITIVE, SCORE, _LABEL_RATE, *BINNING),
+    options=(_POSITIVE, shared.SCORE, _LABEL_RATE, *shared.BINNING),
     prior=Option(
         flags=("--class-prior",),
         required=True,
         metavar="PRIOR",
         help="Share of positives among the unlabelled rows: beta:A,B for a belief, a number where "
         "it is known, or estimate (by the best bin of the first score).",
-        check=_check_class_prior,
+        read=_class_prior,
     ),
     read=_read,
     priors=_priors,
-    plan_options=binning_of,
     estimates=_estimates,
     note="These numbers depend on the class prior: compare others with bayescal sensitivity "
     "pu-ece.",

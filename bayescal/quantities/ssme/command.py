@@ -3,20 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from bayescal.core.command import Command, Estimates, Given, Option, Row
-from bayescal.core.errors import InputError
-from bayescal.core.score_options import (
-    CLASSIFIER,
-    FROM_LOGITS,
-    GROUP,
-    LABEL,
-    ONE_CLASSIFIER,
-    POS_LABEL,
-    SCORE,
-    read_labeled,
-)
+from bayescal.core import score_options as shared
+from bayescal.core.command import Command, Estimates, Given, Option, Row, in_words, row_of
 
 if TYPE_CHECKING:
     from bayescal.core.scores import Scores
@@ -50,22 +41,22 @@ def priors_from_text(text: str) -> Priors:
         Tilt,
     )
 
-    word, colon, power = (part.strip() for part in text.casefold().partition(":"))
     named = {
         "trusting": Priors.trusting(),
         "gaussian": Priors(GaussianMixture()),
         "student-t": Priors(StudentTMixture()),
     }
     named |= {pool: Priors(Tilt(opinion_pool=pool)) for pool in OPINION_POOLS}
-    try:
-        number = float(power) if colon else None
-        priors = named[word]
-    except (KeyError, ValueError):
-        raise InputError(
-            "--prior must be agreement, mean, trusting, gaussian or student-t, each with or "
-            f"without :POWER; got {text!r}."
-        ) from None
-    return priors if number is None else replace(priors, power=number, discount=0.0)
+
+    def powered(priors: Priors, power: str | None = None) -> Priors:
+        return priors if power is None else replace(priors, power=float(power), discount=0.0)
+
+    words = {word: partial(powered, priors) for word, priors in named.items()}
+    return in_words(
+        text,
+        words,
+        "agreement, mean, trusting, gaussian or student-t, each with or without :POWER",
+    )
 
 
 def _estimates(scores: Scores, given: Given) -> Estimates:
@@ -102,9 +93,8 @@ def _groups(scores: Scores) -> list[tuple[str | None, tuple[int, ...]]]:
 
 
 def _row(name: str, group: str | None, method: str, found: dict[str, Any]) -> Row:
-    named = {"classifier": name} | ({} if group is None else {"group": group})
-    values = {var: float(value) for var, value in found.items()}
-    return {"case": " / ".join(named.values()), **named, "method": method, **values}
+    coords = {"classifier": name} | ({} if group is None else {"group": group})
+    return row_of(coords, method=method, **{var: float(value) for var, value in found.items()})
 
 
 COMMAND = Command(
@@ -113,13 +103,13 @@ COMMAND = Command(
     "rows must be drawn from the same population as the others.",
     example="ssme scores.parquet --label y --score 'p_*' -o ssme.html",
     options=(
-        LABEL,
-        SCORE,
-        CLASSIFIER,
-        GROUP,
-        POS_LABEL,
-        FROM_LOGITS,
-        ONE_CLASSIFIER,
+        shared.LABEL,
+        shared.SCORE,
+        shared.CLASSIFIER,
+        shared.GROUP,
+        shared.POS_LABEL,
+        shared.FROM_LOGITS,
+        shared.ONE_CLASSIFIER,
         _LABELING,
         _ECE,
     ),
@@ -130,10 +120,8 @@ COMMAND = Command(
         help="agreement (the classifiers combined by agreement), mean (their plain mean), trusting "
         "(they are known to be calibrated), gaussian or student-t (mixtures); with :POWER for a "
         "fixed power of the labels' likelihood, 1 being the plain posterior.",
-        check=priors_from_text,
+        read=priors_from_text,
     ),
-    read=read_labeled,
-    priors=lambda given, data: priors_from_text(given["prior"]),
-    plan_options=lambda given: {"labeling": given["labeling"], "ece": given["ece"]},
+    read=shared.read_labeled,
     estimates=_estimates,
 )

@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
-from bayescal.core.command import Command, Estimates, Given, Option, Row
-from bayescal.core.errors import InputError
-from bayescal.core.score_options import (
-    CLASSIFIER,
-    FROM_LOGITS,
-    LABEL,
-    ONE_CLASSIFIER,
-    POS_LABEL,
-    SCORE,
-    WEIGHT,
-    labeled_scores,
-    score_columns,
-    too_large,
-)
+from bayescal.core import score_options as shared
+from bayescal.core.command import Command, Estimates, Given, Option, Row, in_words
 
 if TYPE_CHECKING:
     from bayescal.core.scores import Scores
@@ -29,34 +19,27 @@ def priors_from_text(text: str) -> Priors:
     """Read how far classes differ from a word."""
     from bayescal.quantities.temperature.priors import Priors
 
-    named = Priors().alternatives()
-    words = {name.replace(" ", "-"): priors for name, priors in named.items()}
-    found = words.get(text.strip().casefold())
-    if found is None:
-        raise InputError(f"--prior must be one of {', '.join(words)}; got {text!r}.")
-    return found
+    named = Priors().alternatives().items()
+    words = {name.replace(" ", "-"): partial(replace, priors) for name, priors in named}
+    return in_words(text, words, f"one of {', '.join(words)}")
 
 
 def _read(given: Given) -> Scores | CountedRows:
     """Read the file, or go through it in batches where its rows are too many to hold."""
-    from bayescal.core.tables import open_table
-
-    table = open_table(given["file"])
-    columns = score_columns(given, table)
-    if len(columns.by_classifier) > 1 or not too_large(table, len(columns.names)):
-        return labeled_scores(given, table, columns)
+    table, columns = shared.open_columns(given)
+    if len(columns.by_classifier) > 1 or not shared.too_large(table, len(columns.names)):
+        return shared.labeled_scores(given, table, columns)
     from bayescal.quantities.temperature.many_rows import count_rows
 
     ((classifier, names),) = columns.by_classifier.items()
-    return count_rows(
+    return shared.counted(
+        count_rows,
+        given,
         table,
-        label=given["label"],
-        score=names,
-        pos_label=given["pos_label"],
-        from_logits=given["from_logits"],
+        names,
         classes=columns.classes,
         classifier=classifier,
-        weight=given.get("weight"),
+        weight=given["weight"],
     )
 
 
@@ -76,13 +59,13 @@ def _estimates(scores: Scores | CountedRows, given: Given) -> Estimates:
         found = estimate_of(problem, problem.numbers())._asdict()
         warnings += data_warnings(problem)
         alpha = found.pop("class_alpha")
-        shared = {key: float(value) for key, value in found.items()}
+        of_all = {key: float(value) for key, value in found.items()}
         rows += [
             {
                 "classifier": problem.classifier,
                 "class": class_,
                 "alpha": float(alpha[place]),
-                **shared,
+                **of_all,
             }
             for place, class_ in enumerate(problem.classes)
         ]
@@ -99,16 +82,23 @@ COMMAND = Command(
     "RESULT.nc, and apply it to new rows with bayescal calibrate. Files too large for memory are "
     "read in batches.",
     example="temperature logits.parquet --label y --multiclass --score 'z_*' --from-logits",
-    options=(LABEL, SCORE, CLASSIFIER, WEIGHT, POS_LABEL, FROM_LOGITS, ONE_CLASSIFIER),
+    options=(
+        shared.LABEL,
+        shared.SCORE,
+        shared.CLASSIFIER,
+        shared.WEIGHT,
+        shared.POS_LABEL,
+        shared.FROM_LOGITS,
+        shared.ONE_CLASSIFIER,
+    ),
     prior=Option(
         flags=("--prior",),
         default="default",
         metavar="PRIOR",
         help="default, classes-alike, classes-unlike, shared-number-unknown, "
         "predicted-classes or temperatures-alone.",
-        check=priors_from_text,
+        read=priors_from_text,
     ),
     read=_read,
-    priors=lambda given, data: priors_from_text(given["prior"]),
     estimates=_estimates,
 )
