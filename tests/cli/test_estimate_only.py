@@ -13,7 +13,7 @@ from pyarrow import parquet
 
 import bayescal as bc
 from bayescal.cli.main import cli
-from bayescal.quantities.ece import command as reading
+from bayescal.core import score_options
 from bayescal.quantities.ece.estimator import estimate
 
 BOTH = ["--label", "y", "--score", "honest", "--score", "bold"]
@@ -33,7 +33,7 @@ def rows(*arguments: object) -> list[dict[str, object]]:
 @pytest.mark.parametrize("streamed", [False, True])
 def test_the_numbers_are_those_of_the_estimator(files: Path, kind, streamed, monkeypatch) -> None:
     if streamed:
-        monkeypatch.setattr(reading, "too_large", lambda *_: True)
+        monkeypatch.setattr(score_options, "too_large", lambda *_: True)
     file = files / f"scores.{kind}"
     scores = bc.read_scores(file, label="y", score=["honest", "bold"])
     expected = estimate(scores, n_bins=8, strategy="uniform", closed="left")
@@ -50,7 +50,7 @@ def test_the_optimal_number_of_bins_is_that_of_the_labelled_rows(
     files: Path, streamed, monkeypatch
 ) -> None:
     if streamed:
-        monkeypatch.setattr(reading, "too_large", lambda *_: True)
+        monkeypatch.setattr(score_options, "too_large", lambda *_: True)
     found = rows(files / "scores.csv", *BOTH, "--bins", "optimal")
     nine = rows(files / "scores.csv", *BOTH, "--n-bins", 9)  # 8^3 = 512 < 570 <= 9^3
     assert found == nine

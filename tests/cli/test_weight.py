@@ -11,7 +11,7 @@ from pyarrow import parquet
 
 import bayescal as bc
 from bayescal.cli.main import cli
-from bayescal.quantities.ece import command as reading
+from bayescal.core import score_options
 
 WEIGHTED = ["--label", "y", "--score", "honest", "--weight", "w"]
 
@@ -32,7 +32,7 @@ def run(*arguments: object) -> Result:
 @pytest.mark.parametrize("streamed", [False, True])
 def test_estimates_are_those_of_weighted_scores(file: Path, streamed, monkeypatch) -> None:
     if streamed:
-        monkeypatch.setattr(reading, "too_large", lambda *_: True)
+        monkeypatch.setattr(score_options, "too_large", lambda *_: True)
     result = run("ece", file, *WEIGHTED, "--estimate-only", "--json")
     assert result.exit_code == 0, result.output
     (row,) = json.loads(result.stdout)["results"]
@@ -48,7 +48,7 @@ def test_estimates_are_those_of_weighted_scores(file: Path, streamed, monkeypatc
 @pytest.mark.parametrize("streamed", [False, True])
 def test_a_fit_shows_rows_and_effective_rows(file: Path, streamed, monkeypatch, tmp_path) -> None:
     if streamed:
-        monkeypatch.setattr(reading, "too_large", lambda *_: True)
+        monkeypatch.setattr(score_options, "too_large", lambda *_: True)
     page = tmp_path / "weighted.html"
     result = run("ece", file, *WEIGHTED, "--quick", "-o", page)
     assert result.exit_code == 0, result.output

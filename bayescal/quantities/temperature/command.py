@@ -39,7 +39,7 @@ def _read(given: Given) -> Scores | CountedRows:
         names,
         classes=columns.classes,
         classifier=classifier,
-        weight=given["weight"],
+        weight=given.get("weight"),
     )
 
 
