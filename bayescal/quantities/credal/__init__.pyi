@@ -28,9 +28,9 @@ from .priors import ImpreciseDirichlet as ImpreciseDirichlet
 from .priors import IncrementIsotonic as IncrementIsotonic
 from .priors import MonotoneCurve as MonotoneCurve
 from .priors import Priors as Priors
-from .row_bounds import RowBounds as RowBounds
 from .row_bounds import bounds_for as bounds_for
 from .row_bounds import write_rows as write_rows
+from .row_lookup import RowBounds as RowBounds
 from .self_learning.labels import LabelSets as LabelSets
 from .self_learning.labels import SelfLearningRows as SelfLearningRows
 from .self_learning.labels import credal_labels as credal_labels

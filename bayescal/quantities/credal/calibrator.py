@@ -23,7 +23,7 @@ from bayescal.core.scores import Scores, from_parts
 from bayescal.quantities.credal.data import CalibrationSplit
 from bayescal.quantities.credal.models import LabelModel
 from bayescal.quantities.credal.priors import IncrementIsotonic
-from bayescal.quantities.credal.row_bounds import Lookup
+from bayescal.quantities.credal.row_lookup import Lookup
 from bayescal.quantities.credal.venn_abers import InductiveVennAbers, Pair, fit_ivap, merge_folds
 from bayescal.results.intervals import tail
 

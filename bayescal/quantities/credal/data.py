@@ -84,11 +84,8 @@ class CalibrationSplit:
             raise InputError(
                 "calibration must hold labelled rows; got none. Pass y_true for these rows."
             )
-        if not isinstance(target, Scores):
-            target = _unlabeled(target, calibration)
-        _check_alike(calibration, target)
-        for part in (calibration, target):
-            check_unweighted(part, "credal")
+        target = target_like(calibration, target)
+        check_unweighted(calibration, "credal")
         object.__setattr__(self, "calibration", calibration)
         object.__setattr__(self, "target", target)
         object.__setattr__(self, "counts", None)
@@ -161,6 +158,15 @@ def counting(split: CalibrationSplit, counts: RowCounts | None) -> CalibrationSp
     found = CalibrationSplit(calibration=split.calibration, target=split.target)
     object.__setattr__(found, "counts", counts)
     return found
+
+
+def target_like(calibration: Scores, target: Any) -> Scores:
+    """Check target rows, of the classifiers and classes of others."""
+    if not isinstance(target, Scores):
+        target = _unlabeled(target, calibration)
+    _check_alike(calibration, target)
+    check_unweighted(target, "credal")
+    return target
 
 
 def _unlabeled(y_prob: Any, calibration: Scores) -> Scores:

@@ -3,261 +3,39 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.interpolate import PchipInterpolator
-from scipy.special import expit, logit
 
 from bayescal.core.checks import check_call
 from bayescal.core.columns import MISSING
 from bayescal.core.errors import InputError
 from bayescal.core.intake import Parts
-from bayescal.core.probability_intervals import decide, decide_binary
 from bayescal.core.quantity import Draws, Floats
 from bayescal.core.scores import Scores, from_parts
 from bayescal.core.text import cell
 from bayescal.core.writing import check_writable, checked_path, replacing
 from bayescal.quantities.credal.data import (
     CalibrationSplit,
-    EmpiricalCDF,
-    Problem,
     RowCounts,
     counting,
-    labeled_rows,
+    target_like,
 )
-from bayescal.quantities.credal.estimator import merged_classes
-from bayescal.quantities.credal.model import cells_of, label_model
 from bayescal.quantities.credal.models import LabelModel
-from bayescal.quantities.credal.priors import LabelRatePrior, priors_from_json
-from bayescal.quantities.credal.venn_abers import (
-    InductiveVennAbers,
-    OneVsRest,
-    Pair,
-    fit_ivap,
-    fit_one_vs_rest,
-    merged,
-)
+from bayescal.quantities.credal.priors import priors_from_json
+from bayescal.quantities.credal.row_lookup import Lookup, RowBounds, batches
+from bayescal.quantities.credal.stored_curve import StoredCurve
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.intervals import tail
 
 if TYPE_CHECKING:
     from xarray import DataTree
-
-# Ranks that bounds are computed at, from the lowest to the highest; odd, so that every other one
-# makes a coarser grid.
-_GRID: Final = 257
-_NODES: Final = np.sin(np.linspace(0, np.pi / 2, _GRID)) ** 2
-# Ranks whose draws are held together.
-_BLOCK: Final = 32
-_LEAST: Final = 1e-300
-_MOST: Final = 1 - np.finfo(np.float64).epsneg
-BATCH_ROWS: Final = 1 << 16
-
-
-class RowBounds(NamedTuple):
-    """Bounds and decisions of rows, with a leading dim ``classifier`` where there are several.
-
-    Parameters
-    ----------
-    prob : ndarray of shape (..., obs) or (..., obs, class), in [0, 1]
-        Posterior median of the probability of the positive class given the score, or of each class.
-    lower, upper : ndarray of shape (..., obs) or (..., obs, class), in [0, 1]
-        Credal-credible bounds.
-    p0, p1, merged : ndarray of shape (..., obs) or (..., obs, class), in [0, 1]
-        Venn-Abers probabilities, and both merged, as `estimate` gives them.
-    improper : ndarray of shape (..., obs), bool
-        Whether no class probabilities lie between lower and upper bounds.
-    decision : ndarray of shape (..., obs), int
-        Place of the class decided on: the open one whose lower probability is largest.
-    admissible : ndarray of shape (..., obs, class), bool
-        Whether a class is open: the most probable one for some probabilities within the bounds.
-    error : float, in [0, 1]
-        Largest error of `prob`, `lower` and `upper` found by leaving out every other point of the
-        grid that they are interpolated from; 0 where every distinct rank was computed itself.
-    """
-
-    prob: Floats
-    lower: Floats
-    upper: Floats
-    p0: Floats
-    p1: Floats
-    merged: Floats
-    improper: NDArray[np.bool_]
-    decision: NDArray[np.int64]
-    admissible: NDArray[np.bool_]
-    error: float
-
-
-def batches(score: Floats) -> Iterator[Floats]:
-    """Go through rows, a batch at a time."""
-    for first in range(0, len(score), BATCH_ROWS):
-        yield score[first : first + BATCH_ROWS]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Curve:
-    """Median and bounds of one curve as functions of the score's rank."""
-
-    ranks: EmpiricalCDF
-    model: LabelModel
-    # Increasing ranks, (node,), and median, lower and upper bound there, (3, node).
-    node: Floats
-    value: Floats
-    # The same of the scores 0 and 1, where a curve may jump, (3, 2).
-    end: Floats
-    # Between the nodes, of logits; None where every rank is a node.
-    between: Any
-    error: float
-
-    @classmethod
-    def of(cls, ranks: EmpiricalCDF, model: LabelModel, nodes: _NodeRanks, value: Floats) -> _Curve:
-        node, value, end = nodes.rank, value[:, :-2], value[:, -2:]
-        if not nodes.is_grid:
-            return cls(ranks, model, node, value, end, None, 0.0)
-        coarse = expit(_interpolant(node[::2], value[:, ::2])(node[1::2]))
-        error = float(np.abs(coarse - value[:, 1::2]).max())
-        return cls(ranks, model, node, value, end, _interpolant(node, value), error)
-
-    def __call__(self, score: Floats) -> Floats:
-        """Look up median, lower and upper bound, (3, obs)."""
-        found = self._inside(self.model.representative(self.ranks(score)))
-        for place in (0, 1):
-            found[:, score == place] = self.end[:, place, None]
-        return found
-
-    def _inside(self, rank: Floats) -> Floats:
-        if self.between is None:
-            # The nearest one: a rank may differ from its node by rounding.
-            middles = (self.node[1:] + self.node[:-1]) / 2
-            return np.asarray(self.value[:, np.searchsorted(middles, rank)])
-        prob, lower, upper = expit(self.between(rank))
-        return np.stack([prob, np.minimum(lower, prob), np.maximum(upper, prob)])
-
-
-def _interpolant(node: Floats, value: Floats) -> Any:
-    return PchipInterpolator(node, logit(np.clip(value, _LEAST, _MOST)), axis=1)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Lookup:
-    """One classifier's bounds as functions of its scores; made by `Lookup.of`."""
-
-    classifier: str
-    classes: tuple[str, ...]
-    score: Floats  # (obs,) or (obs, class)
-    curves: tuple[_Curve, ...]
-    venn_abers: InductiveVennAbers | OneVsRest
-
-    @classmethod
-    def of(
-        cls,
-        split: CalibrationSplit,
-        prior: LabelRatePrior,
-        draws_of: Callable[[LabelModel], Draws],
-        alpha: float,
-    ) -> Lookup:
-        """Look up target rows of one classifier under draws of a model; `alpha` is one tail's."""
-        calibration, score = split.calibration, split.target.y_prob[0]
-        problem = Problem.of(split, np.arange(0), cells_of(prior, split.n_calibration))
-        model = label_model(problem, prior)
-        columns = score[:, None] if score.ndim == 1 else score
-        nodes = [
-            _NodeRanks.of(ranks, model, column)
-            for ranks, column in zip(problem.ranks, columns.T, strict=True)
-        ]
-        values = _summaries(model, draws_of(model), nodes, alpha)
-        curves = zip(problem.ranks, nodes, values, strict=True)
-        (calibration_score,), label = labeled_rows(split)
-        fit: Any = fit_ivap if score.ndim == 1 else fit_one_vs_rest
-        return cls(
-            calibration.classifiers[0],
-            tuple(map(str, calibration.classes)),
-            score,
-            tuple(_Curve.of(ranks, model, node, value) for ranks, node, value in curves),
-            fit(calibration_score, label=label, rows=split.rows),
-        )
-
-    @property
-    def error(self) -> float:
-        """Largest error of any curve."""
-        return max(curve.error for curve in self.curves)
-
-    def bounds(self, score: Floats) -> RowBounds:
-        """Bounds and decisions of rows, (obs,) or (obs, class)."""
-        p0, p1 = self.venn_abers.predict(score)
-        if score.ndim == 1:
-            prob, lower, upper = self.curves[0](score)
-            found, together = decide_binary(lower, upper), merged(p0, p1)
-        else:
-            columns = [curve(score[:, k]) for k, curve in enumerate(self.curves)]
-            prob, lower, upper = np.stack(columns, axis=-1)
-            found, together = decide(lower, upper), merged_classes(Pair(p0, p1))
-        return RowBounds(
-            prob,
-            lower,
-            upper,
-            p0,
-            p1,
-            together,
-            ~found.proper,
-            found.decision,
-            found.admissible,
-            self.error,
-        )
-
-    def all_bounds(self) -> RowBounds:
-        """Bounds and decisions of all rows."""
-        parts = [self.bounds(batch)[:-1] for batch in batches(self.score)]
-        return RowBounds._make([*map(np.concatenate, zip(*parts, strict=True)), self.error])
-
-
-class _NodeRanks(NamedTuple):
-    """Ranks to compute of one curve: of all scores between 0 and 1, or a grid over them."""
-
-    rank: Floats
-    is_grid: bool
-    end: Floats  # of the scores 0 and 1, (2,)
-
-    @classmethod
-    def of(cls, ranks: EmpiricalCDF, model: LabelModel, score: Floats) -> _NodeRanks:
-        inside = score[(score > 0) & (score < 1)]
-        end = model.representative(ranks(np.array([0.0, 1.0])))
-        distinct = np.unique(model.representative(ranks(inside))) if len(inside) else end[:1]
-        if len(distinct) <= _GRID:
-            return cls(distinct, False, end)
-        low, high = distinct[[0, -1]]
-        return cls(low + (high - low) * _NODES, True, end)
-
-
-def _summaries(
-    model: LabelModel, draws: Draws, nodes: list[_NodeRanks], alpha: float
-) -> list[Floats]:
-    """Median, lower and upper bound at the nodes of each curve, and at the scores 0 and 1."""
-    every = [np.append(found.rank, found.end) for found in nodes]
-    most = max(map(len, every))
-    padded = np.stack([np.pad(rank, (0, most - len(rank)), "edge") for rank in every], axis=1)
-    blocks = []
-    for first in range(0, most, _BLOCK):
-        found = model.with_pseudo_observations(draws, padded[first : first + _BLOCK])
-        blocks.append(
-            np.stack(
-                [
-                    np.median(found.prob, axis=0),
-                    np.quantile(found.prob_lower, alpha, axis=0),
-                    np.quantile(found.prob_upper, 1 - alpha, axis=0),
-                ]
-            )
-        )
-    values = np.concatenate(blocks, axis=1)
-    return [values[:, : len(rank), k] for k, rank in enumerate(every)]
 
 
 def bounds_for(result: DataTree, scores: Any = None, prob: float = 0.9) -> RowBounds:
@@ -319,6 +97,14 @@ def bounds_for(result: DataTree, scores: Any = None, prob: float = 0.9) -> RowBo
 def lookups(result: DataTree, scores: Any, prob: float) -> list[Lookup]:
     """Make the lookup of each classifier, with its checked scores."""
     alpha = tail(prob)
+    schema.check_result(result)
+    if access.is_prior_grid(result):
+        raise InputError(
+            "result must be of one prior; got refits under several. Fit the prior whose bounds "
+            "you want, and pass its result."
+        )
+    if result.attrs["quantity"] != "credal":
+        return _of_stored_curves(result, scores, alpha)
     split = _split(result, scores)
     prior = priors_from_json(access.of_prior(result, "priors")).label_rate
     return [
@@ -327,14 +113,48 @@ def lookups(result: DataTree, scores: Any, prob: float) -> list[Lookup]:
     ]
 
 
+def _of_stored_curves(result: DataTree, scores: Any, alpha: float) -> list[Lookup]:
+    """Lookups under the curves that a result of another quantity holds."""
+    quantity = result.attrs["quantity"]
+    if schema.CURVE not in result.children:
+        raise InputError(
+            "result must hold a calibration curve: results of bayescal.credal do, and under a "
+            f"prior of curves those of bayescal.ece; this one, of {quantity}, holds none. Pass "
+            "one of these, fitted with this version."
+        )
+    if scores is None:
+        raise InputError(
+            f"scores must be given with a result of {quantity}, which holds no target rows. "
+            "Pass the scores whose bounds you want."
+        )
+    cases = access.cases(result)
+    if len({case.group for case in cases}) > 1:
+        raise InputError(
+            "result must hold one curve a classifier; got one for each group. Pass "
+            "result.sel(group=name), of the group whose bounds you want."
+        )
+    classes = access.json_attribute(result, "classes") if "classes" in result.attrs else ["0", "1"]
+    if len(classes) > 2 and len({case.class_ for case in cases}) != len(classes):
+        raise InputError(
+            "result must hold a curve for each class; got one of the most probable class. "
+            f"Fit with multiclass='class-wise' for bounds of the {len(classes)} classes."
+        )
+    names = list(dict.fromkeys(case.classifier for case in cases))
+    several = (len(classes),) if len(classes) > 2 else ()
+    fitted = _scores(np.full((len(names), 1, *several), 1 / len(classes)), None, names, classes)
+    target = target_like(fitted, _with_plain_classes(scores))
+    return [
+        Lookup.of_stored(
+            target.select(name),
+            [StoredCurve.of(result, case) for case in cases if case.classifier == name],
+            alpha,
+        )
+        for name in names
+    ]
+
+
 def _split(result: DataTree, scores: Any) -> CalibrationSplit:
     """Put the calibration rows that a result holds together with scores, or its target rows."""
-    schema.check_result_of(result, "credal")
-    if access.is_prior_grid(result):
-        raise InputError(
-            "result must be of one prior; got refits under several. Fit the prior whose bounds "
-            "you want, and pass its result."
-        )
     if not access.has_variable(result, schema.CONSTANT_DATA, "calibration_score"):
         raise InputError(
             "result must hold its calibration rows; this one, of an earlier version, does not. "
@@ -344,20 +164,7 @@ def _split(result: DataTree, scores: Any) -> CalibrationSplit:
     calibration = _stored(result, "calibration_score", label)
     if scores is None:
         scores = _stored(result, "all_target_scores", None)
-    elif isinstance(scores, Scores):
-        # A result holds the classes' names alone.
-        names = tuple(map(str, scores.classes))
-        scores = from_parts(
-            Parts(
-                scores.y_prob,
-                scores.y_true,
-                scores.classifiers,
-                names,
-                None,
-                (),
-                scores.sample_weight,
-            )
-        )
+    scores = _with_plain_classes(scores)
     found = CalibrationSplit(calibration=calibration, target=scores)
     if not access.has_variable(result, schema.CONSTANT_DATA, "calibration_rows"):
         return found
@@ -375,11 +182,26 @@ def _stored(result: DataTree, name: str, label: NDArray[np.int32] | None) -> Sco
     """Scores of every classifier that a result holds under a name."""
     cases = access.cases(result)
     values = [access.variable(result, schema.CONSTANT_DATA, name, case) for case in cases]
+    classes = access.json_attribute(result, "classes")
     y_prob = np.stack([value.to_numpy() for value in values])
-    classes = tuple(map(str, access.json_attribute(result, "classes")))
+    return _scores(y_prob, label, access.classifier_names(result), classes)
+
+
+def _scores(
+    y_prob: Floats, label: NDArray[np.int32] | None, names: Iterable[str], classes: Iterable[Any]
+) -> Scores:
     y_true = np.full(y_prob.shape[1], MISSING, np.int32) if label is None else label
-    names = tuple(access.classifier_names(result))
-    return from_parts(Parts(y_prob, y_true, names, classes, None, ()))
+    return from_parts(Parts(y_prob, y_true, tuple(names), tuple(map(str, classes)), None, ()))
+
+
+def _with_plain_classes(scores: Any) -> Any:
+    """Scores whose classes are words, as a result holds the names of classes alone."""
+    if not isinstance(scores, Scores):
+        return scores
+    names, weight = tuple(map(str, scores.classes)), scores.sample_weight
+    return from_parts(
+        Parts(scores.y_prob, scores.y_true, scores.classifiers, names, None, (), weight)
+    )
 
 
 def _draws(result: DataTree, case: ResultSlice, model: LabelModel) -> Draws:

@@ -1,0 +1,197 @@
+"""The calibration curve that a result holds by cells, at any score, and bounds of its rates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, logit
+
+from bayescal.core.errors import InputError
+from bayescal.core.quantity import Floats
+from bayescal.curves.average import BOUNDARY_MEAN, BOUNDARY_SPREAD
+from bayescal.curves.boundary import BoundaryScore
+from bayescal.curves.likelihood import BinomialCells
+from bayescal.curves.priors import SEGMENTS
+from bayescal.curves.smooth import EDGE
+from bayescal.quantities.credal.models import add_pseudo_observations
+from bayescal.results import access, schema
+from bayescal.results.access import ResultSlice
+
+if TYPE_CHECKING:
+    from xarray import DataTree
+
+# Observations of either label that are added at a row's score: one, as the paper's.
+_PSEUDO: Final = 1.0
+_LEAST: Final = 1e-300
+# Draws of the error rate of a score of exactly 0 or 1, and their seed: equal rows, equal bounds.
+_DRAWS: Final = 4000
+
+
+def logit_of(score: Floats) -> Floats:
+    """Logits, finite also of 0 and 1."""
+    return np.asarray(logit(np.clip(score, EDGE, 1 - EDGE)))
+
+
+@dataclass(frozen=True, eq=False)
+class StoredCurve:
+    """Draws of a curve's rates in the cells with rows, in the order of their scores.
+
+    Notes
+    -----
+    Between cells the deviation of a draw's logit from that of the score is linear in the logit of
+    the score, but for a draw in segments, which jumps half way between two cells, as its curve
+    does. Beyond the outermost cells the deviation goes on with the slope of the line that fits it
+    best over all cells: a smooth curve is a line plus a process that comes back to 0. A segment
+    goes on as it is.
+
+    A draw that has the score itself for its rate, to the last digit that a result keeps, is left
+    out at that score: given that rows of this score are calibrated their bounds had no width.
+    """
+
+    score: Floats  # (cell,)
+    rate: NDArray[np.floating]  # (draw, cell)
+    mass: Floats  # (cell,)
+    in_segments: NDArray[np.bool_]  # (draw,)
+    n_rows: int
+
+    @classmethod
+    def of(cls, result: DataTree, case: ResultSlice) -> StoredCurve:
+        """Read the curve of one case."""
+        held = {
+            name: access.variable(result, schema.CURVE, name, case)
+            for name in ("score", "rate", "mass", "component")
+        }
+        rate, mass, component = (
+            held[name].transpose(*schema.DRAW_DIMS, ...).to_numpy()
+            for name in ("rate", "mass", "component")
+        )
+        rate, mass = (each.reshape(-1, each.shape[-1]) for each in (rate, mass))
+        names = list(map(str, result[schema.CURVE].coords[schema.DESCRIPTION].values))
+        segments = names.index(SEGMENTS) if SEGMENTS in names else -1
+        score = held["score"].to_numpy().astype(np.float64)
+        place = np.argsort(score)
+        place = place[(~np.isnan(score) & (mass.mean(axis=0) > 0))[place]]
+        return cls(
+            score[place],
+            rate[:, place],
+            mass.mean(axis=0)[place].astype(np.float64),
+            component.ravel() == segments,
+            int(result.attrs["n_labeled"]),
+        )
+
+    @cached_property
+    def _interior(self) -> NDArray[np.int64]:
+        found = np.flatnonzero((self.score > 0) & (self.score < 1))
+        if not len(found):
+            raise InputError(
+                "result must hold a curve of scores between 0 and 1; every score of this fit is 0 "
+                "or 1. Fit rows with other scores."
+            )
+        return found
+
+    @cached_property
+    def _place(self) -> Floats:
+        """Logits of the scores between 0 and 1."""
+        return logit_of(self.score[self._interior])
+
+    @cached_property
+    def _deviation(self) -> Floats:
+        """Deviations of the logits, exactly 0 where rate and score are equal, (draw, cell)."""
+        rate, score = self.rate[:, self._interior], self.score[self._interior].astype(np.float32)
+        equal = np.abs(rate - score) <= 2 * np.spacing(score)
+        inside = rate.astype(np.float64).clip(_LEAST, 1 - np.finfo(np.float64).epsneg)
+        return np.where(equal, 0.0, logit(inside) - self._place)
+
+    @cached_property
+    def _slope(self) -> Floats:
+        """Slope of the line through a draw's deviations, 0 of segments, (draw,)."""
+        mass = self.mass[self._interior]
+        centred = self._place - np.average(self._place, weights=mass)
+        total = (mass * centred**2).sum()
+        slope = self._deviation @ (mass * centred) / (total if total > 0 else 1)
+        return np.where(self.in_segments, 0.0, slope)
+
+    def deviation_at(self, place: Floats) -> Floats:
+        """Deviation of the logits at logits of scores, (draw, point)."""
+        deviation, line = self._deviation, self._place
+        inside = place.clip(line[0], line[-1])
+        right = np.searchsorted(line, inside).clip(min(1, len(line) - 1), len(line) - 1)
+        left = np.maximum(right - 1, 0)
+        gap = line[right] - line[left]
+        share = np.divide(inside - line[left], gap, out=np.zeros(len(gap)), where=gap > 0)
+        found = deviation[:, left] + share * (deviation[:, right] - deviation[:, left])
+        found += self._slope[:, None] * (place - inside)
+        score = self.score[self._interior]
+        near = np.searchsorted((score[1:] + score[:-1]) / 2, expit(place))
+        return np.where(self.in_segments[:, None], deviation[:, near], found)
+
+    def bounds(self, place: Floats, alpha: float) -> Floats:
+        """Median, lower and upper bound at logits of scores, (3, point)."""
+        found = np.empty((3, len(place)))
+        for point, at in enumerate(place):
+            deviation = self.deviation_at(place[point : point + 1])[:, 0]
+            open_draws = deviation[deviation != 0]
+            if not len(open_draws):
+                raise InputError(
+                    "result must hold draws of curves that are not calibrated; every draw is at "
+                    f"score {expit(at):.6g}. Fit bayescal.credal, which leaves calibrated curves "
+                    "out."
+                )
+            found[:, point] = _summary(expit(at + open_draws), alpha)
+        return found
+
+    def boundary_bounds(self, end: int, alpha: float) -> Floats:
+        """Median, lower and upper bound of the score 0 or 1, (3,).
+
+        Notes
+        -----
+        Draws say how often the score errs, and at which rate. Where none errs, the rate is that
+        after as many rows without an error; where no row has the score, it has its prior, and errs
+        with probability 1/2.
+        """
+        rng = np.random.default_rng(_DRAWS)
+        seen = np.flatnonzero(self.score == end)
+        if not len(seen):
+            unseen = _boundary_score(end, 0).prior_draws(_DRAWS, rng)
+            return _summary_of_errors(end, expit(unseen), 0.5, alpha)
+        error = np.abs(end - self.rate[:, seen[0]].astype(np.float64))
+        errs = error > 0
+        if errs.any():
+            return _summary_of_errors(end, error[errs], 1 - errs.mean(), alpha)
+        rows = round(float(self.n_rows * self.mass[seen[0]]))
+        return _summary_of_errors(
+            end, expit(_boundary_score(end, rows).draws(_DRAWS, rng)), 1.0, alpha
+        )
+
+
+def _boundary_score(end: int, rows: int) -> BoundaryScore:
+    """A score of 0 or 1 with so many rows, all of them right."""
+    count = np.array([rows])
+    cells = BinomialCells(count, end * count)
+    return BoundaryScore(float(end), cells, BOUNDARY_MEAN, BOUNDARY_SPREAD)
+
+
+def _summary(prob: Floats, alpha: float) -> Floats:
+    """Median of a probability, and its bounds after one more observation of either label, (3,)."""
+    found = add_pseudo_observations(prob[:, None], _PSEUDO)
+    low, high = np.quantile(found.prob_lower, alpha), np.quantile(found.prob_upper, 1 - alpha)
+    return np.array([np.median(prob), low, high])
+
+
+def _summary_of_errors(end: int, error: Floats, never: float, alpha: float) -> Floats:
+    """The same of the score 0 or 1, which never errs with a probability, else at these rates.
+
+    The bound away from 0 or 1 is of a score that errs: an imagined error rules out that it never
+    does.
+    """
+    found = add_pseudo_observations(error[:, None], _PSEUDO)
+    middle, low = (
+        0.0 if level <= never else float(np.quantile(part, (level - never) / (1 - never)))
+        for part, level in ((found.prob, 0.5), (found.prob_lower, alpha))
+    )
+    high = float(np.quantile(found.prob_upper, 1 - alpha))
+    return np.array([middle, low, high]) if end == 0 else 1 - np.array([middle, high, low])
