@@ -14,9 +14,8 @@ from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
 from bayescal.curves.average import BOUNDARY_MEAN, BOUNDARY_SPREAD
 from bayescal.curves.boundary import BoundaryScore
-from bayescal.curves.likelihood import BinomialCells
+from bayescal.curves.cells import EDGE, BinomialCells
 from bayescal.curves.priors import SEGMENTS
-from bayescal.curves.smooth import EDGE
 from bayescal.quantities.credal.models import add_pseudo_observations
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
@@ -24,6 +23,8 @@ from bayescal.results.access import ResultSlice
 if TYPE_CHECKING:
     from xarray import DataTree
 
+CURVE: Final = "curve"
+"""Group of a result with the rates of a curve by cell, draw by draw."""
 # Observations of either label that are added at a row's score: one, as the paper's.
 _PSEUDO: Final = 1.0
 _LEAST: Final = 1e-300
@@ -62,7 +63,7 @@ class StoredCurve:
     def of(cls, result: DataTree, case: ResultSlice) -> StoredCurve:
         """Read the curve of one case."""
         held = {
-            name: access.variable(result, schema.CURVE, name, case)
+            name: access.variable(result, CURVE, name, case)
             for name in ("score", "rate", "mass", "component")
         }
         rate, mass, component = (
@@ -70,7 +71,7 @@ class StoredCurve:
             for name in ("rate", "mass", "component")
         )
         rate, mass = (each.reshape(-1, each.shape[-1]) for each in (rate, mass))
-        names = list(map(str, result[schema.CURVE].coords[schema.DESCRIPTION].values))
+        names = list(map(str, result[CURVE].coords[schema.DESCRIPTION].values))
         segments = names.index(SEGMENTS) if SEGMENTS in names else -1
         score = held["score"].to_numpy().astype(np.float64)
         place = np.argsort(score)

@@ -9,7 +9,7 @@ from scipy.stats import beta
 
 import bayescal as bc
 from bayescal.core.errors import InputError
-from bayescal.quantities.credal import row_bounds
+from bayescal.quantities.credal import row_lookup
 from tests.synthetic_credal import make_credal_grid, make_credal_result, make_split
 
 STEPS = bc.credal.IncrementIsotonic(bins=7)
@@ -197,7 +197,7 @@ def test_a_target_of_other_classes_is_refused():
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_a_line_a_row_and_class_in_batches(ending, tmp_path, monkeypatch):
-    monkeypatch.setattr(row_bounds, "BATCH_ROWS", 12)
+    monkeypatch.setattr(row_lookup, "BATCH_ROWS", 12)
     result = make_credal_result(("a", "b"), ("cat", "dog", "eel"))
     steps = []
     path = bc.credal.write_rows(
