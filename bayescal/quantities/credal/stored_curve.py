@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logit
+from scipy.special import expit, logit, ndtri
 
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
@@ -28,7 +28,8 @@ CURVE: Final = "curve"
 # Observations of either label that are added at a row's score: one, as the paper's.
 _PSEUDO: Final = 1.0
 _LEAST: Final = 1e-300
-# Draws of the error rate of a score of exactly 0 or 1, and their seed: equal rows, equal bounds.
+# Places of the error rate of a score of exactly 0 or 1; a seed too, so that equal rows have equal
+# bounds.
 _DRAWS: Final = 4000
 
 
@@ -154,26 +155,22 @@ class StoredCurve:
         after as many rows without an error; where no row has the score, it has its prior, and errs
         with probability 1/2.
         """
-        rng = np.random.default_rng(_DRAWS)
         seen = np.flatnonzero(self.score == end)
         if not len(seen):
-            unseen = _boundary_score(end, 0).prior_draws(_DRAWS, rng)
-            return _summary_of_errors(end, expit(unseen), 0.5, alpha)
+            even = ndtri((np.arange(_DRAWS) + 0.5) / _DRAWS)
+            return _summary_of_errors(
+                end, expit(BOUNDARY_MEAN + BOUNDARY_SPREAD * even), 0.5, alpha
+            )
         error = np.abs(end - self.rate[:, seen[0]].astype(np.float64))
         errs = error > 0
         if errs.any():
             return _summary_of_errors(end, error[errs], 1 - errs.mean(), alpha)
-        rows = round(float(self.n_rows * self.mass[seen[0]]))
-        return _summary_of_errors(
-            end, expit(_boundary_score(end, rows).draws(_DRAWS, rng)), 1.0, alpha
+        count = np.array([round(float(self.n_rows * self.mass[seen[0]]))])
+        right = BoundaryScore(
+            float(end), BinomialCells(count, end * count), BOUNDARY_MEAN, BOUNDARY_SPREAD
         )
-
-
-def _boundary_score(end: int, rows: int) -> BoundaryScore:
-    """A score of 0 or 1 with so many rows, all of them right."""
-    count = np.array([rows])
-    cells = BinomialCells(count, end * count)
-    return BoundaryScore(float(end), cells, BOUNDARY_MEAN, BOUNDARY_SPREAD)
+        error = expit(right.draws(_DRAWS, np.random.default_rng(_DRAWS)))
+        return _summary_of_errors(end, error, 1.0, alpha)
 
 
 def _summary(prob: Floats, alpha: float) -> Floats:
