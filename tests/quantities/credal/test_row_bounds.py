@@ -10,6 +10,7 @@ from scipy.stats import beta
 import bayescal as bc
 from bayescal.core.errors import InputError
 from bayescal.quantities.credal import row_lookup
+from tests.synthetic import make_result
 from tests.synthetic_credal import make_credal_grid, make_credal_result, make_split
 
 STEPS = bc.credal.IncrementIsotonic(bins=7)
@@ -126,6 +127,8 @@ def test_what_does_not_fit_the_result_is_refused(binary, three):
         bc.credal.bounds_for(binary, prob=1.0)
     with pytest.raises(InputError, match="got refits under several"):
         bc.credal.bounds_for(make_credal_grid())
+    with pytest.raises(InputError, match=r"must hold a calibration curve.*this one, of ece, holds"):
+        bc.credal.bounds_for(make_result(), [0.5])
     old = binary.copy(deep=True)
     old["constant_data"] = old["constant_data"].dataset.drop_vars("calibration_score")
     with pytest.raises(InputError, match="must hold its calibration rows"):
