@@ -258,11 +258,11 @@ def _posterior(
 ) -> dict[str, Floats]:
     """Mean and 90% interval at a few class priors, interpolated."""
     nodes = np.linspace(grid[0], grid[-1], NODES)
-    ends = []
+    numbers = []
     for node in nodes:
         model = CaseControlAverage.joined(problem, prior, float(node), calibrated=0.0)
         found = model.averaged_population(_DRAWS, rng).taken(None)
         tce = error_draws(problem.unlabeled, found.rates, model.masses(found, rng))["tce"]
-        ends.append([*np.quantile(tce, [_TAIL, 1 - _TAIL]), tce.mean()])
-    lower, upper, mean = PchipInterpolator(nodes, ends)(grid).T
+        numbers.append([*np.quantile(tce, [_TAIL, 1 - _TAIL]), tce.mean()])
+    lower, upper, mean = PchipInterpolator(nodes, numbers)(grid).T
     return {"tce_lower": lower, "tce_mean": mean, "tce_upper": upper}

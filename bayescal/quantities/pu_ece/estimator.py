@@ -124,11 +124,13 @@ def estimate(
     cases = []
     for positive, unlabeled in zip(data.positive, data.unlabeled, strict=True):
         edges = bins.edges(unlabeled)
-        held, found = (
+        rows, positives = (
             count_into(score, np.zeros(len(score), np.uint8), edges, bins.closed)
             for score in (unlabeled, positive)
         )
-        cases.append(of_counts(held.count, found.count, held.mean_score, held.edges, class_prior))
+        cases.append(
+            of_counts(rows.count, positives.count, rows.mean_score, rows.edges, class_prior)
+        )
     if len(cases) == 1:
         return cases[0]
     return Estimate._make(np.stack(values) for values in zip(*cases, strict=True))

@@ -38,7 +38,7 @@ from bayescal.quantities.pu_ece.bounds import Bounds, bounds_or_infinite
 from bayescal.quantities.pu_ece.class_prior import class_prior_curve, data_warnings
 from bayescal.quantities.pu_ece.data import PUProblem
 from bayescal.quantities.pu_ece.estimator import of_counts
-from bayescal.quantities.pu_ece.models.average import CaseControlAverage, Component, Population
+from bayescal.quantities.pu_ece.models.average import CaseControlAverage, ComponentDraws, Population
 from bayescal.quantities.pu_ece.models.mixture_bins import Bins
 from bayescal.quantities.pu_ece.priors import Priors
 
@@ -54,7 +54,7 @@ MONITORED = ("ece", "tce", "mce", "label_rate", "class_prior")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProblemCase:
-    """One problem under its priors; `averaged_posterior.case_of` makes the right kind."""
+    """One problem under its priors; `case_of` makes the right kind."""
 
     problem: PUProblem
     priors: Priors
@@ -127,7 +127,7 @@ class BinsCase(ProblemCase):
     def arrays(
         self, draws: Draws, direct: DirectDraws | None, rng: np.random.Generator
     ) -> CaseArrays:
-        """Everything a result holds of this case, but for the sampler's own figures."""
+        """Everything a result holds of this case, but for the sampler's own statistics."""
         points = curve_scores(self.problem.unlabeled)
         posterior = self.quantities(draws, rng)
         prior_draws = self.model.prior_draws(PRIOR_DRAWS, rng)
@@ -322,10 +322,10 @@ class Weights:
         cls, model: CaseControlAverage, direct: DirectDraws, rng: np.random.Generator
     ) -> Weights:
         """Weigh by evidence: that of the interior, of the scores 0 and 1 and of the sizes."""
-        found = model.components(direct.draws, direct.evidence, rng)
+        found = model.weighted_draws(direct.draws, direct.evidence, rng)
         pools = {n: Weighted(one.population.rates, one.log_weight) for n, one in found.items()}
         logs = {
-            name: np.log(model.prior_weights[name]) + direct.evidence[name] + pool.log_evidence
+            name: np.log(model.before[name]) + direct.evidence[name] + pool.log_evidence
             for name, pool in pools.items()
         }
         total = logsumexp(list(logs.values()))
@@ -355,8 +355,8 @@ class Averaged:
     """Draws of all components, and which of them each draw of the average has."""
 
     model: CaseControlAverage
-    own: Mapping[str, Component]
-    some_error: Component | None  # should only the scores 0 and 1 not be calibrated
+    own: Mapping[str, ComponentDraws]
+    some_error: ComponentDraws | None  # should only the scores 0 and 1 not be calibrated
     chosen: NDArray[np.int64]  # (chain, draw)
     weights: Weights
 
@@ -365,10 +365,10 @@ class Averaged:
         cls, model: CaseControlAverage, draws: Draws, weights: Weights, rng: np.random.Generator
     ) -> Averaged:
         """Weigh the draws of each component, and draw the components."""
-        own: dict[str, Component] = {}
+        own: dict[str, ComponentDraws] = {}
         some = None
         for name in weights.by_component:
-            found = model.component(name, draws, rng)
+            found = model.weighted(name, draws, rng)
             own[name] = found.taken(resampled_places(found.log_weight, rng))
             if name == CALIBRATED and found.wrong.shape[-1]:
                 wrong = np.where(found.wrong.any(axis=-1), found.log_weight, -np.inf)

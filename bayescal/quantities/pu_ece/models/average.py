@@ -67,7 +67,7 @@ class Population(NamedTuple):
         return Population(self.rates[places], self.class_prior[places])
 
 
-class Component(NamedTuple):
+class ComponentDraws(NamedTuple):
     """Draws under one component, weighted by what its own sampling did not know."""
 
     population: Population
@@ -75,9 +75,9 @@ class Component(NamedTuple):
     log_weight: Floats  # (...)
     draws: Draws
 
-    def taken(self, places: Any) -> Component:
+    def taken(self, places: Any) -> ComponentDraws:
         """Some of the draws, by their index."""
-        return Component(
+        return ComponentDraws(
             self.population.taken(places),
             self.wrong[places],
             self.log_weight[places],
@@ -125,20 +125,20 @@ class CaseControlAverage(Average):
         )
 
     @cached_property
-    def smooth(self) -> CurveAndClassPrior:
+    def smooth_joint(self) -> CurveAndClassPrior:
         """The smooth component of the interior cells."""
         return CurveAndClassPrior(
             self.regression, self.class_prior, self.problem.log_ratio, self.interior_sizes
         )
 
-    def rough_at(self, roughness: float) -> CurveAndClassPrior:
+    def rough_joint(self, roughness: float) -> CurveAndClassPrior:
         """The rough component at one roughness."""
-        return replace(self.smooth, regression=self.rough.at(roughness))
+        return replace(self.smooth_joint, regression=self.rough.at(roughness))
 
     @cached_property
     def smooth_gaussian(self) -> MovingGaussian:
         """Where the smooth component is."""
-        return self.smooth.moving_gaussian(*self.smooth.place())
+        return self.smooth_joint.moving_gaussian(*self.smooth_joint.place())
 
     @cached_property
     def rough_nodes(self) -> Floats:
@@ -150,7 +150,7 @@ class CaseControlAverage(Average):
         """Where the rough component is at each node; about the class prior as the smooth one."""
         smooth = self.smooth_gaussian
         return [
-            self.rough_at(node).moving_gaussian(smooth.middle, smooth.spread)
+            self.rough_joint(node).moving_gaussian(smooth.middle, smooth.spread)
             for node in self.rough_nodes
         ]
 
@@ -173,7 +173,9 @@ class CaseControlAverage(Average):
         weighted: dict[str, Weighted] = {}
         if SMOOTH in self.fitted:
             smooth = _until_effective(
-                lambda: self.smooth.sample(self.smooth_gaussian, _PROPOSALS * draws, rng, _DEGREES),
+                lambda: self.smooth_joint.sample(
+                    self.smooth_gaussian, _PROPOSALS * draws, rng, _DEGREES
+                ),
                 draws,
             )
             drawn = smooth.resample(draws, rng)
@@ -218,7 +220,7 @@ class CaseControlAverage(Average):
     def _rough_posterior(self, draws: int, rng: np.random.Generator) -> RoughPosterior:
         """Importance sampling at nodes of the roughness."""
         nodes, gaussians = self.rough_nodes, self.rough_gaussians
-        targets = [self.rough_at(node) for node in nodes]
+        targets = [self.rough_joint(node) for node in nodes]
 
         def sample(place: int, number: int) -> Weighted:
             return targets[place].sample(gaussians[place], number, rng)
@@ -300,7 +302,7 @@ class CaseControlAverage(Average):
             self.interior
         )
 
-    def component(self, name: str, draws: Draws, rng: np.random.Generator) -> Component:
+    def weighted(self, name: str, draws: Draws, rng: np.random.Generator) -> ComponentDraws:
         """Add the scores of exactly 0 and 1 to draws of the interior cells, and weigh both."""
         normal = draws[f"{name}_normal"]
         class_prior = self.class_prior(normal)[0]
@@ -322,20 +324,20 @@ class CaseControlAverage(Average):
             interior = np.log(rates[..., self.interior].clip(1e-300))
             share = expit(log_odds[..., None] + interior)
             sizes = sizes - self.interior_sizes.log_density(share, class_prior)
-        return Component(Population(rates, class_prior), errors, weight + sizes, draws)
+        return ComponentDraws(Population(rates, class_prior), errors, weight + sizes, draws)
 
-    def components(
+    def weighted_draws(
         self, draws: Draws, evidence: Mapping[str, float], rng: np.random.Generator
-    ) -> dict[str, Component]:
+    ) -> dict[str, ComponentDraws]:
         """Those that are possible, with their draws."""
         return {
-            name: self.component(name, draws, rng)
-            for name in self.prior_weights
+            name: self.weighted(name, draws, rng)
+            for name in self.before
             if np.isfinite(evidence[name])
         }
 
     @property
-    def prior_weights(self) -> dict[str, float]:
+    def before(self) -> dict[str, float]:
         """Probabilities of the components before the data."""
         inside = self.boundary.interior_calibrated
         if not self.fitted:
@@ -348,7 +350,7 @@ class CaseControlAverage(Average):
         direct = self.direct_draws(draws, rng)
         found = self.components(direct.draws, direct.evidence, rng)
         logs = [
-            one.log_weight + np.log(self.prior_weights[name]) + direct.evidence[name]
+            one.log_weight + np.log(self.before[name]) + direct.evidence[name]
             for name, one in found.items()
         ]
         rates = np.concatenate([one.population.rates for one in found.values()])
@@ -465,7 +467,7 @@ class SmoothMember(_Member):
     def inputs(self) -> dict[str, NDArray[Any]]:
         """Counts, offset and design, and the Gaussian that whitens."""
         regression = self.average.regression
-        gaussian = _spread_out(self.average.smooth.gaussian(), BASIS + 1)
+        gaussian = _spread_out(self.average.smooth_joint.gaussian(), BASIS + 1)
         return {
             **self.counts(),
             "offset": pad(regression.offset, self.size),
@@ -496,7 +498,7 @@ class RoughMember(_Member):
         """Counts, directions, and the Gaussian that whitens."""
         rough = self.average.rough
         likely = rough.likely_roughness()
-        gaussian = _spread_out(self.average.rough_at(likely).gaussian(), self.size)
+        gaussian = _spread_out(self.average.rough_joint(likely).gaussian(), self.size)
         return {**self.counts(), **rough_inputs(rough, likely, gaussian, self.size)}
 
     def add_to_model(self) -> Any:

@@ -171,9 +171,9 @@ def draw_joint_masses(
     gamma = rng.standard_gamma(np.broadcast_to(total.astype(float), rate.shape))
     odds = n_positive / (total.sum() - n_positive) / class_prior[..., None]
     base, off = 1 + odds * rate, rate - class_prior[..., None]
-    held = total > 0
+    nonempty = total > 0
     # Positive denominators keep the tilt inside an interval that this squeezes onto (0, 1).
-    pull = off[..., held] / base[..., held]
+    pull = off[..., nonempty] / base[..., nonempty]
     lowest, highest = pull.min(axis=-1), pull.max(axis=-1)
     possible = (lowest < 0) & (highest > 0)
     low = np.where(possible, -1 / np.where(possible, highest, 1), 0.0)

@@ -52,7 +52,7 @@ def test_the_evidence_and_the_posterior_are_those_of_brute_force(class_prior) ->
     made = of_counts([3, 9], [30, 30], [0.25, 0.75])
     model = CaseControlAverage.joined(made, CurveAverage(), class_prior, 0.5)
     rng = np.random.default_rng(4)
-    weighted = model.smooth.sample(model.smooth_gaussian, 100_000, rng)
+    weighted = model.smooth_joint.sample(model.smooth_gaussian, 100_000, rng)
     number = 1_000_000
     design = model.regression.design
     coef = rng.standard_normal((number, design.shape[1]))
@@ -66,7 +66,7 @@ def test_the_evidence_and_the_posterior_are_those_of_brute_force(class_prior) ->
     error = law.std() / law.mean() / np.sqrt(number)
     assert weighted.log_evidence == pytest.approx(evidence, abs=4 * error + 0.02)
     draws = weighted.resample(100_000, rng)
-    mine = expit(model.smooth.regression.logit(draws[:, :-1]))
+    mine = expit(model.smooth_joint.regression.logit(draws[:, :-1]))
     size = law.sum() ** 2 / (law**2).sum()
     for ours, theirs in (
         (mine[:, 0], rate[:, 0]),

@@ -78,10 +78,10 @@ def test_most_draws_of_it_count(name, size, class_prior) -> None:
     """A class prior held at one place, or sizes left out, leave one in a hundred."""
     model = average(name, size, class_prior)
     rng = np.random.default_rng(3)
-    smooth = model.smooth.sample(model.smooth_gaussian, 4000, rng, 5.0)
+    smooth = model.smooth_joint.sample(model.smooth_gaussian, 4000, rng, 5.0)
     assert smooth.ess > 0.25 * 4000
     middle = len(model.rough_nodes) // 2
-    target = model.rough_at(model.rough_nodes[middle])
+    target = model.rough_joint(model.rough_nodes[middle])
     rough = target.sample(model.rough_gaussians[middle], 4000, rng)
     assert rough.smoothed().ess > 0.2 * 4000
 
@@ -89,8 +89,10 @@ def test_most_draws_of_it_count(name, size, class_prior) -> None:
 @pytest.mark.parametrize("class_prior", [bc.Beta(8, 12), bc.Beta(1, 1)])
 def test_the_class_prior_is_where_the_posterior_is(class_prior) -> None:
     model = average("over", (5000, 50_000), class_prior)
-    middle, spread = model.smooth.place()
-    weighted = model.smooth.sample(model.smooth_gaussian, 20_000, np.random.default_rng(4), 5.0)
+    middle, spread = model.smooth_joint.place()
+    weighted = model.smooth_joint.sample(
+        model.smooth_gaussian, 20_000, np.random.default_rng(4), 5.0
+    )
     normal = weighted.resample(20_000, np.random.default_rng(5))[:, -1]
     # Laplace's approximation of the curve's evidence, against thousands of effective draws.
     assert middle == pytest.approx(normal.mean(), abs=0.3 * normal.std())
@@ -117,8 +119,8 @@ def test_a_billion_rows_leave_a_needle_that_is_found() -> None:
     made = replace(cells, count=unlabeled)
     counted = PUProblem.of(Problem({"classifier": "made"}, made, made), positive)
     model = CaseControlAverage.joined(counted, CurveAverage(), bc.Beta(20, 20), 0.5)
-    found = model.smooth.sample(model.smooth_gaussian, 4000, np.random.default_rng(3), 5.0)
+    found = model.smooth_joint.sample(model.smooth_gaussian, 4000, np.random.default_rng(3), 5.0)
     assert found.ess > 0.25 * 4000
-    class_prior = model.smooth.prior(found.resample(1000, np.random.default_rng(4))[:, -1])[0]
+    class_prior = model.smooth_joint.prior(found.resample(1000, np.random.default_rng(4))[:, -1])[0]
     # The mean of the cells' rates, which the positives do not tell by themselves.
     assert class_prior.mean() == pytest.approx(float(shares[0] @ rate), abs=0.01)
