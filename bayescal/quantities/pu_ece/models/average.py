@@ -348,7 +348,7 @@ class CaseControlAverage(Average):
     def averaged_population(self, draws: int, rng: np.random.Generator) -> Population:
         """Draws of the average by the direct method, (draw, ...)."""
         direct = self.direct_draws(draws, rng)
-        found = self.components(direct.draws, direct.evidence, rng)
+        found = self.weighted_draws(direct.draws, direct.evidence, rng)
         logs = [
             one.log_weight + np.log(self.before[name]) + direct.evidence[name]
             for name, one in found.items()
