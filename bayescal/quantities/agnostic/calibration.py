@@ -50,14 +50,13 @@ def isotonic_calibration(score: ArrayLike, *, label: ArrayLike) -> Link:
 
     References
     ----------
-    .. [1] Y. Gao, A. Parameswaran and J. Peng, "On the interpretability of conditional probability
-       estimates in the agnostic setting", Electronic Journal of Statistics 11(2), 2017,
-       section 3.3.3 and Algorithm 1. https://doi.org/10.1214/17-EJS1376SI
+    .. [1] Y. Gao, A. Parameswaran and J. Peng, 2017, section 3.3.3 and Algorithm 1.
+       https://doi.org/10.1214/17-EJS1376SI
 
     Examples
     --------
-    >>> from bayescal.quantities.agnostic.calibration import isotonic_calibration
-    >>> link = isotonic_calibration([0.1, 0.2, 0.3, 0.4], label=[0, 1, 0, 1])
+    >>> import bayescal as bc
+    >>> link = bc.agnostic.isotonic_calibration([0.1, 0.2, 0.3, 0.4], label=[0, 1, 0, 1])
     >>> link([0.1, 0.2, 0.3, 0.4]).tolist()
     [0.0, 0.5, 0.5, 1.0]
     """
@@ -116,14 +115,13 @@ def minimise_measure(
 
     References
     ----------
-    .. [1] Y. Gao, A. Parameswaran and J. Peng, "On the interpretability of conditional probability
-       estimates in the agnostic setting", Electronic Journal of Statistics 11(2), 2017,
-       section 3.3.3 and the proof of Claim 5. https://doi.org/10.1214/17-EJS1376SI
+    .. [1] Y. Gao, A. Parameswaran and J. Peng, 2017, section 3.3.3 and the proof of Claim 5.
+       https://doi.org/10.1214/17-EJS1376SI
 
     Examples
     --------
-    >>> from bayescal.quantities.agnostic.calibration import minimise_measure
-    >>> found = minimise_measure([0.1, 0.2, 0.3, 0.4], label=[0, 1, 0, 1])
+    >>> import bayescal as bc
+    >>> found = bc.agnostic.minimise_measure([0.1, 0.2, 0.3, 0.4], label=[0, 1, 0, 1])
     >>> round(found.objective, 6)
     0.125
     """
@@ -272,15 +270,15 @@ def least_loss_calibrated(
 
     References
     ----------
-    .. [1] Y. Gao, A. Parameswaran and J. Peng, "On the interpretability of conditional probability
-       estimates in the agnostic setting", Electronic Journal of Statistics 11(2), 2017,
-       section 3.3.2. https://doi.org/10.1214/17-EJS1376SI
+    .. [1] Y. Gao, A. Parameswaran and J. Peng, 2017, section 3.3.2.
+       https://doi.org/10.1214/17-EJS1376SI
 
     Examples
     --------
-    >>> from bayescal.quantities.agnostic.calibration import least_loss_calibrated
-    >>> found = least_loss_calibrated([0.1, 0.2, 0.3, 0.4], label=[0, 1, 0, 1], loss="squared")
-    >>> found.link([0.1, 0.2, 0.3, 0.4]).tolist(), found.loss
+    >>> import bayescal as bc
+    >>> score, label = [0.1, 0.2, 0.3, 0.4], [0, 1, 0, 1]
+    >>> found = bc.agnostic.least_loss_calibrated(score, label=label, loss="squared")
+    >>> found.link(score).tolist(), found.loss
     ([0.0, 0.5, 0.5, 1.0], 0.125)
     """
     if isinstance(loss, str):
@@ -369,8 +367,8 @@ class Link:
     Examples
     --------
     >>> import numpy as np
-    >>> from bayescal.quantities.agnostic.calibration import Link
-    >>> Link(np.array([0.25, 0.75]), np.array([0.5, 1.0]))([0.0, 0.5, 0.75]).tolist()
+    >>> import bayescal as bc
+    >>> bc.agnostic.Link(np.array([0.25, 0.75]), np.array([0.5, 1.0]))([0.0, 0.5, 0.75]).tolist()
     [0.5, 0.75, 1.0]
     """
 

@@ -45,8 +45,8 @@ class Action:
 
     Examples
     --------
-    >>> from bayescal.quantities.agnostic.decisions import Action
-    >>> Action(positive=5, negative=0).expected(0.25)
+    >>> import bayescal as bc
+    >>> bc.agnostic.Action(positive=5, negative=0).expected(0.25)
     1.25
     """
 
@@ -117,14 +117,13 @@ class DecisionRule:
 
     References
     ----------
-    .. [1] Y. Gao, A. Parameswaran and J. Peng, "On the interpretability of conditional probability
-       estimates in the agnostic setting", Electronic Journal of Statistics 11(2), 2017,
-       section 2.4. https://doi.org/10.1214/17-EJS1376SI
+    .. [1] Y. Gao, A. Parameswaran and J. Peng, 2017, section 2.4.
+       https://doi.org/10.1214/17-EJS1376SI
 
     Examples
     --------
-    >>> from bayescal.quantities.agnostic.decisions import DecisionRule
-    >>> rule = DecisionRule(
+    >>> import bayescal as bc
+    >>> rule = bc.agnostic.DecisionRule(
     ...     {"keep": (5, 0), "remove": (0, 3)}, {"keep": (0, 0.375), "remove": (0.375, 1)}
     ... )
     >>> rule.names, rule.thresholds, rule.action_of([0.375, 0.5]).tolist()
@@ -307,16 +306,15 @@ def estimated_cost(rule: DecisionRule, score: ArrayLike, weight: ArrayLike | Non
 
     References
     ----------
-    .. [1] Y. Gao, A. Parameswaran and J. Peng, "On the interpretability of conditional probability
-       estimates in the agnostic setting", Electronic Journal of Statistics 11(2), 2017, Claim 1
-       and Eq. (2). https://doi.org/10.1214/17-EJS1376SI
+    .. [1] Y. Gao, A. Parameswaran and J. Peng, 2017, Claim 1 and Eq. (2).
+       https://doi.org/10.1214/17-EJS1376SI
 
     Examples
     --------
-    >>> from bayescal.quantities.agnostic.decisions import estimated_cost
+    >>> import bayescal as bc
     >>> from bayescal.quantities.agnostic.decisions import DecisionRule
     >>> rule = DecisionRule({"keep": (5, 0), "drop": (0, 3)}, {"keep": (0, 0.5), "drop": (0.5, 1)})
-    >>> estimated_cost(rule, [0.25, 0.75])
+    >>> bc.agnostic.estimated_cost(rule, [0.25, 0.75])
     1.0
     """
     scores = _scores(score)
@@ -355,10 +353,10 @@ def expected_cost(
 
     Examples
     --------
-    >>> from bayescal.quantities.agnostic.decisions import expected_cost
+    >>> import bayescal as bc
     >>> from bayescal.quantities.agnostic.decisions import DecisionRule
     >>> rule = DecisionRule({"keep": (5, 0), "drop": (0, 3)}, {"keep": (0, 0.5), "drop": (0.5, 1)})
-    >>> expected_cost(rule, [0.25, 0.75], probability=[0.5, 1.0])
+    >>> bc.agnostic.expected_cost(rule, [0.25, 0.75], probability=[0.5, 1.0])
     1.25
     """
     scores, probabilities = _scores(score), _scores(probability)
@@ -394,10 +392,10 @@ def actual_cost(
 
     Examples
     --------
-    >>> from bayescal.quantities.agnostic.decisions import actual_cost
+    >>> import bayescal as bc
     >>> from bayescal.quantities.agnostic.decisions import DecisionRule
     >>> rule = DecisionRule({"keep": (5, 0), "drop": (0, 3)}, {"keep": (0, 0.5), "drop": (0.5, 1)})
-    >>> actual_cost(rule, [0.25, 0.75], label=[1, 1])
+    >>> bc.agnostic.actual_cost(rule, [0.25, 0.75], label=[1, 1])
     2.5
     """
     scores = _scores(score)
@@ -447,10 +445,10 @@ def cost_bound(
 
     Examples
     --------
-    >>> from bayescal.quantities.agnostic.decisions import cost_bound
+    >>> import bayescal as bc
     >>> from bayescal.quantities.agnostic.decisions import DecisionRule
     >>> rule = DecisionRule({"keep": (1, 0), "drop": (0, 1)}, {"keep": (0, 0.5), "drop": (0.5, 1)})
-    >>> round(cost_bound(rule, 0.01, 10_000, 100_000, delta=0.05).value, 4)
+    >>> round(bc.agnostic.cost_bound(rule, 0.01, 10_000, 100_000, delta=0.05).value, 4)
     0.1118
     """
     check_rule(rule)
@@ -511,14 +509,13 @@ def bayes_rule(actions: Mapping[str, Action | tuple[float, float]]) -> DecisionR
 
     References
     ----------
-    .. [1] Y. Gao, A. Parameswaran and J. Peng, "On the interpretability of conditional probability
-       estimates in the agnostic setting", Electronic Journal of Statistics 11(2), 2017,
-       section 2.4. https://doi.org/10.1214/17-EJS1376SI
+    .. [1] Y. Gao, A. Parameswaran and J. Peng, 2017, section 2.4.
+       https://doi.org/10.1214/17-EJS1376SI
 
     Examples
     --------
-    >>> from bayescal.quantities.agnostic.decisions import bayes_rule
-    >>> rule = bayes_rule({"keep": (5, 0), "review": (1, 1), "remove": (0, 3)})
+    >>> import bayescal as bc
+    >>> rule = bc.agnostic.bayes_rule({"keep": (5, 0), "review": (1, 1), "remove": (0, 3)})
     >>> rule.names, [round(value, 3) for value in rule.thresholds]
     (('keep', 'review', 'remove'), [0.2, 0.667])
     """
@@ -575,10 +572,10 @@ def best_rule(
 
     Examples
     --------
-    >>> from bayescal.quantities.agnostic.decisions import best_rule
+    >>> import bayescal as bc
     >>> from bayescal.quantities.agnostic.decisions import Action
     >>> actions = {"keep": (5, 0), "review": Action(1, 1, setup=100), "remove": (0, 3)}
-    >>> best_rule(actions, [0.1, 0.4, 0.9]).names
+    >>> bc.agnostic.best_rule(actions, [0.1, 0.4, 0.9]).names
     ('keep', 'remove')
     """
     known = checked_actions(actions)

@@ -79,8 +79,7 @@ def estimate(data: Scores | Task, *, multiclass: str = "top-label") -> Estimate:
     Examples
     --------
     >>> import bayescal as bc
-    >>> from bayescal.quantities.agnostic.estimator import estimate
-    >>> found = estimate(bc.Scores(y_true=[0, 0, 0, 1], y_prob=[0.125, 0.5, 0.5, 0.75]))
+    >>> found = bc.agnostic.estimate(bc.Scores(y_true=[0, 0, 0, 1], y_prob=[0.125, 0.5, 0.5, 0.75]))
     >>> float(found.c), float(found.upper), float(found.sign)
     (0.28125, 0.5, 1.0)
     """

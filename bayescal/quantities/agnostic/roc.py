@@ -53,14 +53,13 @@ def roc(score: ArrayLike, *, probability: ArrayLike | None = None) -> Roc:
 
     References
     ----------
-    .. [1] Y. Gao, A. Parameswaran and J. Peng, "On the interpretability of conditional probability
-       estimates in the agnostic setting", Electronic Journal of Statistics 11(2), 2017, section 4.
+    .. [1] Y. Gao, A. Parameswaran and J. Peng, 2017, section 4.
        https://doi.org/10.1214/17-EJS1376SI
 
     Examples
     --------
-    >>> from bayescal.quantities.agnostic.roc import roc
-    >>> curve = roc([0.25, 0.75])
+    >>> import bayescal as bc
+    >>> curve = bc.agnostic.roc([0.25, 0.75])
     >>> curve.tpr.tolist(), curve.fpr.tolist(), curve.auc
     ([0.0, 0.75, 1.0], [0.0, 0.25, 1.0], 0.75)
     """
@@ -116,8 +115,8 @@ def printed_roc(score: ArrayLike, *, probability: ArrayLike | None = None) -> Ro
 
     Examples
     --------
-    >>> from bayescal.quantities.agnostic.roc import printed_roc
-    >>> curve = printed_roc([0.25, 0.75])
+    >>> import bayescal as bc
+    >>> curve = bc.agnostic.printed_roc([0.25, 0.75])
     >>> curve.threshold.tolist(), curve.tpr.tolist(), curve.auc
     ([0.25, 0.75, inf], [0.0, 0.25, 1.0], 0.25)
     """
@@ -161,8 +160,8 @@ def roc_region(score: ArrayLike, c: float) -> RocRegion:
 
     Examples
     --------
-    >>> from bayescal.quantities.agnostic.roc import roc_region
-    >>> region = roc_region([0.25, 0.75], 0.125)
+    >>> import bayescal as bc
+    >>> region = bc.agnostic.roc_region([0.25, 0.75], 0.125)
     >>> region.tpr_lower.tolist(), region.tpr_upper.tolist()
     ([0.0, 0.5, 1.0], [0.0, 1.0, 1.0])
     """

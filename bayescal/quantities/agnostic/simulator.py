@@ -48,9 +48,9 @@ class Truth:
 
     Examples
     --------
-    >>> from bayescal.quantities.agnostic.simulator import truth
-    >>> round(truth("over").c, 3), truth("calibrated").c < 1e-12
-    (0.065, True)
+    >>> import bayescal as bc
+    >>> [round(bc.datasets.agnostic.truth(name).c, 3) for name in ("over", "calibrated")]
+    [0.065, 0.0]
     """
 
     name: str
@@ -179,8 +179,8 @@ def truth(name: str) -> Truth:
 
     Examples
     --------
-    >>> from bayescal.quantities.agnostic.simulator import truth
-    >>> truth("over").scores(3, seed=1).n_obs
+    >>> import bayescal as bc
+    >>> bc.datasets.agnostic.truth("over").scores(3, seed=1).n_obs
     3
     """
     check_known(name, tuple(TRUTHS), "classifier", "bayescal.datasets.agnostic")

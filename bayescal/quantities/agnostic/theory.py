@@ -58,14 +58,13 @@ def untestable_distance(score: ArrayLike, weight: ArrayLike | None = None) -> fl
 
     References
     ----------
-    .. [1] Y. Gao, A. Parameswaran and J. Peng, "On the interpretability of conditional probability
-       estimates in the agnostic setting", Electronic Journal of Statistics 11(2), 2017, Theorem 1.
+    .. [1] Y. Gao, A. Parameswaran and J. Peng, 2017, Theorem 1.
        https://doi.org/10.1214/17-EJS1376SI
 
     Examples
     --------
-    >>> from bayescal.quantities.agnostic.theory import untestable_distance
-    >>> untestable_distance([0.125, 0.5, 0.75])
+    >>> import bayescal as bc
+    >>> bc.agnostic.untestable_distance([0.125, 0.5, 0.75])
     0.2916666666666667
     """
     scores = checked_scores(score, "score")
@@ -126,9 +125,9 @@ def hidden_labels(
 
     Examples
     --------
-    >>> from bayescal.quantities.agnostic.theory import hidden_labels
+    >>> import bayescal as bc
     >>> always = lambda feature, label: True
-    >>> hidden_labels(always, [0.5] * 100, n=2, draws=10, seed=1).fixed_labels
+    >>> bc.agnostic.hidden_labels(always, [0.5] * 100, n=2, draws=10, seed=1).fixed_labels
     1.0
     """
     chances = checked_scores(probability, "probability")
@@ -181,8 +180,8 @@ def interleaved_classifiers(n: int) -> Floats:
 
     Examples
     --------
-    >>> from bayescal.quantities.agnostic.theory import interleaved_classifiers
-    >>> interleaved_classifiers(1).tolist()
+    >>> import bayescal as bc
+    >>> bc.agnostic.interleaved_classifiers(1).tolist()
     [[0.5], [0.75]]
     """
     check_whole(n, "n", most=_MOST_FEATURES)
@@ -226,9 +225,9 @@ def shattering_weights(features: ArrayLike, sign: ArrayLike, norm: float = 1.0) 
 
     Examples
     --------
-    >>> from bayescal.quantities.agnostic.theory import shattering_weights
-    >>> shattering_weights([[1, 0, 0], [0, 1, 0]], [1, -1], norm=2**0.5).round(6).tolist()
-    [1.0, -1.0, 0.0]
+    >>> import bayescal as bc
+    >>> bc.agnostic.shattering_weights([[1, 0, 0], [0, 1, 0]], [1, -1], norm=2**0.5).round(6)
+    array([ 1., -1.,  0.])
     """
     check_number(norm, "norm", "(0, inf)")
     rows = to_doubles(features, "features")
@@ -282,14 +281,13 @@ def half_plane_measure(prob: ArrayLike, *, label: ArrayLike) -> float:
 
     References
     ----------
-    .. [1] Y. Gao, A. Parameswaran and J. Peng, "On the interpretability of conditional probability
-       estimates in the agnostic setting", Electronic Journal of Statistics 11(2), 2017, section 5.
+    .. [1] Y. Gao, A. Parameswaran and J. Peng, 2017, section 5.
        https://doi.org/10.1214/17-EJS1376SI
 
     Examples
     --------
-    >>> from bayescal.quantities.agnostic.theory import half_plane_measure
-    >>> half_plane_measure([[0.5, 0.25, 0.25], [0.25, 0.5, 0.25]], label=[0, 1])
+    >>> import bayescal as bc
+    >>> bc.agnostic.half_plane_measure([[0.5, 0.25, 0.25], [0.25, 0.5, 0.25]], label=[0, 1])
     0.25
     """
     probs, classes = to_doubles(prob, "prob"), to_numpy(label, "label")

@@ -81,15 +81,13 @@ def labeled(scores: Scores) -> Metrics:
 
     References
     ----------
-    .. [1] D. Shanmugam et al., "Evaluating multiple models using labeled and unlabeled data",
-       2025, section 5.2 and appendix B.2. https://arxiv.org/abs/2501.11866
+    .. [1] D. Shanmugam et al., 2025, section 5.2 and appendix B.2. https://arxiv.org/abs/2501.11866
 
     Examples
     --------
     >>> import bayescal as bc
-    >>> from bayescal.quantities.ssme.baselines import labeled
     >>> scores = bc.Scores(y_true=[0, 1, 1, None], y_prob=[0.2, 0.9, 0.4, 0.6])
-    >>> labeled(scores).accuracy.round(3)
+    >>> bc.ssme.baselines.labeled(scores).accuracy.round(3)
     array([0.667])
     """
     return metrics(*_labeled_rows(scores, "Labeled"))
@@ -117,16 +115,14 @@ def labeled_by_group(scores: Scores) -> Metrics:
 
     References
     ----------
-    .. [1] D. Shanmugam et al., "Evaluating multiple models using labeled and unlabeled data",
-       2025, appendix B.2. https://arxiv.org/abs/2501.11866
+    .. [1] D. Shanmugam et al., 2025, appendix B.2. https://arxiv.org/abs/2501.11866
 
     Examples
     --------
     >>> import bayescal as bc
-    >>> from bayescal.quantities.ssme.baselines import labeled_by_group
     >>> y_prob, group = [0.2, 0.9, 0.4, 0.6], ["u", "u", "u", "v"]
     >>> scores = bc.Scores(y_true=[0, 1, 1, None], y_prob=y_prob, group=group)
-    >>> labeled_by_group(scores).accuracy.round(3)
+    >>> bc.ssme.baselines.labeled_by_group(scores).accuracy.round(3)
     array([[0.667, 0.667]])
     """
     check_data(scores, (Scores,), "labeled_by_group", "Scores(y_true=..., y_prob=...)")
@@ -182,9 +178,8 @@ def labeled_interval(
     Examples
     --------
     >>> import bayescal as bc
-    >>> from bayescal.quantities.ssme.baselines import labeled_interval
     >>> scores = bc.Scores(y_true=[0, 1, 1, None], y_prob=[0.2, 0.9, 0.4, 0.6])
-    >>> ends = labeled_interval(scores)
+    >>> ends = bc.ssme.baselines.labeled_interval(scores)
     >>> ends.lower.accuracy.round(3), ends.upper.accuracy.round(3)
     (array([0.333]), array([1.]))
     """
@@ -300,8 +295,7 @@ def active_testing(
        Evaluation", ICML 2021, section 4. https://arxiv.org/abs/2103.05331
     .. [2] S. Farquhar, Y. Gal and T. Rainforth, "On Statistical Bias in Active Learning: How and
        When to Fix It", ICLR 2021, section 4. https://arxiv.org/abs/2101.11665
-    .. [3] D. Shanmugam et al., "Evaluating multiple models using labeled and unlabeled data",
-       2025, section 5.2 and appendix B.2. https://arxiv.org/abs/2501.11866
+    .. [3] D. Shanmugam et al., 2025, section 5.2 and appendix B.2. https://arxiv.org/abs/2501.11866
     .. [4] J. Kossen, S. Farquhar, Y. Gal and T. Rainforth, "Active Surrogate Estimators: An Active
        Learning Approach to Label-Efficient Model Evaluation", NeurIPS 2022.
        https://arxiv.org/abs/2202.06881
@@ -309,9 +303,8 @@ def active_testing(
     Examples
     --------
     >>> import bayescal as bc
-    >>> from bayescal.quantities.ssme.baselines import active_testing
     >>> pool = bc.Scores(y_true=[0, 1, 1, 0], y_prob=[0.1, 0.9, 0.4, 0.2])
-    >>> active_testing(pool, budget=4).estimate
+    >>> bc.ssme.baselines.active_testing(pool, budget=4).estimate
     array([0.75])
     """
     check_row_mean(metric)
@@ -428,10 +421,9 @@ def autoeval(
     Examples
     --------
     >>> import bayescal as bc
-    >>> from bayescal.quantities.ssme.baselines import autoeval
     >>> y_true = [0, 1, 1, 0, None, None]
     >>> scores = bc.Scores(y_true=y_true, y_prob=[0.1, 0.9, 0.3, 0.4, 0.95, 0.1])
-    >>> found = autoeval(scores)
+    >>> found = bc.ssme.baselines.autoeval(scores)
     >>> found.estimate.round(3), found.tuning.round(3)
     (array([0.797]), array([0.316]))
     """

@@ -60,8 +60,8 @@ def bounds(n_labeled: int, n_classifiers: int = 1, delta: float = 0.1) -> Bounds
 
     Examples
     --------
-    >>> from bayescal.quantities.ssme.bounds import bounds
-    >>> round(bounds(100).labeled_accuracy.value, 3)
+    >>> import bayescal as bc
+    >>> round(bc.ssme.bounds(100).labeled_accuracy.value, 3)
     0.122
     """
     check_whole(n_labeled, "n_labeled", 0)
@@ -105,8 +105,7 @@ def labeled_errors(
 
     References
     ----------
-    .. [1] D. Shanmugam et al., "Evaluating multiple models using labeled and unlabeled data",
-       2025, appendix B.4. https://arxiv.org/abs/2501.11866
+    .. [1] D. Shanmugam et al., 2025, appendix B.4. https://arxiv.org/abs/2501.11866
     """
     check_whole(n_samples, "n_samples", most=MOST_DRAWN)
     n_classes = probs.shape[2]
@@ -162,13 +161,12 @@ def effective_sample_size(error: float, sizes: Sequence[int], labeled_error: Flo
 
     References
     ----------
-    .. [1] D. Shanmugam et al., "Evaluating multiple models using labeled and unlabeled data",
-       2025, appendix B.4. https://arxiv.org/abs/2501.11866
+    .. [1] D. Shanmugam et al., 2025, appendix B.4. https://arxiv.org/abs/2501.11866
 
     Examples
     --------
-    >>> from bayescal.quantities.ssme.bounds import effective_sample_size
-    >>> effective_sample_size(0.021, [20, 50, 100], [0.05, 0.03, 0.02])
+    >>> import bayescal as bc
+    >>> bc.ssme.effective_sample_size(0.021, [20, 50, 100], [0.05, 0.03, 0.02])
     100
     """
     values = np.atleast_1d(to_doubles(labeled_error, "labeled_error"))
@@ -204,13 +202,12 @@ def rescaled_error(error: float | Floats, labeled_error: float | Floats) -> Floa
 
     References
     ----------
-    .. [1] D. Shanmugam et al., "Evaluating multiple models using labeled and unlabeled data",
-       2025, section 5.3. https://arxiv.org/abs/2501.11866
+    .. [1] D. Shanmugam et al., 2025, section 5.3. https://arxiv.org/abs/2501.11866
 
     Examples
     --------
-    >>> from bayescal.quantities.ssme.bounds import rescaled_error
-    >>> float(rescaled_error(0.01, 0.04))
+    >>> import bayescal as bc
+    >>> float(bc.ssme.rescaled_error(0.01, 0.04))
     0.25
     """
     base = to_doubles(labeled_error, "labeled_error")

@@ -80,8 +80,8 @@ class KDESettings:
 
     Examples
     --------
-    >>> from bayescal.quantities.ssme.estimator import KDESettings
-    >>> KDESettings(sharing="class").sharing
+    >>> import bayescal as bc
+    >>> bc.ssme.KDESettings(sharing="class").sharing
     'class'
     """
 
@@ -233,11 +233,10 @@ def estimate(
     --------
     >>> import numpy as np
     >>> import bayescal as bc
-    >>> from bayescal.quantities.ssme.estimator import estimate
     >>> rng = np.random.default_rng(20)
     >>> score = rng.random(200)
     >>> label = [*(rng.random(20) < score[:20]).astype(int), *[None] * 180]
-    >>> found = estimate(bc.Scores.stack({"a": score, "b": score**2}, y_true=label))
+    >>> found = bc.ssme.estimate(bc.Scores.stack({"a": score, "b": score**2}, y_true=label))
     >>> found.accuracy.shape, found.prob_label.shape
     ((2,), (200, 2))
     """
@@ -274,9 +273,8 @@ def estimate_each(
     Examples
     --------
     >>> import bayescal as bc
-    >>> from bayescal.quantities.ssme.estimator import estimate_each
     >>> scores = bc.Scores.stack({"a": [0.1, 0.8, 0.9], "b": [0.2, 0.4, 0.7]}, y_true=[0, None, 1])
-    >>> estimate_each(scores).prob_label.shape
+    >>> bc.ssme.estimate_each(scores).prob_label.shape
     (2, 3, 2)
     """
     panel = panel_of(scores)
@@ -318,9 +316,8 @@ def estimate_by_group(
     Examples
     --------
     >>> import bayescal as bc
-    >>> from bayescal.quantities.ssme.estimator import estimate_by_group
     >>> scores = bc.Scores(y_true=[0, None, 1], y_prob=[0.1, 0.8, 0.9], group=["u", "v", "v"])
-    >>> estimate_by_group(scores).accuracy.shape
+    >>> bc.ssme.estimate_by_group(scores).accuracy.shape
     (1, 2)
     """
     panel = panel_of(scores)
@@ -389,16 +386,13 @@ def estimate_unbinned_ece(
 
     References
     ----------
-    .. [1] D. Shanmugam, S. Sadhuka, M. Raghavan, J. Guttag, B. Berger and E. Pierson, "Evaluating
-       multiple models using labeled and unlabeled data", 2025, appendix E.2.
-       https://arxiv.org/abs/2501.11866
+    .. [1] D. Shanmugam et al., 2025, appendix E.2. https://arxiv.org/abs/2501.11866
 
     Examples
     --------
     >>> import bayescal as bc
-    >>> from bayescal.quantities.ssme.estimator import estimate_unbinned_ece
     >>> scores = bc.Scores(y_true=[0, 1, None], y_prob=[0.2, 0.9, 0.6])
-    >>> estimate_unbinned_ece(scores).shape
+    >>> bc.ssme.estimate_unbinned_ece(scores).shape
     (1,)
     """
     panel, chosen = panel_of(scores), settings_of(settings)
@@ -496,8 +490,7 @@ def fit_mixture(
     ----------
     .. [1] X. Zhu and Z. Ghahramani, "Learning from labeled and unlabeled data with label
        propagation", Carnegie Mellon University, CMU-CALD-02-107, 2002, section 2.
-    .. [2] D. Shanmugam et al., "Evaluating multiple models using labeled and unlabeled data",
-       2025, section 4 and appendix E.3. https://arxiv.org/abs/2501.11866
+    .. [2] D. Shanmugam et al., 2025, section 4 and appendix E.3. https://arxiv.org/abs/2501.11866
     """
     q = start.copy()
     q[labeled] = known

@@ -72,8 +72,8 @@ class FlowSettings:
 
     Examples
     --------
-    >>> from bayescal.quantities.ssme.flow import FlowSettings
-    >>> FlowSettings(base="joint").n_couplings
+    >>> import bayescal as bc
+    >>> bc.ssme.FlowSettings(base="joint").n_couplings
     10
     """
 
@@ -172,16 +172,13 @@ def estimate_flow(
 
     References
     ----------
-    .. [1] D. Shanmugam, S. Sadhuka, M. Raghavan, J. Guttag, B. Berger and E. Pierson, "Evaluating
-       multiple models using labeled and unlabeled data", 2025, section 4 and appendix C.
-       https://arxiv.org/abs/2501.11866
+    .. [1] D. Shanmugam et al., 2025, section 4 and appendix C. https://arxiv.org/abs/2501.11866
 
     Examples
     --------
     >>> import bayescal as bc
-    >>> from bayescal.quantities.ssme.flow import estimate_flow
     >>> scores = bc.Scores(y_true=[0, None], y_prob=[0.1, 0.8])
-    >>> estimate_flow(scores)
+    >>> bc.ssme.estimate_flow(scores)
     Traceback (most recent call last):
     ...
     bayescal.core.errors.InputError: a flow of coupling layers needs at least two coordinates; \

@@ -65,9 +65,8 @@ def ensemble(scores: Scores | Panel, *, ece: str | None = None) -> Metrics:
     Examples
     --------
     >>> import bayescal as bc
-    >>> from bayescal.quantities.ssme.imputed_labels import ensemble
     >>> scores = bc.Scores.stack({"a": [0.1, 0.8], "b": [0.3, 0.6]}, y_true=[0, None])
-    >>> ensemble(scores).accuracy.round(3).tolist()
+    >>> bc.ssme.ensemble(scores).accuracy.round(3).tolist()
     [0.85, 0.85]
     """
     panel = panel_of(scores)
@@ -135,16 +134,14 @@ def majority_vote(
 
     References
     ----------
-    .. [1] D. Shanmugam et al., "Evaluating multiple models using labeled and unlabeled data",
-       2025, appendix B.2. https://arxiv.org/abs/2501.11866
+    .. [1] D. Shanmugam et al., 2025, appendix B.2. https://arxiv.org/abs/2501.11866
 
     Examples
     --------
     >>> import bayescal as bc
-    >>> from bayescal.quantities.ssme.imputed_labels import majority_vote
     >>> y_prob = {"a": [0.2, 0.9, 0.6, 0.4], "b": [0.1, 0.4, 0.3, 0.2]}
     >>> scores = bc.Scores.stack(y_prob, y_true=[0, 1, None, None])
-    >>> majority_vote(scores).accuracy
+    >>> bc.ssme.baselines.majority_vote(scores).accuracy
     array([1. , 0.5])
     """
     panel = panel_of(scores)
@@ -207,15 +204,13 @@ def pseudo_labeled(
 
     References
     ----------
-    .. [1] D. Shanmugam et al., "Evaluating multiple models using labeled and unlabeled data",
-       2025, appendix B.2. https://arxiv.org/abs/2501.11866
+    .. [1] D. Shanmugam et al., 2025, appendix B.2. https://arxiv.org/abs/2501.11866
 
     Examples
     --------
     >>> import bayescal as bc
-    >>> from bayescal.quantities.ssme.imputed_labels import pseudo_labeled
     >>> scores = bc.Scores(y_true=[0, 1, 1, 0, None], y_prob=[0.2, 0.9, 0.8, 0.3, 0.6])
-    >>> pseudo_labeled(scores, reading="hard").accuracy
+    >>> bc.ssme.baselines.pseudo_labeled(scores, reading="hard").accuracy
     array([1.])
     """
     panel = panel_of(scores)
@@ -296,15 +291,14 @@ def dawid_skene(
     ----------
     .. [1] A. P. Dawid and A. M. Skene, "Maximum Likelihood Estimation of Observer Error-Rates Using
        the EM Algorithm", Applied Statistics 28(1), 1979, equations 2.3 to 2.5 and 3.1.
-    .. [2] D. Shanmugam et al., "Evaluating multiple models using labeled and unlabeled data",
-       2025, appendix B.2. https://arxiv.org/abs/2501.11866
+    .. [2] D. Shanmugam et al., 2025, appendix B.2. https://arxiv.org/abs/2501.11866
 
     Examples
     --------
     >>> import bayescal as bc
-    >>> from bayescal.quantities.ssme.imputed_labels import dawid_skene
     >>> y_prob = {"a": [0.2, 0.9, 0.6], "b": [0.1, 0.8, 0.7], "c": [0.3, 0.7, 0.4]}
-    >>> dawid_skene(bc.Scores.stack(y_prob, y_true=[0, 1, None])).accuracy.round(2)
+    >>> scores = bc.Scores.stack(y_prob, y_true=[0, 1, None])
+    >>> bc.ssme.baselines.dawid_skene(scores).accuracy.round(2)
     array([1.  , 1.  , 0.67])
     """
     panel = panel_of(scores)

@@ -112,17 +112,15 @@ def metrics(
 
     References
     ----------
-    .. [1] D. Shanmugam, S. Sadhuka, M. Raghavan, J. Guttag, B. Berger and E. Pierson, "Evaluating
-       multiple models using labeled and unlabeled data", 2025, section 5.3 and appendix E.2.
-       https://arxiv.org/abs/2501.11866
+    .. [1] D. Shanmugam et al., 2025, section 5.3 and appendix E.2. https://arxiv.org/abs/2501.11866
 
     Examples
     --------
     >>> import numpy as np
-    >>> from bayescal.quantities.ssme.metrics import metrics
+    >>> import bayescal as bc
     >>> score = np.array([[0.1, 0.4, 0.8]])
     >>> probs = np.stack([1 - score, score], axis=-1)
-    >>> found = metrics(probs, np.eye(2)[[0, 1, 1]])
+    >>> found = bc.ssme.metrics(probs, np.eye(2)[[0, 1, 1]])
     >>> found.accuracy.round(3).tolist(), found.auc.tolist()
     ([0.667], [1.0])
     """
@@ -193,10 +191,10 @@ def subgroup_metrics(
     Examples
     --------
     >>> import numpy as np
-    >>> from bayescal.quantities.ssme.metrics import subgroup_metrics
+    >>> import bayescal as bc
     >>> probs = np.array([[[0.9, 0.1], [0.2, 0.8], [0.7, 0.3]]])
-    >>> subgroup_metrics(probs, np.eye(2)[[0, 1, 1]], np.array([0, 0, 1]), 2).accuracy.tolist()
-    [[1.0, 0.0]]
+    >>> bc.ssme.subgroup_metrics(probs, np.eye(2)[[0, 1, 1]], np.array([0, 0, 1]), 2).accuracy
+    array([[1., 0.]])
     """
     probs = _probabilities(probs)
     labels, has_draws = _label_draws(q, probs.shape[1], probs.shape[2])

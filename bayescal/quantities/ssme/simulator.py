@@ -84,8 +84,8 @@ class PanelTruth:
 
     Examples
     --------
-    >>> from bayescal.quantities.ssme.simulator import truth
-    >>> mixed = truth("mixed")
+    >>> import bayescal as bc
+    >>> mixed = bc.datasets.ssme.truth("mixed")
     >>> mixed.scores(20, 1000, seed=1)
     <Scores: classifiers 'sharp', 'noisy', 'over'; n_obs 1020, n_labeled 20; classes 0, 1>
     >>> mixed.accuracy.round(3).tolist()
@@ -306,8 +306,8 @@ def truth(name: str) -> PanelTruth:
 
     Examples
     --------
-    >>> from bayescal.quantities.ssme.simulator import truth
-    >>> sorted(truth("odd").classifiers)
+    >>> import bayescal as bc
+    >>> sorted(bc.datasets.ssme.truth("odd").classifiers)
     ['a', 'b', 'odd']
     """
     check_known(name, tuple(TRUTHS), "truth", "bayescal.quantities.ssme.simulator")

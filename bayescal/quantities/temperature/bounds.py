@@ -94,14 +94,14 @@ def bounds(
 
     References
     ----------
-    .. [1] Y. Zhao, J. Chen and S. Oymak, "On the Role of Dataset Quality and Heterogeneity in Model
-       Confidence", 2020, Theorem 4.1, Corollary 4.2, appendices B.3 and B.4.
+    .. [1] Y. Zhao, J. Chen and S. Oymak, 2020, Theorem 4.1, Corollary 4.2, appendices B.3 and B.4.
        https://arxiv.org/abs/2002.09831
 
     Examples
     --------
-    >>> from bayescal.quantities.temperature.bounds import bounds
-    >>> found = bounds(100_000, 10, logit_norm=5, gamma=0.5, alpha_min=0.1, alpha_max=10)
+    >>> import bayescal as bc
+    >>> limits = {"gamma": 0.5, "alpha_min": 0.1, "alpha_max": 10}
+    >>> found = bc.temperature.bounds(100_000, 10, logit_norm=5, **limits)
     >>> round(found.excess.value, 3), round(found.deviation.value, 3)
     (0.172, 0.086)
     """
@@ -182,13 +182,13 @@ def label_noise_confidence(p_plus: float, p_minus: float, p_test: float) -> Conf
 
     References
     ----------
-    .. [1] Y. Zhao, J. Chen and S. Oymak, "On the Role of Dataset Quality and Heterogeneity in Model
-       Confidence", 2020, Definition 3.2 and Lemma 3.3. https://arxiv.org/abs/2002.09831
+    .. [1] Y. Zhao, J. Chen and S. Oymak, 2020, Definition 3.2 and Lemma 3.3.
+       https://arxiv.org/abs/2002.09831
 
     Examples
     --------
-    >>> from bayescal.quantities.temperature.bounds import label_noise_confidence
-    >>> found = label_noise_confidence(0.3, 0.1, 0.05)
+    >>> import bayescal as bc
+    >>> found = bc.temperature.label_noise_confidence(0.3, 0.1, 0.05)
     >>> found.confidence.tolist(), found.accuracy.tolist()
     ([0.7, 0.9], [0.95, 0.95])
     """
@@ -226,15 +226,15 @@ def rare_feature_probability(n: int, factor: float, rarity: float = 20) -> float
 
     References
     ----------
-    .. [1] Y. Zhao, J. Chen and S. Oymak, "On the Role of Dataset Quality and Heterogeneity in Model
-       Confidence", 2020, Theorem 3.1 and appendix B.1. https://arxiv.org/abs/2002.09831
+    .. [1] Y. Zhao, J. Chen and S. Oymak, 2020, Theorem 3.1 and appendix B.1.
+       https://arxiv.org/abs/2002.09831
 
     Examples
     --------
-    >>> from bayescal.quantities.temperature.bounds import rare_feature_probability
-    >>> [round(rare_feature_probability(1000, factor), 3) for factor in (1, 30, 50)]
+    >>> import bayescal as bc
+    >>> [round(bc.temperature.rare_feature_probability(1000, factor), 3) for factor in (1, 30, 50)]
     [0.049, 0.777, 0.918]
-    >>> [round(rare_feature_probability(1000, factor, rarity=12), 3) for factor in (1, 30)]
+    >>> [round(bc.temperature.rare_feature_probability(1000, x, rarity=12), 3) for x in (1, 30)]
     [0.08, 0.918]
     """
     check_number(factor, "factor", "(0, inf)", "Pass 30 for the paper's 30 n rows.")
@@ -268,8 +268,8 @@ def rare_feature_factor(n: int, prob: float = 0.9, rarity: float = 20) -> float:
 
     Examples
     --------
-    >>> from bayescal.quantities.temperature.bounds import rare_feature_factor
-    >>> round(rare_feature_factor(1000), 2)
+    >>> import bayescal as bc
+    >>> round(bc.temperature.rare_feature_factor(1000), 2)
     46.05
     """
     check_number(prob, "prob", "(0, 1)")
@@ -315,8 +315,8 @@ def train_on_rare_feature(
 
     References
     ----------
-    .. [1] Y. Zhao, J. Chen and S. Oymak, "On the Role of Dataset Quality and Heterogeneity in Model
-       Confidence", 2020, Theorem 3.1 and appendix B.1. https://arxiv.org/abs/2002.09831
+    .. [1] Y. Zhao, J. Chen and S. Oymak, 2020, Theorem 3.1 and appendix B.1.
+       https://arxiv.org/abs/2002.09831
     """
     share = _share(n, rarity)
     check_whole(rows, "rows")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, Final, NamedTuple, Self
+from typing import Any, Final, NamedTuple, Self, override
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -44,43 +44,14 @@ type Objective = Callable[[Floats], tuple[float, Floats]]
 
 
 class OfLogits(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """What reads logits or probabilities and labels.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (class,)
-        Labels of the columns.
-    n_features_in_ : int
-        Number of columns.
-    feature_names_in_ : ndarray of shape (class,)
-        Names of the columns, where they have names.
-    """
+    """What reads logits or probabilities, and labels; columns of tables by their names."""
 
     scale: str
 
     def check(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> tuple[Floats, Integers, Floats | None]:
-        """Check rows, leave out those of weight 0, and set `classes_`.
-
-        Parameters
-        ----------
-        X : array-like of shape (obs,) or (obs, class)
-            Logits or probabilities.
-        y : array-like of shape (obs,)
-            Labels.
-        sample_weight : array-like of shape (obs,), optional
-            Weights.
-
-        Returns
-        -------
-        logits : ndarray of shape (obs, class)
-            Logits.
-        label : ndarray of shape (obs,), int
-            Columns of the labels.
-        weight : ndarray of shape (obs,), or None
-            Weights, above 0.
-        """
+        """Check rows, leave out those of weight 0, and set `classes_`."""
         logits, column = as_logits(X, self.scale), to_numpy(y, "y")
         check_same_length(len(logits), "X", len(column), "y")
         weight = None
@@ -98,23 +69,7 @@ class OfLogits(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
         return logits, label, weight
 
     def checked_again(self, X: ArrayLike) -> Floats:
-        """Check rows against those of `fit`.
-
-        Parameters
-        ----------
-        X : array-like of shape (obs,) or (obs, class)
-            Logits or probabilities.
-
-        Returns
-        -------
-        ndarray of shape (obs, class)
-            Logits.
-
-        Raises
-        ------
-        InputError
-            If there are other columns than in `fit`.
-        """
+        """Check rows against those of `fit`."""
         check_is_fitted(self, "classes_")
         logits = as_logits(X, self.scale)
         if logits.shape[1] != self.n_features_in_:
@@ -249,85 +204,26 @@ class ParametricCalibrator(LogitCalibrator, ABC):
 
     @abstractmethod
     def domain(self, n_classes: int) -> tuple[Floats, list[tuple[float, float]]]:
-        """Give parameters to start from, and the range of each.
-
-        Parameters
-        ----------
-        n_classes : int
-            Classes.
-
-        Returns
-        -------
-        start : ndarray of shape (parameter,)
-            Those that change nothing.
-        bounds : list of pairs
-            Least and largest value.
-        """
+        """Give parameters to start from, and the range of each."""
 
     @abstractmethod
     def objective(self, logits: Floats, label: Integers, weight: Floats | None) -> Objective:
-        """Make the mean loss of rows, and its gradient, as a function of the parameters.
-
-        Parameters
-        ----------
-        logits : ndarray of shape (obs, class)
-            Logits.
-        label : ndarray of shape (obs,), int
-            Columns of the labels.
-        weight : ndarray of shape (obs,), or None
-            Weights, above 0.
-
-        Returns
-        -------
-        callable
-            From parameters to the loss and its gradient.
-        """
+        """Make the mean loss of rows, and its gradient, as a function of the parameters."""
 
     @abstractmethod
     def take(self, point: Floats) -> None:
-        """Take parameters.
-
-        Parameters
-        ----------
-        point : ndarray of shape (parameter,)
-            The parameters.
-        """
+        """Take parameters."""
 
     def least_loss(self, logits: Floats, label: Integers, weight: Floats | None) -> Floats:
-        """Find the parameters of least loss.
-
-        Parameters
-        ----------
-        logits : ndarray of shape (obs, class)
-            Logits.
-        label : ndarray of shape (obs,), int
-            Columns of the labels.
-        weight : ndarray of shape (obs,), or None
-            Weights, above 0.
-
-        Returns
-        -------
-        ndarray of shape (parameter,)
-            Parameters.
-        """
+        """Find the parameters of least loss."""
         start, bounds = self.domain(logits.shape[1])
         loss = self.objective(logits, label, weight)
         options = {"maxiter": 2000, "maxfun": 4000, "ftol": 1e-14, "gtol": 1e-10}
         found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
         return np.asarray(found.x)
 
+    @override
     def fit_logits(self, logits: Floats, label: Integers, weight: Floats | None = None) -> None:
-        """Find and take the parameters of least loss.
-
-        Parameters
-        ----------
-        logits : ndarray of shape (obs, class)
-            Logits.
-        label : ndarray of shape (obs,), int
-            Columns of the labels.
-        weight : ndarray of shape (obs,), optional
-            Weights, above 0.
-        """
         self.take(self.least_loss(logits, label, weight))
 
 
@@ -409,13 +305,12 @@ class TemperatureScaling(LogitCalibrator):
     ----------
     .. [1] C. Guo, G. Pleiss, Y. Sun and K. Q. Weinberger, "On Calibration of Modern Neural
        Networks", ICML 2017, section 4.2. https://arxiv.org/abs/1706.04599
-    .. [2] Y. Zhao, J. Chen and S. Oymak, "On the Role of Dataset Quality and Heterogeneity in Model
-       Confidence", 2020, section 4.1. https://arxiv.org/abs/2002.09831
+    .. [2] Y. Zhao, J. Chen and S. Oymak, 2020, section 4.1. https://arxiv.org/abs/2002.09831
 
     Examples
     --------
-    >>> from bayescal.quantities.temperature.calibrators import TemperatureScaling
-    >>> fitted = TemperatureScaling().fit([[2.0, 0.0], [2.0, 0.0], [2.0, 0.0]], [0, 0, 1])
+    >>> import bayescal as bc
+    >>> fitted = bc.temperature.TemperatureScaling().fit([[2.0, 0.0]] * 3, [0, 0, 1])
     >>> round(fitted.alpha_, 4), fitted.predict_proba([[2.0, 0.0]]).round(3).tolist()
     (0.3466, [[0.667, 0.333]])
     """
@@ -434,18 +329,8 @@ class TemperatureScaling(LogitCalibrator):
         self.n_bins = n_bins
         self.scale = scale
 
+    @override
     def fit_logits(self, logits: Floats, label: Integers, weight: Floats | None = None) -> None:
-        """Find the number.
-
-        Parameters
-        ----------
-        logits : ndarray of shape (obs, class)
-            Logits.
-        label : ndarray of shape (obs,), int
-            Columns of the labels.
-        weight : ndarray of shape (obs,), optional
-            Weights, above 0.
-        """
         check_choice(self.loss, LOSSES, "loss")
         check_alpha_bounds(self.alpha_min, self.alpha_max)
         if self.loss == "nll":
@@ -454,19 +339,8 @@ class TemperatureScaling(LogitCalibrator):
         else:
             self.alpha_ = self._least_error(logits, label, weight)
 
+    @override
     def transform_logits(self, logits: Floats) -> Floats:
-        """Multiply.
-
-        Parameters
-        ----------
-        logits : ndarray of shape (obs, class)
-            Logits.
-
-        Returns
-        -------
-        ndarray of shape (obs, class)
-            Calibrated logits.
-        """
         return np.asarray(self.alpha_ * logits)
 
     def _least_error(self, logits: Floats, label: Integers, weight: Floats | None) -> float:
@@ -515,14 +389,13 @@ class VectorScaling(ParametricCalibrator):
     ----------
     .. [1] C. Guo, G. Pleiss, Y. Sun and K. Q. Weinberger, "On Calibration of Modern Neural
        Networks", ICML 2017, section 4.2. https://arxiv.org/abs/1706.04599
-    .. [2] Y. Zhao, J. Chen and S. Oymak, "On the Role of Dataset Quality and Heterogeneity in Model
-       Confidence", 2020, equation (4.5). https://arxiv.org/abs/2002.09831
+    .. [2] Y. Zhao, J. Chen and S. Oymak, 2020, equation (4.5). https://arxiv.org/abs/2002.09831
 
     Examples
     --------
-    >>> from bayescal.quantities.temperature.calibrators import VectorScaling
+    >>> import bayescal as bc
     >>> logits = [[2.0, 0.0]] * 3 + [[0.0, 2.0]] * 4
-    >>> fitted = VectorScaling().fit(logits, [0, 0, 1, 1, 1, 1, 0])
+    >>> fitted = bc.temperature.VectorScaling().fit(logits, [0, 0, 1, 1, 1, 1, 0])
     >>> fitted.predict_proba([[2.0, 0.0], [0.0, 2.0]]).round(3).tolist()
     [[0.667, 0.333], [0.25, 0.75]]
     """
@@ -530,42 +403,14 @@ class VectorScaling(ParametricCalibrator):
     def __init__(self, scale: str = "logits") -> None:
         self.scale = scale
 
+    @override
     def domain(self, n_classes: int) -> tuple[Floats, list[tuple[float, float]]]:
-        """Give parameters to start from, and the range of each.
-
-        Parameters
-        ----------
-        n_classes : int
-            Classes.
-
-        Returns
-        -------
-        start : ndarray of shape (parameter,)
-            Numbers of 1, then shifts of 0.
-        bounds : list of pairs
-            Least and largest value.
-        """
         start = np.append(np.ones(n_classes), np.zeros(n_classes))
         ends = [_MOST_SCALE] * n_classes + [_MOST_SHIFT] * n_classes
         return start, [(-end, end) for end in ends]
 
+    @override
     def objective(self, logits: Floats, label: Integers, weight: Floats | None = None) -> Objective:
-        """Make the mean log loss of rows, and its gradient, as a function of the parameters.
-
-        Parameters
-        ----------
-        logits : ndarray of shape (obs, class)
-            Logits.
-        label : ndarray of shape (obs,), int
-            Columns of the labels.
-        weight : ndarray of shape (obs,), optional
-            Weights, above 0.
-
-        Returns
-        -------
-        callable
-            From numbers and shifts to the loss and its gradient.
-        """
         rows, share = np.arange(len(label)), shares(weight, len(label))
         true = np.zeros_like(logits)
         true[rows, label] = 1
@@ -580,30 +425,13 @@ class VectorScaling(ParametricCalibrator):
 
         return loss
 
+    @override
     def take(self, point: Floats) -> None:
-        """Take numbers and shifts.
-
-        Parameters
-        ----------
-        point : ndarray of shape (parameter,)
-            Numbers, then shifts.
-        """
         self.coef_, shift = np.split(point, 2)
         self.intercept_ = shift - shift.mean()
 
+    @override
     def transform_logits(self, logits: Floats) -> Floats:
-        """Multiply and shift.
-
-        Parameters
-        ----------
-        logits : ndarray of shape (obs, class)
-            Logits.
-
-        Returns
-        -------
-        ndarray of shape (obs, class)
-            Calibrated logits.
-        """
         return np.asarray(self.coef_ * logits + self.intercept_)
 
 
@@ -635,9 +463,9 @@ class PlattScaling(ParametricCalibrator):
 
     Examples
     --------
-    >>> from bayescal.quantities.temperature.calibrators import PlattScaling
+    >>> import bayescal as bc
     >>> logits = [[2.0, 0.0]] * 3 + [[4.0, 0.0]] * 5
-    >>> fitted = PlattScaling().fit(logits, [0, 0, 1, 0, 0, 0, 0, 1])
+    >>> fitted = bc.temperature.PlattScaling().fit(logits, [0, 0, 1, 0, 0, 0, 0, 1])
     >>> fitted.predict_proba([[2.0, 0.0], [4.0, 0.0]]).round(3).tolist()
     [[0.667, 0.333], [0.8, 0.2]]
     """
@@ -645,40 +473,12 @@ class PlattScaling(ParametricCalibrator):
     def __init__(self, scale: str = "logits") -> None:
         self.scale = scale
 
+    @override
     def domain(self, n_classes: int) -> tuple[Floats, list[tuple[float, float]]]:
-        """Give parameters to start from, and the range of each.
-
-        Parameters
-        ----------
-        n_classes : int
-            Classes, which do not matter.
-
-        Returns
-        -------
-        start : ndarray of shape (parameter,)
-            A slope of 1 and an intercept of 0.
-        bounds : list of pairs
-            Least and largest value.
-        """
         return np.array([1.0, 0.0]), [(ALPHA_MIN, ALPHA_MAX), (-_MOST_SHIFT, _MOST_SHIFT)]
 
+    @override
     def objective(self, logits: Floats, label: Integers, weight: Floats | None = None) -> Objective:
-        """Make the mean log loss of being correct, and its gradient, as a function of the line.
-
-        Parameters
-        ----------
-        logits : ndarray of shape (obs, class)
-            Logits.
-        label : ndarray of shape (obs,), int
-            Columns of the labels.
-        weight : ndarray of shape (obs,), optional
-            Weights, above 0.
-
-        Returns
-        -------
-        callable
-            From slope and intercept to the loss and its gradient.
-        """
         score, share = _logit_of_top(logits), shares(weight, len(logits))
         sign = np.where(predicted_class(logits) == label, 1.0, -1.0)
 
@@ -689,29 +489,12 @@ class PlattScaling(ParametricCalibrator):
 
         return loss
 
+    @override
     def take(self, point: Floats) -> None:
-        """Take slope and intercept.
-
-        Parameters
-        ----------
-        point : ndarray of shape (parameter,)
-            Slope and intercept.
-        """
         self.coef_, self.intercept_ = map(float, point)
 
+    @override
     def transform_logits(self, logits: Floats) -> Floats:
-        """Move the predicted class's probability.
-
-        Parameters
-        ----------
-        logits : ndarray of shape (obs, class)
-            Logits.
-
-        Returns
-        -------
-        ndarray of shape (obs, class)
-            Logarithms of the calibrated probabilities.
-        """
         rows, top = np.arange(len(logits)), predicted_class(logits)
         moved = self.coef_ * _logit_of_top(logits) + self.intercept_
         found = logits.copy()
@@ -762,17 +545,14 @@ class ClassWiseTemperatureScaling(LogitCalibrator):
 
     References
     ----------
-    .. [1] Y. Zhao, J. Chen and S. Oymak, "On the Role of Dataset Quality and Heterogeneity in Model
-       Confidence", 2020, Algorithm 1 and equations (4.2) and (4.3).
+    .. [1] Y. Zhao, J. Chen and S. Oymak, 2020, Algorithm 1 and equations (4.2) and (4.3).
        https://arxiv.org/abs/2002.09831
 
     Examples
     --------
-    >>> from bayescal.quantities.temperature.calibrators import (
-    ...     ClassWiseTemperatureScaling,
-    ... )
+    >>> import bayescal as bc
     >>> logits = [[2.0, 0.0]] * 3 + [[0.0, 2.0]] * 4
-    >>> fitted = ClassWiseTemperatureScaling().fit(logits, [0, 0, 1, 1, 1, 1, 0])
+    >>> fitted = bc.temperature.ClassWiseTemperatureScaling().fit(logits, [0, 0, 1, 1, 1, 1, 0])
     >>> fitted.alpha_.round(3).tolist()
     [0.347, 0.549]
     """
@@ -789,36 +569,15 @@ class ClassWiseTemperatureScaling(LogitCalibrator):
         self.alpha_max = alpha_max
         self.scale = scale
 
+    @override
     def fit_logits(self, logits: Floats, label: Integers, weight: Floats | None = None) -> None:
-        """Find the numbers.
-
-        Parameters
-        ----------
-        logits : ndarray of shape (obs, class)
-            Logits.
-        label : ndarray of shape (obs,), int
-            Columns of the labels.
-        weight : ndarray of shape (obs,), optional
-            Weights, above 0.
-        """
         check_alpha_bounds(self.alpha_min, self.alpha_max)
         rows = labeled_rows(logits, label, predicted_class(logits), logits.shape[1], weight)
         found = class_wise(rows, self.gamma, self.alpha_min, self.alpha_max)
         self.alpha_, self.shared_alpha_ = found
 
+    @override
     def transform_logits(self, logits: Floats) -> Floats:
-        """Multiply each row by the number of its predicted class.
-
-        Parameters
-        ----------
-        logits : ndarray of shape (obs, class)
-            Logits.
-
-        Returns
-        -------
-        ndarray of shape (obs, class)
-            Calibrated logits.
-        """
         return np.asarray(self.alpha_[predicted_class(logits)][:, None] * logits)
 
 

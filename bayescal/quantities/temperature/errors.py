@@ -95,16 +95,14 @@ def calibration_errors(
 
     References
     ----------
-    .. [1] Y. Zhao, J. Chen and S. Oymak, "On the Role of Dataset Quality and Heterogeneity in Model
-       Confidence", 2020, Definition 2.1, equation (4.1), section 5.4.
+    .. [1] Y. Zhao, J. Chen and S. Oymak, 2020, Definition 2.1, equation (4.1), section 5.4.
        https://arxiv.org/abs/2002.09831
 
     Examples
     --------
     >>> import bayescal as bc
-    >>> from bayescal.quantities.temperature.errors import calibration_errors
     >>> scores = bc.Scores(y_true=[0, 1, 1], y_prob=[[0.9, 0.1], [0.4, 0.6], [0.6, 0.4]])
-    >>> found = calibration_errors(scores)
+    >>> found = bc.temperature.calibration_errors(scores)
     >>> round(found.ece, 3), found.class_ece.round(3).tolist()
     (0.1, [0.35, 0.4])
     """

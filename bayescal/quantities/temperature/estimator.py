@@ -85,9 +85,8 @@ def estimate(data: Scores, *, gamma: float = np.inf, binning: Binning = BINNING)
     Examples
     --------
     >>> import bayescal as bc
-    >>> from bayescal.quantities.temperature.estimator import estimate
     >>> scores = bc.datasets.temperature.truth("heterogeneous").scores(2000, seed=1)
-    >>> found = estimate(scores)
+    >>> found = bc.temperature.estimate(scores)
     >>> found.avg_ece < found.avg_ece_uncalibrated
     True
     """

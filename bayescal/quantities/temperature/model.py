@@ -64,9 +64,8 @@ def build_model(data: Scores, priors: Priors | None = None) -> pm.Model:
     Examples
     --------
     >>> import bayescal as bc
-    >>> from bayescal.quantities.temperature.model import build_model
     >>> scores = bc.datasets.temperature.truth("heterogeneous").scores(100, seed=1)
-    >>> [v.name for v in build_model(scores).free_RVs]
+    >>> [v.name for v in bc.temperature.build_model(scores).free_RVs]
     ['mu', 'tau', 'log_alpha']
     """
     check_data(data, (Scores,), "temperature", "Scores(y_true=..., y_prob=..., from_logits=True)")

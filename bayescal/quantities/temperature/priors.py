@@ -56,9 +56,9 @@ class Priors:
 
     Examples
     --------
-    >>> from bayescal.quantities.temperature.priors import Priors
+    >>> import bayescal as bc
     >>> from bayescal import HalfNormal
-    >>> Priors(tau=HalfNormal(0.2)).tau
+    >>> bc.temperature.Priors(tau=HalfNormal(0.2)).tau
     HalfNormal(sigma=0.2)
     """
 

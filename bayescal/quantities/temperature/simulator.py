@@ -58,8 +58,8 @@ class LogitTruth:
 
     Examples
     --------
-    >>> from bayescal.quantities.temperature.simulator import truth
-    >>> found = truth("homogeneous")
+    >>> import bayescal as bc
+    >>> found = bc.datasets.temperature.truth("homogeneous")
     >>> found.scores(100, seed=1).n_classes
     10
     >>> round(float(found.probability([[2.0] + 9 * [0.0]])[0, 0]), 3)
@@ -240,8 +240,8 @@ def truth(name: str) -> LogitTruth:
 
     Examples
     --------
-    >>> from bayescal.quantities.temperature.simulator import truth
-    >>> truth("binary").n_classes
+    >>> import bayescal as bc
+    >>> bc.datasets.temperature.truth("binary").n_classes
     2
     """
     check_known(name, tuple(TRUTHS), "truth", "bayescal.quantities.temperature.simulator")

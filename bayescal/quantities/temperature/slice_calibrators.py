@@ -98,20 +98,19 @@ class SliceCalibration(OfLogits):
 
     References
     ----------
-    .. [1] Y. Zhao, J. Chen and S. Oymak, "On the Role of Dataset Quality and Heterogeneity in Model
-       Confidence", 2020, Algorithm 1; bundles of classes, section 4.1.
+    .. [1] Y. Zhao, J. Chen and S. Oymak, 2020, Algorithm 1; bundles of classes, section 4.1.
        https://arxiv.org/abs/2002.09831
 
     Examples
     --------
-    >>> from bayescal.quantities.temperature.slice_calibrators import SliceCalibration
+    >>> import bayescal as bc
     >>> logits = [[2.0, 0.0]] * 3 + [[0.0, 2.0]] * 4
     >>> y = [0, 0, 1, 1, 1, 1, 0]
-    >>> each = SliceCalibration().fit(logits, y)
+    >>> each = bc.temperature.SliceCalibration().fit(logits, y)
     >>> [round(each.calibrators_[k].alpha_, 3) for k in (0, 1)]
     [0.347, 0.549]
-    >>> women = SliceCalibration().fit(logits, y, slices=["w", "m", "w", "m", "w", "m", "w"])
-    >>> sorted(women.calibrators_)
+    >>> by_sex = bc.temperature.SliceCalibration().fit(logits, y, slices=list("wmwmwmw"))
+    >>> sorted(by_sex.calibrators_)
     ['m', 'w']
     """
 
@@ -449,9 +448,9 @@ class HeldOutCalibration(Calibrated):
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from bayescal.quantities.temperature.slice_calibrators import HeldOutCalibration
+    >>> import bayescal as bc
     >>> x, y = load_iris(return_X_y=True)
-    >>> HeldOutCalibration(random_state=0).fit(x, y).predict_proba(x[:2]).shape
+    >>> bc.temperature.HeldOutCalibration(random_state=0).fit(x, y).predict_proba(x[:2]).shape
     (2, 3)
     """
 
