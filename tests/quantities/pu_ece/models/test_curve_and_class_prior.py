@@ -100,7 +100,7 @@ def test_the_class_prior_is_where_the_posterior_is(class_prior) -> None:
 
 
 def test_many_rows_settle_the_class_prior_and_the_place_is_found() -> None:
-    middle, spread = average("over", (500_000, 5_000_000), bc.Beta(1, 1)).smooth.place()
+    middle, spread = average("over", (500_000, 5_000_000), bc.Beta(1, 1)).smooth_joint.place()
     assert 0 < spread < 0.05
     assert abs(middle) < 0.3
 
