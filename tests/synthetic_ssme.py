@@ -13,12 +13,14 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayescal.core.quantity import CaseArrays
+from bayescal.core.variables import METRIC, MORE
 from bayescal.quantities import ssme
 from bayescal.results.assemble import assemble
-from bayescal.results.kinds.metrics import HIGHER
-from bayescal.results.kinds.metrics import ORDER as METRICS
 
 Array = NDArray[Any]
+
+METRICS = tuple(one.name for one in ssme.VARIABLES if one.role == METRIC)
+HIGHER = tuple(one.name for one in ssme.VARIABLES if one.better == MORE)
 
 _TRUTH = {
     "accuracy": 0.84,

@@ -72,9 +72,9 @@ def write(tree: DataTree, path: Path, prob: float, title: str | None = None) -> 
 
         report(tree, path, prob=prob, **({} if title is None else {"title": title}))
     elif path.suffix.casefold() in TABLES:
-        from bayescal.results.kind import kind_of
+        from bayescal.results.summary import finest
 
-        frame = kind_of(tree).rows(tree, prob)
+        frame = finest(tree, prob)
         index = frame.index.name == "case"
         if path.suffix.casefold() == _PARQUET:
             with replacing(path) as draft:

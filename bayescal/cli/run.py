@@ -157,9 +157,9 @@ def status_code(tree: DataTree, options: Sequence[Option], name: str = "") -> in
 
 def _print_result(quantity: Quantity, tree: DataTree, prob: float) -> None:
     from bayescal.results.access import sampler
-    from bayescal.results.kind import kind_of
+    from bayescal.results.summary import table as result_table
 
-    table = kind_of(tree).table(tree, prob)
+    table = result_table(tree, prob)
     print_table(table.columns, table.rows)
     conclusion = tree.attrs.get("conclusion")
     sentences = [*table.notes, f"Posterior: {sampler(tree)}."]
@@ -172,9 +172,8 @@ def _print_result(quantity: Quantity, tree: DataTree, prob: float) -> None:
 def _print_json(quantity: Quantity, tree: DataTree, given: Given) -> None:
     from bayescal.results.access import json_attribute, sampler
     from bayescal.results.compare import best_records
-    from bayescal.results.kind import kind_of
+    from bayescal.results.summary import records, row_records
 
-    kind = kind_of(tree)
     attrs = tree.attrs
     head = _head(quantity, given)
     head |= {str(name): attrs[name] for name in attrs if str(name).startswith("n_")}
@@ -188,9 +187,9 @@ def _print_json(quantity: Quantity, tree: DataTree, given: Given) -> None:
     else:
         best = best_records(tree)
         head |= {"best": best} if best else {}
-    if kind.rows is not kind.summary:
-        head["rows"] = kind.rows(tree, given["prob"]).to_dict("records")
-    print_json(head, kind.records(tree, given["prob"]))
+    if rows := row_records(tree, given["prob"]):
+        head["rows"] = rows
+    print_json(head, records(tree, given["prob"]))
 
 
 def _head(quantity: Quantity, given: Given) -> dict[str, Any]:

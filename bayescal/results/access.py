@@ -135,6 +135,7 @@ def at(data: xr.DataArray | xr.Dataset, case: ResultSlice) -> xr.DataArray | xr.
 
 def variables(tree: xr.DataTree) -> tuple[Variable, ...]:
     """What a result says of its variables, the main ones first."""
+    schema.check_result(tree)
     return from_json(str(tree.attrs[schema.VARIABLES]))
 
 
@@ -169,6 +170,32 @@ def main(tree: xr.DataTree) -> Variable:
             "such a role in VARIABLES."
         )
     return found[0]
+
+
+def check_variable(tree: xr.DataTree, var: str | None) -> str:
+    """The answer of that name, or the main one where none is given; others are refused."""
+    if var is None:
+        return main(tree).name
+    known = [one.name for one in answers(tree)]
+    if not isinstance(var, str) or var not in known:
+        raise InputError(
+            f"var must be one of the result's; got {var!r}. Choose from {', '.join(known)}."
+        )
+    return var
+
+
+def point(tree: xr.DataTree, var: str, case: ResultSlice) -> float | None:
+    """The point estimate beside a variable with one number a case; None where there is none."""
+    one = described(tree, var)
+    if one.point is None or one.role == ROW:
+        return None
+    return scalar(tree, schema.POINT_ESTIMATE, one.point, case)
+
+
+def point_label(tree: xr.DataTree) -> str:
+    """Name of the point estimate, as the quantity has it."""
+    default = "plug-in" if main(tree).role == ERROR else "point estimate"
+    return str(tree.attrs.get(schema.POINT_LABEL, default))
 
 
 def has_variable(tree: xr.DataTree, group: str, name: str) -> bool:

@@ -7,7 +7,7 @@ are coupled as their shared rows couple them.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any, Final, NamedTuple
 
@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from bayescal.core.checks import check_is
 from bayescal.core.errors import InputError
+from bayescal.core.variables import ERROR, METRIC, MORE, ROW
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.intervals import end_draws, end_prob_calibrated, tail
-from bayescal.results.kind import check_variable, kind_of
 from bayescal.results.text import (
     UNRELIABLE,
     in_words,
@@ -28,7 +28,6 @@ from bayescal.results.text import (
     plain,
     probability,
     several,
-    variable_title,
 )
 
 
@@ -58,12 +57,14 @@ class Difference:
     prob_equal: float
     correlation: float
     draws: NDArray[np.float64] = field(repr=False)
+    title: str = ""
+    """What is compared, in a few words; "" where two variables are."""
 
     @property
     def text(self) -> str:
         """The answer as a sentence."""
         sure = f"{percent(self.prob)} interval {self.lower:+z.4f} to {self.upper:+z.4f}"
-        title = "" if self.var == self.first else f"{variable_title(self.var)} of "
+        title = f"{self.title} of " if self.title else ""
         return (
             f"{title}{self.first} minus {self.second}: "
             f"{self.mean:+z.4f} ({sure}); "
@@ -130,9 +131,28 @@ def difference(
     names give the same numbers, and exchanging the names changes their signs only.
     """
     tail(prob)
-    kind = kind_of(tree)
-    name = var if var is not None else check_variable(tree, None)
-    return kind.difference(tree, Pair(first, second, name, prob, class_, group))
+    _check_comparable(tree, "a difference")
+    name = access.main(tree).name if var is None else var
+    pair = Pair(first, second, name, prob, class_, group)
+    metrics = {one.name for one in access.answers(tree) if one.role == METRIC}
+    if {first, second} <= metrics:
+        return of_two_variables(tree, pair)
+    return (couple_pair if _is_fitted_apart(tree, name) else of_paired_draws)(tree, pair)
+
+
+def _check_comparable(tree: xr.DataTree, what: str) -> None:
+    """Refuse rows: probabilities given different scores are not one quantity."""
+    if access.main(tree).role == ROW:
+        raise InputError(
+            f"{what} needs an error or a metric of each classifier; this result holds "
+            "probabilities given each classifier's own score, which are different quantities. "
+            "Compare widths and open rows with bayescal.summary, or fit a calibration error."
+        )
+
+
+def _is_fitted_apart(tree: xr.DataTree, var: str) -> bool:
+    """Whether classifiers have posteriors of their own, to be coupled."""
+    return access.main(tree).role == ERROR or is_coupled(tree, var)
 
 
 def _check_words(first: object, second: object) -> None:
@@ -144,7 +164,7 @@ def find_pair(tree: xr.DataTree, pair: Pair) -> tuple[access.ResultSlice, access
     """The cases of two different classifiers, after checking names and variable."""
     first, second, var, _, *where = pair
     _check_words(first, second)
-    check_variable(tree, var)
+    access.check_variable(tree, var)
     if first == second:
         raise InputError(f"first and second must differ; got {first!r} twice. Name two.")
     access.check_given(tree, class_=pair.class_, group=pair.group)
@@ -155,7 +175,8 @@ def of_paired_draws(tree: xr.DataTree, pair: Pair) -> Difference:
     """Subtract draw by draw what one posterior holds of both."""
     where = "" if pair.group is None else f" in group {pair.group}"
     draws = [access.flat_draws(tree, pair.var, case) for case in find_pair(tree, pair)]
-    return _draw_by_draw(pair, draws, f"{pair.var!r}{where} is")
+    found = _draw_by_draw(pair, draws, f"{pair.var!r}{where} is")
+    return replace(found, title=access.described(tree, pair.var).title)
 
 
 def of_two_variables(tree: xr.DataTree, pair: Pair) -> Difference:
@@ -231,6 +252,7 @@ class Best:
     prob_best: xr.DataArray
     prob_rank: xr.DataArray
     converged: bool = True
+    title: str = ""
 
     @property
     def name(self) -> str:
@@ -248,7 +270,7 @@ class Best:
 
     def _sentence(self, one: xr.DataArray, lead: list[Any]) -> str:
         place = "".join(f" {_WHERE[dim]} {one[dim].item()}" for dim in lead)
-        head = f"By {variable_title(self.var)}{place}"
+        head = f"By {self.title or self.var}{place}"
         if bool(one.isnull().all()):
             return f"{head}, nothing can be said: the metric is undefined in every draw."
         order = np.argsort(-one.values, kind="stable")
@@ -316,9 +338,21 @@ def best(
     >>> bc.best(tree, "auc").text  # doctest: +SKIP
     'By AUC, forest is best with probability 0.83; boosting has 0.15.'
     """
-    kind = kind_of(tree)
-    name = var if var is not None else check_variable(tree, None)
-    return kind.best(tree, name, class_, group)
+    _check_comparable(tree, "a ranking")
+    name = access.main(tree).name if var is None else var
+    if access.main(tree).role == METRIC:
+        access.check_variable(tree, name)
+    better = access.described(tree, name).better
+    if better is None and access.main(tree).role != ERROR:
+        known = [one.name for one in access.answers(tree) if one.better]
+        raise InputError(
+            f"a ranking needs to know whether more of {name!r} is better, which its quantity does "
+            f"not say. Choose from {', '.join(known)}, or compare with bayescal.difference."
+        )
+    if _is_fitted_apart(tree, name):
+        return rank_coupled(tree, name, class_, group)
+    draws = access.variable(tree, schema.POSTERIOR, name)
+    return by_rank_shares(tree, draws, better == MORE, class_, group)
 
 
 def leaders(chances: Mapping[str, float]) -> list[str]:
@@ -329,14 +363,12 @@ def leaders(chances: Mapping[str, float]) -> list[str]:
 
 def best_records(tree: xr.DataTree) -> dict[str, Any]:
     """Probabilities of being best as JSON holds them, by variable; {} where there is no ranking."""
-    kind = kind_of(tree)
     found: dict[str, Any] = {}
-    for var in kind.variables(tree):
+    for one in access.answers(tree):
         try:
-            shares = kind.best(tree, var, None, None).prob_best
+            found[one.name] = _nested(best(tree, one.name).prob_best)
         except InputError:
             continue
-        found[var] = _nested(shares)
     return found
 
 
@@ -381,7 +413,8 @@ def ranked(
     given = {schema.CLASS: class_, schema.GROUP: group}
     rank = rank.sel({dim: value for dim, value in given.items() if value is not None})
     converged = access.is_converged(tree)
-    return Best(var, rank.isel({RANK: 0}, drop=True), rank, converged)
+    first, title = rank.isel({RANK: 0}, drop=True), access.described(tree, var).title
+    return Best(var, first, rank, converged, title)
 
 
 def check_several(tree: xr.DataTree) -> None:
@@ -461,12 +494,13 @@ def couple_pair(tree: xr.DataTree, pair: Pair) -> Difference:
         prob_equal=float(np.mean(averaged == 0)),
         correlation=correlation,
         draws=averaged,
+        title=access.described(tree, var).title,
     )
 
 
 def rank_coupled(tree: xr.DataTree, var: str, class_: str | None, group: str | None) -> Best:
     """Ranks of all classifiers' coupled errors or metrics, by class and group."""
-    check_variable(tree, var)
+    access.check_variable(tree, var)
     check_several(tree)
     posterior = tree[schema.POSTERIOR].dataset
     outer = {
@@ -498,7 +532,7 @@ def _ranks_of_one(tree: xr.DataTree, var: str, place: dict[str, str]) -> Floats:
     zero = np.array([_prob_zero(tree, var, case) for case in cases])
     chance = np.stack([rng.random(errors.shape[1]) for rng in streams])
     errors[chance < zero[:, None]] = 0.0
-    return rank_shares(-errors.T if kind_of(tree).higher_is_better(var) else errors.T)
+    return rank_shares(-errors.T if access.described(tree, var).better == MORE else errors.T)
 
 
 def is_coupled(tree: xr.DataTree, var: str) -> bool:

@@ -10,12 +10,12 @@ import xarray as xr
 
 from bayescal.core.checks import check_is, check_number
 from bayescal.core.errors import InputError
+from bayescal.core.variables import ERROR, ROW
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
-from bayescal.results.intervals import credible_interval
-from bayescal.results.kind import check_variable, kind_of
-from bayescal.results.rows import RowConclusion
-from bayescal.results.text import UNRELIABLE, error_name, percent, several
+from bayescal.results.intervals import interval
+from bayescal.results.rows import RowConclusion, row_conclusions
+from bayescal.results.text import UNRELIABLE, percent, several
 
 _NO_SIDE: Final = {"unknown", ""}
 _LEAST_SD: Final = 1e-12
@@ -45,6 +45,8 @@ class Conclusion:
     prob: float
     threshold: float | None
     rows: tuple[UnderPrior, ...]
+    name: str = ""
+    """Name of the variable in full."""
 
     @property
     def overlap(self) -> bool:
@@ -78,7 +80,7 @@ class Conclusion:
         head = "" if self.converged else UNRELIABLE
         answer = "is robust" if self.robust else "is not robust"
         return (
-            f"{head}The conclusion on the {error_name(self.var)}{of} {answer} to the prior: "
+            f"{head}The conclusion on the {self.name or self.var}{of} {answer} to the prior: "
             f"{self._reason()}. {self._move()}"
         )
 
@@ -171,21 +173,39 @@ def conclusions(
     access.prior_names(tree)
     if threshold is not None:
         check_number(threshold, "threshold", "(-inf, inf)")
-    kind = kind_of(tree)
-    name = check_variable(tree, None) if var is None else var
+    main = access.main(tree)
+    name = main.name if var is None else var
     check_is(name, str, "var", "Pass the name of a variable of the result.")
-    return [*kind.conclusions(tree, name, prob, threshold)]
+    if main.role != ROW or name != main.name:
+        return [*_conclude(tree, name, prob, threshold)]
+    if threshold is not None:
+        raise InputError(
+            f"threshold must be left out for rows; got {threshold}. Their classes are compared "
+            "with each other."
+        )
+    return [*row_conclusions(tree, prob)]
 
 
-def conclude(
-    tree: xr.DataTree, var: str, prob: float, threshold: float | None, *, sided: bool
+def _conclude(
+    tree: xr.DataTree, var: str, prob: float, threshold: float | None
 ) -> list[Conclusion]:
-    """Conclusions on a variable with one number a case."""
-    draws = access.variable(tree, schema.POSTERIOR, var)
-    check_one_number(draws)
-    bounds = credible_interval(tree, var, prob)
+    """Conclusions on a variable with one number a case.
+
+    Errors are compared with perfect calibration, or a threshold; others with a threshold, or none,
+    as they have no value that all want to reach.
+    """
+    check_one_number(access.variable(tree, schema.POSTERIOR, var))
+    one = access.described(tree, var)
+    if threshold is None and one.role != ERROR and access.main(tree).role == ERROR:
+        raise InputError(
+            f"threshold must be given for {var!r}: only calibration errors have a value, 0, that "
+            "stands for perfect calibration. Pass the value that matters."
+        )
+    asked = Conclusion("", var, prob, threshold, (), one.full or one.title)
+    bounds = interval(tree, var, prob)
+    sided = one.role == ERROR or threshold is not None
     return [
-        _conclusion(tree, Conclusion("", var, prob, threshold, ()), together, bounds, sided)
+        _conclusion(tree, asked, together, bounds, sided)
         for together in access.group_over_priors(access.cases(tree))
     ]
 
@@ -232,7 +252,8 @@ def _conclusion(
 def _moments(tree: xr.DataTree, var: str, case: ResultSlice) -> tuple[float, float]:
     """Mean and standard deviation, of the average with perfect calibration where there is one."""
     draws = access.flat_draws(tree, var, case)
-    share = (access.prob_calibrated(tree, case) or 0.0) if var in schema.CALIBRATION_ERRORS else 0.0
+    is_error = access.described(tree, var).role == ERROR
+    share = (access.prob_calibrated(tree, case) or 0.0) if is_error else 0.0
     variance = (1 - share) * (float(np.nanvar(draws)) + share * float(np.nanmean(draws)) ** 2)
     return access.averaged_mean(tree, var, case), float(np.sqrt(variance))
 

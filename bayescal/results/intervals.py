@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from bayescal.core.checks import check_choice, check_number
 from bayescal.core.errors import InputError
+from bayescal.core.variables import ERROR
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
-from bayescal.results.kind import kind_of
-from bayescal.results.text import percent, variable_title
+from bayescal.results.text import percent
 
 CONSERVATIVE: Final = "conservative"
 HEDGED: Final = "hedged"
@@ -87,11 +87,7 @@ def interval(tree: xr.DataTree, var: str, prob: float = 0.9) -> xr.DataArray:
     >>> round(averaged_quantile(draws, p_calibrated=0.5, level=0.75), 3)
     0.15
     """
-    return kind_of(tree).interval(tree, var, prob)
-
-
-def credible_interval(tree: xr.DataTree, var: str, prob: float) -> xr.DataArray:
-    """Conservative interval of a calibration error that may be 0, else equal-tailed."""
+    schema.check_result(tree)
     alpha = tail(prob)
     draws = access.variable(tree, schema.POSTERIOR, var).transpose(*schema.DRAW_DIMS, ...)
     rest = draws.dims[2:]
@@ -117,6 +113,10 @@ def credible_interval(tree: xr.DataTree, var: str, prob: float) -> xr.DataArray:
         name=var,
         attrs={"ci_kind": kind, "ci_prob": prob, "ci_text": text},
     )
+
+
+# Under its former name.
+credible_interval = interval
 
 
 def _described(tree: xr.DataTree, var: str, rest: tuple[Hashable, ...]) -> NDArray[np.bool_]:
@@ -222,7 +222,7 @@ def _p_calibrated(tree: xr.DataTree, var: str, like: xr.DataArray) -> NDArray[An
 
     A prior without a calibrated alternative leaves NaN.
     """
-    if var not in schema.CALIBRATION_ERRORS:
+    if access.described(tree, var).role != ERROR:
         return None
     if not access.has_variable(tree, schema.MODEL_AVERAGE, schema.P_CALIBRATED):
         return None
@@ -261,7 +261,7 @@ class Marginal(NamedTuple):
 
 def marginal(
     tree: xr.DataTree,
-    var: str = "ece",
+    var: str | None = None,
     prob: float = 0.9,
     classifier: str | None = None,
     *,
@@ -273,8 +273,8 @@ def marginal(
     ----------
     tree : xarray.DataTree
         A result with classes, fitted with ``multiclass="marginal"`` or ``"class-wise"``.
-    var : {"ece", "tce", "mce"}
-        Which error.
+    var : str, optional
+        Which calibration error, "ece", "tce" or "mce"; the binned one by default.
     prob : float
         Posterior probability of the interval, strictly between 0 and 1.
     classifier, group : str, optional
@@ -326,24 +326,31 @@ def marginal(
     True
     """
     alpha = tail(prob)
-    check_choice(var, schema.CALIBRATION_ERRORS, "var, a calibration error,")
     cases = _classes(tree, classifier, group)
+    errors = {one.name: one for one in access.of_role(tree, ERROR)}
+    if not errors:
+        raise InputError(
+            "a mean over classes is of calibration errors; this result holds none. Fit one."
+        )
+    chosen = str(access.main(tree).point) if var is None else var
+    check_choice(chosen, tuple(errors), "var, a calibration error,")
+    one = errors[chosen]
     low, high = (
-        np.mean([_shuffled(tree, var, case, which) for case in cases], axis=0)
+        np.mean([_shuffled(tree, chosen, case, which) for case in cases], axis=0)
         for which in (True, False)
     )
     lower, upper = float(np.quantile(low, alpha)), float(np.quantile(high, 1 - alpha))
-    mean = float(np.mean([access.averaged_mean(tree, var, case) for case in cases]))
+    mean = float(np.mean([access.averaged_mean(tree, chosen, case) for case in cases]))
     name = cases[0].classifier + ("" if cases[0].group is None else f", group {cases[0].group}")
     text = (
-        f"Mean {variable_title(var)} of the {len(cases)} classes of {name}: {mean:.4f} "
+        f"Mean {one.title} of the {len(cases)} classes of {name}: {mean:.4f} "
         f"({percent(prob)} interval {lower:.4f} to {upper:.4f})."
     )
-    return Marginal(mean, lower, upper, prob, text, _plug_in(tree, var, cases))
+    return Marginal(mean, lower, upper, prob, text, _plug_in(tree, chosen, cases))
 
 
 def marginals(
-    tree: xr.DataTree, var: str = "ece", prob: float = 0.9
+    tree: xr.DataTree, var: str | None = None, prob: float = 0.9
 ) -> list[tuple[ResultSlice, Marginal]]:
     """Mean over classes for every classifier and group of a result."""
     if schema.CLASS not in tree[schema.POSTERIOR].dims:
@@ -380,9 +387,6 @@ def _shuffled(
 
 
 def _plug_in(tree: xr.DataTree, var: str, cases: Sequence[ResultSlice]) -> float | None:
-    """Mean of the classes' estimates; that of the ECE stands for the error without bins too."""
-    name = "mce" if var == "mce" else "ece"
-    if not access.has_variable(tree, schema.POINT_ESTIMATE, name):
-        return None
-    found = [access.variable(tree, schema.POINT_ESTIMATE, name, case).item() for case in cases]
-    return float(np.mean(found))
+    """Mean of the classes' estimates."""
+    found = [access.point(tree, var, case) for case in cases]
+    return None if None in found else float(np.mean(np.array(found, dtype=float)))

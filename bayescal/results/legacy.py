@@ -36,6 +36,7 @@ _METRICS: Final = {
     "log_loss": "log loss",
     "brier": "Brier score",
 }
+_FULL: Final = {one.name: one.full for one in CALIBRATION_ERRORS}
 _MORE: Final = ("accuracy", "auc", "auprc")
 _LESS: Final = ("max_ece", "avg_ece")
 _TITLES: Final = {
@@ -56,6 +57,8 @@ def upgrade(tree: xr.DataTree) -> xr.DataTree:
     tree = _of_version_2(tree)
     if schema.VARIABLES not in tree.attrs and schema.RESULT_KIND in tree.attrs:
         tree.attrs[schema.VARIABLES] = to_json(_variables(tree))
+        if tree.attrs[schema.RESULT_KIND] == "rows":
+            tree.attrs.setdefault(schema.POINT_LABEL, "Venn-Abers")
     return tree
 
 
@@ -100,7 +103,10 @@ def _variables(tree: xr.DataTree) -> list[Variable]:
     )
     names = [name for name in _METRICS if name in held]
     names += [name for name in held if name in estimated and name not in names]
-    return [Variable(name, _title(name), (), METRIC, _better(name), name) for name in names]
+    return [
+        Variable(name, _title(name), (), METRIC, _better(name), name, "", _FULL.get(name, ""))
+        for name in names
+    ]
 
 
 def _title(name: str) -> str:

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from bayescal.core.checks import checked_words
 from bayescal.core.errors import InputError
+from bayescal.core.variables import ROW
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
-from bayescal.results.kind import kind_of
+from bayescal.results.rows import probabilities_of_case
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -107,14 +108,14 @@ def power_scale(tree: xr.DataTree, var_names: str | Sequence[str] | None = None)
     """
     import pandas as pd
 
-    kind = kind_of(tree)
+    main = access.main(tree)
     if problem := _obstacle(tree):
         raise InputError(problem)
     names = None if var_names is None else checked_words(var_names, "var_names")
     rows = []
     for case in access.cases(tree):
         scaled = (
-            kind.power_scaled(tree, case)
+            (probabilities_of_case if main.role == ROW else numbers_of_case)(tree, case)
             if names is None
             else {name: access.variable(tree, schema.POSTERIOR, name, case) for name in names}
         )
@@ -155,7 +156,7 @@ def _obstacle(tree: xr.DataTree) -> str:
 
 
 def numbers_of_case(tree: xr.DataTree, case: ResultSlice) -> dict[str, xr.DataArray]:
-    """Variables with one number a case or a bin: what most kinds scale by default."""
+    """Variables with one number a case or a bin: what is scaled by default but for rows."""
     posterior = tree[schema.POSTERIOR].dataset
     numbers = {*schema.DRAW_DIMS, *schema.CASE_DIMS, schema.BIN}
     return {

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayescal.core.errors import InputError
 from bayescal.core.probability_intervals import decide, decide_binary
+from bayescal.core.variables import ROW
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.intervals import tail
-from bayescal.results.kind import require_kind
 from bayescal.results.text import UNRELIABLE, counted
 
 if TYPE_CHECKING:
@@ -21,7 +22,10 @@ if TYPE_CHECKING:
 
 type Floats = NDArray[np.float64]
 
+VAR = "prob"
 LABEL_CLASS = "label_class"
+_FEW: Final = 9
+"""Rows that power scaling takes by default."""
 EVEN = 0.5
 """Probability above which one of two classes is the more probable one."""
 
@@ -55,6 +59,15 @@ class Rows(NamedTuple):
     def width(self) -> Floats:
         """Widths of the bounds, (obs, curve)."""
         return self.upper - self.lower
+
+
+def check_rows(tree: xr.DataTree, what: str, remedy: str) -> None:
+    """Refuse results that are not of rows."""
+    if access.main(tree).role != ROW:
+        raise InputError(
+            f"{what} needs a result of class probabilities row by row; this one is of "
+            f"{tree.attrs['quantity']}. {remedy}"
+        )
 
 
 def read_rows(tree: xr.DataTree, case: ResultSlice, prob: float = 0.9) -> Rows:
@@ -106,6 +119,14 @@ def read_rows(tree: xr.DataTree, case: ResultSlice, prob: float = 0.9) -> Rows:
 def _columns(values: NDArray[np.float64]) -> Floats:
     """A row's values side by side, one where there is one curve."""
     return np.asarray(values if values.ndim == 2 else values[:, np.newaxis], dtype=np.float64)
+
+
+def probabilities_of_case(tree: xr.DataTree, case: ResultSlice) -> dict[str, xr.DataArray]:
+    """Probabilities at a few rows, evenly spaced by the score of the last class."""
+    score = access.variable(tree, schema.CONSTANT_DATA, "target_score", case).values
+    places = evenly(score.reshape(len(score), -1)[:, -1], _FEW)
+    draws = access.variable(tree, schema.POSTERIOR, VAR, case)
+    return {VAR: draws.isel(obs=np.sort(places))}
 
 
 def evenly(values: NDArray[Any], most: int) -> NDArray[np.intp]:
@@ -180,7 +201,7 @@ def row_table(tree: xr.DataTree, prob: float = 0.9) -> pd.DataFrame:
     """
     import pandas as pd
 
-    require_kind(tree, "rows", "a table of rows", "Use bayescal.summary instead.")
+    check_rows(tree, "a table of rows", "Use bayescal.summary instead.")
     parts = [_lines(tree, case, prob) for case in access.cases(tree)]
     return pd.DataFrame([line for part in parts for line in part]).set_index("obs")
 
@@ -220,9 +241,6 @@ def open_names(rows: Rows, place: int) -> str:
     """Name the classes that stay open in a row."""
     named = zip(rows.classes, rows.is_open[place], strict=True)
     return " / ".join(name for name, stays in named if stays)
-
-
-VAR = "prob"
 
 
 @dataclass(frozen=True, slots=True)

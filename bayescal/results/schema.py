@@ -102,6 +102,8 @@ CALIBRATION_ERRORS: Final = ("ece", "tce", "mce")
 """Variables that are 0 exactly when the classifier is calibrated, and positive otherwise."""
 
 P_CALIBRATED: Final = "p_calibrated"
+WEIGHT: Final = "weight"
+"""Posterior weights of the descriptions, in `model_average`."""
 EFFECTIVE_N: Final = "effective_n"
 SHARED: Final = "shared"
 """Root attribute with the variables that classifiers or groups have in common, by dimension."""

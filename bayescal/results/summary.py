@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import xarray as xr
 
-from bayescal.results import schema
-from bayescal.results.intervals import tail
-from bayescal.results.kind import kind_of
+from bayescal.core.variables import CALIBRATION_ERRORS, ERROR, ROW, Variable
+from bayescal.results import access, schema, text
+from bayescal.results.access import ResultSlice
+from bayescal.results.compare import best
+from bayescal.results.curves import curve_shape
+from bayescal.results.intervals import Marginal, averaged_quantile, interval, marginals, tail
+from bayescal.results.rows import read_rows, row_table
 
 if TYPE_CHECKING:
     import pandas as pd
+
+_SHOWN: Final = 4
+"""Metrics that fit a terminal; JSON and the report have all."""
+
+
+class Table(NamedTuple):
+    """What a terminal shows of a result."""
+
+    columns: tuple[str, ...]
+    rows: list[tuple[str, ...]]
+    notes: tuple[str, ...] = ()
 
 
 def summary(tree: xr.DataTree, prob: float = 0.9) -> pd.DataFrame:
@@ -87,8 +102,255 @@ def summary(tree: xr.DataTree, prob: float = 0.9) -> pd.DataFrame:
     InputError
         If the tree is not a result, or prob lies outside (0, 1).
     """
+    import pandas as pd
+
     tail(prob)
-    return kind_of(tree).summary(tree, prob)
+    form = {ERROR: _of_errors, ROW: _of_rows}.get(access.main(tree).role, _of_metrics)
+    lines = form(tree, prob)
+    index = pd.Index([case.label for case, _ in lines], name="case")
+    return pd.DataFrame([line for _, line in lines], index=index)
+
+
+def finest(tree: xr.DataTree, prob: float) -> pd.DataFrame:
+    """Tabulate a result as finely as there is: row by row, or as `summary`."""
+    return (row_table if access.main(tree).role == ROW else summary)(tree, prob)
+
+
+def records(tree: xr.DataTree, prob: float) -> list[dict[str, Any]]:
+    """Rows of the summary as plain values, and the means over classes where they are the result."""
+    found = text.plain_records(summary(tree, prob))
+    if access.main(tree).role != ERROR or tree.attrs.get("multiclass") != "marginal":
+        return found
+    by_error = {one.name: marginals(tree, one.name, prob) for one in _shown_errors(tree)}
+    cases = [case for case, _ in next(iter(by_error.values()))]
+    means = [{name: of[place][1] for name, of in by_error.items()} for place in range(len(cases))]
+    return found + [
+        _mean_over_classes(case, mean, found) for case, mean in zip(cases, means, strict=True)
+    ]
+
+
+def row_records(tree: xr.DataTree, prob: float) -> list[dict[Any, Any]]:
+    """The target rows of a result of rows as JSON holds them; none of any other."""
+    if access.main(tree).role != ROW:
+        return []
+    return row_table(tree, prob).to_dict("records")
+
+
+def table(tree: xr.DataTree, prob: float) -> Table:
+    """What a terminal shows of a result."""
+    form = {ERROR: _error_table, ROW: _row_table}.get(access.main(tree).role, _metric_table)
+    return form(tree, prob)
+
+
+type _Lines = list[tuple[ResultSlice, dict[str, Any]]]
+
+
+def _shown_errors(tree: xr.DataTree) -> list[Variable]:
+    """The error that the point estimate is of, and the main one."""
+    main = access.main(tree)
+    held = {one.name: one for one in access.of_role(tree, ERROR)}
+    return [held[name] for name in dict.fromkeys((main.point, main.name)) if name in held]
+
+
+def _of_errors(tree: xr.DataTree, prob: float) -> _Lines:
+    """One line a case."""
+    ends = {one.name: interval(tree, one.name, prob) for one in _shown_errors(tree)}
+    return [(case, _errors_of(tree, case, ends)) for case in access.cases(tree)]
+
+
+def _errors_of(
+    tree: xr.DataTree, case: ResultSlice, ends: Mapping[str, xr.DataArray]
+) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        **case.coords,
+        "n": access.scalar(tree, schema.POINT_ESTIMATE, "n", case),
+    }
+    if (rows := access.scalar(tree, schema.POINT_ESTIMATE, schema.EFFECTIVE_N, case)) is not None:
+        row[schema.EFFECTIVE_N] = rows
+    for name, bounds in ends.items():
+        lower, upper = (float(end) for end in access.at(bounds, case).values)
+        own = access.described(tree, name).point == name
+        if own:
+            row[f"{name}_point"] = access.point(tree, name, case)
+        row[f"{name}_mean"] = access.averaged_mean(tree, name, case)
+        if own:
+            chance = access.prob_calibrated(tree, case) or 0.0
+            draws = access.flat_draws(tree, name, case)
+            row[f"{name}_median"] = averaged_quantile(draws, chance, 0.5)
+        row[f"{name}_lower"], row[f"{name}_upper"] = lower, upper
+        if own:
+            row[schema.P_CALIBRATED] = access.scalar(
+                tree, schema.MODEL_AVERAGE, schema.P_CALIBRATED, case
+            )
+    row |= access.health(tree, case)
+    if access.has_variable(tree, schema.MODEL_AVERAGE, schema.WEIGHT):
+        shape = curve_shape(tree, case)
+        row["curve"] = None if shape is None else shape.name
+    return row | {"status": access.case_status(tree, case)}
+
+
+def _mean_over_classes(
+    case: ResultSlice, mean: Mapping[str, Marginal], found: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    """One classifier's (and group's) mean over classes, as sound as its worst class."""
+    names = {"classifier": case.classifier}
+    names |= {} if case.group is None else {"group": case.group}
+    own = [row for row in found if all(row[name] == value for name, value in names.items())]
+    failed = [row["status"] for row in own if row["status"] != schema.OK]
+    varying = [value for dim, value in names.items() if len({row[dim] for row in found}) > 1]
+    line: dict[str, Any] = {
+        "case": " / ".join([*varying, "mean over classes"]),
+        **names,
+        **{name: own[0][name] for name in ("n", schema.EFFECTIVE_N) if name in own[0]},
+    }
+    for name, one in mean.items():
+        own_point = f"{name}_point" in own[0]
+        line |= {f"{name}_point": text.plain(one.plug_in)} if own_point else {}
+        line |= {f"{name}_{end}": getattr(one, end) for end in ("mean", "lower", "upper")}
+        line |= {schema.P_CALIBRATED: None} if own_point else {}
+    return {**line, "status": failed[0] if failed else schema.OK}
+
+
+def _error_table(tree: xr.DataTree, prob: float) -> Table:
+    """The error of each case that the point estimate is of, or that without one."""
+    found = records(tree, prob)
+    shown = _shown_errors(tree)[0]
+    var, with_effective = shown.name, schema.EFFECTIVE_N in found[0]
+    with_point, with_curve = f"{var}_point" in found[0], "curve" in found[0]
+    columns = (
+        "",
+        "rows (effective)" if with_effective else "rows",
+        *([f"{shown.title}, {access.point_label(tree)}"] if with_point else []),
+        f"{shown.title}, posterior",
+        f"{text.percent(prob)} interval",
+        *(["P(calibrated)"] if with_point else []),
+        *(["curve"] if with_curve else []),
+        "status",
+    )
+    lines = []
+    for row in found:
+        low, high = row[f"{var}_lower"], row[f"{var}_upper"]
+        digits = text.decimals(low, high)
+        lines.append(
+            (
+                str(row["case"]),
+                text.row_count(row["n"], row.get(schema.EFFECTIVE_N)),
+                *([text.fixed(row[f"{var}_point"], digits)] if with_point else []),
+                text.fixed(row[f"{var}_mean"], digits),
+                text.ends(low, high, digits),
+                *([text.probability(row[schema.P_CALIBRATED])] if with_point else []),
+                *([row.get("curve") or text.MISSING] if with_curve else []),
+                str(row["status"]),
+            )
+        )
+    return Table(columns, lines)
+
+
+def _of_metrics(tree: xr.DataTree, prob: float) -> _Lines:
+    """One line a case and metric."""
+    ends = {one.name: interval(tree, one.name, prob) for one in access.answers(tree)}
+    return [
+        (case, _metric_of(tree, case, name, bounds))
+        for case in access.cases(tree)
+        for name, bounds in ends.items()
+    ]
+
+
+def _metric_of(
+    tree: xr.DataTree, case: ResultSlice, var: str, ends: xr.DataArray
+) -> dict[str, Any]:
+    draws = access.variable(tree, schema.POSTERIOR, var, case)
+    lower, upper = (float(end) for end in access.at(ends, case).values)
+    return {
+        **case.coords,
+        "metric": var,
+        "mean": access.averaged_mean(tree, var, case),
+        "median": float(draws.median()),
+        "lower": lower,
+        "upper": upper,
+        "point": access.point(tree, var, case),
+        **access.reference_estimates(tree, var, case),
+        **access.health(tree, case),
+        "status": _status(tree, case),
+    }
+
+
+def _status(tree: xr.DataTree, case: ResultSlice) -> str:
+    """Without a label, the numbers are the prior's."""
+    unlabelled = access.case_converged(tree, case) and tree.attrs.get("n_labeled") == 0
+    return schema.NO_LABELS if unlabelled else access.case_status(tree, case)
+
+
+def _metric_table(tree: xr.DataTree, prob: float) -> Table:
+    """A row a case, a column a metric: mean and interval; and which classifier is best."""
+    shown = access.answers(tree)[:_SHOWN]
+    first = shown[0]
+    rankable = len(access.classifier_names(tree)) > 1 and first.better is not None
+    ranked = best(tree, first.name) if rankable else None
+    ends = {one.name: interval(tree, one.name, prob) for one in shown}
+    titles = [one.title for one in shown]
+    columns = ("", *titles, *(["P(best)"] if ranked else []), "status")
+    lines = [
+        (
+            case.label,
+            *(_mean_and_ends(tree, name, case, bounds) for name, bounds in ends.items()),
+            *([text.probability(float(access.at(ranked.prob_best, case)))] if ranked else []),
+            _status(tree, case),
+        )
+        for case in access.cases(tree)
+    ]
+    notes = [f"Posterior means with {text.percent(prob)} intervals."]
+    if ranked:
+        notes += [f"P(best) is by {first.title}.", ranked.text]
+    return Table(columns, lines, tuple(notes))
+
+
+def _mean_and_ends(tree: xr.DataTree, var: str, case: ResultSlice, ends: xr.DataArray) -> str:
+    mean = access.averaged_mean(tree, var, case)
+    lower, upper = (float(end) for end in access.at(ends, case).values)
+    return f"{text.fixed(mean)} ({text.ends(lower, upper)})"
+
+
+def _of_rows(tree: xr.DataTree, prob: float) -> _Lines:
+    """One line a case, over its rows."""
+    return [(case, _rows_of(tree, case, prob)) for case in access.cases(tree)]
+
+
+def _rows_of(tree: xr.DataTree, case: ResultSlice, prob: float) -> dict[str, Any]:
+    found = read_rows(tree, case, prob)
+    return {
+        **case.coords,
+        "n": access.scalar(tree, schema.POINT_ESTIMATE, "n", case),
+        "n_target": float(tree.attrs["n_target"]),
+        "n_rows": float(len(found.row)),
+        "width": float(found.width.mean()),
+        "ivap_width": float((found.p1 - found.p0).mean()),
+        "open_share": float((found.n_open > 1).mean()),
+        "improper_share": access.scalar(tree, schema.POINT_ESTIMATE, "improper_share", case),
+        **access.health(tree, case),
+        "status": access.case_status(tree, case),
+    }
+
+
+def _row_table(tree: xr.DataTree, prob: float) -> Table:
+    """Widths of each case, and how many of its rows are decided."""
+    columns = ("", "calibration", "target", "reported", f"{text.percent(prob)} width")
+    more = ("p0 to p1", "decided", "open", "improper", "status")
+    return Table(columns + more, [_row_cells(row) for row in records(tree, prob)])
+
+
+def _row_cells(row: dict[str, Any]) -> tuple[str, ...]:
+    n_open = round(row["open_share"] * row["n_rows"])
+    return (
+        str(row["case"]),
+        *(text.count(row[name]) for name in ("n", "n_target", "n_rows")),
+        text.fixed(row["width"], 3),
+        text.fixed(row["ivap_width"], 3),
+        text.count(row["n_rows"] - n_open),
+        text.count(n_open),
+        f"{100 * row['improper_share']:.1f}%" if row["improper_share"] else text.MISSING,
+        str(row["status"]),
+    )
 
 
 class Window(NamedTuple):
@@ -111,7 +373,9 @@ class Series(NamedTuple):
 
 
 def series_of(
-    rows: Iterable[tuple[str, str, dict[str, Any]]], order: Iterable[str], var: str = "tce"
+    rows: Iterable[tuple[str, str, dict[str, Any]]],
+    order: Iterable[str],
+    var: str = CALIBRATION_ERRORS[0].name,
 ) -> list[Series]:
     """Put rows of summaries in order: of each its group ("" for none), its window, and itself."""
     place = {name: at for at, name in enumerate(order)}

@@ -177,11 +177,14 @@ def row_count(n: float | None, effective_n: float | None = None) -> str:
 
 
 def labelled_rows(attrs: Mapping[Any, Any]) -> str:
-    """Say how many rows have labels, and how many have none; or are known to be positive."""
+    """Say how many rows have labels, and how many have none, are targets or known positives."""
     if "n_positive" in attrs:
         unlabelled = counted(int(attrs["n_unlabeled"]), "unlabelled row")
         return f"{counted(int(attrs['n_positive']), 'positive')}, {unlabelled}"
     labelled = int(attrs.get("n_labeled", attrs.get("n_obs", 0)))
+    if "n_target" in attrs:
+        targets = counted(int(attrs["n_target"]), "target row")
+        return f"{counted(labelled, 'labelled row')}, {targets}"
     without = int(attrs.get("n_obs", labelled)) - labelled
     effective = attrs.get("effective_n")
     rest = "" if effective is None else f" (effective number {count(effective)})"

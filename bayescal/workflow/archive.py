@@ -28,7 +28,7 @@ from bayescal.core.errors import InputError
 from bayescal.core.quantity import CaseArrays, Quantity
 from bayescal.core.text import printable
 from bayescal.results import access, schema
-from bayescal.results.kind import kind_of
+from bayescal.results.summary import summary as summarise
 from bayescal.results.text import plain_records
 from bayescal.workflow.sampling import Settings
 
@@ -205,7 +205,7 @@ def _of(name: str, stored: Any, wanted: Any) -> str:
 
 def pack(tree: xr.DataTree, keep: str, about: Mapping[str, Any]) -> bytes:
     """Write a result, or what is to be kept of it, with its summary."""
-    summary = plain_records(kind_of(tree).summary(tree, float(tree.attrs["prob"])))
+    summary = plain_records(summarise(tree, float(tree.attrs["prob"])))
     kept = {"draws": _whole, "scalars": _scalars, "summary": _nothing}[keep](tree)
     arrays = {
         f"{group}/{name}": np.asarray(values.values)

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import CaseArrays, Quantity
 from bayescal.quantities import quantity_named
-from bayescal.results.kind import kind_of
+from bayescal.results import access
+from bayescal.results.intervals import interval
 from bayescal.results.schema import P_CALIBRATED
 from bayescal.workflow.fit import plan_of, priors_of, result_of
 from bayescal.workflow.sampling import Settings, fit_case
@@ -155,7 +156,7 @@ def coverage(
         plan = plan._replace(cases=plan.cases[:1], correlate=None)
         arrays = fit_case(chosen.NAME, plan.cases[0], settings, index)
         tree = result_of(chosen, plan, used, settings, [arrays])
-        var = kind_of(tree).variables(tree)[0] if var is None else var
+        var = access.main(tree).name if var is None else var
         if not hasattr(truth, var):
             raise InputError(f"the truth must know its {var!r}; it does not. Pass another var.")
         rows.append(_interval(tree, arrays, var, prob))
@@ -261,7 +262,7 @@ def _settings(
 
 def _interval(tree: DataTree, arrays: CaseArrays, var: str, prob: float) -> tuple[Any, ...]:
     """What a result says of `var`, in the order of `Coverage`."""
-    ends = kind_of(tree).interval(tree, var, prob)
+    ends = interval(tree, var, prob)
     ends = ends.squeeze([dim for dim in arrays.coords if dim in ends.dims], drop=True)
     mean = np.asarray(arrays.posterior[var]).mean(axis=(0, 1))
     return (

@@ -56,9 +56,3 @@ def test_no_quantity_is_named(path: Path) -> None:
     modules = {f"bayescal.quantities.{name}" for name in OWN}
     assert not [name for name in imported(tree) if any(name.startswith(m) for m in modules)]
     assert not [name for name in imported(tree) if name in {f"bayescal.{own}" for own in OWN}]
-
-
-@pytest.mark.parametrize("folder", ["plots/kinds", "report"])
-def test_every_kind_of_result_has_one_module_in_each_layer(folder: str) -> None:
-    kinds = {path.stem for path in (PACKAGE / "results" / "kinds").glob("[!_]*.py")}
-    assert kinds <= {path.stem for path in (PACKAGE / folder).glob("[!_]*.py")}

@@ -17,11 +17,9 @@ from bayescal.core.errors import InputError
 from bayescal.plots import plot_comparison, plot_differences
 from bayescal.results.compare import difference
 from bayescal.results.intervals import interval
-from bayescal.results.kinds.metrics import HIGHER
-from bayescal.results.kinds.metrics import ORDER as METRICS
 from tests.plots.looks import assert_readable, words
 from tests.synthetic import make_result
-from tests.synthetic_ssme import make_panel_result
+from tests.synthetic_ssme import HIGHER, METRICS, make_panel_result
 
 NAMES = ("vit", "resnet", "gbm", "forest")
 

@@ -8,11 +8,10 @@ import xarray as xr
 
 import bayescal as bc
 from bayescal.report.page import page
-from bayescal.results.kinds.metrics import ORDER as METRICS
 from bayescal.results.text import in_words, probability
 from tests.report.pages import HOSTILE, Page, words
 from tests.synthetic import make_result
-from tests.synthetic_ssme import make_panel_result
+from tests.synthetic_ssme import METRICS, make_panel_result
 
 
 def read(*trees: xr.DataTree, prob: float = 0.9) -> Page:

@@ -10,12 +10,9 @@ from scipy.stats import rankdata
 
 import bayescal as bc
 from bayescal.core.errors import InputError
-from bayescal.quantities.temperature.posterior import METRICS as TEMPERATURE
 from bayescal.results.compare import rank_shares
-from bayescal.results.kinds.metrics import HIGHER, LOWER
-from bayescal.results.kinds.metrics import ORDER as METRICS
 from tests.synthetic_credal import make_credal_result
-from tests.synthetic_ssme import make_panel_result
+from tests.synthetic_ssme import METRICS, make_panel_result
 
 
 def with_draws(var: str, values: np.ndarray) -> xr.DataTree:
@@ -24,11 +21,6 @@ def with_draws(var: str, values: np.ndarray) -> xr.DataTree:
     tree = make_panel_result(names, draws=len(values), chains=1)
     tree["posterior"][var] = tree["posterior"][var].copy(data=values[None])
     return tree
-
-
-def test_every_metric_has_a_direction() -> None:
-    assert not set(HIGHER) & set(LOWER)
-    assert set(METRICS) | set(TEMPERATURE) <= set(HIGHER + LOWER)
 
 
 @pytest.mark.parametrize("var", METRICS)

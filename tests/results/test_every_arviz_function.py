@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 import xarray as xr
 
-from bayescal.results.kind import kind_of
 from tests.several import result_of
 
 az = pytest.importorskip("arviz")
@@ -148,7 +147,7 @@ def failing(tree: xr.DataTree, names: Iterable[str]) -> dict[str, str]:
     """What stops the functions that do not run."""
     import matplotlib.pyplot as plt
 
-    var = kind_of(tree).variables(tree)[0]
+    var = access.main(tree).name
     found = {}
     for name in names:
         try:

@@ -6,8 +6,7 @@ import xarray as xr
 
 import bayescal as bc
 from bayescal.core.errors import InputError
-from bayescal.results.kinds.metrics import ORDER as METRICS
-from tests.synthetic_ssme import make_panel_result
+from tests.synthetic_ssme import METRICS, make_panel_result
 
 
 @pytest.fixture(scope="module")

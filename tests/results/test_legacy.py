@@ -8,8 +8,8 @@ import xarray as xr
 
 import bayescal as bc
 from bayescal.results import access
-from bayescal.results.kind import kind_of
 from bayescal.results.legacy import upgrade
+from bayescal.results.summary import table as table_of
 from tests.several import DIRECT as KEYS
 from tests.several import result_of
 from tests.synthetic import make_result
@@ -37,7 +37,7 @@ def test_old_files_load_with_their_numbers(old: tuple[str, Path]) -> None:
     assert tree.attrs["result_kind"] == KINDS[name]
     xr.testing.assert_identical(tree["posterior"].dataset, was["posterior"].dataset)
     assert {"pairing", "yardsticks"}.isdisjoint(tree.children)
-    assert kind_of(tree).table(tree, 0.9).rows
+    assert table_of(tree, 0.9).rows
     assert len(bc.summary(tree)) > 0
 
 
@@ -58,7 +58,7 @@ def test_what_was_renamed(old: tuple[str, Path], tmp_path: Path) -> None:
         assert [one.var for one in bc.conclusions(tree)] == ["tce"]
     if name == "ssme":
         assert tree.attrs["method"] == "nuts"
-        assert kind_of(tree).point_label(tree) == "SSME-KDE"
+        assert access.point_label(tree) == "SSME-KDE"
         assert set(tree["reference_estimates"]["auc"]["method"].values) == {"ensemble", "labeled"}
         assert "jump_flag" not in tree["diagnostics"]
     xr.testing.assert_identical(bc.load(bc.save(tree, tmp_path / "again.nc")), tree)

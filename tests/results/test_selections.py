@@ -16,7 +16,6 @@ import bayescal as bc
 from bayescal import plots
 from bayescal.core.errors import InputError
 from bayescal.results import access
-from bayescal.results.kind import kind_of
 from tests.several import DIRECT, KEYS, NAMES, result_of
 
 ONE = {
@@ -61,7 +60,7 @@ def test_another_order_of_some_classifiers_is_another_order_of_their_rows(key: s
 @pytest.mark.parametrize("key", ALL)
 def test_intervals(key: str) -> None:
     tree = result_of(key)
-    for var in kind_of(tree).variables(tree):
+    for var in [one.name for one in access.answers(tree)]:
         whole = bc.interval(tree, var)
         for name in NAMES:
             one = bc.interval(tree.sel(classifier=name), var)
@@ -167,7 +166,7 @@ def test_some_groups_under_one_prior_cannot_be_scaled_by_themselves() -> None:
 @pytest.mark.parametrize("key", ALL)
 def test_some_draws_are_read_as_draws(key: str) -> None:
     tree = result_of(key)
-    var = kind_of(tree).variables(tree)[0]
+    var = access.main(tree).name
     draws = tree["posterior"][var]
     some = tree.isel(draw=slice(0, 50))
     expected = some["posterior"][var].mean(["chain", "draw"])

@@ -11,7 +11,6 @@ from bayescal.results.compare import Difference
 from bayescal.results.curves import roc_band as roc_band
 from bayescal.results.curves import roc_boxes as roc_boxes
 from bayescal.results.intervals import interval, prob_exceeds, tail
-from bayescal.results.kind import check_variable
 
 
 def upper_bound(
@@ -153,7 +152,9 @@ def rule_difference(
     check_flag(unlabeled, "unlabeled")
     names = [f"{'unlabeled_' if unlabeled else ''}cost_{rule}" for rule in (first, second)]
     case = access.named_case(result, classifier)
-    one, two = (access.flat_draws(result, check_variable(result, name), case) for name in names)
+    one, two = (
+        access.flat_draws(result, access.check_variable(result, name), case) for name in names
+    )
     apart = one - two
     varies = np.ptp(one) > 0 and np.ptp(two) > 0
     return Difference(

@@ -58,6 +58,7 @@ _METRICS = (
     ),
     ("brier", "Brier score", LESS, "Mean squared difference of score and label."),
 )
+_FULL = {"ece": "binned calibration error (ECE)", "mce": "largest calibration gap (MCE)"}
 _OF_TILT = {
     ("label_class",): ("intercept", "slope", "class_share"),
     ("classifier",): ("weight", "own_bend"),
@@ -68,7 +69,9 @@ _OF_TILT = {
 }
 VARIABLES: tuple[Variable, ...] = (
     *(
-        Variable(name, title, ("classifier", "group"), METRIC, better, name, meaning)
+        Variable(
+            name, title, ("classifier", "group"), METRIC, better, name, meaning, _FULL.get(name, "")
+        )
         for name, title, better, meaning in _METRICS
     ),
     *(one for dims, names in _OF_TILT.items() for one in named(*names, dims=dims)),

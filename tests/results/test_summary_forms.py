@@ -1,9 +1,7 @@
-"""Every kind answers every verb, or refuses it with a remedy; kinds know no quantity."""
+"""Errors, metrics and rows answer every verb, or refuse it with a remedy."""
 
-import inspect
 import json
 import re
-from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -15,10 +13,11 @@ import xarray as xr
 import bayescal as bc
 from bayescal.core.quantity import CaseArrays
 from bayescal.core.variables import METRIC, Variable, to_json
-from bayescal.results import access, kinds
+from bayescal.results import access, text
 from bayescal.results.assemble import assemble
 from bayescal.results.compare import best_records
-from bayescal.results.kind import ResultKind, Table, kind_names, kind_of, require_kind
+from bayescal.results.summary import Table, finest, records
+from bayescal.results.summary import table as table_of
 from tests.synthetic import make_result
 from tests.synthetic_credal import make_credal_grid, make_credal_result
 from tests.synthetic_ssme import make_panel_result
@@ -28,11 +27,9 @@ MAKE = {
     "metrics": lambda: make_panel_result(("a", "b"), draws=100),
     "rows": lambda: make_credal_result(("a", "b")),
 }
-METHODS = [name for name, one in vars(ResultKind).items() if inspect.isfunction(one)]
-METHODS = [name for name in METHODS if not name.startswith("_")]
 VERBS = {
     "summary": lambda tree: bc.summary(tree, 0.8),
-    "interval": lambda tree: bc.interval(tree, kind_of(tree).variables(tree)[0], 0.8),
+    "interval": lambda tree: bc.interval(tree, access.main(tree).name, 0.8),
     "difference": lambda tree: bc.difference(tree, "a", "b"),
     "best": bc.best,
     "power_scale": bc.power_scale,
@@ -57,18 +54,6 @@ def toy(names=("a", "b"), n_labeled=50):
     return assemble(fits, variables=toy_quantity.VARIABLES, attrs=attrs)
 
 
-def test_every_kind_is_tested_here() -> None:
-    assert kind_names() == sorted(MAKE)
-
-
-@pytest.mark.parametrize("kind", MAKE)
-@pytest.mark.parametrize("method", METHODS)
-def test_kinds_have_the_signatures_of_the_protocol(kind: str, method: str) -> None:
-    module = import_module(f"bayescal.results.kinds.{kind}")
-    promised = list(inspect.signature(getattr(ResultKind, method)).parameters)[1:]
-    assert list(inspect.signature(getattr(module, method)).parameters) == promised
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", MAKE)
 @pytest.mark.parametrize("verb", VERBS)
@@ -91,17 +76,15 @@ def test_verbs_answer_or_refuse_with_a_remedy(kind: str, verb: str) -> None:
 @pytest.mark.parametrize("kind", MAKE)
 def test_what_terminals_json_and_files_show(kind: str) -> None:
     tree = MAKE[kind]()
-    one = kind_of(tree)
-    table = one.table(tree, 0.9)
+    table = table_of(tree, 0.9)
     assert isinstance(table, Table)
     assert {len(row) for row in table.rows} == {len(table.columns)}
     assert "90%" in " ".join([*table.columns, *table.notes])
-    records = one.records(tree, 0.9)
-    assert json.loads(json.dumps(records, allow_nan=False)) == records
-    assert len(one.rows(tree, 0.9)) >= len(access.cases(tree))
-    assert one.description(tree).split()[1:3] == ["labelled", "rows"] or "," in one.description(
-        tree
-    )
+    found = records(tree, 0.9)
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
+    assert len(finest(tree, 0.9)) >= len(access.cases(tree))
+    words = text.labelled_rows(tree.attrs)
+    assert words.split()[1:3] == ["labelled", "rows"] or "," in words
     json.dumps(best_records(tree), allow_nan=False)
     with pytest.raises(bc.InputError, match="prob must be a number in"):
         bc.summary(tree, 1.0)
@@ -114,7 +97,7 @@ def test_every_kind_is_concluded_on() -> None:
 
     for tree in (combine(errors), combine(metrics), make_credal_grid()):
         found = bc.conclusions(tree)
-        assert found[0].var == kind_of(tree).variables(tree)[0]
+        assert found[0].var == access.main(tree).name
         assert isinstance(found[0].robust, bool)
         assert "robust" in found[0].text
 
@@ -140,13 +123,12 @@ def test_errors_of_classes_are_ranked_class_by_class() -> None:
 @pytest.mark.parametrize("names", [("a",), ("a", "b")])
 def test_a_result_of_one_metric_and_nothing_else(names) -> None:
     tree = toy(names)
-    kind = kind_of(tree)
-    assert kind.variables(tree) == ["accuracy"]
-    assert kind.description(tree) == "50 labelled rows"
+    assert [one.name for one in access.answers(tree)] == ["accuracy"]
+    assert text.labelled_rows(tree.attrs) == "50 labelled rows"
     frame = bc.summary(tree)
     assert {"point", "mean", "status"} <= set(frame.columns)
     assert list(frame["point"]) == pytest.approx([0.8, 0.7][: len(names)])
-    table = kind.table(tree, 0.9)
+    table = table_of(tree, 0.9)
     assert len(table.rows) == len(names)
     assert ("P(best)" in table.columns) is (len(names) > 1)
     low, high = bc.interval(tree, "accuracy").values.reshape(-1, 2)[0]
@@ -165,7 +147,7 @@ def test_a_metric_of_unknown_direction_is_not_ranked() -> None:
         tree[group]["kappa"] = tree[group]["accuracy"]
     known = (*toy_quantity.VARIABLES, Variable("kappa", "kappa", ("classifier",), METRIC))
     tree.attrs["variables"] = to_json(known)
-    assert kind_of(tree).variables(tree) == ["accuracy", "kappa"]
+    assert [one.name for one in access.answers(tree)] == ["accuracy", "kappa"]
     with pytest.raises(bc.InputError, match=r"more of 'kappa' is better.*bayescal\.difference"):
         bc.best(tree, "kappa")
     assert list(best_records(tree)) == ["accuracy"]
@@ -175,15 +157,15 @@ def test_errors_without_descriptions_or_a_binned_error() -> None:
     tree = make_result(("a",), draws=50)
     tree["posterior"] = tree["posterior"].to_dataset().drop_vars("ece")
     assert "curve" not in bc.summary(tree)
-    assert "curve" not in kind_of(tree).table(tree, 0.9).columns
-    assert kind_of(tree).variables(tree) == ["tce", "mce"]
-    assert "TCE, posterior" in kind_of(tree).table(tree, 0.9).columns
+    assert "curve" not in table_of(tree, 0.9).columns
+    assert [one.name for one in access.answers(tree)] == ["tce", "mce"]
+    assert "TCE, posterior" in table_of(tree, 0.9).columns
 
 
 def test_the_table_names_the_description_of_the_curve() -> None:
     tree = make_result(("a", "b"), draws=50, p_calibrated=0.2, shape=(1, 2, 1))
     tree["model_average"]["weight"].loc[{"classifier": "b"}] = [0.6, 0.4, 0, 0]
-    found = kind_of(tree).table(tree, 0.9)
+    found = table_of(tree, 0.9)
     place = found.columns.index("curve")
     assert place == len(found.columns) - 2
     assert [row[place] for row in found.rows] == ["rough", "calibrated"]
@@ -192,18 +174,18 @@ def test_the_table_names_the_description_of_the_curve() -> None:
 def test_means_over_classes_are_rows_of_the_table() -> None:
     tree = make_result(("a",), classes=("x", "y"), draws=100, shape=(1, 2, 1))
     tree.attrs["multiclass"] = "marginal"
-    *_, last = kind_of(tree).records(tree, 0.9)
+    *_, last = records(tree, 0.9)
     mean = bc.marginal(tree, "ece")
     assert last["case"] == "mean over classes"
     assert (last["ece_mean"], last["ece_lower"]) == (mean.mean, mean.lower)
-    table = kind_of(tree).table(tree, 0.9)
+    table = table_of(tree, 0.9)
     assert table.rows[-1][0] == "mean over classes"
     assert table.rows[-1][table.columns.index("curve")] == "–"
 
 
-def test_another_kind_is_refused_with_the_remedy() -> None:
-    with pytest.raises(bc.InputError, match=r"'rows'.*of ece.*kind 'errors'\. Do that"):
-        require_kind(make_result(("a",), draws=20), "rows", "this", "Do that.")
+def test_a_table_of_rows_of_a_result_without_any_is_refused() -> None:
+    with pytest.raises(bc.InputError, match=r"row by row; this one is of ece\. Use bayescal\.summ"):
+        bc.row_table(make_result(("a",), draws=20))
 
 
 def test_no_module_of_results_names_a_quantity() -> None:
@@ -212,7 +194,7 @@ def test_no_module_of_results_names_a_quantity() -> None:
 
     names = "|".join(quantities())
     naming = re.compile(rf"(bayescal|bc)\.({names})\b|\b(ssme|pu_ece|credal)\b", re.IGNORECASE)
-    folder = Path(kinds.__file__).parents[1]
+    folder = Path(access.__file__).parent
     for path in folder.rglob("*.py"):
         if path.name != "legacy.py":
             lines = path.read_text(encoding="utf-8").splitlines()
