@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import xarray as xr
 
+from bayescal.results import access
 from tests.several import result_of
 
 az = pytest.importorskip("arviz")
