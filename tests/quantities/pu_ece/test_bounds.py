@@ -82,12 +82,6 @@ def test_theorem_1_in_numbers() -> None:
     )
 
 
-def test_edges_are_bounded_by_the_widest_bin() -> None:
-    edges = bounds(100, 300, 0.3, strategy=[0, 0.1, 0.7, 1], lipschitz=2)
-    expected = 3 * 0.6 + math.sqrt(2 * (0.09 / 100 + 1 / 300) * 3 * math.log(2))
-    assert edges.total_bias.value == pytest.approx(expected)
-
-
 @pytest.mark.parametrize("strategy", ["uniform", "quantile"])
 @pytest.mark.parametrize("lip", [0.0, 1.0, 5.0])
 @pytest.mark.parametrize(("n_p", "n_u", "pi"), [(1, 2, 0.5), (40, 900, 0.2), (3000, 10**5, 0.7)])
