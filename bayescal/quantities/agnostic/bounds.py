@@ -47,11 +47,6 @@ def bounds(n: int, delta: float = 0.1) -> Bounds:
         Each with its kind and its assumption in words. As c lies in [0, 1], a value of 1 or more
         says nothing.
 
-    Raises
-    ------
-    InputError
-        If `n` is no whole number above 0, or `delta` is not between 0 and 1.
-
     Notes
     -----
     **Above.** For the one interval that attains c, c_emp is at least a mean of n independent
@@ -133,11 +128,6 @@ def uniform_deviation(n: int, delta: float = 0.1) -> float:
     float
         ``4 sqrt(log(2 / delta) / (2 n))``; proved in the notes of `bounds`.
 
-    Raises
-    ------
-    InputError
-        If `n` is no whole number above 0, or `delta` is not between 0 and 1.
-
     Examples
     --------
     >>> import bayescal as bc
@@ -164,11 +154,6 @@ def sample_size(precision: float, delta: float = 0.1, *, two_sided: bool = False
     int
         The least n at which the safe bound of `bounds` is not above `precision`.
 
-    Raises
-    ------
-    InputError
-        If `precision` is not above 0, or `delta` not between 0 and 1.
-
     Examples
     --------
     >>> import bayescal as bc
@@ -189,6 +174,8 @@ def sample_size(precision: float, delta: float = 0.1, *, two_sided: bool = False
 def class_deviation(n: int, rademacher: float, delta: float = 0.1) -> Bound:
     """Bound ``|c - c_emp|`` of all classifiers of a class at once, also on their training rows.
 
+    Theorem 2 of the paper.
+
     Parameters
     ----------
     n : int
@@ -203,16 +190,6 @@ def class_deviation(n: int, rademacher: float, delta: float = 0.1) -> Bound:
     -------
     Bound
         ``2 (2 R + sqrt(2 log(8 / delta) / n))``.
-
-    Raises
-    ------
-    InputError
-        If `n` is no whole number above 0, `rademacher` is negative, or `delta` not between 0 and 1.
-
-    References
-    ----------
-    .. [1] Y. Gao, A. Parameswaran and J. Peng, 2017, Theorem 2.
-       https://doi.org/10.1214/17-EJS1376SI
 
     Examples
     --------
@@ -236,6 +213,8 @@ def class_deviation(n: int, rademacher: float, delta: float = 0.1) -> Bound:
 def rademacher_bound(n: int, vc_dimension: int, n_values: int) -> float:
     """Bound the Rademacher complexity of classifiers that give finitely many scores.
 
+    Claim 2 of the paper.
+
     Parameters
     ----------
     n : int
@@ -249,16 +228,6 @@ def rademacher_bound(n: int, vc_dimension: int, n_values: int) -> float:
     -------
     float
         ``sqrt((2 d (log(n / d) + 1) + 4 log(|P*| + 1)) / n)``.
-
-    Raises
-    ------
-    InputError
-        If an argument is no whole number above 0, or `n` is too small.
-
-    References
-    ----------
-    .. [1] Y. Gao, A. Parameswaran and J. Peng, 2017, Claim 2.
-       https://doi.org/10.1214/17-EJS1376SI
 
     Examples
     --------
@@ -278,16 +247,15 @@ def rademacher_bound(n: int, vc_dimension: int, n_values: int) -> float:
 def single_score_rademacher(n: int) -> float:
     """Bound the Rademacher complexity of the intervals of a single score.
 
-    References
-    ----------
-    .. [1] Y. Gao, A. Parameswaran and J. Peng, 2017, proof of Claim 4.
-       https://doi.org/10.1214/17-EJS1376SI
+    Proof of Claim 4 of the paper.
     """
     return math.sqrt(32 * math.pi / check_whole(n, "n"))
 
 
 def isotonic_deviation(n: int, delta: float = 0.1, rademacher: float | None = None) -> Bound:
     """Bound the distance of an isotonic calibration from the convex hull it estimates, as printed.
+
+    Claim 7 of the paper.
 
     Parameters
     ----------
@@ -304,21 +272,11 @@ def isotonic_deviation(n: int, delta: float = 0.1, rademacher: float | None = No
     Bound
         2 eps, with the least eps that the condition of Theorem 2 admits. Above 1 it says nothing.
 
-    Raises
-    ------
-    InputError
-        If `n` is no whole number above 0, or `delta` not between 0 and 0.2.
-
     Notes
     -----
     It bounds ``sup |G_e(t) - cv(F(t))|``, where ``G_e(t) = E[g(f); f <= t]`` with g the isotonic
     fit, F is the distribution function of f, and cv the greatest convex minorant of the points
     ``(F(t), P(f <= t, Y = 1))``. `isotonic_uniform_deviation` bounds the same by a thirtieth.
-
-    References
-    ----------
-    .. [1] Y. Gao, A. Parameswaran and J. Peng, 2017, Claim 7.
-       https://doi.org/10.1214/17-EJS1376SI
 
     Examples
     --------
@@ -351,11 +309,6 @@ def isotonic_uniform_deviation(n: int, delta: float = 0.1) -> Bound:
     -------
     Bound
         ``sqrt(2 log(4 / delta) / n)``, of what `isotonic_deviation` bounds.
-
-    Raises
-    ------
-    InputError
-        If `n` is no whole number above 0, or `delta` is not between 0 and 1.
 
     Notes
     -----
@@ -444,11 +397,6 @@ def calibration_test(
     -------
     CalibrationTest
         With ``p_value = (1 + number of simulated measures >= c) / (1 + draws)``.
-
-    Raises
-    ------
-    InputError
-        If scores or labels are not such, or `draws` is no whole number above 0.
 
     Notes
     -----

@@ -24,6 +24,8 @@ from bayescal.quantities.agnostic.intervals import checked_rows
 def isotonic_calibration(score: ArrayLike, *, label: ArrayLike) -> Link:
     """Calibrate by isotonic regression of the labels on the scores.
 
+    Section 3.3.3 and Algorithm 1 of the paper.
+
     Parameters
     ----------
     score : array-like of shape (obs,), in [0, 1]
@@ -36,22 +38,12 @@ def isotonic_calibration(score: ArrayLike, *, label: ArrayLike) -> Link:
     Link
         The calibrating function.
 
-    Raises
-    ------
-    InputError
-        If scores or labels are not such.
-
     Notes
     -----
-    Algorithm 1 of [1]_: slopes of the greatest convex minorant of cumulated labels. Tied scores are
+    Algorithm 1: slopes of the greatest convex minorant of cumulated labels. Tied scores are
     pooled first; without that, equal scores would get unequal values. On the rows fitted to, c_emp
     of the result is 0, and no nondecreasing function has a smaller
     ``max |sum of labels - values|`` over runs of rows (Claims 5 and 6).
-
-    References
-    ----------
-    .. [1] Y. Gao, A. Parameswaran and J. Peng, 2017, section 3.3.3 and Algorithm 1.
-       https://doi.org/10.1214/17-EJS1376SI
 
     Examples
     --------
@@ -84,6 +76,8 @@ def minimise_measure(
 ) -> Minimum:
     """Find the function of the score with the least calibration measure in a class.
 
+    Section 3.3.3 and the proof of Claim 5 of the paper.
+
     Parameters
     ----------
     score : array-like of shape (obs,), in [0, 1]
@@ -112,11 +106,6 @@ def minimise_measure(
     their scores. It is c_emp of the result where g rises strictly, and a bound of it where g is
     nondecreasing. With xi_1 and xi_2 for how far the prefix sums of g fall below and rise above
     those of y, it is ``xi_1 + xi_2``, a linear programme in the coefficients.
-
-    References
-    ----------
-    .. [1] Y. Gao, A. Parameswaran and J. Peng, 2017, section 3.3.3 and the proof of Claim 5.
-       https://doi.org/10.1214/17-EJS1376SI
 
     Examples
     --------
@@ -238,6 +227,8 @@ def least_loss_calibrated(
 ) -> CalibratedMinimum:
     """Find the nondecreasing function of the score with the least loss among those of c_emp = 0.
 
+    Section 3.3.2 of the paper.
+
     Parameters
     ----------
     score : array-like of shape (obs,), in [0, 1]
@@ -267,11 +258,6 @@ def least_loss_calibrated(
 
     Where the loss is concave in the rate, as every proper loss is, the solution is isotonic
     regression. The hinge loss is not, and may do better by joining runs.
-
-    References
-    ----------
-    .. [1] Y. Gao, A. Parameswaran and J. Peng, 2017, section 3.3.2.
-       https://doi.org/10.1214/17-EJS1376SI
 
     Examples
     --------
@@ -387,11 +373,6 @@ class Link:
         -------
         ndarray of shape (...), in [0, 1]
             Calibrated scores.
-
-        Raises
-        ------
-        InputError
-            If scores are not probabilities.
         """
         return np.asarray(np.interp(to_probabilities(score, "score"), self.score, self.value))
 

@@ -38,11 +38,6 @@ class Action:
     setup : float, at least 0, default 0
         Cost of having the action at all, once for all rows.
 
-    Raises
-    ------
-    InputError
-        If a cost is negative or not finite.
-
     Examples
     --------
     >>> import bayescal as bc
@@ -72,11 +67,6 @@ class Action:
         -------
         float
             ``a p + b (1 - p)``.
-
-        Raises
-        ------
-        InputError
-            If it is no probability.
         """
         check_number(probability, "probability", "[0, 1]")
         return self.positive * probability + self.negative * (1 - probability)
@@ -90,7 +80,7 @@ class _Step(NamedTuple):
 
 @dataclass(frozen=True, slots=True, init=False)
 class DecisionRule:
-    """A rule that takes an action by the interval that the score lies in.
+    """A rule that takes an action by the interval that the score lies in; section 2.4 of the paper.
 
     Parameters
     ----------
@@ -114,11 +104,6 @@ class DecisionRule:
     InputError
         If a cost is negative or not finite, an action has no costs, an interval is empty, or
         intervals overlap or leave a gap.
-
-    References
-    ----------
-    .. [1] Y. Gao, A. Parameswaran and J. Peng, 2017, section 2.4.
-       https://doi.org/10.1214/17-EJS1376SI
 
     Examples
     --------
@@ -172,11 +157,6 @@ class DecisionRule:
         -------
         ndarray of shape (...), int
             Places in `names`.
-
-        Raises
-        ------
-        InputError
-            If scores are not probabilities.
         """
         scores = to_probabilities(score, "score")
         return np.asarray(np.searchsorted(self.thresholds, scores, side="left"))
@@ -280,6 +260,8 @@ def _step(name: str, ends: tuple[float, float]) -> _Step:
 def estimated_cost(rule: DecisionRule, score: ArrayLike, weight: ArrayLike | None = None) -> float:
     """Estimate the mean cost of a rule from scores without labels.
 
+    Claim 1 and Eq. (2) of the paper.
+
     Parameters
     ----------
     rule : DecisionRule
@@ -294,20 +276,10 @@ def estimated_cost(rule: DecisionRule, score: ArrayLike, weight: ArrayLike | Non
     float
         Mean of ``a f + b (1 - f)`` with the costs of the action taken, without set-up costs.
 
-    Raises
-    ------
-    InputError
-        If scores are not probabilities, or weights do not fit.
-
     Notes
     -----
     The label is replaced by its probability under the scores. On the same rows it differs from the
     mean cost with labels by ``c_emp sum |a - b|`` at most, c_emp being the measure of these rows.
-
-    References
-    ----------
-    .. [1] Y. Gao, A. Parameswaran and J. Peng, 2017, Claim 1 and Eq. (2).
-       https://doi.org/10.1214/17-EJS1376SI
 
     Examples
     --------
@@ -346,11 +318,6 @@ def expected_cost(
     float
         Mean of ``a p + b (1 - p)``, without set-up costs.
 
-    Raises
-    ------
-    InputError
-        If scores or probabilities are not such, or lengths differ.
-
     Examples
     --------
     >>> import bayescal as bc
@@ -385,11 +352,6 @@ def actual_cost(
     float
         Mean cost, without set-up costs.
 
-    Raises
-    ------
-    InputError
-        If scores or labels are not such, or lengths differ.
-
     Examples
     --------
     >>> import bayescal as bc
@@ -407,6 +369,8 @@ def cost_bound(
     rule: DecisionRule, c_emp: float, n_labeled: int, n_unlabeled: int, delta: float = 0.1
 ) -> Bound:
     """Bound the error of `estimated_cost` on unlabelled rows, from labelled ones.
+
+    Eq. (2) of the paper.
 
     Parameters
     ----------
@@ -426,22 +390,12 @@ def cost_bound(
     Bound
         Of ``|mean cost of the unlabelled rows - estimate|``.
 
-    Raises
-    ------
-    InputError
-        If a number of rows is not above 0, or `c_emp` or `delta` is no probability.
-
     Notes
     -----
     Eq. (2) needs the measure of the unlabelled rows themselves, which cannot be seen. With
     probability ``1 - delta / 2`` each, the measure c is at most ``c_emp + sqrt(2 log(2 / delta) /
     n_labeled)``, and the measure of the unlabelled rows at most ``c + 4 sqrt(log(4 / delta) / (2
     n_unlabeled))``; see `bounds`. Both multiply ``sum |a - b|``.
-
-    References
-    ----------
-    .. [1] Y. Gao, A. Parameswaran and J. Peng, 2017, Eq. (2).
-       https://doi.org/10.1214/17-EJS1376SI
 
     Examples
     --------
@@ -485,6 +439,8 @@ _MOST_ACTIONS = 15
 def bayes_rule(actions: Mapping[str, Action | tuple[float, float]]) -> DecisionRule:
     """Give the rule that takes the action of least expected cost, the scores being probabilities.
 
+    Section 2.4 of the paper.
+
     Parameters
     ----------
     actions : mapping of str to Action or pair of float
@@ -495,22 +451,12 @@ def bayes_rule(actions: Mapping[str, Action | tuple[float, float]]) -> DecisionR
     DecisionRule
         Without the actions that are never the cheapest. Of equally cheap ones the first is taken.
 
-    Raises
-    ------
-    InputError
-        If a cost is negative or not finite.
-
     Notes
     -----
     Expected costs are straight lines in the score, and the least of them is concave: each action is
     taken on one interval, which ends where the next line crosses. By Claim 1 its expected cost
     exceeds that of any other rule that goes by the score by ``c(f) (W + W')`` at most, W and W'
     being the sums of ``|a - b|`` over the actions of the two.
-
-    References
-    ----------
-    .. [1] Y. Gao, A. Parameswaran and J. Peng, 2017, section 2.4.
-       https://doi.org/10.1214/17-EJS1376SI
 
     Examples
     --------
@@ -542,6 +488,8 @@ def best_rule(
 ) -> DecisionRule:
     """Search the rule with the least estimated total cost on given rows, set-up costs included.
 
+    Section 3.3.4 of the paper.
+
     Parameters
     ----------
     actions : mapping of str to Action or pair of float
@@ -564,11 +512,6 @@ def best_rule(
     The total is ``n estimated_cost + rule.setup``. Given the actions that are set up, the Bayes
     rule among them is best, row by row. So the least over all sets of actions is the least over all
     rules, not only those of intervals.
-
-    References
-    ----------
-    .. [1] Y. Gao, A. Parameswaran and J. Peng, 2017, section 3.3.4.
-       https://doi.org/10.1214/17-EJS1376SI
 
     Examples
     --------

@@ -58,11 +58,6 @@ def estimate(data: Scores | Task, *, multiclass: str = "top-label") -> Estimate:
     Estimate
         A named tuple.
 
-    Raises
-    ------
-    InputError
-        If there is no labelled row, or an option is unknown.
-
     Notes
     -----
     The estimand is ``c(f) = sup |E[f; p1 < f <= p2] - P(Y = 1, p1 < f <= p2)|``. The estimate takes

@@ -26,7 +26,7 @@ class Roc(NamedTuple):
 
 
 def roc(score: ArrayLike, *, probability: ArrayLike | None = None) -> Roc:
-    """Compute the ROC curve that the scores imply if they are calibrated.
+    """Compute the ROC curve that the scores imply if they are calibrated; section 4 of the paper.
 
     Parameters
     ----------
@@ -50,11 +50,6 @@ def roc(score: ArrayLike, *, probability: ArrayLike | None = None) -> Roc:
     -----
     ``TPR(p) = sum f 1{f > p} / sum f`` and ``FPR(p) = sum (1 - f) 1{f > p} / (n - sum f)``. The
     paper prints ``f < p``: `printed_roc`.
-
-    References
-    ----------
-    .. [1] Y. Gao, A. Parameswaran and J. Peng, 2017, section 4.
-       https://doi.org/10.1214/17-EJS1376SI
 
     Examples
     --------
@@ -84,6 +79,8 @@ def roc(score: ArrayLike, *, probability: ArrayLike | None = None) -> Roc:
 def printed_roc(score: ArrayLike, *, probability: ArrayLike | None = None) -> Roc:
     """Compute the curve of the paper's formulas as printed, with ``f < p`` for ``f > p``.
 
+    Section 4 of the paper.
+
     Parameters
     ----------
     score : array-like of shape (obs,), in [0, 1]
@@ -108,11 +105,6 @@ def printed_roc(score: ArrayLike, *, probability: ArrayLike | None = None) -> Ro
     negative rate. So the curve is that of `roc` turned by half a turn, below the diagonal for
     scores that tell the classes apart; its area is one less that of `roc`.
 
-    References
-    ----------
-    .. [1] Y. Gao, A. Parameswaran and J. Peng, 2017, section 4.
-       https://doi.org/10.1214/17-EJS1376SI
-
     Examples
     --------
     >>> import bayescal as bc
@@ -127,6 +119,8 @@ def printed_roc(score: ArrayLike, *, probability: ArrayLike | None = None) -> Ro
 
 def roc_region(score: ArrayLike, c: float) -> RocRegion:
     """Bound the ROC curve of unlabelled rows, given their calibration measure.
+
+    Section 4 of the paper.
 
     Parameters
     ----------
@@ -152,11 +146,6 @@ def roc_region(score: ArrayLike, c: float) -> RocRegion:
     n beside sums. If the rows' measure is c at most, the true curve lies in the region at all
     thresholds at once: the positives above p and those up to p are each off by n c at most, and so
     is their sum, by which the rate is largest with ``sum f 1{f > p} + n c`` of ``sum f`` positives.
-
-    References
-    ----------
-    .. [1] Y. Gao, A. Parameswaran and J. Peng, 2017, section 4.
-       https://doi.org/10.1214/17-EJS1376SI
 
     Examples
     --------

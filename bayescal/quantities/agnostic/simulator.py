@@ -172,11 +172,6 @@ def truth(name: str) -> Truth:
     Truth
         The classifier.
 
-    Raises
-    ------
-    InputError
-        If there is none of that name.
-
     Examples
     --------
     >>> import bayescal as bc

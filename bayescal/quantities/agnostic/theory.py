@@ -31,7 +31,7 @@ _MOST_FEATURES = 12
 
 
 def untestable_distance(score: ArrayLike, weight: ArrayLike | None = None) -> float:
-    """Compute B_f, the l1 distance that no test can rule out.
+    """Compute B_f, the l1 distance that no test can rule out; Theorem 1 of the paper.
 
     Parameters
     ----------
@@ -45,21 +45,11 @@ def untestable_distance(score: ArrayLike, weight: ArrayLike | None = None) -> fl
     float
         ``E min(f, 1 - f)``, in [0, 0.5].
 
-    Raises
-    ------
-    InputError
-        If scores are not probabilities, or weights do not fit.
-
     Notes
     -----
     Where no feature has a probability of eps / n**2 or more, no test on n rows accepts with
     probability above (1 + eps) / 2 if the scores are the true probabilities, and below
     (1 - eps) / 2 if they are B_f or more from them, in mean. `hidden_labels` has the reason.
-
-    References
-    ----------
-    .. [1] Y. Gao, A. Parameswaran and J. Peng, 2017, Theorem 1.
-       https://doi.org/10.1214/17-EJS1376SI
 
     Examples
     --------
@@ -85,7 +75,7 @@ class PassRates(NamedTuple):
 def hidden_labels(
     verifier: Verifier, probability: ArrayLike, n: int, draws: int, seed: int | None = None
 ) -> PassRates:
-    """Simulate Lemma 1: a test cannot see whether labels are random or fixed.
+    """Simulate Lemma 1 of the paper: a test cannot see whether labels are random or fixed.
 
     Parameters
     ----------
@@ -106,22 +96,12 @@ def hidden_labels(
     PassRates
         The rates of acceptance.
 
-    Raises
-    ------
-    InputError
-        If probabilities are not such, or a number is not above 0.
-
     Notes
     -----
     The fixed labels of a sample are drawn once for each feature, with its probability. While no
     feature occurs twice, such a sample has the same distribution as one of random labels, so that
     the rates differ by the share of repeats at most. But with fixed labels P(Y = 1 | x) is 0 or 1,
     at the distance ``min(f, 1 - f)`` or more from any score f.
-
-    References
-    ----------
-    .. [1] Y. Gao, A. Parameswaran and J. Peng, 2017, Lemma 1.
-       https://doi.org/10.1214/17-EJS1376SI
 
     Examples
     --------
@@ -152,6 +132,8 @@ def hidden_labels(
 def interleaved_classifiers(n: int) -> Floats:
     """Give the classifiers of Example 2, whose intervals are as rich as can be.
 
+    Example 2 of the paper.
+
     Parameters
     ----------
     n : int
@@ -163,20 +145,10 @@ def interleaved_classifiers(n: int) -> Floats:
         Scores of classifier i and feature x: ``i / 2**n``, less ``1 / 2**(n + 1)`` where x is in
         the i-th subset.
 
-    Raises
-    ------
-    InputError
-        If `n` is no whole number from 1 to 12.
-
     Notes
     -----
     For fixed p1, p2 the sets ``{x: p1 < f(x) <= p2}`` of all classifiers have a VC dimension of 2
     at most; those of all p1, p2 have the dimension n.
-
-    References
-    ----------
-    .. [1] Y. Gao, A. Parameswaran and J. Peng, 2017, Example 2.
-       https://doi.org/10.1214/17-EJS1376SI
 
     Examples
     --------
@@ -191,7 +163,7 @@ def interleaved_classifiers(n: int) -> Floats:
 
 
 def shattering_weights(features: ArrayLike, sign: ArrayLike, norm: float = 1.0) -> Floats:
-    """Find the linear score of Claim 3 that has a given sign in every row.
+    """Find the linear score of the paper's Claim 3 that has a given sign in every row.
 
     Parameters
     ----------
@@ -217,11 +189,6 @@ def shattering_weights(features: ArrayLike, sign: ArrayLike, norm: float = 1.0) 
     With them a support vector machine with Platt scaling gives scores near 1 where the sign is 1,
     and near 0 elsewhere. So its intervals fit any labels, and their Rademacher complexity is 1/2 at
     least: calibration on training rows shows nothing.
-
-    References
-    ----------
-    .. [1] Y. Gao, A. Parameswaran and J. Peng, 2017, Claim 3.
-       https://doi.org/10.1214/17-EJS1376SI
 
     Examples
     --------
@@ -251,7 +218,7 @@ _ON_LINE = 1e-12
 
 
 def half_plane_measure(prob: ArrayLike, *, label: ArrayLike) -> float:
-    """Compute the empirical c_2 of three classes.
+    """Compute the empirical c_2 of three classes; section 5 of the paper.
 
     Parameters
     ----------
@@ -266,11 +233,6 @@ def half_plane_measure(prob: ArrayLike, *, label: ArrayLike) -> float:
         The largest ``|sum of scores - labels|`` of a class over the rows in a half-plane, over the
         number of rows.
 
-    Raises
-    ------
-    InputError
-        If probabilities or labels are not such, or there are too many rows.
-
     Notes
     -----
     c_k is the supremum over intersections of k - 1 half-spaces. A decision between two actions
@@ -278,11 +240,6 @@ def half_plane_measure(prob: ArrayLike, *, label: ArrayLike) -> float:
     parts the rows can be moved until it holds two of them, so the lines through pairs are enough;
     of the rows on a line, each beginning or end may be taken in. That takes time in proportion to
     the cube of the rows. How to compute c_k for large k is an open question of the paper.
-
-    References
-    ----------
-    .. [1] Y. Gao, A. Parameswaran and J. Peng, 2017, section 5.
-       https://doi.org/10.1214/17-EJS1376SI
 
     Examples
     --------

@@ -62,7 +62,7 @@ class Interval(NamedTuple):
 
 
 def labeled(scores: Scores) -> Metrics:
-    """Measure every classifier on the labelled rows.
+    """Measure every classifier on the labelled rows; section 5.2 and appendix B.2 of the paper.
 
     Parameters
     ----------
@@ -79,10 +79,6 @@ def labeled(scores: Scores) -> Metrics:
     InputError
         If fewer than two classes have a label: AUC and AUPRC do not exist.
 
-    References
-    ----------
-    .. [1] D. Shanmugam et al., 2025, section 5.2 and appendix B.2. https://arxiv.org/abs/2501.11866
-
     Examples
     --------
     >>> import bayescal as bc
@@ -94,7 +90,7 @@ def labeled(scores: Scores) -> Metrics:
 
 
 def labeled_by_group(scores: Scores) -> Metrics:
-    """Measure every classifier on the labelled rows of each group.
+    """Measure every classifier on the labelled rows of each group; appendix B.2 of the paper.
 
     Parameters
     ----------
@@ -112,10 +108,6 @@ def labeled_by_group(scores: Scores) -> Metrics:
     ------
     InputError
         As `labeled`, and if there are no groups.
-
-    References
-    ----------
-    .. [1] D. Shanmugam et al., 2025, appendix B.2. https://arxiv.org/abs/2501.11866
 
     Examples
     --------

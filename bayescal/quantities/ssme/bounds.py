@@ -42,11 +42,6 @@ def bounds(n_labeled: int, n_classifiers: int = 1, delta: float = 0.1) -> Bounds
     Bounds
         Bounds with their assumptions; 1 where there are no labels.
 
-    Raises
-    ------
-    InputError
-        If a number lies outside its range.
-
     Notes
     -----
     Hoeffding's inequality, ``sqrt(log(2 / delta) / (2 n))``, and the same with ``delta`` shared by
@@ -101,12 +96,7 @@ def labeled_errors(
     n_samples: int = 50,
     seed: int = 0,
 ) -> Metrics:
-    """Mean absolute error of labelled rows alone, by their number.
-
-    References
-    ----------
-    .. [1] D. Shanmugam et al., 2025, appendix B.4. https://arxiv.org/abs/2501.11866
-    """
+    """Mean absolute error of labelled rows alone, by their number; appendix B.4 of the paper."""
     check_whole(n_samples, "n_samples", most=MOST_DRAWN)
     n_classes = probs.shape[2]
     wrong = [size for size in sizes if not n_classes <= size <= len(y)]
@@ -137,7 +127,7 @@ def sample_with_every_class(
 
 
 def effective_sample_size(error: float, sizes: Sequence[int], labeled_error: Floats) -> int:
-    """Number of labels with which labelled rows alone err as much.
+    """Number of labels with which labelled rows alone err as much; appendix B.4 of the paper.
 
     Parameters
     ----------
@@ -159,10 +149,6 @@ def effective_sample_size(error: float, sizes: Sequence[int], labeled_error: Flo
     InputError
         If `error` is not a finite number, or lengths differ.
 
-    References
-    ----------
-    .. [1] D. Shanmugam et al., 2025, appendix B.4. https://arxiv.org/abs/2501.11866
-
     Examples
     --------
     >>> import bayescal as bc
@@ -181,7 +167,7 @@ def effective_sample_size(error: float, sizes: Sequence[int], labeled_error: Flo
 
 
 def rescaled_error(error: float | Floats, labeled_error: float | Floats) -> Floats:
-    """Mean absolute error relative to that of labelled rows alone.
+    """Mean absolute error relative to that of labelled rows alone; section 5.3 of the paper.
 
     Parameters
     ----------
@@ -199,10 +185,6 @@ def rescaled_error(error: float | Floats, labeled_error: float | Floats) -> Floa
     ------
     InputError
         If an error of labelled rows alone is not above 0.
-
-    References
-    ----------
-    .. [1] D. Shanmugam et al., 2025, section 5.3. https://arxiv.org/abs/2501.11866
 
     Examples
     --------

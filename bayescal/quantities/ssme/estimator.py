@@ -73,11 +73,6 @@ class KDESettings:
     tolerance : float, default 1e-4
         EM has converged once no label probability changes by more; 0 runs all epochs.
 
-    Raises
-    ------
-    InputError
-        If a choice is none of those listed, or a number is out of range.
-
     Examples
     --------
     >>> import bayescal as bc
@@ -201,11 +196,6 @@ def estimate(
     Estimate
         Metrics first, then the fit.
 
-    Raises
-    ------
-    InputError
-        If an option is out of range or unknown.
-
     Notes
     -----
     The estimand is each metric of each classifier on the population that all rows come from. Class
@@ -264,11 +254,6 @@ def estimate_each(
     -------
     Estimate
         Metrics as from `estimate`; what describes a fit has a leading dim ``classifier``.
-
-    Raises
-    ------
-    InputError
-        As for `estimate`.
 
     Examples
     --------
@@ -352,6 +337,8 @@ def estimate_unbinned_ece(
 ) -> Floats:
     """Estimate every classifier's calibration error by SSME-KDE without bins and label draws.
 
+    Appendix E.2 of the paper.
+
     Parameters
     ----------
     scores : Scores or Panel
@@ -368,11 +355,6 @@ def estimate_unbinned_ece(
     ndarray of shape (classifier,), in [0, 1]
         Mean gap between the probability of the predicted class and its conditional probability.
 
-    Raises
-    ------
-    InputError
-        If an option is out of range or unknown.
-
     Notes
     -----
     The mean over all rows of ``|P(y = k | p_j) - p_jk|``, with p_j the probabilities of classifier
@@ -383,10 +365,6 @@ def estimate_unbinned_ece(
 
     The paper names this form and uses the binned one. A narrow kernel follows single labels, whose
     noise counts as error, so that the estimate is biased upwards where the binned one is less so.
-
-    References
-    ----------
-    .. [1] D. Shanmugam et al., 2025, appendix E.2. https://arxiv.org/abs/2501.11866
 
     Examples
     --------

@@ -60,11 +60,6 @@ class FlowSettings:
     em_tolerance : float, default 0
         EM has converged once no label probability changes by more; 0 runs all epochs.
 
-    Raises
-    ------
-    InputError
-        If a choice is none of those listed, or a number is out of range.
-
     Notes
     -----
     The defaults are the paper's (appendix C), which leaves optimiser, learning rate and batches
@@ -125,7 +120,7 @@ def estimate_flow(
     ece: str | None = None,
     seed: int = 0,
 ) -> Estimate:
-    """Estimate every classifier's metrics by SSME-NF.
+    """Estimate every classifier's metrics by SSME-NF; section 4 and appendix C of the paper.
 
     Parameters
     ----------
@@ -169,10 +164,6 @@ def estimate_flow(
     as label probability, and EM for as long as anything changes, at most 50 epochs, starts from it.
 
     Computations of the flow are in single precision on the CPU.
-
-    References
-    ----------
-    .. [1] D. Shanmugam et al., 2025, section 4 and appendix C. https://arxiv.org/abs/2501.11866
 
     Examples
     --------

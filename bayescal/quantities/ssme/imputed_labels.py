@@ -99,6 +99,8 @@ def majority_vote(
 ) -> Metrics:
     """Measure under the label that most classifiers predict, each as heavy as it is accurate.
 
+    Appendix B.2 of the paper.
+
     Parameters
     ----------
     scores : Scores
@@ -131,10 +133,6 @@ def majority_vote(
     not say how the weighted average is read. Of its published sets of predictions, hard labels give
     its errors on toxic comments, and the most probable class with drawn labels those on MultiNLI;
     the threshold does not, of which three classes can get two votes of one classifier.
-
-    References
-    ----------
-    .. [1] D. Shanmugam et al., 2025, appendix B.2. https://arxiv.org/abs/2501.11866
 
     Examples
     --------
@@ -173,6 +171,8 @@ def pseudo_labeled(
 ) -> Metrics:
     """Measure under labels that a logistic regression of the labelled rows predicts.
 
+    Appendix B.2 of the paper.
+
     Parameters
     ----------
     scores : Scores
@@ -201,10 +201,6 @@ def pseudo_labeled(
     on few labels keeps predictions near the share of each class. A class without a label gets
     probability 0. The paper does not say how predictions are read; drawn labels give its errors
     within two standard errors on both of its published sets of predictions.
-
-    References
-    ----------
-    .. [1] D. Shanmugam et al., 2025, appendix B.2. https://arxiv.org/abs/2501.11866
 
     Examples
     --------
@@ -272,11 +268,6 @@ def dawid_skene(
     -------
     Metrics
         Arrays of shape (classifier,); as for `imputed_metrics`.
-
-    Raises
-    ------
-    InputError
-        If an option is none of those allowed.
 
     Notes
     -----

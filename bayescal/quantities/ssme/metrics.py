@@ -68,6 +68,8 @@ def metrics(
 ) -> Metrics:
     """Measure every classifier under one set of label probabilities, or under many draws.
 
+    Section 5.3 and appendix E.2 of the paper.
+
     Parameters
     ----------
     probs : ndarray of shape (classifier, obs, class), in [0, 1]
@@ -109,10 +111,6 @@ def metrics(
     over classes skip classes that have not. Summaries over draws have to skip such draws.
 
     Bins are right-closed. Quantile bins are those of the rows, whatever their weights.
-
-    References
-    ----------
-    .. [1] D. Shanmugam et al., 2025, section 5.3 and appendix E.2. https://arxiv.org/abs/2501.11866
 
     Examples
     --------
@@ -182,11 +180,6 @@ def subgroup_metrics(
     -------
     Metrics
         Arrays of shape (..., classifier, group). A group without rows has NaN throughout.
-
-    Raises
-    ------
-    InputError
-        As for `metrics`.
 
     Examples
     --------

@@ -55,11 +55,6 @@ class Tilt:
         How probabilities are pooled: weighted by agreement with the other classifiers, or their
         plain mean. Agreement helps where one classifier is bad, and does little harm elsewhere.
 
-    Raises
-    ------
-    InputError
-        If a number lies outside its range, or the opinion pool is none of those named.
-
     Notes
     -----
     With p the pooled probabilities, and r_j the log probabilities of classifier j, centred over
@@ -152,11 +147,6 @@ class Priors:
         Power that the labels' likelihood is raised to with many labels.
     discount : float, at least 0, default 10
         With n labels the power is ``power * n / (n + discount)``. 0 leaves it as it is.
-
-    Raises
-    ------
-    InputError
-        If `power` or `discount` lies outside its range, or `label` is no model of labels.
 
     Notes
     -----

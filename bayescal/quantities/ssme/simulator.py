@@ -70,11 +70,6 @@ class PanelTruth:
     spread : float, above 0, default 2
         Their standard deviation.
 
-    Raises
-    ------
-    InputError
-        If there is no classifier, or a slope, a noise or the spread lies outside its range.
-
     Notes
     -----
     A classifier's view ``u = L + noise e`` is normal, and so is L given one or all of the views:
@@ -124,11 +119,6 @@ class PanelTruth:
         -------
         Scores
             Of all classifiers.
-
-        Raises
-        ------
-        InputError
-            If no row is to be labeled.
         """
         rng = generator(seed)
         check_whole(n_labeled, "n_labeled", most=MOST_SIMULATED)
@@ -154,11 +144,6 @@ class PanelTruth:
         -------
         ndarray of shape (...)
             The probability, up to rounding.
-
-        Raises
-        ------
-        InputError
-            If the first axis is not that of the classifiers.
         """
         logits = finite_logits(scores, "scores")
         if logits.shape[:1] != (len(self.classifiers),):
@@ -298,11 +283,6 @@ def truth(name: str) -> PanelTruth:
     -------
     PanelTruth
         The panel.
-
-    Raises
-    ------
-    InputError
-        If there is none of that name.
 
     Examples
     --------

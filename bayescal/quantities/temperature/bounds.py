@@ -43,6 +43,8 @@ def bounds(
 ) -> Bounds:
     """Bound what class-wise temperature scaling loses to having `n` rows.
 
+    Theorem 4.1, Corollary 4.2, appendices B.3 and B.4 of the paper.
+
     Parameters
     ----------
     n : int, at least 1
@@ -68,11 +70,6 @@ def bounds(
     Bounds
         Those of a class are infinite without `p_min`, and where the corollary gives no probability.
 
-    Raises
-    ------
-    InputError
-        If a number lies outside its range.
-
     Notes
     -----
     Theorem 4.1, with ``w = sqrt(n) L_f L_c`` and ``r = alpha_max - alpha_min``: the bound is
@@ -91,11 +88,6 @@ def bounds(
     sqrt(log(2 / delta) / (p_min n))`` with probability ``1 - K (delta + exp(-p_min n / 8))``; here
     delta is divided so that this is 1 - delta. The paper sets the loss to the ECE and concludes
     that this bounds max-ECE; it does not follow, as a calibration error is no loss of single rows.
-
-    References
-    ----------
-    .. [1] Y. Zhao, J. Chen and S. Oymak, 2020, Theorem 4.1, Corollary 4.2, appendices B.3 and B.4.
-       https://arxiv.org/abs/2002.09831
 
     Examples
     --------
@@ -162,6 +154,8 @@ class Confidence(NamedTuple):
 def label_noise_confidence(p_plus: float, p_minus: float, p_test: float) -> Confidence:
     """Confidence of the linear classifier of least log loss under label noise in training.
 
+    Definition 3.2 and Lemma 3.3 of the paper.
+
     Parameters
     ----------
     p_plus, p_minus : float, in [0, 0.5)
@@ -174,16 +168,6 @@ def label_noise_confidence(p_plus: float, p_minus: float, p_test: float) -> Conf
     Confidence
         ``1 - p_plus`` and ``1 - p_minus`` against an accuracy of ``1 - p_test``: more noise in
         training than in the test makes it under-confident.
-
-    Raises
-    ------
-    InputError
-        If a share lies outside [0, 0.5).
-
-    References
-    ----------
-    .. [1] Y. Zhao, J. Chen and S. Oymak, 2020, Definition 3.2 and Lemma 3.3.
-       https://arxiv.org/abs/2002.09831
 
     Examples
     --------
@@ -200,6 +184,8 @@ def label_noise_confidence(p_plus: float, p_minus: float, p_test: float) -> Conf
 
 def rare_feature_probability(n: int, factor: float, rarity: float = 20) -> float:
     """Probability that ``factor * n`` rows hold the rare feature of Theorem 3.1.
+
+    Theorem 3.1 and appendix B.1 of the paper.
 
     Parameters
     ----------
@@ -223,11 +209,6 @@ def rare_feature_probability(n: int, factor: float, rarity: float = 20) -> float
     30 n hold it with .918. The proof needs the event B besides: at least a third of the n rows
     lies on either side. Together with it the feature is missed with .906 at n = 50, and with more
     than 9/10 from there on.
-
-    References
-    ----------
-    .. [1] Y. Zhao, J. Chen and S. Oymak, 2020, Theorem 3.1 and appendix B.1.
-       https://arxiv.org/abs/2002.09831
 
     Examples
     --------
@@ -287,7 +268,7 @@ class RareFeature(NamedTuple):
 def train_on_rare_feature(
     n: int, rows: int, norm: float, rng: np.random.Generator, rarity: float = 20
 ) -> RareFeature:
-    """Train the classifier of Theorem 3.1 on drawn rows.
+    """Train the classifier of the paper's Theorem 3.1 and appendix B.1 on drawn rows.
 
     Parameters
     ----------
@@ -312,11 +293,6 @@ def train_on_rare_feature(
     Inputs are v (label 1, probability 1/2), ``v' = (u + v) / sqrt(2)`` (label 0, probability
     ``1 / (rarity n)``) and -v (label 0), with u and v orthogonal and of norm 1. Without a row at v'
     the classifier calls it 1, as sure as of everything else.
-
-    References
-    ----------
-    .. [1] Y. Zhao, J. Chen and S. Oymak, 2020, Theorem 3.1 and appendix B.1.
-       https://arxiv.org/abs/2002.09831
     """
     share = _share(n, rarity)
     check_whole(rows, "rows")

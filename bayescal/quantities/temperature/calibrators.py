@@ -514,6 +514,8 @@ def _logit_of_top(logits: Floats) -> Floats:
 class ClassWiseTemperatureScaling(LogitCalibrator):
     """Calibrator that multiplies the logits of each predicted class by a number of its own.
 
+    Algorithm 1 and equations (4.2) and (4.3) of the paper.
+
     Parameters
     ----------
     gamma : float, at least 0, default infinity
@@ -542,11 +544,6 @@ class ClassWiseTemperatureScaling(LogitCalibrator):
     next to the number of temperature scaling. The paper bounds only alpha_0, so that its alpha_k
     may be negative and reverse predictions; here all lie in ``[alpha_min, alpha_max]``, and
     predictions are those of the logits.
-
-    References
-    ----------
-    .. [1] Y. Zhao, J. Chen and S. Oymak, 2020, Algorithm 1 and equations (4.2) and (4.3).
-       https://arxiv.org/abs/2002.09831
 
     Examples
     --------

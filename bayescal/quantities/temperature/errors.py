@@ -65,6 +65,8 @@ def calibration_errors(
 ) -> CalibrationErrors:
     """Measure calibration errors class by class.
 
+    Definition 2.1, equation (4.1), section 5.4 of the paper.
+
     Parameters
     ----------
     data : Scores
@@ -92,11 +94,6 @@ def calibration_errors(
     max-ECE and Avg-ECE (equation 4.1 and section 5.4), the true one in its figures 3 and 4. Errors
     of opposite sign cancel where classes share a bin, so that `ece` may be 0 while every class is
     miscalibrated.
-
-    References
-    ----------
-    .. [1] Y. Zhao, J. Chen and S. Oymak, 2020, Definition 2.1, equation (4.1), section 5.4.
-       https://arxiv.org/abs/2002.09831
 
     Examples
     --------

@@ -43,11 +43,6 @@ class Priors:
         Otherwise, how closely they follow: the accuracy of a bin of confidences has a Beta prior of
         this many rows around the one implied. Each value is equally probable.
 
-    Raises
-    ------
-    InputError
-        If a prior is of another kind, or a number lies outside its range.
-
     Notes
     -----
     ``log alpha_k ~ Normal(mu, tau)`` for predicted class k, or tau = 0, or vector scaling. The

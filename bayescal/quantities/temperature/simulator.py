@@ -51,11 +51,6 @@ class LogitTruth:
     lift : float, default 5
         Added to the logit of a class drawn at random.
 
-    Raises
-    ------
-    InputError
-        If there are fewer than two classes, or a number is not above 0.
-
     Examples
     --------
     >>> import bayescal as bc
@@ -232,11 +227,6 @@ def truth(name: str) -> LogitTruth:
     -------
     LogitTruth
         The truth.
-
-    Raises
-    ------
-    InputError
-        If there is none of that name.
 
     Examples
     --------

@@ -61,6 +61,8 @@ class _Slices(NamedTuple):
 class SliceCalibration(OfLogits):
     """Calibrator that fits another one to each predicted class, bundle of classes or slice.
 
+    Algorithm 1; bundles of classes, section 4.1 of the paper.
+
     Parameters
     ----------
     base : LogitCalibrator, optional
@@ -95,11 +97,6 @@ class SliceCalibration(OfLogits):
     With `gamma` the mean loss of all slices is minimised over the parameters of each and the shared
     ones at once: of temperature scaling as by `ClassWiseTemperatureScaling`, of the other two, a
     convex programme, by SLSQP. The paper leaves the norm open.
-
-    References
-    ----------
-    .. [1] Y. Zhao, J. Chen and S. Oymak, 2020, Algorithm 1; bundles of classes, section 4.1.
-       https://arxiv.org/abs/2002.09831
 
     Examples
     --------
