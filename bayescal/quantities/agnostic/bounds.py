@@ -49,32 +49,17 @@ def bounds(n: int, delta: float = 0.1) -> Bounds:
 
     Notes
     -----
-    **Above.** For the one interval that attains c, c_emp is at least a mean of n independent
-    variables ``1{p1 < f <= p2} (f - y)``. These lie in [-1, 1], so Hoeffding's inequality gives
-    ``c <= c_emp + sqrt(2 log(1 / delta) / n)``. Claim 4 prints ``sqrt(log(2 / delta) / (2 n))``,
-    which is Hoeffding's inequality for variables of range 1. It fails: let f = 1/2 with
-    P(Y = 1 | f) = .49 in 5/8 of the population, and f = 1 with Y = 0 in the rest. Then c is that
-    of both scores together, where ``f - y`` has variance .39; range 1 allows .25 at most. At
-    n = 100,000 and delta = 1e-4 the bound fails with probability 1.7 delta.
-
-    **Below.** c_emp may be large in any interval, so the deviation has to be bounded in all of them
-    at once. Write U for the measure on a line that puts a row with y = 1 at f and one with y = 0 at
-    2 + f, and G for the difference of its empirical and true distribution functions. As f is the
-    integral of ``1{u < f}`` over u from 0 to 1, for s < t and with m the value of u brought into
-    [s, t]::
-
-        (f - y) 1{s < f <= t} = int_0^1 [1{y = 0, m < f <= t} - 1{y = 1, s < f <= m}] du
-
-    so the deviation of an interval's mean is at most the largest
-    ``[G(2 + t) - G(2 + m)] - [G(m) - G(s)]``, and that is at most ``4 sup |G|``. By the inequality
-    of Dvoretzky, Kiefer and Wolfowitz with Massart's constant, which holds for ties too,
-    ``sup |G|`` exceeds ``sqrt(log(2 / delta) / (2 n))`` with probability delta at most. Two suprema
-    differ by the largest deviation at most, so with probability 1 - delta::
+    For the one interval that attains c, c_emp is at least a mean of n independent variables in
+    [-1, 1], so that Hoeffding's inequality gives ``c <= c_emp + sqrt(2 log(1 / delta) / n)``. Claim
+    4 prints ``sqrt(log(2 / delta) / (2 n))``, which is that of variables of range 1, and fails: the
+    page of the quantity has a counter-example. c_emp may be large in any interval, so that the
+    deviation has to be bounded in all of them at once. With G the difference of two distribution
+    functions, of a line that holds every row once, it is at most ``4 sup |G|``, and by the
+    inequality of Dvoretzky, Kiefer and Wolfowitz with Massart's constant [2]_::
 
         |c - c_emp| <= 4 sqrt(log(2 / delta) / (2 n))
 
-    At delta = .05 that is 5.5 / sqrt(n), where Claim 4 has 46.5 / sqrt(n), which says nothing below
-    2,160 rows.
+    At delta = .05 that is 5.5 / sqrt(n), where Claim 4 has 46.5 / sqrt(n).
 
     References
     ----------
@@ -118,10 +103,8 @@ def uniform_deviation(n: int, delta: float = 0.1) -> float:
 
     Parameters
     ----------
-    n : int
-        Number of rows.
-    delta : float, default 0.1
-        How improbable it may be that the bound fails.
+    n, delta
+        As for `bounds`.
 
     Returns
     -------
@@ -178,13 +161,13 @@ def class_deviation(n: int, rademacher: float, delta: float = 0.1) -> Bound:
 
     Parameters
     ----------
-    n : int
-        Number of rows.
+    n
+        As for `bounds`.
     rademacher : float, at least 0
         Expected Rademacher complexity of the class's indicators ``1{p1 < f(x) <= p2}``; see
         `rademacher_bound`.
-    delta : float, default 0.1
-        How improbable it may be that the bound fails.
+    delta
+        As for `bounds`.
 
     Returns
     -------
@@ -312,26 +295,11 @@ def isotonic_uniform_deviation(n: int, delta: float = 0.1) -> Bound:
 
     Notes
     -----
-    Write D for the empirical distribution function of f less the true one, and Q for the same of
-    the rows with y = 0 alone, ``1{y = 0, f <= t}``. As g does not fall, ``g(f) > u`` holds above
-    some a(u). Integrating over u from 0 to 1, with ``m = min(a(u), t)``::
-
-        (g(f) - y) 1{f <= t} = int_0^1 [1{y = 0, f <= t} - 1{f <= m}] du
-
-    so that the mean of the left side over the rows is within ``d = sup |Q| + sup |D|`` of its
-    expectation ``G_e(t) - G(t)``, G being ``P(f <= t, Y = 1)``, whatever t is and however g was
-    chosen. Isotonic regression makes that mean at most 0 everywhere, and 0 where g rises.
-
-    *Above.* So ``G_e - d <= G`` everywhere. ``G_e`` is a convex function of F, as g does not fall;
-    less d it is a convex minorant, and cv the greatest one: ``G_e - cv(F) <= d``.
-
-    *Below.* Where g rises, ``cv(F) <= G <= G_e + d``. In between g is constant, ``G_e`` a straight
-    line in F and cv convex: ``cv(F) - G_e <= d`` there too.
-
-    The inequality of Dvoretzky, Kiefer and Wolfowitz with Massart's constant [2]_, which holds for
-    ties too, bounds ``sup |D|`` and, with the rows of y = 1 put beyond all others, ``sup |Q|`` by
-    ``sqrt(log(4 / delta) / (2 n))`` with probability ``1 - delta / 2`` each. How g goes on between
-    the scores that it was fitted to does not matter, as long as it does not fall.
+    As g does not fall, what the sum of g - y up to any score is off by is bounded by the deviations
+    of two distribution functions, that of all rows and that of the negative ones. The inequality of
+    Dvoretzky, Kiefer and Wolfowitz with Massart's constant [2]_ bounds each by ``sqrt(log(4 /
+    delta) / (2 n))`` with probability ``1 - delta / 2``. The page of the quantity has the proof.
+    How g goes on between the scores that it was fitted to does not matter, if it does not fall.
 
     References
     ----------
@@ -384,10 +352,8 @@ def calibration_test(
 
     Parameters
     ----------
-    score : array-like of shape (obs,), in [0, 1]
-        Scores.
-    label : array-like of shape (obs,)
-        0 and 1, -1 and 1, or booleans.
+    score, label
+        As for `isotonic_calibration`.
     draws : int, default 999
         Number of simulated sets of labels.
     seed : int, optional

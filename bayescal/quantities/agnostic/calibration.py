@@ -80,10 +80,8 @@ def minimise_measure(
 
     Parameters
     ----------
-    score : array-like of shape (obs,), in [0, 1]
-        Scores.
-    label : array-like of shape (obs,)
-        0 and 1, -1 and 1, or booleans.
+    score, label
+        As for `isotonic_calibration`.
     basis : array-like of shape (obs, k), optional
         Functions of each row's score, of which the function is a linear combination; rows of equal
         scores must have equal values. By default any value at each distinct score.

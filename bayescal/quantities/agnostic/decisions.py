@@ -284,8 +284,7 @@ def estimated_cost(rule: DecisionRule, score: ArrayLike, weight: ArrayLike | Non
     Examples
     --------
     >>> import bayescal as bc
-    >>> from bayescal.quantities.agnostic.decisions import DecisionRule
-    >>> rule = DecisionRule({"keep": (5, 0), "drop": (0, 3)}, {"keep": (0, 0.5), "drop": (0.5, 1)})
+    >>> rule = bc.agnostic.bayes_rule({"keep": (5, 0), "drop": (0, 3)})
     >>> bc.agnostic.estimated_cost(rule, [0.25, 0.75])
     1.0
     """
@@ -304,14 +303,12 @@ def expected_cost(
 
     Parameters
     ----------
-    rule : DecisionRule
-        The rule.
-    score : array-like of shape (obs,), in [0, 1]
-        Scores that the rule goes by.
+    rule, score
+        As for `estimated_cost`.
     probability : array-like of shape (obs,), in [0, 1]
         P(Y = 1 | X) of the rows.
-    weight : array-like of shape (obs,), at least 0, optional
-        Weights of the rows.
+    weight
+        As for `estimated_cost`.
 
     Returns
     -------
@@ -321,8 +318,7 @@ def expected_cost(
     Examples
     --------
     >>> import bayescal as bc
-    >>> from bayescal.quantities.agnostic.decisions import DecisionRule
-    >>> rule = DecisionRule({"keep": (5, 0), "drop": (0, 3)}, {"keep": (0, 0.5), "drop": (0.5, 1)})
+    >>> rule = bc.agnostic.bayes_rule({"keep": (5, 0), "drop": (0, 3)})
     >>> bc.agnostic.expected_cost(rule, [0.25, 0.75], probability=[0.5, 1.0])
     1.25
     """
@@ -338,14 +334,12 @@ def actual_cost(
 
     Parameters
     ----------
-    rule : DecisionRule
-        The rule.
-    score : array-like of shape (obs,), in [0, 1]
-        Scores.
+    rule, score
+        As for `estimated_cost`.
     label : array-like of shape (obs,)
         0 and 1, -1 and 1, or booleans.
-    weight : array-like of shape (obs,), at least 0, optional
-        Weights of the rows.
+    weight
+        As for `estimated_cost`.
 
     Returns
     -------
@@ -355,8 +349,7 @@ def actual_cost(
     Examples
     --------
     >>> import bayescal as bc
-    >>> from bayescal.quantities.agnostic.decisions import DecisionRule
-    >>> rule = DecisionRule({"keep": (5, 0), "drop": (0, 3)}, {"keep": (0, 0.5), "drop": (0.5, 1)})
+    >>> rule = bc.agnostic.bayes_rule({"keep": (5, 0), "drop": (0, 3)})
     >>> bc.agnostic.actual_cost(rule, [0.25, 0.75], label=[1, 1])
     2.5
     """
@@ -400,8 +393,7 @@ def cost_bound(
     Examples
     --------
     >>> import bayescal as bc
-    >>> from bayescal.quantities.agnostic.decisions import DecisionRule
-    >>> rule = DecisionRule({"keep": (1, 0), "drop": (0, 1)}, {"keep": (0, 0.5), "drop": (0.5, 1)})
+    >>> rule = bc.agnostic.bayes_rule({"keep": (1, 0), "drop": (0, 1)})
     >>> round(bc.agnostic.cost_bound(rule, 0.01, 10_000, 100_000, delta=0.05).value, 4)
     0.1118
     """
@@ -516,8 +508,8 @@ def best_rule(
     Examples
     --------
     >>> import bayescal as bc
-    >>> from bayescal.quantities.agnostic.decisions import Action
-    >>> actions = {"keep": (5, 0), "review": Action(1, 1, setup=100), "remove": (0, 3)}
+    >>> review = bc.agnostic.Action(1, 1, setup=100)
+    >>> actions = {"keep": (5, 0), "review": review, "remove": (0, 3)}
     >>> bc.agnostic.best_rule(actions, [0.1, 0.4, 0.9]).names
     ('keep', 'remove')
     """

@@ -83,10 +83,8 @@ def printed_roc(score: ArrayLike, *, probability: ArrayLike | None = None) -> Ro
 
     Parameters
     ----------
-    score : array-like of shape (obs,), in [0, 1]
-        Scores of unlabelled rows.
-    probability : array-like of shape (obs,), in [0, 1], optional
-        Probability that each row is positive, by default its score.
+    score, probability
+        As for `roc`.
 
     Returns
     -------

@@ -238,8 +238,8 @@ def active_testing(
     oracle : Scores
         A pool of rows of which every label is known. Only `budget` labels are looked at for each
         classifier.
-    metric : {"accuracy", "log_loss", "brier"}, default "accuracy"
-        A metric that is a mean over rows.
+    metric
+        As for `autoeval`.
     budget : int
         Number of rows to label for each classifier.
     guess : {"self", "ensemble"}, default "self"
@@ -272,14 +272,8 @@ def active_testing(
     Labels are saved where the loss itself is foreseen. A loss of 0 or 1 gains nothing from an
     honest guess r of its probability: the variance of a row is the sum of r / q over the pool, the
     same for q proportional to r as for a uniform q. A classifier that believes in itself expects no
-    loss where it errs, and does worse than that.
-
-    The SSME paper [3]_, whose baseline this is, cites [1]_ in section 5.2, which is what this is,
-    and in appendix B.2 another method, [4]_: it estimates the loss of every row from a surrogate
-    model that is trained anew as labels come in, and needs the rows' features. The paper labels "a
-    fixed number" of rows that it does not give. Its errors on toxic comments are 7.2, 7.3 and 7.5
-    points beside 20, 50 and 100 labels; a `budget` of 10 whatever the number of labels gives this
-    level.
+    loss where it is wrong, and does worse than that. The SSME paper labels "a fixed number" of rows
+    that it does not give; a `budget` of 10 has its errors.
 
     References
     ----------
@@ -287,10 +281,6 @@ def active_testing(
        Evaluation", ICML 2021, section 4. https://arxiv.org/abs/2103.05331
     .. [2] S. Farquhar, Y. Gal and T. Rainforth, "On Statistical Bias in Active Learning: How and
        When to Fix It", ICLR 2021, section 4. https://arxiv.org/abs/2101.11665
-    .. [3] D. Shanmugam et al., 2025, section 5.2 and appendix B.2. https://arxiv.org/abs/2501.11866
-    .. [4] J. Kossen, S. Farquhar, Y. Gal and T. Rainforth, "Active Surrogate Estimators: An Active
-       Learning Approach to Label-Efficient Model Evaluation", NeurIPS 2022.
-       https://arxiv.org/abs/2202.06881
 
     Examples
     --------

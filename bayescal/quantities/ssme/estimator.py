@@ -341,14 +341,8 @@ def estimate_unbinned_ece(
 
     Parameters
     ----------
-    scores : Scores or Panel
-        Scores of one or several classifiers, some or all labels missing.
-    settings : {"paper", "release"} or KDESettings, default "paper"
+    scores, settings, class_prior, seed
         As for `estimate`.
-    class_prior : array-like of shape (class,), optional
-        Probability of each class, if known; otherwise it is learned.
-    seed : int, default 0
-        Same seed, same estimate.
 
     Returns
     -------

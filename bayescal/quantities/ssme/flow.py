@@ -129,15 +129,8 @@ def estimate_flow(
     settings : {"paper", "joint"} or FlowSettings, default "paper"
         What the paper's text says, normals without correlations that are trained with the flow, or
         choices of one's own.
-    class_prior : array-like of shape (class,), optional
-        Probability of each class, if known; otherwise it is learned.
-    n_draws : int or None, default 500
-        Number of label draws that metrics are averaged over; None for the metrics under the label
-        probabilities themselves.
-    ece : {"equal-mass", "equal-width", "top-label"}, each also with "-optimal", optional
-        Convention of the calibration errors; see `metrics`.
-    seed : int, default 0
-        Same seed, same estimate (on one machine).
+    class_prior, n_draws, ece, seed
+        As for `estimate`.
 
     Returns
     -------

@@ -179,10 +179,8 @@ def pseudo_labeled(
         Scores of one or several classifiers; labelled rows of two classes or more.
     reading : {"drawn", "soft", "hard"}, default "drawn"
         Labels drawn from the predicted probabilities, these as weights, or the most probable label.
-    n_draws : int, default 500
-        Number of draws, for "drawn" only.
-    seed : int, default 0
-        Same seed, same draws.
+    n_draws, seed
+        As for `majority_vote`.
 
     Returns
     -------
@@ -259,10 +257,8 @@ def dawid_skene(
         Most iterations of EM.
     tol : float, default 1e-5
         EM stops when class prior and confusion change by less, summed over their entries.
-    n_draws : int, default 500
-        Number of draws, for "drawn" only.
-    seed : int, default 0
-        Same seed, same draws.
+    n_draws, seed
+        As for `majority_vote`.
 
     Returns
     -------
@@ -403,11 +399,8 @@ def bayesian_calibration(
     HalfNormal(.15) around it, here as one Normal of the same variance (c: 2 and .75). The map
     rises, so that a classifier's ranking is believed, right or wrong.
 
-    The cut matters where classifiers are overconfident: the program cuts at .01, its comments say
-    .001, and the SSME paper nothing. On toxic comments with 20 labels the errors of accuracy are
-    3.7, 4.1 and 4.2 points with cuts at .01, .001 and .0001, and 5.3 in the SSME paper, of AUPRC
-    11, 16 and 18 against 20: the default is the one that comes nearest. A cut at .01 gives smaller
-    errors, and intervals that cover the true value more often.
+    The cut matters where classifiers are overconfident; the page of the paper compares three. A cut
+    at .01 gives smaller errors, and intervals that cover the true value more often.
 
     References
     ----------

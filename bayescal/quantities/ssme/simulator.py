@@ -55,6 +55,15 @@ class Distortion(NamedTuple):
     noise: float = 0.0
 
 
+def _true(metric: str, what: str) -> property:
+    """Make the property of a panel that gives a metric of each classifier."""
+
+    def each(panel: PanelTruth) -> Floats:
+        return np.array([found[metric] for found in panel._integrals])
+
+    return property(each, doc=f"True {what} of each classifier, (classifier,).")
+
+
 @dataclass(frozen=True)
 class PanelTruth:
     """Simulated classifiers of the same rows, and what is true of them.
@@ -160,43 +169,13 @@ class PanelTruth:
         centre = (self.mean / self.spread**2 + (view / noise**2).sum(axis=0)) / precision
         return _mean_sigmoid(centre, precision**-0.5)
 
-    @property
-    def accuracy(self) -> Floats:
-        """True accuracy of each classifier, (classifier,)."""
-        return self._each("accuracy")
-
-    @property
-    def ece(self) -> Floats:
-        """Mean gap between score and rate over ten bins of equal mass, (classifier,)."""
-        return self._each("ece")
-
-    @property
-    def auc(self) -> Floats:
-        """True area under the ROC curve, (classifier,)."""
-        return self._each("auc")
-
-    @property
-    def auprc(self) -> Floats:
-        """True area under the curve of precision and recall, (classifier,)."""
-        return self._each("auprc")
-
-    @property
-    def mce(self) -> Floats:
-        """Largest gap of the bins of `ece`, (classifier,)."""
-        return self._each("mce")
-
-    @property
-    def log_loss(self) -> Floats:
-        """True log loss, (classifier,)."""
-        return self._each("log_loss")
-
-    @property
-    def brier(self) -> Floats:
-        """True Brier score, (classifier,)."""
-        return self._each("brier")
-
-    def _each(self, metric: str) -> Floats:
-        return np.array([found[metric] for found in self._integrals])
+    accuracy = _true("accuracy", "accuracy")
+    ece = _true("ece", "mean gap between score and rate over ten bins of equal mass")
+    auc = _true("auc", "area under the ROC curve")
+    auprc = _true("auprc", "area under the curve of precision and recall")
+    mce = _true("mce", "largest gap of the bins of `ece`")
+    log_loss = _true("log_loss", "log loss")
+    brier = _true("brier", "Brier score")
 
     @cached_property
     def _integrals(self) -> list[dict[str, float]]:

@@ -76,18 +76,14 @@ def bounds(
     ``8 sqrt(log(2 / delta) / n) + 4 sqrt(s / n)`` with ``s = log(1 + 4 r w)`` if ``8 gamma w <= 1``
     and ``s = log(r / (2 gamma)) + (K + 1) log(8 gamma w)`` otherwise.
 
-    It holds for every n. The proof takes ``n >= 3 log |A'| + 3 log(2 / delta)`` for the cover A';
-    with fewer rows the bound is at least ``sqrt(16 / 3)``, more than a loss in [0, 1] can differ.
-    The text below the theorem prints 8 / w' for the limit of the first case; 1 / (8 w) of the
-    theorem is right. Equations (B.10) and (B.11) of the proof bound the difference between rows and
-    population for all numbers at once, by half of it: `deviation`, which numbers fitted by log loss
-    have too. No calibrator here minimises half the Brier score, so that `excess` is for those of
-    one's own.
+    It holds for every n, though the proof takes more. Equations (B.10) and (B.11) bound the
+    difference between rows and population for all numbers at once, by half of it: `deviation`,
+    which numbers fitted by log loss have too. No calibrator here minimises half the Brier score, so
+    that `excess` is for those of one's own.
 
     Corollary 4.2 bounds each predicted class by ``6 sqrt(log(1 + 4 r w) / (p_min n)) + 12
     sqrt(log(2 / delta) / (p_min n))`` with probability ``1 - K (delta + exp(-p_min n / 8))``; here
-    delta is divided so that this is 1 - delta. The paper sets the loss to the ECE and concludes
-    that this bounds max-ECE; it does not follow, as a calibration error is no loss of single rows.
+    delta is divided so that this is 1 - delta.
 
     Examples
     --------
@@ -204,11 +200,8 @@ def rare_feature_probability(n: int, factor: float, rarity: float = 20) -> float
     Notes
     -----
     The theorem claims that there is a distribution on which n rows miss the feature and 30 n hold
-    it, each with probability 9/10. That of its proof, of rarity 20, is none: 30 n rows hold the
-    feature with .777, and the proof counts 50 n. One of rarity 12 is: n rows miss it with .920, and
-    30 n hold it with .918. The proof needs the event B besides: at least a third of the n rows
-    lies on either side. Together with it the feature is missed with .906 at n = 50, and with more
-    than 9/10 from there on.
+    it, each with probability 9/10. That of its proof, of rarity 20, is none; one of rarity 12 is,
+    also together with the proof's event B from n = 50 on. The page of the quantity has the numbers.
 
     Examples
     --------
@@ -235,12 +228,12 @@ def rare_feature_factor(n: int, prob: float = 0.9, rarity: float = 20) -> float:
 
     Parameters
     ----------
-    n : int, at least 1
-        Rows of the small data set.
+    n
+        As for `rare_feature_probability`.
     prob : float, in (0, 1), default 0.9
         The probability.
-    rarity : float, above 2, default 20
-        The feature has probability ``1 / (rarity n)``.
+    rarity
+        As for `rare_feature_probability`.
 
     Returns
     -------

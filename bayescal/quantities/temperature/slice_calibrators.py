@@ -197,10 +197,8 @@ class SliceCalibration(OfLogits):
 
         Parameters
         ----------
-        X : array-like of shape (obs,) or (obs, class)
-            As in `fit`.
-        slices : array-like of shape (obs,), optional
-            The slice of each row, as in `fit`.
+        X, slices
+            As for `fit`.
 
         Returns
         -------
@@ -228,10 +226,8 @@ class SliceCalibration(OfLogits):
 
         Parameters
         ----------
-        X : array-like of shape (obs,) or (obs, class)
-            As in `fit`.
-        slices : array-like of shape (obs,), optional
-            The slice of each row, as in `fit`.
+        X, slices
+            As for `fit`.
 
         Returns
         -------
