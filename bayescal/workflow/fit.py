@@ -48,7 +48,6 @@ def fit(
     prob: float = 0.9,
     progress: Progress | None = None,
     checkpoint: str | Path | None = None,
-    quick: bool | None = None,
     **options: Any,
 ) -> DataTree:
     """Compute the posterior of a quantity.
@@ -78,8 +77,6 @@ def fit(
         Called with (label, cases done, cases in all).
     checkpoint : path, optional
         Directory where each finished case is kept, and found again by the same call.
-    quick : bool, optional
-        Deprecated: ``quick=True`` is ``method="direct"``.
     **options
         Options of the quantity: the keyword arguments of its `plan`. Where that takes a `binning`,
         `n_bins`, `strategy` and `closed` may be given instead; see `bayescal.Binning`.
@@ -115,29 +112,21 @@ def fit(
     'ok'
     """
     check_call(progress, "progress")
-    if quick is not None:
-        check_flag(quick, "quick")
-        warnings.warn(
-            "quick is deprecated; pass method='direct' instead of quick=True.",
-            DeprecationWarning,
-            stacklevel=2,
-        )
-        method = "direct" if quick else method
-    chosen = _quantity(quantity)
     settings = Settings(
         draws=draws,
         tune=tune,
         chains=chains,
         target_accept=target_accept,
         seed=seed,
-        method=method,
+        method=_without_quick(method, options),
         prob=prob,
     )
+    chosen = quantity_named(quantity)
     used = priors_of(chosen, priors)
     with one_blas_thread():
         plan = plan_of(chosen, data, used, options)
-        kept = Checkpoint(checkpoint, chosen, used, settings) if checkpoint is not None else None
-        found = _fit_all(chosen, plan.cases, settings, kept, progress)
+        kept = None if checkpoint is None else Checkpoint(checkpoint, chosen, used, settings)
+        found = list(_fitted(chosen, plan.cases, settings, kept, progress))
         tree = result_of(chosen, plan, used, settings, found)
     for sentence in dict.fromkeys(said for case in plan.cases for said in case.warnings):
         if isinstance(sentence, Sign):
@@ -147,11 +136,38 @@ def fit(
     return tree
 
 
-def _quantity(quantity: Quantity | str) -> Quantity:
-    """Take a quantity as it is; anything else is a name to look up, or refused."""
-    if isinstance(quantity, str) or not hasattr(quantity, "NAME"):
-        return quantity_named(quantity)
-    return quantity
+def _without_quick(method: str, options: dict[str, Any]) -> str:
+    """Take the deprecated ``quick=True`` for ``method="direct"``."""
+    quick = options.pop("quick", None)
+    if quick is None:
+        return method
+    check_flag(quick, "quick")
+    warnings.warn(
+        "quick is deprecated; pass method='direct' instead of quick=True.",
+        DeprecationWarning,
+        stacklevel=3,
+    )
+    return "direct" if quick else method
+
+
+def _fitted(
+    quantity: Quantity,
+    cases: Sequence[Case],
+    settings: Settings,
+    checkpoint: Checkpoint | None,
+    progress: Progress | None,
+) -> Iterator[CaseArrays]:
+    """Take each case from the checkpoint, or fit and keep it."""
+    say = progress or (lambda label, done, total: None)
+    for index, case in enumerate(cases):
+        say(", ".join(case.coords.values()) or "all classifiers", index, len(cases))
+        found = None if checkpoint is None else checkpoint.find(case)
+        if found is None:
+            found = fit_case(quantity.NAME, case, settings)
+            if checkpoint is not None:
+                checkpoint.keep(case, found)
+        yield found
+    say("", len(cases), len(cases))
 
 
 def result_of(
@@ -215,28 +231,6 @@ def known_options(quantity: Quantity) -> tuple[str, ...]:
     return (*parameters, *(BINNING_FIELDS if "binning" in parameters else ()))
 
 
-def _fit_all(
-    quantity: Quantity,
-    cases: Sequence[Case],
-    settings: Settings,
-    checkpoint: Checkpoint | None,
-    progress: Progress | None,
-) -> list[CaseArrays]:
-    found = []
-    for index, case in enumerate(cases):
-        if progress is not None:
-            progress(", ".join(case.coords.values()) or "all classifiers", index, len(cases))
-        arrays = checkpoint.find(case) if checkpoint is not None else None
-        if arrays is None:
-            arrays = fit_case(quantity.NAME, case, settings)
-            if checkpoint is not None:
-                checkpoint.keep(case, arrays)
-        found.append(arrays)
-    if progress is not None:
-        progress("", len(cases), len(cases))
-    return found
-
-
 def _correlation(plan: Plan, found: Sequence[CaseArrays]) -> dict[str, xr.DataArray] | None:
     """Correlation of the classifiers over shared rows, as the result holds it."""
     if plan.correlate is None:
@@ -298,10 +292,10 @@ def converged(found: Sequence[CaseArrays]) -> bool:
     return all(arrays.diagnostics["converged"] for arrays in found)
 
 
-def _of_fit(figures: Mapping[str, Any]) -> list[str]:
-    if figures["converged"]:
+def _of_fit(diagnostics: Mapping[str, Any]) -> list[str]:
+    if diagnostics["converged"]:
         return []
-    return [f"the fit did not converge, {'; '.join(problems(figures))}. {REMEDY}"]
+    return [f"the fit did not converge, {'; '.join(problems(diagnostics))}. {REMEDY}"]
 
 
 def _classifiers(cases: Sequence[Case]) -> list[str]:

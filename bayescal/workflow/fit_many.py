@@ -24,7 +24,7 @@ from bayescal.workflow import archive
 from bayescal.workflow.archive import Key, check_key, difference, joined, label, listed
 from bayescal.workflow.fit import check_options, priors_of
 from bayescal.workflow.runners import Outcome, Task, check_executor, failure_of, outcomes
-from bayescal.workflow.sampling import Settings
+from bayescal.workflow.sampling import Settings, settings_and_options
 from bayescal.workflow.store import Failure, Store
 
 if TYPE_CHECKING:
@@ -175,13 +175,7 @@ def fit_many(
     data: Mapping[Any, Any] | Iterable[tuple[Any, Any]],
     *,
     priors: Any = None,
-    method: str = "nuts",
-    draws: int = 1000,
-    tune: int = 300,
-    chains: int = 4,
-    target_accept: float | None = None,
     seed: int | None = None,
-    prob: float = 0.9,
     store: str | os.PathLike[str] | None = None,
     resume: bool = True,
     executor: Any = None,
@@ -200,19 +194,9 @@ def fit_many(
         takes, or a function without arguments that returns them, called when it is their turn.
     priors : quantity.Priors, optional
         Priors; the quantity's defaults if not given.
-    method : {"nuts", "direct"}, default "nuts"
-        As in `bayescal.fit`.
-    draws, tune : int, default 1000 and 300
-        As in `bayescal.fit`.
-    chains : int, default 4
-        As in `bayescal.fit`.
-    target_accept : float, in (0, 1), optional
-        As in `bayescal.fit`.
     seed : int, optional
         The same seed and key give the same draws, whatever the other keys, their order and the
         executor. If not given, that of the store, or one is drawn.
-    prob : float, in (0, 1), default 0.9
-        Probability of the intervals in the summary.
     store : path, optional
         Directory where each fit is kept as soon as it is finished. Without it results are kept in
         memory.
@@ -228,7 +212,8 @@ def fit_many(
         Called with (key, fits done, fits in all or 0). If not given, a line with the rate and the
         time left is shown where stderr is a terminal.
     **options
-        Options of the quantity, as in `bayescal.fit`.
+        As in `bayescal.fit`: `method`, `draws`, `tune`, `chains`, `target_accept`, `prob`, and the
+        options of the quantity.
 
     Returns
     -------
@@ -273,17 +258,9 @@ def fit_many(
     check_choice(keep, archive.KEEP, "keep")
     check_flag(resume, "resume")
     check_call(progress, "progress")
-    check_options(chosen, options)
     check_executor(executor)
-    settings = Settings(
-        draws=draws,
-        tune=tune,
-        chains=chains,
-        target_accept=target_accept,
-        seed=seed,
-        method=method,
-        prob=prob,
-    )
+    settings, own = settings_and_options({**options, "seed": seed})
+    check_options(chosen, own)
     found = ManyFits(chosen.NAME)
     kept = None if store is None else Store(store)
     used = priors_of(chosen, priors)
@@ -292,7 +269,7 @@ def fit_many(
             found.path = kept.path
             number = kept.seed(chosen.NAME, seed, settings.seed or 0)
             settings = replace(settings, seed=number)
-        run = _Run(chosen, used, settings, options, keep, found, kept if resume else None, kept)
+        run = _Run(chosen, used, settings, own, keep, found, kept if resume else None, kept)
         run.all(data, executor, progress)
     _warn(found)
     return found

@@ -6,7 +6,7 @@ import secrets
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from threading import Lock
 from typing import Any, Final
@@ -50,6 +50,16 @@ class Settings:
             remedy = "Pass 0.8, or 0.95 after divergences."
             check_number(self.target_accept, "target_accept", "(0, 1)", remedy)
         check_number(self.prob, "prob", "(0, 1)", "Pass 0.9 for 90%.")
+
+
+def settings_and_options(
+    given: Mapping[str, Any], **defaults: Any
+) -> tuple[Settings, dict[str, Any]]:
+    """Settings among the keyword arguments of a call, and the others: options of the quantity."""
+    names = {field.name for field in fields(Settings)}
+    own = {name: value for name, value in given.items() if name in names}
+    others = {name: value for name, value in given.items() if name not in names}
+    return Settings(**{**defaults, **own}), others
 
 
 # A description of less weight hardly touches the average, however badly it was sampled.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from bayescal.results import access
 from bayescal.results.intervals import interval
 from bayescal.results.schema import P_CALIBRATED
 from bayescal.workflow.fit import plan_of, priors_of, result_of
-from bayescal.workflow.sampling import Settings, fit_case
+from bayescal.workflow.sampling import Settings, fit_case, settings_and_options
 
 if TYPE_CHECKING:
     from xarray import DataTree
@@ -92,11 +93,6 @@ def coverage(
     var: str | None = None,
     sample: Sample | None = None,
     priors: Any = None,
-    prob: float = 0.9,
-    method: str = "direct",
-    draws: int = 1000,
-    tune: int = 300,
-    chains: int = 4,
     **options: Any,
 ) -> Coverage:
     """Fit repeated samples of a known truth.
@@ -119,14 +115,9 @@ def coverage(
         From `n` and a numpy.random.Generator to data; by default ``truth.scores``.
     priors : quantity.Priors, optional
         Priors; the quantity's defaults if not given.
-    prob : float, in (0, 1), default 0.9
-        Probability of the intervals.
-    method : {"direct", "nuts"}, default "direct"
-        As in `bayescal.fit`.
-    draws, tune, chains : int
-        As in `bayescal.fit`; under "direct" one chain of `draws` draws.
     **options
-        Options of the quantity.
+        As in `bayescal.fit`: `method`, ``"direct"`` by default, then with one chain of `draws`
+        draws; `draws`, `tune`, `chains`, `target_accept`, `prob`; and the options of the quantity.
 
     Returns
     -------
@@ -148,18 +139,18 @@ def coverage(
     """
     chosen = quantity_named(quantity)
     used = priors_of(chosen, priors)
-    settings = _settings(seed, method, draws, tune, chains, prob)
+    settings, own = _settings(seed, options)
     simulate = truth.scores if sample is None else sample
     rows = []
     for index, rng in enumerate(_streams(seed, replications)):
-        plan = plan_of(chosen, simulate(n, rng), used, options)
+        plan = plan_of(chosen, simulate(n, rng), used, own)
         plan = plan._replace(cases=plan.cases[:1], correlate=None)
         arrays = fit_case(chosen.NAME, plan.cases[0], settings, index)
         tree = result_of(chosen, plan, used, settings, [arrays])
         var = access.main(tree).name if var is None else var
         if not hasattr(truth, var):
             raise InputError(f"the truth must know its {var!r}; it does not. Pass another var.")
-        rows.append(_interval(tree, arrays, var, prob))
+        rows.append(_interval(tree, arrays, var, settings.prob))
     columns = (np.array(column) for column in zip(*rows, strict=True))
     value = np.asarray(getattr(truth, str(var)), dtype=float)
     return Coverage(value if value.ndim else float(value), *columns)
@@ -173,10 +164,6 @@ def sbc(
     seed: int,
     priors: Any = None,
     variables: Sequence[str] | None = None,
-    method: str = "direct",
-    draws: int = 1000,
-    tune: int = 300,
-    chains: int = 4,
     **options: Any,
 ) -> Sbc:
     """Simulation-based calibration: fit data from the model itself and rank what gave them.
@@ -195,12 +182,9 @@ def sbc(
         Priors; the quantity's defaults if not given.
     variables : sequence of str, optional
         Variables to rank; all that the simulation gives if not given.
-    method : {"direct", "nuts"}, default "direct"
-        As in `bayescal.fit`.
-    draws, tune, chains : int
-        As in `bayescal.fit`; under "direct" one chain of `draws` draws.
     **options
-        Options of the quantity.
+        As in `bayescal.fit`: `method`, ``"direct"`` by default, then with one chain of `draws`
+        draws; `draws`, `tune`, `chains`, `target_accept`, `prob`; and the options of the quantity.
 
     Returns
     -------
@@ -228,8 +212,8 @@ def sbc(
     (5,)
     """
     chosen = quantity_named(quantity)
-    template = plan_of(chosen, data, priors_of(chosen, priors), options).cases[0]
-    settings = _settings(seed, method, draws, tune, chains)
+    settings, own = _settings(seed, options)
+    template = plan_of(chosen, data, priors_of(chosen, priors), own).cases[0]
     rows, health = [], []
     for index, rng in enumerate(_streams(seed, replications)):
         case, values = template.simulate(rng)
@@ -247,17 +231,10 @@ def _streams(seed: int, replications: int) -> Iterator[np.random.Generator]:
         yield np.random.default_rng(child)
 
 
-def _settings(
-    seed: int, method: str, draws: int, tune: int, chains: int, prob: float = 0.9
-) -> Settings:
-    return Settings(
-        draws=draws,
-        tune=tune,
-        chains=1 if method == "direct" else chains,
-        seed=seed,
-        method=method,
-        prob=prob,
-    )
+def _settings(seed: int, options: Mapping[str, Any]) -> tuple[Settings, dict[str, Any]]:
+    """Settings and options of the quantity; direct draws need no chains."""
+    settings, own = settings_and_options({**options, "seed": seed}, method="direct")
+    return replace(settings, chains=1) if settings.method == "direct" else settings, own
 
 
 def _interval(tree: DataTree, arrays: CaseArrays, var: str, prob: float) -> tuple[Any, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,7 +11,9 @@ from bayescal.core.checks import check_number, check_same_length
 from bayescal.core.columns import to_doubles
 from bayescal.core.errors import InputError
 from bayescal.quantities.agnostic.intervals import checked_scores
-from bayescal.results.curves import RocRegion
+
+if TYPE_CHECKING:
+    from bayescal.results.curves import RocRegion
 
 type Floats = NDArray[np.floating]
 
@@ -152,6 +154,8 @@ def roc_region(score: ArrayLike, c: float) -> RocRegion:
     >>> region.tpr_lower.tolist(), region.tpr_upper.tolist()
     ([0.0, 0.5, 1.0], [0.0, 1.0, 1.0])
     """
+    from bayescal.results.curves import RocRegion
+
     check_number(c, "c", "[0, 1]", "Pass a calibration measure.")
     curve = roc(score)
     scores = _probabilities(score, "score")
