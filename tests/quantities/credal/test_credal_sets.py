@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog, minimize
 
-import bayescal as bc
 from bayescal.quantities.credal.credal_sets import (
     FLOOR,
     discount,
@@ -41,10 +40,6 @@ def test_rounding_of_a_sum_is_no_impropriety():
     lower = np.array([0.1] * 7 + [0.15] * 2)
     assert is_proper(np.nextafter(lower, 1), np.ones(9))
     assert not is_proper(lower + 1e-11, np.ones(9))
-
-
-def test_all_bounds_from_zero_to_one_are_proper():
-    assert is_proper(np.zeros((2, 5)), np.ones((2, 5))).all()
 
 
 def extremes(weights, lower, upper):
@@ -104,14 +99,6 @@ def test_an_event_and_its_opposite_share_one():
     np.testing.assert_allclose(inside.lower + outside.upper, 1, atol=1e-14)
     sure = probability(np.ones(6, bool), lower, upper)
     np.testing.assert_allclose(sure, 1, atol=1e-14)
-
-
-def test_all_bounds_from_zero_to_one_say_nothing():
-    low, high = np.zeros((2, 3)), np.ones((2, 3))
-    assert np.array_equal(reachable(low, high), (low, high))
-    least, largest = expectation([1.0, 5.0, 2.0], low, high)
-    assert least.tolist() == [1, 1]
-    assert largest.tolist() == [5, 5]
 
 
 def test_a_set_with_one_member_gives_its_expectation():
@@ -226,18 +213,6 @@ def test_sets_whose_upper_bounds_sum_to_one_are_widened_by_the_printed_relation_
     np.testing.assert_allclose((new - upper).sum(), expected, atol=1e-12, rtol=0)
 
 
-@pytest.mark.parametrize("relation", [">", ">="])
-def test_equal_bounds_that_sum_to_one_and_sets_with_room_stay(relation):
-    lower = np.array([[0.25, 0.25, 0.5], [0.1, 0.2, 0.3]])
-    upper = np.array([[0.25, 0.25, 0.5], [0.4, 0.5, 0.6]])
-    np.testing.assert_array_equal(discount(lower, upper, relation=relation), (lower, upper))
-
-
-def test_relations_are_checked():
-    with pytest.raises(bc.InputError, match="relation must be one of"):
-        discount([0.0, 0.5], [0.5, 1.0], relation="<")
-
-
 def test_where_the_optimum_is_not_unique_each_takes_the_same_fraction_of_its_cap():
     # The widest interval decides: t = .8, sum delta = .1 + .8, caps (0, .6, .3) sum to .9.
     lower, upper = np.array([0.2, 0.6, 0.3]), np.array([1.0, 0.7, 0.5])
@@ -247,18 +222,6 @@ def test_where_the_optimum_is_not_unique_each_takes_the_same_fraction_of_its_cap
     lower, upper = np.array([0.3, 0.5, 0.4]), np.array([0.8, 0.5, 0.4])
     new, _ = discount(lower, upper)
     np.testing.assert_allclose(lower - new, np.array([0, 0.5, 0.4]) * 7 / 9, atol=1e-15)
-
-
-def test_proper_sets_are_left_alone_one_by_one():
-    lower = np.array([[0.1, 0.2, 0.3], [0.5, 0.6, 0.1], [0.0, 0.1, 0.1], [0.0, 0.0, 1.0]])
-    upper = np.array([[0.4, 0.5, 0.6], [0.6, 0.7, 0.2], [0.2, 0.3, 0.2], [0.2, 0.3, 1.0]])
-    low, high = discount(lower, upper)
-    for row in (0, 3):
-        assert np.array_equal(low[row], lower[row])
-        assert np.array_equal(high[row], upper[row])
-    assert np.array_equal(high[1], upper[1])
-    assert np.array_equal(low[2], lower[2])
-    assert is_proper(low, high).all()
 
 
 def test_any_shape_and_discounting_twice_is_discounting_once():
@@ -326,11 +289,6 @@ def test_members_stay_where_they_are_and_empty_room_leaves_one_answer():
     assert np.array_equal(project(prob, np.zeros(3), exact), exact)
 
 
-def test_all_bounds_from_zero_to_one_return_the_probabilities():
-    prob = np.random.default_rng(4).dirichlet(np.ones(6), 50)
-    np.testing.assert_allclose(project(prob, np.zeros((50, 6)), np.ones((50, 6))), prob, rtol=1e-14)
-
-
 def test_zeros_of_the_classifier_are_floored():
     # The first class may have .6; the rest falls on classes of probability 0, in equal parts.
     p = project([1, 0, 0], [0, 0, 0], [0.6, 1, 1])
@@ -382,11 +340,3 @@ def test_no_member_has_a_larger_entropy():
         inside = ((members >= lower[row]) & (members <= upper[row])).all(axis=1)
         if inside.any():
             assert entropy[inside].max() <= found.upper_entropy[row] + 1e-12
-
-
-def test_wider_bounds_are_more_imprecise():
-    lower, upper = random_bounds(200, 4, 2)
-    narrow = imprecision(lower, upper)
-    wide = imprecision(lower / 2, (1 + upper) / 2)
-    for one, two in zip(narrow, wide, strict=True):
-        assert (one <= two + 1e-14).all()

@@ -5,7 +5,6 @@ import pytest
 from scipy.optimize import linprog
 
 import bayescal as bc
-from bayescal.core.errors import InputError
 from bayescal.core.probability_intervals import decide
 from bayescal.quantities.credal.decisions import (
     credible_sets,
@@ -85,28 +84,6 @@ def test_one_member_leaves_the_best_actions_ties_and_all():
     assert interval_dominance(zero_one(3), p, p).tolist() == [True, True, False]
 
 
-def test_nothing_known_rules_nothing_out():
-    low, high = np.zeros((2, 4)), np.ones((2, 4))
-    assert e_admissible(zero_one(4), low, high).all()
-    assert interval_dominance(zero_one(4), low, high).all()
-    assert maximin(zero_one(4), low, high).tolist() == [0, 0]
-
-
-@pytest.mark.parametrize("decide", [maximin, interval_dominance, e_admissible])
-@pytest.mark.parametrize(
-    ("cost", "message"),
-    [
-        ([1.0, 2.0], r"shape \(action, class\); got \(2,\)"),
-        ([[1.0, 2.0], [3.0]], "cost must be a column of values, or rows of one length"),
-        ([["a", "b"]], "cost must be numbers"),
-        ([[1.0, np.nan]], "cost must be finite"),
-    ],
-)
-def test_bad_costs(decide, cost, message):
-    with pytest.raises(InputError, match=message):
-        decide(cost, [0.3, 0.3], [0.7, 0.7])
-
-
 DRAWS = ("chain", "draw")
 PRIORS = bc.credal.Priors(bc.credal.ImpreciseDirichlet())
 
@@ -137,13 +114,6 @@ def test_of_several_classes_bounds_are_quantiles_and_decide():
         np.testing.assert_allclose(bound, np.quantile(told, level, axis=(0, 1)))
     for part, expected in zip(found[2:], decide(found.lower, found.upper), strict=True):
         np.testing.assert_array_equal(part, expected)
-
-
-def test_higher_levels_have_wider_sets():
-    result = fit(binary())
-    narrow, wide = credible_sets(result, 0.5), credible_sets(result, 0.95)
-    assert (wide.lower <= narrow.lower).all()
-    assert (wide.upper >= narrow.upper).all()
 
 
 def test_levels_and_results_are_checked():

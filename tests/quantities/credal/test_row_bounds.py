@@ -166,38 +166,6 @@ def test_a_class_of_the_target_rows_without_calibration_rows_stays_possible():
     assert "no calibration row is of class 2" in result.attrs["status"]
 
 
-def test_rows_given_twice_have_the_same_bounds():
-    rng = np.random.default_rng(2)
-    score = rng.random(60)
-    label = rng.random(60) < score
-    target = np.concatenate([score[:20], score[:20]])
-    found = bc.credal.bounds_for(fit(label.astype(int), score, target))
-    for values in found[:-1]:
-        np.testing.assert_array_equal(values[:20], values[20:])
-
-
-def test_target_rows_that_are_none():
-    calibration = bc.Scores(y_true=[0, 1, 0, 1], y_prob=[0.1, 0.4, 0.6, 0.9])
-    with pytest.raises(InputError, match="target must have at least one row"):
-        bc.CalibrationSplit(calibration=calibration, target=[])
-    with pytest.raises(InputError, match="got NaN at row 2"):
-        bc.CalibrationSplit(calibration=calibration, target=[0.2, 0.3, np.nan, 0.5])
-    with pytest.raises(InputError, match="calibration must hold labelled rows; got none"):
-        bc.CalibrationSplit(
-            calibration=bc.Scores(y_true=[None, None], y_prob=[0.1, 0.2], classes=[0, 1]),
-            target=[0.5],
-        )
-
-
-def test_a_target_of_other_classes_is_refused():
-    three = bc.Scores(y_true=[0, 1, 2], y_prob=np.eye(3))
-    with pytest.raises(InputError, match=r"the same classes; got .*0.*1.*2.* and 'a', 'b', 'c'"):
-        bc.CalibrationSplit(
-            calibration=three,
-            target=bc.Scores(y_true=["a", "b", "c"], y_prob=np.eye(3), classes=["a", "b", "c"]),
-        )
-
-
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_a_line_a_row_and_class_in_batches(ending, tmp_path, monkeypatch):
     monkeypatch.setattr(row_lookup, "BATCH_ROWS", 12)

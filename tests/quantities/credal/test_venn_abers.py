@@ -110,21 +110,6 @@ def test_only_the_order_of_scores_matters():
     assert np.array_equal(plain, fit_ivap(score[shuffled], label=label[shuffled]).predict(new))
 
 
-def test_single_precision_is_compared_in_double():
-    score, label, new = random_rows(0)
-    narrow, asked = score.astype(np.float32), new.astype(np.float32)
-    wide = fit_ivap(narrow.astype(float), label=label).predict(asked.astype(float))
-    assert np.array_equal(fit_ivap(narrow, label=label).predict(asked), wide)
-    assert np.array_equal(fit_ivap(narrow, label=label).predict(asked.astype(float)), wide)
-
-
-def test_beyond_the_calibration_scores_one_end_is_certain():
-    fitted = fit_ivap([0.2, 0.4, 0.4, 0.8], label=[0, 1, 0, 1])
-    p0, p1 = fitted.predict([0.0, 1.0])
-    assert p0[0] == 0
-    assert p1[1] == 1
-
-
 def test_one_row_and_labels_all_alike():
     p0, p1 = fit_ivap([0.5], label=[1]).predict([0.4, 0.5, 0.6])
     assert p0.tolist() == [0, 0.5, 0.5]
@@ -279,14 +264,6 @@ def test_two_classes_are_each_others_complement():
     # 1 - p rounds once more than p itself.
     np.testing.assert_allclose(lower[:, 0], 1 - upper[:, 1], atol=1e-15)
     np.testing.assert_allclose(upper[:, 0], 1 - lower[:, 1], atol=1e-15)
-
-
-def test_a_class_never_seen_in_calibration_is_left_possible():
-    score, label = random_classes(60, 3, 3)
-    label = np.where(label == 2, 0, label)
-    lower, upper = fit_one_vs_rest(score, label=label).predict(score)
-    assert (lower[:, 2] == 0).all()
-    assert (upper[:, 2] >= 1 / 61).all()
 
 
 def test_rows_that_stand_for_several_are_that_often_there():

@@ -63,12 +63,6 @@ def test_rates_rise_at_any_size_even_against_the_labels(size, turned):
         np.testing.assert_allclose(rates.mean(axis=0), 0.5, atol=0.002)
 
 
-def test_same_seed_same_draws():
-    args = (np.array([9, 9]), np.array([2, 7]), 0.3, 100)
-    first, second = (draw_rates(*args, np.random.default_rng(3)) for _ in range(2))
-    np.testing.assert_array_equal(first, second)
-
-
 PRIOR = IncrementIsotonic(bins=4, concentration=0.7)
 
 

@@ -47,12 +47,6 @@ def test_slope_is_the_derivative():
     np.testing.assert_allclose(half_normal_slope(UNIT), slope, rtol=1e-4)  # of the step's square
 
 
-def test_far_values_stay_finite():
-    found = half_normal(np.array([-30.0, 30.0]))
-    assert np.isfinite(found).all()
-    assert found[0] >= 0
-
-
 SQUARES = np.array([0.05, 0.5, 4.0, 30.0, 400.0])
 
 
@@ -78,10 +72,6 @@ def test_slope_of_the_mixture_is_the_derivative():
     step = 1e-6 * SQUARES
     slope = (log_mixture(SQUARES + step) - log_mixture(SQUARES - step)) / (2 * step)
     np.testing.assert_allclose(mixture_slope(SQUARES), slope, rtol=1e-5)
-
-
-def test_no_weight_at_all_is_finite():
-    assert np.isfinite(log_mixture(np.array(0.0)))
 
 
 GRID = np.linspace(0, 1, 20_001)

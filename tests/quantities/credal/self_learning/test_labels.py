@@ -10,7 +10,6 @@ from bayescal.core.errors import InputError
 from bayescal.quantities.credal.self_learning.labels import (
     SelfLearningRows,
     credal_labels,
-    hard_labels,
     soft_labels,
 )
 
@@ -61,17 +60,8 @@ def test_rows_that_do_not_agree_are_refused(wrong, message):
         SelfLearningRows(**GOOD | wrong)
 
 
-def test_calibration_rows_are_asked_for_where_there_are_none():
-    with pytest.raises(InputError, match="held back to calibrate"):
-        SelfLearningRows(**GOOD).calibration()
-
-
 def probabilities(rows, classes, seed):
     return np.random.default_rng(seed).dirichlet(np.ones(classes), rows)
-
-
-def test_of_equally_probable_classes_the_first_is_the_hard_label():
-    assert hard_labels(np.array([[0.4, 0.2, 0.4]])).lower.tolist() == [[1.0, 0.0, 0.0]]
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.float64])

@@ -23,7 +23,6 @@ from bayescal.quantities.credal.self_learning.learning import (
     fit_label_sets,
     n_iterations,
     self_learn,
-    train,
 )
 from bayescal.quantities.credal.self_learning.network import NetworkClassifier
 
@@ -199,36 +198,9 @@ def test_nothing_is_learned_from_calibration_and_target_rows():
     assert learned == taught
 
 
-def test_training_depends_on_the_labels_alone():
-    rows, settings = made(), SelfLearningSettings("credal", batch_size=10)
-    states = all_states(LogisticRegression(), rows, settings)
-    again = train(LogisticRegression(), rows, settings, states[0]).predict_proba(rows.x_target)
-    np.testing.assert_array_equal(again, states[1].target_prob[1])
-
-
-def test_the_seed_draws_the_batches():
-    rows = made()
-    first, again, other = (
-        begin(rows, SelfLearningSettings("hard", seed=seed)).order for seed in (1, 1, 2)
-    )
-    np.testing.assert_array_equal(first, again)
-    assert not np.array_equal(first, other)
-
-
 @pytest.mark.parametrize(("batch_size", "expected"), [(1, 24), (22, 3), (23, 2), (100, 2)])
 def test_there_is_a_training_before_the_first_batch_and_after_each(batch_size, expected):
     assert n_iterations(made(), SelfLearningSettings("hard", batch_size)) == expected
-
-
-def test_settings_out_of_range_are_refused():
-    for given, message in (
-        ({"method": "sets"}, "method must be one of 'credal', 'hard', 'soft'"),
-        ({"batch_size": 0}, "batch_size must be a whole number >= 1"),
-        ({"seed": -1}, "seed must be a whole number >= 0"),
-        ({"rounds": True}, "rounds must be a whole number >= 1"),
-    ):
-        with pytest.raises(InputError, match=message):
-            SelfLearningSettings(**given)
 
 
 SETTINGS = SelfLearningSettings("credal", batch_size=8, seed=3)
@@ -343,9 +315,3 @@ def test_credal_self_learning_asks_for_calibration_rows_at_once():
     with pytest.raises(InputError, match="held back to calibrate"):
         self_learn(LogisticRegression(), rows, progress=lambda *at: calls.append(at))
     assert not calls
-
-
-def test_the_classifier_given_stays_as_it_was():
-    given = LogisticRegression()
-    self_learn(given, started(), SelfLearningSettings("hard"))
-    assert not hasattr(given, "coef_")

@@ -88,25 +88,6 @@ def test_probabilities_of_two_normals_are_found():
     np.testing.assert_allclose(fitted.predict_proba(grid)[:, 1], truth, atol=0.05)
 
 
-def test_the_seed_decides():
-    x, y = rows(30, 10)
-    first, again, other = (
-        NetworkClassifier(2, 0.01, random_state=seed).fit(x, y).predict_proba(x)
-        for seed in (1, 1, 2)
-    )
-    np.testing.assert_array_equal(first, again)
-    assert not np.array_equal(first, other)
-
-
-def test_classes_have_names():
-    x, y = rows(30, 11)
-    corners = np.eye(3)[y]
-    names = np.array(["a", "b", "c"])
-    by_sets = NetworkClassifier(2, 0.01, random_state=0).fit_credal(x, corners, corners, names)
-    by_labels = NetworkClassifier(2, 0.01, random_state=0).fit(x, names[y])
-    assert by_sets.predict(x).tolist() == by_labels.predict(x).tolist()
-
-
 def test_it_says_when_it_was_stopped():
     x, y = rows(50, 12)
     with pytest.warns(ConvergenceWarning, match="raise max_iter"):

@@ -62,14 +62,6 @@ def test_separable_classes_are_learned_and_probabilities_sum_to_one():
     assert (prob.argmax(axis=1) == right).mean() > 0.95
 
 
-@pytest.mark.parametrize(
-    "wrong", [{"hidden": 0}, {"epochs": 1.5}, {"batch_size": True}, {"learning_rate": 0.0}]
-)
-def test_settings_of_networks_are_checked(wrong):
-    with pytest.raises(bc.InputError, match=next(iter(wrong))):
-        SgdSettings(**wrong)
-
-
 NETWORK = SgdSettings(hidden=4, epochs=40)
 
 
@@ -216,11 +208,6 @@ def test_a_batch_of_the_highest_probabilities_needs_no_threshold(
     np.testing.assert_array_equal(x, rows().x_unlabeled[: expected[-1]])
 
 
-def test_all_end_when_no_row_is_left():
-    learned = self_learn_by_threshold(rows(), ThresholdSettings("soft", 0.01), NETWORK)
-    assert learned.n_given.tolist() == [0, 40]
-
-
 def test_labelled_rows_may_change_after_each_iteration(record):
     def move_one(parts, new_x, new):
         return LabeledParts(
@@ -233,35 +220,3 @@ def test_labelled_rows_may_change_after_each_iteration(record):
     settings = ThresholdSettings("credal", 0.01, iterations=1)
     self_learn_by_threshold(rows(), settings, NETWORK, renew=move_one)
     assert len(record[1][0]) == 14 + 40
-
-
-def test_the_same_seed_gives_the_same_run():
-    first, second, other = (
-        self_learn_by_threshold(rows(), ThresholdSettings("soft", seed=seed), NETWORK).target_prob
-        for seed in (1, 1, 2)
-    )
-    np.testing.assert_array_equal(first, second)
-    assert not np.array_equal(first[0], other[0])
-
-
-def test_credal_labels_need_calibration_rows():
-    with pytest.raises(bc.InputError, match="held back to calibrate"):
-        self_learn_by_threshold(rows(calibration=False))
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"method": "firm"},
-        {"added": "none"},
-        {"threshold": 0.0},
-        {"iterations": 0},
-        {"networks": "hot"},
-        {"selection": ">"},
-        {"batch_size": 0},
-        {"relation": "<"},
-    ],
-)
-def test_settings_are_checked(wrong):
-    with pytest.raises(bc.InputError, match=next(iter(wrong))):
-        ThresholdSettings(**wrong)
