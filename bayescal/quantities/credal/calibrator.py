@@ -77,11 +77,6 @@ class VennAbersCalibrator(HeldOut):
     posterior. `predict_venn_abers` gives p0 to p1, no intervals that cover P(class | score) with
     some probability (see `bayescal.quantities.credal.bounds`).
 
-    References
-    ----------
-    .. [1] V. Vovk, I. Petej and V. Fedorova, "Large-scale probabilistic predictors with and without
-       guarantees of validity", NeurIPS 2015. https://arxiv.org/abs/1511.00213
-
     Examples
     --------
     >>> from sklearn.datasets import make_classification

@@ -299,14 +299,9 @@ def discount(lower: ArrayLike, upper: ArrayLike, *, relation: str = ">") -> Inte
     ``max w`` decides, the solution is not unique, and a solver's is an accident of the solver. Here
     each class then takes the same fraction of its cap.
 
-    References
-    ----------
-    .. [1] V. M. Bordini, S. Destercke and B. Quost, "Self-Learning from Pairwise Credal Labels",
-       ECAI 2024, Eqs. (8) and (9). https://hal.science/hal-04886134
-
     Examples
     --------
-    Example 1 of [1]_, which prints 0.4 for the last bound, though its delta of 0.2 leaves 0.3:
+    Example 1 of the paper, which prints 0.4 for the last bound, though its delta of 0.2 leaves 0.3:
 
     >>> from bayescal.quantities.credal.credal_sets import discount
     >>> lower, upper = discount([0, 0.6, 0.5], [0.2, 0.7, 0.55])
@@ -338,8 +333,8 @@ def project(prob: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> Floats:
     Returns
     -------
     ndarray of shape (..., class)
-        The q of the set with the least ``KL(q || prob)``: the optimistic choice, (7) of [4]_, and
-        the labels under which the classifier's loss is least.
+        The q of the set with the least ``KL(q || prob)``: the optimistic choice, (7) of the paper,
+        and the labels under which the classifier's loss is least.
 
     Raises
     ------
@@ -364,8 +359,6 @@ def project(prob: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> Floats:
     .. [3] R. Cominetti, W. F. Mascarenhas and P. J. S. Silva, "A Newton's method for the continuous
        quadratic knapsack problem", Mathematical Programming Computation 6(2), 2014.
        https://doi.org/10.1007/s12532-014-0066-y
-    .. [4] V. M. Bordini, S. Destercke and B. Quost, "Self-Learning from Pairwise Credal Labels",
-       ECAI 2024, section 2.4. https://hal.science/hal-04886134
 
     Examples
     --------

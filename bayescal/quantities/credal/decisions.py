@@ -116,10 +116,6 @@ def interval_dominance(cost: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> B
     InputError
         If a set is empty, or `cost` is not finite or does not fit the classes.
 
-    References
-    ----------
-    .. [1] M. C. M. Troffaes, 2007, section 3.4. https://doi.org/10.1016/j.ijar.2006.06.001
-
     Examples
     --------
     >>> from bayescal.quantities.credal.decisions import interval_dominance, zero_one
@@ -161,10 +157,6 @@ def e_admissible(cost: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> Boolean
     ``v + sum_{k != a} min(upper_k, v) >= 1``. For two actions, the least expectation of the
     difference of costs decides. Other cases take a linear programme for each row and action that
     no other action beats on all of the set.
-
-    References
-    ----------
-    .. [1] M. C. M. Troffaes, 2007, section 3.5. https://doi.org/10.1016/j.ijar.2006.06.001
 
     Examples
     --------

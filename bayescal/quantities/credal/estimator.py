@@ -55,14 +55,9 @@ def estimate(data: CalibrationSplit) -> Estimate:
     Notes
     -----
     Several classes are calibrated one against the rest, which need not fit together: `improper`
-    rows are those whose lower bounds sum to more than 1 or upper ones to less.
-
-    References
-    ----------
-    .. [1] V. Vovk, I. Petej and V. Fedorova, "Large-scale probabilistic predictors with and without
-       guarantees of validity", NeurIPS 2015, section 2. https://arxiv.org/abs/1511.00213
-    .. [2] V. M. Bordini, S. Destercke and B. Quost, "Self-Learning from Pairwise Credal Labels",
-       ECAI 2024, sections 2.4 and 2.5, Algorithm 1. https://hal.science/hal-04886134
+    rows are those whose lower bounds sum to more than 1 or upper ones to less. The predictors are
+    those of Vovk, Petej and Fedorova (2015), section 2; the sets of several classes those of the
+    paper, sections 2.4 and 2.5 and Algorithm 1 (`bayescal.credal.REFERENCES`).
 
     Examples
     --------

@@ -54,18 +54,13 @@ class MonotoneCurve(_RatePrior):
     Notes
     -----
     With u in [0, 1] the score's rank among the calibration scores and I_1, ..., I_8 quadratic
-    I-splines, which rise from 0 to 1::
+    I-splines (Ramsay, 1988), which rise from 0 to 1::
 
         logit g(u) = a + sum_j w_j (I_j(u) - 1/2),    w_j = tau z_j
         a ~ Normal(0, intercept),    tau ~ HalfNormal(spread),    z_j ~ HalfNormal(1)
 
     The weights are not below 0, so that the curve never falls. Only the scores' order matters, as
     for Venn-Abers predictors. Jumps are smoothed over: see `IncrementIsotonic`.
-
-    References
-    ----------
-    .. [1] J. O. Ramsay, "Monotone Regression Splines in Action", Statistical Science 3(4), 1988.
-       https://doi.org/10.1214/ss/1177012761
     """
 
     intercept: float = 2.0
@@ -241,15 +236,10 @@ class ImpreciseDirichlet(_RatePrior):
 
     Notes
     -----
-    All priors Beta(s t, s (1 - t)), 0 < t < 1, stand side by side. With k of n labels the lower
-    probability is that under Beta(k, n - k + s), the upper one that under Beta(k + s, n - k); the
-    probability itself is drawn with t = 1/2. Bins are independent of each other: nothing rises.
-
-    References
-    ----------
-    .. [1] P. Walley, "Inferences from Multinomial Data: Learning about a Bag of Marbles", Journal
-       of the Royal Statistical Society B 58(1), 1996.
-       https://doi.org/10.1111/j.2517-6161.1996.tb02065.x
+    All priors Beta(s t, s (1 - t)), 0 < t < 1, stand side by side (Walley, 1996). With k of n
+    labels the lower probability is that under Beta(k, n - k + s), the upper one that under
+    Beta(k + s, n - k); the probability itself is drawn with t = 1/2. Bins are independent of each
+    other: nothing rises.
     """
 
     s: float = 1.0

@@ -37,13 +37,6 @@ def add_pseudo_observations(prob: Floats, s: float) -> PseudoObservations:
     either label of the target row, and as a credible interval it grows with what is not known.
     With the improper prior ``1 / (g (1 - g))`` of a single bin and s = 1 it is Clopper and
     Pearson's, that covers with at least its probability whatever the truth.
-
-    References
-    ----------
-    .. [1] C. J. Clopper and E. S. Pearson, "The Use of Confidence or Fiducial Limits Illustrated in
-       the Case of the Binomial", Biometrika 26(4), 1934. https://doi.org/10.1093/biomet/26.4.404
-    .. [2] P. Walley, "Inferences from Multinomial Data", Journal of the Royal Statistical Society B
-       58(1), 1996.
     """
     order = np.argsort(prob, axis=0)
     ranked = np.take_along_axis(prob, order, axis=0)

@@ -161,17 +161,12 @@ _BREAKS: Final = np.sin(np.linspace(0, np.pi / 2, SPLINES)) ** 2
 
 
 def i_splines(rank: Floats) -> Floats:
-    """Evaluate the I-splines, (m, 8).
+    """Evaluate the I-splines of Ramsay (1988), Eq. (5), (m, 8).
 
     Notes
     -----
     ``I_j = sum_{m >= j} B_m`` with B_m quadratic B-splines on knots at ``sin(pi k / 14)**2``,
     k = 0, ..., 7.
-
-    References
-    ----------
-    .. [1] J. O. Ramsay, "Monotone Regression Splines in Action", Statistical Science 3(4), 1988,
-       Eq. (5). https://doi.org/10.1214/ss/1177012761
     """
     from scipy.interpolate import BSpline
 

@@ -218,11 +218,6 @@ def advance(
     One network learns all classes by (3) and (4) from random batches of a fixed size. The listings
     have a network a class, label every row whose projected probability of some class reaches a
     threshold, and train on the projection (7).
-
-    References
-    ----------
-    .. [1] V. M. Bordini, S. Destercke and B. Quost, "Self-Learning from Pairwise Credal Labels",
-       ECAI 2024, sections 2.2 and 3.1, Algorithms 2-4. https://hal.science/hal-04886134
     """
     learner = train(classifier, rows, settings, state)
     predicted = np.asarray(learner.predict_proba(rows.x_target), np.float64)

@@ -56,8 +56,8 @@ class NetworkClassifier(MostProbable):
 
     Notes
     -----
-    The loss of a row with the set Q and the predicted probabilities p is the optimistic
-    ``min over q in Q of KL(q || p)``, which is the log loss where Q is a label, and the
+    The loss of a row with the set Q and the predicted probabilities p, (3) and (4) of the paper, is
+    the optimistic ``min over q in Q of KL(q || p)``: the log loss where Q is a label, and the
     cross-entropy less the entropy of q where Q is one q. Its gradient is the one of KL(q || p) with
     q held at the projection of p on Q (Danskin's theorem, as that projection is unique), so that
     L-BFGS minimises the loss itself and not a sequence of stand-ins.
@@ -67,9 +67,7 @@ class NetworkClassifier(MostProbable):
 
     References
     ----------
-    .. [1] V. M. Bordini, S. Destercke and B. Quost, "Self-Learning from Pairwise Credal Labels",
-       ECAI 2024, Eqs. (3) and (4). https://hal.science/hal-04886134
-    .. [2] J. Lienen and E. Hüllermeier, "Credal Self-Supervised Learning", NeurIPS 2021, Eq. (2).
+    .. [1] J. Lienen and E. Hüllermeier, "Credal Self-Supervised Learning", NeurIPS 2021, Eq. (2).
        https://arxiv.org/abs/2106.11853
 
     Examples

@@ -69,13 +69,8 @@ class OneVsAllNetworks:
     Notes
     -----
     The loss of a row with the label p^k in [0, 1] is KL(p^k || h^k(x)) of two classes, (2) of the
-    paper [1]_, as (5) has it for each class. A further training starts from the weights that the
+    paper, as (5) has it for each class. A further training starts from the weights that the
     one before ended with.
-
-    References
-    ----------
-    .. [1] V. M. Bordini, S. Destercke and B. Quost, "Self-Learning from Pairwise Credal Labels",
-       ECAI 2024, sections 2.3 and 3.1. https://hal.science/hal-04886134
     """
 
     def __init__(
@@ -279,11 +274,6 @@ def self_learn_by_threshold(
     when no row reaches the threshold, as it ends here. Algorithms 3 and 4 end when D_U is empty.
     All end after `iterations` trainings. Warm networks of hard and soft labels are so trained up to
     that many times more than those of credal labels, which end early.
-
-    References
-    ----------
-    .. [1] V. M. Bordini, S. Destercke and B. Quost, "Self-Learning from Pairwise Credal Labels",
-       ECAI 2024, section 3.1, Algorithms 2-4. https://hal.science/hal-04886134
 
     Examples
     --------
