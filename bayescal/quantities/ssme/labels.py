@@ -57,19 +57,15 @@ class LabelModel(quantity.LabelModel, Protocol):
     @property
     def shown(self) -> tuple[str, ...]:
         """Those of the variables that a result holds."""
-        ...
 
     def prior_draws(self, draws: int, rng: np.random.Generator) -> Draws:
         """Draws of the variables before the labels, (draw, ...)."""
-        ...
 
     def label_probs(self, draws: Draws, rows: Any = EVERY_ROW) -> Floats:
         """Probability of each label of some rows, (..., obs, class)."""
-        ...
 
     def log_likelihood(self, draws: Draws) -> Floats:
         """Log probability of each known label, raised to the power, (..., label)."""
-        ...
 
 
 def _power_logp(value: Any, eta: Any, power: Any) -> Any:

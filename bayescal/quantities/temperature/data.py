@@ -95,49 +95,38 @@ class Rows(Protocol):
     @property
     def classifier(self) -> str:
         """Its name."""
-        ...
 
     @property
     def classes(self) -> tuple[str, ...]:
         """Names of the classes."""
-        ...
 
     @property
     def n_classes(self) -> int:
         """Number of classes."""
-        ...
 
     def facts(self) -> Facts:
         """What is said of the rows."""
-        ...
 
     def per_weight(self) -> Floats:
         """Effective labelled rows of each predicted class per unit of their weight, (class,)."""
-        ...
 
     def tabulated(self) -> Tabulated:
         """The labelled rows' log likelihood by predicted class, as of their effective number."""
-        ...
 
     def numbers(self) -> ClassWise:
         """Class-wise temperature scaling of the labelled rows."""
-        ...
 
     def labeled_logits(self) -> LabeledLogits:
         """The labelled rows, as vector scaling takes them."""
-        ...
 
     def summed[S: Sums](self, of: Callable[[Problem], S]) -> S:
         """Add up what parts of the rows give, which may have no rows."""
-        ...
 
     def whole(self) -> Problem:
         """All rows in memory."""
-        ...
 
     def fingerprint(self) -> str:
         """Hash of names, logits and labels."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)

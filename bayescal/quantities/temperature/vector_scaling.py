@@ -40,20 +40,16 @@ class LabeledLogits(Protocol):
     @property
     def n(self) -> int:
         """Number of rows."""
-        ...
 
     @property
     def n_classes(self) -> int:
         """Number of classes."""
-        ...
 
     def sums(self, point: Floats) -> Total:
         """Value, gradient and information of the log likelihood at a point, one after the other."""
-        ...
 
     def every(self, step: int) -> CentredRows:
         """Every so many rows, from the first on."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)

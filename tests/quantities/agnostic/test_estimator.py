@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from bayescal.core.errors import InputError
 from bayescal.core.scores import Scores
 from bayescal.quantities.agnostic.estimator import Estimate, estimate
 from bayescal.quantities.agnostic.intervals import interval_measure
@@ -54,8 +53,3 @@ def test_top_label_is_of_being_right(three_classes):
 def test_weights_are_those_of_the_labelled_rows():
     scores = Scores(y_true=[0, 1, 1], y_prob=[0.25, 0.5, 0.75], sample_weight=[2, 1, 1])
     assert estimate(scores).c == interval_measure([0.25, 0.25, 0.5, 0.75], label=[0, 0, 1, 1]).c
-
-
-def test_an_unknown_option_is_refused():
-    with pytest.raises(InputError, match="multiclass must be one of"):
-        estimate(Scores(y_true=[0, 1], y_prob=[0.2, 0.8]), multiclass="marginal")

@@ -79,11 +79,6 @@ def test_take_keeps_names_and_groups():
     np.testing.assert_array_equal(panel.labeled, [False, True, True])
 
 
-def test_other_things_are_refused():
-    with pytest.raises(InputError, match=r"scores must be a bayescal.Scores; got ndarray"):
-        panel_of(np.array([0.1, 0.2]))
-
-
 def test_nan_score_of_one_classifier_is_refused_by_name():
     with pytest.raises(InputError, match="b"):
         bc.Scores.stack({"a": [0.1, 0.2], "b": [0.1, np.nan]}, y_true=[0, None])
@@ -146,8 +141,3 @@ def test_many_groups_keep_enough_each():
     unlabeled = ~found.panel.labeled
     assert (np.bincount(found.panel.group[unlabeled]) == LEAST_OF_GROUP).all()
     assert found.weight.sum() == pytest.approx(60_000)
-
-
-def test_labeling_is_one_of_two():
-    with pytest.raises(bc.InputError, match=r"labeling must be .*random.*one-per-class"):
-        Problem.of(panel(), "stratified")

@@ -16,13 +16,11 @@ from bayescal.core.errors import InputError
 from bayescal.quantities.ssme import flow
 from bayescal.quantities.ssme.data import panel_of
 from bayescal.quantities.ssme.flow import (
-    JOINT,
     PAPER,
     FixedBase,
     FlowSettings,
     JointBase,
     Normals,
-    check_coordinates,
     estimate_flow,
     fit_normals,
     label_probs,
@@ -41,36 +39,6 @@ def test_the_paper_s_text():
     assert (PAPER.n_couplings, PAPER.n_layers, PAPER.width) == (10, 3, 128)
     assert (PAPER.n_epochs, PAPER.em_epochs, PAPER.em_tolerance) == (300, 700, 0)
     assert (PAPER.base, PAPER.covariance) == ("fixed", "full")
-
-
-def test_choices_of_one_s_own_are_taken_as_they_are():
-    own = FlowSettings(width=8)
-    assert settings_of(own) is own
-    assert settings_of("joint") is JOINT
-
-
-@pytest.mark.parametrize("name", ["release", "", None])
-def test_unknown_names_are_refused(name):
-    with pytest.raises(
-        InputError, match="settings, if not FlowSettings, must be one of 'paper', 'joint'"
-    ):
-        settings_of(name)
-
-
-@pytest.mark.parametrize(
-    ("choice", "message"),
-    [
-        ({"width": 0}, "width must be a whole number >= 1"),
-        ({"n_epochs": 2.5}, "n_epochs must be a whole number >= 1"),
-        ({"learning_rate": 0.0}, r"learning_rate must be a number in \(0, inf\)"),
-        ({"base": "free"}, "base must be one of"),
-        ({"covariance": "tied"}, "covariance must be one of"),
-        ({"em_tolerance": -1.0}, r"em_tolerance must be a number in \[0, inf\)"),
-    ],
-)
-def test_choices_outside_their_range_are_refused(choice, message):
-    with pytest.raises(InputError, match=message):
-        FlowSettings(**choice)
 
 
 RNG = np.random.default_rng(4)
@@ -254,14 +222,6 @@ def test_label_probabilities_are_scipy_s():
     np.testing.assert_allclose(found, joint / joint.sum(axis=1, keepdims=True), rtol=1e-9)
 
 
-def test_all_labels_stay():
-    points, label, start = made()
-    found = fit_normals(points, start, np.eye(3)[label], np.ones(300, dtype=bool))
-    np.testing.assert_array_equal(found.prob_label, np.eye(3)[label])
-    np.testing.assert_allclose(found.class_prior, np.bincount(label) / 300)
-    assert found.converged
-
-
 def test_one_epoch_is_bayes_rule():
     """Two labeled rows a class at -1, 1 and 9, 11 give means 0 and 10 and variances 1."""
     points = np.array([[-1.0], [1.0], [9.0], [11.0], [4.0]])
@@ -311,11 +271,6 @@ def fixed(prob, points):
     return FixedBase(normals, prob.mean(axis=0), (prob > 0).astype(float))
 
 
-def test_a_flow_of_one_coordinate_is_too_few():
-    with pytest.raises(InputError, match="needs at least two coordinates"):
-        check_coordinates(np.zeros((4, 1)))
-
-
 def test_the_extra_is_named_where_it_is_missing(monkeypatch):
     def missing(name):
         raise ModuleNotFoundError(name=name)
@@ -348,16 +303,6 @@ def test_untrained_it_leaves_points_where_they_are(n_couplings):
     settings = replace(TINY, n_couplings=n_couplings, learning_rate=1e-12)
     found = latent_points(points, fixed(np.full((30, 2), 0.5), points), settings, 0)
     np.testing.assert_allclose(found, points, atol=1e-5)  # single precision
-
-
-@pytest.mark.mcmc
-@pytest.mark.usefixtures("installed")
-def test_same_seed_same_points():
-    coords = np.random.default_rng(0).normal(size=(80, 3))
-    base = fixed(np.full((80, 2), 0.5), coords)
-    first, again, other = (latent_points(coords, base, TINY, seed) for seed in (1, 1, 2))
-    np.testing.assert_array_equal(first, again)
-    assert not np.allclose(first, other)
 
 
 @pytest.mark.mcmc

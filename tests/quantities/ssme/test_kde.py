@@ -208,10 +208,11 @@ def test_far_out_left_out_rows_still_see_their_nearest():
     np.testing.assert_allclose(found[:, 1], np.log([0.4 / 0.6, 1.0, 0.4 / 0.6]), atol=1e-12)
 
 
-def test_a_class_without_weight_is_nowhere():
-    coords, weight = made()
+@pytest.mark.parametrize(("kernel", "d"), [(DenseKernel, 2), (GridKernel, 1), (NeighborKernel, 2)])
+def test_a_class_without_weight_is_nowhere(kernel, d):
+    coords, weight = made(d=d)
     weight[:, 1] = 0
-    assert np.isneginf(DenseKernel(coords, np.ones(3)).log_sums(weight)[:, 1]).all()
+    assert np.isneginf(kernel(coords, np.ones(3)).log_sums(weight)[:, 1]).all()
 
 
 def test_distances_are_those_of_scipy():
@@ -243,12 +244,6 @@ def test_a_score_that_does_not_vary_gives_shares_of_weight():
     expected = weight.sum(axis=0) / weight.sum()
     shares = found / found.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(shares, np.tile(expected, (40, 1)), atol=1e-12)
-
-
-def test_on_the_grid_a_class_without_weight_is_nowhere():
-    coords, weight = made(d=1)
-    weight[:, 1] = 0
-    assert np.isneginf(GridKernel(coords, np.ones(3)).log_sums(weight)[:, 1]).all()
 
 
 def test_nothing_within_nine_widths_is_seen_by_a_row_left_out():
@@ -289,12 +284,6 @@ def test_tied_rows_cost_no_neighbours(leave_one_out):
     np.testing.assert_allclose(
         contrasts(near.log_sums(weight)), contrasts(dense.log_sums(weight)), atol=1e-10
     )
-
-
-def test_of_neighbours_a_class_without_weight_is_nowhere():
-    coords, weight = made()
-    weight[:, 1] = 0
-    assert np.isneginf(NeighborKernel(coords, np.ones(3)).log_sums(weight)[:, 1]).all()
 
 
 def test_near_pairs_are_those_within_reach():

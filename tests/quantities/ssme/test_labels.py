@@ -8,7 +8,6 @@ import pytest
 from scipy.special import log_softmax, softmax
 
 import bayescal as bc
-from bayescal.core.errors import InputError
 from bayescal.quantities.ssme.data import panel_of
 from bayescal.quantities.ssme.labels import (
     _draw_classes,
@@ -71,12 +70,6 @@ def test_a_metric_that_no_draw_has(panel):
     found = expected_metrics(panel, certain, 10, np.random.default_rng(4))
     assert np.isnan(found.auc).all()
     assert np.isfinite(found.ece).all()
-
-
-@pytest.mark.parametrize("number", [0, -1, 2.5, "many"])
-def test_numbers_of_draws_that_are_none(panel, number):
-    with pytest.raises(InputError, match="n_draws must be a whole number >= 1; got"):
-        expected_metrics(panel, PROB, number, np.random.default_rng(0))
 
 
 def test_known_labels_are_certain():

@@ -15,14 +15,12 @@ from sklearn.metrics import (
     roc_auc_score,
 )
 
-import bayescal as bc
 from bayescal.core.bins.edges import bin_edges
 from bayescal.core.errors import InputError
 from bayescal.quantities.ssme.metrics import (
     CONVENTIONS,
     Metrics,
     binned_errors,
-    convention_name,
     counted,
     membership,
     metrics,
@@ -296,12 +294,6 @@ def binned_case(n=200, decimals=None, seed=0):
     return score, (rng.random(n) < score).astype(float)
 
 
-def test_conventions_are_those_of_the_documentation():
-    assert CONVENTIONS["equal-mass"] == ("quantile", 10, False, False)
-    assert CONVENTIONS["equal-width"] == ("uniform", 15, True, False)
-    assert CONVENTIONS["top-label"] == ("uniform", 15, True, True)
-
-
 def test_bins_of_equal_width_are_closed_on_the_right():
     score = np.array([0.0, 1 / 15, 1 / 15 + 1e-9, 0.5, 1.0])
     bins = membership(score, CONVENTIONS["equal-width"])
@@ -383,11 +375,6 @@ def test_the_optimal_number_of_bins_is_the_cube_root_of_the_rows(name):
     np.testing.assert_array_equal(found, membership(score, by_hand))
 
 
-def test_positive_score_conventions_need_two_classes():
-    with pytest.raises(bc.InputError, match="needs 2 classes; got 3"):
-        convention_name("equal-mass", 3)
-
-
 # Sums of a hundred numbers in another order.
 RANK_ROUNDING = {"rtol": 0, "atol": 1e-12}
 
@@ -396,12 +383,6 @@ def ranking_case(n=100, decimals=None, seed=0):
     rng = np.random.default_rng(seed)
     score = rng.random(n) if decimals is None else rng.random(n).round(decimals)
     return score, (rng.random((6, n)) < score).astype(float), rng.exponential(size=(6, n))
-
-
-def test_rows_by_falling_score_tied_ones_together():
-    found = rank(np.array([0.3, 0.9, 0.3, 0.1, 0.9]))
-    assert found.order.tolist() == [1, 4, 0, 2, 3]
-    assert found.starts.tolist() == [0, 2, 4]
 
 
 @pytest.mark.parametrize("decimals", [None, 1])
@@ -419,31 +400,10 @@ def test_every_draw_equals_scikit_learn(decimals, weighted):
         np.testing.assert_allclose(precision[d], expected, **RANK_ROUNDING)
 
 
-def test_soft_labels_by_pairs():
-    """AUC is the chance that a positive outranks a negative, half of it for ties."""
-    score, _, weight = ranking_case(n=30, decimals=1)
-    q = np.random.default_rng(1).random((6, 30))
-    auc, _ = ranking_metrics(rank(score), counted(q * weight, weight))
-    wins = (score[:, np.newaxis] > score) + 0.5 * (score[:, np.newaxis] == score)
-    for d in range(6):
-        up, down = q[d] * weight[d], (1 - q[d]) * weight[d]
-        expected = up @ wins @ down / (up.sum() * down.sum())
-        np.testing.assert_allclose(auc[d], expected, **RANK_ROUNDING)
-
-
 def test_scores_that_are_all_the_same():
     label = np.array([[1.0, 0.0, 0.0, 0.0]])
     auc, precision = ranking_metrics(rank(np.full(4, 0.3)), counted(label, np.ones((1, 4))))
     assert (auc[0], precision[0]) == (0.5, 0.25)
-
-
-def test_labels_of_one_class_leave_metrics_undefined():
-    score, _, _ = ranking_case(n=10)
-    label = np.stack([np.zeros(10), np.ones(10)])
-    auc, precision = ranking_metrics(rank(score), counted(label, np.ones((1, 10))))
-    assert np.isnan(auc).all()
-    assert np.isnan(precision[0])
-    assert precision[1] == 1
 
 
 def test_rows_of_no_weight_do_not_count():

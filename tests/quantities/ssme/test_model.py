@@ -55,14 +55,6 @@ def test_mixtures_have_shares_and_components(label):
     assert names(model.free_RVs) == {"class_share", "location", "log_width"}
 
 
-def test_options_are_checked():
-    scores, _ = binary(n=60)
-    with pytest.raises(bc.InputError, match="labeling must be"):
-        bc.ssme.build_model(scores, labeling="all")
-    with pytest.raises(bc.InputError, match=r"must be a bayescal\.Scores"):
-        bc.ssme.build_model([0.1, 0.2])
-
-
 KINDS = {"normal": GaussianMixture(1.5, 0.7), "student": StudentTMixture(1.5, 0.7, degrees=5)}
 MADE = {"binary": lambda: problem(n=60), "classes": lambda: many_classes(n=60, m=2, k=3)}
 

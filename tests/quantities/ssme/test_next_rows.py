@@ -76,19 +76,6 @@ def test_known_rows_are_not_asked_for_again():
     assert len(found.rows) == 40
 
 
-@pytest.mark.parametrize(
-    ("given", "words"),
-    [
-        ({"metric": "f1"}, "metric must be"),
-        ({"k": 0}, "k must be a whole number >= 1"),
-        ({"k": 2.5}, "k must be a whole number >= 1"),
-    ],
-)
-def test_unknown_options_are_refused(given, words):
-    with pytest.raises(bc.InputError, match=words):
-        next_labels(result_of(n=60)[0], **given)
-
-
 def test_a_result_without_probabilities_of_labels_is_refused():
     tree, _ = result_of(n=60, keep_labels=False)
     with pytest.raises(bc.InputError, match="Fit with prob_label=True"):

@@ -16,7 +16,6 @@ from bayescal.core.variables import dims_of
 from bayescal.quantities.ssme import VARIABLES
 from bayescal.quantities.ssme import posterior as module
 from bayescal.quantities.ssme.data import Problem, panel_of
-from bayescal.quantities.ssme.estimator import estimate, estimate_by_group
 from bayescal.quantities.ssme.metrics import Metrics, metrics
 from bayescal.quantities.ssme.opinion_pool import DEGREES, under_assumptions
 from bayescal.quantities.ssme.posterior import (
@@ -24,7 +23,6 @@ from bayescal.quantities.ssme.posterior import (
     PRIOR_DRAWS,
     SSMECase,
     evaluate,
-    point_estimate,
     reference_estimates,
 )
 from bayescal.quantities.ssme.priors import GaussianMixture, Priors, Tilt
@@ -99,22 +97,6 @@ def test_the_result_says_what_was_done(fit):
 
 
 @pytest.mark.mcmc
-def test_it_is_the_same_after_a_file(tiny, tmp_path):
-    path = tmp_path / "ssme.nc"
-    bc.save(tiny, path)
-    again = bc.load(path)
-    for group in (
-        "posterior",
-        "prior",
-        "posterior_predictive",
-        "reference_estimates",
-        "point_estimate",
-        "bounds",
-    ):
-        assert again[group].dataset.equals(tiny[group].dataset)
-
-
-@pytest.mark.mcmc
 def test_the_same_seed_gives_the_same_result(scores, tiny):
     again = bc.fit(bc.ssme, scores, prob_label=True, **TINY)
     for group in ("posterior", "prior", "point_estimate"):
@@ -138,23 +120,6 @@ def test_probabilities_of_labels_need_all_rows(scores, monkeypatch):
     monkeypatch.setattr("bayescal.quantities.ssme.data.MOST_UNLABELED", 100)
     with pytest.raises(bc.InputError, match=r"prob_label=True needs at most .* got 270"):
         bc.fit(bc.ssme, scores, prob_label=True, seed=1)
-
-
-@pytest.mark.mcmc
-def test_binary_scores_of_two_columns_are_those_of_one(tiny):
-    scores, truth = binary(n=300, n_labeled=30)
-    label = [int(y) if i < 30 else None for i, y in enumerate(truth)]
-    columns = {
-        name: np.stack([1 - p, p], axis=1)
-        for name, p in zip(scores.classifiers, scores.y_prob, strict=True)
-    }
-    both = bc.Scores.stack(columns, y_true=label)
-    found = bc.fit(bc.ssme, both, prob_label=True, **TINY)
-    for name in Metrics._fields:
-        # Scores kept in single precision differ in the last bit of 1 - s.
-        np.testing.assert_allclose(
-            found["posterior"][name].to_numpy(), tiny["posterior"][name].to_numpy(), atol=1e-3
-        )
 
 
 @pytest.mark.mcmc
@@ -219,31 +184,6 @@ def test_there_is_no_method_but_nuts(scores, label):
     priors = bc.ssme.Priors(label=label)
     with pytest.raises(bc.InputError, match="no posterior without NUTS; got method='direct'"):
         bc.fit(bc.ssme, scores, priors=priors, method="direct", seed=1)
-
-
-@pytest.mark.parametrize(
-    ("given", "words"),
-    [
-        ({"labeling": "forced"}, "labeling must be"),
-        ({"ece": "adaptive"}, "ece must be"),
-        ({"priors": bc.ece.Priors()}, "priors must be ssme.Priors; got Priors"),
-        ({"tune": -1}, "tune must be a whole number"),
-    ],
-)
-def test_unknown_options_are_refused(scores, given, words):
-    with pytest.raises(bc.InputError, match=words):
-        bc.fit(bc.ssme, scores, seed=1, **given)
-
-
-def test_other_data_are_refused():
-    data = bc.PUScores(positive=[0.2, 0.4], unlabeled=[0.3, 0.1])
-    with pytest.raises(bc.InputError, match="ssme takes Scores or SampledRows; got PUScores"):
-        bc.fit(bc.ssme, data, seed=1)
-
-
-def test_nan_scores_of_one_classifier_are_refused():
-    with pytest.raises(bc.InputError, match="b"):
-        bc.Scores.stack({"a": [0.1, 0.2], "b": [0.3, float("nan")]}, y_true=[0, None])
 
 
 def case(made, label=None, **given):
@@ -457,23 +397,6 @@ def test_identical_classifiers_get_the_same_numbers():
         np.testing.assert_allclose(found.posterior[name][..., 0], found.posterior[name][..., 1])
 
 
-def test_fifty_correlated_classifiers():
-    made = problem(n=60, m=1)
-    odds = made.panel.probs[0, :, 1] / made.panel.probs[0, :, 0]
-    noisy = odds * np.exp(0.3 * np.random.default_rng(2).normal(size=(50, 60)))
-    score = noisy / (1 + noisy)
-    panel = replace(
-        made.panel,
-        probs=np.stack([1 - score, score], axis=-1),
-        classifiers=tuple(f"c{j}" for j in range(50)),
-    )
-    found = arrays(case(replace(made, panel=panel)))
-    assert found.posterior["weight"].shape == (2, 10, 50)
-    for name in Metrics._fields:
-        assert found.posterior[name].shape == (2, 10, 50)
-        assert np.isfinite(found.posterior[name]).all()
-
-
 @pytest.mark.mcmc
 def test_fifty_classes_most_of_them_without_label():
     own = case(many_classes(n=120, k=50))
@@ -490,10 +413,6 @@ def test_scores_of_exactly_0_and_1():
     found = arrays(case(replace(made, panel=replace(made.panel, probs=sure))))
     assert all(np.isfinite(values).all() for values in found.posterior.values())
     assert np.isfinite(found.log_likelihood["label"]).all()
-
-
-def test_there_is_no_posterior_without_nuts():
-    assert case(problem(n=60)).model.direct_draws(10, np.random.default_rng(1)) is None
 
 
 @pytest.mark.parametrize("name", ["three classifiers", "groups", "four classes", "mixture"])
@@ -653,12 +572,6 @@ def test_blocks_change_nothing_but_the_random_numbers(monkeypatch, block):
     np.testing.assert_allclose(found.prob_label, expected, rtol=1e-6)
 
 
-def test_labels_are_left_out_unless_asked_for():
-    made = problem(n=60)
-    draws = in_chains(model(made).prior_draws(4, np.random.default_rng(1)))
-    assert evaluate(made, model(made), draws, np.random.default_rng(2), ece=None).prob_label is None
-
-
 def test_groups_are_evaluated_on_their_rows():
     """One group's draws do not depend on the other groups' labels."""
     made = grouped(n=300, n_labeled=300)
@@ -685,15 +598,6 @@ def test_a_group_of_which_no_row_was_taken_has_no_number():
     found = fixed(own, own.panel.probs[0], n=10)
     assert all(np.isnan(found[name][..., 3]).all() for name in Metrics._fields)
     assert all(np.isfinite(found[name][..., :3]).all() for name in ("accuracy", "ece", "mce"))
-
-
-def test_the_same_random_numbers_give_the_same_draws():
-    made = problem(n=60)
-    prob = made.panel.probs[0]
-    one, two, other = (fixed(made, prob, seed=seed) for seed in (1, 1, 2))
-    for name in Metrics._fields:
-        np.testing.assert_array_equal(one[name], two[name])
-    assert not np.array_equal(one["accuracy"], other["accuracy"])
 
 
 @pytest.mark.parametrize("ece", ["equal-mass", "equal-width", "top-label"])
@@ -748,19 +652,3 @@ def test_without_labels_the_labels_say_nothing():
     found = reference_estimates(none, None)
     assert all(np.isnan(values[1]).all() for values in found.values())
     assert all(np.isfinite(values[0]).all() for values in found.values())
-
-
-def test_the_point_estimate_is_ssme_kde():
-    made = problem(n=60)
-    expected = estimate(made.panel)
-    found = point_estimate(made, None)
-    assert set(found) == {*Metrics._fields, "class_prior"}
-    for name, values in found.items():
-        np.testing.assert_array_equal(values, getattr(expected, name))
-
-
-def test_the_point_estimate_by_group():
-    made = grouped()
-    expected = estimate_by_group(made.panel)
-    for name, values in point_estimate(made, None).items():
-        np.testing.assert_array_equal(values, getattr(expected, name))

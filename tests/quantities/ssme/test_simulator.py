@@ -128,28 +128,9 @@ def test_labeled_rows_come_first_and_a_seed_gives_the_same():
     assert not np.array_equal(first.y_prob, other.y_prob)
 
 
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ({"classifiers": {}}, "at least one classifier"),
-        ({"spread": 0.0}, r"spread must be a number in \(0, inf\); got 0.0"),
-        ({"classifiers": {"a": Distortion(slope=0.0)}}, "slope of 'a' must be a number in"),
-        ({"classifiers": {"a": Distortion(noise=-1.0)}}, "noise of 'a' must be a number in"),
-    ],
-)
-def test_what_is_no_panel_is_refused(wrong, message):
-    with pytest.raises(InputError, match=message):
-        PanelTruth(**{"name": "x", "classifiers": ONE, **wrong})
-
-
 def test_scores_of_other_classifiers_are_refused():
     with pytest.raises(InputError, match="those of 3 classifiers; got"):
         truth("mixed").probability(np.full((2, 4), 0.5))
-
-
-def test_an_unknown_name_is_refused_with_the_nearest():
-    with pytest.raises(InputError, match="did you mean 'mixed'"):
-        truth("mixd")
 
 
 def case(made, **given):
@@ -165,12 +146,6 @@ def test_scores_and_labeled_rows_stay(make):
     assert new.model.compile_key == old.model.compile_key
     assert {*Metrics._fields, "slope", "weight", "intercept", "bend"} <= set(values)
     assert np.isfinite(values["accuracy"]).all()
-
-
-def test_the_same_random_numbers_give_the_same_labels():
-    one, two = (case(problem(n=60)).simulate(np.random.default_rng(3)) for _ in range(2))
-    np.testing.assert_array_equal(one[0].problem.labels, two[0].problem.labels)
-    np.testing.assert_array_equal(one[1]["auc"], two[1]["auc"])
 
 
 @pytest.mark.slow

@@ -7,7 +7,6 @@ import pytest
 from scipy.stats import binom
 from sklearn.linear_model import LogisticRegression
 
-from bayescal.core.errors import InputError
 from bayescal.quantities.temperature.bounds import (
     HALF_BRIER_LIPSCHITZ,
     bounds,
@@ -95,21 +94,6 @@ def test_the_bounds_hold_for_the_half_brier_score_on_simulated_rows():
     assert abs(apart) < found.deviation.value
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"n": 0}, "n must be a whole number >= 1"),
-        ({"gamma": -1.0}, r"gamma must be a number in \[0, inf\]"),
-        ({"p_min": 0.0}, r"p_min must be a number in \(0, 1\]"),
-        ({"delta": 1.0}, r"delta must be a number in \(0, 1\)"),
-        ({"logit_norm": np.inf}, r"logit_norm must be a number in \(0, inf\)"),
-    ],
-)
-def test_numbers_outside_their_range_are_refused(change, message):
-    with pytest.raises(InputError, match=message):
-        bounds(**{"n": 100, "n_classes": 3, **SETTING, **change})
-
-
 def test_lemma_3_3_is_what_logistic_regression_finds():
     # The population of training: two inputs, each with both labels in their shares.
     noise = (0.3, 0.12)
@@ -167,19 +151,3 @@ def test_theorem_3_1_a_classifier_is_sure_and_right_only_about_what_it_has_seen(
             assert one.accuracy == pytest.approx(1)
         else:
             assert one.accuracy <= 1 - 1 / (20 * n) + 1e-12
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: label_noise_confidence(0.5, 0.1, 0.1), r"p_plus must be a number in \[0, 0\.5\)"),
-        (lambda: rare_feature_probability(0, 30), "n must be a whole number >= 1"),
-        (lambda: rare_feature_probability(10, 30, rarity=np.nan), "rarity must be a number"),
-        (lambda: rare_feature_factor(np.nan), "n must be a whole number"),
-        (lambda: train_on_rare_feature(0, 10, 1.0, None), "n must be a whole number"),
-        (lambda: rare_feature_factor(10, 1.0), r"prob must be a number in \(0, 1\)"),
-    ],
-)
-def test_numbers_of_the_constructions_are_checked(call, message):
-    with pytest.raises(InputError, match=message):
-        call()

@@ -422,8 +422,3 @@ def test_a_class_always_right_is_bounded():
     assert fitted.alpha_[0] == 100
     assert fitted.alpha_[1] == pytest.approx(np.log(3))
     assert np.isfinite(fitted.predict_proba(logits)).all()
-
-
-def test_a_negative_gamma_is_refused():
-    with pytest.raises(InputError, match="gamma must be a number in"):
-        ClassWiseTemperatureScaling(gamma=-1).fit(*rows())

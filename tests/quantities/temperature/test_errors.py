@@ -102,7 +102,6 @@ def test_groups_and_two_classes():
     ("data", "by", "message"),
     [
         (lambda: scores(), "group", "by='group' needs groups"),
-        (lambda: scores(), "label", "by must be one of"),
         (lambda: bc.Scores(y_true=[None], y_prob=[0.5]), "true", "at least one row"),
         (
             lambda: bc.Scores.stack({"a": [0.5], "b": [0.1]}, y_true=[1]),

@@ -28,13 +28,6 @@ def test_one_classifier_at_a_time():
         estimate(data)
 
 
-@pytest.mark.parametrize("gamma", [-1e300, np.nan])
-def test_a_gamma_below_0_is_refused(gamma):
-    scores = bc.datasets.temperature.truth("heterogeneous").scores(50, seed=1)
-    with pytest.raises(bc.InputError, match="gamma must be a number in"):
-        bc.temperature.estimate(scores, gamma=gamma)
-
-
 def test_whole_weights_are_repeated_rows():
     logits, label = rows(300, 3)
     label = label.astype(float)

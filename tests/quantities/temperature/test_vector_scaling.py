@@ -39,7 +39,7 @@ def test_the_parabola_has_the_derivatives_of_the_likelihood():
     np.testing.assert_allclose(found.curvature, -curvature, atol=1e-3)
 
 
-def test_blocks_of_centred_rowsadd_up():
+def test_blocks_of_centred_rows_add_up():
     logits, label = rows(90_000, 3)
     held, point = centred(logits), np.array([0.2, -0.1, 0.0, 0.3, 0.0, -0.2])
     found = parabola(CentredRows(held, label), point)
@@ -102,7 +102,7 @@ def test_the_shared_mean_is_drawn_given_the_log_coefs():
     assert apart.std() == pytest.approx(1, abs=0.02)
 
 
-def test_many_centred_rowsfind_the_truth():
+def test_many_centred_rows_find_the_truth():
     rng = np.random.default_rng(0)
     coef, shift = np.array([0.4, 1.0, 1.6]), np.array([0.5, -0.5, 0.0])
     logits = centred(rng.normal(0, 2, (40_000, 3)))
@@ -116,7 +116,7 @@ def test_many_centred_rowsfind_the_truth():
     assert (np.abs(gap.mean(axis=0) - shift) < 4 * gap.std(axis=0)).all()
 
 
-def test_thinned_centred_rowsonly_start_the_search():
+def test_thinned_centred_rows_only_start_the_search():
     logits, label = rows(200_000, 2)
     found = vector_posterior(CentredRows.of(logits, label), Priors())
     middle = found.parts[int(found.share.argmax())].mean
