@@ -235,8 +235,7 @@ class Monotone(AsSampled):
         """
         import pymc as pm
 
-        from bayescal.inference.graph import logit_binomial
-        from bayescal.quantities.credal.models.block_whitening import whitened_blocks
+        from bayescal.inference.graph import logit_binomial, whitened_blocks
 
         data = {
             name: pm.Data(name, values, dims=_DIMS[name]) for name, values in self.inputs().items()
