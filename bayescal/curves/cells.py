@@ -16,6 +16,7 @@ from bayescal.core.functionals import (
     bin_mean,
     calibration_gap,
     expected_calibration_error,
+    log_binomial_coefficient,
     maximum_calibration_error,
 )
 from bayescal.core.health import MIN_ESS
@@ -203,3 +204,18 @@ class BinomialCells:
 def softplus(logit: Floats) -> Floats:
     """``log(1 + exp(logit))``, in a third of the time of ``logaddexp``."""
     return np.maximum(logit, 0) + np.log1p(np.exp(-np.abs(logit)))
+
+
+def labelled(cells: object) -> BinomialCells:
+    """Take cells as counts of labels, which they must be for NUTS."""
+    if not isinstance(cells, BinomialCells):
+        raise TypeError("these cells count no labels")
+    return cells
+
+
+def padded_counts(cells: object, size: int) -> dict[str, NDArray[Any]]:
+    """Counts of labels as a model's data, padded."""
+    count, positives = labelled(cells).count, labelled(cells).positives
+    coefficient = log_binomial_coefficient(count, positives)
+    counts = {"count": count, "positives": positives, "log_coefficient": coefficient}
+    return {name: pad(values, size) for name, values in counts.items()}

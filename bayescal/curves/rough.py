@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cholesky, solve_triangular, svd
 
-from bayescal.core.functionals import log_binomial_coefficient
 from bayescal.core.quantity import DirectDraws, Draws
-from bayescal.curves.cells import pad, padded_size
+from bayescal.curves.cells import labelled, pad, padded_counts, padded_size
 from bayescal.curves.smooth import CurveBasis
 from bayescal.inference.direct import (
     CellLikelihood,
@@ -36,6 +35,20 @@ _NODES = np.linspace(-2.8, 2.8, 13)
 _JITTER = 1e-8
 # Proposals go on for so many rounds, at nodes of at least this share, until one in so many counts.
 _ROUNDS, _NEGLIGIBLE, _LEAST_EFFICIENT = 8, 1e-4, 4
+CELLS = 32
+VARIABLES: Final = ("z", "roughness")
+DIMS: Final[dict[str, str | tuple[str, ...] | None]] = {
+    "offset": "interior",
+    "vectors": ("interior", "interior_"),
+    "variance": "interior",
+    "roughness_scale": None,
+    "centre": "interior",
+    "likely_spread": "interior",
+    "precision": "interior",
+    "root": ("interior", "interior_"),
+}
+# Variance of the directions that only fill the array: whatever the roughness, they stay the same.
+_IDLE: Final = 1e8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,28 +111,28 @@ class RoughPosterior(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RoughRegression:
+class Rough:
     """Cells under a smooth and a rough part, with roughness ~ HalfNormal(scale)."""
 
     basis: RoughBasis
     offset: Floats  # (cell,)
     cells: CellLikelihood
     scale: float
+    exact: ClassVar[bool] = False
+    variables: ClassVar[tuple[str, ...]] = VARIABLES
+    # The whitening follows the roughness only about: smaller steps, and longer trajectories.
+    target_accept: ClassVar[float] = 0.9
+    max_depth: ClassVar[int] = 10
 
     def at(self, roughness: float) -> Regression:
         """Hold the roughness: a regression on standard normal z."""
         design = self.basis.vectors * self.basis.spread(np.asarray(roughness))
         return Regression(self.offset, design, self.cells)
 
-    def log_prior(self, roughness: Any) -> Any:
+    def log_density(self, roughness: Any) -> Any:
         """Log density of log roughness."""
         constant = np.log(2 / np.pi) / 2 - np.log(self.scale)
         return constant - np.square(roughness / self.scale) / 2 + np.log(roughness)
-
-    def log_prior_excess(self, z: Floats, roughness: Floats) -> Floats:
-        """Log prior density of directions and roughness, less its mean before the data, (...)."""
-        strength = np.square(roughness / self.scale)
-        return np.asarray((1 - z**2).sum(axis=-1) / 2 + (1 - strength) / 2)
 
     def nodes(self) -> Floats:
         """Values of the roughness at which its posterior is summed, evenly spaced in logs."""
@@ -128,7 +141,7 @@ class RoughRegression:
             regression = self.at(roughness)
             gaussian = laplace_gaussian(regression, start=self._moved(start, roughness))
             start = (roughness, gaussian.mean)
-            found.append(laplace_evidence(regression, gaussian) + self.log_prior(roughness))
+            found.append(laplace_evidence(regression, gaussian) + self.log_density(roughness))
         logs = np.log(coarse)
         # To the left of the first node the likelihood has no say: the density of the logarithm
         # rises in proportion.
@@ -192,12 +205,77 @@ class RoughRegression:
         places = np.concatenate([np.full(len(one.draws), place) for place, one in rounds])
         number = np.bincount(places, minlength=len(nodes))
         step = np.log(nodes[1] / nodes[0])
-        density = self.log_prior(nodes) + np.log(step)
+        density = self.log_density(nodes) + np.log(step)
         logs = np.concatenate([one.log_weights for _, one in rounds])
         logs = logs + (density + np.log(len(places) / number))[places]
         weighted = Weighted(np.concatenate([one.draws for _, one in rounds]), logs).smoothed()
         share = np.bincount(places, np.exp(logs - logs.max()), len(nodes))
         return RoughPosterior(weighted, nodes[places]), share / share.sum()
+
+    def sample(self, draws: int, rng: np.random.Generator) -> DirectDraws:
+        """Draws of the posterior."""
+        weighted, roughness = self.posterior(2 * draws, rng)
+        place = weighted.resampled_places(draws, rng)
+        return weighted.direct_draws({"z": weighted.draws[place], "roughness": roughness[place]})
+
+    direct_draws = sample
+
+    def prior_draws(self, draws: int, rng: np.random.Generator) -> Draws:
+        """Directions and roughness before the data."""
+        return {
+            "z": rng.standard_normal((draws, len(self.offset))),
+            "roughness": self.scale * np.abs(rng.standard_normal(draws)),
+        }
+
+    def deviation(self, draws: Draws) -> Floats:
+        """Deviation of the cells' logits, (..., cell)."""
+        return self.basis.deviation(draws["z"], draws["roughness"])
+
+    def deviation_at(self, draws: Draws, score: Floats) -> Floats:
+        """Deviation at any score, (..., point)."""
+        return self.basis.deviation_at(draws["z"], draws["roughness"], score)
+
+    def log_prior_excess(self, draws: Draws) -> Floats:
+        """Log prior density of directions and roughness, less its mean before the data, (...)."""
+        strength = np.square(draws["roughness"] / self.scale)
+        return np.asarray((1 - draws["z"] ** 2).sum(axis=-1) / 2 + (1 - strength) / 2)
+
+    def log_prior(self, draws: Draws) -> Draws:
+        """The same by name, as power-scaling wants it."""
+        return {"curve": self.log_prior_excess(draws)}
+
+    @property
+    def compile_key(self) -> tuple[Any, ...]:
+        """Whole or effective rows, and the number of cells, padded."""
+        count = labelled(self.cells).count
+        return ("rough", count.dtype.kind, padded_size(len(count), CELLS))
+
+    def inputs(self) -> dict[str, NDArray[Any]]:
+        """Counts, directions, and the Gaussian that whitens them."""
+        size, likely = self.compile_key[-1], self.likely_roughness()
+        gaussian = variational_gaussian(self.at(likely))
+        return {**padded_counts(self.cells, size), **rough_inputs(self, likely, gaussian, size)}
+
+    def add_to_model(self) -> Any:
+        """``positives ~ Binomial(count, sigmoid(offset + vectors @ (spread * z)))``."""
+        import pymc as pm
+
+        from bayescal.inference.graph import logit_binomial
+
+        data = {
+            name: pm.Data(name, values, dims=DIMS.get(name, "interior"))
+            for name, values in self.inputs().items()
+        }
+        logit = rough_logit(data)
+        logit_binomial(
+            "events",
+            data["count"],
+            logit,
+            data["log_coefficient"],
+            observed=data["positives"],
+            dims="interior",
+        )
+        return pm.math.sigmoid(logit)
 
     def _moved(self, start: tuple[float, Floats] | None, roughness: float) -> Floats | None:
         """Coefficients that give the same curve at another roughness."""
@@ -208,23 +286,8 @@ class RoughRegression:
         return np.asarray(mean * ratio)
 
 
-VARIABLES: Final = ("z", "roughness")
-DIMS: Final[dict[str, str | tuple[str, ...] | None]] = {
-    "offset": "interior",
-    "vectors": ("interior", "interior_"),
-    "variance": "interior",
-    "roughness_scale": None,
-    "centre": "interior",
-    "likely_spread": "interior",
-    "precision": "interior",
-    "root": ("interior", "interior_"),
-}
-# Variance of the directions that only fill the array: whatever the roughness, they stay the same.
-_IDLE: Final = 1e8
-
-
 def rough_inputs(
-    rough: RoughRegression, roughness: float, gaussian: Gaussian, size: int
+    rough: Rough, roughness: float, gaussian: Gaussian, size: int
 ) -> dict[str, NDArray[Any]]:
     """Offsets, directions, and the Gaussian that whitens them, padded.
 
@@ -272,82 +335,3 @@ def rough_logit(data: dict[str, Any]) -> Any:
     scale = pm.math.sqrt(narrower)
     z = whitened_normal("z", centre, data["root"], dims="interior", scale=scale)
     return data["offset"] + data["vectors"] @ (spread * z)
-
-
-CELLS = 32
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class RoughCurve:
-    """Cells with scores between 0 and 1 under a smooth curve with a rough part."""
-
-    rough: RoughRegression
-    count: NDArray[Any]
-    positives: NDArray[Any]
-    variables: ClassVar[tuple[str, ...]] = VARIABLES
-    # The whitening follows the roughness only about: smaller steps, and longer trajectories.
-    target_accept: ClassVar[float] = 0.9
-    max_depth: ClassVar[int] = 10
-
-    @property
-    def size(self) -> int:
-        """Number of cells, padded."""
-        return padded_size(len(self.rough.offset), CELLS)
-
-    @property
-    def compile_key(self) -> tuple[Any, ...]:
-        """Number of cells, padded."""
-        return ("rough", self.count.dtype.kind, self.size)
-
-    def inputs(self) -> dict[str, NDArray[Any]]:
-        """Counts, and what the rough component needs."""
-        coefficient = log_binomial_coefficient(self.count, self.positives)
-        counts = {
-            "count": self.count,
-            "positives": self.positives,
-            "log_coefficient": coefficient,
-        }
-        rough = self.rough
-        likely = rough.likely_roughness()
-        gaussian = variational_gaussian(rough.at(likely))
-        return {
-            **{name: pad(values, self.size) for name, values in counts.items()},
-            **rough_inputs(rough, likely, gaussian, self.size),
-        }
-
-    def add_to_model(self) -> Any:
-        """``positives ~ Binomial(count, sigmoid(offset + vectors @ (spread * z)))``."""
-        import pymc as pm
-
-        from bayescal.inference.graph import logit_binomial
-
-        data = {
-            name: pm.Data(name, values, dims=DIMS.get(name, "interior"))
-            for name, values in self.inputs().items()
-        }
-        logit = rough_logit(data)
-        logit_binomial(
-            "events",
-            data["count"],
-            logit,
-            data["log_coefficient"],
-            observed=data["positives"],
-            dims="interior",
-        )
-        return pm.math.sigmoid(logit)
-
-    def direct_draws(self, draws: int, rng: np.random.Generator) -> DirectDraws:
-        """Importance sampling at nodes of the roughness."""
-        weighted, roughness = self.rough.posterior(2 * draws, rng)
-        place = weighted.resampled_places(draws, rng)
-        return DirectDraws(
-            {"z": weighted.draws[place], "roughness": roughness[place]},
-            weighted.ess,
-            "importance sampling",
-            weighted.log_evidence,
-            weighted.pareto_k,
-        )
-
-    def log_prior(self, draws: Draws) -> Draws:
-        """Log prior density of the component."""
-        return {"curve": np.asarray(self.rough.log_prior_excess(draws["z"], draws["roughness"]))}

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logsumexp
 
+from bayescal.core.quantity import DirectDraws, Draws
 from bayescal.inference.direct import CellLikelihood
 
 type Floats = NDArray[np.float64]
@@ -46,11 +47,13 @@ class Segments:
     shift is integrated out by Gauss-Hermite quadrature about its mode.
     """
 
+    score: Floats
     offset: Floats
     rows: NDArray[Any]
     cells: CellLikelihood
     start: float
     scale: float
+    exact: ClassVar[bool] = True
 
     @cached_property
     def _table(self) -> _Table:
@@ -132,6 +135,28 @@ class Segments:
             return -np.inf
         return float(self._forward[0][-1] + np.log(share) - np.log(prior))
 
+    def sample(self, number: int, rng: np.random.Generator) -> DirectDraws:
+        """Draws of the shifts; without shift where the data leave none."""
+        if np.isfinite(self.log_evidence):
+            shift, log_prior = self.draws(number, rng)
+        else:
+            shift, log_prior = np.zeros((number, len(self.offset))), np.zeros(number)
+        found = {"shift": shift, "shift_log_prior": log_prior}
+        return DirectDraws(found, float(number), "quadrature", self.log_evidence)
+
+    def deviation(self, draws: Draws) -> Floats:
+        """Deviation of the cells' logits, (..., cell)."""
+        return draws["shift"]
+
+    def deviation_at(self, draws: Draws, score: Floats) -> Floats:
+        """Deviation at any score, that of the nearest cell, (..., point)."""
+        near = np.searchsorted((self.score[1:] + self.score[:-1]) / 2, score)
+        return np.asarray(draws["shift"][..., near])
+
+    def log_prior_excess(self, draws: Draws) -> Floats:
+        """Log prior density of the shifts, less its mean before the data, (...)."""
+        return draws["shift_log_prior"]
+
     def draws(self, number: int, rng: np.random.Generator) -> SegmentDraws:
         """Draw from the posterior by backward sampling, given a shifted segment."""
         if not np.isfinite(self.log_evidence):
@@ -181,7 +206,7 @@ class Segments:
         cumulative = np.concatenate([[0], np.cumsum((weight[1:] + weight[:-1]) / 2)])
         return np.asarray(np.interp(rng.random(number), cumulative / cumulative[-1], grid))
 
-    def prior_draws(self, number: int, rng: np.random.Generator) -> Floats:
+    def prior_draws(self, number: int, rng: np.random.Generator) -> Draws:
         """Shifts before the data, (draw, cell), none of them 0 everywhere."""
         block = self._table.block
         size = int(block[-1]) + 1
@@ -194,7 +219,7 @@ class Segments:
             shift[rng.random((2 * number, size)) < 0.5] = 0.0
             drawn = np.take_along_axis(shift, segment, axis=1)[:, block]
             found = np.concatenate([found, drawn[drawn.any(axis=1)]])
-        return found[:number]
+        return {"shift": found[:number], "shift_log_prior": np.zeros(number)}
 
 
 class _Table(NamedTuple):

@@ -6,18 +6,30 @@ A curve is its offset (the score's own logit, so that no deviation means calibra
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
-from bayescal.core.functionals import log_binomial_coefficient
 from bayescal.core.quantity import DirectDraws, Draws, Floats
-from bayescal.curves.cells import EDGE, BinomialCells, Problem, pad, padded_size
+from bayescal.curves.cells import (
+    EDGE,
+    BinomialCells,
+    Problem,
+    labelled,
+    pad,
+    padded_counts,
+    padded_size,
+)
 from bayescal.curves.priors import SmoothCurve
-from bayescal.inference.direct import Regression, importance_sample, variational_gaussian
+from bayescal.inference.direct import (
+    CellLikelihood,
+    Regression,
+    importance_sample,
+    variational_gaussian,
+)
 
 CELLS = 128
 BASIS = 32
@@ -72,13 +84,12 @@ def curve_basis(score: Floats, count: NDArray[Any], curve: SmoothCurve, size: in
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Curve:
-    """Cells under `SmoothCurve`; `Curve.of` makes one of a problem."""
+class Smooth:
+    """Cells under `SmoothCurve`: a component of an average, or a model of its own."""
 
     basis: CurveBasis
     regression: Regression
-    count: NDArray[Any]
-    positives: NDArray[Any]
+    exact: ClassVar[bool] = False
     variables: ClassVar[tuple[str, ...]] = ("coef",)
     target_accept: ClassVar[float] = 0.8
     # Two: three leapfrog steps turn a standard normal by a right angle, to a fresh draw. The
@@ -87,18 +98,22 @@ class Curve:
     max_depth: ClassVar[int] = 2
 
     @classmethod
-    def of(cls, problem: Problem, prior: SmoothCurve) -> Curve:
-        """Find the basis for the cells."""
+    def of(cls, problem: Problem, prior: SmoothCurve) -> Smooth:
+        """Find the basis for labelled cells."""
         cells = problem.cells
         basis = curve_basis(cells.mean_score, cells.count, prior, BASIS)
-        offset, design = basis.offset(cells.mean_score), basis.design(cells.mean_score)
-        likelihood = BinomialCells(cells.count, cells.positives)
-        return cls(basis, Regression(offset, design, likelihood), cells.count, cells.positives)
+        return cls.over(basis, cells.mean_score, BinomialCells(cells.count, cells.positives))
+
+    @classmethod
+    def over(cls, basis: CurveBasis, score: Floats, cells: CellLikelihood) -> Smooth:
+        """Join cells and a basis."""
+        return cls(basis, Regression(basis.offset(score), basis.design(score), cells))
 
     @property
     def compile_key(self) -> tuple[Any, ...]:
         """Whole or effective rows, and the number of cells, padded."""
-        return ("curve", self.count.dtype.kind, padded_size(len(self.count), CELLS))
+        count = labelled(self.regression.cells).count
+        return ("curve", count.dtype.kind, padded_size(len(count), CELLS))
 
     def inputs(self) -> dict[str, NDArray[Any]]:
         """Counts, offset and design, and the Gaussian that whitens the coefficients."""
@@ -108,11 +123,9 @@ class Curve:
         root = np.eye(BASIS)
         root[:size, :size] = gaussian.root
         return {
+            **padded_counts(regression.cells, cells),
             "offset": pad(regression.offset, cells),
             "design": pad(regression.design, cells, BASIS),
-            "count": pad(self.count, cells),
-            "positives": pad(self.positives, cells),
-            "log_coefficient": pad(log_binomial_coefficient(self.count, self.positives), cells),
             "centre": pad(gaussian.mean, BASIS),
             "root": root,
         }
@@ -138,40 +151,50 @@ class Curve:
         )
         return pm.math.sigmoid(logit)
 
-    def prior_rates(self, draws: int, rng: np.random.Generator) -> Floats:
-        """Curves of standard normal coefficients."""
-        coef = rng.standard_normal((draws, self.basis.size))
-        return np.asarray(expit(self.regression.logit(coef)))
+    def sample(self, draws: int, rng: np.random.Generator) -> DirectDraws:
+        """Importance sampling from the variational Gaussian."""
+        proposal = variational_gaussian(self.regression)
+        weighted = importance_sample(self.regression, proposal, 2 * draws, rng).smoothed()
+        return weighted.direct_draws({"coef": weighted.resample(draws, rng)})
 
     def direct_draws(self, draws: int, rng: np.random.Generator) -> DirectDraws:
-        """Importance sampling from the variational Gaussian."""
-        weighted = importance_sample(
-            self.regression, variational_gaussian(self.regression), 2 * draws, rng
-        ).smoothed()
-        coef = pad(weighted.resample(draws, rng), draws, BASIS)
-        # Coefficients that the basis does not use keep their prior, as under NUTS.
+        """The same; coefficients that the basis does not use keep their prior, as under NUTS."""
+        found = self.sample(draws, rng)
+        coef = pad(found.draws["coef"], draws, BASIS)
         coef[:, self.basis.size :] = rng.standard_normal((draws, BASIS - self.basis.size))
-        return DirectDraws(
-            {"coef": coef},
-            weighted.ess,
-            "importance sampling",
-            weighted.log_evidence,
-            weighted.pareto_k,
-        )
+        return replace(found, draws={"coef": coef})
+
+    def prior_draws(self, draws: int, rng: np.random.Generator) -> Draws:
+        """Standard normal coefficients."""
+        return {"coef": rng.standard_normal((draws, self.basis.size))}
+
+    def prior_rates(self, draws: int, rng: np.random.Generator) -> Floats:
+        """Curves of standard normal coefficients."""
+        return self.cell_rates(self.prior_draws(draws, rng), rng)
+
+    def deviation(self, draws: Draws) -> Floats:
+        """Deviation of the cells' logits, (..., cell)."""
+        return np.asarray(self._used(draws) @ self.regression.design.T)
+
+    def deviation_at(self, draws: Draws, score: Floats) -> Floats:
+        """Deviation at any score, (..., point)."""
+        return np.asarray(self._used(draws) @ self.basis.design(score).T)
 
     def cell_rates(self, draws: Draws, rng: np.random.Generator) -> Floats:
         """Curve at the cells' mean scores."""
-        return np.asarray(expit(self.regression.logit(self._used(draws))))
+        return np.asarray(expit(self.regression.offset + self.deviation(draws)))
 
     def curve(self, draws: Draws, rates: Floats, score: Floats) -> Floats:
         """Curve at any score."""
-        return np.asarray(
-            expit(self.basis.offset(score) + self._used(draws) @ self.basis.design(score).T)
-        )
+        return np.asarray(expit(self.basis.offset(score) + self.deviation_at(draws, score)))
 
     def log_prior(self, draws: Draws) -> dict[str, Floats]:
         """Standard normal density of each coefficient."""
         return {"coef": -(draws["coef"] ** 2 + np.log(2 * np.pi)) / 2}
+
+    def log_prior_excess(self, draws: Draws) -> Floats:
+        """Log prior density of all coefficients, less its mean before the data, (...)."""
+        return np.asarray((1 - self._used(draws) ** 2).sum(axis=-1) / 2)
 
     def _used(self, draws: Draws) -> Floats:
         return draws["coef"][..., : self.basis.size]

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from scipy.linalg import cholesky, solve_triangular
 from scipy.special import boxcox, gammaln, logsumexp
 
+from bayescal.core.quantity import DirectDraws, Draws
+
 type Floats = NDArray[np.float64]
 
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(11)
@@ -235,6 +237,10 @@ class Weighted:
         found = Weighted(self.draws, log_weights)
         return found if found.ess > self.ess else self
 
+    def direct_draws(self, draws: Draws) -> DirectDraws:
+        """Join resampled draws with what the weights say of themselves."""
+        return DirectDraws(draws, self.ess, "importance sampling", self.log_evidence, self.pareto_k)
+
     def resample(self, n: int, rng: np.random.Generator) -> Floats:
         """Draw from the target: proposals in proportion to their weights, (n, basis)."""
         return np.asarray(self.draws[self.resampled_places(n, rng)])
@@ -305,3 +311,10 @@ def _log_density(squared: Floats, size: int, degrees: float) -> Floats:
     constant = gammaln((degrees + size) / 2) - gammaln(degrees / 2)
     constant -= size / 2 * np.log(degrees / 2)
     return np.asarray(constant - (degrees + size) / 2 * np.log1p(squared / degrees))
+
+
+def choose(weights: Floats, number: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Draw places, as many of each as their weights give, in random order, (number,)."""
+    ladder = (np.arange(number) + rng.random()) / number
+    places = np.searchsorted(np.cumsum(weights), ladder).clip(0, len(weights) - 1)
+    return np.asarray(rng.permutation(places))

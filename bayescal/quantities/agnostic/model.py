@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from bayescal.core.checks import check_data, check_is
 from bayescal.core.errors import InputError
 from bayescal.core.scores import Scores
-from bayescal.curves.average import Average, member_model
+from bayescal.curves.average import Average
 from bayescal.quantities.agnostic.data import checked, problems
 from bayescal.quantities.agnostic.priors import Priors
 
@@ -61,4 +61,4 @@ def build_model(
         )
     used = Priors() if priors is None else priors
     check_is(used, Priors, "priors", "Pass bayescal.agnostic.Priors().")
-    return member_model(Average.of(found[0].labeled, used.label_rate, used.calibrated).members)
+    return Average.of(found[0].labeled, used.label_rate, used.calibrated).build()

@@ -18,7 +18,7 @@ from bayescal.core.quantity import (
     bound_values,
     bound_words,
 )
-from bayescal.curves.average import Average, member_model
+from bayescal.curves.average import Average
 from bayescal.curves.cells import (
     Problem,
     curve_scores,
@@ -26,8 +26,8 @@ from bayescal.curves.cells import (
     evidence_warnings,
     nonempty_cells,
 )
-from bayescal.curves.priors import AVERAGED_AXES, CALIBRATED, COMPONENTS
-from bayescal.quantities.agnostic.average_draws import AverageDraws
+from bayescal.curves.posterior import CurvePosterior
+from bayescal.curves.priors import AVERAGED_AXES, CALIBRATED, COMPONENTS, SEGMENTS
 from bayescal.quantities.agnostic.bounds import bounds
 from bayescal.quantities.agnostic.data import CELLS, IntervalProblem, data_warnings
 from bayescal.quantities.agnostic.decisions import DecisionRule
@@ -94,7 +94,7 @@ class AgnosticCase:
 
     def build_model(self, member: str = "") -> pm.Model:
         """Build the model of one description, by default the last that has parameters."""
-        return member_model(self.model.members, member)
+        return self.model.build(member)
 
     def arrays(
         self, draws: Draws, direct: DirectDraws | None, rng: np.random.Generator
@@ -102,26 +102,25 @@ class AgnosticCase:
         """Everything a result holds of this case, but for the sampler's own figures."""
         if direct is None:
             raise TypeError("an average needs direct draws, for the evidence of its descriptions")
-        described = self.model
-        drawn = AverageDraws.posterior(
-            described, self.model.completed(draws, rng), direct.evidence, rng
-        )
+        average, evidence = self.model, direct.evidence
+        posterior = CurvePosterior.of(average, average.completed(draws, rng), evidence, rng)
+        drawn = wide(posterior)
         cells, size = self.problem.labeled.cells, self.model.compile_key[-1]
-        rates, points = drawn.cell_rates(), curve_scores(self.problem.labeled)
+        rates, points = drawn.rate, curve_scores(self.problem.labeled)
         events = rng.binomial(cells.count, rates).astype(np.int32)
         likelihood = log_binomial(cells.positives, cells.count, rates)
-        weights = described.weights(direct.evidence)
+        weights = average.weights(evidence)
         held = np.array([weights.get(name, 0.0) for name in COMPONENTS])
-        measures = self._by_description(drawn, rng)
+        measures = self._by_component(posterior, rng)
         theory = bounds(self.problem.figures.n)._asdict()
         return CaseArrays(
             coords=self.coords,
             posterior={
                 **self._implied(drawn, rng),
-                "calibration_curve": drawn.curve(points),
-                "description": drawn.chosen,
+                "calibration_curve": drawn.at(points),
+                "description": drawn.component,
             },
-            prior=self._implied(AverageDraws.prior(described, PRIOR_DRAWS, rng), rng),
+            prior=self._implied(wide(CurvePosterior.prior(average, PRIOR_DRAWS, rng)), rng),
             posterior_predictive={"events": nonempty_cells(events, cells.count, size)},
             log_likelihood={"events": nonempty_cells(likelihood, cells.count, size)},
             log_prior={"curve": drawn.log_prior()},
@@ -135,10 +134,10 @@ class AgnosticCase:
             point_estimate=self._point_estimate(),
             descriptions=measures,
             model_average={
-                "p_calibrated": described.p_calibrated(weights),
+                "p_calibrated": average.p_calibrated(evidence),
                 **{f"{name}_mean": values.mean((0, 1)) @ held for name, values in measures.items()},
                 "weight": held,
-                "boundary_calibrated": described.boundary_calibrated(weights),
+                "boundary_calibrated": average.boundary_calibrated(evidence),
             },
             diagnostics={"importance_ess": direct.ess, "pareto_k": direct.pareto_k},
             bounds=bound_values(theory),
@@ -148,9 +147,9 @@ class AgnosticCase:
 
     def simulate(self, rng: np.random.Generator) -> tuple[AgnosticCase, Values]:
         """Draw a curve from the prior and labels given it, for the scores of this case."""
-        drawn = AverageDraws.prior(self.model, 1, rng)
+        drawn = wide(CurvePosterior.prior(self.model, 1, rng))
         cells = self.problem.labeled.cells
-        events = rng.binomial(cells.count, drawn.cell_rates()[0, 0])
+        events = rng.binomial(cells.count, drawn.rate[0, 0])
         labels = BinCounts(cells.edges, cells.count, events, cells.mean_score, cells.closed)
         problem = replace(self.problem, labeled=Problem(self.coords, labels, labels))
         values = self._implied(drawn, rng)
@@ -180,21 +179,20 @@ class AgnosticCase:
             name: self._padded(getattr(curves, name)).astype(np.float32) for name in ("fpr", "tpr")
         }
 
-    def _by_description(self, drawn: AverageDraws, rng: np.random.Generator) -> Values:
-        """Measures under each description, (chain, draw, description); 0 for one left out."""
+    def _by_component(self, posterior: CurvePosterior, rng: np.random.Generator) -> Values:
+        """Measures under each component, (chain, draw, description); 0 for one left out."""
         cells = self.problem.cells
-        mass = draw_masses(cells.count, drawn.chosen.shape, rng)
-        found = np.zeros((2, *drawn.chosen.shape, len(COMPONENTS)))
+        mass = draw_masses(cells.count, posterior.place.shape, rng)
+        found = np.zeros((2, *posterior.place.shape, len(COMPONENTS)))
         for name in (CALIBRATED, *self.model.fitted):
-            rate = drawn.curve_of(name, cells.mean_score, rng)
-            measures = measure_draws(cells.mean_score, mass, rate)
-            found[..., COMPONENTS.index(name)] = measures
+            rate = posterior.given(name).at(cells.mean_score)
+            found[..., COMPONENTS.index(name)] = measure_draws(cells.mean_score, mass, rate)
         return {"c": found[0], "ks": found[1]}
 
-    def _implied(self, drawn: AverageDraws, rng: np.random.Generator) -> Values:
+    def _implied(self, drawn: CurvePosterior, rng: np.random.Generator) -> Values:
         """What each draw of the curve implies, of the population and of the unlabelled rows."""
         cells = self.problem.cells
-        score, rate = cells.mean_score, drawn.curve(cells.mean_score)
+        score, rate = cells.mean_score, drawn.at(cells.mean_score)
         mass = draw_masses(cells.count, rate.shape[:-1], rng)
         c, ks = measure_draws(score, mass, rate)
         positive, negative = mass * rate, mass * (1 - rate)
@@ -229,3 +227,17 @@ class AgnosticCase:
             for name, rule in self.rules.items():
                 found[f"unlabeled_{name}"] = rows.unlabeled_cost(rule)
         return found
+
+
+def wide(curve: CurvePosterior) -> CurvePosterior:
+    """Curves that are smooth or rough, whose scores of 0 and 1 err.
+
+    Notes
+    -----
+    With the calibrated component among them, intervals of costs and ROC curves would collapse
+    where a classifier is close to calibrated, and miss. So they would with segments, of which every
+    second one is calibrated. Either is left out where there is another.
+    """
+    fitted = curve.average.fitted
+    names = [name for name in fitted if name != SEGMENTS] or list(fitted) or [CALIBRATED]
+    return curve.given(*names).erring

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -12,12 +11,13 @@ import numpy as np
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import CaseArrays, DirectDraws, Draws
 from bayescal.core.variables import named, undrawn
+from bayescal.curves.average import in_chains
 from bayescal.curves.cells import Problem, curve_scores, evidence_warnings
-from bayescal.curves.priors import CurveAverage, SmoothCurve
+from bayescal.curves.priors import SMOOTH, CurveAverage, SmoothCurve
 from bayescal.quantities.ece import VARIABLES
 from bayescal.quantities.ece.averaged_posterior import AveragedCase, average_arrays, case_of
 from bayescal.quantities.ece.model import model_of_groups
-from bayescal.quantities.ece.models.pooled_curves import PooledCurves
+from bayescal.quantities.ece.models.pooled_curves import GroupCurve, PooledCurves
 from bayescal.quantities.ece.posterior import (
     EVIDENCE_DRAWS,
     MONITORED,
@@ -146,12 +146,11 @@ class GroupedCase:
             own = case.model.direct_draws(int(np.prod(shape)), rng)
             return average_arrays(
                 case.problem,
-                case.model,
-                {k: v.reshape(*shape, *v.shape[1:]) for k, v in own.draws.items()},
+                case.model.with_components({SMOOTH: GroupCurve(self.model, place, case.model)}),
+                {**in_chains(own.draws, shape), **draws},
                 own,
                 n_cells,
                 rng,
-                smooth=partial(self.model.curve, draws, place),
             )
         own = evidence_of(case.model.direct_draws(EVIDENCE_DRAWS, rng))
         found = collect_arrays(

@@ -11,7 +11,7 @@ from bayescal.core.bins.binning import Binning, BinningFields
 from bayescal.core.checks import check_data, check_is
 from bayescal.core.errors import InputError
 from bayescal.core.scores import Scores
-from bayescal.curves.average import Average, member_model
+from bayescal.curves.average import Average
 from bayescal.curves.cells import Problem
 from bayescal.curves.smooth import BASIS
 from bayescal.quantities.ece.data import problems
@@ -87,8 +87,7 @@ def build_model(
             "Take one classifier with .select(name), and one class with .one_vs_rest(label)."
         )
     if isinstance(priors.label_rate, CurveAverage):
-        average = Average.of(found[0], priors.label_rate, priors.calibrated)
-        return member_model(average.members)
+        return Average.of(found[0], priors.label_rate, priors.calibrated).build()
     return model_of(found[0], label_model(found[0], priors))
 
 

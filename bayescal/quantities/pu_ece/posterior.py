@@ -15,7 +15,7 @@ from bayescal.core.bins.edges import STRATEGIES
 from bayescal.core.contradiction import contradiction
 from bayescal.core.plausibility import reversed_signs
 from bayescal.core.quantity import CaseArrays, DirectDraws, Draws, Floats, bound_values, bound_words
-from bayescal.curves.average import choose, member_model
+from bayescal.curves.average import member_model
 from bayescal.curves.cells import (
     ERRORS,
     curve_scores,
@@ -33,7 +33,7 @@ from bayescal.curves.priors import (
     CurveAverage,
     SmoothCurve,
 )
-from bayescal.inference.direct import Weighted
+from bayescal.inference.direct import Weighted, choose
 from bayescal.quantities.pu_ece.bounds import Bounds, bounds_or_infinite
 from bayescal.quantities.pu_ece.class_prior import class_prior_curve, data_warnings
 from bayescal.quantities.pu_ece.data import PUProblem

@@ -15,8 +15,9 @@ from bayescal.core import quantity
 from bayescal.core.bins.bin_counts import BinCounts
 from bayescal.core.quantity import DirectDraws, Draws, Floats
 from bayescal.curves import cells as calibration
-from bayescal.curves.average import Average, choose
-from bayescal.curves.cells import EDGE
+from bayescal.curves.average import Average
+from bayescal.curves.cells import EDGE, labelled
+from bayescal.inference.direct import choose
 from bayescal.quantities.credal.data import Problem
 from bayescal.quantities.credal.models import (
     PseudoObservations,
@@ -140,7 +141,7 @@ class CurveDescriptions:
         count = positives = np.zeros(1, np.int64)
         place = np.array([0.5])
         if len(interior):
-            cells = self.average.labelled_interior
+            cells = labelled(self.average.cells.at(interior))
             count, positives = cells.count, cells.positives
             place = ranks(self.average.score[interior])
         own = Problem((ranks,), count[None], positives[None], place[None], np.zeros((0, 1)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bayescal.curves.cells import Problem
 from bayescal.curves.priors import CurveAverage
-from bayescal.curves.smooth import Curve
+from bayescal.curves.smooth import Smooth
 from bayescal.quantities.ece.models.base import LabelModel
 from bayescal.quantities.ece.models.hierarchical_bins import Hierarchical
 from bayescal.quantities.ece.models.independent_bins import Independent
@@ -17,7 +17,7 @@ def label_model(problem: Problem, priors: Priors) -> LabelModel:
         case CurveAverage():
             raise TypeError("an average has several priors; see Average")
         case SmoothCurve() as prior:
-            return Curve.of(problem, prior)
+            return Smooth.of(problem, prior)
         case IndependentBins() as prior:
             return Independent(problem, prior)
         case HierarchicalBins() as prior:

@@ -14,6 +14,7 @@ from scipy.special import expit, logsumexp
 from bayescal.core.functionals import log_binomial_coefficient
 from bayescal.core.priors import LogNormal
 from bayescal.core.quantity import DirectDraws, Draws, Floats
+from bayescal.curves.average import Average
 from bayescal.curves.cells import Problem, pad, padded_size
 from bayescal.curves.priors import SmoothCurve
 from bayescal.curves.smooth import BASIS, CurveBasis, curve_basis
@@ -186,8 +187,12 @@ class PooledCurves:
 
     def curve(self, draws: Draws, group: int, score: Floats) -> Floats:
         """Curve of one group at any score, (..., point)."""
+        return np.asarray(expit(self.basis.offset(score) + self.deviation(draws, group, score)))
+
+    def deviation(self, draws: Draws, group: int, score: Floats) -> Floats:
+        """Deviation of the logits from the scores', (..., point)."""
         coef = (draws["common"] + draws["deviation"][..., group, :])[..., : self.basis.size]
-        return np.asarray(expit(self.basis.offset(score) + coef @ self.basis.design(score).T))
+        return np.asarray(coef @ self.basis.design(score).T)
 
     def prior_draws(self, draws: int, rng: np.random.Generator) -> Draws:
         """Coefficients before the data, (draw, ...)."""
@@ -208,6 +213,36 @@ class PooledCurves:
             "pooling": -(standard**2) / 2 - constant - np.log(draws["pooling"]),
             "common": -(draws["common"] ** 2 + np.log(2 * np.pi)) / 2,
         }
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GroupCurve:
+    """The smooth component of one group, as it was drawn with those of the others."""
+
+    pooled: PooledCurves
+    group: int
+    alone: Average
+    exact: ClassVar[bool] = False
+
+    def deviation(self, draws: Draws) -> Floats:
+        """Deviation of the interior cells' logits, (..., interior)."""
+        return self.deviation_at(draws, self.alone.score[self.alone.interior])
+
+    def deviation_at(self, draws: Draws, score: Floats) -> Floats:
+        """Deviation at any score, (..., point)."""
+        return self.pooled.deviation(draws, self.group, score)
+
+    def sample(self, draws: int, rng: np.random.Generator) -> DirectDraws:
+        """That of the group alone."""
+        return self.alone.smooth.sample(draws, rng)
+
+    def prior_draws(self, draws: int, rng: np.random.Generator) -> Draws:
+        """Coefficients of all groups."""
+        return self.pooled.prior_draws(draws, rng)
+
+    def log_prior_excess(self, draws: Draws) -> Floats:
+        """That of the group alone."""
+        return self.alone.smooth.log_prior_excess(draws)
 
 
 _DIMS: dict[str, str | tuple[str, ...] | None] = {

@@ -15,6 +15,7 @@ from bayescal.core.functionals import log_binomial_coefficient
 from bayescal.core.quantity import DirectDraws, Draws, Floats, LabelModel
 from bayescal.curves.average import Average
 from bayescal.curves.cells import pad, padded_size, softplus
+from bayescal.curves.posterior import CurvePosterior
 from bayescal.curves.priors import CALIBRATED, ROUGH, SEGMENTS, SMOOTH, CurveAverage, SmoothCurve
 from bayescal.curves.rough import DIMS, VARIABLES, RoughPosterior, rough_inputs, rough_logit
 from bayescal.curves.segments import Segments
@@ -128,7 +129,7 @@ class CaseControlAverage(Average):
     def smooth_joint(self) -> CurveAndClassPrior:
         """The smooth component of the interior cells."""
         return CurveAndClassPrior(
-            self.regression, self.class_prior, self.problem.log_ratio, self.interior_sizes
+            self.smooth.regression, self.class_prior, self.problem.log_ratio, self.interior_sizes
         )
 
     def rough_joint(self, roughness: float) -> CurveAndClassPrior:
@@ -361,7 +362,7 @@ class CaseControlAverage(Average):
     def prior_population(self, draws: int, rng: np.random.Generator) -> Population:
         """Draws before the data given that some score is not calibrated, the sizes known."""
         number = max(_PRIOR_PROPOSALS * draws, _FEWEST_PRIOR_PROPOSALS)
-        rates = self.prior_rates(number, rng)
+        rates = CurvePosterior.prior(self, number, rng).miscalibrated.rate[0]
         class_prior = self.class_prior(rng.standard_normal(number))[0]
         total, positives = self.problem.total, self.problem.n_positive
         weight = log_sizes_density(rates, class_prior, total, positives)
@@ -466,7 +467,7 @@ class SmoothMember(_Member):
 
     def inputs(self) -> dict[str, NDArray[Any]]:
         """Counts, offset and design, and the Gaussian that whitens."""
-        regression = self.average.regression
+        regression = self.average.smooth.regression
         gaussian = _spread_out(self.average.smooth_joint.gaussian(), BASIS + 1)
         return {
             **self.counts(),

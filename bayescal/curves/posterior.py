@@ -1,0 +1,168 @@
+"""Draws of a calibration curve: each of one component, at the cells or at any score."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, softmax
+
+from bayescal.core.quantity import Draws
+from bayescal.curves.average import Average, State, in_chains
+from bayescal.curves.priors import CALIBRATED
+
+type Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class CurvePosterior:
+    """Draws of a calibration curve, (chain, draw), each in a state of its average.
+
+    Notes
+    -----
+    A state is a component of the curve, and which of the scores of exactly 0 and 1 err. `place`
+    decides on the state of each draw, whatever the weights, so that `given` needs no randomness:
+
+    ``CurvePosterior.of(average, draws, evidence, rng)``
+        the average; `draws` are parameters of every component and of the scores 0 and 1.
+    ``.rate``, ``.at(score)``
+        label rates of the cells, and the curve at any score, 0 and 1 among them.
+    ``.given("smooth", "rough")``, ``.miscalibrated``, ``.erring``
+        the same draws of parameters, given some of the components; given that some score is
+        not calibrated; given that every score of 0 or 1 errs.
+
+    Where weights depend on a parameter, such as a class prior, `log_weight` has a row for each
+    draw: (chain, draw, state).
+    """
+
+    average: Average
+    draws: Draws
+    states: Sequence[State]
+    log_weight: Floats  # ([chain, draw,] state)
+    place: Floats  # (chain, draw), in (0, 1)
+    unseen: Floats  # (chain, draw, 2): logits of errors of scores 0 and 1 without rows
+    unseen_errs: NDArray[np.bool_]  # (chain, draw, 2)
+
+    @classmethod
+    def of(
+        cls,
+        average: Average,
+        draws: Draws,
+        evidence: Mapping[str, float],
+        rng: np.random.Generator,
+    ) -> CurvePosterior:
+        """Choose the state of each draw by the posterior weights."""
+        return cls._made(average, draws, average.log_weights(evidence), rng)
+
+    @classmethod
+    def prior(cls, average: Average, number: int, rng: np.random.Generator) -> CurvePosterior:
+        """Draw curves before the data, (1, number)."""
+        draws = in_chains(average.prior_draws(number, rng), (1, number))
+        with np.errstate(divide="ignore"):
+            return cls._made(average, draws, np.log(average.prior_states), rng)
+
+    @classmethod
+    def _made(
+        cls, average: Average, draws: Draws, log_weight: Floats, rng: np.random.Generator
+    ) -> CurvePosterior:
+        shape = draws["boundary"].shape[:2]
+        number = int(np.prod(shape))
+        place = rng.permutation((np.arange(number) + rng.random()) / number).reshape(shape)
+        # No number of the stream goes to what most curves never need.
+        own = rng.spawn(1)[0]
+        unseen = own.normal(average.boundary_mean, average.boundary_spread, (*shape, 2))
+        errs = own.random((*shape, 2)) >= average.calibrated
+        return cls(average, draws, average.states, log_weight, place, unseen, errs)
+
+    @cached_property
+    def _state(self) -> NDArray[np.int64]:
+        """State of each draw, (chain, draw)."""
+        reached = np.cumsum(softmax(self.log_weight, axis=-1), axis=-1)
+        found = (reached < self.place[..., None]).sum(axis=-1)
+        return np.asarray(found.clip(0, len(self.states) - 1))
+
+    @cached_property
+    def component(self) -> NDArray[np.int64]:
+        """Component of each draw, its place in `Average.names`, (chain, draw)."""
+        places = [self.average.names.index(state.component) for state in self.states]
+        return np.array(places)[self._state]
+
+    @cached_property
+    def errs(self) -> NDArray[np.bool_]:
+        """Which of the scores 0 and 1 with rows err, (chain, draw, boundary)."""
+        return np.array([state.errs for state in self.states], dtype=bool)[self._state]
+
+    @property
+    def calibrated(self) -> NDArray[np.bool_]:
+        """Whether every score is calibrated, (chain, draw)."""
+        return np.array([state.calibrated for state in self.states])[self._state]
+
+    def given(self, *components: str) -> CurvePosterior:
+        """Curves that are of one of these components."""
+        return self._where(lambda state: state.component in components)
+
+    @property
+    def miscalibrated(self) -> CurvePosterior:
+        """Curves some score of which is not calibrated."""
+        return self._where(lambda state: not state.calibrated)
+
+    @property
+    def erring(self) -> CurvePosterior:
+        """Curves whose scores of 0 and 1 all err, those without rows too."""
+        found = self._where(lambda state: all(state.errs))
+        return replace(found, unseen_errs=np.ones_like(self.unseen_errs))
+
+    def _where(self, wanted: Callable[[State], bool]) -> CurvePosterior:
+        kept = [place for place, state in enumerate(self.states) if wanted(state)]
+        log_weight = self.log_weight[..., kept]
+        # States that no draw of the average has are as likely as one another.
+        some = np.isfinite(log_weight).any(axis=-1, keepdims=True)
+        log_weight = np.where(some, log_weight, 0.0)
+        return replace(self, states=[self.states[place] for place in kept], log_weight=log_weight)
+
+    @cached_property
+    def rate(self) -> Floats:
+        """Label rates of the cells, (chain, draw, cell)."""
+        found = np.empty((*self.place.shape, len(self.average.score)))
+        for name, own, draws in self._by_component():
+            found[own] = self.average.rates(name, draws, self.errs[own])
+        return found
+
+    def at(self, score: Floats) -> Floats:
+        """Calibration curve at any scores, (chain, draw, point)."""
+        found = np.empty((*self.place.shape, len(score)))
+        for name, own, draws in self._by_component():
+            found[own] = self.average.curve(name, draws, score)
+        for end in (0, 1):
+            if (at := score == end).any():
+                found[..., at] = self._at_boundary(end)[..., None]
+        return found
+
+    def log_prior(self) -> Floats:
+        """Log prior density of the parameters of the component that each draw has."""
+        found = np.empty(self.place.shape)
+        for name, own, draws in self._by_component():
+            found[own] = self.average.component_log_prior(name, draws)
+        return found
+
+    def _at_boundary(self, end: int) -> Floats:
+        """Label rate at a score of exactly 0 or 1, (chain, draw)."""
+        scores = [int(one.score) for one in self.average.boundary_scores.values()]
+        if end in scores:
+            column = scores.index(end)
+            errs, place = self.errs[..., column], self.draws["boundary"][..., column]
+        else:
+            calibrated = np.array([state.component == CALIBRATED for state in self.states])
+            errs = self.unseen_errs[..., end] & ~calibrated[self._state]
+            place = self.unseen[..., end]
+        return np.asarray(np.abs(end - np.where(errs, expit(place), 0.0)))
+
+    def _by_component(self) -> Iterator[tuple[str, NDArray[np.bool_], Draws]]:
+        """Components that some draw has, those draws, and their parameters."""
+        for number in np.unique(self.component).tolist():
+            own = self.component == number
+            draws = {name: values[own] for name, values in self.draws.items()}
+            yield self.average.names[number], own, draws
