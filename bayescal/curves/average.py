@@ -14,7 +14,7 @@ from scipy.special import expit, log_softmax, logsumexp
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import DirectDraws, Draws, LabelModel
 from bayescal.curves.boundary import BoundaryErrors, BoundaryScore
-from bayescal.curves.cells import BinomialCells, Problem, padded_size
+from bayescal.curves.cells import BinomialCells, Problem, padded_size, score_logit
 from bayescal.curves.priors import CALIBRATED, COMPONENTS, ROUGH, SEGMENTS, SMOOTH, CurveAverage
 from bayescal.curves.rough import Rough, RoughBasis
 from bayescal.curves.segments import Segments
@@ -176,7 +176,7 @@ class Average:
 
     @property
     def _offset(self) -> Floats:
-        return self.basis.offset(self.score[self.interior])
+        return score_logit(self.score[self.interior])
 
     @property
     def prior_weights(self) -> Mapping[str, float]:
@@ -363,7 +363,7 @@ class Average:
         if name == CALIBRATED:
             return np.broadcast_to(score, (*draws["boundary"].shape[:-1], len(score)))
         deviation = self.components[name].deviation_at(draws, score)
-        return np.asarray(expit(self.basis.offset(score) + deviation))
+        return np.asarray(expit(score_logit(score) + deviation))
 
     def component_log_prior(self, name: str, draws: Draws) -> Floats | float:
         """Log prior density of a component's parameters, less its mean before the data, (...)."""

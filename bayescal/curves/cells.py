@@ -206,6 +206,11 @@ def softplus(logit: Floats) -> Floats:
     return np.maximum(logit, 0) + np.log1p(np.exp(-np.abs(logit)))
 
 
+def score_logit(score: Floats) -> Floats:
+    """Logit of scores, finite also at 0 and 1, (...)."""
+    return np.asarray(logit(np.clip(score, EDGE, 1 - EDGE)))
+
+
 def labelled(cells: object) -> BinomialCells:
     """Take cells as counts of labels, which they must be for NUTS."""
     if not isinstance(cells, BinomialCells):

@@ -11,17 +11,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logit
+from scipy.special import expit
 
 from bayescal.core.quantity import DirectDraws, Draws, Floats
 from bayescal.curves.cells import (
-    EDGE,
     BinomialCells,
     Problem,
     labelled,
     pad,
     padded_counts,
     padded_size,
+    score_logit,
 )
 from bayescal.curves.priors import SmoothCurve
 from bayescal.inference.direct import (
@@ -54,7 +54,7 @@ class CurveBasis:
 
     def offset(self, score: Floats) -> Floats:
         """Logit of the scores, finite also at 0 and 1, (...)."""
-        return np.asarray(logit(np.clip(score, EDGE, 1 - EDGE)))
+        return score_logit(score)
 
     def design(self, score: Floats) -> Floats:
         """What each coefficient adds to the logit at these scores, (m, size)."""
@@ -72,7 +72,7 @@ def curve_basis(score: Floats, count: NDArray[Any], curve: SmoothCurve, size: in
     cells' scores); between cells they are extended by the kernel itself (Nystrom).
     """
     held = count > 0
-    offset = np.asarray(logit(np.clip(score[held], EDGE, 1 - EDGE)))
+    offset = score_logit(score[held])
     mean = np.average(offset, weights=count[held])
     variance = np.average((offset - mean) ** 2, weights=count[held])
     # Scores that are all equal have no spread; any unit serves then, as only one place is seen.

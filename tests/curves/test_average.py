@@ -6,9 +6,13 @@ import numpy as np
 import pytest
 from scipy.special import expit, logit, logsumexp
 
-from bayescal.curves.average import Average, choose
+from bayescal.core.errors import InputError
+from bayescal.curves.average import Average, log_posterior_weights
 from bayescal.curves.cells import BinomialCells
+from bayescal.curves.posterior import CurvePosterior
 from bayescal.curves.priors import COMPONENTS, CurveAverage
+from bayescal.curves.smooth import BASIS
+from tests.quantities.ece.made import of_counts
 
 ENDS = np.array([0.0, 1.0])
 
@@ -28,13 +32,20 @@ SOME = {
 }
 
 
+def given_some_error(made, draws, seed):
+    """Label rates before the data, given that some score is not calibrated, (draw, cell)."""
+    return CurvePosterior.prior(made, draws, np.random.default_rng(seed)).miscalibrated.rate[0]
+
+
 def evidences(made, draws=200_000):
     """Mean likelihood of the interior cells over draws from the prior, with standard errors."""
     prior = made.prior_draws(draws, np.random.default_rng(11))
     cells, offset = made.cells.at(made.interior), logit(made.score[made.interior])
     found = {}
     for name in made.fitted:
-        likelihood = np.exp(cells.log_likelihood(offset + made.deviation(name, prior)).sum(axis=-1))
+        likelihood = np.exp(
+            cells.log_likelihood(offset + made.components[name].deviation(prior)).sum(axis=-1)
+        )
         mean = likelihood.mean()
         found[name] = np.log(mean), likelihood.std() / mean / np.sqrt(draws)
     return found
@@ -90,32 +101,25 @@ def test_everything_is_weighed_as_all_combinations_together(made, direct):
     for name, weight in weights.items():
         expected = sum(p for (interior, _), p in joint.items() if interior == name)
         assert weight == pytest.approx(expected, abs=0.01)
-    assert made.p_calibrated(weights) == pytest.approx(joint["calibrated", none], abs=0.01)
-    # Given that some score is not calibrated.
-    some = {key: p for key, p in joint.items() if key != ("calibrated", none)}
-    mixture = made.mixture(weights)
-    for name, found in zip(COMPONENTS, mixture, strict=True):
-        expected = sum(p for (interior, _), p in some.items() if interior == name) / sum(
-            some.values()
-        )
-        assert found == pytest.approx(expected, abs=0.01)
+    assert made.p_calibrated(direct.evidence) == pytest.approx(joint["calibrated", none], abs=0.01)
 
 
 @pytest.mark.parametrize("name", ["ends", "one end"])
-def test_ends_err_as_all_combinations_say(name):
+def test_states_have_the_weights_of_all_combinations(name):
     made = SOME[name]
-    joint = combinations(made, made.direct_draws(100, np.random.default_rng(1)).evidence)
-    rng, draws = np.random.default_rng(2), 40_000
-    found = {
-        name: made.draw_errors(name, (draws,), rng).mean(axis=0) for name in ("calibrated", "rough")
-    }
-    found["some"] = made.draw_some_error((draws,), rng).mean(axis=0)
-    for name, frequency in found.items():
-        some, interior = name == "some", "calibrated" if name == "some" else name
-        held = {e: p for (i, e), p in joint.items() if i == interior and (any(e) or not some)}
-        for place, value in enumerate(frequency):
-            expected = sum(p for e, p in held.items() if e[place]) / sum(held.values())
-            assert value == pytest.approx(expected, abs=2 / np.sqrt(draws) + 1e-12)
+    evidence = made.direct_draws(100, np.random.default_rng(1)).evidence
+    joint = combinations(made, evidence)
+    found = np.exp(made.log_weights(evidence))
+    assert set(made.states) == set(joint)
+    assert found == pytest.approx([joint[state] for state in made.states], abs=1e-9)
+
+
+def test_a_power_of_the_evidence_makes_weights_more_even():
+    prior, evidence = np.array([0.5, 0.3, 0.2, 0.0]), np.array([0.0, 4.0, -np.inf, 3.0])
+    for power in (1.0, 0.5):
+        expected = prior * np.exp(power * evidence)
+        found = np.exp(log_posterior_weights(prior, evidence, power))
+        assert found == pytest.approx(expected / expected.sum())
 
 
 def test_draws_have_the_posterior_of_weighted_draws_before_the_data(made, direct):
@@ -124,10 +128,10 @@ def test_draws_have_the_posterior_of_weighted_draws_before_the_data(made, direct
     prior = made.prior_draws(number, np.random.default_rng(12))
     cells, offset = made.cells.at(made.interior), logit(made.score[made.interior])
     for name in made.fitted:
-        before = made.deviation(name, prior)
+        before = made.components[name].deviation(prior)
         weight = np.exp(cells.log_likelihood(offset + before).sum(axis=-1))
         weight /= weight.sum()
-        expected, after = weight @ before, made.deviation(name, direct.draws)
+        expected, after = weight @ before, made.components[name].deviation(direct.draws)
         assert after.shape == (4000, len(made.interior))
         error = after.std(axis=0) * np.sqrt((weight**2).sum() + 1 / min(direct.ess, 4000))
         assert (np.abs(after.mean(axis=0) - expected) < 4 * error + 0.01).all()
@@ -141,7 +145,8 @@ def test_rates_are_those_of_deviations_and_of_ends():
         rates = made.rates(name, draws, err)
         np.testing.assert_allclose(rates[:, 0], expit(draws["boundary"][:, 0]))
         np.testing.assert_array_equal(rates[:, 3], 1)
-        expected = expit(logit(made.score[1:3]) + made.deviation(name, draws))
+        deviation = 0 if name == "calibrated" else made.components[name].deviation(draws)
+        expected = expit(logit(made.score[1:3]) + deviation)
         np.testing.assert_allclose(rates[:, 1:3], np.broadcast_to(expected, (50, 2)))
         np.testing.assert_allclose(
             made.curve(name, draws, made.score[1:3]), rates[:, 1:3], atol=1e-6
@@ -173,13 +178,13 @@ def test_scores_of_0_and_1_alone_have_no_description():
     assert found.evidence == {}
     assert set(found.draws) == {"boundary"}
     weights = made.weights(found.evidence)
-    assert weights == {"calibrated": 1.0}
+    assert weights == {"calibrated": pytest.approx(1)}
     # All right with probability 1/2; else one errs, or the other, or both, as likely.
     odds = [np.exp(end.log_evidence - end.log_calibrated) for end in made.boundary_scores.values()]
     expected = 1 / (1 + (odds[0] + odds[1] + odds[0] * odds[1]) / 3)
-    assert made.p_calibrated(weights) == pytest.approx(expected, rel=1e-9)
-    assert made.p_calibrated(weights) < 1e-9  # Three errors at a score of 1.
-    rates = made.prior_rates(4000, np.random.default_rng(2))
+    assert made.p_calibrated({}) == pytest.approx(expected, rel=1e-9)
+    assert made.p_calibrated({}) < 1e-9  # Three errors at a score of 1.
+    rates = given_some_error(made, 4000, 2)
     # Each errs with probability 1/2, given that one does.
     np.testing.assert_allclose((rates != ENDS).mean(axis=0), 2 / 3, atol=0.035)
     assert (rates != ENDS).any(axis=1).all()
@@ -199,7 +204,7 @@ def test_right_rows_at_0_and_1_hardly_change_the_probability_of_calibration(ends
     found = []
     for made in (alone, added):
         evidence = made.direct_draws(2000, np.random.default_rng(1)).evidence
-        found.append(made.p_calibrated(made.weights(evidence)))
+        found.append(made.p_calibrated(evidence))
     # The interior cells are the same, and so are their draws.
     assert found[1] == pytest.approx(found[0], rel=0.1)
 
@@ -208,11 +213,13 @@ def test_each_boundary_score_has_its_own_probability():
     made = SOME["ends"]
     evidence = made.direct_draws(100, np.random.default_rng(1)).evidence
     joint = combinations(made, evidence)
-    found = made.boundary_calibrated(made.weights(evidence))
+    found = made.boundary_calibrated(evidence)
     for place in (0, 1):
         expected = sum(p for (_, errs), p in joint.items() if not errs[place])
         assert found[place] == pytest.approx(expected, rel=1e-9)
-    assert np.isnan(SOME["one end"].boundary_calibrated({"calibrated": 1.0})[1])
+    one = SOME["one end"]
+    found = one.boundary_calibrated(one.direct_draws(100, np.random.default_rng(1)).evidence)
+    np.testing.assert_array_equal(np.isnan(found), [False, True])
 
 
 def test_one_score_alone():
@@ -231,11 +238,10 @@ def test_without_a_calibrated_alternative():
     made = described([0.0, 0.3, 0.6], [30, 9, 9], [0, 5, 2], calibrated=0)
     found = made.direct_draws(100, np.random.default_rng(1))
     weights = made.weights(found.evidence)
-    assert set(weights) == {"smooth", "rough", "segments"}
+    assert weights["calibrated"] == 0
     assert sum(weights.values()) == pytest.approx(1)
-    assert np.isnan(made.p_calibrated(weights))
-    assert made.draw_errors("smooth", (50,), np.random.default_rng(1)).all()
-    rates = made.prior_rates(500, np.random.default_rng(2))
+    assert np.isnan(made.p_calibrated(found.evidence))
+    rates = given_some_error(made, 500, 2)
     assert (rates != made.score).any(axis=1).all()
     assert (rates[:, 0] > 0).all()
 
@@ -248,15 +254,13 @@ def test_one_description_alone(name):
     found = made.direct_draws(100, np.random.default_rng(1))
     assert found.log_evidence == pytest.approx(found.evidence[name])
     assert set(made.weights(found.evidence)) == {"calibrated", name}
-    mixture = made.mixture(made.weights(found.evidence))
-    np.testing.assert_array_equal(mixture, [float(other == name) for other in COMPONENTS])
-    assert made.prior_rates(100, np.random.default_rng(2)).shape == (100, 2)
+    assert given_some_error(made, 100, 2).shape == (100, 2)
 
 
 def test_the_prior_mixes_descriptions_by_their_weights():
     """Given that some score is not calibrated, of three: the interior ones and two ends."""
     made, draws = described([0.0, 0.3, 0.6, 1.0], [5] * 4, [1] * 4), 20_000
-    rates = made.prior_rates(draws, np.random.default_rng(3))
+    rates = given_some_error(made, draws, 3)
     only, error = 0.05, 2 / np.sqrt(draws)
     same = rates == made.score
     assert not same.all(axis=1).any()
@@ -272,13 +276,6 @@ def test_the_prior_mixes_descriptions_by_their_weights():
     assert (same[:, 1] != same[:, 2]).mean() == pytest.approx(expected, abs=error)
 
 
-def test_choices_come_as_often_as_their_weights():
-    weights = np.array([0.05, 0.5, 0.0, 0.45])
-    found = choose(weights, 1001, np.random.default_rng(1))
-    assert (np.abs(np.bincount(found, minlength=4) - 1001 * weights) <= 1).all()
-    assert (np.diff(found) < 0).any()
-
-
 def test_scores_beyond_the_edge_have_one_logit():
     """A score of 1e-15 is held at 1e-9 by the cells and by the curve alike."""
     made = described([1e-15, 0.5], [10**6, 10], [1, 5])
@@ -286,3 +283,69 @@ def test_scores_beyond_the_edge_have_one_logit():
     for name in made.fitted:
         rates = made.rates(name, draws, np.zeros((50, 0), dtype=bool))
         np.testing.assert_allclose(made.curve(name, draws, made.score), rates, rtol=1e-6)
+
+
+COUNTS = ([9, 20, 30, 10], [0, 3, 18, 9], [0.0, 0.2, 0.5, 0.7])
+
+
+def counted(**prior):
+    return Average.of(of_counts(*COUNTS, [0, 0, 0.3, 0.6, 1]), CurveAverage(**prior), 0.5)
+
+
+@pytest.mark.parametrize(
+    ("prior", "names"),
+    [
+        ({}, ["smooth", "rough"]),
+        ({"smooth": 0}, ["rough"]),
+        ({"rough": 0}, ["smooth"]),
+        ({"smooth": 0, "rough": 0}, []),
+    ],
+)
+def test_nuts_samples_what_has_parameters(prior, names):
+    assert list(counted(**prior).members) == names
+
+
+def test_members_hold_the_cells_between_0_and_1():
+    for model in counted().members.values():
+        inputs = model.inputs()
+        assert inputs["count"].sum() == 60
+        assert inputs["positives"].sum() == 30
+
+
+def test_draws_of_nuts_are_completed_with_what_is_drawn_exactly():
+    average, rng = counted(), np.random.default_rng(1)
+    padded = {
+        "coef": rng.standard_normal((2, 50, BASIS)),
+        "z": rng.standard_normal((2, 50, 25)),
+        "roughness": rng.random((2, 50)),
+    }
+    found = average.completed(padded, rng)
+    size = average.basis.size
+    np.testing.assert_array_equal(found["coef"], padded["coef"][..., :size])
+    np.testing.assert_array_equal(found["z"], padded["z"][..., :3])
+    assert found["shift"].shape == (2, 50, 3)
+    assert found["boundary"].shape == (2, 50, 1)
+    # Draws that are complete stay as they are.
+    again = average.completed(found, rng)
+    assert {
+        name: id(values) for name, values in again.items() if name in ("boundary", "shift")
+    } == {name: id(found[name]) for name in ("boundary", "shift")}
+
+
+def test_direct_draws_have_what_completed_ones_have():
+    average, rng = counted(), np.random.default_rng(1)
+    direct = average.direct_draws(100, rng).draws
+    nuts = {
+        "coef": np.zeros((1, 100, BASIS)),
+        "z": np.zeros((1, 100, 25)),
+        "roughness": np.ones((1, 100)),
+    }
+    completed = average.completed(nuts, rng)
+    assert {name: values.shape for name, values in direct.items()} == {
+        name: values.shape[1:] for name, values in completed.items()
+    }
+
+
+def test_without_a_description_to_sample_there_is_no_model():
+    with pytest.raises(InputError, match=r"there is none\. Give one a weight"):
+        counted(smooth=0, rough=0).build()

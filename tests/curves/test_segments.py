@@ -34,13 +34,15 @@ class Measured:
 
 def counted(score, count, positives):
     offset, count = logit(np.array(score)), np.array(count)
-    return Segments(offset, count, BinomialCells(count, np.array(positives)), START, SCALE)
+    return Segments(
+        np.array(score), offset, count, BinomialCells(count, np.array(positives)), START, SCALE
+    )
 
 
 def measured(score, value, error):
     offset = logit(np.array(score))
     cells = Measured(np.array(value), np.array(error))
-    return Segments(offset, np.ones(len(offset)), cells, START, SCALE)
+    return Segments(np.array(score), offset, np.ones(len(offset)), cells, START, SCALE)
 
 
 SOME = {
@@ -202,7 +204,7 @@ def test_cells_beyond_fifty_are_joined_by_rows():
 
 def test_draws_before_the_data_have_the_frequencies_of_the_prior():
     made, draws = SOME["six"], 40_000
-    shift = made.prior_draws(draws, np.random.default_rng(3))
+    shift = made.prior_draws(draws, np.random.default_rng(3))["shift"]
     none = 0.5 * (1 - START / 2) ** 5
     error = 2 / np.sqrt(draws)
     assert shift.shape == (draws, 6)
@@ -217,7 +219,7 @@ def test_draws_before_the_data_have_the_frequencies_of_the_prior():
 
 def test_evidence_is_the_mean_likelihood_of_draws_before_the_data():
     made, draws = SOME["two"], 100_000
-    shift = made.prior_draws(draws, np.random.default_rng(4))
+    shift = made.prior_draws(draws, np.random.default_rng(4))["shift"]
     likelihood = np.exp(made.cells.log_likelihood(made.offset + shift).sum(axis=1))
     error = likelihood.std() / likelihood.mean() / np.sqrt(draws)
     assert made.log_evidence == pytest.approx(np.log(likelihood.mean()), abs=4 * error + 2e-3)

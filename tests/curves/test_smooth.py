@@ -9,7 +9,7 @@ import bayescal as bc
 from bayescal.core.functionals import log_binomial_coefficient
 from bayescal.curves.cells import Problem
 from bayescal.curves.priors import SmoothCurve
-from bayescal.curves.smooth import BASIS, CELLS, Curve
+from bayescal.curves.smooth import BASIS, CELLS, Smooth
 from tests.quantities.ece.made import of_counts, on_grid, one_cell, problem, quantiles_on
 
 PRIOR = SmoothCurve()
@@ -22,7 +22,7 @@ def made():
 
 @pytest.fixture(scope="module")
 def curve(made):
-    return Curve.of(made, PRIOR)
+    return Smooth.of(made, PRIOR)
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def test_one_cell_against_quadrature(count, positives, score):
     made = one_cell(count, positives, score)
     law = norm(logit(score), PRIOR.scale * np.sqrt(2 + logit(score) ** 2))
     draws = 4000
-    direct = Curve.of(made, PRIOR).direct_draws(draws, np.random.default_rng(3))
+    direct = Smooth.of(made, PRIOR).direct_draws(draws, np.random.default_rng(3))
     best = logit((positives + 0.5) / (count + 1))
     grid = np.linspace(best - 12, best + 12, 48_001)
     log_density = binom.logpmf(positives, count, expit(grid)) + law.logpdf(grid)
@@ -44,7 +44,7 @@ def test_one_cell_against_quadrature(count, positives, score):
     error = np.sqrt(1 / direct.ess - 1 / (2 * draws))
     assert direct.log_evidence + choose == pytest.approx(evidence, abs=4 * error + 1e-6)
 
-    rate = Curve.of(made, PRIOR).cell_rates(direct.draws, None)[:, 0]
+    rate = Smooth.of(made, PRIOR).cell_rates(direct.draws, None)[:, 0]
     for level in (0.05, 0.5, 0.95):
         quantile = expit(quantiles_on(grid, weights, [level])[0])
         spread = np.sqrt(level * (1 - level) / draws)
@@ -74,7 +74,7 @@ def test_coefficients_of_zero_are_calibration(curve):
 def test_prior_rates_have_the_prior_covariance():
     # Scores not too far out, where a rate of 1 would have no logit.
     cells = problem("less", n=60)
-    made, score = Curve.of(cells, PRIOR), cells.cells.mean_score
+    made, score = Smooth.of(cells, PRIOR), cells.cells.mean_score
     sample = logit(made.prior_rates(20_000, np.random.default_rng(2))) - logit(score)
     places = logit(score) / made.basis.spread
     process = made.basis.curve.kernel(places, places)
@@ -113,8 +113,8 @@ def test_the_model_is_whitened_by_the_variational_gaussian(made, curve):
 def test_many_cells_double_the_structure():
     count, cells = np.full(150, 3), np.arange(150)
     made = of_counts(count, count // 2, (cells + 0.5) / 150)
-    assert Curve.of(made, PRIOR).compile_key == ("curve", "i", 256)
-    assert Curve.of(problem(n=50), PRIOR).compile_key == ("curve", "i", CELLS)
+    assert Smooth.of(made, PRIOR).compile_key == ("curve", "i", 256)
+    assert Smooth.of(problem(n=50), PRIOR).compile_key == ("curve", "i", CELLS)
 
 
 def test_effective_rows_have_a_model_of_their_own():
@@ -123,7 +123,7 @@ def test_effective_rows_have_a_model_of_their_own():
     for weight in (None, [1.0, 0.5, 0.7]):
         scores = bc.Scores(y_true=[0, 1, 1], y_prob=[0.2, 0.6, 0.7], sample_weight=weight)
         bins = bc.bin_scores(scores, n_bins=2)
-        keys.append(Curve.of(Problem({}, bins, bins), PRIOR).compile_key)
+        keys.append(Smooth.of(Problem({}, bins, bins), PRIOR).compile_key)
     assert keys == [("curve", "i", CELLS), ("curve", "f", CELLS)]
 
 
@@ -134,5 +134,5 @@ def test_log_prior_is_standard_normal(curve):
 
 def test_more_rows_do_not_cost_effective_draws():
     for n in (12, 10**3, 10**6):
-        direct = Curve.of(problem(n=n), PRIOR).direct_draws(2000, np.random.default_rng(1))
+        direct = Smooth.of(problem(n=n), PRIOR).direct_draws(2000, np.random.default_rng(1))
         assert direct.ess > 0.75 * 4000

@@ -14,6 +14,7 @@ from scipy.stats import norm
 from bayescal.inference.direct import (
     Gaussian,
     Weighted,
+    choose,
     importance_sample,
     variational_gaussian,
 )
@@ -284,3 +285,10 @@ def test_a_t_proposal_gives_the_same_evidence_and_moments() -> None:
     assert 100_000 < heavy.ess < normal.ess
     means = [w.resample(100_000, np.random.default_rng(3)).mean(axis=0) for w in (normal, heavy)]
     np.testing.assert_allclose(*means, atol=0.02)
+
+
+def test_choices_come_as_often_as_their_weights():
+    weights = np.array([0.05, 0.5, 0.0, 0.45])
+    found = choose(weights, 1001, np.random.default_rng(1))
+    assert (np.abs(np.bincount(found, minlength=4) - 1001 * weights) <= 1).all()
+    assert (np.diff(found) < 0).any()

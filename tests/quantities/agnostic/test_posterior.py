@@ -1,14 +1,13 @@
 """What a result holds, against draws worked out by hand; coverage of simulated truths."""
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy.special import expit
 
 import bayescal as bc
-from bayescal.quantities.agnostic.average_draws import AverageDraws
+from bayescal.curves.posterior import CurvePosterior
 from bayescal.quantities.agnostic.decisions import actual_cost, estimated_cost
 from bayescal.quantities.agnostic.intervals import interval_measure
 from bayescal.quantities.agnostic.plan import plan
@@ -40,8 +39,7 @@ def test_point_estimates_are_those_of_the_rows(result):
 def test_a_curve_that_is_known_gives_what_its_rows_give():
     # A calibrated curve is the score itself: c is 0, costs and ROC curves are those of the scores.
     case = plan(rows(n=300, n_unlabeled=5000), PRIORS, decision=RULE).cases[0]
-    drawn = AverageDraws.prior(case.model, 400, np.random.default_rng(1))
-    drawn = replace(drawn, chosen=np.zeros_like(drawn.chosen))
+    drawn = CurvePosterior.prior(case.model, 400, np.random.default_rng(1)).given("calibrated")
     found = case._implied(drawn, np.random.default_rng(1))
     score = rows(n=300, n_unlabeled=5000).y_prob[0]
     assert found["c"].max() < 1e-9

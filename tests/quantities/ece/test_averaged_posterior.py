@@ -10,7 +10,7 @@ from bayescal.core.bins.binning import Binning
 from bayescal.core.variables import dims_of
 from bayescal.curves.priors import COMPONENTS, CurveAverage
 from bayescal.quantities.ece import VARIABLES
-from bayescal.quantities.ece.averaged_posterior import Averaged, AveragedCase, case_of
+from bayescal.quantities.ece.averaged_posterior import AveragedCase, case_of
 from bayescal.quantities.ece.plan import plan
 from bayescal.quantities.ece.posterior import EceCase
 from bayescal.quantities.ece.priors import IndependentBins, Priors, SmoothCurve
@@ -91,49 +91,18 @@ def test_weights_are_those_of_the_descriptions(one):
     weights = case.model.weights(direct.evidence)
     found = arrays.model_average["weight"]
     assert found == pytest.approx([weights.get(name, 0.0) for name in COMPONENTS])
-    expected = case.model.p_calibrated(weights)
+    expected = case.model.p_calibrated(direct.evidence)
     assert arrays.model_average["p_calibrated"] == pytest.approx(expected)
     means = arrays.posterior["tce"].mean() * (1 - expected)
     assert arrays.model_average["tce_mean"] == pytest.approx(means)
 
 
-def test_draws_have_the_descriptions_of_the_mixture(one):
-    case, direct, _, arrays = one
-    described = case.model
-    mixture = described.mixture(described.weights(direct.evidence))
-    found = np.bincount(arrays.posterior["description"].ravel(), minlength=len(COMPONENTS))
-    # As many of each as their weights give, or one more.
-    assert (np.abs(found - 500 * mixture) <= 1).all()
-
-
-def test_the_average_takes_each_draw_from_its_description():
-    case, direct, draws, _ = fitted(with_ends())
-    described = case.model
-    rng = np.random.default_rng(3)
-    averaged = Averaged.of(described, draws, described.weights(direct.evidence), rng)
-    rates = averaged.rates()
-    found = averaged.average(rates)
-    given = averaged.average_rates(rates)
-    assert set(rates) == set(COMPONENTS)
-    for number, name in enumerate(COMPONENTS):
-        own = averaged.chosen == number
-        np.testing.assert_array_equal(found[own], rates[name][own])
-        if name != "calibrated":
-            np.testing.assert_array_equal(given[own], rates[name][own])
-    # Where the interior scores are calibrated, a score of 0 or 1 errs.
-    own = averaged.chosen == 0
-    score = case.problem.cells.mean_score
-    assert own.any()
-    np.testing.assert_array_equal(given[own][:, 1:3], np.broadcast_to(score[1:3], (own.sum(), 2)))
-    assert (given[own] != score).any(axis=1).all()
-
-
 def test_the_answer_is_the_mean_of_the_descriptions():
     """Of a problem without rows of 0 or 1, whose draws are taken from all but the calibrated."""
     case, direct, _, arrays = fitted(PROBLEMS["fine"])
-    described = case.model
-    mixture = described.mixture(described.weights(direct.evidence))
-    assert mixture[0] == 0
+    weights = case.model.weights(direct.evidence)
+    mixture = np.array([0.0, *(weights[name] for name in COMPONENTS[1:])])
+    mixture /= mixture.sum()
     tce = arrays.posterior["tce"]
     expected = (arrays.descriptions["tce"].mean(axis=(0, 1)) * mixture).sum()
     assert tce.mean() == pytest.approx(expected, abs=4 * tce.std() / np.sqrt(tce.size))

@@ -175,7 +175,7 @@ def test_the_smooth_density_is_that_of_binomial_cells(average) -> None:
         point = point_of(model, seed)
         (coef,) = values_at(model, point, ["coef"])
         used = coef[: average.basis.size]
-        rate = expit(average.regression.logit(used))
+        rate = expit(average.smooth.regression.logit(used))
         expected = norm.logpdf(coef).sum() + log_likelihood(average, rate, coef[-1])
         assert float(density(point)) == pytest.approx(expected, rel=1e-8)
 

@@ -54,7 +54,7 @@ def test_the_evidence_and_the_posterior_are_those_of_brute_force(class_prior) ->
     rng = np.random.default_rng(4)
     weighted = model.smooth_joint.sample(model.smooth_gaussian, 100_000, rng)
     number = 1_000_000
-    design = model.regression.design
+    design = model.smooth.regression.design
     coef = rng.standard_normal((number, design.shape[1]))
     rate = expit(logit(made.cells.mean_score) + coef @ design.T)
     pi = np.full(number, 0.5) if class_prior == 0.5 else rng.beta(20, 20, number)
