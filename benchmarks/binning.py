@@ -125,7 +125,8 @@ def write_parquet(path: Path, n: int) -> None:
 
 _READ = """
 import sys, time
-from bayescal.core.bins.streaming import BATCH_ROWS, stream_counts
+import bayescal as bc
+from bayescal.core.partial_sums import BATCH_ROWS
 from bayescal.core.tables import open_table
 def peak():
     # Linux: unlike ru_maxrss, it does not hand down the peak of the parent process.
@@ -135,7 +136,8 @@ table = open_table(sys.argv[1])
 for batch in table.batches(["y", "p"], BATCH_ROWS):
     pass
 before, start = peak(), time.perf_counter()
-stream_counts(table, label="y", score="p", strategy=sys.argv[2], n_cells=100)
+found = bc.count_rows(table, label="y", score="p", strategy=sys.argv[2])["p"]
+found.bins, found.cells
 print(before, peak(), time.perf_counter() - start)
 """
 

@@ -60,7 +60,7 @@ def bins(folder: Path) -> dict[str, float]:
     import bayescal as bc
 
     found = bc.count_rows(folder, label="label", score="score")["score"]
-    return {"rows": found.bins.n}
+    return {"rows": found.bins.n, "cells": found.cells.n_bins}
 
 
 def measure(folder: Path) -> dict[str, float]:

@@ -24,8 +24,7 @@ from _common import print_table
 
 import bayescal as bc
 from bayescal.core.bins.bin_counts import BinCounts
-from bayescal.quantities.agnostic.data import CountedScores, problems
-from bayescal.quantities.agnostic.figures import CountFigures
+from bayescal.core.counts import CellSums, Counts
 from bayescal.quantities.credal.data import RowCounts, counting
 from bayescal.quantities.pu_ece.counts import PUCounts
 from bayescal.quantities.pu_ece.data import _counted
@@ -57,35 +56,19 @@ def pu_counts(n: int, seed: int) -> dict[str, PUCounts]:
     return {"p": PUCounts(cells.merge(pilot.bins.edges, "quantile"), cells, positive)}
 
 
-def interval_counts(n: int, seed: int) -> dict[str, CountedScores]:
+def interval_counts(n: int, seed: int) -> dict[str, Counts]:
     """Labelled rows, and as many without a label."""
     truth = bc.datasets.agnostic.truth("over")
-    scores = truth.scores(PILOT, seed=seed)
-    (pilot,) = problems(scores, None, "top-label", [RULE])
-    fine, cells = pilot.labeled.cells, pilot.cells
-    rates = [truth.probability(part.mean_score) for part in (fine, cells)]
-    labeled = in_cells(fine, n, fine.count, rates[0], seed)
-    again = in_cells(cells, n, cells.count, rates[1], seed + 1)
-    rest = in_cells(cells, n, cells.count, 0, seed + 2).count
-    labels = np.column_stack([again.count - again.positives, again.positives])
-    figures = CountFigures(
-        n_unlabeled=n,
-        measure=bc.agnostic.estimate(scores),
-        areas=(pilot.figures.auc(), np.nan),
-        only_score=None,
-        score=cells.mean_score,
-        labels=labels,
-        implied=rest[:, None] * np.column_stack([1 - cells.mean_score, cells.mean_score]),
-    )
-    made = replace(
-        pilot,
-        labeled=replace(pilot.labeled, cells=labeled, bins=labeled),
-        figures=figures,
-        cells=replace(cells, count=again.count + rest),
-        labels=labels,
-        unlabeled_count=rest,
-    )
-    return {"p": CountedScores(made, (0, 1))}
+    (score,) = truth.scores(PILOT, seed=seed).y_prob
+    pilot = Counts.from_arrays(np.arange(PILOT) % 2, score)
+    rng = np.random.default_rng([seed, n])
+    share = pilot.rows / PILOT
+    labeled, rest = rng.multinomial(n, share), rng.multinomial(n, share)
+    positive = rng.binomial(labeled, truth.probability(pilot.score))
+    sums = CellSums()
+    for kind, rows in enumerate((labeled - positive, positive, rest)):
+        sums.add_rows(pilot.score, kind, rows)
+    return {"p": sums.counts((0, 1), 1, 2 * n)}
 
 
 def calibration_counts(n: int, seed: int) -> bc.CalibrationSplit:

@@ -32,7 +32,7 @@ def test_importing_bayescal_loads_nothing_but_the_lazy_loader() -> None:
     "code",
     [
         "import bayescal.core.scores, bayescal.core.bins.binning, bayescal.core.functionals",
-        "import bayescal.core.tables, bayescal.core.bins.streaming, bayescal.core.priors",
+        "import bayescal.core.tables, bayescal.core.many_rows, bayescal.core.priors",
         "import bayescal.datasets",
         "import bayescal.quantities",
         "import bayescal.quantities.ece",

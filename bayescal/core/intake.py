@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -46,7 +46,7 @@ def same_label(first: object, second: object) -> bool:
     return word == str(other)
 
 
-def _position(label: object, values: Sequence[Label]) -> int | None:
+def position(label: object, values: Sequence[Label]) -> int | None:
     """Find a label among values, an exact match before a textual one."""
     exact = (i for i, value in enumerate(values) if value == label)
     loose = (i for i, value in enumerate(values) if same_label(value, label))
@@ -65,23 +65,38 @@ def _as_labels(classes: Sequence[Any], size: int, name: str) -> tuple[Label, ...
     return labels
 
 
+def checked_label(pos_label: Any) -> Label:
+    """Check the label that is positive."""
+    found = plain_label(pos_label)
+    if found is None:
+        raise InputError(
+            f"pos_label must be a word, a whole number or true/false; got {pos_label!r}. "
+            "Pass the label that the scores are the probability of."
+        )
+    return found
+
+
 def code_binary(
     column: Any, pos_label: Any, classes: Sequence[Any] | None, name: str
 ) -> tuple[Codes, tuple[Label, Label]]:
     """Code labels of two classes as 0 (negative) and 1 (positive)."""
-    positive = plain_label(pos_label)
-    if positive is None:
-        raise InputError(f"pos_label must be a word, a whole number or a bool; got {pos_label!r}.")
+    positive = checked_label(pos_label)
     codes, values = factorize(column, name)
     if classes is not None:
         pair = _as_labels(classes, 2, "the binary task")
-        place = _position(positive, pair)
+        place = position(positive, pair)
         if place is None:
             raise InputError(_no_positive(positive, pair, "classes"))
         order = (pair[1 - place], pair[place])
     else:
         order = _binary_pair(values, positive, name)
     return _recode(codes, values, order, name), order
+
+
+def binary_classes(labels: Iterable[Label], pos_label: Any, name: str) -> tuple[Label, Label]:
+    """The negative and the positive one of the labels that occur in a column."""
+    found = np.array(sorted(labels, key=str), dtype=object)
+    return code_binary(found, pos_label, None, name)[1]
 
 
 def _no_positive(positive: Label, values: Sequence[Label], where: str) -> str:
@@ -102,7 +117,7 @@ def _binary_pair(values: tuple[Label, ...], positive: Label, name: str) -> tuple
         )
     if not values:
         return _negative_of(positive), positive
-    place = _position(positive, values)
+    place = position(positive, values)
     if len(values) == 2:
         if place is None:
             raise InputError(_no_positive(positive, values, name))
@@ -141,7 +156,7 @@ def _recode(codes: Codes, values: tuple[Label, ...], order: Sequence[Label], nam
     # The last entry is where -1 points: missing stays missing.
     table = np.full(len(values) + 1, MISSING, np.int32)
     for code, value in enumerate(values):
-        place = _position(value, order)
+        place = position(value, order)
         if place is None:
             row = int((codes == code).argmax())
             raise InputError(
@@ -162,7 +177,7 @@ def code_classes(
         order = _as_labels(classes, n_classes, "the columns of y_prob")
         # Column numbers as labels beside words as classes: the words are the numbers' names.
         numbered = all(isinstance(value, int) for value in values) and all(
-            _position(value, order) is None for value in (*values, *numbers)
+            position(value, order) is None for value in (*values, *numbers)
         )
         return _recode(codes, values, numbers if numbered else order, name), order
     strange = [value for value in values if isinstance(value, str) or value not in numbers]
@@ -291,11 +306,7 @@ def _weighted(parts: Parts, column: Column, name_rows: str) -> Parts:
 
 def _check_named(pos_label: Any, classes: Any) -> None:
     """Check that labels that are named are such, and not arrays of them."""
-    if plain_label(pos_label) is None:
-        raise InputError(
-            f"pos_label must be a word, a whole number or true/false; got {pos_label!r}. "
-            "Pass the label that the scores are the probability of."
-        )
+    checked_label(pos_label)
     if classes is not None and (factorize(classes, "classes")[0] == MISSING).any():
         raise InputError("classes must not be missing; got None or NaN. Name every class.")
 

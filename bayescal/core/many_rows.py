@@ -1,16 +1,21 @@
-"""Counts of rows that need not fit in memory, exactly those of the whole."""
+"""Counts of rows that need not fit in memory, in one reading of them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Unpack
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import batched
+from typing import Any, Final, Protocol, Unpack
 
 from bayescal.core.bins.binning import Binning, BinningFields
-from bayescal.core.bins.streaming import StreamedCounts, stream_counts
-from bayescal.core.checks import check_whole, checked_words
+from bayescal.core.checks import check_columns, check_flag, check_whole, checked_words
+from bayescal.core.counts import CountedColumns, Counts
+from bayescal.core.partial_sums import Batch, Several, summed
 from bayescal.core.partitions import rows_of
 
-_MOST_CELLS = 100_000
+_MOST_CELLS: Final = 100_000
+# Columns of scores that are counted at a time: each takes up to 40 MB in each thread.
+_TOGETHER: Final = 8
 
 
 def count_rows(
@@ -24,7 +29,7 @@ def count_rows(
     binning: Binning | None = None,
     n_cells: int | None = 100,
     **fields: Unpack[BinningFields],
-) -> dict[str, StreamedCounts]:
+) -> dict[str, Counts]:
     r"""Count labelled rows into bins, reading them partition by partition.
 
     Parameters
@@ -51,8 +56,8 @@ def count_rows(
 
     Returns
     -------
-    dict of str to StreamedCounts
-        What `bayescal.fit` of `bayescal.ece` takes, by score column.
+    dict of str to Counts
+        What `bayescal.fit` of `bayescal.ece` and of `bayescal.agnostic` takes, by score column.
 
     Raises
     ------
@@ -61,10 +66,9 @@ def count_rows(
 
     Notes
     -----
-    Edges and counts are those of all rows at once, exactly; mean scores to rounding, as sums are
-    taken in another order. All rows are read twice for each score, three times with weights, and
-    memory does not grow with them. Parts of Parquet files are read by several threads, and Dask's
-    partitions are summed up where Dask computes them.
+    All rows are read once for each eight scores, and memory does not grow with them. Parts of
+    Parquet files are read by several threads, and Dask's partitions are counted where Dask computes
+    them. Rows of a narrow cell of the score count as rows of its mean score; see `Counts`.
 
     Examples
     --------
@@ -77,23 +81,88 @@ def count_rows(
     >>> found["p"].bins.count.tolist()
     [3, 1]
     """
-    rows = rows_of(data)
     chosen = Binning.of(binning, **fields)
     if n_cells is not None:
         check_whole(n_cells, "n_cells", most=_MOST_CELLS)
-    names = checked_words(score, "score")
+    found = counted(
+        data,
+        label=label,
+        score=score,
+        pos_label=pos_label,
+        from_logits=from_logits,
+        weight=weight,
+    )
     return {
-        name: stream_counts(
-            rows,
-            label=label,
-            score=name,
-            pos_label=pos_label,
-            from_logits=from_logits,
-            weight=weight,
-            n_bins=chosen.n_bins,
-            strategy=chosen.strategy,
-            closed=chosen.closed,
-            n_cells=n_cells,
-        )
-        for name in names
+        name: replace(counts, binning=chosen, n_cells=n_cells) for name, counts in found.items()
     }
+
+
+def counted(
+    data: Any,
+    *,
+    label: str,
+    score: str | Sequence[str],
+    pos_label: Any = 1,
+    from_logits: bool = False,
+    weight: str | None = None,
+) -> dict[str, Counts]:
+    """Count rows by narrow cells of each score."""
+
+    def columns(some: tuple[str, ...]) -> _Columns:
+        return _Columns(label, some, pos_label, from_logits, weight)
+
+    found = counted_by(data, score, columns)
+    return {name: counts.checked(label, weight) for name, counts in found.items()}
+
+
+class Countable(Protocol):
+    """Columns of a table whose rows are counted."""
+
+    @property
+    def names(self) -> Sequence[str]:
+        """All columns."""
+        ...
+
+    def counts(self, batches: Iterator[Batch]) -> Several[Counts]:
+        """Count the rows of a part, by each score."""
+        ...
+
+
+def counted_by(
+    data: Any, score: str | Sequence[str], columns: Callable[[tuple[str, ...]], Countable]
+) -> dict[str, Counts]:
+    """Count rows by some scores at a time, in one reading of the columns that go with them."""
+    rows, found = rows_of(data), dict[str, Counts]()
+    for some in batched(checked_words(score, "score"), _TOGETHER):
+        of = columns(some)
+        found |= zip(some, summed(rows, of.names, of.counts).each, strict=True)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    """Which columns of a table are labels, scores and weights."""
+
+    label: str
+    scores: tuple[str, ...]
+    pos_label: Any
+    from_logits: bool
+    weight: str | None
+
+    def __post_init__(self) -> None:
+        check_columns(label=self.label, weight=self.weight)
+        check_flag(self.from_logits, "from_logits")
+
+    @property
+    def names(self) -> list[str]:
+        """All columns."""
+        return [self.label, *self.scores, *([] if self.weight is None else [self.weight])]
+
+    def counts(self, batches: Iterator[Batch]) -> Several[Counts]:
+        """Count the rows of a part."""
+        found = [CountedColumns(self.pos_label, self.weight is not None) for _ in self.scores]
+        for batch in batches:
+            weight = None if self.weight is None else batch.column(self.weight)
+            for counts, name in zip(found, self.scores, strict=True):
+                counts.add(batch.column(self.label), batch.column(name), weight, self.from_logits)
+        return Several(tuple(counts.counts() for counts in found))

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, Protocol, Self, runtime_checkable
 
 from numpy.typing import NDArray
 
+from bayescal.core.checks import listing
+from bayescal.core.errors import InputError
 from bayescal.core.intake import Column
 from bayescal.core.processors import processors
-from bayescal.core.read_ahead import read_ahead
 
 BATCH_ROWS: Final = 1 << 19
 # Each thread holds a batch, its copies, and sums of its own; and NumPy adds at places one thread at
 # a time, so that more do not help.
 _MOST_THREADS: Final = 4
+_END: Final = object()
 
 
 class Batched(Protocol):
@@ -58,12 +61,35 @@ def numbered_batches(
     return numbered(read_ahead(table.batches(list(dict.fromkeys(columns)), batch_rows)))
 
 
+def read_ahead[Part](parts: Iterator[Part]) -> Iterator[Part]:
+    """Take each part in another thread, as soon as the one before it is handed out."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(1) as pool:
+        coming = pool.submit(next, parts, _END)
+        while (part := coming.result()) is not _END:
+            coming = pool.submit(next, parts, _END)
+            yield part  # type: ignore[misc]  # the end is no part
+
+
 class Sums(Protocol):
     """What rows add up to."""
 
     def plus(self, other: Self) -> Self:
         """Add the sums of the rows that come next; neither is changed."""
         ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Several[S: Sums]:
+    """Sums of one kind."""
+
+    each: tuple[S, ...]
+
+    def plus(self, other: Several[S]) -> Several[S]:
+        """Add those of other rows, one by one."""
+        pairs = zip(self.each, other.each, strict=True)
+        return Several(tuple(one.plus(two) for one, two in pairs))
 
 
 @runtime_checkable
@@ -132,3 +158,11 @@ def _in_threads[Part, S](of: Callable[[Part], S], parts: Iterable[Part]) -> Iter
                 yield coming.popleft().result()
         while coming:
             yield coming.popleft().result()
+
+
+def changed(columns: Sequence[str]) -> InputError:
+    """Say that two readings did not see the same rows."""
+    return InputError(
+        f"the columns {listing(columns)} must not change while they are read twice; the second "
+        "time some scores or labels were others. Count the rows when none is written."
+    )

@@ -79,7 +79,7 @@ def _number(word: str) -> int | str:
 
 
 def _checked(value: int | str) -> int | str:
-    from bayescal.core.bins.optimal_number import check_number
+    from bayescal.core.bins.edges import check_number
 
     check_number(value)
     return value

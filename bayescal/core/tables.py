@@ -33,7 +33,7 @@ _BATCH_ROWS = 1 << 20
 _CSV_BLOCK_BYTES = 1 << 23
 _PARQUET_BUFFER_BYTES = 1 << 20
 # Rows of a part that is read by itself: many times those of its sums.
-_PART_ROWS = 1 << 23
+_PART_ROWS = 1 << 22
 _DELIMITERS = ",;\t|"
 _COMPRESSED = (".gz", ".bz2", ".zst", ".lz4", ".br")
 _MORE_NULLS = ["None", "<NA>"]

@@ -208,7 +208,7 @@ def plan_of(quantity: Quantity, data: Any, priors: Any, options: Mapping[str, An
     check_options(quantity, options)
     shorthand = {name: options[name] for name in BINNING_FIELDS if name in options}
     given = {name: value for name, value in options.items() if name not in shorthand}
-    if "binning" in known_options(quantity):
+    if shorthand or "binning" in given:
         given["binning"] = Binning.of(options.get("binning"), **shorthand)
     return quantity.plan(data, priors, **given)
 

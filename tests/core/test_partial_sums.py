@@ -8,7 +8,7 @@ import pytest
 
 from bayescal.core import partial_sums
 from bayescal.core.errors import InputError
-from bayescal.core.partial_sums import joined, numbered, numbered_batches, summed
+from bayescal.core.partial_sums import joined, numbered, numbered_batches, read_ahead, summed
 
 
 @dataclass
@@ -119,3 +119,51 @@ def test_batches_know_where_they_begin():
     assert batches[1].column("p").name == "p (rows counted from row 10)"
     (only,) = numbered([{"p": VALUES[:0]}, {"p": VALUES}], of=" of partition 3")
     assert only.column("p").name == "p (rows counted from row 0 of partition 3)"
+
+
+def test_parts_come_in_their_order():
+    assert list(read_ahead(iter(range(5)))) == list(range(5))
+    assert list(read_ahead(iter([]))) == []
+
+
+def test_the_next_part_is_read_while_one_is_worked_on():
+    second = threading.Event()
+
+    def parts():
+        yield threading.current_thread()
+        second.set()
+        yield None
+
+    for thread in read_ahead(parts()):
+        # Fails after ten seconds where reading waits for the work.
+        assert second.wait(10)
+        assert thread is not threading.current_thread()
+
+
+def test_an_error_comes_after_the_parts_before_it():
+    def parts():
+        yield 1
+        raise OSError("gone")
+
+    found = read_ahead(parts())
+    assert next(found) == 1
+    with pytest.raises(OSError, match="gone"):
+        next(found)
+
+
+def test_reading_ends_with_the_work():
+    closed = threading.Event()
+
+    def parts():
+        try:
+            while True:
+                yield 1
+        finally:
+            closed.set()
+
+    source = parts()
+    found = read_ahead(source)
+    next(found)
+    found.close()
+    source.close()
+    assert closed.is_set()

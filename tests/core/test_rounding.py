@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayescal.core.bins.binning import bin_scores, fine_counts
-from bayescal.core.bins.streaming import stream_counts
+from bayescal.core.bins.binning import Binning, bin_scores, fine_counts
+from bayescal.core.counts import Counts
 from bayescal.core.rounding import round_scores
 from bayescal.core.scores import Scores
 
@@ -68,31 +68,14 @@ def moved(scores, seed):
     return np.nextafter(scores, towards)
 
 
-class Batches:
-    """A table whose two columns come in batches of 100 rows."""
-
-    def __init__(self, scores, labels):
-        self.columns = {"y": labels, "p": scores}
-
-    def batches(self, columns, batch_rows):
-        for start in range(0, 600, 100):
-            yield {name: self.columns[name][start : start + 100] for name in columns}
-
-
 def everything(scores, labels, strategy, closed):
-    """Bins, cells, and both streamed."""
+    """Bins and cells, of rows and of their counts."""
     (task,) = Scores(y_true=labels, y_prob=scores).tasks()
-    bins = bin_scores(task, n_bins=15, strategy=strategy, closed=closed)
-    streamed = stream_counts(
-        Batches(scores, labels),
-        label="y",
-        score="p",
-        n_bins=15,
-        strategy=strategy,
-        closed=closed,
-        n_cells=100,
-    )
-    return bins, fine_counts(task, bins.edges, closed=closed), streamed.bins, streamed.cells
+    binning = Binning(15, strategy, closed)
+    counts = Counts.from_arrays(labels, scores)
+    bins = bin_scores(task, binning)
+    cells = fine_counts(task, bins.edges, closed=closed)
+    return bins, cells, counts.bins_of(binning), counts.cells_of(binning, 100)
 
 
 @CLOSED

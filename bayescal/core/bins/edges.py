@@ -1,13 +1,14 @@
-"""Edges of bins: chosen by width or by ranks, checked, and refined."""
+"""Edges of bins and cells: how many, chosen by width or by ranks, checked, and refined."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayescal.core.bins.weights import weight_units
 from bayescal.core.checks import check_choice, check_whole
 from bayescal.core.columns import to_doubles
 from bayescal.core.errors import InputError
@@ -17,17 +18,20 @@ type Strategy = str | ArrayLike
 """``"uniform"``, ``"quantile"``, or the edges themselves."""
 
 
-STRATEGIES = ("uniform", "quantile")
-
-
 type OrderStatistics = Callable[[NDArray[np.int64]], NDArray[np.floating]]
 """Takes ranks from 1 on that do not decrease, and returns the scores of those ranks."""
 
-
-CLOSED = ("right", "left")
-
-
-_MOST_BINS = 10**6
+STRATEGIES: Final = ("uniform", "quantile")
+CLOSED: Final = ("right", "left")
+OPTIMAL: Final = "optimal"
+_MOST_BINS: Final = 10**6
+# The cube root is exact for whole numbers of rows below 1e14, and above the rounding of an
+# effective number.
+_ROUNDING: Final = 1e-14
+# The sum of all weights has at most so many bits.
+_TOTAL_BITS: Final = 50
+# Scores that are not rounded show it in so many rows, and the others need not be sorted.
+_FIRST_ROWS: Final = 1 << 12
 
 
 def check_edges(edges: ArrayLike) -> NDArray[np.float64]:
@@ -98,6 +102,30 @@ def check_n_bins(n_bins: int) -> int:
     return check_whole(n_bins, "n_bins", 1, "Pass 15, say.", _MOST_BINS)
 
 
+def optimal_number(rows: float) -> int:
+    """Cube root of a number of rows, or of what they are worth in labelled rows, rounded up."""
+    near: int = max(1, round(rows ** (1 / 3)))
+    # The floating cube root of a cube may come out above it.
+    return near if near**3 >= rows * (1 - _ROUNDING) else near + 1
+
+
+def effective_number(rows: int, weight: NDArray[np.float64] | None) -> float:
+    """Number of rows; of weighted ones the effective number, ``(sum w)**2 / sum w**2``."""
+    return rows if weight is None else float(weight.sum() ** 2 / (weight**2).sum())
+
+
+def check_number(n_bins: int | str) -> int | str:
+    """Check that a number of bins is a whole number above 0, or the word for the optimal one."""
+    if isinstance(n_bins, str) and n_bins == OPTIMAL:
+        return OPTIMAL
+    return check_n_bins(n_bins)  # type: ignore[arg-type]  # another word is refused there
+
+
+def resolved_number(n_bins: int | str, rows: float) -> int:
+    """Number of bins of so many rows."""
+    return n_bins if isinstance(n_bins, int) else optimal_number(rows)
+
+
 def bin_edges(
     score: NDArray[np.floating],
     n_bins: int,
@@ -125,3 +153,51 @@ def refine(edges: ArrayLike, others: ArrayLike, closed: str = "right") -> NDArra
     if closed == "left" and (first[-2] == 1.0 or second[-2] == 1.0):
         return np.concatenate((union, [1.0]))
     return union
+
+
+def weight_units(weight: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Weights as whole numbers, whose sums are exact and so do not depend on the rows' order.
+
+    The unit is 1 where all weights are whole numbers, so that a row of weight 3 ranks as three rows
+    do, and else so small that rounding to it does not matter: about 1e-15 of the sum of all.
+    """
+    bits = math.frexp(float(weight.max(initial=0.0)))[1] + len(weight).bit_length()
+    whole = bool((np.floor(weight) == weight).all())
+    exponent = 0 if whole and bits <= _TOTAL_BITS else bits - _TOTAL_BITS
+    return np.rint(np.ldexp(weight, -exponent)).astype(np.int64)
+
+
+def cell_edges(
+    score: NDArray[np.floating],
+    n_cells: int,
+    edges: ArrayLike,
+    quantiles: Callable[[], NDArray[np.float64]],
+    closed: str,
+) -> NDArray[np.float64]:
+    """Edges of cells within bins: one a score where these are few, by quantiles otherwise.
+
+    Rows of exactly 0 and of exactly 1 are always cells of their own, as no curve in the logit of
+    the score tells what such a row has in common with its neighbours.
+    """
+    values = _few_scores(score, n_cells)
+    if values is not None:
+        inner = values[:-1] if closed == "right" else values[1:]
+        return refine(edges, _around(inner), closed)
+    zero = 0.0 if closed == "right" else np.nextafter(0.0, 1.0)
+    one = np.nextafter(1.0, 0.0) if closed == "right" else 1.0
+    boundary = np.array([zero] * bool((score == 0).any()) + [one] * bool((score == 1).any()))
+    return refine(refine(edges, quantiles(), closed), _around(boundary), closed)
+
+
+def _few_scores(score: NDArray[np.floating], most: int) -> NDArray[np.float64] | None:
+    """The distinct scores; None where more than so many lie between 0 and 1."""
+    for part in (score[:_FIRST_ROWS], score):
+        # Adding 0 turns -0.0 into 0.0.
+        values = np.unique(part.astype(np.float64) + 0.0)
+        if np.count_nonzero((values > 0) & (values < 1)) > most:
+            return None
+    return values
+
+
+def _around(inner: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.concatenate(([0.0], inner, [1.0]))

@@ -26,6 +26,7 @@ from .estimator import Estimate as Estimate
 from .estimator import estimate as estimate
 from .intervals import IntervalStream as IntervalStream
 from .intervals import interval_measure as interval_measure
+from .many_rows import count_rows as count_rows
 from .many_rows import interval_measure_of_rows as interval_measure_of_rows
 from .model import build_model as build_model
 from .plan import plan as plan
@@ -40,7 +41,6 @@ from .reading import upper_bound as upper_bound
 from .roc import printed_roc as printed_roc
 from .roc import roc as roc
 from .roc import roc_region as roc_region
-from .row_counts import count_rows as count_rows
 from .theory import half_plane_measure as half_plane_measure
 from .theory import hidden_labels as hidden_labels
 from .theory import interleaved_classifiers as interleaved_classifiers

@@ -10,9 +10,9 @@ from bayescal.core.command import Command, Estimates, Given, Option, in_words, r
 from bayescal.core.errors import InputError
 
 if TYPE_CHECKING:
+    from bayescal.core.counts import Counts
     from bayescal.core.scores import Scores
     from bayescal.core.tasks import Task
-    from bayescal.quantities.agnostic.data import CountedScores
     from bayescal.quantities.agnostic.decisions import DecisionRule
     from bayescal.quantities.agnostic.estimator import Estimate
     from bayescal.quantities.agnostic.intervals import IntervalMeasure
@@ -63,15 +63,15 @@ def priors_from_text(text: str) -> Priors:
     return in_words(text, {"curve": curve}, "curve or curve:SCALE")
 
 
-def read(given: Given) -> Scores | dict[str, CountedScores]:
+def read(given: Given) -> Scores | dict[str, Counts]:
     """Read the file, or count its rows in batches where they are too many to hold."""
     table, columns = shared.open_columns(given)
     whole = given["weight"] is not None or columns.classes is not None
     if whole or not shared.too_large(table, 1, MOST_ROWS):
         return shared.labeled_scores(given, table, columns)
-    from bayescal.quantities.agnostic.row_counts import count_rows
+    from bayescal.quantities.agnostic.many_rows import count_rows
 
-    return shared.counted(count_rows, given, table, columns.names, decision=_rule(given))
+    return shared.counted(count_rows, given, table, columns.names)
 
 
 class _Rows(NamedTuple):
@@ -82,10 +82,11 @@ class _Rows(NamedTuple):
     cost: float
 
 
-def estimates(data: Scores | dict[str, CountedScores], given: Given) -> Estimates:
+def estimates(data: Scores | dict[str, Counts], given: Given) -> Estimates:
     """Estimate each classifier's measure, and the cost of the rule."""
     from bayescal.core.plausibility import signs_of_scores
     from bayescal.quantities.agnostic.data import data_warnings
+    from bayescal.quantities.agnostic.many_rows import problem_of
 
     rule = _rule(given)
     found = (
@@ -107,7 +108,11 @@ def estimates(data: Scores | dict[str, CountedScores], given: Given) -> Estimate
         for coords, of in found
     ]
     signs = (
-        [f"{name}: {said}" for name, of in data.items() for said in data_warnings(of.problem)]
+        [
+            f"{name}: {said}"
+            for name, counts in data.items()
+            for said in data_warnings(problem_of(name, counts, [0.0, 1.0]))
+        ]
         if isinstance(data, dict)
         else signs_of_scores(data)
     )
@@ -116,8 +121,10 @@ def estimates(data: Scores | dict[str, CountedScores], given: Given) -> Estimate
     return Estimates(rows, shown, warnings=signs)
 
 
-def _of_counts(counts: CountedScores, rule: DecisionRule | None) -> _Rows:
-    rows = counts.problem.figures
+def _of_counts(counts: Counts, rule: DecisionRule | None) -> _Rows:
+    from bayescal.quantities.agnostic.figures import CountFigures
+
+    rows = CountFigures.of(counts)
     cost = float("nan") if rule is None else rows.cost(rule)
     return _Rows(rows.n, rows.estimate(), cost)
 

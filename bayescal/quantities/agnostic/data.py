@@ -5,15 +5,15 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.bins.bin_counts import BinCounts
 from bayescal.core.bins.binning import fine_counts
-from bayescal.core.checks import check_rows
-from bayescal.core.columns import MISSING, Label, to_numpy
+from bayescal.core.checks import check_rows, shown
+from bayescal.core.columns import MISSING, to_numpy
 from bayescal.core.errors import InputError
 from bayescal.core.plausibility import label_signs
 from bayescal.core.scores import Scores, check_unweighted
@@ -73,13 +73,6 @@ class IntervalProblem:
         return digest.hexdigest()
 
 
-class CountedScores(NamedTuple):
-    """Rows of one classifier by cells of the score, labelled and unlabelled ones."""
-
-    problem: IntervalProblem
-    classes: tuple[Label, Label]
-
-
 def problems(
     data: Scores, unlabeled: Scores | None, multiclass: str, rules: Sequence[DecisionRule]
 ) -> list[IntervalProblem]:
@@ -96,6 +89,24 @@ def problems(
 def rule_edges(rules: Sequence[DecisionRule]) -> list[float]:
     """Ends and thresholds of all rules, which divide no cell."""
     return [0.0, *sorted({end for rule in rules for end in rule.thresholds}), 1.0]
+
+
+def named_rules(
+    decision: DecisionRule | Mapping[str, DecisionRule] | None,
+) -> dict[str, DecisionRule]:
+    """Rules by the names of their costs."""
+    if decision is None:
+        return {}
+    if isinstance(decision, DecisionRule):
+        return {"cost": decision}
+    if not isinstance(decision, Mapping) or not all(
+        isinstance(rule, DecisionRule) for rule in decision.values()
+    ):
+        raise InputError(
+            f"decision must be a DecisionRule, or several by name; got {shown(decision)}. "
+            "Pass bayescal.DecisionRule(actions, intervals)."
+        )
+    return {f"cost_{name}": rule for name, rule in decision.items()}
 
 
 def _problem(task: Task, unlabeled: Floats, edges: Sequence[float]) -> IntervalProblem:

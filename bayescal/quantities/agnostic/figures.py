@@ -8,9 +8,12 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescal.core.counts import Counts
+from bayescal.core.plausibility import area_under_roc
 from bayescal.core.tasks import Task
 from bayescal.quantities.agnostic.decisions import DecisionRule, actual_cost, estimated_cost
 from bayescal.quantities.agnostic.estimator import Estimate, estimate
+from bayescal.quantities.agnostic.intervals import Extremes, IntervalMeasure
 from bayescal.quantities.agnostic.roc import roc
 
 type Floats = NDArray[np.float64]
@@ -113,15 +116,21 @@ class RowFigures:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CountFigures:
-    """Figures of counted rows; no threshold of a rule may divide a cell."""
+    """Figures of counted rows, those of a narrow cell tied."""
 
-    n_unlabeled: int
-    measure: Estimate
-    areas: tuple[float, float]  # of the labelled and of the unlabelled rows
-    only_score: float | None
-    score: Floats  # mean score of all rows in each cell, (cell,)
-    labels: NDArray[np.int64]  # labelled rows, negative and positive, (cell, 2)
-    implied: Floats  # sums of 1 - f and of f over the unlabelled rows, (cell, 2)
+    measure: IntervalMeasure
+    score: Floats  # (score,)
+    labels: NDArray[np.int64]  # labelled rows, negative and positive, (score, 2)
+    unlabeled: NDArray[np.int64]  # (score,)
+
+    @classmethod
+    def of(cls, counts: Counts) -> CountFigures:
+        """Take the rows of one classifier."""
+        labels = np.column_stack([counts.rows - counts.positives, counts.positives])
+        held = counts.labeled
+        sums = np.cumsum(held.rows * held.score - held.positives)
+        found = Extremes().including(sums, held.score).over(counts.n_labeled)
+        return cls(found.measure(float(held.score[-1])), counts.score, labels, counts.unlabeled)
 
     @property
     def n(self) -> int:
@@ -133,13 +142,24 @@ class CountFigures:
         """Number of positive rows."""
         return int(self.labels[:, 1].sum())
 
+    @property
+    def n_unlabeled(self) -> int:
+        """Number of rows without a label."""
+        return int(self.unlabeled.sum())
+
+    @property
+    def only_score(self) -> float | None:
+        """The score of all labelled rows, where they share one."""
+        held = self.score[self.labels.any(axis=1)]
+        return float(held[0]) if len(held) == 1 else None
+
     def estimate(self) -> Estimate:
         """Calibration measure of the labelled rows."""
-        return self.measure
+        return Estimate(*(np.float64(getattr(self.measure, name)) for name in Estimate._fields))
 
     def auc(self) -> float:
         """Area under the ROC curve of the labelled rows."""
-        return self.areas[0]
+        return area_under_roc(self.labels)
 
     def cost(self, rule: DecisionRule) -> float:
         """Mean cost of a rule on the labelled rows."""
@@ -147,11 +167,17 @@ class CountFigures:
 
     def unlabeled_auc(self) -> float:
         """The area that the unlabelled scores imply."""
-        return self.areas[1]
+        return area_under_roc(self._implied)
 
     def unlabeled_cost(self, rule: DecisionRule) -> float:
         """The mean cost that the unlabelled scores imply."""
-        return self._mean_cost(rule, self.implied)
+        return self._mean_cost(rule, self._implied)
+
+    @property
+    def _implied(self) -> Floats:
+        """Sums of 1 - f and of f over the unlabelled rows, (score, 2)."""
+        of_label = np.column_stack([1 - self.score, self.score])
+        return np.asarray(self.unlabeled[:, np.newaxis] * of_label, dtype=np.float64)
 
     def _mean_cost(self, rule: DecisionRule, rows: NDArray[np.int64] | Floats) -> float:
         of_label = rule.cost_table[rule.action_of(self.score)][:, ::-1]

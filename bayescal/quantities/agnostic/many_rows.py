@@ -1,23 +1,20 @@
-"""The interval measure of rows that need not fit in memory."""
+"""Measure and cells of labelled and unlabelled rows that need not fit in memory."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bayescal.core.bins.score_cells import WIDEST, CellSums, Gathered
-from bayescal.core.bins.streaming import summed_rows
-from bayescal.core.partitions import rows_of
-from bayescal.core.quantity import Floats
-from bayescal.quantities.agnostic.intervals import Extremes, IntervalMeasure
-
-# Rows gathered at a time: less than 1 GB with what sorting them takes.
-_MOST_GATHERED = 1 << 24
-# Relative to the number of rows: what rounding can put between two sums of the same rows.
-_ROUNDING = 1e-13
+from bayescal.core.checks import check_is
+from bayescal.core.counts import Counts, TiedRows
+from bayescal.core.many_rows import counted
+from bayescal.curves.cells import Problem
+from bayescal.quantities.agnostic.data import CELLS, IntervalProblem, named_rules
+from bayescal.quantities.agnostic.decisions import DecisionRule
+from bayescal.quantities.agnostic.figures import CountFigures
+from bayescal.quantities.agnostic.intervals import IntervalMeasure
 
 
 def interval_measure_of_rows(
@@ -41,7 +38,7 @@ def interval_measure_of_rows(
     Returns
     -------
     IntervalMeasure
-        As of all rows at once, but for the rounding of sums in another order.
+        As of all rows at once, with rows of one narrow cell of the score tied.
 
     Raises
     ------
@@ -50,11 +47,9 @@ def interval_measure_of_rows(
 
     Notes
     -----
-    All rows are read twice. The first reading gives the prefix sums of ``f - y`` where a narrow
-    cell of scores ends. Inside a cell they rise by no more than the scores of its negative rows,
-    and fall by no more than what its positive ones are short of 1. Only cells that could hold an
-    extreme by these bounds are gathered row by row, in the second reading; where they hold more
-    than 16 million rows, in several, so that memory stays bounded.
+    All rows are read once. An interval ends where a cell does: the largest sum may lie inside a
+    cell, which leaves out at most what its own rows add up to, some hundredths of the measure's
+    standard error. See `bayescal.Counts`.
 
     Examples
     --------
@@ -66,64 +61,81 @@ def interval_measure_of_rows(
     ...     bc.agnostic.interval_measure_of_rows(path, label="y", score="p").c
     0.28125
     """
-    sums, gather = summed_rows(
-        rows_of(data), label=label, score=score, pos_label=pos_label, from_logits=from_logits
-    )
-    return measure_of(sums, gather)
+    check_is(score, str, "score", "Pass the name of a column.")
+    counts = counted(data, label=label, score=score, pos_label=pos_label, from_logits=from_logits)
+    return CountFigures.of(counts[score]).measure
 
 
-def measure_of(sums: CellSums, gather: Callable[[NDArray[np.bool_]], Gathered]) -> IntervalMeasure:
-    """Compute the measure of rows that are summed up by cells, gathering those of some cells."""
-    found, last, left = Extremes(), 0.0, cells_of_extremes(sums)
-    while left.any():
-        wanted = _as_many_as_can_be_held(sums, left)
-        gathered = gather(wanted)
-        found = _including(found, sums, wanted, gathered)
-        last = max(last, float(gathered.score[-1]))
-        left &= ~wanted
-    return found.over(int(sums.count.sum())).measure(last)
+def count_rows(
+    data: Any,
+    *,
+    label: str,
+    score: str | Sequence[str],
+    pos_label: Any = 1,
+    from_logits: bool = False,
+    decision: DecisionRule | Mapping[str, DecisionRule] | None = None,
+) -> dict[str, Counts]:
+    r"""Count labelled and unlabelled rows by cells of the score, partition by partition.
+
+    Parameters
+    ----------
+    data : path, Dask dataframe or dict of Dask arrays
+        A CSV or Parquet file, a directory of Parquet files, or the columns by name.
+    label : str
+        Column of the labels. Rows without one count as unlabelled.
+    score : str or sequence of str
+        Column of each classifier's scores.
+    pos_label : default 1
+        The positive label.
+    from_logits : bool, default False
+        Whether the scores are logits.
+    decision : DecisionRule or mapping of str to DecisionRule, optional
+        Rules whose costs are wanted. They are checked, and change no count: rules may be chosen
+        when the counts are fitted.
+
+    Returns
+    -------
+    dict of str to Counts
+        What `bayescal.fit` of `bayescal.agnostic` takes, by score column; `bayescal.count_rows`
+        returns the same.
+
+    Raises
+    ------
+    InputError
+        If data cannot be read, a column does not exist, or labels or scores cannot be used.
+
+    Notes
+    -----
+    All rows are read once for each eight scores. Rows of a narrow cell of the score count as rows
+    of its mean score; see `bayescal.Counts`. So a threshold of a rule may move by as much as a cell
+    is wide.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import bayescal as bc
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "rows.csv")
+    ...     _ = path.write_text("y,p\n0,0.125\n0,0.5\n,0.5\n1,0.75\n")
+    ...     found = bc.agnostic.count_rows(path, label="y", score="p")
+    >>> found["p"].rows.tolist(), found["p"].unlabeled.tolist()
+    ([1, 1, 1], [0, 1, 0])
+    """
+    named_rules(decision)
+    return counted(data, label=label, score=score, pos_label=pos_label, from_logits=from_logits)
 
 
-def cells_of_extremes(sums: CellSums) -> NDArray[np.bool_]:
-    """Cells that may hold the ends of the interval, or the largest score, (cell,)."""
-    negatives, positives = sums.count.T
-    count = negatives + positives
-    ends = np.cumsum(_steps(sums))
-    starts = ends - _steps(sums)
-    mean = sums.score / np.maximum(count, 1)
-    # No score is further from the mean of its cell than the cell is wide.
-    rise = np.minimum(negatives * (mean + WIDEST), sums.score)
-    fall = np.minimum(positives * (1 - mean + WIDEST), count - sums.score)
-    highest, lowest = np.minimum(starts + rise, ends + fall), np.maximum(starts - fall, ends - rise)
-    slack = _ROUNDING * count.sum()
-    most, least = ends.max(initial=0.0) - slack, ends.min(initial=0.0) + slack
-    found = (count > 0) & ((highest >= most) | (lowest <= least))
-    found[np.flatnonzero(count)[-1:]] = True
-    return np.asarray(found)
-
-
-def _as_many_as_can_be_held(sums: CellSums, cells: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """The first of some cells, as far as their rows can be gathered at once; at least one."""
-    rows = np.cumsum(np.where(cells, sums.count.sum(axis=1), 0))
-    first = int(cells.argmax())
-    return np.asarray(cells & (rows <= max(_MOST_GATHERED, rows[first])))
-
-
-def _including(
-    found: Extremes, sums: CellSums, wanted: NDArray[np.bool_], rows: Gathered
-) -> Extremes:
-    """Take in the prefix sums that end inside the cells that are wanted, all of whose rows are."""
-    size = sums.count.sum(axis=1)
-    held = np.flatnonzero(wanted & (size > 0))
-    ends = np.cumsum(_steps(sums))[held]
-    total = np.cumsum(rows.count * (rows.score - rows.event))
-    # What these sums lack is what lies between the cells; at the end of each, it is known.
-    number, last = np.cumsum(rows.count), np.cumsum(size[held])
-    total += (ends - total[np.searchsorted(number, last)])[np.searchsorted(last, number)]
-    final = np.flatnonzero(np.append(rows.score[1:] != rows.score[:-1], True))
-    return found.including(total[final], rows.score[final])
-
-
-def _steps(sums: CellSums) -> Floats:
-    """Sums of ``f - y`` over each cell, (cell,)."""
-    return np.asarray(sums.score - sums.count[:, 1])
+def problem_of(name: str, counts: Counts, edges: Sequence[float]) -> IntervalProblem:
+    """Put counted rows into cells of their own, and into cells of all rows within edges."""
+    labeled, whole = counts.labeled, np.array([0.0, 1.0])
+    of_labels = labeled.count(labeled.cell_edges(whole, CELLS, "right"))
+    every = TiedRows(counts.score, counts.rows + counts.unlabeled, np.zeros_like(counts.rows))
+    inner = every.cell_edges(np.array(edges), CELLS, "right")
+    cells, place = every.count(inner), every.place(inner)
+    labels = np.zeros((cells.n_bins, 2), np.int64)
+    np.add.at(labels, place, np.column_stack([counts.rows - counts.positives, counts.positives]))
+    rest = np.zeros(cells.n_bins, np.int64)
+    np.add.at(rest, place, counts.unlabeled)
+    one_score = (np.bincount(place, minlength=cells.n_bins) <= 1) & (cells.count != 1)
+    curve = Problem({"classifier": name}, of_labels, of_labels)
+    return IntervalProblem(curve, CountFigures.of(counts), cells, labels, rest, one_score)

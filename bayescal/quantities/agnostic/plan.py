@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
-from bayescal.core.checks import check_choice, check_data, check_is, shown
+from bayescal.core.checks import check_choice, check_data, check_is
 from bayescal.core.columns import Label
+from bayescal.core.counts import Counts
 from bayescal.core.errors import InputError
 from bayescal.core.plausibility import class_signs
 from bayescal.core.quantity import Plan
@@ -17,13 +18,14 @@ from bayescal.core.variables import Variable
 from bayescal.quantities.agnostic import VARIABLES
 from bayescal.quantities.agnostic.correlation import correlations
 from bayescal.quantities.agnostic.data import (
-    CountedScores,
     checked,
     checked_unlabeled,
+    named_rules,
     problems,
     rule_edges,
 )
 from bayescal.quantities.agnostic.decisions import DecisionRule
+from bayescal.quantities.agnostic.many_rows import problem_of
 from bayescal.quantities.agnostic.posterior import AgnosticCase
 from bayescal.quantities.agnostic.priors import Priors
 
@@ -34,7 +36,7 @@ _COSTS: Final = ("cost", "unlabeled_cost")
 
 
 def plan(
-    data: Scores | Mapping[str, CountedScores],
+    data: Scores | Counts | Mapping[str, Counts],
     priors: Priors,
     *,
     unlabeled: Any = None,
@@ -45,7 +47,7 @@ def plan(
 
     Parameters
     ----------
-    data : Scores or mapping of str to CountedScores
+    data : Scores, Counts or mapping of str to Counts
         Scores with labels, where rows without count as unlabelled ones; or counts by classifier.
     priors : Priors
         Priors.
@@ -66,9 +68,10 @@ def plan(
     ------
     InputError
         If the data are of another class, hold no labelled row, weights or groups, or unlabelled
-        rows or rules are not such; or if a rule's threshold divides a cell of counts.
+        rows or rules are not such.
     """
-    check_data(data, (Scores, Mapping), "agnostic", "Scores(y_true=..., y_prob=...)", CountedScores)
+    data = {"classifier": data} if isinstance(data, Counts) else data
+    check_data(data, (Scores, Mapping), "agnostic", "Scores(y_true=..., y_prob=...)", Counts)
     check_is(priors, Priors, "priors", "Pass bayescal.agnostic.Priors().")
     check_choice(multiclass, _MULTICLASS, "multiclass")
     rules = named_rules(decision)
@@ -92,7 +95,7 @@ def plan(
 
 
 def _of_counts(
-    data: Mapping[str, CountedScores],
+    data: Mapping[str, Counts],
     priors: Priors,
     rules: Mapping[str, DecisionRule],
     unlabeled: Any,
@@ -103,18 +106,19 @@ def _of_counts(
             "unlabeled cannot be added to counts. Count rows without a label with the others: "
             "their label is missing."
         )
-    edges = rule_edges(list(rules.values()))
-    for name, counts in data.items():
-        foreign = [end for end in edges if end not in counts.problem.cells.edges]
-        if foreign:
+    for counts in data.values():
+        if counts.weighted:
             raise InputError(
-                f"no threshold of a rule may divide a cell of counts; {foreign[0]:g} divides one "
-                f"of {name!r}. Pass the rules to count_rows, too: decision=..."
+                "agnostic cannot use sample weights; got counts of weighted rows. Count the rows "
+                "without weights."
             )
-    cases = [AgnosticCase.of(counts.problem, priors, rules) for counts in data.values()]
+    edges = rule_edges(list(rules.values()))
+    cases = [
+        AgnosticCase.of(problem_of(name, counts, edges), priors, rules)
+        for name, counts in data.items()
+    ]
     first = next(iter(data.values()))
-    rows, n_obs = first.problem.figures, first.problem.cells.n
-    attrs = _attributes(n_obs, rows.n, first.classes, "binary", rules)
+    attrs = _attributes(first.n_obs, first.n_labeled, first.classes, "binary", rules)
     return Plan(cases, attrs, None, _variables(rules))
 
 
@@ -150,21 +154,3 @@ def _attributes(
         "point_label": "estimate from rows",
         "decision": json.dumps({name: rule.describe() for name, rule in rules.items()}),
     }
-
-
-def named_rules(
-    decision: DecisionRule | Mapping[str, DecisionRule] | None,
-) -> dict[str, DecisionRule]:
-    """Rules by the names of their costs."""
-    if decision is None:
-        return {}
-    if isinstance(decision, DecisionRule):
-        return {"cost": decision}
-    if not isinstance(decision, Mapping) or not all(
-        isinstance(rule, DecisionRule) for rule in decision.values()
-    ):
-        raise InputError(
-            f"decision must be a DecisionRule, or several by name; got {shown(decision)}. "
-            "Pass bayescal.DecisionRule(actions, intervals)."
-        )
-    return {f"cost_{name}": rule for name, rule in decision.items()}

@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from bayescal.core.bins.bin_counts import BinCounts
 from bayescal.core.bins.binning import fine_counts
-from bayescal.core.bins.cells import DistinctScores
-from bayescal.core.bins.edges import choose_edges
 from bayescal.core.checks import listing
 from bayescal.core.columns import MISSING
+from bayescal.core.counts import TiedRows
 from bayescal.core.errors import InputError
 from bayescal.core.intake import Column, Parts, probabilities
 from bayescal.core.plausibility import label_signs
@@ -279,21 +278,10 @@ class CurveRows:
         score = round_scores(self.score).astype(np.float64)
         if self.number is None:
             return fine_counts(Task({}, score, self.happened.astype(np.uint8)), [0.0, 1.0], most)
-        seen = DistinctScores(most)
-        seen.add(score)
         order = np.argsort(score)
-        last = np.cumsum(self.number[order])
-
-        def scores_of(ranks: NDArray[np.int64]) -> Floats:
-            return score[order[np.searchsorted(last, ranks)]]
-
-        edges = seen.cell_edges(
-            [0.0, 1.0], lambda: choose_edges(scores_of, int(last[-1]), most, "quantile"), "right"
-        )
-        place, size = np.searchsorted(edges[1:-1], score), len(edges) - 1
-        count = self.total(place, size)
-        mean = self.total(place, size, score) / np.where(count > 0, count, np.nan)
-        return BinCounts(edges, count, self.total(place, size, self.happened), mean)
+        number, happened = self.number[order], self.happened[order]
+        rows = TiedRows(score[order], number, number * happened)
+        return rows.count(rows.cell_edges(np.array([0.0, 1.0]), most, "right"))
 
 
 class Cells(Protocol):

@@ -2,29 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import partial
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bayescal.core.bins.first_reading import FirstReading
-from bayescal.core.bins.labeled_columns import LabeledColumns
-from bayescal.core.bins.score_cells import N_CELLS, CellSums, Gathered
-from bayescal.core.bins.score_samples import cells_of_quantiles, cells_of_scores, check_unchanged
-from bayescal.core.columns import Label
+from bayescal.core.checks import check_is
 from bayescal.core.intake import Parts
-from bayescal.core.partial_sums import Batch, summed
-from bayescal.core.partitions import rows_of
-from bayescal.core.quantity import Floats
-from bayescal.core.rounding import round_scores
+from bayescal.core.many_rows import counted
 from bayescal.core.scores import from_parts
 from bayescal.quantities.credal.data import CalibrationSplit, RowCounts, counting
-from bayescal.quantities.credal.models.averaged import MOST
-
-# Rows up to which each score is kept; a score takes 24 bytes in a result.
-_MOST_KEPT: Final = 1 << 22
 
 
 def count_rows(
@@ -67,12 +53,10 @@ def count_rows(
 
     Notes
     -----
-    Of up to 4 million labelled rows every score is kept, with how often it occurs: nothing is
-    approximated. Of more, rows whose scores lie in one narrow cell count as rows of their mean
-    score; there are 65,536 cells between 1/4 and 1/2, as many between 1/8 and 1/4, 8,192 in every
-    halving below, and the same above 1/2. Then ranks and Venn-Abers probabilities are those of
-    scores that are rounded so. The cells that the default prior's model counts in are exact all the
-    same. All rows are read twice.
+    Rows of a narrow cell of the score count as rows of its mean score; see `bayescal.Counts`. Ranks
+    and Venn-Abers probabilities are those of scores that are rounded so: a cell is at most 3.1e-5
+    wide, and where each has one score, such as of rounded scores, nothing is approximated. All rows
+    are read once.
 
     Examples
     --------
@@ -84,43 +68,13 @@ def count_rows(
     ...     bc.credal.count_rows(path, label="y", score="p", target=[0.4])
     <CalibrationSplit: classifiers 'p'; n_calibration 5, n_target 1; classes 0, 1>
     """
-    rows, columns = rows_of(data), LabeledColumns(label, score, from_logits=from_logits)
-    reading = partial(FirstReading.of, columns=columns, most_distinct=MOST)
-    first = summed(rows, columns.names, reading)
-    classes = first.classes(columns, pos_label)
-    sums = first.sums_with(classes[1])
-    wanted = np.ones(N_CELLS, dtype=bool)
-    if first.n_labeled > _MOST_KEPT:
-        wanted = cells_of_scores(sums, np.append([0.0, 1.0], first.distinct.values))
-        wanted |= cells_of_quantiles(sums, [MOST])
-    gather = partial(_gathered, columns=columns, positive=classes[1], wanted=wanted)
-    gathered = summed(rows, columns.names, gather)
-    check_unchanged(sums, gathered, wanted, columns.names)
-    value, event, count = _groups(sums, wanted, gathered)
-    calibration = from_parts(
-        Parts(value[np.newaxis], event.astype(np.int32), (score,), classes, None, ())
-    )
-    split = CalibrationSplit(calibration=calibration, target=target)
-    return counting(split, RowCounts(count, first.n_read))
-
-
-def _gathered(
-    batches: Iterator[Batch], columns: LabeledColumns, positive: Label, wanted: NDArray[np.bool_]
-) -> Gathered:
-    """Gather the labelled rows of some cells."""
-    return Gathered.of(columns.events(columns.near(batches, wanted), positive), wanted)
-
-
-def _groups(
-    sums: CellSums, wanted: NDArray[np.bool_], rows: Gathered
-) -> tuple[Floats, NDArray[np.int64], NDArray[np.int64]]:
-    """Scores, labels, and how many rows have both, (group,)."""
-    whole = ~wanted & (sums.size > 0)
-    count = sums.count[whole]
-    middle = round_scores(sums.score[whole] / count.sum(axis=1))
-    cell, event = np.nonzero(count)
-    return (
-        np.append(middle[cell], rows.score),
-        np.append(event, rows.event),
-        np.append(count[cell, event], rows.count),
-    )
+    check_is(score, str, "score", "Pass the name of a column.")
+    counts = counted(data, label=label, score=score, pos_label=pos_label, from_logits=from_logits)[
+        score
+    ]
+    rows = np.stack([counts.rows - counts.positives, counts.positives])
+    event, cell = np.nonzero(rows)
+    value = counts.score[cell]
+    parts = Parts(value[np.newaxis], event.astype(np.int32), (score,), counts.classes, None, ())
+    split = CalibrationSplit(calibration=from_parts(parts), target=target)
+    return counting(split, RowCounts(rows[event, cell], counts.n_obs))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayescal.core.bins.optimal_number import optimal_number
+from bayescal.core.bins.edges import optimal_number
 from bayescal.core.checks import check_data, check_is
 from bayescal.core.errors import InputError
 from bayescal.curves.average import member_model

@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict, dataclass, field, replace
 from typing import Final, override
 
-from bayescal.core.bins.optimal_number import OPTIMAL
+from bayescal.core.bins.edges import OPTIMAL
 from bayescal.core.checks import check_is, check_number, check_whole
 from bayescal.core.errors import InputError
 from bayescal.curves.priors import ROUGH, SMOOTH, CurveAverage, SmoothCurve

@@ -8,8 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.bins.edges import STRATEGIES, Strategy, check_edges, check_n_bins
-from bayescal.core.bins.optimal_number import optimal_number
+from bayescal.core.bins.edges import STRATEGIES, Strategy, check_edges, check_n_bins, optimal_number
 from bayescal.core.checks import check_choice, check_number, check_whole
 from bayescal.core.quantity import Bound
 

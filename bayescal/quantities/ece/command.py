@@ -55,22 +55,18 @@ def read(given: Given) -> Data:
     most = MOST_PAIRED if n_scores > 1 else MOST_VALUES
     if whole or not shared.too_large(table, n_scores + 1, most):
         return shared.labeled_scores(given, table, columns)
-    from bayescal.core.bins.streaming import stream_counts
+    from bayescal.core.many_rows import count_rows
     from bayescal.quantities.ece.data import CELLS
 
-    return {
-        name: stream_counts(
-            table,
-            label=given["label"],
-            score=name,
-            pos_label=given["pos_label"],
-            from_logits=given["from_logits"],
-            weight=given.get("weight"),
-            n_cells=None if given["estimate_only"] else CELLS,
-            **shared.binning_of(given),
-        )
-        for name in columns.names
-    }
+    return shared.counted(
+        count_rows,
+        given,
+        table,
+        columns.names,
+        weight=given.get("weight"),
+        n_cells=None if given["estimate_only"] else CELLS,
+        **shared.binning_of(given),
+    )
 
 
 def estimates(data: Data, given: Given) -> Estimates:
@@ -92,7 +88,7 @@ def estimates(data: Data, given: Given) -> Estimates:
         rows = [_row({"classifier": name}, found.bins) for name, found in data.items()]
         signs = [
             f"{name}: {sign}"
-            for name, (bins, *_) in data.items()
+            for name, bins in ((name, found.bins) for name, found in data.items())
             for sign in label_signs(bins.mean_score, bins.count - bins.positives, bins.positives)
         ]
     shown = {"n": "rows"} | ({"effective_n": "effective"} if "effective_n" in rows[0] else {})

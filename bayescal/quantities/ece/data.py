@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from bayescal.core.bins.bin_counts import BinCounts
 from bayescal.core.bins.binning import Binning, fine_counts
-from bayescal.core.bins.edges import strategy_name
-from bayescal.core.bins.optimal_number import effective_number
-from bayescal.core.bins.streaming import StreamedCounts
+from bayescal.core.bins.edges import effective_number, strategy_name
 from bayescal.core.checks import check_rows
 from bayescal.core.columns import MISSING
+from bayescal.core.counts import Counts
 from bayescal.core.plausibility import label_signs
 from bayescal.core.scores import Scores
 from bayescal.core.tasks import Task
 from bayescal.curves.cells import Problem
 from bayescal.quantities.ece.priors import CurveAverage, Priors, SmoothCurve
 
-type Data = Scores | BinCounts | Mapping[str, StreamedCounts]
-"""Rows, the counts of one classifier, or counts by classifier of rows too many to hold."""
+type Data = Scores | BinCounts | Mapping[str, Counts]
+"""Rows, the counts of one classifier, or counts by classifier."""
 
 # Fine enough that the score hardly varies inside a cell, few enough to sample in no time.
 CELLS = 100
@@ -43,7 +44,7 @@ def problems(data: Data, priors: Priors, binning: Binning, multiclass: str) -> l
         return [Problem({"classifier": "classifier"}, data.evened(), data)]
     fine = is_fine(priors)
     if isinstance(data, Mapping):
-        return [_of_stream(name, found, fine) for name, found in data.items()]
+        return [_of_counts(name, found, fine) for name, found in data.items()]
     return [problem_of(task, fine, binning) for task in data.tasks(multiclass)]
 
 
@@ -52,9 +53,22 @@ def is_fine(priors: Priors) -> bool:
     return isinstance(priors.label_rate, CurveAverage | SmoothCurve)
 
 
-def _of_stream(name: str, found: StreamedCounts, fine: bool) -> Problem:
-    cells = found.bins if found.cells is None or not fine else found.cells
-    return Problem({"classifier": name}, cells.evened(), found.bins)
+def _of_counts(name: str, found: Counts, fine: bool) -> Problem:
+    bins = found.bins
+    cells = found.cells if fine else None
+    return Problem({"classifier": name}, (bins if cells is None else cells).evened(), bins)
+
+
+def by_classifier(data: Any, binning: Binning | None) -> Any:
+    """Name counts that have no name, and let all have the bins that are asked for."""
+    if isinstance(data, Counts):
+        data = {"classifier": data}
+    if binning is None or not isinstance(data, Mapping):
+        return data
+    return {
+        name: replace(found, binning=binning) if isinstance(found, Counts) else found
+        for name, found in data.items()
+    }
 
 
 def problem_of(task: Task, fine: bool, binning: Binning, n_cells: int = CELLS) -> Problem:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from bayescal.core.bins.bin_counts import BinCounts
 from bayescal.core.bins.binning import Binning, BinningFields, bin_scores
 from bayescal.core.checks import check_data, check_rows
+from bayescal.core.counts import Counts
 from bayescal.core.functionals import (
     calibration_gap,
     debiased_squared_calibration_error,
@@ -68,7 +69,7 @@ class Estimate(NamedTuple):
 
 
 def estimate(
-    data: Scores | Task | BinCounts,
+    data: Scores | Task | BinCounts | Counts,
     binning: Binning | None = None,
     *,
     multiclass: str = "top-label",
@@ -78,11 +79,11 @@ def estimate(
 
     Parameters
     ----------
-    data : Scores, Task or BinCounts
-        Scores with labels (rows without are left out), or bins already counted; the options below
-        do not touch the latter.
+    data : Scores, Task, BinCounts or Counts
+        Scores with labels (rows without are left out), or rows already counted; the options below
+        do not touch `BinCounts`.
     binning : Binning, optional
-        Bins; by default 15 of equal mass.
+        Bins; by default 15 of equal mass, or those of `Counts`.
     multiclass : {"top-label", "class-wise", "marginal"}, default "top-label"
         Of more than two classes: is the predicted class right; is each class the true one, with a
         dim ``class``; or the latter's mean over classes. The mean is that of `ece`, `mce`, `l2` and
@@ -138,7 +139,10 @@ def estimate(
         return _of_bins(data)
     if isinstance(data, Task):
         return _of_bins(bin_scores(data, binning, **fields))
-    check_data(data, (Scores, BinCounts), "estimate", "Scores(y_true=..., y_prob=...)")
+    if isinstance(data, Counts):
+        own = binning is None and not fields
+        return _of_bins(data.bins if own else data.bins_of(Binning.of(binning, **fields)))
+    check_data(data, (Scores, BinCounts, Counts), "estimate", "Scores(y_true=..., y_prob=...)")
     cases = [_of_bins(bin_scores(task, binning, **fields)) for task in data.tasks(multiclass)]
     by_class = not data.is_binary and multiclass != "top-label"
     dims = [data.n_classifiers] * (data.n_classifiers > 1) + [data.n_classes] * by_class

@@ -10,16 +10,24 @@ import numpy as np
 
 from bayescal.core.bins.bin_counts import BinCounts
 from bayescal.core.bins.binning import Binning
-from bayescal.core.bins.streaming import StreamedCounts
 from bayescal.core.checks import check_data, check_is
 from bayescal.core.columns import MISSING, Label
+from bayescal.core.counts import Counts
 from bayescal.core.plausibility import class_signs
 from bayescal.core.quantity import Case, CaseArrays, Floats, Plan
 from bayescal.core.scores import Scores
 from bayescal.core.tasks import Task
 from bayescal.curves.cells import Problem
 from bayescal.quantities.ece.averaged_posterior import AveragedCase, case_of
-from bayescal.quantities.ece.data import Data, by_group, is_fine, problem_of, problems, resolved
+from bayescal.quantities.ece.data import (
+    Data,
+    by_classifier,
+    by_group,
+    is_fine,
+    problem_of,
+    problems,
+    resolved,
+)
 from bayescal.quantities.ece.grouped_posterior import GROUPED_VARIABLES, GroupedCase, without_ends
 from bayescal.quantities.ece.posterior import EceCase
 from bayescal.quantities.ece.priors import CurveAverage, Priors
@@ -76,7 +84,7 @@ GROUP_CELLS = 50
 
 
 def plan(
-    data: Data,
+    data: Data | Counts,
     priors: Priors,
     *,
     binning: Binning | None = None,
@@ -86,13 +94,14 @@ def plan(
 
     Parameters
     ----------
-    data : Scores, BinCounts or mapping of str to StreamedCounts
+    data : Scores, BinCounts, Counts or mapping of str to Counts
         Scores with labels, one problem's counts, or counts by classifier.
     priors : Priors
         Priors.
     binning : Binning, optional
-        Bins of the evaluation. Not used with counts. With ``n_bins="optimal"`` groups have one
-        number of bins, that of their mean number of labelled rows.
+        Bins of the evaluation, in place of those of `Counts`; not used with `BinCounts`. With
+        ``n_bins="optimal"`` groups have one number of bins, that of their mean number of labelled
+        rows.
     multiclass : {"top-label", "class-wise", "marginal"}, default "top-label"
         How several classes become binary problems; see `bayescal.ece.estimate`.
 
@@ -107,28 +116,24 @@ def plan(
     InputError
         If the data are of another class, or hold no labelled row.
     """
-    check_data(
-        data,
-        (Scores, BinCounts, Mapping),
-        "ece",
-        "Scores(y_true=..., y_prob=...)",
-        StreamedCounts,
-    )
+    rows: Data = by_classifier(data, binning)
+    kinds = (Scores, BinCounts, Mapping)
+    check_data(rows, kinds, "ece", "Scores(y_true=..., y_prob=...)", Counts)
     check_is(priors, Priors, "priors", "Pass bayescal.ece.Priors().")
-    bins = resolved(Binning.of(binning), data)
-    attrs = _attributes(data, bins, multiclass)
-    if isinstance(data, Scores) and data.group is not None:
-        tasks = data.tasks(multiclass)
-        cases = [case for task in tasks for case in _of_groups(task, priors, bins)]
-        pooled = any(isinstance(case, GroupedCase) for case in cases)
-        return Plan(cases, attrs, variables=GROUPED_VARIABLES if pooled else ())
+    bins = resolved(Binning.of(binning), rows)
+    attrs = _attributes(rows, bins, multiclass)
+    if isinstance(rows, Scores) and rows.group is not None:
+        tasks = rows.tasks(multiclass)
+        parts = [case for task in tasks for case in _of_groups(task, priors, bins)]
+        pooled = any(isinstance(case, GroupedCase) for case in parts)
+        return Plan(parts, attrs, variables=GROUPED_VARIABLES if pooled else ())
     cases = [
-        case_of(problem, priors, _notes(data, problem.coords))
-        for problem in problems(data, priors, bins, multiclass)
+        case_of(problem, priors, _notes(rows, problem.coords))
+        for problem in problems(rows, priors, bins, multiclass)
     ]
-    if not isinstance(data, Scores) or len(cases) == 1 or len(cases) != data.n_classifiers:
+    if not isinstance(rows, Scores) or len(cases) == 1 or len(cases) != rows.n_classifiers:
         return Plan(cases, attrs)
-    return Plan(cases, attrs, partial(error_correlation, data.tasks(multiclass), cases))
+    return Plan(cases, attrs, partial(error_correlation, rows.tasks(multiclass), cases))
 
 
 def _notes(data: Data, coords: Mapping[str, str]) -> Sequence[str]:

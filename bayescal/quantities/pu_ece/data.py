@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from bayescal.core.bins.bin_counts import BinCounts
 from bayescal.core.bins.binning import Binning, count_into
-from bayescal.core.bins.cells import DistinctScores
-from bayescal.core.bins.edges import bin_edges, strategy_name
+from bayescal.core.bins.edges import bin_edges, cell_edges, strategy_name
 from bayescal.core.checks import check_is, check_known, check_same_length
 from bayescal.core.errors import InputError
 from bayescal.core.intake import Column, probabilities
@@ -268,19 +267,17 @@ def _problem(name: str, counts: PUCounts, fine: bool) -> PUProblem:
 def _counted(positive: Floats, unlabeled: Floats, fine: bool, binning: Binning) -> PUCounts:
     """Count both samples of one classifier."""
     edges = binning.edges(unlabeled)
-    cell_edges = _cell_edges(positive, unlabeled, edges, binning.closed) if fine else edges
+    if fine:
+        both = np.concatenate([unlabeled, positive])
+
+        def quantiles() -> NDArray[np.float64]:
+            return bin_edges(unlabeled, CELLS, "quantile")
+
+        narrow = cell_edges(both, CELLS, edges, quantiles, binning.closed)
+    else:
+        narrow = edges
     found, cells = (
-        count_into(score, np.zeros(len(score), np.uint8), cell_edges, binning.closed)
+        count_into(score, np.zeros(len(score), np.uint8), narrow, binning.closed)
         for score in (positive, unlabeled)
     )
     return PUCounts(cells.merge(edges, strategy_name(binning.strategy)), cells, found)
-
-
-def _cell_edges(
-    positive: Floats, unlabeled: Floats, edges: NDArray[np.float64], closed: str
-) -> NDArray[np.float64]:
-    """Edges of cells that follow the distinct scores of both samples, or the unlabelled ones."""
-    seen = DistinctScores(CELLS)
-    seen.add(unlabeled)
-    seen.add(positive)
-    return seen.cell_edges(edges, lambda: bin_edges(unlabeled, CELLS, "quantile"), closed)

@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayescal.core.bins.binning import Binning, BinningFields
-from bayescal.core.bins.edges import choose_edges, strategy_name
-from bayescal.core.bins.labeled_columns import LabeledColumns
-from bayescal.core.bins.score_cells import N_CELLS, Gathered, Split, cell_of
-from bayescal.core.bins.score_samples import (
-    ScoreSums,
-    cells_of_quantiles,
-    check_unchanged,
-    of_event,
-)
-from bayescal.core.checks import check_columns, check_rows, checked_words
+from bayescal.core.bins.edges import cell_edges, strategy_name
+from bayescal.core.checks import check_columns, check_rows
 from bayescal.core.columns import to_numpy
+from bayescal.core.counts import POSITIVE, UNLABELED, CellSums, Counts, TiedRows
 from bayescal.core.errors import InputError
 from bayescal.core.intake import probabilities
-from bayescal.core.partial_sums import Batch, Batched, summed
-from bayescal.core.partitions import rows_of
+from bayescal.core.many_rows import counted_by
+from bayescal.core.partial_sums import Batch, Several
 from bayescal.quantities.pu_ece.counts import PUCounts
 from bayescal.quantities.pu_ece.data import CELLS
 from bayescal.quantities.pu_ece.tables import selected
@@ -68,9 +59,8 @@ def count_rows(
 
     Notes
     -----
-    Edges and counts are those of all rows at once, exactly; mean scores to rounding, as sums are
-    taken in another order. All rows are read twice for each score, and memory does not grow with
-    them, but for the rows of the narrow cells that an edge lies in.
+    All rows are read once for each eight scores, and memory does not grow with them. Rows of a
+    narrow cell of the score count as rows of its mean score; see `bayescal.Counts`.
 
     Examples
     --------
@@ -84,7 +74,6 @@ def count_rows(
     ([1, 1], [0, 2])
     """
     check_columns(positive_column=positive_column)
-    rows = rows_of(data)
     chosen = Binning.of(binning, **fields)
     if not isinstance(chosen.n_bins, int):
         raise InputError(
@@ -92,87 +81,50 @@ def count_rows(
             "class prior; got 'optimal'. Pass bayescal.pu_ece.optimal_n_bins(n_positive, "
             "n_unlabeled, class_prior)."
         )
-    names = checked_words(score, "score")
     return {
-        name: _count(rows, _Columns(positive_column, name), chosen, chosen.n_bins) for name in names
+        name: _binned(counts, chosen, chosen.n_bins, positive_column)
+        for name, counts in counted_by(
+            data, score, lambda some: _Columns(positive_column, some)
+        ).items()
     }
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Samples:
-    """Unlabelled rows and positives, summed up; those of two parts add up."""
-
-    unlabeled: ScoreSums
-    positive: ScoreSums
-
-    def plus(self, other: _Samples) -> _Samples:
-        """Join with other rows."""
-        return _Samples(self.unlabeled.plus(other.unlabeled), self.positive.plus(other.positive))
 
 
 @dataclass(frozen=True, slots=True)
 class _Columns:
-    """Which columns say what is positive, and what the score is."""
+    """Which columns say what is positive, and what the scores are."""
 
     positive: str
-    score: str
+    scores: tuple[str, ...]
 
     @property
     def names(self) -> list[str]:
-        """Both."""
-        return [self.positive, self.score]
+        """All of them."""
+        return [self.positive, *self.scores]
 
-    def sums(self, batches: Iterable[Batch]) -> _Samples:
-        """Sum up rows, positives as the event."""
-        found = _Samples(ScoreSums.of((), CELLS), ScoreSums.of((), CELLS))
-        for score, positive in self._rows(batches):
-            held = positive == 1
-            found.unlabeled.add((score[~held], positive[~held]))
-            found.positive.add((score[held], positive[held]))
-        return found
-
-    def gathered(self, batches: Iterable[Batch], wanted: NDArray[np.bool_]) -> Gathered:
-        """Gather the rows of some cells."""
-        near = LabeledColumns(self.positive, self.score).near(batches, wanted)
-        return Gathered.of(self._rows(near), wanted)
-
-    def _rows(
-        self, batches: Iterable[Batch]
-    ) -> Iterator[tuple[NDArray[np.floating], NDArray[np.uint8]]]:
+    def counts(self, batches: Iterator[Batch]) -> Several[Counts]:
+        """Count the rows of a part."""
+        sums, n_read = [CellSums() for _ in self.scores], 0
         for batch in batches:
             name, values = batch.column(self.positive)
-            positive = selected(to_numpy(values, name), name)
-            yield probabilities(batch.column(self.score)), positive.view(np.uint8)
+            kind = np.where(selected(to_numpy(values, name), name), POSITIVE, UNLABELED)
+            for one, score in zip(sums, self.scores, strict=True):
+                one.add(probabilities(batch.column(score)), kind)
+            n_read += len(kind)
+        return Several(tuple(one.counts((1,), 1, n_read) for one in sums))
 
 
-def _count(rows: Batched, columns: _Columns, binning: Binning, n_bins: int) -> PUCounts:
-    """Count the rows of one classifier."""
-    first = summed(rows, columns.names, columns.sums)
-    sums, of_positive = first.unlabeled.sums, first.positive.sums
-    _check_samples(int(sums.rows.sum()), int(of_positive.rows.sum()), columns.positive)
-    seen = first.unlabeled.distinct.plus(first.positive.distinct)
-    total = int(sums.rows.sum())
-    fixed = choose_edges(np.zeros_like, total, n_bins, binning.strategy)
-    wanted = np.zeros(N_CELLS, dtype=bool)
-    wanted[cell_of(np.append(fixed, seen.values))] = True
-    quantiles = [n_bins] * (binning.strategy == "quantile") + [CELLS] * (not seen.few)
-    wanted |= cells_of_quantiles(sums, quantiles)
-    gathered = summed(rows, columns.names, partial(columns.gathered, wanted=wanted))
-    check_unchanged(sums.plus(of_positive), gathered, wanted, columns.names)
-    unlabeled = Split(sums, wanted, of_event(gathered, 0))
-    positive = Split(of_positive, wanted, of_event(gathered, 1))
-
-    def edges_of(parts: int) -> NDArray[np.float64]:
-        return choose_edges(unlabeled.scores_of, total, parts, "quantile")
-
-    edges = edges_of(n_bins) if binning.strategy == "quantile" else fixed
-    cell_edges = seen.cell_edges(edges, lambda: edges_of(CELLS), binning.closed)
-    cells = unlabeled.count(cell_edges, binning.closed, "edges")
-    held = positive.count(cell_edges, binning.closed, "edges")
-    return PUCounts(cells.merge(edges, strategy_name(binning.strategy)), cells, held)
-
-
-def _check_samples(n_unlabeled: int, n_positive: int, column: str) -> None:
-    check_rows(n_unlabeled + n_positive, f"the column {column!r}")
+def _binned(counts: Counts, binning: Binning, n_bins: int, column: str) -> PUCounts:
+    """Count the rows of one classifier into bins of the unlabelled rows."""
+    n_unlabeled = int(counts.unlabeled.sum())
+    check_rows(counts.n_obs, f"the column {column!r}")
     check_rows(n_unlabeled, f"the unlabelled rows by column {column!r}")
-    check_rows(n_positive, f"the positive rows by column {column!r}")
+    check_rows(counts.n_labeled, f"the positive rows by column {column!r}")
+    held, none = counts.unlabeled > 0, np.zeros(len(counts.cell), np.int64)
+    unlabeled = TiedRows(counts.score[held], counts.unlabeled[held], none[held])
+    positive = replace(counts.labeled, positives=np.zeros_like(counts.labeled.rows))
+    edges = unlabeled.edges(n_bins, binning.strategy)
+    narrow = cell_edges(
+        counts.score, CELLS, edges, lambda: unlabeled.edges(CELLS, "quantile"), binning.closed
+    )
+    cells, of_positive = (rows.count(narrow, binning.closed) for rows in (unlabeled, positive))
+    return PUCounts(cells.merge(edges, strategy_name(binning.strategy)), cells, of_positive)

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.bins.score_samples import changed
 from bayescal.core.checks import (
     check_columns,
     check_rows,
@@ -19,8 +18,8 @@ from bayescal.core.checks import (
     checked_words,
 )
 from bayescal.core.columns import MISSING, Label, factorize
-from bayescal.core.intake import Column, Parts, code_binary, collect
-from bayescal.core.partial_sums import Batch, numbered_batches, summed
+from bayescal.core.intake import Column, Parts, binary_classes, collect
+from bayescal.core.partial_sums import Batch, changed, numbered_batches, summed
 from bayescal.core.partitions import rows_of
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores, from_parts, select_rows
@@ -196,7 +195,7 @@ def _classes(
     size = max(map(len, columns.values()), default=0)
     if size > 2:
         return range(size)
-    return code_binary(np.array(sorted(labels, key=str), object), pos_label, None, label)[1]
+    return binary_classes(labels, pos_label, label)
 
 
 def _among(place: NDArray[np.int64], chosen: NDArray[np.int64]) -> NDArray[np.bool_]:

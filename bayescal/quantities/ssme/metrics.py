@@ -8,8 +8,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayescal.core.bins.edges import bin_edges
-from bayescal.core.bins.optimal_number import OPTIMAL, resolved_number
+from bayescal.core.bins.edges import OPTIMAL, bin_edges, resolved_number
 from bayescal.core.checks import MOST_DRAWN, check_choice, check_whole, shown
 from bayescal.core.columns import to_doubles, to_numpy
 from bayescal.core.errors import InputError

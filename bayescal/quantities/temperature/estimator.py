@@ -11,12 +11,12 @@ import numpy as np
 from bayescal.core.bins.binning import Binning
 from bayescal.core.checks import check_data, check_is, check_rows
 from bayescal.core.errors import InputError
+from bayescal.core.partial_sums import Several
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
 from bayescal.quantities.temperature.calibrators import ClassWise
 from bayescal.quantities.temperature.data import Problem, Rows
 from bayescal.quantities.temperature.errors import BINNING, CellSums, top_class
-from bayescal.quantities.temperature.sums import Several
 
 
 class Estimate(NamedTuple):

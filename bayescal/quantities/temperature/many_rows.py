@@ -19,7 +19,7 @@ from bayescal.core.checks import (
 )
 from bayescal.core.columns import Label, factorize
 from bayescal.core.errors import InputError
-from bayescal.core.intake import code_binary
+from bayescal.core.intake import binary_classes
 from bayescal.core.partial_sums import Batch, Batched, Sums, summed
 from bayescal.core.partitions import rows_of
 from bayescal.core.quantity import Floats
@@ -126,7 +126,7 @@ def count_rows(
 def _two_classes(table: Batched, label: str, pos_label: Any) -> tuple[Label, Label]:
     """Both labels: a part may have only one of them, or none."""
     seen = summed(table, [label], partial(_Labels.of, label=label)).labels
-    return code_binary(np.array(sorted(seen, key=str), object), pos_label, None, label)[1]
+    return binary_classes(seen, pos_label, label)
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,15 +39,3 @@ def joined(
 ) -> NDArray[np.float64] | None:
     """Put the weights of two parts one behind the other; None where rows have none."""
     return None if one is None or two is None else np.append(one, two)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Several[S: Sums]:
-    """Sums of one kind."""
-
-    each: tuple[S, ...]
-
-    def plus(self, other: Several[S]) -> Several[S]:
-        """Add those of other rows, one by one."""
-        pairs = zip(self.each, other.each, strict=True)
-        return Several(tuple(one.plus(two) for one, two in pairs))

@@ -2,16 +2,12 @@
 
 import numpy as np
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bayescal.core.bins.binning import bin_scores, fine_counts
-from bayescal.core.bins.cells import DistinctScores
-from bayescal.core.bins.edges import bin_edges
-from bayescal.core.bins.streaming import stream_counts
-from bayescal.core.rounding import round_scores
+from bayescal.core.bins.edges import bin_edges, cell_edges
 from bayescal.core.tasks import Task
-from tests.core.bins.test_streaming import Rows
 
 VALUES = st.one_of(
     st.floats(0, 1), st.sampled_from([0.0, 1.0, 0.1, 0.3, 5e-324, np.nextafter(1, 0)])
@@ -94,52 +90,11 @@ def test_one_score_and_the_ends(score, closed):
         check_one_score_a_cell(fine_counts(task, edges, closed=closed), task)
 
 
-@given(
-    st.lists(st.lists(VALUES, min_size=1, max_size=20), min_size=1, max_size=4),
-    st.integers(1, 30),
-    CLOSED,
-    st.integers(1, 9),
-)
-# Three times 0.1 is more than 0.3.
-@example([[0.1, 0.1, 0.1]], 3, "left", 1)
-def test_streams_have_the_same_cells(parts, n_cells, closed, batch_rows):
-    score = round_scores(np.concatenate([*parts, [0.2, 0.7]]))
-    event = (np.arange(len(score)) % 2).astype(np.uint8)
-    task = Task({}, score, event)
-    found = stream_counts(
-        Rows(y=event, p=task.score),
-        label="y",
-        score="p",
-        n_cells=n_cells,
-        closed=closed,
-        batch_rows=batch_rows,
-    )
-    whole = fine_counts(task, bin_edges(task.score, 15, "quantile"), n_cells, closed)
-    np.testing.assert_array_equal(found.cells.edges, whole.edges)
-    np.testing.assert_array_equal(found.cells.count, whole.count)
-    np.testing.assert_array_equal(found.cells.positives, whole.positives)
-    np.testing.assert_allclose(found.cells.mean_score, whole.mean_score, rtol=1e-12)
-    if len(np.unique(task.score)) <= n_cells:
-        check_one_score_a_cell(found.cells, task)
-
-
-def test_distinct_scores_of_parts_are_those_of_the_whole():
+def test_few_scores_are_found_whatever_rows_come_first(monkeypatch):
+    monkeypatch.setattr("bayescal.core.bins.edges._FIRST_ROWS", 2)
+    few, many = np.array([0.1, 0.1, 0.1, 0.2, -0.0]), np.array([0.1, 0.1, 0.1, 0.2, 0.3])
     # Neither 0 nor 1 counts: they are cells of their own in any case.
-    seen = DistinctScores(2)
-    for part in ([0.1, 0.1], [-0.0, 0.1], [], [0.0, 0.5]):
-        seen.add(np.array(part))
-    assert seen.few
-    assert seen.cell_edges([0, 1], None, "right").tolist() == [0, 0, 0.1, 1]
-    seen.add(np.array([0.7]))
-    assert not seen.few
-
-
-def test_the_first_rows_do_not_hide_the_rest(monkeypatch):
-    from bayescal.core.bins import cells
-
-    monkeypatch.setattr(cells, "_FIRST_ROWS", 2)
-    seen = DistinctScores(2)
-    seen.add(np.array([0.1, 0.1, 0.1, 0.2]))
-    assert seen.few
-    seen.add(np.array([0.1, 0.2, 0.1, 0.3]))
-    assert not seen.few
+    found = cell_edges(few, 2, [0, 1], None, "right")
+    assert found.tolist() == [0, 0, 0.1, 1]
+    found = cell_edges(many, 2, [0, 1], lambda: np.array([0, 0.15, 1.0]), "right")
+    assert found.tolist() == [0, 0.15, 1]

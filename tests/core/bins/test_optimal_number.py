@@ -6,10 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bayescal.core.bins.binning import Binning, bin_scores
-from bayescal.core.bins.optimal_number import optimal_number
-from bayescal.core.bins.streaming import stream_counts
+from bayescal.core.bins.edges import optimal_number
 from bayescal.core.errors import InputError
-from bayescal.core.scores import Scores
 from bayescal.core.tasks import Task
 
 
@@ -58,26 +56,3 @@ def test_weighted_rows_count_by_their_effective_number(strategy) -> None:
     assert bin_scores(task, n_bins="optimal", strategy=strategy).n_bins == 10  # 9^3 = 729
     alike = Task({}, task.score, task.event, weight=np.full(1000, 0.7))
     assert bin_scores(alike, n_bins="optimal", strategy=strategy).n_bins == 10
-
-
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("batch_rows", [7, 1000])
-def test_a_stream_has_the_number_of_the_whole(weighted, batch_rows) -> None:
-    rng = np.random.default_rng(4)
-    n, score = 300, rng.random(300)
-    weight = rng.exponential(size=n)
-    event = (rng.random(n) < score).astype(int)
-
-    class Rows:
-        def batches(self, columns, batch_rows):
-            table = {"y": event, "p": score, "w": weight}
-            for start in range(0, n, batch_rows):
-                yield {name: table[name][start : start + batch_rows] for name in columns}
-
-    names = {"label": "y", "score": "p", "weight": "w" if weighted else None}
-    found = stream_counts(Rows(), **names, n_bins="optimal", batch_rows=batch_rows)
-    scores = Scores(y_true=event, y_prob=score, sample_weight=weight if weighted else None)
-    whole = bin_scores(scores, n_bins="optimal")
-    # Unweighted 300 rows have 7 bins; of exponential weights about half the rows count.
-    assert found.bins.n_bins == whole.n_bins == (6 if weighted else 7)
-    np.testing.assert_array_equal(found.bins.edges, whole.edges)

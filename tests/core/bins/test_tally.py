@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayescal.core.bins.tally import _BLOCK_BYTES, tally
+from bayescal.core.bins.binning import _BLOCK_BYTES, tally
 
 GRID = [k / 10 for k in range(11)] + [k / 15 for k in range(16)] + [k / 100 for k in range(101)]
 

@@ -7,14 +7,10 @@ from hypothesis import strategies as st
 
 from bayescal.core.bins.bin_counts import BinCounts
 from bayescal.core.bins.binning import Binning, bin_scores, count_into, fine_counts
-from bayescal.core.bins.edges import bin_edges
-from bayescal.core.bins.score_cells import N_CELLS, CellSums, Gathered, Split
-from bayescal.core.bins.streaming import stream_counts
-from bayescal.core.bins.weights import RowWeights, weight_units
+from bayescal.core.bins.edges import bin_edges, weight_units
 from bayescal.core.errors import InputError
 from bayescal.core.rounding import round_scores
 from bayescal.core.tasks import Task
-from tests.core.bins.test_streaming import Rows
 
 CLOSED = st.sampled_from(["right", "left"])
 SCORE = st.one_of(st.sampled_from([0.0, 0.1, 0.3, 0.5, 1.0]), st.floats(0, 1))
@@ -158,68 +154,6 @@ def test_counts_of_rows_without_weights_stay_whole():
     assert bins.count.dtype == bins.positives.dtype == np.int64
     assert (bins.mass, bins.rows, bins.weighted) == (None, None, False)
     assert bins.weight is bins.count
-
-
-@pytest.mark.parametrize("decimals", [None, 1])
-def test_scores_of_ranks_of_cells_are_those_of_repeated_rows(decimals):
-    rng = np.random.default_rng(3)
-    for n in (1, 2, 37, 500):
-        score, units = rng.random(n), rng.integers(1, 6, n)
-        score = score if decimals is None else score.round(decimals)
-        repeated = np.sort(score.repeat(units))
-        ranks = np.unique(rng.integers(1, len(repeated) + 1, 25))
-        rows = [(score, np.zeros(n, np.uint8), RowWeights(units / 4, units))]
-        sums = CellSums.of(rows, weighted=True)
-        wanted = np.zeros(N_CELLS, bool)
-        wanted[sums.of_ranks(ranks)] = True
-        found = Split(sums, wanted, Gathered.of(rows, wanted, weighted=True)).scores_of(ranks)
-        np.testing.assert_array_equal(found, repeated[ranks - 1])
-
-
-@pytest.mark.parametrize("strategy", ["uniform", "quantile"])
-@pytest.mark.parametrize("closed", ["right", "left"])
-@pytest.mark.parametrize("weights", ["real", "whole"])
-def test_streams_equal_the_whole(strategy, closed, weights):
-    score, event, weight = made()
-    if weights == "whole":
-        weight = np.ceil(weight)
-    task = Task({}, score, event, weight=weight)
-    bins = bin_scores(task, strategy=strategy, closed=closed)
-    cells = fine_counts(task, bins.edges, closed=closed)
-    # Rows of weight 0, and rows without a label, are as if they were not there.
-    label = event.astype(object).repeat(3)
-    label[1::3] = None
-    streamed_weight = weight.repeat(3)
-    streamed_weight[2::3] = 0
-    table = Rows(y=label, p=score.repeat(3), w=streamed_weight)
-    for batch_rows in (64, 7000):
-        found = stream_counts(
-            table,
-            label="y",
-            score="p",
-            weight="w",
-            strategy=strategy,
-            closed=closed,
-            n_cells=100,
-            batch_rows=batch_rows,
-        )
-        same(found.bins, bins)
-        same(found.cells, cells)
-        assert found.n_obs == 4000
-
-
-@pytest.mark.parametrize(
-    ("weight", "message"),
-    [
-        ([1, 1, -2, 1], r"^w \(rows counted from row 2\) must be 0 or a number .* got -2 at row 0"),
-        ([1, np.nan, 2, 1], r"^w must be 0 or a number .* got nan at row 1"),
-        ([0, 0, 0, 0], "^w must be above 0 in at least one row; all 4 are zero"),
-    ],
-)
-def test_bad_weights_of_a_stream(weight, message):
-    table = Rows(y=[0, 1, 1, 0], p=[0.1, 0.2, 0.3, 0.4], w=weight)
-    with pytest.raises(InputError, match=message):
-        stream_counts(table, label="y", score="p", weight="w", batch_rows=2)
 
 
 @pytest.mark.parametrize(

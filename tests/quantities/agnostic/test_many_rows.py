@@ -1,85 +1,141 @@
-"""The interval measure in two readings against that of all rows at once."""
+"""Measure and cells of many rows: those of rows in memory or near them, of rounded ones the same."""
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
+import bayescal as bc
+from bayescal.core.counts import Counts
 from bayescal.core.errors import InputError
-from bayescal.core.scores import Scores
-from bayescal.quantities.agnostic import many_rows
-from bayescal.quantities.agnostic.intervals import interval_measure
-from bayescal.quantities.agnostic.many_rows import interval_measure_of_rows
+from bayescal.quantities.agnostic.data import problems, rule_edges
+from bayescal.quantities.agnostic.figures import CountFigures
+from bayescal.quantities.agnostic.many_rows import (
+    count_rows,
+    interval_measure_of_rows,
+    problem_of,
+)
+from tests.row_sources import ODD_CUTS, data_set
+
+RULE = bc.DecisionRule({"keep": (5, 0), "drop": (0, 3)}, {"keep": (0, 0.4), "drop": (0.4, 1)})
+TASK = bc.datasets.agnostic.truth("over").scores(1500, seed=1).tasks()[0]
+# Without two scores in a narrow cell nothing is approximated.
+KINDS = {
+    "rounded": lambda score: score.round(2),
+    "three digits": lambda score: score.round(3),
+    "ends": lambda score: np.where(score < 0.2, 0.0, np.where(score > 0.9, 1.0, score)).round(2),
+    "one": lambda score: np.full(len(score), 0.7),
+}
 
 
-class Table:
-    """A table in memory."""
-
-    def __init__(self, score, event):
-        self._columns = {"p": score, "y": event}
-
-    def batches(self, columns, batch_rows):
-        n = len(self._columns["p"])
-        size = n // 3 + 1
-        for start in range(0, n, size):
-            yield {name: self._columns[name][start : start + size] for name in columns}
+def made(kind, missing=0.3, positives_last=False):
+    """Rows in memory, and as columns."""
+    score, label = KINDS.get(kind, np.asarray)(TASK.score), TASK.event.astype(float)
+    label[np.random.default_rng(0).random(len(label)) < missing] = np.nan
+    if positives_last:
+        order = np.argsort(np.nan_to_num(label), kind="stable")
+        score, label = score[order], label[order]
+    return bc.Scores(y_true=label, y_prob=score, classifier="p"), {"y": label, "p": score}
 
 
-def measured(score, event):
-    return interval_measure_of_rows(Table(score, event), label="y", score="p")
+def assert_same(found, scores, rules):
+    (expected,) = problems(scores, None, "top-label", rules)
+    for a, b in ((found.cells, expected.cells), (found.labeled.cells, expected.labeled.cells)):
+        np.testing.assert_array_equal(a.edges, b.edges)
+        np.testing.assert_array_equal(a.count, b.count)
+        np.testing.assert_array_equal(a.positives, b.positives)
+        np.testing.assert_allclose(a.mean_score, b.mean_score, rtol=1e-11)
+    for name in ("labels", "unlabeled_count", "one_score", "straight", "threshold"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name), name)
+    np.testing.assert_array_equal(found.above, expected.above)
+    one, two = found.figures, expected.figures
+    for name in ("n", "n_positive", "n_unlabeled", "only_score"):
+        assert getattr(one, name) == getattr(two, name)
+    np.testing.assert_allclose(one.estimate(), two.estimate(), rtol=1e-10)
+    assert one.auc() == pytest.approx(two.auc(), rel=1e-12)
+    for rule in rules:
+        assert one.cost(rule) == pytest.approx(two.cost(rule), rel=1e-12)
+    if two.n_unlabeled:
+        assert one.unlabeled_auc() == pytest.approx(two.unlabeled_auc(), rel=1e-11)
+        for rule in rules:
+            assert one.unlabeled_cost(rule) == pytest.approx(two.unlabeled_cost(rule), rel=1e-11)
 
 
-def assert_same(found, expected):
-    np.testing.assert_allclose(
-        [found.c, found.ks], [expected.c, expected.ks], rtol=1e-12, atol=1e-15
-    )
-    assert (found.lower, found.upper, found.sign) == (expected.lower, expected.upper, expected.sign)
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("missing", [0, 0.3])
+def test_cells_of_rounded_scores_are_those_of_rows_in_memory(kind, missing):
+    scores, columns = made(kind, missing)
+    counts = Counts.from_arrays(columns["y"], columns["p"])
+    assert_same(problem_of("p", counts, rule_edges([RULE])), scores, [RULE])
 
 
-@pytest.mark.parametrize("power", [0.5, 1, 2])
-@pytest.mark.parametrize("decimals", [None, 2])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_the_measure_is_that_of_all_rows(power, decimals, dtype):
+def test_cells_of_any_scores_are_near_those_of_rows_in_memory():
+    scores, columns = made("continuous")
+    found = problem_of("p", Counts.from_arrays(columns["y"], columns["p"]), rule_edges([RULE]))
+    (expected,) = problems(scores, None, "top-label", [RULE])
+    # Where two of 1,500 rows are in a narrow cell, one may change its cell.
+    assert abs(found.cells.count - expected.cells.count).max() <= 1
+    one, two = found.figures, expected.figures
+    assert one.auc() == pytest.approx(two.auc(), abs=1e-5)
+    assert one.unlabeled_auc() == pytest.approx(two.unlabeled_auc(), abs=1e-5)
+    assert one.cost(RULE) == pytest.approx(two.cost(RULE), abs=0.01)
+    assert one.estimate().c == pytest.approx(two.estimate().c, abs=2 / 1500)
+
+
+@pytest.mark.parametrize("power", [1, 1.3])
+@pytest.mark.parametrize("shape", [(1, 1), (0.2, 0.3), (100, 100)])
+def test_the_measure_of_many_rows_is_that_of_all_to_a_small_part_of_its_error(shape, power):
     rng = np.random.default_rng(4)
-    score = rng.beta(0.4, 0.6, 20_000).astype(dtype)
-    score = score if decimals is None else score.round(decimals)
-    event = (rng.random(20_000) < score**power).astype(np.uint8)
-    # Scores are rounded as they are in memory.
-    whole = Scores(y_true=event, y_prob=score).tasks()[0]
-    assert_same(measured(score, event), interval_measure(whole.score, label=whole.event))
+    score = rng.beta(*shape, 1_000_000)
+    event = (rng.random(len(score)) < score**power).astype(np.uint8)
+    found = CountFigures.of(Counts.from_arrays(event, score)).measure
+    expected = bc.agnostic.interval_measure(score, label=event)
+    assert -1e-12 < expected.c - found.c < 1e-5
+    assert abs(found.ks - expected.ks) < 1e-5
 
 
-def test_cells_are_gathered_in_parts_that_can_be_held(monkeypatch):
-    rng = np.random.default_rng(6)
-    score = rng.random(5000).round(3)
-    event = (rng.random(5000) < score).astype(np.uint8)
-    monkeypatch.setattr(many_rows, "_MOST_GATHERED", 1)
-    assert_same(measured(score, event), interval_measure(score, label=event))
+def test_a_fit_is_that_of_rows_in_memory(tmp_path):
+    scores, columns = made("three digits")
+    counts = count_rows(data_set(tmp_path, columns, ODD_CUTS), label="y", score="p", decision=RULE)
+    found, whole = (
+        bc.fit(bc.agnostic, data, method="direct", draws=200, seed=1, decision=RULE)
+        for data in (counts, scores)
+    )
+    for name, values in whole["posterior"].items():
+        np.testing.assert_allclose(
+            found["posterior"][name], values, rtol=1e-6, atol=1e-9, err_msg=name
+        )
+    same = set(whole.attrs) - {"data_hash", "created"}
+    assert {name: found.attrs[name] for name in same} == {name: whole.attrs[name] for name in same}
 
 
-@given(st.lists(st.tuples(st.floats(0, 1), st.integers(0, 1)), min_size=1, max_size=40))
-def test_any_rows(rows):
-    score, event = (np.array(column) for column in zip(*rows, strict=True))
-    found, expected = measured(score, event.astype(np.uint8)), interval_measure(score, label=event)
-    # Scores are rounded to twelve digits.
-    np.testing.assert_allclose(found.c, expected.c, atol=1e-12)
-
-
-def test_only_cells_near_the_extremes_are_gathered():
-    from bayescal.core.bins.score_cells import CellSums
-    from bayescal.quantities.agnostic.many_rows import cells_of_extremes
-
-    rng = np.random.default_rng(0)
-    score = rng.random(200_000)
-    event = (rng.random(200_000) < score**2).astype(np.uint8)
-    sums = CellSums.of([(score, event)])
-    wanted = cells_of_extremes(sums)
-    assert sums.count[wanted].sum() < 0.05 * len(score)
+def test_what_counts_cannot_give_is_refused():
+    _, columns = made("continuous")
+    counts = Counts.from_arrays(columns["y"], columns["p"])
+    with pytest.raises(InputError, match="unlabeled cannot be added to counts"):
+        bc.fit(bc.agnostic, counts, unlabeled=[0.5])
+    weighted = Counts.from_arrays(columns["y"], columns["p"], sample_weight=np.ones(1500))
+    with pytest.raises(InputError, match="agnostic cannot use sample weights"):
+        bc.fit(bc.agnostic, {"p": weighted})
+    with pytest.raises(InputError, match="decision must be a DecisionRule"):
+        count_rows("rows.csv", label="y", score="p", decision=0.4)
 
 
 @pytest.mark.parametrize(
-    ("event", "message"), [([], "at least one row"), ([None, None], "at least one label")]
+    ("changes", "message"),
+    [
+        ({"y": {1000: 2.0}}, "y must hold two labels"),
+        ({"y": {1000: 0.5}}, r"rows counted from row 950.*got 0.5 at row 50"),
+        ({"p": {1000: np.nan}}, r"p \(rows counted from row 950\) must not be missing.*at row 50"),
+        ({"y": {slice(None): np.nan}}, "y must hold at least one label; all 1500 rows are missing"),
+    ],
 )
-def test_no_labelled_rows_are_refused(event, message):
+def test_bad_rows_are_named(changes, message, tmp_path):
+    _, columns = made("continuous", missing=0)
+    for name, rows in changes.items():
+        columns[name] = columns[name].copy()
+        for row, value in rows.items():
+            columns[name][row] = value
     with pytest.raises(InputError, match=message):
-        measured(np.full(len(event), 0.5), np.array(event, dtype=object))
+        count_rows(data_set(tmp_path, columns, ODD_CUTS), label="y", score="p")
+    if len(changes) == 1:
+        with pytest.raises(InputError, match=message):
+            interval_measure_of_rows(tmp_path, label="y", score="p")

@@ -6,7 +6,8 @@ import pytest
 
 import bayescal as bc
 from bayescal.core.errors import InputError
-from bayescal.quantities.agnostic.plan import named_rules, plan
+from bayescal.quantities.agnostic.data import named_rules
+from bayescal.quantities.agnostic.plan import plan
 from tests.quantities.agnostic.made import RULE, rows
 
 PRIORS = bc.agnostic.Priors()

@@ -5,7 +5,6 @@ import pytest
 
 import bayescal as bc
 from bayescal.core.bins.binning import Binning
-from bayescal.core.bins.streaming import StreamedCounts
 from bayescal.quantities.ece.plan import correlation, influence, plan
 from bayescal.quantities.ece.priors import HierarchicalBins, IndependentBins, Priors, SmoothCurve
 from bayescal.quantities.ece.simulator import sample_panel
@@ -133,16 +132,25 @@ def test_description_of_counts_is_their_own():
     assert found["n_labeled"] == 400
 
 
-def test_counts_of_a_stream_are_those_of_its_rows():
-    scores = SCORES.select("over")
-    (expected,) = plan(scores, Priors(), binning=Binning(6)).cases
-    counts = StreamedCounts(expected.problem.bins, expected.problem.cells, ("no", "yes"), 450)
-    data = {"over": counts}
-    streamed = plan(data, Priors())
-    (fine,), (coarse,) = streamed.cases, plan(data, Priors(IndependentBins())).cases
-    assert fine.fingerprint() == expected.fingerprint()
-    assert coarse.problem.cells is counts.bins
-    assert streamed.correlate is None
-    found = streamed.attrs
-    assert (found["n_obs"], found["n_labeled"]) == (450, 400)
-    assert found["classes"] == ["no", "yes"]
+def test_counts_have_the_cases_of_their_rows():
+    score = SCORES.select("over").y_prob[0].round(2)
+    label = np.append(np.where(SCORES.y_true == 1, "yes", "no"), [None] * 50)
+    scores = bc.Scores(
+        y_true=label, y_prob=np.append(score, [0.5] * 50), pos_label="yes", classifier="over"
+    )
+    counts = bc.Counts.from_arrays(label, np.append(score, [0.5] * 50), pos_label="yes")
+    for priors in (Priors(), Priors(IndependentBins())):
+        (expected,) = plan(scores, priors, binning=Binning(6)).cases
+        made = plan({"over": counts}, priors, binning=Binning(6))
+        (case,) = made.cases
+        for name in ("edges", "count", "positives"):
+            np.testing.assert_array_equal(
+                getattr(case.problem.cells, name), getattr(expected.problem.cells, name)
+            )
+        assert made.correlate is None
+        assert (made.attrs["n_obs"], made.attrs["n_labeled"]) == (450, 400)
+        assert made.attrs["classes"] == ["no", "yes"]
+        assert made.attrs["n_bins"] == 6
+    (alone,) = plan(counts, Priors()).cases
+    assert alone.coords == {"classifier": "classifier"}
+    assert alone.problem.bins.n_bins == 15

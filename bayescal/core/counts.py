@@ -1,0 +1,495 @@
+"""Rows summed up by narrow cells of the score: counts that add up, whatever the parts and order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from bayescal.core.bins.bin_counts import BinCounts, effective_counts
+from bayescal.core.bins.binning import Binning
+from bayescal.core.bins.edges import (
+    Strategy,
+    cell_edges,
+    choose_edges,
+    resolved_number,
+    strategy_name,
+    weight_units,
+)
+from bayescal.core.checks import check_is, check_rows, check_same_length, check_some_weight
+from bayescal.core.columns import MISSING, Label, factorize
+from bayescal.core.errors import InputError
+from bayescal.core.intake import (
+    Column,
+    binary_classes,
+    checked_label,
+    position,
+    probabilities,
+    weights,
+)
+from bayescal.core.rounding import round_scores
+
+type Floats = NDArray[np.float64]
+type Whole = NDArray[np.int64]
+
+# Cells of a unit of the score's logit, and the logit from which on all scores share one.
+PER_LOGIT: Final = 8192
+_MOST_LOGIT: Final = 40
+# Cells of the scores 0 and 1, all others lie between them.
+ZERO: Final = -PER_LOGIT * _MOST_LOGIT - 1
+ONE: Final = PER_LOGIT * _MOST_LOGIT
+N_CELLS: Final = ONE - ZERO + 1
+# What a row is.
+NEGATIVE, POSITIVE, UNLABELED = range(3)
+# A score is summed up as a whole number of about 2^44 at each logit, so that sums are exact.
+_DIGITS: Final = 44
+_BY_LOGIT: Final = np.arange(-_MOST_LOGIT - 1, _MOST_LOGIT + 1)
+_UNITS: Final = np.ldexp(
+    1.0, _DIGITS + np.maximum(np.ceil(-_BY_LOGIT / np.log(2)) - 2, 0).astype(int)
+)
+# Rows gone through at a time, few enough for a core's cache.
+_BLOCK: Final = 1 << 16
+
+
+def cell_of(score: Floats) -> Whole:
+    """The cell of each score in [0, 1]: ``floor(8192 logit(score))``; 0 and 1 have cells alone."""
+    with np.errstate(divide="ignore"):
+        place = np.log(score / (1 - score))
+    place *= PER_LOGIT
+    np.floor(place, out=place)
+    np.clip(place, ZERO + 1, ONE - 1, out=place)
+    place[score == 0] = ZERO
+    place[score == 1] = ONE
+    return place.astype(np.int64)
+
+
+def _units(cell: Whole) -> Floats:
+    """What scores of a cell are counted in, as parts of 1."""
+    return np.asarray(_UNITS[(cell >> 13) - _BY_LOGIT[0]])
+
+
+class CellSums:
+    """Sums by cell that rows are added to in place."""
+
+    def __init__(self, weighted: bool = False) -> None:
+        # Rows of each kind and all their scores; weights of both labels and their squares. What a
+        # row changes lies together.
+        self._whole = np.zeros((N_CELLS, 4), np.int64)
+        self._weights = np.zeros((N_CELLS, 3 if weighted else 0))
+
+    def add(
+        self, score: NDArray[np.floating], kind: NDArray[np.integer], weight: Floats | None = None
+    ) -> None:
+        """Take in rows: scores in [0, 1], what each row is, and weights, (obs,)."""
+        for start in range(0, len(score), _BLOCK):
+            block = slice(start, start + _BLOCK)
+            value = score[block].astype(np.float64)
+            cell = cell_of(value)
+            value *= _units(cell)
+            cell -= ZERO
+            if weight is not None:
+                self._add_weights(cell, kind[block], weight[block])
+            whole, cell = self._whole.reshape(-1), np.multiply(cell, 4, out=cell)
+            # May leave the range of integers and come back, as the cell's own part is taken off.
+            np.add.at(whole[3:], cell, np.rint(value, out=value).astype(np.int64))
+            cell += kind[block]
+            np.add.at(whole, cell, 1)
+
+    def _add_weights(self, cell: Whole, kind: NDArray[np.integer], weight: Floats) -> None:
+        for label in (NEGATIVE, POSITIVE):
+            held = kind == label
+            np.add.at(self._weights[:, label], cell[held], weight[held])
+            np.add.at(self._weights[:, 2], cell[held], weight[held] ** 2)
+
+    def counts(self, labels: Sequence[Label], pos_label: Label, n_read: int) -> Counts:
+        """The sums as counts, of cells with rows alone."""
+        negative, positive, unlabeled, _ = self._whole.T
+        held = np.flatnonzero(negative | positive | unlabeled)
+        whole, cell = np.ascontiguousarray(self._whole[held].T), held + ZERO
+        whole[3] -= whole[:3].sum(axis=0) * _lowest(cell)
+        weights = np.ascontiguousarray(self._weights[held].T)
+        return Counts(cell, whole, weights, tuple(labels), pos_label, n_read)
+
+
+def _bounds(cell: Whole) -> tuple[Floats, Floats]:
+    """Least and largest scores of cells."""
+    least, most = expit(cell / PER_LOGIT), expit((cell + 1) / PER_LOGIT)
+    inside = (cell > ZERO) & (cell < ONE)
+    return np.where(inside, least, cell == ONE), np.where(inside, most, cell == ONE)
+
+
+def _lowest(cell: Whole) -> Whole:
+    """Least score of each cell, in its units."""
+    return np.floor(_bounds(cell)[0] * _units(cell)).astype(np.int64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TiedRows:
+    """Labelled rows by rising score; those of one narrow cell count as tied."""
+
+    score: Floats  # (score,)
+    rows: Whole  # (score,)
+    positives: Whole  # (score,)
+    weights: Floats | None = None  # of negative and positive rows, and their squares, (3, score)
+
+    @property
+    def size(self) -> Whole:
+        """What ranks count: rows, or units of weight, (score,)."""
+        return self.rows if self.weights is None else weight_units(self.weights[:2].sum(axis=0))
+
+    @property
+    def effective_n(self) -> float:
+        """Number of rows; of weighted ones the effective number."""
+        if self.weights is None:
+            return int(self.rows.sum())
+        return float(self.weights[:2].sum() ** 2 / self.weights[2].sum())
+
+    def edges(self, n_bins: int, strategy: Strategy) -> Floats:
+        """Edges of bins, (bin + 1,)."""
+        last = np.cumsum(self.size)
+
+        def of_ranks(ranks: Whole) -> Floats:
+            return self.score[np.searchsorted(last, ranks)]
+
+        return choose_edges(of_ranks, int(last[-1]), n_bins, strategy)
+
+    def cell_edges(self, edges: Floats, n_cells: int, closed: str) -> Floats:
+        """Edges of cells within bins that a curve is fitted to."""
+        return cell_edges(
+            self.score, n_cells, edges, lambda: self.edges(n_cells, "quantile"), closed
+        )
+
+    def place(self, edges: Floats, closed: str = "right") -> Whole:
+        """The bin of each score."""
+        side: Literal["left", "right"] = "left" if closed == "right" else "right"
+        return np.searchsorted(edges[1:-1], self.score, side=side)
+
+    def count(self, edges: Floats, closed: str = "right", strategy: str = "edges") -> BinCounts:
+        """Count the rows into bins."""
+        place, size = self.place(edges, closed), len(edges) - 1
+        weight = self.rows if self.weights is None else self.weights[:2].sum(axis=0)
+
+        def total(values: NDArray[Any]) -> NDArray[Any]:
+            found = np.zeros(size, values.dtype)
+            np.add.at(found, place, values)
+            return found
+
+        lowest, highest = np.full(size, np.inf), np.full(size, -np.inf)
+        held = self.rows > 0
+        np.minimum.at(lowest, place[held], self.score[held])
+        np.maximum.at(highest, place[held], self.score[held])
+        mass, rows = total(weight), total(self.rows)
+        # By its rounding the quotient of sums may leave the range of the scores.
+        mean = np.clip(
+            total(weight * self.score) / np.where(rows > 0, mass, np.nan), lowest, highest
+        )
+        if self.weights is None:
+            return BinCounts(edges, rows, total(self.positives), mean, closed, strategy)
+        return effective_counts(
+            edges,
+            rows=rows,
+            weight=mass,
+            squares=total(self.weights[2]),
+            positive_weight=total(self.weights[POSITIVE]),
+            mean_score=mean,
+            closed=closed,
+            strategy=strategy,
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Counts:
+    """Rows of one classifier, summed up by narrow cells of the score; counts of two parts add up.
+
+    Made by `from_arrays`, or by `bayescal.count_rows` of files and Dask's columns.
+
+    Attributes
+    ----------
+    cell : ndarray of shape (cell,), int64
+        Cells with rows, rising: ``floor(8192 logit(score))``. Scores of exactly 0 and 1 have cells
+        of their own, -327681 and 327680; others nearer to them than a logit of 40 are at 40.
+    labels : tuple
+        Labels that occur.
+    pos_label : label
+        The label that the scores are the probability of.
+    binning : Binning
+        Bins that the rows are evaluated in where none others are asked for.
+    n_cells : int or None
+        Cells at most that a calibration curve is fitted to; None for those of the bins.
+
+    Notes
+    -----
+    Rows of a cell count as rows of its mean score. A cell is at most 3.1e-5 wide, and far narrower
+    near 0 and 1. So counts are exact, a bin's edge may move by one cell, and a binned calibration
+    error by 1e-5 at most in a million rows, a hundredth of its own uncertainty; where each cell has
+    one score, such as of rounded scores, nothing moves.
+
+    Numbers of rows and sums of scores are whole numbers, so that it makes no difference in which
+    parts or which order rows were counted. Sums of weights are rounded.
+
+    Examples
+    --------
+    >>> import bayescal as bc
+    >>> monday = bc.Counts.from_arrays([0, 0, 1], [0.1, 0.4, 0.5])
+    >>> tuesday = bc.Counts.from_arrays([1, None], [0.9, 0.1])
+    >>> week = monday + tuesday
+    >>> week
+    <Counts: n_obs 5, n_labeled 4; 4 cells; classes 0, 1>
+    >>> week.rows.tolist(), week.positives.tolist(), week.unlabeled.tolist()
+    ([1, 1, 1, 1], [0, 0, 1, 1], [1, 0, 0, 0])
+    """
+
+    cell: Whole
+    # Negative, positive and unlabelled rows, and what all their scores exceed the cell's least one
+    # by, in units, (4, cell).
+    _whole: Whole
+    # Weights of negative and positive rows, and the squares of both, (3, cell); (0, cell) without.
+    _weights: Floats
+    labels: tuple[Label, ...]
+    pos_label: Label
+    n_read: int  # rows, with those of weight 0
+    binning: Binning = field(default_factory=Binning)
+    n_cells: int | None = 100
+
+    @classmethod
+    def from_arrays(
+        cls,
+        y_true: Any,
+        y_prob: Any,
+        *,
+        pos_label: Any = 1,
+        from_logits: bool = False,
+        sample_weight: Any = None,
+    ) -> Counts:
+        """Count rows in memory.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (obs,)
+            Labels; None, NaN and NA where the label is not known.
+        y_prob : array-like of shape (obs,), in [0, 1]
+            Scores of one classifier, for two classes.
+        pos_label : label, default 1
+            The label that the scores are the probability of.
+        from_logits : bool, default False
+            Whether `y_prob` holds logits.
+        sample_weight : array-like of shape (obs,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        Counts
+            Of these rows.
+
+        Raises
+        ------
+        InputError
+            If labels, scores or weights cannot be used, or there are more than two labels.
+        """
+        found = CountedColumns(pos_label, sample_weight is not None)
+        found.add(
+            Column("y_true", y_true),
+            Column("y_prob", y_prob),
+            None if sample_weight is None else Column("sample_weight", sample_weight),
+            from_logits,
+        )
+        return found.counts().checked("y_true", None if sample_weight is None else "sample_weight")
+
+    @property
+    def classes(self) -> tuple[Label, Label]:
+        """The negative and the positive label."""
+        return binary_classes(self.labels, self.pos_label, "the counts")
+
+    @property
+    def rows(self) -> Whole:
+        """Labelled rows, (cell,)."""
+        return np.asarray(self._whole[NEGATIVE] + self._whole[POSITIVE])
+
+    @property
+    def positives(self) -> Whole:
+        """Rows of the positive label, (cell,)."""
+        return np.asarray(self._whole[POSITIVE])
+
+    @property
+    def unlabeled(self) -> Whole:
+        """Rows without a label, (cell,)."""
+        return np.asarray(self._whole[UNLABELED])
+
+    @property
+    def n_labeled(self) -> int:
+        """Number of labelled rows."""
+        return int(self.rows.sum())
+
+    @property
+    def n_obs(self) -> int:
+        """Number of rows; rows of weight 0 do not count."""
+        return int(self._whole[:3].sum())
+
+    @cached_property
+    def score(self) -> Floats:
+        """Mean score of each cell, (cell,)."""
+        units, (least, most) = _units(self.cell), _bounds(self.cell)
+        excess = self._whole[3] / self._whole[:3].sum(axis=0)
+        # Rounded as scores are, so that a cell of one score has that score.
+        mean = round_scores(np.clip((_lowest(self.cell) + excess) / units, least, most))
+        inside = np.clip(mean, np.nextafter(0, 1), np.nextafter(1, 0))
+        return np.where((self.cell > ZERO) & (self.cell < ONE), inside, mean)
+
+    @cached_property
+    def labeled(self) -> TiedRows:
+        """The labelled rows."""
+        held = self.rows > 0
+        weights = self._weights[:, held] if self.weighted else None
+        return TiedRows(self.score[held], self.rows[held], self.positives[held], weights)
+
+    @property
+    def weighted(self) -> bool:
+        """Whether rows have weights."""
+        return len(self._weights) > 0
+
+    @property
+    def bins(self) -> BinCounts:
+        """Labelled rows in the bins of `binning`."""
+        return self.bins_of(self.binning)
+
+    @property
+    def cells(self) -> BinCounts | None:
+        """Labelled rows in cells within the bins; None without `n_cells`."""
+        return None if self.n_cells is None else self.cells_of(self.binning, self.n_cells)
+
+    def bins_of(self, binning: Binning) -> BinCounts:
+        """Count the labelled rows into bins.
+
+        Parameters
+        ----------
+        binning : Binning
+            The bins.
+
+        Returns
+        -------
+        BinCounts
+            Counts, positives and mean scores.
+        """
+        edges = self._edges(binning)
+        return self.labeled.count(edges, binning.closed, strategy_name(binning.strategy))
+
+    def cells_of(self, binning: Binning, n_cells: int) -> BinCounts:
+        """Count the labelled rows into cells within bins, one a score where these are few.
+
+        Parameters
+        ----------
+        binning : Binning
+            The bins.
+        n_cells : int
+            Cells at most, but for those that an edge of a bin divides.
+
+        Returns
+        -------
+        BinCounts
+            Counts, positives and mean scores.
+        """
+        edges = self.labeled.cell_edges(self._edges(binning), n_cells, binning.closed)
+        return self.labeled.count(edges, binning.closed)
+
+    def _edges(self, binning: Binning) -> Floats:
+        check_rows(self.n_labeled, "the counts")
+        n_bins = resolved_number(binning.n_bins, self.labeled.effective_n)
+        return self.labeled.edges(n_bins, binning.strategy)
+
+    def checked(self, label: str, weight: str | None = None) -> Counts:
+        """Check that there are labelled rows of two classes; messages name columns."""
+        check_rows(self.n_read, f"the column {label!r}")
+        if weight is not None:
+            check_some_weight(self.n_obs, self.n_read, weight)
+        if not self.n_labeled:
+            raise InputError(
+                f"{label} must hold at least one label; all {self.n_obs} rows are missing. "
+                "Label some rows: calibration cannot be measured without."
+            )
+        binary_classes(self.labels, self.pos_label, label)
+        return self
+
+    def plus(self, other: Counts) -> Counts:
+        """Add the rows of another part of the same table."""
+        cell = np.union1d(self.cell, other.cell)
+        places = [np.searchsorted(cell, part.cell) for part in (self, other)]
+
+        def joined[Number: np.generic](*parts: NDArray[Number]) -> NDArray[Number]:
+            total = np.zeros((len(parts[0]), len(cell)), parts[0].dtype)
+            for place, part in zip(places, parts, strict=True):
+                total[:, place] += part
+            return total
+
+        return replace(
+            self,
+            cell=cell,
+            _whole=joined(self._whole, other._whole),
+            _weights=joined(self._weights, other._weights),
+            labels=tuple(dict.fromkeys(self.labels + other.labels)),
+            n_read=self.n_read + other.n_read,
+        )
+
+    def __add__(self, other: Counts) -> Counts:
+        """Count the rows of both; the left one's bins stay."""
+        check_is(other, Counts, "what is added to counts", "Count rows with Counts.from_arrays.")
+        if self.pos_label != other.pos_label or self.weighted != other.weighted:
+            raise InputError(
+                "counts that add up must have the same pos_label, and both have weights or none; "
+                f"got {self.pos_label!r} and {other.pos_label!r}, and weights "
+                f"{self.weighted} and {other.weighted}. Count both alike."
+            )
+        found = self.plus(other)
+        binary_classes(found.labels, found.pos_label, "the sum of counts")
+        return found
+
+    def __radd__(self, other: object) -> Counts:
+        """Begin with 0, as the built-in `sum` does."""
+        return self if isinstance(other, int) and other == 0 else self + other  # type: ignore[operator]
+
+    def __repr__(self) -> str:
+        """Count rows and cells, and name the classes."""
+        classes = ", ".join(map(str, self.classes))
+        return (
+            f"<Counts: n_obs {self.n_obs}, n_labeled {self.n_labeled}; "
+            f"{len(self.cell)} cells; classes {classes}>"
+        )
+
+
+class CountedColumns:
+    """Sums of a column of scores that comes in batches, with labels and perhaps weights."""
+
+    def __init__(self, pos_label: Any, weighted: bool) -> None:
+        self._sums, self._pos_label = CellSums(weighted), checked_label(pos_label)
+        self._labels: dict[Label, None] = {}
+        self._n_read = 0
+
+    def add(self, label: Column, score: Column, weight: Column | None, from_logits: bool) -> None:
+        """Check a batch, and take in its rows of weight above 0."""
+        code, labels = factorize(label.values, label.name)
+        self._labels |= dict.fromkeys(labels)
+        positive = position(self._pos_label, labels)
+        value = probabilities(score, from_logits)
+        if value.ndim > 1:
+            raise InputError(
+                f"{score.name} must hold one score a row; got {value.shape[1]}. Pass the scores of "
+                "one class, or the largest score with whether its class is right as the label."
+            )
+        check_same_length(len(value), score.name, len(code), label.name)
+        kind = np.where(code == MISSING, UNLABELED, code == positive).astype(np.int8)
+        heavy = None
+        if weight is not None:
+            heavy = weights(weight)
+            check_same_length(len(heavy), weight.name, len(code), label.name)
+            counting = heavy > 0
+            value, kind, heavy = value[counting], kind[counting], heavy[counting]
+        self._sums.add(value, kind, heavy)
+        self._n_read += len(code)
+
+    def counts(self) -> Counts:
+        """What the batches add up to."""
+        return self._sums.counts(tuple(self._labels), self._pos_label, self._n_read)
