@@ -21,7 +21,13 @@ from bayescal.core.bins.edges import (
     strategy_name,
     weight_units,
 )
-from bayescal.core.checks import check_is, check_rows, check_same_length, check_some_weight
+from bayescal.core.checks import (
+    check_is,
+    check_rows,
+    check_same_length,
+    check_some_weight,
+    check_whole,
+)
 from bayescal.core.columns import MISSING, Label, factorize
 from bayescal.core.errors import InputError
 from bayescal.core.intake import (
@@ -54,6 +60,7 @@ _UNITS: Final = np.ldexp(
 )
 # Rows gone through at a time, few enough for a core's cache.
 _BLOCK: Final = 1 << 16
+MOST_CELLS: Final = 100_000
 
 
 def cell_of(score: Floats) -> Whole:
@@ -208,15 +215,22 @@ class Counts:
 
     Made by `from_arrays`, or by `bayescal.count_rows` of files and Dask's columns.
 
-    Attributes
+    Parameters
     ----------
     cell : ndarray of shape (cell,), int64
         Cells with rows, rising: ``floor(8192 logit(score))``. Scores of exactly 0 and 1 have cells
         of their own, -327681 and 327680; others nearer to them than a logit of 40 are at 40.
+    sums : ndarray of shape (4, cell), int64
+        Negative, positive and unlabelled rows, and what all their scores exceed the least score of
+        the cell by, in units.
+    weights : ndarray of shape (3, cell) or (0, cell)
+        Weights of negative and of positive rows, and the squares of both; none without weights.
     labels : tuple
         Labels that occur.
     pos_label : label
         The label that the scores are the probability of.
+    n_read : int
+        Number of rows, with those of weight 0.
     binning : Binning
         Bins that the rows are evaluated in where none others are asked for.
     n_cells : int or None
@@ -245,14 +259,11 @@ class Counts:
     """
 
     cell: Whole
-    # Negative, positive and unlabelled rows, and what all their scores exceed the cell's least one
-    # by, in units, (4, cell).
-    _whole: Whole
-    # Weights of negative and positive rows, and the squares of both, (3, cell); (0, cell) without.
-    _weights: Floats
+    sums: Whole
+    weights: Floats
     labels: tuple[Label, ...]
     pos_label: Label
-    n_read: int  # rows, with those of weight 0
+    n_read: int
     binning: Binning = field(default_factory=Binning)
     n_cells: int | None = 100
 
@@ -298,7 +309,8 @@ class Counts:
             None if sample_weight is None else Column("sample_weight", sample_weight),
             from_logits,
         )
-        return found.counts().checked("y_true", None if sample_weight is None else "sample_weight")
+        weight = None if sample_weight is None else "sample_weight"
+        return check_labeled(found.counts(), "y_true", weight)
 
     @property
     def classes(self) -> tuple[Label, Label]:
@@ -308,17 +320,17 @@ class Counts:
     @property
     def rows(self) -> Whole:
         """Labelled rows, (cell,)."""
-        return np.asarray(self._whole[NEGATIVE] + self._whole[POSITIVE])
+        return np.asarray(self.sums[NEGATIVE] + self.sums[POSITIVE])
 
     @property
     def positives(self) -> Whole:
         """Rows of the positive label, (cell,)."""
-        return np.asarray(self._whole[POSITIVE])
+        return np.asarray(self.sums[POSITIVE])
 
     @property
     def unlabeled(self) -> Whole:
         """Rows without a label, (cell,)."""
-        return np.asarray(self._whole[UNLABELED])
+        return np.asarray(self.sums[UNLABELED])
 
     @property
     def n_labeled(self) -> int:
@@ -328,13 +340,13 @@ class Counts:
     @property
     def n_obs(self) -> int:
         """Number of rows; rows of weight 0 do not count."""
-        return int(self._whole[:3].sum())
+        return int(self.sums[:3].sum())
 
     @cached_property
     def score(self) -> Floats:
         """Mean score of each cell, (cell,)."""
         units, (least, most) = _units(self.cell), _bounds(self.cell)
-        excess = self._whole[3] / self._whole[:3].sum(axis=0)
+        excess = self.sums[3] / self.sums[:3].sum(axis=0)
         # Rounded as scores are, so that a cell of one score has that score.
         mean = round_scores(np.clip((_lowest(self.cell) + excess) / units, least, most))
         inside = np.clip(mean, np.nextafter(0, 1), np.nextafter(1, 0))
@@ -344,13 +356,13 @@ class Counts:
     def labeled(self) -> TiedRows:
         """The labelled rows."""
         held = self.rows > 0
-        weights = self._weights[:, held] if self.weighted else None
+        weights = self.weights[:, held] if self.weighted else None
         return TiedRows(self.score[held], self.rows[held], self.positives[held], weights)
 
     @property
     def weighted(self) -> bool:
         """Whether rows have weights."""
-        return len(self._weights) > 0
+        return len(self.weights) > 0
 
     @property
     def bins(self) -> BinCounts:
@@ -374,7 +386,13 @@ class Counts:
         -------
         BinCounts
             Counts, positives and mean scores.
+
+        Raises
+        ------
+        InputError
+            If there are no labelled rows, or what is asked for is none of these.
         """
+        binning = Binning.of(binning)
         edges = self._edges(binning)
         return self.labeled.count(edges, binning.closed, strategy_name(binning.strategy))
 
@@ -392,7 +410,14 @@ class Counts:
         -------
         BinCounts
             Counts, positives and mean scores.
+
+        Raises
+        ------
+        InputError
+            If there are no labelled rows, or what is asked for is none of these.
         """
+        binning = Binning.of(binning)
+        check_whole(n_cells, "n_cells", most=MOST_CELLS)
         edges = self.labeled.cell_edges(self._edges(binning), n_cells, binning.closed)
         return self.labeled.count(edges, binning.closed)
 
@@ -401,21 +426,19 @@ class Counts:
         n_bins = resolved_number(binning.n_bins, self.labeled.effective_n)
         return self.labeled.edges(n_bins, binning.strategy)
 
-    def checked(self, label: str, weight: str | None = None) -> Counts:
-        """Check that there are labelled rows of two classes; messages name columns."""
-        check_rows(self.n_read, f"the column {label!r}")
-        if weight is not None:
-            check_some_weight(self.n_obs, self.n_read, weight)
-        if not self.n_labeled:
-            raise InputError(
-                f"{label} must hold at least one label; all {self.n_obs} rows are missing. "
-                "Label some rows: calibration cannot be measured without."
-            )
-        binary_classes(self.labels, self.pos_label, label)
-        return self
-
     def plus(self, other: Counts) -> Counts:
-        """Add the rows of another part of the same table."""
+        """Add the rows of another part of the same table, whose labels may still be found.
+
+        Parameters
+        ----------
+        other : Counts
+            Those of the other part.
+
+        Returns
+        -------
+        Counts
+            Of both.
+        """
         cell = np.union1d(self.cell, other.cell)
         places = [np.searchsorted(cell, part.cell) for part in (self, other)]
 
@@ -428,8 +451,8 @@ class Counts:
         return replace(
             self,
             cell=cell,
-            _whole=joined(self._whole, other._whole),
-            _weights=joined(self._weights, other._weights),
+            sums=joined(self.sums, other.sums),
+            weights=joined(self.weights, other.weights),
             labels=tuple(dict.fromkeys(self.labels + other.labels)),
             n_read=self.n_read + other.n_read,
         )
@@ -458,6 +481,20 @@ class Counts:
             f"<Counts: n_obs {self.n_obs}, n_labeled {self.n_labeled}; "
             f"{len(self.cell)} cells; classes {classes}>"
         )
+
+
+def check_labeled(counts: Counts, label: str, weight: str | None = None) -> Counts:
+    """Check that there are labelled rows of two classes; messages name columns."""
+    check_rows(counts.n_read, f"the column {label!r}")
+    if weight is not None:
+        check_some_weight(counts.n_obs, counts.n_read, weight)
+    if not counts.n_labeled:
+        raise InputError(
+            f"{label} must hold at least one label; all {counts.n_obs} rows are missing. "
+            "Label some rows: calibration cannot be measured without."
+        )
+    binary_classes(counts.labels, counts.pos_label, label)
+    return counts
 
 
 class CountedColumns:

@@ -9,11 +9,10 @@ from typing import Any, Final, Protocol, Unpack
 
 from bayescal.core.bins.binning import Binning, BinningFields
 from bayescal.core.checks import check_columns, check_flag, check_whole, checked_words
-from bayescal.core.counts import CountedColumns, Counts
+from bayescal.core.counts import MOST_CELLS, CountedColumns, Counts, check_labeled
 from bayescal.core.partial_sums import Batch, Several, summed
 from bayescal.core.partitions import rows_of
 
-_MOST_CELLS: Final = 100_000
 # Columns of scores that are counted at a time: each takes up to 40 MB in each thread.
 _TOGETHER: Final = 8
 
@@ -83,7 +82,7 @@ def count_rows(
     """
     chosen = Binning.of(binning, **fields)
     if n_cells is not None:
-        check_whole(n_cells, "n_cells", most=_MOST_CELLS)
+        check_whole(n_cells, "n_cells", most=MOST_CELLS)
     found = counted(
         data,
         label=label,
@@ -112,7 +111,7 @@ def counted(
         return _Columns(label, some, pos_label, from_logits, weight)
 
     found = counted_by(data, score, columns)
-    return {name: counts.checked(label, weight) for name, counts in found.items()}
+    return {name: check_labeled(counts, label, weight) for name, counts in found.items()}
 
 
 class Countable(Protocol):

@@ -94,7 +94,8 @@ def test_a_cell_of_one_score_has_that_score(rows, repeats):
         mean = found.score[found.cell.tolist().index(cell)]
         if len(held) == 1 and (held[0] in (0, 1) or ZERO + 1 < cell < ONE - 1):
             if cell not in cell_of(np.array([0.25, 0.75])):
-                assert mean == held[0]
+                # Below 1e-4 rounding to twelve digits may end a bit off.
+                assert mean == held[0] or mean == pytest.approx(min(held[0], 1e-4), rel=1e-15)
         elif ZERO + 1 < cell < ONE - 1 and cell not in cell_of(np.array([0.25, 0.75])):
             of_rows = scores[cells == cell].mean()
             assert mean == pytest.approx(of_rows, rel=2e-12, abs=1e-12)
@@ -249,5 +250,5 @@ def test_a_fit_of_counts_is_that_of_two_halves_and_near_that_of_the_rows():
     assert float(fits[0]["posterior"]["tce"].mean()) == pytest.approx(
         float(of_rows["posterior"]["tce"].mean()), abs=1e-3
     )
-    ten = bc.fit(bc.ece, whole, method="direct", draws=50, seed=1, n_bins=10)
+    ten = bc.fit(bc.ece, whole, method="direct", draws=1000, seed=1, n_bins=10)
     assert ten.attrs["n_bins"] == 10

@@ -40,6 +40,7 @@ LEFT_OUT = {
             "bayescal.BinCounts.place_in",
             "bayescal.Binning.count",
             "bayescal.Binning.edges",
+            "bayescal.Counts.plus",
             "bayescal.agnostic.SmoothCurve.kernel",
             "bayescal.datasets.temperature.LogitTruth.class_errors",
         ],
@@ -47,6 +48,7 @@ LEFT_OUT = {
     ),
     **dict.fromkeys(
         [
+            "bayescal.Counts",
             "bayescal.agnostic.Link",
             "bayescal.credal.CrossVennAbers",
             "bayescal.credal.InductiveVennAbers",
@@ -427,6 +429,8 @@ RIGHT: dict[str, Callable[[], Any]] = {
     "bayescal.BinCounts.positives": lambda: [1, 5],
     "bayescal.BinCounts.mean_score": lambda: [0.25, 0.75],
     "bayescal.Binning.of.binning": lambda: None,
+    **{f"bayescal.Counts.{name}.binning": bc.Binning for name in ("bins_of", "cells_of")},
+    "bayescal.Counts.cells_of.n_cells": lambda: 50,
     "bayescal.PUScores.stack.scores": lambda: {"a": (SCORE[LABEL == 1], SCORE)},
     "bayescal.Scores.stack.y_prob": lambda: {"a": SCORE, "b": SCORE / 2},
     "bayescal.Scores.from_estimator.estimator": lambda: LogisticRegression().fit(FEATURES, LABEL),
@@ -493,6 +497,7 @@ RIGHT: dict[str, Callable[[], Any]] = {
     "bayescal.temperature.train_on_rare_feature.rows": lambda: 100,
 }
 INSTANCES: dict[str, Callable[[], Any]] = {
+    "bayescal.Counts": lambda: bc.Counts.from_arrays(LABEL, SCORE),
     "bayescal.agnostic.Link": lambda: bc.agnostic.isotonic_calibration(SCORE, label=LABEL),
     "bayescal.credal.CrossVennAbers": lambda: bc.credal.fit_cross_venn_abers(
         SCORE, label=LABEL, fold=np.arange(ROWS) % 2

@@ -1,4 +1,4 @@
-"""Measure and cells of many rows: those of rows in memory or near them, of rounded ones the same."""
+"""Measure and cells of many rows: those of rows in memory or near them; of rounded the same."""
 
 import numpy as np
 import pytest
