@@ -1,17 +1,32 @@
 """A quantity from outside gets everything that the package's own have, without an edit."""
 
+import inspect
 import json
 from collections.abc import Iterator
 
 import numpy as np
 import pytest
 import toy_quantity as toy
+import toy_quantity_0_2 as toy_0_2
 from click.testing import CliRunner
 from scipy.stats import beta
 
 import bayescal as bc
 from bayescal.cli.main import cli
-from bayescal.quantities import _REGISTERED, quantities, register
+from bayescal.core.command import Command, Estimates, Option
+from bayescal.core.quantity import (
+    BaseCase,
+    BaseModel,
+    BasePriors,
+    Bound,
+    DirectDraws,
+    LabelModel,
+    Plan,
+    Quantity,
+    Reference,
+)
+from bayescal.core.variables import Variable
+from bayescal.quantities import _REGISTERED, former, quantities, register
 from bayescal.workflow.simulation import sbc
 
 # 20 rows; the first classifier is right on 18 of them, the second on 13.
@@ -117,3 +132,37 @@ def test_it_has_commands(tmp_path) -> None:
     assert "Jeffreys" in run.stdout
     run = CliRunner().invoke(cli, ["cite", "accuracy"])
     assert "Hoeffding" in run.stdout
+
+
+def test_a_quantity_of_version_0_2_works_with_a_warning() -> None:
+    _REGISTERED.clear()
+    former.adapted.cache_clear()
+    with pytest.warns(DeprecationWarning, match="replace its KIND.*by VARIABLES"):
+        register(toy_0_2)
+    found = bc.fit("accuracy", SCORES, method="direct", seed=20)
+    exact = beta(1 + CORRECT, 1 + 20 - CORRECT)
+    np.testing.assert_allclose(bc.summary(found)["lower"], exact.ppf(0.05), atol=0.015)
+    assert bc.best(found).title == "accuracy"
+    assert found["posterior"]["accuracy"].dims == ("chain", "draw", "classifier")
+    assert bc.fit(toy_0_2, SCORES.select("b"), method="direct", seed=20).attrs["result_kind"]
+
+
+def test_what_an_author_must_know_is_little() -> None:
+    """Members without a default of all that `toy_quantity.py` has to fill in."""
+    records = (Reference, Bound, Variable, Plan, DirectDraws, Option, Estimates, Command)
+    counted = {record.__name__: required(record) for record in records}
+    counted |= {"Quantity": members(Quantity), "Priors": members(BasePriors)}
+    counted["LabelModel"] = {"variables", "add_to_model", "direct_draws", "log_prior"}
+    counted["Case"] = {"coords", "model"} | set(BaseCase.__abstractmethods__)
+    assert counted["LabelModel"] | members(BaseModel) == members(LabelModel)
+    assert sum(map(len, counted.values())) <= 45, counted
+
+
+def required(record: type) -> set[str]:
+    """Fields without a default."""
+    given = inspect.signature(record).parameters.values()
+    return {one.name for one in given if one.default is one.empty}
+
+
+def members(shape: type) -> set[str]:
+    return {name for name in vars(shape) if not name.startswith("_")}

@@ -114,6 +114,27 @@ def row_of(coords: Mapping[str, str], **values: Any) -> Row:
     return {"case": " / ".join(coords.values()), **coords, **values}
 
 
+def prior_in_words(words: Mapping[str, Any], help: str = "Prior.") -> Option:
+    """The option of a prior that is chosen by a word, the first by default."""
+    return Option(
+        flags=("--prior",),
+        default=next(iter(words)),
+        choices=tuple(words),
+        help=help,
+        read=words.__getitem__,
+    )
+
+
+def estimates_of(names: Sequence[str], found: NamedTuple) -> Estimates:
+    """A row a classifier, a column a field of an estimate, whose arrays are by classifier."""
+    fields = found._asdict()
+    rows = [
+        row_of({"classifier": name}, **{field: float(of[k]) for field, of in fields.items()})
+        for k, name in enumerate(names)
+    ]
+    return Estimates(rows, {"case": "", **{field: field.replace("_", " ") for field in fields}})
+
+
 def in_words[T](
     text: str, words: Mapping[str, Callable[..., T]], known: str, given: str | None = None
 ) -> T:

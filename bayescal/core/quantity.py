@@ -1,14 +1,19 @@
 """What every quantity promises, so that fitting, simulation, plots, report and CLI treat all alike.
 
 `Quantity` is a module; its `plan` turns data into `Case` objects, one a model to fit; each case
-holds the `LabelModel` that is sampled, and turns draws into `CaseArrays`.
+holds the `LabelModel` that is sampled, and turns draws into `CaseArrays`. A simple quantity takes
+most of this from `BaseCase` and `BaseModel`; averages and pooled groups have more to say.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
+import pickle
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from dataclasses import asdict, dataclass, field, fields
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +27,8 @@ type Floats = NDArray[np.float64]
 type Draws = Mapping[str, Floats]
 """Draws of a model's variables by name, (chain, draw, ...) or (draw, ...)."""
 type Arrays = Mapping[str, Any]
+type Groups = Mapping[str, Any]
+"""Arrays by group of a result, fields of `CaseArrays`, and name; `bounds` are `Bound` records."""
 
 
 class Reference(NamedTuple):
@@ -139,32 +146,12 @@ class CaseArrays:
 class LabelModel(Protocol):
     """A prior of label probabilities joined with data: what is sampled.
 
-    Implementations are frozen dataclasses, one file each in a quantity's folder ``models/``, whose
-    ``base.py`` adds what that quantity's posterior needs, such as the label rates of draws.
+    A model of a quantity outside takes all but `variables` and `add_to_model` from `BaseModel`.
     """
-
-    @property
-    def compile_key(self) -> tuple[Any, ...]:
-        """What distinguishes one compiled model from another: equal keys share one."""
-        ...
 
     @property
     def variables(self) -> tuple[str, ...]:
         """Variables whose draws are kept."""
-        ...
-
-    @property
-    def target_accept(self) -> float:
-        """Acceptance that NUTS tunes its steps to, unless the user sets another."""
-        ...
-
-    @property
-    def max_depth(self) -> int:
-        """Largest number of doublings of a NUTS trajectory."""
-        ...
-
-    def inputs(self) -> Mapping[str, NDArray[Any]]:
-        """Values of the model's pm.Data, padded to the shapes of `compile_key`."""
         ...
 
     def add_to_model(self) -> Any:
@@ -179,6 +166,66 @@ class LabelModel(Protocol):
         """Log prior density of the variables that power-scaling scales, (chain, draw, ...)."""
         ...
 
+    @property
+    def compile_key(self) -> tuple[Any, ...]:
+        """What distinguishes one compiled model from another: equal keys share one."""
+        ...
+
+    def inputs(self) -> Mapping[str, NDArray[Any]]:
+        """Values of the model's pm.Data, padded to the shapes of `compile_key`."""
+        ...
+
+    @property
+    def target_accept(self) -> float:
+        """Acceptance that NUTS tunes its steps to, unless the user sets another."""
+        ...
+
+    @property
+    def max_depth(self) -> int:
+        """Largest number of doublings of a NUTS trajectory."""
+        ...
+
+
+class BaseModel:
+    """Base of a `LabelModel`, a frozen dataclass: what a simple model need not say."""
+
+    target_accept: ClassVar[float] = 0.8
+    max_depth: ClassVar[int] = 10
+
+    def direct_draws(self, draws: int, rng: np.random.Generator) -> DirectDraws | None:
+        """Posterior without NUTS: none."""
+        return None
+
+    def log_prior(self, draws: Draws) -> Draws:
+        """Log prior densities: none to be scaled."""
+        return {}
+
+    @property
+    def compile_key(self) -> tuple[Any, ...]:
+        """The model with its data: each is compiled for itself."""
+        return (type(self).__name__, _hash(self))
+
+    def inputs(self) -> Mapping[str, NDArray[Any]]:
+        """Values of pm.Data: none, the data are constants of the model."""
+        return {}
+
+
+class BasePriors:
+    """Base of a quantity's Priors, a frozen dataclass of priors by the names of parameters."""
+
+    def describe(self) -> str:
+        """Say the priors in words."""
+        named = {one.name: getattr(self, one.name) for one in fields(cast(Any, self))}
+        return "; ".join(f"{name} ~ {prior.describe()}" for name, prior in named.items())
+
+    def to_json(self) -> str:
+        """Write the priors as JSON."""
+        return json.dumps(asdict(cast(Any, self)))
+
+    def alternatives(self) -> dict[str, Any]:
+        """Priors to compare these with, by name: none but these."""
+        return {"default": self}
+
 
 def members(model: LabelModel) -> Mapping[str, LabelModel]:
     """List what NUTS samples, one after the other: an average's `members`, or the model itself.
@@ -190,11 +237,20 @@ def members(model: LabelModel) -> Mapping[str, LabelModel]:
 
 
 class Case(Protocol):
-    """One model to fit: a classifier, a class, or all groups of them at once."""
+    """One model to fit: a classifier, a class, or all groups of them at once.
+
+    A case of a quantity outside takes all but `coords`, `model`, `answer` and `simulate` from
+    `BaseCase`.
+    """
 
     @property
     def coords(self) -> Mapping[str, str]:
         """What the case is of, by dimension of the result."""
+        ...
+
+    @property
+    def model(self) -> LabelModel:
+        """What is sampled."""
         ...
 
     @property
@@ -203,18 +259,23 @@ class Case(Protocol):
         ...
 
     @property
-    def monitored(self) -> tuple[str, ...]:
-        """Posterior variables whose convergence is checked."""
-        ...
-
-    @property
     def warnings(self) -> Sequence[str]:
         """What a reader must know of the data, in sentences."""
         ...
 
+    def arrays(
+        self, draws: Draws, direct: DirectDraws | None, rng: np.random.Generator
+    ) -> CaseArrays:
+        """Turn draws of the model's variables, (chain, draw, ...), into what the result holds."""
+        ...
+
+    def simulate(self, rng: np.random.Generator) -> tuple[Case, Mapping[str, Any]]:
+        """Draw parameters from the prior and labels from the model: the new case, and the truth."""
+        ...
+
     @property
-    def model(self) -> LabelModel:
-        """What is sampled."""
+    def monitored(self) -> tuple[str, ...]:
+        """Posterior variables whose convergence is checked."""
         ...
 
     @property
@@ -230,15 +291,59 @@ class Case(Protocol):
         """Build the PyMC model, unsampled; that of an average takes the name of a member."""
         ...
 
+
+class BaseCase(ABC):
+    """Base of a `Case`, a frozen dataclass with `coords` and `model`, that only has to answer."""
+
+    coords: Mapping[str, str]
+    model: Any
+
+    axes: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    warnings: ClassVar[Sequence[str]] = ()
+    evidence_draws: ClassVar[int] = 0
+
+    @abstractmethod
+    def answer(self, draws: Draws, rng: np.random.Generator) -> Groups:
+        """Turn draws of the model's variables, (chain, draw, ...), into arrays by group."""
+
+    @abstractmethod
+    def simulate(self, rng: np.random.Generator) -> tuple[Case, Mapping[str, Any]]:
+        """Draw parameters from the prior and labels from the model: the new case, and the truth."""
+
+    @property
+    def monitored(self) -> tuple[str, ...]:
+        """The variables of the model."""
+        return tuple(self.model.variables)
+
+    def fingerprint(self) -> str:
+        """Hash of everything that the case holds."""
+        return _hash(self)
+
+    def build_model(self) -> pm.Model:
+        """Build the PyMC model, unsampled."""
+        import pymc as pm
+
+        with pm.Model(coords={dim: list(names) for dim, names in self.axes.items()}) as model:
+            self.model.add_to_model()
+        return model
+
     def arrays(
         self, draws: Draws, direct: DirectDraws | None, rng: np.random.Generator
     ) -> CaseArrays:
-        """Turn draws of the model's variables, (chain, draw, ...), into what the result holds."""
-        ...
+        """The answer as a record; bounds in it are taken apart into numbers and words."""
+        groups = dict(self.answer(draws, rng))
+        bounds = groups.pop("bounds", {})
+        groups.setdefault("log_prior", self.model.log_prior(draws))
+        return CaseArrays(
+            coords=self.coords,
+            bounds=bound_values(bounds),
+            bounds_attrs=bound_words(bounds),
+            **groups,
+        )
 
-    def simulate(self, rng: np.random.Generator) -> tuple[Case, Mapping[str, Any]]:
-        """Draw parameters from the prior and labels from the model: the new case, and the truth."""
-        ...
+
+def _hash(value: object) -> str:
+    return hashlib.sha256(pickle.dumps(value)).hexdigest()
 
 
 type Correlation = Floats | Mapping[str, Floats] | None
@@ -308,11 +413,6 @@ class Quantity(Protocol):
     @property
     def bounds(self) -> Callable[..., Any]:
         """The paper's theory, from sample sizes to a NamedTuple of `Bound`."""
-        ...
-
-    @property
-    def build_model(self) -> Callable[..., pm.Model]:
-        """From data and priors to an unsampled pm.Model."""
         ...
 
     @property

@@ -19,7 +19,7 @@ from bayescal.core.errors import InputError
 if TYPE_CHECKING:
     from bayescal.core.quantity import Quantity
 
-OWN: Final = tuple(sorted(module.name for module in iter_modules(__path__)))
+OWN: Final = tuple(sorted(module.name for module in iter_modules(__path__) if module.ispkg))
 """Names of the package's own quantities."""
 ENTRY_POINTS: Final = "bayescal.quantities"
 
@@ -44,6 +44,7 @@ def register(quantity: Quantity) -> None:
     InputError
         If another quantity has its name.
     """
+    quantity = _adapted(quantity)
     found = quantities().get(quantity.NAME, quantity)
     if found is not quantity:
         raise InputError(
@@ -60,16 +61,24 @@ def quantity_named(quantity: Quantity | str) -> Quantity:
                 f"quantity must be a quantity or its name; got {type(quantity).__name__}. "
                 f"Pass one of {', '.join(map(repr, quantities()))}."
             )
-        return quantity
+        return _adapted(quantity)
     found = quantities()
     check_known(quantity, tuple(found), "quantity", "bayescal")
     return found[quantity]
 
 
+def _adapted(quantity: Any) -> Quantity:
+    if hasattr(quantity, "VARIABLES"):
+        return quantity
+    from bayescal.quantities.former import adapted
+
+    return adapted(quantity)
+
+
 @cache
 def _installed() -> dict[str, Quantity]:
     own = [import_module(f"{__name__}.{name}") for name in OWN]
-    added = [point.load() for point in entry_points(group=ENTRY_POINTS)]
+    added = [_adapted(point.load()) for point in entry_points(group=ENTRY_POINTS)]
     return {quantity.NAME: quantity for quantity in (*own, *added)}
 
 

@@ -5,6 +5,7 @@ The only place above the quantities that names one: version 1 did not say of whi
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 import xarray as xr
@@ -91,21 +92,28 @@ def _of_version_2(tree: xr.DataTree) -> xr.DataTree:
 
 
 def _variables(tree: xr.DataTree) -> list[Variable]:
-    """What versions that did not store it knew of the variables of a result's kind."""
-    kind = tree.attrs[schema.RESULT_KIND]
+    held, estimated = (
+        [str(name) for name in tree[group].data_vars] if group in tree.children else []
+        for group in (schema.POSTERIOR, schema.POINT_ESTIMATE)
+    )
+    names = [name for name in held if name in _METRICS or name in estimated]
+    return variables_of_kind(str(tree.attrs[schema.RESULT_KIND]), names)
+
+
+def variables_of_kind(kind: str, names: Sequence[str]) -> list[Variable]:
+    """What version 0.2, which did not store it, knew of the variables of a kind of result.
+
+    Of the kind "metrics" `names` are the metrics.
+    """
     if kind == "errors":
         return list(CALIBRATION_ERRORS)
     if kind == "rows":
         return [Variable("prob", "class probability", ("obs",), ROW, point="prob")]
-    held, estimated = (
-        [str(name) for name in tree[group].data_vars]
-        for group in (schema.POSTERIOR, schema.POINT_ESTIMATE)
-    )
-    names = [name for name in _METRICS if name in held]
-    names += [name for name in held if name in estimated and name not in names]
+    ordered = [name for name in _METRICS if name in names]
+    ordered += [name for name in names if name not in ordered]
     return [
         Variable(name, _title(name), (), METRIC, _better(name), name, "", _FULL.get(name, ""))
-        for name in names
+        for name in ordered
     ]
 
 

@@ -28,6 +28,7 @@ from bayescal.core.errors import InputError
 from bayescal.core.quantity import CaseArrays, Quantity
 from bayescal.core.text import printable
 from bayescal.results import access, schema
+from bayescal.results.legacy import upgrade
 from bayescal.results.summary import summary as summarise
 from bayescal.results.text import plain_records
 from bayescal.workflow.sampling import Settings
@@ -333,7 +334,7 @@ def unpack(content: bytes | Path, key: Key) -> xr.DataTree:
             "only the summary of this fit was kept. Read .summary(), or fit with keep='scalars'."
         )
     tree.attrs = head["attrs"]
-    return tree
+    return upgrade(tree)
 
 
 def _group(archive: zipfile.ZipFile, name: str, held: Mapping[str, Any]) -> xr.Dataset:
