@@ -11,7 +11,14 @@ import click
 from bayescal.cli.errors import FAILED, NOT_CONVERGED, OK, warn
 from bayescal.cli.options import PATH, click_option, report_options
 from bayescal.cli.output import check_report, say_written
-from bayescal.cli.run import checkpoint, in_terms_of, plan_options, run_fit, status_code
+from bayescal.cli.run import (
+    checkpoint,
+    in_terms_of,
+    plan_options,
+    run_fit,
+    settings_of,
+    status_code,
+)
 from bayescal.core.command import Command, Given, Option
 from bayescal.core.errors import InputError
 from bayescal.core.writing import check_writable
@@ -117,7 +124,6 @@ def _fit(quantity: Quantity, given: Given, found: _Windows, store: Path) -> Many
     from bayescal.workflow.fit_many import fit_many
 
     command: Command = quantity.COMMAND
-    names = ("prob", "draws", "tune", "target_accept", "seed")
     with warnings.catch_warnings():
         # Said below, in terms of the report.
         for kind in (ConvergenceWarning, ManyFitsWarning):
@@ -126,11 +132,10 @@ def _fit(quantity: Quantity, given: Given, found: _Windows, store: Path) -> Many
             quantity,
             found.data,
             priors=command.priors_of(given, found.data),
-            method="direct" if given["quick"] else "nuts",
             store=store,
             executor=None if given["processes"] == 1 else given["processes"],
             keep="scalars",
-            **{name: given[name] for name in names},
+            **settings_of(given),
             **plan_options(quantity, given),
         )
 

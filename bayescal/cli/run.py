@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -32,14 +32,6 @@ if TYPE_CHECKING:
     from xarray import DataTree
 
     from bayescal.core.quantity import Quantity
-
-
-class Compute(Protocol):
-    """A fit of which only progress and checkpoint are open."""
-
-    def __call__(self, *, progress: Any, checkpoint: Path) -> DataTree:
-        """Compute the result."""
-        ...
 
 
 def run_fit(quantity: Quantity, given: Given, title: str | None = None) -> int:
@@ -82,7 +74,7 @@ def _run(
         _check_values(options, given)
         if given.get("estimate_only"):
             return _estimates(quantity, given, files)
-        settings = _settings(given)
+        settings = settings_of(given)
         compute = begin(command.read(given))
         compute = partial(compute, **settings, **plan_options(quantity, given))
         return carry_out(quantity, compute, files, given, title)
@@ -111,12 +103,12 @@ def _several(command: Command, given: Given, data: Any) -> Any:
 
 def carry_out(
     quantity: Quantity,
-    compute: Compute,
+    compute: Callable[..., DataTree],
     files: Sequence[Path],
     given: Given,
     title: str | None = None,
 ) -> int:
-    """Fit, write the files, and print; finished models outlast Ctrl-C and a full disk."""
+    """Fit, of which progress and checkpoint are open, write the files, and print."""
     with checkpoint(given.get("checkpoint"), files[0] if files else None) as directory:
         with progress("Fitting") as update, _quiet():
             tree = compute(progress=update, checkpoint=directory)
@@ -244,7 +236,7 @@ def _check_values(options: Sequence[Option], given: Given) -> None:
                 option.read(word)
 
 
-def _settings(given: Given) -> Mapping[str, Any]:
+def settings_of(given: Given) -> Mapping[str, Any]:
     """Settings of the fit, checked before a file is read."""
     from bayescal.workflow.sampling import Settings
 

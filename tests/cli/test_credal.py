@@ -132,27 +132,17 @@ def test_a_failed_fit_is_said_and_has_its_exit_code(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--label", "nope", "--score", "a"], "no column 'nope'"),
-        (["--label", "y", "--score", "nope"], "no column 'nope'"),
-        (["--label", "y"], "--score"),
-        (["--score", "a"], "--label"),
         ([*COLUMNS, "--prior", "wat"], "--prior must be average, curve"),
         ([*COLUMNS, "--prior", "curve:3"], "--prior must be average, curve"),
         ([*COLUMNS, "--prior", "bins,t=3"], "--prior must be average, curve"),
         ([*COLUMNS, "--prior", "bins:0"], "bins must be a whole number"),
         ([*COLUMNS, "--s", "0"], "--s must be a number in (0, inf)"),
         ([*COLUMNS, "--multiclass"], "three classes or more"),
-        ([*COLUMNS, "-o", "x.txt"], "--output must end in"),
-        ([*COLUMNS, "--report", "x.nc"], "--report must end in .html"),
-        ([*COLUMNS, "--estimate-only", "-o", "x.nc"], "--estimate-only computes no posterior"),
-        ([*COLUMNS, "--estimate-only", "--quick"], "--quick needs one"),
-        ([*COLUMNS, "-o", "/no/such/folder/x.csv"], "/no/such/folder"),
     ],
 )
 def test_refusals_are_one_line(folder: Path, arguments: list[str], words: str) -> None:
     result = run(*both(folder), *arguments)
-    assert result.exit_code == 2 or "/no/such" in words
-    assert result.exit_code != 0
+    assert result.exit_code == 2
     assert result.stderr.count("\n") == 1
     assert words in result.stderr
 

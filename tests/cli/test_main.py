@@ -44,6 +44,8 @@ def test_version() -> None:
         ([*ECE, "--draws", "few"], "'few' is not a valid integer"),
         ([*ECE, "-o", "a.txt"], "--output must end in .nc (the result), .html"),
         ([*ECE, "--report", "a.nc"], "--report must end in .html"),
+        ([*ECE, "--estimate-only", "--quick"], "--quick needs one"),
+        ([*ECE, "--estimate-only", "-o", "x.nc"], "--estimate-only computes no posterior"),
         ([*ECE, "--strategy", "kmeans"], "'kmeans'"),
     ],
 )

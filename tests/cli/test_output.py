@@ -1,6 +1,7 @@
-"""Files that commands write hold nothing that a spreadsheet or a terminal acts on."""
+"""Tables and files: nothing is cut, and nothing in them acts on a spreadsheet or a terminal."""
 
 import csv
+import json
 import re
 from pathlib import Path
 
@@ -10,6 +11,10 @@ import pytest
 from click.testing import CliRunner
 
 from bayescal.cli.main import cli
+from bayescal.cli.output import print_estimates, print_json, print_table
+from bayescal.cli.run import status_code
+from bayescal.core.command import Estimates
+from bayescal.core.contradiction import contradiction
 
 NAMES = ("=cmd|x", "+1", "-p", "@SUM(A1)", "plain")
 
@@ -63,3 +68,76 @@ def test_a_path_cannot_act_on_the_terminal(table: Path, tmp_path: Path) -> None:
     said = run("ece", table, "--label", "y", "--score", "plain", "--estimate-only", "-o", out)
     assert r"a\x1b[31m\u202e.csv" in said
     assert out.is_file()
+
+
+LONG = [f"distilbert-ERM-with-a-very-long-name-and-more-of-it-{k}" for k in range(2)]
+
+
+class Result:
+    """What of a result the exit code is made from."""
+
+    def __init__(self, status: str, converged: str) -> None:
+        self.attrs = {"status": status, "converged": converged}
+
+
+def test_names_are_shown_as_they_are_and_never_cut(capsys) -> None:
+    names = [*LONG, "[bold]\x1b[31mred"]
+    columns = ["", *(f"a column of numbers {k}" for k in range(12)), "status"]
+    print_table(columns, [[name, *(["0.123"] * 12), "ok"] for name in names])
+    out = capsys.readouterr().out
+    lines = out.splitlines()
+    for name in LONG:
+        assert sum(name in line for line in lines) == 1
+    assert r"[bold]\x1b[31mred" in out
+    assert "\x1b" not in out
+    assert "…" not in out
+    assert all(column in lines[1] for column in columns)
+
+
+@pytest.mark.parametrize("width", [60, 200])
+def test_a_terminal_folds_names_and_cuts_none(width, capsys, monkeypatch) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    print_table(["", "n", "status"], [[name, "570", "ok"] for name in LONG])
+    out = re.sub(r"\x1b\[\d*m", "", capsys.readouterr().out)
+    assert "…" not in out
+    shown = "".join(line.split("570")[0].strip() for line in out.splitlines()[3:])
+    for name in LONG:
+        assert name in shown
+    assert max(map(len, out.splitlines())) <= width
+
+
+def test_the_json_has_null_where_there_is_no_number(capsys) -> None:
+    print_json({"n": 3}, [{"case": "a", "rhat_max": float("nan")}])
+    found = json.loads(capsys.readouterr().out)
+    assert found == {"n": 3, "results": [{"case": "a", "rhat_max": None}]}
+
+
+def test_estimates_say_how_many_rows_they_leave_out(capsys) -> None:
+    rows = [{"case": f"c{k}", "n": 1000 + k, "ece": k / 10, "odd": k == 1} for k in range(5)]
+    columns = {"case": "", "n": "rows", "ece": "ECE", "odd": "odd"}
+    print_estimates(Estimates(rows, columns, printed=2))
+    out = capsys.readouterr().out
+    assert "1,001" in out
+    assert "0.1000" in out
+    assert "yes" in out
+    assert "c2" not in out
+    assert "and 3 more rows" in out
+
+
+def test_a_good_result_ends_with_0(capsys) -> None:
+    assert status_code(Result("ok", "true"), []) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_a_result_that_did_not_converge_ends_with_3_and_says_so(capsys) -> None:
+    assert status_code(Result("R-hat is 1.3.", "false"), [], "a.nc: ") == 3
+    assert capsys.readouterr().err == (
+        "bayescal: warning: a.nc: NOT CONVERGED, do not use these numbers: R-hat is 1.3.\n"
+    )
+
+
+def test_a_warning_in_the_status_is_said_and_ends_with_0(capsys) -> None:
+    (sentence,) = contradiction(0.5, np.linspace(0.01, 0.02, 5000))
+    assert status_code(Result(f"a: {sentence}", "true"), []) == 0
+    assert capsys.readouterr().err == f"bayescal: warning: a: {sentence}\n"

@@ -1,7 +1,9 @@
-"""``bayescal report`` of results that are kept, of several quantities."""
+"""``bayescal report`` of results that are kept, and window by window of a table."""
 
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
 
@@ -68,3 +70,99 @@ def test_refusals_are_one_line(kept: Path, arguments: list[str], said_here: str)
     assert result.stderr.count("\n") == 1
     assert said_here in result.stderr
     assert not (kept / "never.html").exists()
+
+
+QUICK = ["--label", "y", "--score", "p*", "--prior", "flat", "--draws", "200", "--quick"]
+
+
+@pytest.fixture(scope="module")
+def table() -> pd.DataFrame:
+    """Two regions over three months; one month of one region has no label."""
+    rng = np.random.default_rng(1)
+    n = 360
+    p = rng.random(n)
+    found = pd.DataFrame(
+        {
+            "y": (rng.random(n) < p).astype(float),
+            "p": p,
+            "p2": 0.5 * p,
+            "region": np.repeat(["north", "south"], n // 2),
+            "month": np.tile(np.repeat(["2025-01", "2025-02", "2025-10"], n // 6), 2),
+        }
+    )
+    found.loc[(found["region"] == "south") & (found["month"] == "2025-10"), "y"] = np.nan
+    return found.sample(frac=1, random_state=1)
+
+
+@pytest.fixture(scope="module")
+def file(table: pd.DataFrame, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("windows") / "big.parquet"
+    table.to_parquet(path)
+    return path
+
+
+def run_windows(file: Path, output: Path, *more: str) -> Result:
+    return CliRunner().invoke(cli, ["report", str(file), *QUICK, *more, "-o", str(output)])
+
+
+@pytest.mark.slow
+def test_windows_apart(file: Path, table: pd.DataFrame, tmp_path: Path) -> None:
+    output = tmp_path / "out.html"
+    result = run_windows(file, output, "--group", "region", "--window", "month")
+    # One window has no labels: the rest is there, the code says that not all is.
+    assert result.exit_code == 1, result.output
+    assert "south / 2025-10 could not be fitted: y_true must hold" in result.stderr
+    page = Page(output.read_text())
+    assert len(page.all("tr")) == 1 + 2 * 5
+    cells = [element.text for element in page.all("td")]
+    assert cells.count("60") == 2 * 5
+    assert "2025-10" in words(page.section("failures").text)
+    assert "each window by itself" in words(page.section("provenance").text)
+    assert not list(tmp_path.glob("*.partial"))
+
+
+@pytest.mark.slow
+def test_a_store_is_kept_and_used(file: Path, tmp_path: Path) -> None:
+    given = ["--window", "month", "--checkpoint", str(tmp_path / "store")]
+    assert run_windows(file, tmp_path / "one.html", *given).exit_code == 0
+    times = {path: path.stat().st_mtime_ns for path in (tmp_path / "store").rglob("*.npz")}
+    assert len(times) == 3
+    assert run_windows(file, tmp_path / "two.html", *given).exit_code == 0
+    assert times == {path: path.stat().st_mtime_ns for path in times}
+    assert (tmp_path / "one.html").read_bytes() == (tmp_path / "two.html").read_bytes()
+
+
+@pytest.mark.slow
+def test_windows_pooled_are_groups_of_one_fit(file: Path, tmp_path: Path) -> None:
+    output = tmp_path / "out.html"
+    given = ["--group", "region", "--window", "month", "--pool"]
+    result = run_windows(file, output, *given, "--checkpoint", str(tmp_path / "store"))
+    assert result.exit_code == 0, result.output
+    assert len(list((tmp_path / "store").rglob("*.npz"))) == 2
+    page = Page(output.read_text())
+    assert len(page.all("tr")) == 1 + 2 * 5
+    assert "one model for all windows of a group" in words(page.section("provenance").text)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["--pool"], "--pool needs --window"),
+        (["--processes", "2"], "--processes needs --window"),
+        (["--window", "week"], "no column 'week'"),
+        (["--window", "month", "--multiclass", "top-label"], "--window needs binary scores"),
+    ],
+)
+def test_what_windows_do_not_go_with(file: Path, tmp_path: Path, given, said) -> None:
+    result = run_windows(file, tmp_path / "out.html", *given)
+    assert result.exit_code == 2
+    assert said in result.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_rows_must_have_a_window(table: pd.DataFrame, tmp_path: Path) -> None:
+    path = tmp_path / "big.csv"
+    table.assign(month=table["month"].where(table["p"] > 0.1)).to_csv(path, index=False)
+    result = run_windows(path, tmp_path / "out.html", "--window", "month")
+    assert result.exit_code == 2
+    assert "column 'month' of big.csv must be known in every row" in result.stderr

@@ -83,19 +83,10 @@ def test_no_labels_are_said_loudly(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--label", "nope", "--score", "a"], "no column 'nope'"),
-        (["--label", "y", "--score", "nope"], "no column 'nope'"),
-        (["--label", "y"], "--score"),
-        (["--score", "a"], "--label"),
-        ([*COLUMNS, "--group", "nope"], "no column 'nope'"),
         ([*COLUMNS, "--prior", "wat"], "--prior must be agreement"),
         ([*COLUMNS, "--prior", "mean:x"], "--prior must be agreement"),
         ([*COLUMNS, "--prior", "mean:2"], "power must be a number in (0, 1]"),
-        ([*COLUMNS, "--pos-label", "yes"], "--pos-label"),
         ([*COLUMNS, "--labeling", "some"], "--labeling"),
-        ([*COLUMNS, "-o", "x.txt"], "--output must end in"),
-        ([*COLUMNS, "--report", "x.nc"], "--report must end in .html"),
-        ([*COLUMNS, "--estimate-only", "-o", "x.nc"], "--estimate-only computes no posterior"),
     ],
 )
 def test_refusals_are_one_line(folder: Path, arguments: list[str], words: str) -> None:

@@ -1,14 +1,23 @@
-"""One case's fit: NUTS or not, whether it converged, and which models are compiled once."""
+"""One case's fit: settings, NUTS or not, whether it converged, models compiled once, threads."""
+
+import dataclasses
+import json
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 
 import arviz as az
 import numpy as np
 import pytest
+import xarray as xr
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import bayescal as bc
 from bayescal.core.bins.binning import Binning
+from bayescal.core.errors import InputError
 from bayescal.core.quantity import members
 from bayescal.inference.sampler import compile_model
-from bayescal.workflow.sampling import Settings, _compiled, fit_case
+from bayescal.workflow import fit as fitting
+from bayescal.workflow.sampling import Settings, _compiled, fit_case, one_blas_thread
 
 PRIORS = {
     "average": bc.ece.Priors(),
@@ -159,3 +168,140 @@ def test_members_of_an_average_have_models_of_their_own():
     alone = case(priors=bc.ece.Priors(bc.ece.SmoothCurve()))
     # The smooth member has no errors of its own: they are computed of all draws together.
     assert compiled(alone) is found["smooth"]
+
+
+GOOD = {
+    "draws": 1000,
+    "tune": 300,
+    "chains": 4,
+    "target_accept": None,
+    "seed": 1,
+    "method": "nuts",
+    "prob": 0.9,
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("draws", 3, "draws must be a whole number >= 4; got 3"),
+        ("draws", 100.0, "draws must be a whole number >= 4; got 100.0"),
+        ("tune", 0, "tune must be a whole number >= 1; got 0"),
+        ("chains", 0, "chains must be a whole number >= 1; got 0"),
+        ("seed", -5, "seed must be a whole number >= 0; got -5"),
+        ("seed", "7", "seed must be a whole number >= 0; got '7'"),
+        ("target_accept", 1.0, r"target_accept must be a number in \(0, 1\); got 1.0. Pass 0.8"),
+        ("target_accept", float("nan"), r"target_accept must be a number in \(0, 1\); got nan"),
+        ("prob", 90, r"prob must be a number in \(0, 1\); got 90"),
+        ("prob", 0.0, r"prob must be a number in \(0, 1\); got 0.0"),
+    ],
+)
+def test_what_cannot_be_sampled_is_refused(name, value, message):
+    with pytest.raises(InputError, match=message):
+        Settings(**{**GOOD, name: value})
+
+
+def test_the_least_of_everything_serves():
+    Settings(**{**GOOD, "draws": 4, "tune": 1, "chains": 1, "seed": 0, "target_accept": 0.5})
+
+
+def test_numpys_whole_numbers_are_whole_numbers():
+    made = Settings(**{**GOOD, "draws": np.int64(500), "seed": np.uint32(7)})
+    assert made == Settings(**{**GOOD, "draws": 500, "seed": 7})
+    assert json.loads(json.dumps(dataclasses.asdict(made)))["seed"] == 7
+
+
+def test_a_seed_given_is_kept_and_one_not_given_is_drawn():
+    assert Settings(seed=0).seed == 0
+    drawn = {Settings().seed for _ in range(5)}
+    assert len(drawn) == 5
+    assert all(0 <= seed < 2**31 for seed in drawn)
+
+
+def test_an_unknown_method_is_refused():
+    with pytest.raises(InputError, match="method must be one of 'nuts', 'direct'; got 'vi'"):
+        Settings(method="vi")
+
+
+def blas_threads() -> list[int]:
+    return [info["num_threads"] for info in threadpool_info() if info["user_api"] == "blas"]
+
+
+@pytest.fixture(autouse=True)
+def two_threads():
+    """Two threads to begin with, whatever the machine sets."""
+    import scipy.linalg  # noqa: F401  # brings a BLAS of its own
+
+    with threadpool_limits(2, "blas"):
+        assert set(blas_threads()) == {2}
+        yield
+
+
+def test_one_thread_inside_and_the_former_number_after():
+    with one_blas_thread():
+        assert set(blas_threads()) == {1}
+    assert set(blas_threads()) == {2}
+
+
+def test_the_former_number_returns_after_an_error():
+    with pytest.raises(RuntimeError, match="stop"), one_blas_thread():
+        raise RuntimeError("stop")
+    assert set(blas_threads()) == {2}
+
+
+def test_blocks_may_be_nested():
+    with one_blas_thread():
+        with one_blas_thread():
+            pass
+        assert set(blas_threads()) == {1}
+    assert set(blas_threads()) == {2}
+
+
+def test_the_former_number_returns_after_overlapping_blocks_of_two_threads():
+    begun, ended = Event(), Event()
+
+    def other():
+        with one_blas_thread():
+            begun.set()
+            ended.wait(10)
+
+    with ThreadPoolExecutor(1) as pool:
+        with one_blas_thread():
+            running = pool.submit(other)
+            assert begun.wait(10)
+            assert set(blas_threads()) == {1}
+        ended.set()
+        running.result()
+    assert set(blas_threads()) == {2}
+
+
+@pytest.mark.mcmc
+def test_fits_in_threads_are_those_made_one_by_one():
+    """Both threads need the same model, which neither has compiled."""
+
+    def fitted_by(seed):
+        return fitting.fit(bc.ece, FEW, seed=seed, draws=20, tune=50, chains=2, priors=BINS)
+
+    with ThreadPoolExecutor(2) as pool, pytest.warns(bc.ConvergenceWarning):
+        together = list(pool.map(fitted_by, range(4)))
+    for seed, found in enumerate(together):
+        with pytest.warns(bc.ConvergenceWarning):
+            xr.testing.assert_identical(found["posterior"], fitted_by(seed)["posterior"])
+
+
+def test_a_fit_is_inside(monkeypatch):
+    seen = []
+    case = type(bc.ece.plan(FEW, bc.ece.Priors()).cases[0])
+    arrays = case.arrays
+
+    def looked_at(self, *given):
+        seen.extend(blas_threads())
+        return arrays(self, *given)
+
+    monkeypatch.setattr(case, "arrays", looked_at)
+    fitting.fit(bc.ece, FEW, method="direct", draws=500, seed=1)
+    assert set(seen) == {1}
+    assert set(blas_threads()) == {2}
+
+
+FEW = bc.datasets.ece.truth("over").scores(100, seed=1)

@@ -150,11 +150,11 @@ def test_finished_fits_outlast_an_interruption(tmp_path, grid):
 
     with pytest.raises(KeyboardInterrupt):
         compare(checkpoint=tmp_path, progress=stop)
-    kept = {path: path.stat().st_mtime_ns for path in tmp_path.glob("*.npz")}
+    kept = {path: path.stat().st_mtime_ns for path in tmp_path.glob("cases/*.npz")}
     assert len(kept) == 2
     again = compare(checkpoint=tmp_path)
     assert all(path.stat().st_mtime_ns == time for path, time in kept.items())
-    assert len(list(tmp_path.glob("*.npz"))) == 3
+    assert len(list(tmp_path.glob("cases/*.npz"))) == 3
     for group in ("posterior", "model_average"):
         xr.testing.assert_equal(again[group].dataset, grid[group].dataset)
 
@@ -172,7 +172,7 @@ def test_without_priors_there_is_a_grid_around_the_default():
     names = list(grid["posterior"]["prior"].values)
     assert names == list(bc.ece.Priors().alternatives())
     assert names[0] == "default"
-    own = compare(bc.ece.Priors(calibrated=0.2))
+    own = compare(bc.ece.Priors(BINS(), calibrated=0.2))
     assert json.loads(own.attrs["priors"])["default"]["calibrated"] == 0.2
     named = bc.prior_sensitivity("ece", scores(300), seed=20, method="direct", n_bins=6)
     xr.testing.assert_equal(named["posterior"].dataset, grid["posterior"].dataset)
@@ -195,7 +195,8 @@ def test_what_is_no_set_of_priors_is_refused(priors, words):
 @pytest.mark.mcmc
 def test_positive_and_unlabelled_rows_under_several_class_priors():
     data = bc.datasets.pu_ece.truth("near").scores((300, 2000), 1)
-    known = {f"{pi:g}": bc.pu_ece.Priors(class_prior=pi) for pi in (0.5, 0.55)}
+    curve = bc.pu_ece.SmoothCurve()
+    known = {f"{pi:g}": bc.pu_ece.Priors(pi, curve) for pi in (0.5, 0.55)}
     grid = bc.prior_sensitivity(bc.pu_ece, data, known, seed=20, method="direct")
     assert grid.attrs["robust"] == "false"
     assert grid["sensitivity"]["class_prior"].dims[0] == "prior"

@@ -1,13 +1,17 @@
-"""From a table of logits to a result, and from both to calibrated rows."""
+"""``bayescal calibrate``, ``cite`` and ``demo``."""
 
 import csv
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import bayescal as bc
-from bayescal.cli.main import main
+from bayescal.cli.extras import held_out_scores
+from bayescal.cli.main import cli, main
+from bayescal.quantities import quantities
 
 
 @pytest.fixture(scope="module")
@@ -149,3 +153,63 @@ def test_a_result_that_has_not_converged_is_announced(files, tmp_path, capsys):
     assert main(["calibrate", *given, "-o", str(tmp_path / "o.csv")]) == 3
     assert "NOT CONVERGED, do not use these numbers: R-hat 1.3" in capsys.readouterr().err
     assert (tmp_path / "o.csv").exists()
+
+
+def test_every_quantity_and_every_paper() -> None:
+    out = CliRunner().invoke(cli, ["cite"]).stdout
+    for name, quantity in quantities().items():
+        assert f"{name}: {quantity.TITLE}" in out
+        for reference in quantity.REFERENCES:
+            assert reference.citation in out
+            assert reference.where in out
+
+
+def test_an_unknown_quantity_is_refused() -> None:
+    result = CliRunner().invoke(cli, ["cite", "auc"])
+    assert result.exit_code == 2
+    assert f"QUANTITY must be one of {', '.join(sorted(quantities()))}; got 'auc'" in result.stderr
+
+
+def test_a_command_name_is_a_name_too() -> None:
+    assert CliRunner().invoke(cli, ["cite", "pu-ece"]).stdout.startswith("pu_ece: ")
+
+
+@pytest.fixture(scope="module")
+def held_out() -> bc.Scores:
+    return held_out_scores()
+
+
+@pytest.mark.mcmc
+def test_four_classifiers_judged_on_rows_they_have_not_seen(held_out: bc.Scores) -> None:
+    assert held_out.n_classifiers == 4
+    assert held_out.n_labeled == 899
+    again = held_out_scores()
+    np.testing.assert_array_equal(again.y_prob, held_out.y_prob)
+
+
+@pytest.mark.slow
+def test_the_most_accurate_is_not_the_best_calibrated(held_out: bc.Scores) -> None:
+    wrong = ((held_out.y_prob > 0.5) != held_out.y_true).mean(axis=1)
+    error = bc.ece.estimate(held_out).ece
+    best, calibrated = held_out.classifiers[wrong.argmin()], held_out.classifiers[error.argmin()]
+    assert best == "random forest"
+    assert calibrated == "boosted trees"
+    assert error[held_out.classifiers.index("random forest")] > 5 * error.min()
+    assert error.max() > 0.3
+
+
+@pytest.mark.mcmc
+def test_it_prints_a_table_and_where_the_report_is(tmp_path: Path, held_out: bc.Scores) -> None:
+    result = CliRunner().invoke(cli, ["demo", "-o", str(tmp_path / "demo.html")])
+    assert result.exit_code == 0, result.output
+    for name in held_out.classifiers:
+        assert name in result.stdout
+        assert name in (tmp_path / "demo.html").read_text(encoding="utf-8")
+    assert f"Written: {tmp_path / 'demo.html'}" in result.stdout
+    assert list(tmp_path.iterdir()) == [tmp_path / "demo.html"]
+
+
+def test_a_place_that_cannot_be_written_is_found_before_training(tmp_path: Path) -> None:
+    result = CliRunner().invoke(cli, ["demo", "-o", str(tmp_path / "no" / "demo.html")])
+    assert result.exit_code == 1
+    assert result.stdout == ""

@@ -1,0 +1,369 @@
+"""What a result says of itself and of its data, and that its draws belong to names."""
+
+import json
+import warnings
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+from scipy.special import expit
+
+import bayescal as bc
+from bayescal.cli.main import cli
+from bayescal.core.errors import ConvergenceWarning
+from bayescal.core.health import REMEDY
+from bayescal.core.plausibility import Sign
+from bayescal.core.quantity import CaseArrays
+from bayescal.core.streams import stream
+from bayescal.results.access import gather, in_words
+from bayescal.workflow.fit import _said, attributes, converged
+from bayescal.workflow.sampling import Settings
+from tests.several import DIRECT, NAMES, data_of, result_of
+
+PRIORS = bc.ece.Priors(bc.ece.IndependentBins(), calibrated=0.3)
+SCORES = bc.datasets.ece.truth("over").scores(200, seed=1)
+
+
+def settings(**changes):
+    given = {"draws": 50, "tune": 1, "chains": 2, "target_accept": None, "seed": 4}
+    return Settings(**{**given, "method": "direct", "prob": 0.8, **changes})
+
+
+def attrs_of(data=SCORES, priors=PRIORS, **changes):
+    return attributes(bc.ece, bc.ece.plan(data, priors), priors, settings(**changes))
+
+
+def test_attributes_are_those_of_quantity_priors_and_settings():
+    found = attrs_of()
+    assert found["quantity"] == "ece"
+    assert found["estimand"] == bc.ece.ESTIMAND
+    assert found["bayescal_version"] == bc.__version__
+    assert [entry["key"] for entry in found["references"]] == [
+        reference.key for reference in bc.ece.REFERENCES
+    ]
+    assert found["classifiers"] == ["over"]
+    assert json.loads(found["priors"])["calibrated"] == 0.3
+    assert found["prior_text"] == PRIORS.describe()
+    for name in ("draws", "tune", "chains", "seed", "prob"):
+        assert found[name] == getattr(settings(), name)
+
+
+def test_the_version_is_that_of_what_sampled():
+    assert attrs_of()["sampler_version"] == bc.__version__
+    import nutpie
+
+    assert attrs_of(method="nuts")["sampler_version"] == nutpie.__version__
+
+
+@pytest.mark.parametrize(
+    ("prior", "sampler"),
+    [
+        (bc.ece.SmoothCurve(), "importance sampling"),
+        (bc.ece.HierarchicalBins(), "quadrature"),
+        (bc.ece.IndependentBins(), "conjugate"),
+    ],
+)
+def test_a_direct_result_says_what_drew_it(prior, sampler):
+    scores = bc.datasets.ece.truth("over").scores(100, seed=1)
+    tree = bc.fit(bc.ece, scores, priors=bc.ece.Priors(prior), method="direct", draws=150, seed=1)
+    assert tree.attrs["sampler"] == sampler
+
+
+def test_the_hash_is_that_of_the_data():
+    assert attrs_of()["data_hash"] == attrs_of(seed=9, draws=70)["data_hash"]
+    other = bc.datasets.ece.truth("over").scores(200, seed=2)
+    assert attrs_of()["data_hash"] != attrs_of(other)["data_hash"]
+    assert attrs_of()["data_hash"].startswith("sha256:")
+
+
+@pytest.mark.parametrize("method", ["direct", pytest.param("nuts", marks=pytest.mark.mcmc)])
+def test_a_result_is_made_again_from_its_attributes(method):
+    options = {"draws": 60, "tune": 100, "chains": 2, "seed": 8, "method": method, "n_bins": 4}
+    with pytest.warns(bc.ConvergenceWarning):
+        first = bc.fit(bc.ece, SCORES, priors=PRIORS, closed="left", strategy="uniform", **options)
+    attrs = first.attrs
+    kind, parameters = next(iter(json.loads(attrs["priors"])["label_rate"].items()))
+    priors = bc.ece.Priors(
+        getattr(bc.ece, kind)(bc.Beta(**parameters["rate"])),
+        json.loads(attrs["priors"])["calibrated"],
+    )
+    with pytest.warns(bc.ConvergenceWarning):
+        again = bc.fit(
+            bc.ece,
+            SCORES,
+            priors=priors,
+            n_bins=attrs["n_bins"],
+            strategy=attrs["binning_strategy"],
+            closed=attrs["closed"],
+            draws=attrs["draws"],
+            tune=attrs["tune"],
+            chains=attrs["chains"],
+            seed=attrs["seed"],
+            method=attrs["method"],
+        )
+    assert again.attrs["data_hash"] == attrs["data_hash"]
+    for name, values in first["posterior"].data_vars.items():
+        np.testing.assert_array_equal(again["posterior"][name], values)
+
+
+GOOD = {
+    "rhat_max": 1.001,
+    "ess_min": 2000.0,
+    "divergences": 0,
+    "ebfmi_min": 0.9,
+    "converged": True,
+}
+
+
+JUMPS = "the data favour a calibration curve that jumps."
+
+
+def result(name="vit", warnings=(), **figures):
+    return CaseArrays(
+        coords={"classifier": name},
+        posterior={},
+        diagnostics={**GOOD, **figures},
+        warnings=warnings,
+    )
+
+
+def status(found, warnings):
+    return in_words(gather(_said(found, warnings)))
+
+
+def test_a_good_fit_is_ok():
+    assert status([result(), result("gbm")], [[], []]) == "ok"
+    assert converged([result(), result("gbm")])
+
+
+@pytest.mark.parametrize(
+    ("figures", "words"),
+    [
+        ({"rhat_max": 1.3, "converged": False}, ["did not converge", "R-hat is 1.300", REMEDY]),
+        ({"ess_min": 12.0, "converged": False}, ["the effective sample size is 12", REMEDY]),
+        ({"divergences": 7, "converged": False}, ["7 transitions diverged", "target_accept=0.99"]),
+        ({"warnings": [JUMPS]}, [JUMPS]),
+    ],
+)
+def test_every_problem_names_its_remedy(figures, words):
+    said = status([result(**figures)], [[]])
+    assert said.startswith("vit: ")
+    for word in words:
+        assert word in said
+
+
+def test_cases_with_the_same_problem_share_a_sentence():
+    said = status([result("vit", [JUMPS]), result("gbm", [JUMPS])], [[], []])
+    assert said == f"vit, gbm: {JUMPS}"
+
+
+def test_many_cases_are_counted():
+    fits = [result(f"c{place}", [JUMPS]) for place in range(7)]
+    assert status(fits, [[]] * 7).startswith("c0, c1, c2 and 4 more: ")
+
+
+def test_warnings_about_the_data_are_in_it_too():
+    said = status([result(), result("gbm", [JUMPS])], [["all labels are positive."], []])
+    assert "vit: all labels are positive." in said
+    assert "gbm: the data favour" in said
+
+
+def test_classes_are_named_with_their_classifier():
+    made = CaseArrays(
+        coords={"classifier": "vit", "class": "cat"},
+        posterior={},
+        diagnostics=GOOD,
+        warnings=[JUMPS],
+    )
+    assert status([made], [[]]).startswith("vit, cat: ")
+
+
+def test_one_that_did_not_converge_is_enough():
+    assert not converged([result(), result("gbm", converged=False)])
+
+
+RNG = np.random.default_rng(1)
+SCORE = RNG.random(400).round(6)
+LABEL = (RNG.random(400) < SCORE).astype(int)
+RIGHT = bc.Scores(y_true=LABEL, y_prob=SCORE, classifier="p")
+REVERSED = bc.Scores(y_true=1 - LABEL, y_prob=SCORE, classifier="p")
+AS_LOGITS = bc.Scores(y_true=LABEL, y_prob=SCORE, classifier="p", from_logits=True)
+PANEL = {"p": SCORE, "q": np.clip(SCORE + RNG.normal(0, 0.05, 400), 0.01, 0.99)}
+
+
+def warned_fit(quantity, data, **options):
+    return bc.fit(quantity, data, method="direct", seed=1, draws=250, **options)
+
+
+def of_scores(quantity):
+    return lambda scores: warned_fit(quantity, scores)
+
+
+def credal(scores):
+    split = bc.CalibrationSplit(calibration=scores, target=[0.2, 0.8])
+    return warned_fit(bc.credal, split, priors=bc.credal.Priors(bc.credal.ImpreciseDirichlet()))
+
+
+FITS = {
+    "ece": of_scores(bc.ece),
+    "agnostic": of_scores(bc.agnostic),
+    "credal": credal,
+}
+
+
+@pytest.mark.parametrize("name", FITS)
+@pytest.mark.parametrize(
+    ("scores", "sentence"),
+    [(REVERSED, "the scores look reversed"), (AS_LOGITS, "Leave from_logits out")],
+)
+def test_a_fit_warns_and_its_status_says_so(name, scores, sentence):
+    with pytest.warns(bc.DataWarning, match=sentence):
+        result = FITS[name](scores)
+    assert sentence in result.attrs["status"]
+    assert result.attrs["converged"] == "true"
+
+
+@pytest.mark.parametrize("name", FITS)
+def test_nothing_is_said_of_calibrated_scores(name):
+    assert "reversed" not in FITS[name](RIGHT).attrs["status"]
+
+
+def test_positives_that_rank_below_unlabelled_rows():
+    positive, unlabeled = SCORE[LABEL == 1], RNG.random(800)
+    priors = bc.pu_ece.Priors(bc.Beta(50, 50))
+    data = bc.PUScores(positive=1 - positive, unlabeled=unlabeled)
+    with pytest.warns(bc.DataWarning, match="look reversed"):
+        result = warned_fit(bc.pu_ece, data, priors=priors)
+    assert "the scores look reversed" in result.attrs["status"]
+
+
+def test_ssme_names_the_classifier_whose_scores_are_reversed():
+    scores = bc.Scores.stack({"p": SCORE, "q": 1 - PANEL["q"]}, y_true=LABEL)
+    (case,) = bc.ssme.plan(scores, bc.ssme.Priors()).cases
+    (sign,) = [said for said in case.warnings if isinstance(said, Sign)]
+    assert sign.startswith("q: the scores look reversed")
+
+
+def test_each_group_is_looked_at():
+    group = np.repeat(["a", "b"], 200)
+    scores = bc.Scores(y_true=np.where(group == "b", 1 - LABEL, LABEL), y_prob=SCORE, group=group)
+    (case,) = bc.ece.plan(scores, bc.ece.Priors()).cases
+    (sign,) = case.warnings
+    assert isinstance(sign, Sign)
+    assert "b" in sign
+    assert "the scores look reversed" in sign
+
+
+@pytest.mark.parametrize("quantity", [bc.ece, bc.agnostic, bc.temperature])
+def test_classes_in_another_order(quantity):
+    scores = bc.datasets.temperature.truth("heterogeneous").scores(600, seed=1)
+    moved = bc.Scores(y_true=(scores.y_true + 1) % 10, y_prob=scores.y_prob[0])
+    with pytest.warns(bc.DataWarning, match="clearly less often than a guess among 10 classes"):
+        warned_fit(quantity, moved)
+
+
+def test_counted_rows_are_looked_at_as_rows_in_memory_are(tmp_path):
+    path = tmp_path / "rows.parquet"
+    # Labels 1 and 2 with the default pos_label, which takes 1 for the positive one.
+    pq.write_table(pa.table({"y": 1 + LABEL, "p": SCORE}), path)
+    for counts, quantity in (
+        (bc.count_rows(path, label="y", score="p"), bc.ece),
+        (bc.agnostic.count_rows(path, label="y", score="p"), bc.agnostic),
+    ):
+        with pytest.warns(bc.DataWarning, match="look reversed"):
+            warned_fit(quantity, counts)
+    logits = bc.count_rows(path, label="y", score="p", pos_label=2, from_logits=True)
+    with pytest.warns(bc.DataWarning, match="Leave from_logits out"):
+        warned_fit(bc.ece, logits)
+
+
+def test_page_summary_and_command_line_show_it(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("y,p\n" + "".join(f"{1 - y},{p}\n" for y, p in zip(LABEL, SCORE, strict=True)))
+    page = tmp_path / "page.html"
+    words = ["ece", str(path), "--label", "y", "--score", "p"]
+    done = CliRunner().invoke(cli, [*words, "--quick", "-o", str(page)])
+    assert done.exit_code == 0
+    assert "look reversed" in done.output
+    assert "Read this first" in page.read_text()
+    assert "look reversed" in page.read_text()
+    for quantity in ("ece", "agnostic"):
+        done = CliRunner().invoke(cli, [quantity, *words[1:], "--estimate-only", "--json"])
+        assert "look reversed" in done.stderr
+        json.loads(done.stdout)
+
+
+def test_scores_in_percent_are_to_be_divided():
+    with pytest.raises(bc.InputError, match=r"got 50 at row 0 .*divide percent by 100\.$"):
+        bc.Scores(y_true=[0, 1], y_prob=[50.0, 99.5])
+    with pytest.raises(bc.InputError, match=r"set from_logits=True\.$"):
+        bc.Scores(y_true=[0, 1], y_prob=[-50.0, 99.5])
+    assert bc.Scores(y_true=[0, 1], y_prob=expit([-50.0, 99.5])).n_obs == 2
+
+
+ORDERS = {"permuted": (NAMES[2], NAMES[0], NAMES[1]), "alone": (NAMES[2],)}
+
+
+def of_one(tree, group, name):
+    """Variables of one classifier, which has no dimension where it is the only one."""
+    held = tree[group].to_dataset()
+    return held.sel(classifier=name) if "classifier" in held.dims else held
+
+
+def equal(first, second, name):
+    for group in ("posterior", "prior", "model_average", "log_prior", "descriptions"):
+        if group not in first.children:
+            continue
+        before, after = of_one(first, group, name), of_one(second, group, name)
+        for variable in before.data_vars:
+            held = [one[variable].values for one in (before, after)]
+            # What is padded to a common length is longer beside a longer one.
+            cut = tuple(slice(min(sizes)) for sizes in zip(*(a.shape for a in held), strict=True))
+            np.testing.assert_array_equal(*(a[cut] for a in held), err_msg=f"{group}/{variable}")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("key", DIRECT)
+def test_direct_draws_belong_to_names(key, order):
+    equal(result_of(key), result_of(key, ORDERS[order]), NAMES[2])
+
+
+@pytest.mark.mcmc
+def test_nuts_draws_belong_to_names():
+    fits = []
+    for names in (NAMES, ORDERS["permuted"], ORDERS["alone"]):
+        quantity, data, _ = data_of("ece", names)
+        priors = bc.ece.Priors(bc.ece.SmoothCurve())
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            fits.append(bc.fit(quantity, data, priors=priors, draws=30, tune=50, chains=2, seed=20))
+    for other in fits[1:]:
+        equal(fits[0], other, NAMES[2])
+
+
+@pytest.mark.slow
+def test_draws_under_several_priors_belong_to_names():
+    grids = []
+    for names in (NAMES[:2], NAMES[1::-1]):
+        quantity, data, _ = data_of("ece", names)
+        priors = {str(s): bc.ece.Priors(bc.ece.SmoothCurve(scale=s)) for s in (0.5, 1.0)}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            grids.append(
+                bc.prior_sensitivity(quantity, data, priors, seed=20, method="direct", draws=50)
+            )
+    equal(*grids, NAMES[0])
+
+
+def test_streams_differ_by_seed_name_and_number_and_by_nothing_else():
+    asked = [(1, ("a",), 0), (2, ("a",), 0), (1, ("b",), 0), (1, ("a", "b"), 0), (1, ("a",), 1)]
+    first = [stream(seed, *names, number=number).random() for seed, names, number in asked]
+    assert len(set(first)) == len(asked)
+    again = [stream(seed, *names, number=number).random() for seed, names, number in asked]
+    assert first == again
+    # Lists of names that read alike are others.
+    assert stream(1, "ab").random() != stream(1, "a", "b").random()
+    assert np.isfinite(stream(1, "\ud800").random())
