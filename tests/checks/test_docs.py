@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from bayescal.core.variables import DATA
 from bayescal.quantities import OWN, quantities
 
 ROOT = Path(__file__).parents[2]
@@ -61,15 +62,14 @@ def test_words_are_the_fields_terms(path: Path) -> None:
 
 
 def dims_of(name: str) -> set[str]:
-    module = __import__(f"bayescal.quantities.{name}.posterior", fromlist=["DIMS"])
-    return {dim for dims in module.DIMS.values() for dim in dims}
+    return {dim for one in quantities()[name].VARIABLES for dim in one.dims}
 
 
 @pytest.mark.parametrize("name", OWN)
-def test_dims_and_monitored_variables_are_in_the_schema(name: str) -> None:
+def test_dims_and_variables_are_in_the_schema(name: str) -> None:
     page = text("docs", "schema.md")
-    monitored = __import__(f"bayescal.quantities.{name}.posterior", fromlist=["MONITORED"])
-    for found in (*dims_of(name), *monitored.MONITORED):
+    shown = [one.name for one in quantities()[name].VARIABLES if one.role != DATA]
+    for found in (*dims_of(name), *shown):
         assert f"`{found}`" in page, found
 
 
