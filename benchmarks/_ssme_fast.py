@@ -160,12 +160,12 @@ def draws_of(model: TiltModel, rng: np.random.Generator) -> dict[str, Floats]:
 
 def _arguments(model: TiltModel) -> tuple[Any, list[int]]:
     """What the density is given, and the lengths of its coefficients by kind but for the last."""
-    panel, prior, slope = model.problem.panel, model.prior, model.log_slope
+    matrix, prior, slope = model.problem.matrix, model.prior, model.log_slope
     log_pool, own, bend, own_bend = model.features
-    k, m = panel.n_classes, panel.n_classifiers
+    k, m = matrix.n_classes, matrix.n_classifiers
     # No other row enters where labels came at random.
     n_others = ROWS if model.problem.labeling == "one-per-class" else 0
-    others = np.random.default_rng(_SEED).permutation(panel.n_obs)[:n_others]
+    others = np.random.default_rng(_SEED).permutation(matrix.n_obs)[:n_others]
     rows = np.concatenate([model.problem.rows, others])
     units = np.broadcast_to(np.eye(k), (len(rows), k, k))
     x = np.concatenate([units, own[rows], bend[rows][..., None], own_bend[rows]], axis=2)

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 import bayescal as bc
 from bayescal.inference.sampler import compile_model
 from bayescal.quantities.ssme.baselines import labeled, labeled_interval
-from bayescal.quantities.ssme.data import Problem, panel_of
+from bayescal.quantities.ssme.data import Problem, score_matrix
 from bayescal.quantities.ssme.imputed_labels import ensemble
 from bayescal.quantities.ssme.metrics import Metrics
 from bayescal.quantities.ssme.model import model_of
@@ -59,8 +59,8 @@ def by_posterior(
     problem: Problem, priors: bc.ssme.Priors, truth: Metrics, seed: int, nuts: bool
 ) -> Mapping[str, list[float]]:
     """Draws of the metrics against the truth."""
-    rng = np.random.default_rng([seed, problem.panel.n_labeled])
-    power = priors.likelihood_power(problem.panel.n_labeled)
+    rng = np.random.default_rng([seed, problem.matrix.n_labeled])
+    power = priors.likelihood_power(problem.matrix.n_labeled)
     assert isinstance(priors.label, bc.ssme.Tilt)
     model = TiltModel.of(problem, priors.label, power)
     draws = nuts_draws(problem, model, seed) if nuts else draws_of(model, rng)
@@ -89,7 +89,7 @@ def nuts_draws(problem: Problem, model: TiltModel, seed: int) -> dict[str, Float
 def measure(task: Task, n_labeled: int, seed: int, names: Sequence[str], nuts: bool) -> Any:
     """Every prior and the reference estimates on one split."""
     split = split_of(task, n_labeled, seed)
-    problem = Problem.of(panel_of(split.scores), "one-per-class")
+    problem = Problem.of(score_matrix(split.scores), "one-per-class")
     found: dict[str, Any] = {
         name: by_posterior(problem, PRIORS[name], split.truth, seed, nuts) for name in names
     }

@@ -22,7 +22,7 @@ from _ssme_tasks import Task, development
 from numpy.typing import NDArray
 
 import bayescal as bc
-from bayescal.quantities.ssme.data import Problem, panel_of
+from bayescal.quantities.ssme.data import Problem, score_matrix
 from bayescal.quantities.ssme.metrics import metrics
 from bayescal.quantities.ssme.next_rows import NextLabels, greedy_rows
 from bayescal.quantities.ssme.posterior import evaluate
@@ -53,7 +53,7 @@ class Fit(NamedTuple):
 
 
 def fit(scores: bc.Scores, seed: int) -> Fit:
-    problem = Problem.of(panel_of(scores), "random")
+    problem = Problem.of(score_matrix(scores), "random")
     priors = bc.ssme.Priors()
     model = TiltModel.of(problem, bc.ssme.Tilt(), priors.likelihood_power(scores.n_labeled))
     rng = np.random.default_rng([seed, scores.n_labeled])

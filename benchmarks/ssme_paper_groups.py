@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 import bayescal as bc
 from bayescal.inference.sampler import CompiledModel, compile_model
 from bayescal.quantities.ssme.baselines import labeled_by_group
-from bayescal.quantities.ssme.data import Panel, panel_of
+from bayescal.quantities.ssme.data import ScoreMatrix, score_matrix
 from bayescal.quantities.ssme.estimator import estimate
 from bayescal.quantities.ssme.imputed_labels import (
     annotators,
@@ -47,12 +47,12 @@ NAME = "ssme_paper_groups"
 LABELS, DRAWS = 20, 200
 
 
-def from_probs(probs: Callable[[Panel], Floats]) -> Labels:
+def from_probs(probs: Callable[[ScoreMatrix], Floats]) -> Labels:
     """Labels drawn from one set of probabilities."""
 
     def method(scores: bc.Scores, seed: int) -> Floats:
-        panel = panel_of(scores)
-        known = with_known_labels(panel, probs(panel))
+        matrix = score_matrix(scores)
+        known = with_known_labels(matrix, probs(matrix))
         return draw_labels(known, DRAWS, np.random.default_rng(seed))
 
     return method
@@ -66,7 +66,7 @@ def by_calibration(scores: bc.Scores, seed: int) -> list[Floats]:
         _COMPILED.append(compile_model(build_model(scores)))
     prob = label_probs(scores, n_draws=DRAWS, seed=seed, compiled=_COMPILED[0])
     rng = np.random.default_rng(seed)
-    return [draw_events(panel_of(scores), prob[:, m], rng) for m in range(scores.n_classifiers)]
+    return [draw_events(score_matrix(scores), prob[:, m], rng) for m in range(scores.n_classifiers)]
 
 
 def by_posterior(scores: bc.Scores, seed: int) -> Floats:
@@ -82,20 +82,23 @@ def by_posterior(scores: bc.Scores, seed: int) -> Floats:
 
 METHODS: dict[str, Labels] = {
     "Pseudo-Labeled": from_probs(predicted_labels),
-    "Dawid-Skene": from_probs(lambda panel: annotators(panel).prob_label),
+    "Dawid-Skene": from_probs(lambda matrix: annotators(matrix).prob_label),
     "Bayesian-Calibration": by_calibration,
     "Ensemble": from_probs(mean_score),
-    "SSME-KDE": from_probs(lambda panel: estimate(panel, n_draws=1).prob_label),
+    "SSME-KDE": from_probs(lambda matrix: estimate(matrix, n_draws=1).prob_label),
     "Posterior": by_posterior,
 }
 
 
-def in_groups(panel: Panel, labels: list[Floats] | Floats, code: Any, n_groups: int) -> Metrics:
+def in_groups(
+    matrix: ScoreMatrix, labels: list[Floats] | Floats, code: Any, n_groups: int
+) -> Metrics:
     """Mean over draws of every metric, (classifier, group)."""
     if not isinstance(labels, list):
-        return mean_over_draws(subgroup_metrics(panel.probs, labels, code, n_groups))
+        return mean_over_draws(subgroup_metrics(matrix.probs, labels, code, n_groups))
     each = [
-        subgroup_metrics(panel.select(m).probs, one, code, n_groups) for m, one in enumerate(labels)
+        subgroup_metrics(matrix.select(m).probs, one, code, n_groups)
+        for m, one in enumerate(labels)
     ]
     return mean_over_draws(join(each, lambda parts: np.concatenate(parts, axis=1)))
 
@@ -114,7 +117,7 @@ def measure(task: Task, divisions: dict[str, NDArray[Any]], seed: int) -> dict[s
         truth = subgroup_metrics(task.probs[:, held], one_hot[held], code[held], len(names))
         grouped = Task(task.name, task.probs, task.labels, task.classifiers, group)
         points = {
-            name: in_groups(panel_of(scores), one, code[seen], len(names))
+            name: in_groups(score_matrix(scores), one, code[seen], len(names))
             for name, one in drawn.items()
         }
         points["Labeled"] = labeled_by_group(grouped.scores(labelled, rest))

@@ -20,7 +20,7 @@ import numpy as np
 from _common import print_machine, print_table, time_best
 from _ssme_tasks import Task, civilcomments, multinli
 
-from bayescal.quantities.ssme.data import Panel
+from bayescal.quantities.ssme.data import ScoreMatrix
 from bayescal.quantities.ssme.estimator import KDESettings, estimate, estimate_each
 from bayescal.quantities.ssme.kde import MOST_PAIRS, alr
 from bayescal.quantities.ssme.metrics import metrics
@@ -79,15 +79,15 @@ def large(data: Path, _: int) -> Iterator[Row]:
 
 
 def _large_run(data: Path, each: bool, variant: str | KDESettings) -> tuple[float, float, float]:
-    panel = large_panel(civilcomments(data), LARGE, 100)
+    matrix = large_panel(civilcomments(data), LARGE, 100)
     run = estimate_each if each else estimate
     wall, cpu = perf_counter(), process_time()
-    run(panel, settings=variant)
+    run(matrix, settings=variant)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
     return perf_counter() - wall, process_time() - cpu, peak
 
 
-def large_panel(task: Task, n: int, n_labeled: int) -> Panel:
+def large_panel(task: Task, n: int, n_labeled: int) -> ScoreMatrix:
     """Rows drawn with replacement, apart by a little."""
     rng = np.random.default_rng(1)
     rows = rng.integers(len(task.labels), size=n)
@@ -95,7 +95,7 @@ def large_panel(task: Task, n: int, n_labeled: int) -> Panel:
     score = 1 / (1 + np.exp(-odds - JITTER * rng.normal(size=odds.shape)))
     y = task.labels[rows].astype(np.int32)
     y[n_labeled:] = -1
-    return Panel(np.stack([1 - score, score], axis=-1), y, tuple(task.classifiers), (0, 1))
+    return ScoreMatrix(np.stack([1 - score, score], axis=-1), y, tuple(task.classifiers), (0, 1))
 
 
 def difference(data: Path, _: int) -> Iterator[Row]:
@@ -118,23 +118,23 @@ def difference(data: Path, _: int) -> Iterator[Row]:
         y = task.labels[rows].astype(np.int32)
         y[100:] = -1
         names = tuple(task.classifiers[i] for i in which)
-        panel = Panel(probs, y, names, tuple(range(probs.shape[2])))
+        matrix = ScoreMatrix(probs, y, names, tuple(range(probs.shape[2])))
         for label, variant in variants.items():
             cpu = process_time()
-            found = largest_difference(panel, variant)
+            found = largest_difference(matrix, variant)
             what = f"|dP| near rows against all pairs, {name}, {label}, n = {PAIRED}"
             yield Row(what, found, process_time() - cpu, "", "1e-3", found <= 1e-3)
 
 
-def largest_difference(panel: Panel, variant: KDESettings) -> float:
+def largest_difference(matrix: ScoreMatrix, variant: KDESettings) -> float:
     """Fit both ways."""
     from bayescal.quantities.ssme import kde
 
-    assert len(alr(panel.probs)) ** 2 * 2 <= MOST_PAIRS
-    dense = estimate(panel, settings=variant, n_draws=None).prob_label
+    assert len(alr(matrix.probs)) ** 2 * 2 <= MOST_PAIRS
+    dense = estimate(matrix, settings=variant, n_draws=None).prob_label
     kde.MOST_PAIRS = 0
     try:
-        near = estimate(panel, settings=variant, n_draws=None).prob_label
+        near = estimate(matrix, settings=variant, n_draws=None).prob_label
     finally:
         kde.MOST_PAIRS = MOST_PAIRS
     return float(np.abs(near - dense).max())

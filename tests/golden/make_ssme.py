@@ -13,7 +13,7 @@ import numpy as np
 import bayescal as bc
 
 try:
-    from bayescal.quantities.ssme.data import Problem, panel_of
+    from bayescal.quantities.ssme.data import Problem, score_matrix
     from bayescal.quantities.ssme.estimator import RELEASE, KDESettings
     from bayescal.quantities.ssme.kde import DenseKernel, GridKernel, NeighborKernel
     from bayescal.quantities.ssme.model import label_model
@@ -28,7 +28,7 @@ except ImportError:  # the first version
     from bayescal.quantities.ssme.grid_kernel import GridKernel
     from bayescal.quantities.ssme.kernel import DenseKernel
     from bayescal.quantities.ssme.neighbor_kernel import NeighborKernel
-    from bayescal.quantities.ssme.panel import panel_of
+    from bayescal.quantities.ssme.panel import panel_of as score_matrix
     from bayescal.quantities.ssme.problem import Problem
 
     PRIORS, AS_FIRST, AS_RELEASE = {"power": 0.6}, {}, {"variant": "release"}
@@ -77,9 +77,9 @@ def metric_draws():
     rng = np.random.default_rng(9)
     found = {}
     for n_classes, ece in ((2, "equal-mass"), (2, "equal-width"), (3, "top-label")):
-        panel = panel_of(scores(n_classes))
+        matrix = score_matrix(scores(n_classes))
         q = rng.dirichlet(np.ones(n_classes), (2, ROWS))
-        values = bc.ssme.metrics(panel.probs, q, rng.exponential(size=(2, ROWS)), ece=ece)
+        values = bc.ssme.metrics(matrix.probs, q, rng.exponential(size=(2, ROWS)), ece=ece)
         found[ece] = {key: value.tolist() for key, value in values._asdict().items()}
     return found
 
@@ -89,7 +89,7 @@ def evaluated():
     found = {}
     for name, made in (("rows", scores(2)), ("groups", scores(2, groups=True))):
         rng = np.random.default_rng(10)
-        problem = Problem.of(panel_of(made), "random")
+        problem = Problem.of(score_matrix(made), "random")
         draws = {
             "intercept": 0.3 * rng.normal(size=(2, 2, 2)),
             # One slope for both classes: the first version did not centre what slopes multiply.
@@ -99,7 +99,7 @@ def evaluated():
             # Later versions have bends of single classifiers too.
             "own_bend": np.zeros((2, 2, 3)),
         }
-        if problem.panel.groups:
+        if name == "groups":
             draws["group_intercept"] = 0.2 * rng.normal(size=(2, 2, 2, 2))
             draws["group_slope"] = 0.2 * rng.normal(size=(2, 2, 2))
         model = label_model(problem, Priors())

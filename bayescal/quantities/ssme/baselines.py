@@ -20,7 +20,7 @@ from bayescal.core.checks import (
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
-from bayescal.quantities.ssme.data import Panel, panel_of
+from bayescal.quantities.ssme.data import ScoreMatrix, score_matrix
 from bayescal.quantities.ssme.imputed_labels import (
     Calibrated,
     bayesian_calibration,
@@ -120,9 +120,9 @@ def labeled_by_group(scores: Scores) -> Metrics:
     check_data(scores, (Scores,), "labeled_by_group", "Scores(y_true=..., y_prob=...)")
     if scores.group is None:
         raise InputError("metrics by group need groups; got none. Pass group= with the scores.")
-    panel = panel_of(scores)
+    matrix = score_matrix(scores)
     overall = labeled(scores)
-    found = measured(panel.take(panel.labeled), panel.known)
+    found = measured(matrix.take(matrix.labeled), matrix.known)
     return Metrics._make(
         np.where(np.isnan(of_group), of_all[:, np.newaxis], of_group)
         for of_group, of_all in zip(found, overall, strict=True)
@@ -191,9 +191,9 @@ def labeled_interval(
 
 def _labeled_rows(scores: Scores, method: str) -> tuple[Floats, Floats]:
     """Probabilities and one-hot labels of the labelled rows."""
-    panel = panel_of(scores)
-    check_labels(panel, method, classes=2)
-    return panel.probs[:, panel.labeled], panel.known
+    matrix = score_matrix(scores)
+    check_labels(matrix, method, classes=2)
+    return matrix.probs[:, matrix.labeled], matrix.known
 
 
 def _quantile(values: Floats, level: float) -> Floats:
@@ -290,20 +290,20 @@ def active_testing(
     array([0.75])
     """
     check_row_mean(metric)
-    panel = panel_of(oracle)
-    n = panel.n_obs
-    if panel.n_labeled < n:
+    matrix = score_matrix(oracle)
+    n = matrix.n_obs
+    if matrix.n_labeled < n:
         raise InputError(
             "Active-Testing asks for labels of rows that it chooses, so that every row needs one; "
-            f"got {n - panel.n_labeled} rows without. Pass a pool whose labels are all known."
+            f"got {n - matrix.n_labeled} rows without. Pass a pool whose labels are all known."
         )
     check_whole(budget, "budget", 1, f"Pass a number up to the pool's {n} rows.", n)
     check_number(floor, "floor", "(0, 1]", "Pass 0.1.")
     sign = -1.0 if metric == "accuracy" else 1.0
     shift = 1.0 if metric == "accuracy" else 0.0
     # A loss of 1 - accuracy; expectations are cut at 0, which they miss by rounding only.
-    expected = np.maximum(shift + sign * guessed_values(panel, metric, guess), 0.0)
-    loss = shift + sign * observed_values(panel, metric)
+    expected = np.maximum(shift + sign * guessed_values(matrix, metric, guess), 0.0)
+    loss = shift + sign * observed_values(matrix, metric)
     rng = generator(seed)
     drawn = [acquire(one, budget, floor, rng) for one in expected]
     risk = [
@@ -411,16 +411,16 @@ def autoeval(
     """
     check_row_mean(metric)
     check_number(prob, "prob", "(0, 1)")
-    panel = panel_of(scores)
-    n, n_rest = panel.n_labeled, panel.n_obs - panel.n_labeled
+    matrix = score_matrix(scores)
+    n, n_rest = matrix.n_labeled, matrix.n_obs - matrix.n_labeled
     if n < 2 or n_rest < 1:
         raise InputError(
             "AutoEval needs two labelled rows and one unlabelled row or more; got "
             f"{n} and {n_rest}. With all labels known, take their mean."
         )
-    guessed = guessed_values(panel, metric, guess)
-    f = observed_values(panel, metric)
-    g, rest = guessed[:, panel.labeled], guessed[:, ~panel.labeled]
+    guessed = guessed_values(matrix, metric, guess)
+    f = observed_values(matrix, metric)
+    g, rest = guessed[:, matrix.labeled], guessed[:, ~matrix.labeled]
     tuning = _tuning(f, g, guessed, n / n_rest)
     left = f - tuning[:, np.newaxis] * g
     estimate = left.mean(axis=1) + tuning * rest.mean(axis=1)
@@ -450,15 +450,15 @@ def check_row_mean(metric: str) -> None:
         )
 
 
-def guessed_values(panel: Panel, metric: str, guess: str) -> Floats:
+def guessed_values(matrix: ScoreMatrix, metric: str, guess: str) -> Floats:
     """Value of a metric in each row that is expected without its label, (classifier, obs)."""
     check_choice(guess, GUESSES, "guess")
-    believed = panel.probs if guess == "self" else panel.probs.mean(axis=0, keepdims=True)
-    return np.asarray((row_values(panel.probs, metric) * believed).sum(axis=2))
+    believed = matrix.probs if guess == "self" else matrix.probs.mean(axis=0, keepdims=True)
+    return np.asarray((row_values(matrix.probs, metric) * believed).sum(axis=2))
 
 
-def observed_values(panel: Panel, metric: str) -> Floats:
+def observed_values(matrix: ScoreMatrix, metric: str) -> Floats:
     """Value of a metric in each labelled row, (classifier, labelled)."""
-    rows = np.flatnonzero(panel.labeled)
-    values = row_values(panel.probs[:, rows], metric)
-    return np.asarray(values[:, np.arange(len(rows)), panel.y[rows]])
+    rows = np.flatnonzero(matrix.labeled)
+    values = row_values(matrix.probs[:, rows], metric)
+    return np.asarray(values[:, np.arange(len(rows)), matrix.y[rows]])

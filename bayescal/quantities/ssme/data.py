@@ -25,7 +25,7 @@ _ROWS_SEED = 20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Panel:
+class ScoreMatrix:
     """Class probabilities by classifier, and the labels that are known."""
 
     probs: Floats  # (classifier, obs, class)
@@ -70,20 +70,20 @@ class Panel:
         """Whether there are two classes."""
         return self.n_classes == 2
 
-    def take(self, rows: NDArray[Any]) -> Panel:
+    def take(self, rows: NDArray[Any]) -> ScoreMatrix:
         """Take some rows."""
         group = None if self.group is None else self.group[rows]
         return replace(self, probs=self.probs[:, rows], y=self.y[rows], group=group)
 
-    def select(self, classifier: int) -> Panel:
+    def select(self, classifier: int) -> ScoreMatrix:
         """Take one classifier."""
         name = (self.classifiers[classifier],)
         return replace(self, probs=self.probs[[classifier]], classifiers=name)
 
 
-def panel_of(scores: Scores | Panel) -> Panel:
+def score_matrix(scores: Scores | ScoreMatrix) -> ScoreMatrix:
     """Bring scores into the one shape that the quantity computes with."""
-    if isinstance(scores, Panel):
+    if isinstance(scores, ScoreMatrix):
         return scores
     if not isinstance(scores, Scores):
         raise InputError(
@@ -97,7 +97,7 @@ def panel_of(scores: Scores | Panel) -> Panel:
         probs = np.stack([1.0 - prob, prob], axis=-1)
     else:
         probs = prob / prob.sum(axis=-1, keepdims=True)
-    return Panel(
+    return ScoreMatrix(
         probs, scores.y_true, scores.classifiers, scores.classes, scores.group, scores.groups
     )
 
@@ -110,35 +110,35 @@ class Problem:
     share of every group, at least 500.
     """
 
-    panel: Panel
+    matrix: ScoreMatrix
     weight: Floats  # (obs,): 1 for labeled rows
     labeling: str  # how rows were chosen to be labeled, one of LABELING
 
     @classmethod
-    def of(cls, panel: Panel, labeling: str) -> Problem:
+    def of(cls, matrix: ScoreMatrix, labeling: str) -> Problem:
         """Take all labeled rows and enough of the others."""
         check_choice(labeling, LABELING, "labeling")
-        unlabeled = np.flatnonzero(~panel.labeled)
+        unlabeled = np.flatnonzero(~matrix.labeled)
         if len(unlabeled) <= MOST_UNLABELED:
-            return cls(panel, np.ones(panel.n_obs), labeling)
+            return cls(matrix, np.ones(matrix.n_obs), labeling)
         rng = np.random.default_rng(_ROWS_SEED)
-        weight = panel.labeled.astype(np.float64)
-        parts, most = _by_group(panel, unlabeled)
+        weight = matrix.labeled.astype(np.float64)
+        parts, most = _by_group(matrix, unlabeled)
         for part in parts:
             kept = part[_some(len(part), most, rng)]
             weight[kept] = len(part) / len(kept)
         rows = np.flatnonzero(weight)
-        return cls(panel.take(rows), weight[rows], labeling)
+        return cls(matrix.take(rows), weight[rows], labeling)
 
     @property
     def rows(self) -> NDArray[np.intp]:
         """Places of the labeled rows, (label,)."""
-        return np.flatnonzero(self.panel.labeled)
+        return np.flatnonzero(self.matrix.labeled)
 
     @property
     def labels(self) -> NDArray[np.int32]:
         """Their labels, (label,)."""
-        return self.panel.y[self.rows]
+        return self.matrix.y[self.rows]
 
 
 def sampled(n: int, most: int) -> NDArray[np.int64]:
@@ -152,41 +152,43 @@ def _some(n: int, most: int, rng: np.random.Generator) -> NDArray[np.int64]:
     return rng.choice(n, min(n, most), replace=False)
 
 
-def _by_group(panel: Panel, rows: NDArray[np.intp]) -> tuple[list[NDArray[np.intp]], int]:
+def _by_group(matrix: ScoreMatrix, rows: NDArray[np.intp]) -> tuple[list[NDArray[np.intp]], int]:
     """Cut rows by group, so that a small group keeps its rows; and how many of each to take."""
-    if panel.group is None:
+    if matrix.group is None:
         return [rows], MOST_UNLABELED
-    n_groups = len(panel.groups)
-    parts = (rows[panel.group[rows] == g] for g in range(n_groups))
+    n_groups = len(matrix.groups)
+    parts = (rows[matrix.group[rows] == g] for g in range(n_groups))
     return [part for part in parts if part.size], max(MOST_UNLABELED // n_groups, LEAST_OF_GROUP)
 
 
-def data_warnings(panel: Panel) -> list[str]:
+def data_warnings(matrix: ScoreMatrix) -> list[str]:
     """Say which classes and groups have no label, in sentences that a status shows."""
-    if panel.n_labeled == 0:
+    if matrix.n_labeled == 0:
         return [
             "no row is labeled: the answer is what the classifiers say of each other under the "
             "prior, and no data have checked it. Label some rows."
         ]
     found: list[str] = []
-    rows = panel.labeled
-    for name, probs in zip(panel.classifiers, panel.probs, strict=True):
-        signs = signs_of_rows(probs[rows], panel.y[rows])
+    rows = matrix.labeled
+    for name, probs in zip(matrix.classifiers, matrix.probs, strict=True):
+        signs = signs_of_rows(probs[rows], matrix.y[rows])
         found += [Sign(f"{name}: {sign}") for sign in signs]
-    bare = _without_label(panel, panel.y, panel.classes)
+    bare = _without_label(matrix, matrix.y, matrix.classes)
     if bare:
         found.append(
             f"no label of {listing(bare)}: what is said of such a class rests on the prior. Label "
             "more rows, chosen as the others were."
         )
-    if panel.group is not None:
-        unseen = _without_label(panel, panel.group, panel.groups)
+    if matrix.group is not None:
+        unseen = _without_label(matrix, matrix.group, matrix.groups)
         if unseen:
             found.append(f"no label in group {listing(unseen)}: it is taken to be like the others.")
     return found
 
 
-def _without_label(panel: Panel, code: NDArray[np.int32], names: tuple[Label, ...]) -> list[Label]:
+def _without_label(
+    matrix: ScoreMatrix, code: NDArray[np.int32], names: tuple[Label, ...]
+) -> list[Label]:
     """Names of the classes, or groups, that no labeled row is of."""
-    count = np.bincount(code[panel.labeled], minlength=len(names))
+    count = np.bincount(code[matrix.labeled], minlength=len(names))
     return [names[place] for place in np.flatnonzero(count == 0)]

@@ -21,7 +21,7 @@ from bayescal.core.columns import to_doubles
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
-from bayescal.quantities.ssme.data import Panel, panel_of
+from bayescal.quantities.ssme.data import ScoreMatrix, score_matrix
 from bayescal.quantities.ssme.kde import REFERENCES, RULES, Kernel, alr, bandwidth, kernel_of
 from bayescal.quantities.ssme.labels import draw_labels, with_known_labels
 from bayescal.quantities.ssme.metrics import Metrics, expected_metrics, join
@@ -165,7 +165,7 @@ class Estimate(NamedTuple):
 
 
 def estimate(
-    scores: Scores | Panel,
+    scores: Scores | ScoreMatrix,
     *,
     settings: str | KDESettings = "paper",
     class_prior: ArrayLike | None = None,
@@ -177,7 +177,7 @@ def estimate(
 
     Parameters
     ----------
-    scores : Scores or Panel
+    scores : Scores or ScoreMatrix
         Scores of one or several classifiers, some or all labels missing.
     settings : {"paper", "release"} or KDESettings, default "paper"
         What the paper's text says, what its published code does, or choices of one's own.
@@ -230,12 +230,12 @@ def estimate(
     >>> found.accuracy.shape, found.prob_label.shape
     ((2,), (200, 2))
     """
-    panel = panel_of(scores)
-    return _estimate(panel, settings, class_prior, n_draws, ece, seed, by_group=False)
+    matrix = score_matrix(scores)
+    return _estimate(matrix, settings, class_prior, n_draws, ece, seed, by_group=False)
 
 
 def estimate_each(
-    scores: Scores | Panel,
+    scores: Scores | ScoreMatrix,
     *,
     settings: str | KDESettings = "paper",
     class_prior: ArrayLike | None = None,
@@ -262,10 +262,10 @@ def estimate_each(
     >>> bc.ssme.estimate_each(scores).prob_label.shape
     (2, 3, 2)
     """
-    panel = panel_of(scores)
+    matrix = score_matrix(scores)
     cases = [
-        _estimate(panel.select(m), settings, class_prior, n_draws, ece, seed, by_group=False)
-        for m in range(panel.n_classifiers)
+        _estimate(matrix.select(m), settings, class_prior, n_draws, ece, seed, by_group=False)
+        for m in range(matrix.n_classifiers)
     ]
     measured = [Metrics._make(case[: len(Metrics._fields)]) for case in cases]
     fits = zip(*(case[len(Metrics._fields) :] for case in cases), strict=True)
@@ -273,7 +273,7 @@ def estimate_each(
 
 
 def estimate_by_group(
-    scores: Scores | Panel,
+    scores: Scores | ScoreMatrix,
     *,
     settings: str | KDESettings = "paper",
     class_prior: ArrayLike | None = None,
@@ -305,14 +305,14 @@ def estimate_by_group(
     >>> bc.ssme.estimate_by_group(scores).accuracy.shape
     (1, 2)
     """
-    panel = panel_of(scores)
-    if panel.group is None:
+    matrix = score_matrix(scores)
+    if matrix.group is None:
         raise InputError("scores must have groups; got none. Pass group= to Scores.")
-    return _estimate(panel, settings, class_prior, n_draws, ece, seed, by_group=True)
+    return _estimate(matrix, settings, class_prior, n_draws, ece, seed, by_group=True)
 
 
 def _estimate(
-    panel: Panel,
+    matrix: ScoreMatrix,
     settings: str | KDESettings,
     class_prior: ArrayLike | None,
     n_draws: int | None,
@@ -323,13 +323,13 @@ def _estimate(
 ) -> Estimate:
     """Fit the mixture to all rows, and measure under its labels."""
     rng = generator(seed)
-    fit, widths = fit_panel(panel, settings_of(settings), class_prior, rng)
-    found = expected_metrics(panel, fit.prob_label, n_draws, rng, ece=ece, by_group=by_group)
+    fit, widths = fit_scores(matrix, settings_of(settings), class_prior, rng)
+    found = expected_metrics(matrix, fit.prob_label, n_draws, rng, ece=ece, by_group=by_group)
     return Estimate(*found, *fit, widths)
 
 
 def estimate_unbinned_ece(
-    scores: Scores | Panel,
+    scores: Scores | ScoreMatrix,
     *,
     settings: str | KDESettings = "paper",
     class_prior: ArrayLike | None = None,
@@ -367,34 +367,37 @@ def estimate_unbinned_ece(
     >>> bc.ssme.estimate_unbinned_ece(scores).shape
     (1,)
     """
-    panel, chosen = panel_of(scores), settings_of(settings)
-    fit, widths = fit_panel(panel, chosen, class_prior, generator(seed))
+    matrix, chosen = score_matrix(scores), settings_of(settings)
+    fit, widths = fit_scores(matrix, chosen, class_prior, generator(seed))
     return np.array(
-        [_mean_gap(panel.select(m), fit, widths, chosen) for m in range(panel.n_classifiers)]
+        [_mean_gap(matrix.select(m), fit, widths, chosen) for m in range(matrix.n_classifiers)]
     )
 
 
-def _mean_gap(panel: Panel, fit: Fit, widths: Floats, settings: KDESettings) -> float:
+def _mean_gap(matrix: ScoreMatrix, fit: Fit, widths: Floats, settings: KDESettings) -> float:
     """Mean gap of a single classifier under the joint fit."""
-    kernel = kernel_of(alr(panel.probs, settings.reference), widths, settings.leave_one_out)
-    row_weight = np.where(panel.labeled, settings.labeled_weight, 1.0)[:, np.newaxis]
+    kernel = kernel_of(alr(matrix.probs, settings.reference), widths, settings.leave_one_out)
+    row_weight = np.where(matrix.labeled, settings.labeled_weight, 1.0)[:, np.newaxis]
     given_score = expect(kernel, fit.prob_label * row_weight, fit.class_prior, fit.prob_label)
-    probs = panel.probs[0]
+    probs = matrix.probs[0]
     rows, predicted = np.arange(len(probs)), probs.argmax(axis=1)
     return float(np.abs(given_score - probs)[rows, predicted].mean())
 
 
-def fit_panel(
-    panel: Panel, settings: KDESettings, class_prior: ArrayLike | None, rng: np.random.Generator
+def fit_scores(
+    matrix: ScoreMatrix,
+    settings: KDESettings,
+    class_prior: ArrayLike | None,
+    rng: np.random.Generator,
 ) -> tuple[Fit, Floats]:
     """Fit the mixture; the bandwidths, (class,), are returned as well."""
-    prior = None if class_prior is None else check_prior(class_prior, panel.n_classes)
-    coords = alr(panel.probs, settings.reference)
-    drawn = with_known_labels(panel, draw_labels(panel.probs.mean(axis=0), 1, rng)[0])
-    start = drawn if settings.start == "draw" else panel.probs.mean(axis=0)
+    prior = None if class_prior is None else check_prior(class_prior, matrix.n_classes)
+    coords = alr(matrix.probs, settings.reference)
+    drawn = with_known_labels(matrix, draw_labels(matrix.probs.mean(axis=0), 1, rng)[0])
+    start = drawn if settings.start == "draw" else matrix.probs.mean(axis=0)
     widths = _widths(coords, drawn, settings)
     kernel = kernel_of(coords, widths, settings.leave_one_out)
-    return fit_mixture(kernel, start, panel.known, panel.labeled, settings, prior, rng), widths
+    return fit_mixture(kernel, start, matrix.known, matrix.labeled, settings, prior, rng), widths
 
 
 def _widths(coords: Floats, drawn: Floats, settings: KDESettings) -> Floats:

@@ -21,7 +21,7 @@ from bayescal.core.checks import (
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
-from bayescal.quantities.ssme.data import Panel, panel_of
+from bayescal.quantities.ssme.data import ScoreMatrix, score_matrix
 from bayescal.quantities.ssme.estimator import Estimate, Fit, check_prior
 from bayescal.quantities.ssme.imputed_labels import mean_score
 from bayescal.quantities.ssme.kde import alr
@@ -112,7 +112,7 @@ def settings_of(choice: str | FlowSettings) -> FlowSettings:
 
 
 def estimate_flow(
-    scores: Scores | Panel,
+    scores: Scores | ScoreMatrix,
     *,
     settings: str | FlowSettings = "paper",
     class_prior: ArrayLike | None = None,
@@ -124,7 +124,7 @@ def estimate_flow(
 
     Parameters
     ----------
-    scores : Scores or Panel
+    scores : Scores or ScoreMatrix
         Scores of several classifiers or classes, some or all labels missing.
     settings : {"paper", "joint"} or FlowSettings, default "paper"
         What the paper's text says, normals without correlations that are trained with the flow, or
@@ -168,35 +168,35 @@ def estimate_flow(
     bayescal.core.errors.InputError: a flow of coupling layers needs at least two coordinates; \
 got one. Pass several classifiers or classes, or use SSME-KDE.
     """
-    panel = panel_of(scores)
-    prior = None if class_prior is None else check_prior(class_prior, panel.n_classes)
+    matrix = score_matrix(scores)
+    prior = None if class_prior is None else check_prior(class_prior, matrix.n_classes)
     check_seed(seed)
-    fit = _fit(panel, settings_of(settings), prior, seed)
+    fit = _fit(matrix, settings_of(settings), prior, seed)
     rng = generator(seed)
-    return Estimate(*expected_metrics(panel, fit.prob_label, n_draws, rng, ece=ece), *fit)
+    return Estimate(*expected_metrics(matrix, fit.prob_label, n_draws, rng, ece=ece), *fit)
 
 
-def _fit(panel: Panel, settings: FlowSettings, class_prior: Floats | None, seed: int) -> Fit:
+def _fit(matrix: ScoreMatrix, settings: FlowSettings, class_prior: Floats | None, seed: int) -> Fit:
     """Train the flow, then the normals that it leads to."""
-    coords = alr(panel.probs, "last")
+    coords = alr(matrix.probs, "last")
     check_coordinates(coords)
     spread = coords.std(axis=0)
     coords = (coords - coords.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
-    start = mean_score(panel)
+    start = mean_score(matrix)
     diagonal = settings.covariance == "diagonal"
     normals = normals_of(coords, start, diagonal=diagonal)
     if settings.base == "joint":
         points = latent_points(coords, JointBase(normals.mean, start), settings, seed)
     else:
         prior = start.mean(axis=0) if class_prior is None else class_prior
-        possible = with_known_labels(panel, np.ones_like(start))
+        possible = with_known_labels(matrix, np.ones_like(start))
         points = latent_points(coords, FixedBase(normals, prior, possible), settings, seed)
         start = label_probs(points, normals, prior)
     return fit_normals(
         points,
         start,
-        panel.known,
-        panel.labeled,
+        matrix.known,
+        matrix.labeled,
         class_prior,
         diagonal=diagonal,
         max_epochs=settings.em_epochs,

@@ -20,7 +20,7 @@ from bayescal.core.checks import (
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
-from bayescal.quantities.ssme.data import Panel, panel_of
+from bayescal.quantities.ssme.data import ScoreMatrix, score_matrix
 from bayescal.quantities.ssme.labels import with_known_labels
 from bayescal.quantities.ssme.metrics import (
     Metrics,
@@ -37,12 +37,12 @@ if TYPE_CHECKING:
     from bayescal.inference.sampler import CompiledModel
 
 
-def ensemble(scores: Scores | Panel, *, ece: str | None = None) -> Metrics:
+def ensemble(scores: Scores | ScoreMatrix, *, ece: str | None = None) -> Metrics:
     """Take the mean score for the truth: metrics in expectation, without any fit.
 
     Parameters
     ----------
-    scores : Scores or Panel
+    scores : Scores or ScoreMatrix
         Scores of one or several classifiers; labels may be missing.
     ece : {"equal-mass", "equal-width", "top-label"}, each also with "-optimal", optional
         Convention of the calibration errors.
@@ -69,21 +69,21 @@ def ensemble(scores: Scores | Panel, *, ece: str | None = None) -> Metrics:
     >>> bc.ssme.ensemble(scores).accuracy.round(3).tolist()
     [0.85, 0.85]
     """
-    panel = panel_of(scores)
-    return metrics(panel.probs, mean_score(panel), ece=ece)
+    matrix = score_matrix(scores)
+    return metrics(matrix.probs, mean_score(matrix), ece=ece)
 
 
-def ensemble_by_group(scores: Scores | Panel, *, ece: str | None = None) -> Metrics:
+def ensemble_by_group(scores: Scores | ScoreMatrix, *, ece: str | None = None) -> Metrics:
     """The same in every group, (classifier, group); without groups, in one of all rows."""
-    panel = panel_of(scores)
-    group = np.zeros(panel.n_obs, dtype=np.int32) if panel.group is None else panel.group
-    n_groups = max(1, len(panel.groups))
-    return subgroup_metrics(panel.probs, mean_score(panel), group, n_groups, ece=ece)
+    matrix = score_matrix(scores)
+    group = np.zeros(matrix.n_obs, dtype=np.int32) if matrix.group is None else matrix.group
+    n_groups = max(1, len(matrix.groups))
+    return subgroup_metrics(matrix.probs, mean_score(matrix), group, n_groups, ece=ece)
 
 
-def mean_score(panel: Panel) -> Floats:
+def mean_score(matrix: ScoreMatrix) -> Floats:
     """Mean over classifiers, with known labels in place, (obs, class)."""
-    return with_known_labels(panel, panel.probs.mean(axis=0))
+    return with_known_labels(matrix, matrix.probs.mean(axis=0))
 
 
 VOTES: Final = ("most-probable", "threshold")
@@ -142,24 +142,24 @@ def majority_vote(
     >>> bc.ssme.baselines.majority_vote(scores).accuracy
     array([1. , 0.5])
     """
-    panel = panel_of(scores)
-    check_labels(panel, "Majority-Vote")
+    matrix = score_matrix(scores)
+    check_labels(matrix, "Majority-Vote")
     check_choice(votes, VOTES, "votes")
-    return imputed_metrics(panel, vote_shares(panel, votes), reading, n_draws=n_draws, seed=seed)
+    return imputed_metrics(matrix, vote_shares(matrix, votes), reading, n_draws=n_draws, seed=seed)
 
 
-def vote_shares(panel: Panel, votes: str = "most-probable") -> Floats:
+def vote_shares(matrix: ScoreMatrix, votes: str = "most-probable") -> Floats:
     """Share of the accuracy-weighted votes for each class, (obs, class)."""
-    vote = panel.probs.argmax(axis=2)
-    weight = (vote[:, panel.labeled] == panel.y[panel.labeled]).mean(axis=1)
+    vote = matrix.probs.argmax(axis=2)
+    weight = (vote[:, matrix.labeled] == matrix.y[matrix.labeled]).mean(axis=1)
     if not weight.any():
         raise InputError(
             "Majority-Vote weights classifiers by their accuracy on labelled rows; got 0 for all "
-            f"{panel.n_classifiers} on {panel.n_labeled} rows. Label more rows."
+            f"{matrix.n_classifiers} on {matrix.n_labeled} rows. Label more rows."
         )
-    given = np.eye(panel.n_classes)[vote]
+    given = np.eye(matrix.n_classes)[vote]
     if votes == "threshold":
-        above = (panel.probs > 1 / panel.n_classes).astype(np.float64)
+        above = (matrix.probs > 1 / matrix.n_classes).astype(np.float64)
         # Only equal probabilities leave none above.
         given = np.where(above.any(axis=2, keepdims=True), above, given)
     total = np.tensordot(weight, given, axes=1)
@@ -207,21 +207,21 @@ def pseudo_labeled(
     >>> bc.ssme.baselines.pseudo_labeled(scores, reading="hard").accuracy
     array([1.])
     """
-    panel = panel_of(scores)
-    check_labels(panel, "Pseudo-Labeled", classes=2)
-    prob = predicted_labels(panel)
-    return imputed_metrics(panel, prob, reading, n_draws=n_draws, seed=seed)
+    matrix = score_matrix(scores)
+    check_labels(matrix, "Pseudo-Labeled", classes=2)
+    prob = predicted_labels(matrix)
+    return imputed_metrics(matrix, prob, reading, n_draws=n_draws, seed=seed)
 
 
-def predicted_labels(panel: Panel) -> Floats:
+def predicted_labels(matrix: ScoreMatrix) -> Floats:
     """Probability of each label by a logistic regression of the labelled rows, (obs, class)."""
     from sklearn.linear_model import LogisticRegression
 
-    columns = panel.probs[..., 1:] if panel.is_binary else panel.probs
-    features = columns.transpose(1, 0, 2).reshape(panel.n_obs, -1)
+    columns = matrix.probs[..., 1:] if matrix.is_binary else matrix.probs
+    features = columns.transpose(1, 0, 2).reshape(matrix.n_obs, -1)
     model = LogisticRegression(max_iter=1000)
-    model.fit(features[panel.labeled], panel.y[panel.labeled])
-    prob = np.zeros((panel.n_obs, panel.n_classes))
+    model.fit(features[matrix.labeled], matrix.y[matrix.labeled])
+    prob = np.zeros((matrix.n_obs, matrix.n_classes))
     prob[:, model.classes_] = model.predict_proba(features)
     return prob
 
@@ -288,20 +288,20 @@ def dawid_skene(
     >>> bc.ssme.baselines.dawid_skene(scores).accuracy.round(2)
     array([1.  , 1.  , 0.67])
     """
-    panel = panel_of(scores)
-    found = annotators(panel, max_iter=max_iter, tol=tol)
-    return imputed_metrics(panel, found.prob_label, reading, n_draws=n_draws, seed=seed)
+    matrix = score_matrix(scores)
+    found = annotators(matrix, max_iter=max_iter, tol=tol)
+    return imputed_metrics(matrix, found.prob_label, reading, n_draws=n_draws, seed=seed)
 
 
-def annotators(panel: Panel, *, max_iter: int = 100, tol: float = 1e-5) -> Annotators:
+def annotators(matrix: ScoreMatrix, *, max_iter: int = 100, tol: float = 1e-5) -> Annotators:
     """Fit the model of Dawid and Skene by EM, known labels held."""
     check_whole(max_iter, "max_iter", most=MOST_DRAWN)
     check_number(tol, "tol", "[0, inf)", "Pass 1e-5, say.")
-    votes = np.eye(panel.n_classes)[panel.probs.argmax(axis=2)]
-    prob = with_known_labels(panel, votes.mean(axis=0))
+    votes = np.eye(matrix.n_classes)[matrix.probs.argmax(axis=2)]
+    prob = with_known_labels(matrix, votes.mean(axis=0))
     prior, confusion = _maximize(votes, prob)
     for iteration in range(1, max_iter + 1):
-        prob = with_known_labels(panel, _expect(votes, prior, confusion))
+        prob = with_known_labels(matrix, _expect(votes, prior, confusion))
         before = prior, confusion
         prior, confusion = _maximize(votes, prob)
         change = max(np.abs(prior - before[0]).sum(), np.abs(confusion - before[1]).sum())
@@ -409,12 +409,12 @@ def bayesian_calibration(
        https://arxiv.org/abs/2010.09851
     .. [2] M. Kull, T. M. Silva Filho and P. Flach, "Beta Calibration", AISTATS 2017, section 3.
     """
-    panel = _checked(scores, cut)
+    matrix = _checked(scores, cut)
     prob = label_probs(scores, cut=cut, n_draws=n_draws, seed=seed, compiled=compiled)
     rng = generator(seed)
     each = [
-        metrics(panel.select(m).probs, draw_events(panel, prob[:, m], rng))
-        for m in range(panel.n_classifiers)
+        metrics(matrix.select(m).probs, draw_events(matrix, prob[:, m], rng))
+        for m in range(matrix.n_classifiers)
     ]
     draws = join(each, np.hstack)
     return Calibrated(draws, mean_over_draws(draws))
@@ -435,13 +435,13 @@ def label_probs(
     check_seed(seed)
     if compiled is not None:
         check_is(compiled, CompiledModel, "compiled", "Pass compile_model(build_model(scores)).")
-    panel = _checked(scores, cut)
+    matrix = _checked(scores, cut)
     model = compile_model(build_model(scores, cut=cut)) if compiled is None else compiled
     per_chain = -(-n_draws // _CHAINS)
-    sampled = model.sample(_data(panel, cut), draws=per_chain, chains=_CHAINS, seed=seed)
+    sampled = model.sample(_data(matrix, cut), draws=per_chain, chains=_CHAINS, seed=seed)
     # (chain, draw, classifier) to (draw, classifier).
-    maps = {name: sampled.posterior[name].reshape(-1, panel.n_classifiers) for name in "abc"}
-    return calibrated(panel, maps["a"], maps["b"], maps["c"], cut=cut)
+    maps = {name: sampled.posterior[name].reshape(-1, matrix.n_classifiers) for name in "abc"}
+    return calibrated(matrix, maps["a"], maps["b"], maps["c"], cut=cut)
 
 
 def build_model(scores: Scores, *, cut: float = CUT) -> pm.Model:
@@ -459,40 +459,40 @@ def build_model(scores: Scores, *, cut: float = CUT) -> pm.Model:
     return model
 
 
-def calibrated(panel: Panel, a: Floats, b: Floats, c: Floats, *, cut: float = CUT) -> Floats:
+def calibrated(matrix: ScoreMatrix, a: Floats, b: Floats, c: Floats, *, cut: float = CUT) -> Floats:
     """Probability of the positive class under calibration maps, (draw, classifier, obs)."""
-    log_score, log_rest = _logs(panel, cut)
+    log_score, log_rest = _logs(matrix, cut)
     a, b, c = np.exp(a)[..., np.newaxis], np.exp(b)[..., np.newaxis], c[..., np.newaxis]
     return np.asarray(expit(c + a * log_score - b * log_rest))
 
 
-def draw_events(panel: Panel, prob: Floats, rng: np.random.Generator) -> Floats:
+def draw_events(matrix: ScoreMatrix, prob: Floats, rng: np.random.Generator) -> Floats:
     """One draw of the labels for each draw of the map, as (draw, obs, class)."""
     event = (rng.random(prob.shape) < prob).astype(np.float64)
-    return with_known_labels(panel, np.stack([1 - event, event], axis=-1))
+    return with_known_labels(matrix, np.stack([1 - event, event], axis=-1))
 
 
-def _checked(scores: Scores, cut: float) -> Panel:
+def _checked(scores: Scores, cut: float) -> ScoreMatrix:
     check_number(cut, "cut", "(0, 0.5)", f"Pass {CUT}.")
-    panel = panel_of(scores)
-    if not panel.is_binary:
+    matrix = score_matrix(scores)
+    if not matrix.is_binary:
         raise InputError(
-            f"Bayesian-Calibration needs two classes; got {panel.n_classes}. "
+            f"Bayesian-Calibration needs two classes; got {matrix.n_classes}. "
             "Take one class against the rest with scores.one_vs_rest(class)."
         )
-    check_labels(panel, "Bayesian-Calibration")
-    return panel
+    check_labels(matrix, "Bayesian-Calibration")
+    return matrix
 
 
-def _logs(panel: Panel, cut: float) -> tuple[Floats, Floats]:
+def _logs(matrix: ScoreMatrix, cut: float) -> tuple[Floats, Floats]:
     """Logarithms of the cut scores and of their rest."""
-    score = np.clip(panel.probs[..., 1], cut, 1 - cut)
+    score = np.clip(matrix.probs[..., 1], cut, 1 - cut)
     return np.log(score), np.log1p(-score)
 
 
-def _data(panel: Panel, cut: float) -> dict[str, Floats | NDArray[np.int32]]:
+def _data(matrix: ScoreMatrix, cut: float) -> dict[str, Floats | NDArray[np.int32]]:
     """What the model sees: the labelled rows of every classifier."""
-    known = panel.take(np.flatnonzero(panel.labeled))
+    known = matrix.take(np.flatnonzero(matrix.labeled))
     log_score, log_rest = _logs(known, cut)
     event = np.broadcast_to(known.y, log_score.shape)
     return {"log_score": log_score, "log_rest": log_rest, "event": np.ascontiguousarray(event)}
@@ -502,27 +502,27 @@ READINGS = ("hard", "soft", "drawn")
 
 
 def imputed_metrics(
-    panel: Panel, prob_label: Floats, reading: str, *, n_draws: int = 500, seed: int = 0
+    matrix: ScoreMatrix, prob_label: Floats, reading: str, *, n_draws: int = 500, seed: int = 0
 ) -> Metrics:
     """Measure every classifier where labels that are not known are replaced by imputed ones."""
     check_choice(reading, READINGS, "reading")
-    prob = with_known_labels(panel, prob_label)
+    prob = with_known_labels(matrix, prob_label)
     if reading == "drawn":
-        return expected_metrics(panel, prob, n_draws, generator(seed))
+        return expected_metrics(matrix, prob, n_draws, generator(seed))
     if reading == "hard":
-        prob = np.eye(panel.n_classes)[prob.argmax(axis=1)]
-    return metrics(panel.probs, prob)
+        prob = np.eye(matrix.n_classes)[prob.argmax(axis=1)]
+    return metrics(matrix.probs, prob)
 
 
-def check_labels(panel: Panel, method: str, *, classes: int = 1) -> None:
+def check_labels(matrix: ScoreMatrix, method: str, *, classes: int = 1) -> None:
     """Check that enough classes have a label for a method to be defined."""
-    found = np.unique(panel.y[panel.labeled])
+    found = np.unique(matrix.y[matrix.labeled])
     if len(found) < classes:
         what = "a labelled row" if classes == 1 else f"labelled rows of {classes} classes or more"
         got = (
-            f"all {panel.n_labeled} labels are {panel.classes[found[0]]!r}"
+            f"all {matrix.n_labeled} labels are {matrix.classes[found[0]]!r}"
             if len(found)
-            else f"none of {panel.n_obs} rows is labelled"
+            else f"none of {matrix.n_obs} rows is labelled"
         )
         raise InputError(
             f"{method} needs {what}; {got}. Label more rows, or use a method that works without."

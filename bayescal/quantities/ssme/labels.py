@@ -10,7 +10,7 @@ from scipy.special import softmax
 
 from bayescal.core import quantity
 from bayescal.core.quantity import Draws, Floats
-from bayescal.quantities.ssme.data import Panel
+from bayescal.quantities.ssme.data import ScoreMatrix
 
 
 def draw_labels(prob: Floats, n_draws: int, rng: np.random.Generator) -> Floats:
@@ -41,10 +41,10 @@ def classes_at(prob: Floats, uniform: Floats) -> NDArray[np.intp]:
     return place
 
 
-def with_known_labels(panel: Panel, prob_label: Floats) -> Floats:
+def with_known_labels(matrix: ScoreMatrix, prob_label: Floats) -> Floats:
     """Put certainty where labels are known."""
     prob = np.array(prob_label, dtype=np.float64)
-    prob[..., panel.labeled, :] = panel.known
+    prob[..., matrix.labeled, :] = matrix.known
     return prob
 
 

@@ -14,7 +14,7 @@ from bayescal.core.columns import to_doubles, to_numpy
 from bayescal.core.errors import InputError
 from bayescal.core.functionals import expected_calibration_error, maximum_calibration_error
 from bayescal.core.quantity import Floats
-from bayescal.quantities.ssme.data import Panel
+from bayescal.quantities.ssme.data import ScoreMatrix
 from bayescal.quantities.ssme.labels import draw_labels
 
 # Draws are taken in blocks of about this many numbers, which a core's cache holds; but in enough
@@ -512,7 +512,7 @@ def _ratio(part: Floats, whole: Floats) -> Floats:
 
 
 def expected_metrics(
-    panel: Panel,
+    matrix: ScoreMatrix,
     prob_label: Floats,
     n_draws: int | None,
     rng: np.random.Generator,
@@ -527,19 +527,19 @@ def expected_metrics(
     Accuracy, log loss and Brier score have the same expectation both ways.
     """
     if n_draws is None:
-        return measured(panel, prob_label, ece=ece, by_group=by_group)
+        return measured(matrix, prob_label, ece=ece, by_group=by_group)
     check_whole(n_draws, "n_draws", most=MOST_DRAWN)
     size = max(1, _LABELS_AT_ONCE // prob_label.size)
     counts = [min(size, n_draws - start) for start in range(0, n_draws, size)]
     parts = [
-        measured(panel, draw_labels(prob_label, count, rng), ece=ece, by_group=by_group)
+        measured(matrix, draw_labels(prob_label, count, rng), ece=ece, by_group=by_group)
         for count in counts
     ]
     return mean_over_draws(join(parts, np.concatenate))
 
 
 def measured(
-    panel: Panel,
+    matrix: ScoreMatrix,
     q: Floats,
     weights: Floats | None = None,
     *,
@@ -547,11 +547,11 @@ def measured(
     errors_q: Floats | None = None,
     by_group: bool = True,
 ) -> Metrics:
-    """Metrics of a panel's classifiers; in every group, where there are groups."""
-    if not by_group or panel.group is None:
-        return metrics(panel.probs, q, weights, ece=ece, errors_q=errors_q)
+    """Metrics of a score matrix's classifiers; in every group, where there are groups."""
+    if not by_group or matrix.group is None:
+        return metrics(matrix.probs, q, weights, ece=ece, errors_q=errors_q)
     return subgroup_metrics(
-        panel.probs, q, panel.group, len(panel.groups), weights, ece=ece, errors_q=errors_q
+        matrix.probs, q, matrix.group, len(matrix.groups), weights, ece=ece, errors_q=errors_q
     )
 
 

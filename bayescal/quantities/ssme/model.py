@@ -15,7 +15,7 @@ from bayescal.core.errors import InputError
 from bayescal.core.quantity import Draws, Floats
 from bayescal.core.scores import Scores
 from bayescal.curves.cells import pad, padded_size
-from bayescal.quantities.ssme.data import Problem, panel_of
+from bayescal.quantities.ssme.data import Problem, score_matrix
 from bayescal.quantities.ssme.kde import alr
 from bayescal.quantities.ssme.labels import EVERY_ROW, LabelModel, power_categorical
 from bayescal.quantities.ssme.priors import GaussianMixture, Priors, StudentTMixture, Tilt
@@ -74,7 +74,7 @@ def build_model(
     >>> sorted(v.name for v in bc.ssme.build_model(scores).deterministics)
     ['bend', 'intercept', 'log_slope', 'own_bend', 'slope', 'weight']
     """
-    problem = Problem.of(panel_of(data), labeling)
+    problem = Problem.of(score_matrix(data), labeling)
     priors = Priors() if priors is None else priors
     check_is(priors, Priors, "priors", "Pass bayescal.ssme.Priors().")
     return model_of(problem, label_model(problem, priors))
@@ -84,13 +84,13 @@ def model_of(problem: Problem, labels: LabelModel) -> pm.Model:
     """Build the model of one problem."""
     import pymc as pm
 
-    panel = problem.panel
+    matrix = problem.matrix
     coords = {
-        "class": [str(label) for label in panel.classes],
-        "classifier": list(panel.classifiers),
+        "class": [str(label) for label in matrix.classes],
+        "classifier": list(matrix.classifiers),
     }
-    if panel.groups:
-        coords["group"] = list(panel.groups)
+    if matrix.groups:
+        coords["group"] = list(matrix.groups)
     with pm.Model(coords=coords) as model:
         labels.add_to_model()
     return model
@@ -98,7 +98,7 @@ def model_of(problem: Problem, labels: LabelModel) -> pm.Model:
 
 def label_model(problem: Problem, priors: Priors) -> LabelModel:
     """Join a problem and its priors."""
-    power = priors.likelihood_power(problem.panel.n_labeled)
+    power = priors.likelihood_power(problem.matrix.n_labeled)
     if isinstance(priors.label, Tilt):
         return TiltModel.of(problem, priors.label, power)
     return MixtureModel.of(problem, priors.label, power)
@@ -128,23 +128,23 @@ class MixtureModel:
     @classmethod
     def of(cls, problem: Problem, prior: GaussianMixture, power: float) -> MixtureModel:
         """Whiten the scores."""
-        panel = problem.panel
-        count = np.bincount(problem.labels, minlength=panel.n_classes)
+        matrix = problem.matrix
+        count = np.bincount(problem.labels, minlength=matrix.n_classes)
         if not count.all():
-            bare = [panel.classes[k] for k in np.flatnonzero(count == 0)]
+            bare = [matrix.classes[k] for k in np.flatnonzero(count == 0)]
             raise InputError(
                 "a mixture knows components by their labels, so that every class needs one; "
                 f"without any: {listing(bare)}. Label a row of each class, or use Tilt."
             )
-        return cls(problem, prior, power, _whitened(alr(panel.probs)))
+        return cls(problem, prior, power, _whitened(alr(matrix.probs)))
 
     @property
     def compile_key(self) -> tuple[Any, ...]:
         """Kind, numbers of classes and dimensions and, padded, of labels."""
-        panel = self.problem.panel
-        labels = padded_size(panel.n_labeled, LABELS)
+        matrix = self.problem.matrix
+        labels = padded_size(matrix.n_labeled, LABELS)
         kind = type(self.prior).__name__
-        return (kind, panel.n_classes, panel.n_classifiers, labels, self.score.shape[1])
+        return (kind, matrix.n_classes, matrix.n_classifiers, labels, self.score.shape[1])
 
     @property
     def shown(self) -> tuple[str, ...]:
@@ -159,7 +159,7 @@ class MixtureModel:
         """Scores of labeled rows and of some others, labels, and the priors' scales."""
         *_, size, dim = self.compile_key
         rows = self.problem.rows
-        others = np.flatnonzero(~self.problem.panel.labeled)
+        others = np.flatnonzero(~self.problem.matrix.labeled)
         chosen = np.random.default_rng(_SEED).permutation(others)[:ROWS]
         stands_for = self.problem.weight[others].sum() / max(len(chosen), 1)
         found = {

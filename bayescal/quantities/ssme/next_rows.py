@@ -12,7 +12,7 @@ from bayescal.core.checks import check_choice, check_whole
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
-from bayescal.quantities.ssme.data import panel_of
+from bayescal.quantities.ssme.data import score_matrix
 from bayescal.quantities.ssme.metrics import Metrics
 from bayescal.results import access, schema
 
@@ -210,14 +210,14 @@ def all_wrong(result: DataTree, scores: Scores) -> AllWrong:
     >>> bc.ssme.all_wrong(result, scores).rate.mean()  # doctest: +SKIP
     """
     draws = label_draws(result)
-    panel = panel_of(scores)
-    if (panel.n_obs, panel.n_classes) != draws.shape[1:]:
+    matrix = score_matrix(scores)
+    if (matrix.n_obs, matrix.n_classes) != draws.shape[1:]:
         raise InputError(
             f"scores must be those that were fitted: {draws.shape[1]} rows of {draws.shape[2]} "
-            f"classes; got {panel.n_obs} of {panel.n_classes}."
+            f"classes; got {matrix.n_obs} of {matrix.n_classes}."
         )
-    predicted = np.zeros((panel.n_obs, panel.n_classes), dtype=bool)
-    predicted[np.arange(panel.n_obs), panel.probs.argmax(axis=2)] = True
+    predicted = np.zeros((matrix.n_obs, matrix.n_classes), dtype=bool)
+    predicted[np.arange(matrix.n_obs), matrix.probs.argmax(axis=2)] = True
     wrong = np.where(predicted, 0.0, draws).sum(axis=2)
     return AllWrong(wrong.mean(axis=0), wrong.mean(axis=1))
 

@@ -10,7 +10,7 @@ from scipy.special import logit, logsumexp
 from scipy.stats import norm, t
 
 from bayescal.core.quantity import Draws, Floats
-from bayescal.quantities.ssme.data import Panel
+from bayescal.quantities.ssme.data import ScoreMatrix
 from bayescal.quantities.ssme.priors import Tilt
 
 # Logarithms of smaller probabilities say more of a classifier's arithmetic than of the label.
@@ -216,18 +216,18 @@ def _quantiles(values: Floats, weights: Floats) -> Floats:
     return np.asarray(values[held][order][place])
 
 
-# Log odds of agreement less those of confidence. Of panels whose classifiers are known to be
+# Log odds of agreement less those of confidence. Where classifiers are known to be
 # calibrated, few lie outside.
 _LESS, _MORE = -0.3, 1.0
 # Standard errors: a pool that is right is 3 away in 3 of 1,000 samples.
 _FAR = 3.0
 
 
-def pool_warnings(panel: Panel) -> list[str]:
+def pool_warnings(matrix: ScoreMatrix) -> list[str]:
     """Compare agreement with confidence, and the labeled rows with the opinion pool."""
-    probs = lifted(panel.probs)
+    probs = lifted(matrix.probs)
     weights = agreement_weights(probs)
-    return [*_agreement(probs, weights), *_labeled_rows(panel, pooled(probs, weights))]
+    return [*_agreement(probs, weights), *_labeled_rows(matrix, pooled(probs, weights))]
 
 
 def _agreement(probs: Floats, weights: Floats) -> list[str]:
@@ -243,12 +243,12 @@ def _agreement(probs: Floats, weights: Floats) -> list[str]:
     ]
 
 
-def _labeled_rows(panel: Panel, pool: Floats) -> list[str]:
+def _labeled_rows(matrix: ScoreMatrix, pool: Floats) -> list[str]:
     """Test whether the pool's most probable class is right as often as it says."""
-    top = pool[panel.labeled].max(axis=1)
+    top = pool[matrix.labeled].max(axis=1)
     if not len(top):
         return []
-    right = pool[panel.labeled].argmax(axis=1) == panel.y[panel.labeled]
+    right = pool[matrix.labeled].argmax(axis=1) == matrix.y[matrix.labeled]
     distance = (right - top).sum() / np.sqrt((top * (1 - top)).sum())
     if abs(distance) < _FAR:
         return []

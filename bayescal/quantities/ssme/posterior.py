@@ -24,7 +24,13 @@ from bayescal.core.quantity import (
 )
 from bayescal.core.scores import Scores
 from bayescal.quantities.ssme.bounds import bounds
-from bayescal.quantities.ssme.data import LABELING, MOST_UNLABELED, Problem, data_warnings, panel_of
+from bayescal.quantities.ssme.data import (
+    LABELING,
+    MOST_UNLABELED,
+    Problem,
+    data_warnings,
+    score_matrix,
+)
 from bayescal.quantities.ssme.estimator import estimate, estimate_by_group
 from bayescal.quantities.ssme.imputed_labels import mean_score
 from bayescal.quantities.ssme.labels import LabelModel, classes_at, labels_at, with_known_labels
@@ -86,22 +92,22 @@ def plan(
     check_flag(prob_label, "prob_label")
     if isinstance(data, SampledRows):
         check_choice(labeling, LABELING, "labeling")
-        problem = Problem(panel_of(data.scores), data.weight, labeling)
+        problem = Problem(score_matrix(data.scores), data.weight, labeling)
     else:
-        problem = Problem.of(panel_of(data), labeling)
-    panel = problem.panel
-    convention = convention_name(ece, panel.n_classes)
-    if prob_label and panel.n_obs < data.n_obs:
+        problem = Problem.of(score_matrix(data), labeling)
+    matrix = problem.matrix
+    convention = convention_name(ece, matrix.n_classes)
+    if prob_label and matrix.n_obs < data.n_obs:
         # A model of many rows has a random part of them: their places would be lost.
         raise InputError(
             f"prob_label=True needs at most {MOST_UNLABELED} rows without label; got "
-            f"{data.n_obs - panel.n_labeled}. Pass fewer of them, or leave prob_label out."
+            f"{data.n_obs - matrix.n_labeled}. Pass fewer of them, or leave prob_label out."
         )
     attrs = {
         "n_obs": data.n_obs,
-        "n_labeled": panel.n_labeled,
-        "classes": [str(label) for label in panel.classes],
-        "multiclass": "binary" if panel.n_classes == 2 else "joint",
+        "n_labeled": matrix.n_labeled,
+        "classes": [str(label) for label in matrix.classes],
+        "multiclass": "binary" if matrix.n_classes == 2 else "joint",
         "labeling": labeling,
         "ece_convention": convention,
         "point_label": "SSME-KDE",
@@ -137,30 +143,30 @@ class SSMECase:
     @property
     def coords(self) -> Mapping[str, str]:
         """The classifier, where there is only one."""
-        names = self.problem.panel.classifiers
+        names = self.problem.matrix.classifiers
         return {"classifier": names[0]} if len(names) == 1 else {}
 
     @property
     def axes(self) -> Mapping[str, tuple[str, ...]]:
         """Classifiers, classes and groups."""
-        panel = self.problem.panel
-        found = {"label_class": tuple(map(str, panel.classes)), "method": METHODS}
+        matrix = self.problem.matrix
+        found = {"label_class": tuple(map(str, matrix.classes)), "method": METHODS}
         found |= {"assumption": ASSUMPTIONS, "summary": SUMMARY}
-        if panel.n_classifiers > 1:
-            found["classifier"] = panel.classifiers
-        return found | ({"group": panel.groups} if panel.groups else {})
+        if matrix.n_classifiers > 1:
+            found["classifier"] = matrix.classifiers
+        return found | ({"group": matrix.groups} if matrix.groups else {})
 
     @property
     def warnings(self) -> Sequence[str]:
         """What is missing in the labels, and what contradicts the classifiers."""
-        panel = self.problem.panel
-        return [*data_warnings(panel), *pool_warnings(panel)]
+        matrix = self.problem.matrix
+        return [*data_warnings(matrix), *pool_warnings(matrix)]
 
     def fingerprint(self) -> str:
         """Hash of scores, labels, groups and options."""
-        panel = self.problem.panel
-        digest = hashlib.sha256(repr((panel.classifiers, panel.classes, panel.groups)).encode())
-        for array in (panel.probs, panel.y, panel.group, self.problem.weight):
+        matrix = self.problem.matrix
+        digest = hashlib.sha256(repr((matrix.classifiers, matrix.classes, matrix.groups)).encode())
+        for array in (matrix.probs, matrix.y, matrix.group, self.problem.weight):
             digest.update(b"" if array is None else np.ascontiguousarray(array).tobytes())
         digest.update(f"{self.problem.labeling} {self.ece} {self.keep_labels}".encode())
         return digest.hexdigest()
@@ -182,7 +188,7 @@ class SSMECase:
         }
         if found.prob_label is not None:
             posterior["prob_label"] = found.prob_label
-        theory = bounds(self.problem.panel.n_labeled, self.problem.panel.n_classifiers)._asdict()
+        theory = bounds(self.problem.matrix.n_labeled, self.problem.matrix.n_classifiers)._asdict()
         prior = self._squeezed(self._prior_metrics(rng))
         return CaseArrays(
             coords=self.coords,
@@ -204,7 +210,7 @@ class SSMECase:
         """Metrics by what is assumed of the pool, where labels are few and the prior has parts."""
         if not isinstance(self.model, TiltModel) or not self.model.prior.wide_weight:
             return {}
-        if self.problem.panel.n_labeled >= FEW_LABELS:
+        if self.problem.matrix.n_labeled >= FEW_LABELS:
             return {}
         return under_assumptions(self.model.log_slope, draws, metrics)
 
@@ -213,7 +219,7 @@ class SSMECase:
 
         Given the scores, whatever the power, as if no label of a class had been forced.
         """
-        dtype = np.min_scalar_type(-self.problem.panel.n_classes)
+        dtype = np.min_scalar_type(-self.problem.matrix.n_classes)
         found = []
         # Chain by chain: probabilities of all would take several times the memory.
         for chain in range(len(next(iter(draws.values())))):
@@ -247,9 +253,9 @@ class SSMECase:
         draws = {name: v[None] for name, v in self.model.prior_draws(1, rng).items()}
         prob = self.model.label_probs({name: v[0] for name, v in draws.items()})[0]
         label = classes_at(prob, rng.random(len(prob)))
-        panel = self.problem.panel
-        y = np.where(panel.labeled, label, MISSING).astype(np.int32)
-        problem = replace(self.problem, panel=replace(panel, y=y))
+        matrix = self.problem.matrix
+        y = np.where(matrix.labeled, label, MISSING).astype(np.int32)
+        problem = replace(self.problem, matrix=replace(matrix, y=y))
         new = SSMECase.of(problem, self.priors, self.ece, self.keep_labels)
         found = new._metrics(draws, rng)
         shown = {name: draws[name] for name in self.model.shown}
@@ -266,9 +272,9 @@ class SSMECase:
 
     def _squeezed(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Arrays without the dim of the classifiers, where there is only one."""
-        if self.problem.panel.n_classifiers > 1:
+        if self.problem.matrix.n_classifiers > 1:
             return dict(values)
-        by_group = bool(self.problem.panel.groups)
+        by_group = bool(self.problem.matrix.groups)
         place = {"weight": -1, "own_bend": -1} | dict.fromkeys(
             Metrics._fields, -2 if by_group else -1
         )
@@ -312,11 +318,11 @@ def evaluate(
     flat = {name: value.reshape(-1, *value.shape[2:]) for name, value in draws.items()}
     found: list[Metrics] = []
     kept: list[NDArray[np.float32]] = []
-    for part in _blocks(flat, int(np.prod(shape)), problem.panel.probs[0].size):
+    for part in _blocks(flat, int(np.prod(shape)), problem.matrix.probs[0].size):
         prob = model.label_probs(part)
         found.append(_of_draws(problem, prob, rng, ece))
         if keep_labels:
-            kept.append(with_known_labels(problem.panel, prob).astype(np.float32))
+            kept.append(with_known_labels(problem.matrix, prob).astype(np.float32))
 
     def in_chains[Scalar: np.generic](blocks: Sequence[NDArray[Scalar]]) -> NDArray[Scalar]:
         return np.concatenate(blocks).reshape(*shape, *blocks[0].shape[1:])
@@ -334,9 +340,9 @@ def _blocks(flat: Draws, n: int, size: int) -> Iterator[Draws]:
 def _of_draws(problem: Problem, prob: Floats, rng: np.random.Generator, ece: str | None) -> Metrics:
     """Metrics of a few draws, (draw, classifier) or (draw, classifier, group)."""
     weight = rng.standard_exponential(prob.shape[:2]) * problem.weight
-    known = with_known_labels(problem.panel, prob)
+    known = with_known_labels(problem.matrix, prob)
     labels = labels_at(known, rng.random(prob.shape[:2]))
-    return measured(problem.panel, labels, weight, ece=ece, errors_q=prob)
+    return measured(problem.matrix, labels, weight, ece=ece, errors_q=prob)
 
 
 METHODS: Final = ("ensemble", "labeled")
@@ -345,17 +351,17 @@ METHODS: Final = ("ensemble", "labeled")
 
 def point_estimate(problem: Problem, ece: str | None) -> dict[str, Any]:
     """Estimate metrics by SSME-KDE."""
-    panel = problem.panel
-    found = (estimate_by_group if panel.groups else estimate)(panel, ece=ece)._asdict()
+    matrix = problem.matrix
+    found = (estimate_by_group if matrix.groups else estimate)(matrix, ece=ece)._asdict()
     return {name: found[name] for name in (*Metrics._fields, "class_prior")}
 
 
 def reference_estimates(problem: Problem, ece: str | None) -> dict[str, Floats]:
     """Estimate metrics without any model, (method, classifier) or (method, classifier, group)."""
-    panel = problem.panel
-    of_ensemble = measured(panel, mean_score(panel), ece=ece)
-    if panel.n_labeled:
-        of_labels = measured(panel.take(panel.labeled), panel.known, ece=ece)
+    matrix = problem.matrix
+    of_ensemble = measured(matrix, mean_score(matrix), ece=ece)
+    if matrix.n_labeled:
+        of_labels = measured(matrix.take(matrix.labeled), matrix.known, ece=ece)
     else:
         of_labels = Metrics._make(np.full(np.shape(value), np.nan) for value in of_ensemble)
     return join([of_ensemble, of_labels], np.stack)._asdict()

@@ -63,15 +63,15 @@ class TiltModel:
     @classmethod
     def of(cls, problem: Problem, prior: Tilt, power: float) -> TiltModel:
         """Compute the features of the rows."""
-        return cls(problem, prior, power, *features_of(problem.panel.probs, prior))
+        return cls(problem, prior, power, *features_of(problem.matrix.probs, prior))
 
     @property
     def compile_key(self) -> tuple[Any, ...]:
         """Numbers of classes, classifiers, groups and, padded, labels; and how labels came."""
-        panel = self.problem.panel
-        labels = padded_size(panel.n_labeled, LABELS)
+        matrix = self.problem.matrix
+        labels = padded_size(matrix.n_labeled, LABELS)
         forced = self.problem.labeling == "one-per-class"
-        return ("tilt", panel.n_classes, panel.n_classifiers, len(panel.groups), labels, forced)
+        return ("tilt", matrix.n_classes, matrix.n_classifiers, len(matrix.groups), labels, forced)
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -95,7 +95,7 @@ class TiltModel:
 
     @property
     def _grouped(self) -> Mapping[str, tuple[str, ...]]:
-        return _GROUPED if self.problem.panel.groups else {}
+        return _GROUPED if self.problem.matrix.groups else {}
 
     def inputs(self) -> dict[str, NDArray[Any]]:
         """Features and labels of the labeled rows, scales of the priors, and the power."""
@@ -113,7 +113,7 @@ class TiltModel:
         }
         if forced:
             # Random rows, over which the classes' mean probabilities are taken.
-            chosen = np.random.default_rng(_SEED).permutation(self.problem.panel.n_obs)[:ROWS]
+            chosen = np.random.default_rng(_SEED).permutation(self.problem.matrix.n_obs)[:ROWS]
             weight = self.problem.weight[chosen]
             log_weight = np.full(ROWS, -1e6)
             log_weight[: len(chosen)] = np.log(weight / weight.sum())
@@ -123,16 +123,16 @@ class TiltModel:
 
     def _features_at(self, what: str, rows: NDArray[np.intp], size: int) -> dict[str, NDArray[Any]]:
         """Features, and groups, of some rows, padded."""
-        panel, (log_pool, own, bend, own_bend) = self.problem.panel, self.features
-        k, m = panel.n_classes, panel.n_classifiers
+        matrix, (log_pool, own, bend, own_bend) = self.problem.matrix, self.features
+        k, m = matrix.n_classes, matrix.n_classifiers
         found: dict[str, NDArray[Any]] = {
             f"{what}_log_pool": pad(log_pool[rows], size, k),
             f"{what}_own_logs": pad(own[rows], size, k, m),
             f"{what}_bend": pad(bend[rows], size, k),
             f"{what}_own_bend": pad(own_bend[rows], size, k, m),
         }
-        if panel.group is not None:
-            found[f"{what}_group"] = pad(panel.group[rows].astype(np.int64), size)
+        if matrix.group is not None:
+            found[f"{what}_group"] = pad(matrix.group[rows].astype(np.int64), size)
         return found
 
     def add_to_model(self) -> None:
@@ -172,11 +172,11 @@ class TiltModel:
         return found
 
     def _lengths(self, dims: tuple[str, ...]) -> tuple[int, ...]:
-        panel = self.problem.panel
+        matrix = self.problem.matrix
         lengths = {
-            "class": panel.n_classes,
-            "classifier": panel.n_classifiers,
-            "group": len(panel.groups),
+            "class": matrix.n_classes,
+            "classifier": matrix.n_classifiers,
+            "group": len(matrix.groups),
         }
         return tuple(lengths[dim] for dim in dims)
 
@@ -235,9 +235,9 @@ class TiltModel:
         moved = moved + np.tensordot(draws["own_bend"], own_bend, axes=(-1, -1))
         eta = draws["intercept"][..., None, :] + draws["slope"][..., None, :] * log_pool
         eta = eta + moved + draws["bend"][..., None, None] * bend
-        if self.problem.panel.group is None:
+        if self.problem.matrix.group is None:
             return np.asarray(eta)
-        group = self.problem.panel.group[rows]
+        group = self.problem.matrix.group[rows]
         steeper = np.exp(draws["group_slope"])[..., group][..., None]
         return np.asarray(eta * steeper + draws["group_intercept"][..., group, :])
 

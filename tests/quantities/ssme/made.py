@@ -12,7 +12,7 @@ from scipy.stats import norm
 
 import bayescal as bc
 from bayescal.quantities.ssme import VARIABLES
-from bayescal.quantities.ssme.data import Problem, panel_of
+from bayescal.quantities.ssme.data import Problem, score_matrix
 from bayescal.quantities.ssme.model import label_model
 from bayescal.quantities.ssme.posterior import SSMECase
 from bayescal.quantities.ssme.priors import Priors, Tilt
@@ -50,12 +50,12 @@ TINY = {"draws": 50, "tune": 50, "chains": 2, "seed": 1}
 
 def problem(labeling="random", **given) -> Problem:
     """Rows of overlapping binary scores."""
-    return Problem.of(panel_of(binary(**given)[0]), labeling)
+    return Problem.of(score_matrix(binary(**given)[0]), labeling)
 
 
 def many_classes(labeling="random", **given) -> Problem:
     """Rows of several classes."""
-    return Problem.of(panel_of(multiclass(**given)[0]), labeling)
+    return Problem.of(score_matrix(multiclass(**given)[0]), labeling)
 
 
 def grouped(labeling="random", n=60, n_labeled=20, **given) -> Problem:
@@ -103,8 +103,8 @@ def result_of(keep_labels: bool = True, **given) -> tuple[xr.DataTree, Problem]:
     attrs = dict.fromkeys(schema.REQUIRED_ATTRS, "") | {
         "schema_version": schema.SCHEMA_VERSION,
         "priors": Priors().to_json(),
-        "n_labeled": made.panel.n_labeled,
-        "classifiers": json.dumps(made.panel.classifiers),
+        "n_labeled": made.matrix.n_labeled,
+        "classifiers": json.dumps(made.matrix.classifiers),
     }
     tree = assemble([arrays], variables=VARIABLES, attrs=attrs, coords=own.axes)
     tree.attrs |= attrs
@@ -155,6 +155,6 @@ def stacked(probs, y_true):
 
 
 def unlabeled(scores):
-    """The panel of scores, without any label."""
-    panel = panel_of(scores)
-    return replace(panel, y=np.full_like(panel.y, -1))
+    """The score matrix, without any label."""
+    matrix = score_matrix(scores)
+    return replace(matrix, y=np.full_like(matrix.y, -1))

@@ -21,7 +21,7 @@ from bayescal.quantities.ssme.baselines import (
     lure_weights,
     observed_values,
 )
-from bayescal.quantities.ssme.data import panel_of
+from bayescal.quantities.ssme.data import score_matrix
 from bayescal.quantities.ssme.metrics import metrics, row_values
 from tests.conftest import oracle
 from tests.quantities.ssme.made import simulated, stacked
@@ -213,7 +213,7 @@ def test_the_labels_of_other_rows_do_not_matter():
     scores, y = simulated(n_obs=60, n_labeled=60, n_classifiers=1)
     found = active_testing(scores, budget=8, seed=2)
     other = np.where(np.isin(np.arange(60), found.rows[0]), y, 1 - y)
-    flipped = stacked(panel_of(scores).probs, list(map(int, other)))
+    flipped = stacked(score_matrix(scores).probs, list(map(int, other)))
     np.testing.assert_array_equal(
         active_testing(flipped, budget=8, seed=2).estimate, found.estimate
     )
@@ -244,9 +244,9 @@ def test_estimate_and_interval_are_those_of_ppi_py(metric):
     from bayescal.quantities.ssme.baselines import guessed_values, observed_values
 
     scores, _ = simulated(n_obs=400, n_labeled=100)
-    panel = panel_of(scores)
+    matrix = score_matrix(scores)
     found = autoeval(scores, metric)
-    f, g = observed_values(panel, metric), guessed_values(panel, metric, "self")
+    f, g = observed_values(matrix, metric), guessed_values(matrix, metric, "self")
     for m in range(3):
         arrays = f[m], g[m, :100], g[m, 100:]
         point = ppi.ppi_mean_pointestimate(*arrays)
@@ -300,23 +300,23 @@ def test_metrics_that_are_no_means_are_refused():
 @pytest.mark.parametrize("n_classes", [2, 4])
 def test_means_are_the_metrics(metric, n_classes):
     scores, y = simulated(n_classes=n_classes, n_labeled=300)
-    panel = panel_of(scores)
-    expected = getattr(metrics(panel.probs, np.eye(n_classes)[y]), metric)
-    np.testing.assert_allclose(observed_values(panel, metric).mean(axis=1), expected, rtol=1e-12)
+    matrix = score_matrix(scores)
+    expected = getattr(metrics(matrix.probs, np.eye(n_classes)[y]), metric)
+    np.testing.assert_allclose(observed_values(matrix, metric).mean(axis=1), expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize("metric", ["accuracy", "log_loss", "brier"])
 def test_guesses_are_expectations(metric):
-    panel = panel_of(simulated(n_classes=3)[0])
-    values = row_values(panel.probs, metric)
-    pool = panel.probs.mean(axis=0)
+    matrix = score_matrix(simulated(n_classes=3)[0])
+    values = row_values(matrix.probs, metric)
+    pool = matrix.probs.mean(axis=0)
     for m in range(3):
-        own = [values[m, i] @ panel.probs[m, i] for i in range(panel.n_obs)]
-        np.testing.assert_allclose(guessed_values(panel, metric, "self")[m], own)
-        shared = [values[m, i] @ pool[i] for i in range(panel.n_obs)]
-        np.testing.assert_allclose(guessed_values(panel, metric, "ensemble")[m], shared)
+        own = [values[m, i] @ matrix.probs[m, i] for i in range(matrix.n_obs)]
+        np.testing.assert_allclose(guessed_values(matrix, metric, "self")[m], own)
+        shared = [values[m, i] @ pool[i] for i in range(matrix.n_obs)]
+        np.testing.assert_allclose(guessed_values(matrix, metric, "ensemble")[m], shared)
 
 
 def test_own_guess_of_accuracy_is_confidence():
-    panel = panel_of(simulated(n_classes=3)[0])
-    np.testing.assert_allclose(guessed_values(panel, "accuracy", "self"), panel.probs.max(axis=2))
+    matrix = score_matrix(simulated(n_classes=3)[0])
+    np.testing.assert_allclose(guessed_values(matrix, "accuracy", "self"), matrix.probs.max(axis=2))

@@ -10,7 +10,7 @@ from scipy.stats import norm
 
 import bayescal as bc
 from bayescal.core.errors import InputError
-from bayescal.quantities.ssme.data import Panel, panel_of
+from bayescal.quantities.ssme.data import ScoreMatrix, score_matrix
 from bayescal.quantities.ssme.estimator import (
     PAPER,
     RELEASE,
@@ -21,7 +21,7 @@ from bayescal.quantities.ssme.estimator import (
     estimate_each,
     estimate_unbinned_ece,
     fit_mixture,
-    fit_panel,
+    fit_scores,
     settings_of,
 )
 from bayescal.quantities.ssme.kde import DenseKernel, bandwidth, squared_distances
@@ -73,7 +73,7 @@ def test_mixture_finds_labels_that_clusters_tell():
     scores, truth = binary(n=400, m=5)
     found = estimate(scores, settings=WIDE, n_draws=None)
     assert (found.prob_label.argmax(axis=1) == truth).mean() > 0.97
-    exact = metrics(panel_of(scores).probs, np.eye(2)[truth])
+    exact = metrics(score_matrix(scores).probs, np.eye(2)[truth])
     # Wide kernels blur the border between the classes, which costs a few points of certainty.
     np.testing.assert_allclose(found.accuracy, exact.accuracy, atol=0.06)
     np.testing.assert_allclose(found.auc, exact.auc, atol=0.06)
@@ -107,8 +107,8 @@ def test_groups_share_one_fit():
     found = estimate_by_group(scores, settings=WIDE, n_draws=None)
     whole = estimate(scores, settings=WIDE, n_draws=None)
     np.testing.assert_array_equal(found.prob_label, whole.prob_label)
-    panel = panel_of(scores)
-    expected = subgroup_metrics(panel.probs, whole.prob_label, panel.group, 2)
+    matrix = score_matrix(scores)
+    expected = subgroup_metrics(matrix.probs, whole.prob_label, matrix.group, 2)
     np.testing.assert_array_equal(found.auc, expected.auc)
     assert found.accuracy.shape == (3, 2)
     assert estimate_by_group(scores, n_draws=5).ece.shape == (3, 2)
@@ -145,8 +145,10 @@ def test_a_class_without_a_label_lives_by_its_scores():
 
 
 def test_no_labels():
-    panel = panel_of(binary()[0])
-    blank = Panel(panel.probs, np.full(200, -1, np.int32), panel.classifiers, panel.classes)
+    matrix = score_matrix(binary()[0])
+    blank = ScoreMatrix(
+        matrix.probs, np.full(200, -1, np.int32), matrix.classifiers, matrix.classes
+    )
     found = estimate(blank, n_draws=20)
     assert np.isfinite(found.auc).all()
     np.testing.assert_allclose(found.class_prior.sum(), 1, atol=1e-12)
@@ -156,7 +158,7 @@ def test_no_labels():
 def test_all_labels_are_the_answer(settings):
     scores, truth = binary(n_labeled=200)
     found = estimate(scores, settings=settings, n_draws=3)
-    expected = metrics(panel_of(scores).probs, np.eye(2)[truth])
+    expected = metrics(score_matrix(scores).probs, np.eye(2)[truth])
     for name, value in expected._asdict().items():
         np.testing.assert_allclose(getattr(found, name), value, atol=1e-12, err_msg=name)
 
@@ -255,10 +257,10 @@ def test_the_published_code():
 
 
 def test_a_shared_bandwidth_is_the_least_over_classifiers():
-    panel = panel_of(binary()[0])
+    matrix = score_matrix(binary()[0])
     settings = KDESettings(bandwidth_scale=0.5, max_epochs=1)
-    fit, widths = fit_panel(panel, settings, None, np.random.default_rng(1))
-    logit = np.log(panel.probs[..., 1] / panel.probs[..., 0])
+    fit, widths = fit_scores(matrix, settings, None, np.random.default_rng(1))
+    logit = np.log(matrix.probs[..., 1] / matrix.probs[..., 0])
     least = 0.5 * min(bandwidth(one[:, np.newaxis], "isj") for one in logit)
     # The sign of the log ratios moves the grid of the bandwidth rule by rounding.
     np.testing.assert_allclose(widths, [least, least], rtol=1e-6)
@@ -266,10 +268,10 @@ def test_a_shared_bandwidth_is_the_least_over_classifiers():
 
 
 def test_a_given_bandwidth_is_scaled():
-    panel = panel_of(binary()[0])
+    matrix = score_matrix(binary()[0])
     settings = KDESettings(bandwidth=0.4, bandwidth_scale=2.0, max_epochs=1)
     np.testing.assert_array_equal(
-        fit_panel(panel, settings, None, np.random.default_rng(1))[1], [0.8, 0.8]
+        fit_scores(matrix, settings, None, np.random.default_rng(1))[1], [0.8, 0.8]
     )
 
 
@@ -449,7 +451,7 @@ def test_it_is_a_kernel_average_of_the_joint_fit(make):
     # Until next to nothing changes: then the class prior cancels against the classes' mass.
     settings = KDESettings(bandwidth=0.5, max_epochs=5000, tolerance=1e-13)
     q = estimate(scores, settings=settings, n_draws=1).prob_label
-    for m, own in enumerate(panel_of(scores).probs):
+    for m, own in enumerate(score_matrix(scores).probs):
         gaps = []
         for p in own:
             away = np.log(p[:-1] / p[-1]) - np.log(own[:, :-1] / own[:, -1:])

@@ -14,7 +14,7 @@ from sklearn.mixture import GaussianMixture
 import bayescal as bc
 from bayescal.core.errors import InputError
 from bayescal.quantities.ssme import flow
-from bayescal.quantities.ssme.data import panel_of
+from bayescal.quantities.ssme.data import score_matrix
 from bayescal.quantities.ssme.flow import (
     PAPER,
     FixedBase,
@@ -101,9 +101,9 @@ def unbent(monkeypatch):
 def test_where_the_flow_does_nothing_it_is_a_mixture_of_normals_on_log_ratios(name):
     scores, truth = binary()
     found = estimate_flow(scores, settings=name, n_draws=None)
-    panel = panel_of(scores)
-    logit = np.log(panel.probs[..., 1] / panel.probs[..., 0]).T
-    known, start = np.eye(2)[truth[:20]], panel.probs.mean(axis=0)
+    matrix = score_matrix(scores)
+    logit = np.log(matrix.probs[..., 1] / matrix.probs[..., 0]).T
+    known, start = np.eye(2)[truth[:20]], matrix.probs.mean(axis=0)
     start[:20] = known
     settings = settings_of(name)
     diagonal = settings.covariance == "diagonal"
@@ -115,14 +115,14 @@ def test_where_the_flow_does_nothing_it_is_a_mixture_of_normals_on_log_ratios(na
         logit,
         start,
         known,
-        panel.labeled,
+        matrix.labeled,
         diagonal=diagonal,
         max_epochs=settings.em_epochs,
         tolerance=settings.em_tolerance,
     )
     # Probabilities are clipped at 1e-6 first, further out than any of these.
     np.testing.assert_allclose(found.prob_label, expected.prob_label, atol=1e-9)
-    for ours, theirs in zip(found[:7], metrics(panel.probs, found.prob_label), strict=True):
+    for ours, theirs in zip(found[:7], metrics(matrix.probs, found.prob_label), strict=True):
         np.testing.assert_array_equal(ours, theirs)
     assert found.n_iter == expected.n_iter == (700 if name == "paper" else found.n_iter)
 
@@ -149,7 +149,7 @@ def test_labels_that_clusters_tell(make, base):
     k = scores.n_classes
     np.testing.assert_array_equal(found.prob_label[:20], np.eye(k)[truth[:20]])
     np.testing.assert_allclose(found.prob_label.sum(axis=1), 1, atol=1e-12)
-    exact = metrics(panel_of(scores).probs, np.eye(k)[truth])
+    exact = metrics(score_matrix(scores).probs, np.eye(k)[truth])
     # A small flow on 300 rows; the standard error of an accuracy of 300 rows is .02.
     np.testing.assert_allclose(found.accuracy, exact.accuracy, atol=0.1)
     assert found.accuracy.shape == (3,)

@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 
 from bayescal.core.errors import InputError
 from bayescal.inference.sampler import compile_model
-from bayescal.quantities.ssme.data import panel_of
+from bayescal.quantities.ssme.data import score_matrix
 from bayescal.quantities.ssme.imputed_labels import (
     annotators,
     bayesian_calibration,
@@ -30,20 +30,20 @@ from tests.quantities.ssme.made import binary, simulated, stacked, unlabeled
 
 
 @pytest.fixture
-def panel():
-    return panel_of(simulated(n_classes=3)[0])
+def matrix():
+    return score_matrix(simulated(n_classes=3)[0])
 
 
-def uniform(panel):
-    return np.full((panel.n_obs, panel.n_classes), 1 / panel.n_classes)
+def uniform(matrix):
+    return np.full((matrix.n_obs, matrix.n_classes), 1 / matrix.n_classes)
 
 
 def test_with_all_labels_known_every_reading_is_their_metrics():
     scores, y = simulated(n_obs=60, n_labeled=60)
-    panel = panel_of(scores)
-    expected = metrics(panel.probs, np.eye(2)[y])
+    matrix = score_matrix(scores)
+    expected = metrics(matrix.probs, np.eye(2)[y])
     for reading in ("hard", "soft", "drawn"):
-        found = imputed_metrics(panel, uniform(panel), reading, n_draws=3)
+        found = imputed_metrics(matrix, uniform(matrix), reading, n_draws=3)
         for ours, theirs in zip(found, expected, strict=True):
             np.testing.assert_allclose(ours, theirs, rtol=1e-12)
 
@@ -52,28 +52,28 @@ def test_drawn_metrics_are_the_expectation_over_all_labelings():
     # Two labelled rows and four others: 16 labelings, each with its probability.
     score = np.array([0.1, 0.9, 0.3, 0.6, 0.7, 0.2])
     chance = np.array([0.2, 0.5, 0.9, 0.1])
-    panel = panel_of(stacked([np.stack([1 - score, score], axis=1)], [0, 1, *[None] * 4]))
+    matrix = score_matrix(stacked([np.stack([1 - score, score], axis=1)], [0, 1, *[None] * 4]))
     prob = np.zeros((6, 2))
     prob[2:, 1], prob[2:, 0] = chance, 1 - chance
     expected = np.zeros(7)
     for number in range(16):
         label = (number >> np.arange(4)) & 1
         weight = np.prod(np.where(label == 1, chance, 1 - chance))
-        one = metrics(panel.probs, np.eye(2)[[0, 1, *label]])
+        one = metrics(matrix.probs, np.eye(2)[[0, 1, *label]])
         expected += weight * np.concatenate(one)
-    found = imputed_metrics(panel, prob, "drawn", n_draws=40_000, seed=3)
+    found = imputed_metrics(matrix, prob, "drawn", n_draws=40_000, seed=3)
     # Metrics lie within [0, 3] and vary by some .2 between draws: .005 is five standard errors.
     np.testing.assert_allclose(np.concatenate(found), expected, atol=0.005)
 
 
 def test_labels_of_one_class_have_no_auc():
     score = np.full((1, 20, 2), 0.5)
-    panel = panel_of(stacked(score, [1, *[None] * 19]))
-    found = imputed_metrics(panel, np.tile([0.1, 0.9], (20, 1)), "hard")
+    matrix = score_matrix(stacked(score, [1, *[None] * 19]))
+    found = imputed_metrics(matrix, np.tile([0.1, 0.9], (20, 1)), "hard")
     assert np.isnan(found.auc).all()
     assert np.isfinite(found.accuracy).all()
     # By chance some draws hold a label of the other class, and these are averaged.
-    assert np.isfinite(imputed_metrics(panel, np.tile([0.1, 0.9], (20, 1)), "drawn").auc).all()
+    assert np.isfinite(imputed_metrics(matrix, np.tile([0.1, 0.9], (20, 1)), "drawn").auc).all()
 
 
 def test_too_few_labels_are_refused():
@@ -81,7 +81,7 @@ def test_too_few_labels_are_refused():
     nothing = unlabeled(stacked(probs, [1, 1, None, None]))
     with pytest.raises(InputError, match=r"Vote needs a labelled row; none of 4 rows is labelled"):
         check_labels(nothing, "Vote")
-    one = panel_of(stacked(probs, [1, 1, None, None]))
+    one = score_matrix(stacked(probs, [1, 1, None, None]))
     check_labels(one, "Vote")
     with pytest.raises(InputError, match=r"Vote needs .* 2 classes or more; all 2 labels are 1"):
         check_labels(one, "Vote", classes=2)
@@ -90,10 +90,10 @@ def test_too_few_labels_are_refused():
 def test_accuracy_is_the_mean_of_what_the_prediction_is_believed():
     scores, truth = binary()
     found = ensemble(scores)
-    panel = panel_of(scores)
-    for m, prob in enumerate(panel.probs):
+    matrix = score_matrix(scores)
+    for m, prob in enumerate(matrix.probs):
         predicted = prob.argmax(axis=1)
-        mean = panel.probs.mean(axis=0)
+        mean = matrix.probs.mean(axis=0)
         believed = [
             float(predicted[i] == truth[i]) if i < 20 else mean[i, predicted[i]] for i in range(200)
         ]
@@ -111,13 +111,13 @@ def test_groups_add_up():
 
 def test_shares_are_those_counted_by_hand():
     scores, y = simulated(n_classes=3, n_classifiers=4)
-    panel = panel_of(scores)
-    weight = [sum(panel.probs[m, i].argmax() == y[i] for i in range(40)) / 40 for m in range(4)]
-    found = vote_shares(panel)
-    for i in range(panel.n_obs):
+    matrix = score_matrix(scores)
+    weight = [sum(matrix.probs[m, i].argmax() == y[i] for i in range(40)) / 40 for m in range(4)]
+    found = vote_shares(matrix)
+    for i in range(matrix.n_obs):
         expected = np.zeros(3)
         for m in range(4):
-            expected[panel.probs[m, i].argmax()] += weight[m] / sum(weight)
+            expected[matrix.probs[m, i].argmax()] += weight[m] / sum(weight)
         np.testing.assert_allclose(found[i], expected, rtol=1e-12, atol=1e-15)
 
 
@@ -146,11 +146,11 @@ def test_readings_differ_where_votes_are_split():
 
 def test_votes_by_threshold_are_for_every_class_above_its_share():
     probs = np.array([[[0.5, 0.4, 0.1], [0.8, 0.1, 0.1]], [[0.2, 0.3, 0.5], [1 / 3, 1 / 3, 1 / 3]]])
-    panel = panel_of(stacked(probs, [0, None]))
+    matrix = score_matrix(stacked(probs, [0, None]))
     # Only the first classifier is right; equal probabilities leave the most probable class.
-    found = vote_shares(panel, "threshold")
+    found = vote_shares(matrix, "threshold")
     np.testing.assert_allclose(found, [[0.5, 0.5, 0], [1, 0, 0]])
-    two = panel_of(simulated(n_classes=2)[0])
+    two = score_matrix(simulated(n_classes=2)[0])
     np.testing.assert_allclose(vote_shares(two, "threshold"), vote_shares(two), rtol=1e-12)
     with pytest.raises(InputError, match="votes must be one of"):
         majority_vote(stacked(probs, [0, None]), votes="all")
@@ -165,7 +165,7 @@ def test_predictions_are_scikit_learns():
     scores, y = simulated(n_labeled=30)
     features = scores.y_prob.T
     model = LogisticRegression().fit(features[:30], y[:30])
-    found = predicted_labels(panel_of(scores))
+    found = predicted_labels(score_matrix(scores))
     np.testing.assert_allclose(found, model.predict_proba(features), atol=1e-4)  # its tolerance
 
 
@@ -173,7 +173,7 @@ def test_several_classes_use_every_column():
     scores, y = simulated(n_labeled=60, n_classes=4)
     features = np.concatenate(list(scores.y_prob), axis=1)
     model = LogisticRegression().fit(features[:60], y[:60])
-    found = predicted_labels(panel_of(scores))
+    found = predicted_labels(score_matrix(scores))
     np.testing.assert_allclose(found, model.predict_proba(features), atol=1e-3)
 
 
@@ -197,7 +197,7 @@ def test_drawn_and_soft_accuracy_agree():
 def test_a_class_without_a_label_has_probability_zero():
     scores, y = simulated(n_classes=3)
     y_true = [int(k) if i < 40 and k < 2 else None for i, k in enumerate(y)]
-    prob = predicted_labels(panel_of(stacked(scores.y_prob, y_true)))
+    prob = predicted_labels(score_matrix(stacked(scores.y_prob, y_true)))
     assert (prob[:, 2] == 0).all()
     np.testing.assert_allclose(prob.sum(axis=1), 1)
 
@@ -244,9 +244,9 @@ def by_loops(vote, y, n_classes, n_iter):
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_em_is_that_of_loops(n_classes, n_labeled):
     scores, _ = simulated(60, 10, n_classes, seed=n_classes)
-    panel = panel_of(scores) if n_labeled else unlabeled(scores)
-    expected = by_loops(panel.probs.argmax(axis=2), panel.y, n_classes, 5)
-    found = annotators(panel, max_iter=5, tol=0)
+    matrix = score_matrix(scores) if n_labeled else unlabeled(scores)
+    expected = by_loops(matrix.probs.argmax(axis=2), matrix.y, n_classes, 5)
+    found = annotators(matrix, max_iter=5, tol=0)
     for ours, theirs in zip(found[:3], expected, strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-12)
 
@@ -257,12 +257,12 @@ def test_em_is_crowd_kits():
     classification = oracle("crowdkit.aggregation.classification")
     import pandas as pd
 
-    panel = unlabeled(simulated(n_obs=200, n_classes=3, n_classifiers=4)[0])
-    vote = panel.probs.argmax(axis=2)
+    matrix = unlabeled(simulated(n_obs=200, n_classes=3, n_classifiers=4)[0])
+    vote = matrix.probs.argmax(axis=2)
     rows = [(i, m, vote[m, i]) for m in range(4) for i in range(200)]
     answers = pd.DataFrame(rows, columns=["task", "worker", "label"])
     theirs = classification.DawidSkene(n_iter=30, tol=0).fit_predict_proba(answers)
-    found = annotators(panel, max_iter=30, tol=0)
+    found = annotators(matrix, max_iter=30, tol=0)
     np.testing.assert_allclose(found.prob_label, theirs.sort_index().to_numpy(), atol=1e-9)
 
 
@@ -282,35 +282,35 @@ def independent(n_obs=4000, n_labeled=20, seed=3):
 @pytest.mark.parametrize("n_labeled", [0, 20])
 def test_what_is_simulated_is_found(n_labeled):
     scores, right = independent()
-    panel = panel_of(scores) if n_labeled else unlabeled(scores)
-    found = annotators(panel)
+    matrix = score_matrix(scores) if n_labeled else unlabeled(scores)
+    found = annotators(matrix)
     assert found.converged
     np.testing.assert_allclose(found.class_prior, [0.7, 0.3], atol=0.03)
     # 1200 and 2800 rows of either class, seen through other votes: errors of some .02.
     diagonal = found.confusion[:, [0, 1], [0, 1]]
     np.testing.assert_allclose(diagonal, np.stack([right, right], axis=1), atol=0.06)
-    soft = imputed_metrics(panel, found.prob_label, "soft")
+    soft = imputed_metrics(matrix, found.prob_label, "soft")
     np.testing.assert_allclose(soft.accuracy, right, atol=0.03)
 
 
 def test_a_class_that_nobody_predicts_gets_no_rows():
     probs = np.tile([0.5, 0.4, 0.1], (3, 20, 1))
     probs[:, ::2] = [0.3, 0.6, 0.1]
-    found = annotators(panel_of(stacked(probs, [0, *[None] * 19])))
+    found = annotators(score_matrix(stacked(probs, [0, *[None] * 19])))
     assert (found.prob_label[:, 2] == 0).all()
     assert (found.confusion[:, 2] == 0).all()
 
 
 def test_fifty_classifiers_do_not_underflow():
     scores, y = simulated(n_classifiers=50, n_labeled=5)
-    prob = annotators(panel_of(scores)).prob_label
+    prob = annotators(score_matrix(scores)).prob_label
     assert np.isfinite(prob).all()
     assert (prob.argmax(axis=1) == y).mean() > 0.95
 
 
 def test_em_that_is_stopped_says_so():
     scores, _ = simulated()
-    found = annotators(panel_of(scores), max_iter=1)
+    found = annotators(score_matrix(scores), max_iter=1)
     assert not found.converged
     assert found.n_iter == 1
 
@@ -360,11 +360,11 @@ def test_accuracy_is_that_of_importance_sampling(scores, compiled):
 
 def test_the_prior_is_centred_at_no_change():
     scores, _ = simulated()
-    panel = panel_of(scores)
-    nothing = np.zeros((1, panel.n_classifiers))
-    found = calibrated(panel, nothing, nothing, nothing)
+    matrix = score_matrix(scores)
+    nothing = np.zeros((1, matrix.n_classifiers))
+    found = calibrated(matrix, nothing, nothing, nothing)
     np.testing.assert_allclose(found[0], np.clip(scores.y_prob, 1e-4, 1 - 1e-4), rtol=1e-9)
-    wide = calibrated(panel, nothing, nothing, nothing, cut=1e-9)
+    wide = calibrated(matrix, nothing, nothing, nothing, cut=1e-9)
     np.testing.assert_allclose(wide[0], scores.y_prob, rtol=1e-9)
 
 

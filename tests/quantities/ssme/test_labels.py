@@ -8,7 +8,7 @@ import pytest
 from scipy.special import log_softmax, softmax
 
 import bayescal as bc
-from bayescal.quantities.ssme.data import panel_of
+from bayescal.quantities.ssme.data import score_matrix
 from bayescal.quantities.ssme.labels import (
     _draw_classes,
     draw_labels,
@@ -23,20 +23,20 @@ from tests.quantities.ssme.made import PLAIN, in_chains, many_classes, problem
 
 
 @pytest.fixture
-def panel():
+def matrix():
     score = np.array([0.1, 0.3, 0.45, 0.7, 0.9])
     scores = {"a": score, "b": score[::-1] ** 2}
-    return panel_of(bc.Scores.stack(scores, y_true=[0, *[None] * 4], group=list("uvuvu")))
+    return score_matrix(bc.Scores.stack(scores, y_true=[0, *[None] * 4], group=list("uvuvu")))
 
 
 PROB = np.array([[1, 0], [0.7, 0.3], [0.5, 0.5], [0.2, 0.8], [0.1, 0.9]])
 
 
-def test_draws_average_to_the_sum_over_all_labels(panel):
-    found = expected_metrics(panel, PROB, 20_000, np.random.default_rng(1))
+def test_draws_average_to_the_sum_over_all_labels(matrix):
+    found = expected_metrics(matrix, PROB, 20_000, np.random.default_rng(1))
     every = np.array(np.meshgrid(*[[0, 1]] * 5, indexing="ij")).reshape(5, -1).T
     chance = PROB[np.arange(5), every].prod(axis=1)
-    cases = metrics(panel.probs, np.eye(2)[every])
+    cases = metrics(matrix.probs, np.eye(2)[every])
     for name, value in cases._asdict().items():
         defined = np.isfinite(value[:, 0])
         weight = chance[defined] / chance[defined].sum()
@@ -47,34 +47,34 @@ def test_draws_average_to_the_sum_over_all_labels(panel):
         assert (difference <= 5 * spread / np.sqrt(20_000) + 1e-12).all(), name
 
 
-def test_draws_in_blocks_are_the_same_draws(panel, monkeypatch):
-    whole = expected_metrics(panel, PROB, 100, np.random.default_rng(2))
+def test_draws_in_blocks_are_the_same_draws(matrix, monkeypatch):
+    whole = expected_metrics(matrix, PROB, 100, np.random.default_rng(2))
     monkeypatch.setitem(expected_metrics.__globals__, "_LABELS_AT_ONCE", 70)
-    parts = expected_metrics(panel, PROB, 100, np.random.default_rng(2))
+    parts = expected_metrics(matrix, PROB, 100, np.random.default_rng(2))
     for one, two in zip(whole, parts, strict=True):
         np.testing.assert_allclose(one, two, rtol=0, atol=1e-12)
 
 
-def test_without_draws_probabilities_are_labels(panel):
-    found = expected_metrics(panel, PROB, None, np.random.default_rng(0))
-    np.testing.assert_array_equal(found.auc, metrics(panel.probs, PROB).auc)
+def test_without_draws_probabilities_are_labels(matrix):
+    found = expected_metrics(matrix, PROB, None, np.random.default_rng(0))
+    np.testing.assert_array_equal(found.auc, metrics(matrix.probs, PROB).auc)
 
 
-def test_groups(panel):
-    found = expected_metrics(panel, PROB, 50, np.random.default_rng(3), by_group=True)
+def test_groups(matrix):
+    found = expected_metrics(matrix, PROB, 50, np.random.default_rng(3), by_group=True)
     assert found.accuracy.shape == (2, 2)
 
 
-def test_a_metric_that_no_draw_has(panel):
+def test_a_metric_that_no_draw_has(matrix):
     certain = np.tile([1.0, 0.0], (5, 1))
-    found = expected_metrics(panel, certain, 10, np.random.default_rng(4))
+    found = expected_metrics(matrix, certain, 10, np.random.default_rng(4))
     assert np.isnan(found.auc).all()
     assert np.isfinite(found.ece).all()
 
 
 def test_known_labels_are_certain():
     label = [2, None, 0, None]
-    three = panel_of(bc.Scores(y_true=label, y_prob=np.full((4, 3), 1 / 3), classes=[0, 1, 2]))
+    three = score_matrix(bc.Scores(y_true=label, y_prob=np.full((4, 3), 1 / 3), classes=[0, 1, 2]))
     draws = np.random.default_rng(0).dirichlet(np.ones(3), (5, 4))
     kept = draws.copy()
     found = with_known_labels(three, draws)
@@ -124,7 +124,7 @@ def test_every_model_keeps_its_promises(kind, make):
     draws = in_chains(flat)
     assert set(own.shown) <= set(own.variables) == set(flat)
     prob = own.label_probs(flat)
-    assert prob.shape == (4, 60, made.panel.n_classes)
+    assert prob.shape == (4, 60, made.matrix.n_classes)
     np.testing.assert_allclose(prob.sum(axis=-1), 1)
     assert own.log_likelihood(draws).shape == (2, 2, 20)
     log_prior = own.log_prior(draws)

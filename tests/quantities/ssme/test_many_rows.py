@@ -7,7 +7,7 @@ import bayescal as bc
 from bayescal.core.errors import InputError
 from bayescal.quantities.ssme import data as ssme_data
 from bayescal.quantities.ssme import many_rows
-from bayescal.quantities.ssme.data import Problem, panel_of
+from bayescal.quantities.ssme.data import Problem, score_matrix
 from bayescal.quantities.ssme.many_rows import count_rows
 from bayescal.quantities.ssme.posterior import plan
 from tests.row_sources import ODD_CUTS, SOURCES, data_set
@@ -41,13 +41,13 @@ def made(n_classes, seed=0):
 def test_the_rows_are_those_that_are_taken_in_memory(source, n_classes, tmp_path):
     scores, columns, named = made(n_classes)
     found = count_rows(source(tmp_path, columns, ODD_CUTS), label="y", score=named)
-    expected = Problem.of(panel_of(scores), "random")
+    expected = Problem.of(score_matrix(scores), "random")
     (case,) = plan(found, bc.ssme.Priors()).cases
-    panel = case.problem.panel
-    np.testing.assert_array_equal(panel.probs, expected.panel.probs)
-    np.testing.assert_array_equal(panel.y, expected.panel.y)
+    matrix = case.problem.matrix
+    np.testing.assert_array_equal(matrix.probs, expected.matrix.probs)
+    np.testing.assert_array_equal(matrix.y, expected.matrix.y)
     np.testing.assert_allclose(case.problem.weight, expected.weight, rtol=1e-14)
-    assert (panel.classifiers, panel.classes) == (("a", "b"), expected.panel.classes)
+    assert (matrix.classifiers, matrix.classes) == (("a", "b"), expected.matrix.classes)
     (whole,) = plan(scores, bc.ssme.Priors()).cases
     assert plan(found, bc.ssme.Priors()).attrs == plan(scores, bc.ssme.Priors()).attrs
     assert case.fingerprint() == whole.fingerprint()

@@ -87,7 +87,7 @@ def test_the_models_density_is_that_of_classes_and_scores(kind, name):
     draws = own.prior_draws(3, np.random.default_rng(2))
     log_joint = joint(own, draws, kind)
     of_labeled = log_joint[:, made.rows, made.labels].sum(axis=1)
-    of_others = np.logaddexp.reduce(log_joint[:, ~made.panel.labeled], axis=-1).sum(axis=1)
+    of_others = np.logaddexp.reduce(log_joint[:, ~made.matrix.labeled], axis=-1).sum(axis=1)
     prior = (
         stats.norm(0, 1.5).logpdf(draws["location"]).sum(axis=(1, 2))
         + stats.norm(0, 0.7).logpdf(draws["log_width"]).sum(axis=(1, 2))
@@ -123,7 +123,7 @@ def test_scores_are_whitened_within_the_span_of_the_log_ratios():
     made = many_classes(n=60, m=2, k=3)
     score = model(made, KINDS["normal"]).score
     np.testing.assert_allclose(score.T @ score / 60, np.eye(score.shape[1]), atol=1e-10)
-    ratios = alr(made.panel.probs)
+    ratios = alr(made.matrix.probs)
     left = ratios - ratios.mean(axis=0)
     left = left - score @ np.linalg.lstsq(score, left, rcond=None)[0]
     np.testing.assert_allclose(left, 0, atol=1e-8)
@@ -132,9 +132,9 @@ def test_scores_are_whitened_within_the_span_of_the_log_ratios():
 def test_identical_classifiers_count_once():
     made = problem(n=60, m=1)
     twice = replace(
-        made.panel, probs=np.repeat(made.panel.probs, 3, axis=0), classifiers=("a", "b", "c")
+        made.matrix, probs=np.repeat(made.matrix.probs, 3, axis=0), classifiers=("a", "b", "c")
     )
-    own = model(replace(made, panel=twice), KINDS["normal"])
+    own = model(replace(made, matrix=twice), KINDS["normal"])
     assert own.score.shape == (60, 1)
 
 
@@ -142,11 +142,11 @@ def test_rows_beyond_those_summed_over_are_stood_for():
     made = problem(n=ROWS + 600)
     inputs = model(made, KINDS["normal"], power=0.5).inputs()
     assert len(inputs["row_score"]) == ROWS
-    assert inputs["row_power"].sum() == pytest.approx(0.5 * (made.panel.n_obs - 20))
+    assert inputs["row_power"].sum() == pytest.approx(0.5 * (made.matrix.n_obs - 20))
 
 
 def test_a_class_without_label_is_refused_by_name():
     made = many_classes(n=60, k=3)
-    y = np.where(made.panel.y == 1, -1, made.panel.y).astype("i4")
+    y = np.where(made.matrix.y == 1, -1, made.matrix.y).astype("i4")
     with pytest.raises(bc.InputError, match=r"without any: 1\. Label a row of each class"):
-        model(replace(made, panel=replace(made.panel, y=y)), KINDS["normal"])
+        model(replace(made, matrix=replace(made.matrix, y=y)), KINDS["normal"])

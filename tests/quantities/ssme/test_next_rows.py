@@ -87,12 +87,12 @@ def test_by_loops():
     found = all_wrong(tree, binary(n=60)[0])
     draws = label_draws(tree)
     for row in range(60):
-        predicted = {int(p.argmax()) for p in made.panel.probs[:, row]}
+        predicted = {int(p.argmax()) for p in made.matrix.probs[:, row]}
         wrong = 1 - draws[:, row, list(predicted)].sum(axis=1)
         assert found.prob[row] == pytest.approx(wrong.mean(), abs=1e-6)
     assert found.rate.mean() == pytest.approx(found.prob.mean())
     known = made.rows
-    expected = (made.panel.probs[:, known].argmax(axis=2) != made.labels).all(axis=0)
+    expected = (made.matrix.probs[:, known].argmax(axis=2) != made.labels).all(axis=0)
     np.testing.assert_array_equal(found.prob[known], expected)
 
 

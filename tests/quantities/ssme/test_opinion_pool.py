@@ -21,14 +21,14 @@ from bayescal.quantities.ssme.opinion_pool import (
 from bayescal.quantities.ssme.priors import Tilt
 
 
-def panel(seed, m=4, n=7, k=3):
+def matrix(seed, m=4, n=7, k=3):
     return np.random.default_rng(seed).dirichlet(np.ones(k), (m, n))
 
 
 @pytest.mark.slow
 @given(st.integers(0, 10_000), st.integers(2, 5), st.integers(2, 4))
 def test_agreement_weights_by_loops(seed, m, k):
-    probs = panel(seed, m=m, k=k)
+    probs = matrix(seed, m=m, k=k)
     raw = []
     for j in range(m):
         divergence = 0.0
@@ -40,16 +40,16 @@ def test_agreement_weights_by_loops(seed, m, k):
 
 
 def test_one_classifier_weighs_all():
-    assert agreement_weights(panel(1, m=1)).tolist() == [1.0]
+    assert agreement_weights(matrix(1, m=1)).tolist() == [1.0]
 
 
 def test_identical_classifiers_weigh_alike():
-    weights = agreement_weights(np.repeat(panel(1, m=1), 50, axis=0))
+    weights = agreement_weights(np.repeat(matrix(1, m=1), 50, axis=0))
     np.testing.assert_allclose(weights, 1 / 50, rtol=1e-12)
 
 
 def test_the_order_of_classifiers_is_theirs():
-    probs = panel(2)
+    probs = matrix(2)
     np.testing.assert_allclose(agreement_weights(probs[::-1]), agreement_weights(probs)[::-1])
 
 
@@ -67,13 +67,13 @@ def test_the_floor_keeps_rows_whole_and_others_nearly_as_they_are():
 
 
 def test_the_pool_is_the_weighted_mean():
-    probs, weights = panel(3), np.array([0.1, 0.2, 0.3, 0.4])
+    probs, weights = matrix(3), np.array([0.1, 0.2, 0.3, 0.4])
     expected = sum(w * p for w, p in zip(weights, probs, strict=True))
     np.testing.assert_allclose(pooled(probs, weights), expected)
 
 
 def test_rates_of_agreement_by_loops():
-    probs, weights = panel(5), np.array([0.1, 0.2, 0.3, 0.4])
+    probs, weights = matrix(5), np.array([0.1, 0.2, 0.3, 0.4])
     agree = 0.0
     for j, own in enumerate(probs):
         others = sum(weights[o] * probs[o] for o in range(4) if o != j)
@@ -137,7 +137,7 @@ def test_draws_are_those_of_the_mixture():
     assert (parts[1] / parts.sum(axis=0)).mean() == pytest.approx(slope.weight, abs=0.015)
 
 
-def random_panel(stretch, m=3):
+def random_matrix(stretch, m=3):
     score = 1 / (1 + np.exp(-stretch * np.random.default_rng(2).normal(size=400)))
     noise = 1 / (1 + np.exp(-stretch * np.random.default_rng(3).normal(size=(m, 400)) / 3))
     probs = (score + noise) / 2
@@ -149,13 +149,13 @@ def made(probs):
 
 
 def test_cautious_classifiers_get_a_wide_part_above_0():
-    found = made(random_panel(0.3))
+    found = made(random_matrix(0.3))
     assert found.centre[1] > 1
     assert found.weight == pytest.approx(0.7)
 
 
 def test_one_classifier_has_a_wide_part_around_the_pool():
-    found = made(random_panel(1.0, m=1))
+    found = made(random_matrix(1.0, m=1))
     assert found.centre == (0.0, 0.0)
     assert (found.weight, found.scale[1]) == pytest.approx((0.3, 0.8))
 

@@ -15,7 +15,7 @@ import bayescal as bc
 from bayescal.core.variables import dims_of
 from bayescal.quantities.ssme import VARIABLES
 from bayescal.quantities.ssme import posterior as module
-from bayescal.quantities.ssme.data import Problem, panel_of
+from bayescal.quantities.ssme.data import Problem, score_matrix
 from bayescal.quantities.ssme.metrics import Metrics, metrics
 from bayescal.quantities.ssme.opinion_pool import DEGREES, under_assumptions
 from bayescal.quantities.ssme.posterior import (
@@ -197,14 +197,14 @@ def arrays(own, n=20, seed=1):
 
 def lengths(own):
     """Length of every dim."""
-    panel = own.problem.panel
+    matrix = own.problem.matrix
     return {
-        "classifier": panel.n_classifiers,
-        "label_class": panel.n_classes,
-        "group": len(panel.groups),
+        "classifier": matrix.n_classifiers,
+        "label_class": matrix.n_classes,
+        "group": len(matrix.groups),
         "method": 2,
-        "obs": panel.n_obs,
-        "label_row": panel.n_labeled,
+        "obs": matrix.n_obs,
+        "label_row": matrix.n_labeled,
         "dim": own.model.score.shape[1] if hasattr(own.model, "score") else 0,
     }
 
@@ -283,9 +283,9 @@ def test_the_fingerprint_is_that_of_data_and_options():
 
 def without(made, *labels):
     """Take the labels of some classes away; all if none is named."""
-    panel = made.panel
-    gone = np.isin(panel.y, labels) | (not labels)
-    return replace(made, panel=replace(panel, y=np.where(gone, -1, panel.y).astype("i4")))
+    matrix = made.matrix
+    gone = np.isin(matrix.y, labels) | (not labels)
+    return replace(made, matrix=replace(matrix, y=np.where(gone, -1, matrix.y).astype("i4")))
 
 
 def test_without_labels_the_answer_is_the_prior_and_says_so():
@@ -307,9 +307,9 @@ def test_a_class_without_label_is_named():
 
 def test_a_group_without_label_is_named():
     made = grouped()
-    panel = made.panel
-    y = np.where(panel.group == 2, -1, panel.y).astype("i4")
-    own = case(replace(made, panel=replace(panel, y=y)))
+    matrix = made.matrix
+    y = np.where(matrix.group == 2, -1, matrix.y).astype("i4")
+    own = case(replace(made, matrix=replace(matrix, y=y)))
     assert any("no label in group 'z'" in note for note in own.warnings)
     found = arrays(own)
     assert np.isfinite(found.posterior["accuracy"]).all()
@@ -319,7 +319,7 @@ def test_a_group_without_label_is_named():
 def test_all_labels_leave_the_rows_own_chance():
     own = case(problem(n=60, n_labeled=60))
     found = arrays(own, n=400)
-    share = (own.problem.panel.probs.argmax(axis=2) == own.problem.panel.y).mean(axis=1)
+    share = (own.problem.matrix.probs.argmax(axis=2) == own.problem.matrix.y).mean(axis=1)
     draws = found.posterior["accuracy"].reshape(400, 3)
     error = draws.std(axis=0) / 20
     assert (np.abs(draws.mean(axis=0) - share) < 4 * error).all()
@@ -327,17 +327,19 @@ def test_all_labels_leave_the_rows_own_chance():
 
 
 def warned(made, **changed):
-    """Warnings of a panel some of which is changed."""
-    return " ".join(case(replace(made, panel=replace(made.panel, **changed))).warnings)
+    """Warnings of a score matrix some of which is changed."""
+    return " ".join(case(replace(made, matrix=replace(made.matrix, **changed))).warnings)
 
 
 def calibrated(n=2000, n_labeled=200):
     """Three classifiers whose mean is right: each sees the log odds through a little noise."""
-    return Problem.of(panel_of(truth("alike").scores(n_labeled, n - n_labeled, seed=1)), "random")
+    return Problem.of(
+        score_matrix(truth("alike").scores(n_labeled, n - n_labeled, seed=1)), "random"
+    )
 
 
-def stretched(panel, by):
-    moved = panel.probs**by
+def stretched(matrix, by):
+    moved = matrix.probs**by
     return moved / moved.sum(axis=-1, keepdims=True)
 
 
@@ -345,15 +347,15 @@ def test_agreement_that_probabilities_do_not_explain_is_warned_of():
     made = calibrated()
     assert "agree" not in warned(made)
     # Each through noise of its own: they agree on no more than four rows of five.
-    sure = np.eye(2)[made.panel.probs.argmax(axis=2)]
+    sure = np.eye(2)[made.matrix.probs.argmax(axis=2)]
     assert "probably overconfident" in warned(made, probs=sure)
-    assert "probably underconfident, or share" in warned(made, probs=stretched(made.panel, 0.2))
-    assert "agree" not in warned(made, probs=made.panel.probs[:1], classifiers=("a",))
+    assert "probably underconfident, or share" in warned(made, probs=stretched(made.matrix, 0.2))
+    assert "agree" not in warned(made, probs=made.matrix.probs[:1], classifiers=("a",))
 
 
 def test_labels_that_contradict_the_classifiers_are_warned_of():
     made = calibrated()
-    y = made.panel.y
+    y = made.matrix.y
     assert "contradict" not in warned(made)
     assert "contradict" in warned(made, y=np.where(y < 0, y, 1 - y).astype("i4"))
 
@@ -390,9 +392,9 @@ def test_an_assumption_weighs_the_draws_by_its_prior():
 def test_identical_classifiers_get_the_same_numbers():
     made = problem(n=60, m=1)
     twice = replace(
-        made.panel, probs=np.repeat(made.panel.probs, 2, axis=0), classifiers=("a", "b")
+        made.matrix, probs=np.repeat(made.matrix.probs, 2, axis=0), classifiers=("a", "b")
     )
-    found = arrays(case(replace(made, panel=twice)))
+    found = arrays(case(replace(made, matrix=twice)))
     for name in Metrics._fields:
         np.testing.assert_allclose(found.posterior[name][..., 0], found.posterior[name][..., 1])
 
@@ -409,8 +411,8 @@ def test_fifty_classes_most_of_them_without_label():
 
 def test_scores_of_exactly_0_and_1():
     made = problem(n=60)
-    sure = np.eye(2)[made.panel.probs.argmax(axis=2)]
-    found = arrays(case(replace(made, panel=replace(made.panel, probs=sure))))
+    sure = np.eye(2)[made.matrix.probs.argmax(axis=2)]
+    found = arrays(case(replace(made, matrix=replace(made.matrix, probs=sure))))
     assert all(np.isfinite(values).all() for values in found.posterior.values())
     assert np.isfinite(found.log_likelihood["label"]).all()
 
@@ -425,7 +427,7 @@ def test_replicated_labels_have_the_probabilities_of_the_model(name):
     label = own.replicated_labels(draws, rng)
     expected = own.model.label_probs(few)[:, own.problem.rows]
     shares = np.stack(
-        [(label == k).mean(axis=1) for k in range(own.problem.panel.n_classes)], axis=-1
+        [(label == k).mean(axis=1) for k in range(own.problem.matrix.n_classes)], axis=-1
     )
     # A share of 2000 has a standard error of at most .0112; below .052 for all of 240.
     np.testing.assert_allclose(shares, expected, atol=0.052)
@@ -487,21 +489,21 @@ def fixed(made, prob, n=200, seed=1):
     ).metrics
 
 
-def certain(panel):
-    return np.eye(panel.n_classes)[panel.y]
+def certain(matrix):
+    return np.eye(matrix.n_classes)[matrix.y]
 
 
 def test_with_all_labels_the_draws_are_a_bayesian_bootstrap_of_the_metrics():
     """Means are those of scikit-learn, up to the bootstrap's spread over 2000 draws."""
     made = problem(n=300, n_labeled=300)
-    panel = made.panel
-    found = fixed(made, certain(panel), n=2000)
-    for j, prob in enumerate(panel.probs):
+    matrix = made.matrix
+    found = fixed(made, certain(matrix), n=2000)
+    for j, prob in enumerate(matrix.probs):
         expected = {
-            "accuracy": (prob.argmax(axis=1) == panel.y).mean(),
-            "auc": roc_auc_score(panel.y, prob[:, 1]),
-            "auprc": average_precision_score(panel.y, prob[:, 1]),
-            "brier": ((prob[:, 1] - panel.y) ** 2).mean(),
+            "accuracy": (prob.argmax(axis=1) == matrix.y).mean(),
+            "auc": roc_auc_score(matrix.y, prob[:, 1]),
+            "auprc": average_precision_score(matrix.y, prob[:, 1]),
+            "brier": ((prob[:, 1] - matrix.y) ** 2).mean(),
         }
         for name, value in expected.items():
             draws = found[name][..., j].ravel()
@@ -512,8 +514,8 @@ def test_with_all_labels_the_draws_are_a_bayesian_bootstrap_of_the_metrics():
 @pytest.mark.slow
 def test_the_bootstrap_s_spread_of_an_accuracy_is_rubin_s():
     made = problem(n=300, n_labeled=300)
-    share = (made.panel.probs.argmax(axis=2) == made.panel.y).mean(axis=1)
-    found = fixed(made, certain(made.panel), n=4000)["accuracy"]
+    share = (made.matrix.probs.argmax(axis=2) == made.matrix.y).mean(axis=1)
+    found = fixed(made, certain(made.matrix), n=4000)["accuracy"]
     # Var of a Dirichlet mean: p (1 - p) / (n + 1); 4000 draws give a deviation to 1.1%.
     expected = np.sqrt(share * (1 - share) / 301)
     np.testing.assert_allclose(found.std(axis=(0, 1)), expected, rtol=0.05)
@@ -522,18 +524,20 @@ def test_the_bootstrap_s_spread_of_an_accuracy_is_rubin_s():
 def test_weights_of_rows_are_taken():
     made = problem(n=100, n_labeled=100)
     half = replace(made, weight=np.where(np.arange(100) < 50, 1.0, 1e-12))
-    first = replace(made, panel=made.panel.take(np.arange(50)), weight=np.ones(50))
+    first = replace(made, matrix=made.matrix.take(np.arange(50)), weight=np.ones(50))
     # Draws differ in their random numbers; means of 4000 have a standard error of .001.
-    a, b = (fixed(p, certain(p.panel), n=4000)["accuracy"].mean(axis=(0, 1)) for p in (half, first))
+    a, b = (
+        fixed(p, certain(p.matrix), n=4000)["accuracy"].mean(axis=(0, 1)) for p in (half, first)
+    )
     np.testing.assert_allclose(a, b, atol=0.006)
 
 
 def test_unknown_labels_are_drawn_and_known_ones_are_not():
     """Known labels all wrong, unknown ones surely right."""
     made = problem(n=200, m=1, n_labeled=100)
-    right = made.panel.probs[0].argmax(axis=1)
-    y = np.where(made.panel.labeled, 1 - right, -1).astype("i4")
-    made = replace(made, panel=replace(made.panel, y=y))
+    right = made.matrix.probs[0].argmax(axis=1)
+    y = np.where(made.matrix.labeled, 1 - right, -1).astype("i4")
+    made = replace(made, matrix=replace(made.matrix, y=y))
     found = fixed(made, np.eye(2)[right], n=2000)["accuracy"]
     assert found.mean() == pytest.approx(0.5, abs=0.01)
 
@@ -543,7 +547,7 @@ def test_an_accuracy_s_mean_is_that_of_the_probabilities():
     prob = np.random.default_rng(3).dirichlet(np.ones(4), 150)
     prob[made.rows] = np.eye(4)[made.labels]
     found = fixed(made, prob, n=4000)
-    expected = metrics(made.panel.probs, prob)
+    expected = metrics(made.matrix.probs, prob)
     for name in ("accuracy", "log_loss", "brier"):
         draws = found[name].reshape(4000, -1)
         error = draws.std(axis=0) / 4000**0.5
@@ -553,7 +557,7 @@ def test_an_accuracy_s_mean_is_that_of_the_probabilities():
 def test_calibration_errors_are_those_of_the_model_s_probabilities():
     """As if labels were never drawn: a model that agrees with a score finds no error."""
     made = problem(n=200, m=1, n_labeled=30)
-    found = fixed(made, made.panel.probs[0])
+    found = fixed(made, made.matrix.probs[0])
     np.testing.assert_allclose(found["ece"], 0, atol=1e-12)
     np.testing.assert_allclose(found["mce"], 0, atol=1e-12)
 
@@ -575,11 +579,11 @@ def test_blocks_change_nothing_but_the_random_numbers(monkeypatch, block):
 def test_groups_are_evaluated_on_their_rows():
     """One group's draws do not depend on the other groups' labels."""
     made = grouped(n=300, n_labeled=300)
-    panel = made.panel
-    found = fixed(made, certain(panel), n=2000)
+    matrix = made.matrix
+    found = fixed(made, certain(matrix), n=2000)
     for g in range(3):
-        rows = panel.group == g
-        alone = metrics(panel.probs[:, rows], certain(panel)[rows])
+        rows = matrix.group == g
+        alone = metrics(matrix.probs[:, rows], certain(matrix)[rows])
         for name in ("accuracy", "brier"):
             draws = found[name][..., g].reshape(2000, -1)
             error = draws.std(axis=0) / 2000**0.5
@@ -587,15 +591,15 @@ def test_groups_are_evaluated_on_their_rows():
     assert {v.shape for v in found.values()} == {(2, 1000, 3, 3)}
     weight = np.ones((1, 300))
     for g in range(3):
-        rows = panel.group == g
-        gap = metrics(panel.probs[:, rows], panel.probs[:1, rows], weight[:, rows]).ece
+        rows = matrix.group == g
+        gap = metrics(matrix.probs[:, rows], matrix.probs[:1, rows], weight[:, rows]).ece
         assert gap[0, 0] == pytest.approx(0, abs=1e-12)
 
 
 def test_a_group_of_which_no_row_was_taken_has_no_number():
     made = grouped()
-    own = replace(made, panel=replace(made.panel, groups=("x", "y", "z", "nobody")))
-    found = fixed(own, own.panel.probs[0], n=10)
+    own = replace(made, matrix=replace(made.matrix, groups=("x", "y", "z", "nobody")))
+    found = fixed(own, own.matrix.probs[0], n=10)
     assert all(np.isnan(found[name][..., 3]).all() for name in Metrics._fields)
     assert all(np.isfinite(found[name][..., :3]).all() for name in ("accuracy", "ece", "mce"))
 
@@ -608,25 +612,25 @@ def test_conventions_reach_the_errors(ece):
     found = evaluate(made, Fixed(prob), draws, np.random.default_rng(1), ece=ece).metrics
     rng = np.random.default_rng(1)
     weight = rng.standard_exponential((10, 60))
-    expected = metrics(made.panel.probs, prob, weight, ece=ece)
+    expected = metrics(made.matrix.probs, prob, weight, ece=ece)
     for name in ("ece", "mce"):
         np.testing.assert_allclose(found[name].reshape(10, 3), getattr(expected, name))
 
 
-def mean_and_labels(panel):
+def mean_and_labels(matrix):
     """The mean score, and known labels where there are."""
-    mean = panel.probs.mean(axis=0)
-    mean[panel.labeled] = np.eye(panel.n_classes)[panel.y[panel.labeled]]
+    mean = matrix.probs.mean(axis=0)
+    mean[matrix.labeled] = np.eye(matrix.n_classes)[matrix.y[matrix.labeled]]
     return mean
 
 
 @pytest.mark.parametrize("make", [problem, many_classes])
 def test_ensemble_and_labels_alone(make):
     made = make(n=80)
-    panel = made.panel
+    matrix = made.matrix
     found = reference_estimates(made, None)
-    of_ensemble = metrics(panel.probs, mean_and_labels(panel))
-    known = metrics(panel.probs[:, made.rows], np.eye(panel.n_classes)[made.labels])
+    of_ensemble = metrics(matrix.probs, mean_and_labels(matrix))
+    known = metrics(matrix.probs[:, made.rows], np.eye(matrix.n_classes)[made.labels])
     assert METHODS == ("ensemble", "labeled")
     for name in Metrics._fields:
         np.testing.assert_allclose(found[name], [getattr(of_ensemble, name), getattr(known, name)])
@@ -634,10 +638,10 @@ def test_ensemble_and_labels_alone(make):
 
 def test_by_group():
     made = grouped()
-    panel = made.panel
+    matrix = made.matrix
     found = reference_estimates(made, None)
     for g in range(3):
-        own = panel.take(panel.group == g)
+        own = matrix.take(matrix.group == g)
         known = own.take(own.labeled)
         of_ensemble = metrics(own.probs, mean_and_labels(own))
         of_labels = metrics(known.probs, np.eye(2)[known.y])
@@ -648,7 +652,7 @@ def test_by_group():
 
 def test_without_labels_the_labels_say_nothing():
     made = problem(n=60)
-    none = replace(made, panel=replace(made.panel, y=np.full(60, -1, dtype="i4")))
+    none = replace(made, matrix=replace(made.matrix, y=np.full(60, -1, dtype="i4")))
     found = reference_estimates(none, None)
     assert all(np.isnan(values[1]).all() for values in found.values())
     assert all(np.isfinite(values[0]).all() for values in found.values())

@@ -11,7 +11,7 @@ from scipy.special import softmax
 
 import bayescal as bc
 from bayescal.core.errors import InputError
-from bayescal.quantities.ssme.data import panel_of
+from bayescal.quantities.ssme.data import score_matrix
 from bayescal.quantities.ssme.metrics import Metrics, metrics
 from bayescal.quantities.ssme.posterior import SSMECase
 from bayescal.quantities.ssme.priors import TILT_SCALES, GaussianMixture, Priors, Tilt
@@ -25,7 +25,7 @@ ONE = {"a": Distortion(0.3, 1.4, 0.8)}
 @pytest.mark.parametrize("name", TRUTHS)
 def test_metrics_are_the_limits_of_large_samples(name):
     simulated, n = truth(name), 200_000
-    panel = panel_of(simulated.scores(n, 0, seed=3))
+    panel = score_matrix(simulated.scores(n, 0, seed=3))
     found = metrics(panel.probs, np.eye(2)[panel.y])
     # Standard errors are at most .5 / sqrt(n) = .0011 for a share, less for an AUC; precision of a
     # rare class and the log loss of a bad classifier vary two or three times as much, and the
@@ -86,7 +86,7 @@ def test_noise_and_distortion_never_help():
 
 def test_the_probability_given_all_scores_is_bayes_theorem():
     simulated = truth("mixed")
-    scores = panel_of(simulated.scores(5, 0, seed=2)).probs[..., 1]
+    scores = score_matrix(simulated.scores(5, 0, seed=2)).probs[..., 1]
     log_odds = np.linspace(-20, 20, 40_001)
     for row in range(5):
         density = stats.norm.pdf(log_odds, simulated.mean, simulated.spread)
@@ -108,7 +108,7 @@ def test_a_clear_view_says_all():
 
 def test_labels_have_the_probability_given_the_scores():
     simulated = truth("odd")
-    panel = panel_of(simulated.scores(50_000, 0, seed=5))
+    panel = score_matrix(simulated.scores(50_000, 0, seed=5))
     prob = simulated.probability(panel.probs[..., 1])
     cut = np.digitize(prob, np.linspace(0, 1, 11)[1:-1])
     for part in range(10):
@@ -122,7 +122,7 @@ def test_labeled_rows_come_first_and_a_seed_gives_the_same():
     other = truth("rare").scores(10, 20, seed=5)
     assert (first.n_obs, first.n_labeled) == (30, 10)
     assert first.classifiers == ("a", "b", "c")
-    assert panel_of(first).labeled.tolist() == [True] * 10 + [False] * 20
+    assert score_matrix(first).labeled.tolist() == [True] * 10 + [False] * 20
     np.testing.assert_array_equal(first.y_prob, again.y_prob)
     np.testing.assert_array_equal(first.y_true, again.y_true)
     assert not np.array_equal(first.y_prob, other.y_prob)
@@ -141,8 +141,8 @@ def case(made, **given):
 def test_scores_and_labeled_rows_stay(make):
     old = case(make(n=60))
     new, values = old.simulate(np.random.default_rng(1))
-    np.testing.assert_array_equal(new.problem.panel.probs, old.problem.panel.probs)
-    np.testing.assert_array_equal(new.problem.panel.labeled, old.problem.panel.labeled)
+    np.testing.assert_array_equal(new.problem.matrix.probs, old.problem.matrix.probs)
+    np.testing.assert_array_equal(new.problem.matrix.labeled, old.problem.matrix.labeled)
     assert new.model.compile_key == old.model.compile_key
     assert {*Metrics._fields, "slope", "weight", "intercept", "bend"} <= set(values)
     assert np.isfinite(values["accuracy"]).all()

@@ -61,21 +61,21 @@ def test_the_models_density_is_prior_times_likelihood(name, labeling):
 @pytest.mark.parametrize("name", MADE)
 def test_label_probabilities_by_loops(name):
     made = MADE[name]("random")
-    own, panel = model(made), made.panel
+    own, matrix = model(made), made.matrix
     draws = prior_of(own, 3)
     found = own.label_probs(draws)
     for s in range(3):
-        for i in range(0, panel.n_obs, 7):
+        for i in range(0, matrix.n_obs, 7):
             eta = []
-            for k in range(panel.n_classes):
+            for k in range(matrix.n_classes):
                 value = draws["intercept"][s, k]
                 value += draws["slope"][s, k] * own.features.log_pool[i, k]
                 value += draws["bend"][s] * own.features.bend[i, k]
-                for j in range(panel.n_classifiers):
+                for j in range(matrix.n_classifiers):
                     value += draws["weight"][s, j] * own.features.own[i, k, j]
                     value += draws["own_bend"][s, j] * own.features.own_bend[i, k, j]
-                if panel.group is not None:
-                    g = panel.group[i]
+                if matrix.group is not None:
+                    g = matrix.group[i]
                     value *= np.exp(draws["group_slope"][s, g])
                     value += draws["group_intercept"][s, g, k]
                 eta.append(value)
@@ -150,8 +150,10 @@ def test_prior_draws_are_those_of_the_model():
 def test_a_higher_power_reaches_further_from_the_prior():
     """Ten labels against all classifiers: the pool is followed less, the more labels count."""
     made = problem(n=60, n_labeled=10)
-    wrong = replace(made.panel, y=np.where(made.panel.labeled, 1 - made.panel.y, -1).astype("i4"))
-    made = replace(made, panel=wrong)
+    wrong = replace(
+        made.matrix, y=np.where(made.matrix.labeled, 1 - made.matrix.y, -1).astype("i4")
+    )
+    made = replace(made, matrix=wrong)
     means = []
     for power in (0.2, 0.6, 1.0):
         own = model(made, power=power)
@@ -233,7 +235,7 @@ def test_what_compiles_apart_has_a_structure_of_its_own(other):
     assert model(problem(n=60, **other)).compile_key != model(problem(n=60)).compile_key
 
 
-def panel(seed, m=3, n=30, k=3):
+def matrix(seed, m=3, n=30, k=3):
     return np.random.default_rng(seed).dirichlet(np.ones(k), (m, n))
 
 
@@ -248,7 +250,7 @@ def centred(values, axis):
 
 @given(st.integers(0, 10_000), st.integers(1, 4), st.integers(2, 4))
 def test_the_bend_is_orthogonal_to_the_pool(seed, m, k):
-    found = features_of(panel(seed, m=m, k=k), Tilt())
+    found = features_of(matrix(seed, m=m, k=k), Tilt())
     base = found.log_pool
     norm = np.sqrt((base**2).sum())
     # In units of both lengths: rounding of a sum of 120 products.
@@ -258,13 +260,13 @@ def test_the_bend_is_orthogonal_to_the_pool(seed, m, k):
 
 @given(st.integers(0, 10_000), st.integers(1, 4), st.integers(2, 4))
 def test_own_logs_sum_to_nothing_over_classes_and_over_rows(seed, m, k):
-    own = features_of(panel(seed, m=m, k=k), Tilt()).own
+    own = features_of(matrix(seed, m=m, k=k), Tilt()).own
     np.testing.assert_allclose(own.sum(axis=0), 0, atol=1e-9)
     np.testing.assert_allclose(own.sum(axis=1), 0, atol=1e-9)
 
 
 def test_features_by_hand():
-    probs = panel(1)
+    probs = matrix(1)
     found = features_of(probs, Tilt(opinion_pool="mean"))
     base = found.log_pool.ravel()
     mean = lifted(probs).mean(axis=0)
@@ -292,14 +294,14 @@ def test_two_classes_with_probabilities_near_even_have_no_bend_of_their_own():
 
 
 def test_the_pool_is_the_one_asked_for():
-    probs = panel(2)
+    probs = matrix(2)
     weights = agreement_weights(lifted(probs))
     expected = centred(np.log(np.tensordot(weights, lifted(probs), 1)), 1)
     np.testing.assert_allclose(features_of(probs, Tilt()).log_pool, expected)
 
 
 def test_identical_classifiers_have_the_same_own_logs():
-    own = features_of(np.repeat(panel(3, m=1), 4, axis=0), Tilt()).own
+    own = features_of(np.repeat(matrix(3, m=1), 4, axis=0), Tilt()).own
     np.testing.assert_allclose(own, np.repeat(own[..., :1], 4, axis=-1), atol=1e-12)
 
 
@@ -309,7 +311,7 @@ def test_constant_and_extreme_scores_leave_finite_features():
 
 
 def test_features_do_not_hang_on_the_order_of_rows():
-    probs, order = panel(4), np.random.default_rng(0).permutation(30)
+    probs, order = matrix(4), np.random.default_rng(0).permutation(30)
     one, other = features_of(probs, Tilt()), features_of(probs[:, order], Tilt())
     for a, b in zip(one, other, strict=True):
         np.testing.assert_allclose(a[order], b, atol=1e-10)
