@@ -61,15 +61,7 @@ class Segments:
         before = np.cumsum(self.rows) - self.rows
         _, block = np.unique(np.floor(before * BLOCKS / self.rows.sum()), return_inverse=True)
         first, last = np.triu_indices(int(block[-1]) + 1)
-        begin = np.searchsorted(block, first)
-        length = np.searchsorted(block, last, side="right") - begin
-        ends = np.cumsum(length)
-        inside = _Inside(
-            # One entry a cell of a segment, segment by segment.
-            cell=np.arange(ends[-1]) + np.repeat(begin - ends + length, length),
-            segment=np.repeat(np.arange(len(begin)), length),
-            begins=ends - length,
-        )
+        inside = _Inside.of(block, first, last)
         calibrated = inside.total(self.cells.log_likelihood(self.offset))
         mode, spread = self._shift(inside)
         return _Table(block, first, last, calibrated, self._off(inside, mode, spread), mode, spread)
@@ -175,36 +167,43 @@ class Segments:
     def _backward(self, number: int, rng: np.random.Generator) -> SegmentDraws:
         """Sample segmentations from the last block to the first; keep those with a shift."""
         table, (_, last) = self._table, self._forward
-        shift = np.zeros((number, len(self.offset)))
-        log_prior, shifted = np.zeros(number), np.zeros(number, dtype=bool)
-        at_end = {len(last): np.arange(number)}
+        end_of = np.full(number, len(last))
+        found = []
         for end in range(len(last), 0, -1):
-            rows = at_end.pop(end, np.arange(0))
+            rows = np.flatnonzero(end_of == end)
             cumulative = np.cumsum(last[end - 1])
-            begins = np.searchsorted(cumulative, rng.random(len(rows)) * cumulative[-1])
-            for begin in np.unique(begins):
-                own = rows[begins == begin]
-                place = table.place(int(begin), end - 1)
-                inside = slice(*np.searchsorted(table.block, [begin, end]))
-                off = own[rng.random(len(own)) >= table.probability_calibrated(place)]
-                drawn = self._draw_shift(place, inside, len(off), rng)
-                shift[off, inside] = drawn[:, None]
-                log_prior[off] -= (np.square(drawn / self.scale) - 1) / 2
-                shifted[off] = True
-                at_end[int(begin)] = np.append(at_end.get(int(begin), np.arange(0)), own)
-        return SegmentDraws(shift[shifted], log_prior[shifted])
+            end_of[rows] = np.searchsorted(cumulative, rng.random(len(rows)) * cumulative[-1])
+            place = table.place(end_of[rows], end - 1)
+            off = rng.random(len(rows)) >= table.probability_calibrated(place)
+            found.append((rows[off], place[off]))
+        row, place = map(np.concatenate, zip(*found, strict=True))
+        if not len(row):
+            return SegmentDraws(np.zeros((0, len(table.block))), np.zeros(0))
+        drawn = self._draw_shifts(place, rng)
+        first, length = table.first[place], (table.last - table.first + 1)[place]
+        shift = np.zeros((number, len(last)))
+        shift[np.repeat(row, length), _ranges(first, length)] = np.repeat(drawn, length)
+        log_prior = np.bincount(row, (1 - np.square(drawn / self.scale)) / 2, number)
+        shifted = np.bincount(row, minlength=number) > 0
+        return SegmentDraws(shift[shifted][:, table.block], log_prior[shifted])
 
-    def _draw_shift(
-        self, place: int, inside: slice, number: int, rng: np.random.Generator
-    ) -> Floats:
-        """Draw a segment's shift by the inverse of its distribution on a grid."""
-        grid = self._table.mode[place] + self._table.spread[place] * _GRID
-        cells = self.cells.at(np.arange(inside.start, inside.stop))
-        density = cells.log_likelihood(self.offset[inside] + grid[:, None]).sum(axis=-1)
+    def _draw_shifts(self, place: NDArray[np.int64], rng: np.random.Generator) -> Floats:
+        """Draw a shift of each segment by the inverse of its distribution on a grid."""
+        segments, which = np.unique(place, return_inverse=True)
+        inside = self._table.inside(segments)
+        mode, spread = self._table.mode[segments], self._table.spread[segments]
+        grid = mode + spread * _GRID[:, None]
+        cells = self.cells.at(inside.cell)
+        density = inside.add(
+            cells.log_likelihood(self.offset[inside.cell] + grid[:, inside.segment])
+        )
         density = density - np.square(grid / self.scale) / 2
-        weight = np.exp(density - density.max())
-        cumulative = np.concatenate([[0], np.cumsum((weight[1:] + weight[:-1]) / 2)])
-        return np.asarray(np.interp(rng.random(number), cumulative / cumulative[-1], grid))
+        weight = np.exp(density - density.max(axis=0))
+        cumulative = np.cumsum((weight[1:] + weight[:-1]) / 2, axis=0)
+        cumulative = np.concatenate([np.zeros((1, len(segments))), cumulative / cumulative[-1]])
+        # One distribution after the other, each over its own unit of length.
+        units = (cumulative + np.arange(len(segments))).T.ravel()
+        return np.interp(which + rng.random(len(which)), units, grid.T.ravel())
 
     def prior_draws(self, number: int, rng: np.random.Generator) -> Draws:
         """Shifts before the data, (draw, cell), none of them 0 everywhere."""
@@ -240,14 +239,18 @@ class _Table(NamedTuple):
         table[self.first, self.last] = values
         return table
 
-    def place(self, first: int, last: int) -> int:
+    def inside(self, places: NDArray[np.int64]) -> _Inside:
+        """Cells of some of the segments."""
+        return _Inside.of(self.block, self.first[places], self.last[places])
+
+    def place(self, first: NDArray[np.int64], last: int) -> NDArray[np.int64]:
         """Number of a segment in the order of `triu_indices`."""
         size = int(self.block[-1]) + 1
         return first * size - first * (first - 1) // 2 + last - first
 
-    def probability_calibrated(self, place: int) -> float:
+    def probability_calibrated(self, place: NDArray[np.int64]) -> Floats:
         """Probability that a segment is calibrated rather than shifted."""
-        return float(expit(self.calibrated[place] - self.off[place]))
+        return np.asarray(expit(self.calibrated[place] - self.off[place]))
 
 
 class _Inside(NamedTuple):
@@ -257,10 +260,24 @@ class _Inside(NamedTuple):
     segment: NDArray[np.int64]
     begins: NDArray[np.int64]
 
+    @classmethod
+    def of(cls, block: NDArray[Any], first: NDArray[Any], last: NDArray[Any]) -> _Inside:
+        """Pairs of segments given by their first and last blocks."""
+        begin = np.searchsorted(block, first)
+        length = np.searchsorted(block, last, side="right") - begin
+        segment = np.repeat(np.arange(len(begin)), length)
+        return cls(_ranges(begin, length), segment, np.cumsum(length) - length)
+
     def total(self, values: Floats) -> Floats:
         """Sum a value of each cell over each segment."""
         return self.add(values[self.cell])
 
     def add(self, values: Floats) -> Floats:
-        """Sum a value of each pair over each segment."""
-        return np.asarray(np.add.reduceat(values, self.begins))
+        """Sum a value of each pair over each segment, (..., pair) to (..., segment)."""
+        return np.asarray(np.add.reduceat(values, self.begins, axis=-1))
+
+
+def _ranges(begin: NDArray[Any], length: NDArray[Any]) -> NDArray[np.int64]:
+    """``begin, begin + 1, ...`` of each length, one after the other."""
+    ends = np.cumsum(length)
+    return np.asarray(np.arange(ends[-1]) + np.repeat(begin - ends + length, length))
