@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import logit
 
 from bayescal.core.bins.bin_counts import BinCounts
 from bayescal.core.bins.binning import fine_counts
@@ -20,6 +21,7 @@ from bayescal.core.quantity import Floats
 from bayescal.core.rounding import round_scores
 from bayescal.core.scores import Scores, check_unweighted, from_parts
 from bayescal.core.tasks import Task
+from bayescal.curves.cells import EDGE
 
 
 class RowCounts(NamedTuple):
@@ -210,6 +212,11 @@ type Counts = NDArray[np.int64]
 # Curves times rows that a result holds draws of: it does not grow with the target rows.
 MOST: Final = 200
 FEWEST: Final = 20
+
+
+def logit_of(score: Floats) -> Floats:
+    """Logits, finite also of 0 and 1."""
+    return np.asarray(logit(np.clip(score, EDGE, 1 - EDGE)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

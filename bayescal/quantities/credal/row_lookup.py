@@ -18,12 +18,13 @@ from bayescal.quantities.credal.data import (
     CalibrationSplit,
     Problem,
     labeled_rows,
+    logit_of,
 )
 from bayescal.quantities.credal.estimator import merged_classes
 from bayescal.quantities.credal.model import cells_of, label_model
 from bayescal.quantities.credal.models import LabelModel
 from bayescal.quantities.credal.priors import LabelRatePrior
-from bayescal.quantities.credal.stored_curve import StoredCurve, logit_of
+from bayescal.quantities.credal.stored_curve import StoredCurve
 from bayescal.quantities.credal.venn_abers import (
     InductiveVennAbers,
     OneVsRest,

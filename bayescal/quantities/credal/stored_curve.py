@@ -14,8 +14,9 @@ from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
 from bayescal.curves.average import BOUNDARY_MEAN, BOUNDARY_SPREAD
 from bayescal.curves.boundary import BoundaryScore
-from bayescal.curves.cells import EDGE, BinomialCells
+from bayescal.curves.cells import BinomialCells
 from bayescal.curves.priors import SEGMENTS
+from bayescal.quantities.credal.data import logit_of
 from bayescal.quantities.credal.models import add_pseudo_observations
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
@@ -31,11 +32,6 @@ _LEAST: Final = 1e-300
 # Places of the error rate of a score of exactly 0 or 1; a seed too, so that equal rows have equal
 # bounds.
 _DRAWS: Final = 4000
-
-
-def logit_of(score: Floats) -> Floats:
-    """Logits, finite also of 0 and 1."""
-    return np.asarray(logit(np.clip(score, EDGE, 1 - EDGE)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logit, logsumexp, softmax
+from scipy.special import expit, logit
 
 from bayescal.core import quantity
-from bayescal.core.bins.bin_counts import BinCounts
 from bayescal.core.quantity import DirectDraws, Draws, Floats
-from bayescal.curves import cells as calibration
 from bayescal.curves.average import Average
-from bayescal.curves.cells import EDGE, labelled
-from bayescal.inference.direct import choose
+from bayescal.curves.cells import EDGE, BinomialCells
+from bayescal.curves.posterior import CurvePosterior
+from bayescal.curves.priors import CALIBRATED
 from bayescal.quantities.credal.data import Problem
-from bayescal.quantities.credal.models import (
-    PseudoObservations,
-    add_pseudo_observations,
-)
-from bayescal.quantities.credal.models.rising import Monotone, i_splines
+from bayescal.quantities.credal.models import PseudoObservations, add_pseudo_observations
+from bayescal.quantities.credal.models.rising import RisingComponent
 from bayescal.quantities.credal.priors import RISING, ROW_DESCRIPTIONS, AveragedCurve
 
+# For the evidence of the components beside NUTS.
+EVIDENCE_DRAWS: Final = 2000
+# Prior probability that a score of 0, or of 1, is right without exception.
+_RIGHT: Final = 0.5
 # Nodes beyond the lowest and the highest score, by their distance in logits.
 _BEYOND: Final = np.array([0.25, 0.5, 1.0, 2.0, 4.0, 8.0])
 # Scores between 0 and 1 with rows, at most.
@@ -50,9 +50,9 @@ class Nodes:
     score: Floats
 
     @classmethod
-    def of(cls, held: Floats) -> Nodes:
+    def of(cls, score: Floats) -> Nodes:
         """Put nodes at the scores with rows, all between 0 and 1, beside and beyond them."""
-        interior = held if len(held) else np.array([0.5])
+        interior = score if len(score) else np.array([0.5])
         place = logit(interior)
         line = np.concatenate(
             [place[0] - _BEYOND[::-1], place + _BESIDE, place[-1] + _BEYOND],
@@ -63,18 +63,18 @@ class Nodes:
         return cls(np.concatenate([[0.0], padded, [1.0], own]))
 
     @property
-    def ends(self) -> dict[float, int]:
+    def boundary(self) -> dict[float, int]:
         """Nodes of the scores 0 and 1."""
         return {0.0: 0, 1.0: _LINE - 1}
 
-    def with_ends(self, rate: Floats, never_errs: NDArray[Any]) -> Floats:
+    def with_boundary(self, rate: Floats, never_errs: NDArray[Any]) -> Floats:
         """Rates at the nodes, (..., node), where scores of 0 and 1 may never err, (..., 2)."""
         found = rate.copy()
-        for end, node in self.ends.items():
+        for end, node in self.boundary.items():
             found[..., node] = np.where(never_errs[..., int(end)], end, rate[..., node])
         return found
 
-    def of_held(self, number: int) -> int:
+    def of_nonempty(self, number: int) -> int:
         """Node of a score with rows, by its place among them."""
         return _LINE + number
 
@@ -91,11 +91,11 @@ class Nodes:
         share = np.divide(place - line[right - 1], gap, out=np.ones(len(gap)), where=gap > 0)
         low, high = (logit(rate[:, at].clip(_LEAST, _HIGHEST)) for at in (right, right + 1))
         found = np.asarray(expit(low + share * (high - low)))
-        held = logit(self.score[_LINE:])
-        nearest = np.searchsorted((held[1:] + held[:-1]) / 2, place)
-        same = np.abs(held[nearest] - place) < _SAME
+        nonempty = logit(self.score[_LINE:])
+        nearest = np.searchsorted((nonempty[1:] + nonempty[:-1]) / 2, place)
+        same = np.abs(nonempty[nearest] - place) < _SAME
         found[:, same] = rate[:, _LINE + nearest[same]]
-        for end, node in self.ends.items():
+        for end, node in self.boundary.items():
             found[:, score == end] = rate[:, node, None]
         return found
 
@@ -109,197 +109,93 @@ _RIGHT: Final = 0.5
 
 
 @dataclass(frozen=True, eq=False)
-class CurveDescriptions:
+class _Curve:
     """One curve of a problem: smooth, rough or rising, with scores of 0 and 1 apart.
 
-    Notes
-    -----
-    Draws are named as by `Average`; ``intercept`` and ``weight`` (spline) are of the rising
-    curve, and ``unseen`` (2) are logits of the error rates of scores of 0 and 1 that no calibration
-    row has. ``never_errs`` (2) says whether scores of 0 and of 1 are right without exception;
-    before the data with probability 1/2.
+    Without a row between 0 and 1 the curve is a rising one, as before the data.
     """
 
-    problem: Problem
-    curve: int
-    prior: AveragedCurve
+    average: Average
+    nodes: Nodes
+    # Node of each cell, the first one's for a cell without rows, and its share of the rows.
+    cell_node: NDArray[np.int64]
+    share: Floats
 
-    @cached_property
-    def average(self) -> Average:
-        """Smooth and rough description of the cells with rows."""
-        held = self.problem.count[self.curve] > 0
-        score = self.problem.cell_score()[self.curve, held]
-        edges = np.concatenate([[0.0], (score[1:] + score[:-1]) / 2, [1.0]])
-        count, positives = self.problem.count, self.problem.positives
-        cells = BinCounts(edges, count[self.curve, held], positives[self.curve, held], score)
-        return Average.of(calibration.Problem({}, cells, cells), self.prior.average, _RIGHT)
-
-    @cached_property
-    def rising(self) -> Monotone:
-        """The cells with scores between 0 and 1 under a rising curve; one empty cell for none."""
-        interior, ranks = self.average.interior, self.problem.ranks[self.curve]
-        count = positives = np.zeros(1, np.int64)
-        place = np.array([0.5])
-        if len(interior):
-            cells = labelled(self.average.cells.at(interior))
-            count, positives = cells.count, cells.positives
-            place = ranks(self.average.score[interior])
-        own = Problem((ranks,), count[None], positives[None], place[None], np.zeros((0, 1)))
-        return Monotone.of(own, self.prior.rise)
-
-    @cached_property
-    def nodes(self) -> Nodes:
-        """Scores at which draws of the curve are kept."""
-        return Nodes.of(self.average.score[self.average.interior])
-
-    @cached_property
-    def cell_node(self) -> list[int]:
-        """Node of each cell of the problem; the first one's for a cell without rows."""
-        average, found = self.average, [0] * self.problem.n_cells
-        for number, place in enumerate(average.interior.tolist()):
-            found[place] = self.nodes.of_held(number)
-        for place, end in average.boundary_scores.items():
-            found[place] = self.nodes.ends[end.score]
-        return found
-
-    @property
-    def fitted(self) -> tuple[str, ...]:
-        """Descriptions to choose from; a rising one alone without a score between 0 and 1."""
-        return tuple(self.prior.weights) if len(self.average.interior) else (RISING,)
+    @classmethod
+    def of(cls, problem: Problem, curve: int, prior: AveragedCurve) -> _Curve:
+        """Join the cells of one curve and its components."""
+        nonempty = problem.count[curve] > 0
+        score = problem.cell_score()[curve, nonempty]
+        count, positives = (each[curve, nonempty] for each in (problem.count, problem.positives))
+        share, shares = count / count.sum(), prior.weights
+        if not ((score > 0) & (score < 1)).any():
+            score, shares = np.append(score, 0.5), {RISING: 1.0}
+            count, positives = np.append(count, 0), np.append(positives, 0)
+        interior = np.flatnonzero((score > 0) & (score < 1))
+        rising = RisingComponent.of(
+            prior.rise,
+            problem.ranks[curve],
+            score[interior],
+            BinomialCells(count[interior], positives[interior]),
+        )
+        average = Average(
+            score,
+            np.maximum(count, 1.0),
+            BinomialCells(count, positives),
+            prior.average,
+            _RIGHT,
+            more={RISING: rising},
+            shares=shares,
+            names=(CALIBRATED, *ROW_DESCRIPTIONS),
+        )
+        nodes, cell_node = Nodes.of(score[interior]), np.zeros(problem.n_cells, np.int64)
+        cell_node[interior] = nodes.of_nonempty(np.arange(len(interior)))
+        for place, one in average.boundary_scores.items():
+            cell_node[place] = nodes.boundary[one.score]
+        return cls(average, nodes, cell_node, share)
 
     def weights(self, evidence: Mapping[str, float]) -> Floats:
-        """Posterior probabilities of the descriptions, in the order of `ROW_DESCRIPTIONS`."""
-        logs = [self._log_weight(name) + evidence[name] for name in self.fitted]
-        shares = dict(zip(self.fitted, softmax(logs), strict=True))
-        return np.array([shares.get(name, 0.0) for name in ROW_DESCRIPTIONS])
+        """Posterior probabilities of the components, in the order of `ROW_DESCRIPTIONS`."""
+        found = self.average.weights(evidence)
+        weights = np.array([found.get(name, 0.0) for name in ROW_DESCRIPTIONS])
+        return np.asarray(weights / weights.sum())
 
-    def prior_weights(self) -> Floats:
-        """Probabilities of the descriptions before the data."""
-        return self.weights(dict.fromkeys(self.fitted, 0.0))
+    def posterior(
+        self, draws: Draws, evidence: Mapping[str, float], rng: np.random.Generator
+    ) -> Draws:
+        """Draws of the curve, each of one component; no curve is calibrated."""
+        return self._kept(CurvePosterior.of(self.average, draws, evidence, rng))
 
-    def _log_weight(self, name: str) -> float:
-        return float(np.log(self.prior.weights.get(name, 1.0)))
+    def prior(self, number: int, rng: np.random.Generator) -> Draws:
+        """The same before the data, in one chain."""
+        return self._kept(CurvePosterior.prior(self.average, number, rng))
 
-    def direct_draws(self, number: int, rng: np.random.Generator) -> DirectDraws:
-        """Importance sampling of every description."""
-        parts: dict[str, DirectDraws] = {}
-        if self.average.members:
-            parts["other"] = self.average.direct_draws(number, rng)
-        if RISING in self.fitted:
-            parts[RISING] = self._rising_draws(number, rng)
-        evidence = {name: v for part in parts.values() for name, v in part.evidence.items()}
-        rises = dict(zip(ROW_DESCRIPTIONS, self.weights(evidence), strict=True))[RISING]
-        matter = [part for name, part in parts.items() if _share(name, rises) >= _MATTERS]
-        return DirectDraws(
-            {
-                **{name: v for part in parts.values() for name, v in part.draws.items()},
-                **self.average.exact_draws(number, rng),
-                **self._ends(number, rng, self.average.boundary_right),
-            },
-            min(part.ess for part in matter),
-            "importance sampling",
-            float(logsumexp([self._log_weight(name) + v for name, v in evidence.items()])),
-            max(part.pareto_k for part in matter),
-            evidence,
-        )
-
-    def _rising_draws(self, number: int, rng: np.random.Generator) -> DirectDraws:
-        found = self.rising.direct_draws(number, rng)
-        drawn = {name: values[:, 0] for name, values in found.draws.items()}
-        return replace(found, draws=drawn, evidence={RISING: found.log_evidence})
-
-    def drawn_apart(self, number: int, rng: np.random.Generator) -> Draws:
-        """Draws of what NUTS leaves out: the rising curve, and the scores 0 and 1."""
-        rising = self._rising_draws(number, rng).draws if RISING in self.fitted else {}
-        ends = self._ends(number, rng, self.average.boundary_right)
-        return {**rising, **self.average.exact_draws(number, rng), **ends}
-
-    def prior_draws(self, number: int, rng: np.random.Generator) -> Draws:
-        """Parameters of every description before the data, (draw, ...)."""
-        rising = self.rising.prior_draws(number, rng)
-        return {
-            **self.average.prior_draws(number, rng),
-            **{name: values[:, 0] for name, values in rising.items()},
-            **self._ends(number, rng, np.full(len(self.average.boundary_scores), _RIGHT)),
+    def _kept(self, found: CurvePosterior) -> Draws:
+        """What a result holds of a curve: rates of scores 0 and 1 that err, and which never do."""
+        curves = found.given(*self.average.fitted)
+        boundary = np.array([0.0, 1.0])
+        kept: dict[str, Any] = {
+            "description": curves.component - 1,
+            "node_rate": curves.erring.at(self.nodes.score),
+            "never_errs": curves.at(boundary) == boundary,
+            "log_prior": curves.log_prior(),
         }
-
-    def _ends(self, number: int, rng: np.random.Generator, right: Floats) -> Draws:
-        """Error rates of unseen scores of 0 and 1, and which of them never err, (draw, 2)."""
-        average = self.average
-        known = {
-            end.score: p for end, p in zip(average.boundary_scores.values(), right, strict=True)
-        }
-        share = [known.get(end, _RIGHT) for end in (0.0, 1.0)]
-        never: Any = rng.random((number, 2)) < share
-        unseen = rng.normal(average.boundary_mean, average.boundary_spread, (number, 2))
-        return {"unseen": unseen, "never_errs": never}
-
-    def rates(self, name: str, draws: Draws) -> Floats:
-        """Probability of the label at the nodes, those of 0 and 1 erring, (..., node)."""
-        score = self.nodes.score
-        if name == RISING:
-            splines = i_splines(self.problem.ranks[self.curve](score)) - 0.5
-            found = expit(draws["intercept"][..., None] + draws["weight"] @ splines.T)
-        else:
-            found = np.array(self.average.curve(name, draws, score))
-        seen = {
-            end.score: column for column, end in enumerate(self.average.boundary_scores.values())
-        }
-        for end, node in self.nodes.ends.items():
-            key, column = ("boundary", seen[end]) if end in seen else ("unseen", int(end))
-            found[..., node] = np.abs(end - expit(draws[key][..., column]))
-        return np.asarray(found)
-
-    def averaged(self, draws: Draws, weights: Floats, rng: np.random.Generator) -> Draws:
-        """Give each draw a description, by their weights."""
-        shape = draws["unseen"].shape[:-1]
-        which = choose(weights, int(np.prod(shape)), rng).reshape(shape)
-        found: dict[str, Any] = {"description": which, "node_rate": np.empty((*shape, NODES))}
-        found |= {"log_prior": np.empty(shape), "never_errs": draws["never_errs"]}
-        for name in ("mean_rate", "rate_spread"):
-            found[name] = np.zeros((*shape, len(ROW_DESCRIPTIONS)))
-        count = self.problem.count[self.curve]
-        for name in self.fitted:
+        shape = (*kept["description"].shape, len(ROW_DESCRIPTIONS))
+        kept["mean_rate"], kept["rate_spread"] = np.zeros((2, *shape))
+        for name in self.average.fitted:
             place = ROW_DESCRIPTIONS.index(name)
-            rates, own = self.rates(name, draws), which == place
-            found["node_rate"][own] = rates[own]
-            taken = {key: values[own] for key, values in draws.items()}
-            found["log_prior"][own] = self.log_prior(name, taken)
-            cells = self.nodes.with_ends(rates, draws["never_errs"])[..., self.cell_node]
-            mean = found["mean_rate"][..., place] = cells @ (count / count.sum())
-            squared = np.square(cells - mean[..., None]) @ (count / count.sum())
-            found["rate_spread"][..., place] = np.sqrt(squared)
-        return found
-
-    def log_prior(self, name: str, draws: Draws) -> Floats:
-        """Log prior density of a description's parameters, less its mean before the data, (...)."""
-        if name == RISING:
-            return self._log_density_of_rising(draws) - self._mean_of_rising
-        return np.asarray(self.average.component_log_prior(name, draws))
-
-    def _log_density_of_rising(self, draws: Draws) -> Floats:
-        own = {"intercept": draws["intercept"][..., None], "weight": draws["weight"][..., None, :]}
-        return np.asarray(sum(self.rising.log_prior(own).values()))
-
-    @cached_property
-    def _mean_of_rising(self) -> float:
-        drawn = self.prior_draws(_PRIOR_DRAWS, np.random.default_rng(0))
-        return float(self._log_density_of_rising(drawn).mean())
-
-
-def _share(name: str, rising: float) -> float:
-    return rising if name == RISING else 1 - rising
-
-
-# For the evidence of the descriptions beside NUTS.
-EVIDENCE_DRAWS: Final = 2000
+            rate = curves.given(name).rate[..., : len(self.share)]
+            mean = kept["mean_rate"][..., place] = rate @ self.share
+            squared = np.square(rate - mean[..., None]) @ self.share
+            kept["rate_spread"][..., place] = np.sqrt(squared)
+        return kept
 
 
 @dataclass(frozen=True, eq=False)
 class Averaged:
     """A problem under `AveragedCurve`.
 
-    Every draw of a curve is of one description, chosen by its posterior probability. NUTS samples
+    Every draw of a curve is of one component, chosen by its posterior probability. NUTS samples
     smooth and rough curves; rising ones, and the error rates of scores of 0 and 1, are drawn
     without it.
     """
@@ -311,14 +207,13 @@ class Averaged:
     max_depth: ClassVar[int] = Average.max_depth
 
     @cached_property
-    def curves(self) -> tuple[CurveDescriptions, ...]:
-        """Descriptions of each curve."""
-        numbers = range(self.problem.n_curves)
-        return tuple(CurveDescriptions(self.problem, c, self.prior) for c in numbers)
+    def curves(self) -> tuple[_Curve, ...]:
+        """Components of each curve."""
+        return tuple(_Curve.of(self.problem, c, self.prior) for c in range(self.problem.n_curves))
 
     @property
     def members(self) -> Mapping[str, quantity.LabelModel]:
-        """What NUTS samples: every curve's smooth and rough description."""
+        """What NUTS samples: every curve's smooth and rough component."""
         return {
             self._named(name, c): model
             for c, curve in enumerate(self.curves)
@@ -326,7 +221,7 @@ class Averaged:
         }
 
     def _named(self, name: str, curve: int) -> str:
-        """Name of a description of a curve."""
+        """Name of a component of a curve."""
         return name if self.problem.n_curves == 1 else f"{name} {curve}"
 
     @property
@@ -347,8 +242,8 @@ class Averaged:
         return list(self.members.values())[-1].add_to_model()
 
     def direct_draws(self, draws: int, rng: np.random.Generator) -> DirectDraws:
-        """Importance sampling of every description; draws are named by curve."""
-        found = [curve.direct_draws(draws, rng) for curve in self.curves]
+        """Importance sampling of every component; draws are named by curve."""
+        found = [curve.average.direct_draws(draws, rng) for curve in self.curves]
         return DirectDraws(
             {f"{c}/{key}": v for c, one in enumerate(found) for key, v in one.draws.items()},
             min(one.ess for one in found),
@@ -361,53 +256,41 @@ class Averaged:
     def completed(
         self, draws: Draws, direct: DirectDraws | None, rng: np.random.Generator
     ) -> Draws:
-        """Choose a description for each draw; give its rates, and its log prior density."""
+        """Choose a component for each draw; give its rates, and its log prior density."""
         if direct is None:
-            raise TypeError("an average needs direct draws, for the evidence of its descriptions")
+            raise TypeError("an average needs direct draws, for the evidence of its components")
         found = [
-            curve.averaged(self._of_curve(draws, c, rng), self.weights(direct)[c], rng)
+            curve.posterior(self._of_curve(draws, c, rng), _of(direct.evidence, c), rng)
             for c, curve in enumerate(self.curves)
         ]
-        return _stacked(found, axis=2)
+        return {name: np.stack([one[name] for one in found], axis=2) for name in found[0]}
 
     def weights(self, direct: DirectDraws) -> Floats:
-        """Posterior probabilities of the descriptions, (curve, description)."""
-        known = [_of(direct.evidence, c) for c in range(self.problem.n_curves)]
-        pairs = zip(self.curves, known, strict=True)
-        return np.stack([curve.weights(evidence) for curve, evidence in pairs])
+        """Posterior probabilities of the components, (curve, description)."""
+        found = [curve.weights(_of(direct.evidence, c)) for c, curve in enumerate(self.curves)]
+        return np.stack(found)
 
     def _of_curve(self, draws: Draws, c: int, rng: np.random.Generator) -> Draws:
         """Parameters of one curve, (chain, draw, ...), with what NUTS leaves out."""
-        if own := _of(draws, c):
-            return own
-        curve, shape = self.curves[c], next(iter(draws.values())).shape[:2]
-        apart = {
-            name: values.reshape(*shape, *values.shape[1:])
-            for name, values in curve.drawn_apart(int(np.prod(shape)), rng).items()
-        }
-        sampled = {
+        average, own = self.curves[c].average, _of(draws, c)
+        sampled = own or {
             key: draws[key if c == 0 else f"{self._named(name, c)}/{key}"]
-            for name, model in curve.average.members.items()
+            for name, model in average.members.items()
             for key in model.variables
         }
-        return {**apart, **curve.average.completed({**sampled, "boundary": apart["boundary"]}, rng)}
+        return average.completed(sampled, rng)
 
     def prior_draws(self, draws: int, rng: np.random.Generator) -> Draws:
         """Rates of curves before the data."""
-        return _stacked(
-            [
-                curve.averaged(curve.prior_draws(draws, rng), curve.prior_weights(), rng)
-                for curve in self.curves
-            ],
-            axis=1,
-        )
+        found = [curve.prior(draws, rng) for curve in self.curves]
+        return {name: np.stack([one[name][0] for one in found], axis=1) for name in found[0]}
 
     def cell_prob(self, draws: Draws) -> Floats:
         """Rates at the nodes that are cells, (..., curve, cell)."""
         rate, never = draws["node_rate"], draws["never_errs"]
         return np.stack(
             [
-                curve.nodes.with_ends(rate[..., c, :], never[..., c, :])[..., curve.cell_node]
+                curve.nodes.with_boundary(rate[..., c, :], never[..., c, :])[..., curve.cell_node]
                 for c, curve in enumerate(self.curves)
             ],
             axis=-2,
@@ -438,20 +321,12 @@ class Averaged:
         return rank
 
     def log_prior(self, draws: Draws) -> Draws:
-        """Log prior density under each description, of draws of all of them; curves add up."""
-        curves = [(curve, _of(draws, c)) for c, curve in enumerate(self.curves)]
-        return {
-            name: np.sum([curve.log_prior(name, own) for curve, own in curves], axis=0)
-            for name in self.curves[0].fitted
-        }
+        """Log prior density under each component, of draws of all of them; curves add up."""
+        own = [curve.average.log_prior(_of(draws, c)) for c, curve in enumerate(self.curves)]
+        return {name: np.sum([one[name] for one in own], axis=0) for name in own[0]}
 
 
 def _of[Value](named: Mapping[str, Value], curve: int) -> dict[str, Value]:
     """Take what is named by a curve."""
     prefix = f"{curve}/"
     return {name[len(prefix) :]: v for name, v in named.items() if name.startswith(prefix)}
-
-
-def _stacked(curves: Sequence[Draws], axis: int) -> Draws:
-    """Draws of all curves, the curves along an axis."""
-    return {name: np.stack([one[name] for one in curves], axis=axis) for name in curves[0]}

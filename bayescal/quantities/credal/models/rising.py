@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar, Final, Protocol
 
 import numpy as np
@@ -13,8 +14,9 @@ from scipy.stats import norm
 
 from bayescal.core.functionals import log_binomial_coefficient
 from bayescal.core.quantity import DirectDraws, Draws, Floats
+from bayescal.curves.cells import BinomialCells
 from bayescal.inference.direct import Gaussian, Weighted, importance_sample
-from bayescal.quantities.credal.data import Problem
+from bayescal.quantities.credal.data import EmpiricalCDF, Problem, logit_of
 from bayescal.quantities.credal.models import (
     AsSampled,
     PseudoObservations,
@@ -382,6 +384,59 @@ class Monotone(AsSampled):
         return float(self.log_density(unit[None], curve)[0]), gradient, curvature
 
 
+@dataclass(frozen=True, eq=False)
+class RisingComponent:
+    """A rising curve as one component of an average; made by `RisingComponent.of`."""
+
+    model: Monotone
+    ranks: EmpiricalCDF
+    offset: Floats  # logits of the interior cells' scores
+    exact: ClassVar[bool] = True
+
+    @classmethod
+    def of(
+        cls, prior: MonotoneCurve, ranks: EmpiricalCDF, score: Floats, cells: BinomialCells
+    ) -> RisingComponent:
+        """Take labelled cells with scores between 0 and 1."""
+        parts = (cells.count[None], cells.positives[None], ranks(score)[None])
+        problem = Problem((ranks,), *parts, np.zeros((0, 1)))
+        return cls(Monotone.of(problem, prior), ranks, logit_of(score))
+
+    def sample(self, draws: int, rng: np.random.Generator) -> DirectDraws:
+        """Importance sampling."""
+        found = self.model.direct_draws(draws, rng)
+        return replace(found, draws={name: each[:, 0] for name, each in found.draws.items()})
+
+    def prior_draws(self, draws: int, rng: np.random.Generator) -> Draws:
+        """Independent draws."""
+        return {name: each[:, 0] for name, each in self.model.prior_draws(draws, rng).items()}
+
+    def deviation(self, draws: Draws) -> Floats:
+        """Deviation of the logits from the scores' at the cells, (..., interior)."""
+        rise = draws["weight"] @ self.model.design[0].T
+        return np.asarray(draws["intercept"][..., None] + rise - self.offset)
+
+    def deviation_at(self, draws: Draws, score: Floats) -> Floats:
+        """The same at any score, (..., point)."""
+        rise = draws["weight"] @ (i_splines(self.ranks(score)) - 0.5).T
+        return np.asarray(draws["intercept"][..., None] + rise - logit_of(score))
+
+    def log_prior_excess(self, draws: Draws) -> Floats:
+        """Log prior density less its mean before the data, (...)."""
+        return self._log_prior(draws) - self._mean_log_prior
+
+    def _log_prior(self, draws: Draws) -> Floats:
+        own = {"intercept": draws["intercept"][..., None], "weight": draws["weight"][..., None, :]}
+        return np.asarray(sum(self.model.log_prior(own).values()))
+
+    @cached_property
+    def _mean_log_prior(self) -> float:
+        drawn = self.prior_draws(_PRIOR_DRAWS, np.random.default_rng(0))
+        return float(self._log_prior(drawn).mean())
+
+
+# For the mean of a log density before the data.
+_PRIOR_DRAWS: Final = 2000
 # Of the weights' free variables before the data: rounded from a simulation, as whitening is only
 # a help to the sampler. Their common scale makes them rise and fall together.
 _VARIANCE: Final = 1.67

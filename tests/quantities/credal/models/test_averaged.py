@@ -5,7 +5,7 @@ import pytest
 from scipy.special import expit, logit
 
 import bayescal as bc
-from bayescal.curves.average import Average
+from bayescal.curves.average import Average, in_chains
 from bayescal.quantities.credal.models.averaged import MOST, NODES, Averaged, Nodes
 from bayescal.quantities.credal.priors import ROW_DESCRIPTIONS, AveragedCurve, Priors
 from tests.quantities.credal.made import binary, multiclass, problem
@@ -17,10 +17,10 @@ HELD = np.array([0.1, 0.4, 0.8])
 def test_all_curves_have_as_many_nodes_in_order(held):
     nodes = Nodes.of(held)
     assert nodes.score.shape == (NODES,)
-    line = nodes.score[: nodes.of_held(0)]
+    line = nodes.score[: nodes.of_nonempty(0)]
     assert (np.diff(line) >= 0).all()
     assert line[[0, -1]].tolist() == [0, 1]
-    np.testing.assert_array_equal(nodes.score[nodes.of_held(0) :][: len(held)], held)
+    np.testing.assert_array_equal(nodes.score[nodes.of_nonempty(0) :][: len(held)], held)
 
 
 @pytest.mark.parametrize("slope", [1.0, 0.3, -2.0])
@@ -36,8 +36,8 @@ def test_a_line_in_logits_comes_back_at_any_score(slope):
 def test_scores_with_rows_and_those_of_0_and_1_have_rates_of_their_own():
     nodes = Nodes.of(HELD)
     rate = np.full((1, NODES), 0.5)
-    rate[0, nodes.of_held(0) : nodes.of_held(3)] = [0.2, 0.3, 0.4]
-    rate[0, [nodes.ends[0.0], nodes.ends[1.0]]] = [0.01, 0.99]
+    rate[0, nodes.of_nonempty(0) : nodes.of_nonempty(3)] = [0.2, 0.3, 0.4]
+    rate[0, [nodes.boundary[0.0], nodes.boundary[1.0]]] = [0.01, 0.99]
     score = np.array([0.0, 0.1, 0.11, 0.4, 0.8, 0.9, 1.0])
     found = nodes.interpolated(rate, score)[0]
     np.testing.assert_allclose(found, [0.01, 0.2, 0.5, 0.3, 0.4, 0.5, 0.99])
@@ -48,6 +48,13 @@ PRIOR = AveragedCurve()
 
 def curve_of(data):
     return Averaged(problem(data, PRIOR), PRIOR).curves[0]
+
+
+def kept_of(curve, draws=500, seed=1):
+    """What a result keeps of a curve."""
+    rng = np.random.default_rng(seed)
+    direct = curve.average.direct_draws(draws, rng)
+    return curve.posterior(in_chains(direct.draws, (1, draws)), direct.evidence, rng)
 
 
 def few_valued(rate, rows=400, target=(0.2,), seed=1):
@@ -62,11 +69,11 @@ def few_valued(rate, rows=400, target=(0.2,), seed=1):
 
 def weights_of(data):
     curve = curve_of(data)
-    found = curve.weights(curve.direct_draws(500, np.random.default_rng(1)).evidence)
+    found = curve.weights(curve.average.direct_draws(500, np.random.default_rng(1)).evidence)
     return dict(zip(ROW_DESCRIPTIONS, found, strict=True))
 
 
-def test_the_data_choose_the_description():
+def test_the_data_choose_the_component():
     # The score's rank tells more than its logit where rates are far from it but rise.
     assert weights_of(binary(10_000, truth="power"))["rising"] > 0.9
     assert weights_of(binary(1000, truth="falling"))["rising"] < 1e-6
@@ -74,32 +81,44 @@ def test_the_data_choose_the_description():
     assert weights_of(up_and_down)["rough"] > 0.9
 
 
+def test_weights_are_prior_weights_times_evidence():
+    evidence = {"smooth": -3.0, "rough": -2.0, "rising": -2.5}
+    expected = np.array([0.4, 0.3, 0.3]) * np.exp([-3.0, -2.0, -2.5])
+    np.testing.assert_allclose(
+        curve_of(binary()).weights(evidence), expected / expected.sum(), rtol=1e-12
+    )
+
+
 def test_smooth_and_rough_are_those_of_the_other_quantities():
-    curve, rng = curve_of(binary(200)), np.random.default_rng(1)
-    direct = curve.direct_draws(500, rng)
-    average = curve.average
-    prior = AveragedCurve().average
-    again = Average(average.score, average.rows, average.cells, prior, 0.5)
+    average = curve_of(binary(200)).average
+    found = average.direct_draws(500, np.random.default_rng(1)).evidence
+    again = Average(average.score, average.rows, average.cells, PRIOR.average, 0.5)
     expected = again.direct_draws(500, np.random.default_rng(1)).evidence
     for name in ("smooth", "rough"):
-        assert direct.evidence[name] == pytest.approx(expected[name], abs=1e-12)
-    draws = {name: values[:5] for name, values in direct.draws.items()}
-    held = curve.nodes.of_held(np.arange(3))
-    for name in ("smooth", "rough"):
-        cells = curve.average.rates(name, draws, np.zeros((5, 0), bool))
-        np.testing.assert_allclose(curve.rates(name, draws)[:, held], cells[:, :3], rtol=1e-7)
+        assert found[name] == pytest.approx(expected[name], abs=1e-12)
 
 
-def test_rates_of_a_draw_are_those_of_its_description():
-    curve, rng = curve_of(binary(50)), np.random.default_rng(1)
-    draws = curve.prior_draws(40, rng)
-    found = curve.averaged(draws, curve.prior_weights(), rng)
-    assert set(found["description"].tolist()) == {0, 1, 2}
-    for number, name in enumerate(ROW_DESCRIPTIONS):
-        own = found["description"] == number
-        np.testing.assert_array_equal(found["node_rate"][own], curve.rates(name, draws)[own])
-    shares = np.bincount(found["description"]) / 40
-    np.testing.assert_allclose(shares, [0.4, 0.3, 0.3], atol=1 / 40)
+def test_draws_before_the_data_have_their_prior_weights_and_no_curve_is_calibrated():
+    curve = curve_of(binary(50))
+    found = curve.prior(40, np.random.default_rng(1))
+    shares = np.bincount(found["description"].ravel()) / 40
+    np.testing.assert_allclose(shares, [0.4, 0.3, 0.3], atol=1.5 / 40)
+    inside = (curve.nodes.score > 0) & (curve.nodes.score < 1)
+    assert (found["node_rate"][..., inside] != curve.nodes.score[inside]).any(axis=-1).all()
+
+
+def test_the_rising_component_is_the_rising_curve():
+    curve = curve_of(binary(60))
+    rising, score = curve.average.components["rising"], np.linspace(0.05, 0.95, 9)
+    draws = rising.prior_draws(20, np.random.default_rng(1))
+    found = curve.average.curve("rising", {**draws, "boundary": np.zeros((20, 1))}, score)
+    own = {name: each[:, None] for name, each in draws.items()}
+    expected = rising.model.with_pseudo_observations(own, rising.ranks(score)[:, None]).prob
+    np.testing.assert_allclose(found, expected[..., 0], rtol=1e-9)
+    at_cells = rising.deviation(draws) + rising.offset
+    np.testing.assert_allclose(expit(at_cells), rising.model.cell_prob(own)[:, 0], rtol=1e-12)
+    many = rising.prior_draws(50_000, np.random.default_rng(2))
+    assert rising.log_prior_excess(many).mean() == pytest.approx(0, abs=0.3)
 
 
 def test_scores_of_0_and_1_have_error_rates_of_their_own():
@@ -108,33 +127,29 @@ def test_scores_of_0_and_1_have_error_rates_of_their_own():
     label[:5] = 1
     data = bc.CalibrationSplit(calibration=bc.Scores(y_true=label, y_prob=score), target=[0.0])
     curve = curve_of(data)
-    draws = curve.direct_draws(2000, np.random.default_rng(1)).draws
-    zero, one = (curve.rates("smooth", draws)[:, node] for node in curve.nodes.ends.values())
+    rates = kept_of(curve, 2000)["node_rate"]
+    zero, one = (rates[..., node] for node in curve.nodes.boundary.values())
     # 5 of 50 rows err at 0; half of those at 1.
     assert zero.mean() == pytest.approx(0.1, abs=0.05)
     assert one.mean() == pytest.approx(0.5, abs=0.1)
 
 
-@pytest.mark.parametrize("score", [0.0, 1.0])
-def test_without_a_row_of_it_an_end_score_has_its_prior(score):
+def test_without_a_row_of_it_a_boundary_score_has_its_prior():
     curve = curve_of(binary(50))
-    draws = curve.direct_draws(500, np.random.default_rng(1)).draws
-    node = curve.nodes.ends[score]
-    expected = np.abs(score - expit(draws["unseen"][:, int(score)]))
-    np.testing.assert_array_equal(curve.rates("rising", draws)[:, node], expected)
+    kept = kept_of(curve, 4000)
+    zero, one = (kept["node_rate"][..., node].ravel() for node in curve.nodes.boundary.values())
+    for error in (zero, 1 - one):
+        np.testing.assert_allclose(np.quantile(logit(error), [0.16, 0.84]), [-7, -3], atol=0.25)
+    np.testing.assert_allclose(kept["never_errs"].mean(axis=(0, 1)), 0.5, atol=0.05)
 
 
 def test_without_a_score_between_0_and_1_the_curve_is_the_prior_of_a_rising_one():
     scores = bc.Scores(y_true=[0, 0, 1, 1], y_prob=[0.0, 0.0, 1.0, 1.0])
     curve = curve_of(bc.CalibrationSplit(calibration=scores, target=[0.5]))
-    assert curve.fitted == ("rising",)
+    assert curve.average.fitted == ("rising",)
     assert curve.weights({"rising": -3.0}).tolist() == [0, 0, 1]
-    draws = curve.direct_draws(500, np.random.default_rng(1)).draws
-    middle = curve.rates("rising", draws)[:, curve.nodes.of_held(0)]
+    middle = kept_of(curve)["node_rate"][..., curve.nodes.of_nonempty(0)]
     np.testing.assert_allclose(np.quantile(middle, [0.05, 0.95]), [0.04, 0.96], atol=0.05)
-
-
-AVERAGED = AveragedCurve()
 
 
 def fitted(data, draws=250, **settings):
@@ -142,8 +157,8 @@ def fitted(data, draws=250, **settings):
 
 
 def test_members_are_named_by_curve():
-    one = Averaged(problem(binary(), AVERAGED), AVERAGED)
-    several = Averaged(problem(multiclass(), AVERAGED), AVERAGED)
+    one = Averaged(problem(binary(), PRIOR), PRIOR)
+    several = Averaged(problem(multiclass(), PRIOR), PRIOR)
     assert list(one.members) == ["smooth", "rough"]
     assert list(several.members)[:3] == ["smooth 0", "rough 0", "smooth 1"]
     keys = {model.compile_key for model in several.members.values()}
@@ -152,14 +167,14 @@ def test_members_are_named_by_curve():
 
 
 def test_evidence_is_needed():
-    rates = Averaged(problem(binary(), AVERAGED), AVERAGED)
+    rates = Averaged(problem(binary(), PRIOR), PRIOR)
     with pytest.raises(TypeError, match="needs direct draws"):
         rates.completed({}, None, np.random.default_rng(1))
 
 
 @pytest.mark.parametrize("make", [binary, multiclass])
 def test_cells_are_nodes(make):
-    rates = Averaged(problem(make(), AVERAGED), AVERAGED)
+    rates = Averaged(problem(make(), PRIOR), PRIOR)
     draws = rates.prior_draws(30, np.random.default_rng(1))
     at = rates.with_pseudo_observations(draws, rates.problem.place.T).prob
     held = rates.problem.count.T > 0
