@@ -163,11 +163,10 @@ def counting(split: CalibrationSplit, counts: RowCounts | None) -> CalibrationSp
 
 def target_like(calibration: Scores, target: Any) -> Scores:
     """Check target rows, of the classifiers and classes of others."""
-    if not isinstance(target, Scores):
-        target = _unlabeled(target, calibration)
-    _check_alike(calibration, target)
-    check_unweighted(target, "credal")
-    return target
+    found = target if isinstance(target, Scores) else _unlabeled(target, calibration)
+    _check_alike(calibration, found)
+    check_unweighted(found, "credal")
+    return found
 
 
 def _unlabeled(y_prob: Any, calibration: Scores) -> Scores:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ from bayescal.core.quantity import Draws, Floats
 from bayescal.core.scores import Scores
 from bayescal.quantities.credal.data import (
     CalibrationSplit,
+    EmpiricalCDF,
     Problem,
     labeled_rows,
     logit_of,
@@ -173,7 +175,7 @@ class Lookup:
         problem = Problem.of(split, np.arange(0), cells_of(prior, split.n_calibration))
         model = label_model(problem, prior)
         nodes = [
-            _Nodes.of(lambda at, ranks=ranks: model.representative(ranks(at)), column)
+            _Nodes.of(partial(_representative, model, ranks), column)
             for ranks, column in zip(problem.ranks, _columns(score), strict=True)
         ]
         places = [np.append(each.place, each.place_of(np.array([0.0, 1.0]))) for each in nodes]
@@ -258,6 +260,11 @@ def _summaries(
         )
     values = np.concatenate(blocks, axis=1)
     return [values[:, : len(rank), k] for k, rank in enumerate(ranks)]
+
+
+def _representative(model: LabelModel, ranks: EmpiricalCDF, score: Floats) -> Floats:
+    """Rank of the same bounds for each score."""
+    return model.representative(ranks(score))
 
 
 def _columns(score: Floats) -> Floats:

@@ -74,7 +74,7 @@ class Nodes:
             found[..., node] = np.where(never_errs[..., int(end)], end, rate[..., node])
         return found
 
-    def of_nonempty(self, number: int) -> int:
+    def of_nonempty(self, number: Any) -> Any:
         """Node of a score with rows, by its place among them."""
         return _LINE + number
 
@@ -98,14 +98,6 @@ class Nodes:
         for end, node in self.boundary.items():
             found[:, score == end] = rate[:, node, None]
         return found
-
-
-# A description of less weight may rest on few effective draws.
-_MATTERS: Final = 0.01
-# For the mean of a log density before the data.
-_PRIOR_DRAWS: Final = 2000
-# Prior probability that a score of 0, or of 1, is right without exception.
-_RIGHT: Final = 0.5
 
 
 @dataclass(frozen=True, eq=False)
