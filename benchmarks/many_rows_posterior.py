@@ -24,7 +24,7 @@ from _common import print_table
 
 import bayescal as bc
 from bayescal.core.bins.bin_counts import BinCounts
-from bayescal.core.counts import CellSums, Counts
+from bayescal.core.counts import Counts
 from bayescal.quantities.credal.data import RowCounts, counting
 from bayescal.quantities.pu_ece.counts import PUCounts
 from bayescal.quantities.pu_ece.data import _counted
@@ -61,14 +61,17 @@ def interval_counts(n: int, seed: int) -> dict[str, Counts]:
     truth = bc.datasets.agnostic.truth("over")
     (score,) = truth.scores(PILOT, seed=seed).y_prob
     pilot = Counts.from_arrays(np.arange(PILOT) % 2, score)
-    rng = np.random.default_rng([seed, n])
-    share = pilot.rows / PILOT
+    rng, share = np.random.default_rng([seed, n]), pilot.rows / PILOT
     labeled, rest = rng.multinomial(n, share), rng.multinomial(n, share)
     positive = rng.binomial(labeled, truth.probability(pilot.score))
-    sums = CellSums()
-    for kind, rows in enumerate((labeled - positive, positive, rest)):
-        sums.add_rows(pilot.score, kind, rows)
-    return {"p": sums.counts((0, 1), 1, 2 * n)}
+    sums = pilot.sums.copy()
+    # Scores stay where they are in their cells.
+    mean = sums[3] / sums[:3].sum(axis=0)
+    sums[:3] = labeled - positive, positive, rest
+    sums[3] = np.rint(mean * sums[:3].sum(axis=0))
+    held = sums[:3].any(axis=0)
+    found = replace(pilot, cell=pilot.cell[held], sums=sums[:, held], n_read=2 * n)
+    return {"p": replace(found, weights=pilot.weights[:, held])}
 
 
 def calibration_counts(n: int, seed: int) -> bc.CalibrationSplit:
@@ -200,7 +203,7 @@ def readings(folder: Path, n: int) -> None:
         ),
         "agnostic": (
             ["label", "score"],
-            lambda: bc.agnostic.count_rows(folder, label="label", score="score", decision=RULE),
+            lambda: bc.agnostic.count_rows(folder, label="label", score="score"),
         ),
         "credal": (
             ["label", "score"],

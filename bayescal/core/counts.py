@@ -239,9 +239,10 @@ class Counts:
     Notes
     -----
     Rows of a cell count as rows of its mean score. A cell is at most 3.1e-5 wide, and far narrower
-    near 0 and 1. So counts are exact, a bin's edge may move by one cell, and a binned calibration
-    error by 1e-5 at most in a million rows, a hundredth of its own uncertainty; where each cell has
-    one score, such as of rounded scores, nothing moves.
+    near 0 and 1. So numbers of rows are exact, and a bin's edge moves by a cell at most. The binned
+    calibration error of a million rows is some 1e-5 from that of exact bins, 1e-4 where all scores
+    are within .04 of each other: less than its standard error. Where each cell has one score, as of
+    rounded scores, nothing moves.
 
     Numbers of rows and sums of scores are whole numbers, so that it makes no difference in which
     parts or which order rows were counted. Sums of weights are rounded.
