@@ -26,8 +26,7 @@ import bayescal as bc
 from bayescal.core.bins.bin_counts import BinCounts
 from bayescal.core.counts import Counts
 from bayescal.quantities.credal.data import RowCounts, counting
-from bayescal.quantities.pu_ece.counts import PUCounts
-from bayescal.quantities.pu_ece.data import _counted
+from bayescal.quantities.pu_ece.data import PUCounts, _counted
 from bayescal.quantities.temperature.data import Problem
 from bayescal.quantities.temperature.model import draw_posterior
 

@@ -7,9 +7,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, Protocol, Self, runtime_checkable
 
+import numpy as np
 from numpy.typing import NDArray
 
 from bayescal.core.checks import listing
+from bayescal.core.columns import MISSING, Label, factorize
 from bayescal.core.errors import InputError
 from bayescal.core.intake import Column
 from bayescal.core.processors import processors
@@ -42,6 +44,17 @@ class Batch(NamedTuple):
         """Take a column, under a name that says from where a message counts its rows."""
         place = f" (rows counted from row {self.first}{self.of})" if self.first or self.of else ""
         return Column(name + place, self.columns[name])
+
+    def table(self, names: Sequence[str]) -> Column:
+        """Take several columns side by side; a single one stays as it is."""
+        columns = [self.column(name) for name in names]
+        if len(columns) == 1:
+            return columns[0]
+        place = columns[0].name.removeprefix(names[0])
+        return Column(
+            f"the table of columns {names[0]!r} to {names[-1]!r}{place}",
+            np.column_stack([np.asarray(column.values) for column in columns]),
+        )
 
 
 def numbered(
@@ -90,6 +103,34 @@ class Several[S: Sums]:
         """Add those of other rows, one by one."""
         pairs = zip(self.each, other.each, strict=True)
         return Several(tuple(one.plus(two) for one, two in pairs))
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """Which labels occur in a column, and how often none does."""
+
+    seen: frozenset[Label]
+    n: int
+    n_unlabeled: int
+
+    @classmethod
+    def of(cls, batches: Iterator[Batch], label: str) -> Labels:
+        """Go through batches."""
+        found: set[Label] = set()
+        n = n_unlabeled = 0
+        for batch in batches:
+            column = batch.column(label)
+            codes, values = factorize(column.values, column.name)
+            found.update(values)
+            n += len(codes)
+            n_unlabeled += int((codes == MISSING).sum())
+        return cls(frozenset(found), n, n_unlabeled)
+
+    def plus(self, other: Labels) -> Labels:
+        """Add those of other rows."""
+        return Labels(
+            self.seen | other.seen, self.n + other.n, self.n_unlabeled + other.n_unlabeled
+        )
 
 
 @runtime_checkable

@@ -11,8 +11,7 @@ from bayescal.core.errors import InputError
 
 if TYPE_CHECKING:
     from bayescal.core.priors import Beta
-    from bayescal.quantities.pu_ece.counts import PUCounts
-    from bayescal.quantities.pu_ece.data import PUScores
+    from bayescal.quantities.pu_ece.data import PUCounts, PUScores
     from bayescal.quantities.pu_ece.estimator import Estimate
     from bayescal.quantities.pu_ece.priors import Priors
 

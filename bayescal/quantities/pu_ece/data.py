@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,6 @@ from bayescal.core.errors import InputError
 from bayescal.core.intake import Column, probabilities
 from bayescal.curves.cells import Problem
 from bayescal.curves.priors import CurveAverage, SmoothCurve
-from bayescal.quantities.pu_ece.counts import PUCounts
 from bayescal.quantities.pu_ece.priors import Priors
 
 type Floats = NDArray[np.floating]
@@ -233,6 +232,40 @@ class PUProblem:
     def positive_in_bins(self) -> NDArray[np.int64]:
         """Positives in each bin, (bin,)."""
         return np.asarray(self.positive @ self.unlabeled.membership()).astype(np.int64)
+
+
+class PUCounts(NamedTuple):
+    """Positives and unlabelled rows by cells of the score, and bins that the cells make up."""
+
+    bins: BinCounts
+    cells: BinCounts
+    positive: BinCounts
+
+    @property
+    def n_positive(self) -> int:
+        """Number of positives."""
+        return self.positive.n
+
+    @property
+    def n_unlabeled(self) -> int:
+        """Number of unlabelled rows."""
+        return self.cells.n
+
+    @property
+    def binning_attrs(self) -> dict[str, str | int]:
+        """What a result says of the bins."""
+        bins = self.bins
+        return {
+            "binning_strategy": bins.strategy,
+            "n_bins": bins.n_bins,
+            "closed": bins.closed,
+        }
+
+    def positive_in_bins(self) -> NDArray[np.int64]:
+        """Positives in each bin, (bin,)."""
+        found: NDArray[Any] = np.zeros(self.bins.n_bins, np.int64)
+        np.add.at(found, self.cells.place_in(self.bins.edges), self.positive.count)
+        return found
 
 
 CELLS = 100

@@ -17,8 +17,7 @@ from bayescal.core.errors import InputError
 from bayescal.core.intake import probabilities
 from bayescal.core.many_rows import counted_by
 from bayescal.core.partial_sums import Batch, Several
-from bayescal.quantities.pu_ece.counts import PUCounts
-from bayescal.quantities.pu_ece.data import CELLS
+from bayescal.quantities.pu_ece.data import CELLS, PUCounts
 from bayescal.quantities.pu_ece.tables import selected
 
 

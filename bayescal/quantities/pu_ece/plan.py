@@ -11,8 +11,7 @@ from bayescal.core.checks import check_data, check_is
 from bayescal.core.errors import InputError, ScarWarning
 from bayescal.core.quantity import Plan
 from bayescal.quantities.pu_ece.class_prior import check_possible, data_warnings
-from bayescal.quantities.pu_ece.counts import PUCounts
-from bayescal.quantities.pu_ece.data import PUScores, problems
+from bayescal.quantities.pu_ece.data import PUCounts, PUScores, problems
 from bayescal.quantities.pu_ece.estimator import resolved
 from bayescal.quantities.pu_ece.posterior import case_of
 from bayescal.quantities.pu_ece.priors import Priors

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -17,9 +17,9 @@ from bayescal.core.checks import (
     checked_labels,
     checked_words,
 )
-from bayescal.core.columns import MISSING, Label, factorize
-from bayescal.core.intake import Column, Parts, binary_classes, collect
-from bayescal.core.partial_sums import Batch, changed, numbered_batches, summed
+from bayescal.core.columns import MISSING, Label
+from bayescal.core.intake import Parts, binary_classes, collect
+from bayescal.core.partial_sums import Batch, Labels, changed, numbered_batches, summed
 from bayescal.core.partitions import rows_of
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores, from_parts, select_rows
@@ -90,10 +90,10 @@ def count_rows(
     """
     check_columns(label=label)
     rows, columns = rows_of(data), _columns(score)
-    counted = summed(rows, [label], partial(_Labels.of, label=label))
+    counted = summed(rows, [label], partial(Labels.of, label=label))
     check_rows(counted.n, f"the column {label!r}")
     if classes is None:
-        classes = _classes(columns, counted.labels, pos_label, label)
+        classes = _classes(columns, counted.seen, pos_label, label)
     source = _Columns(label, columns, pos_label, from_logits, checked_labels(classes, "classes"))
     chosen = sampled(counted.n_unlabeled, MOST_UNLABELED)
     parts, read, passed = [], 0, 0
@@ -110,32 +110,6 @@ def count_rows(
     weight = np.ones(scores.n_obs)
     weight[scores.y_true == MISSING] = counted.n_unlabeled / max(len(chosen), 1)
     return SampledRows(scores, weight, counted.n)
-
-
-@dataclass(frozen=True, slots=True)
-class _Labels:
-    """Which labels occur, and how often none does."""
-
-    labels: frozenset[Label]
-    n: int
-    n_unlabeled: int
-
-    @classmethod
-    def of(cls, batches: Iterator[Batch], label: str) -> _Labels:
-        found: set[Label] = set()
-        n = n_unlabeled = 0
-        for batch in batches:
-            column = batch.column(label)
-            codes, values = factorize(column.values, column.name)
-            found.update(values)
-            n += len(codes)
-            n_unlabeled += int((codes == MISSING).sum())
-        return cls(frozenset(found), n, n_unlabeled)
-
-    def plus(self, other: _Labels) -> _Labels:
-        return _Labels(
-            self.labels | other.labels, self.n + other.n, self.n_unlabeled + other.n_unlabeled
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +131,7 @@ class _Columns:
         """Check the rows of a batch."""
         return from_parts(
             collect(
-                {name: _column(batch, names) for name, names in self.by_classifier.items()},
+                {name: batch.table(names) for name, names in self.by_classifier.items()},
                 batch.column(self.label),
                 group=None,
                 pos_label=self.pos_label,
@@ -165,16 +139,6 @@ class _Columns:
                 classes=self.classes,
             )
         )
-
-
-def _column(batch: Batch, names: Sequence[str]) -> Column:
-    """A column, or several side by side."""
-    columns = [batch.column(name) for name in names]
-    if len(columns) == 1:
-        return columns[0]
-    place = columns[0].name.removeprefix(names[0])
-    table = np.column_stack([np.asarray(column.values) for column in columns])
-    return Column(f"the table of columns {names[0]!r} to {names[-1]!r}{place}", table)
 
 
 def _columns(

@@ -17,10 +17,10 @@ from bayescal.core.checks import (
     checked_labels,
     checked_words,
 )
-from bayescal.core.columns import Label, factorize
+from bayescal.core.columns import Label
 from bayescal.core.errors import InputError
 from bayescal.core.intake import binary_classes
-from bayescal.core.partial_sums import Batch, Batched, Sums, summed
+from bayescal.core.partial_sums import Batched, Labels, Sums, summed
 from bayescal.core.partitions import rows_of
 from bayescal.core.quantity import Floats
 from bayescal.quantities.temperature.calibrators import ClassWise
@@ -125,23 +125,8 @@ def count_rows(
 
 def _two_classes(table: Batched, label: str, pos_label: Any) -> tuple[Label, Label]:
     """Both labels: a part may have only one of them, or none."""
-    seen = summed(table, [label], partial(_Labels.of, label=label)).labels
+    seen = summed(table, [label], partial(Labels.of, label=label)).seen
     return binary_classes(seen, pos_label, label)
-
-
-@dataclass(frozen=True, slots=True)
-class _Labels:
-    """The labels that occur."""
-
-    labels: frozenset[Label]
-
-    @classmethod
-    def of(cls, batches: Iterator[Batch], label: str) -> _Labels:
-        columns = (batch.column(label) for batch in batches)
-        return cls(frozenset().union(*(factorize(c.values, c.name)[1] for c in columns)))
-
-    def plus(self, other: _Labels) -> _Labels:
-        return _Labels(self.labels | other.labels)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from bayescal.core.errors import InputError
-from bayescal.core.intake import Column, collect, weights
+from bayescal.core.intake import collect, weights
 from bayescal.core.partial_sums import Batch, Batched, Sums, numbered_batches, summed
 from bayescal.core.scores import from_parts
 from bayescal.quantities.temperature.calibrate_rows import SCALINGS
@@ -37,17 +37,8 @@ class Columns:
 
     def problem(self, batch: Batch) -> Problem:
         """Check the rows of a batch."""
-        if len(self.scores) == 1:
-            named = batch.column(self.scores[0])
-        else:
-            columns = [batch.column(name) for name in self.scores]
-            place = columns[0].name.removeprefix(self.scores[0])
-            named = Column(
-                f"the table of columns {self.scores[0]!r} to {self.scores[-1]!r}{place}",
-                np.column_stack([np.asarray(column.values) for column in columns]),
-            )
         found = collect(
-            {self.classifier: named},
+            {self.classifier: batch.table(self.scores)},
             batch.column(self.label),
             group=None,
             pos_label=self.pos_label,
