@@ -1,4 +1,4 @@
-"""Where edges lie: the papers' definitions, read literally."""
+"""Where edges of bins and cells lie: the papers' definitions, read literally."""
 
 import math
 
@@ -7,8 +7,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayescal.core.bins.edges import bin_edges, check_edges, quantile_ranks, refine, strategy_name
+from bayescal.core.bins.binning import Binning, bin_scores, fine_counts
+from bayescal.core.bins.edges import (
+    bin_edges,
+    cell_edges,
+    check_edges,
+    optimal_number,
+    quantile_ranks,
+    refine,
+    strategy_name,
+)
 from bayescal.core.errors import InputError
+from bayescal.core.tasks import Task
 
 
 def umb(score, n_bins):
@@ -75,3 +85,141 @@ def test_refine_keeps_a_doubled_end_only_where_it_is_closed():
     assert refine(doubled, [0, 0.5, 1], "right").tolist() == [0, 0, 0.4, 0.5, 1]
     assert refine([0, 0.5, 1], doubled, "left").tolist() == [0, 0.4, 0.5, 1, 1]
     assert refine([0, 0.5, 0.5, 1], [0, 0.2, 1]).tolist() == [0, 0.2, 0.5, 1]
+
+
+@given(st.integers(1, 40_000))
+def test_cubes_and_their_neighbours(root) -> None:
+    assert optimal_number(root**3) == root
+    assert optimal_number(root**3 + 1) == root + 1
+
+
+def test_an_effective_number_may_be_off_by_rounding() -> None:
+    assert optimal_number(1 / (0.25 / 500 + 1 / 2000)) == 10
+    assert optimal_number(0.3) == 1
+
+
+@pytest.mark.parametrize("strategy", ["uniform", "quantile"])
+@pytest.mark.parametrize(("n", "expected"), [(1, 1), (8, 2), (9, 3), (1000, 10)])
+def test_bins_of_scores_follow_their_number(strategy, n, expected) -> None:
+    rng = np.random.default_rng(n)
+    task = Task({}, rng.random(n), np.zeros(n, np.uint8))
+    bins = bin_scores(task, n_bins="optimal", strategy=strategy)
+    assert bins.n_bins == expected
+    np.testing.assert_array_equal(
+        bins.edges, bin_scores(task, n_bins=expected, strategy=strategy).edges
+    )
+
+
+def test_a_binning_is_resolved_once_the_rows_are_known() -> None:
+    asked = Binning(n_bins="optimal", strategy="uniform", closed="left")
+    assert asked.attrs["n_bins"] == "optimal"
+    assert asked.resolve(27) == Binning(n_bins=3, strategy="uniform", closed="left")
+    assert Binning(n_bins=7).resolve(27) == Binning(n_bins=7)
+    edges = Binning(n_bins="optimal", strategy=[0, 0.5, 1])
+    assert edges.resolve(10**6).n_bins == 2
+
+
+def test_another_word_is_refused() -> None:
+    with pytest.raises(InputError, match="n_bins must be a whole number >= 1; got 'best'"):
+        Binning(n_bins="best")
+
+
+@pytest.mark.parametrize("strategy", ["uniform", "quantile"])
+def test_weighted_rows_count_by_their_effective_number(strategy) -> None:
+    rng = np.random.default_rng(3)
+    weight = np.where(np.arange(1000) < 500, 1.0, 3.0)  # 2000^2 / 5000 = 800 effective rows
+    task = Task({}, rng.random(1000), np.zeros(1000, np.uint8), weight=weight)
+    assert bin_scores(task, n_bins="optimal", strategy=strategy).n_bins == 10  # 9^3 = 729
+    alike = Task({}, task.score, task.event, weight=np.full(1000, 0.7))
+    assert bin_scores(alike, n_bins="optimal", strategy=strategy).n_bins == 10
+
+
+VALUES = st.one_of(
+    st.floats(0, 1), st.sampled_from([0.0, 1.0, 0.1, 0.3, 5e-324, np.nextafter(1, 0)])
+)
+CLOSED = st.sampled_from(["right", "left"])
+
+
+def rows(score, dtype=float):
+    score = np.asarray(score, dtype)
+    return Task({}, score, (np.arange(len(score)) % 3 == 0).astype(np.uint8))
+
+
+def held(cells):
+    return cells.count > 0
+
+
+def check_one_score_a_cell(cells, task):
+    values, place, count = np.unique(task.score + 0.0, return_inverse=True, return_counts=True)
+    positives = np.bincount(place, task.event, len(values))
+    assert cells.mean_score[held(cells)].tolist() == values.tolist()
+    assert cells.count[held(cells)].tolist() == count.tolist()
+    assert cells.positives[held(cells)].tolist() == positives.tolist()
+
+
+@given(
+    st.lists(VALUES, min_size=1, max_size=30),
+    st.integers(1, 9),
+    st.lists(VALUES, max_size=5),
+    st.sampled_from(["quantile", "uniform", "given"]),
+    CLOSED,
+)
+def test_few_scores_are_a_cell_each(score, repeats, inner, strategy, closed):
+    task = rows(score * repeats)
+    edges = np.array([0.0, *sorted(inner), 1.0])
+    if strategy != "given":
+        edges = bin_edges(task.score, 7, strategy)
+    cells = fine_counts(task, edges, closed=closed)
+    check_one_score_a_cell(cells, task)
+    bins = bin_scores(task, strategy=edges, closed=closed)
+    back = cells.merge(edges)
+    np.testing.assert_array_equal(back.count, bins.count)
+    np.testing.assert_array_equal(back.positives, bins.positives)
+    np.testing.assert_allclose(back.mean_score, bins.mean_score, rtol=1e-12)
+    np.testing.assert_array_equal(
+        cells.find(task.score), np.flatnonzero(held(cells))[np.unique(task.score, True, True)[2]]
+    )
+
+
+@pytest.mark.parametrize("closed", ["right", "left"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("limit", [50, 100])
+def test_at_the_limit_and_beyond(closed, dtype, limit):
+    few, many = np.linspace(0.1, 0.9, limit), np.linspace(0.1, 0.9, limit + 1)
+    task = rows(np.tile(few, 7), dtype)
+    check_one_score_a_cell(fine_counts(task, [0, 0.5, 1], limit, closed), task)
+    quantiles = fine_counts(rows(np.tile(many, 7), dtype), [0, 1], limit, closed)
+    assert held(quantiles).sum() <= limit
+
+
+@pytest.mark.parametrize("closed", ["right", "left"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("ends", [[0.0], [1.0], [0.0, 1.0], []])
+def test_rows_of_exactly_0_and_1_stand_alone_among_many_scores(closed, dtype, ends):
+    rng = np.random.default_rng(0)
+    near = [np.nextafter(dtype(0), dtype(1)), np.nextafter(dtype(1), dtype(0))]
+    task = rows(np.concatenate([rng.random(3000), near, ends * 2]), dtype)
+    edges = bin_edges(task.score, 15, "quantile")
+    cells = fine_counts(task, edges, closed=closed)
+    assert cells.n_bins <= 100 + 14 + 2
+    for end in (0.0, 1.0):
+        at = held(cells) & (cells.mean_score == end)
+        assert cells.count[at].tolist() == [2] * (end in ends)
+
+
+@pytest.mark.parametrize("closed", ["right", "left"])
+@pytest.mark.parametrize("score", [[0.0], [1.0], [0.3], [0.0, 1.0], [0.0, 0.3, 1.0]])
+def test_one_score_and_the_ends(score, closed):
+    task = rows(score * 3)
+    for edges in ([0, 1], [0, 0, 1], [0, 1, 1], [0, 0, 0.3, 0.3, 1, 1]):
+        check_one_score_a_cell(fine_counts(task, edges, closed=closed), task)
+
+
+def test_few_scores_are_found_whatever_rows_come_first(monkeypatch):
+    monkeypatch.setattr("bayescal.core.bins.edges._FIRST_ROWS", 2)
+    few, many = np.array([0.1, 0.1, 0.1, 0.2, -0.0]), np.array([0.1, 0.1, 0.1, 0.2, 0.3])
+    # Neither 0 nor 1 counts: they are cells of their own in any case.
+    found = cell_edges(few, 2, [0, 1], None, "right")
+    assert found.tolist() == [0, 0, 0.1, 1]
+    found = cell_edges(many, 2, [0, 1], lambda: np.array([0, 0.15, 1.0]), "right")
+    assert found.tolist() == [0, 0.15, 1]
