@@ -23,10 +23,15 @@ from scipy.special import expit, logsumexp
 
 import bayescal as bc
 from bayescal.core.functionals import expected_calibration_error
-from bayescal.curves.cells import BinomialCells, Problem, draw_masses
+from bayescal.curves.cells import Problem, draw_masses
 from bayescal.curves.priors import SmoothCurve
 from bayescal.curves.smooth import curve_basis
-from bayescal.inference.direct import Regression, importance_sample, variational_gaussian
+from bayescal.inference.direct import (
+    BinomialCells,
+    Regression,
+    importance_sample,
+    variational_gaussian,
+)
 from bayescal.quantities.ece.calibrated import probability_calibrated
 from bayescal.quantities.ece.simulator import SMOOTH, TRUTHS, Truth
 

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from bayescal.curves.cells import BinomialCells
-from bayescal.inference.direct import Regression
+from bayescal.inference.direct import BinomialCells, Regression
 
 
 def binomial_regression(offset, design, count, positives) -> Regression:

@@ -14,12 +14,12 @@ from scipy.special import expit, log_softmax, logsumexp
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import DirectDraws, Draws, LabelModel
 from bayescal.curves.boundary import BoundaryErrors, BoundaryScore
-from bayescal.curves.cells import BinomialCells, Problem, padded_size, score_logit
+from bayescal.curves.cells import Problem, padded_size, score_logit
 from bayescal.curves.priors import CALIBRATED, COMPONENTS, ROUGH, SEGMENTS, SMOOTH, CurveAverage
 from bayescal.curves.rough import Rough, RoughBasis
 from bayescal.curves.segments import Segments
 from bayescal.curves.smooth import BASIS, CELLS, CurveBasis, Smooth, curve_basis
-from bayescal.inference.direct import CellLikelihood
+from bayescal.inference.direct import BinomialCells, CellLikelihood
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -178,12 +178,12 @@ class Average:
     def _offset(self) -> Floats:
         return score_logit(self.score[self.interior])
 
-    @property
+    @cached_property
     def prior_weights(self) -> Mapping[str, float]:
         """Prior weights of the components with parameters."""
         return self.shares or self.prior.weights
 
-    @property
+    @cached_property
     def fitted(self) -> tuple[str, ...]:
         """Components with parameters; none without a score between 0 and 1."""
         if not len(self.interior):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from bayescal.core.functionals import (
     maximum_calibration_error,
 )
 from bayescal.core.health import MIN_ESS
+from bayescal.inference.direct import BinomialCells
 
 type Floats = NDArray[np.float64]
 
@@ -177,33 +178,6 @@ def fingerprint(problem: Problem, positives: NDArray[Any]) -> str:
     # Bounds go by how the bins were chosen, steps by the end that bins own.
     digest.update(f"{bins.strategy} {bins.closed}".encode())
     return digest.hexdigest()
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class BinomialCells:
-    """Events of each cell among its labelled rows."""
-
-    count: NDArray[Any]  # (cell,)
-    positives: NDArray[Any]  # (cell,)
-
-    def log_likelihood(self, logit: Floats) -> Floats:
-        """Log-likelihood of each cell, without the binomial coefficients."""
-        return np.asarray(self.positives * logit - self.count * softplus(logit))
-
-    def slopes(self, logit: Floats) -> tuple[Floats, Floats]:
-        """Events less those expected, and their binomial variance."""
-        rate = expit(logit)
-        expected = self.count * rate
-        return self.positives - expected, expected * expit(-logit)
-
-    def at(self, cells: NDArray[Any]) -> Self:
-        """Take some of the cells."""
-        return type(self)(self.count[cells], self.positives[cells])
-
-
-def softplus(logit: Floats) -> Floats:
-    """``log(1 + exp(logit))``, in a third of the time of ``logaddexp``."""
-    return np.maximum(logit, 0) + np.log1p(np.exp(-np.abs(logit)))
 
 
 def score_logit(score: Floats) -> Floats:

@@ -14,17 +14,10 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from bayescal.core.quantity import DirectDraws, Draws, Floats
-from bayescal.curves.cells import (
-    BinomialCells,
-    Problem,
-    labelled,
-    pad,
-    padded_counts,
-    padded_size,
-    score_logit,
-)
+from bayescal.curves.cells import Problem, labelled, pad, padded_counts, padded_size, score_logit
 from bayescal.curves.priors import SmoothCurve
 from bayescal.inference.direct import (
+    BinomialCells,
     CellLikelihood,
     Regression,
     importance_sample,

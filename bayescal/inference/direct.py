@@ -9,7 +9,7 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cholesky, solve_triangular
-from scipy.special import boxcox, gammaln, logsumexp
+from scipy.special import boxcox, expit, gammaln, logsumexp
 
 from bayescal.core.quantity import DirectDraws, Draws
 
@@ -41,6 +41,33 @@ class CellLikelihood(Protocol):
     def at(self, cells: NDArray[Any]) -> Self:
         """Take some of the cells; an index of shape (..., cell) gives arrays of that shape."""
         ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BinomialCells:
+    """Events of each cell among its labelled rows."""
+
+    count: NDArray[Any]  # (cell,)
+    positives: NDArray[Any]  # (cell,)
+
+    def log_likelihood(self, logit: Floats) -> Floats:
+        """Log-likelihood of each cell, without the binomial coefficients."""
+        return np.asarray(self.positives * logit - self.count * softplus(logit))
+
+    def slopes(self, logit: Floats) -> tuple[Floats, Floats]:
+        """Events less those expected, and their binomial variance."""
+        rate = expit(logit)
+        expected = self.count * rate
+        return self.positives - expected, expected * expit(-logit)
+
+    def at(self, cells: NDArray[Any]) -> Self:
+        """Take some of the cells."""
+        return type(self)(self.count[cells], self.positives[cells])
+
+
+def softplus(logit: Floats) -> Floats:
+    """``log(1 + exp(logit))``, in a third of the time of ``logaddexp``."""
+    return np.maximum(logit, 0) + np.log1p(np.exp(-np.abs(logit)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,10 @@ from scipy.special import expit, logit, logsumexp
 
 from bayescal.core.errors import InputError
 from bayescal.curves.average import Average, log_posterior_weights
-from bayescal.curves.cells import BinomialCells
 from bayescal.curves.posterior import CurvePosterior
 from bayescal.curves.priors import COMPONENTS, CurveAverage
 from bayescal.curves.smooth import BASIS
+from bayescal.inference.direct import BinomialCells
 from tests.quantities.ece.made import of_counts
 
 ENDS = np.array([0.0, 1.0])

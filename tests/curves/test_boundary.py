@@ -8,7 +8,7 @@ from scipy.stats import norm
 
 from bayescal.curves.average import BOUNDARY_MEAN, BOUNDARY_SPREAD
 from bayescal.curves.boundary import BoundaryScore
-from bayescal.curves.cells import BinomialCells
+from bayescal.inference.direct import BinomialCells
 
 CASES = [
     (rows, errors)

@@ -7,11 +7,10 @@ from scipy.stats import binom, halfnorm, norm
 
 import bayescal as bc
 from bayescal.curves.average import Average
-from bayescal.curves.cells import BinomialCells
 from bayescal.curves.priors import SmoothCurve
 from bayescal.curves.rough import CELLS, Rough, RoughBasis, rough_inputs
 from bayescal.curves.smooth import curve_basis
-from bayescal.inference.direct import variational_gaussian
+from bayescal.inference.direct import BinomialCells, variational_gaussian
 from bayescal.quantities.ece.priors import CurveAverage, Priors
 from tests.quantities.ece.made import of_counts, problem
 

@@ -9,8 +9,8 @@ from scipy.integrate import quad
 from scipy.special import expit, logit, logsumexp
 from scipy.stats import norm
 
-from bayescal.curves.cells import BinomialCells
 from bayescal.curves.segments import BLOCKS, Segments
+from bayescal.inference.direct import BinomialCells
 
 START, SCALE = 0.2, 0.8
 

@@ -14,8 +14,8 @@ from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
 from bayescal.curves.average import BOUNDARY_MEAN, BOUNDARY_SPREAD
 from bayescal.curves.boundary import BoundaryScore
-from bayescal.curves.cells import BinomialCells
 from bayescal.curves.priors import SEGMENTS
+from bayescal.inference.direct import BinomialCells
 from bayescal.quantities.credal.data import logit_of
 from bayescal.quantities.credal.models import add_pseudo_observations
 from bayescal.results import access, schema

@@ -14,13 +14,13 @@ from scipy.special import expit, logit, logsumexp
 from bayescal.core.functionals import log_binomial_coefficient
 from bayescal.core.quantity import DirectDraws, Draws, Floats, LabelModel
 from bayescal.curves.average import Average
-from bayescal.curves.cells import pad, padded_size, softplus
+from bayescal.curves.cells import pad, padded_size
 from bayescal.curves.posterior import CurvePosterior
 from bayescal.curves.priors import CALIBRATED, ROUGH, SEGMENTS, SMOOTH, CurveAverage, SmoothCurve
 from bayescal.curves.rough import DIMS, VARIABLES, RoughPosterior, rough_inputs, rough_logit
 from bayescal.curves.segments import Segments
 from bayescal.curves.smooth import BASIS
-from bayescal.inference.direct import Gaussian, Weighted
+from bayescal.inference.direct import Gaussian, Weighted, softplus
 from bayescal.quantities.pu_ece.data import PUProblem
 from bayescal.quantities.pu_ece.models.case_control import (
     CaseControlCells,

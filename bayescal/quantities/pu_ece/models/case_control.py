@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit, logsumexp
 
 from bayescal.curves.boundary import BoundaryScore
-from bayescal.curves.cells import EDGE, softplus
+from bayescal.curves.cells import EDGE
+from bayescal.inference.direct import softplus
 
 type Floats = NDArray[np.float64]
 

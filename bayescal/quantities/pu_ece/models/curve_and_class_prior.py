@@ -12,12 +12,12 @@ from scipy.linalg import cholesky, solve_triangular
 from scipy.special import expit, logsumexp
 
 from bayescal.core.quantity import Floats
-from bayescal.curves.cells import softplus
 from bayescal.inference.direct import (
     Gaussian,
     Regression,
     Weighted,
     importance_sample,
+    softplus,
     variational_gaussian,
 )
 from bayescal.quantities.pu_ece.models.case_control import CaseControlCells, SampleSizes
