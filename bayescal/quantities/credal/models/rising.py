@@ -14,8 +14,7 @@ from scipy.stats import norm
 
 from bayescal.core.functionals import log_binomial_coefficient
 from bayescal.core.quantity import DirectDraws, Draws, Floats
-from bayescal.curves.cells import BinomialCells
-from bayescal.inference.direct import Gaussian, Weighted, importance_sample
+from bayescal.inference.direct import BinomialCells, Gaussian, Weighted, importance_sample
 from bayescal.quantities.credal.data import EmpiricalCDF, Problem, logit_of
 from bayescal.quantities.credal.models import (
     AsSampled,
