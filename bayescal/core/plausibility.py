@@ -1,4 +1,4 @@
-"""Signs that labels or scores are not what they were passed as."""
+"""Signs that labels or scores are not what they were passed as, or that a model is wrong."""
 
 from __future__ import annotations
 
@@ -22,6 +22,10 @@ _LEAST: Final = 0.001
 _ROUNDING: Final = 1e-5
 # Some rows are this sure of a label, or that a class is not theirs.
 _SURE: Final = 0.95
+
+
+# Of replications from a model that is right, one fit in five hundred is farther out.
+_FAR: Final = 0.001
 
 
 class Sign(str):
@@ -172,4 +176,17 @@ def _logits(log_ratio: float) -> list[Sign]:
             f"between 0 and 1 (two classes: scores of {low:.2f} to {high:.2f}), which fit the "
             "labels far better. Leave from_logits out."
         )
+    ]
+
+
+def contradiction(seen: float | NDArray[np.float64], drawn: NDArray[np.float64]) -> list[str]:
+    """Say so where an estimate is hardly possible under the posterior."""
+    below, above = float((drawn <= seen).mean()), float((drawn >= seen).mean())
+    if min(below, above) >= _FAR:
+        return []
+    low, high = np.quantile(drawn, [0.05, 0.95])
+    return [
+        f"the plug-in estimate, {seen:.4f}, and the posterior contradict each other: "
+        f"data drawn from the posterior give {low:.4f} to {high:.4f} (90%). The model misses "
+        "something in the data; look at the bins, and compare priors."
     ]

@@ -14,7 +14,7 @@ from bayescal.cli.main import cli
 from bayescal.cli.output import print_estimates, print_json, print_table
 from bayescal.cli.run import status_code
 from bayescal.core.command import Estimates
-from bayescal.core.contradiction import contradiction
+from bayescal.core.plausibility import contradiction
 
 NAMES = ("=cmd|x", "+1", "-p", "@SUM(A1)", "plain")
 

@@ -9,7 +9,7 @@ import pytest
 import xarray as xr
 from markupsafe import Markup
 
-from bayescal.core.contradiction import contradiction
+from bayescal.core.plausibility import contradiction
 from bayescal.plots.kinds import errors as plots
 from bayescal.report.errors import groups
 from bayescal.report.page import sections_of

@@ -12,8 +12,7 @@ from scipy.special import logsumexp, softmax
 
 from bayescal.core import quantity
 from bayescal.core.bins.edges import STRATEGIES
-from bayescal.core.contradiction import contradiction
-from bayescal.core.plausibility import reversed_signs
+from bayescal.core.plausibility import contradiction, reversed_signs
 from bayescal.core.quantity import CaseArrays, DirectDraws, Draws, Floats, bound_values, bound_words
 from bayescal.curves.average import member_model
 from bayescal.curves.cells import (
