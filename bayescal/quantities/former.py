@@ -34,6 +34,8 @@ def adapted(quantity: Any) -> Quantity:
         return found._replace(variables=_variables(quantity.KIND, found.cases[0]))
 
     names = {name: getattr(quantity, name) for name in dir(quantity) if not name.startswith("__")}
+    # Worker processes import it.
+    names["__name__"] = getattr(quantity, "__name__", quantity.NAME)
     return SimpleNamespace(**{**names, "plan": plan, "VARIABLES": ()})
 
 

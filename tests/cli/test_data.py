@@ -137,12 +137,13 @@ def test_only_large_files_of_plain_columns_are_streamed(parquet, monkeypatch) ->
     assert isinstance(reading.read(options(parquet, "p", group="g")), bc.Scores)
 
 
-def test_a_packed_csv_is_large_by_its_rows(tmp_path: Path) -> None:
+def test_a_packed_csv_is_large_by_its_rows(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(reading, "MOST_VALUES", 100_000)
     path = tmp_path / "a.csv.gz"
-    path.write_bytes(gzip.compress(b"y,p\n" + b"1,0.5\n0,0.5\n" * 2_500_000, 1))
-    assert path.stat().st_size < 1_000_000
+    path.write_bytes(gzip.compress(b"y,p\n" + b"1,0.5\n0,0.5\n" * 100_000, 1))
+    assert path.stat().st_size < 20_000
     (found,) = reading.read(options(path, "p")).values()
-    assert found.bins.count.sum() == 5_000_000
+    assert found.bins.count.sum() == 200_000
 
 
 def test_a_csv_of_few_rows_is_read_at_once(tmp_path: Path, monkeypatch) -> None:

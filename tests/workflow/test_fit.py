@@ -154,30 +154,10 @@ def test_every_problem_names_its_remedy(figures, words):
         assert word in said
 
 
-def test_cases_with_the_same_problem_share_a_sentence():
-    said = status([result("vit", [JUMPS]), result("gbm", [JUMPS])], [[], []])
-    assert said == f"vit, gbm: {JUMPS}"
-
-
-def test_many_cases_are_counted():
-    fits = [result(f"c{place}", [JUMPS]) for place in range(7)]
-    assert status(fits, [[]] * 7).startswith("c0, c1, c2 and 4 more: ")
-
-
 def test_warnings_about_the_data_are_in_it_too():
     said = status([result(), result("gbm", [JUMPS])], [["all labels are positive."], []])
     assert "vit: all labels are positive." in said
     assert "gbm: the data favour" in said
-
-
-def test_classes_are_named_with_their_classifier():
-    made = CaseArrays(
-        coords={"classifier": "vit", "class": "cat"},
-        posterior={},
-        diagnostics=GOOD,
-        warnings=[JUMPS],
-    )
-    assert status([made], [[]]).startswith("vit, cat: ")
 
 
 def test_one_that_did_not_converge_is_enough():
