@@ -254,7 +254,7 @@ def cell_events(tree: xr.DataTree, case: ResultSlice) -> xr.DataArray:
     """Rows of each cell with the label, which are observed in blocks where cases differ."""
     if has_variable(tree, schema.CONSTANT_DATA, "cell_events"):
         return variable(tree, schema.CONSTANT_DATA, "cell_events", case)
-    return variable(tree, schema.OBSERVED_DATA, "events", case)
+    return variable(tree, schema.OBSERVED_DATA, schema.EVENTS, case)
 
 
 def flat_draws(tree: xr.DataTree, var: str, case: ResultSlice) -> NDArray[np.float64]:

@@ -27,8 +27,6 @@ type Floats = NDArray[np.floating]
 _WINDOW: Final = 2
 _LIKELY: Final = 0.5
 _MOST_JUMPS: Final = 4
-_CELL_SCORE: Final = "cell_score"
-_BOUNDARY: Final = "boundary_calibrated"
 
 
 class CurveShape(NamedTuple):
@@ -79,12 +77,14 @@ class BoundaryScore(NamedTuple):
 
 def boundary_scores(tree: xr.DataTree, case: ResultSlice) -> list[BoundaryScore]:
     """Find the scores of exactly 0 and 1 that have rows, with what the posterior says of them."""
-    if not access.has_variable(tree, schema.MODEL_AVERAGE, _BOUNDARY):
+    if not access.has_variable(tree, schema.MODEL_AVERAGE, schema.BOUNDARY_CALIBRATED):
         return []
-    chance = access.variable(tree, schema.MODEL_AVERAGE, _BOUNDARY, case).dropna(schema.BOUNDARY)
+    chance = access.variable(tree, schema.MODEL_AVERAGE, schema.BOUNDARY_CALIBRATED, case).dropna(
+        schema.BOUNDARY
+    )
     score, rows = (
         access.variable(tree, schema.CONSTANT_DATA, name, case).values
-        for name in (_CELL_SCORE, schema.CELL_COUNT)
+        for name in (schema.CELL_SCORE, schema.CELL_COUNT)
     )
     events = access.cell_events(tree, case).values
     found = []
@@ -97,9 +97,11 @@ def boundary_scores(tree: xr.DataTree, case: ResultSlice) -> list[BoundaryScore]
 
 def description_weights(tree: xr.DataTree, case: ResultSlice) -> dict[str, float]:
     """Posterior probabilities of the descriptions; {} where there are none, or no curve."""
-    if not (access.has_variable(tree, schema.MODEL_AVERAGE, "weight") and has_curve(tree, case)):
+    if not (
+        access.has_variable(tree, schema.MODEL_AVERAGE, schema.WEIGHT) and has_curve(tree, case)
+    ):
         return {}
-    weight = access.variable(tree, schema.MODEL_AVERAGE, "weight", case)
+    weight = access.variable(tree, schema.MODEL_AVERAGE, schema.WEIGHT, case)
     if weight.isnull().any():
         return {}
     names = map(str, weight[schema.DESCRIPTION].values)
@@ -108,7 +110,7 @@ def description_weights(tree: xr.DataTree, case: ResultSlice) -> dict[str, float
 
 def has_curve(tree: xr.DataTree, case: ResultSlice) -> bool:
     """Whether rows have two scores or more between 0 and 1, so that they lie on a curve."""
-    held = (_CELL_SCORE, schema.CELL_COUNT)
+    held = (schema.CELL_SCORE, schema.CELL_COUNT)
     if not all(access.has_variable(tree, schema.CONSTANT_DATA, name) for name in held):
         return True
     score, count = (access.variable(tree, schema.CONSTANT_DATA, name, case).values for name in held)
@@ -117,11 +119,14 @@ def has_curve(tree: xr.DataTree, case: ResultSlice) -> bool:
 
 def _jumps(tree: xr.DataTree, case: ResultSlice) -> tuple[float, ...]:
     """Scores near which the curve jumps, the likeliest ones, in order."""
-    held = ((schema.MODEL_AVERAGE, "jump_probability"), (schema.CONSTANT_DATA, _CELL_SCORE))
+    held = (
+        (schema.MODEL_AVERAGE, schema.JUMP_PROBABILITY),
+        (schema.CONSTANT_DATA, schema.CELL_SCORE),
+    )
     if not all(access.has_variable(tree, *one) for one in held):
         return ()
-    chance = access.variable(tree, schema.MODEL_AVERAGE, "jump_probability", case).values
-    score = access.variable(tree, schema.CONSTANT_DATA, _CELL_SCORE, case).values
+    chance = access.variable(tree, schema.MODEL_AVERAGE, schema.JUMP_PROBABILITY, case).values
+    score = access.variable(tree, schema.CONSTANT_DATA, schema.CELL_SCORE, case).values
     near = np.array([chance[_window(place)].sum() for place in range(len(chance))])
     found: list[int] = []
     for place in np.argsort(-near, kind="stable"):
@@ -322,7 +327,7 @@ def roc_band(
     columns = {**band._asdict(), "mean": curves.mean(axis=0)}
     return xr.Dataset(
         {key: ("roc_point", values) for key, values in columns.items()},
-        coords={"fpr": ("roc_point", FPR)},
+        coords={schema.FPR: ("roc_point", FPR)},
         attrs={"prob": prob, "simultaneous": simultaneous},
     )
 
@@ -385,7 +390,11 @@ def roc_boxes(
     check_flag(unlabeled, "unlabeled")
     held = _Held.of(result, access.named_case(result, classifier, class_), unlabeled)
     region = held.simultaneous_boxes(prob)
-    columns = {**region._asdict(), "fpr": held.fpr.mean(axis=0), "tpr": held.tpr.mean(axis=0)}
+    columns = {
+        **region._asdict(),
+        schema.FPR: held.fpr.mean(axis=0),
+        schema.TPR: held.tpr.mean(axis=0),
+    }
     return xr.Dataset(
         {name: ("threshold", np.asarray(values, float)) for name, values in columns.items()},
         coords={"threshold": held.threshold},
@@ -395,14 +404,14 @@ def roc_boxes(
 
 def has_roc(result: xr.DataTree) -> bool:
     """Whether a result holds draws of ROC curves."""
-    return access.has_variable(result, schema.CONSTANT_DATA, "roc_threshold")
+    return access.has_variable(result, schema.CONSTANT_DATA, schema.ROC_THRESHOLD)
 
 
 def labeled_roc(result: xr.DataTree, case: ResultSlice) -> tuple[Floats, Floats] | None:
     """Rates of the labelled rows at the thresholds, (threshold,) each; None if all are alike."""
     above = [
-        access.variable(result, schema.CONSTANT_DATA, f"{name}_above", case).values
-        for name in ("negative", "positive")
+        access.variable(result, schema.CONSTANT_DATA, name, case).values
+        for name in (schema.NEGATIVE_ABOVE, schema.POSITIVE_ABOVE)
     ]
     if not (above[0][-1] and above[1][-1]):
         return None
@@ -422,8 +431,10 @@ class _Held:
 
     @classmethod
     def of(cls, result: xr.DataTree, case: ResultSlice, unlabeled: bool) -> _Held:
-        prefix = "unlabeled_" if unlabeled else ""
-        if unlabeled and not access.has_variable(result, schema.POSTERIOR, "unlabeled_tpr"):
+        prefix = schema.UNLABELED if unlabeled else ""
+        if unlabeled and not access.has_variable(
+            result, schema.POSTERIOR, f"{schema.UNLABELED}{schema.TPR}"
+        ):
             raise InputError(
                 "the result has no unlabelled rows; got unlabeled=True. Pass unlabeled=... to fit."
             )
@@ -431,15 +442,20 @@ class _Held:
         def constant(name: str) -> np.ndarray:
             return np.asarray(access.variable(result, schema.CONSTANT_DATA, name, case).values)
 
-        threshold = constant("roc_threshold")
+        threshold = constant(schema.ROC_THRESHOLD)
         size = int(np.argmin(threshold)) + 1
         fpr, tpr = (
-            access.flat_draws(result, f"{prefix}{name}", case)[:, :size] for name in ("fpr", "tpr")
+            access.flat_draws(result, f"{prefix}{name}", case)[:, :size]
+            for name in (schema.FPR, schema.TPR)
         )
         # Without a row of one label there is no curve.
         known = ~(np.isnan(fpr).any(axis=1) | np.isnan(tpr).any(axis=1))
-        above = Above(constant("positive_above")[:size], constant("negative_above")[:size])
-        return cls(fpr[known], tpr[known], threshold[:size], constant("roc_straight")[:size], above)
+        above = Above(
+            constant(schema.POSITIVE_ABOVE)[:size], constant(schema.NEGATIVE_ABOVE)[:size]
+        )
+        return cls(
+            fpr[known], tpr[known], threshold[:size], constant(schema.ROC_STRAIGHT)[:size], above
+        )
 
     def simultaneous_boxes(self, prob: float) -> RocRegion:
         """Boxes that all hold their points."""

@@ -14,8 +14,9 @@ import numpy as np
 import xarray as xr
 
 from bayescal.core.errors import InputError
+from bayescal.core.variables import METRIC
 from bayescal.core.writing import check_writable, checked_path, write_bytes
-from bayescal.results import schema
+from bayescal.results import access, schema
 from bayescal.results.legacy import upgrade
 from bayescal.results.schema import check_result
 
@@ -146,19 +147,19 @@ def _members(group: Any) -> Iterator[tuple[str, Any]]:
         yield name, group[name]
 
 
-# Without a value in those draws of labels that are all of one class.
-_MAY_LACK_DRAWS: Final = ("auc", "auprc")
 _NUMBERS: Final = "biuf"
 
 
 def check_draws(tree: xr.DataTree) -> None:
     """Check the draws of a posterior, which come from a file."""
+    # A metric may be undefined, as an AUC is in draws of labels that are all of one class.
+    undefined = {one.name for one in access.of_role(tree, METRIC)}
     for name, draws in tree[schema.POSTERIOR].dataset.data_vars.items():
         if draws.dtype.kind not in _NUMBERS:
             raise InputError(
                 f"posterior/{name} must hold numbers; it has the type {draws.dtype}. Fit again."
             )
-        if name not in _MAY_LACK_DRAWS and _lacks(draws):
+        if name not in undefined and _lacks(draws):
             raise InputError(
                 f"posterior/{name} must hold numbers; {int(draws.isnull().sum())} of its "
                 f"{draws.size} are NaN. Fit again."

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 type Floats = NDArray[np.float64]
 
-VAR = "prob"
+VAR = schema.PROB
 LABEL_CLASS = "label_class"
 _FEW: Final = 9
 """Rows that power scaling takes by default."""
@@ -90,28 +90,29 @@ def read_rows(tree: xr.DataTree, case: ResultSlice, prob: float = 0.9) -> Rows:
 
     binary = tree.attrs["multiclass"] == "binary"
     classes = tuple(map(str, access.json_attribute(tree, "classes")))
-    lower = _columns(np.quantile(draws("prob_lower"), alpha, axis=0))
-    upper = _columns(np.quantile(draws("prob_upper"), 1 - alpha, axis=0))
-    admissible = draws("admissible").astype(bool)
-    decided = draws("decision")
-    proper = draws("proper").mean(axis=0) if not binary else np.ones(len(lower))
+    lower = _columns(np.quantile(draws(schema.PROB_LOWER), alpha, axis=0))
+    upper = _columns(np.quantile(draws(schema.PROB_UPPER), 1 - alpha, axis=0))
+    admissible = draws(schema.ADMISSIBLE).astype(bool)
+    decided = draws(schema.DECISION)
+    proper = draws(schema.PROPER).mean(axis=0) if not binary else np.ones(len(lower))
+    improper = access.variable(tree, schema.POINT_ESTIMATE, schema.IMPROPER, case)
     found = decide_binary(lower[:, 0], upper[:, 0]) if binary else decide(lower, upper)
     return Rows(
-        row=access.variable(tree, schema.CONSTANT_DATA, "target_row", case).values,
+        row=access.variable(tree, schema.CONSTANT_DATA, schema.TARGET_ROW, case).values,
         curves=classes[1:] if binary else classes,
         classes=classes,
-        score=plain(schema.CONSTANT_DATA, "target_score"),
-        median=_columns(np.median(draws("prob"), axis=0)),
+        score=plain(schema.CONSTANT_DATA, schema.TARGET_SCORE),
+        median=_columns(np.median(draws(schema.PROB), axis=0)),
         lower=lower,
         upper=upper,
-        p0=plain(schema.POINT_ESTIMATE, "p0"),
-        p1=plain(schema.POINT_ESTIMATE, "p1"),
-        merged=plain(schema.POINT_ESTIMATE, "prob"),
+        p0=plain(schema.POINT_ESTIMATE, schema.P0),
+        p1=plain(schema.POINT_ESTIMATE, schema.P1),
+        merged=plain(schema.POINT_ESTIMATE, schema.PROB),
         p_decision=np.stack([(decided == k).mean(axis=0) for k in range(len(classes))], axis=1),
         p_admissible=admissible.mean(axis=0),
         decision=found.decision,
         is_open=found.admissible,
-        improper=access.variable(tree, schema.POINT_ESTIMATE, "improper", case).values.astype(bool),
+        improper=improper.values.astype(bool),
         p_improper=1 - proper,
     )
 
@@ -123,7 +124,7 @@ def _columns(values: NDArray[np.float64]) -> Floats:
 
 def probabilities_of_case(tree: xr.DataTree, case: ResultSlice) -> dict[str, xr.DataArray]:
     """Probabilities at a few rows, evenly spaced by the score of the last class."""
-    score = access.variable(tree, schema.CONSTANT_DATA, "target_score", case).values
+    score = access.variable(tree, schema.CONSTANT_DATA, schema.TARGET_SCORE, case).values
     places = evenly(score.reshape(len(score), -1)[:, -1], _FEW)
     draws = access.variable(tree, schema.POSTERIOR, VAR, case)
     return {VAR: draws.isel(obs=np.sort(places))}

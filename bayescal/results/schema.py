@@ -86,6 +86,8 @@ BIN: Final = "bin"
 CELL: Final = "cell"
 BLOCK: Final = "block"
 """Neighbouring cells, merged where cases have unequal numbers of them."""
+EVENTS: Final = "events"
+CELL_SCORE: Final = "cell_score"
 CELL_COUNT: Final = "cell_count"
 """Rows in each cell, in `constant_data`; 0 where a case has fewer cells than another."""
 
@@ -104,6 +106,8 @@ CALIBRATION_ERRORS: Final = ("ece", "tce", "mce")
 P_CALIBRATED: Final = "p_calibrated"
 WEIGHT: Final = "weight"
 """Posterior weights of the descriptions, in `model_average`."""
+BOUNDARY_CALIBRATED: Final = "boundary_calibrated"
+JUMP_PROBABILITY: Final = "jump_probability"
 EFFECTIVE_N: Final = "effective_n"
 SHARED: Final = "shared"
 """Root attribute with the variables that classifiers or groups have in common, by dimension."""
@@ -111,6 +115,30 @@ WARNINGS: Final = "warnings"
 """Root attribute with each sentence of the status and the cases that it is of."""
 POINT_LABEL: Final = "point_label"
 """Root attribute with the name of the point estimate, where it has one of its own."""
+
+# What a result of rows holds: draws of probabilities, bounds and decisions; the pair p0, p1; scores
+# and places of the rows.
+PROB: Final = "prob"
+PROB_LOWER: Final = "prob_lower"
+PROB_UPPER: Final = "prob_upper"
+ADMISSIBLE: Final = "admissible"
+DECISION: Final = "decision"
+PROPER: Final = "proper"
+P0: Final = "p0"
+P1: Final = "p1"
+IMPROPER: Final = "improper"
+IMPROPER_SHARE: Final = "improper_share"
+TARGET_ROW: Final = "target_row"
+TARGET_SCORE: Final = "target_score"
+
+# What a result with ROC curves holds; rates of the unlabelled rows have the prefix.
+FPR: Final = "fpr"
+TPR: Final = "tpr"
+UNLABELED: Final = "unlabeled_"
+ROC_THRESHOLD: Final = "roc_threshold"
+ROC_STRAIGHT: Final = "roc_straight"
+POSITIVE_ABOVE: Final = "positive_above"
+NEGATIVE_ABOVE: Final = "negative_above"
 
 REQUIRED_ATTRS: Final = (
     "schema_version",

@@ -326,7 +326,7 @@ def _rows_of(tree: xr.DataTree, case: ResultSlice, prob: float) -> dict[str, Any
         "width": float(found.width.mean()),
         "ivap_width": float((found.p1 - found.p0).mean()),
         "open_share": float((found.n_open > 1).mean()),
-        "improper_share": access.scalar(tree, schema.POINT_ESTIMATE, "improper_share", case),
+        "improper_share": access.scalar(tree, schema.POINT_ESTIMATE, schema.IMPROPER_SHARE, case),
         **access.health(tree, case),
         "status": access.case_status(tree, case),
     }

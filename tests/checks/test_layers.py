@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from bayescal.quantities import OWN
+from bayescal.quantities import OWN, quantities
+from bayescal.results import schema
 
 PACKAGE = Path(__file__).parents[2] / "bayescal"
 LAYERS = ("cli", "report", "plots", "workflow", "results")
@@ -14,6 +15,8 @@ LAYERS = ("cli", "report", "plots", "workflow", "results")
 LEGACY = {"results/legacy.py"}
 # Variables and metrics have names of their own, and `ece` is one of them.
 VARIABLES = {"ece"}
+# Layers that read results by the roles of their variables.
+READ_BY_ROLE = ("results", "cli")
 
 
 def strings(tree: ast.AST) -> Iterator[str]:
@@ -56,3 +59,44 @@ def test_no_quantity_is_named(path: Path) -> None:
     modules = {f"bayescal.quantities.{name}" for name in OWN}
     assert not [name for name in imported(tree) if any(name.startswith(m) for m in modules)]
     assert not [name for name in imported(tree) if name in {f"bayescal.{own}" for own in OWN}]
+
+
+# Functions that read a variable of a result by its name.
+READERS = {
+    *("variable", "has_variable", "scalar", "flat_draws", "averaged_mean", "described", "has"),
+    *("interval", "reference_estimates", "number_of"),
+}
+# The names that the schema itself defines for every result.
+OWN_NAMES = {value for value in vars(schema).values() if isinstance(value, str)}
+
+
+def variables_named(tree: ast.AST) -> Iterator[str]:
+    """Variables of a quantity that are read, looked up or compared with by their names."""
+    for node in ast.walk(tree):
+        found: list[ast.AST] = []
+        if isinstance(node, ast.Call):
+            name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+            found = [*node.args] if name in READERS else []
+        elif isinstance(node, ast.Compare):
+            sides = (node.left, *node.comparators)
+            found = [one for side in sides for one in getattr(side, "elts", [side])]
+        elif isinstance(node, ast.Subscript):
+            found = [node.slice]
+        for one in found:
+            if isinstance(one, ast.Constant) and one.value in NAMES:
+                yield f"line {one.lineno}: {one.value}"
+
+
+NAMES = {
+    one.name.rpartition("/")[2] for quantity in quantities().values() for one in quantity.VARIABLES
+} - OWN_NAMES
+
+
+@pytest.mark.parametrize(
+    "path",
+    [path for path in FILES if path.relative_to(PACKAGE).parts[0] in READ_BY_ROLE],
+    ids=lambda path: path.relative_to(PACKAGE).as_posix(),
+)
+def test_no_variable_of_a_quantity_is_named(path: Path) -> None:
+    """What reads results asks their variables by role, or by names that the schema has."""
+    assert list(variables_named(ast.parse(path.read_text(encoding="utf-8")))) == []

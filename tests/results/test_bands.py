@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from bayescal.quantities.agnostic.roc import RocRegion
 from bayescal.results.curves import (
     Above,
     Band,
+    RocRegion,
     band_of_boxes,
     boxes,
     pointwise_band,
