@@ -416,8 +416,8 @@ def membership(score: Floats, convention: Convention) -> Floats:
     n_bins = resolved_number(convention.n_bins, len(score))
     edges = bin_edges(score, n_bins, convention.strategy)
     place = np.searchsorted(edges[1:-1], score, side="left")
-    held, column = np.unique(place, return_inverse=True)
-    found = np.zeros((len(score), len(held)))
+    nonempty, column = np.unique(place, return_inverse=True)
+    found = np.zeros((len(score), len(nonempty)))
     found[np.arange(len(score)), column] = 1.0
     return found
 

@@ -259,5 +259,5 @@ def _whitened(score: Floats) -> Floats:
     """Uncorrelated coordinates of variance 1; directions without any spread are left out."""
     centred = score - score.mean(axis=0)
     left, size, _ = np.linalg.svd(centred, full_matrices=False)
-    held = size > 1e-8 * size.max()
-    return np.asarray(left[:, held] * np.sqrt(len(score)))
+    kept = size > 1e-8 * size.max()
+    return np.asarray(left[:, kept] * np.sqrt(len(score)))

@@ -112,8 +112,8 @@ def _power(result: DataTree, k: int) -> float:
 
 def greedy_rows(prob: Floats, metric: Floats, power: float, k: int) -> NextLabels:
     """Take row after row; `prob` is (draw, obs, class but one), `metric` (draw, classifier)."""
-    held = np.isfinite(metric).all(axis=1)
-    prob, metric = prob[held], metric[held]
+    kept = np.isfinite(metric).all(axis=1)
+    prob, metric = prob[kept], metric[kept]
     n_draws, n_obs, n_free = prob.shape
     mean = prob.mean(axis=0)
     # Of a label given what is known now: the variance between draws, and within them.
@@ -230,6 +230,6 @@ def label_draws(result: DataTree) -> Floats:
             "the result must hold the probabilities of labels; got one without. Fit with "
             "prob_label=True."
         )
-    held = access.variable(result, schema.POSTERIOR, "prob_label")
-    values = held.transpose(*schema.DRAW_DIMS, "obs", "label_class").to_numpy()
+    prob = access.variable(result, schema.POSTERIOR, "prob_label")
+    values = prob.transpose(*schema.DRAW_DIMS, "obs", "label_class").to_numpy()
     return np.asarray(values.reshape(-1, *values.shape[2:]), dtype=np.float64)

@@ -207,13 +207,13 @@ def _summary(values: Floats, weights: Floats) -> Floats:
 
 def _quantiles(values: Floats, weights: Floats) -> Floats:
     """Weighted quantiles of the draws in which the metric exists."""
-    held = np.isfinite(values)
-    if not held.any():
+    kept = np.isfinite(values)
+    if not kept.any():
         return np.full(len(_LEVELS), np.nan)
-    order = np.argsort(values[held])
-    below = weights[held][order].cumsum()
+    order = np.argsort(values[kept])
+    below = weights[kept][order].cumsum()
     place = np.searchsorted(below, np.array(_LEVELS) * below[-1])
-    return np.asarray(values[held][order][place])
+    return np.asarray(values[kept][order][place])
 
 
 # Log odds of agreement less those of confidence. Where classifiers are known to be

@@ -175,8 +175,8 @@ class Scalings:
 
     def thinned(self, draws: int) -> Scalings:
         """At most so many draws, evenly spaced."""
-        held = len(self.shift)
-        at = np.linspace(0, held - 1, min(draws, held)).astype(np.intp)
+        kept = len(self.shift)
+        at = np.linspace(0, kept - 1, min(draws, kept)).astype(np.intp)
         return Scalings(self.log_coef[at], self.shift[at], self.weight)
 
     def mean_probabilities(self, logits: Floats) -> Floats:

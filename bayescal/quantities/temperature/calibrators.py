@@ -56,8 +56,8 @@ class OfLogits(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
         check_same_length(len(logits), "X", len(column), "y")
         weight = None
         if sample_weight is not None:
-            weight, held = held_weights(sample_weight, len(logits))
-            logits, column = logits[held], column[held]
+            weight, kept = positive_weights(sample_weight, len(logits))
+            logits, column = logits[kept], column[kept]
         label, self.classes_ = coded_labels(column, logits.shape[1])
         self.n_features_in_ = logits.shape[1]
         names = column_names(X)
@@ -227,13 +227,13 @@ class ParametricCalibrator(LogitCalibrator, ABC):
         self.take(self.least_loss(logits, label, weight))
 
 
-def held_weights(sample_weight: ArrayLike, n: int) -> tuple[Floats, NDArray[np.bool_]]:
+def positive_weights(sample_weight: ArrayLike, n: int) -> tuple[Floats, NDArray[np.bool_]]:
     """Weights above 0, and which of the rows have them."""
     found = weights(Column("sample_weight", sample_weight))
     check_same_length(len(found), "sample_weight", n, "X")
-    held = found > 0
-    check_some_weight(int(held.sum()), n, "sample_weight")
-    return found[held], held
+    kept = found > 0
+    check_some_weight(int(kept.sum()), n, "sample_weight")
+    return found[kept], kept
 
 
 def shares(weight: Floats | None, n: int) -> Floats:
@@ -593,9 +593,9 @@ def class_wise(
     gamma = check_number(gamma, "gamma", "[0, inf]", choices)
     pooled = float(least_loss(rows.as_one(), low, high)[0])
     own = least_loss(rows, low, high)
-    held = rows.count > 0
+    nonempty = rows.count > 0
     shared = _shared(rows, own, gamma, pooled) if np.isfinite(gamma) else pooled
-    alpha = np.where(held, np.clip(own, shared - gamma, shared + gamma), shared)
+    alpha = np.where(nonempty, np.clip(own, shared - gamma, shared + gamma), shared)
     return ClassWise(alpha, shared)
 
 
@@ -603,8 +603,8 @@ def _shared(rows: LabeledRows, own: Floats, gamma: float, pooled: float) -> floa
     """The shared number: a root of the derivative, which rises."""
     if gamma == 0:
         return pooled
-    held = own[rows.count > 0]
-    first, last = float(held.min()), float(held.max())
+    kept = own[rows.count > 0]
+    first, last = float(kept.min()), float(kept.max())
     if last - first <= 2 * gamma:
         return float(np.clip(pooled, last - gamma, first + gamma))
 

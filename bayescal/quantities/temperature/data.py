@@ -233,14 +233,14 @@ class Problem:
 
     def weighted(self, weight: Floats) -> Problem:
         """Give rows their weights, and leave out those whose weight is 0."""
-        held = weight > 0
+        kept = weight > 0
         return Problem(
             self.classifier,
             self.classes,
-            self.logits[held],
-            self.label[held],
-            self.predicted[held],
-            weight[held],
+            self.logits[kept],
+            self.label[kept],
+            self.predicted[kept],
+            weight[kept],
         )
 
     def plus(self, other: Problem) -> Problem:

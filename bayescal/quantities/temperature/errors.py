@@ -143,9 +143,9 @@ def errors_of(
     count = np.bincount(of, minlength=n_slices)
     found = np.full((3, n_slices), np.nan)
     for k in np.flatnonzero(count):
-        held = of == k
-        mine = None if weight is None else weight[held]
-        bins = count_into(score[held], correct[held], edges, binning.closed, weight=mine)
+        here = of == k
+        mine = None if weight is None else weight[here]
+        bins = count_into(score[here], correct[here], edges, binning.closed, weight=mine)
         found[:, k] = _error(bins), bins.prevalence, bins.share @ bins.mean_score
     return CalibrationErrors(
         binned_error(score, correct, binning, weight),
@@ -268,16 +268,16 @@ class CellSums:
 
     def cells(self) -> Cells:
         """Cells with rows."""
-        held = np.flatnonzero(self.rows)
-        mass, known = self.rows[held], self.per_weight[held]
+        nonempty = np.flatnonzero(self.rows)
+        mass, known = self.rows[nonempty], self.per_weight[nonempty]
         return Cells(
-            held // self.n_bins,
-            held % self.n_bins,
+            nonempty // self.n_bins,
+            nonempty % self.n_bins,
             mass,
-            mass * (mass / self.squares[held]),
-            self.labeled[held] * known,
-            self.correct[held] * known,
-            self.score[held] / mass,
+            mass * (mass / self.squares[nonempty]),
+            self.labeled[nonempty] * known,
+            self.correct[nonempty] * known,
+            self.score[nonempty] / mass,
         )
 
     @property
@@ -288,8 +288,8 @@ class CellSums:
 
     def means(self) -> list[Floats]:
         """Means of the values in cells with rows, (draw, cell) each."""
-        held = np.flatnonzero(self.rows)
-        return [total[:, held] / self.rows[held] for total in self.values]
+        nonempty = np.flatnonzero(self.rows)
+        return [total[:, nonempty] / self.rows[nonempty] for total in self.values]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -367,9 +367,9 @@ def error_draws(
     of_bin = _membership(cells.bin, int(cells.bin.max()) + 1)
     with np.errstate(invalid="ignore"):
         class_ece = ((mass * np.abs(gap)) @ of_class) / (mass @ of_class)
-    held = class_ece[:, of_class.any(axis=0)]
+    nonempty = class_ece[:, of_class.any(axis=0)]
     merged = np.abs((mass * gap) @ of_bin).sum(axis=1)
-    return ErrorDraws(merged, held.max(axis=1), held.mean(axis=1), class_ece)
+    return ErrorDraws(merged, nonempty.max(axis=1), nonempty.mean(axis=1), class_ece)
 
 
 def relative_fits(cells: Cells, accuracy: Floats, concentration: Sequence[float]) -> Floats:
@@ -447,10 +447,10 @@ def smoothed_rows(
     n, n_classes = logits.shape
     predicted = predicted_class(logits)
     one = np.ones(n) if weight is None else weight
-    held = np.bincount(predicted, one, n_classes)
+    count = np.bincount(predicted, one, n_classes)
     mean = np.zeros((n_classes, n_classes))
     np.add.at(mean, predicted, one[:, None] * logits)
-    mean /= np.where(held > 0, held, 1)[:, None]
+    mean /= np.where(count > 0, count, 1)[:, None]
     apart = logits - mean[predicted]
     effective_n = one.sum() ** 2 / (one**2).sum()
     width = (4 / (n_classes + 2) / effective_n) ** (1 / (n_classes + 4))

@@ -128,7 +128,7 @@ def _errors(sums: CellSums) -> tuple[float, float, float]:
     """Calibration error of all rows, the largest of the classes with rows, and their mean."""
     gap = (sums.correct - sums.labeled_score).reshape(-1, sums.n_bins)
     rows = sums.rows.reshape(gap.shape).sum(axis=1)
-    held = rows > 0
-    of_class = np.abs(gap[held]).sum(axis=1) / rows[held]
+    kept = rows > 0
+    of_class = np.abs(gap[kept]).sum(axis=1) / rows[kept]
     every = np.abs(gap.sum(axis=0)).sum() / rows.sum()
     return float(every), float(of_class.max()), float(of_class.mean())

@@ -232,9 +232,9 @@ def least_loss(rows: LabeledRows, low: float = ALPHA_MIN, high: float = ALPHA_MA
     if rows.n > 2 * _FIRST_ROWS:
         start = least_loss(rows.thinned(rows.n // _FIRST_ROWS), low, high)
     wrong = np.bincount(rows.slice, rows.target < 0, rows.n_slices) > 0
-    held = rows.count > 0
-    alpha = np.where(held & ~wrong, high, start)
-    return _newton(rows, alpha, held & wrong, low, high)
+    nonempty = rows.count > 0
+    alpha = np.where(nonempty & ~wrong, high, start)
+    return _newton(rows, alpha, nonempty & wrong, low, high)
 
 
 def _newton(

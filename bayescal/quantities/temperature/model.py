@@ -284,8 +284,11 @@ class TemperatureAverage:
 
     def probabilities(self, evidence: Mapping[str, float]) -> Floats:
         """Posterior probabilities of the models, (description,)."""
-        held = self.weights
-        logs = [np.log(held[name]) + evidence[name] if name in held else -np.inf for name in MODELS]
+        weights = self.weights
+        logs = [
+            np.log(weights[name]) + evidence[name] if name in weights else -np.inf
+            for name in MODELS
+        ]
         return np.asarray(softmax(logs))
 
     def mixed(self, draws: Draws, weight: Floats, rng: np.random.Generator) -> dict[str, Any]:
@@ -360,8 +363,8 @@ def draw_shared(
     for _ in range(_SHARED_ROUNDS):
         density = norm.logpdf(place, priors.mu.mu, priors.mu.sigma)
         density += look_up(table, place[:, None]).sum(axis=1)
-        held = np.flatnonzero(density > density.max() - _SHARED_DEPTH)
-        ends = place[max(held[0] - 1, 0)], place[min(held[-1] + 1, _SHARED_PLACES - 1)]
+        kept = np.flatnonzero(density > density.max() - _SHARED_DEPTH)
+        ends = place[max(kept[0] - 1, 0)], place[min(kept[-1] + 1, _SHARED_PLACES - 1)]
         step, found = place[1] - place[0], place
         place = np.linspace(*ends, _SHARED_PLACES)
     share = np.exp(density - logsumexp(density))
@@ -411,10 +414,10 @@ def draw_posterior(
     log_alpha = np.empty((draws, len(table)))
     # Classes given a cell's middle: over a cell they hardly change.
     for place in np.unique(cell):
-        held = np.flatnonzero(cell == place)
+        here = np.flatnonzero(cell == place)
         row, column = divmod(int(place), len(grid.log_tau))
         point = grid.mu[[row]], np.exp(grid.log_tau[[column]])
-        log_alpha[held] = _draw_classes(table, *point, len(held), rng)
+        log_alpha[here] = _draw_classes(table, *point, len(here), rng)
     return {"mu": mu, "tau": tau, "log_alpha": log_alpha}, grid.log_integral
 
 
@@ -433,9 +436,9 @@ def _around(grid: Grid, axis: int, size: int) -> Floats:
     """Evenly spaced places over what has density, and a step beyond."""
     places = (grid.mu, grid.log_tau)[axis]
     best = grid.density.max(axis=1 - axis)
-    held = places[best > best.max() - _DEPTH]
+    kept = places[best > best.max() - _DEPTH]
     step = places[1] - places[0]
-    return np.linspace(max(held[0] - step, places[0]), min(held[-1] + step, places[-1]), size)
+    return np.linspace(max(kept[0] - step, places[0]), min(kept[-1] + step, places[-1]), size)
 
 
 def _grid(table: Floats, priors: Priors, mu: Floats, log_tau: Floats) -> Grid:

@@ -34,7 +34,7 @@ from bayescal.quantities.temperature.calibrators import (
     ParametricCalibrator,
     TemperatureScaling,
     class_wise,
-    held_weights,
+    positive_weights,
 )
 from bayescal.quantities.temperature.logits import (
     Integers,
@@ -53,9 +53,9 @@ class _Slices(NamedTuple):
     def rows(self) -> Iterator[tuple[Hashable, Integers]]:
         """Rows of each slice that has any."""
         for place, name in enumerate(self.names):
-            held = np.flatnonzero(self.code == place)
-            if len(held):
-                yield name, held
+            rows = np.flatnonzero(self.code == place)
+            if len(rows):
+                yield name, rows
 
 
 class SliceCalibration(OfLogits):
@@ -174,18 +174,18 @@ class SliceCalibration(OfLogits):
         self.slices_ = frozenset(of.names)
         self.shared_ = clone(base)
         self.shared_.fit_logits(logits, label, weight)
-        large = {name: held for name, held in of.rows() if len(held) >= self.min_rows}
+        large = {name: rows for name, rows in of.rows() if len(rows) >= self.min_rows}
         if np.isfinite(gamma) and large:
             one = np.ones(len(label)) if weight is None else weight
-            parts = [Part(logits[held], label[held], one[held]) for held in large.values()]
+            parts = [Part(logits[rows], label[rows], one[rows]) for rows in large.values()]
             self.shared_, each = fit_near(base, parts, gamma)
             self.calibrators_ = dict(zip(large, each, strict=True))
             return self
         self.calibrators_ = {}
-        for name, held in large.items():
-            mine = None if weight is None else weight[held]
+        for name, rows in large.items():
+            mine = None if weight is None else weight[rows]
             self.calibrators_[name] = clone(base)
-            self.calibrators_[name].fit_logits(logits[held], label[held], mine)
+            self.calibrators_[name].fit_logits(logits[rows], label[rows], mine)
         return self
 
     def predict_proba(
@@ -252,9 +252,9 @@ class SliceCalibration(OfLogits):
                 stacklevel=3,
             )
         found = np.empty_like(logits)
-        for name, held in of.rows():
+        for name, rows in of.rows():
             chosen = self.calibrators_.get(name, self.shared_)
-            found[held] = chosen.transform_logits(logits[held])
+            found[rows] = chosen.transform_logits(logits[rows])
         return found
 
     def _of(self, logits: Floats, slices: Any, weight: Any = None) -> _Slices:
@@ -262,18 +262,18 @@ class SliceCalibration(OfLogits):
         if slices is None:
             return _Slices(self.bundle_of_[predicted_class(logits)], range(logits.shape[1]))
         code, names = factorize(slices, "slices")
-        held = np.ones(len(code), np.bool_)
+        kept = np.ones(len(code), np.bool_)
         if weight is not None:
             check_same_length(len(code), "slices", np.size(weight), "sample_weight")
-            held = np.asarray(weight).ravel() > 0
-        check_same_length(int(held.sum()), "slices", len(logits), "X")
+            kept = np.asarray(weight).ravel() > 0
+        check_same_length(int(kept.sum()), "slices", len(logits), "X")
         if (code == MISSING).any():
             raise InputError(
                 "slices must be known in every row; it is missing at row "
                 f"{int((code == MISSING).argmax())}. Give such rows a slice of their own, or leave "
                 "them out."
             )
-        return _Slices(code[held], names)
+        return _Slices(code[kept], names)
 
     def _bundle_of(self) -> NDArray[np.intp]:
         """The smallest class of the bundle of each class."""
@@ -492,8 +492,8 @@ class HeldOutCalibration(Calibrated):
         weight = None
         if sample_weight is not None:
             self._check_takes_weights()
-            weight, held = held_weights(sample_weight, len(labels))
-            rows, labels = _safe_indexing(rows, np.flatnonzero(held)), labels[held]
+            weight, kept = positive_weights(sample_weight, len(labels))
+            rows, labels = _safe_indexing(rows, np.flatnonzero(kept)), labels[kept]
         check_class_rows(labels, 2, "Pass more rows.")
         self.classes_, code = np.unique(labels, return_inverse=True)
         held_out = self._held_out_logits(rows, labels, weight)
@@ -511,9 +511,9 @@ class HeldOutCalibration(Calibrated):
             min(self.n_folds, most), shuffle=True, random_state=self.random_state
         )
         found = np.empty((len(labels), len(self.classes_)))
-        for train, held in folds.split(np.zeros(len(labels)), labels):
+        for train, left_out in folds.split(np.zeros(len(labels)), labels):
             trained = self._trained(rows, labels, weight, train)
-            found[held] = _logits(trained, _safe_indexing(rows, held))
+            found[left_out] = _logits(trained, _safe_indexing(rows, left_out))
         return found
 
     def _trained(
