@@ -1,11 +1,30 @@
+"""Tables of errors, metrics and rows, and what else each form of result answers."""
+
 from __future__ import annotations
 
-import numpy as np
-import pytest
+import json
+import re
+from pathlib import Path
 
+import numpy as np
+import pandas as pd
+import pytest
+import toy_quantity
+import xarray as xr
+
+import bayescal as bc
+from bayescal.core.errors import InputError
+from bayescal.core.quantity import CaseArrays
+from bayescal.core.variables import METRIC, Variable, to_json
+from bayescal.results import access, text
+from bayescal.results.assemble import assemble
+from bayescal.results.compare import best_records
 from bayescal.results.intervals import interval
-from bayescal.results.summary import summary
+from bayescal.results.summary import Table, finest, records, series_of, summary
+from bayescal.results.summary import table as table_of
 from tests.synthetic import make_result
+from tests.synthetic_credal import make_credal_grid, make_credal_result
+from tests.synthetic_ssme import METRICS, make_panel_result
 
 COLUMNS = [
     "classifier", "n", "ece_point", "ece_mean", "ece_median", "ece_lower", "ece_upper",
@@ -66,3 +85,300 @@ def test_a_result_that_does_not_tell_cases_apart_marks_them_all() -> None:
     diagnostics = tree["diagnostics"].to_dataset().drop_vars("converged")
     tree["diagnostics"] = diagnostics
     assert set(summary(tree)["status"]) == {"NOT CONVERGED"}
+
+
+MAKE = {
+    "errors": lambda: make_result(("a", "b"), draws=100),
+    "metrics": lambda: make_panel_result(("a", "b"), draws=100),
+    "rows": lambda: make_credal_result(("a", "b")),
+}
+VERBS = {
+    "summary": lambda tree: bc.summary(tree, 0.8),
+    "interval": lambda tree: bc.interval(tree, access.main(tree).name, 0.8),
+    "difference": lambda tree: bc.difference(tree, "a", "b"),
+    "best": bc.best,
+    "power_scale": bc.power_scale,
+}
+
+
+def toy(names=("a", "b"), n_labeled=50):
+    """Only an accuracy, of Beta posteriors: no reference estimates, no rows without labels."""
+    rng = np.random.default_rng(0)
+    fits = [
+        CaseArrays(
+            coords={"classifier": name},
+            posterior={"accuracy": rng.beta(40 - 5 * k, 10 + 5 * k, (4, 500))},
+            point_estimate={"accuracy": 0.8 - 0.1 * k},
+            diagnostics={"converged": True},
+        )
+        for k, name in enumerate(names)
+    ]
+    words = ("bayescal_version", "quantity", "title", "estimand")
+    attrs = {**dict.fromkeys(words, "toy"), "seed": 20, "converged": True, "status": "ok"}
+    attrs |= {"n_obs": 50, "n_labeled": n_labeled}
+    return assemble(fits, variables=toy_quantity.VARIABLES, attrs=attrs)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", MAKE)
+@pytest.mark.parametrize("verb", VERBS)
+def test_verbs_answer_or_refuse_with_a_remedy(kind: str, verb: str) -> None:
+    tree = MAKE[kind]()
+    if kind == "rows" and verb in ("difference", "best"):
+        with pytest.raises(bc.InputError, match=r"bayescal\.summary"):
+            VERBS[verb](tree)
+        return
+    found = VERBS[verb](tree)
+    if isinstance(found, pd.DataFrame):
+        assert {"a", "b"} == set(found["classifier"])
+    elif isinstance(found, xr.DataArray):
+        assert found.dims[-1] == "ci_bound"
+    else:
+        assert "a" in found.text
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", MAKE)
+def test_what_terminals_json_and_files_show(kind: str) -> None:
+    tree = MAKE[kind]()
+    table = table_of(tree, 0.9)
+    assert isinstance(table, Table)
+    assert {len(row) for row in table.rows} == {len(table.columns)}
+    assert "90%" in " ".join([*table.columns, *table.notes])
+    found = records(tree, 0.9)
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
+    assert len(finest(tree, 0.9)) >= len(access.cases(tree))
+    words = text.labelled_rows(tree.attrs)
+    assert words.split()[1:3] == ["labelled", "rows"] or "," in words
+    json.dumps(best_records(tree), allow_nan=False)
+    with pytest.raises(bc.InputError, match="prob must be a number in"):
+        bc.summary(tree, 1.0)
+
+
+def test_every_kind_is_concluded_on() -> None:
+    errors = {name: make_result(("a",), draws=50, seed=k) for k, name in enumerate("xy")}
+    metrics = {name: make_panel_result(("a",), draws=50, seed=k) for k, name in enumerate("xy")}
+    from bayescal.results.assemble import combine
+
+    for tree in (combine(errors), combine(metrics), make_credal_grid()):
+        found = bc.conclusions(tree)
+        assert found[0].var == access.main(tree).name
+        assert isinstance(found[0].robust, bool)
+        assert "robust" in found[0].text
+
+
+def test_errors_are_ranked_like_their_difference() -> None:
+    tree = make_result(("a", "b"), draws=2000, p_calibrated=0.3)
+    pair = bc.difference(tree, "a", "b", "ece")
+    expected = 1 - pair.prob_first_larger - pair.prob_equal / 2
+    found = bc.best(tree, "ece")
+    assert float(found.prob_best.sel(classifier="a")) == pytest.approx(expected, abs=0.02)
+    assert found.prob_rank.sum("rank").values == pytest.approx([1, 1])
+
+
+def test_errors_of_classes_are_ranked_class_by_class() -> None:
+    tree = make_result(("a", "b"), classes=("x", "y"), draws=100)
+    found = bc.best(tree)
+    assert found.prob_best.dims == ("class", "classifier")
+    only = bc.best(tree, class_="y")
+    assert only.prob_best.values == pytest.approx(found.prob_best.sel({"class": "y"}).values)
+    assert best_records(tree)["tce"]["y"]["a"] == pytest.approx(float(only.prob_best[0]))
+
+
+@pytest.mark.parametrize("names", [("a",), ("a", "b")])
+def test_a_result_of_one_metric_and_nothing_else(names) -> None:
+    tree = toy(names)
+    assert [one.name for one in access.answers(tree)] == ["accuracy"]
+    assert text.labelled_rows(tree.attrs) == "50 labelled rows"
+    frame = bc.summary(tree)
+    assert {"point", "mean", "status"} <= set(frame.columns)
+    assert list(frame["point"]) == pytest.approx([0.8, 0.7][: len(names)])
+    table = table_of(tree, 0.9)
+    assert len(table.rows) == len(names)
+    assert ("P(best)" in table.columns) is (len(names) > 1)
+    low, high = bc.interval(tree, "accuracy").values.reshape(-1, 2)[0]
+    assert low < 0.8 < high
+    if len(names) > 1:
+        draws = tree["posterior"]["accuracy"]
+        share = float((draws.sel(classifier="a") > draws.sel(classifier="b")).mean())
+        assert float(bc.best(tree).prob_best[0]) == pytest.approx(share)
+        assert bc.best(tree).name == "a"
+        assert bc.difference(tree, "a", "b").prob_first_larger == pytest.approx(share)
+
+
+def test_a_metric_of_unknown_direction_is_not_ranked() -> None:
+    tree = toy()
+    for group in ("posterior", "point_estimate"):
+        tree[group]["kappa"] = tree[group]["accuracy"]
+    known = (*toy_quantity.VARIABLES, Variable("kappa", "kappa", ("classifier",), METRIC))
+    tree.attrs["variables"] = to_json(known)
+    assert [one.name for one in access.answers(tree)] == ["accuracy", "kappa"]
+    with pytest.raises(bc.InputError, match=r"more of 'kappa' is better.*bayescal\.difference"):
+        bc.best(tree, "kappa")
+    assert list(best_records(tree)) == ["accuracy"]
+
+
+def test_errors_without_descriptions_or_a_binned_error() -> None:
+    tree = make_result(("a",), draws=50)
+    tree["posterior"] = tree["posterior"].to_dataset().drop_vars("ece")
+    assert "curve" not in bc.summary(tree)
+    assert "curve" not in table_of(tree, 0.9).columns
+    assert [one.name for one in access.answers(tree)] == ["tce", "mce"]
+    assert "TCE, posterior" in table_of(tree, 0.9).columns
+
+
+def test_the_table_names_the_description_of_the_curve() -> None:
+    tree = make_result(("a", "b"), draws=50, p_calibrated=0.2, shape=(1, 2, 1))
+    tree["model_average"]["weight"].loc[{"classifier": "b"}] = [0.6, 0.4, 0, 0]
+    found = table_of(tree, 0.9)
+    place = found.columns.index("curve")
+    assert place == len(found.columns) - 2
+    assert [row[place] for row in found.rows] == ["rough", "calibrated"]
+
+
+def test_means_over_classes_are_rows_of_the_table() -> None:
+    tree = make_result(("a",), classes=("x", "y"), draws=100, shape=(1, 2, 1))
+    tree.attrs["multiclass"] = "marginal"
+    *_, last = records(tree, 0.9)
+    mean = bc.marginal(tree, "ece")
+    assert last["case"] == "mean over classes"
+    assert (last["ece_mean"], last["ece_lower"]) == (mean.mean, mean.lower)
+    table = table_of(tree, 0.9)
+    assert table.rows[-1][0] == "mean over classes"
+    assert table.rows[-1][table.columns.index("curve")] == "–"
+
+
+def test_a_table_of_rows_of_a_result_without_any_is_refused() -> None:
+    with pytest.raises(bc.InputError, match=r"row by row; this one is of ece\. Use bayescal\.summ"):
+        bc.row_table(make_result(("a",), draws=20))
+
+
+def test_no_module_of_results_names_a_quantity() -> None:
+    """But for the upgrade of old files and examples in docstrings; "ece" is a metric, too."""
+    from bayescal.quantities import quantities
+
+    names = "|".join(quantities())
+    naming = re.compile(rf"(bayescal|bc)\.({names})\b|\b(ssme|pu_ece|credal)\b", re.IGNORECASE)
+    folder = Path(access.__file__).parent
+    for path in folder.rglob("*.py"):
+        if path.name != "legacy.py":
+            lines = path.read_text(encoding="utf-8").splitlines()
+            named = [line for line in lines if naming.search(line) and ">>>" not in line]
+            assert not named, path.name
+
+
+@pytest.fixture(scope="module")
+def tree() -> xr.DataTree:
+    return make_panel_result()
+
+
+def test_the_summary_has_a_row_a_classifier_and_metric(tree: xr.DataTree) -> None:
+    frame = bc.summary(tree, prob=0.8)
+    assert len(frame) == 3 * len(METRICS)
+    row = frame[(frame["classifier"] == "b") & (frame["metric"] == "auc")].iloc[0]
+    draws = tree["posterior"]["auc"].sel(classifier="b").values.ravel()
+    assert row["mean"] == pytest.approx(draws.mean())
+    assert row["median"] == pytest.approx(np.median(draws))
+    assert (row["lower"], row["upper"]) == pytest.approx(tuple(np.quantile(draws, (0.1, 0.9))))
+    place = {"classifier": "b"}
+    assert row["point"] == tree["point_estimate"]["auc"].sel(place).item()
+    for method in ("ensemble", "labeled"):
+        held = tree["reference_estimates"]["auc"].sel(place | {"method": method})
+        assert row[method] == held.item()
+    assert set(frame["status"]) == {"ok"}
+
+
+@pytest.mark.slow
+def test_groups_one_classifier_no_labels_and_a_failed_fit() -> None:
+    grouped = bc.summary(make_panel_result(groups=("x", "y")))
+    assert list(grouped.index[:1]) == ["a / x"]
+    assert set(grouped["group"]) == {"x", "y"}
+    alone = bc.summary(make_panel_result(("only",), labeled=False, converged=False))
+    assert set(alone["classifier"]) == {"only"}
+    assert alone["labeled"].isna().all()
+    assert set(alone["status"]) == {"NOT CONVERGED"}
+    assert set(bc.summary(make_panel_result(labeled=False))["status"]) == {"NO LABELS"}
+
+
+def test_intervals_are_equal_tailed(tree: xr.DataTree) -> None:
+    found = bc.interval(tree, "ece", prob=0.9)
+    assert found.attrs["ci_kind"] == "eti"
+    assert found.dims == ("classifier", "ci_bound")
+
+
+def test_the_difference_is_of_paired_draws(tree: xr.DataTree) -> None:
+    found = bc.difference(tree, "a", "c", "accuracy", 0.5)
+    one, two = (tree["posterior"]["accuracy"].sel(classifier=k).values.ravel() for k in "ac")
+    assert found.draws == pytest.approx(one - two)
+    assert (found.lower, found.upper) == pytest.approx(tuple(np.quantile(one - two, (0.25, 0.75))))
+    assert found.prob_first_larger == np.mean(one > two)
+    assert found.correlation == pytest.approx(np.corrcoef(one, two)[0, 1])
+    turned = bc.difference(tree, "c", "a", "accuracy", 0.5)
+    assert turned.mean == pytest.approx(-found.mean)
+    assert found.text.startswith("accuracy of a minus c: +0.0")
+
+
+def test_of_equal_classifiers_neither_is_larger() -> None:
+    tree = make_panel_result(("a", "b"))
+    held = tree["posterior"]["brier"]
+    tree["posterior"]["brier"] = held.copy(data=np.full(held.shape, 0.2))
+    found = bc.difference(tree, "a", "b", "brier")
+    assert (found.prob_first_larger, found.prob_equal) == (0, 1)
+    assert np.isnan(found.correlation)
+
+
+def test_what_has_no_difference(tree: xr.DataTree) -> None:
+    with pytest.raises(InputError, match="Choose from accuracy, ece"):
+        bc.difference(tree, "a", "b", "tce")
+    with pytest.raises(InputError, match="classifier must be one in the result"):
+        bc.difference(tree, "a", "z", "auc")
+    with pytest.raises(InputError, match="group must be one"):
+        bc.difference(make_panel_result(groups=("x", "y")), "a", "b", "auc")
+    empty = make_panel_result(("a", "b"))
+    empty["posterior"]["auc"] = empty["posterior"]["auc"] * np.nan
+    with pytest.raises(InputError, match="undefined in every draw"):
+        bc.difference(empty, "a", "b", "auc")
+
+
+def test_power_scaling_reads_it(tree: xr.DataTree) -> None:
+    frame = bc.power_scale(tree, "accuracy")
+    assert list(frame["classifier"]) == ["a", "b", "c"]
+
+
+def test_power_scaling_names_what_is_undefined() -> None:
+    tree = make_panel_result(("a", "b"))
+    tree["posterior"]["auc"][0, 0] = np.nan
+    frame = bc.power_scale(tree, ["auc", "ece"])
+    found = dict(zip(frame["quantity"] + frame["classifier"], frame["diagnosis"], strict=True))
+    assert found["auca"] == found["aucb"] == "undefined in some draws"
+    assert found["ecea"] != "undefined in some draws"
+
+
+def row(classifier: str, mean: float, status: str = "ok") -> dict:
+    return {
+        "classifier": classifier,
+        "n": 10.0,
+        "tce_mean": mean,
+        "tce_lower": 0.0,
+        "tce_upper": 2 * mean,
+        "p_calibrated": 0.5,
+        "status": status,
+    }
+
+
+def test_series_are_classifiers_in_groups_and_windows_in_order() -> None:
+    rows = [
+        ("north", "10", row("a", 0.1)),
+        ("north", "9", row("a", 0.2, "NOT CONVERGED")),
+        ("south", "9", row("b", 0.3)),
+    ]
+    found = series_of(rows, ["9", "10"])
+    assert [one.name for one in found] == ["north / a", "south / b"]
+    assert [window.name for window in found[0].windows] == ["9", "10"]
+    assert [window.converged for window in found[0].windows] == [False, True]
+    assert found[0].windows[1][1:5] == (10.0, 0.1, 0.0, 0.2)
+
+
+def test_names_have_only_what_differs() -> None:
+    assert [one.name for one in series_of([("", "9", row("a", 0.1))], ["9"])] == ["a"]
+    assert [one.name for one in series_of([("north", "9", row("a", 0.1))], ["9"])] == ["north"]

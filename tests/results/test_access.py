@@ -1,7 +1,8 @@
-"""Reading a selection of a result is selecting from the reading: no name is lost or exchanged."""
+"""How a result, and a selection of one, is read; what is said of its cases."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -16,7 +17,35 @@ import bayescal as bc
 from bayescal import plots
 from bayescal.core.errors import InputError
 from bayescal.results import access
+from bayescal.results.access import cases, find_case, gather, in_words, status
+from bayescal.results.assemble import combine
 from tests.several import DIRECT, KEYS, NAMES, result_of
+from tests.synthetic import make_result
+
+
+def test_nothing_asked_is_the_first_case() -> None:
+    assert find_case(make_result(("vit", "gbm"), classes=("cat", "dog"))).label == "vit / cat"
+
+
+def test_names_narrow_the_choice() -> None:
+    tree = make_result(("vit", "gbm"), classes=("cat", "dog"))
+    assert find_case(tree, class_="dog").label == "vit / dog"
+    assert find_case(tree, "gbm", "dog").label == "gbm / dog"
+
+
+def test_a_lone_classifier_is_found_by_its_name() -> None:
+    assert find_case(make_result(("vit",)), "vit").classifier == "vit"
+
+
+def test_an_unknown_name_lists_the_choices() -> None:
+    with pytest.raises(InputError, match=r"got 'resnet'\. Choose from 'vit', 'gbm'"):
+        find_case(make_result(("vit", "gbm")), "resnet")
+
+
+def test_a_dimension_that_is_not_there_is_said_to_be_missing() -> None:
+    with pytest.raises(InputError, match="This result has no group dimension"):
+        find_case(make_result(("vit",)), group="women")
+
 
 ONE = {
     "sel": lambda tree: tree.sel(classifier="rounded"),
@@ -235,3 +264,64 @@ def test_conclusions_under_several_priors(tmp_path: Any) -> None:
     page = bc.report(grid.sel(prior="two"), tmp_path / "two.html").read_text(encoding="utf-8")
     assert "CurveAverage" in page
     assert "IndependentBins" not in page
+
+
+def warned(*found, **options):
+    tree = make_result(("a", "b"), **options)
+    tree.attrs["warnings"] = json.dumps(gather(found))
+    tree.attrs["status"] = in_words(gather(found))
+    return tree
+
+
+A, B, BOTH = ({"classifier": "a"}, "one."), ({"classifier": "b"}, "two."), ({}, "three.")
+
+
+def test_nothing_wrong_is_ok():
+    assert in_words([]) == "ok"
+    assert status(warned()) == "ok"
+
+
+def test_a_case_has_its_own_warnings_and_those_of_all():
+    tree = warned(A, B, BOTH)
+    assert status(tree) == tree.attrs["status"] == "a: one. b: two. all classifiers: three."
+    assert status(tree, [find_case(tree, "a")]) == "a: one. all classifiers: three."
+    assert status(tree.sel(classifier="b")) == "b: two. all classifiers: three."
+    assert status(tree.sel(classifier=["b"])) == "b: two. all classifiers: three."
+
+
+def test_a_warning_of_a_class_is_of_its_groups():
+    tree = make_result(("a",), classes=("x", "y"), groups=("g", "h"))
+    tree.attrs["warnings"] = json.dumps([["one.", [{"classifier": "a", "class": "x"}]]])
+    said = {(case.class_, case.group): status(tree, [case]) for case in cases(tree)}
+    assert said[("x", "g")] == said[("x", "h")] == "a, x: one."
+    assert said[("y", "g")] == "ok"
+
+
+def test_one_sentence_names_its_cases_once_and_not_all_of_many():
+    many = [({"classifier": name}, "one.") for name in "abcdef"]
+    assert in_words(gather(many[:4])) == "a, b, c, d: one."
+    assert in_words(gather(many)) == "a, b, c and 3 more: one."
+
+
+def test_priors_are_named_unless_it_is_all_of_them():
+    grid = combine({"wide": warned(A), "tight": warned(A, B), "odd": warned()})
+    assert (
+        status(grid) == grid.attrs["status"] == "Under wide: a: one. Under tight: a: one. b: two."
+    )
+    assert status(grid.sel(prior="tight")) == "a: one. b: two."
+    assert status(grid.sel(prior="odd")) == "ok"
+    assert status(grid.sel(prior=["wide", "tight"], classifier="a")) == "a: one."
+
+
+def test_results_of_earlier_versions_have_one_text():
+    tree = make_result(("a", "b"), converged=False)
+    assert status(tree) == tree.attrs["status"]
+    assert status(tree, [find_case(tree, "b")]) == "ok"
+
+
+@pytest.mark.slow
+def test_the_report_of_one_classifier_has_no_warning_of_another(tmp_path):
+    tree = warned(A)
+    for name, there in (("a", True), ("b", False)):
+        page = bc.report(tree.sel(classifier=name), tmp_path / "one.html").read_text("utf-8")
+        assert ("a: one." in page) is there
