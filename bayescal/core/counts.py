@@ -9,7 +9,6 @@ from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
 
 from bayescal.core.bins.bin_counts import BinCounts, effective_counts
 from bayescal.core.bins.binning import Binning
@@ -38,13 +37,15 @@ from bayescal.core.intake import (
     probabilities,
     weights,
 )
+from bayescal.core.logistic import sigmoid
 from bayescal.core.rounding import round_scores
 
 type Floats = NDArray[np.float64]
 type Whole = NDArray[np.int64]
 
-# Cells of a unit of the score's logit, and the logit from which on all scores share one.
-PER_LOGIT: Final = 8192
+# Cells of a unit of the score's logit, a power of 2, and the logit from which on scores share one.
+_SHIFT: Final = 13
+PER_LOGIT: Final = 1 << _SHIFT
 _MOST_LOGIT: Final = 40
 # Cells of the scores 0 and 1, all others lie between them.
 ZERO: Final = -PER_LOGIT * _MOST_LOGIT - 1
@@ -77,7 +78,7 @@ def cell_of(score: Floats) -> Whole:
 
 def _units(cell: Whole) -> Floats:
     """What scores of a cell are counted in, as parts of 1."""
-    return np.asarray(_UNITS[(cell >> 13) - _BY_LOGIT[0]])
+    return np.asarray(_UNITS[(cell >> _SHIFT) - _BY_LOGIT[0]])
 
 
 class CellSums:
@@ -125,7 +126,7 @@ class CellSums:
 
 def _bounds(cell: Whole) -> tuple[Floats, Floats]:
     """Least and largest scores of cells."""
-    least, most = expit(cell / PER_LOGIT), expit((cell + 1) / PER_LOGIT)
+    least, most = sigmoid(cell / PER_LOGIT), sigmoid((cell + 1) / PER_LOGIT)
     inside = (cell > ZERO) & (cell < ONE)
     return np.where(inside, least, cell == ONE), np.where(inside, most, cell == ONE)
 
