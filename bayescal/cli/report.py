@@ -58,7 +58,7 @@ class _Windows(NamedTuple):
 def _of_windows(quantity: Quantity, given: Given, output: Path, title: str) -> int:
     """Read, fit, write the report, and say what failed."""
     from bayescal.core.tables import open_table
-    from bayescal.report.windows import windows_report
+    from bayescal.report.page import windows_report
     from bayescal.results.summary import series_of
 
     check_writable(output)

@@ -82,10 +82,13 @@ class Variable(NamedTuple):
 type Dims = Mapping[str, tuple[str, ...]]
 
 
-def named(*names: str, dims: tuple[str, ...] = (), role: str = PARAMETER) -> tuple[Variable, ...]:
+def named(
+    *names: str, dims: tuple[str, ...] = (), role: str = PARAMETER, full: str = ""
+) -> tuple[Variable, ...]:
     """Variables that need no more than their names and common dims."""
     return tuple(
-        Variable(name, name.rpartition("/")[2].replace("_", " "), dims, role) for name in names
+        Variable(name, name.rpartition("/")[2].replace("_", " "), dims, role, full=full)
+        for name in names
     )
 
 
@@ -174,6 +177,7 @@ CALIBRATION_CURVE: Final = (
 CELLS: Final = undrawn("events", "cell_count", "cell_score", dims=("cell",))
 AVERAGE: Final = (
     *named("description"),
+    *named("curve", role=DATA, full="calibration curve"),
     *undrawn("weight", dims=("description",)),
     *undrawn("boundary_calibrated", dims=("boundary",)),
     *undrawn("description_curve", dims=("description", "point")),

@@ -2,10 +2,10 @@
 
 from bayescal.plots.comparison import plot_comparison, plot_differences, plot_metrics, plot_ranks
 from bayescal.plots.posterior import plot_posterior, plot_prior_posterior
-from bayescal.plots.reliability import plot_class_reliability, plot_reliability
-from bayescal.plots.roc import plot_roc
+from bayescal.plots.reliability import plot_reliability
 from bayescal.plots.rows import plot_credal_sets, plot_decisions, plot_probability
-from bayescal.plots.sensitivity import plot_sensitivity, plot_sensitivity_curve
+from bayescal.plots.sections import plot_class_reliability, plot_roc, plot_sensitivity_curve
+from bayescal.plots.sensitivity import plot_sensitivity
 
 __all__ = [
     "plot_class_reliability",

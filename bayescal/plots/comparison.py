@@ -12,13 +12,12 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
 from bayescal.core.errors import InputError
+from bayescal.core.variables import ERROR, LESS, METRIC, MORE
 from bayescal.plots import style
-from bayescal.plots.kind import check_kind
 from bayescal.results import access, schema
-from bayescal.results.access import ResultSlice
+from bayescal.results.access import ResultSlice, check_variable
 from bayescal.results.compare import RANK, Difference, best, difference
 from bayescal.results.intervals import interval
-from bayescal.results.kind import check_variable, kind_of
 from bayescal.results.text import capital, number, percent, relation, signed
 
 WIDTH: Final = 7.0
@@ -131,15 +130,15 @@ _FRAME_INCHES: Final = 1.35
 _PLUG_IN: Final = "plug-in"
 
 
-def plot_comparison(tree: xr.DataTree, var: str = "ece", prob: float = 0.9) -> Figure:
+def plot_comparison(tree: xr.DataTree, var: str | None = None, prob: float = 0.9) -> Figure:
     """Draw a forest of the calibration errors of all cases, the smallest at the top.
 
     Parameters
     ----------
     tree : xarray.DataTree
         A result.
-    var : {"ece", "tce", "mce"}
-        Which error.
+    var : {"ece", "tce", "mce"}, optional
+        Which error; by default the first with a plug-in estimate of its own, the ECE.
     prob : float
         Posterior probability of the thin interval; the thick one has 50%.
 
@@ -154,7 +153,9 @@ def plot_comparison(tree: xr.DataTree, var: str = "ece", prob: float = 0.9) -> F
     InputError
         If the result has no such variable.
     """
-    check_kind(tree, "errors", "a forest of calibration errors")
+    style.check_role(tree, ERROR, "a forest of calibration errors")
+    shown = style.drawn_variable(tree) if var is None else access.described(tree, var)
+    var = shown.name
     found = access.cases(tree)
     points = {case: access.scalar(tree, schema.POINT_ESTIMATE, var, case) for case in found}
     marks = {case: {} if at is None else {_PLUG_IN: at} for case, at in points.items()}
@@ -162,18 +163,18 @@ def plot_comparison(tree: xr.DataTree, var: str = "ece", prob: float = 0.9) -> F
     rows = sorted(held.values(), key=lambda row: row.mean)
     figure = style.new_figure(WIDTH, _height(rows), style.notes_for(tree, found))
     ax = figure.subplots()
-    looks = {_PLUG_IN: Mark(f"plug-in {var.upper()}")} if any(marks.values()) else {}
+    looks = {_PLUG_IN: Mark(f"plug-in {shown.title}")} if any(marks.values()) else {}
     draw_forest(ax, rows, looks)
     right = max(end for row in rows for end in (row.outer[1], *row.marks.values()))
     ax.set_xlim(0, max(1.05 * right, 1e-6))
-    ax.set_xlabel(var.upper())
+    ax.set_xlabel(shown.title)
     forest_legend(figure, prob, list(looks.values()))
     return figure
 
 
 def plot_differences(
     tree: xr.DataTree,
-    var: str = "tce",
+    var: str | None = None,
     prob: float = 0.9,
     *,
     reference: str | None = None,
@@ -186,8 +187,8 @@ def plot_differences(
     ----------
     tree : xarray.DataTree
         A result of several classifiers on the same rows.
-    var : {"tce", "ece", "mce"}
-        Which error; of a result with metrics, any of them.
+    var : {"tce", "ece", "mce"}, optional
+        Which error or metric; by default the main one.
     prob : float
         Posterior probability of the thin interval; the thick one has 50%.
     reference : str, optional
@@ -212,10 +213,11 @@ def plot_differences(
             f"differences need two classifiers; the result has only {names[0]!r}. "
             "Fit several with Scores.stack."
         )
+    compared = access.main(tree) if var is None else access.described(tree, var)
+    var = compared.name
     shown = {name: access.find_case(tree, name, class_, group) for name in names}
     means = {name: access.averaged_mean(tree, var, case) for name, case in shown.items()}
-    kind = kind_of(tree)
-    higher = bool(kind.higher_is_better(var))
+    higher = compared.better == MORE
     best = max if higher else min
     base = (
         access.find_case(tree, reference).classifier
@@ -244,7 +246,7 @@ def plot_differences(
     margin = max(0.05 * (high - low), 1e-6)
     ax.set_xlim(low - margin, high + margin)
     where = ", ".join(style.shorten(value) for value in (class_, group) if value is not None)
-    name = f"{kind.title(var)} minus that of {style.shorten(base)}"
+    name = f"{compared.title} minus that of {style.shorten(base)}"
     ax.set_xlabel(f"{name} ({where})" if where else name, parse_math=False)
     forest_legend(figure, prob, [])
     return figure
@@ -286,15 +288,16 @@ _OTHERS: Final = ("v", "P", "X", "p", "*")
 _SHADES: Final = LinearSegmentedColormap.from_list("white to blue", ["#FFFFFF", style.BLUE])
 
 
-def plot_metrics(tree: xr.DataTree, var: str = "accuracy", prob: float = 0.9) -> Figure:
+def plot_metrics(tree: xr.DataTree, var: str | None = None, prob: float = 0.9) -> Figure:
     """Draw a forest of a metric of all classifiers, the best at the top.
 
     Parameters
     ----------
     tree : xarray.DataTree
         A result with metrics, such as of `bayescal.ssme`.
-    var : str, default "accuracy"
-        Metric: of `bayescal.ssme` accuracy, ece, auc, auprc, mce, log_loss or brier.
+    var : str, optional
+        Metric: of `bayescal.ssme` accuracy, ece, auc, auprc, mce, log_loss or brier; by default
+        the main one.
     prob : float
         Posterior probability of the thin interval; the thick one has 50%.
 
@@ -309,9 +312,9 @@ def plot_metrics(tree: xr.DataTree, var: str = "accuracy", prob: float = 0.9) ->
     InputError
         If the result is of another kind, or has no such metric.
     """
-    check_kind(tree, "metrics", "a forest of metrics")
-    kind = kind_of(tree)
-    check_variable(tree, var)
+    style.check_role(tree, METRIC, "a forest of metrics")
+    var = check_variable(tree, var)
+    metric = access.described(tree, var)
     found = access.cases(tree)
     marks = {case: _marks(tree, var, case) for case in found}
     panels = _panels(tree, var, prob, marks)
@@ -322,27 +325,27 @@ def plot_metrics(tree: xr.DataTree, var: str = "accuracy", prob: float = 0.9) ->
         len(panels), 1, squeeze=False, sharex=True, height_ratios=[len(p) for p in panels.values()]
     )[:, 0]
     methods = list(dict.fromkeys(name for one in marks.values() for name in one))
-    looks = _looks(kind.point_label(tree), methods)
+    looks = _looks(access.point_label(tree), methods)
     for ax, (name, shown) in zip(axes, panels.items(), strict=True):
         draw_forest(ax, shown, looks, below=_BELOW)
         if len(panels) > 1:
             style.title(ax, style.shorten(name), fontsize=style.TEXT_SIZE)
-    axes[-1].set_xlim(*_ends([row for shown in panels.values() for row in shown], var))
-    better = {True: " (higher is better)", False: " (lower is better)", None: ""}
-    axes[-1].set_xlabel(f"{capital(kind.title(var))}{better[kind.higher_is_better(var)]}")
+    axes[-1].set_xlim(*_ends([row for shown in panels.values() for row in shown]))
+    better = {MORE: " (higher is better)", LESS: " (lower is better)", None: ""}
+    axes[-1].set_xlabel(f"{capital(metric.title)}{better[metric.better]}")
     forest_legend(figure, prob, list(looks.values()), columns=3)
     return figure
 
 
-def plot_ranks(tree: xr.DataTree, var: str = "accuracy") -> Figure:
+def plot_ranks(tree: xr.DataTree, var: str | None = None) -> Figure:
     """Draw the posterior probability of each rank of each classifier.
 
     Parameters
     ----------
     tree : xarray.DataTree
         A result with metrics, such as of `bayescal.ssme`, of two classifiers or more.
-    var : str, default "accuracy"
-        Metric to rank by; see `bayescal.best`.
+    var : str, optional
+        Metric to rank by; by default the main one. See `bayescal.best`.
 
     Returns
     -------
@@ -371,7 +374,7 @@ def plot_ranks(tree: xr.DataTree, var: str = "accuracy") -> Figure:
         where = ", ".join(f"{panel[dim].item()}" for dim in lead)
         if where:
             style.title(ax, style.shorten(where, 26), fontsize=style.TEXT_SIZE)
-        ax.set_xlabel(f"Rank by {kind_of(tree).title(var)}, 1 is best")
+        ax.set_xlabel(f"Rank by {access.described(tree, var).title}, 1 is best")
         ax.xaxis.label.set_fontsize(style.TEXT_SIZE)
     return figure
 
@@ -385,14 +388,14 @@ def _panels(
     for case, row in case_rows(tree, var, prob, marks, labels).items():
         place = ", ".join(part for part in (case.group, case.prior) if part is not None)
         panels.setdefault(place, []).append(row)
-    sign = -1 if kind_of(tree).higher_is_better(var) else 1
+    sign = -1 if access.described(tree, var).better == MORE else 1
     for rows in panels.values():
         rows.sort(key=lambda row: math.inf if math.isnan(row.mean) else sign * row.mean)
     return panels
 
 
 def _marks(tree: xr.DataTree, var: str, case: ResultSlice) -> dict[str, float]:
-    point = kind_of(tree).point(tree, var, case)
+    point = access.scalar(tree, schema.POINT_ESTIMATE, var, case)
     found = {_POINT: point} if point is not None else {}
     found |= access.reference_estimates(tree, var, case)
     return {name: at for name, at in found.items() if not math.isnan(at)}
@@ -409,12 +412,12 @@ def _looks(point: str, names: Sequence[str]) -> dict[str, Mark]:
     }
 
 
-def _ends(rows: Sequence[Row], var: str) -> tuple[float, float]:
-    """Limits around all that is drawn, within what the metric can be."""
+def _ends(rows: Sequence[Row]) -> tuple[float, float]:
+    """Limits around all that is drawn; not beyond 1 where nothing is."""
     drawn = [value for row in rows for value in (*row.outer, *row.marks.values())]
     drawn = [value for value in drawn if not math.isnan(value)] or [0.0, 1.0]
     margin = max(0.05 * (max(drawn) - min(drawn)), 0.005)
-    top = math.inf if var == "log_loss" else 1.0
+    top = 1.0 if max(drawn) <= 1.0 else math.inf
     return max(min(drawn) - margin, 0.0), min(max(drawn) + margin, top)
 
 

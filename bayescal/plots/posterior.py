@@ -14,8 +14,8 @@ from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
 from bayescal.core.errors import InputError
+from bayescal.core.variables import ERROR
 from bayescal.plots import style
-from bayescal.plots.kind import check_kind
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.intervals import interval
@@ -23,9 +23,9 @@ from bayescal.results.text import percent, relation
 
 
 def density(draws: NDArray[Any], at: NDArray[Any]) -> NDArray[np.float64]:
-    """Kernel density of draws from [0, inf), reflected at 0; zeros where all draws are equal."""
+    """Kernel density of the positive draws, reflected at 0; zeros where all are equal."""
     flat = np.asarray(draws, dtype=np.float64).ravel()
-    flat = flat[~np.isnan(flat)]
+    flat = flat[flat > 0]
     if flat.size < 2 or np.ptp(flat) <= 1e-12 * np.abs(flat).max():
         return np.zeros(len(at))
     array_stats: Any = import_module("arviz_stats.base").array_stats
@@ -38,32 +38,48 @@ def density(draws: NDArray[Any], at: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def draw_density(
-    ax: Axes, x: NDArray[Any], draws: NDArray[Any], colour: str, alpha: float = 0.25
+    ax: Axes,
+    x: NDArray[Any],
+    draws: NDArray[Any],
+    colour: str = style.BLUE,
+    alpha: float = 0.25,
+    *,
+    base: float = 0.0,
+    tall: float = 1.0,
 ) -> None:
-    """Draw a density scaled to the height 1; a line where all draws are equal."""
+    """Draw the density of the positive draws from a base up; a line where all are equal."""
     height = density(draws, x)
     if height.max() > 0:
-        height = height / height.max()
-        ax.fill_between(x, 0, height, color=colour, alpha=alpha, linewidth=0)
-        ax.plot(x, height, color=colour, linewidth=1.2)
-    else:
-        ax.plot((draws.flat[0],) * 2, (0, 1), color=colour, linewidth=1.6)
+        top = base + tall * height / height.max()
+        ax.fill_between(x, base, top, color=colour, alpha=alpha, linewidth=0)
+        ax.plot(x, top, color=colour, linewidth=1.2)
+    elif (draws > 0).any():
+        ax.plot((draws[draws > 0][0],) * 2, (base, base + tall), color=colour, linewidth=1.6)
+
+
+def draw_zero(ax: Axes, p_zero: float | None, *, base: float = 0.0, tall: float = 1.0) -> None:
+    """Draw the probability of exactly 0 as a bar, where a density of that height has its peak."""
+    if p_zero is not None and p_zero >= SEEN:
+        top = base + tall * p_zero
+        ax.plot((0, 0), (base, top), color=style.INK, linewidth=4, solid_capstyle="butt")
 
 
 _COLUMNS: Final = 4
 _BASELINE: Final = -0.1
 _LOWEST: Final = -0.2
+SEEN: Final = 0.001
+"""Probability from which on a bar at 0 is seen."""
 
 
-def plot_posterior(tree: xr.DataTree, var: str = "ece", prob: float = 0.9) -> Figure:
+def plot_posterior(tree: xr.DataTree, var: str | None = None, prob: float = 0.9) -> Figure:
     """Draw the posterior of a calibration error, one panel a case.
 
     Parameters
     ----------
     tree : xarray.DataTree
         A result.
-    var : {"ece", "tce", "mce"}
-        Which error.
+    var : {"ece", "tce", "mce"}, optional
+        Which error; by default the first with a plug-in estimate of its own, the ECE.
     prob : float
         Posterior probability of the interval below the density.
 
@@ -79,7 +95,8 @@ def plot_posterior(tree: xr.DataTree, var: str = "ece", prob: float = 0.9) -> Fi
     InputError
         If the result has no such variable.
     """
-    check_kind(tree, "errors", "a posterior of calibration errors")
+    style.check_role(tree, ERROR, "a posterior of calibration errors")
+    var = var or style.drawn_variable(tree).name
     bounds = interval(tree, var, prob)
     found = access.cases(tree)
     figure, axes = _panels(tree, found)
@@ -91,20 +108,20 @@ def plot_posterior(tree: xr.DataTree, var: str = "ece", prob: float = 0.9) -> Fi
         lower, upper = (float(bound) for bound in access.at(bounds, case).values)
         style.draw_interval(ax, (lower, upper), access.averaged_mean(tree, var, case), _BASELINE)
         style.case_title(ax, tree, case)
-    _name_below(axes, var.upper())
+    _name_below(axes, access.described(tree, var).title)
     _legend(figure, tree, var, prob)
     return figure
 
 
-def plot_prior_posterior(tree: xr.DataTree, var: str = "ece") -> Figure:
+def plot_prior_posterior(tree: xr.DataTree, var: str | None = None) -> Figure:
     """Overlay the prior and the posterior density of a calibration error, one panel a case.
 
     Parameters
     ----------
     tree : xarray.DataTree
         A result with a group `prior`.
-    var : {"ece", "tce", "mce"}
-        Which error.
+    var : {"ece", "tce", "mce"}, optional
+        Which error; by default the first with a plug-in estimate of its own, the ECE.
 
     Returns
     -------
@@ -116,7 +133,8 @@ def plot_prior_posterior(tree: xr.DataTree, var: str = "ece") -> Figure:
     InputError
         If the result has no prior draws, or no such variable.
     """
-    check_kind(tree, "errors", "a prior against a posterior of calibration errors")
+    style.check_role(tree, ERROR, "a prior against a posterior of calibration errors")
+    var = var or style.drawn_variable(tree).name
     found = access.cases(tree)
     if schema.PRIOR not in tree.children:
         raise InputError(
@@ -127,7 +145,7 @@ def plot_prior_posterior(tree: xr.DataTree, var: str = "ece") -> Figure:
     for ax, case in zip(axes, found, strict=True):
         _draw_both(ax, tree, var, case)
         style.case_title(ax, tree, case)
-    _name_below(axes, var.upper())
+    _name_below(axes, access.described(tree, var).title)
     looks = {"prior": (style.GREY, 0.35), "posterior": (style.BLUE, 0.3)}
     style.legend(
         figure,
@@ -164,8 +182,8 @@ def _limit(tree: xr.DataTree, var: str, case: ResultSlice, upper: float) -> floa
 
 def _draw_panel(ax: Axes, tree: xr.DataTree, var: str, case: ResultSlice, limit: float) -> None:
     draws = access.variable(tree, schema.POSTERIOR, var, case).values
-    draw_density(ax, np.linspace(0, limit, 400), draws, style.BLUE)
-    _draw_calibrated(ax, access.scalar(tree, schema.MODEL_AVERAGE, schema.P_CALIBRATED, case))
+    draw_density(ax, np.linspace(0, limit, 400), draws)
+    _draw_calibrated(ax, access.prob_calibrated(tree, case))
     point = access.scalar(tree, schema.POINT_ESTIMATE, var, case)
     if point is not None:
         ax.plot((point,) * 2, (0, 1), color=style.VERMILLION, linewidth=1.4, linestyle=(0, (3, 2)))
@@ -178,10 +196,9 @@ def _draw_panel(ax: Axes, tree: xr.DataTree, var: str, case: ResultSlice, limit:
 
 
 def _draw_calibrated(ax: Axes, p_calibrated: float | None) -> None:
-    if p_calibrated is None or np.isnan(p_calibrated):
+    if p_calibrated is None:
         return
-    if p_calibrated >= 0.001:
-        ax.plot((0, 0), (0, p_calibrated), color=style.INK, linewidth=4, solid_capstyle="butt")
+    draw_zero(ax, p_calibrated)
     ax.annotate(
         f"P(0) {relation(p_calibrated)}",
         (0, 1.08),
@@ -201,7 +218,7 @@ def _legend(figure: Figure, tree: xr.DataTree, var: str, prob: float) -> None:
     }
     # The error without bins has no plug-in.
     if access.has_variable(tree, schema.POINT_ESTIMATE, var):
-        entries[f"plug-in {var.upper()}"] = style.line(
+        entries[f"plug-in {access.described(tree, var).title}"] = style.line(
             color=style.VERMILLION, linewidth=1.4, linestyle=(0, (3, 2))
         )
     style.legend(figure, entries)

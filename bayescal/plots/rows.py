@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 
 from bayescal.core.checks import check_choice, check_is, check_whole
 from bayescal.core.errors import InputError
+from bayescal.core.variables import ROW
 from bayescal.plots import style
-from bayescal.plots.kind import check_kind
-from bayescal.plots.sensitivity import not_robust
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.rows import EVEN, Rows, evenly, read_rows, row_conclusions
@@ -68,7 +67,7 @@ def plot_probability(
     InputError
         If the result is of another kind, or has no such classifier or class.
     """
-    check_kind(tree, "rows", "a plot of probabilities")
+    style.check_role(tree, ROW, "a plot of probabilities")
     case, rows, k = _find(tree, classifier, class_, prob)
     figure, ax = _one_panel((5.2, 4.9), tree, case, rows.curves[k])
     _draw_curve(ax, rows, k)
@@ -119,7 +118,7 @@ def plot_decisions(
     InputError
         If the result is of another kind, or has no such classifier or class.
     """
-    check_kind(tree, "rows", "a plot of decisions")
+    style.check_role(tree, ROW, "a plot of decisions")
     case, rows, k = _find(tree, classifier, class_, prob)
     figure, ax = _one_panel((7.0, 4.3), tree, case, rows.curves[k])
     kind = _kinds(rows, k)
@@ -270,7 +269,7 @@ def plot_row_sensitivity(tree: xr.DataTree, prob: float = 0.9) -> Figure:
     shown = shown[:_MOST_PANELS]
     columns = min(_REFIT_COLUMNS, len(shown))
     notes = style.notes_for(tree, access.cases(tree))
-    notes += not_robust("Decisions are", [one.case for one in found if not one.robust])
+    notes += style.not_robust("Decisions are", [one.case for one in found if not one.robust])
     height = 2.5 * -(-len(shown) // columns) + 1.0
     figure = style.new_figure(6.4 if columns == 1 else 8.2, height, notes)
     axes = style.panels(figure, len(shown), columns, sharey=True)
@@ -368,7 +367,7 @@ def plot_credal_sets(
     InputError
         If the result is of another kind, has two classes, or no such row or classifier.
     """
-    check_kind(tree, "rows", "a plot of credal sets")
+    style.check_role(tree, ROW, "a plot of credal sets")
     case = access.find_case(tree, classifier)
     held = read_rows(tree, case, prob)
     if len(held.classes) < _THREE:

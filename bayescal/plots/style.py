@@ -1,4 +1,4 @@
-"""How the figures look: colours, text, and the notes above a result that is unreliable.
+"""What all figures share: colours, text, and the notes above a result that is unreliable.
 
 Everything is said to the artists themselves, so that a plot neither reads nor changes the user's
 matplotlib settings beyond their fonts.
@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import io
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple
 
 import xarray as xr
@@ -21,6 +22,8 @@ from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 from matplotlib.ticker import MaxNLocator
 
+from bayescal.core.errors import InputError
+from bayescal.core.variables import ERROR, METRIC, ROW, Variable
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice, status
 
@@ -53,6 +56,49 @@ class Note(NamedTuple):
     text: str
     colour: str
     ground: str
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A figure that can be drawn: its name, its caption, and what it shows in words."""
+
+    draw: Callable[[], Figure]
+    name: str
+    caption: str
+    alt: str = ""
+
+    @property
+    def words(self) -> str:
+        """Alternative text."""
+        return self.alt or f"{self.name}. {self.caption}"
+
+
+_DRAWN_BY: Final = {
+    ERROR: (
+        "calibration errors",
+        "plot_reliability, plot_posterior, plot_comparison, plot_prior_posterior",
+    ),
+    METRIC: ("metrics", "plot_metrics, plot_ranks, plot_roc, plot_class_reliability"),
+    ROW: ("single rows", "plot_probability, plot_decisions, plot_credal_sets"),
+}
+
+
+def check_role(tree: xr.DataTree, role: str, what: str) -> None:
+    """Refuse a result whose main variable has another role, naming what draws it."""
+    schema.check_result(tree)
+    found = access.main(tree).role
+    if found != role:
+        of, functions = _DRAWN_BY[found]
+        raise InputError(
+            f"{what} needs a result on {_DRAWN_BY[role][0]}; this one, of "
+            f"{tree.attrs['quantity']}, is on {of}. Draw it with bayescal.plots: {functions}."
+        )
+
+
+def drawn_variable(tree: xr.DataTree) -> Variable:
+    """What is drawn where no variable is named: the first that has an estimate of its own."""
+    found = access.answers(tree)
+    return next((one for one in found if one.point == one.name), found[0])
 
 
 class ResultFigure(Figure):
@@ -109,6 +155,14 @@ def panels(figure: Figure, n: int, columns: int, **kwargs: Any) -> list[Axes]:
     for spare in axes[n:]:
         spare.remove()
     return axes[:n]
+
+
+def not_robust(what: str, lost: list[str]) -> list[Note]:
+    """The note above refits that disagree; `lost` are the cases, "" where there is only one."""
+    if not lost:
+        return []
+    of = f" for {', '.join(map(shorten, lost))}" if any(lost) else ""
+    return [Note(f"{what} not robust to the choice of prior{of}.", INK, AMBER)]
 
 
 def notes_for(tree: xr.DataTree, shown: Sequence[ResultSlice]) -> list[Note]:

@@ -12,10 +12,9 @@ from bayescal.report.render import named, render, several_named
 from bayescal.report.view import Answer, View
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
-from bayescal.results.compare import Difference, difference, leaders
-from bayescal.results.intervals import Marginal, marginals
-from bayescal.results.kind import kind_of
-from bayescal.results.text import decimals, error, fixed, in_words, percent, probability
+from bayescal.results.compare import Difference, best, difference, leaders
+from bayescal.results.intervals import HEDGED, Marginal, interval, marginals
+from bayescal.results.text import capital, decimals, error, fixed, in_words, percent, probability
 
 UNLIKELY = 0.05
 LIKELY = 0.5
@@ -179,19 +178,15 @@ MOST_ROWS = 40
 MOST_SENTENCES = 8
 MOST_MEANS = 8
 WIDTH = 320
+BOUNDS_OF = "the plug-in estimate"
 MARGIN = 20
 
 _PLURALS = {schema.CLASSIFIER: "classifiers", schema.CLASS: "classes", schema.GROUP: "groups"}
 
 
-def target(view: View) -> str | None:
-    """The error that is the main result: ``tce``, else ``ece``, else none."""
-    return next((name for name in ("tce", "ece") if view.has(schema.POSTERIOR, name)), None)
-
-
 def digits(view: View) -> int:
     """Decimals that suit the narrowest interval, so that numbers line up."""
-    ends = [view.interval(target(view) or "", case) for case in view.cases]
+    ends = [view.interval(view.main.name, case) for case in view.cases]
     return max((decimals(*pair) for pair in ends if pair is not None), default=3)
 
 
@@ -233,18 +228,18 @@ def answers(view: View) -> list[CaseAnswer]:
 
 def answer_of(view: View, case: ResultSlice) -> CaseAnswer | None:
     """The main result of one case."""
-    var = target(view)
-    ends = view.interval(var, case) if var else None
-    if var is None or ends is None:
+    var = view.main
+    ends = view.interval(var.name, case)
+    if ends is None:
         return None
     dims = view.dims_of_cases
     return CaseAnswer(
         name=case.label,
-        point=access.averaged_mean(view.tree, var, case),
+        point=access.averaged_mean(view.tree, var.name, case),
         low=ends[0],
         high=ends[1],
         prob=view.prob,
-        plug_in=view.number_of(schema.POINT_ESTIMATE, "ece", case),
+        plug_in=view.number_of(schema.POINT_ESTIMATE, var.point or "", case),
         p_calibrated=view.number_of(schema.MODEL_AVERAGE, schema.P_CALIBRATED, case),
         digits=digits(view),
         # A bare name such as "3" would not say that it is a class.
@@ -255,10 +250,9 @@ def answer_of(view: View, case: ResultSlice) -> CaseAnswer | None:
 
 def best_two(view: View) -> tuple[list[str], float, str] | None:
     """The classifiers most probably best, their probability, and the second."""
-    paired = view.has(schema.ERROR_CORRELATION, "correlation")
-    if target(view) is None or view.dims_of_cases != (schema.CLASSIFIER,) or not paired:
+    if view.dims_of_cases != (schema.CLASSIFIER,) or not view.paired:
         return None
-    held = kind_of(view.tree).best(view.tree, target(view) or "tce", None, None).prob_best
+    held = best(view.tree, view.main.name).prob_best
     chances = {str(one[schema.CLASSIFIER].item()): float(one) for one in held}
     first, second = sorted(chances, key=lambda name: -chances[name])[:2]
     return [first, *(name for name in leaders(chances) if name != first)], chances[first], second
@@ -275,17 +269,16 @@ def among(view: View) -> str:
 
 def means_over_classes(view: View) -> list[Markup]:
     """The mean over classes of the calibration error, classifier by classifier."""
-    var = target(view)
-    found = [] if var is None else marginals(view.tree, var, view.prob)
+    found = marginals(view.tree, view.main.name, view.prob)
     return [mean_sentence(case, mean) for case, mean in found] if len(found) <= MOST_MEANS else []
 
 
 def _lead_of_several(view: View, found: list[CaseAnswer]) -> list[Markup]:
-    best = best_two(view)
-    if best is None:
+    leading = best_two(view)
+    if leading is None:
         return [extremes_sentence(among(view), found[0], found[-1])]
-    (first, *tied), prob, second = best
-    gap = difference(view.tree, first, second, target(view) or "tce", view.prob)
+    (first, *tied), prob, second = leading
+    gap = difference(view.tree, first, second, view.main.name, view.prob)
     answer_of_first = next(one for one in found if one.name == first)
     worst = found[-1] if found[-1].name != first else found[-2]
     return [
@@ -334,3 +327,62 @@ def scale(answers: Sequence[CaseAnswer]) -> Scale:
 def strip(answer: CaseAnswer, scale: Scale) -> Markup:
     """Draw one row."""
     return render("errors_strip.svg.j2", answer=answer, scale=scale, width=WIDTH)
+
+
+def titles(view: View) -> dict[str, str]:
+    """Headings of the summary's columns: the main error in full."""
+    found = {"n": "Rows", schema.EFFECTIVE_N: "Effective rows", "curve": "Curve"}
+    for one in view.answers:
+        name = capital(one.full) if one == view.main else one.title
+        found |= {one.name: name, f"{one.name}_point": f"Plug‑in {one.title}"}
+        found |= {f"{one.name}_{what}": f"{name}, {what}" for what in ("mean", "median")}
+    return found
+
+
+def terms(view: View) -> list[tuple[str, str]]:
+    """What a calibration error is, and what its interval and its probability of 0 mean."""
+    found = [
+        (
+            True,
+            "Calibrated",
+            "Among the rows with score 0.7, 70% have a positive label, and so for every other "
+            "score: the score can be read as a probability.",
+        ),
+        (
+            view.has(schema.POINT_ESTIMATE, view.main.point or ""),
+            "Plug-in ECE",
+            "The usual estimate: label rates of the sample are taken as if they were known. "
+            "Noise counts as error, so it is biased upwards, most with many bins and few rows.",
+        ),
+        (
+            view.described,
+            "Component of the curve",
+            "The calibration curve may be the diagonal (calibrated), smooth, rough (smooth with "
+            "deviations that differ from score to score) or made of segments, some calibrated and "
+            "others shifted. The posterior is an average over them, each weighted by its posterior "
+            "probability.",
+        ),
+        (True, "{prob} credible interval", _interval_words(view)),
+        (
+            view.has(schema.MODEL_AVERAGE, schema.P_CALIBRATED),
+            "P(calibrated)",
+            "The posterior probability that the calibration error is exactly 0. Before the "
+            "data it is one half, unless the priors say otherwise.",
+        ),
+    ]
+    return [(word, text) for applies, word, text in found if applies]
+
+
+def _interval_words(view: View) -> str:
+    """What an interval of the main error means."""
+    starts = "Where perfect calibration is not excluded, the interval starts at 0."
+    if interval(view.tree, view.main.name, view.prob).attrs["ci_kind"] == HEDGED:
+        return (
+            "From the lower to the upper quantile of the posterior of the error. In it unlikely "
+            "components of the curve count for more than their probability, so that they widen "
+            f"the interval. {starts}"
+        )
+    return (
+        "Given the data and the priors, the error lies in it with a probability of at least "
+        f"{{prob}}. {starts}"
+    )

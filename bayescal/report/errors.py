@@ -2,33 +2,24 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import combinations, product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+import numpy as np
 from markupsafe import Markup
 
+from bayescal.core.variables import ERROR, ROW
 from bayescal.plots import plot_differences
-from bayescal.plots.kind import Drawing
-from bayescal.report.answers import CaseAnswer, answer, answer_of, target
-from bayescal.report.render import Column, bold, figures, names, off, plain, table
-from bayescal.report.sections import Alert
-from bayescal.report.sensitivity import refits
-from bayescal.report.view import Check, Scaling, Section, View, for_each
+from bayescal.plots.style import Drawing
+from bayescal.report.answers import CaseAnswer, answer_of
+from bayescal.report.render import Column, bold, figures, names, plain, table
+from bayescal.report.view import WEIGHT, Section, View, for_each
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.compare import Difference, difference
-from bayescal.results.curves import (
-    CurveShape,
-    boundary_scores,
-    curve_shape,
-    description_weights,
-)
-from bayescal.results.intervals import HEDGED, interval
-from bayescal.results.kind import kind_of
+from bayescal.results.curves import CurveShape, boundary_scores, curve_shape
 from bayescal.results.text import (
-    MISSING,
     capital,
     count,
     decimals,
@@ -41,7 +32,7 @@ from bayescal.results.text import (
 )
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 
 MOST_UNEVEN = 4
@@ -50,30 +41,49 @@ _UNEVEN = ("rough", "segments")
 
 
 def shapes(view: View) -> Markup | None:
-    """The most probable description of each curve, and the probabilities of all."""
+    """The most probable component of each curve, and the probabilities of all."""
     found = _found(view)
     if not found:
         return None
     shown = found[:MOST_SHAPES]
-    weights = [description_weights(view.tree, case) for case, _ in shown]
-    columns = [
-        Column(view.case_word, names([case.label for case, _ in shown]), words=True),
-        *(
-            Column(capital(name), [_weight(own, name) for own in weights], small="probability")
-            for name in weights[0]
-        ),
-        Column("In words", [f"{shape.words}." for _, shape in shown], words=True),
-    ]
     left = len(found) - len(shown)
+    columns = _weights(view, [case for case, _ in shown])
+    columns.append(Column("In words", [f"{shape.words}." for _, shape in shown], words=True))
     note = (
-        "Posterior probabilities of the descriptions of the calibration curve; scores of exactly 0 "
+        "Posterior probabilities of the components of the calibration curve; scores of exactly 0 "
         "or 1 stand apart." + (f" {left} further cases are left out." if left else "")
     )
     return Markup('{}<p class="note">{}</p>{}').format(
-        table("Descriptions of the calibration curve", columns),
+        table("Components of the calibration curve", columns),
         note,
         _boundary([case for case, _ in shown], view),
     )
+
+
+def models(view: View) -> Markup | None:
+    """A line a case: the probability of each model that the result is an average of."""
+    if not view.described or view.has_curve or view.main.role == ROW:
+        return None
+    note = (
+        "Posterior probabilities of the models that the result is an average of, by evidence; what "
+        "is shown of a model's own numbers is given that it holds."
+    )
+    columns = _weights(view, view.cases)
+    return table("Models", columns) + Markup('<p class="note">{}</p>').format(note)
+
+
+def _weights(view: View, cases: Sequence[ResultSlice]) -> list[Column]:
+    """Probabilities of the components or models of an average, the largest of a case in bold."""
+    held = [access.variable(view.tree, schema.MODEL_AVERAGE, WEIGHT, case) for case in cases]
+    weights = np.array([one.values for one in held])
+    columns = [Column(view.case_word, names([case.label for case in cases]), words=True)]
+    for name, own in zip(held[0][schema.DESCRIPTION].values, weights.T, strict=True):
+        cells = [
+            bold(probability(one)) if one == most else probability(one)
+            for one, most in zip(own.tolist(), weights.max(axis=1).tolist(), strict=True)
+        ]
+        columns.append(Column(capital(str(name)), cells, small="probability"))
+    return columns
 
 
 def _boundary(cases: list[ResultSlice], view: View) -> Markup:
@@ -107,76 +117,15 @@ def uneven(view: View) -> list[str]:
 
 
 def _found(view: View) -> list[tuple[ResultSlice, CurveShape]]:
-    """Cases with descriptions."""
+    """Cases with a curve that is an average over components."""
+    if not view.has_curve:
+        return []
     both = ((case, curve_shape(view.tree, case)) for case in view.cases)
     return [(case, shape) for case, shape in both if shape is not None]
 
 
-def _weight(weights: dict[str, float], name: str) -> str:
-    """A probability, the largest in bold."""
-    text = probability(weights[name])
-    return bold(text) if weights[name] == max(weights.values()) else text
-
-
 MOST_ROWS = 66
 """All pairs of twelve classifiers."""
-_DIGITS = 4
-_TITLES = {
-    "n": "Rows",
-    schema.EFFECTIVE_N: "Effective rows",
-    "ece_point": "Plug‑in ECE",
-    "ece_mean": "ECE, mean",
-    "ece_median": "ECE, median",
-    "ece": "ECE",
-    "tce_mean": "Calibration error, mean",
-    "tce": "Calibration error",
-    "p_calibrated": "P(calibrated)",
-    "curve": "Curve",
-    "status": "Fit",
-}
-# Names stand in the first column already, and diagnostics have a section of their own.
-_ELSEWHERE = {*schema.CASE_DIMS, "rhat_max", "ess_min", "divergences"}
-
-
-def summary_columns(view: View) -> list[Column]:
-    """The summary, without columns that say nothing."""
-    frame = kind_of(view.tree).summary(view.tree, view.prob)
-    shown = [name for name in map(str, frame.columns) if name not in _ELSEWHERE]
-    found = [_column(frame, name, view.prob) for name in shown]
-    heads = Column(view.case_word, names([str(label) for label in frame.index]), words=True)
-    return [heads, *(column for column in found if column is not None)]
-
-
-def _column(frame: pd.DataFrame, name: str, prob: float) -> Column | None:
-    """One column; two ends of an interval make one, a column that says nothing none."""
-    values = frame[name].tolist()
-    if name.endswith("_upper") or all(map(_is_missing, values)) or set(values) == {schema.OK}:
-        return None
-    if name.endswith("_lower"):
-        var = name.removesuffix("_lower")
-        both = zip(values, frame[f"{var}_upper"].tolist(), strict=True)
-        cells = [f"{error(low, _DIGITS)} to {error(high, _DIGITS)}" for low, high in both]
-        return Column(f"{_title(var)}, {percent(prob)} interval", cells)
-    words = name == "curve"
-    return Column(_title(name), [_cell(name, value) for value in values], words=words)
-
-
-def _title(name: str) -> str:
-    return _TITLES.get(name, name.replace("_", " "))
-
-
-def _is_missing(value: Any) -> bool:
-    return value is None or (isinstance(value, float) and math.isnan(value))
-
-
-def _cell(name: str, value: Any) -> str:
-    if isinstance(value, str):
-        return off(value) if value == schema.NOT_CONVERGED else value
-    if _is_missing(value):
-        return MISSING
-    if name in ("n", schema.EFFECTIVE_N):
-        return count(value)
-    return probability(value) if name.startswith("p_") else error(float(value), _DIGITS)
 
 
 def groups(view: View) -> Markup | None:
@@ -223,7 +172,7 @@ def _row_numbers(n: list[float | None], effective: list[float | None]) -> Column
 
 def differences(view: View) -> Markup | None:
     """Differences of the errors of every pair of classifiers, the resolved ones first."""
-    if target(view) is None or not view.has(schema.ERROR_CORRELATION, "correlation"):
+    if view.main.role != ERROR or not view.paired:
         return None
     rows = sorted(_pairs(view), key=lambda row: (not _resolved(row[1]), -abs(row[1].mean)))
     if not rows:
@@ -248,7 +197,7 @@ def _from_best(view: View) -> list[Drawing]:
         return []
     return [
         Drawing(
-            lambda: plot_differences(view.tree, target(view) or "tce", view.prob),
+            lambda: plot_differences(view.tree, view.main.name, view.prob),
             "Difference from the best",
             "Right of zero, the classifier is worse calibrated than the one with the least error.",
         )
@@ -283,8 +232,7 @@ def _resolved(pair: Difference) -> bool:
 
 def _pairs(view: View) -> Iterator[tuple[str, Difference]]:
     """Every pair within each class and group, the smaller mean first."""
-    var = target(view)
-    assert var is not None
+    var = view.main.name
     held = view.tree[schema.POSTERIOR].dataset
     values = [
         [str(value) for value in held[dim].values] if dim in held.dims else [None]
@@ -303,112 +251,9 @@ def _pairs(view: View) -> Iterator[tuple[str, Difference]]:
             yield ", ".join(name for name in (class_, group) if name is not None), pair
 
 
-__all__ = ["answer", "refits"]
-
-SECTIONS = (
-    Section("curve", "What the curve looks like", "Curve", for_each(shapes)),
-    Section("differences", "Differences between classifiers", "Differences", for_each(differences)),
-    Section("groups", "Groups", "Groups", for_each(groups)),
+CURVE = Section("curve", "What the curve looks like", "Curve", for_each(shapes))
+MODELS = Section("models", "Models", "Models", for_each(models))
+DIFFERENCES = Section(
+    "differences", "Differences between classifiers", "Differences", for_each(differences)
 )
-CHECKS = (Check("importance_ess", "Importance sampling", "effective draws", count),)
-BOUNDS_OF = "the plug-in estimate"
-PRIOR_NAMES = {
-    "coef": "calibration curve",
-    "common": "common curve",
-    "curve": "calibration curve",
-    "intercept": "middle of the curve",
-    "rate": "label rates",
-}
-_NAMES = {"class_prior": "Class prior", "ece": "ECE", "tce": "Calibration error"}
-
-
-def alerts(view: View) -> list[Alert]:
-    """Cases whose calibration curve is most probably rough, or jumps."""
-    sentences = uneven(view)
-    if not sentences:
-        return []
-    text = " ".join([*sentences, "A smooth recalibration would not remove such an error."])
-    return [Alert("note", "The calibration curve is not smooth", "", text)]
-
-
-def scaling(view: View) -> Scaling:
-    """The main error, and the class prior where it is unknown."""
-    wanted = (target(view), "class_prior")
-    names = [name for name in wanted if name and view.has(schema.POSTERIOR, name)]
-    note = ""
-    if view.has(schema.MODEL_AVERAGE, schema.P_CALIBRATED):
-        note = (
-            " The prior probability of perfect calibration is not scaled: it enters P(calibrated) "
-            "alone, as odds."
-        )
-    return Scaling(names, "posterior given miscalibration" if note else "posterior", note)
-
-
-def variable_name(view: View, name: str) -> str:
-    """Name of an error, or of the class prior."""
-    return _NAMES.get(name, name.replace("_", " "))
-
-
-def terms(view: View) -> list[tuple[str, str]]:
-    """What a calibration error is, and what its interval and its probability of 0 mean."""
-    held = {str(name) for name in view.tree[schema.POSTERIOR].data_vars}
-    found = [
-        (
-            True,
-            "Calibrated",
-            "Among the rows with score 0.7, 70% have a positive label, and so for every other "
-            "score: the score can be read as a probability.",
-        ),
-        (
-            "tce" in held,
-            "Calibration error (TCE)",
-            "Mean absolute difference over rows of the score and the probability of a positive "
-            "label. 0.03 means that scores are off by three percentage points. It is a "
-            "property of the population, so a sample leaves it uncertain.",
-        ),
-        (
-            "ece" in held,
-            "ECE",
-            "The same mean after rows are put into bins by score. Errors of opposite sign "
-            "within a bin cancel, so the ECE is never larger than the calibration error.",
-        ),
-        ("mce" in held, "MCE", "The largest gap of any bin."),
-        (
-            view.has(schema.POINT_ESTIMATE, "ece"),
-            "Plug-in ECE",
-            "The usual estimate: label rates of the sample are taken as if they were known. "
-            "Noise counts as error, so it is biased upwards, most with many bins and few rows.",
-        ),
-        (
-            view.has(schema.MODEL_AVERAGE, "weight"),
-            "Description of the curve",
-            "The calibration curve may be the diagonal (calibrated), smooth, rough (smooth with "
-            "deviations that differ from score to score) or made of segments, some calibrated and "
-            "others shifted. The posterior is an average over them, each weighted by its posterior "
-            "probability.",
-        ),
-        (True, "{prob} credible interval", _interval_words(view)),
-        (
-            view.has(schema.MODEL_AVERAGE, schema.P_CALIBRATED),
-            "P(calibrated)",
-            "The posterior probability that the calibration error is exactly 0. Before the "
-            "data it is one half, unless the priors say otherwise.",
-        ),
-    ]
-    return [(word, text) for applies, word, text in found if applies]
-
-
-def _interval_words(view: View) -> str:
-    """What an interval of the main error means."""
-    starts = "Where perfect calibration is not excluded, the interval starts at 0."
-    var = target(view)
-    if var and interval(view.tree, var, view.prob).attrs["ci_kind"] == HEDGED:
-        return (
-            "From the lower to the upper quantile of the posterior of the error. In it unlikely "
-            "descriptions of the curve count for more than their probability, so that they widen "
-            f"the interval. {starts}"
-        )
-    return (
-        "Given the data and the priors, the error lies in it with a probability of at least "
-        f"{{prob}}. {starts}"
-    )
+GROUPS = Section("groups", "Groups", "Groups", for_each(groups))

@@ -1,4 +1,4 @@
-"""What single quantities show: models, assumptions, classes, costs and ROC curves."""
+"""What single quantities show, if they ask for it: class prior, assumptions, classes, costs."""
 
 from __future__ import annotations
 
@@ -9,54 +9,14 @@ from typing import Final
 
 from markupsafe import Markup
 
-from bayescal.plots.kind import Drawing
-from bayescal.plots.roc import plot_roc
-from bayescal.report.render import Column, bold, figures, names, plain, table
-from bayescal.report.view import View
+from bayescal.plots import plot_class_reliability, plot_roc, plot_sensitivity_curve
+from bayescal.plots.style import Drawing
+from bayescal.report.render import Column, figures, names, plain, table
+from bayescal.report.view import Section, View, for_each
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
-from bayescal.results.curves import has_roc
 from bayescal.results.intervals import credible_interval, prob_exceeds
-from bayescal.results.kind import kind_of
-from bayescal.results.text import (
-    MISSING,
-    capital,
-    ends,
-    fixed,
-    percent,
-    probability,
-    variable_title,
-)
-
-_MODELS_NOTE = (
-    "Posterior probabilities of the models that the result is an average of, by evidence; what is "
-    "shown of a model's own numbers is given that it holds."
-)
-
-
-def models(view: View) -> Markup | None:
-    """A line a case: the probability of each model, the largest in bold."""
-    if not view.has(schema.MODEL_AVERAGE, "weight"):
-        return None
-    weights = [_weights(view, case) for case in view.cases]
-    columns = [Column(view.case_word, names([case.label for case in view.cases]), words=True)]
-    columns += [
-        Column(capital(name), [_weight(own, name) for own in weights], small="probability")
-        for name in weights[0]
-    ]
-    return table("Models", columns) + Markup('<p class="note">{}</p>').format(_MODELS_NOTE)
-
-
-def _weights(view: View, case: ResultSlice) -> dict[str, float]:
-    held = access.variable(view.tree, schema.MODEL_AVERAGE, "weight", case)
-    kinds = map(str, held[schema.DESCRIPTION].values)
-    return dict(zip(kinds, map(float, held.values), strict=True))
-
-
-def _weight(weights: dict[str, float], name: str) -> str:
-    text = probability(weights[name])
-    return bold(text) if weights[name] == max(weights.values()) else text
-
+from bayescal.results.text import MISSING, capital, ends, fixed, percent, probability
 
 _ASSUMPTION = "assumption"
 _PROBABILITY = "probability"
@@ -71,23 +31,24 @@ _ASSUMPTIONS_NOTE = (
 
 
 def assumptions(view: View) -> Markup | None:
-    """A line a case and metric, a column an assumption."""
-    if not view.has(schema.SENSITIVITY, _PROBABILITY):
+    """Metrics if little is known but what few labels cannot check: a column an assumption."""
+    if schema.SENSITIVITY not in view.tree.children:
         return None
     held = view.tree[schema.SENSITIVITY].dataset
-    if _ASSUMPTION not in held[_PROBABILITY].dims:
-        return None
-    kind = kind_of(view.tree)
-    metrics = [name for name in kind.variables(view.tree)[:MOST_METRICS] if name in held]
-    lines = [(case, name) for case in view.cases for name in metrics]
+    lines = [
+        (case, one)
+        for case in view.cases
+        for one in view.answers[:MOST_METRICS]
+        if one.name in held
+    ]
     columns = [
         Column(view.case_word, names([case.label for case, _ in lines]), words=True),
-        Column("Metric", [capital(kind.title(name)) for _, name in lines], words=True),
+        Column("Metric", [capital(one.title) for _, one in lines], words=True),
     ]
     for assumption in map(str, held[_ASSUMPTION].values):
         chance = float(held[_PROBABILITY].sel({_ASSUMPTION: assumption}).item())
         small = "" if math.isnan(chance) else f"probability {probability(chance)}"
-        cells = [_under_assumption(view, name, case, assumption) for case, name in lines]
+        cells = [_under_assumption(view, one.name, case, assumption) for case, one in lines]
         columns.append(Column(capital(assumption), cells, small=small))
     note = Markup('<p class="note">{}</p>').format(_ASSUMPTIONS_NOTE)
     return table("Metrics by assumption", columns) + note
@@ -99,27 +60,35 @@ def _under_assumption(view: View, name: str, case: ResultSlice, assumption: str)
     return MISSING if math.isnan(median) else f"{fixed(median)} ({ends(lower, upper)})"
 
 
-_CLASS = "label_class"
-
-
 def by_class(view: View) -> Markup | None:
-    """A line a class: mean and interval of every variable that the result names for it."""
-    held = [name for name in view.names("class_variables") if view.has(schema.POSTERIOR, name)]
-    if not held:
-        return None
-    tables = [_of_case(view, case, held) for case in view.cases]
-    return Markup("").join(tables)
+    """A line a class: mean and interval of every variable named for it; and its reliability."""
+    shown = view.names("class_variables")
+    tables = [_of_case(view, case, shown) for case in view.cases]
+    caption = (
+        "Accuracy against confidence of the labelled rows of each predicted class, before "
+        "calibration and after; with the posterior mean of the calibration error before and after. "
+        "These rows are those that the calibration was fitted to."
+    )
+    drawn = [
+        Drawing(
+            partial(plot_class_reliability, view.tree, name, prob=view.prob),
+            f"Reliability of each class, {name}",
+            caption,
+        )
+        for name in access.classifier_names(view.tree)
+    ]
+    return Markup("").join(tables) + figures(wide=drawn)
 
 
 def _of_case(view: View, case: ResultSlice, names: list[str]) -> Markup:
-    classes = [str(name) for name in view.tree[schema.POSTERIOR].dataset[_CLASS].values]
+    classes = [str(name) for name in view.tree[schema.POSTERIOR].dataset["label_class"].values]
     columns = [Column("Class", [plain(name) for name in classes], words=True)]
     for name in names:
         means = access.variable(view.tree, schema.POSTERIOR, name, case).mean(schema.DRAW_DIMS)
         bounds = access.at(credible_interval(view.tree, name, view.prob), case)
         columns.append(
             Column(
-                capital(variable_title(name)),
+                capital(access.described(view.tree, name).title),
                 [
                     _of_class(float(mean), *map(float, pair))
                     for mean, pair in zip(means, bounds, strict=True)
@@ -142,8 +111,6 @@ _SIGNS: Final = {1: "too high", -1: "too low"}
 
 def curves_and_costs(view: View) -> Markup | None:
     """Measure with the interval that attains it, costs of the rules, and ROC curves."""
-    if not has_roc(view.tree):
-        return None
     parts = [_measure(view), _costs(view), _roc(view)]
     return Markup("\n").join(part for part in parts if part is not None)
 
@@ -203,12 +170,14 @@ def _costs(view: View) -> Markup | None:
     columns = [_names(view)]
     for name in held:
         cells = [_mean_and_ends(view, name, case) for case in view.cases]
-        columns.append(Column(capital(variable_title(name)), cells))
+        columns.append(Column(capital(access.described(view.tree, name).title), cells))
         if not name.startswith("unlabeled_"):
             cells = [fixed(_point(view, name, case)) for case in view.cases]
             columns.append(Column("Labelled rows", cells))
     said = Markup("").join(
-        Markup("<p><strong>{}</strong>: {}.</p>\n").format(capital(variable_title(name)), text)
+        Markup("<p><strong>{}</strong>: {}.</p>\n").format(
+            capital(access.described(view.tree, name).title), text
+        )
         for name, text in rules.items()
     )
     caption = (
@@ -235,3 +204,26 @@ def _roc(view: View) -> Markup | None:
     )
     drawing = Drawing(partial(plot_roc, view.tree, view.prob), "ROC curve", caption)
     return figures(wide=[drawing])
+
+
+def class_prior(view: View) -> Markup:
+    """How the error moves with the share of positives among the unlabelled rows."""
+    caption = (
+        "The result depends on the share of positives among the unlabelled rows. The shaded wedge "
+        "is Theorem 2: the plug-in moves by no more than the class prior does. If the class prior "
+        "is declared known but is off by a tenth, no interval may cover the true value."
+    )
+    name = "Calibration error against the class prior"
+    return figures([Drawing(partial(plot_sensitivity_curve, view.tree), name, caption)])
+
+
+DECLARED: Final = tuple(
+    Section(name, title, short, for_each(render), declared=True)
+    for name, title, short, render in (
+        ("class_prior", "Class prior", "Class prior", class_prior),
+        ("assumptions", "Few labels: what is assumed", "Assumptions", assumptions),
+        ("classes", "Classes", "Classes", by_class),
+        ("costs", "Score intervals, costs and ROC curve", "Costs", curves_and_costs),
+    )
+)
+"""Found by the attribute ``sections`` of a result."""

@@ -18,8 +18,7 @@ from matplotlib.figure import Figure
 
 from bayescal._version import __version__
 from bayescal.core.text import undirected
-from bayescal.plots.kind import Drawing
-from bayescal.plots.style import shorten
+from bayescal.plots.style import Drawing, shorten
 from bayescal.results import text as numbers
 from bayescal.results.compare import MOST_NAMED
 

@@ -8,24 +8,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 from markupsafe import Markup
 
-from bayescal.report.render import Column, facts, named, names, off, plain, table
-from bayescal.report.sections import Alert
-from bayescal.report.sensitivity import refit_table, refits_page
-from bayescal.report.sensitivity import refits as refits_of_variable
-from bayescal.report.view import Answer, Check, Scaling, Section, View, for_each
+from bayescal.report.render import Column, facts, named, names, plain, table
+from bayescal.report.view import HIDDEN, Answer, Section, View, for_each
 from bayescal.results import access, schema
-from bayescal.results.kind import kind_of
 from bayescal.results.rows import (
-    VAR,
     RowConclusion,
     Rows,
     evenly,
     open_names,
     read_rows,
-    row_conclusions,
 )
 from bayescal.results.text import (
-    MISSING,
     count,
     counted,
     ends,
@@ -39,15 +32,7 @@ if TYPE_CHECKING:
     from bayescal.results.access import ResultSlice
 
 
-CHECKS: tuple[Check, ...] = ()
 BOUNDS_OF = "the Venn-Abers probabilities p0 and p1"
-PRIOR_NAMES = {
-    "coef": "calibration curve",
-    "increment": "steps",
-    "intercept": "middle of the curve",
-    "rate": "label rates",
-    "weight": "rise of the curve",
-}
 LISTED = 12
 MOST_LISTED_CLASSES = 4
 MOST_NAMED = 6
@@ -60,9 +45,7 @@ _TITLES = {
     "ivap_width": "Mean p1 − p0",
     "open_share": "Rows open",
     "improper_share": "Rows improper",
-    "status": "Fit",
 }
-_SHARES = ("open_share", "improper_share")
 
 
 def answer(view: View) -> Answer:
@@ -131,27 +114,9 @@ def _decided(view: View, case: ResultSlice, rows: Rows) -> Markup:
     )
 
 
-def summary_columns(view: View) -> list[Column]:
-    """The summary of every classifier."""
-    frame = kind_of(view.tree).summary(view.tree, view.prob)
-    shown = [name for name in _TITLES if name in frame.columns]
-    if set(frame["status"]) == {schema.OK}:
-        shown.remove("status")
-    if not _many(view):
-        shown.remove("improper_share")
-    heads = Column(view.case_word, names([str(label) for label in frame.index]), words=True)
-    return [
-        heads,
-        *(Column(_TITLES[name], [_cell(name, value) for value in frame[name]]) for name in shown),
-    ]
-
-
-def _cell(name: str, value: str | float) -> str:
-    if isinstance(value, str):
-        return MISSING if value == schema.OK else off(value)
-    if name in _SHARES:
-        return f"{100 * value:.1f}%"
-    return count(value) if name.startswith("n") else fixed(value, 4)
+def titles(view: View) -> dict[str, str]:
+    """Headings of the summary's columns."""
+    return _TITLES if _many(view) else _TITLES | {"improper_share": HIDDEN}
 
 
 def details(view: View) -> Markup:
@@ -280,18 +245,9 @@ def _list(view: View, case: ResultSlice, rows: Rows, shown: list[int]) -> Markup
     return table(f"Rows{of_case}", columns)
 
 
-def alerts(view: View) -> list[Alert]:
-    """The status says all."""
-    return []
-
-
 def terms(view: View) -> list[tuple[str, str]]:
-    """The estimand, credal sets, and the merged point estimate."""
+    """Credal sets, and the merged point estimate."""
     return [
-        (
-            "P(class | score)",
-            "The share of the class among all rows of the population with this score.",
-        ),
         (
             "Credal set",
             "All class probabilities between the bounds: what the calibration rows leave possible.",
@@ -304,38 +260,23 @@ def terms(view: View) -> list[tuple[str, str]]:
     ]
 
 
-def scaling(view: View) -> Scaling:
-    """The probabilities of a few rows."""
-    note = " Of nine rows evenly spaced by score the most sensitive one is shown."
-    return Scaling(None, note=note)
-
-
 def variable_name(view: View, name: str) -> str:
     """Name of a probability with the place of its row among all target rows, and its class."""
-    head = f"{VAR}["
-    if not name.startswith(head):
-        return name.replace("_", " ")
-    place, comma, class_ = name.removeprefix(head).rstrip("]").partition(", ")
+    place, comma, class_ = name.partition("[")[2].rstrip("]").partition(", ")
     row = access.variable(view.tree, schema.CONSTANT_DATA, "target_row", view.cases[0])
     return f"Probability, row {int(row[int(place)])}{comma}{class_}"
 
 
-def refits(view: View) -> Markup:
-    """Whether the decisions of rows are robust, or a variable with one number a case."""
-    if (view.text("conclusion_var") or VAR) != VAR:
-        return refits_of_variable(view)
-    found = row_conclusions(view.tree, view.prob)
-    note = (
-        "Decisions are robust if no row is decided for one class under one prior and for another "
-        "class under another. A row that is open under one of them contradicts neither."
-    )
-    tables = [_refit_table(view, one) for one in found]
-    return refits_page(view, [one.text for one in found], tables, note, converged=True)
+REFITS_NOTE = (
+    "Decisions are robust if no row is decided for one class under one prior and for another class "
+    "under another. A row that is open under one of them contradicts neither."
+)
 
 
-def _refit_table(view: View, one: RowConclusion) -> Markup:
+def refit_columns(view: View, one: RowConclusion) -> list[Column]:
+    """How far rows and their decisions agree under several priors."""
     rows = one.rows
-    columns = [
+    return [
         Column("Prior", names([r.prior for r in rows], [not r.converged for r in rows]), True),
         Column(f"Mean width of {percent(view.prob)} bounds", [fixed(r.width) for r in rows]),
         Column("Rows open", [count(r.n_open) for r in rows]),
@@ -343,10 +284,12 @@ def _refit_table(view: View, one: RowConclusion) -> Markup:
         Column("Decided differently", [count(r.n_against) for r in rows]),
         Column("Mean move of medians", [fixed(r.shift) for r in rows]),
     ]
-    verdict = "decisions are robust" if one.robust else "decisions are not robust"
-    return refit_table(one.case, columns, verdict)
 
 
-SECTIONS = (
-    Section("rows", "Credal intervals and decisions", "Intervals and decisions", for_each(details)),
+ROWS = Section(
+    "rows",
+    "Credal intervals and decisions",
+    "Intervals and decisions",
+    for_each(details),
+    declared=True,
 )

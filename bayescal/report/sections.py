@@ -5,30 +5,37 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 import xarray as xr
 from markupsafe import Markup, escape
 
 from bayescal.core.health import MAX_RHAT, MIN_EBFMI, MIN_ESS
-from bayescal.plots.kind import plots_of
+from bayescal.core.variables import ERROR, LESS, METRIC, MORE, ROW
+from bayescal.plots.gallery import gallery
+from bayescal.report import answers, metrics, rows
+from bayescal.report.errors import uneven
 from bayescal.report.render import Column, facts, figures, names, off, plain, render, table
-from bayescal.report.view import Check, Section, View, for_each
+from bayescal.report.view import HIDDEN, Alert, Answer, Section, View, for_each
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
-from bayescal.results.kind import kind_of
-from bayescal.results.text import count, fixed, percent, several
+from bayescal.results.summary import summary
+from bayescal.results.text import (
+    MISSING,
+    capital,
+    count,
+    ends,
+    error,
+    fixed,
+    percent,
+    probability,
+    several,
+)
 
-
-class Alert(NamedTuple):
-    """A box above the main result: "bad", "warn", "note" or "quick", and its cases or ""."""
-
-    kind: str
-    title: str
-    names: str
-    text: str
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 _DIRECT: Final = Alert(
@@ -49,10 +56,19 @@ def alerts(view: View) -> list[Alert]:
         status = ""
     if status:
         boxes.append(Alert("warn", "Read this first", "", status))
-    boxes += view.kind.alerts(view)
+    boxes += _uneven(view)
     if view.direct:
         boxes.append(_DIRECT)
     return boxes
+
+
+def _uneven(view: View) -> list[Alert]:
+    """Cases whose calibration curve is most probably rough, or jumps."""
+    sentences = uneven(view)
+    if not sentences:
+        return []
+    text = " ".join([*sentences, "A smooth recalibration would not remove such an error."])
+    return [Alert("note", "The calibration curve is not smooth", "", text)]
 
 
 def _not_converged(view: View, status: str) -> Alert:
@@ -68,7 +84,7 @@ def _not_converged(view: View, status: str) -> Alert:
 
 def answer(view: View) -> Markup | None:
     """The main result of one fit, under what must be known first."""
-    found = view.kind.answer(view)
+    found = form(view).answer(view)
     if found is None:
         return None
     return render(
@@ -76,9 +92,103 @@ def answer(view: View) -> Markup | None:
     )
 
 
+class Form(Protocol):
+    """How results with a main variable of one role are worded."""
+
+    BOUNDS_OF: str
+    """What theoretical bounds are bounds of."""
+
+    def answer(self, view: View) -> Answer | None:
+        """The main result."""
+        ...
+
+    def titles(self, view: View) -> Mapping[str, str]:
+        """Headings of the summary's columns."""
+        ...
+
+    def terms(self, view: View) -> list[tuple[str, str]]:
+        """Entries of the glossary besides those of the variables."""
+        ...
+
+
+_FORMS: Final[Mapping[str, Form]] = {ERROR: answers, METRIC: metrics, ROW: rows}
+_TITLES: Final = {
+    "metric": "Metric",
+    "mean": "Mean",
+    "median": "Median",
+    schema.P_CALIBRATED: "P(calibrated)",
+    "status": "Fit",
+}
+# Names stand in the first column already, and diagnostics have a section of their own.
+_ELSEWHERE: Final = {*schema.CASE_DIMS, "rhat_max", "ess_min", "divergences"}
+_DIGITS: Final = {ERROR: 4, METRIC: 3, ROW: 4}
+
+
+def form(view: View) -> Form:
+    """How a result is worded."""
+    return _FORMS[view.main.role]
+
+
+def summary_columns(view: View) -> list[Column]:
+    """The summary, without columns that say nothing."""
+    frame = summary(view.tree, view.prob)
+    titles = {**_TITLES, **form(view).titles(view)}
+    heads = Column(view.case_word, names([str(label) for label in frame.index]), words=True)
+    shown = [
+        name
+        for name in map(str, frame.columns)
+        if name not in _ELSEWHERE
+        and not name.endswith("upper")
+        and titles.get(name) != HIDDEN
+        and not (frame[name].isna() | (frame[name] == schema.OK)).all()
+    ]
+    return [heads, *(_summary_column(view, frame, name, titles) for name in shown)]
+
+
+def _summary_column(
+    view: View, frame: pd.DataFrame, name: str, titles: Mapping[str, str]
+) -> Column:
+    """One column; two ends of an interval make one."""
+    digits, values = _DIGITS[view.main.role], frame[name].tolist()
+    if name.endswith("lower"):
+        var = name.removesuffix("lower").rstrip("_")
+        both = zip(values, frame[f"{name.removesuffix('lower')}upper"].tolist(), strict=True)
+        title = f"{percent(view.prob)} interval"
+        return Column(
+            f"{titles.get(var, var)}, {title}" if var else title,
+            [_range(view, low, high) for low, high in both],
+        )
+    if name == "metric":
+        metrics_of = [access.described(view.tree, value).title for value in values]
+        return Column(titles[name], metrics_of, words=True)
+    write = error if view.main.role == ERROR else fixed
+    cells = [_summary_cell(name, value, partial(write, digits=digits)) for value in values]
+    return Column(titles.get(name, name.replace("_", " ")), cells, words=name == "curve")
+
+
+def _range(view: View, low: float, high: float) -> str:
+    """An interval, as one of errors or of others is written."""
+    digits = _DIGITS[view.main.role]
+    if view.main.role == ERROR:
+        return f"{error(low, digits)} to {error(high, digits)}"
+    return ends(low, high, digits)
+
+
+def _summary_cell(name: str, value: Any, write: Callable[[float], str]) -> str:
+    if isinstance(value, str):
+        return value if name != "status" else MISSING if value == schema.OK else off(value)
+    if value is None or math.isnan(value):
+        return MISSING
+    if name in ("n", schema.EFFECTIVE_N) or name.startswith("n_"):
+        return count(value)
+    if name.endswith("_share"):
+        return f"{100 * value:.1f}%"
+    return probability(value) if name.startswith("p_") else write(float(value))
+
+
 def results(view: View) -> Markup | None:
     """Show the summary as a table, under what it estimates."""
-    columns = view.kind.summary_columns(view)
+    columns = summary_columns(view)
     if len(columns) < 2:
         return None
     estimand = Markup('<p class="note">{}</p>\n').format(view.text("estimand"))
@@ -87,7 +197,7 @@ def results(view: View) -> Markup | None:
 
 def plots(view: View) -> Markup | None:
     """Show every figure that the result has the numbers for."""
-    found = plots_of(view.tree).figures(view.tree, view.prob)
+    found = gallery(view.tree, view.prob)
     if not (found.columns or found.wide):
         return None
     return figures(found.columns, found.wide, found.intro, found.note)
@@ -98,6 +208,16 @@ FIRST = (
     Section("table", "Results", "Results", for_each(results)),
     Section("plots", "Figures", "Figures", for_each(plots)),
 )
+
+
+class Check(NamedTuple):
+    """A diagnostic: its variable, how it is written, and when it passes."""
+
+    name: str
+    title: str
+    rule: str
+    write: Callable[[float], str]
+    passes: Callable[[float], bool] | None = None
 
 
 CHECKS = (
@@ -117,6 +237,7 @@ CHECKS = (
         lambda x: fixed(x, 2),
         lambda x: x >= MIN_EBFMI,
     ),
+    Check("importance_ess", "Importance sampling", "effective draws", count),
 )
 _OUTSIDE = Markup(' <span aria-label="outside its rule">✗</span>')
 
@@ -126,7 +247,7 @@ def diagnostics(view: View) -> Markup | None:
     fits = _fits(view)
     columns = [
         column
-        for check in (*CHECKS, *view.kind.CHECKS)
+        for check in CHECKS
         if (column := _column(view, check, list(fits.values()))) is not None
     ]
     if not columns:
@@ -205,14 +326,14 @@ def bounds(view: View) -> Markup | None:
         len(set(values)) == 1 for values in numbers.values()
     )
     if alike or len(view.cases) > MOST_COLUMNS:
-        columns = [Column("Value", [_range(values) for values in numbers.values()])]
+        columns = [Column("Value", [_from_to(values) for values in numbers.values()])]
     else:
         columns = [
             Column(plain(case.label), [_writer(values)(values[k]) for values in numbers.values()])
             for k, case in enumerate(view.cases)
         ]
     intro = (
-        f"These hold for {view.kind.BOUNDS_OF} whatever the model and its priors, under the "
+        f"These hold for {form(view).BOUNDS_OF} whatever the model and its priors, under the "
         "assumption of each."
     )
     titles = [name.replace("n_bins", "number_of_bins") for name in numbers]
@@ -248,7 +369,7 @@ def _writer(numbers: list[float]) -> partial[str]:
     return partial(count) if whole else partial(fixed, digits=4)
 
 
-def _range(numbers: list[float]) -> str:
+def _from_to(numbers: list[float]) -> str:
     write = _writer(numbers)
     return " to ".join(dict.fromkeys(write(end) for end in (min(numbers), max(numbers))))
 
@@ -281,7 +402,7 @@ def provenance(view: View) -> Markup | None:
     found = {
         "Quantity": view.text("quantity"),
         "Estimand": view.text("estimand"),
-        "Data": kind_of(view.tree).description(view.tree),
+        "Data": view.data,
         "Classifiers": ", ".join(access.classifier_names(view.tree)),
         "Classes": ", ".join(view.names("classes")),
         "Multi-class": view.text("multiclass"),
@@ -343,9 +464,21 @@ def linked(text: str) -> Markup:
     return Markup("").join([*parts, escape(text[end:])])
 
 
+def _meanings(view: View) -> list[tuple[str, str]]:
+    """What the variables of a result are, as its quantity says it."""
+    better = {MORE: " Higher is better.", LESS: " Lower is better.", None: ""}
+    found = []
+    for one in (*view.answers, *view.parameters):
+        name = one.full or one.title
+        name = name if one.title in name else f"{name} ({one.title})"
+        direction = better[one.better] if one.role == METRIC else ""
+        found.append((capital(name), one.meaning + direction))
+    return [(name, text) for name, text in found if text]
+
+
 def glossary(views: Sequence[View]) -> Markup:
     """Explain the words that the report uses, those of each kind first."""
-    terms = dict(term for view in views for term in view.kind.terms(view))
+    terms = dict(term for view in views for term in [*_meanings(view), *form(view).terms(view)])
     if any(schema.ERROR_CORRELATION in view.tree.children for view in views):
         terms["Paired difference"] = (
             "Classifiers are compared on the same rows, so the noise that they share cancels in "

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from markupsafe import Markup
 
+from bayescal.core.variables import METRIC, ROW
 from bayescal.plots.sensitivity import drawings
+from bayescal.report import rows
 from bayescal.report.render import Column, bold, facts, figures, names, plain, render, table
 from bayescal.report.sections import alerts
-from bayescal.report.view import Scaling, Section, View, for_each
+from bayescal.report.view import Section, View, for_each
+from bayescal.results import access, schema
 from bayescal.results.conclude import Conclusion, conclusions
-from bayescal.results.kind import kind_of
 from bayescal.results.power_scaling import (
     ALL,
     BOTH,
@@ -29,6 +31,7 @@ from bayescal.results.power_scaling import (
     power_scale,
     scalable,
 )
+from bayescal.results.rows import RowConclusion
 from bayescal.results.text import (
     MISSING,
     capital,
@@ -46,14 +49,27 @@ if TYPE_CHECKING:
 
 
 MOST_LISTED = 4
+MOST_METRICS = 3
 
 
 def refits(view: View) -> Markup:
-    """Whether the conclusion on a variable is robust, case by case."""
+    """Whether conclusions under several priors agree, case by case."""
     threshold = view.tree.attrs.get("threshold")
     at = None if threshold is None else float(threshold)
-    all_of = conclusions(view.tree, view.text("conclusion_var") or None, view.prob, at)
-    found = [one for one in all_of if isinstance(one, Conclusion)]
+    found = conclusions(view.tree, view.text("conclusion_var") or None, view.prob, at)
+    of_rows = [one for one in found if isinstance(one, RowConclusion)]
+    if of_rows:
+        tables = [
+            _refit_table(one.case, rows.refit_columns(view, one), "decisions are", one.robust)
+            for one in of_rows
+        ]
+        lead = [one.text for one in of_rows]
+        return _page(view, lead, tables, rows.REFITS_NOTE, converged=True)
+    return _of_variable(view, [one for one in found if isinstance(one, Conclusion)], at)
+
+
+def _of_variable(view: View, found: list[Conclusion], at: float | None) -> Markup:
+    """Conclusions on a variable with one number a case."""
     sided = any(row.side for one in found for row in one.rows)
     against = "perfect calibration" if at is None else "the threshold"
     rule = f" and all lie on the same side of {against}" if sided else ""
@@ -65,10 +81,10 @@ def refits(view: View) -> Markup:
     lead = [found[0].text] if len(found) == 1 else [_overall(lost, found)]
     said = len(found) == 1  # The sentences on a conclusion say whether its fits converged.
     tables = [_table(view, one) for one in found]
-    return refits_page(view, lead, tables, note, converged=said or view.converged)
+    return _page(view, lead, tables, note, converged=said or view.converged)
 
 
-def refits_page(
+def _page(
     view: View, lead: Sequence[str], tables: Sequence[Markup], note: str, *, converged: bool
 ) -> Markup:
     """What sections on refits share: warnings, sentences, figure, tables, and the priors."""
@@ -103,7 +119,7 @@ def _overall(lost: list[str], found: list[Conclusion]) -> Markup:
 def _table(view: View, one: Conclusion) -> Markup:
     rows = one.rows
     digits = max(decimals(row.lower, row.upper) for row in rows)
-    title = capital(kind_of(view.tree).title(one.var))
+    title = capital(access.described(view.tree, one.var).title)
     columns = [
         Column(
             "Prior", names([row.prior for row in rows], [not row.converged for row in rows]), True
@@ -117,14 +133,15 @@ def _table(view: View, one: Conclusion) -> Markup:
         columns.append(Column("P(calibrated)", [probability(row.p_calibrated) for row in rows]))
     shifts = [MISSING, *(signed(row.shift) for row in rows[1:])]
     columns.append(Column("Shift of the mean", shifts, small="posterior sd"))
-    written = refit_table(one.case, columns, "robust" if one.robust else "not robust")
+    written = _refit_table(one.case, columns, "", one.robust)
     return written + (Markup('<p class="note">{}</p>').format(one.text) if one.case else "")
 
 
-def refit_table(case: str, columns: Sequence[Column], verdict: str) -> Markup:
+def _refit_table(case: str, columns: Sequence[Column], what: str, robust: bool) -> Markup:
     """A table of one case, headed by its verdict where there are several."""
     if not case:
         return table("Refits", columns)
+    verdict = " ".join(filter(None, (what, "" if robust else "not", "robust")))
     return table(f"Refits of {case}", columns, Markup("{}: {}").format(plain(case), verdict))
 
 
@@ -143,17 +160,44 @@ type Line = tuple[str, dict[str, Any]]
 def sensitivity(view: View) -> Markup | None:
     """How much the result depends on the priors."""
     if view.is_grid:
-        body: Markup | None = view.kind.refits(view)
-        return body
-    scaling = view.kind.scaling(view)
-    body = Markup("")
-    if scalable(view.tree) and scaling.variables != []:
-        body = _scaled(view, scaling, power_scale(view.tree, scaling.variables))
-    drawn = drawings(view.tree, view.prob)
-    return body + (figures(drawn) if drawn else "") or None
+        return refits(view)
+    if not scalable(view.tree):
+        return None
+    scaling = _scaling(view)
+    return _scaled(view, scaling, power_scale(view.tree, scaling.variables))
 
 
-def _scaled(view: View, scaling: Scaling, frame: pd.DataFrame) -> Markup:
+class _Scaling(NamedTuple):
+    """Which variables are power-scaled (None: the default), in which posterior, and a note."""
+
+    variables: list[str] | None
+    posterior: str = "posterior"
+    note: str = ""
+
+
+def _scaling(view: View) -> _Scaling:
+    """Of rows a few, of metrics the first ones, of errors the main one with its parameters."""
+    if view.main.role == ROW:
+        text = " Of nine rows evenly spaced by score the most sensitive one is shown."
+        return _Scaling(None, note=text)
+    if view.main.role == METRIC:
+        return _Scaling([one.name for one in view.answers[:MOST_METRICS]])
+    names = [one.name for one in (view.main, *view.parameters)]
+    if not view.has(schema.MODEL_AVERAGE, schema.P_CALIBRATED):
+        return _Scaling(names)
+    text = (
+        " The prior probability of perfect calibration is not scaled: it enters P(calibrated) "
+        "alone, as odds."
+    )
+    return _Scaling(names, "posterior given miscalibration", text)
+
+
+def _name(view: View, name: str) -> str:
+    """Name of a variable that is power-scaled."""
+    return rows.variable_name(view, name) if "[" in name else capital(view.full_name(name))
+
+
+def _scaled(view: View, scaling: _Scaling, frame: pd.DataFrame) -> Markup:
     lines = _lines(view, frame)
     shown, left = lines[:MOST_ROWS], max(len(lines) - MOST_ROWS, 0)
     records = [record for _, record in shown]
@@ -161,7 +205,7 @@ def _scaled(view: View, scaling: Scaling, frame: pd.DataFrame) -> Markup:
     columns = [
         Column(
             "Variable",
-            [view.kind.variable_name(view, str(r["quantity"])) for r in records],
+            [_name(view, str(r["quantity"])) for r in records],
             words=True,
         ),
         Column("Prior of", [_prior(view, str(r["prior"])) for r in records], words=True),
@@ -210,7 +254,7 @@ def _lines(view: View, frame: pd.DataFrame) -> list[Line]:
 def _prior(view: View, name: str) -> str:
     if name == ALL:
         return "all together"
-    return str(view.kind.PRIOR_NAMES.get(name, name.replace("_", " ")))
+    return view.full_name(name)
 
 
 def _sentence(view: View, frame: pd.DataFrame) -> str:
@@ -234,7 +278,7 @@ def _sentence(view: View, frame: pd.DataFrame) -> str:
     where = "" if frame.index.nunique() == 1 else f" for {listed}"
     strongest = matter.iloc[int(matter["prior_sensitivity"].argmax())]
     way = "raise" if strongest["prior_shift"] > 0 else "lower"
-    name = view.kind.variable_name(view, str(strongest["quantity"]))
+    name = _name(view, str(strongest["quantity"]))
     # An acronym keeps its capitals.
     what = f"{name[0].lower()}{name[1:]}" if name[1:2].islower() else name
     return (

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple
 
 import xarray as xr
 from markupsafe import Markup
 
+from bayescal.core.variables import CURVE, PARAMETER, Variable
 from bayescal.report.render import render
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice, status
 from bayescal.results.intervals import interval
-from bayescal.results.kind import kind_module
+from bayescal.results.text import labelled_rows
 
-if TYPE_CHECKING:
-    from bayescal.report.render import Column
-    from bayescal.report.sections import Alert
+HIDDEN: Final = ""
+"""Heading of a column that is left out."""
+WEIGHT: Final = "weight"
+"""Posterior probabilities of what a result is an average of."""
 
 
 type Render = Callable[[Sequence[View]], Markup | None]
@@ -29,7 +31,8 @@ type Render = Callable[[Sequence[View]], Markup | None]
 class Section(NamedTuple):
     """One section: its anchor, its heading, its name in the contents, and its body or None.
 
-    With `grids` it reads refits under several priors too, otherwise single fits only.
+    With `grids` it reads refits under several priors too, otherwise single fits only; with
+    `declared` only results that ask for it, in their attribute ``sections``.
     """
 
     id: str
@@ -37,6 +40,7 @@ class Section(NamedTuple):
     short: str
     render: Render
     grids: bool = False
+    declared: bool = False
 
 
 def for_each(render_one: Callable[[View], Markup | None]) -> Render:
@@ -63,63 +67,13 @@ class Answer(NamedTuple):
     notes: Sequence[str] = ()
 
 
-class Check(NamedTuple):
-    """A diagnostic: its variable, how it is written, and when it passes."""
+class Alert(NamedTuple):
+    """A box above the main result: "bad", "warn", "note" or "quick", and its cases or ""."""
 
-    name: str
+    kind: str
     title: str
-    rule: str
-    write: Callable[[float], str]
-    passes: Callable[[float], bool] | None = None
-
-
-class Scaling(NamedTuple):
-    """Which variables are power-scaled (None: the default), in which posterior, and a note."""
-
-    variables: list[str] | None
-    posterior: str = "posterior"
-    note: str = ""
-
-
-class ReportKind(Protocol):
-    """What the report module of a kind has."""
-
-    SECTIONS: tuple[Section, ...]
-    """Sections of this kind alone; they stand after the figures."""
-    CHECKS: tuple[Check, ...]
-    """Diagnostics beyond those of the sampler."""
-    BOUNDS_OF: str
-    """What its theoretical bounds are bounds of."""
-    PRIOR_NAMES: Mapping[str, str]
-    """What the priors of its models are of, by the names of their densities."""
-
-    def answer(self, view: View) -> Answer | None:
-        """The main result; None leaves it out."""
-        ...
-
-    def summary_columns(self, view: View) -> list[Column]:
-        """Columns of the summary."""
-        ...
-
-    def alerts(self, view: View) -> list[Alert]:
-        """What must be known beyond convergence and the status."""
-        ...
-
-    def terms(self, view: View) -> list[tuple[str, str]]:
-        """Entries of the glossary."""
-        ...
-
-    def scaling(self, view: View) -> Scaling:
-        """What is power-scaled."""
-        ...
-
-    def variable_name(self, view: View, name: str) -> str:
-        """Name of a power-scaled variable."""
-        ...
-
-    def refits(self, view: View) -> Markup:
-        """Prior sensitivity of a prior grid."""
-        ...
+    names: str
+    text: str
 
 
 @dataclass(frozen=True)
@@ -131,9 +85,49 @@ class View:
     number: int = 1
 
     @cached_property
-    def kind(self) -> Any:
-        """A `ReportKind`; not imported here, for its modules import this one."""
-        return kind_module("bayescal.report", self.tree)
+    def answers(self) -> list[Variable]:
+        """Errors, metrics, or what rows are judged by, the main one first."""
+        return access.answers(self.tree)
+
+    @cached_property
+    def main(self) -> Variable:
+        """The main one; by its role the answer is worded."""
+        return access.main(self.tree)
+
+    @property
+    def parameters(self) -> list[Variable]:
+        """Parameters that are shown beside an estimate, such as a class prior."""
+        return [one for one in access.of_role(self.tree, PARAMETER) if one.point]
+
+    def full_name(self, name: str) -> str:
+        """Name of a variable, or of what a prior is of, in full."""
+        found = access.described(self.tree, name)
+        return found.full or found.title
+
+    @property
+    def data(self) -> str:
+        """Say what the data are."""
+        return labelled_rows(self.tree.attrs)
+
+    @property
+    def sections(self) -> list[str]:
+        """Sections that the quantity of this result has for itself."""
+        return self.names("sections")
+
+    @property
+    def paired(self) -> bool:
+        """Whether the result knows how the errors of classifiers correlate."""
+        return schema.ERROR_CORRELATION in self.tree.children
+
+    @property
+    def has_curve(self) -> bool:
+        """Whether the result holds draws of a calibration curve."""
+        return any("point" in one.dims for one in access.of_role(self.tree, CURVE))
+
+    @property
+    def described(self) -> bool:
+        """Whether the result is an average over components or models, with their weights."""
+        return self.has(schema.MODEL_AVERAGE, WEIGHT)
 
     @cached_property
     def cases(self) -> tuple[ResultSlice, ...]:

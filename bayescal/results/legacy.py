@@ -5,12 +5,14 @@ The only place above the quantities that names one: version 1 did not say of whi
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Final
 
 import xarray as xr
 
 from bayescal.core.variables import (
+    CALIBRATION_CURVE,
     CALIBRATION_ERRORS,
     LESS,
     METRIC,
@@ -22,6 +24,14 @@ from bayescal.core.variables import (
 from bayescal.results import schema
 
 _KINDS: Final = {"ece": "errors", "pu_ece": "errors", "ssme": "metrics", "credal": "rows"}
+# Sections of the report that only some quantities have.
+_SECTIONS: Final = {
+    "agnostic": ["costs"],
+    "credal": ["rows"],
+    "pu_ece": ["class_prior"],
+    "ssme": ["assumptions"],
+    "temperature": ["classes"],
+}
 _POINT_LABELS: Final = {"ssme": "SSME-KDE"}
 _GROUPS: Final = {"yardsticks": schema.REFERENCE_ESTIMATES, "pairing": schema.ERROR_CORRELATION}
 _ONLY_ECE: Final = ("log_bayes_factor_jump", "jump_flag")
@@ -60,6 +70,8 @@ def upgrade(tree: xr.DataTree) -> xr.DataTree:
         tree.attrs[schema.VARIABLES] = to_json(_variables(tree))
         if tree.attrs[schema.RESULT_KIND] == "rows":
             tree.attrs.setdefault(schema.POINT_LABEL, "Venn-Abers")
+        own = _SECTIONS.get(str(tree.attrs.get("quantity")), [])
+        tree.attrs.setdefault("sections", json.dumps(own))
     return tree
 
 
@@ -106,15 +118,17 @@ def variables_of_kind(kind: str, names: Sequence[str]) -> list[Variable]:
     Of the kind "metrics" `names` are the metrics.
     """
     if kind == "errors":
-        return list(CALIBRATION_ERRORS)
+        class_prior = Variable("class_prior", "class prior", point="class_prior")
+        return [*CALIBRATION_ERRORS, *CALIBRATION_CURVE, class_prior]
     if kind == "rows":
         return [Variable("prob", "class probability", ("obs",), ROW, point="prob")]
     ordered = [name for name in _METRICS if name in names]
     ordered += [name for name in names if name not in ordered]
-    return [
+    metrics = (
         Variable(name, _title(name), (), METRIC, _better(name), name, "", _FULL.get(name, ""))
         for name in ordered
-    ]
+    )
+    return [*metrics, *CALIBRATION_CURVE]
 
 
 def _title(name: str) -> str:

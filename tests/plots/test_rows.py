@@ -124,7 +124,7 @@ def test_priors_side_by_side(classes: tuple[str, ...]) -> None:
 
 def test_what_cannot_be_drawn(binary: xr.DataTree) -> None:
     for draw in DRAWN.values():
-        with pytest.raises(InputError, match="needs a result of kind 'rows'"):
+        with pytest.raises(InputError, match="needs a result on single rows"):
             draw(make_result(draws=20))
         with pytest.raises(InputError, match="classifier must be"):
             draw(binary, classifier="z")

@@ -9,9 +9,10 @@ import pytest
 import xarray as xr
 
 import bayescal as bc
-from bayescal.report.quantity_sections import assumptions
+from bayescal.report.quantity_sections import assumptions, class_prior
 from bayescal.report.view import View
 from bayescal.results.text import MISSING, fixed, probability
+from tests.plots.test_sensitivity import with_curve
 from tests.synthetic_ssme import make_panel_result
 
 COSTS = {"keep": (5, 0), "remove": (0, 3)}
@@ -48,6 +49,10 @@ def test_a_line_for_each_classifier_and_metric_under_each_assumption():
     # The labels rule the second assumption out.
     assert text.count(f">{MISSING}<") == 2
     assert "nan" not in text
+
+
+def test_the_class_prior_has_its_curve():
+    assert 'alt="Calibration error against the class prior' in class_prior(View(with_curve(), 0.9))
 
 
 @pytest.fixture(scope="module")

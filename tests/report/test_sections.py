@@ -10,9 +10,8 @@ import xarray as xr
 from markupsafe import Markup
 
 from bayescal.core.plausibility import contradiction
-from bayescal.plots.kinds import errors as plots
+from bayescal.plots import gallery as plots
 from bayescal.report.errors import groups
-from bayescal.report.page import sections_of
 from bayescal.report.sections import (
     alerts,
     bounds,
@@ -29,8 +28,6 @@ from bayescal.report.view import View
 from bayescal.results.summary import summary
 from tests.report.pages import Page, words
 from tests.synthetic import make_result
-from tests.synthetic_credal import make_credal_result
-from tests.synthetic_ssme import make_panel_result
 
 
 def kinds(tree: xr.DataTree) -> list[str]:
@@ -144,12 +141,6 @@ def cells(page: Page, row: str) -> Sequence[str]:
 @pytest.fixture(scope="module")
 def tree() -> xr.DataTree:
     return make_result(("a", "b"), groups=("men", "women"), draws=50)
-
-
-def test_ids_of_sections_differ() -> None:
-    trees = (make_result(draws=20), make_panel_result(draws=20), make_credal_result())
-    found = sections_of([View(tree, 0.9) for tree in trees])
-    assert len({section.id for section in found}) == len(found) > 10
 
 
 def test_the_table_is_the_summary(tree: xr.DataTree) -> None:

@@ -11,7 +11,6 @@ from bayescal.report.page import page
 from bayescal.report.sensitivity import MOST_ROWS, sensitivity
 from bayescal.report.view import View, for_each
 from bayescal.results.assemble import combine
-from tests.plots.test_sensitivity import with_curve
 from tests.report.pages import HOSTILE, Page, words
 from tests.synthetic import make_result
 
@@ -79,12 +78,6 @@ def test_a_result_without_densities_has_no_such_section():
     tree = make_result(("a",)).drop_nodes("log_likelihood")
     assert shown(tree) is None
     assert shown(make_result(("a",), draws=10)) is None
-
-
-def test_the_class_prior_has_its_curve():
-    found = shown(with_curve())
-    assert any("against the class prior" in image.attrs["alt"] for image in found.all("img"))
-    assert "Class prior" in text(found)
 
 
 @pytest.mark.slow

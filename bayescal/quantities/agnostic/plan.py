@@ -152,5 +152,6 @@ def _attributes(
         "classes": [str(label) for label in classes],
         "multiclass": multiclass,
         "point_label": "estimate from rows",
+        "sections": ["costs"],
         "decision": json.dumps({name: rule.describe() for name, rule in rules.items()}),
     }

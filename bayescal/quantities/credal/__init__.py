@@ -8,7 +8,7 @@ from __future__ import annotations
 import lazy_loader
 
 from bayescal.core.quantity import Reference
-from bayescal.core.variables import CURVE, ROW, Variable, named, undrawn
+from bayescal.core.variables import CURVE, DATA, ROW, Variable, named, undrawn
 
 # Not lazy: the module of the same name would take the name when something loads it first.
 from bayescal.quantities.credal.bounds import bounds as bounds
@@ -44,10 +44,12 @@ VARIABLES: tuple[Variable, ...] = (
     *named("decision", "proper", dims=("obs",), role=ROW),
     *undrawn("p0", "p1", "target_score", dims=_BY_ROW),
     *undrawn("improper", "target_row", dims=("obs",)),
-    *named("intercept", "description", dims=_BY_CLASS),
-    *named("weight", dims=("label_class", "spline")),
-    *named("increment", dims=("label_class", "step")),
-    *named("rate", dims=("label_class", "cell")),
+    *named("intercept", dims=_BY_CLASS, full="middle of the curve"),
+    *named("description", dims=_BY_CLASS),
+    *named("curve", role=DATA, full="calibration curve"),
+    *named("weight", dims=("label_class", "spline"), full="rise of the curve"),
+    *named("increment", dims=("label_class", "step"), full="steps"),
+    *named("rate", dims=("label_class", "cell"), full="label rates"),
     *named("node_rate", dims=("label_class", "node"), role=CURVE),
     *named("never_errs", dims=("label_class", "end")),
     # A parameter's densities are summed over its dims.

@@ -316,6 +316,7 @@ def plan(data: CalibrationSplit, priors: Priors) -> Plan:
         "classes": [str(label) for label in data.calibration.classes],
         "multiclass": "binary" if data.calibration.is_binary else "one-vs-rest",
         "point_label": "Venn-Abers",
+        "sections": ["rows"],
     }
     cases = [CredalCase.of(data.select(name), rows, priors) for name in names]
     return Plan(cases, attrs, variables=BINARY_VARIABLES if cases[0].is_binary else ())

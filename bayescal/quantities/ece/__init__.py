@@ -14,6 +14,7 @@ from bayescal.core.variables import (
     CALIBRATION_CURVE,
     CALIBRATION_ERRORS,
     CELLS,
+    DATA,
     Variable,
     named,
     undrawn,
@@ -44,8 +45,10 @@ VARIABLES: tuple[Variable, ...] = (
     *AVERAGE,
     *undrawn("positives", dims=("bin",)),
     *undrawn("gap_direction", dims=("cell",)),
-    *named("coef", dims=("basis",)),
-    *named("rate", dims=("padded_bin",)),
+    *named("coef", dims=("basis",), full="calibration curve"),
+    *named("rate", dims=("padded_bin",), full="label rates"),
+    *named("common", role=DATA, full="common curve"),
+    *named("intercept", role=DATA, full="middle of the curve"),
     *named("concentration"),
 )
 REFERENCES: tuple[Reference, ...] = (

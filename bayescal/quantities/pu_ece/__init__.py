@@ -53,7 +53,7 @@ VARIABLES: tuple[Variable, ...] = (
         *("exceeds_one", "positive_mass", "negative_mass", "positive_count"),
         dims=("bin",),
     ),
-    *named("coef", dims=("basis",)),
+    *named("coef", dims=("basis",), full="calibration curve"),
     *undrawn(
         *("sensitivity/class_prior", "sensitivity/ece", "envelope_lower", "envelope_upper"),
         *("sensitivity/tce_lower", "sensitivity/tce_mean", "sensitivity/tce_upper"),

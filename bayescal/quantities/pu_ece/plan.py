@@ -146,5 +146,6 @@ def _attributes(data: PUScores | Mapping[str, PUCounts], binning: Binning) -> di
         "n_unlabeled": counts.n_unlabeled,
         "classes": ["unlabeled", "positive"],
         "multiclass": "binary",
+        "sections": ["class_prior"],
         **(binning.attrs if isinstance(counts, PUScores) else counts.binning_attrs),
     }

@@ -67,6 +67,7 @@ _OF_TILT = {
     ("label_class", "dim"): ("location", "log_width"),
     (): ("bend", "log_slope"),
 }
+_IN_FULL = {"weight": "weights of the classifiers", "own_bend": "bends of the single classifiers"}
 VARIABLES: tuple[Variable, ...] = (
     *(
         Variable(
@@ -74,7 +75,12 @@ VARIABLES: tuple[Variable, ...] = (
         )
         for name, title, better, meaning in _METRICS
     ),
-    *(one for dims, names in _OF_TILT.items() for one in named(*names, dims=dims)),
+    *(
+        one
+        for dims, names in _OF_TILT.items()
+        for name in names
+        for one in named(name, dims=dims, full=_IN_FULL.get(name, ""))
+    ),
     *named("prob_label", dims=("obs", "label_class")),
     # A parameter's densities are summed over its dims.
     *undrawn(*(f"log_prior/{name}" for names in _OF_TILT.values() for name in names)),

@@ -111,6 +111,7 @@ def plan(
         "labeling": labeling,
         "ece_convention": convention,
         "point_label": "SSME-KDE",
+        "sections": ["assumptions"],
     }
     return Plan([SSMECase.of(problem, priors, ece, prob_label)], attrs)
 

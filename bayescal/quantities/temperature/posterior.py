@@ -125,6 +125,7 @@ def _attributes(rows: Rows, binning: Binning, from_logits: bool) -> dict[str, An
         **binning.attrs,
         "point_label": "class-wise temperature scaling",
         "pairing": "independent",
+        "sections": ["classes"],
         "class_variables": ["alpha", "class_ece", "class_ece_uncalibrated"],
     }
 

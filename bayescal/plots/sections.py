@@ -1,0 +1,394 @@
+"""Figures of what single quantities have: ROC curves, classes, and the class prior."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import xarray as xr
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+from matplotlib.ticker import MaxNLocator
+from numpy.typing import NDArray
+from scipy.stats import beta
+
+from bayescal.core.checks import check_flag, check_known, checked_words
+from bayescal.core.errors import InputError
+from bayescal.core.variables import METRIC
+from bayescal.plots import style
+from bayescal.results import access, schema
+from bayescal.results.access import ResultSlice
+from bayescal.results.curves import has_roc, labeled_roc, roc_band
+from bayescal.results.intervals import tail
+from bayescal.results.text import fixed, percent
+
+_COLUMNS: Final = 3
+_PLUG_DASH: Final = (0, (3, 2))
+_ROC_INCHES: Final = 2.9
+_SHADES: Final = {True: 0.18, False: 0.30}
+"""How dark the simultaneous and the pointwise band are."""
+
+
+def plot_roc(tree: xr.DataTree, prob: float = 0.9, *, unlabeled: bool | None = None) -> Figure:
+    """Draw the ROC curve of each classifier with its simultaneous and its pointwise band.
+
+    Parameters
+    ----------
+    tree : xarray.DataTree
+        A result that holds ROC curves, such as of `bayescal.agnostic`.
+    prob : float, in (0, 1), default 0.9
+        Posterior probability of the bands.
+    unlabeled : bool, optional
+        Whether the curves are those of the unlabelled rows, or of the population; by default the
+        former where the result has such rows.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A panel a classifier (and class): posterior mean, the band of the whole curve, the band of
+        each point, and the curve of the labelled rows.
+
+    Raises
+    ------
+    InputError
+        If the result holds no ROC curves, or no unlabelled row.
+    """
+    style.check_role(tree, METRIC, "a plot of ROC curves")
+    if not has_roc(tree):
+        raise InputError(
+            f"the result of {tree.attrs['quantity']} holds no ROC curves. Fit bayescal.agnostic."
+        )
+    held = access.has_variable(tree, schema.POSTERIOR, "unlabeled_tpr")
+    if unlabeled is not None:
+        check_flag(unlabeled, "unlabeled")
+    of_unlabeled = held if unlabeled is None else unlabeled
+    cases = access.cases(tree)
+    columns = min(len(cases), _COLUMNS)
+    rows = -(-len(cases) // columns)
+    figure = style.new_figure(
+        max(_ROC_INCHES * columns, 4.6),
+        (_ROC_INCHES + 0.15) * rows + 0.5,
+        style.notes_for(tree, cases),
+    )
+    for ax, case in zip(style.panels(figure, len(cases), columns), cases, strict=True):
+        _draw_roc(ax, tree, case, prob, of_unlabeled)
+    entries = {
+        "posterior mean": style.line(color=style.BLUE, linewidth=1.6),
+        f"{percent(prob)} band of the curve": _patch(simultaneous=True),
+        f"{percent(prob)} band of each point": _patch(simultaneous=False),
+        "labelled rows": style.line(color=style.INK, linewidth=1, linestyle=":"),
+    }
+    of = "of the unlabelled rows" if of_unlabeled else "of the population"
+    style.legend(figure, entries, head=f"ROC curve {of}")
+    return figure
+
+
+def _draw_roc(ax: Axes, tree: xr.DataTree, case: ResultSlice, prob: float, unlabeled: bool) -> None:
+    """One panel: bands below, then the labelled rows, then the mean."""
+    style.draw_diagonal(ax)
+    for simultaneous in (True, False):
+        band = roc_band(
+            tree,
+            prob,
+            simultaneous=simultaneous,
+            unlabeled=unlabeled,
+            classifier=case.classifier,
+            class_=case.class_,
+        )
+        ax.fill_between(
+            band.fpr.values,
+            band.lower.values,
+            band.upper.values,
+            color=style.BLUE,
+            alpha=_SHADES[simultaneous],
+            linewidth=0,
+        )
+    labeled = labeled_roc(tree, case)
+    if labeled is not None:
+        ax.plot(*labeled, color=style.INK, linewidth=1, linestyle=":")
+    ax.plot(band.fpr.values, band["mean"].values, color=style.BLUE, linewidth=1.6)
+    ax.set_xlim(0, 1)
+    ax.set_ylim(0, 1.01)
+    ax.set_aspect("equal")
+    ax.set_xlabel("false positive rate")
+    ax.set_ylabel("true positive rate")
+    style.dress(ax)
+    style.case_title(ax, tree, case)
+
+
+def _patch(*, simultaneous: bool) -> Patch:
+    # The band of each point lies on that of the curve.
+    alpha = _SHADES[True] if simultaneous else 1 - (1 - _SHADES[True]) * (1 - _SHADES[False])
+    return Patch(facecolor=style.BLUE, alpha=alpha, linewidth=0)
+
+
+MOST_PANELS: Final = 20
+_CLASS_COLUMNS: Final = 5
+_PANEL_INCHES: Final = 1.75
+_FRAME_INCHES: Final = 1.1
+_CLASS: Final = "label_class"
+_STAGES: Final = {
+    "before": ("o", style.VERMILLION, "white"),
+    "after": ("s", style.BLUE, style.BLUE),
+}
+
+
+class _ClassBins(NamedTuple):
+    """Bins with rows: mean confidence, accuracy and rows."""
+
+    confidence: NDArray[np.float64]
+    accuracy: NDArray[np.float64]
+    rows: NDArray[np.float64]
+
+
+def plot_class_reliability(
+    tree: xr.DataTree,
+    classifier: str | None = None,
+    classes: Sequence[str] | None = None,
+    prob: float = 0.9,
+) -> Figure:
+    """Draw a reliability diagram of the labelled rows of each predicted class.
+
+    Parameters
+    ----------
+    tree : xarray.DataTree
+        A result with reliability by class, such as of `bayescal.temperature`.
+    classifier : str, optional
+        Which of several classifiers; the first if not given.
+    classes : sequence of str, optional
+        Predicted classes; if not given those with the most labelled rows, 20 at most.
+    prob : float
+        Probability of the intervals.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A panel a class: accuracy of each bin against its mean confidence, before calibration and
+        after, marks larger the more rows. Lines are intervals of the accuracy of each bin alone,
+        under a Beta(1/2, 1/2) prior. Above each panel the posterior means of the calibration error.
+
+    Raises
+    ------
+    InputError
+        If the result has no reliability by class, or a class is unknown or none is named.
+
+    Notes
+    -----
+    The rows are those that the temperatures were fitted to: with few of them a class lies nearer to
+    the diagonal than new rows would.
+    """
+    style.check_role(tree, METRIC, "a reliability diagram of each class")
+    case = access.find_case(tree, classifier)
+    if not has_class_reliability(tree):
+        raise InputError(
+            "a reliability diagram of each class needs bins of each class; this result of "
+            f"{tree.attrs['quantity']} has none. Pass one of temperature."
+        )
+    tail(prob)
+    names = _shown(tree, case, classes)
+    rows = -(-len(names) // _CLASS_COLUMNS)
+    height = _PANEL_INCHES * rows * 1.25 + _FRAME_INCHES
+    width = max(_PANEL_INCHES * min(len(names), _CLASS_COLUMNS) + 0.9, 4.8)
+    figure = style.new_figure(width, height, style.notes_for(tree, [case]))
+    entries: dict[str, Artist] = {}
+    axes = style.panels(figure, len(names), _CLASS_COLUMNS, sharex=True, sharey=True)
+    for ax, name in zip(axes, names, strict=True):
+        _draw_class(ax, tree, case, name, prob, entries)
+    for ax in axes[:: min(len(names), _CLASS_COLUMNS)]:
+        ax.set_ylabel("accuracy")
+    for ax in axes[-min(len(names), _CLASS_COLUMNS) :]:
+        ax.set_xlabel("confidence")
+        ax.tick_params(labelbottom=True)
+    entries["perfect calibration"] = style.diagonal()
+    style.legend(figure, entries)
+    return figure
+
+
+def has_class_reliability(tree: xr.DataTree) -> bool:
+    """Whether a result has bins of each class."""
+    return access.has_variable(tree, schema.POINT_ESTIMATE, "bin_accuracy")
+
+
+def _shown(tree: xr.DataTree, case: ResultSlice, classes: Sequence[str] | None) -> list[str]:
+    """Choose what to draw: the classes given, or those with the most rows."""
+    held = access.variable(tree, schema.POINT_ESTIMATE, "bin_rows", case).isel(stage=0)
+    known = [str(name) for name in held[_CLASS].values]
+    if classes is not None:
+        names = checked_words(classes, "classes")
+        for name in names:
+            check_known(name, known, "class", "the result")
+        return names
+    count = held.sum(schema.BIN).values
+    most = np.argsort(-count, kind="stable")[:MOST_PANELS]
+    return [known[k] for k in sorted(most) if count[k] > 0]
+
+
+def _draw_class(
+    ax: Axes,
+    tree: xr.DataTree,
+    case: ResultSlice,
+    name: str,
+    prob: float,
+    entries: dict[str, Artist],
+) -> None:
+    style.draw_diagonal(ax)
+    errors = []
+    for stage, (marker, edge, face) in _STAGES.items():
+        bins = _class_bins(tree, case, name, stage)
+        tail = (1 - prob) / 2
+        right, wrong = bins.rows * bins.accuracy + 0.5, bins.rows * (1 - bins.accuracy) + 0.5
+        ends = beta.ppf([[tail], [1 - tail]], right, wrong)
+        ax.vlines(bins.confidence, *ends, color=edge, linewidth=0.9, alpha=0.7, zorder=2.5)
+        look: dict[str, Any] = {"facecolor": face, "edgecolor": edge, "linewidth": 1.1}
+        area = np.maximum(45 * bins.rows / max(bins.rows.max(initial=1), 1), 6)
+        ax.scatter(
+            bins.confidence, bins.accuracy, area, marker=marker, zorder=3, clip_on=False, **look
+        )
+        words = f"{stage} calibration, {percent(prob)} interval"
+        entries[words] = style.mark(marker=marker, color=face, markeredgecolor=edge)
+        errors.append(_mean_error(tree, case, name, "_uncalibrated" if stage == "before" else ""))
+    style.title(ax, f"{style.shorten(name, 18)}\nECE {errors[0]} to {errors[1]}", pad=7)
+    ax.title.set_fontsize(style.SMALL_SIZE)
+    ax.set_xlim(0, 1)
+    ax.set_ylim(0, 1)
+    ax.set_xticks([0, 0.5, 1], ["0", ".5", "1"])
+    ax.set_yticks([0, 0.5, 1], ["0", ".5", "1"])
+    ax.set_aspect("equal")
+    style.dress(ax)
+
+
+def _class_bins(tree: xr.DataTree, case: ResultSlice, name: str, stage: str) -> _ClassBins:
+    """Bins of one class that have labelled rows."""
+    held = [
+        access.variable(tree, schema.POINT_ESTIMATE, var, case)
+        .sel({"stage": stage, _CLASS: name})
+        .values
+        for var in ("bin_confidence", "bin_accuracy", "bin_rows")
+    ]
+    full = held[2] > 0
+    return _ClassBins(*(np.asarray(values[full], np.float64) for values in held))
+
+
+def _mean_error(tree: xr.DataTree, case: ResultSlice, name: str, suffix: str) -> str:
+    draws = access.variable(tree, schema.POSTERIOR, f"class_ece{suffix}", case)
+    return fixed(float(draws.sel({_CLASS: name}).mean()), 3).lstrip("0")
+
+
+def plot_sensitivity_curve(tree: xr.DataTree) -> Figure:
+    """Draw the calibration error against the class prior, one panel a case.
+
+    Parameters
+    ----------
+    tree : xarray.DataTree
+        A result with a group `sensitivity`: ``class_prior`` and, along it, ``ece`` (the paper's
+        estimate), ``envelope_lower`` and ``envelope_upper``, and the posterior's ends ``tce_lower``
+        and ``tce_upper`` or ``ece_lower`` and ``ece_upper``, each where there is one.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The paper's estimate as a line, within the envelope that Theorem 2 gives it from the class
+        prior that is assumed; the posterior of the error were each class prior known; and below,
+        where the result has it, the central 90% of the class prior's own posterior.
+
+    Raises
+    ------
+    InputError
+        If the result has no such group.
+    """
+    found = access.cases(tree)
+    for name in ("class_prior", "ece"):
+        if not access.has_variable(tree, schema.SENSITIVITY, name):
+            raise InputError(
+                f"a curve against the class prior needs {schema.SENSITIVITY}/{name}, which this "
+                "result does not have. It comes with fits to positive and unlabelled rows."
+            )
+    columns = min(_COLUMNS, len(found))
+    width = 6.4 if columns == 1 else 0.8 + 2.4 * columns
+    height = 2.6 * -(-len(found) // columns) + 1.1
+    figure = style.new_figure(width, height, style.notes_for(tree, found))
+    axes = style.panels(figure, len(found), columns)
+    for ax, case in zip(axes, found, strict=True):
+        _draw_curve(ax, tree, case)
+        if len(found) > 1:
+            style.case_title(ax, tree, case)
+        ax.set_xlabel("class prior", fontsize=style.TEXT_SIZE, color=style.INK)
+    for ax in axes[::columns]:
+        ax.set_ylabel("calibration error", fontsize=style.TEXT_SIZE, color=style.INK)
+    _curve_legend(figure, tree)
+    return figure
+
+
+def _posterior_name(tree: xr.DataTree) -> str | None:
+    """Which error the posterior's ends along the class prior are of."""
+    return next(
+        (name for name in ("tce", "ece") if _has(tree, f"{name}_lower", f"{name}_upper")), None
+    )
+
+
+def _has(tree: xr.DataTree, *names: str) -> bool:
+    return all(access.has_variable(tree, schema.SENSITIVITY, name) for name in names)
+
+
+def _draw_curve(ax: Axes, tree: xr.DataTree, case: ResultSlice) -> None:
+    def along(name: str) -> xr.DataArray:
+        return access.variable(tree, schema.SENSITIVITY, name, case)
+
+    x = along("class_prior").values
+    if _has(tree, "envelope_lower", "envelope_upper"):
+        lower, upper = along("envelope_lower").values, along("envelope_upper").values
+        ax.fill_between(x, lower, upper, color=style.PALE, alpha=0.6, linewidth=0)
+    error = _posterior_name(tree)
+    if error is not None:
+        lower, upper = along(f"{error}_lower").values, along(f"{error}_upper").values
+        ax.fill_between(x, lower, upper, color=style.BLUE, alpha=0.25, linewidth=0)
+        if _has(tree, f"{error}_mean"):
+            ax.plot(x, along(f"{error}_mean").values, color=style.BLUE, linewidth=1.4)
+    ax.plot(x, along("ece").values, color=style.VERMILLION, linewidth=1.4, linestyle=_PLUG_DASH)
+    style.dress(ax, grid="y")
+    ax.set_xlim(x[0], x[-1])
+    ax.set_ylim(0, None)
+    ax.xaxis.set_major_locator(MaxNLocator(4, min_n_ticks=2))
+    _draw_belief(ax, tree, case)
+
+
+def _draw_belief(ax: Axes, tree: xr.DataTree, case: ResultSlice) -> None:
+    """Central 90% of the class prior after the data, as a bar on the axis."""
+    if not access.has_variable(tree, schema.POSTERIOR, "class_prior"):
+        return
+    draws = access.variable(tree, schema.POSTERIOR, "class_prior", case).values
+    low, high = np.quantile(draws, (0.05, 0.95))
+    across = ax.get_xaxis_transform()
+    for x, marker in (((low, high), ""), ((draws.mean(),), "|")):
+        ax.plot(
+            x,
+            (0,) * len(x),
+            color=style.INK,
+            linewidth=4,
+            solid_capstyle="butt",
+            marker=marker,
+            markersize=12,
+            transform=across,
+            clip_on=False,
+        )
+
+
+def _curve_legend(figure: Figure, tree: xr.DataTree) -> None:
+    entries: dict[str, Artist] = {
+        "plug-in ECE": style.line(color=style.VERMILLION, linewidth=1.4, linestyle=_PLUG_DASH)
+    }
+    if _has(tree, "envelope_lower", "envelope_upper"):
+        entries["range of the plug-in by Theorem 2"] = Patch(facecolor=style.PALE, alpha=0.6)
+    error = _posterior_name(tree)
+    if error is not None:
+        entries[f"{error.upper()} if miscalibrated and the class prior known, 90%"] = Patch(
+            facecolor=style.BLUE, alpha=0.25
+        )
+    if access.has_variable(tree, schema.POSTERIOR, "class_prior"):
+        entries["class prior after the data, 90%"] = style.line(
+            color=style.INK, linewidth=4, marker="|", markersize=12
+        )
+    style.legend(figure, entries)
