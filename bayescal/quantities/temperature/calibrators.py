@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, Final, NamedTuple, Self, override
+from typing import Any, Final, Self, override
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import brentq, minimize, minimize_scalar
+from scipy.optimize import minimize, minimize_scalar
 from scipy.special import log_expit, logsumexp, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
@@ -16,7 +16,6 @@ from sklearn.utils.validation import check_is_fitted
 from bayescal.core.bins.binning import Binning
 from bayescal.core.checks import (
     check_choice,
-    check_number,
     check_same_length,
     check_some_weight,
     listing,
@@ -30,9 +29,9 @@ from bayescal.quantities.temperature.logits import (
     ALPHA_MAX,
     ALPHA_MIN,
     Integers,
-    LabeledRows,
     as_logits,
     check_alpha_bounds,
+    class_wise,
     column_names,
     labeled_rows,
     least_loss,
@@ -576,49 +575,3 @@ class ClassWiseTemperatureScaling(LogitCalibrator):
     @override
     def transform_logits(self, logits: Floats) -> Floats:
         return np.asarray(self.alpha_[predicted_class(logits)][:, None] * logits)
-
-
-class ClassWise(NamedTuple):
-    """The number of each slice, (slice,), and the shared one."""
-
-    alpha: Floats
-    shared: float
-
-
-def class_wise(
-    rows: LabeledRows, gamma: float = np.inf, low: float = ALPHA_MIN, high: float = ALPHA_MAX
-) -> ClassWise:
-    """Find the numbers of least log loss that differ from a shared one by at most `gamma`."""
-    choices = "Pass 0 for one number, infinity for a number a class."
-    gamma = check_number(gamma, "gamma", "[0, inf]", choices)
-    pooled = float(least_loss(rows.as_one(), low, high)[0])
-    own = least_loss(rows, low, high)
-    nonempty = rows.count > 0
-    shared = _shared(rows, own, gamma, pooled) if np.isfinite(gamma) else pooled
-    alpha = np.where(nonempty, np.clip(own, shared - gamma, shared + gamma), shared)
-    return ClassWise(alpha, shared)
-
-
-def _shared(rows: LabeledRows, own: Floats, gamma: float, pooled: float) -> float:
-    """The shared number: a root of the derivative, which rises."""
-    if gamma == 0:
-        return pooled
-    kept = own[rows.count > 0]
-    first, last = float(kept.min()), float(kept.max())
-    if last - first <= 2 * gamma:
-        return float(np.clip(pooled, last - gamma, first + gamma))
-
-    def slope(shared: float) -> float:
-        lower, upper = shared - gamma, shared + gamma
-        clipped = (own < lower) | (own > upper)
-        at = np.where(own < lower, lower, np.where(own > upper, upper, own))
-        return float(rows.sums(at).slope[clipped & (rows.count > 0)].sum())
-
-    # At the first end no class is clipped from below, at the last none from above: their slopes
-    # are of opposite sign, unless they are 0 but for rounding.
-    ends = first + gamma, last - gamma
-    if slope(ends[0]) >= 0:
-        return ends[0]
-    if slope(ends[1]) <= 0:
-        return ends[1]
-    return float(brentq(slope, *ends, xtol=1e-14, rtol=1e-14))

@@ -16,12 +16,13 @@ from bayescal.core.partial_sums import Sums
 from bayescal.core.plausibility import below_chance
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
-from bayescal.quantities.temperature.calibrators import ClassWise, class_wise
 from bayescal.quantities.temperature.logits import (
+    ClassWise,
     Integers,
     LabeledRows,
     Tabulated,
     class_columns,
+    class_wise,
     finite_logits,
     labeled_rows,
     log_probabilities,

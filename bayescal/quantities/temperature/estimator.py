@@ -14,9 +14,9 @@ from bayescal.core.errors import InputError
 from bayescal.core.partial_sums import Several
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
-from bayescal.quantities.temperature.calibrators import ClassWise
 from bayescal.quantities.temperature.data import Problem, Rows
 from bayescal.quantities.temperature.errors import BINNING, CellSums, top_class
+from bayescal.quantities.temperature.logits import ClassWise
 
 
 class Estimate(NamedTuple):

@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import brentq
 
 from bayescal.core.checks import check_choice, check_number, check_rows
 from bayescal.core.columns import to_floats
@@ -352,3 +353,49 @@ def _between(table: Floats, log_alpha: Floats) -> tuple[Floats, Any, Any]:
     of = np.arange(len(table))
     left, right = table[of, node], table[of, node + 1]
     return place - node, np.moveaxis(left, -1, 0), np.moveaxis(right, -1, 0)
+
+
+class ClassWise(NamedTuple):
+    """The number of each slice, (slice,), and the shared one."""
+
+    alpha: Floats
+    shared: float
+
+
+def class_wise(
+    rows: LabeledRows, gamma: float = np.inf, low: float = ALPHA_MIN, high: float = ALPHA_MAX
+) -> ClassWise:
+    """Find the numbers of least log loss that differ from a shared one by at most `gamma`."""
+    choices = "Pass 0 for one number, infinity for a number a class."
+    gamma = check_number(gamma, "gamma", "[0, inf]", choices)
+    pooled = float(least_loss(rows.as_one(), low, high)[0])
+    own = least_loss(rows, low, high)
+    nonempty = rows.count > 0
+    shared = _shared(rows, own, gamma, pooled) if np.isfinite(gamma) else pooled
+    alpha = np.where(nonempty, np.clip(own, shared - gamma, shared + gamma), shared)
+    return ClassWise(alpha, shared)
+
+
+def _shared(rows: LabeledRows, own: Floats, gamma: float, pooled: float) -> float:
+    """The shared number: a root of the derivative, which rises."""
+    if gamma == 0:
+        return pooled
+    kept = own[rows.count > 0]
+    first, last = float(kept.min()), float(kept.max())
+    if last - first <= 2 * gamma:
+        return float(np.clip(pooled, last - gamma, first + gamma))
+
+    def slope(shared: float) -> float:
+        lower, upper = shared - gamma, shared + gamma
+        clipped = (own < lower) | (own > upper)
+        at = np.where(own < lower, lower, np.where(own > upper, upper, own))
+        return float(rows.sums(at).slope[clipped & (rows.count > 0)].sum())
+
+    # At the first end no class is clipped from below, at the last none from above: their slopes
+    # are of opposite sign, unless they are 0 but for rounding.
+    ends = first + gamma, last - gamma
+    if slope(ends[0]) >= 0:
+        return ends[0]
+    if slope(ends[1]) <= 0:
+        return ends[1]
+    return float(brentq(slope, *ends, xtol=1e-14, rtol=1e-14))

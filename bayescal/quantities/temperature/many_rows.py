@@ -23,13 +23,13 @@ from bayescal.core.intake import binary_classes
 from bayescal.core.partial_sums import Batched, Labels, Sums, summed
 from bayescal.core.partitions import rows_of
 from bayescal.core.quantity import Floats
-from bayescal.quantities.temperature.calibrators import ClassWise
 from bayescal.quantities.temperature.data import Facts, Problem
 from bayescal.quantities.temperature.logits import (
     ALPHA_MAX,
     ALPHA_MIN,
     LAST_STEP,
     MOST_STEPS,
+    ClassWise,
     Tabulated,
     peak,
     tabulated,

@@ -33,11 +33,11 @@ from bayescal.quantities.temperature.calibrators import (
     OfLogits,
     ParametricCalibrator,
     TemperatureScaling,
-    class_wise,
     positive_weights,
 )
 from bayescal.quantities.temperature.logits import (
     Integers,
+    class_wise,
     labeled_rows,
     log_probabilities,
     predicted_class,

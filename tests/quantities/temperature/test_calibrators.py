@@ -26,10 +26,9 @@ from bayescal.quantities.temperature.calibrators import (
     PlattScaling,
     TemperatureScaling,
     VectorScaling,
-    class_wise,
 )
 from bayescal.quantities.temperature.errors import binned_error, top_class
-from bayescal.quantities.temperature.logits import labeled_rows
+from bayescal.quantities.temperature.logits import class_wise, labeled_rows
 from bayescal.quantities.temperature.slice_calibrators import SliceCalibration
 from tests.quantities.temperature.made import labels, log_loss, rows
 
