@@ -44,9 +44,12 @@ def bounds_for(result: DataTree, scores: Any = None, prob: float = 0.9) -> RowBo
     Parameters
     ----------
     result : xarray.DataTree
-        What ``bayescal.fit(bayescal.credal, ...)`` or ``bayescal.load`` returned.
+        What ``bayescal.fit(bayescal.credal, ...)`` or ``bayescal.load`` returned; or a result of
+        another quantity that holds a calibration curve, such as `bayescal.ece` under its default
+        prior.
     scores : Scores or array-like of shape (obs,) or (obs, class), in [0, 1], optional
         Scores of the same classifiers, any number of rows; all target rows of the fit if not given.
+        Other results than those of `bayescal.credal` hold none.
         Plain probabilities are those of a single classifier, as `CalibrationSplit` takes them.
     prob : float, in (0, 1), default 0.9
         Credible probability of the bounds of each class.
@@ -59,8 +62,8 @@ def bounds_for(result: DataTree, scores: Any = None, prob: float = 0.9) -> RowBo
     Raises
     ------
     InputError
-        If the result is of another quantity, of several priors or of a version that did not keep
-        its calibration rows; if scores do not fit it; or if `prob` lies outside (0, 1).
+        If the result holds no curve, those of several groups or priors, or is of a version that did
+        not keep its calibration rows; if scores do not fit it; or if `prob` lies outside (0, 1).
 
     Notes
     -----
@@ -70,6 +73,12 @@ def bounds_for(result: DataTree, scores: Any = None, prob: float = 0.9) -> RowBo
     crowd towards both ends, and the logits of median and bounds are interpolated by monotone
     cubics [1]_. `error` is the largest difference at every other rank of the grid from what the
     remaining ones give: that of a grid half as fine.
+
+    A result of another quantity holds its curve by cells. Between them the deviation of a draw's
+    logit from the score's is linear in the score's logit (a segment's jumps half way), beyond them
+    it goes on along the line that fits it best. Calibrated curves are left out, as a row's bounds
+    would have no width; one observation of either label is added. Scores of 0 and 1 without rows
+    have their prior. Venn-Abers probabilities need the rows themselves, and are NaN.
 
     References
     ----------

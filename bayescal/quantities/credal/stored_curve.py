@@ -14,7 +14,7 @@ from bayescal.core.errors import InputError
 from bayescal.core.quantity import Floats
 from bayescal.curves.average import BOUNDARY_MEAN, BOUNDARY_SPREAD
 from bayescal.curves.boundary import BoundaryScore
-from bayescal.curves.priors import SEGMENTS
+from bayescal.curves.priors import CALIBRATED, COMPONENTS, SEGMENTS
 from bayescal.inference.direct import BinomialCells
 from bayescal.quantities.credal.data import logit_of
 from bayescal.quantities.credal.models import add_pseudo_observations
@@ -29,6 +29,8 @@ CURVE: Final = "curve"
 # Observations of either label that are added at a row's score: one, as the paper's.
 _PSEUDO: Final = 1.0
 _LEAST: Final = 1e-300
+# Draws of a rate that are too few for its quantiles.
+_FEWEST: Final = 20
 # Places of the error rate of a score of exactly 0 or 1; a seed too, so that equal rows have equal
 # bounds.
 _DRAWS: Final = 4000
@@ -46,8 +48,9 @@ class StoredCurve:
     best over all cells: a smooth curve is a line plus a process that comes back to 0. A segment
     goes on as it is.
 
-    A draw that has the score itself for its rate, to the last digit that a result keeps, is left
-    out at that score: given that rows of this score are calibrated their bounds had no width.
+    Draws of a calibrated curve are left out, and at a score draws whose segment is calibrated there
+    (that have the score for a rate, to the last digit that a result keeps): given that rows of this
+    score are calibrated their bounds had no width.
     """
 
     score: Floats  # (cell,)
@@ -67,17 +70,17 @@ class StoredCurve:
             held[name].transpose(*schema.DRAW_DIMS, ...).to_numpy()
             for name in ("rate", "mass", "component")
         )
-        rate, mass = (each.reshape(-1, each.shape[-1]) for each in (rate, mass))
-        names = list(map(str, result[CURVE].coords[schema.DESCRIPTION].values))
-        segments = names.index(SEGMENTS) if SEGMENTS in names else -1
-        score = held["score"].to_numpy().astype(np.float64)
-        place = np.argsort(score)
-        place = place[(~np.isnan(score) & (mass.mean(axis=0) > 0))[place]]
+        component = component.ravel()
+        rate, mass = (each.reshape(len(component), -1) for each in (rate, mass))
+        score, share = held["score"].to_numpy().ravel(), mass.mean(axis=0, dtype=np.float64)
+        cell = np.argsort(score)
+        cell = cell[share[cell] > 0]
+        drawn = component != COMPONENTS.index(CALIBRATED)
         return cls(
-            score[place],
-            rate[:, place],
-            mass.mean(axis=0)[place].astype(np.float64),
-            component.ravel() == segments,
+            score[cell].astype(np.float64),
+            rate[np.ix_(drawn, cell)],
+            share[cell],
+            component[drawn] == COMPONENTS.index(SEGMENTS),
             int(result.attrs["n_labeled"]),
         )
 
@@ -133,11 +136,11 @@ class StoredCurve:
         for point, at in enumerate(place):
             deviation = self.deviation_at(place[point : point + 1])[:, 0]
             open_draws = deviation[deviation != 0]
-            if not len(open_draws):
+            if len(open_draws) < _FEWEST:
                 raise InputError(
-                    "result must hold draws of curves that are not calibrated; every draw is at "
-                    f"score {expit(at):.6g}. Fit bayescal.credal, which leaves calibrated curves "
-                    "out."
+                    f"result must hold {_FEWEST} draws of curves that are not calibrated; at score "
+                    f"{expit(at):.6g} it holds {len(open_draws)}. Fit with more draws, or fit "
+                    "bayescal.credal, which leaves calibrated curves out."
                 )
             found[:, point] = _summary(expit(at + open_draws), alpha)
         return found

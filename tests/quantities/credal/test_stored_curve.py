@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import xarray as xr
 from scipy.integrate import quad
 from scipy.optimize import brentq
 from scipy.special import betaincinv, expit, logit
@@ -9,10 +10,12 @@ from scipy.stats import norm
 
 import bayescal as bc
 from bayescal.core.bins.bin_counts import BinCounts
-from bayescal.curves.average import Average
+from bayescal.curves.average import Average, in_chains
 from bayescal.curves.cells import Problem
+from bayescal.curves.posterior import CurvePosterior
 from bayescal.curves.priors import COMPONENTS, ROUGH, SEGMENTS, SMOOTH, CurveAverage
 from bayescal.quantities.credal.stored_curve import StoredCurve
+from tests.synthetic import make_result
 
 N_DRAWS = 2000
 
@@ -27,12 +30,13 @@ def average(n, distinct=None, seed=4):
         score = (np.round(score * distinct).clip(0.5, distinct - 0.5)) / distinct
     place = np.unique(score) if distinct else np.quantile(score, np.linspace(0, 1, 101)[1:-1])
     cell = np.searchsorted((place[1:] + place[:-1]) / 2, score)
-    count = np.bincount(cell, minlength=len(place))
-    mean = np.bincount(cell, score, len(place)) / count
+    cell = np.unique(cell, return_inverse=True)[1]
+    count = np.bincount(cell)
+    mean = np.bincount(cell, score) / count
     cells = BinCounts(
         np.concatenate([[0.0], (mean[1:] + mean[:-1]) / 2, [1.0]]),
         count,
-        np.bincount(cell, label, len(place)).astype(int),
+        np.bincount(cell, label).astype(int),
         mean,
     )
     return Average.of(Problem({}, cells, cells), CurveAverage(), 0.5)
@@ -106,7 +110,7 @@ def test_draws_of_calibrated_curves_do_not_narrow_the_bounds():
     both = curve_of(np.concatenate([open_rates, calibrated]), score)
     place = logit(np.array([0.1, 0.3, 0.5]))
     np.testing.assert_array_equal(both.bounds(place, 0.05), alone.bounds(place, 0.05))
-    with pytest.raises(bc.InputError, match=r"curves that are not calibrated.*score 0\.1"):
+    with pytest.raises(bc.InputError, match=r"at score 0\.1 it holds 0\. Fit with more"):
         curve_of(calibrated, score).bounds(place, 0.05)
 
 
@@ -128,7 +132,7 @@ def tilted_quantile(level):
 
 
 def test_a_score_of_0_or_1_without_rows_has_its_prior():
-    curve = curve_of(np.full((10, 1), 0.5), [0.4])
+    curve = curve_of(np.full((30, 1), 0.5), [0.4])
     high = tilted_quantile(0.95)
     np.testing.assert_allclose(curve.boundary_bounds(0, 0.05), [0, 0, high], atol=0.002)
     np.testing.assert_allclose(curve.boundary_bounds(1, 0.05), [1, 1 - high, 1], atol=0.002)
@@ -149,3 +153,67 @@ def test_a_score_of_1_that_never_errs_is_bounded_by_its_rows():
     )
     assert few[0] == few[2] == many[0] == 1
     assert few[1] < many[1] < 1
+
+
+def kept_by_result(found, seed=1):
+    """What the average of a curve is in a result, by variable."""
+    rng = np.random.default_rng(seed)
+    direct = found.direct_draws(N_DRAWS, rng)
+    curve = CurvePosterior.of(
+        found, in_chains(direct.draws, (2, N_DRAWS // 2)), direct.evidence, rng
+    )
+    cell = ("chain", "draw", "cell")
+    mass = np.broadcast_to(found.rows / found.rows.sum(), curve.rate.shape)
+    return xr.Dataset(
+        {
+            "score": ("cell", found.score),
+            "rate": (cell, curve.rate.astype(np.float32)),
+            "mass": (cell, mass.astype(np.float32)),
+            "component": (cell[:2], curve.component),
+        }
+    )
+
+
+def result_with(found, **attrs):
+    result = make_result(["model"])
+    result["curve"] = xr.DataTree(kept_by_result(found))
+    result.attrs.update(classes='["no", "yes"]', n_labeled=int(found.rows.sum()), **attrs)
+    return result
+
+
+NEW = np.array([0.05, 0.2, 0.5, 0.8, 0.95])
+
+
+@pytest.mark.slow
+def test_bounds_of_new_rows_cover_their_rates():
+    # Over-confident scores: the rate at a score s is expit(logit(s) / 1.5).
+    truth, covered = expit(logit(NEW) / 1.5), []
+    for seed in range(40):
+        found = bc.credal.bounds_for(result_with(average(500, seed=seed)), NEW)
+        covered.append((found.lower <= truth) & (truth <= found.upper))
+        assert (found.upper - found.lower > 0.01).all()
+    # 200 intervals of 90%, some of them dependent: .02 to .04 is a standard error.
+    assert 0.85 <= np.mean(covered) <= 1
+
+
+def test_rows_are_decided_and_hold_no_venn_abers_probabilities():
+    found = bc.credal.bounds_for(result_with(average(1500)), [0.0, 0.1, 0.5, 0.9, 1.0])
+    assert found.decision.tolist() == [0, 0, int(found.lower[2] > 1 - found.upper[2]), 1, 1]
+    assert (found.lower <= found.prob).all()
+    assert (found.prob <= found.upper).all()
+    assert np.isnan([found.p0, found.p1, found.merged]).all()
+    assert found.lower[0] == 0
+    assert found.upper[-1] == 1
+    many = bc.credal.bounds_for(result_with(average(1500)), np.linspace(0.01, 0.99, 1000))
+    assert 0 < many.error < 0.02
+
+
+def test_scores_are_needed_and_of_the_fit():
+    result = result_with(average(300))
+    with pytest.raises(bc.InputError, match=r"scores must be given with a result of ece"):
+        bc.credal.bounds_for(result)
+    with pytest.raises(bc.InputError, match=r"got shape \(1, 3\) for classes 'no', 'yes'"):
+        bc.credal.bounds_for(result, [[0.2, 0.3, 0.5]])
+    result.attrs["classes"] = '["a", "b", "c"]'
+    with pytest.raises(bc.InputError, match=r"a curve for each class.*multiclass='class-wise'"):
+        bc.credal.bounds_for(result, [[0.2, 0.3, 0.5]])
