@@ -519,7 +519,12 @@ class CountedColumns:
                 "one class, or the largest score with whether its class is right as the label."
             )
         check_same_length(len(value), score.name, len(code), label.name)
-        kind = np.where(code == MISSING, UNLABELED, code == positive).astype(np.int8)
+        kinds = np.full(len(labels) + 1, NEGATIVE, np.int8)
+        # The last place is that of missing labels, which have the code -1.
+        kinds[MISSING] = UNLABELED
+        if positive is not None:
+            kinds[positive] = POSITIVE
+        kind = kinds[code]
         heavy = None
         if weight is not None:
             heavy = weights(weight)

@@ -10,9 +10,7 @@ from typing import Any, Final, NamedTuple, Protocol, Self, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal.core.checks import listing
 from bayescal.core.columns import MISSING, Label, factorize
-from bayescal.core.errors import InputError
 from bayescal.core.intake import Column
 from bayescal.core.processors import processors
 
@@ -199,11 +197,3 @@ def _in_threads[Part, S](of: Callable[[Part], S], parts: Iterable[Part]) -> Iter
                 yield coming.popleft().result()
         while coming:
             yield coming.popleft().result()
-
-
-def changed(columns: Sequence[str]) -> InputError:
-    """Say that two readings did not see the same rows."""
-    return InputError(
-        f"the columns {listing(columns)} must not change while they are read twice; the second "
-        "time some scores or labels were others. Count the rows when none is written."
-    )

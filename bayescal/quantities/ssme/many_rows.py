@@ -16,10 +16,12 @@ from bayescal.core.checks import (
     check_unique,
     checked_labels,
     checked_words,
+    listing,
 )
 from bayescal.core.columns import MISSING, Label
+from bayescal.core.errors import InputError
 from bayescal.core.intake import Parts, binary_classes, collect
-from bayescal.core.partial_sums import Batch, Labels, changed, numbered_batches, summed
+from bayescal.core.partial_sums import Batch, Labels, numbered_batches, summed
 from bayescal.core.partitions import rows_of
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores, from_parts, select_rows
@@ -105,7 +107,10 @@ def count_rows(
         passed += int(missing.sum())
         read += len(missing)
     if (read, passed) != (counted.n, counted.n_unlabeled):
-        raise changed(source.names)
+        raise InputError(
+            f"the columns {listing(source.names)} must not change while they are read twice; the "
+            "second time there were other rows. Count the rows when none is written."
+        )
     scores = _joined(parts)
     weight = np.ones(scores.n_obs)
     weight[scores.y_true == MISSING] = counted.n_unlabeled / max(len(chosen), 1)
