@@ -12,6 +12,7 @@ from .credal_sets import is_proper as is_proper
 from .credal_sets import probability as probability
 from .credal_sets import project as project
 from .credal_sets import reachable as reachable
+from .data import count_rows as count_rows
 from .decisions import CredibleSets as CredibleSets
 from .decisions import credible_sets as credible_sets
 from .decisions import e_admissible as e_admissible
@@ -20,7 +21,6 @@ from .decisions import maximin as maximin
 from .decisions import zero_one as zero_one
 from .estimator import Estimate as Estimate
 from .estimator import estimate as estimate
-from .many_rows import count_rows as count_rows
 from .model import build_model as build_model
 from .posterior import plan as plan
 from .priors import AveragedCurve as AveragedCurve

@@ -83,7 +83,7 @@ def _counted(given: Given, table: Table, score: str) -> CalibrationSplit:
     """Sum calibration rows up in batches, as they are too many to hold."""
     from bayescal.core.intake import Column, probabilities
     from bayescal.core.tables import open_table
-    from bayescal.quantities.credal.many_rows import count_rows
+    from bayescal.quantities.credal.data import count_rows
 
     target = open_table(given["target"])
     values = target.read([score])[score]

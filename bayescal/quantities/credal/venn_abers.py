@@ -291,7 +291,6 @@ def venn_abers_steps(count: Integers, positive: Integers) -> tuple[Steps, Steps]
     corners = _corners(rows, labels)
     start, top, bottom = _steps(rows, labels, corners)
     p1 = Steps(start, top / bottom)
-
     last = len(count)
     backwards = rows[-1] - rows[::-1]
     start, top, bottom = _steps(

@@ -5,8 +5,7 @@ import pytest
 
 import bayescal as bc
 from bayescal.core.errors import InputError
-from bayescal.quantities.credal.data import Problem
-from bayescal.quantities.credal.many_rows import count_rows
+from bayescal.quantities.credal.data import Problem, count_rows
 from bayescal.quantities.credal.model import cells_of
 from tests.row_sources import ODD_CUTS, SOURCES, data_set
 
