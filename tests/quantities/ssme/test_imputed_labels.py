@@ -315,9 +315,6 @@ def test_em_that_is_stopped_says_so():
     assert found.n_iter == 1
 
 
-pytestmark = pytest.mark.mcmc
-
-
 @pytest.fixture(scope="module")
 def scores():
     return simulated(n_obs=220, n_labeled=20, n_classifiers=2)[0]
@@ -347,6 +344,7 @@ def by_importance(score, known, n_draws=200_000):
 
 
 @pytest.mark.mcmc
+@pytest.mark.mcmc
 def test_accuracy_is_that_of_importance_sampling(scores, compiled):
     found = bayesian_calibration(scores, cut=0.01, n_draws=2000, seed=1, compiled=compiled)
     known = scores.y_true[:20]
@@ -358,6 +356,7 @@ def test_accuracy_is_that_of_importance_sampling(scores, compiled):
         assert found.point.accuracy[m] == pytest.approx(right.mean(), abs=0.005)
 
 
+@pytest.mark.mcmc
 def test_the_prior_is_centred_at_no_change():
     scores, _ = simulated()
     matrix = score_matrix(scores)
@@ -369,6 +368,7 @@ def test_the_prior_is_centred_at_no_change():
 
 
 @pytest.mark.mcmc
+@pytest.mark.mcmc
 def test_draws_hold_known_labels_and_shapes(scores, compiled):
     found = bayesian_calibration(scores, n_draws=6, seed=2, compiled=compiled)
     assert found.draws.accuracy.shape == (8, 2)  # two draws of each of four chains
@@ -377,11 +377,13 @@ def test_draws_hold_known_labels_and_shapes(scores, compiled):
     np.testing.assert_array_equal(found.draws.ece, again.draws.ece)
 
 
+@pytest.mark.mcmc
 def test_several_classes_are_refused():
     with pytest.raises(InputError, match="Bayesian-Calibration needs two classes; got 3"):
         bayesian_calibration(simulated(n_classes=3)[0])
 
 
+@pytest.mark.mcmc
 @pytest.mark.mcmc
 def test_scores_of_exactly_zero_and_one_are_cut(compiled):
     scores, _ = simulated(n_obs=220, n_labeled=20, n_classifiers=2)
@@ -392,6 +394,7 @@ def test_scores_of_exactly_zero_and_one_are_cut(compiled):
     assert np.isfinite(found.point.accuracy).all()
 
 
+@pytest.mark.mcmc
 @pytest.mark.mcmc
 def test_a_model_compiled_for_other_shapes_is_refused(compiled):
     with pytest.raises(InputError, match="compiled for data of shapes"):
