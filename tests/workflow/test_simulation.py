@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-import toy_quantity as toy
+import toy_quantity_0_2 as toy
 from scipy.stats import binom
 
 import bayescal as bc
 from bayescal.core.errors import InputError
-from bayescal.quantities import _REGISTERED, register
+from bayescal.quantities import former
 from bayescal.workflow.simulation import RANKED, Coverage, Sbc, coverage, sbc
 
 TRUTH = bc.datasets.ece.truth("over")
@@ -107,11 +107,9 @@ def test_all_that_is_simulated_is_ranked_unless_variables_are_given():
 @pytest.mark.slow
 def test_coverage_of_several_classifiers_at_once():
     """The accuracies of a conjugate model: its interval has the law of the binomial."""
-    register(toy)
-    try:
-        found = coverage("accuracy", Guesses(), 60, 40, seed=7, draws=2000)
-    finally:
-        _REGISTERED.clear()
+    former.adapted.cache_clear()
+    with pytest.warns(DeprecationWarning, match="VARIABLES"):
+        found = coverage(toy, Guesses(), 60, 40, seed=7, draws=2000)
     assert found.covered.shape == (40, 2)
     for covered in found.covered.T:
         assert binom.cdf(covered.sum(), 40, 0.9) > 0.0005
