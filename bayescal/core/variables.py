@@ -115,14 +115,11 @@ def to_json(variables: Iterable[Variable]) -> str:
 @lru_cache(maxsize=64)
 def from_json(text: str) -> tuple[Variable, ...]:
     """Read what `to_json` wrote, by this version or a later one."""
-    return tuple(
-        Variable(**{name: _read(value) for name, value in one.items() if name in Variable._fields})
+    known = (
+        {name: value for name, value in one.items() if name in Variable._fields}
         for one in json.loads(text)
     )
-
-
-def _read(value: object) -> object:
-    return tuple(value) if isinstance(value, list) else value
+    return tuple(Variable(**{**one, "dims": tuple(one["dims"])}) for one in known)
 
 
 def result_kind(variables: Iterable[Variable]) -> str:

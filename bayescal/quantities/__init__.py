@@ -11,7 +11,7 @@ from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from bayescal.core.checks import check_known
 from bayescal.core.errors import InputError
@@ -69,7 +69,7 @@ def quantity_named(quantity: Quantity | str) -> Quantity:
 
 def _adapted(quantity: Any) -> Quantity:
     if hasattr(quantity, "VARIABLES"):
-        return quantity
+        return cast("Quantity", quantity)
     from bayescal.quantities.former import adapted
 
     return adapted(quantity)

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Sequence
 from functools import cache, wraps
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 from bayescal.core.quantity import Plan, Quantity
 from bayescal.core.variables import ERROR, METRIC, ROW, Variable
@@ -20,7 +20,7 @@ from bayescal.results.legacy import variables_of_kind
 def adapted(quantity: Any) -> Quantity:
     """A quantity of this contract as it is; one of version 0.2 with variables."""
     if hasattr(quantity, "VARIABLES") or not hasattr(quantity, "KIND"):
-        return quantity
+        return cast(Quantity, quantity)
     warnings.warn(
         f"{quantity.NAME} is written for bayescal 0.2: replace its KIND, and the dims of its "
         "cases, by VARIABLES. The next version will not read it.",

@@ -133,7 +133,7 @@ def row_records(tree: xr.DataTree, prob: float) -> list[dict[Any, Any]]:
     """The target rows of a result of rows as JSON holds them; none of any other."""
     if access.main(tree).role != ROW:
         return []
-    return row_table(tree, prob).to_dict("records")
+    return [*row_table(tree, prob).to_dict("records")]
 
 
 def table(tree: xr.DataTree, prob: float) -> Table:
