@@ -276,7 +276,7 @@ class Average:
         return BoundaryErrors(len(self.boundary_scores), self.calibrated, len(self.interior) > 0)
 
     @property
-    def _possible(self) -> tuple[str, ...]:
+    def possible(self) -> tuple[str, ...]:
         """Components that the curve may be of."""
         return (CALIBRATED, *self.fitted)
 
@@ -284,7 +284,7 @@ class Average:
     def states(self) -> tuple[State, ...]:
         """Everything that the curve may be."""
         patterns = [tuple(row) for row in self.boundary.patterns.tolist()]
-        return tuple(State(name, errs) for name in self._possible for errs in patterns)
+        return tuple(State(name, errs) for name in self.possible for errs in patterns)
 
     @cached_property
     def prior_states(self) -> Floats:
@@ -293,14 +293,14 @@ class Average:
         shares = {name: (1 - before) * share for name, share in self.prior_weights.items()}
         shares[CALIBRATED] = before
         given = {right: np.exp(self.boundary.log_prior(right)) for right in (True, False)}
-        return np.concatenate([shares[name] * given[name == CALIBRATED] for name in self._possible])
+        return np.concatenate([shares[name] * given[name == CALIBRATED] for name in self.possible])
 
     def log_likelihood_of_states(self, evidence: Mapping[str, float]) -> Floats:
         """Log evidence of the states, (state,), from that of the components with parameters."""
         interior = self.cells.at(self.interior).log_likelihood(self._offset).sum()
         known = {CALIBRATED: float(interior), **evidence}
         return np.concatenate(
-            [known[name] + self._log_evidence_of_errors for name in self._possible]
+            [known[name] + self._log_evidence_of_errors for name in self.possible]
         )
 
     @cached_property

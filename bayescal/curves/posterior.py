@@ -55,19 +55,20 @@ class CurvePosterior:
         rng: np.random.Generator,
     ) -> CurvePosterior:
         """Choose the state of each draw by the posterior weights."""
-        return cls._made(average, draws, average.log_weights(evidence), rng)
+        return cls.weighed(average, draws, average.log_weights(evidence), rng)
 
     @classmethod
     def prior(cls, average: Average, number: int, rng: np.random.Generator) -> CurvePosterior:
         """Draw curves before the data, (1, number)."""
         draws = in_chains(average.prior_draws(number, rng), (1, number))
         with np.errstate(divide="ignore"):
-            return cls._made(average, draws, np.log(average.prior_states), rng)
+            return cls.weighed(average, draws, np.log(average.prior_states), rng)
 
     @classmethod
-    def _made(
+    def weighed(
         cls, average: Average, draws: Draws, log_weight: Floats, rng: np.random.Generator
     ) -> CurvePosterior:
+        """Choose the state of each draw by log weights, which may differ from draw to draw."""
         shape = draws["boundary"].shape[:2]
         number = int(np.prod(shape))
         place = rng.permutation((np.arange(number) + rng.random()) / number).reshape(shape)
@@ -150,15 +151,12 @@ class CurvePosterior:
 
     def _at_boundary(self, end: int) -> Floats:
         """Label rate at a score of exactly 0 or 1, (chain, draw)."""
-        scores = [int(one.score) for one in self.average.boundary_scores.values()]
-        if end in scores:
-            column = scores.index(end)
-            errs, place = self.errs[..., column], self.draws["boundary"][..., column]
-        else:
-            calibrated = np.array([state.component == CALIBRATED for state in self.states])
-            errs = self.unseen_errs[..., end] & ~calibrated[self._state]
-            place = self.unseen[..., end]
-        return np.asarray(np.abs(end - np.where(errs, expit(place), 0.0)))
+        for cell, one in self.average.boundary_scores.items():
+            if one.score == end:
+                return self.rate[..., cell]
+        calibrated = np.array([state.component == CALIBRATED for state in self.states])
+        errs = self.unseen_errs[..., end] & ~calibrated[self._state]
+        return np.asarray(np.abs(end - np.where(errs, expit(self.unseen[..., end]), 0.0)))
 
     def _by_component(self) -> Iterator[tuple[str, NDArray[np.bool_], Draws]]:
         """Components that some draw has, those draws, and their parameters."""

@@ -261,7 +261,7 @@ def _posterior(
     numbers = []
     for node in nodes:
         model = CaseControlAverage.joined(problem, prior, float(node), calibrated=0.0)
-        found = model.averaged_population(_DRAWS, rng).taken(None)
+        found = model.population(model.direct_posterior(_DRAWS, rng))
         tce = error_draws(problem.unlabeled, found.rates, model.masses(found, rng))["tce"]
         numbers.append([*np.quantile(tce, [_TAIL, 1 - _TAIL]), tce.mean()])
     lower, upper, mean = PchipInterpolator(nodes, numbers)(grid).T

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,14 +13,12 @@ from scipy.special import expit, logit, logsumexp
 
 from bayescal.core.functionals import log_binomial_coefficient
 from bayescal.core.quantity import DirectDraws, Draws, Floats, LabelModel
-from bayescal.curves.average import Average
-from bayescal.curves.cells import pad, padded_size
+from bayescal.curves.average import Average, in_chains
 from bayescal.curves.posterior import CurvePosterior
 from bayescal.curves.priors import CALIBRATED, ROUGH, SEGMENTS, SMOOTH, CurveAverage, SmoothCurve
-from bayescal.curves.rough import DIMS, VARIABLES, RoughPosterior, rough_inputs, rough_logit
+from bayescal.curves.rough import RoughPosterior
 from bayescal.curves.segments import Segments
-from bayescal.curves.smooth import BASIS
-from bayescal.inference.direct import Gaussian, Weighted, softplus
+from bayescal.inference.direct import Weighted, softplus
 from bayescal.quantities.pu_ece.data import PUProblem
 from bayescal.quantities.pu_ece.models.case_control import (
     CaseControlCells,
@@ -33,8 +31,10 @@ from bayescal.quantities.pu_ece.models.curve_and_class_prior import (
     CurveAndClassPrior,
     MovingGaussian,
     Nodes,
+    RoughMember,
+    SmoothMember,
 )
-from bayescal.quantities.pu_ece.priors import LAST, ClassPrior, PriorMap, logit_in_graph
+from bayescal.quantities.pu_ece.priors import LAST, ClassPrior, PriorMap
 
 BOUNDARY_MEAN, BOUNDARY_SPREAD = -4.0, 2.5
 """Logit of the error rate of a score of exactly 0 or 1: wider than with labels, which say more."""
@@ -55,6 +55,13 @@ _ROUNDS, _LEAST_EFFICIENT = 6, 2
 # Few curves of the prior have a mean label rate near the class prior.
 _PRIOR_PROPOSALS = 16
 _FEWEST_PRIOR_PROPOSALS = 4000
+# Parameters of the components, beside the class prior and the scores 0 and 1.
+_VARIABLES: dict[str, tuple[str, ...]] = {
+    CALIBRATED: (),
+    SMOOTH: ("coef",),
+    ROUGH: ("z", "roughness"),
+    SEGMENTS: ("shift", "shift_log_prior"),
+}
 
 
 class Population(NamedTuple):
@@ -68,22 +75,12 @@ class Population(NamedTuple):
         return Population(self.rates[places], self.class_prior[places])
 
 
-class ComponentDraws(NamedTuple):
-    """Draws under one component, weighted by what its own sampling did not know."""
+class Evidence(NamedTuple):
+    """Log evidence of every state of the curve, and what it rests on."""
 
-    population: Population
-    wrong: NDArray[np.bool_]  # (..., boundary): which of the scores 0 and 1 are not calibrated
-    log_weight: Floats  # (...)
-    draws: Draws
-
-    def taken(self, places: Any) -> ComponentDraws:
-        """Some of the draws, by their index."""
-        return ComponentDraws(
-            self.population.taken(places),
-            self.wrong[places],
-            self.log_weight[places],
-            {name: values[places] for name, values in self.draws.items()},
-        )
+    by_component: Mapping[str, Any]  # (pattern,) each: which of the scores 0 and 1 err
+    ess: float
+    pareto_k: float
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -165,8 +162,12 @@ class CaseControlAverage(Average):
     @property
     def members(self) -> Mapping[str, LabelModel]:
         """Components that NUTS samples."""
-        known: dict[str, LabelModel] = {SMOOTH: SmoothMember(self), ROUGH: RoughMember(self)}
-        return {name: known[name] for name in self.fitted if name in known}
+        found: dict[str, LabelModel] = {}
+        if SMOOTH in self.fitted:
+            found[SMOOTH] = SmoothMember(self.smooth_joint, self.smooth)
+        if ROUGH in self.fitted:
+            found[ROUGH] = RoughMember(self.smooth_joint, self.rough)
+        return found
 
     def direct_draws(self, draws: int, rng: np.random.Generator) -> DirectDraws:
         """Interior cells under every component: importance sampling, and quadrature."""
@@ -210,13 +211,10 @@ class CaseControlAverage(Average):
             if key in found and f"{name}_normal" not in found:
                 found[f"{name}_normal"] = found[key][..., -1]
                 found[key] = found[key][..., : sizes[key]]
-        if all(f"{name}_normal" in found for name in self._exact):
+        if "calibrated_normal" in found:
             return found
         shape = next(iter(found.values())).shape[:2]
-        exact = self.exact_draws(shape[0] * shape[1], rng)
-        return found | {
-            name: values.reshape(*shape, *values.shape[1:]) for name, values in exact.items()
-        }
+        return found | in_chains(self.exact_draws(shape[0] * shape[1], rng), shape)
 
     def _rough_posterior(self, draws: int, rng: np.random.Generator) -> RoughPosterior:
         """Importance sampling at nodes of the roughness."""
@@ -231,11 +229,9 @@ class CaseControlAverage(Average):
     @cached_property
     def _exact(self) -> dict[str, Nodes]:
         """Class prior's normals and their weights under what is not sampled."""
-        found = {}
-        if self.calibrated or not self.fitted:
-            found[CALIBRATED] = self._calibrated()
+        found = {CALIBRATED: self._calibrated()}
         if SEGMENTS in self.fitted:
-            found[SEGMENTS] = self._segments()
+            found[SEGMENTS] = self._segments(found[CALIBRATED])
         return found
 
     def _calibrated(self) -> Nodes:
@@ -254,11 +250,11 @@ class CaseControlAverage(Average):
                 grid = np.linspace(low, high, _FINE)
         return Nodes(grid, density + np.log(grid[1] - grid[0]))
 
-    def _segments(self) -> Nodes:
+    def _segments(self, calibrated: Nodes) -> Nodes:
         """The class prior under segments: near that of a smooth curve or of no deviation."""
         if self.class_prior.known:
             return Nodes(np.zeros(1), np.array([self.segments.log_evidence]))
-        centres = [self._calibrated().moments, (0.0, 1.0)]
+        centres = [calibrated.moments, (0.0, 1.0)]
         if SMOOTH in self.fitted:
             centres[1] = (self.smooth_gaussian.middle, self.smooth_gaussian.spread)
         normal = np.sort(np.concatenate([mean + spread * _NODES for mean, spread in centres]))
@@ -280,9 +276,7 @@ class CaseControlAverage(Average):
 
     def exact_draws(self, draws: int, rng: np.random.Generator) -> Draws:
         """Draws of what is not sampled by NUTS."""
-        found: dict[str, Floats] = {}
-        if CALIBRATED in self._exact:
-            found["calibrated_normal"] = self._exact[CALIBRATED].draw(draws, rng)
+        found = {"calibrated_normal": self._exact[CALIBRATED].draw(draws, rng)}
         if SEGMENTS in self._exact:
             nodes = self._exact[SEGMENTS]
             normal = np.sort(nodes.draw(draws, rng))
@@ -303,61 +297,118 @@ class CaseControlAverage(Average):
             self.interior
         )
 
-    def weighted(self, name: str, draws: Draws, rng: np.random.Generator) -> ComponentDraws:
-        """Add the scores of exactly 0 and 1 to draws of the interior cells, and weigh both."""
-        normal = draws[f"{name}_normal"]
+    def rates(self, name: str, draws: Draws, errs: NDArray[np.bool_]) -> Floats:
+        """Label rates of all cells; each component has error rates of 0 and 1 of its own."""
+        own = draws.get(f"{name}_boundary", draws["boundary"])
+        return super().rates(name, {**draws, "boundary": own}, errs)
+
+    def weighted(self, name: str, draws: Draws, rng: np.random.Generator) -> tuple[Floats, Floats]:
+        """Draw error rates of 0 and 1, (..., boundary), and weigh all but the interior cells.
+
+        The log weight, (..., pattern), is for each pattern of errors at 0 and 1.
+        """
+        normal, total, positive = draws[f"{name}_normal"], self.problem.total, self.problem.positive
         class_prior = self.class_prior(normal)[0]
         log_odds = self.problem.log_ratio - np.log(class_prior)
-        total, positive = self.problem.total, self.problem.positive
         seen = [
             draw_boundary(score, CaseControlCells(total[place], positive[place], log_odds), rng)
             for place, score in self.boundary_scores.items()
         ]
-        right = _stacked([one.log_right for one in seen], normal)
-        wrong = _stacked([one.log_wrong for one in seen], normal)
-        places = _stacked([one.place for one in seen], normal)
-        joint = self.boundary.log_joint(name == CALIBRATED, right, wrong)
-        weight, errors = logsumexp(joint, axis=-1), self.boundary.draw(joint, rng)
-        rates = self.rates(name, {**draws, "boundary": places}, errors)
-        sizes = log_sizes_density(rates, class_prior, total, self.problem.n_positive)
+        right, wrong, boundary = (
+            (np.stack(values, axis=-1) for values in zip(*seen, strict=True))
+            if seen
+            else (np.zeros((*normal.shape, 0)),) * 3
+        )
+        patterns = self.boundary.patterns
+        weight = np.where(patterns, wrong[..., None, :], right[..., None, :]).sum(axis=-1)
+        placed = {**draws, f"{name}_boundary": boundary, "boundary": boundary}
+        for column, pattern in enumerate(patterns):
+            rates = self.rates(name, placed, np.broadcast_to(pattern, boundary.shape))
+            weight[..., column] += log_sizes_density(
+                rates, class_prior, total, self.problem.n_positive
+            )
         if f"{name}_sized" in draws:
             # These draws know what the interior cells say of the sizes.
             interior = np.log(rates[..., self.interior].clip(1e-300))
             share = expit(log_odds[..., None] + interior)
-            sizes = sizes - self.interior_sizes.log_density(share, class_prior)
-        return ComponentDraws(Population(rates, class_prior), errors, weight + sizes, draws)
+            weight -= self.interior_sizes.log_density(share, class_prior)[..., None]
+        return boundary, weight
 
-    def weighted_draws(
-        self, draws: Draws, evidence: Mapping[str, float], rng: np.random.Generator
-    ) -> dict[str, ComponentDraws]:
-        """Those that are possible, with their draws."""
-        return {
-            name: self.weighted(name, draws, rng)
-            for name in self.before
-            if np.isfinite(evidence[name])
+    def log_likelihood_of_states(self, evidence: Mapping[str, Any]) -> Floats:
+        """Log evidence of the states, (state,), as `Evidence` has it."""
+        return np.concatenate([evidence[name] for name in self.possible])
+
+    def evidence(self, direct: DirectDraws, rng: np.random.Generator) -> Evidence:
+        """Find the evidence of the states: of the interior, of the scores 0 and 1, of the sizes."""
+        weights = {name: self.weighted(name, direct.draws, rng)[1] for name in self.possible}
+        found: dict[str, Any] = {
+            name: direct.evidence[name] + logsumexp(weight, axis=0) - np.log(len(weight))
+            for name, weight in weights.items()
         }
-
-    @property
-    def before(self) -> dict[str, float]:
-        """Probabilities of the components before the data."""
-        inside = self.boundary.interior_calibrated
-        if not self.fitted:
-            return {CALIBRATED: 1.0}
-        given = {name: (1 - inside) * weight for name, weight in self.prior.weights.items()}
-        return {CALIBRATED: inside, **given} if inside else given
-
-    def averaged_population(self, draws: int, rng: np.random.Generator) -> Population:
-        """Draws of the average by the direct method, (draw, ...)."""
-        direct = self.direct_draws(draws, rng)
-        found = self.weighted_draws(direct.draws, direct.evidence, rng)
-        logs = [
-            one.log_weight + np.log(self.before[name]) + direct.evidence[name]
-            for name, one in found.items()
+        share = self.weights(found)
+        # Weights of the draws of each component that matters.
+        pools = [
+            Weighted(weight, logsumexp(joint, axis=-1))
+            for name, weight, joint in self._joint(weights, found)
+            if share[name] >= _MATTERS
         ]
-        rates = np.concatenate([one.population.rates for one in found.values()])
-        class_prior = np.concatenate([one.population.class_prior for one in found.values()])
-        place = Weighted(rates, np.concatenate(logs)).resampled_places(draws, rng)
-        return Population(rates, class_prior).taken(place)
+        tails = [one.pareto_k for one in pools if np.ptp(one.log_weights) > 0]
+        tails = [tail for tail in (direct.pareto_k, *tails) if np.isfinite(tail)]
+        ess = min(direct.ess, *(one.ess for one in pools))
+        return Evidence(found, ess, max(tails, default=float("nan")))
+
+    def _joint(
+        self, weights: Mapping[str, Floats], evidence: Mapping[str, Any]
+    ) -> Iterator[tuple[str, Floats, Floats]]:
+        """Log posterior weights of draws and patterns of each component, (..., pattern)."""
+        log_states = self.log_weights(evidence).reshape(len(self.possible), -1)
+        for (name, weight), log_share in zip(weights.items(), log_states, strict=True):
+            total = logsumexp(weight, axis=tuple(range(weight.ndim - 1)))
+            yield name, weight, log_share + weight - np.where(np.isfinite(total), total, 0)
+
+    def posterior(
+        self, draws: Draws, evidence: Mapping[str, Any], rng: np.random.Generator
+    ) -> CurvePosterior:
+        """Weigh completed draws of all components, and join them by their posterior weights."""
+        found, boundary, weights = dict(draws), {}, {}
+        for name in self.possible:
+            boundary[name], weights[name] = self.weighted(name, draws, rng)
+        log_weights = []
+        for name, _, joint in self._joint(weights, evidence):
+            marginal = logsumexp(joint, axis=-1)
+            places = resampled_places(marginal, rng)
+            for key in (*_VARIABLES[name], f"{name}_normal"):
+                found[key] = draws[key][places]
+            found[f"{name}_boundary"] = boundary[name][places]
+            given = joint[places] - np.where(np.isfinite(marginal), marginal, 0)[places][..., None]
+            log_weights.append(given + logsumexp(marginal))
+        found["boundary"] = found["calibrated_boundary"]
+        return CurvePosterior.weighed(self, found, np.concatenate(log_weights, axis=-1), rng)
+
+    def direct_posterior(self, draws: int, rng: np.random.Generator) -> CurvePosterior:
+        """Draws of the average by the direct method, (1, draw)."""
+        direct = self.direct_draws(draws, rng)
+        states = self.evidence(direct, rng).by_component
+        return self.posterior(in_chains(direct.draws, (1, draws)), states, rng)
+
+    def population(self, curve: CurvePosterior) -> Population:
+        """Label rates and class prior of each draw."""
+        return Population(curve.rate, self.class_prior(self.class_prior_normal(curve))[0])
+
+    def class_prior_normal(self, curve: CurvePosterior) -> Floats:
+        """Standard normal of the class prior of each draw, under its component."""
+        found = np.empty(curve.component.shape)
+        for number in np.unique(curve.component).tolist():
+            own = curve.component == number
+            found[own] = curve.draws[f"{self.names[number]}_normal"][own]
+        return found
+
+    def log_prior_of(self, curve: CurvePosterior) -> dict[str, Floats]:
+        """Log prior density of curve and class prior under the component of each draw."""
+        found = {"curve": curve.log_prior()}
+        if not self.class_prior.known:
+            found["class_prior"] = self.class_prior.log_density(self.class_prior_normal(curve))
+        return found
 
     def prior_population(self, draws: int, rng: np.random.Generator) -> Population:
         """Draws before the data given that some score is not calibrated, the sizes known."""
@@ -405,157 +456,19 @@ def _until_effective(sample: Callable[[], Weighted], draws: int) -> Weighted:
     return found.smoothed()
 
 
-def _stacked(values: list[Floats], like: Floats) -> Floats:
-    """One column for each of the scores 0 and 1, (..., boundary)."""
-    return np.stack(values, axis=-1) if values else np.zeros((*like.shape, 0))
+def resampled_places(
+    log_weight: Floats, rng: np.random.Generator
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Places of weighted draws, resampled in each chain in its order, (chain, draw) each.
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Member:
-    """A component of the interior cells as NUTS samples it; the class prior comes last."""
-
-    average: CaseControlAverage
-    # The whitening follows the roughness only about: smaller steps, and longer trajectories.
-    target_accept: ClassVar[float] = 0.95
-    max_depth: ClassVar[int] = 10
-    name: ClassVar[str]
-    # Cells are padded to this, or to its doublings.
-    least_cells: ClassVar[int]
-
-    @property
-    def size(self) -> int:
-        """Number of cells and of the class prior's coefficient, padded."""
-        return padded_size(len(self.average.interior) + 1, self.least_cells)
-
-    @property
-    def compile_key(self) -> tuple[Any, ...]:
-        """Component and number of cells, padded."""
-        return (self.name, self.size)
-
-    def counts(self) -> dict[str, NDArray[Any]]:
-        """Counts of both samples, and the class prior."""
-        average, problem = self.average, self.average.problem
-        total, positive = problem.total[average.interior], problem.positive[average.interior]
-        cells = {
-            "total": total,
-            "positive": positive,
-            "log_coefficient": log_binomial_coefficient(total, positive),
-        }
-        return {
-            **{name: pad(values, self.size) for name, values in cells.items()},
-            "sizes": np.asarray(problem.log_ratio),
-            "prior_logit": average.class_prior.value,
-            "prior_slope": average.class_prior.slope,
-        }
-
-    def direct_draws(self, draws: int, rng: np.random.Generator) -> DirectDraws:
-        """Those of the average."""
-        return self.average.direct_draws(draws, rng)
-
-    def log_prior(self, draws: Draws) -> Draws:
-        """Log prior density of the component."""
-        return {"curve": np.asarray(self.average.component_log_prior(self.name, draws))}
-
-
-class SmoothMember(_Member):
-    """Interior cells under a smooth curve."""
-
-    __slots__ = ()
-    name = SMOOTH
-    least_cells = 128
-    variables: ClassVar[tuple[str, ...]] = ("coef",)
-
-    def inputs(self) -> dict[str, NDArray[Any]]:
-        """Counts, offset and design, and the Gaussian that whitens."""
-        regression = self.average.smooth.regression
-        gaussian = _spread_out(self.average.smooth_joint.gaussian(), BASIS + 1)
-        return {
-            **self.counts(),
-            "offset": pad(regression.offset, self.size),
-            "design": pad(regression.design, self.size, BASIS + 1),
-            "centre": gaussian.mean,
-            "root": gaussian.root,
-        }
-
-    def add_to_model(self) -> Any:
-        """``positive ~ Binomial(total, odds rate / class_prior)``."""
-        from bayescal.inference.graph import whitened_normal
-
-        data = _add_data(self.inputs(), _SMOOTH_DIMS)
-        coef = whitened_normal("coef", data["centre"], data["root"], dims="basis")
-        logit = data["offset"] + (data["design"] * coef).sum(axis=-1)
-        return _observe(data, logit, coef[-1])
-
-
-class RoughMember(_Member):
-    """Interior cells under a smooth curve with a rough part."""
-
-    __slots__ = ()
-    name = ROUGH
-    least_cells = 32
-    variables: ClassVar[tuple[str, ...]] = VARIABLES
-
-    def inputs(self) -> dict[str, NDArray[Any]]:
-        """Counts, directions, and the Gaussian that whitens."""
-        rough = self.average.rough
-        likely = rough.likely_roughness()
-        gaussian = _spread_out(self.average.rough_joint(likely).gaussian(), self.size)
-        return {**self.counts(), **rough_inputs(rough, likely, gaussian, self.size)}
-
-    def add_to_model(self) -> Any:
-        """``positive ~ Binomial(total, odds rate / class_prior)``."""
-        import pymc as pm
-
-        data = _add_data(self.inputs(), {**_COUNT_DIMS, **DIMS})
-        logit = rough_logit(data)
-        return _observe(data, logit, pm.modelcontext(None)["z"][-1])
-
-
-def _spread_out(gaussian: Gaussian, size: int) -> Gaussian:
-    """Put idle coefficients before the last one."""
-    place = np.append(np.arange(len(gaussian.mean) - 1), size - 1)
-    centre, root = np.zeros(size), np.eye(size)
-    centre[place], root[np.ix_(place, place)] = gaussian.mean, gaussian.root
-    return Gaussian(centre, root)
-
-
-def _add_data(inputs: dict[str, NDArray[Any]], dims: dict[str, Any]) -> dict[str, Any]:
-    import pymc as pm
-
-    return {name: pm.Data(name, values, dims=dims.get(name)) for name, values in inputs.items()}
-
-
-def _observe(data: dict[str, Any], logit: Any, normal: Any) -> Any:
-    """Add the class prior and the counts to the model in context."""
-    import pymc as pm
-    import pytensor.tensor as pt
-
-    from bayescal.inference.graph import logit_binomial
-
-    logit_prior = logit_in_graph(normal, data["prior_logit"], data["prior_slope"])
-    pm.Deterministic("class_prior", pm.math.sigmoid(logit_prior))
-    logit_binomial(
-        "events",
-        data["total"],
-        data["sizes"] - pt.softplus(-logit) + pt.softplus(-logit_prior),
-        data["log_coefficient"],
-        observed=data["positive"],
-        dims="interior",
-    )
-    return pm.math.sigmoid(logit)
-
-
-_COUNT_DIMS: dict[str, Any] = {
-    "total": "interior",
-    "positive": "interior",
-    "log_coefficient": "interior",
-    "prior_logit": "knot",
-    "prior_slope": "knot",
-}
-_SMOOTH_DIMS: dict[str, Any] = {
-    **_COUNT_DIMS,
-    "offset": "interior",
-    "design": ("interior", "basis"),
-    "centre": "basis",
-    "root": ("basis", "basis_"),
-}
+    A chain without weight keeps its draws.
+    """
+    chains, number = log_weight.shape
+    top = log_weight.max(axis=1, keepdims=True)
+    weight = np.where(np.isfinite(top), np.exp(log_weight - np.where(np.isfinite(top), top, 0)), 1)
+    ladder = (np.arange(number) + rng.random((chains, 1))) / number
+    total = np.cumsum(weight, axis=1)
+    places = [
+        np.searchsorted(one / one[-1], steps) for one, steps in zip(total, ladder, strict=True)
+    ]
+    return np.arange(chains)[:, None], np.minimum(np.array(places), number - 1)

@@ -1,17 +1,23 @@
-"""A curve's coefficients and the class prior together: likelihood and approximate posterior."""
+"""A curve's coefficients and the class prior together: likelihood, approximate posterior, NUTS."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.interpolate import CubicHermiteSpline
 from scipy.linalg import cholesky, solve_triangular
 from scipy.special import expit, logsumexp
 
-from bayescal.core.quantity import Floats
+from bayescal.core.functionals import log_binomial_coefficient
+from bayescal.core.quantity import Draws, Floats
+from bayescal.curves.cells import pad, padded_size
+from bayescal.curves.priors import ROUGH, SMOOTH
+from bayescal.curves.rough import DIMS, VARIABLES, Rough, rough_inputs, rough_logit
+from bayescal.curves.smooth import BASIS, Smooth
 from bayescal.inference.direct import (
     Gaussian,
     Regression,
@@ -21,7 +27,7 @@ from bayescal.inference.direct import (
     variational_gaussian,
 )
 from bayescal.quantities.pu_ece.models.case_control import CaseControlCells, SampleSizes
-from bayescal.quantities.pu_ece.priors import PriorMap
+from bayescal.quantities.pu_ece.priors import PriorMap, logit_in_graph
 
 
 class Nodes(NamedTuple):
@@ -266,11 +272,15 @@ class CurveAndClassPrior:
         volume = np.log(np.abs(np.diag(own.root))).sum()
         return float(value - own.mean @ own.mean / 2 + volume - normal**2 / 2)
 
+    @property
+    def cells(self) -> CaseControlCells:
+        """Counts of both samples."""
+        assert isinstance(self.regression.cells, CaseControlCells)
+        return self.regression.cells
+
     def _cells(self, class_prior: Floats) -> CaseControlCells:
         """Hold the class prior."""
-        cells = self.regression.cells
-        assert isinstance(cells, CaseControlCells)
-        return replace(cells, log_odds=self.log_ratio - np.log(class_prior))
+        return replace(self.cells, log_odds=self.log_ratio - np.log(class_prior))
 
     def _path(
         self, regression: Regression, own: Gaussian, normal: float
@@ -301,3 +311,159 @@ class _Placed:
         coef, log_volume = self.gaussian.placed(value)
         prior = (np.square(value).sum(axis=1) - np.square(coef).sum(axis=1)) / 2
         return np.asarray(self.target.log_likelihood(coef) + prior + log_volume)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Member:
+    """A component of the interior cells as NUTS samples it; the class prior comes last."""
+
+    joint: CurveAndClassPrior
+    # The whitening follows the roughness only about: smaller steps, and longer trajectories.
+    target_accept: ClassVar[float] = 0.95
+    max_depth: ClassVar[int] = 10
+    name: ClassVar[str]
+    # Cells are padded to this, or to its doublings.
+    least_cells: ClassVar[int]
+
+    @property
+    def size(self) -> int:
+        """Number of cells and of the class prior's coefficient, padded."""
+        return padded_size(len(self.joint.cells.total) + 1, self.least_cells)
+
+    @property
+    def compile_key(self) -> tuple[Any, ...]:
+        """Component and number of cells, padded."""
+        return (self.name, self.size)
+
+    def counts(self) -> dict[str, NDArray[Any]]:
+        """Counts of both samples, and the class prior."""
+        total, positive = self.joint.cells.total, self.joint.cells.positive
+        cells = {
+            "total": total,
+            "positive": positive,
+            "log_coefficient": log_binomial_coefficient(total, positive),
+        }
+        return {
+            **{name: pad(values, self.size) for name, values in cells.items()},
+            "sizes": np.asarray(self.joint.log_ratio),
+            "prior_logit": self.joint.prior.value,
+            "prior_slope": self.joint.prior.slope,
+        }
+
+    def direct_draws(self, draws: int, rng: np.random.Generator) -> None:
+        """None: the average draws all components at once."""
+        return
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SmoothMember(_Member):
+    """Interior cells under a smooth curve."""
+
+    smooth: Smooth
+    name: ClassVar[str] = SMOOTH
+    least_cells: ClassVar[int] = 128
+    variables: ClassVar[tuple[str, ...]] = ("coef",)
+
+    def inputs(self) -> dict[str, NDArray[Any]]:
+        """Counts, offset and design, and the Gaussian that whitens."""
+        regression = self.joint.regression
+        gaussian = _spread_out(self.joint.gaussian(), BASIS + 1)
+        return {
+            **self.counts(),
+            "offset": pad(regression.offset, self.size),
+            "design": pad(regression.design, self.size, BASIS + 1),
+            "centre": gaussian.mean,
+            "root": gaussian.root,
+        }
+
+    def add_to_model(self) -> Any:
+        """``positive ~ Binomial(total, odds rate / class_prior)``."""
+        from bayescal.inference.graph import whitened_normal
+
+        data = _add_data(self.inputs(), _SMOOTH_DIMS)
+        coef = whitened_normal("coef", data["centre"], data["root"], dims="basis")
+        logit = data["offset"] + (data["design"] * coef).sum(axis=-1)
+        return _observe(data, logit, coef[-1])
+
+    def log_prior(self, draws: Draws) -> Draws:
+        """Log prior density of the component."""
+        return {"curve": self.smooth.log_prior_excess(draws)}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RoughMember(_Member):
+    """Interior cells under a smooth curve with a rough part."""
+
+    rough: Rough
+    name: ClassVar[str] = ROUGH
+    least_cells: ClassVar[int] = 32
+    variables: ClassVar[tuple[str, ...]] = VARIABLES
+
+    def inputs(self) -> dict[str, NDArray[Any]]:
+        """Counts, directions, and the Gaussian that whitens."""
+        likely = self.rough.likely_roughness()
+        joint = replace(self.joint, regression=self.rough.at(likely))
+        gaussian = _spread_out(joint.gaussian(), self.size)
+        return {**self.counts(), **rough_inputs(self.rough, likely, gaussian, self.size)}
+
+    def add_to_model(self) -> Any:
+        """``positive ~ Binomial(total, odds rate / class_prior)``."""
+        import pymc as pm
+
+        data = _add_data(self.inputs(), {**_COUNT_DIMS, **DIMS})
+        logit = rough_logit(data)
+        return _observe(data, logit, pm.modelcontext(None)["z"][-1])
+
+    def log_prior(self, draws: Draws) -> Draws:
+        """Log prior density of the component."""
+        return {"curve": self.rough.log_prior_excess(draws)}
+
+
+def _spread_out(gaussian: Gaussian, size: int) -> Gaussian:
+    """Put idle coefficients before the last one."""
+    place = np.append(np.arange(len(gaussian.mean) - 1), size - 1)
+    centre, root = np.zeros(size), np.eye(size)
+    centre[place], root[np.ix_(place, place)] = gaussian.mean, gaussian.root
+    return Gaussian(centre, root)
+
+
+def _add_data(inputs: dict[str, NDArray[Any]], dims: dict[str, Any]) -> dict[str, Any]:
+    import pymc as pm
+
+    return {name: pm.Data(name, values, dims=dims.get(name)) for name, values in inputs.items()}
+
+
+def _observe(data: dict[str, Any], logit: Any, normal: Any) -> Any:
+    """Add the class prior and the counts to the model in context."""
+    import pymc as pm
+    import pytensor.tensor as pt
+
+    from bayescal.inference.graph import logit_binomial
+
+    logit_prior = logit_in_graph(normal, data["prior_logit"], data["prior_slope"])
+    pm.Deterministic("class_prior", pm.math.sigmoid(logit_prior))
+    logit_binomial(
+        "events",
+        data["total"],
+        data["sizes"] - pt.softplus(-logit) + pt.softplus(-logit_prior),
+        data["log_coefficient"],
+        observed=data["positive"],
+        dims="interior",
+    )
+    return pm.math.sigmoid(logit)
+
+
+_COUNT_DIMS: dict[str, Any] = {
+    "total": "interior",
+    "positive": "interior",
+    "log_coefficient": "interior",
+    "prior_logit": "knot",
+    "prior_slope": "knot",
+}
+_SMOOTH_DIMS: dict[str, Any] = {
+    **_COUNT_DIMS,
+    "offset": "interior",
+    "design": ("interior", "basis"),
+    "centre": "basis",
+    "root": ("basis", "basis_"),
+}

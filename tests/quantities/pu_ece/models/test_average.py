@@ -69,9 +69,10 @@ def test_the_truth_is_found_as_rows_grow() -> None:
 def test_the_mean_label_rate_is_the_class_prior_in_every_draw() -> None:
     model = CaseControlAverage.joined(problem(), CurveAverage(), bc.Beta(20, 30), 0.5)
     rng = np.random.default_rng(6)
-    for joint in (model.prior_population(500, rng), model.averaged_population(500, rng)):
-        mass = model.masses(joint, rng)
-        np.testing.assert_allclose((mass * joint.rates).sum(axis=-1), joint.class_prior, atol=1e-3)
+    after = model.population(model.direct_posterior(500, rng))
+    for found in (model.prior_population(500, rng), after):
+        mass = model.masses(found, rng)
+        np.testing.assert_allclose((mass * found.rates).sum(axis=-1), found.class_prior, atol=1e-3)
 
 
 def test_few_valued_scores_with_wrong_ends_are_not_bent() -> None:
