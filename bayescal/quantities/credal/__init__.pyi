@@ -13,8 +13,6 @@ from .credal_sets import probability as probability
 from .credal_sets import project as project
 from .credal_sets import reachable as reachable
 from .data import count_rows as count_rows
-from .decisions import CredibleSets as CredibleSets
-from .decisions import credible_sets as credible_sets
 from .decisions import e_admissible as e_admissible
 from .decisions import interval_dominance as interval_dominance
 from .decisions import maximin as maximin
@@ -28,7 +26,9 @@ from .priors import ImpreciseDirichlet as ImpreciseDirichlet
 from .priors import IncrementIsotonic as IncrementIsotonic
 from .priors import MonotoneCurve as MonotoneCurve
 from .priors import Priors as Priors
+from .row_bounds import CredibleSets as CredibleSets
 from .row_bounds import bounds_for as bounds_for
+from .row_bounds import credible_sets as credible_sets
 from .row_bounds import write_rows as write_rows
 from .row_lookup import RowBounds as RowBounds
 from .self_learning.labels import LabelSets as LabelSets
