@@ -204,11 +204,6 @@ def optimal_n_bins(n_positive: int, n_unlabeled: int, class_prior: float) -> int
     int
         ``(pi**2 / nP + 1 / nU)**(-1/3)``, rounded up. It is what ``n_bins="optimal"`` stands for.
 
-    Raises
-    ------
-    InputError
-        If a number lies outside its range.
-
     Notes
     -----
     The order of Corollary 1 of [1]_, and of Corollary 2 for a classifier that is evaluated on its
@@ -254,11 +249,6 @@ def least_bound_n_bins(
     -------
     int
         At least 1.
-
-    Raises
-    ------
-    InputError
-        If a number lies outside its range, or the strategy is unknown.
 
     Notes
     -----
@@ -412,11 +402,6 @@ def generalization_bias(
     Bound
         Of ``E |TCE - ECE on the training rows|``.
 
-    Raises
-    ------
-    InputError
-        If a number lies outside its range.
-
     Notes
     -----
     Theorem 3 of [1]_ as printed. With ``V = pi**2 / nP + 1 / nU`` it is, for UWB::
@@ -489,11 +474,6 @@ def generalization_gap(
     Bound
         Of ``E |ECE on new rows - ECE on the training rows|``.
 
-    Raises
-    ------
-    InputError
-        If a number lies outside its range.
-
     Notes
     -----
     The root of Theorem 3 of [1]_ alone, for the difference of two estimates, where no bins are too
@@ -539,11 +519,6 @@ def fcmi_of_vc(n: int, vc_dimension: int) -> float:
     -------
     float
         ``d ln(2 e n / d)`` nats.
-
-    Raises
-    ------
-    InputError
-        If a number lies outside its range.
 
     Notes
     -----

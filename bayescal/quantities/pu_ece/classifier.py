@@ -119,11 +119,6 @@ def upu_risk(
         ``pi R_P+ + R_U- - pi R_P-``. It may be negative, the more so the more flexible a
         classifier was fitted to these rows.
 
-    Raises
-    ------
-    InputError
-        If a number lies outside its range, or the loss is unknown.
-
     Notes
     -----
     As ``P_U = pi P_+ + (1 - pi) P_-``, the loss of negatives is what is left of that of unlabelled

@@ -135,11 +135,6 @@ class PUScores:
         PUScores
             That classifier alone.
 
-        Raises
-        ------
-        InputError
-            If there is none of that name.
-
         Examples
         --------
         >>> from bayescal.quantities.pu_ece.data import PUScores

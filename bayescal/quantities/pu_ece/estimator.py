@@ -89,11 +89,6 @@ def estimate(
     Estimate
         A named tuple. The cost is that of binning both samples.
 
-    Raises
-    ------
-    InputError
-        If the class prior does not lie in (0, 1), or an option is unknown.
-
     Notes
     -----
     The estimand is that of `bayescal.ece.estimate`, the sum over bins of

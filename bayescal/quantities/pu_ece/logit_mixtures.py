@@ -61,11 +61,6 @@ class LogitMixture:
     scale : tuple of float, each above 0
         Their standard deviations.
 
-    Raises
-    ------
-    InputError
-        If the lengths differ, a weight or scale is not above 0, or the weights do not sum to 1.
-
     Examples
     --------
     >>> from bayescal.quantities.pu_ece.logit_mixtures import LogitMixture
@@ -106,11 +101,6 @@ class LogitMixture:
         -------
         ndarray of the same shape
             Where logits are finite.
-
-        Raises
-        ------
-        InputError
-            If logits are not finite.
         """
         at = (finite_numbers(logit, "logit")[..., None] - self.mean) / np.array(self.scale)
         parts = np.log(self.weight) - np.log(self.scale) - 0.5 * at**2
@@ -128,11 +118,6 @@ class LogitMixture:
         -------
         ndarray of the same shape, at least 0
             Density of the logits.
-
-        Raises
-        ------
-        InputError
-            If logits are not finite.
         """
         return np.asarray(np.exp(self.log_density(logit)))
 
@@ -170,11 +155,6 @@ class MixtureTruth:
         Share of positives in the population.
     name : str, default "mixture"
         Its name.
-
-    Raises
-    ------
-    InputError
-        If `class_prior` does not lie in (0, 1).
 
     References
     ----------
@@ -266,11 +246,6 @@ class MixtureTruth:
         -------
         Scores
             Scores under the classifier's name.
-
-        Raises
-        ------
-        InputError
-            If there is to be no row.
         """
         logit, label = self.sample(n, seed)
         return Scores(y_true=label, y_prob=sigmoid(logit), classifier=self.name, classes=(0, 1))
@@ -289,11 +264,6 @@ class MixtureTruth:
         -------
         PUScores
             Scores under the classifier's name.
-
-        Raises
-        ------
-        InputError
-            If one of the samples is to be empty.
         """
         rng = generator(seed)
         n_positive, n_unlabeled = checked_sizes(n)

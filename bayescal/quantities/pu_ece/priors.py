@@ -45,11 +45,6 @@ class PriorDraws:
     values : array-like of shape (draw,), in (0, 1)
         At least 100 draws that are not all equal.
 
-    Raises
-    ------
-    InputError
-        If there are fewer, all are equal, or one lies outside (0, 1).
-
     Notes
     -----
     The distribution used is that of the draws' logits, smoothed by a Gaussian kernel of Silverman's
@@ -179,11 +174,6 @@ class Priors:
     calibrated : float, in [0, 1), default 0.5
         Prior probability that the classifier is calibrated: that the probability of the event is
         the score. 0 leaves this alternative out; bins never have it.
-
-    Raises
-    ------
-    InputError
-        If a number lies outside its range, or a prior is none of those named.
 
     Examples
     --------

@@ -46,11 +46,6 @@ class PUTruth:
         Share of positives in the population. With ``b0 = logit(class_prior)`` and ``b1 = 2`` the
         classifier is calibrated.
 
-    Raises
-    ------
-    InputError
-        If `class_prior` does not lie in (0, 1), or `b1` is not above 0.
-
     References
     ----------
     .. [1] The PU-ECE paper, section 5.1. https://openreview.net/forum?id=SvoBtLIrPZ
@@ -135,11 +130,6 @@ class PUTruth:
         -------
         PUScores
             Scores under the classifier's name.
-
-        Raises
-        ------
-        InputError
-            If one of the samples is to be empty.
         """
         rng = generator(seed)
         n_positive, n_unlabeled = checked_sizes(n)
@@ -205,11 +195,6 @@ def truth(name: str) -> PUTruth:
     -------
     PUTruth
         The classifier.
-
-    Raises
-    ------
-    InputError
-        If there is none of that name.
 
     Examples
     --------
