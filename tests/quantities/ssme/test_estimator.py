@@ -61,13 +61,6 @@ def test_every_variant_returns_probabilities(choice, make):
         assert np.isfinite(values).all()
 
 
-@pytest.mark.parametrize("choice", CHOICES)
-def test_same_seed_same_estimate(choice):
-    scores, _ = binary()
-    options = {"settings": CHOICES[choice], "n_draws": 5}
-    same(estimate(scores, seed=3, **options), estimate(scores, seed=3, **options))
-
-
 def test_mixture_finds_labels_that_clusters_tell():
     """Wide kernels on well separated classes: almost every label is recovered."""
     scores, truth = binary(n=400, m=5)
@@ -265,14 +258,6 @@ def test_a_shared_bandwidth_is_the_least_over_classifiers():
     # The sign of the log ratios moves the grid of the bandwidth rule by rounding.
     np.testing.assert_allclose(widths, [least, least], rtol=1e-6)
     assert fit.n_iter == 1
-
-
-def test_a_given_bandwidth_is_scaled():
-    matrix = score_matrix(binary()[0])
-    settings = KDESettings(bandwidth=0.4, bandwidth_scale=2.0, max_epochs=1)
-    np.testing.assert_array_equal(
-        fit_scores(matrix, settings, None, np.random.default_rng(1))[1], [0.8, 0.8]
-    )
 
 
 @pytest.mark.parametrize("prior", [[0.5, 0.6], [1.0, 0.0], [0.2, 0.3, 0.5]])

@@ -17,7 +17,7 @@ from bayescal.quantities.ssme.labels import (
     with_known_labels,
 )
 from bayescal.quantities.ssme.metrics import Metrics, expected_metrics, mean_over_draws, metrics
-from bayescal.quantities.ssme.model import MixtureModel, label_model, model_of
+from bayescal.quantities.ssme.model import label_model, model_of
 from bayescal.quantities.ssme.priors import GaussianMixture, Priors, StudentTMixture, Tilt
 from tests.quantities.ssme.made import PLAIN, in_chains, many_classes, problem
 
@@ -134,13 +134,6 @@ def test_every_model_keeps_its_promises(kind, make):
     assert 0 < own.target_accept < 1
     data = model_of(made, own).data_vars
     assert {v.name for v in data} == set(own.inputs())
-
-
-def test_mixtures_and_tilts_differ():
-    made = problem(n=60)
-    kinds = {label_model(made, Priors(label=label)).compile_key for label in LABELS.values()}
-    assert len(kinds) == 3
-    assert isinstance(label_model(made, Priors(label=GaussianMixture())), MixtureModel)
 
 
 ETA = np.random.default_rng(1).normal(size=(6, 3))

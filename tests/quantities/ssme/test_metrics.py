@@ -19,7 +19,6 @@ from bayescal.core.bins.edges import bin_edges
 from bayescal.core.errors import InputError
 from bayescal.quantities.ssme.metrics import (
     CONVENTIONS,
-    Metrics,
     binned_errors,
     counted,
     membership,
@@ -136,16 +135,6 @@ def test_draws_are_taken_one_by_one(k):
     assert found.auc.shape == (5000, 3)
 
 
-def test_weight_draws_alone_make_draws():
-    probs, y = made(n=30)
-    w = np.random.default_rng(1).dirichlet(np.ones(30), 4)
-    found = metrics(probs, np.eye(2)[y], w)
-    for d in range(4):
-        expected = metrics(probs, np.eye(2)[y], w[d])
-        np.testing.assert_allclose(found.ece[d], expected.ece, **ROUNDING)
-        np.testing.assert_allclose(found.auc[d], expected.auc, **ROUNDING)
-
-
 def test_binary_draws_in_one_column():
     probs, _ = made(n=50)
     q = np.random.default_rng(9).random((7, 50))
@@ -254,14 +243,6 @@ def test_subgroups_are_the_metrics_of_their_rows():
         for name, value in expected._asdict().items():
             np.testing.assert_allclose(getattr(found, name)[..., g], value, **ROUNDING)
     assert np.isnan(found.accuracy[..., 3]).all()
-
-
-def test_subgroups_without_draws():
-    probs, y = made(n=60, k=3)
-    found = subgroup_metrics(probs, np.eye(3)[y], np.zeros(60, int), 1)
-    assert isinstance(found, Metrics)
-    whole = metrics(probs, np.eye(3)[y])
-    np.testing.assert_allclose(found.auc[:, 0], whole.auc, **ROUNDING)
 
 
 @pytest.mark.parametrize(

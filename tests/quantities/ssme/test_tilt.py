@@ -21,7 +21,6 @@ from bayescal.quantities.ssme.tilt import GROUP_DEGREES, draw_student, student_l
 from tests.quantities.ssme.made import (
     PLAIN,
     grouped,
-    in_chains,
     log_density_of,
     many_classes,
     model,
@@ -90,17 +89,6 @@ def test_the_likelihood_is_the_labels_probability_to_the_power():
     np.testing.assert_allclose(own.log_likelihood(draws), 0.3 * np.log(chosen), rtol=1e-9)
 
 
-def test_leading_dims_are_kept():
-    own = model(grouped())
-    flat = prior_of(own, 6)
-    folded = in_chains(flat, 2)
-    for method in (own.label_probs, own.log_likelihood):
-        values = method(folded)
-        np.testing.assert_allclose(values.reshape(6, *values.shape[2:]), method(flat), rtol=1e-12)
-    for name, values in own.log_prior(folded).items():
-        np.testing.assert_allclose(values.ravel(), own.log_prior(flat)[name], rtol=1e-12)
-
-
 @pytest.mark.slow
 def test_rows_stand_for_several_in_the_mean_of_forced_labels():
     made = problem("one-per-class", n=60)
@@ -114,14 +102,6 @@ def test_rows_stand_for_several_in_the_mean_of_forced_labels():
     means = [np.average(own.label_probs(draws)[0], axis=0, weights=w) for w in (weight, None)]
     expected = -0.6 * (np.log(means[0]).sum() - np.log(means[1]).sum())
     assert found[0] - found[1] == pytest.approx(expected, rel=1e-8)
-
-
-def test_some_rows_have_the_probabilities_that_all_have():
-    own = model(grouped())
-    draws = in_chains(prior_of(own, 6), 2)
-    rows = np.array([7, 3, 3])
-    expected = own.label_probs(draws)[:, :, rows]
-    np.testing.assert_allclose(own.label_probs(draws, rows), expected, rtol=1e-12)
 
 
 @pytest.mark.mcmc

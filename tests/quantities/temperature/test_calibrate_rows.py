@@ -19,13 +19,6 @@ def result():
     return bc.fit(bc.temperature, scores, method="direct", seed=20, draws=300)
 
 
-def test_a_saved_result_gives_the_same_probabilities(result, tmp_path):
-    logits = np.array([[0.5, 2.0], [3.0, 0.0]])
-    bc.save(result, tmp_path / "r.nc")
-    again = bc.temperature.calibrate(bc.load(tmp_path / "r.nc"), logits)
-    assert np.array_equal(bc.temperature.calibrate(result, logits), again)
-
-
 def test_rows_are_on_the_scale_of_the_fit(result):
     prob = np.array([0.3, 0.9])
     logit = np.log(prob / (1 - prob))
