@@ -177,7 +177,13 @@ def _limit(tree: xr.DataTree, var: str, case: ResultSlice, upper: float) -> floa
     """Right end of a panel: space for the density and for the paper's estimate."""
     draws = access.variable(tree, schema.POSTERIOR, var, case).values
     point = access.scalar(tree, schema.POINT_ESTIMATE, var, case) or 0.0
-    return max(1.06 * float(np.quantile(draws, 0.998)), 1.06 * upper, 1.12 * point, 1e-6)
+    return max(1.06 * _reach(draws, 0.998), 1.06 * upper, 1.12 * point, 1e-6)
+
+
+def _reach(draws: NDArray[Any], level: float) -> float:
+    """Quantile of the positive draws; 0 where there are none."""
+    positive = draws[draws > 0]
+    return float(np.quantile(positive, level)) if positive.size else 0.0
 
 
 def _draw_panel(ax: Axes, tree: xr.DataTree, var: str, case: ResultSlice, limit: float) -> None:
@@ -229,7 +235,7 @@ def _draw_both(ax: Axes, tree: xr.DataTree, var: str, case: ResultSlice) -> None
     posterior = access.variable(tree, schema.POSTERIOR, var, case).values
     # Of a long prior less is shown, or else the posterior is no more than a line.
     ends = ((prior, 0.9), (posterior, 0.98))
-    limit = 1.05 * max(float(np.nanquantile(draws, level)) for draws, level in ends)
+    limit = 1.05 * max(_reach(draws, level) for draws, level in ends)
     x = np.linspace(0, max(limit, 1e-6), 400)
     draw_density(ax, x, prior, style.GREY, 0.35)
     draw_density(ax, x, posterior, style.BLUE, 0.3)

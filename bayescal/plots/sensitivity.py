@@ -114,7 +114,7 @@ def _threshold(tree: xr.DataTree, given: float | None) -> float | None:
 
 
 def _p_zero(tree: xr.DataTree, one: Conclusion) -> list[float | None]:
-    """Probability of no error under each prior; only errors can be exactly 0."""
+    """Probability of exactly 0 under each prior, where there is one."""
     is_error = access.described(tree, one.var).role == ERROR
     return [row.p_calibrated if is_error else None for row in one.rows]
 

@@ -13,7 +13,7 @@ from bayescal.report.view import Answer, View
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.compare import Difference, best, difference, leaders
-from bayescal.results.intervals import HEDGED, Marginal, interval, marginals
+from bayescal.results.intervals import Marginal, marginals
 from bayescal.results.text import capital, decimals, error, fixed, in_words, percent, probability
 
 UNLIKELY = 0.05
@@ -376,7 +376,7 @@ def terms(view: View) -> list[tuple[str, str]]:
 def _interval_words(view: View) -> str:
     """What an interval of the main error means."""
     starts = "Where perfect calibration is not excluded, the interval starts at 0."
-    if interval(view.tree, view.main.name, view.prob).attrs["ci_kind"] == HEDGED:
+    if view.described:
         return (
             "From the lower to the upper quantile of the posterior of the error. In it unlikely "
             "components of the curve count for more than their probability, so that they widen "
