@@ -9,8 +9,7 @@ import xarray as xr
 import bayescal as bc
 from bayescal.report.page import page
 from bayescal.results.text import in_words, probability
-from tests.report.pages import HOSTILE, Page, words
-from tests.synthetic import make_result
+from tests.report.pages import Page, words
 from tests.synthetic_ssme import METRICS, make_panel_result
 
 
@@ -112,25 +111,3 @@ def test_undefined_metrics_are_left_out() -> None:
     answer = words(read(tree).section("answer").text)
     assert "AUC (highest)" not in answer
     assert "AUPRC (highest)" in answer
-
-
-@pytest.mark.slow
-def test_a_failed_fit_is_loud() -> None:
-    parsed = read(make_panel_result(draws=60, converged=False))
-    assert any(e.attrs.get("role") == "alert" for e in parsed.elements)
-    assert "Unreliable" in parsed.section("answer").text
-    assert "NOT CONVERGED" in parsed.section("table").text
-
-
-@pytest.mark.mcmc
-def test_hostile_names_do_no_harm_beside_another_result() -> None:
-    tree = make_panel_result(HOSTILE[:4], groups=("<i>x</i>", HOSTILE[4]), draws=60)
-    html = str(page([make_result(draws=50), tree]))
-    assert "<script" not in html
-    assert "<i>x" not in html
-    parsed = Page(html)
-    assert not any("onload" in element.attrs for element in parsed.elements)
-    assert len(set(parsed.ids)) == len(parsed.ids)
-    said = words(parsed.section("answer").text)
-    assert "1. Expected calibration error" in said
-    assert "2. Semi-supervised evaluation of several classifiers, by group" in said

@@ -7,9 +7,8 @@ import xarray as xr
 
 import bayescal as bc
 from bayescal.report.page import page
-from tests.report.pages import HOSTILE, Page, words
-from tests.synthetic_credal import failed, make_credal_grid, make_credal_result
-from tests.synthetic_ssme import make_panel_result
+from tests.report.pages import Page, words
+from tests.synthetic_credal import make_credal_grid, make_credal_result
 
 
 def read(*trees: xr.DataTree, prob: float = 0.9) -> Page:
@@ -102,14 +101,6 @@ def test_classes_have_bounds_from_least_to_largest(three: Page) -> None:
 
 
 @pytest.mark.slow
-def test_a_failed_fit_is_loud() -> None:
-    found = read(failed(make_credal_result()))
-    assert any(e.attrs.get("role") == "alert" for e in found.elements)
-    assert "Unreliable" in found.section("answer").text
-    assert "NOT CONVERGED" in found.section("table").text
-
-
-@pytest.mark.slow
 def test_refits_are_reported_row_by_row() -> None:
     grid = make_credal_grid(("a", "b"))
     said = words(read(grid).section("sensitivity").text)
@@ -117,17 +108,3 @@ def test_refits_are_reported_row_by_row() -> None:
         assert one.text in said
     assert "Same classes open" in said
     assert "heavy" in said
-
-
-@pytest.mark.mcmc
-def test_one_report_has_kinds_side_by_side_and_hostile_names_do_no_harm() -> None:
-    tree = make_credal_result(HOSTILE[:2], (*HOSTILE[:2], HOSTILE[3]))
-    html = str(page([make_panel_result(("x", "y"), draws=50), tree]))
-    assert "<script" not in html
-    parsed = Page(html)
-    assert not any("onload" in element.attrs for element in parsed.elements)
-    assert len(set(parsed.ids)) == len(parsed.ids)
-    said = words(parsed.section("answer").text)
-    assert "1. Semi-supervised evaluation" in said
-    assert "2. Venn-Abers predictors and credible bounds of class probabilities" in said
-    assert "are decided" in words(parsed.section("answer").text)
