@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logit, logsumexp, softmax
+from scipy.special import expit, logit, logsumexp
 
 from bayescal.curves.cells import EDGE
 from bayescal.inference.direct import CellLikelihood
@@ -61,19 +61,6 @@ class BoundaryErrors:
             apart = some / self.interior_calibrated
         with np.errstate(divide="ignore"):
             return np.log(apart)
-
-    def log_joint(self, interior_calibrated: bool, right: Floats, wrong: Floats) -> Floats:
-        """Add log-likelihoods of no error and of errors, (..., boundary), to `log_prior`."""
-        errors = np.where(self.patterns, wrong[..., None, :], right[..., None, :]).sum(axis=-1)
-        return np.asarray(self.log_prior(interior_calibrated) + errors)
-
-    def draw(self, log_weight: Floats, rng: np.random.Generator) -> NDArray[np.bool_]:
-        """Draw a pattern for each row of log weights (..., pattern); shape (..., boundary)."""
-        if not self.number:
-            return np.zeros((*log_weight.shape[:-1], 0), dtype=bool)
-        steps = np.cumsum(softmax(log_weight, axis=-1), axis=-1)[..., :-1]
-        place = (rng.random((*log_weight.shape[:-1], 1)) >= steps).sum(axis=-1)
-        return np.asarray(self.patterns[place])
 
 
 _POINTS = 400

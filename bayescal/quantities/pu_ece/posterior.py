@@ -13,7 +13,6 @@ from bayescal.core import quantity
 from bayescal.core.bins.edges import STRATEGIES
 from bayescal.core.plausibility import contradiction, reversed_signs
 from bayescal.core.quantity import CaseArrays, DirectDraws, Draws, Floats, bound_values, bound_words
-from bayescal.curves.average import member_model
 from bayescal.curves.cells import (
     ERRORS,
     curve_scores,
@@ -202,7 +201,7 @@ class AveragedCase(ProblemCase):
 
     def build_model(self, member: str = "") -> pm.Model:
         """Build the model of one component, by default the last that has parameters."""
-        return member_model(self.model.members, member)
+        return self.model.build(member)
 
     def arrays(
         self, draws: Draws, direct: DirectDraws | None, rng: np.random.Generator

@@ -22,6 +22,7 @@ from bayescal.inference.direct import (
     Gaussian,
     Regression,
     Weighted,
+    choose,
     importance_sample,
     softplus,
     variational_gaussian,
@@ -55,9 +56,7 @@ class Nodes(NamedTuple):
         """Draw, as many of each as the weights give."""
         if not np.isfinite(self.log_evidence):
             return np.zeros(draws)
-        ladder = (np.arange(draws) + rng.random()) / draws
-        place = np.searchsorted(np.cumsum(self._share), ladder).clip(0, len(self.normal) - 1)
-        return np.asarray(rng.permutation(self.normal[place]))
+        return np.asarray(self.normal[choose(self._share, draws, rng)])
 
 
 # How early tails are stretched.
