@@ -62,24 +62,23 @@ class StoredCurve:
     @classmethod
     def of(cls, result: DataTree, case: ResultSlice) -> StoredCurve:
         """Read the curve of one case."""
-        held = {
-            name: access.variable(result, CURVE, name, case)
-            for name in ("score", "rate", "mass", "component")
-        }
         rate, mass, component = (
-            held[name].transpose(*schema.DRAW_DIMS, ...).to_numpy()
+            access.variable(result, CURVE, name, case).transpose(*schema.DRAW_DIMS, ...).to_numpy()
             for name in ("rate", "mass", "component")
         )
         component = component.ravel()
         rate, mass = (each.reshape(len(component), -1) for each in (rate, mass))
-        score, share = held["score"].to_numpy().ravel(), mass.mean(axis=0, dtype=np.float64)
+        score, rows = (
+            access.variable(result, schema.CONSTANT_DATA, name, case).to_numpy()
+            for name in ("cell_score", schema.CELL_COUNT)
+        )
         cell = np.argsort(score)
-        cell = cell[share[cell] > 0]
+        cell = cell[(rows > 0)[cell]]
         drawn = component != COMPONENTS.index(CALIBRATED)
         return cls(
             score[cell].astype(np.float64),
             rate[np.ix_(drawn, cell)],
-            share[cell],
+            mass.mean(axis=0, dtype=np.float64)[cell],
             component[drawn] == COMPONENTS.index(SEGMENTS),
             int(result.attrs["n_labeled"]),
         )

@@ -166,7 +166,6 @@ def kept_by_result(found, seed=1):
     mass = np.broadcast_to(found.rows / found.rows.sum(), curve.rate.shape)
     return xr.Dataset(
         {
-            "score": ("cell", found.score),
             "rate": (cell, curve.rate.astype(np.float32)),
             "mass": (cell, mass.astype(np.float32)),
             "component": (cell[:2], curve.component),
@@ -177,6 +176,8 @@ def kept_by_result(found, seed=1):
 def result_with(found, **attrs):
     result = make_result(["model"])
     result["curve"] = xr.DataTree(kept_by_result(found))
+    cells = {"cell_score": ("cell", found.score), "cell_count": ("cell", found.rows)}
+    result["constant_data"] = xr.DataTree(xr.Dataset(cells))
     result.attrs.update(classes='["no", "yes"]', n_labeled=int(found.rows.sum()), **attrs)
     return result
 
