@@ -7,6 +7,7 @@ import bayescal as bc
 from bayescal.curves.average import member_model
 from bayescal.curves.priors import CurveAverage, SmoothCurve
 from bayescal.quantities.pu_ece.models.average import CaseControlAverage
+from bayescal.quantities.pu_ece.models.case_control import log_sizes_density
 from bayescal.quantities.pu_ece.simulator import truth
 from tests.quantities.pu_ece.made import of_counts, problem
 
@@ -192,3 +193,22 @@ def test_the_rough_density_is_that_of_binomial_cells(average) -> None:
     assert float(density) == pytest.approx(
         expected + log_likelihood(average, rate, z[-1]), rel=1e-8
     )
+
+
+def test_the_evidence_of_errors_at_0_and_1_is_that_of_quadrature() -> None:
+    # Rows at 0 and 1 alone: each error rate has a logit N(-4, 2.5), or is 0.
+    made, pi = of_counts([2, 88], [900, 300], [0.0, 1.0]), 0.25
+    model = CaseControlAverage.joined(made, CurveAverage(), pi, 0.5)
+    rng = np.random.default_rng(5)
+    found = model.evidence(model.direct_draws(20_000, rng), rng).by_component["calibrated"]
+    place = np.linspace(-16, 8, 801)
+    law = norm.pdf(place, -4, 2.5) * (place[1] - place[0])
+    rate = np.stack(np.meshgrid(expit(place), 1 - expit(place), indexing="ij"), axis=-1)
+    odds = made.n_positive / made.n_unlabeled / pi * rate
+    likelihood = binom.pmf(made.positive, made.total, odds / (1 + odds)).prod(axis=-1)
+    likelihood *= np.exp(log_sizes_density(rate, np.asarray(pi), made.total, made.n_positive))
+    both = np.log(law @ likelihood @ law)
+    # The error at 1 alone: the rate at 0 is next to 0, where two positives cannot be.
+    assert found[3] - found[2] > 10
+    ways = binom.logpmf(made.positive, made.total, 0.5) + made.total * np.log(2)
+    assert found[3] + ways.sum() == pytest.approx(both, abs=0.02)
