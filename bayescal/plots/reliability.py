@@ -108,8 +108,8 @@ def _draw_curve(
     ax: Axes, tree: xr.DataTree, case: ResultSlice, prob: float, entries: dict[str, Artist]
 ) -> tuple[float, float]:
     """The curve in its band; the lowest and highest of which are given back."""
-    curve = access.variable(tree, schema.POSTERIOR, "calibration_curve", case)
-    score = access.variable(tree, schema.CONSTANT_DATA, "curve_score", case).values
+    curve = access.variable(tree, schema.POSTERIOR, schema.CALIBRATION_CURVE, case)
+    score = access.variable(tree, schema.CONSTANT_DATA, schema.CURVE_SCORE, case).values
     # `interval` would work out the bands of all cases, for each of their figures.
     ends = (tail(prob), 1 - tail(prob))
     lower, upper = curve.quantile(ends, schema.DRAW_DIMS).values
@@ -129,8 +129,8 @@ def _draw_descriptions(
     shown = [name for name in _LOOKS if weights.get(name, 0) >= _LEAST_WEIGHT]
     if len(shown) < 2:
         return
-    score = access.variable(tree, schema.CONSTANT_DATA, "curve_score", case).values
-    curves = access.variable(tree, schema.MODEL_AVERAGE, "description_curve", case)
+    score = access.variable(tree, schema.CONSTANT_DATA, schema.CURVE_SCORE, case).values
+    curves = access.variable(tree, schema.MODEL_AVERAGE, schema.DESCRIPTION_CURVE, case)
     for name in shown:
         colour, dashes = _LOOKS[name]
         look: dict[str, Any] = {"color": colour, "linestyle": dashes, "linewidth": 1.2}
@@ -144,9 +144,9 @@ def _draw_rates(
     """Intervals of the rates that lie on no curve; their ends are given back."""
     bins = _bins(tree, case)
     alone = np.isin(bins.score, (0, 1)) | (not has_curve(tree, case))
-    if not alone.any() or not access.has_variable(tree, schema.POSTERIOR, "label_rate"):
+    if not alone.any() or not access.has_variable(tree, schema.POSTERIOR, schema.LABEL_RATE):
         return np.empty(0)
-    rate = access.variable(tree, schema.POSTERIOR, "label_rate", case)
+    rate = access.variable(tree, schema.POSTERIOR, schema.LABEL_RATE, case)
     rate = rate.isel({schema.BIN: np.flatnonzero(_full(tree, case))[alone]})
     ends = rate.quantile((tail(prob), 1 - tail(prob)), schema.DRAW_DIMS).values
     ax.vlines(bins.score[alone], *ends, color=style.BLUE, linewidth=2.2, zorder=2.5, clip_on=False)
@@ -187,9 +187,9 @@ def _marks(tree: xr.DataTree, case: ResultSlice) -> Marks:
     """Distinct scores where there are few and their labels are counted, otherwise bins."""
     held = (
         (schema.CONSTANT_DATA, schema.CELL_COUNT),
-        (schema.CONSTANT_DATA, "cell_score"),
-        (schema.OBSERVED_DATA, "events"),
-        (schema.POINT_ESTIMATE, "positives"),
+        (schema.CONSTANT_DATA, schema.CELL_SCORE),
+        (schema.OBSERVED_DATA, schema.EVENTS),
+        (schema.POINT_ESTIMATE, schema.POSITIVES),
     )
     if not all(access.has_variable(tree, *one) for one in held):
         return _bins(tree, case)
@@ -204,14 +204,14 @@ def _marks(tree: xr.DataTree, case: ResultSlice) -> Marks:
 def _bins(tree: xr.DataTree, case: ResultSlice) -> Marks:
     """Bins that have rows."""
     full = _full(tree, case)
-    names = ("confidence", "label_rate", "count")
+    names = (schema.CONFIDENCE, schema.LABEL_RATE, schema.COUNT)
     held = (access.variable(tree, schema.POINT_ESTIMATE, name, case).values for name in names)
     return Marks("bin", *(np.asarray(values, dtype=np.float64)[full] for values in held))
 
 
 def _full(tree: xr.DataTree, case: ResultSlice) -> NDArray[np.bool_]:
     """Which bins have rows."""
-    return np.asarray(access.variable(tree, schema.POINT_ESTIMATE, "count", case).values > 0)
+    return np.asarray(access.variable(tree, schema.POINT_ESTIMATE, schema.COUNT, case).values > 0)
 
 
 def _limits(seen: NDArray[np.float64], band: tuple[float, float]) -> tuple[float, float]:
@@ -234,10 +234,10 @@ def _draw_counts(
     if marks.noun == "score" or not has_curve(tree, case):
         ax.bar(marks.score, marks.rows, width=narrow, color=style.GREY, clip_on=False)
     else:
-        edges = access.variable(tree, schema.POINT_ESTIMATE, "bin_edges", case).values
+        edges = access.variable(tree, schema.POINT_ESTIMATE, schema.BIN_EDGES, case).values
         ax.bar(
             edges[:-1],
-            access.variable(tree, schema.POINT_ESTIMATE, "count", case).values,
+            access.variable(tree, schema.POINT_ESTIMATE, schema.COUNT, case).values,
             width=np.diff(edges),
             align="edge",
             color=style.PALE,
@@ -270,7 +270,7 @@ def _answer(tree: xr.DataTree, case: ResultSlice, prob: float) -> str:
     var = shown.name
     lower, upper = (float(bound) for bound in access.at(interval(tree, var, prob), case).values)
     bins = _STRATEGY.get(str(tree.attrs.get("binning_strategy")), "bins")
-    n_bins = access.variable(tree, schema.POINT_ESTIMATE, "count", case).size
+    n_bins = access.variable(tree, schema.POINT_ESTIMATE, schema.COUNT, case).size
     mean = access.averaged_mean(tree, var, case)
     lines = [
         f"{shown.title} {number(mean)}, {percent(prob)} interval {number(lower)} to {number(upper)}"

@@ -15,7 +15,7 @@ from bayescal.report.render import Column, figures, names, plain, table
 from bayescal.report.view import Section, View, for_each
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
-from bayescal.results.intervals import credible_interval, prob_exceeds
+from bayescal.results.intervals import interval, prob_exceeds
 from bayescal.results.text import MISSING, capital, ends, fixed, percent, probability
 
 _ASSUMPTION = "assumption"
@@ -85,7 +85,7 @@ def _of_case(view: View, case: ResultSlice, names: list[str]) -> Markup:
     columns = [Column("Class", [plain(name) for name in classes], words=True)]
     for name in names:
         means = access.variable(view.tree, schema.POSTERIOR, name, case).mean(schema.DRAW_DIMS)
-        bounds = access.at(credible_interval(view.tree, name, view.prob), case)
+        bounds = access.at(interval(view.tree, name, view.prob), case)
         columns.append(
             Column(
                 capital(access.described(view.tree, name).title),
@@ -122,7 +122,7 @@ def _names(view: View) -> Column:
 def _measure(view: View) -> Markup:
     """The estimate and where it is attained, and what the posterior says of it."""
     cases = view.cases
-    ends_of_c = credible_interval(view.tree, "c", 2 * _BOUND - 1)
+    ends_of_c = interval(view.tree, "c", 2 * _BOUND - 1)
     upper = [float(access.at(ends_of_c, case).values[1]) for case in cases]
     columns = [
         _names(view),

@@ -115,10 +115,6 @@ def interval(tree: xr.DataTree, var: str, prob: float = 0.9) -> xr.DataArray:
     )
 
 
-# Under its former name.
-credible_interval = interval
-
-
 def _described(tree: xr.DataTree, var: str, rest: tuple[Hashable, ...]) -> NDArray[np.bool_]:
     """Where an average over descriptions has a weight for each, (*rest)."""
     drawn = access.variable(tree, schema.DESCRIPTIONS, var).isel(chain=0, draw=0, drop=True)

@@ -82,6 +82,16 @@ VARIABLES: Final = "variables"
 RESULT_KIND: Final = "result_kind"
 """Root attribute of the role of the main variable in the words of version 0.2; for others only."""
 
+# What a result with a calibration curve holds of it, and of the bins.
+CALIBRATION_CURVE: Final = "calibration_curve"
+CURVE_SCORE: Final = "curve_score"
+DESCRIPTION_CURVE: Final = "description_curve"
+LABEL_RATE: Final = "label_rate"
+CONFIDENCE: Final = "confidence"
+COUNT: Final = "count"
+POSITIVES: Final = "positives"
+BIN_EDGES: Final = "bin_edges"
+
 BIN: Final = "bin"
 CELL: Final = "cell"
 BLOCK: Final = "block"
@@ -99,9 +109,6 @@ BOUNDARY: Final = "boundary"
 """Scores of exactly 0 and 1."""
 CALIBRATED: Final = "calibrated"
 """The one of the descriptions without parameters."""
-
-CALIBRATION_ERRORS: Final = ("ece", "tce", "mce")
-"""Variables that are 0 exactly when the classifier is calibrated, and positive otherwise."""
 
 P_CALIBRATED: Final = "p_calibrated"
 WEIGHT: Final = "weight"

@@ -11,49 +11,10 @@ MISSING: Final = "–"
 """Shown where a number does not exist (an empty bin, a fit that was not made)."""
 UNRELIABLE: Final = "Unreliable: a fit did not converge. "
 
-_TITLES: Final = {
-    "accuracy": "accuracy",
-    "auc": "AUC",
-    "auprc": "AUPRC",
-    "avg_ece": "avg-ECE",
-    "avg_ece_uncalibrated": "avg-ECE before calibration",
-    "brier": "Brier score",
-    "class_ece": "ECE",
-    "class_ece_uncalibrated": "ECE before calibration",
-    "ece": "ECE",
-    "ece_uncalibrated": "ECE before calibration",
-    "log_loss": "log loss",
-    "max_ece": "max-ECE",
-    "max_ece_uncalibrated": "max-ECE before calibration",
-    "mce": "MCE",
-    "prob": "class probability",
-    "tce": "TCE",
-    "unlabeled_auc": "AUC, unlabelled rows",
-    "unlabeled_cost": "cost, unlabelled rows",
-}
-_ERRORS: Final = {
-    "tce": "calibration error",
-    "ece": "binned calibration error (ECE)",
-    "mce": "largest calibration gap (MCE)",
-}
-
 
 def capital(text: str) -> str:
     """Begin with a capital, leaving the rest as it is."""
     return f"{text[0].upper()}{text[1:]}"
-
-
-def variable_title(var: str) -> str:
-    """Name a variable, shortly."""
-    named = var.removeprefix("unlabeled_cost_")
-    if named != var:
-        return f"cost {named}, unlabelled rows"
-    return _TITLES.get(var, var.replace("_", " "))
-
-
-def error_name(var: str) -> str:
-    """Name a calibration error in full."""
-    return _ERRORS.get(var, variable_title(var))
 
 
 def decimals(low: float, high: float, *, least: int = 3, most: int = 6) -> int:
