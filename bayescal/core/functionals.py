@@ -7,7 +7,7 @@ An empty bin has mass 0 and contributes nothing, but its rate must be a number: 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,6 +65,28 @@ def maximum_calibration_error(mass: Tensor, rate: Tensor, confidence: Tensor) ->
     return ((mass > 0) * abs(calibration_gap(rate, confidence))).max(axis=-1)
 
 
+def interval_measure(mass: Floats, rate: Floats, score: Floats) -> Floats:
+    """Largest absolute sum of ``mass (score - rate)`` over neighbouring cells, c, (...).
+
+    References
+    ----------
+    .. [1] The measure c of the agnostic paper; also known as Kuiper's statistic of the sums.
+    """
+    high, low = _extremes(mass, rate, score)
+    return high - low
+
+
+def prefix_measure(mass: Floats, rate: Floats, score: Floats) -> Floats:
+    """The same over the cells from the first one on, (...)."""
+    high, low = _extremes(mass, rate, score)
+    return np.maximum(high, -low)
+
+
+def _extremes(mass: Floats, rate: Floats, score: Floats) -> tuple[Floats, Floats]:
+    sums = np.cumsum(mass * (score - rate), axis=-1)
+    return np.maximum(sums.max(axis=-1), 0), np.minimum(sums.min(axis=-1), 0)
+
+
 def squared_calibration_error(mass: Tensor, rate: Tensor, confidence: Tensor) -> Tensor:
     """Mean squared gap; its root is the l2 calibration error, (...).
 
@@ -95,3 +117,7 @@ def debiased_squared_calibration_error(
 def bin_mean(weight: Tensor, values: Tensor, membership: Tensor) -> Tensor:
     """Weighted mean over the cells of each bin, (..., bin)."""
     return (weight * values) @ membership / (weight @ membership)
+
+
+OF_CURVE: Final = {"tce": expected_calibration_error, "c": interval_measure}
+"""Numbers of any calibration curve, from mass, label rate and score of its cells."""

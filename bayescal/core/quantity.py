@@ -116,6 +116,11 @@ class CaseArrays:
         ``kind`` and ``assumption`` of each bound, in words.
     descriptions : mapping of str to ndarray of shape (chain, draw, description)
         Draws under each of the descriptions that an average is of.
+    given_miscalibration : mapping of str to ndarray of shape (chain, draw, ...)
+        Variables of the posterior that are 0 where a classifier is calibrated, given that it is
+        not.
+    curve : mapping of str to ndarray of shape (chain, draw, cell) or (chain, draw)
+        The calibration curve by cell.
     warnings : sequence of str
         What a reader must know of this fit, in sentences, beside its convergence.
     sampler : str
@@ -138,6 +143,8 @@ class CaseArrays:
     sensitivity: Arrays = field(default_factory=dict)
     reference_estimates: Arrays = field(default_factory=dict)
     descriptions: Arrays = field(default_factory=dict)
+    given_miscalibration: Arrays = field(default_factory=dict)
+    curve: Arrays = field(default_factory=dict)
     bounds_attrs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     warnings: Sequence[str] = ()
     sampler: str = ""

@@ -172,6 +172,11 @@ CALIBRATION_CURVE: Final = (
     *undrawn("curve_score", dims=("point",)),
 )
 CELLS: Final = undrawn("events", "cell_count", "cell_score", dims=("cell",))
+CURVE_DRAWS: Final = (
+    *named("curve/rate", "curve/mass", dims=("cell",), role=CURVE),
+    *named("curve/component", role=CURVE),
+)
+"""Group ``curve``: label rate and mass of cells, and each draw's place in the components."""
 AVERAGE: Final = (
     *named("description"),
     *named("curve", role=DATA, full="calibration curve"),

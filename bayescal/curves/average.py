@@ -26,8 +26,11 @@ if TYPE_CHECKING:
 
 type Floats = NDArray[np.float64]
 
-POWER: Final = 1.0
-"""Power of the evidence in posterior weights."""
+POWER: Final = 0.35
+"""Power of the evidence in posterior weights: 1 would take one of the components to be true.
+
+The evidence of components none of which is true is surer of one than it should be.
+"""
 BOUNDARY_MEAN, BOUNDARY_SPREAD = -5.0, 2.0
 """Logit of the error rate of a score of exactly 0 or 1 that is not calibrated."""
 # A component of less weight than this may rest on few effective draws.
@@ -38,6 +41,11 @@ def log_posterior_weights(prior: Floats, log_evidence: Floats, power: float = PO
     """Log of prior weights times evidence to a power, normalised over the last axis."""
     with np.errstate(divide="ignore"):
         return np.asarray(log_softmax(np.log(prior) + power * np.asarray(log_evidence), axis=-1))
+
+
+def weighing(prior: object) -> dict[str, float]:
+    """Root attribute of a result: the power of the evidence, where a prior is an average."""
+    return {"average_power": POWER} if isinstance(prior, CurveAverage) else {}
 
 
 class Component(Protocol):
@@ -110,6 +118,7 @@ class Average:
     calibrated: float
     boundary_mean: float = BOUNDARY_MEAN
     boundary_spread: float = BOUNDARY_SPREAD
+    power: float = POWER
     more: Mapping[str, Component] = field(default_factory=dict)
     shares: Mapping[str, float] = field(default_factory=dict)
     names: tuple[str, ...] = COMPONENTS
@@ -315,12 +324,13 @@ class Average:
     def boundary_right(self) -> Floats:
         """Posterior probabilities that scores never err if the interior does, (boundary,)."""
         before = np.exp(self.boundary.log_prior(False))
-        after = np.exp(log_posterior_weights(before, self._log_evidence_of_errors))
+        after = np.exp(log_posterior_weights(before, self._log_evidence_of_errors, self.power))
         return np.asarray(after @ ~self.boundary.patterns)
 
     def log_weights(self, evidence: Mapping[str, float]) -> Floats:
         """Log posterior weights of the states, (state,)."""
-        return log_posterior_weights(self.prior_states, self.log_likelihood_of_states(evidence))
+        likelihood = self.log_likelihood_of_states(evidence)
+        return log_posterior_weights(self.prior_states, likelihood, self.power)
 
     def weights(self, evidence: Mapping[str, float]) -> dict[str, float]:
         """Posterior probabilities of the components of the scores between 0 and 1."""

@@ -151,11 +151,15 @@ def nonempty_cells[Scalar: np.generic](
     return pad(held, *held.shape[:-1], size)
 
 
-def model_average(posterior: Mapping[str, Floats], p_calibrated: float) -> dict[str, float]:
-    """Means over both alternatives; without a calibrated one, those of the posterior."""
-    uncalibrated = 1 - np.nan_to_num(p_calibrated)
-    means = {f"{name}_mean": uncalibrated * posterior[name].mean() for name in ERRORS}
-    return {"p_calibrated": p_calibrated, **means}
+def kept_curve(
+    rows: NDArray[Any], rates: Floats, mass: Floats, component: NDArray[Any], size: int
+) -> dict[str, NDArray[Any]]:
+    """What a result keeps of the curve: rates and masses of cells with rows, component of draws."""
+    return {
+        "rate": nonempty_cells(rates, rows, size).astype(np.float32),
+        "mass": nonempty_cells(mass, rows, size).astype(np.float32),
+        "component": component.astype(np.int8),
+    }
 
 
 def evidence_warnings(ess: float) -> list[str]:

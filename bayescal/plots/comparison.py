@@ -58,7 +58,7 @@ def case_rows(
     found = {}
     for case in access.cases(tree):
         (low, high), (near, far) = (map(float, access.at(one, case).values) for one in ends)
-        mean, converged = access.averaged_mean(tree, var, case), access.case_converged(tree, case)
+        mean, converged = access.posterior_mean(tree, var, case), access.case_converged(tree, case)
         text = f"{number(mean)} ({number(low)} to {number(high)})"
         if math.isnan(mean):
             text = "undefined"
@@ -216,7 +216,7 @@ def plot_differences(
     compared = access.main(tree) if var is None else access.described(tree, var)
     var = compared.name
     shown = {name: access.find_case(tree, name, class_, group) for name in names}
-    means = {name: access.averaged_mean(tree, var, case) for name, case in shown.items()}
+    means = {name: access.posterior_mean(tree, var, case) for name, case in shown.items()}
     higher = compared.better == MORE
     best = max if higher else min
     base = (

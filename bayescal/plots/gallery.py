@@ -70,7 +70,7 @@ def _with_diagram(tree: xr.DataTree, cases: list[ResultSlice]) -> list[ResultSli
     if len(cases) <= MOST_DIAGRAMS:
         return cases
     var = access.main(tree).name
-    worst = sorted(cases, key=lambda case: -access.averaged_mean(tree, var, case))
+    worst = sorted(cases, key=lambda case: -access.posterior_mean(tree, var, case))
     return worst[:MOST_DIAGRAMS]
 
 
@@ -89,7 +89,7 @@ def _intro(tree: xr.DataTree, prob: float) -> str:
 
 def _diagram(tree: xr.DataTree, case: ResultSlice, prob: float) -> Drawing:
     name = shorten(case.title)
-    mean = access.averaged_mean(tree, access.main(tree).name, case)
+    mean = access.posterior_mean(tree, access.main(tree).name, case)
     shape = curve_shape(tree, case)
     sentence = "" if shape is None else shape.sentence
     alt = (

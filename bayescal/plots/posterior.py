@@ -106,7 +106,7 @@ def plot_posterior(tree: xr.DataTree, var: str | None = None, prob: float = 0.9)
     for ax, case, limit in zip(axes, found, limits, strict=True):
         _draw_panel(ax, tree, var, case, max(limits) if shared else limit)
         lower, upper = (float(bound) for bound in access.at(bounds, case).values)
-        style.draw_interval(ax, (lower, upper), access.averaged_mean(tree, var, case), _BASELINE)
+        style.draw_interval(ax, (lower, upper), access.posterior_mean(tree, var, case), _BASELINE)
         style.case_title(ax, tree, case)
     _name_below(axes, access.described(tree, var).title)
     _legend(figure, tree, var, prob)

@@ -271,7 +271,7 @@ def _answer(tree: xr.DataTree, case: ResultSlice, prob: float) -> str:
     lower, upper = (float(bound) for bound in access.at(interval(tree, var, prob), case).values)
     bins = _STRATEGY.get(str(tree.attrs.get("binning_strategy")), "bins")
     n_bins = access.variable(tree, schema.POINT_ESTIMATE, schema.COUNT, case).size
-    mean = access.averaged_mean(tree, var, case)
+    mean = access.posterior_mean(tree, var, case)
     lines = [
         f"{shown.title} {number(mean)}, {percent(prob)} interval {number(lower)} to {number(upper)}"
     ]

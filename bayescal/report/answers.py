@@ -235,7 +235,7 @@ def answer_of(view: View, case: ResultSlice) -> CaseAnswer | None:
     dims = view.dims_of_cases
     return CaseAnswer(
         name=case.label,
-        point=access.averaged_mean(view.tree, var.name, case),
+        point=access.posterior_mean(view.tree, var.name, case),
         low=ends[0],
         high=ends[1],
         prob=view.prob,

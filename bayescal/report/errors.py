@@ -239,7 +239,7 @@ def _pairs(view: View) -> Iterator[tuple[str, Difference]]:
         for dim in (schema.CLASS, schema.GROUP)
     ]
     means = {
-        (case.class_, case.group, case.classifier): access.averaged_mean(view.tree, var, case)
+        (case.class_, case.group, case.classifier): access.posterior_mean(view.tree, var, case)
         for case in view.cases
     }
     for class_, group in product(*values):

@@ -189,7 +189,7 @@ def _value(view: View, var: str, case: ResultSlice) -> str:
     if bounds is None or math.isnan(bounds[0]):
         return MISSING
     digits = decimals(*bounds)
-    return f"{fixed(access.averaged_mean(view.tree, var, case), digits)} ({ends(*bounds, digits)})"
+    return f"{fixed(access.posterior_mean(view.tree, var, case), digits)} ({ends(*bounds, digits)})"
 
 
 def titles(view: View) -> dict[str, str]:

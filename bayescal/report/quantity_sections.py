@@ -191,7 +191,7 @@ def _mean_and_ends(view: View, name: str, case: ResultSlice) -> str:
     bounds = view.interval(name, case)
     if bounds is None:
         return MISSING
-    return f"{fixed(access.averaged_mean(view.tree, name, case))} ({ends(*bounds)})"
+    return f"{fixed(access.posterior_mean(view.tree, name, case))} ({ends(*bounds)})"
 
 
 def _roc(view: View) -> Markup | None:

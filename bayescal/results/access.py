@@ -257,9 +257,11 @@ def cell_events(tree: xr.DataTree, case: ResultSlice) -> xr.DataArray:
     return variable(tree, schema.OBSERVED_DATA, schema.EVENTS, case)
 
 
-def flat_draws(tree: xr.DataTree, var: str, case: ResultSlice) -> NDArray[np.float64]:
-    """Draws of a posterior variable of one case, all chains in one, shape (chain * draw, ...)."""
-    held = variable(tree, schema.POSTERIOR, var, case).transpose(*schema.DRAW_DIMS, ...)
+def flat_draws(
+    tree: xr.DataTree, var: str, case: ResultSlice, group: str = schema.POSTERIOR
+) -> NDArray[np.float64]:
+    """Draws of a variable of one case, all chains in one, shape (chain * draw, ...)."""
+    held = variable(tree, group, var, case).transpose(*schema.DRAW_DIMS, ...)
     return np.asarray(held.values, dtype=np.float64).reshape(-1, *held.shape[2:])
 
 
@@ -269,11 +271,14 @@ def prob_calibrated(tree: xr.DataTree, case: ResultSlice) -> float | None:
     return None if found is None or np.isnan(found) else found
 
 
-def averaged_mean(tree: xr.DataTree, var: str, case: ResultSlice) -> float:
-    """Posterior mean of a variable, averaged over calibrated and miscalibrated where it can be."""
-    averaged = scalar(tree, schema.MODEL_AVERAGE, f"{var}_mean", case)
-    if averaged is not None and not np.isnan(averaged):
-        return averaged
+def conditional_group(tree: xr.DataTree, var: str) -> str:
+    """Where draws of a variable are of miscalibrated classifiers only."""
+    given = schema.GIVEN_MISCALIBRATION
+    return given if has_variable(tree, given, var) else schema.POSTERIOR
+
+
+def posterior_mean(tree: xr.DataTree, var: str, case: ResultSlice) -> float:
+    """Posterior mean of a variable; undefined draws are left out."""
     return float(variable(tree, schema.POSTERIOR, var, case).mean())
 
 

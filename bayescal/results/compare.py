@@ -20,7 +20,7 @@ from bayescal.core.errors import InputError
 from bayescal.core.variables import ERROR, METRIC, MORE, ROW
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
-from bayescal.results.intervals import end_draws, end_prob_calibrated, tail
+from bayescal.results.intervals import tail
 from bayescal.results.text import (
     UNRELIABLE,
     in_words,
@@ -118,17 +118,15 @@ def difference(
     Shared rows make two errors dependent: labels that by chance flatter one classifier flatter a
     similar one too. The two sets of draws are therefore coupled by a Gaussian copula, whose
     correlation is that of the two estimates over the rows (group `error_correlation`). Each
-    marginal posterior stays as it is, draw for draw.
+    marginal posterior stays as it is, draw for draw, those of 0 among them.
 
-    For the model average, each classifier's draw of a calibration error is replaced by 0 with its
-    probability of calibration, independently. The interval sets the averaged draws of the one
-    against the other's given miscalibration, as the conservative interval of a single error does:
-    its lower end is the alpha quantile of "averaged first minus miscalibrated second", its upper
-    end the 1 - alpha quantile of "miscalibrated first minus averaged second". Draw by draw the
-    averaged difference lies between the two, so that the interval covers at least `prob` of the
-    posterior; for two well calibrated classifiers it neither collapses to [0, 0] nor denies that
-    only one of them is. The mean is the difference of the two averaged means. The same result and
-    names give the same numbers, and exchanging the names changes their signs only.
+    The interval sets the draws of the one against the other's given miscalibration, as the
+    conservative interval of a single error does: its lower end is the alpha quantile of "first
+    minus miscalibrated second", its upper end the 1 - alpha quantile of "miscalibrated first minus
+    second". Draw by draw the difference lies between the two, so that the interval covers at least
+    `prob` of the posterior; for two well calibrated classifiers it neither collapses to [0, 0] nor
+    denies that only one of them is. The mean is the difference of the two posterior means. The same
+    result and names give the same numbers, and exchanging the names changes their signs only.
     """
     tail(prob)
     _check_comparable(tree, "a difference")
@@ -325,8 +323,8 @@ def best(
     to them cancels. Draws in which the metric is undefined are left out.
 
     Calibration errors, and the metrics of some quantities, are fitted one by one. Their draws are
-    coupled by a Gaussian copula with the correlations of the group `error_correlation`, and those
-    of errors replaced by 0 with the probability of calibration, as `difference` does for two.
+    coupled by a Gaussian copula with the correlations of the group `error_correlation`, as
+    `difference` does for two.
 
     Classifiers that are equal in a draw share its ranks in equal parts; those of equal probability
     of being best are said to tie.
@@ -449,7 +447,7 @@ type Floats = NDArray[np.float64]
 
 
 def couple_pair(tree: xr.DataTree, pair: Pair) -> Difference:
-    """Difference of two coupled errors or metrics, averaged over calibrated and miscalibrated."""
+    """Difference of two coupled errors or metrics."""
     first, second, var, prob, _, _ = pair
     alpha = tail(prob)
     cases = find_pair(tree, pair)
@@ -465,35 +463,23 @@ def couple_pair(tree: xr.DataTree, pair: Pair) -> Difference:
             "metric."
         )
     ranks = _coupled_ranks(len(values[0]), correlation, rng)
-    draws = [own[rank] for own, rank in zip(values, ranks, strict=True)]
-    kept = low = high = draws
-    if _may_be_zero(tree, var):
-        chance = [rng.random(len(own)) for own in draws]
-        kept = [
-            own * (drawn >= _prob_zero(tree, var, case))
-            for case, own, drawn in zip(ordered, draws, chance, strict=True)
-        ]
-        high = [
-            end_draws(tree, var, case, calibrated=False)[rank]
-            for case, rank in zip(ordered, ranks, strict=True)
-        ]
-        low = [
-            own * (drawn >= end_prob_calibrated(tree, var, case))
-            for case, own, drawn in zip(ordered, high, chance, strict=True)
-        ]
-    averaged = kept[order[0]] - kept[order[1]]
+    low = [own[rank] for own, rank in zip(values, ranks, strict=True)]
+    given = [_sorted(tree, var, case, access.conditional_group(tree, var)) for case in ordered]
+    high = [own[rank] for own, rank in zip(given, ranks, strict=True)]
+    apart = low[order[0]] - low[order[1]]
+    means = [access.posterior_mean(tree, var, case) for case in cases]
     return Difference(
         first=first,
         second=second,
         var=var,
-        mean=access.averaged_mean(tree, var, cases[0]) - access.averaged_mean(tree, var, cases[1]),
+        mean=means[0] - means[1],
         lower=float(np.quantile(low[order[0]] - high[order[1]], alpha)),
         upper=float(np.quantile(high[order[0]] - low[order[1]], 1 - alpha)),
         prob=prob,
-        prob_first_larger=float(np.mean(averaged > 0)),
-        prob_equal=float(np.mean(averaged == 0)),
+        prob_first_larger=float(np.mean(apart > 0)),
+        prob_equal=float(np.mean(apart == 0)),
         correlation=correlation,
-        draws=averaged,
+        draws=apart,
         title=access.described(tree, var).title,
     )
 
@@ -529,9 +515,6 @@ def _ranks_of_one(tree: xr.DataTree, var: str, place: dict[str, str]) -> Floats:
     normal = np.stack([rng.standard_normal(errors.shape[1]) for rng in streams])
     z = _square_root(_correlation(tree, var, cases)) @ normal
     errors = np.take_along_axis(errors, _order(z), axis=1)
-    zero = np.array([_prob_zero(tree, var, case) for case in cases])
-    chance = np.stack([rng.random(errors.shape[1]) for rng in streams])
-    errors[chance < zero[:, None]] = 0.0
     return rank_shares(-errors.T if access.described(tree, var).better == MORE else errors.T)
 
 
@@ -581,17 +564,10 @@ def _square_root(correlation: Floats) -> Floats:
     return np.asarray(root / np.linalg.norm(root, axis=1, keepdims=True))
 
 
-def _sorted(tree: xr.DataTree, var: str, case: ResultSlice) -> Floats:
+def _sorted(
+    tree: xr.DataTree, var: str, case: ResultSlice, group: str = schema.POSTERIOR
+) -> Floats:
     """Draws in order; undefined ones give their places to the others, if there are any."""
-    draws = np.sort(access.flat_draws(tree, var, case))
+    draws = np.sort(access.flat_draws(tree, var, case, group))
     known = int(np.count_nonzero(~np.isnan(draws)))
     return draws[np.arange(len(draws)) * (known or len(draws)) // len(draws)]
-
-
-def _prob_zero(tree: xr.DataTree, var: str, case: ResultSlice) -> float:
-    return (access.prob_calibrated(tree, case) or 0.0) if _may_be_zero(tree, var) else 0.0
-
-
-def _may_be_zero(tree: xr.DataTree, var: str) -> bool:
-    """Whether a variable is 0 where a classifier is calibrated: then its mean is averaged."""
-    return access.has_variable(tree, schema.MODEL_AVERAGE, f"{var}_mean")

@@ -250,12 +250,9 @@ def _conclusion(
 
 
 def _moments(tree: xr.DataTree, var: str, case: ResultSlice) -> tuple[float, float]:
-    """Mean and standard deviation, of the average with perfect calibration where there is one."""
+    """Posterior mean and standard deviation."""
     draws = access.flat_draws(tree, var, case)
-    is_error = access.described(tree, var).role == ERROR
-    share = (access.prob_calibrated(tree, case) or 0.0) if is_error else 0.0
-    variance = (1 - share) * (float(np.nanvar(draws)) + share * float(np.nanmean(draws)) ** 2)
-    return access.averaged_mean(tree, var, case), float(np.sqrt(variance))
+    return float(np.nanmean(draws)), float(np.nanstd(draws))
 
 
 def _shift(move: float, first_sd: float, sd: float) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -11,29 +11,21 @@ from numpy.typing import NDArray
 
 from bayescal.core.checks import check_choice, check_number
 from bayescal.core.errors import InputError
+from bayescal.core.functionals import OF_CURVE
 from bayescal.core.variables import ERROR
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.text import percent
 
 CONSERVATIVE: Final = "conservative"
-HEDGED: Final = "hedged"
 EQUAL_TAILED: Final = "eti"
-HEDGE: Final = 0.5
-"""Power of the descriptions' weights in the rule of the interval; the posterior has power 1."""
 
 _WORDS: Final = {
     CONSERVATIVE: (
-        "{percent} conservative credible interval: from the {low} quantile of the posterior that "
-        "gives perfect calibration its probability, to the {high} quantile of the posterior given "
-        "miscalibration. It covers at least {percent} of the posterior, and starts at 0 as soon as "
-        "perfect calibration has a probability of {low} or more."
-    ),
-    HEDGED: (
-        "{percent} conservative credible interval: from the {low} quantile of the average over the "
-        "descriptions of the curve, calibrated among them, to the {high} quantile of the average "
-        "over the others. In this rule the descriptions are weighted by the square root of their "
-        "posterior probability, so that an unlikely one widens the interval."
+        "{percent} conservative credible interval: from the {low} quantile of the posterior, whose "
+        "draws are 0 where the classifier is calibrated, to the {high} quantile of the posterior "
+        "given miscalibration. It covers at least {percent} of the posterior, and starts at 0 as "
+        "soon as perfect calibration has a probability of {low} or more."
     ),
     EQUAL_TAILED: "{percent} equal-tailed credible interval: {low} of the posterior lies on either "
     "side.",
@@ -48,7 +40,7 @@ def interval(tree: xr.DataTree, var: str, prob: float = 0.9) -> xr.DataArray:
     tree : xarray.DataTree
         A result.
     var : str
-        A variable of its posterior.
+        A variable of its posterior; or "tce" or "c" of any result that holds a calibration curve.
     prob : float
         Posterior probability of the interval, strictly between 0 and 1.
 
@@ -65,44 +57,30 @@ def interval(tree: xr.DataTree, var: str, prob: float = 0.9) -> xr.DataArray:
 
     Notes
     -----
-    A calibration error (ece, tce, mce) is 0 if the classifier is calibrated, which has the
-    posterior probability p0, and follows the draws otherwise. With alpha = (1 - prob) / 2 its
-    interval runs from the alpha quantile of that mixture (0 as soon as p0 >= alpha) to the
-    1 - alpha quantile of the draws alone. The latter is never below the mixture's, so that the
-    interval covers at least `prob` of the posterior. The mixture's own interval would collapse to
-    [0, 0] near calibration. Of an average over descriptions of the curve (the group
-    ``descriptions``) the lower end is the alpha quantile over all of them and the upper end the
-    1 - alpha quantile over those that are not calibrated; in this rule, not in the posterior, their
-    weights are the square roots of the posterior ones (hedged). Without p0 in the result, and for
-    any other variable, the interval is equal-tailed. Draws that are NaN, as an AUC without a row of
-    one class, are left out.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayescal.results.intervals import averaged_quantile
-    >>> draws = np.linspace(0.1, 0.2, 101)
-    >>> averaged_quantile(draws, p_calibrated=0.5, level=0.05)
-    0.0
-    >>> round(averaged_quantile(draws, p_calibrated=0.5, level=0.75), 3)
-    0.15
+    A calibration error is 0 in the draws in which the classifier is calibrated, a share p0 of them,
+    and positive in the others, which the group ``given_miscalibration`` has alone. With
+    alpha = (1 - prob) / 2 its interval runs from the alpha quantile of the posterior (0 as soon as
+    p0 >= alpha) to the 1 - alpha quantile given miscalibration. The latter is never below the
+    posterior's, so that the interval covers at least `prob` of it. The equal-tailed interval of the
+    posterior would collapse to [0, 0] near calibration. What else that group has, such as the
+    calibration curve, has the union of both equal-tailed intervals. Any other variable has an
+    equal-tailed interval. Draws that are NaN, as an AUC without a row of one class, are left out.
     """
     schema.check_result(tree)
     alpha = tail(prob)
+    if not access.has_variable(tree, schema.POSTERIOR, var) and _can_measure(tree, var):
+        return _of_measure(_measured(tree, var), prob)
     draws = access.variable(tree, schema.POSTERIOR, var).transpose(*schema.DRAW_DIMS, ...)
     rest = draws.dims[2:]
     values = draws.values.reshape(-1, *draws.shape[2:])
-    p_calibrated = _p_calibrated(tree, var, draws.isel(chain=0, draw=0, drop=True))
-    kind = EQUAL_TAILED if p_calibrated is None else CONSERVATIVE
-    text = in_words(kind, prob)
     bounds = _quantiles(values, (alpha, 1 - alpha))
-    if p_calibrated is not None:
-        bounds[0] = _lower(values, p_calibrated, alpha)
-    if access.has_variable(tree, schema.DESCRIPTIONS, var):
-        described = _described(tree, var, rest)
-        bounds = np.where(described, _hedged(tree, var, rest, alpha), bounds)
-        others = "" if described.all() else f" Under priors without descriptions: {text}"
-        kind, text = HEDGED, in_words(HEDGED, prob) + others
+    kind = EQUAL_TAILED
+    if may_be_calibrated(tree, var):
+        kind = CONSERVATIVE
+        given = access.variable(tree, schema.GIVEN_MISCALIBRATION, var).transpose(*draws.dims)
+        own = _quantiles(given.values.reshape(values.shape), (alpha, 1 - alpha))
+        bounds = np.stack([np.fmin(bounds[0], own[0]), np.fmax(bounds[1], own[1])])
+    text = in_words(kind, prob) + _of_power(tree, kind)
     return xr.DataArray(
         np.moveaxis(bounds, 0, -1),
         dims=(*rest, schema.CI_BOUND),
@@ -115,75 +93,56 @@ def interval(tree: xr.DataTree, var: str, prob: float = 0.9) -> xr.DataArray:
     )
 
 
-def _described(tree: xr.DataTree, var: str, rest: tuple[Hashable, ...]) -> NDArray[np.bool_]:
-    """Where an average over descriptions has a weight for each, (*rest)."""
-    drawn = access.variable(tree, schema.DESCRIPTIONS, var).isel(chain=0, draw=0, drop=True)
-    weight = access.variable(tree, schema.MODEL_AVERAGE, "weight").broadcast_like(drawn)
-    return np.asarray(weight.notnull().all(schema.DESCRIPTION).transpose(*rest).values)
+def _can_measure(tree: xr.DataTree, var: str) -> bool:
+    """Whether a number that a result does not hold follows from the curve that it holds."""
+    return var in OF_CURVE and schema.CURVE in tree.children
 
 
-def _hedged(
-    tree: xr.DataTree, var: str, rest: tuple[Hashable, ...], alpha: float
-) -> NDArray[np.float64]:
-    """Ends of the interval of an average over descriptions, (2, *rest)."""
-    drawn = access.variable(tree, schema.DESCRIPTIONS, var)
-    weight = access.variable(tree, schema.MODEL_AVERAGE, "weight").broadcast_like(
-        drawn.isel(chain=0, draw=0, drop=True)
+def _measured(tree: xr.DataTree, var: str) -> xr.DataArray:
+    """Draws of a number of the stored curve, 0 where it is calibrated, (chain, draw, ...)."""
+    score, rows = (
+        access.variable(tree, schema.CONSTANT_DATA, name).astype(np.float64)
+        for name in (schema.CELL_SCORE, schema.CELL_COUNT)
     )
-    values = drawn.transpose(*rest, schema.DESCRIPTION, *schema.DRAW_DIMS).values
-    values = values.reshape(*values.shape[:-2], -1)
-    weights = weight.transpose(*rest, schema.DESCRIPTION).values ** HEDGE
-    bounds = np.empty((2, *weights.shape[:-1]))
-    for place in np.ndindex(weights.shape[:-1]):
-        own = weights[place]
-        other = _uncalibrated(own, drawn[schema.DESCRIPTION].values)
-        bounds[(0, *place)] = weighted_quantiles(values[place], own, alpha)
-        bounds[(1, *place)] = weighted_quantiles(values[place], other, 1 - alpha)
-    return bounds
+    rate, mass = (
+        access.variable(tree, schema.CURVE, name).astype(np.float64) for name in ("rate", "mass")
+    )
+    # A result keeps rates in single precision: a score as near as that is its own rate.
+    rate = rate.where(abs(rate - score) > np.spacing(np.float32(1)) * score, score)
+    found = xr.apply_ufunc(
+        OF_CURVE[var],
+        mass.where(rows > 0, 0.0),
+        rate,
+        score,
+        input_core_dims=[[schema.CELL]] * 3,
+    )
+    return found.rename(var).transpose(*schema.DRAW_DIMS, ...)
 
 
-def end_draws(
-    tree: xr.DataTree, var: str, case: ResultSlice, calibrated: bool
-) -> NDArray[np.float64]:
-    """Draws, sorted, of the average with or without calibration, from which ends are taken."""
-    draws = np.sort(access.flat_draws(tree, var, case))
-    levels = (np.arange(len(draws)) + 0.5) / len(draws)
-    if access.has_variable(tree, schema.DESCRIPTIONS, var):
-        drawn = access.variable(tree, schema.DESCRIPTIONS, var, case)
-        values = drawn.transpose(schema.DESCRIPTION, ...).values.reshape(drawn.shape[-1], -1)
-        weights = access.variable(tree, schema.MODEL_AVERAGE, "weight", case).values ** HEDGE
-        if not calibrated:
-            weights = _uncalibrated(weights, drawn[schema.DESCRIPTION].values)
-        return np.asarray(weighted_quantiles(values, weights, levels))
-    p_calibrated = access.prob_calibrated(tree, case) or 0.0
-    if not calibrated or p_calibrated >= 1:
-        return draws if not calibrated else np.zeros_like(draws)
-    above = (levels - p_calibrated) / (1 - p_calibrated)
-    return np.asarray(np.where(above > 0, np.quantile(draws, above.clip(0)), 0.0))
+def _of_measure(draws: xr.DataArray, prob: float) -> xr.DataArray:
+    """Conservative interval of an error that is 0 in the draws in which it is calibrated."""
+    alpha = tail(prob)
+    lower = draws.quantile(alpha, schema.DRAW_DIMS)
+    upper = draws.where(draws > 0).quantile(1 - alpha, schema.DRAW_DIMS).fillna(0.0)
+    found = xr.concat([lower, upper], schema.CI_BOUND).transpose(..., schema.CI_BOUND)
+    found = found.drop_vars("quantile").assign_coords({schema.CI_BOUND: ["lower", "upper"]})
+    text = in_words(CONSERVATIVE, prob)
+    return found.assign_attrs(ci_kind=CONSERVATIVE, ci_prob=prob, ci_text=text)
 
 
-def end_prob_calibrated(tree: xr.DataTree, var: str, case: ResultSlice) -> float:
-    """Probability of calibration in the rule of the interval's ends."""
-    if not access.has_variable(tree, schema.DESCRIPTIONS, var):
-        return access.prob_calibrated(tree, case) or 0.0
-    weight = access.variable(tree, schema.MODEL_AVERAGE, "weight", case)
-    hedged = weight.values**HEDGE
-    calibrated = weight[schema.DESCRIPTION].values == schema.CALIBRATED
-    return float(hedged[calibrated].sum() / hedged.sum())
+def may_be_calibrated(tree: xr.DataTree, var: str) -> bool:
+    """Whether draws of a variable have another value where the classifier is calibrated."""
+    return access.has_variable(tree, schema.GIVEN_MISCALIBRATION, var) and bool(
+        access.variable(tree, schema.MODEL_AVERAGE, schema.P_CALIBRATED).notnull().any()
+    )
 
 
-def _uncalibrated(weights: NDArray[Any], names: NDArray[Any]) -> NDArray[Any]:
-    """Weights without the calibrated description, unless there is no other."""
-    other = np.where(names == schema.CALIBRATED, 0.0, weights)
-    return other if other.any() else weights
-
-
-def weighted_quantiles(values: NDArray[Any], weights: NDArray[Any], levels: Any) -> Any:
-    """Quantiles of a mixture, from equally many draws of each component, (component, draw)."""
-    order = np.argsort(values, axis=None)
-    cumulative = np.cumsum(np.repeat(weights, values.shape[-1])[order])
-    places = np.searchsorted(cumulative, np.asarray(levels) * cumulative[-1])
-    return values.ravel()[order[np.minimum(places, len(order) - 1)]]
+def _of_power(tree: xr.DataTree, kind: str) -> str:
+    """By which rule components were weighted, where that matters to the interval."""
+    if kind != CONSERVATIVE or schema.AVERAGE_POWER not in tree.attrs:
+        return ""
+    power = float(tree.attrs[schema.AVERAGE_POWER])
+    return f" Components of the curve have weights by their evidence to the power {power:g}."
 
 
 def _quantiles(values: NDArray[Any], levels: tuple[float, float]) -> NDArray[np.float64]:
@@ -193,13 +152,6 @@ def _quantiles(values: NDArray[Any], levels: tuple[float, float]) -> NDArray[np.
     if holes.any():
         found[:, holes] = np.nanquantile(values[:, holes], levels, axis=0)
     return found
-
-
-def averaged_quantile(draws: NDArray[Any], p_calibrated: float, level: float) -> float:
-    """Quantile of a mixture of the point 0 and positive draws."""
-    if p_calibrated >= level:
-        return 0.0
-    return float(np.quantile(draws, (level - p_calibrated) / (1 - p_calibrated)))
 
 
 def in_words(kind: str, prob: float) -> str:
@@ -213,35 +165,9 @@ def tail(prob: float) -> float:
     return (1 - check_number(prob, "prob", "(0, 1)", "Pass 0.9 for 90%.")) / 2
 
 
-def _p_calibrated(tree: xr.DataTree, var: str, like: xr.DataArray) -> NDArray[Any] | None:
-    """Probability of calibration in the shape of `like`; None where the variable has no use of it.
-
-    A prior without a calibrated alternative leaves NaN.
-    """
-    if access.described(tree, var).role != ERROR:
-        return None
-    if not access.has_variable(tree, schema.MODEL_AVERAGE, schema.P_CALIBRATED):
-        return None
-    found = access.variable(tree, schema.MODEL_AVERAGE, schema.P_CALIBRATED)
-    if not set(found.dims) <= set(like.dims) or bool(found.isnull().all()):
-        return None
-    return np.asarray(found.fillna(0.0).broadcast_like(like).transpose(*like.dims).values)
-
-
-def _lower(values: NDArray[Any], p_calibrated: NDArray[Any], alpha: float) -> NDArray[Any]:
-    lower = np.empty(p_calibrated.shape)
-    for place in np.ndindex(p_calibrated.shape):
-        lower[place] = averaged_quantile(values[:, *place], float(p_calibrated[place]), alpha)
-    return lower
-
-
 def prob_exceeds(tree: xr.DataTree, var: str, value: float, case: ResultSlice) -> float:
-    """P(var > value) of one case, averaged over descriptions of the curve where there are any."""
-    if not access.has_variable(tree, schema.DESCRIPTIONS, var):
-        return float((access.flat_draws(tree, var, case) > value).mean())
-    drawn = access.variable(tree, schema.DESCRIPTIONS, var, case)
-    weight = access.variable(tree, schema.MODEL_AVERAGE, "weight", case)
-    return float((drawn > value).mean(schema.DRAW_DIMS) @ weight)
+    """P(var > value) of one case."""
+    return float((access.flat_draws(tree, var, case) > value).mean())
 
 
 class Marginal(NamedTuple):
@@ -297,11 +223,10 @@ def marginal(
     approximation: a row of one class is a row of no other, so that the labels of the classes depend
     on each other. It touches the width of the interval, not the mean.
 
-    With alpha = (1 - prob) / 2 the interval runs from the alpha quantile of the model-averaged
-    draws, in which each class is 0 with its probability of calibration, to the 1 - alpha quantile
-    of the draws given that every class is miscalibrated. It covers at least `prob` of the
-    posterior. Averages over descriptions of the curve are weighted as in `interval`, by the square
-    roots of the posterior weights. The same result gives the same numbers.
+    With alpha = (1 - prob) / 2 the interval runs from the alpha quantile of the draws, in which
+    each class is 0 with its probability of calibration, to the 1 - alpha quantile of the draws
+    given that every class is miscalibrated. It covers at least `prob` of the posterior. The same
+    result gives the same numbers.
 
     References
     ----------
@@ -332,11 +257,11 @@ def marginal(
     check_choice(chosen, tuple(errors), "var, a calibration error,")
     one = errors[chosen]
     low, high = (
-        np.mean([_shuffled(tree, chosen, case, which) for case in cases], axis=0)
-        for which in (True, False)
+        np.mean([_shuffled(tree, chosen, case, group) for case in cases], axis=0)
+        for group in (schema.POSTERIOR, access.conditional_group(tree, chosen))
     )
     lower, upper = float(np.quantile(low, alpha)), float(np.quantile(high, 1 - alpha))
-    mean = float(np.mean([access.averaged_mean(tree, chosen, case) for case in cases]))
+    mean = float(np.mean([access.posterior_mean(tree, chosen, case) for case in cases]))
     name = cases[0].classifier + ("" if cases[0].group is None else f", group {cases[0].group}")
     text = (
         f"Mean {one.title} of the {len(cases)} classes of {name}: {mean:.4f} "
@@ -374,12 +299,10 @@ def _classes(tree: xr.DataTree, classifier: str | None, group: str | None) -> li
     return [case for case in access.cases(tree) if (case.classifier, case.group) == wanted]
 
 
-def _shuffled(
-    tree: xr.DataTree, var: str, case: ResultSlice, calibrated: bool
-) -> NDArray[np.float64]:
+def _shuffled(tree: xr.DataTree, var: str, case: ResultSlice, group: str) -> NDArray[np.float64]:
     """Draws of one class, independent of the others'."""
-    rng = access.stream_of(tree, *case.names, number=int(calibrated))
-    return rng.permutation(end_draws(tree, var, case, calibrated))
+    rng = access.stream_of(tree, *case.names, number=int(group == schema.POSTERIOR))
+    return rng.permutation(access.flat_draws(tree, var, case, group))
 
 
 def _plug_in(tree: xr.DataTree, var: str, cases: Sequence[ResultSlice]) -> float | None:

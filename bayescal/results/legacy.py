@@ -9,6 +9,7 @@ import json
 from collections.abc import Sequence
 from typing import Final
 
+import numpy as np
 import xarray as xr
 
 from bayescal.core.variables import (
@@ -36,6 +37,8 @@ _POINT_LABELS: Final = {"ssme": "SSME-KDE"}
 _GROUPS: Final = {"yardsticks": schema.REFERENCE_ESTIMATES, "pairing": schema.ERROR_CORRELATION}
 _ONLY_ECE: Final = ("log_bayes_factor_jump", "jump_flag")
 _ONLY_WEIGHTED: Final = ("importance_ess",)
+# Numbers that are 0 where a classifier is calibrated.
+_MAY_BE_ZERO: Final = ("tce", "ece", "mce", "c", "ks")
 
 # Metrics of version 0.2 that had a direction, in the order of its tables.
 _METRICS: Final = {
@@ -72,6 +75,30 @@ def upgrade(tree: xr.DataTree) -> xr.DataTree:
             tree.attrs.setdefault(schema.POINT_LABEL, "Venn-Abers")
         own = _SECTIONS.get(str(tree.attrs.get("quantity")), [])
         tree.attrs.setdefault("sections", json.dumps(own))
+    return _with_zeros(tree)
+
+
+def _with_zeros(tree: xr.DataTree) -> xr.DataTree:
+    """Put into the posterior the draws in which a classifier is calibrated.
+
+    Before version 0.3 the posterior of an error was that given miscalibration, and components of
+    the curve had weights by their evidence itself: its power is 1.
+    """
+    held = tree.get(f"{schema.MODEL_AVERAGE}/{schema.P_CALIBRATED}")
+    if held is None or schema.GIVEN_MISCALIBRATION in tree.children:
+        return tree
+    posterior = tree[schema.POSTERIOR].to_dataset()
+    names = [name for name in _MAY_BE_ZERO if name in posterior]
+    size = posterior.sizes[schema.CHAIN] * posterior.sizes[schema.DRAW]
+    order = np.random.default_rng(0).permutation(size).reshape(posterior.sizes[schema.CHAIN], -1)
+    place = xr.DataArray((order + 0.5) / size, dims=schema.DRAW_DIMS)
+    given = posterior[names]
+    zeros = given.map(
+        lambda draws: draws.where(place >= held.fillna(0.0), 0.0).transpose(*draws.dims)
+    )
+    tree[schema.POSTERIOR] = posterior.assign(zeros)
+    tree[schema.GIVEN_MISCALIBRATION] = given
+    tree.attrs.setdefault(schema.AVERAGE_POWER, 1.0)
     return tree
 
 

@@ -36,6 +36,12 @@ SENSITIVITY: Final = "sensitivity"
 """The answer as a function of what is assumed, such as the class prior."""
 DESCRIPTIONS: Final = "descriptions"
 """Draws under each of the descriptions of the calibration curve that an average is of."""
+GIVEN_MISCALIBRATION: Final = "given_miscalibration"
+"""Draws of errors given that the classifier is not calibrated."""
+CURVE: Final = "curve"
+"""Draws of the calibration curve by cell: its rates, the cells' masses and the component."""
+AVERAGE_POWER: Final = "average_power"
+"""Root attribute: power of the evidence in the weights of the average that the posterior holds."""
 REFERENCE_ESTIMATES: Final = "reference_estimates"
 """Other estimates of the same quantities, by method, to be read beside the posterior."""
 
@@ -47,6 +53,8 @@ DRAW_GROUPS: Final = (
     LOG_LIKELIHOOD,
     LOG_PRIOR,
     DESCRIPTIONS,
+    GIVEN_MISCALIBRATION,
+    CURVE,
 )
 PLAIN_GROUPS: Final = (
     OBSERVED_DATA,

@@ -12,7 +12,7 @@ from bayescal.results import access, schema, text
 from bayescal.results.access import ResultSlice
 from bayescal.results.compare import best
 from bayescal.results.curves import curve_shape
-from bayescal.results.intervals import Marginal, averaged_quantile, interval, marginals, tail
+from bayescal.results.intervals import Marginal, interval, marginals, tail
 from bayescal.results.rows import read_rows, row_table
 
 if TYPE_CHECKING:
@@ -172,11 +172,11 @@ def _errors_of(
         own = access.described(tree, name).point == name
         if own:
             row[f"{name}_point"] = access.point(tree, name, case)
-        row[f"{name}_mean"] = access.averaged_mean(tree, name, case)
+        row[f"{name}_mean"] = access.posterior_mean(tree, name, case)
         if own:
-            chance = access.prob_calibrated(tree, case) or 0.0
-            draws = access.flat_draws(tree, name, case)
-            row[f"{name}_median"] = averaged_quantile(draws, chance, 0.5)
+            row[f"{name}_median"] = float(
+                access.variable(tree, schema.POSTERIOR, name, case).median()
+            )
         row[f"{name}_lower"], row[f"{name}_upper"] = lower, upper
         if own:
             row[schema.P_CALIBRATED] = access.scalar(
@@ -264,7 +264,7 @@ def _metric_of(
     return {
         **case.coords,
         "metric": var,
-        "mean": access.averaged_mean(tree, var, case),
+        "mean": access.posterior_mean(tree, var, case),
         "median": float(draws.median()),
         "lower": lower,
         "upper": upper,
@@ -306,7 +306,7 @@ def _metric_table(tree: xr.DataTree, prob: float) -> Table:
 
 
 def _mean_and_ends(tree: xr.DataTree, var: str, case: ResultSlice, ends: xr.DataArray) -> str:
-    mean = access.averaged_mean(tree, var, case)
+    mean = access.posterior_mean(tree, var, case)
     lower, upper = (float(end) for end in access.at(ends, case).values)
     return f"{text.fixed(mean)} ({text.ends(lower, upper)})"
 

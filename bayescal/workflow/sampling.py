@@ -92,7 +92,9 @@ def fit_case(name: str, case: Case, settings: Settings, repetition: int = 0) -> 
         arrays = case.arrays(draws, direct, rng)
         # Draws resampled from more than were kept carry no more information than their number.
         ess = number if direct is None else min(direct.ess, number)
-        monitored = {key: arrays.posterior[key] for key in case.monitored}
+        # Draws of 0, where it is calibrated, are always well mixed.
+        drawn = {**arrays.posterior, **arrays.given_miscalibration}
+        monitored = {key: drawn[key] for key in case.monitored}
         # What an average mixes may hide a member that did not converge.
         matter = _that_matter(arrays)
         monitored |= {f"{k} by description": v[..., matter] for k, v in arrays.descriptions.items()}

@@ -219,7 +219,8 @@ def sbc(
         case, values = template.simulate(rng)
         result = fit_case(chosen.NAME, case, settings, index)
         names = [name for name in values if name in result.posterior]
-        rows.append(_ranks(result.posterior, values, variables or names, rng))
+        given = {**result.posterior, **result.given_miscalibration}
+        rows.append(_ranks(given, values, variables or names, rng))
         health.append([result.diagnostics[name] for name in Sbc._fields[1:]])
     ranks = {name: np.array([row[name] for row in rows]) for name in rows[0]}
     return Sbc(ranks, *(np.array(column) for column in zip(*health, strict=True)))
@@ -245,7 +246,7 @@ def _interval(tree: DataTree, arrays: CaseArrays, var: str, prob: float) -> tupl
     return (
         ends.isel(ci_bound=0).values,
         ends.isel(ci_bound=1).values,
-        arrays.model_average.get(f"{var}_mean", mean),
+        mean,
         float(arrays.model_average.get(P_CALIBRATED, np.nan)),
         bool(arrays.warnings),
         arrays.diagnostics["converged"],

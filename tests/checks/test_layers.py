@@ -63,7 +63,7 @@ def test_no_quantity_is_named(path: Path) -> None:
 
 # Functions that read a variable of a result by its name.
 READERS = {
-    *("variable", "has_variable", "scalar", "flat_draws", "averaged_mean", "described", "has"),
+    *("variable", "has_variable", "scalar", "flat_draws", "posterior_mean", "described", "has"),
     *("interval", "reference_estimates", "number_of"),
 }
 # The names that the schema itself defines for every result.

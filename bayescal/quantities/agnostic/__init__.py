@@ -13,6 +13,7 @@ from bayescal.core.variables import (
     CALIBRATION_CURVE,
     CELLS,
     CURVE,
+    CURVE_DRAWS,
     LESS,
     METRIC,
     MORE,
@@ -98,6 +99,7 @@ VARIABLES: tuple[Variable, ...] = (
     ),
     *CELLS,
     *AVERAGE,
+    *CURVE_DRAWS,
 )
 REFERENCES: tuple[Reference, ...] = (
     Reference(

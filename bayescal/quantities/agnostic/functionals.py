@@ -16,13 +16,6 @@ from bayescal.quantities.agnostic.decisions import DecisionRule
 type Floats = NDArray[np.floating]
 
 
-def measure_draws(score: Floats, mass: Floats, rate: Floats) -> tuple[Floats, Floats]:
-    """Calibration measure c, and the one over prefixes, of each draw, (...)."""
-    sums = np.cumsum(mass * (score - rate), axis=-1)
-    high, low = np.maximum(sums.max(axis=-1), 0), np.minimum(sums.min(axis=-1), 0)
-    return high - low, np.maximum(high, -low)
-
-
 def cost_draws(rule: DecisionRule, score: Floats, positive: Floats, negative: Floats) -> Floats:
     """Cost of a rule, given the mass or number of positives and negatives in each cell, (...)."""
     of_positive, of_negative = rule.cost_table[rule.action_of(score)].T

@@ -15,6 +15,7 @@ from bayescal.core.plausibility import class_signs
 from bayescal.core.quantity import Plan
 from bayescal.core.scores import Scores
 from bayescal.core.variables import Variable
+from bayescal.curves.average import weighing
 from bayescal.quantities.agnostic import VARIABLES
 from bayescal.quantities.agnostic.correlation import correlations
 from bayescal.quantities.agnostic.data import (
@@ -82,6 +83,7 @@ def plan(
     n_obs = data.n_obs + (0 if more is None else more.n_obs)
     shape = "binary" if data.is_binary else multiclass
     attrs = _attributes(n_obs, data.n_labeled, data.classes, shape, rules)
+    attrs |= weighing(priors.label_rate)
     cases = [
         AgnosticCase.of(
             problem, priors, rules, class_signs(data, problem.labeled.coords["classifier"])
@@ -119,6 +121,7 @@ def _of_counts(
     ]
     first = next(iter(data.values()))
     attrs = _attributes(first.n_obs, first.n_labeled, first.classes, "binary", rules)
+    attrs |= weighing(priors.label_rate)
     return Plan(cases, attrs, None, _variables(rules))
 
 

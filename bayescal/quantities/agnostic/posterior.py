@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from bayescal.core.bins.bin_counts import BinCounts
-from bayescal.core.functionals import log_binomial
+from bayescal.core.functionals import interval_measure, log_binomial, prefix_measure
 from bayescal.core.quantity import (
     CaseArrays,
     DirectDraws,
@@ -24,6 +24,7 @@ from bayescal.curves.cells import (
     curve_scores,
     draw_masses,
     evidence_warnings,
+    kept_curve,
     nonempty_cells,
 )
 from bayescal.curves.posterior import CurvePosterior
@@ -35,7 +36,6 @@ from bayescal.quantities.agnostic.functionals import (
     RocDraws,
     cost_draws,
     draw_labels,
-    measure_draws,
     roc_draws,
 )
 from bayescal.quantities.agnostic.priors import Priors
@@ -111,15 +111,23 @@ class AgnosticCase:
         likelihood = log_binomial(cells.positives, cells.count, rates)
         weights = average.weights(evidence)
         held = np.array([weights.get(name, 0.0) for name in COMPONENTS])
-        measures = self._by_component(posterior, rng)
+        given = posterior.miscalibrated
+        mass = draw_masses(self.problem.cells.count, posterior.place.shape, rng)
+        cell_mass = draw_masses(cells.count, posterior.place.shape, rng)
         theory = bounds(self.problem.figures.n)._asdict()
         return CaseArrays(
             coords=self.coords,
             posterior={
                 **self._implied(drawn, rng),
-                "calibration_curve": drawn.at(points),
-                "description": drawn.component,
+                **self._measures(posterior, mass),
+                "calibration_curve": posterior.at(points),
+                "description": posterior.component,
             },
+            given_miscalibration={
+                **self._measures(given, mass),
+                "calibration_curve": given.at(points),
+            },
+            curve=kept_curve(cells.count, posterior.rate, cell_mass, posterior.component, size),
             prior=self._implied(wide(CurvePosterior.prior(average, PRIOR_DRAWS, rng)), rng),
             posterior_predictive={"events": nonempty_cells(events, cells.count, size)},
             log_likelihood={"events": nonempty_cells(likelihood, cells.count, size)},
@@ -132,10 +140,9 @@ class AgnosticCase:
                 "cell_score": nonempty_cells(cells.mean_score, cells.count, size),
             },
             point_estimate=self._point_estimate(),
-            descriptions=measures,
+            descriptions=self._by_component(posterior, mass),
             model_average={
                 "p_calibrated": average.p_calibrated(evidence),
-                **{f"{name}_mean": values.mean((0, 1)) @ held for name, values in measures.items()},
                 "weight": held,
                 "boundary_calibrated": average.boundary_calibrated(evidence),
             },
@@ -179,22 +186,31 @@ class AgnosticCase:
             name: self._padded(getattr(curves, name)).astype(np.float32) for name in ("fpr", "tpr")
         }
 
-    def _by_component(self, posterior: CurvePosterior, rng: np.random.Generator) -> Values:
+    def _measures(self, curve: CurvePosterior, mass: Floats) -> Values:
+        """Measures of every draw, exactly 0 where it is calibrated, (chain, draw)."""
+        score = self.problem.cells.mean_score
+        rate = curve.at(score)
+        found = {"c": interval_measure(mass, rate, score), "ks": prefix_measure(mass, rate, score)}
+        return {name: np.where(curve.calibrated, 0.0, one) for name, one in found.items()}
+
+    def _by_component(self, posterior: CurvePosterior, mass: Floats) -> Values:
         """Measures under each component, (chain, draw, description); 0 for one left out."""
-        cells = self.problem.cells
-        mass = draw_masses(cells.count, posterior.place.shape, rng)
-        found = np.zeros((2, *posterior.place.shape, len(COMPONENTS)))
-        for name in (CALIBRATED, *self.model.fitted):
-            rate = posterior.given(name).at(cells.mean_score)
-            found[..., COMPONENTS.index(name)] = measure_draws(cells.mean_score, mass, rate)
-        return {"c": found[0], "ks": found[1]}
+        none = dict.fromkeys(("c", "ks"), np.zeros(posterior.place.shape))
+        drawn = {
+            name: self._measures(posterior.given(name), mass)
+            for name in (CALIBRATED, *self.model.fitted)
+        }
+        return {
+            var: np.stack([drawn.get(name, none)[var] for name in COMPONENTS], axis=-1)
+            for var in none
+        }
 
     def _implied(self, drawn: CurvePosterior, rng: np.random.Generator) -> Values:
         """What each draw of the curve implies, of the population and of the unlabelled rows."""
         cells = self.problem.cells
         score, rate = cells.mean_score, drawn.at(cells.mean_score)
         mass = draw_masses(cells.count, rate.shape[:-1], rng)
-        c, ks = measure_draws(score, mass, rate)
+        c, ks = interval_measure(mass, rate, score), prefix_measure(mass, rate, score)
         positive, negative = mass * rate, mass * (1 - rate)
         curves = roc_draws(positive, negative)
         found = {"c": c, "ks": ks, "auc": curves.auc, **self._curves(curves)}

@@ -23,11 +23,12 @@ from bayescal.core.checks import (
     check_whole,
     generator,
 )
+from bayescal.core.functionals import interval_measure
 from bayescal.core.intake import to_probabilities
 from bayescal.core.quantity import Floats
 from bayescal.core.scores import Scores
 from bayescal.quantities.agnostic.decisions import DecisionRule, check_rule
-from bayescal.quantities.agnostic.functionals import cost_draws, measure_draws, roc_draws
+from bayescal.quantities.agnostic.functionals import cost_draws, roc_draws
 
 # Scores of equal mass that stand for all.
 _GRID: Final = 100_000
@@ -115,7 +116,7 @@ class Truth:
     def c(self) -> float:
         """The calibration measure."""
         score, rate = self._grid
-        return float(measure_draws(score, np.full(_GRID, 1 / _GRID), rate)[0])
+        return float(interval_measure(np.full(_GRID, 1 / _GRID), rate, score))
 
     @property
     def auc(self) -> float:

@@ -30,7 +30,7 @@ from bayescal.quantities.credal.data import (
 from bayescal.quantities.credal.models import LabelModel
 from bayescal.quantities.credal.priors import priors_from_json
 from bayescal.quantities.credal.row_lookup import Lookup, RowBounds, batches
-from bayescal.quantities.credal.stored_curve import CURVE, StoredCurve
+from bayescal.quantities.credal.stored_curve import StoredCurve
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.intervals import tail
@@ -198,7 +198,7 @@ def lookups(result: DataTree, scores: Any, prob: float) -> list[Lookup]:
 def _of_stored_curves(result: DataTree, scores: Any, alpha: float) -> list[Lookup]:
     """Lookups under the curves that a result of another quantity holds."""
     quantity = result.attrs["quantity"]
-    if CURVE not in result.children:
+    if schema.CURVE not in result.children:
         raise InputError(
             "result must hold a calibration curve: results of bayescal.credal do, and under a "
             f"prior of curves those of bayescal.ece; this one, of {quantity}, holds none. Pass "

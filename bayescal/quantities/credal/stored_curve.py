@@ -24,8 +24,6 @@ from bayescal.results.access import ResultSlice
 if TYPE_CHECKING:
     from xarray import DataTree
 
-CURVE: Final = "curve"
-"""Group of a result with the rates of a curve by cell, draw by draw."""
 # Observations of either label that are added at a row's score: one, as the paper's.
 _PSEUDO: Final = 1.0
 _LEAST: Final = 1e-300
@@ -63,17 +61,19 @@ class StoredCurve:
     def of(cls, result: DataTree, case: ResultSlice) -> StoredCurve:
         """Read the curve of one case."""
         rate, mass, component = (
-            access.variable(result, CURVE, name, case).transpose(*schema.DRAW_DIMS, ...).to_numpy()
+            access.variable(result, schema.CURVE, name, case)
+            .transpose(*schema.DRAW_DIMS, ...)
+            .to_numpy()
             for name in ("rate", "mass", "component")
         )
         component = component.ravel()
         rate, mass = (each.reshape(len(component), -1) for each in (rate, mass))
         score, rows = (
-            access.variable(result, schema.CONSTANT_DATA, name, case).to_numpy()
-            for name in ("cell_score", schema.CELL_COUNT)
+            access.variable(result, schema.CONSTANT_DATA, name, case).to_numpy().ravel()
+            for name in (schema.CELL_SCORE, schema.CELL_COUNT)
         )
         cell = np.argsort(score)
-        cell = cell[(rows > 0)[cell]]
+        cell = cell[rows[cell] > 0]
         drawn = component != COMPONENTS.index(CALIBRATED)
         return cls(
             score[cell].astype(np.float64),

@@ -28,6 +28,7 @@ from bayescal.curves.priors import (
 from bayescal.quantities.ece.models import label_model
 from bayescal.quantities.ece.posterior import (
     PRIOR_DRAWS,
+    CurveDraws,
     EceCase,
     ProblemCase,
     Values,
@@ -97,12 +98,14 @@ def average_arrays(
 ) -> CaseArrays:
     """Errors of the average and of each component, their weights and curves."""
     posterior = CurvePosterior.of(average, draws, direct.evidence, rng)
-    curve, points = posterior.miscalibrated, curve_scores(problem)
+    given, points = posterior.miscalibrated, curve_scores(problem)
     alone = {name: posterior.given(name) for name in (CALIBRATED, *average.fitted)}
     found = collect_arrays(
         problem,
-        rates=curve.rate,
-        curve=curve.at(points),
+        drawn=CurveDraws(posterior.rate, posterior.at(points)),
+        given=CurveDraws(given.rate, given.at(points)),
+        calibrated=posterior.calibrated,
+        component=posterior.component,
         prior_rates=CurvePosterior.prior(average, PRIOR_DRAWS, rng).miscalibrated.rate[0],
         p_calibrated=average.p_calibrated(direct.evidence),
         n_cells=n_cells,
@@ -112,9 +115,9 @@ def average_arrays(
     weights = average.weights(direct.evidence)
     return replace(
         found,
-        posterior={**found.posterior, "description": curve.component},
+        posterior={**found.posterior, "description": posterior.component},
         descriptions=_errors_by_component(problem, alone, rng),
-        log_prior={"curve": curve.log_prior()},
+        log_prior={"curve": posterior.log_prior()},
         model_average={
             **found.model_average,
             "weight": np.array([weights.get(name, 0.0) for name in COMPONENTS]),

@@ -22,9 +22,12 @@ from bayescal.quantities.ece.posterior import (
     EVIDENCE_DRAWS,
     MONITORED,
     PRIOR_DRAWS,
+    CurveDraws,
     EceCase,
     Values,
     collect_arrays,
+    component_of_one,
+    draw_calibrated,
     evidence_figures,
     evidence_of,
     simulated,
@@ -34,7 +37,10 @@ from bayescal.quantities.ece.priors import Priors
 if TYPE_CHECKING:
     import pymc as pm
 
-_DRAW_GROUPS = ("posterior", "prior", "log_likelihood", "posterior_predictive", "descriptions")
+_DRAW_GROUPS = (
+    *("posterior", "prior", "log_likelihood", "posterior_predictive", "descriptions"),
+    *("given_miscalibration", "curve"),
+)
 _PLAIN_GROUPS = (
     "observed_data",
     "constant_data",
@@ -45,7 +51,7 @@ _PLAIN_GROUPS = (
 )
 _BY_GROUP = (
     *("l2", "l2_debiased", "n", "effective_n", "prevalence"),
-    *("p_calibrated", "ece_mean", "tce_mean", "mce_mean"),
+    "p_calibrated",
     *("total_bias", "statistical_bias", "binning_bias", "optimal_n_bins", "least_bound_n_bins"),
     # A bound in one group of the result, a coefficient in another.
     "bounds/deviation",
@@ -153,12 +159,18 @@ class GroupedCase:
                 rng,
             )
         own = evidence_of(case.model.direct_draws(EVIDENCE_DRAWS, rng))
+        p_calibrated = case.probability_calibrated(own)
+        rate = self.model.cell_rates(draws, place)
+        given = CurveDraws(rate, self.model.curve(draws, place, curve_scores(case.problem)))
+        calibrated = draw_calibrated(p_calibrated, rate.shape[:2], rng)
         found = collect_arrays(
             case.problem,
-            rates=self.model.cell_rates(draws, place),
-            curve=self.model.curve(draws, place, curve_scores(case.problem)),
+            drawn=given.where_calibrated(case.problem, calibrated),
+            given=given,
+            calibrated=calibrated,
+            component=component_of_one(calibrated),
             prior_rates=self.model.cell_rates(before, place),
-            p_calibrated=case.probability_calibrated(own),
+            p_calibrated=p_calibrated,
             n_cells=n_cells,
             rng=rng,
         )

@@ -17,6 +17,7 @@ from bayescal.core.plausibility import class_signs
 from bayescal.core.quantity import Case, CaseArrays, Floats, Plan
 from bayescal.core.scores import Scores
 from bayescal.core.tasks import Task
+from bayescal.curves.average import weighing
 from bayescal.curves.cells import Problem
 from bayescal.quantities.ece.averaged_posterior import AveragedCase, case_of
 from bayescal.quantities.ece.data import (
@@ -121,7 +122,7 @@ def plan(
     check_data(rows, kinds, "ece", "Scores(y_true=..., y_prob=...)", Counts)
     check_is(priors, Priors, "priors", "Pass bayescal.ece.Priors().")
     bins = resolved(Binning.of(binning), rows)
-    attrs = _attributes(rows, bins, multiclass)
+    attrs = _attributes(rows, bins, multiclass) | weighing(priors.label_rate)
     if isinstance(rows, Scores) and rows.group is not None:
         tasks = rows.tasks(multiclass)
         parts = [case for task in tasks for case in _of_groups(task, priors, bins)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,9 +31,11 @@ from bayescal.curves.cells import (
     error_draws,
     evidence_warnings,
     fingerprint,
-    model_average,
+    kept_curve,
     nonempty_cells,
 )
+from bayescal.curves.priors import CALIBRATED, COMPONENTS, SMOOTH
+from bayescal.inference.direct import choose
 from bayescal.quantities.ece.bounds import Bounds, bounds
 from bayescal.quantities.ece.calibrated import probability_calibrated
 from bayescal.quantities.ece.data import data_warnings
@@ -98,12 +100,17 @@ class EceCase(ProblemCase):
         """Everything a result holds of this case, but for the sampler's own figures."""
         rates, cells = self.model.cell_rates(draws, rng), self.model.compile_key[-1]
         weighed = evidence_of(direct)
+        p_calibrated = self.probability_calibrated(weighed)
+        given = CurveDraws(rates, self.model.curve(draws, rates, curve_scores(self.problem)))
+        calibrated = draw_calibrated(p_calibrated, rates.shape[:2], rng)
         found = collect_arrays(
             self.problem,
-            rates=rates,
-            curve=self.model.curve(draws, rates, curve_scores(self.problem)),
+            drawn=given.where_calibrated(self.problem, calibrated),
+            given=given,
+            calibrated=calibrated,
+            component=component_of_one(calibrated),
             prior_rates=self.model.prior_rates(PRIOR_DRAWS, rng),
-            p_calibrated=self.probability_calibrated(weighed),
+            p_calibrated=p_calibrated,
             n_cells=cells,
             rng=rng,
         )
@@ -147,28 +154,51 @@ def evidence_figures(direct: DirectDraws) -> dict[str, float]:
     return {"importance_ess": direct.ess, "pareto_k": direct.pareto_k}
 
 
+class CurveDraws(NamedTuple):
+    """Draws of a curve: label rates of the cells, and probabilities at `curve_scores`."""
+
+    rate: Floats  # (chain, draw, cell)
+    curve: Floats  # (chain, draw, point)
+
+    def where_calibrated(self, problem: Problem, calibrated: NDArray[np.bool_]) -> CurveDraws:
+        """Put the scores themselves in the place of some draws."""
+        own = calibrated[..., None]
+        scores = problem.cells.mean_score, curve_scores(problem)
+        return CurveDraws(*(np.where(own, s, v) for s, v in zip(scores, self, strict=True)))
+
+
 def collect_arrays(
     problem: Problem,
     *,
-    rates: Floats,
-    curve: Floats,
+    drawn: CurveDraws,
+    given: CurveDraws,
+    calibrated: NDArray[np.bool_],
+    component: NDArray[np.int64],
     prior_rates: Floats,
     p_calibrated: float,
     n_cells: int,
     rng: np.random.Generator,
 ) -> CaseArrays:
-    """Errors, estimates, bounds and averages of one problem, given draws of its label rates."""
+    """Errors, estimates, bounds and averages of one problem, given draws of its label rates.
+
+    `drawn` are those of the average, the scores themselves where it is `calibrated`; `given` are
+    those given that some score is not.
+    """
     cells, points = problem.cells, curve_scores(problem)
-    posterior = error_draws(problem, rates, masses(cells, rates.shape[:-1], rng))
+    mass = masses(cells, calibrated.shape, rng)
+    posterior = error_draws(problem, drawn.rate, mass)
+    for name in (*ERRORS, "gap"):
+        # Exactly, and not up to rounding.
+        posterior[name][calibrated] = 0.0
     prior_mass = masses(cells, (1, len(prior_rates)), rng)
     prior = error_draws(problem, prior_rates[None], prior_mass)
-    replicated = replicated_counts(problem, rates, rng)
-    direction = np.sign(rates - cells.mean_score).mean(axis=(0, 1))
-    log_likelihood = log_binomial(cells.positives, cells.count, rates)
+    replicated = replicated_counts(problem, drawn.rate, rng)
+    direction = np.sign(given.rate - cells.mean_score).mean(axis=(0, 1))
+    log_likelihood = log_binomial(cells.positives, cells.count, drawn.rate)
     theory = _theory(problem.bins)._asdict()
     return CaseArrays(
         coords=problem.coords,
-        posterior={**posterior, "calibration_curve": curve},
+        posterior={**posterior, "calibration_curve": drawn.curve},
         prior={name: prior[name] for name in ERRORS},
         log_likelihood={"events": nonempty_cells(log_likelihood, cells.count, n_cells)},
         observed_data={"events": nonempty_cells(cells.positives, cells.count, n_cells)},
@@ -187,9 +217,27 @@ def collect_arrays(
         },
         bounds=bound_values(theory),
         bounds_attrs=bound_words(theory),
-        model_average=model_average(posterior, p_calibrated),
-        warnings=contradiction_warnings(problem, replicated, p_calibrated, rng),
+        model_average={"p_calibrated": p_calibrated},
+        given_miscalibration={
+            **error_draws(problem, given.rate, mass),
+            "calibration_curve": given.curve,
+        },
+        curve=kept_curve(cells.count, drawn.rate, mass, component, n_cells),
+        warnings=contradiction_warnings(problem, replicated),
     )
+
+
+def draw_calibrated(
+    p_calibrated: float, shape: tuple[int, ...], rng: np.random.Generator
+) -> NDArray[np.bool_]:
+    """Choose draws in which a classifier is calibrated, as many as its probability gives."""
+    right = float(np.nan_to_num(p_calibrated))
+    return choose(np.array([1 - right, right]), int(np.prod(shape)), rng).reshape(shape) == 1
+
+
+def component_of_one(calibrated: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Component of each draw where there is one curve beside calibration."""
+    return np.where(calibrated, COMPONENTS.index(CALIBRATED), COMPONENTS.index(SMOOTH))
 
 
 def replicated_counts(problem: Problem, rates: Floats, rng: np.random.Generator) -> NDArray[Any]:
@@ -198,9 +246,7 @@ def replicated_counts(problem: Problem, rates: Floats, rng: np.random.Generator)
     return drawn if problem.cells.weighted else drawn.astype(np.int32)
 
 
-def contradiction_warnings(
-    problem: Problem, replicated: NDArray[Any], p_calibrated: float, rng: np.random.Generator
-) -> list[str]:
+def contradiction_warnings(problem: Problem, replicated: NDArray[Any]) -> list[str]:
     """Say so where rows drawn from the posterior have another plug-in estimate than these rows.
 
     Notes
@@ -210,10 +256,7 @@ def contradiction_warnings(
     opposite directions would cancel.
     """
     cells = problem.cells
-    calibrated = rng.random(replicated.shape[:-1]) < np.nan_to_num(p_calibrated)
-    anew = draw_positives(cells, np.broadcast_to(cells.mean_score, replicated.shape), rng)
-    events = np.where(calibrated[..., None], anew, replicated)
-    drawn, seen = (_plug_in(cells, found) for found in (events, cells.positives))
+    drawn, seen = (_plug_in(cells, found) for found in (replicated, cells.positives))
     return contradiction(seen, drawn)
 
 

@@ -14,6 +14,7 @@ from bayescal.core.variables import (
     CALIBRATION_CURVE,
     CALIBRATION_ERRORS,
     CELLS,
+    CURVE_DRAWS,
     Variable,
     named,
     undrawn,
@@ -43,6 +44,7 @@ VARIABLES: tuple[Variable, ...] = (
     *BINS,
     *CELLS,
     *AVERAGE,
+    *CURVE_DRAWS,
     Variable(
         "class_prior",
         "class prior",

@@ -10,6 +10,7 @@ from bayescal.core.bins.binning import Binning, BinningFields
 from bayescal.core.checks import check_data, check_is
 from bayescal.core.errors import InputError, ScarWarning
 from bayescal.core.quantity import Plan
+from bayescal.curves.average import weighing
 from bayescal.quantities.pu_ece.class_prior import check_possible, data_warnings
 from bayescal.quantities.pu_ece.data import PUCounts, PUScores, problems
 from bayescal.quantities.pu_ece.estimator import resolved
@@ -129,7 +130,8 @@ def plan(
         check_possible(problem, priors)
         for sentence in data_warnings(problem, priors):
             warnings.warn(sentence, ScarWarning, stacklevel=4)
-    return Plan([case_of(problem, priors) for problem in found], _attributes(data, bins))
+    attrs = _attributes(data, bins) | weighing(priors.label_rate)
+    return Plan([case_of(problem, priors) for problem in found], attrs)
 
 
 def _check_priors(priors: object) -> None:

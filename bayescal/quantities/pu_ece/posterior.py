@@ -19,7 +19,7 @@ from bayescal.curves.cells import (
     error_draws,
     evidence_warnings,
     fingerprint,
-    model_average,
+    kept_curve,
     nonempty_cells,
 )
 from bayescal.curves.posterior import CurvePosterior
@@ -136,7 +136,7 @@ class BinsCase(ProblemCase):
             posterior_predictive={"events": self.nonempty(replicated)},
             log_likelihood={"events": self.nonempty(self.model.log_likelihood(draws))},
             log_prior=self.model.log_prior(draws),
-            model_average=model_average(posterior, np.nan),
+            model_average={"p_calibrated": np.nan},
             diagnostics={"importance_ess": np.nan, "pareto_k": np.nan},
         )
 
@@ -213,27 +213,40 @@ class AveragedCase(ProblemCase):
         evidence = model.evidence(direct, rng)
         states = evidence.by_component
         every = model.posterior(model.completed(draws, rng), states, rng)
-        curve, alone = every.miscalibrated, {name: every.given(name) for name in model.possible}
-        population = model.population(curve)
-        posterior = {**self._errors(population, rng), "class_prior": population.class_prior}
+        given, alone = every.miscalibrated, {name: every.given(name) for name in model.possible}
+        population, miscalibrated = model.population(every), model.population(given)
+        mass = model.masses(population, rng)
+        errors = error_draws(self.problem.unlabeled, population.rates, mass)
+        for name in (*ERRORS, "gap"):
+            # Exactly, and not up to rounding.
+            errors[name][every.calibrated] = 0.0
+        posterior = {**errors, "class_prior": population.class_prior}
         replicated = model.draw_positives(population, rng)
         common = self.common_arrays(posterior, rng)
-        weights, p_calibrated = model.weights(states), model.p_calibrated(states)
+        weights = model.weights(states)
         means = {name: one.at(points).mean(axis=(0, 1)) for name, one in alone.items()}
         return replace(
             common,
             posterior={
                 **posterior,
-                "calibration_curve": curve.at(points),
-                "description": curve.component,
+                "calibration_curve": every.at(points),
+                "description": every.component,
             },
+            given_miscalibration={
+                **self._errors(miscalibrated, rng),
+                "class_prior": miscalibrated.class_prior,
+                "calibration_curve": given.at(points),
+            },
+            curve=kept_curve(
+                self.problem.total, population.rates, mass, every.component, model.compile_key[-1]
+            ),
             prior=self._prior(rng),
             descriptions=self._by_component(alone, rng),
             posterior_predictive={"events": self.nonempty(replicated.astype(np.int32))},
             log_likelihood={"events": self.nonempty(model.log_likelihood(population))},
-            log_prior=model.log_prior_of(curve),
+            log_prior=model.log_prior_of(every),
             model_average={
-                **model_average(posterior, p_calibrated),
+                "p_calibrated": model.p_calibrated(states),
                 "boundary_calibrated": model.boundary_calibrated(states),
                 "weight": np.array([weights.get(name, 0.0) for name in COMPONENTS]),
                 "description_curve": np.stack([means.get(name, points) for name in COMPONENTS]),
@@ -243,7 +256,7 @@ class AveragedCase(ProblemCase):
             warnings=[
                 *common.warnings,
                 *evidence_warnings(evidence.ess),
-                *self._contradiction(every, rng),
+                *self._contradiction(replicated),
             ],
         )
 
@@ -269,10 +282,10 @@ class AveragedCase(ProblemCase):
         errors = self._errors(population, rng)
         return {**{name: errors[name] for name in ERRORS}, "class_prior": population.class_prior}
 
-    def _contradiction(self, curve: CurvePosterior, rng: np.random.Generator) -> list[str]:
+    def _contradiction(self, replicated: NDArray[np.int64]) -> list[str]:
         """Compare the plug-in estimate with that of rows drawn from the posterior."""
-        drawn = self.model.draw_positives(self.model.population(curve), rng)
-        return contradiction(float(self._plug_in(self.problem.positive)), self._plug_in(drawn))
+        drawn = self._plug_in(replicated)
+        return contradiction(float(self._plug_in(self.problem.positive)), drawn)
 
     def _plug_in(self, positive: NDArray[Any]) -> Floats:
         """Plug-in estimate if these of the rows in the cells were the positives, (...)."""

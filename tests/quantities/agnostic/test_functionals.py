@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
+from bayescal.core import functionals
 from bayescal.quantities.agnostic.decisions import DecisionRule, actual_cost
 from bayescal.quantities.agnostic.functionals import (
     cost_draws,
     draw_labels,
-    measure_draws,
     roc_draws,
 )
 from bayescal.quantities.agnostic.intervals import interval_measure
@@ -44,7 +44,9 @@ def test_every_functional_is_that_of_the_rows(seed):
     total = positive + negative
     size = total.sum(axis=-1)
     held = np.maximum(total, 1)
-    c, ks = measure_draws(score, total / size[:, None], positive / held)
+    mass, rate = total / size[:, None], positive / held
+    c = functionals.interval_measure(mass, rate, score)
+    ks = functionals.prefix_measure(mass, rate, score)
     cost = cost_draws(RULE, score, positive, negative)
     curves = roc_draws(positive, negative)
     for draw in range(len(positive)):
