@@ -108,14 +108,13 @@ def power_scale(tree: xr.DataTree, var_names: str | Sequence[str] | None = None)
     """
     import pandas as pd
 
-    main = access.main(tree)
     if problem := _obstacle(tree):
         raise InputError(problem)
     names = None if var_names is None else checked_words(var_names, "var_names")
     rows = []
     for case in access.cases(tree):
         scaled = (
-            (probabilities_of_case if main.role == ROW else numbers_of_case)(tree, case)
+            _by_default(tree, case)
             if names is None
             else {name: access.variable(tree, schema.POSTERIOR, name, case) for name in names}
         )
@@ -153,6 +152,12 @@ def _obstacle(tree: xr.DataTree) -> str:
             "lacks some. Pass the whole result, and select from the table."
         )
     return ""
+
+
+def _by_default(tree: xr.DataTree, case: ResultSlice) -> dict[str, xr.DataArray]:
+    """What is scaled where no variable is named: probabilities of a few rows, or all numbers."""
+    of_rows = any(one.role == ROW for one in access.answers(tree))
+    return (probabilities_of_case if of_rows else numbers_of_case)(tree, case)
 
 
 def numbers_of_case(tree: xr.DataTree, case: ResultSlice) -> dict[str, xr.DataArray]:
