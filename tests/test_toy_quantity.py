@@ -15,9 +15,6 @@ import bayescal as bc
 from bayescal.cli.main import cli
 from bayescal.core.command import Command, Estimates, Option
 from bayescal.core.quantity import (
-    BaseCase,
-    BaseModel,
-    BasePriors,
     Bound,
     DirectDraws,
     LabelModel,
@@ -27,6 +24,7 @@ from bayescal.core.quantity import (
 )
 from bayescal.core.variables import Variable
 from bayescal.quantities import _REGISTERED, former, quantities, register
+from bayescal.quantities.base import BaseCase, BaseModel, BasePriors
 from bayescal.workflow.simulation import sbc
 
 # 20 rows; the first classifier is right on 18 of them, the second on 13.

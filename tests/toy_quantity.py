@@ -12,6 +12,7 @@ from bayescal.core.checks import check_data
 from bayescal.core.command import Command, estimates_of, prior_in_words
 from bayescal.core.score_options import FROM_LOGITS, LABEL, POS_LABEL, SCORE, read_labeled
 from bayescal.core.variables import METRIC, MORE, Variable
+from bayescal.quantities import base
 
 FLAT, JEFFREYS = Beta(1, 1), Beta(0.5, 0.5)
 NAME = "accuracy"
@@ -23,7 +24,7 @@ REFERENCES = (quantity.Reference("hoeffding", HOEFFDING, "Deviation of a mean, T
 
 
 @dataclass(frozen=True)
-class Priors(quantity.BasePriors):
+class Priors(base.BasePriors):
     accuracy: Beta = FLAT
 
     def alternatives(self) -> dict[str, "Priors"]:
@@ -49,7 +50,7 @@ def bounds(n: int, delta: float = 0.1) -> Bounds:
 
 
 @dataclass(frozen=True)
-class BetaBinomial(quantity.BaseModel):
+class BetaBinomial(base.BaseModel):
     k: int
     n: int
     prior: Beta
@@ -71,7 +72,7 @@ class BetaBinomial(quantity.BaseModel):
 
 
 @dataclass(frozen=True)
-class Case(quantity.BaseCase):
+class Case(base.BaseCase):
     coords: dict[str, str]
     model: BetaBinomial
 

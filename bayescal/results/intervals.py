@@ -109,7 +109,7 @@ def _measured(tree: xr.DataTree, var: str) -> xr.DataArray:
     )
     # A result keeps rates in single precision: a score as near as that is its own rate.
     rate = rate.where(abs(rate - score) > np.spacing(np.float32(1)) * score, score)
-    found = xr.apply_ufunc(
+    found: xr.DataArray = xr.apply_ufunc(
         OF_CURVE[var],
         mass.where(rows > 0, 0.0),
         rate,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -372,18 +371,6 @@ class PriorMap:
         if self.known:
             return np.zeros(np.shape(normal))
         return np.asarray(-(normal**2) / 2 - _LOG_ROOT - np.log(self(normal)[1]))
-
-
-def logit_in_graph(normal: Any, value: Any, slope: Any) -> Any:
-    """Compute the logit of the class prior in a PyTensor graph, as `PriorMap` does."""
-    import pytensor.tensor as pt
-
-    place = pt.clip((normal + LAST) / STEP, 0, INTERVALS)
-    left = pt.clip(pt.floor(place), 0, INTERVALS - 1).astype("int64")
-    t = place - left
-    low = (1 + 2 * t) * value[left] + t * STEP * slope[left]
-    high = (3 - 2 * t) * value[left + 1] - (1 - t) * STEP * slope[left + 1]
-    return (1 - t) ** 2 * low + t**2 * high
 
 
 def _of_beta(prior: Beta) -> PriorMap:

@@ -6,7 +6,6 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import softmax
 
 from bayescal.core import quantity
 from bayescal.core.quantity import Draws, Floats
@@ -66,38 +65,3 @@ class LabelModel(quantity.LabelModel, Protocol):
 
     def log_likelihood(self, draws: Draws) -> Floats:
         """Log probability of each known label, raised to the power, (..., label)."""
-
-
-def _power_logp(value: Any, eta: Any, power: Any) -> Any:
-    import pymc as pm
-    import pytensor.tensor as pt
-
-    classes = pt.arange(eta.shape[1])  # type: ignore[no-untyped-call]  # PyTensor's
-    chosen = pt.eq(value[:, None], classes)
-    log_prob = (eta * chosen).sum(axis=-1) - pm.math.logsumexp(eta, axis=-1, keepdims=False)
-    return (power * log_prob).sum()
-
-
-def _draw_classes(
-    eta: Any, power: Any, rng: np.random.Generator | None = None, size: Any = None
-) -> Any:
-    # The power weighs what labels say of the coefficients; given those, labels come as they are.
-    shape = eta.shape[:-1] if size is None else size
-    uniform = (rng or np.random.default_rng()).random(shape)
-    return classes_at(softmax(eta, axis=-1), uniform)
-
-
-def power_categorical(name: str, eta: Any, power: Any, observed: Any) -> Any:
-    """Observe labels, (label,), whose likelihood is raised to a power."""
-    import pymc as pm
-
-    return pm.CustomDist(
-        name,
-        eta,
-        power,
-        logp=_power_logp,
-        random=_draw_classes,
-        observed=observed,
-        dtype="int64",
-        signature="(label,class),(label)->(label)",
-    )

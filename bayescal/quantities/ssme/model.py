@@ -17,9 +17,9 @@ from bayescal.core.scores import Scores
 from bayescal.curves.cells import pad, padded_size
 from bayescal.quantities.ssme.data import Problem, score_matrix
 from bayescal.quantities.ssme.kde import alr
-from bayescal.quantities.ssme.labels import EVERY_ROW, LabelModel, power_categorical
+from bayescal.quantities.ssme.labels import EVERY_ROW, LabelModel
 from bayescal.quantities.ssme.priors import GaussianMixture, Priors, StudentTMixture, Tilt
-from bayescal.quantities.ssme.tilt import TiltModel
+from bayescal.quantities.ssme.tilt import TiltModel, power_categorical
 
 if TYPE_CHECKING:
     import pymc as pm

@@ -9,13 +9,13 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln, log_softmax
+from scipy.special import gammaln, log_softmax, softmax
 from scipy.stats import halfnorm, norm
 
 from bayescal.core.quantity import Draws, Floats
 from bayescal.curves.cells import pad, padded_size
 from bayescal.quantities.ssme.data import Problem
-from bayescal.quantities.ssme.labels import EVERY_ROW, power_categorical
+from bayescal.quantities.ssme.labels import EVERY_ROW, classes_at
 from bayescal.quantities.ssme.opinion_pool import (
     LogSlope,
     agreement_weights,
@@ -379,4 +379,39 @@ def _student_draw(
     lead = (*shape[:-1], 1) if centre.ndim else shape
     return centre + rng.standard_normal(shape) / np.sqrt(
         rng.chisquare(GROUP_DEGREES, lead) / GROUP_DEGREES
+    )
+
+
+def _power_logp(value: Any, eta: Any, power: Any) -> Any:
+    import pymc as pm
+    import pytensor.tensor as pt
+
+    classes = pt.arange(eta.shape[1])  # type: ignore[no-untyped-call]  # PyTensor's
+    chosen = pt.eq(value[:, None], classes)
+    log_prob = (eta * chosen).sum(axis=-1) - pm.math.logsumexp(eta, axis=-1, keepdims=False)
+    return (power * log_prob).sum()
+
+
+def _draw_classes(
+    eta: Any, power: Any, rng: np.random.Generator | None = None, size: Any = None
+) -> Any:
+    # The power weighs what labels say of the coefficients; given those, labels come as they are.
+    shape = eta.shape[:-1] if size is None else size
+    uniform = (rng or np.random.default_rng()).random(shape)
+    return classes_at(softmax(eta, axis=-1), uniform)
+
+
+def power_categorical(name: str, eta: Any, power: Any, observed: Any) -> Any:
+    """Observe labels, (label,), whose likelihood is raised to a power."""
+    import pymc as pm
+
+    return pm.CustomDist(
+        name,
+        eta,
+        power,
+        logp=_power_logp,
+        random=_draw_classes,
+        observed=observed,
+        dtype="int64",
+        signature="(label,class),(label)->(label)",
     )

@@ -4,13 +4,13 @@ from scipy.special import logit
 from scipy.stats import beta, norm
 
 import bayescal as bc
+from bayescal.quantities.pu_ece.models.curve_and_class_prior import logit_in_graph
 from bayescal.quantities.pu_ece.priors import (
     KNOTS,
     MixtureBins,
     PriorDraws,
     PriorMap,
     Priors,
-    logit_in_graph,
 )
 
 STUDY = PriorDraws(np.random.default_rng(1).beta(40, 160, size=2000))

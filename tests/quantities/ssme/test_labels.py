@@ -13,12 +13,12 @@ from bayescal.quantities.ssme.labels import (
     _draw_classes,
     draw_labels,
     labels_at,
-    power_categorical,
     with_known_labels,
 )
 from bayescal.quantities.ssme.metrics import Metrics, expected_metrics, mean_over_draws, metrics
 from bayescal.quantities.ssme.model import label_model, model_of
 from bayescal.quantities.ssme.priors import GaussianMixture, Priors, StudentTMixture, Tilt
+from bayescal.quantities.ssme.tilt import power_categorical
 from tests.quantities.ssme.made import PLAIN, in_chains, many_classes, problem
 
 

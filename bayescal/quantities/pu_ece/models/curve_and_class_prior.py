@@ -28,7 +28,8 @@ from bayescal.inference.direct import (
     variational_gaussian,
 )
 from bayescal.quantities.pu_ece.models.case_control import CaseControlCells, SampleSizes
-from bayescal.quantities.pu_ece.priors import PriorMap, logit_in_graph
+from bayescal.quantities.pu_ece.priors import INTERVALS, STEP, PriorMap
+from bayescal.quantities.pu_ece.priors import LAST as LAST_NORMAL
 
 
 class Nodes(NamedTuple):
@@ -466,3 +467,15 @@ _SMOOTH_DIMS: dict[str, Any] = {
     "centre": "basis",
     "root": ("basis", "basis_"),
 }
+
+
+def logit_in_graph(normal: Any, value: Any, slope: Any) -> Any:
+    """Compute the logit of the class prior in a PyTensor graph, as `PriorMap` does."""
+    import pytensor.tensor as pt
+
+    place = pt.clip((normal + LAST_NORMAL) / STEP, 0, INTERVALS)
+    left = pt.clip(pt.floor(place), 0, INTERVALS - 1).astype("int64")
+    t = place - left
+    low = (1 + 2 * t) * value[left] + t * STEP * slope[left]
+    high = (3 - 2 * t) * value[left + 1] - (1 - t) * STEP * slope[left + 1]
+    return (1 - t) ** 2 * low + t**2 * high
