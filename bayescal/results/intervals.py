@@ -48,7 +48,7 @@ def interval(tree: xr.DataTree, var: str, prob: float = 0.9) -> xr.DataArray:
     -------
     xarray.DataArray
         The dims of the variable without chain and draw, then `ci_bound` (lower, upper). Its attrs
-        say what it is: `ci_kind` ("hedged", "conservative" or "eti"), `ci_prob` and `ci_text`.
+        say what it is: `ci_kind` ("conservative" or "eti"), `ci_prob` and `ci_text`.
 
     Raises
     ------

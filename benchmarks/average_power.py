@@ -1,0 +1,137 @@
+"""Which power of the evidence weighs the components of a calibration curve best.
+
+python benchmarks/average_power.py --data DIR            # bank dev, 4 resamples a cell
+python benchmarks/average_power.py --smooth              # simulated curves, 15 resamples
+python benchmarks/average_power.py --populations digit3-0 --classifiers forest --resamples 1
+
+DIR holds adult.csv.gz. Every sample is fitted once, directly, and its components are weighed by
+each power. The log score is that of the true error, at a resolution of 5 % of it, at least .002.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import _cells
+import _populations
+import numpy as np
+from _common import print_table
+from numpy.typing import NDArray
+from scipy.stats import norm
+from threadpoolctl import threadpool_limits
+
+import bayescal as bc
+from bayescal.core.functionals import expected_calibration_error
+from bayescal.curves.average import Average, in_chains
+from bayescal.curves.cells import draw_masses
+from bayescal.curves.posterior import CurvePosterior
+from bayescal.quantities.ece.plan import plan
+from bayescal.quantities.ece.simulator import SMOOTH, TRUTHS
+
+POWERS = (0.25, 0.35, 0.5, 0.7, 1.0)
+SIZES, SMOOTH_SIZES = (300, 1000, 5000), (100, 300, 1000, 10000)
+RESAMPLES, SMOOTH_RESAMPLES = 4, 15
+TAIL = 0.05
+FIGURES = ("log score", "coverage", "width", "RMSE")
+# From this share of label noise on, a population's error is not its classifier's alone.
+MOST_NOISE = 0.4
+
+
+class Sample(NamedTuple):
+    """One resample of a cell, and what is true of it."""
+
+    cell: _cells.Key
+    scores: bc.Scores
+    truth: float
+    noise: float
+    rng: np.random.Generator
+
+
+def of_populations(given: argparse.Namespace) -> Iterator[Sample]:
+    """Resamples of real classifiers."""
+    for population in _populations.chosen(given):
+        for name in given.classifiers or population.classifiers:
+            truth, noise = population.tce(name), population.label_noise(name)
+            for n in given.sizes or SIZES:
+                cell = (population.name, name, n)
+                for rng in _cells.streams(given.seed, cell, given.resamples or RESAMPLES):
+                    yield Sample(cell, population.scores(n, rng, name), truth, noise, rng)
+
+
+def of_smooth_curves(given: argparse.Namespace) -> Iterator[Sample]:
+    """Samples of simulated classifiers."""
+    for name in SMOOTH:
+        for n in given.sizes or SMOOTH_SIZES:
+            for rng in _cells.streams(given.seed, (name, n), given.resamples or SMOOTH_RESAMPLES):
+                score, label = TRUTHS[name].sample(n, rng)
+                scores = bc.Scores(y_true=label, y_prob=score)
+                yield Sample((name, n), scores, TRUTHS[name].tce, 0.0, rng)
+
+
+def figures(sample: Sample, draws: int) -> NDArray[Any]:
+    """Log score, coverage, width and squared error of the mean by power, (power, figure)."""
+    case: Any = plan(sample.scores, bc.ece.Priors()).cases[0]
+    average: Average = case.model
+    cells = case.problem.cells
+    direct = average.direct_draws(draws, sample.rng)
+    mass = draw_masses(cells.count, (1, draws), sample.rng)
+    seed = int(sample.rng.integers(2**31))
+    found = []
+    for power in POWERS:
+        curve = CurvePosterior.of(
+            replace(average, power=power),
+            in_chains(direct.draws, (1, draws)),
+            direct.evidence,
+            np.random.default_rng(seed),
+        )
+        tce, given = (
+            expected_calibration_error(mass, one.rate, cells.mean_score).ravel()
+            for one in (curve, curve.miscalibrated)
+        )
+        tce[curve.calibrated.ravel()] = 0.0
+        lower, upper = np.quantile(tce, TAIL), np.quantile(given, 1 - TAIL)
+        density = norm.pdf(sample.truth, tce, max(0.002, 0.05 * sample.truth)).mean()
+        covers = lower <= sample.truth <= upper
+        error = (tce.mean() - sample.truth) ** 2
+        found.append((np.log(density + 1e-12), covers, upper - lower, error))
+    return np.array(found, dtype=float)
+
+
+def show(title: str, cells: Sequence[_cells.Key], found: NDArray[Any]) -> None:
+    """Print the means of the samples; of the error the mean over cells of its root mean square."""
+    means = found.mean(axis=0)
+    own = [found[[cell == one for cell in cells], :, -1].mean(axis=0) for one in sorted(set(cells))]
+    means[:, -1] = np.sqrt(own).mean(axis=0)
+    rows = [(power, *row) for power, row in zip(POWERS, means.tolist(), strict=True)]
+    print_table(f"{title}: {len(own)} cells", ("power", *FIGURES), rows)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    _populations.add_options(parser)
+    parser.add_argument("--smooth", action="store_true", help="simulated classifiers")
+    parser.add_argument("--classifiers", nargs="+", help="only these, as 'kNN 15'")
+    parser.add_argument("--sizes", nargs="+", type=int)
+    parser.add_argument("--resamples", type=int, help="of each cell")
+    parser.add_argument("--draws", type=int, default=2000)
+    parser.add_argument("--seed", type=int, default=977)
+    given = parser.parse_args()
+    with threadpool_limits(1):
+        samples = (of_smooth_curves if given.smooth else of_populations)(given)
+        every = [
+            (one.cell, one.noise < MOST_NOISE * one.truth, figures(one, given.draws))
+            for one in samples
+        ]
+    cells, clear, found = zip(*every, strict=True)
+    show("Simulated" if given.smooth else f"Bank {given.bank}", cells, np.array(found))
+    if not given.smooth and any(clear):
+        kept = [place for place, one in enumerate(clear) if one]
+        title = f"Label noise below {MOST_NOISE} of the error"
+        show(title, [cells[place] for place in kept], np.array(found)[kept])
+
+
+if __name__ == "__main__":
+    main()
