@@ -88,8 +88,8 @@ def power_scale(tree: xr.DataTree, var_names: str | Sequence[str] | None = None)
     it is. Shifts are derivatives at 1: ``log(2) cov(quantity, log prior) / sd(quantity)``.
     From 0.05 on a sensitivity matters: the prior's alone means that it dominates, both that prior
     and data pull, perhaps apart. Fits are power-scaled in the model's own parameters; of an
-    average, draws of all components are, those that are calibrated among them. A flat prior keeps its shape at
-    every power, so that there is nothing to see: refit under others with
+    average, draws of all components are, those that are calibrated among them. A flat prior keeps
+    its shape at every power, so that there is nothing to see: refit under others with
     `bayescal.prior_sensitivity`.
 
     References
