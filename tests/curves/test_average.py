@@ -1,5 +1,6 @@
 """The average over descriptions against draws from the prior, and against all combinations."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 from scipy.special import expit, logit, logsumexp
 
 from bayescal.core.errors import InputError
-from bayescal.curves.average import Average, log_posterior_weights
+from bayescal.curves.average import POWER, Average, log_posterior_weights
 from bayescal.curves.posterior import CurvePosterior
 from bayescal.curves.priors import COMPONENTS, CurveAverage
 from bayescal.curves.smooth import BASIS
@@ -61,16 +62,19 @@ def before(made, name, errs):
     return (1 - c) * only * apart / (1 - c ** len(errs)) if any(errs) else c
 
 
-def combinations(made, evidence):
-    """Posterior probability of every description together with which of the ends err."""
+def combinations(made, evidence, power=POWER):
+    """Posterior probability of every description together with which of the ends err.
+
+    The evidence of everything together has the power.
+    """
     right = made.cells.at(made.interior).log_likelihood(logit(made.score[made.interior])).sum()
     found = {}
     for name in ("calibrated", *made.prior.weights):
         for errs in product([False, True], repeat=len(made.boundary_scores)):
-            value = evidence.get(name, right) + np.log(before(made, name, errs))
+            likelihood = evidence.get(name, right)
             for end, err in zip(made.boundary_scores.values(), errs, strict=True):
-                value += end.log_evidence if err else end.log_calibrated
-            found[name, errs] = value
+                likelihood += end.log_evidence if err else end.log_calibrated
+            found[name, errs] = power * likelihood + np.log(before(made, name, errs))
     total = logsumexp(list(found.values()))
     return {key: np.exp(value - total) for key, value in found.items()}
 
@@ -93,9 +97,12 @@ def test_evidence_is_the_mean_likelihood_before_the_data(made, direct):
         assert direct.evidence[name] == pytest.approx(value, abs=4 * error + 0.03)
 
 
-def test_everything_is_weighed_as_all_combinations_together(made, direct):
-    joint = combinations(made, {name: value for name, (value, _) in evidences(made).items()})
+@pytest.mark.parametrize("power", [POWER, 1.0])
+def test_everything_is_weighed_as_all_combinations_together(made, direct, power):
+    evidence = {name: value for name, (value, _) in evidences(made).items()}
+    joint = combinations(made, evidence, power)
     none = (False,) * len(made.boundary_scores)
+    made = replace(made, power=power)
     weights = made.weights(direct.evidence)
     assert sum(weights.values()) == pytest.approx(1)
     for name, weight in weights.items():
@@ -104,11 +111,12 @@ def test_everything_is_weighed_as_all_combinations_together(made, direct):
     assert made.p_calibrated(direct.evidence) == pytest.approx(joint["calibrated", none], abs=0.01)
 
 
+@pytest.mark.parametrize("power", [POWER, 1.0])
 @pytest.mark.parametrize("name", ["ends", "one end"])
-def test_states_have_the_weights_of_all_combinations(name):
-    made = SOME[name]
+def test_states_have_the_weights_of_all_combinations(name, power):
+    made = replace(SOME[name], power=power)
     evidence = made.direct_draws(100, np.random.default_rng(1)).evidence
-    joint = combinations(made, evidence)
+    joint = combinations(made, evidence, power)
     found = np.exp(made.log_weights(evidence))
     assert set(made.states) == set(joint)
     assert found == pytest.approx([joint[state] for state in made.states], abs=1e-9)
@@ -180,10 +188,15 @@ def test_scores_of_0_and_1_alone_have_no_description():
     weights = made.weights(found.evidence)
     assert weights == {"calibrated": pytest.approx(1)}
     # All right with probability 1/2; else one errs, or the other, or both, as likely.
-    odds = [np.exp(end.log_evidence - end.log_calibrated) for end in made.boundary_scores.values()]
-    expected = 1 / (1 + (odds[0] + odds[1] + odds[0] * odds[1]) / 3)
-    assert made.p_calibrated({}) == pytest.approx(expected, rel=1e-9)
-    assert made.p_calibrated({}) < 1e-9  # Three errors at a score of 1.
+    factor = [
+        np.exp(end.log_evidence - end.log_calibrated) for end in made.boundary_scores.values()
+    ]
+    for power, most in ((POWER, 1e-6), (1.0, 1e-9)):  # Three errors at a score of 1.
+        odds = [one**power for one in factor]
+        expected = 1 / (1 + (odds[0] + odds[1] + odds[0] * odds[1]) / 3)
+        found = replace(made, power=power).p_calibrated({})
+        assert found == pytest.approx(expected, rel=1e-9, abs=0)
+        assert found < most
     rates = given_some_error(made, 4000, 2)
     # Each errs with probability 1/2, given that one does.
     np.testing.assert_allclose((rates != ENDS).mean(axis=0), 2 / 3, atol=0.035)

@@ -60,6 +60,8 @@ def test_log_likelihood_is_binomial(name):
     case, draws, arrays = fitted(made, FAMILIES[name])
     held = made.cells.count > 0
     rates = case.model.cell_rates(draws, None)[..., held]
+    calibrated = arrays.posterior["tce"] == 0
+    rates[calibrated] = made.cells.mean_score[held]
     found = arrays.log_likelihood["events"]
     expected = binom.logpmf(made.cells.positives[held], made.cells.count[held], rates)
     np.testing.assert_allclose(found[..., : held.sum()], expected, atol=1e-9)
@@ -90,19 +92,42 @@ def test_the_estimate_and_the_bounds_are_the_papers(one):
         assert arrays.bounds_attrs[name] == {"kind": bound.kind, "assumption": bound.assumption}
 
 
-def test_means_average_over_calibrated_and_not(one):
+def test_a_share_of_the_draws_is_calibrated(one):
     _, _, _, arrays = one
     p_calibrated = arrays.model_average["p_calibrated"]
     assert 0 <= p_calibrated <= 1
+    right = arrays.posterior["tce"] == 0
+    assert right.mean() == pytest.approx(p_calibrated, abs=1 / right.size)
     for name in ("ece", "tce", "mce"):
-        expected = (1 - p_calibrated) * arrays.posterior[name].mean()
-        assert arrays.model_average[f"{name}_mean"] == pytest.approx(expected, rel=1e-12)
+        np.testing.assert_array_equal(arrays.posterior[name] == 0, right)
+        given = arrays.given_miscalibration[name]
+        assert (given > 0).all()
+        np.testing.assert_array_equal(arrays.posterior[name], np.where(right, 0, given))
+    np.testing.assert_array_equal(arrays.posterior["gap"][right], 0)
+    score = arrays.constant_data["curve_score"]
+    curve, given = (
+        group["calibration_curve"] for group in (arrays.posterior, arrays.given_miscalibration)
+    )
+    np.testing.assert_array_equal(curve, np.where(right[..., None], score, given))
+    assert (given != score).any(axis=-1).all()
+
+
+def test_the_curve_by_cell_has_the_errors(one):
+    """The true calibration error is the mean over cells, by the masses that are kept."""
+    _, case, _, arrays = one
+    rate, mass, component = (arrays.curve[name] for name in ("rate", "mass", "component"))
+    assert (rate.dtype, mass.dtype, component.dtype) == (np.float32, np.float32, np.int8)
+    assert rate.shape == mass.shape == (2, 200, *case.model.compile_key[-1:])
+    np.testing.assert_allclose(mass.sum(axis=-1), 1, rtol=1e-5)
+    gap = np.abs(rate - arrays.constant_data["cell_score"])
+    np.testing.assert_allclose((mass * gap).sum(axis=-1), arrays.posterior["tce"], atol=1e-5)
+    np.testing.assert_array_equal(component == 0, arrays.posterior["tce"] == 0)
 
 
 def test_the_curve_is_given_at_its_scores(one):
     _, case, draws, arrays = one
     score = arrays.constant_data["curve_score"]
-    curve = arrays.posterior["calibration_curve"]
+    curve = arrays.given_miscalibration["calibration_curve"]
     assert curve.shape == (2, 200, len(score))
     if "coef" in draws:
         np.testing.assert_allclose(curve, case.model.curve(draws, None, score))
@@ -110,10 +135,12 @@ def test_the_curve_is_given_at_its_scores(one):
     assert ((curve >= 0) & (curve <= 1)).all()
 
 
-def test_without_a_calibrated_alternative_means_are_the_posteriors():
+def test_without_a_calibrated_alternative_no_draw_is_calibrated():
     _, _, arrays = fitted(problem(n=300, n_bins=6), SmoothCurve(), calibrated=0.0)
     assert np.isnan(arrays.model_average["p_calibrated"])
-    assert arrays.model_average["tce_mean"] == pytest.approx(arrays.posterior["tce"].mean())
+    assert (arrays.posterior["tce"] > 0).all()
+    for name, values in arrays.given_miscalibration.items():
+        np.testing.assert_array_equal(values, arrays.posterior[name])
 
 
 def test_prior_errors_of_one_flat_bin():
@@ -126,13 +153,20 @@ def test_prior_errors_of_one_flat_bin():
 
 
 def test_posterior_error_of_one_flat_bin():
-    """|rate - s| with a Beta posterior of the rate."""
+    """|rate - s| with a Beta posterior of the rate; 0 where it is calibrated."""
     made = one_cell(30, 16, 0.3)
     _, _, arrays = fitted(made, IndependentBins(), shape=(4, 5000))
     law = beta(17, 15)
     expected = quad(lambda t: abs(t - 0.3) * law.pdf(t), 0, 1, points=[0.3])[0]
-    draws = arrays.posterior["tce"]
+    draws = arrays.given_miscalibration["tce"]
     assert draws.mean() == pytest.approx(expected, abs=4 * draws.std() / 20_000**0.5)
+    # A flat prior has the evidence 1 / 31.
+    odds = 31 * binom.pmf(16, 30, 0.3)
+    right = odds / (1 + odds)
+    assert arrays.model_average["p_calibrated"] == pytest.approx(right)
+    draws = arrays.posterior["tce"]
+    error = 4 * draws.std() / 20_000**0.5
+    assert draws.mean() == pytest.approx((1 - right) * expected, abs=error)
 
 
 def test_direct_draws_are_effective():

@@ -93,19 +93,35 @@ def test_weights_are_those_of_the_descriptions(one):
     assert found == pytest.approx([weights.get(name, 0.0) for name in COMPONENTS])
     expected = case.model.p_calibrated(direct.evidence)
     assert arrays.model_average["p_calibrated"] == pytest.approx(expected)
-    means = arrays.posterior["tce"].mean() * (1 - expected)
-    assert arrays.model_average["tce_mean"] == pytest.approx(means)
+    size = arrays.posterior["tce"].size
+    shares = np.bincount(arrays.posterior["description"].ravel(), minlength=len(COMPONENTS)) / size
+    np.testing.assert_allclose(shares, found, atol=1 / size)
+    np.testing.assert_array_equal(arrays.curve["component"], arrays.posterior["description"])
+    right = arrays.posterior["tce"] == 0
+    assert right.mean() == pytest.approx(expected, abs=1 / size)
+    assert not right[arrays.posterior["description"] > 0].any()
+    assert (arrays.given_miscalibration["tce"] > 0).all()
+
+
+def test_a_curve_by_cell_has_the_errors(one):
+    """The true calibration error is the mean over cells, by the masses that are kept."""
+    *_, arrays = one
+    gap = np.abs(arrays.curve["rate"] - arrays.constant_data["cell_score"])
+    found = (arrays.curve["mass"] * gap).sum(axis=-1)
+    np.testing.assert_allclose(found, arrays.posterior["tce"], atol=1e-5)
 
 
 def test_the_answer_is_the_mean_of_the_descriptions():
-    """Of a problem without rows of 0 or 1, whose draws are taken from all but the calibrated."""
+    """Of a problem without rows of 0 or 1, with calibration and without it."""
     case, direct, _, arrays = fitted(PROBLEMS["fine"])
     weights = case.model.weights(direct.evidence)
-    mixture = np.array([0.0, *(weights[name] for name in COMPONENTS[1:])])
-    mixture /= mixture.sum()
-    tce = arrays.posterior["tce"]
-    expected = (arrays.descriptions["tce"].mean(axis=(0, 1)) * mixture).sum()
-    assert tce.mean() == pytest.approx(expected, abs=4 * tce.std() / np.sqrt(tce.size))
+    mixture = np.array([weights[name] for name in COMPONENTS])
+    means = arrays.descriptions["tce"].mean(axis=(0, 1))
+    tce, given = arrays.posterior["tce"], arrays.given_miscalibration["tce"]
+    error = 4 * given.std() / np.sqrt(given.size)
+    assert tce.mean() == pytest.approx(means @ mixture, abs=error)
+    mixture[0] = 0
+    assert given.mean() == pytest.approx(means @ mixture / mixture.sum(), abs=error)
     # Calibration has no error.
     np.testing.assert_allclose(arrays.descriptions["tce"][..., 0], 0, atol=1e-12)
 
@@ -117,11 +133,12 @@ def test_a_description_left_out_has_no_weight_and_no_draws():
     assert not (arrays.posterior["description"] == rough).any()
 
 
-def test_without_a_calibrated_alternative_means_are_the_posteriors():
+def test_without_a_calibrated_alternative_no_draw_is_calibrated():
     _, _, _, arrays = fitted(PROBLEMS["fine"], calibrated=0.0)
     assert np.isnan(arrays.model_average["p_calibrated"])
     assert arrays.model_average["weight"][0] == 0
-    assert arrays.model_average["tce_mean"] == pytest.approx(arrays.posterior["tce"].mean())
+    assert (arrays.posterior["tce"] > 0).all()
+    np.testing.assert_array_equal(arrays.given_miscalibration["tce"], arrays.posterior["tce"])
 
 
 def test_the_smooth_description_alone_is_the_smooth_curve():
@@ -129,7 +146,7 @@ def test_the_smooth_description_alone_is_the_smooth_curve():
     *_, alone = fitted(made, SmoothCurve(), seed=2)
     *_, average = fitted(made, CurveAverage(rough=0, segments=0), seed=3)
     for name in ("ece", "tce"):
-        ours, theirs = average.posterior[name], alone.posterior[name]
+        ours, theirs = (one.given_miscalibration[name] for one in (average, alone))
         error = 4 * theirs.std() * np.sqrt(2 / theirs.size)
         assert ours.mean() == pytest.approx(theirs.mean(), abs=error)
     # Both rest on some 900 effective draws.
@@ -155,7 +172,7 @@ def answer(score, label):
         bc.ece, bc.Scores(y_true=label, y_prob=score), method="direct", draws=1000, seed=7
     )
     ends = bc.interval(tree, "tce").values
-    return np.array([*ends, tree["model_average"]["tce_mean"].item()])
+    return np.array([*ends, tree["posterior"]["tce"].mean().item()])
 
 
 def test_one_more_distinct_score_changes_little():
@@ -182,7 +199,7 @@ def test_ranks_of_simulated_errors_are_uniform(calibrated):
         simulated, truth = case.simulate(rng)
         direct = simulated.model.direct_draws(200, rng)
         draws = {name: value[None] for name, value in direct.draws.items()}
-        tce = simulated.arrays(draws, direct, rng).posterior["tce"]
+        tce = simulated.arrays(draws, direct, rng).given_miscalibration["tce"]
         ranks.append((tce < truth["tce"]).mean())
     # One in a thousand ranks that are uniform are farther from it.
     assert kstest(ranks, "uniform").pvalue > 0.001
@@ -195,7 +212,7 @@ def test_nuts_and_importance_sampling_agree(name):
     trees = [
         bc.fit(bc.ece, scores, method=method, draws=1000, seed=5) for method in ("direct", "nuts")
     ]
-    direct, nuts = (tree["posterior"]["tce"].values for tree in trees)
+    direct, nuts = (tree["given_miscalibration"]["tce"].values for tree in trees)
     assert trees[1]["diagnostics"]["divergences"].item() == 0
     # Each rests on at least 400 effective draws.
     error = 4 * direct.std() * np.sqrt(2 / 400)
@@ -218,6 +235,7 @@ def test_groups_have_descriptions_of_their_own():
     assert tree["model_average"]["weight"].dims == ("group", "description")
     np.testing.assert_allclose(tree["model_average"]["weight"].sum("description"), 1)
     assert tree["posterior"]["description"].dims == ("chain", "draw", "group")
+    assert tree["given_miscalibration"]["tce"].dims == ("chain", "draw", "group")
 
 
 def test_groups_of_scores_0_and_1_alone_have_no_curve_to_share():

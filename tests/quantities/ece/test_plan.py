@@ -99,6 +99,7 @@ def test_description_of_scores():
         "binning_strategy": "uniform",
         "n_bins": 7,
         "closed": "left",
+        "average_power": 0.35,
     }
 
 

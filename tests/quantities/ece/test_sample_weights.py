@@ -204,7 +204,7 @@ def test_heavy_rows_widen_the_interval():
                 method="direct",
                 seed=1,
             )
-            .posterior["ece"]
+            .given_miscalibration["ece"]
             .quantile([0.05, 0.95])
             .values
         )
