@@ -10,7 +10,6 @@ from scipy.special import log_softmax, softmax
 import bayescal as bc
 from bayescal.quantities.ssme.data import score_matrix
 from bayescal.quantities.ssme.labels import (
-    _draw_classes,
     draw_labels,
     labels_at,
     with_known_labels,
@@ -18,7 +17,7 @@ from bayescal.quantities.ssme.labels import (
 from bayescal.quantities.ssme.metrics import Metrics, expected_metrics, mean_over_draws, metrics
 from bayescal.quantities.ssme.model import label_model, model_of
 from bayescal.quantities.ssme.priors import GaussianMixture, Priors, StudentTMixture, Tilt
-from bayescal.quantities.ssme.tilt import power_categorical
+from bayescal.quantities.ssme.tilt import _draw_classes, power_categorical
 from tests.quantities.ssme.made import PLAIN, in_chains, many_classes, problem
 
 

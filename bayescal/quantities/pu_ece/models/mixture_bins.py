@@ -12,12 +12,12 @@ from scipy.special import gammaln, xlogy
 from bayescal.core.bins.bin_counts import BinCounts
 from bayescal.core.quantity import Draws, Floats
 from bayescal.quantities.pu_ece.data import PUProblem
+from bayescal.quantities.pu_ece.models.curve_and_class_prior import logit_in_graph
 from bayescal.quantities.pu_ece.priors import (
     ClassPrior,
     IndependentBins,
     MixtureBins,
     PriorMap,
-    logit_in_graph,
 )
 
 _LOG_ROOT = np.log(2 * np.pi) / 2
