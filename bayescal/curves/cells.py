@@ -189,6 +189,14 @@ def score_logit(score: Floats) -> Floats:
     return np.asarray(logit(np.clip(score, EDGE, 1 - EDGE)))
 
 
+def off_boundary(rate: Floats) -> Floats:
+    """Label rates in a likelihood: where a score of 0 or 1 never errs, as near to it as evidence.
+
+    An error there is next to impossible, not impossible, or a draw would have no likelihood.
+    """
+    return np.where(rate <= 0, EDGE, np.where(rate >= 1, 1 - EDGE, rate))
+
+
 def labelled(cells: object) -> BinomialCells:
     """Take cells as counts of labels, which they must be for NUTS."""
     if not isinstance(cells, BinomialCells):

@@ -26,6 +26,7 @@ from bayescal.curves.cells import (
     evidence_warnings,
     kept_curve,
     nonempty_cells,
+    off_boundary,
 )
 from bayescal.curves.posterior import CurvePosterior
 from bayescal.curves.priors import AVERAGED_AXES, CALIBRATED, COMPONENTS, SEGMENTS
@@ -108,7 +109,7 @@ class AgnosticCase:
         cells, size = self.problem.labeled.cells, self.model.compile_key[-1]
         rates, points = drawn.rate, curve_scores(self.problem.labeled)
         events = rng.binomial(cells.count, rates).astype(np.int32)
-        likelihood = log_binomial(cells.positives, cells.count, rates)
+        likelihood = log_binomial(cells.positives, cells.count, off_boundary(rates))
         weights = average.weights(evidence)
         held = np.array([weights.get(name, 0.0) for name in COMPONENTS])
         given = posterior.miscalibrated

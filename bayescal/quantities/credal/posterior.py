@@ -16,6 +16,7 @@ from bayescal.core.health import MIN_ESS
 from bayescal.core.probability_intervals import decide, decide_binary
 from bayescal.core.quantity import CaseArrays, DirectDraws, Draws, Floats, Plan, bound_words
 from bayescal.core.variables import dims_of
+from bayescal.curves.cells import off_boundary
 from bayescal.quantities.credal import VARIABLES
 from bayescal.quantities.credal.bounds import bounds
 from bayescal.quantities.credal.data import (
@@ -182,7 +183,7 @@ class CredalCase:
         if self.data.rows is not None:
             rows["calibration_rows"] = self.data.rows
         kept = {name: draws[name] for name in self.model.variables}
-        log_likelihood = log_binomial(problem.positives, problem.count, rates)
+        log_likelihood = log_binomial(problem.positives, problem.count, off_boundary(rates))
         return CaseArrays(
             coords=self.coords,
             posterior=self._squeezed({**found._asdict(), **kept}) | self._decisions(found),

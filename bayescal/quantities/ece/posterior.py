@@ -33,6 +33,7 @@ from bayescal.curves.cells import (
     fingerprint,
     kept_curve,
     nonempty_cells,
+    off_boundary,
 )
 from bayescal.curves.priors import CALIBRATED, COMPONENTS, SMOOTH
 from bayescal.inference.direct import choose
@@ -194,7 +195,7 @@ def collect_arrays(
     prior = error_draws(problem, prior_rates[None], prior_mass)
     replicated = replicated_counts(problem, drawn.rate, rng)
     direction = np.sign(given.rate - cells.mean_score).mean(axis=(0, 1))
-    log_likelihood = log_binomial(cells.positives, cells.count, drawn.rate)
+    log_likelihood = log_binomial(cells.positives, cells.count, off_boundary(drawn.rate))
     theory = _theory(problem.bins)._asdict()
     return CaseArrays(
         coords=problem.coords,

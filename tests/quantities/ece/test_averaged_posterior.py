@@ -103,6 +103,16 @@ def test_weights_are_those_of_the_descriptions(one):
     assert (arrays.given_miscalibration["tce"] > 0).all()
 
 
+def test_the_likelihood_of_a_score_that_never_errs_is_that_of_its_evidence():
+    """With an error at 0, which the power leaves a small probability of no error rate."""
+    case, *_, arrays = fitted(PROBLEMS["ends"])
+    never = arrays.curve["rate"][..., 0] == 0
+    assert never.any()
+    zero = case.model.boundary_scores[0]
+    expected = zero.log_calibrated + np.log(40)  # One error in 40 rows: 40 ways.
+    np.testing.assert_allclose(arrays.log_likelihood["events"][never][:, 0], expected, rtol=1e-9)
+
+
 def test_a_curve_by_cell_has_the_errors(one):
     """The true calibration error is the mean over cells, by the masses that are kept."""
     *_, arrays = one

@@ -14,6 +14,7 @@ from scipy.special import expit, logit, logsumexp
 from bayescal.core.functionals import log_binomial_coefficient
 from bayescal.core.quantity import DirectDraws, Draws, Floats, LabelModel
 from bayescal.curves.average import Average, in_chains
+from bayescal.curves.cells import off_boundary
 from bayescal.curves.posterior import CurvePosterior
 from bayescal.curves.priors import CALIBRATED, ROUGH, SEGMENTS, SMOOTH, CurveAverage, SmoothCurve
 from bayescal.curves.rough import RoughPosterior
@@ -432,7 +433,8 @@ class CaseControlAverage(Average):
     def log_likelihood(self, population: Population) -> Floats:
         """Log probability of the positives of each cell, (..., cell)."""
         positive, total = self.problem.positive, self.problem.total
-        at = self._positive_logit(population)
+        rates = off_boundary(population.rates)
+        at = self._positive_logit(Population(rates, population.class_prior))
         ways = log_binomial_coefficient(total, positive)
         return np.asarray(positive * at - total * softplus(at) + ways)
 
