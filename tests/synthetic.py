@@ -1,8 +1,9 @@
 """Valid results without PyMC, for the tests of everything that only presents them.
 
 The draws are a genuine, if simple, posterior: logistic recalibration of simulated scores, Laplace
-approximation at its mode, and Savage-Dickey ratio for the probability of calibration. Where asked
-for, the weights of descriptions of the curve are made up: all but calibrated have these draws.
+approximation at its mode, and Savage-Dickey ratio for the probability of calibration, the share of
+draws in which the rates are the scores. Where asked for, the weights of descriptions of the curve
+are made up: all but calibrated have these draws.
 """
 
 from __future__ import annotations
@@ -102,7 +103,8 @@ def make_result(
         results,
         variables=VARIABLES,
         attrs=_attrs(classifiers, classes, groups, n_bins, chains, draws, strategy, seed, n)
-        | _status(converged, grid[0]),
+        | _status(converged, grid[0])
+        | ({} if shape is None else {"average_power": 0.35}),
         coords={} if shape is None else {"description": DESCRIPTIONS},
         error_correlation=_error_correlation(classifiers, classes, groups),
     )
@@ -144,32 +146,36 @@ def _case(
     rate = expit(logit(cell_score) + theta @ basis.T)
     mass = rng.dirichlet(cell_n, shape)
     estimate = _estimate(score, event, n_bins, strategy)
-    member = _bin_of(cell_score, estimate["bin_edges"])
-    bin_rate, bin_gap, bin_mass = _by_bin(rate, cell_score, mass, member, n_bins)
     points = np.linspace(0, 1, _N_POINTS)[1:-1]
-    posterior = {
-        "ece": (bin_mass * np.abs(bin_gap)).sum(-1),
-        "tce": (mass * np.abs(rate - cell_score)).sum(-1),
-        "mce": np.abs(bin_gap).max(-1),
-        "label_rate": np.where(estimate["count"] > 0, bin_rate, np.nan),
-        "gap": np.where(estimate["count"] > 0, bin_gap, np.nan),
-        "calibration_curve": expit(
-            logit(points) + theta @ np.stack([np.ones_like(points), logit(points)])
-        ),
-        "coef": theta,
-    }
+    curve = expit(logit(points) + theta @ np.stack([np.ones_like(points), logit(points)]))
     p0 = _savage_dickey(mode, cov) if p_calibrated is None else p_calibrated
+    calibrated = _calibrated(p0, shape, int(cell_n @ (cell_score + k)))
+    own = calibrated[..., None]
+    drawn = np.where(own, cell_score, rate)
+    given, average = (_measures(one, cell_score, mass, estimate, n_bins) for one in (rate, drawn))
+    for name in ("ece", "tce", "mce", "gap"):
+        average[name][calibrated] *= 0.0
     lp = norm.logpdf(theta, 0, _PRIOR_SD)
     return CaseArrays(
         coords=coords,
-        posterior=posterior,
+        posterior={
+            **average,
+            "calibration_curve": np.where(own, points, curve),
+            "coef": theta,
+        },
+        given_miscalibration={**given, "calibration_curve": curve},
+        curve={
+            "rate": drawn.astype(np.float32),
+            "mass": mass.astype(np.float32),
+            "component": np.where(calibrated, 0, 1).astype(np.int8),
+        },
         prior={},
         sample_stats={
             "diverging": np.zeros(shape, bool),
             "energy": rng.normal(size=shape),
             "n_steps": np.full(shape, 3, np.uint64),
         },
-        log_likelihood={"events": binom.logpmf(k, cell_n, rate)},
+        log_likelihood={"events": binom.logpmf(k, cell_n, drawn)},
         log_prior={"coef": lp},
         observed_data={"events": k},
         constant_data={"curve_score": points, "cell_count": cell_n, "cell_score": cell_score},
@@ -181,10 +187,7 @@ def _case(
             }
         },
         bounds={"total_bias": (2 * n_bins / len(score)) ** 0.5, "optimal_n_bins": 12},
-        model_average={
-            "p_calibrated": p0,
-            **{f"{q}_mean": (1 - p0) * posterior[q].mean() for q in ("ece", "tce", "mce")},
-        },
+        model_average={"p_calibrated": p0},
         diagnostics={
             "rhat_max": 1.53 if forced else 1.002,
             "ess_min": 7.0 if forced else 1834.0,
@@ -199,17 +202,20 @@ def _described(case: CaseArrays, shape: Weights) -> CaseArrays:
     """The same case under an average over descriptions."""
     p0 = float(np.asarray(case.model_average["p_calibrated"]))
     weight = np.array([p0, *((1 - p0) * np.array(shape) / sum(shape))])
-    errors = {name: np.asarray(case.posterior[name]) for name in ("ece", "tce", "mce")}
+    given = case.given_miscalibration
+    errors = {name: np.asarray(given[name]) for name in ("ece", "tce", "mce")}
     points = np.asarray(case.constant_data["curve_score"])
-    curve = np.asarray(case.posterior["calibration_curve"]).mean((0, 1))
+    curve = np.asarray(given["calibration_curve"]).mean((0, 1))
+    component = np.asarray(case.curve["component"]) * (1 + int(np.argmax(shape)))
     jumps = np.zeros(_N_CELLS)
     jumps[[20, 35]] = 0.9
     return replace(
         case,
         posterior={
             **{name: draws for name, draws in case.posterior.items() if name != "coef"},
-            "description": np.full(errors["ece"].shape, 1 + int(np.argmax(shape))),
+            "description": component,
         },
+        curve={**case.curve, "component": component.astype(np.int8)},
         log_prior={"curve": np.asarray(case.log_prior["coef"]).sum(axis=-1)},
         descriptions={
             name: np.stack([np.zeros_like(draws), draws, draws, draws], axis=-1)
@@ -239,6 +245,26 @@ def _savage_dickey(mode: Array, cov: Array) -> float:
     """Probability of a = c = 0, whose prior probability is 1/2."""
     log_posterior = -0.5 * (mode @ np.linalg.solve(cov, mode) + np.linalg.slogdet(cov)[1])
     return float(expit(log_posterior + np.log(_PRIOR_SD**2)))
+
+
+def _calibrated(p0: float, shape: tuple[int, int], seed: int) -> Array:
+    """Draws in which the classifier is calibrated, that share of them, in no order."""
+    size = shape[0] * shape[1]
+    return (np.random.default_rng(seed).permutation(size) < round(p0 * size)).reshape(shape)
+
+
+def _measures(
+    rate: Array, score: Array, mass: Array, estimate: Mapping[str, Array], n_bins: int
+) -> dict[str, Array]:
+    member = _bin_of(score, estimate["bin_edges"])
+    bin_rate, bin_gap, bin_mass = _by_bin(rate, score, mass, member, n_bins)
+    return {
+        "ece": (bin_mass * np.abs(bin_gap)).sum(-1),
+        "tce": (mass * np.abs(rate - score)).sum(-1),
+        "mce": np.abs(bin_gap).max(-1),
+        "label_rate": np.where(estimate["count"] > 0, bin_rate, np.nan),
+        "gap": np.where(estimate["count"] > 0, bin_gap, np.nan),
+    }
 
 
 def _estimate(score: Array, event: Array, n_bins: int, strategy: str) -> dict[str, Array]:

@@ -175,7 +175,7 @@ def _name_below(axes: list[Axes], name: str) -> None:
 
 def _limit(tree: xr.DataTree, var: str, case: ResultSlice, upper: float) -> float:
     """Right end of a panel: space for the density and for the paper's estimate."""
-    draws = access.variable(tree, schema.POSTERIOR, var, case).values
+    draws = access.variable(tree, access.conditional_group(tree, var), var, case).values
     point = access.scalar(tree, schema.POINT_ESTIMATE, var, case) or 0.0
     return max(1.06 * _reach(draws, 0.998), 1.06 * upper, 1.12 * point, 1e-6)
 
@@ -187,7 +187,7 @@ def _reach(draws: NDArray[Any], level: float) -> float:
 
 
 def _draw_panel(ax: Axes, tree: xr.DataTree, var: str, case: ResultSlice, limit: float) -> None:
-    draws = access.variable(tree, schema.POSTERIOR, var, case).values
+    draws = access.variable(tree, access.conditional_group(tree, var), var, case).values
     draw_density(ax, np.linspace(0, limit, 400), draws)
     _draw_calibrated(ax, access.prob_calibrated(tree, case))
     point = access.scalar(tree, schema.POINT_ESTIMATE, var, case)
@@ -232,7 +232,7 @@ def _legend(figure: Figure, tree: xr.DataTree, var: str, prob: float) -> None:
 
 def _draw_both(ax: Axes, tree: xr.DataTree, var: str, case: ResultSlice) -> None:
     prior = access.variable(tree, schema.PRIOR, var, case).values
-    posterior = access.variable(tree, schema.POSTERIOR, var, case).values
+    posterior = access.variable(tree, access.conditional_group(tree, var), var, case).values
     # Of a long prior less is shown, or else the posterior is no more than a line.
     ends = ((prior, 0.9), (posterior, 0.98))
     limit = 1.05 * max(_reach(draws, level) for draws, level in ends)

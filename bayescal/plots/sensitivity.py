@@ -19,7 +19,7 @@ from bayescal.plots import style
 from bayescal.plots.posterior import SEEN, draw_density, draw_zero
 from bayescal.plots.rows import plot_row_sensitivity
 from bayescal.plots.style import Drawing
-from bayescal.results import access, schema
+from bayescal.results import access
 from bayescal.results.access import ResultSlice, check_variable
 from bayescal.results.conclude import Conclusion, conclusions
 from bayescal.results.text import number, percent, relation
@@ -135,7 +135,8 @@ def _limits(
 
 def _spread(tree: xr.DataTree, var: str, cases: tuple[ResultSlice, ...]) -> tuple[float, float]:
     """Lowest and highest of what the densities of a panel have to show."""
-    draws = [access.variable(tree, schema.POSTERIOR, var, case).values for case in cases]
+    group = access.conditional_group(tree, var)
+    draws = [access.variable(tree, group, var, case).values for case in cases]
     ends = [np.nanquantile(one, (0.002, 0.998)) for one in draws]
     return min(float(low) for low, _ in ends), max(float(high) for _, high in ends)
 
@@ -148,10 +149,11 @@ def _draw_rows(
     ends: tuple[float, float],
 ) -> None:
     x = np.linspace(max(ends[0], 0.0), ends[1], 400)
+    group = access.conditional_group(tree, one.var)
     rows = zip(one.rows, cases, _p_zero(tree, one), strict=True)
     for base, (row, case, p_zero) in zip(_places(one), rows, strict=True):
         colour = style.BLUE if row.converged else style.RED
-        draws = access.variable(tree, schema.POSTERIOR, one.var, case).values
+        draws = access.variable(tree, group, one.var, case).values
         draw_density(ax, x, draws, colour, base=base, tall=_TALLEST)
         draw_zero(ax, p_zero, base=base, tall=_TALLEST)
         style.draw_interval(ax, (row.lower, row.upper), row.mean, base - 0.09, colour)

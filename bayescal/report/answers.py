@@ -13,7 +13,7 @@ from bayescal.report.view import Answer, View
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.compare import Difference, best, difference, leaders
-from bayescal.results.intervals import Marginal, marginals
+from bayescal.results.intervals import Marginal, average_powers, marginals
 from bayescal.results.text import capital, decimals, error, fixed, in_words, percent, probability
 
 UNLIKELY = 0.05
@@ -360,9 +360,9 @@ def terms(view: View) -> list[tuple[str, str]]:
             "The calibration curve may be the diagonal (calibrated), smooth, rough (smooth with "
             "deviations that differ from score to score) or made of segments, some calibrated and "
             "others shifted. The posterior is an average over them, each weighted by its posterior "
-            "probability.",
+            f"probability.{_power_words(view)}",
         ),
-        (True, "{prob} credible interval", _interval_words(view)),
+        (True, "{prob} credible interval", _interval_words()),
         (
             view.has(schema.MODEL_AVERAGE, schema.P_CALIBRATED),
             "P(calibrated)",
@@ -373,16 +373,18 @@ def terms(view: View) -> list[tuple[str, str]]:
     return [(word, text) for applies, word, text in found if applies]
 
 
-def _interval_words(view: View) -> str:
+def _interval_words() -> str:
     """What an interval of the main error means."""
-    starts = "Where perfect calibration is not excluded, the interval starts at 0."
-    if view.described:
-        return (
-            "From the lower to the upper quantile of the posterior of the error. In it unlikely "
-            "components of the curve count for more than their probability, so that they widen "
-            f"the interval. {starts}"
-        )
     return (
         "Given the data and the priors, the error lies in it with a probability of at least "
-        f"{{prob}}. {starts}"
+        "{prob}. Where perfect calibration is not excluded, the interval starts at 0."
     )
+
+
+def _power_words(view: View) -> str:
+    """That evidence counts for less than it says, where it does."""
+    powers = average_powers(view.tree)
+    if not powers or min(powers) >= 1:
+        return ""
+    words = " or ".join(f"{power:g}" for power in powers)
+    return f" In it the evidence has the power {words}, because none of them need be true."

@@ -168,10 +168,9 @@ def sensitivity(view: View) -> Markup | None:
 
 
 class _Scaling(NamedTuple):
-    """Which variables are power-scaled (None: the default), in which posterior, and a note."""
+    """Which variables are power-scaled (None: the default), and a note."""
 
     variables: list[str] | None
-    posterior: str = "posterior"
     note: str = ""
 
 
@@ -185,11 +184,7 @@ def _scaling(view: View) -> _Scaling:
     names = [one.name for one in (view.main, *view.parameters)]
     if not view.has(schema.MODEL_AVERAGE, schema.P_CALIBRATED):
         return _Scaling(names)
-    text = (
-        " The prior probability of perfect calibration is not scaled: it enters P(calibrated) "
-        "alone, as odds."
-    )
-    return _Scaling(names, "posterior given miscalibration", text)
+    return _Scaling(names, note=" The prior probability of perfect calibration is not scaled.")
 
 
 def _name(view: View, name: str) -> str:
@@ -227,7 +222,7 @@ def _scaled(view: View, scaling: _Scaling, frame: pd.DataFrame) -> Markup:
             f"bayescal.power_scale has the other {left}. "
         )
     note = (
-        f"{cut}Sensitivity is how fast the {scaling.posterior} changes as the prior, or the data, "
+        f"{cut}Sensitivity is how fast the posterior changes as the prior, or the data, "
         "get a little more or less weight (power scaling; Kallioinen and others, 2024, "
         f"doi:10.1007/s11222-023-10366-5). From {THRESHOLD} on it matters, where the mean moves by "
         f"{LEAST_SHIFT} or more.{scaling.note}"

@@ -330,13 +330,12 @@ def _together(datasets: Sequence[xr.Dataset], names: Sequence[str]) -> xr.Datase
 
 def _attrs(trees: Mapping[str, xr.DataTree]) -> dict[str, Any]:
     """Attributes of all fits; JSON by prior where they differ."""
-    first = next(iter(trees.values())).attrs
     attrs: dict[str, Any] = {}
-    for name in map(str, first):
+    for name in dict.fromkeys(str(name) for tree in trees.values() for name in tree.attrs):
         found = {prior: _plain(tree.attrs.get(name)) for prior, tree in trees.items()}
         if name not in (*schema.BY_PRIOR, schema.WARNINGS):
             same = len(set(map(str, found.values()))) == 1
-            attrs[name] = _plain(first[name]) if same else json.dumps(found)
+            attrs[name] = next(iter(found.values())) if same else json.dumps(found)
     for name, by_name in schema.BY_PRIOR.items():
         attrs[by_name] = json.dumps({prior: _read(tree, name) for prior, tree in trees.items()})
     converged = all(access.is_converged(tree) for tree in trees.values())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
@@ -132,17 +133,29 @@ def _of_measure(draws: xr.DataArray, prob: float) -> xr.DataArray:
 
 def may_be_calibrated(tree: xr.DataTree, var: str) -> bool:
     """Whether draws of a variable have another value where the classifier is calibrated."""
-    return access.has_variable(tree, schema.GIVEN_MISCALIBRATION, var) and bool(
-        access.variable(tree, schema.MODEL_AVERAGE, schema.P_CALIBRATED).notnull().any()
+    held = access.has_variable(tree, schema.MODEL_AVERAGE, schema.P_CALIBRATED)
+    return (
+        held
+        and access.has_variable(tree, schema.GIVEN_MISCALIBRATION, var)
+        and bool(access.variable(tree, schema.MODEL_AVERAGE, schema.P_CALIBRATED).notnull().any())
     )
 
 
 def _of_power(tree: xr.DataTree, kind: str) -> str:
     """By which rule components were weighted, where that matters to the interval."""
-    if kind != CONSERVATIVE or schema.AVERAGE_POWER not in tree.attrs:
+    powers = average_powers(tree)
+    if kind != CONSERVATIVE or not powers:
         return ""
-    power = float(tree.attrs[schema.AVERAGE_POWER])
-    return f" Components of the curve have weights by their evidence to the power {power:g}."
+    words = " or ".join(f"{power:g}" for power in powers)
+    return f" Components of the curve have weights by their evidence to the power {words}."
+
+
+def average_powers(tree: xr.DataTree) -> list[float]:
+    """Powers of the evidence in the average, more than one only under several priors."""
+    held = tree.attrs.get(schema.AVERAGE_POWER)
+    if isinstance(held, str):
+        return sorted({power for power in json.loads(held).values() if power is not None})
+    return [] if held is None else [float(held)]
 
 
 def _quantiles(values: NDArray[Any], levels: tuple[float, float]) -> NDArray[np.float64]:

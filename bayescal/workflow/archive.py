@@ -235,7 +235,7 @@ def _scalars(tree: xr.DataTree) -> dict[str, xr.Dataset]:
     for name in (*schema.PLAIN_GROUPS, schema.ERROR_CORRELATION):
         if name in tree.children:
             found[name] = tree[name].to_dataset()
-    for name in (schema.POSTERIOR, schema.DESCRIPTIONS, schema.GIVEN_MISCALIBRATION):
+    for name in (schema.POSTERIOR, schema.GIVEN_MISCALIBRATION):
         if name in tree.children:
             group = tree[name].to_dataset()
             group = group[[var for var in group.data_vars if access.is_scalar(group[var])]]

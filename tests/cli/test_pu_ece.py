@@ -48,7 +48,7 @@ def test_json_and_a_report(file: Path, tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     found = json.loads(result.stdout)
     assert (found["n_positive"], found["n_unlabeled"]) == (100, 800)
-    mean = bc.load(kept)["model_average"]["tce_mean"].item()
+    mean = bc.load(kept)["posterior"]["tce"].mean().item()
     assert found["results"][0]["tce_mean"] == pytest.approx(mean)
     assert "100 positives, 800 unlabelled rows" in page.read_text(encoding="utf-8")
 

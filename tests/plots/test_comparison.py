@@ -51,7 +51,7 @@ def _mark(ax: Axes, place: int, number: int) -> float:
 def test_the_smallest_error_is_at_the_top() -> None:
     tree = make_result(NAMES)
     ax = plot_comparison(tree).axes[0]
-    means = tree["model_average"]["ece_mean"]
+    means = tree["posterior"]["ece"].mean(("chain", "draw"))
     assert _rows(ax) == [str(name) for name in means.sortby(means)["classifier"].values]
     assert ax.get_ylim()[0] > ax.get_ylim()[1]
 
@@ -64,7 +64,7 @@ def test_each_row_has_its_intervals_mean_and_estimate() -> None:
         bounds = interval(tree, "ece", prob).sel(classifier="gbm")
         np.testing.assert_allclose(_line(ax, place, width), bounds)
     expected = tree.sel(classifier="gbm")
-    assert _mark(ax, place, 0) == float(expected["model_average"]["ece_mean"])
+    assert _mark(ax, place, 0) == float(expected["posterior"]["ece"].mean())
     assert _mark(ax, place, 1) == float(expected["point_estimate"]["ece"])
 
 
@@ -83,7 +83,7 @@ def test_fifty_cases_can_be_read() -> None:
 @pytest.mark.slow
 def test_differences_are_from_the_best_and_agree_with_difference() -> None:
     tree = make_result(NAMES)
-    means = tree["model_average"]["tce_mean"]
+    means = tree["posterior"]["tce"].mean(("chain", "draw"))
     best = str(means["classifier"].values[np.argmin(means.values)])
     figure = plot_differences(tree)
     assert_readable(figure)

@@ -59,6 +59,15 @@ def test_the_bar_at_0_is_as_high_as_calibration_is_probable() -> None:
     assert "P(0) = 0.37" in [text.get_text() for text in ax.texts]
 
 
+@pytest.mark.parametrize("p_calibrated", [0.37, 1.0])
+def test_the_density_is_that_given_miscalibration(p_calibrated: float) -> None:
+    tree = make_result(("vit",), p_calibrated=p_calibrated)
+    (ax,) = plot_posterior(tree).axes
+    (curve,) = (line for line in ax.lines if len(line.get_xdata()) > 2)
+    expected = density(tree["given_miscalibration"]["ece"].values, curve.get_xdata())
+    np.testing.assert_allclose(curve.get_ydata(), expected / expected.max())
+
+
 @pytest.mark.slow
 def test_the_interval_and_the_estimate_are_where_the_result_has_them() -> None:
     tree = make_result(("vit",))
@@ -70,7 +79,7 @@ def test_the_interval_and_the_estimate_are_where_the_result_has_them() -> None:
 
 def test_draws_that_are_all_the_same_are_a_line() -> None:
     tree = make_result(("vit",))
-    tree["posterior"]["ece"][...] = 0.25
+    tree["given_miscalibration"]["ece"][...] = 0.25
     (ax,) = plot_posterior(tree).axes
     assert (0.25, 0.25) in [tuple(line.get_xdata()) for line in ax.lines]
 
@@ -79,7 +88,8 @@ def test_panels_share_their_scale_unless_one_would_be_a_mere_line() -> None:
     tree = make_result(("vit", "gbm"))
     one, other = (ax.get_xlim() for ax in plot_posterior(tree).axes)
     assert one == other
-    tree["posterior"]["ece"].loc[{"classifier": "gbm"}] /= 100
+    for group in ("posterior", "given_miscalibration"):
+        tree[group]["ece"].loc[{"classifier": "gbm"}] /= 100
     tree["point_estimate"]["ece"].loc[{"classifier": "gbm"}] /= 100
     one, other = (ax.get_xlim() for ax in plot_posterior(tree).axes)
     assert one[1] > 5 * other[1]

@@ -57,7 +57,7 @@ def test_bars_are_the_rows_of_each_bin() -> None:
 def test_the_answer_is_written_in() -> None:
     tree = make_result(("vit",), p_calibrated=0.25)
     (answer,) = (text for text in words(plot_reliability(tree)) if text.startswith("ECE"))
-    mean = float(tree["model_average"]["ece_mean"])
+    mean = float(tree["posterior"]["ece"].mean())
     assert answer.startswith(f"ECE {mean:.3f}, 90% interval 0 to 0.")
     assert f"plug-in {float(tree['point_estimate']['ece']):.3f} (15 equal-mass bins)" in answer
     assert answer.endswith("P(calibrated) = 0.25")

@@ -64,7 +64,7 @@ def test_rows_are_the_priors_in_order_with_their_intervals():
     drawn = [tuple(line.get_xdata()) for line in lines(ax, BLUE) if len(line.get_xdata()) == 2]
     assert drawn == [tuple(bounds.sel(prior=name).values) for name in labels]
     (mark,) = lines(ax, GREY)
-    assert mark.get_xdata()[0] == float(tree["model_average"]["tce_mean"].sel(prior="default"))
+    assert mark.get_xdata()[0] == float(tree["posterior"]["tce"].sel(prior="default").mean())
 
 
 @pytest.mark.slow

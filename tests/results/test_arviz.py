@@ -52,6 +52,7 @@ def test_power_scaling_reads_prior_and_likelihood(tree: xr.DataTree) -> None:
     assert np.isfinite(table["likelihood"].astype(float)).all()
 
 
+@pytest.mark.filterwarnings("ignore:Estimated shape parameter")
 def test_loo_reads_the_cells(tree: xr.DataTree) -> None:
     assert az.loo(tree).n_data_points == 2 * tree["observed_data"].sizes["cell"]
 

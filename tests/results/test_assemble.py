@@ -318,6 +318,7 @@ def test_priors_without_descriptions_stand_beside_one_with_them(order):
             own = bc.interval(tree, var)
             np.testing.assert_array_equal(bc.interval(grid, var).sel(prior=name), own)
             assert own.attrs["ci_text"] in bc.interval(grid, var).attrs["ci_text"]
+    assert "to the power 0.35." in bc.interval(grid, "ece").attrs["ci_text"]
     weight = grid["model_average"]["weight"]
     assert weight.sel(prior="smooth").isnull().all()
     np.testing.assert_array_equal(

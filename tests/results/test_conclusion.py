@@ -14,8 +14,10 @@ LEVELS = (np.arange(2000) + 0.5) / 2000
 
 
 def tree(low, high, p_calibrated=0.0, converged=True, names=("vit",)):
-    """Draws spread evenly between two ends."""
-    draws = (low + (high - low) * LEVELS).reshape(4, 500)
+    """Draws spread evenly between two ends; 0 in the share in which it is calibrated."""
+    n_zero = round(np.nan_to_num(p_calibrated) * LEVELS.size)
+    levels = (np.arange(LEVELS.size - n_zero) + 0.5) / max(LEVELS.size - n_zero, 1)
+    draws = np.concatenate([np.zeros(n_zero), low + (high - low) * levels])
     attrs = {
         "bayescal_version": "0",
         "quantity": "ece",
@@ -30,12 +32,10 @@ def tree(low, high, p_calibrated=0.0, converged=True, names=("vit",)):
     fits = [
         CaseArrays(
             coords={"classifier": name},
-            posterior={"tce": draws},
+            posterior={"tce": draws.reshape(4, 500)},
+            given_miscalibration={"tce": (low + (high - low) * LEVELS).reshape(4, 500)},
             point_estimate={"n": 9},
-            model_average={
-                "p_calibrated": p_calibrated,
-                "tce_mean": (1 - np.nan_to_num(p_calibrated)) * draws.mean(),
-            },
+            model_average={"p_calibrated": p_calibrated},
             diagnostics={"converged": converged},
         )
         for name in names

@@ -149,7 +149,7 @@ def test_scores_of_exactly_0_and_1_are_named_with_their_rows() -> None:
     assert (zero.score, zero.rows, zero.positives) == ("0", 30, 2)
     assert (one.score, one.rows, one.positives) == ("1", 20, 20)
     # Two positives of score 0 are impossible if it never errs.
-    assert zero.p_calibrated < 1e-9
+    assert zero.p_calibrated < 1e-4
     assert 0.3 < one.p_calibrated < 0.7
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import xarray as xr
+from numpy.typing import NDArray
 from scipy.stats import norm
 
 from bayescal.core.errors import InputError
@@ -15,17 +16,24 @@ from tests.synthetic import make_result
 MEANS, SDS, NAMES = (0.3, 0.2), (0.02, 0.01), ("vit", "gbm")
 
 
+def _mixed(draws: NDArray[np.float64], p_calibrated: float) -> NDArray[np.float64]:
+    """The same draws, but 0 in a share of them that is spread evenly over their order."""
+    place = np.arange(draws.size) * (np.sqrt(5) - 1) / 2 % 1
+    return np.where(np.argsort(np.argsort(place)) < p_calibrated * draws.size, 0.0, draws)
+
+
 def _normal_result(
     correlation: float, p_calibrated: tuple[float, float] = (0.0, 0.0)
 ) -> xr.DataTree:
     """Two posteriors that are normal, so that their difference is known."""
-    quantiles = norm.ppf((np.arange(8000) + 0.5) / 8000).reshape(4, 2000)
+    quantiles = norm.ppf((np.arange(8000) + 0.5) / 8000)
     fits = [
         CaseArrays(
             coords={"classifier": name},
-            posterior={"tce": mean + sd * quantiles},
+            posterior={"tce": _mixed(mean + sd * quantiles, p0).reshape(4, 2000)},
+            given_miscalibration={"tce": (mean + sd * quantiles).reshape(4, 2000)},
             point_estimate={"ece": mean},
-            model_average={"p_calibrated": p0, "tce_mean": (1 - p0) * mean},
+            model_average={"p_calibrated": p0},
             diagnostics={"converged": True},
         )
         for name, mean, sd, p0 in zip(NAMES, MEANS, SDS, p_calibrated, strict=True)
@@ -100,7 +108,7 @@ def test_a_classifier_that_may_be_calibrated_widens_the_interval_to_the_others_e
     # Half of the time the second error is 0, and the difference is the first, about 0.3.
     assert found.upper == pytest.approx(MEANS[0] + SDS[0] * norm.ppf(0.9), abs=0.002)
     assert found.lower == pytest.approx(0.1 - np.hypot(*SDS) * norm.ppf(0.95), abs=0.002)
-    assert found.mean == pytest.approx(0.3 - 0.5 * 0.2)
+    assert found.mean == pytest.approx(0.3 - 0.5 * 0.2, abs=1e-4)
 
 
 def test_the_answer_in_words() -> None:
@@ -113,7 +121,7 @@ def test_classes_are_chosen_by_name() -> None:
     tree = make_result(("vit", "gbm"), classes=("cat", "dog"))
     cat, dog = (difference(tree, "vit", "gbm", class_=name) for name in ("cat", "dog"))
     assert cat.mean != dog.mean
-    averages = tree["model_average"]["tce_mean"].sel({"class": "dog"})
+    averages = tree["posterior"]["tce"].sel({"class": "dog"}).mean(("chain", "draw"))
     assert dog.mean == pytest.approx(float(averages.sel(classifier="vit") - averages[1]))
 
 

@@ -22,15 +22,17 @@ def result(levels, p_calibrated=None, classifiers=("vit",), seed=20):
     for name, (cls, values) in product(classifiers, zip(CLASSES, levels, strict=False)):
         values = np.asarray(values, dtype=float)
         p0 = 0.0 if p_calibrated is None else p_calibrated[CLASSES.index(cls)]
+        each = N // len(values)
+        given = np.repeat(values, each)
+        # 0 in the same share of the draws of each value.
+        drawn = np.where(np.tile(np.arange(each) < p0 * each, len(values)), 0.0, given)
         fits.append(
             CaseArrays(
                 coords={"classifier": name, "class": cls},
-                posterior={"ece": np.repeat(values, N // len(values)).reshape(4, -1)},
+                posterior={"ece": drawn.reshape(4, -1)},
+                given_miscalibration={"ece": given.reshape(4, -1)},
                 point_estimate={"ece": 2 * values.mean()},
-                model_average={
-                    "p_calibrated": np.nan if p_calibrated is None else p0,
-                    "ece_mean": (1 - p0) * values.mean(),
-                },
+                model_average={"p_calibrated": np.nan if p_calibrated is None else p0},
                 diagnostics={"converged": True},
             )
         )

@@ -91,7 +91,7 @@ def test_resume_can_be_refused(tmp_path) -> None:
 
 
 def test_scalars_give_the_same_answers_in_a_fraction_of_the_space() -> None:
-    # The default prior: its intervals need the draws under each description of the curve.
+    # The default prior: its intervals need the draws given miscalibration.
     scores = bc.datasets.ece.truth("over").scores(10_000, seed=1)
     given = {"seed": 20, "method": "direct"}
     whole = bc.fit_many("ece", {"a": scores}, **given)

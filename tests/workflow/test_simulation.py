@@ -26,7 +26,7 @@ def test_an_interval_is_that_of_the_result():
     rng = np.random.default_rng(np.random.SeedSequence(5).spawn(1)[0])
     tree = bc.fit(bc.ece, TRUTH.scores(300, rng), method="direct", seed=5, draws=1000, chains=1)
     np.testing.assert_array_equal(bc.interval(tree, "tce").values, [found.lower[0], found.upper[0]])
-    assert found.mean[0] == tree["model_average"]["tce_mean"].item()
+    assert found.mean[0] == pytest.approx(tree["posterior"]["tce"].mean().item())
     assert found.truth == TRUTH.tce
     assert found.converged.all()
 
