@@ -145,7 +145,7 @@ def plot_comparison(tree: xr.DataTree, var: str | None = None, prob: float = 0.9
     Returns
     -------
     matplotlib.figure.Figure
-        A row a case: intervals, model-averaged mean, the paper's estimate as a hollow mark, and
+        A row a case: intervals, posterior mean, the paper's estimate as a hollow mark, and
         the numbers at the right.
 
     Raises

@@ -118,7 +118,7 @@ def _of_all(tree: xr.DataTree, n_cases: int, prob: float) -> list[Drawing]:
     prior = Drawing(
         partial(plot_prior_posterior, tree, var.name),
         f"Prior and posterior of the {var.title}",
-        f"Densities of the {var.title} before and after the data.",
+        f"Densities of the {var.title}, given that it is not 0, before and after the data.",
     )
     few = n_cases <= MOST_PANELS
     found = [posterior] if few else []

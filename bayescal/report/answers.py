@@ -23,7 +23,7 @@ LIKELY = 0.5
 
 @dataclass(frozen=True, slots=True)
 class CaseAnswer:
-    """One case: model-averaged mean and interval of its error, plug-in ECE, P(calibrated).
+    """One case: posterior mean and interval of its error, plug-in ECE, P(calibrated).
 
     `kind` stands before the name in a sentence: "class ", "group " or nothing.
     """

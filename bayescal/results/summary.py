@@ -50,8 +50,8 @@ def summary(tree: xr.DataTree, prob: float = 0.9) -> pd.DataFrame:
         classifier          name; then `class` and `group` where there are several
         n                   labelled rows
         ece_point           the paper's point estimate
-        ece_mean            posterior mean, averaged over calibrated and miscalibrated
-        ece_median          posterior median, averaged likewise
+        ece_mean            posterior mean, draws of 0 among the others
+        ece_median          posterior median, likewise
         ece_lower, _upper   interval, see `interval`
         p_calibrated        posterior probability of perfect calibration
         tce_mean            as ece_mean, of the calibration error without bins
