@@ -259,7 +259,7 @@ def test_the_average_takes_effective_rows_by_both_methods():
     score, label = bc.datasets.ece.truth("over").sample(1000, rng)
     scores = bc.Scores(y_true=label, y_prob=score, sample_weight=rng.exponential(size=1000))
     nuts, direct = (
-        bc.fit(bc.ece, scores, seed=1, method=method).posterior["tce"].values
+        bc.fit(bc.ece, scores, seed=1, method=method).given_miscalibration["tce"].values
         for method in ("nuts", "direct")
     )
     # At least 1,000 effective draws each: four Monte Carlo errors of the difference of two means.
