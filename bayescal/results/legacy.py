@@ -84,9 +84,10 @@ def _with_zeros(tree: xr.DataTree) -> xr.DataTree:
     Before version 0.3 the posterior of an error was that given miscalibration, and components of
     the curve had weights by their evidence itself: its power is 1.
     """
-    held = tree.get(f"{schema.MODEL_AVERAGE}/{schema.P_CALIBRATED}")
-    if held is None or schema.GIVEN_MISCALIBRATION in tree.children:
+    average = tree.children.get(schema.MODEL_AVERAGE, {})
+    if schema.P_CALIBRATED not in average or schema.GIVEN_MISCALIBRATION in tree.children:
         return tree
+    held = average[schema.P_CALIBRATED]
     posterior = tree[schema.POSTERIOR].to_dataset()
     names = [name for name in _MAY_BE_ZERO if name in posterior]
     size = posterior.sizes[schema.CHAIN] * posterior.sizes[schema.DRAW]
