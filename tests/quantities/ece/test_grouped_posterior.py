@@ -9,10 +9,11 @@ from scipy.special import expit
 
 import bayescal as bc
 from bayescal.core.bins.binning import Binning
+from bayescal.curves.average import POWER
 from bayescal.curves.priors import COMPONENTS
 from bayescal.plots import comparison, posterior, reliability
 from bayescal.quantities.ece import IndependentBins, Priors
-from bayescal.quantities.ece.calibrated import probability_calibrated
+from bayescal.quantities.ece.calibrated import log_calibrated
 from bayescal.quantities.ece.grouped_posterior import GroupedCase
 from bayescal.quantities.ece.plan import plan
 from bayescal.results.access import cases as result_cases
@@ -101,8 +102,14 @@ def test_the_errors_agree_with_their_curves(tree):
 def test_probability_of_calibration_is_that_of_the_groups_own_rows(scores, tree):
     (grouped,) = plan(scores, Priors(), binning=Binning(6)).cases
     for alone in grouped.alone:
-        evidence = alone.model.direct_draws(20_000, np.random.default_rng(1)).log_evidence
-        expected = probability_calibrated(alone.problem.cells, evidence, 0.5)
+        evidence = alone.model.direct_draws(20_000, np.random.default_rng(1)).evidence
+        right = log_calibrated(alone.problem.cells)
+        # One against one, as calibrated or not is as likely; no score is 0 or 1.
+        odds = sum(
+            share * np.exp(POWER * (evidence[name] - right))
+            for name, share in alone.priors.label_rate.weights.items()
+        )
+        expected = 1 / (1 + odds)
         found = tree["model_average"]["p_calibrated"].sel(group=alone.coords["group"]).item()
         # Four errors of an evidence that rests on some 400 effective draws.
         error = 4 * expected * (1 - expected) / 20
