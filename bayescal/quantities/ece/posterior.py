@@ -233,7 +233,8 @@ def draw_calibrated(
 ) -> NDArray[np.bool_]:
     """Choose draws in which a classifier is calibrated, as many as its probability gives."""
     right = float(np.nan_to_num(p_calibrated))
-    return choose(np.array([1 - right, right]), int(np.prod(shape)), rng).reshape(shape) == 1
+    chosen = choose(np.array([1 - right, right]), int(np.prod(shape)), rng)
+    return np.asarray(chosen.reshape(shape) == 1)
 
 
 def component_of_one(calibrated: NDArray[np.bool_]) -> NDArray[np.int64]:
