@@ -1,0 +1,66 @@
+"""The package stays small enough for one head: lines by folder, files, and the longest file."""
+
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "bayescal"
+# Lines of .py and .pyi. What a change adds to one folder it takes from there or says why not.
+BUDGET = {
+    "": 150,
+    "quantities": 300,
+    "cli": 1350,
+    "core": 6600,
+    "curves": 2050,
+    "inference": 1200,
+    "plots": 2750,
+    "quantities/agnostic": 4300,
+    "quantities/credal": 7200,
+    "quantities/ece": 3200,
+    "quantities/pu_ece": 5400,
+    "quantities/ssme": 6000,
+    "quantities/temperature": 5400,
+    "report": 2950,
+    "results": 4350,
+    "workflow": 2500,
+}
+MOST_FILES = 241
+LONGEST = 600
+TEST_LINES = 41_900
+
+
+def lines(path: Path) -> int:
+    return len(path.read_text(encoding="utf-8").splitlines())
+
+
+def sources(folder: str) -> list[Path]:
+    """Source files of a folder and below it; of the package and `quantities` only their own."""
+    deep = folder not in {"", "quantities"}
+    found = (PACKAGE / folder).rglob("*.py*") if deep else (PACKAGE / folder).glob("*.py*")
+    return sorted(path for path in found if path.suffix in {".py", ".pyi"})
+
+
+def folders() -> set[str]:
+    """The layers, and each quantity."""
+    parts = [path.relative_to(PACKAGE).parent.parts for path in PACKAGE.rglob("*.py")]
+    return {"/".join(p[: 2 if p[:1] == ("quantities",) else 1]) for p in parts}
+
+
+@pytest.mark.parametrize("folder", BUDGET)
+def test_a_folder_keeps_to_its_lines(folder: str) -> None:
+    assert sum(map(lines, sources(folder))) <= BUDGET[folder]
+
+
+def test_every_folder_has_a_budget() -> None:
+    assert folders() == set(BUDGET)
+
+
+def test_there_are_few_files_and_none_is_long() -> None:
+    every = [path for path in PACKAGE.rglob("*.py*") if path.suffix in {".py", ".pyi"}]
+    assert len(every) <= MOST_FILES
+    assert [path for path in every if lines(path) > LONGEST] == []
+
+
+def test_the_tests_stay_small_too() -> None:
+    assert sum(map(lines, (ROOT / "tests").rglob("*.py"))) <= TEST_LINES
