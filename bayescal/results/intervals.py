@@ -70,7 +70,7 @@ def interval(tree: xr.DataTree, var: str, prob: float = 0.9) -> xr.DataArray:
     schema.check_result(tree)
     alpha = tail(prob)
     if not access.has_variable(tree, schema.POSTERIOR, var) and _can_measure(tree, var):
-        return _of_measure(_measured(tree, var), prob)
+        return _of_measure(tree, _measured(tree, var), prob)
     draws = access.variable(tree, schema.POSTERIOR, var).transpose(*schema.DRAW_DIMS, ...)
     rest = draws.dims[2:]
     values = draws.values.reshape(-1, *draws.shape[2:])
@@ -120,14 +120,14 @@ def _measured(tree: xr.DataTree, var: str) -> xr.DataArray:
     return found.rename(var).transpose(*schema.DRAW_DIMS, ...)
 
 
-def _of_measure(draws: xr.DataArray, prob: float) -> xr.DataArray:
+def _of_measure(tree: xr.DataTree, draws: xr.DataArray, prob: float) -> xr.DataArray:
     """Conservative interval of an error that is 0 in the draws in which it is calibrated."""
     alpha = tail(prob)
     lower = draws.quantile(alpha, schema.DRAW_DIMS)
     upper = draws.where(draws > 0).quantile(1 - alpha, schema.DRAW_DIMS).fillna(0.0)
     found = xr.concat([lower, upper], schema.CI_BOUND).transpose(..., schema.CI_BOUND)
     found = found.drop_vars("quantile").assign_coords({schema.CI_BOUND: ["lower", "upper"]})
-    text = in_words(CONSERVATIVE, prob)
+    text = in_words(CONSERVATIVE, prob) + _of_power(tree, CONSERVATIVE)
     return found.assign_attrs(ci_kind=CONSERVATIVE, ci_prob=prob, ci_text=text)
 
 

@@ -11,6 +11,7 @@ from bayescal.core.checks import check_data, check_is
 from bayescal.core.errors import InputError, ScarWarning
 from bayescal.core.quantity import Plan
 from bayescal.curves.average import weighing
+from bayescal.curves.priors import CurveAverage, SmoothCurve
 from bayescal.quantities.pu_ece.class_prior import check_possible, data_warnings
 from bayescal.quantities.pu_ece.data import PUCounts, PUScores, problems
 from bayescal.quantities.pu_ece.estimator import resolved
@@ -130,7 +131,9 @@ def plan(
         check_possible(problem, priors)
         for sentence in data_warnings(problem, priors):
             warnings.warn(sentence, ScarWarning, stacklevel=4)
-    attrs = _attributes(data, bins) | weighing(priors.label_rate)
+    # A smooth curve is an average too: of itself and of calibration.
+    smooth = isinstance(priors.label_rate, SmoothCurve)
+    attrs = _attributes(data, bins) | weighing(CurveAverage() if smooth else priors.label_rate)
     return Plan([case_of(problem, priors) for problem in found], attrs)
 
 
