@@ -255,7 +255,8 @@ class AveragedCase(ProblemCase):
             diagnostics={"importance_ess": evidence.ess, "pareto_k": evidence.pareto_k},
             warnings=[
                 *common.warnings,
-                *evidence_warnings(evidence.ess),
+                # An error of a log evidence moves the log weights by its power times as much.
+                *evidence_warnings(evidence.ess / model.power**2),
                 *self._contradiction(replicated),
             ],
         )
