@@ -84,8 +84,10 @@ def _with_zeros(tree: xr.DataTree) -> xr.DataTree:
     Before version 0.3 the posterior of an error was that given miscalibration, and components of
     the curve had weights by their evidence itself: its power is 1.
     """
-    average = tree.children.get(schema.MODEL_AVERAGE, {})
-    if schema.P_CALIBRATED not in average or schema.GIVEN_MISCALIBRATION in tree.children:
+    if schema.MODEL_AVERAGE not in tree.children or schema.GIVEN_MISCALIBRATION in tree.children:
+        return tree
+    average = tree[schema.MODEL_AVERAGE].to_dataset()
+    if schema.P_CALIBRATED not in average:
         return tree
     held = average[schema.P_CALIBRATED]
     posterior = tree[schema.POSTERIOR].to_dataset()
