@@ -6,9 +6,11 @@ curve was the default of ``ece``. The Bayes factor of a jump was then taken out 
 result holds it. As it took random numbers between groups, 14 means of ``ece groups``, which come
 after that of the first group in the stream, were made anew with it gone; draws of the curves were
 not. The log-likelihood of groups was taken out too: its cells are merged now where groups have
-unequal numbers of them, and tests/results/test_assemble.py has their sums. Of ``pu_ece``'s curves
-only estimates and bounds were kept: their model, tied to the class prior, is gone. Do not make the
-file anew with a later version unless the change of the numbers is meant.
+unequal numbers of them, and tests/results/test_assemble.py has their sums. Since version 0.3 the
+draws of that time are those given miscalibration, and its averaged means are not kept; numbers of
+``ece groups`` were made anew, as random numbers of its later groups come in another order. Of
+``pu_ece``'s curves only estimates and bounds were kept: their model, tied to the class prior, is
+gone. Do not make the file anew with a later version unless the change of the numbers is meant.
 """
 
 import json
@@ -73,9 +75,11 @@ def fits(**how):
 def numbers(tree):
     """Mean and standard deviation of every variable, and some of the draws themselves."""
     found = {}
+    given = tree["given_miscalibration"].data_vars if "given_miscalibration" in tree else {}
     for group in GROUPS:
         for name, values in tree[group].data_vars.items():
-            held = np.asarray(values.values, dtype=float)
+            of_errors = given.get(name, values) if group == "posterior" else values
+            held = np.asarray(of_errors.values, dtype=float)
             held = held[np.isfinite(held)]
             found[f"{group}/{name}"] = [float(held.mean()), float(held.std())]
     for name in DIAGNOSTICS:
@@ -83,11 +87,11 @@ def numbers(tree):
             found[f"diagnostics/{name}"] = np.ravel(tree["diagnostics"][name].values).tolist()
     for name in RAW:
         if name in tree["posterior"]:
-            draws = tree["posterior"][name].values[:, :KEPT]
+            draws = given.get(name, tree["posterior"][name]).values[:, :KEPT]
             found[f"draws/{name}"] = np.ravel(draws).tolist()
     return found
 
 
 if __name__ == "__main__":
-    golden = {name: numbers(tree) for name, tree in fits(quick=True)}
+    golden = {name: numbers(tree) for name, tree in fits(method="direct")}
     GOLDEN.write_text(json.dumps(golden, indent=0) + "\n")

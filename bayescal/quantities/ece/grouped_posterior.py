@@ -162,7 +162,7 @@ class GroupedCase:
         p_calibrated = case.probability_calibrated(own)
         rate = self.model.cell_rates(draws, place)
         given = CurveDraws(rate, self.model.curve(draws, place, curve_scores(case.problem)))
-        calibrated = draw_calibrated(p_calibrated, rate.shape[:2], rng)
+        calibrated = draw_calibrated(p_calibrated, rate.shape[:2], rng.spawn(1)[0])
         found = collect_arrays(
             case.problem,
             drawn=given.where_calibrated(case.problem, calibrated),

@@ -103,7 +103,8 @@ class EceCase(ProblemCase):
         weighed = evidence_of(direct)
         p_calibrated = self.probability_calibrated(weighed)
         given = CurveDraws(rates, self.model.curve(draws, rates, curve_scores(self.problem)))
-        calibrated = draw_calibrated(p_calibrated, rates.shape[:2], rng)
+        # The other random numbers are those of a fit without a calibrated alternative.
+        calibrated = draw_calibrated(p_calibrated, rates.shape[:2], rng.spawn(1)[0])
         found = collect_arrays(
             self.problem,
             drawn=given.where_calibrated(self.problem, calibrated),
