@@ -17,6 +17,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayescal.core.checks import check_is
 from bayescal.core.errors import InputError
 from bayescal.core.streams import stream
 from bayescal.core.variables import ERROR, METRIC, ROW, Variable, from_json
@@ -141,14 +142,16 @@ def variables(tree: xr.DataTree) -> tuple[Variable, ...]:
 
 def described(tree: xr.DataTree, name: str) -> Variable:
     """What a result says of a variable; of one that it does not list, its name."""
+    check_is(name, str, "var", "Pass the name of one in the result.")
     found = (one for one in variables(tree) if one.name == name)
     return next(found, None) or Variable(name, name.replace("_", " "))
 
 
 def of_role(tree: xr.DataTree, *roles: str) -> list[Variable]:
     """The variables of a role that the posterior holds, in the quantity's order."""
+    known = variables(tree)
     held = tree[schema.POSTERIOR].data_vars
-    return [one for one in variables(tree) if one.role in roles and one.name in held]
+    return [one for one in known if one.role in roles and one.name in held]
 
 
 def answers(tree: xr.DataTree) -> list[Variable]:

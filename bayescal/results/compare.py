@@ -132,6 +132,7 @@ def difference(
     _check_comparable(tree, "a difference")
     name = access.main(tree).name if var is None else var
     pair = Pair(first, second, name, prob, class_, group)
+    _check_words(first, second)
     metrics = {one.name for one in access.answers(tree) if one.role == METRIC}
     if {first, second} <= metrics:
         return of_two_variables(tree, pair)

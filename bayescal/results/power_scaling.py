@@ -108,6 +108,7 @@ def power_scale(tree: xr.DataTree, var_names: str | Sequence[str] | None = None)
     """
     import pandas as pd
 
+    schema.check_result(tree)
     if problem := _obstacle(tree):
         raise InputError(problem)
     names = None if var_names is None else checked_words(var_names, "var_names")
