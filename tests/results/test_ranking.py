@@ -24,7 +24,9 @@ def with_errors(
     draws = len(next(iter(errors.values())))
     tree = make_result(names, draws=draws, chains=1, p_calibrated=p_calibrated)
     tce = tree["posterior"]["tce"]
-    tree["posterior"]["tce"] = tce.copy(data=np.stack(list(errors.values()), axis=-1)[None])
+    values = np.stack(list(errors.values()), axis=-1)[None]
+    values[:, : round(p_calibrated * draws)] = 0.0
+    tree["posterior"]["tce"] = tce.copy(data=values)
     matrix = np.full((len(names),) * 2, correlation)
     np.fill_diagonal(matrix, 1.0)
     old = tree["error_correlation"]["correlation"]

@@ -58,7 +58,8 @@ def test_nuts_comes_with_its_statistics(nuts):
 def test_diagnostics_are_the_worst_of_the_monitored_variables(nuts):
     case, result = nuts
     rhat, ess = [], []
-    monitored = [result.posterior[name] for name in case.monitored]
+    drawn = {**result.posterior, **result.given_miscalibration}
+    monitored = [drawn[name] for name in case.monitored]
     for values in (*monitored, *result.descriptions.values()):
         flat = values.reshape(4, 500, -1)
         for place in range(flat.shape[2]):

@@ -128,7 +128,7 @@ def test_what_does_not_fit_the_result_is_refused(binary, three):
     with pytest.raises(InputError, match="got refits under several"):
         bc.credal.bounds_for(make_credal_grid())
     with pytest.raises(InputError, match=r"must hold a calibration curve.*this one, of ece, holds"):
-        bc.credal.bounds_for(make_result(), [0.5])
+        bc.credal.bounds_for(make_result().drop_nodes("curve"), [0.5])
     old = binary.copy(deep=True)
     old["constant_data"] = old["constant_data"].dataset.drop_vars("calibration_score")
     with pytest.raises(InputError, match="must hold its calibration rows"):
