@@ -29,11 +29,13 @@ def test_sensitivities_are_those_of_arviz(fitted):
     mine = bc.power_scale(fitted, names)
     theirs = arviz_stats.psense_summary(fitted, var_names=names, round_to=6)
     assert list(mine["quantity"]) == names
-    # Theirs smooths the tail of the weights, ours has them plain. Draws of 0 have the largest
-    # weights, so that this is a tenth.
-    for column, name in (("prior_sensitivity", "prior"), ("likelihood_sensitivity", "likelihood")):
-        ours, arviz = mine[column].to_numpy(), theirs[name].to_numpy()
-        np.testing.assert_allclose(ours, arviz, rtol=0.15)
+    # Theirs smooths the tail of the weights. Of the prior that is in the third digit; of the
+    # likelihood a tenth, as the average keeps draws that the rows make improbable. With smoothed
+    # weights ours are .3644 where theirs are .3645.
+    ours, arviz = mine["prior_sensitivity"].to_numpy(), theirs["prior"].to_numpy()
+    np.testing.assert_allclose(ours, arviz, atol=1e-3)
+    ours, arviz = mine["likelihood_sensitivity"].to_numpy(), theirs["likelihood"].to_numpy()
+    np.testing.assert_allclose(ours, arviz, rtol=0.15)
 
 
 @pytest.mark.slow
