@@ -27,7 +27,7 @@ class _Quantities(click.Group):
         return list(_by_command())
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        quantity = _by_command().get(cmd_name)
+        quantity = _quantity(cmd_name)
         if quantity is None:
             return None
         from bayescal.cli.run import run_sensitivity
@@ -51,7 +51,7 @@ class _Commands(_Quantities):
             return command
         if cmd_name == "sensitivity":
             return _sensitivity
-        quantity = _by_command().get(cmd_name)
+        quantity = _quantity(cmd_name)
         if quantity is None:
             return None
         from bayescal.cli.run import run_fit
@@ -83,6 +83,14 @@ def _by_command() -> dict[str, Quantity]:
     from bayescal.quantities import quantities
 
     return {name.replace("_", "-"): quantity for name, quantity in quantities().items()}
+
+
+def _quantity(command: str) -> Quantity | None:
+    """The quantity of a command; of the package's own no other is loaded."""
+    from bayescal.quantities import OWN, quantity_named
+
+    own = {name.replace("_", "-"): name for name in OWN}
+    return quantity_named(own[command]) if command in own else _by_command().get(command)
 
 
 def _command(

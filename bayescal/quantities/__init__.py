@@ -9,11 +9,9 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
-from importlib.metadata import entry_points
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from bayescal.core.checks import check_known
 from bayescal.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -62,6 +60,10 @@ def quantity_named(quantity: Quantity | str) -> Quantity:
                 f"Pass one of {', '.join(map(repr, quantities()))}."
             )
         return _adapted(quantity)
+    if quantity in OWN:
+        return _own(quantity)
+    from bayescal.core.checks import check_known
+
     found = quantities()
     check_known(quantity, tuple(found), "quantity", "bayescal")
     return found[quantity]
@@ -75,9 +77,16 @@ def _adapted(quantity: Any) -> Quantity:
     return adapted(quantity)
 
 
+def _own(name: str) -> Quantity:
+    """Load one of the package's own quantities, and no other."""
+    return cast("Quantity", import_module(f"{__name__}.{name}"))
+
+
 @cache
 def _installed() -> dict[str, Quantity]:
-    own = [import_module(f"{__name__}.{name}") for name in OWN]
+    from importlib.metadata import entry_points
+
+    own = map(_own, OWN)
     added = [_adapted(point.load()) for point in entry_points(group=ENTRY_POINTS)]
     return {quantity.NAME: quantity for quantity in (*own, *added)}
 

@@ -22,11 +22,6 @@ from bayescal.core.variables import (
     undrawn,
 )
 
-# Not lazy: modules of the same names would take the names when something loads them first.
-from bayescal.quantities.agnostic.bounds import bounds as bounds
-from bayescal.quantities.agnostic.bounds import calibration_test as calibration_test
-from bayescal.quantities.agnostic.roc import roc as roc
-
 __getattr__, _, __all__ = lazy_loader.attach_stub(__name__, __file__)
 __all__ += ["ESTIMAND", "NAME", "REFERENCES", "TITLE", "VARIABLES"]
 

@@ -10,9 +10,6 @@ import lazy_loader
 from bayescal.core.quantity import Reference
 from bayescal.core.variables import CURVE, DATA, ROW, Variable, named, undrawn
 
-# Not lazy: the module of the same name would take the name when something loads it first.
-from bayescal.quantities.credal.bounds import bounds as bounds
-
 __getattr__, _, __all__ = lazy_loader.attach_stub(__name__, __file__)
 __all__ += ["ESTIMAND", "NAME", "REFERENCES", "TITLE", "VARIABLES"]
 

@@ -20,9 +20,6 @@ from bayescal.core.variables import (
     undrawn,
 )
 
-# Not lazy: the module of the same name would take the name when something loads it first.
-from bayescal.quantities.pu_ece.bounds import bounds as bounds
-
 __getattr__, _, __all__ = lazy_loader.attach_stub(__name__, __file__)
 __all__ += ["ESTIMAND", "NAME", "REFERENCES", "TITLE", "VARIABLES"]
 

@@ -10,10 +10,6 @@ import lazy_loader
 from bayescal.core.quantity import Reference
 from bayescal.core.variables import LESS, METRIC, MORE, Variable, named, undrawn
 
-# Not lazy: modules of the same names would take the names when something loads them first.
-from bayescal.quantities.ssme.bounds import bounds as bounds
-from bayescal.quantities.ssme.metrics import metrics as metrics
-
 __getattr__, _, __all__ = lazy_loader.attach_stub(__name__, __file__)
 __all__ += ["ESTIMAND", "NAME", "REFERENCES", "TITLE", "VARIABLES"]
 
