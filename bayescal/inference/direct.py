@@ -8,7 +8,7 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cholesky, solve_triangular
+from scipy.linalg import cholesky, inv
 from scipy.special import boxcox, expit, gammaln, logsumexp
 
 from bayescal.core.quantity import DirectDraws, Draws
@@ -20,6 +20,8 @@ _WEIGHTS = _WEIGHTS / _WEIGHTS.sum()
 # Newton's method ends where it moves by less than this, in standard deviations of the posterior.
 # The Gaussian starts where the mode is about; both serve importance sampling, which is exact.
 _AT_MODE, _CLOSE = 0.1, 1e-3
+# A step is halved at most this often.
+_HALVINGS = 34
 # Relative to the largest weight: differences that are rounding, and weights that are none.
 _ROUNDING, _NO_WEIGHT = 1e-9, 1e-150
 
@@ -72,27 +74,46 @@ def softplus(logit: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class Regression:
-    """Cells whose logit is linear in standard normal coefficients."""
+    """Cells whose logit is linear in standard normal coefficients; one, or a stack of them.
+
+    Arrays of a stack have its axes in front: the design is (..., cell, basis), offsets and what the
+    cells hold are of a shape that broadcasts to (..., draw, cell). What all regressions of the
+    stack share needs no such axes.
+    """
 
     offset: Floats  # (cell,)
     design: Floats  # (cell, basis)
     cells: CellLikelihood
 
     def logit(self, coef: Floats) -> Floats:
-        """Logit of the event's probability, (..., cell)."""
-        return np.asarray(self.offset + coef @ self.design.T)
+        """Logit of the event's probability, (..., draw, cell), at (..., draw, basis)."""
+        return np.asarray(self.offset + coef @ np.swapaxes(self.design, -1, -2))
 
     def log_likelihood(self, coef: Floats) -> Floats:
         """Log-likelihood without the binomial coefficients, which no parameter changes, (...)."""
         return self.cells.log_likelihood(self.logit(coef)).sum(axis=-1)
 
+    def log_posterior(self, coef: Floats) -> Floats:
+        """Log-likelihood and log prior of one vector (..., basis) a regression, (...)."""
+        likelihood = self.log_likelihood(coef[..., None, :])[..., 0]
+        return np.asarray(likelihood - np.square(coef).sum(axis=-1) / 2)
+
 
 @dataclass(frozen=True, slots=True)
 class Gaussian:
-    """Normal distribution of a vector, held as ``mean + root @ standard normal``."""
+    """Normal distribution of a vector, ``mean + root @ standard normal``; or a stack of them."""
 
-    mean: Floats  # (basis,)
-    root: Floats  # (basis, basis)
+    mean: Floats  # (..., basis)
+    root: Floats  # (..., basis, basis)
+
+    @property
+    def log_volume(self) -> Floats:
+        """Log determinant of the root, (...)."""
+        return np.asarray(np.log(np.abs(np.diagonal(self.root, 0, -2, -1))).sum(axis=-1))
+
+    def __getitem__(self, place: Any) -> Gaussian:
+        """Take some of a stack."""
+        return Gaussian(self.mean[place], self.root[place])
 
 
 def variational_gaussian(
@@ -105,7 +126,8 @@ def variational_gaussian(
     At the minimum the mean solves ``design' E[slope] = mean`` and the precision is
     ``I + design' diag(E[information]) design``, expectations over the Gaussian itself; both
     are one-dimensional integrals a cell, taken by Gauss-Hermite quadrature [1]_. Newton's method
-    starts at the posterior mode, which is sought from `start`, or from 0.
+    starts at the posterior mode, which is sought from `start`, (..., basis), or from 0. Of a stack
+    each regression stays where it has converged.
 
     References
     ----------
@@ -114,15 +136,17 @@ def variational_gaussian(
     """
     laplace = laplace_gaussian(regression, max_steps, start)
     mean, root = laplace.mean, laplace.root
+    moving = np.ones(mean.shape[:-1], dtype=bool)
     for _ in range(max_steps):
-        spread = np.sqrt(((regression.design @ root) ** 2).sum(axis=1))
+        spread = np.sqrt(np.square(regression.design @ root).sum(axis=-1))
         slope, information = regression.cells.slopes(
-            regression.logit(mean) + spread * _NODES[:, None]
+            regression.logit(mean[..., None, :]) + spread[..., None, :] * _NODES[:, None]
         )
-        factor, step = _newton(regression, mean, _WEIGHTS @ slope, _WEIGHTS @ information)
-        mean = mean + step
-        root = _inverse(factor)
-        if np.linalg.norm(factor @ step) < _CLOSE:
+        narrower, step, length = _newton(regression, mean, _WEIGHTS @ slope, _WEIGHTS @ information)
+        mean = mean + np.where(moving[..., None], step, 0)
+        root = np.where(moving[..., None, None], narrower, root)
+        moving &= length >= _CLOSE
+        if not moving.any():
             break
     return Gaussian(mean, root)
 
@@ -134,49 +158,54 @@ def laplace_gaussian(
 
     Notes
     -----
-    Newton's method, with steps halved where they overshoot.
+    Newton's method, with steps halved where they overshoot; `start` is as above.
     """
-
-    def objective(coef: Floats) -> float:
-        return float(regression.log_likelihood(coef) - coef @ coef / 2)
-
-    coef = np.zeros(regression.design.shape[1]) if start is None else start
-    value = objective(coef)
-    factor = np.eye(len(coef))
+    design = regression.design
+    coef = np.zeros((*design.shape[:-2], design.shape[-1])) if start is None else start
+    value = regression.log_posterior(coef)
+    root = np.broadcast_to(np.eye(coef.shape[-1]), (*value.shape, *design.shape[-1:] * 2))
+    moving = np.ones(value.shape, dtype=bool)
     for _ in range(max_steps):
-        factor, step = _newton(regression, coef, *regression.cells.slopes(regression.logit(coef)))
-        gain = -np.inf
-        size = 1.0
-        while gain < 0 and size > 1e-10:
-            gain = objective(coef + size * step) - value
-            size /= 2
-        coef = coef + 2 * size * step
-        value += gain
-        if np.linalg.norm(factor @ step) < _AT_MODE:
+        slope, information = regression.cells.slopes(regression.logit(coef[..., None, :]))
+        narrower, step, length = _newton(regression, coef, slope[..., 0, :], information[..., 0, :])
+        root = np.where(moving[..., None, None], narrower, root)
+        coef, value = _uphill(regression, coef, value, np.where(moving[..., None], step, 0))
+        moving &= length >= _AT_MODE
+        if not moving.any():
             break
-    return Gaussian(coef, _inverse(factor))
+    return Gaussian(coef, root)
 
 
-def laplace_evidence(regression: Regression, gaussian: Gaussian) -> float:
-    """Log evidence by Laplace's approximation."""
-    volume = np.log(np.abs(np.diag(gaussian.root))).sum()
-    mean = gaussian.mean
-    return float(regression.log_likelihood(mean) - mean @ mean / 2 + volume)
+def laplace_evidence(regression: Regression, gaussian: Gaussian) -> Floats:
+    """Log evidence by Laplace's approximation, (...)."""
+    return np.asarray(regression.log_posterior(gaussian.mean) + gaussian.log_volume)
 
 
 def _newton(
     regression: Regression, coef: Floats, slope: Floats, information: Floats
-) -> tuple[Floats, Floats]:
-    """Upper Cholesky factor of the precision, and the Newton step."""
-    design = regression.design
-    precision = np.eye(len(coef)) + (design.T * information) @ design
+) -> tuple[Floats, Floats, Floats]:
+    """Root of the covariance, the Newton step, and its length in standard deviations."""
+    across = np.swapaxes(regression.design, -1, -2)
+    precision = np.eye(coef.shape[-1]) + (across * information[..., None, :]) @ regression.design
     factor = cholesky(precision, check_finite=False)
-    half = solve_triangular(factor, design.T @ slope - coef, trans="T", check_finite=False)
-    return factor, solve_triangular(factor, half, check_finite=False)
+    root = inv(factor, assume_a="upper triangular", check_finite=False)
+    half = np.matvec(np.swapaxes(root, -1, -2), np.matvec(across, slope) - coef)
+    return root, np.matvec(root, half), np.linalg.norm(half, axis=-1)
 
 
-def _inverse(factor: Floats) -> Floats:
-    return np.asarray(solve_triangular(factor, np.eye(len(factor)), check_finite=False))
+def _uphill(
+    regression: Regression, coef: Floats, value: Floats, step: Floats
+) -> tuple[Floats, Floats]:
+    """Move by the step, or by the first of its halves that does not lower the posterior."""
+    size = np.ones(value.shape)
+    for _ in range(_HALVINGS):
+        moved = coef + size[..., None] * step
+        found = regression.log_posterior(moved)
+        lower = ~(found >= value)
+        if not lower.any():
+            break
+        size = np.where(lower, size / 2, size)
+    return moved, found
 
 
 class Likelihood(Protocol):
@@ -327,7 +356,7 @@ def importance_sample(
     log_prior = -(coef**2).sum(axis=1) / 2
     # The constants of the normal densities cancel, but for the proposal's volume.
     log_proposal = _log_density((standard**2).sum(axis=1), size, degrees)
-    log_proposal -= np.log(np.abs(np.diag(proposal.root))).sum()
+    log_proposal -= proposal.log_volume
     return Weighted(coef, likelihood.log_likelihood(coef) + log_prior - log_proposal)
 
 

@@ -9,7 +9,11 @@ from scipy.special import expit, logit
 from scipy.stats import binom, norm
 
 from bayescal.core.functionals import log_binomial_coefficient
-from bayescal.inference.direct import variational_gaussian
+from bayescal.inference.direct import (
+    laplace_evidence,
+    laplace_gaussian,
+    variational_gaussian,
+)
 from tests.regressions import binomial_regression
 
 
@@ -166,3 +170,74 @@ def test_the_likelihood_stays_finite_far_out():
     np.testing.assert_allclose(
         problem.log_likelihood(np.array([[800.0], [-800.0]])), [-2400, -1600]
     )
+
+
+HARD = {
+    "random": [(40, 20), (8, 5), (300, 20)],
+    "separable": [(10**4, 10**4), (10**4, 0), (3, 3)],
+    "very many rows": [(10**8, 3 * 10**7), (10**8, 10**8 - 3), (10**8, 2)],
+    "rare": [(10**6, 1), (2, 0), (1, 1)],
+}
+
+
+def stack(name):
+    """Regressions that share their offsets, and those one by one."""
+    rng = np.random.default_rng(9)
+    design = rng.normal(size=(4, 3, 5)) * np.array([0.01, 0.3, 1.0, 8.0])[:, None, None]
+    offset = np.array([-2.0, 0.5, 7.0])
+    count, positives = np.array(HARD[name]).T * np.array([1, 1, 1])
+    shares = np.array([1.0, 0.5, 0.3, 0.1])[:, None, None]
+    rows, events = np.ceil(shares * count), np.ceil(shares * positives)
+    one_by_one = [
+        binomial_regression(offset, *each)
+        for each in zip(design, rows[:, 0], events[:, 0], strict=True)
+    ]
+    return binomial_regression(offset, design, rows, events), one_by_one
+
+
+@pytest.mark.parametrize("approximate", [laplace_gaussian, variational_gaussian])
+@pytest.mark.parametrize("started", [False, True])
+@pytest.mark.parametrize("name", HARD)
+def test_each_of_a_stack_is_as_it_is_alone(name, started, approximate):
+    together, one_by_one = stack(name)
+    start = np.random.default_rng(3).normal(size=(4, 5)) if started else None
+    found = approximate(together, start=start)
+    for place, problem in enumerate(one_by_one):
+        alone = approximate(problem, start=None if start is None else start[place])
+        spread = np.abs(alone.root).max()
+        np.testing.assert_allclose(found.mean[place], alone.mean, atol=1e-7 * spread)
+        np.testing.assert_allclose(found[place].root, alone.root, atol=1e-7 * spread)
+        evidence = laplace_evidence(problem, alone)
+        np.testing.assert_allclose(laplace_evidence(together, found)[place], evidence, rtol=1e-12)
+
+
+def test_a_stack_may_share_its_design_and_have_axes_of_its_own():
+    problem = regression(cells=7, basis=3, rows=30)
+    shares = np.linspace(0.1, 1, 6).reshape(2, 3, 1, 1)
+    together = binomial_regression(
+        problem.offset,
+        problem.design,
+        problem.cells.count * shares,
+        problem.cells.positives * shares,
+    )
+    found = variational_gaussian(together, start=np.zeros((2, 3, 3)))
+    alone = variational_gaussian(
+        binomial_regression(
+            problem.offset,
+            problem.design,
+            problem.cells.count * shares[1, 0, 0, 0],
+            problem.cells.positives * shares[1, 0, 0, 0],
+        )
+    )
+    np.testing.assert_allclose(found[1, 0].mean, alone.mean, atol=1e-9)
+    np.testing.assert_allclose(found[1, 0].root, alone.root, atol=1e-9)
+    assert found.log_volume[1, 0] == pytest.approx(np.linalg.slogdet(alone.root)[1])
+
+
+def test_a_step_that_overshoots_is_halved():
+    # From far out, where the expected information is next to nothing, a full step goes too far.
+    problem = binomial_regression(
+        np.zeros(1), 30 * np.ones((1, 1)), np.array([1000]), np.array([500])
+    )
+    mode = laplace_gaussian(problem, start=np.array([1.0])).mean[0]
+    assert mode == pytest.approx(0, abs=0.1 * (1 + 30**2 * 250) ** -0.5)
