@@ -16,7 +16,9 @@ def sigmoid(logit: Floats) -> Floats:
     """Logistic function."""
     # The positive exponent overflows to infinity for logits below -709, and 1 / inf is the right 0.
     with np.errstate(over="ignore"):
-        return np.asarray(1 / (1 + np.exp(-logit)))
+        found = np.asarray(np.exp(-logit))
+    found += 1
+    return np.reciprocal(found, out=found)
 
 
 def finite_logits(score: Any, name: str = "score") -> Floats:

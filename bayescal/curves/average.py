@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, log_softmax, logsumexp
+from scipy.special import log_softmax, logsumexp
 
 from bayescal.core.errors import InputError
+from bayescal.core.logistic import sigmoid
 from bayescal.core.quantity import DirectDraws, Draws, LabelModel
 from bayescal.curves.boundary import BoundaryErrors, BoundaryScore
-from bayescal.curves.cells import Problem, padded_size, score_logit
+from bayescal.curves.cells import Problem, in_a_row, padded_size, score_logit
 from bayescal.curves.priors import CALIBRATED, COMPONENTS, ROUGH, SEGMENTS, SMOOTH, CurveAverage
 from bayescal.curves.rough import Rough, RoughBasis
 from bayescal.curves.segments import Segments
@@ -356,12 +357,12 @@ class Average:
 
     def rates(self, name: str, draws: Draws, errs: NDArray[np.bool_]) -> Floats:
         """Label rates of all cells under one component, (..., cell)."""
-        empty = np.flatnonzero(self.rows == 0)
-        found = np.broadcast_to(self.score, (*errs.shape[:-1], len(self.score))).copy()
+        found = np.empty((*errs.shape[:-1], len(self.score)))
+        found[...] = self.score
         if name != CALIBRATED:
-            deviation = self.components[name].deviation(draws)
-            found[..., self.interior] = expit(self._offset + deviation)
-            if len(empty):
+            logit = self.components[name].deviation(draws) + self._offset
+            found[..., in_a_row(self.interior)] = sigmoid(logit)
+            if len(empty := np.flatnonzero(self.rows == 0)):
                 found[..., empty] = self.curve(name, draws, self.score[empty])
         for column, (place, one) in enumerate(self.boundary_scores.items()):
             rate = one.event_rate(draws["boundary"][..., column])
@@ -372,8 +373,7 @@ class Average:
         """Probability of the event at scores between 0 and 1 under one component, (..., point)."""
         if name == CALIBRATED:
             return np.broadcast_to(score, (*draws["boundary"].shape[:-1], len(score)))
-        deviation = self.components[name].deviation_at(draws, score)
-        return np.asarray(expit(score_logit(score) + deviation))
+        return sigmoid(self.components[name].deviation_at(draws, score) + score_logit(score))
 
     def component_log_prior(self, name: str, draws: Draws) -> Floats | float:
         """Log prior density of a component's parameters, less its mean before the data, (...)."""

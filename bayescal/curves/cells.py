@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,6 @@ from scipy.special import expit, logit
 
 from bayescal.core.bins.bin_counts import BinCounts
 from bayescal.core.functionals import (
-    bin_mean,
-    calibration_gap,
     expected_calibration_error,
     log_binomial_coefficient,
     maximum_calibration_error,
@@ -67,26 +66,52 @@ def draw_positives(cells: BinCounts, rates: Floats, rng: np.random.Generator) ->
 
 
 def error_draws(problem: Problem, rates: Floats, mass: Floats) -> dict[str, Floats]:
-    """Compute calibration errors, label rates and gaps of every draw.
+    """Compute calibration errors, label rates and gaps of every draw."""
+    return BinnedMass(problem, mass).errors(rates)
+
+
+@dataclass(frozen=True, eq=False)
+class BinnedMass:
+    """Draws of the cells' masses, and the errors that label rates make of them.
 
     Notes
     -----
     A bin's rate and confidence are means over its cells weighted by their masses, all from one
     draw. A bin without rows has mass 0; its rate is the mean over its cells, unweighted, which
-    rests on the prior and the neighbouring cells.
+    rests on the prior and the neighbouring cells. A mean is linear, so that a bin's gap is the mean
+    of its cells' gaps.
     """
-    cells, support = problem.cells, problem.support()
-    weight = mass + problem.in_empty_bin()
-    bin_mass = mass @ problem.membership()
-    rate = bin_mean(weight, rates, support)
-    confidence = bin_mean(weight, cells.mean_score, support)
-    return {
-        "ece": expected_calibration_error(bin_mass, rate, confidence),
-        "tce": expected_calibration_error(mass, rates, cells.mean_score),
-        "mce": maximum_calibration_error(bin_mass, rate, confidence),
-        "label_rate": rate,
-        "gap": calibration_gap(rate, confidence),
-    }
+
+    problem: Problem
+    mass: Floats  # (..., cell)
+
+    @cached_property
+    def _bins(self) -> Floats:
+        return np.asarray(self.mass @ self.problem.membership())
+
+    @cached_property
+    def _weights(self) -> tuple[Floats, Floats, Floats]:
+        """Weights of the cells, the cells of each bin, and the sums of their weights."""
+        weight, support = self.mass + self.problem.in_empty_bin(), self.problem.support()
+        return weight, support, weight @ support
+
+    @cached_property
+    def _confidence(self) -> Floats:
+        weight, support, total = self._weights
+        return np.asarray(weight @ (self.problem.cells.mean_score[:, None] * support) / total)
+
+    def errors(self, rates: Floats) -> dict[str, Floats]:
+        """Calibration errors, label rates and gaps at label rates of the cells."""
+        gap = rates - self.problem.cells.mean_score
+        weight, support, total = self._weights
+        of_bins = (weight * gap) @ support / total
+        return {
+            "ece": expected_calibration_error(self._bins, of_bins, 0.0),
+            "tce": expected_calibration_error(self.mass, gap, 0.0),
+            "mce": maximum_calibration_error(self._bins, of_bins, 0.0),
+            "label_rate": self._confidence + of_bins,
+            "gap": of_bins,
+        }
 
 
 def curve_scores(problem: Problem) -> Floats:
@@ -147,8 +172,17 @@ def nonempty_cells[Scalar: np.generic](
     values: NDArray[Scalar], rows: NDArray[Any], size: int
 ) -> NDArray[Scalar]:
     """Values of the cells that hold rows, then padding, (..., size): empty cells stop `loo`."""
-    held = values[..., np.flatnonzero(rows)]
-    return pad(held, *held.shape[:-1], size)
+    held = np.flatnonzero(rows)
+    found = np.zeros((*values.shape[:-1], size), values.dtype)
+    found[..., : len(held)] = values[..., in_a_row(held)]
+    return found
+
+
+def in_a_row(places: NDArray[np.int64]) -> slice | NDArray[np.int64]:
+    """Places as a slice where each follows the one before: what is taken is then not copied."""
+    if len(places) and places[-1] - places[0] + 1 == len(places):
+        return slice(int(places[0]), int(places[-1]) + 1)
+    return places
 
 
 def kept_curve(
@@ -156,8 +190,8 @@ def kept_curve(
 ) -> dict[str, NDArray[Any]]:
     """What a result keeps of the curve: rates and masses of cells with rows, component of draws."""
     return {
-        "rate": nonempty_cells(rates, rows, size).astype(np.float32),
-        "mass": nonempty_cells(mass, rows, size).astype(np.float32),
+        "rate": nonempty_cells(rates.astype(np.float32), rows, size),
+        "mass": nonempty_cells(mass.astype(np.float32), rows, size),
         "component": component.astype(np.int8),
     }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -45,6 +45,8 @@ class CurvePosterior:
     place: Floats  # (chain, draw), in (0, 1)
     unseen: Floats  # (chain, draw, 2): logits of errors of scores 0 and 1 without rows
     unseen_errs: NDArray[np.bool_]  # (chain, draw, 2)
+    # Values of single components for all draws, by component and kind: conditions share them.
+    known: dict[tuple[str, str], Floats] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -127,27 +129,38 @@ class CurvePosterior:
     @cached_property
     def rate(self) -> Floats:
         """Label rates of the cells, (chain, draw, cell)."""
-        found = np.empty((*self.place.shape, len(self.average.score)))
-        for name, own, draws in self._by_component():
-            found[own] = self.average.rates(name, draws, self.errs[own])
+        average, ends = self.average, list(self.average.boundary_scores)
+
+        def evaluate(name: str, draws: Draws) -> Floats:
+            return average.rates(name, draws, np.ones(draws["boundary"].shape, dtype=bool))
+
+        found = self._joined("cells", evaluate)
+        if ends:
+            found = found.copy()
+            found[..., ends] = np.where(self.errs, found[..., ends], average.score[ends])
         return found
 
     def at(self, score: Floats) -> Floats:
         """Calibration curve at any scores, (chain, draw, point)."""
-        found = np.empty((*self.place.shape, len(score)))
-        for name, own, draws in self._by_component():
-            found[own] = self.average.curve(name, draws, score)
-        for end in (0, 1):
-            if (at := score == end).any():
-                found[..., at] = self._at_boundary(end)[..., None]
+        found = self._joined(
+            f"at {hash(score.tobytes())}",
+            lambda name, draws: self.average.curve(name, draws, score),
+        )
+        ends = [end for end in (0, 1) if (score == end).any()]
+        if ends:
+            found = found.copy()
+        for end in ends:
+            found[..., score == end] = self._at_boundary(end)[..., None]
         return found
 
     def log_prior(self) -> Floats:
         """Log prior density of the parameters of the component that each draw has."""
-        found = np.empty(self.place.shape)
-        for name, own, draws in self._by_component():
-            found[own] = self.average.component_log_prior(name, draws)
-        return found
+
+        def evaluate(name: str, draws: Draws) -> Floats:
+            found = self.average.component_log_prior(name, draws)
+            return np.broadcast_to(found, draws["boundary"].shape[:-1])
+
+        return self._joined("log prior", evaluate)
 
     def _at_boundary(self, end: int) -> Floats:
         """Label rate at a score of exactly 0 or 1, (chain, draw)."""
@@ -158,9 +171,38 @@ class CurvePosterior:
         errs = self.unseen_errs[..., end] & ~calibrated[self._state]
         return np.asarray(np.abs(end - np.where(errs, expit(self.unseen[..., end]), 0.0)))
 
-    def _by_component(self) -> Iterator[tuple[str, NDArray[np.bool_], Draws]]:
-        """Components that some draw has, those draws, and their parameters."""
-        for number in np.unique(self.component).tolist():
-            own = self.component == number
-            draws = {name: values[own] for name, values in self.draws.items()}
-            yield self.average.names[number], own, draws
+    def _joined(self, kind: str, evaluate: Callable[[str, Draws], Floats]) -> Floats:
+        """Values of each draw under its component, (chain, draw, ...), not to be written to."""
+        names = [self.average.names[number] for number in np.unique(self.component).tolist()]
+        if len(names) == 1 and (names[0], kind) not in self.known:
+            self.known[names[0], kind] = evaluate(names[0], self.draws)
+        if len(names) == 1:
+            return self.known[names[0], kind]
+        parts = []
+        for name in names:
+            own = self.component == self.average.names.index(name)
+            whole = self.known.get((name, kind))
+            parts.append(
+                (own, evaluate(name, _Taken(self.draws, own)) if whole is None else whole[own])
+            )
+        found = np.empty((*self.place.shape, *parts[0][1].shape[1:]))
+        for own, values in parts:
+            found[own] = values
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Taken(Mapping[str, Floats]):
+    """Some of the draws, taken when they are asked for."""
+
+    draws: Draws
+    own: NDArray[np.bool_]
+
+    def __getitem__(self, name: str) -> Floats:
+        return np.asarray(self.draws[name][self.own])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.draws)
+
+    def __len__(self) -> int:
+        return len(self.draws)

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
-from bayescal.core.quantity import CaseArrays, DirectDraws, Draws
+from bayescal.core.quantity import CaseArrays, DirectDraws, Draws, Floats
 from bayescal.curves.average import Average
 from bayescal.curves.cells import (
     ERRORS,
+    BinnedMass,
     Problem,
     curve_scores,
-    error_draws,
     evidence_warnings,
     nonempty_cells,
 )
@@ -99,7 +99,10 @@ def average_arrays(
     """Errors of the average and of each component, their weights and curves."""
     posterior = CurvePosterior.of(average, draws, direct.evidence, rng)
     given, points = posterior.miscalibrated, curve_scores(problem)
+    # First, as the average takes its draws from theirs.
     alone = {name: posterior.given(name) for name in (CALIBRATED, *average.fitted)}
+    rates = {name: one.rate for name, one in alone.items()}
+    means = {name: one.at(points).mean(axis=(0, 1)) for name, one in alone.items()}
     found = collect_arrays(
         problem,
         drawn=CurveDraws(posterior.rate, posterior.at(points)),
@@ -111,12 +114,11 @@ def average_arrays(
         n_cells=n_cells,
         rng=rng,
     )
-    means = {name: one.at(points).mean(axis=(0, 1)) for name, one in alone.items()}
     weights = average.weights(direct.evidence)
     return replace(
         found,
         posterior={**found.posterior, "description": posterior.component},
-        descriptions=_errors_by_component(problem, alone, rng),
+        descriptions=_errors_by_component(problem, rates, rng),
         log_prior={"curve": posterior.log_prior()},
         model_average={
             **found.model_average,
@@ -138,11 +140,11 @@ def _evidence_warnings(weights: Mapping[str, float], ess: float) -> list[str]:
 
 
 def _errors_by_component(
-    problem: Problem, curves: Mapping[str, CurvePosterior], rng: np.random.Generator
+    problem: Problem, rates: Mapping[str, Floats], rng: np.random.Generator
 ) -> dict[str, Any]:
     """Errors under each component, the scores 0 and 1 averaged, (chain, draw, description)."""
-    mass = masses(problem.cells, curves[CALIBRATED].place.shape, rng)
-    drawn = {name: error_draws(problem, curve.rate, mass) for name, curve in curves.items()}
+    binned = BinnedMass(problem, masses(problem.cells, rates[CALIBRATED].shape[:-1], rng))
+    drawn = {name: binned.errors(rate) for name, rate in rates.items()}
     # One that is left out has no weight; calibration stands in for it.
     return {
         error: np.stack([drawn.get(name, drawn[CALIBRATED])[error] for name in COMPONENTS], -1)

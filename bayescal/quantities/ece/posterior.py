@@ -24,6 +24,7 @@ from bayescal.core.quantity import (
 )
 from bayescal.curves.cells import (
     ERRORS,
+    BinnedMass,
     Problem,
     curve_scores,
     draw_masses,
@@ -54,6 +55,8 @@ type Values = dict[str, Floats]
 PRIOR_DRAWS = 1000
 # For the probability that a classifier is calibrated.
 EVIDENCE_DRAWS = 2000
+# Gaps of less than this are none.
+ROUNDING = 1e-12
 MONITORED = ("ece", "tce", "mce", "label_rate")
 
 
@@ -187,15 +190,17 @@ def collect_arrays(
     those given that some score is not.
     """
     cells, points = problem.cells, curve_scores(problem)
-    mass = masses(cells, calibrated.shape, rng)
-    posterior = error_draws(problem, drawn.rate, mass)
+    binned = BinnedMass(problem, masses(cells, calibrated.shape, rng))
+    posterior = binned.errors(drawn.rate)
     for name in (*ERRORS, "gap"):
         # Exactly, and not up to rounding.
         posterior[name][calibrated] = 0.0
     prior_mass = masses(cells, (1, len(prior_rates)), rng)
     prior = error_draws(problem, prior_rates[None], prior_mass)
     replicated = replicated_counts(problem, drawn.rate, rng)
-    direction = np.sign(given.rate - cells.mean_score).mean(axis=(0, 1))
+    gap = given.rate - cells.mean_score
+    # A segment without shift is off by rounding, in no direction.
+    direction = ((gap > ROUNDING).astype(float) - (gap < -ROUNDING)).mean(axis=(0, 1))
     log_likelihood = log_binomial(cells.positives, cells.count, off_boundary(drawn.rate))
     theory = _theory(problem.bins)._asdict()
     return CaseArrays(
@@ -221,10 +226,10 @@ def collect_arrays(
         bounds_attrs=bound_words(theory),
         model_average={"p_calibrated": p_calibrated},
         given_miscalibration={
-            **error_draws(problem, given.rate, mass),
+            **binned.errors(given.rate),
             "calibration_curve": given.curve,
         },
-        curve=kept_curve(cells.count, drawn.rate, mass, component, n_cells),
+        curve=kept_curve(cells.count, drawn.rate, binned.mass, component, n_cells),
         warnings=contradiction_warnings(problem, replicated),
     )
 
@@ -265,8 +270,8 @@ def contradiction_warnings(problem: Problem, replicated: NDArray[Any]) -> list[s
 
 def _plug_in(cells: BinCounts, positives: NDArray[Any]) -> Floats:
     """Plug-in estimate of the error from counts of positives by cell, (...)."""
-    rate = positives / np.maximum(cells.count, 1)
-    return np.asarray((cells.share * np.abs(rate - cells.mean_score)).sum(axis=-1))
+    off = positives - cells.count * cells.mean_score
+    return np.asarray(np.abs(off) @ (cells.share / np.maximum(cells.count, 1)))
 
 
 def _theory(bins: BinCounts) -> Bounds:
