@@ -3,6 +3,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt
 export PYTHON
+# Set in some containers; every process would then compile every module that it imports.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test test-fast lint types imports docs notebooks clean help
 .DEFAULT_GOAL := help
