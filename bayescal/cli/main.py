@@ -141,4 +141,7 @@ def cli(ctx: click.Context, debug: bool) -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line."""
+    if argv is None:
+        # A process of its own: xarray would load Dask, which no command uses, where it finds it.
+        sys.modules.setdefault("dask", None)  # type: ignore[arg-type]
     return int(cli.main(argv, standalone_mode=False))

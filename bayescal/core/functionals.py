@@ -11,13 +11,14 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln, xlog1py, xlogy
 
 type Floats = NDArray[np.float64]
 
 
 def log_binomial_coefficient(count: NDArray[Any], positives: NDArray[Any]) -> Floats:
     """Log of the number of ways to choose `positives` out of `count`, (...)."""
+    from scipy.special import gammaln
+
     return np.asarray(
         gammaln(count + 1.0) - gammaln(positives + 1.0) - gammaln(count - positives + 1.0)
     )
@@ -25,6 +26,8 @@ def log_binomial_coefficient(count: NDArray[Any], positives: NDArray[Any]) -> Fl
 
 def log_binomial(positives: NDArray[Any], count: NDArray[Any], rate: Floats) -> Floats:
     """Log probability of events given their rate, (..., cell)."""
+    from scipy.special import xlog1py, xlogy
+
     of_rate = xlogy(positives, rate) + xlog1py(count - positives, -rate)
     return np.asarray(log_binomial_coefficient(count, positives) + of_rate)
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import bdtr, expit, logit
 
 from bayescal.core.columns import MISSING
 
@@ -98,6 +98,8 @@ def signs_of_rows(prob: Floats, label: NDArray[Any]) -> list[Sign]:
 
 def below_chance(right: int, n: int, n_classes: int) -> list[Sign]:
     """Say so where the most probable class is right less often than a guess, by a binomial test."""
+    from scipy.special import bdtr
+
     if not n or bdtr(right, n, 1 / n_classes) >= RARE:
         return []
     return [
@@ -136,7 +138,7 @@ def _reversed(counts: Floats) -> list[Sign]:
 def _sigmoid(score: Floats, counts: Floats) -> list[Sign]:
     """Compare scores with the probabilities that they may be a sigmoid of, or a softmax."""
     with np.errstate(divide="ignore"):
-        before = logit(score)
+        before = np.log(score) - np.log1p(-score)
     if not len(before) or abs(before).max() > 1 + _ROUNDING:
         return []
     if before.min() < -_ROUNDING:
@@ -169,7 +171,7 @@ def _softmax(prob: Floats, label: NDArray[Any]) -> list[Sign]:
 def _logits(log_ratio: float) -> list[Sign]:
     if log_ratio < np.log(1 / RARE):
         return []
-    low, high = expit([0.0, 1.0])
+    low, high = 0.5, 1 / (1 + math.exp(-1))
     return [
         Sign(
             "the scores look like probabilities that were taken for logits: all come from values "

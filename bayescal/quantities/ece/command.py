@@ -74,7 +74,7 @@ def estimates(data: Data, given: Given) -> Estimates:
     from bayescal.core.bins.binning import Binning, bin_scores
     from bayescal.core.plausibility import label_signs, signs_of_scores
     from bayescal.core.scores import Scores
-    from bayescal.quantities.ece.data import resolved
+    from bayescal.quantities.ece.estimator import resolved
 
     if isinstance(data, Scores):
         signs: list[Any] = signs_of_scores(data)
@@ -101,7 +101,7 @@ def estimates(data: Data, given: Given) -> Estimates:
 
 
 def _parts(scores: Scores, multiclass: str) -> Iterator[Task]:
-    from bayescal.quantities.ece.data import by_group
+    from bayescal.quantities.ece.estimator import by_group
 
     for task in scores.tasks(multiclass):
         yield from by_group(task)

@@ -6,13 +6,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from bayescal.core.bins.bin_counts import BinCounts
 from bayescal.core.bins.binning import Binning, fine_counts
-from bayescal.core.bins.edges import effective_number, strategy_name
+from bayescal.core.bins.edges import strategy_name
 from bayescal.core.checks import check_rows
-from bayescal.core.columns import MISSING
 from bayescal.core.counts import Counts
 from bayescal.core.plausibility import label_signs
 from bayescal.core.scores import Scores
@@ -25,16 +22,6 @@ type Data = Scores | BinCounts | Mapping[str, Counts]
 
 # Fine enough that the score hardly varies inside a cell, few enough to sample in no time.
 CELLS = 100
-
-
-def resolved(binning: Binning, data: Data) -> Binning:
-    """Choose the number of bins where it follows the rows: one number for all groups."""
-    if not isinstance(data, Scores) or not data.n_labeled:
-        return binning
-    known = data.y_true != MISSING
-    groups = 1 if data.group is None else len(np.unique(data.group[known]))
-    weight = None if data.sample_weight is None else data.sample_weight[known]
-    return binning.resolve(effective_number(data.n_labeled, weight) / groups)
 
 
 def problems(data: Data, priors: Priors, binning: Binning, multiclass: str) -> list[Problem]:
@@ -81,21 +68,6 @@ def problem_of(task: Task, fine: bool, binning: Binning, n_cells: int = CELLS) -
     cells = fine_counts(task, edges, n_cells, binning.closed)
     bins = cells.merge(edges, strategy_name(binning.strategy))
     return Problem(task.coords, cells.evened(), bins)
-
-
-def by_group(task: Task) -> list[Task]:
-    """Split a task by its groups."""
-    check_rows(task.n, "the labelled rows")
-    if task.group is None:
-        return [task]
-    found = []
-    for code, name in enumerate(task.groups):
-        rows = task.group == code
-        if rows.any():
-            coords = {**task.coords, "group": name}
-            weight = None if task.weight is None else task.weight[rows]
-            found.append(Task(coords, task.score[rows], task.event[rows], weight=weight))
-    return found
 
 
 def data_warnings(problem: Problem) -> list[str]:

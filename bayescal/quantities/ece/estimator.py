@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 
 from bayescal.core.bins.bin_counts import BinCounts
 from bayescal.core.bins.binning import Binning, BinningFields, bin_scores
+from bayescal.core.bins.edges import effective_number
 from bayescal.core.checks import check_data, check_rows
+from bayescal.core.columns import MISSING
 from bayescal.core.counts import Counts
 from bayescal.core.functionals import (
     calibration_gap,
@@ -148,6 +150,31 @@ def estimate(
     dims = [data.n_classifiers] * (data.n_classifiers > 1) + [data.n_classes] * by_class
     stacked = _stack(cases, dims)
     return _mean_over_classes(stacked) if by_class and multiclass == "marginal" else stacked
+
+
+def resolved(binning: Binning, data: object) -> Binning:
+    """Choose the number of bins where it follows the rows: one number for all groups."""
+    if not isinstance(data, Scores) or not data.n_labeled:
+        return binning
+    known = data.y_true != MISSING
+    groups = 1 if data.group is None else len(np.unique(data.group[known]))
+    weight = None if data.sample_weight is None else data.sample_weight[known]
+    return binning.resolve(effective_number(data.n_labeled, weight) / groups)
+
+
+def by_group(task: Task) -> list[Task]:
+    """Split a task by its groups."""
+    check_rows(task.n, "the labelled rows")
+    if task.group is None:
+        return [task]
+    found = []
+    for code, name in enumerate(task.groups):
+        rows = task.group == code
+        if rows.any():
+            coords = {**task.coords, "group": name}
+            weight = None if task.weight is None else task.weight[rows]
+            found.append(Task(coords, task.score[rows], task.event[rows], weight=weight))
+    return found
 
 
 def _of_bins(bins: BinCounts) -> Estimate:

@@ -23,12 +23,11 @@ from bayescal.quantities.ece.averaged_posterior import AveragedCase, case_of
 from bayescal.quantities.ece.data import (
     Data,
     by_classifier,
-    by_group,
     is_fine,
     problem_of,
     problems,
-    resolved,
 )
+from bayescal.quantities.ece.estimator import by_group, resolved
 from bayescal.quantities.ece.grouped_posterior import GROUPED_VARIABLES, GroupedCase, without_ends
 from bayescal.quantities.ece.posterior import EceCase
 from bayescal.quantities.ece.priors import CurveAverage, Priors
