@@ -39,8 +39,7 @@ _SAMPLING: Final = (
     Option(
         flags=("--tune",),
         type=int,
-        default=300,
-        help="Draws of each chain that NUTS is tuned on.",
+        help="Draws of each chain that NUTS is tuned on; by default what suits the prior.",
     ),
     Option(
         flags=("--target-accept",),

@@ -81,7 +81,9 @@ class DirectDraws:
     pareto_k : float
         Shape of the tail of importance weights, reliable below 0.7; NaN where there are none.
     evidence : mapping of str to float
-        Log evidence of each member, where the model is an average.
+        Log evidence of each member, where the model is an average; of some models an array.
+    evidence_ess : float, optional
+        Effective number of draws that the evidence rests on, where that is not `ess`.
     """
 
     draws: Draws
@@ -90,6 +92,7 @@ class DirectDraws:
     log_evidence: float = float("nan")
     pareto_k: float = float("nan")
     evidence: Mapping[str, float] = field(default_factory=dict)
+    evidence_ess: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,12 +191,20 @@ class LabelModel(Protocol):
         """Largest number of doublings of a NUTS trajectory."""
         ...
 
+    @property
+    def tune(self) -> int:
+        """Draws of each chain that NUTS is tuned on, unless the user sets another number."""
+        ...
+
 
 def members(model: LabelModel) -> Mapping[str, LabelModel]:
     """List what NUTS samples, one after the other: an average's `members`, or the model itself.
 
     An average is a `LabelModel` whose attribute `members` maps names to the models it averages, and
-    whose `variables` are theirs and those that it draws exactly.
+    whose `variables` are theirs and those that it draws exactly. A name is that of a description,
+    and the number of its curve where there are several: "smooth", or "smooth 2". With a method
+    `member_shares` of direct draws NUTS samples only the members that it names, the others have
+    their `member_draws`.
     """
     return getattr(model, "members", {"": model})
 

@@ -180,7 +180,7 @@ CURVE_DRAWS: Final = (
 AVERAGE: Final = (
     *named("description"),
     *named("curve", role=DATA, full="calibration curve"),
-    *undrawn("weight", dims=("description",)),
+    *undrawn("weight", "nuts_draws", dims=("description",)),
     *undrawn("boundary_calibrated", dims=("boundary",)),
     *undrawn("description_curve", dims=("description", "point")),
     *undrawn("jump_probability", dims=("cell",)),

@@ -14,6 +14,7 @@ from scipy.special import log_softmax, logsumexp
 from bayescal.core.errors import InputError
 from bayescal.core.logistic import sigmoid
 from bayescal.core.quantity import DirectDraws, Draws, LabelModel
+from bayescal.core.streams import places
 from bayescal.curves.boundary import BoundaryErrors, BoundaryScore
 from bayescal.curves.cells import Problem, in_a_row, padded_size, score_logit
 from bayescal.curves.priors import CALIBRATED, COMPONENTS, ROUGH, SEGMENTS, SMOOTH, CurveAverage
@@ -34,7 +35,7 @@ The evidence of components none of which is true is surer of one than it should 
 """
 BOUNDARY_MEAN, BOUNDARY_SPREAD = -5.0, 2.0
 """Logit of the error rate of a score of exactly 0 or 1 that is not calibrated."""
-# A component of less weight than this may rest on few effective draws.
+# A component of less weight than this may rest on few effective draws, and needs no NUTS.
 _MATTERS: Final = 0.01
 
 
@@ -127,6 +128,7 @@ class Average:
     variables: ClassVar[tuple[str, ...]] = ("description",)
     target_accept: ClassVar[float] = Rough.target_accept
     max_depth: ClassVar[int] = Rough.max_depth
+    tune: ClassVar[int] = Rough.tune
 
     @classmethod
     def of(cls, problem: Problem, prior: CurveAverage, calibrated: float) -> Average:
@@ -236,10 +238,23 @@ class Average:
             found["coef"] = found["coef"][..., : self.basis.size]
         if "z" in found:
             found["z"] = found["z"][..., : len(self.interior)]
-        if "boundary" in found:
-            return found
-        shape = next(iter(found.values())).shape[:2]
-        return found | in_chains(self.exact_draws(shape[0] * shape[1], rng), shape)
+        return found if "boundary" in found else found | self.beside_nuts(found, rng)
+
+    def beside_nuts(self, draws: Draws, rng: np.random.Generator) -> Draws:
+        """What is drawn exactly, and places for the choice of states, for draws of NUTS."""
+        chains, number = next(iter(draws.values())).shape[:2]
+        exact = in_chains(self.exact_draws(chains * number, rng), (chains, number))
+        return {**exact, "place": places(chains, number, rng)}
+
+    def member_shares(self, direct: DirectDraws) -> Mapping[str, float]:
+        """Members that matter, each with its share in draws of those that NUTS could sample."""
+        return shares_of(self.weights(direct.evidence), self.members)
+
+    def member_draws(self, name: str, direct: DirectDraws) -> Draws:
+        """Direct draws of a member."""
+        own = self.members[name].variables
+        found = direct.draws.items()
+        return {key: v for key, v in found if key in own or key.startswith(f"{name}_")}
 
     def log_prior(self, draws: Draws) -> Draws:
         """Log prior density under each component, of completed draws; see `Component`."""
@@ -402,6 +417,15 @@ class Average:
     def build(self, member: str = "") -> pm.Model:
         """Build the model of one member, the last by default."""
         return member_model(self.members, member)
+
+
+def shares_of(weights: Mapping[str, float], members: Iterable[str]) -> dict[str, float]:
+    """Weights of the members that matter, relative to those of all members.
+
+    Whatever a quantity averages over, it takes no more of a member than this.
+    """
+    held = {name: weights.get(name, 0.0) for name in members}
+    return {n: one / sum(held.values()) for n, one in held.items() if one >= _MATTERS}
 
 
 def _joined(parts: Iterable[DirectDraws]) -> dict[str, Floats]:

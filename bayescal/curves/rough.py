@@ -123,6 +123,7 @@ class Rough:
     # The whitening follows the roughness only about: smaller steps, and longer trajectories.
     target_accept: ClassVar[float] = 0.9
     max_depth: ClassVar[int] = 10
+    tune: ClassVar[int] = 300
 
     def at(self, roughness: float) -> Regression:
         """Hold the roughness: a regression on standard normal z."""

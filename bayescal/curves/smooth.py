@@ -89,6 +89,7 @@ class Smooth:
     # whitened posterior is close to one. Longer trajectories come out on the other side: signs
     # alternate but sizes persist, which R-hat of the folded draws sees.
     max_depth: ClassVar[int] = 2
+    tune: ClassVar[int] = 300
 
     @classmethod
     def of(cls, problem: Problem, prior: SmoothCurve) -> Smooth:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,34 +27,35 @@ class Health(NamedTuple):
 
 
 def check(
-    posterior: Mapping[str, NDArray[Any]], sample_stats: Mapping[str, NDArray[Any]]
+    posterior: Sequence[NDArray[Any]], sample_stats: Sequence[Mapping[str, NDArray[Any]]]
 ) -> Health:
-    """Judge draws.
+    """Judge draws (chain, draw, ...), of unequal numbers, with the statistics of each sampler.
 
     References
     ----------
     .. [1] A. Vehtari et al., "Rank-Normalization, Folding, and Localization: An Improved R-hat",
        Bayesian Analysis 16(2), 2021.
     """
-    flat = [values.reshape(*values.shape[:2], -1) for values in posterior.values()]
-    joined = np.concatenate(flat, axis=-1)
-    varying = np.moveaxis(joined[..., np.ptp(joined, axis=(0, 1)) > 0], -1, 0)
-    some = len(varying) > 0
+    by_size: dict[tuple[int, ...], list[NDArray[Any]]] = {}
+    for values in posterior:
+        shape = values.shape[:2]
+        by_size.setdefault(shape, []).append(values.reshape(*shape, -1))
+    figures = [_worst(np.concatenate(flat, axis=-1)) for flat in by_size.values()]
     return Health(
-        rhat_max=float(rhat(varying).max()) if some else 1.0,
-        ess_min=float(
-            np.minimum(ess_bulk(varying), ess_tail(varying)).min()
-            if some
-            else joined.shape[0] * joined.shape[1]
-        ),
-        divergences=sum(int(found.sum()) for found in _all(sample_stats, "diverging")),
-        ebfmi_min=min(map(_ebfmi, _all(sample_stats, "energy")), default=np.nan),
+        rhat_max=max(rhat for rhat, _ in figures),
+        ess_min=min(ess for _, ess in figures),
+        divergences=sum(int(stats["diverging"].sum()) for stats in sample_stats),
+        ebfmi_min=min((_ebfmi(stats["energy"]) for stats in sample_stats), default=np.nan),
     )
 
 
-def _all(sample_stats: Mapping[str, NDArray[Any]], name: str) -> list[NDArray[Any]]:
-    """A statistic of every model that was sampled: members of an average prefix their names."""
-    return [values for key, values in sample_stats.items() if key.endswith(name)]
+def _worst(draws: NDArray[Any]) -> tuple[float, float]:
+    """Largest R-hat and least effective number of what varies, (chain, draw, quantity)."""
+    varying = np.moveaxis(draws[..., np.ptp(draws, axis=(0, 1)) > 0], -1, 0)
+    if not len(varying):
+        return 1.0, float(draws.shape[0] * draws.shape[1])
+    effective = np.minimum(ess_bulk(varying), ess_tail(varying))
+    return float(rhat(varying).max()), float(effective.min())
 
 
 def _ebfmi(energy: NDArray[Any]) -> float:

@@ -32,6 +32,7 @@ class BaseModel:
 
     target_accept: ClassVar[float] = 0.8
     max_depth: ClassVar[int] = 10
+    tune: ClassVar[int] = 300
 
     def direct_draws(self, draws: int, rng: np.random.Generator) -> DirectDraws | None:
         """Posterior without NUTS: none."""

@@ -6,11 +6,13 @@ import hashlib
 import inspect
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import xarray as xr
 
 from bayescal._version import __version__
@@ -41,7 +43,7 @@ def fit(
     priors: Any = None,
     method: str = "nuts",
     draws: int = 1000,
-    tune: int = 300,
+    tune: int | None = None,
     chains: int = 4,
     target_accept: float | None = None,
     seed: int | None = None,
@@ -63,8 +65,11 @@ def fit(
     method : {"nuts", "direct"}, default "nuts"
         ``"direct"`` computes the posterior without PyMC, by importance sampling, quadrature or
         conjugacy, whichever the prior allows; the result says which.
-    draws, tune : int, default 1000 and 300
-        Draws kept and tuning draws of each chain.
+    draws : int, default 1000
+        Draws kept of each chain. NUTS draws a description of an average in proportion to its
+        weight, 1,000 in all or more.
+    tune : int, optional
+        Draws of each chain that NUTS is tuned on; by default what the model sets.
     chains : int, default 4
         Chains.
     target_accept : float, in (0, 1), optional
@@ -184,12 +189,22 @@ def result_of(
     }
     first = plan.cases[0]
     return assemble(
-        found,
+        _with_all_statistics(found),
         variables=plan.variables or quantity.VARIABLES,
         attrs=attrs,
         coords=first.axes,
         error_correlation=_correlation(plan, found),
     )
+
+
+def _with_all_statistics(found: Sequence[CaseArrays]) -> list[CaseArrays]:
+    """Blank statistics of members that NUTS sampled of some cases alone."""
+    held = {key: values for arrays in found for key, values in arrays.sample_stats.items()}
+    blank = {
+        key: np.full_like(values, np.nan if values.dtype.kind == "f" else 0)
+        for key, values in held.items()
+    }
+    return [replace(one, sample_stats={**blank, **one.sample_stats}) for one in found]
 
 
 def priors_of(quantity: Quantity, priors: Any) -> Any:
@@ -255,7 +270,7 @@ def _correlation(plan: Plan, found: Sequence[CaseArrays]) -> dict[str, xr.DataAr
 def attributes(quantity: Quantity, plan: Plan, priors: Any, settings: Settings) -> dict[str, Any]:
     """Root attributes: all that is needed to make the result again, but for its status."""
     prints = "|".join(case.fingerprint() for case in plan.cases)
-    direct = settings.method == "direct"
+    direct, model = settings.method == "direct", plan.cases[0].model
     return {
         "bayescal_version": __version__,
         "quantity": quantity.NAME,
@@ -269,9 +284,9 @@ def attributes(quantity: Quantity, plan: Plan, priors: Any, settings: Settings) 
         "method": settings.method,
         "sampler_version": __version__ if direct else version("nutpie"),
         "draws": settings.draws,
-        "tune": settings.tune,
+        "tune": settings.tune or model.tune,
         "chains": settings.chains,
-        "target_accept": settings.target_accept or plan.cases[0].model.target_accept,
+        "target_accept": settings.target_accept or model.target_accept,
         "seed": settings.seed,
         "prob": settings.prob,
         **plan.attrs,

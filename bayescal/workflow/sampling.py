@@ -9,20 +9,20 @@ from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from functools import cache
 from threading import Lock
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayescal.core.checks import MOST_DRAWN, check_choice, check_number, check_seed, check_whole
 from bayescal.core.errors import InputError
 from bayescal.core.health import MIN_ESS
-from bayescal.core.quantity import Case, CaseArrays, DirectDraws, Draws, LabelModel, members
-from bayescal.core.streams import stream
+from bayescal.core.quantity import Case, CaseArrays, DirectDraws, Draws, Floats, LabelModel, members
+from bayescal.core.streams import MOST_REPEATED, stream
+
+if TYPE_CHECKING:
+    from bayescal.inference.sampler import NutsDraws
 
 METHODS: Final = ("nuts", "direct")
-# Statistics by which a fit is judged.
-STATS: Final = ("diverging", "energy")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +30,7 @@ class Settings:
     """Settings of a fit; see `bayescal.fit`."""
 
     draws: int = 1000
-    tune: int = 300
+    tune: int | None = None
     chains: int = 4
     target_accept: float | None = None
     seed: int | None = None
@@ -41,8 +41,10 @@ class Settings:
         if self.seed is None:
             object.__setattr__(self, "seed", secrets.randbits(31))
         for name, least in (("draws", 4), ("tune", 1), ("chains", 1)):
+            if (given := getattr(self, name)) is None and name == "tune":
+                continue
             # NumPy's whole numbers cannot be written as JSON.
-            number = check_whole(getattr(self, name), name, least, most=MOST_DRAWN)
+            number = check_whole(given, name, least, most=MOST_DRAWN)
             object.__setattr__(self, name, number)
         object.__setattr__(self, "seed", check_seed(self.seed))
         check_choice(self.method, METHODS, "method")
@@ -64,8 +66,11 @@ def settings_and_options(
 
 # A description of less weight hardly touches the average, however badly it was sampled.
 _MATTERS: Final = 0.01
+# A limit goes with the model's own steps: smaller ones need more of them.
+_MAX_DEPTH: Final = 10
+# Draws of a member over all chains, however small its weight: for R-hat and effective draws.
+_LEAST_DRAWS: Final = 1000
 # A model takes some megabytes; those used last are the likeliest to be used again.
-_MAX_DEPTH = 10
 _MOST_COMPILED: Final = 32
 _COMPILED: OrderedDict[tuple[Any, ...], Any] = OrderedDict()
 _COMPILING: Final = Lock()
@@ -79,44 +84,85 @@ def fit_case(name: str, case: Case, settings: Settings, repetition: int = 0) -> 
     named = (text for pair in sorted(case.coords.items()) for text in pair)
     rng = stream(settings.seed or 0, *named, number=repetition)
     number = settings.chains * settings.draws
-    stats: dict[str, Any] = {}
+    sampled: dict[str, NutsDraws] = {}
     with one_blas_thread():
         if settings.method == "direct" or not members(case.model):
             found = _direct(case, number, rng)
-            draws, sampler = _in_chains(found, settings), found.method
-            direct: DirectDraws | None = found
+            draws, direct = _in_chains(found.draws, settings.chains), found
         else:
             direct = case.model.direct_draws(n, rng) if (n := case.evidence_draws) else None
-            draws, stats = _nuts(name, case, settings, rng)
-            sampler = "nutpie NUTS"
+            sampled = _nuts(name, case, direct, settings, rng)
+            draws = _draws_of_all(case.model, sampled, direct, settings)
         arrays = case.arrays(draws, direct, rng)
         # Draws resampled from more than were kept carry no more information than their number.
         ess = number if direct is None else min(direct.ess, number)
-        # Draws of 0, where it is calibrated, are always well mixed.
-        drawn = {**arrays.posterior, **arrays.given_miscalibration}
-        monitored = {key: drawn[key] for key in case.monitored}
-        # What an average mixes may hide a member that did not converge.
-        matter = _that_matter(arrays)
-        monitored |= {f"{k} by description": v[..., matter] for k, v in arrays.descriptions.items()}
-        health = _health(monitored, _counted(stats, case, matter), ess)
-    diagnostics = {**arrays.diagnostics, **health}
-    return replace(arrays, sample_stats=stats, diagnostics=diagnostics, sampler=sampler)
+        health = _health(case, arrays, sampled) if sampled else _independent(ess)
+    return replace(
+        arrays,
+        model_average={**arrays.model_average, **_nuts_draws(case, arrays, sampled, settings)},
+        sample_stats=_sample_stats(case.model, sampled, settings.draws),
+        diagnostics={**arrays.diagnostics, **health},
+        sampler="nutpie NUTS" if sampled or direct is None else direct.method,
+    )
 
 
-def _that_matter(arrays: CaseArrays) -> NDArray[np.bool_]:
-    """Descriptions of an average, in its order, that are not negligible, (description,)."""
-    return np.asarray(arrays.model_average.get("weight", 0.0)) >= _MATTERS
+def _monitored(
+    case: Case, arrays: CaseArrays, sampled: Mapping[str, NutsDraws]
+) -> Iterator[Floats]:
+    """Draws whose convergence is checked: of the average, and of each member that matters."""
+    # Draws of 0, where it is calibrated, are always well mixed.
+    drawn = {**arrays.posterior, **arrays.given_miscalibration}
+    yield from (drawn[name] for name in case.monitored)
+    # What an average mixes may hide a member that did not converge.
+    matters = np.asarray(arrays.model_average.get("weight", 0.0)) >= _MATTERS
+    own = {_place(case, name): one.number for name, one in sampled.items()}
+    for values in arrays.descriptions.values():
+        for place in np.argwhere(matters):
+            number = own.get(tuple(place.tolist()), values.shape[1])
+            yield values[:, _first_of_each(number, values.shape[1]), *place]
 
 
-def _counted(stats: Mapping[str, Any], case: Case, matter: NDArray[np.bool_]) -> dict[str, Any]:
-    """Statistics of the members that are not negligible."""
+def _place(case: Case, member: str) -> tuple[int, ...]:
+    """Where in the weights of an average a member stands: of which curve, which description."""
+    name, _, curve = member.partition(" ")
     names = case.axes.get("description", ())
-    own = dict(stats)
-    for place, member in enumerate(members(case.model)):
-        if member in names and not matter[names.index(member)]:
-            prefix = f"{member}_" if place else ""
-            own = {key: v for key, v in own.items() if key not in {prefix + k for k in STATS}}
-    return own
+    return (*((int(curve),) if curve else ()), names.index(name)) if name in names else ()
+
+
+def _statistics(
+    case: Case, arrays: CaseArrays, sampled: Mapping[str, NutsDraws]
+) -> list[Mapping[str, Any]]:
+    """Statistics of NUTS by member, without members that are negligible."""
+    weight = np.asarray(arrays.model_average.get("weight", 1.0))
+    return [
+        one.sample_stats
+        for name, one in sampled.items()
+        if (weight[(..., *_place(case, name))] >= _MATTERS).any()
+    ]
+
+
+def _nuts_draws(
+    case: Case, arrays: CaseArrays, sampled: Mapping[str, NutsDraws], settings: Settings
+) -> dict[str, Any]:
+    """Draws by NUTS under each description of an average, 0 for those drawn without it."""
+    if settings.method == "direct" or "weight" not in arrays.model_average:
+        return {}
+    found = np.zeros(np.shape(arrays.model_average["weight"]), dtype=np.int64)
+    for name, one in sampled.items():
+        found[(..., *_place(case, name))] = settings.chains * one.number
+    return {"nuts_draws": found}
+
+
+def _sample_stats(
+    model: LabelModel, sampled: Mapping[str, NutsDraws], draws: int
+) -> dict[str, Any]:
+    """Statistics beside draws of the average; a member with fewer draws begins again."""
+    first = next(iter(members(model)), "")
+    return {
+        key if name == first else f"{name}_{key}": values[:, np.arange(draws) % one.number]
+        for name, one in sampled.items()
+        for key, values in one.sample_stats.items()
+    }
 
 
 def _direct(case: Case, number: int, rng: np.random.Generator) -> DirectDraws:
@@ -128,36 +174,86 @@ def _direct(case: Case, number: int, rng: np.random.Generator) -> DirectDraws:
     return found
 
 
-def _in_chains(direct: DirectDraws, settings: Settings) -> Draws:
+def _in_chains(draws: Draws, chains: int) -> Draws:
     """Independent draws, cut into chains."""
-    shape = (settings.chains, settings.draws)
     return {
-        name: values.reshape(*shape, *values.shape[1:]) for name, values in direct.draws.items()
+        name: values[: len(values) // chains * chains].reshape(chains, -1, *values.shape[1:])
+        for name, values in draws.items()
     }
 
 
 def _nuts(
-    name: str, case: Case, settings: Settings, rng: np.random.Generator
-) -> tuple[Draws, dict[str, Any]]:
-    """Sample the case's model, or each member of an average, its statistics beside the others'."""
-    draws: dict[str, Any] = {}
-    stats: dict[str, Any] = {}
-    for member, model in members(case.model).items():
-        sampled = _compiled(name, case, member, model).sample(
-            model.inputs(),
-            draws=settings.draws,
-            tune=settings.tune,
+    name: str,
+    case: Case,
+    direct: DirectDraws | None,
+    settings: Settings,
+    rng: np.random.Generator,
+) -> dict[str, NutsDraws]:
+    """Sample the case's model, or those members of an average that matter."""
+    every = members(case.model)
+    shares = _shares(case.model, direct)
+    return {
+        member: _compiled(name, case, member, every[member]).sample(
+            every[member].inputs(),
+            draws=settings.draws // _repeats(share, settings),
+            tune=settings.tune or every[member].tune,
             chains=settings.chains,
-            target_accept=settings.target_accept or model.target_accept,
-            # A limit goes with the model's own steps: smaller ones need more of them.
-            max_depth=model.max_depth if settings.target_accept is None else _MAX_DEPTH,
+            target_accept=settings.target_accept or every[member].target_accept,
+            max_depth=every[member].max_depth if settings.target_accept is None else _MAX_DEPTH,
             seed=int(rng.integers(2**31)),
         )
+        for member, share in shares.items()
+    }
+
+
+def _shares(model: LabelModel, direct: DirectDraws | None) -> Mapping[str, float]:
+    """What NUTS samples, and the largest share that each takes of an average."""
+    weigh = getattr(model, "member_shares", None)
+    return dict.fromkeys(members(model), 1.0) if weigh is None else weigh(direct)
+
+
+def _repeats(share: float, settings: Settings) -> int:
+    """How many draws of an average may share one draw of a member."""
+    found = MOST_REPEATED
+    while (
+        settings.draws % found
+        or settings.chains * settings.draws < found * _LEAST_DRAWS
+        or share * found > 1
+    ) and found > 1:
+        found //= 2
+    return found
+
+
+def _draws_of_all(
+    model: LabelModel,
+    sampled: Mapping[str, NutsDraws],
+    direct: DirectDraws | None,
+    settings: Settings,
+) -> Draws:
+    """Draws of all members, (chain, draw, ...): of NUTS, or direct ones of the others."""
+    draws: dict[str, Any] = {}
+    for member, one in members(model).items():
+        if member in sampled:
+            own = {key: sampled[member].posterior[key] for key in one.variables}
+        else:
+            own = _in_chains(cast(Any, model).member_draws(member, direct), settings.chains)
         # Curves of several classes have variables of the same names.
-        own = {key: sampled.posterior[key] for key in model.variables}
-        draws |= {f"{member}/{key}" if key in draws else key: v for key, v in own.items()}
-        stats |= {f"{member}_{key}" if stats else key: v for key, v in sampled.sample_stats.items()}
-    return draws, stats
+        draws |= {
+            f"{member}/{key}" if key in draws else key: _repeated(values, settings.draws)
+            for key, values in own.items()
+        }
+    return draws
+
+
+def _repeated(values: Floats, draws: int) -> Floats:
+    """Repeat each of a chain's draws, or leave some out, so that there are as many as wanted."""
+    number = values.shape[1]
+    return values if number == draws else values[:, np.arange(draws) * number // draws]
+
+
+def _first_of_each(number: int, draws: int) -> slice:
+    """Of repeated draws the first of each."""
+    return slice(None, None, draws // number)
 
 
 def _compiled(name: str, case: Case, member: str, model: LabelModel) -> Any:
@@ -177,20 +273,19 @@ def _compiled(name: str, case: Case, member: str, model: LabelModel) -> Any:
         return _COMPILED[key]
 
 
-def _health(monitored: Draws, stats: dict[str, Any], ess: float) -> dict[str, Any]:
-    """Diagnostics by the result's names; independent draws have only an effective number."""
-    if not stats:
-        return {
-            "rhat_max": np.nan,
-            "ess_min": ess,
-            "divergences": 0,
-            "ebfmi_min": np.nan,
-            "converged": ess >= MIN_ESS,
-        }
+def _health(case: Case, arrays: CaseArrays, sampled: Mapping[str, NutsDraws]) -> dict[str, Any]:
+    """Diagnostics of NUTS by the result's names."""
     from bayescal.inference.diagnostics import check
 
-    health = check(monitored, stats)
+    drawn = list(_monitored(case, arrays, sampled))
+    health = check(drawn, _statistics(case, arrays, sampled))
     return {**health._asdict(), "converged": health.converged}
+
+
+def _independent(ess: float) -> dict[str, Any]:
+    """Diagnostics of independent draws, which have only an effective number."""
+    figures = {"rhat_max": np.nan, "ess_min": ess, "divergences": 0, "ebfmi_min": np.nan}
+    return {**figures, "converged": ess >= MIN_ESS}
 
 
 @contextmanager

@@ -52,7 +52,9 @@ VARIABLES: tuple[Variable, ...] = (
     # A parameter's densities are summed over its dims.
     *undrawn(*(f"log_prior/{name}" for name in ("intercept", "weight", "increment", "rate"))),
     *undrawn("mean_rate", "rate_spread", dims=_BY_CLASS),
-    *undrawn("model_average/weight", dims=("label_class", "description")),
+    *undrawn(
+        "model_average/weight", "model_average/nuts_draws", dims=("label_class", "description")
+    ),
     *undrawn("events", "cell_count", "cell_rank", "cell_score", dims=("label_class", "cell")),
     *undrawn(
         *("selected_gap", "prevalence_lower", "prevalence_upper"),

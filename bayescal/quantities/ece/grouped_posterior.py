@@ -112,8 +112,8 @@ class GroupedCase:
         """Hash of the counts of all groups."""
         return "".join(case.fingerprint() for case in self.alone)
 
-    def build_model(self) -> pm.Model:
-        """Build the model, unsampled."""
+    def build_model(self, member: str = SMOOTH) -> pm.Model:
+        """Build the model of the curves that the groups share, unsampled."""
         return model_of_groups(self.model)
 
     def arrays(

@@ -210,8 +210,7 @@ class AveragedCase(ProblemCase):
         if direct is None:
             raise TypeError("an average needs the evidence of its components")
         model, points = self.model, curve_scores(self.problem.unlabeled)
-        evidence = model.evidence(direct, rng)
-        states = evidence.by_component
+        states, ess = direct.evidence, direct.evidence_ess or direct.ess
         every = model.posterior(model.completed(draws, rng), states, rng)
         given, alone = every.miscalibrated, {name: every.given(name) for name in model.possible}
         population, miscalibrated = model.population(every), model.population(given)
@@ -252,11 +251,11 @@ class AveragedCase(ProblemCase):
                 "description_curve": np.stack([means.get(name, points) for name in COMPONENTS]),
                 "jump_probability": self.nonempty(model.jump_probability(every.draws)),
             },
-            diagnostics={"importance_ess": evidence.ess, "pareto_k": evidence.pareto_k},
+            diagnostics={"importance_ess": ess, "pareto_k": direct.pareto_k},
             warnings=[
                 *common.warnings,
                 # An error of a log evidence moves the log weights by its power times as much.
-                *evidence_warnings(evidence.ess / model.power**2),
+                *evidence_warnings(ess / model.power**2),
                 *self._contradiction(replicated),
             ],
         )

@@ -117,6 +117,7 @@ class MixtureModel:
     # Above NUTS's default: components narrow and widen.
     target_accept: ClassVar = 0.9
     max_depth: ClassVar = 10
+    tune: ClassVar = 300
 
     problem: Problem
     prior: GaussianMixture

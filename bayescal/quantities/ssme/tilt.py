@@ -53,6 +53,7 @@ class TiltModel:
     # Heavy tails make the density bend: with longer steps a transition diverges now and then.
     target_accept: ClassVar = 0.99
     max_depth: ClassVar = 10
+    tune: ClassVar = 300
 
     problem: Problem
     prior: Tilt

@@ -60,7 +60,7 @@ VARIABLES: tuple[Variable, ...] = (
     *named("log_alpha", "alpha", "log_coef", "shift", dims=("label_class",)),
     *named("mu", "tau", "shift_tau", "description"),
     *undrawn("labels", "class_alpha", dims=("label_class",)),
-    *undrawn("weight", dims=("description",)),
+    *undrawn("weight", "nuts_draws", dims=("description",)),
     *undrawn(
         *("bin_rows", "bin_confidence", "bin_accuracy"),
         dims=("stage", "label_class", "bin"),

@@ -108,6 +108,7 @@ class HierarchicalTemperatures:
     variables: ClassVar[tuple[str, ...]] = ("mu", "tau", "log_alpha")
     target_accept: ClassVar[float] = 0.98
     max_depth: ClassVar[int] = 8
+    tune: ClassVar[int] = 300
 
     @property
     def compile_key(self) -> tuple[Any, ...]:
@@ -218,6 +219,7 @@ class TemperatureAverage:
     variables: ClassVar[tuple[str, ...]] = HierarchicalTemperatures.variables
     target_accept: ClassVar[float] = HierarchicalTemperatures.target_accept
     max_depth: ClassVar[int] = HierarchicalTemperatures.max_depth
+    tune: ClassVar[int] = HierarchicalTemperatures.tune
 
     @property
     def priors(self) -> Priors:

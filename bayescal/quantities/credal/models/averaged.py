@@ -13,7 +13,7 @@ from scipy.special import expit, logit
 
 from bayescal.core import quantity
 from bayescal.core.quantity import DirectDraws, Draws, Floats
-from bayescal.curves.average import Average
+from bayescal.curves.average import Average, shares_of
 from bayescal.curves.cells import EDGE
 from bayescal.curves.posterior import CurvePosterior
 from bayescal.curves.priors import CALIBRATED
@@ -153,6 +153,11 @@ class _Curve:
         weights = np.array([found.get(name, 0.0) for name in ROW_DESCRIPTIONS])
         return np.asarray(weights / weights.sum())
 
+    def member_shares(self, evidence: Mapping[str, float]) -> dict[str, float]:
+        """As `Average.member_shares`, given that the curve is not calibrated."""
+        weights = dict(zip(ROW_DESCRIPTIONS, self.weights(evidence).tolist(), strict=True))
+        return shares_of(weights, self.average.members)
+
     def posterior(
         self, draws: Draws, evidence: Mapping[str, float], rng: np.random.Generator
     ) -> Draws:
@@ -198,6 +203,7 @@ class Averaged:
     variables: ClassVar[tuple[str, ...]] = ("node_rate", "never_errs", "description")
     target_accept: ClassVar[float] = Average.target_accept
     max_depth: ClassVar[int] = Average.max_depth
+    tune: ClassVar[int] = Average.tune
 
     @cached_property
     def curves(self) -> tuple[_Curve, ...]:
@@ -208,10 +214,14 @@ class Averaged:
     def members(self) -> Mapping[str, quantity.LabelModel]:
         """What NUTS samples: every curve's smooth and rough component."""
         return {
-            self._named(name, c): model
-            for c, curve in enumerate(self.curves)
-            for name, model in curve.average.members.items()
+            name: model
+            for c in range(self.problem.n_curves)
+            for name, model in self._members_of(c).items()
         }
+
+    def _members_of(self, curve: int) -> dict[str, quantity.LabelModel]:
+        found = self.curves[curve].average.members
+        return {self._named(name, curve): model for name, model in found.items()}
 
     def _named(self, name: str, curve: int) -> str:
         """Name of a component of a curve."""
@@ -272,6 +282,20 @@ class Averaged:
             for key in model.variables
         }
         return average.completed(sampled, rng)
+
+    def member_shares(self, direct: DirectDraws) -> Mapping[str, float]:
+        """Every curve's members that matter, with their shares; see `Average.member_shares`."""
+        return {
+            self._named(name, c): share
+            for c, curve in enumerate(self.curves)
+            for name, share in curve.member_shares(_of(direct.evidence, c)).items()
+        }
+
+    def member_draws(self, name: str, direct: DirectDraws) -> Draws:
+        """Direct draws of a member."""
+        c = next(c for c in range(len(self.curves)) if name in self._members_of(c))
+        own = self._members_of(c)[name].variables
+        return {key: v for key, v in _of(direct.draws, c).items() if key in own}
 
     def prior_draws(self, draws: int, rng: np.random.Generator) -> Draws:
         """Rates of curves before the data."""

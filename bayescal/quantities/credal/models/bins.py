@@ -151,6 +151,7 @@ class Isotonic(AsSampled):
     # Above NUTS's own: small steps have long tails on the log scale.
     target_accept: ClassVar[float] = 0.9
     max_depth: ClassVar[int] = 10
+    tune: ClassVar[int] = 300
 
     @property
     def compile_key(self) -> tuple[Any, ...]:
@@ -252,6 +253,7 @@ class Imprecise(AsSampled):
     # Above NUTS's own: corners at rates near 0 and 1 need small steps.
     target_accept: ClassVar[float] = 0.97
     max_depth: ClassVar[int] = 10
+    tune: ClassVar[int] = 300
 
     @property
     def compile_key(self) -> tuple[Any, ...]:

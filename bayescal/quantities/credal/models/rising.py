@@ -201,6 +201,7 @@ class Monotone(AsSampled):
     # Above NUTS's own: weights near 0 make the density bend.
     target_accept: ClassVar[float] = 0.9
     max_depth: ClassVar[int] = 10
+    tune: ClassVar[int] = 300
 
     @classmethod
     def of(cls, problem: Problem, prior: MonotoneCurve) -> Monotone:

@@ -35,6 +35,7 @@ class Hierarchical:
     variables: ClassVar[tuple[str, ...]] = ("concentration",)
     target_accept: ClassVar[float] = 0.8
     max_depth: ClassVar[int] = 10
+    tune: ClassVar[int] = 300
 
     @property
     def compile_key(self) -> tuple[Any, ...]:

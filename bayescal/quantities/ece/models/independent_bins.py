@@ -28,6 +28,7 @@ class Independent:
     # Above NUTS's own default: Jeffreys' corners at rates near 0 and 1 need small steps.
     target_accept: ClassVar[float] = 0.97
     max_depth: ClassVar[int] = 10
+    tune: ClassVar[int] = 300
 
     @property
     def compile_key(self) -> tuple[Any, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -16,7 +16,7 @@ from bayescal.core.priors import LogNormal
 from bayescal.core.quantity import DirectDraws, Draws, Floats
 from bayescal.curves.average import Average
 from bayescal.curves.cells import Problem, pad, padded_size
-from bayescal.curves.priors import SmoothCurve
+from bayescal.curves.priors import SMOOTH, SmoothCurve
 from bayescal.curves.smooth import BASIS, CurveBasis, curve_basis
 from bayescal.quantities.ece.models.arrowhead_gaussian import (
     ArrowGaussian,
@@ -44,6 +44,12 @@ class PooledCurves:
     target_accept: ClassVar[float] = 0.95
     # Four: the scale of pooling is no part of the whitening and needs longer trajectories.
     max_depth: ClassVar[int] = 4
+    tune: ClassVar[int] = 300
+
+    @property
+    def members(self) -> Mapping[str, PooledCurves]:
+        """Of an average only the smooth description has curves in common."""
+        return {SMOOTH: self}
 
     @property
     def compile_key(self) -> tuple[Any, ...]:

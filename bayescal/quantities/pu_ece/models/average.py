@@ -76,14 +76,6 @@ class Population(NamedTuple):
         return Population(self.rates[places], self.class_prior[places])
 
 
-class Evidence(NamedTuple):
-    """Log evidence of every state of the curve, and what it rests on."""
-
-    by_component: Mapping[str, Any]  # (pattern,) each: which of the scores 0 and 1 err
-    ess: float
-    pareto_k: float
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CaseControlAverage(Average):
     """Positives and unlabelled rows under `CurveAverage`; made by `CaseControlAverage.joined`.
@@ -171,7 +163,7 @@ class CaseControlAverage(Average):
         return found
 
     def direct_draws(self, draws: int, rng: np.random.Generator) -> DirectDraws:
-        """Interior cells under every component: importance sampling, and quadrature."""
+        """Interior cells under every component, importance sampling and quadrature; evidence."""
         found: dict[str, Floats] = {}
         weighted: dict[str, Weighted] = {}
         if SMOOTH in self.fitted:
@@ -195,7 +187,7 @@ class CaseControlAverage(Average):
         evidence = {name: one.log_evidence for name, one in (weighted | self._exact).items()}
         total = logsumexp(list(evidence.values()))
         matter = [n for n in weighted if np.exp(evidence[n] - total) > _MATTERS]
-        return DirectDraws(
+        interior = DirectDraws(
             {**found, **self.exact_draws(draws, rng)},
             min((weighted[name].ess for name in matter), default=float(draws)),
             "importance sampling",
@@ -203,6 +195,7 @@ class CaseControlAverage(Average):
             max((weighted[name].pareto_k for name in matter), default=float("nan")),
             evidence,
         )
+        return self._of_states(interior, rng)
 
     def completed(self, draws: Draws, rng: np.random.Generator) -> Draws:
         """Take apart what NUTS joined and padded, and add what is drawn exactly."""
@@ -212,10 +205,7 @@ class CaseControlAverage(Average):
             if key in found and f"{name}_normal" not in found:
                 found[f"{name}_normal"] = found[key][..., -1]
                 found[key] = found[key][..., : sizes[key]]
-        if "calibrated_normal" in found:
-            return found
-        shape = next(iter(found.values())).shape[:2]
-        return found | in_chains(self.exact_draws(shape[0] * shape[1], rng), shape)
+        return found if "calibrated_normal" in found else found | self.beside_nuts(found, rng)
 
     def _rough_posterior(self, draws: int, rng: np.random.Generator) -> RoughPosterior:
         """Importance sampling at nodes of the roughness."""
@@ -336,11 +326,11 @@ class CaseControlAverage(Average):
         return boundary, weight
 
     def log_likelihood_of_states(self, evidence: Mapping[str, Any]) -> Floats:
-        """Log evidence of the states, (state,), as `Evidence` has it."""
+        """Log evidence of the states, (state,), from that of each component's patterns."""
         return np.concatenate([evidence[name] for name in self.possible])
 
-    def evidence(self, direct: DirectDraws, rng: np.random.Generator) -> Evidence:
-        """Find the evidence of the states: of the interior, of the scores 0 and 1, of the sizes."""
+    def _of_states(self, direct: DirectDraws, rng: np.random.Generator) -> DirectDraws:
+        """Evidence by component and pattern: of the interior, of the scores 0 and 1, of sizes."""
         weights = {name: self.weighted(name, direct.draws, rng)[1] for name in self.possible}
         found: dict[str, Any] = {
             name: direct.evidence[name] + logsumexp(weight, axis=0) - np.log(len(weight))
@@ -356,7 +346,8 @@ class CaseControlAverage(Average):
         tails = [one.pareto_k for one in pools if np.ptp(one.log_weights) > 0]
         tails = [tail for tail in (direct.pareto_k, *tails) if np.isfinite(tail)]
         ess = min(direct.ess, *(one.ess for one in pools))
-        return Evidence(found, ess, max(tails, default=float("nan")))
+        tail = max(tails, default=float("nan"))
+        return replace(direct, evidence=found, evidence_ess=ess, pareto_k=tail)
 
     def _joint(
         self, weights: Mapping[str, Floats], evidence: Mapping[str, Any]
@@ -389,8 +380,7 @@ class CaseControlAverage(Average):
     def direct_posterior(self, draws: int, rng: np.random.Generator) -> CurvePosterior:
         """Draws of the average by the direct method, (1, draw)."""
         direct = self.direct_draws(draws, rng)
-        states = self.evidence(direct, rng).by_component
-        return self.posterior(in_chains(direct.draws, (1, draws)), states, rng)
+        return self.posterior(in_chains(direct.draws, (1, draws)), direct.evidence, rng)
 
     def population(self, curve: CurvePosterior) -> Population:
         """Label rates and class prior of each draw."""

@@ -321,6 +321,7 @@ class _Member:
     # The whitening follows the roughness only about: smaller steps, and longer trajectories.
     target_accept: ClassVar[float] = 0.95
     max_depth: ClassVar[int] = 10
+    tune: ClassVar[int] = 300
     name: ClassVar[str]
     # Cells are padded to this, or to its doublings.
     least_cells: ClassVar[int]

@@ -43,6 +43,7 @@ class Bins:
     # Above NUTS's own default: bins without positives or negatives make corners.
     target_accept: ClassVar[float] = 0.95
     max_depth: ClassVar[int] = 10
+    tune: ClassVar[int] = 300
 
     @classmethod
     def of(

@@ -200,7 +200,7 @@ def test_the_evidence_of_errors_at_0_and_1_is_that_of_quadrature() -> None:
     made, pi = of_counts([2, 88], [900, 300], [0.0, 1.0]), 0.25
     model = CaseControlAverage.joined(made, CurveAverage(), pi, 0.5)
     rng = np.random.default_rng(5)
-    found = model.evidence(model.direct_draws(20_000, rng), rng).by_component["calibrated"]
+    found = model.direct_draws(20_000, rng).evidence["calibrated"]
     place = np.linspace(-16, 8, 801)
     law = norm.pdf(place, -4, 2.5) * (place[1] - place[0])
     rate = np.stack(np.meshgrid(expit(place), 1 - expit(place), indexing="ij"), axis=-1)
