@@ -148,13 +148,13 @@ def status_code(tree: DataTree, options: Sequence[Option], name: str = "") -> in
 
 
 def _print_result(quantity: Quantity, tree: DataTree, prob: float) -> None:
-    from bayescal.results.access import sampler
+    from bayescal.results.access import sampler_in_words
     from bayescal.results.summary import table as result_table
 
     table = result_table(tree, prob)
     print_table(table.columns, table.rows)
     conclusion = tree.attrs.get("conclusion")
-    sentences = [*table.notes, f"Posterior: {sampler(tree)}."]
+    sentences = [*table.notes, f"Posterior: {sampler_in_words(tree)}."]
     sentences += [tree.attrs["prior_text"]] if conclusion is None else [conclusion]
     for sentence in (*sentences, quantity.COMMAND.note):
         if sentence:

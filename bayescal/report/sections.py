@@ -428,7 +428,7 @@ def _binning(view: View) -> str:
 
 
 def _sampler(view: View) -> str:
-    name = f"{access.sampler(view.tree)} {view.text('sampler_version')}".strip()
+    name = access.sampler_in_words(view.tree, view.text("sampler_version"))
     draws, chains = view.text("draws"), view.text("chains")
     if not draws:
         return name

@@ -349,6 +349,20 @@ def sampler(tree: xr.DataTree) -> str:
     return ", ".join(dict.fromkeys(json.loads(text).values())) if text.startswith("{") else text
 
 
+def sampler_in_words(tree: xr.DataTree, version: str = "") -> str:
+    """Say what drew the posterior, and which descriptions of an average NUTS did not draw."""
+    name = f"{sampler(tree)} {version}".strip()
+    average = tree.children.get(schema.MODEL_AVERAGE, xr.DataTree()).dataset
+    if schema.NUTS_DRAWS not in average or not (nuts := average[schema.NUTS_DRAWS] > 0).any():
+        return name
+    cases = [dim for dim in nuts.dims if dim != schema.DESCRIPTION]
+    apart = (average[schema.WEIGHT] > 0) & ~nuts & (nuts[schema.DESCRIPTION] != schema.CALIBRATED)
+    by, without = (
+        ", ".join(one[schema.DESCRIPTION].values[one.any(cases).values]) for one in (nuts, apart)
+    )
+    return f"{name} ({by}{'; direct draws: ' * bool(without)}{without})"
+
+
 def classifier_names(tree: xr.DataTree) -> list[str]:
     """Names of the classifiers of a result, in its order."""
     found = names_along(tree, schema.CLASSIFIER) or list(json_attribute(tree, "classifiers"))

@@ -18,6 +18,7 @@ from bayescal.core.errors import InputError
 from bayescal.core.health import MIN_ESS
 from bayescal.core.quantity import Case, CaseArrays, DirectDraws, Draws, Floats, LabelModel, members
 from bayescal.core.streams import MOST_REPEATED, stream
+from bayescal.results.schema import NUTS_DRAWS
 
 if TYPE_CHECKING:
     from bayescal.inference.sampler import NutsDraws
@@ -69,7 +70,7 @@ _MATTERS: Final = 0.01
 # A limit goes with the model's own steps: smaller ones need more of them.
 _MAX_DEPTH: Final = 10
 # Draws of a member over all chains, however small its weight: for R-hat and effective draws.
-_LEAST_DRAWS: Final = 1000
+_LEAST_DRAWS: Final = 2000
 # A model takes some megabytes; those used last are the likeliest to be used again.
 _MOST_COMPILED: Final = 32
 _COMPILED: OrderedDict[tuple[Any, ...], Any] = OrderedDict()
@@ -124,9 +125,11 @@ def _monitored(
 
 def _place(case: Case, member: str) -> tuple[int, ...]:
     """Where in the weights of an average a member stands: of which curve, which description."""
-    name, _, curve = member.partition(" ")
     names = case.axes.get("description", ())
-    return (*((int(curve),) if curve else ()), names.index(name)) if name in names else ()
+    if member in names:
+        return (names.index(member),)
+    name, _, curve = member.rpartition(" ")
+    return (int(curve), names.index(name)) if name in names else ()
 
 
 def _statistics(
@@ -150,7 +153,7 @@ def _nuts_draws(
     found = np.zeros(np.shape(arrays.model_average["weight"]), dtype=np.int64)
     for name, one in sampled.items():
         found[(..., *_place(case, name))] = settings.chains * one.number
-    return {"nuts_draws": found}
+    return {NUTS_DRAWS: found}
 
 
 def _sample_stats(

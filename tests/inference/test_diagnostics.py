@@ -36,7 +36,7 @@ def posterior():
 
 
 def test_figures_are_arvizs_worst(posterior):
-    health = check(posterior, stats())
+    health = check(list(posterior.values()), [stats()])
     columns = [posterior["scalar"], *np.moveaxis(posterior["vector"], -1, 0)]
     assert health.rhat_max == pytest.approx(max(az.rhat(column) for column in columns), rel=1e-6)
     sizes = [
@@ -50,8 +50,8 @@ def test_figures_are_arvizs_worst(posterior):
 @pytest.mark.slow
 @pytest.mark.parametrize("correlation", [0.0, 0.5, 0.8])
 def test_effective_size_of_an_autoregression(correlation):
-    draws = {"x": autoregressive(correlation, draws=20_000, chains=2, seed=3)}
-    health = check(draws, stats())
+    draws = autoregressive(correlation, draws=20_000, chains=2, seed=3)
+    health = check([draws], [stats()])
     # Bulk ESS of AR(1): N (1 - rho) / (1 + rho). The tails' indicators are correlated less.
     expected = 40_000 * (1 - correlation) / (1 + correlation)
     assert health.ess_min == pytest.approx(expected, rel=0.1)
@@ -61,7 +61,7 @@ def test_effective_size_of_an_autoregression(correlation):
 def test_a_chain_that_sits_elsewhere_shows():
     draws = autoregressive(0.0)
     draws[2] += 1
-    health = check({"x": draws}, stats())
+    health = check([draws], [stats()])
     assert health.rhat_max > 1.05
     assert not health.converged
 
@@ -69,7 +69,7 @@ def test_a_chain_that_sits_elsewhere_shows():
 def test_the_worst_element_of_any_quantity_counts():
     vector = np.stack([autoregressive(0.0, seed=seed) for seed in range(3)], axis=-1)
     vector[0, :, 1] += 5
-    health = check({"x": autoregressive(0.0), "y": vector}, stats())
+    health = check([autoregressive(0.0), vector], [stats()])
     assert health.rhat_max > 1.5
     assert health.ess_min < 20
 
@@ -77,33 +77,43 @@ def test_the_worst_element_of_any_quantity_counts():
 def test_chains_of_other_widths_show():
     draws = autoregressive(0.0)
     draws[1] *= 5
-    assert check({"x": draws}, stats()).rhat_max > 1.05
+    assert check([draws], [stats()]).rhat_max > 1.05
 
 
 def test_what_never_varies_has_converged():
-    health = check({"x": np.full((CHAINS, DRAWS), 0.25)}, stats())
+    health = check([np.full((CHAINS, DRAWS), 0.25)], [stats()])
     assert health.rhat_max == 1
     assert health.ess_min == CHAINS * DRAWS
     assert health.converged
 
 
 def test_divergences_are_counted():
-    health = check({"x": autoregressive(0.0)}, stats(diverging=3))
+    health = check([autoregressive(0.0)], [stats(diverging=3)])
     assert health.divergences == 3
     assert not health.converged
 
 
 def test_energy_that_creeps_shows():
     creeping = autoregressive(0.99)
-    health = check({"x": autoregressive(0.0)}, stats(energy=creeping))
+    health = check([autoregressive(0.0)], [stats(energy=creeping)])
     # Of AR(1), the mean squared change over the variance is 2 (1 - rho), more where chains drift.
     assert health.ebfmi_min < 0.1
     assert not health.converged
 
 
 def test_independent_energies_have_two():
-    assert check({"x": autoregressive(0.0)}, stats()).ebfmi_min == pytest.approx(2, abs=0.25)
+    assert check([autoregressive(0.0)], [stats()]).ebfmi_min == pytest.approx(2, abs=0.25)
 
 
 def test_a_good_fit_has_converged():
-    assert check({"x": autoregressive(0.0), "y": autoregressive(0.2, seed=2)}, stats()).converged
+    assert check([autoregressive(0.0), autoregressive(0.2, seed=2)], [stats()]).converged
+
+
+def test_draws_of_unequal_numbers_are_judged_by_their_own():
+    """Each has the figures that it has alone; several samplers have the worst of their figures."""
+    few, many = autoregressive(0.5, draws=250, seed=3), autoregressive(0.2, seed=4)
+    both = check([few, many], [stats(diverging=2), stats()])
+    alone = [check([one], [stats()]) for one in (few, many)]
+    assert both.rhat_max == max(one.rhat_max for one in alone)
+    assert both.ess_min == min(one.ess_min for one in alone)
+    assert both.divergences == 2

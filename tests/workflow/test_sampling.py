@@ -9,14 +9,19 @@ import arviz as az
 import numpy as np
 import pytest
 import xarray as xr
+from scipy.special import expit
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import bayescal as bc
 from bayescal.core.bins.binning import Binning
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import members
-from bayescal.inference.sampler import compile_model
+from bayescal.curves.priors import COMPONENTS
+from bayescal.curves.rough import Rough
+from bayescal.curves.smooth import Smooth
+from bayescal.inference.sampler import NutsDraws, compile_model
 from bayescal.workflow import fit as fitting
+from bayescal.workflow import sampling
 from bayescal.workflow.sampling import Settings, _compiled, fit_case, one_blas_thread
 
 PRIORS = {
@@ -60,10 +65,14 @@ def test_diagnostics_are_the_worst_of_the_monitored_variables(nuts):
     rhat, ess = [], []
     drawn = {**result.posterior, **result.given_miscalibration}
     monitored = [drawn[name] for name in case.monitored]
-    for values in (*monitored, *result.descriptions.values()):
+    number = result.model_average.get("nuts_draws", np.zeros(1))
+    # Of draws that are repeated, the first of each.
+    own = [np.where(number > 0, number, 2000) // 4] * len(result.descriptions)
+    every = [np.full(1, 500)] * len(monitored) + own
+    for values, numbers in zip((*monitored, *result.descriptions.values()), every, strict=True):
         flat = values.reshape(4, 500, -1)
         for place in range(flat.shape[2]):
-            draws = flat[..., place]
+            draws = flat[:, :: 500 // (numbers[place] if len(numbers) > 1 else 500), place]
             if draws.std() == 0:  # The error of the calibrated description.
                 continue
             rhat.append(az.rhat(draws))
@@ -171,6 +180,135 @@ def test_members_of_an_average_have_models_of_their_own():
     assert compiled(alone) is found["smooth"]
 
 
+class Stub:
+    """NUTS that returns direct draws of a member, each number different, and keeps its settings."""
+
+    def __init__(self, model, asked, spoil=0.0):
+        self.model, self.asked, self.spoil = model, asked, spoil
+
+    def sample(self, inputs, *, draws, chains, seed, **how):
+        found = self.model.direct_draws(chains * draws, np.random.default_rng(seed)).draws
+        shaped = {k: v.reshape(chains, draws, *v.shape[1:]) for k, v in found.items()}
+        for values in shaped.values():
+            values[0] += self.spoil
+        self.asked[type(self.model).__name__] = {**how, "draws": draws}
+        energy = np.random.default_rng(seed).normal(size=(chains, draws))
+        stats = {"diverging": np.zeros((chains, draws), dtype=bool), "energy": energy}
+        return NutsDraws(shaped, stats)
+
+
+def stubbed(monkeypatch, scores, spoil=None, **changes):
+    """A fit with draws of `Stub`, and what was asked of it, by class of the member."""
+    asked, spoil = {}, spoil or {}
+
+    def compiled_stub(name, case, member, model):
+        return Stub(model, asked, spoil.get(member, 0.0))
+
+    monkeypatch.setattr(sampling, "_compiled", compiled_stub)
+    one = bc.ece.plan(scores, bc.ece.Priors()).cases[0]
+    return fit_case("ece", one, settings(**{"draws": 1000, "tune": None, **changes})), asked
+
+
+def over_confident(n=2000):
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=n)
+    return bc.Scores(y_true=rng.random(n) < expit(2 * z), y_prob=expit(3.2 * z), pos_label=True)
+
+
+def calibrated(n=100_000):
+    rng = np.random.default_rng(0)
+    p = expit(2 * rng.normal(size=n))
+    return bc.Scores(y_true=rng.random(n) < p, y_prob=p, pos_label=True)
+
+
+def test_members_have_draws_in_proportion_to_their_weights(monkeypatch):
+    found, asked = stubbed(monkeypatch, over_confident())
+    weight = dict(zip(COMPONENTS, found.model_average["weight"], strict=True))
+    assert weight["smooth"] > 0.5
+    assert 0.01 < weight["rough"] < 0.25
+    assert asked["Smooth"]["draws"] == 1000
+    assert asked["Rough"]["draws"] == 500
+    assert found.model_average["nuts_draws"].tolist() == [0, 4000, 2000, 0]
+    assert found.posterior["tce"].shape == (4, 1000)
+    assert {v.shape for v in found.sample_stats.values()} == {(4, 1000)}
+    assert found.diagnostics["converged"]
+
+
+def test_an_average_has_no_draw_twice(monkeypatch):
+    found, _ = stubbed(monkeypatch, over_confident())
+    description = found.posterior["description"]
+    assert (description == COMPONENTS.index("rough")).sum() > 400
+    for drawn in (found.posterior, found.given_miscalibration):
+        # Paths of segments are discrete: two may be alike.
+        curves = drawn["calibration_curve"][np.isin(description, (1, 2))]
+        assert len(curves) > 3000
+        assert len(np.unique(curves, axis=0)) == len(curves)
+
+
+def test_draws_by_description_repeat_those_of_the_member(monkeypatch):
+    found, _ = stubbed(monkeypatch, over_confident())
+    rough = found.descriptions["ece"][..., COMPONENTS.index("rough")]
+    # The masses of the cells are drawn anew for each.
+    assert len(np.unique(rough)) == 4000
+    apart = np.diff(rough[:, ::2], axis=-1).std()
+    within = np.diff(rough.reshape(4, 500, 2), axis=-1).std()
+    assert within < apart
+
+
+def test_what_hardly_weighs_is_not_sampled(monkeypatch):
+    found, asked = stubbed(monkeypatch, calibrated())
+    weight = dict(zip(COMPONENTS, found.model_average["weight"], strict=True))
+    assert max(weight["smooth"], weight["rough"]) < 0.01
+    assert asked == {}
+    assert found.sample_stats == {}
+    assert found.sampler == "importance sampling"
+    assert not found.model_average["nuts_draws"].any()
+    assert found.diagnostics["converged"]
+    assert np.isfinite(found.descriptions["tce"]).all()
+
+
+@pytest.mark.parametrize("member", ["smooth", "rough"])
+def test_a_member_that_did_not_converge_shows(monkeypatch, member):
+    found, _ = stubbed(monkeypatch, over_confident(), {member: 3.0})
+    assert found.diagnostics["rhat_max"] > 1.05
+    assert not found.diagnostics["converged"]
+
+
+@pytest.mark.parametrize(
+    ("draws", "chains", "rough"), [(50, 2, 50), (2000, 4, 500), (1001, 4, 1001)]
+)
+def test_few_or_odd_draws_are_not_divided(monkeypatch, draws, chains, rough):
+    _, asked = stubbed(monkeypatch, over_confident(), draws=draws, chains=chains)
+    assert asked["Rough"]["draws"] == rough
+
+
+@pytest.mark.parametrize("given", [None, 77])
+def test_each_model_says_how_long_to_tune_unless_the_user_does(monkeypatch, given):
+    _, asked = stubbed(monkeypatch, over_confident(), tune=given)
+    expected = {"Smooth": Smooth.tune, "Rough": Rough.tune} if given is None else {}
+    assert {name: one["tune"] for name, one in asked.items()} == (
+        expected or dict.fromkeys(asked, given)
+    )
+
+
+@pytest.mark.mcmc
+def test_the_average_is_that_of_direct_draws():
+    """Mean and ends of the interval, in their Monte Carlo standard errors."""
+    one = bc.ece.plan(over_confident(), bc.ece.Priors()).cases[0]
+    nuts, direct = (
+        [fit_case("ece", one, settings(draws=1000, tune=None, method=how), k) for k in range(4)]
+        for how in ("nuts", "direct")
+    )
+    figures = [
+        np.array([[d.mean(), *np.quantile(d, (0.05, 0.95))] for d in draws])
+        for draws in ([f.posterior["tce"] for f in found] for found in (nuts, direct))
+    ]
+    spread = np.concatenate([f - f.mean(axis=0) for f in figures]).std(axis=0) * np.sqrt(8 / 6)
+    z = (figures[0].mean(axis=0) - figures[1].mean(axis=0)) / (spread * np.sqrt(2 / 4))
+    assert np.abs(z).max() < 4.5
+    assert all(found.diagnostics["converged"] for found in nuts)
+
+
 GOOD = {
     "draws": 1000,
     "tune": 300,
@@ -186,6 +324,8 @@ GOOD = {
     ("name", "value", "message"),
     [
         ("draws", 3, "draws must be a whole number >= 4; got 3"),
+        ("tune", 0, "tune must be a whole number >= 1; got 0"),
+        ("tune", 2.5, "tune must be a whole number >= 1; got 2.5"),
         ("method", "vi", "method must be one of 'nuts', 'direct'; got 'vi'"),
         ("target_accept", 1.0, r"target_accept must be a number in \(0, 1\); got 1.0. Pass 0.8"),
     ],

@@ -18,7 +18,7 @@ from bayescal.core.quantity import (
     bound_values,
     bound_words,
 )
-from bayescal.curves.average import Average
+from bayescal.curves.average import Average, shares_of
 from bayescal.curves.cells import (
     Problem,
     curve_scores,
@@ -54,6 +54,17 @@ EVIDENCE_DRAWS = 2000
 MONITORED = ("c", "ks", "auc")
 
 
+@dataclass(frozen=True, eq=False)
+class WideAverage(Average):
+    """An average of which costs and ROC curves take some components alone: see `wide`."""
+
+    def member_shares(self, direct: DirectDraws) -> Mapping[str, float]:
+        """Members that matter to these, with their shares; see `Average.member_shares`."""
+        weights = self.weights(direct.evidence)
+        total = sum(weights[name] for name in self.members)
+        return shares_of({name: weights[name] / total for name in self.members}, self.members)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class AgnosticCase:
     """One problem under its prior; made by `AgnosticCase.of`."""
@@ -76,7 +87,7 @@ class AgnosticCase:
         notes: Sequence[str] = (),
     ) -> AgnosticCase:
         """Join a problem and its prior; `rules` are by the names of their costs."""
-        model = Average.of(problem.labeled, priors.label_rate, priors.calibrated)
+        model = WideAverage.of(problem.labeled, priors.label_rate, priors.calibrated)
         return cls(problem, priors, rules, model, notes)
 
     @property
