@@ -89,7 +89,8 @@ class Smooth:
     # whitened posterior is close to one. Longer trajectories come out on the other side: signs
     # alternate but sizes persist, which R-hat of the folded draws sees.
     max_depth: ClassVar[int] = 2
-    tune: ClassVar[int] = 300
+    # Whitened: only the size of the steps has to be found.
+    tune: ClassVar[int] = 100
 
     @classmethod
     def of(cls, problem: Problem, prior: SmoothCurve) -> Smooth:

@@ -26,7 +26,7 @@ from bayescal.quantities import quantity_named
 from bayescal.results.access import gather, in_words
 from bayescal.results.assemble import assemble
 from bayescal.results.schema import WARNINGS
-from bayescal.workflow.sampling import Settings, fit_case, one_blas_thread
+from bayescal.workflow.sampling import Settings, fit_case, one_blas_thread, tuned_on
 from bayescal.workflow.store import Checkpoint
 
 if TYPE_CHECKING:
@@ -284,7 +284,7 @@ def attributes(quantity: Quantity, plan: Plan, priors: Any, settings: Settings) 
         "method": settings.method,
         "sampler_version": __version__ if direct else version("nutpie"),
         "draws": settings.draws,
-        "tune": settings.tune or model.tune,
+        "tune": tuned_on(model, settings),
         "chains": settings.chains,
         "target_accept": settings.target_accept or model.target_accept,
         "seed": settings.seed,

@@ -199,7 +199,7 @@ def _nuts(
         member: _compiled(name, case, member, every[member]).sample(
             every[member].inputs(),
             draws=settings.draws // _repeats(share, settings),
-            tune=settings.tune or every[member].tune,
+            tune=tuned_on(every[member], settings),
             chains=settings.chains,
             target_accept=settings.target_accept or every[member].target_accept,
             max_depth=every[member].max_depth if settings.target_accept is None else _MAX_DEPTH,
@@ -207,6 +207,11 @@ def _nuts(
         )
         for member, share in shares.items()
     }
+
+
+def tuned_on(model: LabelModel, settings: Settings) -> int:
+    """Draws of each chain that NUTS is tuned on; models written for 0.2 do not say."""
+    return settings.tune or getattr(model, "tune", 300)
 
 
 def _shares(model: LabelModel, direct: DirectDraws | None) -> Mapping[str, float]:

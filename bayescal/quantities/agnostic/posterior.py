@@ -61,7 +61,7 @@ class WideAverage(Average):
     def member_shares(self, direct: DirectDraws) -> Mapping[str, float]:
         """Members that matter to these, with their shares; see `Average.member_shares`."""
         weights = self.weights(direct.evidence)
-        total = sum(weights[name] for name in self.members)
+        total = sum(weights[name] for name in self.members) or 1.0
         return shares_of({name: weights[name] / total for name in self.members}, self.members)
 
 
