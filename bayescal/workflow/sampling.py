@@ -12,6 +12,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayescal.core.checks import MOST_DRAWN, check_choice, check_number, check_seed, check_whole
 from bayescal.core.errors import InputError
@@ -108,19 +109,22 @@ def fit_case(name: str, case: Case, settings: Settings, repetition: int = 0) -> 
 
 
 def _monitored(
-    case: Case, arrays: CaseArrays, sampled: Mapping[str, NutsDraws]
+    case: Case,
+    arrays: CaseArrays,
+    sampled: Mapping[str, NutsDraws],
+    matters: NDArray[np.bool_],
 ) -> Iterator[Floats]:
     """Draws whose convergence is checked: of the average, and of each member that matters."""
     # Draws of 0, where it is calibrated, are always well mixed.
     drawn = {**arrays.posterior, **arrays.given_miscalibration}
     yield from (drawn[name] for name in case.monitored)
     # What an average mixes may hide a member that did not converge.
-    matters = np.asarray(arrays.model_average.get("weight", 0.0)) >= _MATTERS
     own = {_place(case, name): one.number for name, one in sampled.items()}
     for values in arrays.descriptions.values():
         for place in np.argwhere(matters):
+            # Of repeated draws the first.
             number = own.get(tuple(place.tolist()), values.shape[1])
-            yield values[:, _first_of_each(number, values.shape[1]), *place]
+            yield values[:, :: values.shape[1] // number, *place]
 
 
 def _place(case: Case, member: str) -> tuple[int, ...]:
@@ -132,16 +136,15 @@ def _place(case: Case, member: str) -> tuple[int, ...]:
     return (int(curve), names.index(name)) if name in names else ()
 
 
-def _statistics(
+def _that_matter(
     case: Case, arrays: CaseArrays, sampled: Mapping[str, NutsDraws]
-) -> list[Mapping[str, Any]]:
-    """Statistics of NUTS by member, without members that are negligible."""
-    weight = np.asarray(arrays.model_average.get("weight", 1.0))
-    return [
-        one.sample_stats
-        for name, one in sampled.items()
-        if (weight[(..., *_place(case, name))] >= _MATTERS).any()
-    ]
+) -> NDArray[np.bool_]:
+    """Descriptions of an average that are not negligible, in the shape of their weights."""
+    found = np.asarray(arrays.model_average.get("weight", 1.0)) >= _MATTERS
+    if hasattr(case.model, "member_shares"):
+        for name in sampled:
+            found[_place(case, name)] = True
+    return found
 
 
 def _nuts_draws(
@@ -259,11 +262,6 @@ def _repeated(values: Floats, draws: int) -> Floats:
     return values if number == draws else values[:, np.arange(draws) * number // draws]
 
 
-def _first_of_each(number: int, draws: int) -> slice:
-    """Of repeated draws the first of each."""
-    return slice(None, None, draws // number)
-
-
 def _compiled(name: str, case: Case, member: str, model: LabelModel) -> Any:
     """Compile a model, or take the one compiled for another case of its compile key."""
     key = (name, *model.compile_key)
@@ -285,8 +283,13 @@ def _health(case: Case, arrays: CaseArrays, sampled: Mapping[str, NutsDraws]) ->
     """Diagnostics of NUTS by the result's names."""
     from bayescal.inference.diagnostics import check
 
-    drawn = list(_monitored(case, arrays, sampled))
-    health = check(drawn, _statistics(case, arrays, sampled))
+    matters = _that_matter(case, arrays, sampled)
+    stats = [
+        one.sample_stats
+        for name, one in sampled.items()
+        if matters[(..., *_place(case, name))].any()
+    ]
+    health = check(list(_monitored(case, arrays, sampled, matters)), stats)
     return {**health._asdict(), "converged": health.converged}
 
 

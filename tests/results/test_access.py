@@ -325,3 +325,31 @@ def test_the_report_of_one_classifier_has_no_warning_of_another(tmp_path):
     for name, there in (("a", True), ("b", False)):
         page = bc.report(tree.sel(classifier=name), tmp_path / "one.html").read_text("utf-8")
         assert ("a: one." in page) is there
+
+
+@pytest.mark.parametrize(
+    ("number", "expected"),
+    [
+        (None, "nutpie NUTS 0.16"),
+        ([0, 4000, 2000, 0], "nutpie NUTS 0.16 (smooth, rough; direct draws: segments)"),
+        (
+            [[0, 4000, 0, 0], [0, 0, 0, 0]],
+            "nutpie NUTS 0.16 (smooth; direct draws: smooth, segments)",
+        ),
+        ([0, 0, 0, 0], "nutpie NUTS 0.16"),
+    ],
+)
+def test_what_nuts_did_not_draw_is_named(number: Any, expected: str) -> None:
+    """A description without weight, as one that the prior leaves out, is not."""
+    tree = xr.DataTree()
+    tree.attrs["sampler"] = "nutpie NUTS"
+    if number is not None:
+        dims = ("classifier", "description")[-np.ndim(number) :]
+        weight = [0.5, 0.3, 0.1 if dims == ("description",) else 0.0, 0.1]
+        values = {
+            "nuts_draws": (dims, number),
+            "weight": (dims, np.broadcast_to(weight, np.shape(number))),
+        }
+        names = ["calibrated", "smooth", "rough", "segments"]
+        tree["model_average"] = xr.Dataset(values, coords={"description": names})
+    assert access.sampler_in_words(tree, "0.16") == f"nutpie NUTS 0.16{expected}"
