@@ -201,7 +201,7 @@ def _nuts(
     return {
         member: _compiled(name, case, member, every[member]).sample(
             every[member].inputs(),
-            draws=settings.draws // _repeats(share, settings),
+            draws=settings.draws // _repeats(every[member], share, settings),
             tune=tuned_on(every[member], settings),
             chains=settings.chains,
             target_accept=settings.target_accept or every[member].target_accept,
@@ -223,14 +223,12 @@ def _shares(model: LabelModel, direct: DirectDraws | None) -> Mapping[str, float
     return dict.fromkeys(members(model), 1.0) if weigh is None else weigh(direct)
 
 
-def _repeats(share: float, settings: Settings) -> int:
+def _repeats(model: LabelModel, share: float, settings: Settings) -> int:
     """How many draws of an average may share one draw of a member."""
+    least = getattr(model, "least_draws", _LEAST_DRAWS)
+    most = min(settings.chains * settings.draws / least, 1 / share)
     found = MOST_REPEATED
-    while (
-        settings.draws % found
-        or settings.chains * settings.draws < found * _LEAST_DRAWS
-        or share * found > 1
-    ) and found > 1:
+    while found > 1 and (found > most or settings.draws % found):
         found //= 2
     return found
 

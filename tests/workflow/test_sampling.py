@@ -190,6 +190,8 @@ class Stub:
         found = self.model.direct_draws(chains * draws, np.random.default_rng(seed)).draws
         shaped = {k: v.reshape(chains, draws, *v.shape[1:]) for k, v in found.items()}
         for values in shaped.values():
+            # Importance sampling may have drawn a number twice.
+            values += 1e-6 * np.random.default_rng(seed).normal(size=values.shape)
             values[0] += self.spoil
         self.asked[type(self.model).__name__] = {**how, "draws": draws}
         energy = np.random.default_rng(seed).normal(size=(chains, draws))
