@@ -11,9 +11,9 @@ BUDGET = {
     "": 150,
     "quantities": 300,
     "cli": 1350,
-    "core": 6600,
-    "curves": 2050,
-    "inference": 1200,
+    "core": 6640,
+    "curves": 2160,
+    "inference": 1240,
     "plots": 2750,
     "quantities/agnostic": 4300,
     "quantities/credal": 7200,
@@ -23,11 +23,11 @@ BUDGET = {
     "quantities/temperature": 5400,
     "report": 2950,
     "results": 4350,
-    "workflow": 2500,
+    "workflow": 2620,
 }
 MOST_FILES = 241
 LONGEST = 600
-TEST_LINES = 41_900
+TEST_LINES = 42_100
 
 
 def lines(path: Path) -> int:
