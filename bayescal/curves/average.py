@@ -240,7 +240,7 @@ class Average:
             found["z"] = found["z"][..., : len(self.interior)]
         return found if "boundary" in found else found | self.beside_nuts(found, rng)
 
-    def beside_nuts(self, draws: Draws, rng: np.random.Generator) -> Draws:
+    def beside_nuts(self, draws: Draws, rng: np.random.Generator) -> dict[str, Floats]:
         """What is drawn exactly, and places for the choice of states, for draws of NUTS."""
         chains, number = next(iter(draws.values())).shape[:2]
         exact = in_chains(self.exact_draws(chains * number, rng), (chains, number))

@@ -87,6 +87,7 @@ def fit_case(name: str, case: Case, settings: Settings, repetition: int = 0) -> 
     rng = stream(settings.seed or 0, *named, number=repetition)
     number = settings.chains * settings.draws
     sampled: dict[str, NutsDraws] = {}
+    direct: DirectDraws | None
     with one_blas_thread():
         if settings.method == "direct" or not members(case.model):
             found = _direct(case, number, rng)
@@ -127,7 +128,7 @@ def _monitored(
             yield values[:, :: values.shape[1] // number, *place]
 
 
-def _place(case: Case, member: str) -> tuple[int, ...]:
+def _place(case: Case, member: str) -> tuple[Any, ...]:
     """Where in the weights of an average a member stands: of which curve, which description."""
     names = case.axes.get("description", ())
     if member in names:
@@ -214,7 +215,7 @@ def _nuts(
 
 def tuned_on(model: LabelModel, settings: Settings) -> int:
     """Draws of each chain that NUTS is tuned on; models written for 0.2 do not say."""
-    return settings.tune or getattr(model, "tune", 300)
+    return settings.tune or int(getattr(model, "tune", 300))
 
 
 def _shares(model: LabelModel, direct: DirectDraws | None) -> Mapping[str, float]:
@@ -242,6 +243,7 @@ def _draws_of_all(
     """Draws of all members, (chain, draw, ...): of NUTS, or direct ones of the others."""
     draws: dict[str, Any] = {}
     for member, one in members(model).items():
+        own: Draws
         if member in sampled:
             own = {key: sampled[member].posterior[key] for key in one.variables}
         else:
