@@ -346,13 +346,15 @@ def peak(table: Floats) -> Floats:
     return np.asarray(np.where(high == HIGH, high, low))
 
 
-def _between(table: Floats, log_alpha: Floats) -> tuple[Floats, Any, Any]:
-    """Place between two nodes, and what the table holds at both."""
+def _between(table: Floats, log_alpha: Floats) -> tuple[Floats, list[Floats], list[Floats]]:
+    """Place between two nodes, and what the table holds at both, each (..., slice)."""
     place = np.clip((log_alpha - LOW) / STEP, 0, NODES - 1)
     node = np.minimum(place.astype(np.intp), NODES - 2)
-    of = np.arange(len(table))
-    left, right = table[of, node], table[of, node + 1]
-    return place - node, np.moveaxis(left, -1, 0), np.moveaxis(right, -1, 0)
+    left = node + NODES * np.arange(len(table))
+    right = left + 1
+    # Column by column: a tenth of the time of an index of rows.
+    columns = np.moveaxis(table, -1, 0).reshape(3, -1)
+    return place - node, [c.take(left) for c in columns], [c.take(right) for c in columns]
 
 
 class ClassWise(NamedTuple):

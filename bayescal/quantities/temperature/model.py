@@ -386,6 +386,7 @@ _NEWTON_STEPS: Final = 8
 _LONGEST_STEP: Final = 5 * STEP
 # Numbers that are worked on at once.
 _MOST: Final = 1 << 22
+_LOG_ROOT: Final = np.log(2 * np.pi) / 2
 
 
 class Grid(NamedTuple):
@@ -413,13 +414,12 @@ def draw_posterior(
     i, j = np.divmod(cell, len(grid.log_tau))
     mu = grid.mu[i] + inside[0] * (grid.mu[1] - grid.mu[0])
     tau = np.exp(grid.log_tau[j] + inside[1] * (grid.log_tau[1] - grid.log_tau[0]))
+    order = np.argsort(cell, kind="stable")
+    used, point = np.unique(cell[order], return_inverse=True)
+    row, column = np.divmod(used, len(grid.log_tau))
     log_alpha = np.empty((draws, len(table)))
     # Classes given a cell's middle: over a cell they hardly change.
-    for place in np.unique(cell):
-        here = np.flatnonzero(cell == place)
-        row, column = divmod(int(place), len(grid.log_tau))
-        point = grid.mu[[row]], np.exp(grid.log_tau[[column]])
-        log_alpha[here] = _draw_classes(table, *point, len(here), rng)
+    log_alpha[order] = draw_classes(table, grid.mu[row], np.exp(grid.log_tau[column]), point, rng)
     return {"mu": mu, "tau": tau, "log_alpha": log_alpha}, grid.log_integral
 
 
@@ -459,15 +459,20 @@ def _grid(table: Floats, priors: Priors, mu: Floats, log_tau: Floats) -> Grid:
 def _log_integrals(table: Floats, mu: Floats, tau: Floats) -> Floats:
     """Log of each class's likelihood, its number integrated out, (point, class)."""
     mode, width = _modes(table, mu, tau)
-    terms = [
-        np.log(weight) + x**2 / 2 + _log_joint(table, mode + width * x, mu, tau)
-        for x, weight in zip(_POINTS, _WEIGHTS, strict=True)
-    ]
-    return np.asarray(logsumexp(terms, axis=0) + np.log(width))
+    terms = np.array(
+        [
+            np.log(weight) + x**2 / 2 + _log_joint(table, mode + width * x, mu, tau)
+            for x, weight in zip(_POINTS, _WEIGHTS, strict=True)
+        ]
+    )
+    largest = terms.max(axis=0)
+    return np.asarray(largest + np.log(np.exp(terms - largest).sum(axis=0) * width))
 
 
 def _log_joint(table: Floats, log_alpha: Floats, mu: Floats, tau: Floats) -> Floats:
-    prior = norm.logpdf(log_alpha, mu[:, None], tau[:, None])
+    """Log density of each class's number, and of its labels given it, (..., point, class)."""
+    scale = tau[:, None]
+    prior = -(((log_alpha - mu[:, None]) / scale) ** 2) / 2 - np.log(scale) - _LOG_ROOT
     return np.asarray(prior + look_up(table, log_alpha))
 
 
@@ -491,17 +496,38 @@ def normal_likelihoods(table: Floats, priors: Priors) -> tuple[Floats, Floats]:
     return (slope + precision * mode)[0], precision[0]
 
 
-def _draw_classes(
-    table: Floats, mu: Floats, tau: Floats, draws: int, rng: np.random.Generator
+def draw_classes(
+    table: Floats, mu: Floats, tau: Floats, point: NDArray[np.int64], rng: np.random.Generator
 ) -> Floats:
-    """Draw each class's number given mu and tau, by its distribution function, (draw, class)."""
+    """Draw each class's number by its distribution function, (draw, class).
+
+    Each draw is given the mu and tau of a point; `point` has these in rising order, (draw,).
+    """
+    size = max(1, _MOST // (_PLACES * len(table)))
+    found = []
+    for start in range(0, len(mu), size):
+        at = slice(start, start + size)
+        first, last = np.searchsorted(point, [start, start + size])
+        found.append(_drawn(table, mu[at], tau[at], point[first:last] - start, rng))
+    return np.concatenate(found)
+
+
+def _drawn(
+    table: Floats, mu: Floats, tau: Floats, point: NDArray[np.int64], rng: np.random.Generator
+) -> Floats:
+    """Draw by the distribution function of each point and class, tabulated about its mode."""
     mode, width = _modes(table, mu, tau)
     places = np.linspace(-_REACH, _REACH, _PLACES)
-    density = _log_joint(table, mode + width * places[:, None], mu, tau)
+    density = _log_joint(table, mode + width * places[:, None, None], mu, tau)
     density = np.exp(density - density.max(axis=0))
-    below = np.cumsum((density[1:] + density[:-1]) / 2, axis=0)
-    wanted = rng.random((draws, len(table))) * below[-1]
-    found = np.empty_like(wanted)
-    for k in range(len(table)):
-        found[:, k] = np.interp(wanted[:, k], np.append(0.0, below[:, k]), places)
-    return np.asarray(mode + width * found)
+    below = np.zeros_like(density)
+    np.cumsum((density[1:] + density[:-1]) / 2, axis=0, out=below[1:])
+    wanted = rng.random((len(point), len(table))) * below[-1, point]
+    # By bisection, as the tables of all points and classes differ.
+    own, left = point[:, None] * len(table) + np.arange(len(table)), np.zeros(wanted.shape, int)
+    for step in 2 ** np.arange(_PLACES.bit_length())[::-1]:
+        further = np.minimum(left + step, _PLACES - 2)
+        left = np.where(below.take(further * mode.size + own) <= wanted, further, left)
+    low, high = (below.take(at * mode.size + own) for at in (left, left + 1))
+    found = places[left] + (wanted - low) / (high - low) * (places[1] - places[0])
+    return np.asarray(mode[point] + width[point] * found)

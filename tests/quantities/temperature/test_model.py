@@ -11,9 +11,10 @@ from scipy.stats import halfnorm, kstest, norm
 import bayescal as bc
 from bayescal.inference.diagnostics import check
 from bayescal.quantities.temperature.data import Problem
-from bayescal.quantities.temperature.logits import labeled_rows, log_likelihood_table
+from bayescal.quantities.temperature.logits import labeled_rows, log_likelihood_table, look_up
 from bayescal.quantities.temperature.model import (
     average_of,
+    draw_classes,
     draw_shared,
     model_of,
     posterior_grid,
@@ -81,6 +82,35 @@ def test_draws_by_quadrature_have_the_posterior_means():
     spread = np.hypot(error, values.std(axis=0) / np.sqrt(20_000))
     # Four standard errors, and what cells of the grid add.
     assert (np.abs(values.mean(axis=0) - mean) < 4 * spread + 0.005).all()
+
+
+def one_class_at_a_time(table, mu, tau, uniform):
+    """Draws of a class given mu and tau by its distribution function over seven widths, (draw,)."""
+    dense = np.linspace(mu - 10 * tau, mu + 10 * tau, 20_001)
+    density = norm.logpdf(dense, mu, tau) + look_up(table, dense[:, None])[:, 0]
+    mode = dense[density.argmax()]
+    step = 1e-4 * tau
+    near = mode + step * np.array([-1, 0, 1])
+    bend = np.diff(norm.logpdf(near, mu, tau) + look_up(table, near[:, None])[:, 0], 2)[0]
+    places = mode + np.linspace(-7, 7, 57) * step / np.sqrt(-bend)
+    height = np.exp(norm.logpdf(places, mu, tau) + look_up(table, places[:, None])[:, 0])
+    below = np.append(0, np.cumsum((height[1:] + height[:-1]) / 2))
+    return np.interp(uniform * below[-1], below, places)
+
+
+@pytest.mark.parametrize("most", [1 << 22, 57 * 3 * 2])
+def test_draws_of_classes_are_those_of_one_point_and_class_at_a_time(monkeypatch, most):
+    monkeypatch.setattr("bayescal.quantities.temperature.model._MOST", most)
+    table = temperatures_of(problem(60, 3), Priors()).table
+    mu, tau = np.array([-0.8, -0.3, 0.1, 0.4, 0.9]), np.array([0.05, 0.6, 0.2, 1.2, 0.4])
+    point = np.repeat(np.arange(5), [40, 1, 0, 30, 25])
+    found = draw_classes(table, mu, tau, point, np.random.default_rng(4))
+    uniform = np.random.default_rng(4).random(found.shape)
+    for at in np.unique(point):
+        own = point == at
+        for k in range(3):
+            expected = one_class_at_a_time(table[[k]], mu[at], tau[at], uniform[own, k])
+            np.testing.assert_allclose(found[own, k], expected, atol=2e-3 * tau[at])
 
 
 @pytest.mark.mcmc
