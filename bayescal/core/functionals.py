@@ -75,19 +75,8 @@ def interval_measure(mass: Floats, rate: Floats, score: Floats) -> Floats:
     ----------
     .. [1] The measure c of the agnostic paper; also known as Kuiper's statistic of the sums.
     """
-    high, low = _extremes(mass, rate, score)
-    return high - low
-
-
-def prefix_measure(mass: Floats, rate: Floats, score: Floats) -> Floats:
-    """The same over the cells from the first one on, (...)."""
-    high, low = _extremes(mass, rate, score)
-    return np.maximum(high, -low)
-
-
-def _extremes(mass: Floats, rate: Floats, score: Floats) -> tuple[Floats, Floats]:
     sums = np.cumsum(mass * (score - rate), axis=-1)
-    return np.maximum(sums.max(axis=-1), 0), np.minimum(sums.min(axis=-1), 0)
+    return np.asarray(sums.max(axis=-1, initial=0.0) - sums.min(axis=-1, initial=0.0))
 
 
 def squared_calibration_error(mass: Tensor, rate: Tensor, confidence: Tensor) -> Tensor:

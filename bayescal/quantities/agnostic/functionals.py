@@ -44,13 +44,47 @@ def roc_draws(positive: Floats, negative: Floats) -> RocDraws:
     Point k has the k cells of the highest scores above the threshold.
     """
     tpr, fpr = (_share_above(values) for values in (positive, negative))
-    return RocDraws(fpr, tpr, np.asarray(np.trapezoid(tpr, fpr, axis=-1)))
+    twice = np.einsum("...k,...k", tpr[..., 1:] + tpr[..., :-1], fpr[..., 1:] - fpr[..., :-1])
+    return RocDraws(fpr, tpr, np.asarray(twice / 2))
 
 
 def _share_above(values: Floats) -> Floats:
     """Share of the total above each threshold, highest first."""
-    above = np.cumsum(values[..., ::-1], axis=-1)
-    total = above[..., -1:]
-    share = np.full(above.shape, np.nan)
-    np.divide(above, total, out=share, where=total > 0)
-    return np.concatenate([np.zeros_like(total), share], axis=-1)
+    share = np.zeros((*values.shape[:-1], values.shape[-1] + 1))
+    above = share[..., 1:]
+    np.cumsum(values[..., ::-1], axis=-1, out=above)
+    total = above[..., -1:].copy()
+    above /= np.where(total > 0, total, np.nan)
+    return share
+
+
+class PrefixSums(NamedTuple):
+    """Largest, least and last of the sums of some cells from the first one on, (...).
+
+    The empty sum is among them.
+    """
+
+    high: Floats
+    low: Floats
+    last: Floats
+
+    @classmethod
+    def of(cls, summands: Floats) -> PrefixSums:
+        """Sum up, (..., cell)."""
+        sums = np.cumsum(summands, axis=-1)
+        high, low = (np.asarray(end(axis=-1, initial=0.0)) for end in (sums.max, sums.min))
+        return cls(high, low, sums[..., -1] if sums.shape[-1] else np.zeros(sums.shape[:-1]))
+
+    def between(self, before: Floats | float, after: Floats | float) -> PrefixSums:
+        """Add a cell before the first one, and one behind the last."""
+        total = before + self.last + after
+        return PrefixSums(
+            np.maximum(np.maximum(before + self.high, total), 0.0),
+            np.minimum(np.minimum(before + self.low, total), 0.0),
+            np.asarray(total),
+        )
+
+    @property
+    def measures(self) -> dict[str, Floats]:
+        """Largest absolute sum over neighbouring cells, c, and over those from the first on, ks."""
+        return {"c": self.high - self.low, "ks": np.maximum(self.high, -self.low)}

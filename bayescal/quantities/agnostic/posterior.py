@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from bayescal.core.bins.bin_counts import BinCounts
-from bayescal.core.functionals import interval_measure, log_binomial, prefix_measure
+from bayescal.core.functionals import log_binomial
 from bayescal.core.quantity import (
     CaseArrays,
     DirectDraws,
@@ -34,6 +34,7 @@ from bayescal.quantities.agnostic.bounds import bounds
 from bayescal.quantities.agnostic.data import CELLS, IntervalProblem, data_warnings
 from bayescal.quantities.agnostic.decisions import DecisionRule
 from bayescal.quantities.agnostic.functionals import (
+    PrefixSums,
     RocDraws,
     cost_draws,
     draw_labels,
@@ -126,17 +127,18 @@ class AgnosticCase:
         given = posterior.miscalibrated
         mass = draw_masses(self.problem.cells.count, posterior.place.shape, rng)
         cell_mass = draw_masses(cells.count, posterior.place.shape, rng)
+        inside = self._inside(posterior, mass)
         theory = bounds(self.problem.figures.n)._asdict()
         return CaseArrays(
             coords=self.coords,
             posterior={
                 **self._implied(drawn, rng),
-                **self._measures(posterior, mass),
+                **self._measures(posterior, inside, mass),
                 "calibration_curve": posterior.at(points),
                 "description": posterior.component,
             },
             given_miscalibration={
-                **self._measures(given, mass),
+                **self._measures(given, inside, mass),
                 "calibration_curve": given.at(points),
             },
             curve=kept_curve(cells.count, posterior.rate, cell_mass, posterior.component, size),
@@ -152,7 +154,7 @@ class AgnosticCase:
                 "cell_score": nonempty_cells(cells.mean_score, cells.count, size),
             },
             point_estimate=self._point_estimate(),
-            descriptions=self._by_component(posterior, mass),
+            descriptions=self._by_component(posterior, inside, mass),
             model_average={
                 "p_calibrated": average.p_calibrated(evidence),
                 "weight": held,
@@ -186,32 +188,55 @@ class AgnosticCase:
         }
         return {name: self._padded(values) for name, values in found.items()}
 
-    def _padded(self, points: np.ndarray) -> np.ndarray:
+    def _padded(self, points: np.ndarray, dtype: type | None = None) -> np.ndarray:
         """Repeat the last point, so that the results of all classifiers have as many."""
         size = CELLS + sum(len(rule.thresholds) for rule in self.rules.values()) + _MORE_POINTS
-        more = [(0, 0)] * (points.ndim - 1) + [(0, size - points.shape[-1])]
-        return np.pad(points, more, mode="edge")
+        found = np.empty((*points.shape[:-1], size), dtype or points.dtype)
+        found[..., : points.shape[-1]] = points
+        found[..., points.shape[-1] :] = points[..., -1:]
+        return found
 
     def _curves(self, curves: RocDraws) -> Values:
         """Rates at the thresholds, in single precision, as there are many."""
-        return {
-            name: self._padded(getattr(curves, name)).astype(np.float32) for name in ("fpr", "tpr")
-        }
+        return {name: self._padded(getattr(curves, name), np.float32) for name in ("fpr", "tpr")}
 
-    def _measures(self, curve: CurvePosterior, mass: Floats) -> Values:
-        """Measures of every draw, exactly 0 where it is calibrated, (chain, draw)."""
+    def _rate(self, curve: CurvePosterior) -> Floats:
+        """Label rates in the cells of all rows, (chain, draw, cell)."""
         score = self.problem.cells.mean_score
-        rate = curve.at(score)
-        found = {"c": interval_measure(mass, rate, score), "ks": prefix_measure(mass, rate, score)}
+        # Without unlabelled rows these are the cells of the curve, which are quicker to evaluate.
+        return curve.rate if np.array_equal(score, self.model.score) else curve.at(score)
+
+    def _inside(self, curve: CurvePosterior, mass: Floats) -> Mapping[str, PrefixSums]:
+        """Of each component, the sums over the cells with scores between 0 and 1."""
+        score = self.problem.cells.mean_score
+        inner = slice(int(score[0] == 0), len(score) - int(score[-1] == 1))
+        found = {CALIBRATED: PrefixSums.of(np.zeros((*mass.shape[:-1], 0)))}
+        for name in self.model.fitted:
+            gap = score[inner] - self._rate(curve.given(name))[..., inner]
+            found[name] = PrefixSums.of(mass[..., inner] * gap)
+        return found
+
+    def _measures(
+        self, curve: CurvePosterior, inside: Mapping[str, PrefixSums], mass: Floats
+    ) -> Values:
+        """Measures of every draw, exactly 0 where it is calibrated, (chain, draw)."""
+        score, names = self.problem.cells.mean_score, self.model.names
+        each = [inside.get(name, inside[CALIBRATED]) for name in names]
+        own = PrefixSums._make(np.choose(curve.component, part) for part in zip(*each, strict=True))
+        ends = {
+            end: mass[..., cell] * (end - curve.at(np.array([float(end)]))[..., 0])
+            for end, cell in ((0, 0), (1, -1))
+            if score[cell] == end
+        }
+        found = own.between(ends.get(0, 0.0), ends.get(1, 0.0)).measures
         return {name: np.where(curve.calibrated, 0.0, one) for name, one in found.items()}
 
-    def _by_component(self, posterior: CurvePosterior, mass: Floats) -> Values:
+    def _by_component(
+        self, posterior: CurvePosterior, inside: Mapping[str, PrefixSums], mass: Floats
+    ) -> Values:
         """Measures under each component, (chain, draw, description); 0 for one left out."""
         none = dict.fromkeys(("c", "ks"), np.zeros(posterior.place.shape))
-        drawn = {
-            name: self._measures(posterior.given(name), mass)
-            for name in (CALIBRATED, *self.model.fitted)
-        }
+        drawn = {name: self._measures(posterior.given(name), inside, mass) for name in inside}
         return {
             var: np.stack([drawn.get(name, none)[var] for name in COMPONENTS], axis=-1)
             for var in none
@@ -220,12 +245,13 @@ class AgnosticCase:
     def _implied(self, drawn: CurvePosterior, rng: np.random.Generator) -> Values:
         """What each draw of the curve implies, of the population and of the unlabelled rows."""
         cells = self.problem.cells
-        score, rate = cells.mean_score, drawn.at(cells.mean_score)
+        score, rate = cells.mean_score, self._rate(drawn)
         mass = draw_masses(cells.count, rate.shape[:-1], rng)
-        c, ks = interval_measure(mass, rate, score), prefix_measure(mass, rate, score)
-        positive, negative = mass * rate, mass * (1 - rate)
+        positive = mass * rate
+        negative = mass - positive
         curves = roc_draws(positive, negative)
-        found = {"c": c, "ks": ks, "auc": curves.auc, **self._curves(curves)}
+        measures = PrefixSums.of(mass * (score - rate)).measures
+        found = {**measures, "auc": curves.auc, **self._curves(curves)}
         for name, rule in self.rules.items():
             found[name] = cost_draws(rule, score, positive, negative)
         if self.problem.figures.n_unlabeled:

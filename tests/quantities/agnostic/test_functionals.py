@@ -7,6 +7,7 @@ from sklearn.metrics import roc_auc_score
 from bayescal.core import functionals
 from bayescal.quantities.agnostic.decisions import DecisionRule, actual_cost
 from bayescal.quantities.agnostic.functionals import (
+    PrefixSums,
     cost_draws,
     draw_labels,
     roc_draws,
@@ -46,13 +47,14 @@ def test_every_functional_is_that_of_the_rows(seed):
     held = np.maximum(total, 1)
     mass, rate = total / size[:, None], positive / held
     c = functionals.interval_measure(mass, rate, score)
-    ks = functionals.prefix_measure(mass, rate, score)
+    both = PrefixSums.of(mass * (score - rate)).measures
+    assert (both["c"] == c).all()
     cost = cost_draws(RULE, score, positive, negative)
     curves = roc_draws(positive, negative)
     for draw in range(len(positive)):
         rows, label = as_rows(score, positive[draw], negative[draw])
         expected = interval_measure(rows, label=label)
-        assert (c[draw], ks[draw]) == pytest.approx((expected.c, expected.ks), abs=1e-12)
+        assert (c[draw], both["ks"][draw]) == pytest.approx((expected.c, expected.ks), abs=1e-12)
         paid = actual_cost(RULE, rows, label=label)
         assert cost[draw] / size[draw] == pytest.approx(paid, abs=1e-12)
         assert curves.auc[draw] == pytest.approx(roc_auc_score(label, rows), abs=1e-12)
@@ -60,6 +62,20 @@ def test_every_functional_is_that_of_the_rows(seed):
         at = np.linspace(0, 1, 11)
         found = tpr_at(curves.fpr[[draw]], curves.tpr[[draw]], at)[0]
         np.testing.assert_allclose(found, np.interp(at, points.fpr, points.tpr), atol=1e-12)
+
+
+@pytest.mark.parametrize("inner", [0, 1, 6])
+def test_measures_with_two_more_cells_are_those_of_every_run_of_cells(inner):
+    rng = np.random.default_rng(inner)
+    summands = rng.normal(size=(3, 50, inner))
+    before, after = rng.normal(size=(2, 3, 50))
+    found = PrefixSums.of(summands).between(before, after).measures
+    whole = np.concatenate([before[..., None], summands, after[..., None]], axis=-1)
+    ends = range(inner + 3)
+    runs = [np.abs(whole[..., a:b].sum(axis=-1)) for a in ends for b in ends[a:]]
+    prefixes = [np.abs(whole[..., :b].sum(axis=-1)) for b in ends]
+    np.testing.assert_allclose(found["c"], np.max(runs, axis=0), atol=1e-12)
+    np.testing.assert_allclose(found["ks"], np.max(prefixes, axis=0), atol=1e-12)
 
 
 def test_leading_axes_broadcast():
