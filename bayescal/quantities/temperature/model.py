@@ -20,6 +20,7 @@ from bayescal.core.checks import check_data, check_is
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import DirectDraws, Draws, Floats, LabelModel
 from bayescal.core.scores import Scores
+from bayescal.core.sorted_columns import count_not_above
 from bayescal.inference.direct import choose
 from bayescal.quantities.temperature.data import Problem, Rows
 from bayescal.quantities.temperature.logits import LOW, NODES, STEP, derivatives, look_up, quintic
@@ -523,11 +524,8 @@ def _drawn(
     below = np.zeros_like(density)
     np.cumsum((density[1:] + density[:-1]) / 2, axis=0, out=below[1:])
     wanted = rng.random((len(point), len(table))) * below[-1, point]
-    # By bisection, as the tables of all points and classes differ.
-    own, left = point[:, None] * len(table) + np.arange(len(table)), np.zeros(wanted.shape, int)
-    for step in 2 ** np.arange(_PLACES.bit_length())[::-1]:
-        further = np.minimum(left + step, _PLACES - 2)
-        left = np.where(below.take(further * mode.size + own) <= wanted, further, left)
-    low, high = (below.take(at * mode.size + own) for at in (left, left + 1))
+    own, tables = point[:, None] * len(table) + np.arange(len(table)), below.reshape(_PLACES, -1)
+    left = np.minimum(count_not_above(tables, own, wanted) - 1, _PLACES - 2)
+    low, high = (tables[at, own] for at in (left, left + 1))
     found = places[left] + (wanted - low) / (high - low) * (places[1] - places[0])
     return np.asarray(mode[point] + width[point] * found)

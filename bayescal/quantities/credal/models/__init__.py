@@ -38,26 +38,25 @@ def add_pseudo_observations(prob: Floats, s: float) -> PseudoObservations:
     With the improper prior ``1 / (g (1 - g))`` of a single bin and s = 1 it is Clopper and
     Pearson's, that covers with at least its probability whatever the truth.
     """
-    order = np.argsort(prob, axis=0)
-    ranked = np.take_along_axis(prob, order, axis=0)
-    lower, upper = np.empty_like(prob), np.empty_like(prob)
-    np.put_along_axis(lower, order, np.minimum(_weighted(ranked, (1 - ranked) ** s), ranked), 0)
-    np.put_along_axis(upper, order, np.maximum(_weighted(ranked, ranked**s), ranked), 0)
-    return PseudoObservations(prob, lower, upper)
+    by_row = np.ascontiguousarray(prob.T)
+    lower, upper = np.empty_like(by_row), np.empty_like(by_row)
+    even = (np.arange(len(prob)) + 0.5) / len(prob)
+    # Row by row: what one takes stays in the cache, which halves the time of whole arrays.
+    for row, draws in enumerate(by_row):
+        order = draws.argsort()
+        ranked = draws[order]
+        lower[row, order] = np.minimum(_weighted(ranked, (1 - ranked) ** s, even), ranked)
+        upper[row, order] = np.maximum(_weighted(ranked, ranked**s, even), ranked)
+    return PseudoObservations(prob, lower.T, upper.T)
 
 
-def _weighted(ranked: Floats, weight: Floats) -> Floats:
-    """Quantiles of weighted draws where the draws without weights have theirs."""
-    total = weight.sum(axis=0)
+def _weighted(ranked: Floats, weight: Floats, even: Floats) -> Floats:
+    """Quantiles of weighted draws where the draws without weights have theirs, (draw,)."""
+    reached = np.cumsum(weight)
     # Where every draw is 0 or 1 to the last digit, more labels move nothing.
-    sure = total <= 0
-    place = (np.cumsum(weight, axis=0) - weight / 2) / np.where(sure, 1, total)
-    even = (np.arange(len(ranked)) + 0.5) / len(ranked)
-    moved = [
-        draws if known else np.interp(even, at, draws)
-        for draws, at, known in zip(ranked.T, place.T, sure, strict=True)
-    ]
-    return np.stack(moved, axis=1)
+    if reached[-1] <= 0:
+        return ranked
+    return np.asarray(np.interp(even, (reached - weight / 2) / reached[-1], ranked))
 
 
 class LabelModel(quantity.LabelModel, Protocol):

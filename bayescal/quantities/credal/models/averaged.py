@@ -90,7 +90,8 @@ class Nodes:
         right = np.searchsorted(line, place).clip(1, len(line) - 1)
         gap = line[right] - line[right - 1]
         share = np.divide(place - line[right - 1], gap, out=np.ones(len(gap)), where=gap > 0)
-        low, high = (logit(rate[:, at].clip(_LEAST, _HIGHEST)) for at in (right, right + 1))
+        used, beside = np.unique([right, right + 1], return_inverse=True)
+        low, high = (logit(rate[:, used].clip(_LEAST, _HIGHEST))[:, at] for at in beside)
         found = np.asarray(expit(low + share * (high - low)))
         nonempty = logit(self.score[_LINE:])
         nearest = np.searchsorted((nonempty[1:] + nonempty[:-1]) / 2, place)

@@ -12,6 +12,7 @@ from scipy.stats import beta
 
 from bayescal.core.functionals import log_binomial_coefficient
 from bayescal.core.quantity import DirectDraws, Draws, Floats
+from bayescal.core.sorted_columns import count_not_above
 from bayescal.quantities.credal.data import Problem, cell_middle, cell_of
 from bayescal.quantities.credal.models import (
     AsSampled,
@@ -60,11 +61,10 @@ def draw_rates(
     for row in log_likelihood[1:]:
         forward.append(_stepped(forward[-1], kernel, log_kernel) + row)
     cell = np.empty((draws, len(count)), np.int64)
-    cell[:, -1] = _drawn(forward[-1] + np.log(last), draws, rng)
+    cell[:, -1] = _drawn((forward[-1] + np.log(last))[:, None], np.zeros(draws, np.int64), rng)
     for b in range(len(count) - 2, -1, -1):
-        for after in np.unique(cell[:, b + 1]):
-            chosen = cell[:, b + 1] == after
-            cell[chosen, b] = _drawn(forward[b] + log_kernel[:, after], int(chosen.sum()), rng)
+        after, own = np.unique(cell[:, b + 1], return_inverse=True)
+        cell[:, b] = _drawn(forward[b][:, None] + log_kernel[:, after], own, rng)
     return _within(cell, edge, rng)
 
 
@@ -80,10 +80,16 @@ def _stepped(forward: Floats, kernel: Floats, log_kernel: Floats) -> Floats:
     return sums
 
 
-def _drawn(log_weight: Floats, draws: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Draw cells in proportion to their weights."""
-    below = np.cumsum(np.exp(log_weight - log_weight.max()))
-    return np.asarray(np.searchsorted(below, rng.random(draws) * below[-1], side="right"))
+def _drawn(
+    log_weight: Floats, column: NDArray[np.int64], rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Draw cells in proportion to the weights, (cell, column), of each draw's column."""
+    below = np.cumsum(np.exp(log_weight - log_weight.max(axis=0)), axis=0)
+    order = np.argsort(column, kind="stable")
+    wanted = rng.random(len(column)) * below[-1, column[order]]
+    found = np.empty(len(column), np.int64)
+    found[order] = count_not_above(below, column[order], wanted)
+    return found
 
 
 def _within(cell: NDArray[np.int64], edge: Floats, rng: np.random.Generator) -> Floats:

@@ -14,7 +14,13 @@ from scipy.stats import norm
 
 from bayescal.core.functionals import log_binomial_coefficient
 from bayescal.core.quantity import DirectDraws, Draws, Floats
-from bayescal.inference.direct import BinomialCells, Gaussian, Weighted, importance_sample
+from bayescal.inference.direct import (
+    BinomialCells,
+    Gaussian,
+    Weighted,
+    importance_sample,
+    softplus,
+)
 from bayescal.quantities.credal.data import EmpiricalCDF, Problem, logit_of
 from bayescal.quantities.credal.models import (
     AsSampled,
@@ -339,7 +345,7 @@ class Monotone(AsSampled):
         intercept, weight = self.variables_at(unit, curve)
         logit = intercept[:, None] + weight @ self.design[curve].T
         count, positives = self.problem.count[curve], self.problem.positives[curve]
-        of_labels = logit @ positives - np.logaddexp(0, logit) @ count
+        of_labels = logit @ positives - softplus(logit) @ count
         square = ((weight / self.prior.spread) ** 2).sum(axis=-1)
         of_weight = log_mixture(square) + (square - (unit[:, 1:] ** 2).sum(axis=-1)) / 2
         return np.asarray(of_labels + of_weight - (intercept / self.prior.intercept) ** 2 / 2)

@@ -33,6 +33,19 @@ def test_a_line_in_logits_comes_back_at_any_score(slope):
     )
 
 
+def test_between_nodes_logits_of_rates_are_linear_in_that_of_the_score():
+    rng = np.random.default_rng(5)
+    nodes = Nodes.of(np.sort(rng.random(7)))
+    rate, score = rng.random((20, NODES)), rng.random(50)
+    line, place = slice(1, NODES - MOST - 1), logit(score)
+    last = np.unique(nodes.score[line]).size
+    found = nodes.interpolated(rate, score)
+    for drawn, one in zip(rate, found, strict=True):
+        known = logit(nodes.score[line][:last]), logit(drawn[line][:last])
+        inside = (place > known[0][0]) & (place < known[0][-1])
+        np.testing.assert_allclose(one[inside], expit(np.interp(place, *known))[inside], atol=1e-12)
+
+
 def test_scores_with_rows_and_those_of_0_and_1_have_rates_of_their_own():
     nodes = Nodes.of(HELD)
     rate = np.full((1, NODES), 0.5)

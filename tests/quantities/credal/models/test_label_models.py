@@ -132,3 +132,23 @@ def test_bounds_enclose_each_draw_and_stay_inside(values, s):
 def test_draws_all_at_an_end_stay_there(value):
     for part in add_pseudo_observations(np.full((50, 2), value), 1):
         np.testing.assert_array_equal(part, value)
+
+
+@pytest.mark.parametrize("s", [0.5, 1.0])
+def test_bounds_of_many_rows_are_those_of_whole_arrays(s):
+    rng = np.random.default_rng(3)
+    prob = np.concatenate([rng.beta(2, 5, (300, 4)), np.zeros((300, 1)), np.ones((300, 1))], axis=1)
+    found = add_pseudo_observations(prob, s)
+    ranked, rank = np.sort(prob, axis=0), prob.argsort(axis=0).argsort(axis=0)
+    even = (np.arange(300) + 0.5) / 300
+    for weight, part, nearer in (
+        ((1 - ranked) ** s, found.prob_lower, np.minimum),
+        (ranked**s, found.prob_upper, np.maximum),
+    ):
+        for row in range(prob.shape[1]):
+            moved = ranked[:, row]
+            if (total := weight[:, row].sum()) > 0:
+                place = (weight[:, row].cumsum() - weight[:, row] / 2) / total
+                moved = np.interp(even, place, moved)
+            expected = nearer(moved, ranked[:, row])[rank[:, row]]
+            np.testing.assert_allclose(part[:, row], expected, atol=1e-12)
