@@ -117,6 +117,8 @@ class AgnosticCase:
             raise TypeError("an average needs direct draws, for the evidence of its descriptions")
         average, evidence = self.model, direct.evidence
         posterior = CurvePosterior.of(average, average.completed(draws, rng), evidence, rng)
+        # First, as conditions take their draws from those of components.
+        rate_of = {name: self._rate(posterior.given(name)) for name in average.fitted}
         drawn = wide(posterior)
         cells, size = self.problem.labeled.cells, self.model.compile_key[-1]
         rates, points = drawn.rate, curve_scores(self.problem.labeled)
@@ -127,7 +129,7 @@ class AgnosticCase:
         given = posterior.miscalibrated
         mass = draw_masses(self.problem.cells.count, posterior.place.shape, rng)
         cell_mass = draw_masses(cells.count, posterior.place.shape, rng)
-        inside = self._inside(posterior, mass)
+        inside = self._inside(rate_of, mass)
         theory = bounds(self.problem.figures.n)._asdict()
         return CaseArrays(
             coords=self.coords,
@@ -206,15 +208,15 @@ class AgnosticCase:
         # Without unlabelled rows these are the cells of the curve, which are quicker to evaluate.
         return curve.rate if np.array_equal(score, self.model.score) else curve.at(score)
 
-    def _inside(self, curve: CurvePosterior, mass: Floats) -> Mapping[str, PrefixSums]:
+    def _inside(self, rate_of: Mapping[str, Floats], mass: Floats) -> Mapping[str, PrefixSums]:
         """Of each component, the sums over the cells with scores between 0 and 1."""
         score = self.problem.cells.mean_score
         inner = slice(int(score[0] == 0), len(score) - int(score[-1] == 1))
-        found = {CALIBRATED: PrefixSums.of(np.zeros((*mass.shape[:-1], 0)))}
-        for name in self.model.fitted:
-            gap = score[inner] - self._rate(curve.given(name))[..., inner]
-            found[name] = PrefixSums.of(mass[..., inner] * gap)
-        return found
+        none = PrefixSums.of(np.zeros((*mass.shape[:-1], 0)))
+        return {CALIBRATED: none} | {
+            name: PrefixSums.of(mass[..., inner] * (score[inner] - rate[..., inner]))
+            for name, rate in rate_of.items()
+        }
 
     def _measures(
         self, curve: CurvePosterior, inside: Mapping[str, PrefixSums], mass: Floats
