@@ -47,6 +47,14 @@ class IntervalProblem:
     one_score: NDArray[np.bool_]  # cells whose rows all share one score, repeated, (cell,)
 
     @property
+    def all_labeled(self) -> bool:
+        """Whether the cells of all rows are those of the labelled ones."""
+        own = self.labeled.cells
+        return np.array_equal(self.cells.mean_score, own.mean_score) and np.array_equal(
+            self.cells.count, own.count
+        )
+
+    @property
     def threshold(self) -> Floats:
         """Scores that the points of ROC curves lie above, falling, (cell + 1,)."""
         return np.append(self.cells.edges[:0:-1], -np.inf)

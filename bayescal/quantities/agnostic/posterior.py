@@ -128,13 +128,14 @@ class AgnosticCase:
         held = np.array([weights.get(name, 0.0) for name in COMPONENTS])
         given = posterior.miscalibrated
         mass = draw_masses(self.problem.cells.count, posterior.place.shape, rng)
-        cell_mass = draw_masses(cells.count, posterior.place.shape, rng)
+        one = self.problem.all_labeled
+        cell_mass = mass if one else draw_masses(cells.count, mass.shape[:-1], rng)
         inside = self._inside(rate_of, mass)
         theory = bounds(self.problem.figures.n)._asdict()
         return CaseArrays(
             coords=self.coords,
             posterior={
-                **self._implied(drawn, rng),
+                **self._of_population(drawn, mass, rng),
                 **self._measures(posterior, inside, mass),
                 "calibration_curve": posterior.at(points),
                 "description": posterior.component,
@@ -204,9 +205,8 @@ class AgnosticCase:
 
     def _rate(self, curve: CurvePosterior) -> Floats:
         """Label rates in the cells of all rows, (chain, draw, cell)."""
-        score = self.problem.cells.mean_score
-        # Without unlabelled rows these are the cells of the curve, which are quicker to evaluate.
-        return curve.rate if np.array_equal(score, self.model.score) else curve.at(score)
+        # Cells of the curve itself are quicker to evaluate.
+        return curve.rate if self.problem.all_labeled else curve.at(self.problem.cells.mean_score)
 
     def _inside(self, rate_of: Mapping[str, Floats], mass: Floats) -> Mapping[str, PrefixSums]:
         """Of each component, the sums over the cells with scores between 0 and 1."""
@@ -246,14 +246,20 @@ class AgnosticCase:
 
     def _implied(self, drawn: CurvePosterior, rng: np.random.Generator) -> Values:
         """What each draw of the curve implies, of the population and of the unlabelled rows."""
-        cells = self.problem.cells
-        score, rate = cells.mean_score, self._rate(drawn)
+        cells, rate = self.problem.cells, self._rate(drawn)
         mass = draw_masses(cells.count, rate.shape[:-1], rng)
+        measures = PrefixSums.of(mass * (cells.mean_score - rate)).measures
+        return {**measures, **self._of_population(drawn, mass, rng)}
+
+    def _of_population(
+        self, drawn: CurvePosterior, mass: Floats, rng: np.random.Generator
+    ) -> Values:
+        """Costs and ROC curves of cells of these masses, and of the unlabelled rows."""
+        score, rate = self.problem.cells.mean_score, self._rate(drawn)
         positive = mass * rate
         negative = mass - positive
         curves = roc_draws(positive, negative)
-        measures = PrefixSums.of(mass * (score - rate)).measures
-        found = {**measures, "auc": curves.auc, **self._curves(curves)}
+        found = {"auc": curves.auc, **self._curves(curves)}
         for name, rule in self.rules.items():
             found[name] = cost_draws(rule, score, positive, negative)
         if self.problem.figures.n_unlabeled:
