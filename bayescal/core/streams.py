@@ -42,3 +42,15 @@ def places(chains: int, draws: int, rng: np.random.Generator) -> NDArray[np.floa
     start = (start + rng.random((chains, 1))) / draws
     turned = order[np.arange(block) ^ rng.integers(block, size=(*blocks, 1))]
     return np.asarray((start[..., None] + turned / block).reshape(chains, draws))
+
+
+def count_not_above(
+    table: NDArray[np.float64], column: NDArray[np.int64], value: NDArray[np.float64]
+) -> NDArray[np.int64]:
+    """Count entries of rising columns not above a value, as ``np.searchsorted(..., "right")``."""
+    size, found = len(table), np.zeros(value.shape, np.int64)
+    for step in 2 ** np.arange(size.bit_length())[::-1]:
+        further = found + step
+        last = table.take((np.minimum(further, size) - 1) * table.shape[1] + column)
+        found = np.where((further <= size) & (last <= value), further, found)
+    return found

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,50 +16,6 @@ from bayescal.quantities.agnostic.intervals import Extremes, IntervalMeasure
 from bayescal.quantities.agnostic.roc import roc
 
 type Floats = NDArray[np.float64]
-
-
-class Figures(Protocol):
-    """What a result holds of the rows beside the posterior."""
-
-    @property
-    def n(self) -> int:
-        """Number of labelled rows."""
-        ...
-
-    @property
-    def n_positive(self) -> int:
-        """Number of positive rows."""
-        ...
-
-    @property
-    def n_unlabeled(self) -> int:
-        """Number of rows without a label."""
-        ...
-
-    @property
-    def only_score(self) -> float | None:
-        """The score of all labelled rows, where they share one."""
-        ...
-
-    def estimate(self) -> Estimate:
-        """Calibration measure of the labelled rows."""
-        ...
-
-    def auc(self) -> float:
-        """Area under the ROC curve of the labelled rows; NaN without rows of both labels."""
-        ...
-
-    def cost(self, rule: DecisionRule) -> float:
-        """Mean cost of a rule on the labelled rows."""
-        ...
-
-    def unlabeled_auc(self) -> float:
-        """The area that the unlabelled scores imply; NaN where they imply one label."""
-        ...
-
-    def unlabeled_cost(self, rule: DecisionRule) -> float:
-        """The mean cost that the unlabelled scores imply."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,7 +51,7 @@ class RowFigures:
         return estimate(self.task)
 
     def auc(self) -> float:
-        """Area under the ROC curve of the labelled rows."""
+        """Area under the ROC curve of the labelled rows; NaN without rows of both labels."""
         both = 0 < self.n_positive < self.n
         return roc(self.task.score, probability=self.task.event).auc if both else np.nan
 
@@ -105,7 +60,7 @@ class RowFigures:
         return actual_cost(rule, self.task.score, label=self.task.event)
 
     def unlabeled_auc(self) -> float:
-        """The area that the unlabelled scores imply."""
+        """The area that the unlabelled scores imply; NaN where they imply one label."""
         certain = float(self.unlabeled.mean()) in (0.0, 1.0)
         return np.nan if certain else roc(self.unlabeled).auc
 
@@ -158,7 +113,7 @@ class CountFigures:
         return Estimate(*(np.float64(getattr(self.measure, name)) for name in Estimate._fields))
 
     def auc(self) -> float:
-        """Area under the ROC curve of the labelled rows."""
+        """Area under the ROC curve of the labelled rows; NaN without rows of both labels."""
         return area_under_roc(self.labels)
 
     def cost(self, rule: DecisionRule) -> float:
@@ -166,7 +121,7 @@ class CountFigures:
         return self._mean_cost(rule, self.labels)
 
     def unlabeled_auc(self) -> float:
-        """The area that the unlabelled scores imply."""
+        """The area that the unlabelled scores imply; NaN where they imply one label."""
         return area_under_roc(self._implied)
 
     def unlabeled_cost(self, rule: DecisionRule) -> float:
@@ -182,3 +137,7 @@ class CountFigures:
     def _mean_cost(self, rule: DecisionRule, rows: NDArray[np.int64] | Floats) -> float:
         of_label = rule.cost_table[rule.action_of(self.score)][:, ::-1]
         return float((rows * of_label).sum() / rows.sum())
+
+
+type Figures = RowFigures | CountFigures
+"""What a result holds of the rows beside the posterior."""

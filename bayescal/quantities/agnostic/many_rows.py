@@ -24,16 +24,8 @@ def interval_measure_of_rows(
 
     Parameters
     ----------
-    data : path, Dask dataframe or dict of Dask arrays
-        A CSV or Parquet file, a directory of Parquet files, or the columns by name.
-    label : str
-        Column of the labels. Rows without one are left out.
-    score : str
-        Column of the scores.
-    pos_label : default 1
-        The positive label.
-    from_logits : bool, default False
-        Whether the scores are logits.
+    data, label, score, pos_label, from_logits
+        As for `count_rows`, with the scores of one classifier. Rows without a label are left out.
 
     Returns
     -------

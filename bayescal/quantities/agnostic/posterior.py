@@ -128,8 +128,9 @@ class AgnosticCase:
         held = np.array([weights.get(name, 0.0) for name in COMPONENTS])
         given = posterior.miscalibrated
         mass = draw_masses(self.problem.cells.count, posterior.place.shape, rng)
-        one = self.problem.all_labeled
-        cell_mass = mass if one else draw_masses(cells.count, mass.shape[:-1], rng)
+        cell_mass = mass
+        if not self.problem.all_labeled:
+            cell_mass = draw_masses(cells.count, mass.shape[:-1], rng)
         inside = self._inside(rate_of, mass)
         theory = bounds(self.problem.figures.n)._asdict()
         return CaseArrays(
@@ -237,12 +238,10 @@ class AgnosticCase:
         self, posterior: CurvePosterior, inside: Mapping[str, PrefixSums], mass: Floats
     ) -> Values:
         """Measures under each component, (chain, draw, description); 0 for one left out."""
-        none = dict.fromkeys(("c", "ks"), np.zeros(posterior.place.shape))
         drawn = {name: self._measures(posterior.given(name), inside, mass) for name in inside}
-        return {
-            var: np.stack([drawn.get(name, none)[var] for name in COMPONENTS], axis=-1)
-            for var in none
-        }
+        none = dict.fromkeys(("c", "ks"), np.zeros(mass.shape[:-1]))
+        each = [drawn.get(name, none) for name in COMPONENTS]
+        return {var: np.stack([one[var] for one in each], axis=-1) for var in none}
 
     def _implied(self, drawn: CurvePosterior, rng: np.random.Generator) -> Values:
         """What each draw of the curve implies, of the population and of the unlabelled rows."""
@@ -255,26 +254,20 @@ class AgnosticCase:
         self, drawn: CurvePosterior, mass: Floats, rng: np.random.Generator
     ) -> Values:
         """Costs and ROC curves of cells of these masses, and of the unlabelled rows."""
-        score, rate = self.problem.cells.mean_score, self._rate(drawn)
+        rate = self._rate(drawn)
         positive = mass * rate
-        negative = mass - positive
-        curves = roc_draws(positive, negative)
-        found = {"auc": curves.auc, **self._curves(curves)}
-        for name, rule in self.rules.items():
-            found[name] = cost_draws(rule, score, positive, negative)
-        if self.problem.figures.n_unlabeled:
-            found |= self._of_unlabeled(score, rate, rng)
+        found = self._costs_and_curves(positive, mass - positive)
+        if n := self.problem.figures.n_unlabeled:
+            rows = draw_labels(self.problem.unlabeled_count, rate, rng)
+            rest = self._costs_and_curves(*(labels / n for labels in rows))
+            found |= {f"unlabeled_{name}": values for name, values in rest.items()}
         return found
 
-    def _of_unlabeled(self, score: Floats, rate: Floats, rng: np.random.Generator) -> Values:
-        """The same of the unlabelled rows, whose labels are drawn."""
-        positive, negative = draw_labels(self.problem.unlabeled_count, rate, rng)
-        curves = roc_draws(positive, negative)
-        found = {"auc": curves.auc, **self._curves(curves)}
-        for name, rule in self.rules.items():
-            total = cost_draws(rule, score, positive, negative)
-            found[name] = total / self.problem.figures.n_unlabeled
-        return {f"unlabeled_{name}": values for name, values in found.items()}
+    def _costs_and_curves(self, positive: Floats, negative: Floats) -> Values:
+        """Of the share of the rows that are positive, or negative, in each cell."""
+        curves, score = roc_draws(positive, negative), self.problem.cells.mean_score
+        found = {n: cost_draws(rule, score, positive, negative) for n, rule in self.rules.items()}
+        return {"auc": curves.auc, **self._curves(curves), **found}
 
     def _point_estimate(self) -> dict[str, Any]:
         """Figures of the labelled rows, and of the unlabelled ones by their scores alone."""

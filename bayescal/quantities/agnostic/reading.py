@@ -72,12 +72,10 @@ def prob_above(
 
     Parameters
     ----------
-    result : xarray.DataTree
-        A result of this quantity.
+    result, classifier, class_
+        As for `upper_bound`.
     value : float
         The measure that would matter.
-    classifier, class_ : str, optional
-        Needed where the result has several.
 
     Returns
     -------

@@ -20,7 +20,7 @@ from bayescal.core.checks import check_data, check_is
 from bayescal.core.errors import InputError
 from bayescal.core.quantity import DirectDraws, Draws, Floats, LabelModel
 from bayescal.core.scores import Scores
-from bayescal.core.sorted_columns import count_not_above
+from bayescal.core.streams import count_not_above
 from bayescal.inference.direct import choose
 from bayescal.quantities.temperature.data import Problem, Rows
 from bayescal.quantities.temperature.logits import LOW, NODES, STEP, derivatives, look_up, quintic

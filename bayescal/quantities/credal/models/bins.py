@@ -12,7 +12,7 @@ from scipy.stats import beta
 
 from bayescal.core.functionals import log_binomial_coefficient
 from bayescal.core.quantity import DirectDraws, Draws, Floats
-from bayescal.core.sorted_columns import count_not_above
+from bayescal.core.streams import count_not_above
 from bayescal.quantities.credal.data import Problem, cell_middle, cell_of
 from bayescal.quantities.credal.models import (
     AsSampled,
