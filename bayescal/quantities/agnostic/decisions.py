@@ -303,12 +303,10 @@ def expected_cost(
 
     Parameters
     ----------
-    rule, score
+    rule, score, weight
         As for `estimated_cost`.
     probability : array-like of shape (obs,), in [0, 1]
         P(Y = 1 | X) of the rows.
-    weight
-        As for `estimated_cost`.
 
     Returns
     -------
@@ -334,12 +332,10 @@ def actual_cost(
 
     Parameters
     ----------
-    rule, score
+    rule, score, weight
         As for `estimated_cost`.
     label : array-like of shape (obs,)
         0 and 1, -1 and 1, or booleans.
-    weight
-        As for `estimated_cost`.
 
     Returns
     -------
@@ -371,10 +367,8 @@ def cost_bound(
         The rule. The bound holds for all rules at once.
     c_emp : float, in [0, 1]
         Empirical measure of the labelled rows.
-    n_labeled : int
-        Number of labelled rows.
-    n_unlabeled : int
-        Number of unlabelled rows.
+    n_labeled, n_unlabeled : int
+        Numbers of labelled and of unlabelled rows.
     delta : float, default 0.1
         How improbable it may be that the bound fails.
 

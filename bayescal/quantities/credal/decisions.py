@@ -96,10 +96,8 @@ def interval_dominance(cost: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> B
 
     Parameters
     ----------
-    cost : array-like of shape (action, class), finite
-        Cost of each action if a class is the true one.
-    lower, upper : array-like of shape (..., class), in [0, 1]
-        Bounds of proper sets.
+    cost, lower, upper
+        As for `maximin`.
 
     Returns
     -------
@@ -129,10 +127,8 @@ def e_admissible(cost: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> Boolean
 
     Parameters
     ----------
-    cost : array-like of shape (action, class), finite
-        Cost of each action if a class is the true one.
-    lower, upper : array-like of shape (..., class), in [0, 1]
-        Bounds of proper sets.
+    cost, lower, upper
+        As for `maximin`.
 
     Returns
     -------

@@ -14,13 +14,7 @@ from scipy.stats import norm
 
 from bayescal.core.functionals import log_binomial_coefficient
 from bayescal.core.quantity import DirectDraws, Draws, Floats
-from bayescal.inference.direct import (
-    BinomialCells,
-    Gaussian,
-    Weighted,
-    importance_sample,
-    softplus,
-)
+from bayescal.inference.direct import BinomialCells, Gaussian, Weighted, importance_sample
 from bayescal.quantities.credal.data import EmpiricalCDF, Problem, logit_of
 from bayescal.quantities.credal.models import (
     AsSampled,
@@ -347,8 +341,8 @@ class Monotone(AsSampled):
         """Log posterior density of a curve's free variables, up to a constant, (draw,)."""
         intercept, weight = self.variables_at(unit, curve)
         logit = intercept[:, None] + weight @ self.design[curve].T
-        count, positives = self.problem.count[curve], self.problem.positives[curve]
-        of_labels = logit @ positives - softplus(logit) @ count
+        cells = BinomialCells(self.problem.count[curve], self.problem.positives[curve])
+        of_labels = cells.log_likelihood(logit).sum(axis=-1)
         square = ((weight / self.prior.spread) ** 2).sum(axis=-1)
         of_weight = log_mixture(square) + (square - (unit[:, 1:] ** 2).sum(axis=-1)) / 2
         return np.asarray(of_labels + of_weight - (intercept / self.prior.intercept) ** 2 / 2)
