@@ -27,7 +27,7 @@ BUDGET = {
 }
 MOST_FILES = 241
 LONGEST = 600
-TEST_LINES = 42_100
+TEST_LINES = 42_200
 
 
 def lines(path: Path) -> int:

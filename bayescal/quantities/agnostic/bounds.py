@@ -400,7 +400,6 @@ def simulated_measures(
         size = min(left, max(1, _MOST // len(ordered)))
         events = rng.random((size, len(ordered))) < ordered
         sums = total - np.cumsum(events, axis=1, dtype=np.int64)[:, ends]
-        high, low = sums.max(axis=1), sums.min(axis=1)
-        found.append(np.maximum(high, 0) - np.minimum(low, 0))
+        found.append(sums.max(axis=1, initial=0) - sums.min(axis=1, initial=0))
         left -= size
     return np.concatenate(found) / len(ordered)

@@ -49,10 +49,9 @@ class IntervalProblem:
     @property
     def all_labeled(self) -> bool:
         """Whether the cells of all rows are those of the labelled ones."""
-        own = self.labeled.cells
-        return np.array_equal(self.cells.mean_score, own.mean_score) and np.array_equal(
-            self.cells.count, own.count
-        )
+        one, own = self.cells, self.labeled.cells
+        same = np.array_equal(one.mean_score, own.mean_score)
+        return same and np.array_equal(one.count, own.count)
 
     @property
     def threshold(self) -> Floats:

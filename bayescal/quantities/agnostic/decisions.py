@@ -303,10 +303,12 @@ def expected_cost(
 
     Parameters
     ----------
-    rule, score, weight
+    rule, score
         As for `estimated_cost`.
     probability : array-like of shape (obs,), in [0, 1]
         P(Y = 1 | X) of the rows.
+    weight
+        As for `estimated_cost`.
 
     Returns
     -------
@@ -332,10 +334,12 @@ def actual_cost(
 
     Parameters
     ----------
-    rule, score, weight
+    rule, score
         As for `estimated_cost`.
     label : array-like of shape (obs,)
         0 and 1, -1 and 1, or booleans.
+    weight
+        As for `estimated_cost`.
 
     Returns
     -------

@@ -121,10 +121,8 @@ class IntervalStream:
 
         Parameters
         ----------
-        score : array-like of shape (obs,), in [0, 1]
-            Scores, of the same type as those before.
-        label : array-like of shape (obs,)
-            0 and 1, -1 and 1, or booleans.
+        score, label
+            As for `interval_measure`; scores of the same type as those before.
 
         Raises
         ------

@@ -125,12 +125,10 @@ class AgnosticCase:
         events = rng.binomial(cells.count, rates).astype(np.int32)
         likelihood = log_binomial(cells.positives, cells.count, off_boundary(rates))
         weights = average.weights(evidence)
-        held = np.array([weights.get(name, 0.0) for name in COMPONENTS])
         given = posterior.miscalibrated
         mass = draw_masses(self.problem.cells.count, posterior.place.shape, rng)
-        cell_mass = mass
-        if not self.problem.all_labeled:
-            cell_mass = draw_masses(cells.count, mass.shape[:-1], rng)
+        one = self.problem.all_labeled
+        cell_mass = mass if one else draw_masses(cells.count, mass.shape[:-1], rng)
         inside = self._inside(rate_of, mass)
         theory = bounds(self.problem.figures.n)._asdict()
         return CaseArrays(
@@ -161,7 +159,7 @@ class AgnosticCase:
             descriptions=self._by_component(posterior, inside, mass),
             model_average={
                 "p_calibrated": average.p_calibrated(evidence),
-                "weight": held,
+                "weight": np.array([weights.get(name, 0.0) for name in COMPONENTS]),
                 "boundary_calibrated": average.boundary_calibrated(evidence),
             },
             diagnostics={"importance_ess": direct.ess, "pareto_k": direct.pareto_k},

@@ -72,10 +72,12 @@ def prob_above(
 
     Parameters
     ----------
-    result, classifier, class_
-        As for `upper_bound`.
+    result : xarray.DataTree
+        A result of this quantity.
     value : float
         The measure that would matter.
+    classifier, class_ : str, optional
+        Needed where the result has several.
 
     Returns
     -------

@@ -141,12 +141,14 @@ class NetworkClassifier(MostProbable):
 
         Parameters
         ----------
-        X, sample_weight
-            As for `fit`.
+        X : array-like of shape (obs, feature)
+            Features.
         lower, upper : array-like of shape (obs, class), in [0, 1]
             Bounds of each row's probabilities. Equal bounds are probabilities, of 0 and 1 a label.
         classes : array-like of shape (class,), optional
             What the columns stand for; 0, 1, ... when left out.
+        sample_weight : array-like of shape (obs,), optional
+            What each row counts; 1 when left out.
 
         Returns
         -------
