@@ -1,4 +1,4 @@
-"""What a posterior costs: as rows grow, for further classifiers, and in commands from start to end.
+"""What a posterior costs: as rows grow, for further classifiers, and the memory of commands.
 
 python benchmarks/cost.py                           # all parts
 python benchmarks/cost.py --only rows
@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 from _common import Timing, print_machine, print_table, time_best
+from binning import write_parquet
 
 import bayescal as bc
 from bayescal.core.bins.bin_counts import BinCounts
@@ -22,6 +23,7 @@ from bayescal.quantities.ece.simulator import Truth, sample_panel, truth
 
 SIZES = (10**3, 10**4, 10**5, 10**6, 10**7, 10**8)
 CELLS = 100
+BATCH_ROWS = 1 << 19
 
 
 def counts_of(simulated: Truth, n: int, seed: int) -> BinCounts:
@@ -132,21 +134,21 @@ def write_panel(path: Path, n: int, size: int, seed: int) -> list[str]:
 
 
 def commands(directory: Path, repeat: int, seed: int) -> None:
-    """The commands from start to end, caches warm."""
-    path, target = str(directory / "scores.parquet"), str(directory / "calibration.html")
+    """The commands from start to end, caches warm; streamed rows need hardly more memory."""
+    path, target = directory / "scores.parquet", str(directory / "calibration.html")
     rows: list[Sequence[object]] = []
-    for name, n, size, extra in (
-        ("ece", 10**5, 1, ()),
-        ("ece", 10**5, 4, ()),
-        ("ece", 10**5, 1, ("--quick",)),
-        ("report", 10**6, 10, ("-o", target)),
-    ):
-        options = write_panel(Path(path), n, size, seed)
-        found = [run_fresh(name, path, *options, *extra) for _ in range(repeat + 1)][1:]
-        label = f"bayescal {name} {' '.join(extra[:1] if name == 'ece' else ())}".strip()
-        rows.append(
-            (label, f"{n:.0e}", size, *(min(column) for column in zip(*found, strict=True)))
-        )
+
+    def add(name: str, n: int, size: int, *options: str) -> None:
+        found = [run_fresh(name, str(path), *options) for _ in range(repeat + 1)][1:]
+        best = (min(column) for column in zip(*found, strict=True))
+        rows.append((f"bayescal {name}", f"{n:.0e}", size, *best))
+
+    for size in (1, 4):
+        add("ece", 10**5, size, *write_panel(path, 10**5, size, seed))
+    add("report", 10**6, 10, *write_panel(path, 10**6, 10, seed), "-o", target)
+    for n in (BATCH_ROWS, 3 * 10**7):
+        write_parquet(path, n)
+        add("ece", n, 1, "--label", "y", "--score", "p")
     print_table(
         f"Commands in a fresh process, warm caches, best of {repeat}",
         ("command", "rows", "classifiers", "seconds", "CPU seconds", "peak MB"),
