@@ -1,5 +1,6 @@
 """What every test stands on: the same random numbers, no window, nothing left in a global."""
 
+import gc
 import importlib
 import os
 from types import ModuleType
@@ -13,6 +14,12 @@ collect_ignore_glob = ["golden/make_*.py"]
 os.environ.setdefault("MPLBACKEND", "Agg")
 settings.register_profile("bayescal", derandomize=True, deadline=None, print_blob=True)
 settings.load_profile("bayescal")
+
+
+def pytest_collection_finish() -> None:
+    """Look for garbage among what the tests make, not among modules and thousands of items."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

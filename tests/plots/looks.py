@@ -18,7 +18,8 @@ def words(figure: Figure) -> list[str]:
 def assert_readable(figure: Figure) -> None:
     """Nothing written is cut off by the edge, and no two labels of an axis run into each other."""
     canvas = FigureCanvasAgg(figure)
-    canvas.draw()
+    # Places are those of a drawn figure; pixels are not asked for.
+    figure.draw_without_rendering()
     renderer = canvas.get_renderer()
     width, height = canvas.get_width_height()
     for text in _texts(figure):

@@ -150,7 +150,7 @@ def drawings(tree: xr.DataTree) -> Iterator[Callable[[], Figure]]:
 
 
 def texts(figure: Figure) -> str:
-    figure.canvas.draw()
+    figure.draw_without_rendering()
     return " ".join(one.get_text() for one in figure.findobj(Text))
 
 

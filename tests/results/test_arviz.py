@@ -184,10 +184,10 @@ def _first(tree: xr.DataTree) -> xr.DataTree:
 
 
 def _few(tree: xr.DataTree) -> xr.DataTree:
-    """Of rows one, and two classes: there would be too many panels."""
-    few = {"obs": [0], "label_class": [0, 1]}
+    """Two classifiers, and of rows one, with two classes: there would be too many panels."""
     held = tree["posterior"].dims
-    return tree.isel({dim: own for dim, own in few.items() if dim in held and "obs" in held})
+    few = {"obs": [0], "label_class": [0, 1]} if "obs" in held else {}
+    return tree.isel({"classifier": [0, 1]} | few, missing_dims="ignore")
 
 
 def failing(tree: xr.DataTree, names: Iterable[str]) -> dict[str, str]:

@@ -144,9 +144,7 @@ def test_what_is_no_decision_value_is_refused(positive, unlabeled, options, mess
 @parametrize_with_checks(
     [
         PUClassifier(),
-        PUClassifier(0.05),
-        PUClassifier(non_negative=False),
-        PUClassifier(loss="sigmoid"),
+        PUClassifier(0.05, non_negative=False, loss="sigmoid"),
         PUClassifier(hidden=2, alpha=0.01, random_state=0),
     ]
 )
