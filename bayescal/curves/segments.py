@@ -56,10 +56,15 @@ class Segments:
     exact: ClassVar[bool] = True
 
     @cached_property
+    def _block(self) -> NDArray[np.int64]:
+        """Block of each cell."""
+        before = np.cumsum(self.rows) - self.rows
+        return np.unique(np.floor(before * BLOCKS / self.rows.sum()), return_inverse=True)[1]
+
+    @cached_property
     def _table(self) -> _Table:
         """Every segment of blocks with its cells, evidence and shift."""
-        before = np.cumsum(self.rows) - self.rows
-        _, block = np.unique(np.floor(before * BLOCKS / self.rows.sum()), return_inverse=True)
+        block = self._block
         first, last = np.triu_indices(int(block[-1]) + 1)
         inside = _Inside.of(block, first, last)
         calibrated = inside.total(self.cells.log_likelihood(self.offset))
@@ -94,22 +99,23 @@ class Segments:
     def _forward(self) -> tuple[Floats, list[Floats]]:
         """Log evidence of the blocks up to each one, and probabilities of the last start."""
         segment = self._table.square(np.logaddexp(self._table.calibrated, self._table.off))
-        segment -= np.log(2)
         size = len(segment)
+        begins = np.arange(size)
+        # A new segment at its first block, but for the first of all, and at none of the others.
+        segment += np.log(self.start) * (begins > 0)[:, None] - np.log(2)
+        segment += np.log1p(-self.start) * np.maximum(begins - begins[:, None], 0)
         total, last = np.zeros(size + 1), []
         for end in range(1, size + 1):
-            begins = np.arange(end)
-            log_prior = np.log(self.start) * (begins > 0)
-            log_prior += np.log1p(-self.start) * (end - begins - 1)
-            terms = total[:end] + log_prior + segment[:end, end - 1]
-            total[end] = logsumexp(terms)
-            last.append(np.exp(terms - total[end]))
+            terms = total[:end] + segment[:end, end - 1]
+            share = np.exp(terms - terms.max())
+            total[end] = terms.max() + np.log(share.sum())
+            last.append(share / share.sum())
         return total, last
 
     @property
     def _log_prior_calibrated(self) -> float:
         """Log prior probability that every segment is calibrated."""
-        size = self._table.block[-1]
+        size = self._block[-1]
         return float(np.log(0.5) + size * np.log1p(-self.start / 2))
 
     @property
@@ -207,17 +213,16 @@ class Segments:
 
     def prior_draws(self, number: int, rng: np.random.Generator) -> Draws:
         """Shifts before the data, (draw, cell), none of them 0 everywhere."""
-        block = self._table.block
-        size = int(block[-1]) + 1
+        size, some = int(self._block[-1]) + 1, -np.expm1(self._log_prior_calibrated)
         found = np.zeros((0, len(self.offset)))
         while len(found) < number:
-            start = rng.random((2 * number, size)) < self.start
-            start[:, 0] = False
-            segment = np.cumsum(start, axis=1)
-            shift = self.scale * rng.standard_normal((2 * number, size))
-            shift[rng.random((2 * number, size)) < 0.5] = 0.0
-            drawn = np.take_along_axis(shift, segment, axis=1)[:, block]
-            found = np.concatenate([found, drawn[drawn.any(axis=1)]])
+            tries = int((number - len(found)) / some * 1.1) + 20
+            start = rng.random((tries, size)) < self.start
+            start[:, 0] = True
+            segments = int(start.sum())
+            shift = self.scale * rng.standard_normal(segments) * (rng.random(segments) < 0.5)
+            drawn = shift[np.cumsum(start) - 1].reshape(tries, size)
+            found = np.concatenate([found, drawn[drawn.any(axis=1)][:, self._block]])
         return {"shift": found[:number], "shift_log_prior": np.zeros(number)}
 
 

@@ -117,7 +117,10 @@ class Gaussian:
 
 
 def variational_gaussian(
-    regression: Regression, max_steps: int = 100, start: Floats | None = None
+    regression: Regression,
+    max_steps: int = 100,
+    start: Floats | Gaussian | None = None,
+    share: float = 1.0,
 ) -> Gaussian:
     """Find the Gaussian nearest to the posterior of the coefficients.
 
@@ -126,16 +129,19 @@ def variational_gaussian(
     At the minimum the mean solves ``design' E[slope] = mean`` and the precision is
     ``I + design' diag(E[information]) design``, expectations over the Gaussian itself; both
     are one-dimensional integrals a cell, taken by Gauss-Hermite quadrature [1]_. Newton's method
-    starts at the posterior mode, which is sought from `start`, (..., basis), or from 0. Of a stack
-    each regression stays where it has converged.
+    starts at the posterior mode, which is sought from `start`, (..., basis), or from 0; or at a
+    Gaussian that is near already. Of a stack each regression stays where it has converged. Where
+    the expected information falls short of the curvature, whole steps go back and forth: a `share`
+    of each converges sooner.
 
     References
     ----------
     .. [1] M. Opper and C. Archambeau, "The Variational Gaussian Approximation Revisited", Neural
        Computation 21, 2009, Eqs. (8) and (9).
     """
-    laplace = laplace_gaussian(regression, max_steps, start)
-    mean, root = laplace.mean, laplace.root
+    if not isinstance(start, Gaussian):
+        start = laplace_gaussian(regression, max_steps, start)
+    mean, root = start.mean, start.root
     moving = np.ones(mean.shape[:-1], dtype=bool)
     for _ in range(max_steps):
         spread = np.sqrt(np.square(regression.design @ root).sum(axis=-1))
@@ -143,7 +149,7 @@ def variational_gaussian(
             regression.logit(mean[..., None, :]) + spread[..., None, :] * _NODES[:, None]
         )
         narrower, step, length = _newton(regression, mean, _WEIGHTS @ slope, _WEIGHTS @ information)
-        mean = mean + np.where(moving[..., None], step, 0)
+        mean = mean + np.where(moving[..., None], share * step, 0)
         root = np.where(moving[..., None, None], narrower, root)
         moving &= length >= _CLOSE
         if not moving.any():

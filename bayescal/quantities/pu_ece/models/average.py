@@ -19,7 +19,7 @@ from bayescal.curves.posterior import CurvePosterior
 from bayescal.curves.priors import CALIBRATED, ROUGH, SEGMENTS, SMOOTH, CurveAverage, SmoothCurve
 from bayescal.curves.rough import RoughPosterior
 from bayescal.curves.segments import Segments
-from bayescal.inference.direct import Weighted, softplus
+from bayescal.inference.direct import Gaussian, Weighted, softplus
 from bayescal.quantities.pu_ece.data import PUProblem
 from bayescal.quantities.pu_ece.models.case_control import (
     CaseControlCells,
@@ -29,6 +29,7 @@ from bayescal.quantities.pu_ece.models.case_control import (
     log_sizes_density,
 )
 from bayescal.quantities.pu_ece.models.curve_and_class_prior import (
+    KNOTS,
     CurveAndClassPrior,
     MovingGaussian,
     Nodes,
@@ -122,9 +123,13 @@ class CaseControlAverage(Average):
             self.smooth.regression, self.class_prior, self.problem.log_ratio, self.interior_sizes
         )
 
-    def rough_joint(self, roughness: float) -> CurveAndClassPrior:
-        """The rough component at one roughness."""
-        return replace(self.smooth_joint, regression=self.rough.at(roughness))
+    @cached_property
+    def rough_joint(self) -> CurveAndClassPrior:
+        """The rough component at each node of the roughness."""
+        design = self.rough.basis.vectors * self.rough.basis.spread(self.rough_nodes)[:, None, :]
+        return replace(
+            self.smooth_joint, regression=replace(self.smooth_joint.regression, design=design)
+        )
 
     @cached_property
     def smooth_gaussian(self) -> MovingGaussian:
@@ -138,11 +143,23 @@ class CaseControlAverage(Average):
 
     @cached_property
     def rough_gaussians(self) -> list[MovingGaussian]:
-        """Where the rough component is at each node; about the class prior as the smooth one."""
-        smooth = self.smooth_gaussian
+        """Where the rough component is at each node; about the class prior as the smooth one.
+
+        Notes
+        -----
+        Its curve is sought near that of the smooth component.
+        """
+        smooth, basis = self.smooth_gaussian, self.rough.basis
+        coef = np.broadcast_to(smooth.gaussians.mean, (len(KNOTS), self.basis.size))
+        guide = (coef @ basis.smooth.T)[:, None, :] / basis.spread(self.rough_nodes)
+        found = self.rough_joint.knots(smooth.middle, smooth.spread, guide)
         return [
-            self.rough_joint(node).moving_gaussian(smooth.middle, smooth.spread)
-            for node in self.rough_nodes
+            MovingGaussian(
+                smooth.middle,
+                smooth.spread,
+                Gaussian(found.mean[..., node, :], found.root[..., node, :, :]),
+            )
+            for node in range(len(self.rough_nodes))
         ]
 
     @cached_property
@@ -209,13 +226,11 @@ class CaseControlAverage(Average):
 
     def _rough_posterior(self, draws: int, rng: np.random.Generator) -> RoughPosterior:
         """Importance sampling at nodes of the roughness."""
-        nodes, gaussians = self.rough_nodes, self.rough_gaussians
-        targets = [self.rough_joint(node) for node in nodes]
 
         def sample(place: int, number: int) -> Weighted:
-            return targets[place].sample(gaussians[place], number, rng)
+            return self.rough_joint[place].sample(self.rough_gaussians[place], number, rng)
 
-        return self.rough.sample_nodes(nodes, sample, draws)
+        return self.rough.sample_nodes(self.rough_nodes, sample, draws)
 
     @cached_property
     def _exact(self) -> dict[str, Nodes]:

@@ -15,6 +15,9 @@ from bayescal.inference.direct import softplus
 
 type Floats = NDArray[np.float64]
 
+# The exponential of more than 709 is infinite.
+_LOWEST = -700.0
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CaseControlCells:
@@ -34,20 +37,34 @@ class CaseControlCells:
         """Logit of the probability that a row is one of the positives, (..., cell)."""
         return np.asarray(self.log_odds - softplus(-logit))
 
+    def positive_odds(self, logit: Floats) -> Floats:
+        """Odds that a row is one of the positives, (..., cell)."""
+        return self._odds(_inverse_odds(logit))
+
     def log_likelihood(self, logit: Floats) -> Floats:
         """Log-likelihood of each cell, without the binomial coefficients."""
-        at = self.positive_logit(logit)
-        return np.asarray(self.positive * at - self.total * softplus(at))
+        odds = self.positive_odds(logit)
+        return np.asarray(self.positive * np.log(odds) - self.total * np.log1p(odds))
 
     def slopes(self, logit: Floats) -> tuple[Floats, Floats]:
         """Derivative of the log-likelihood, and expected information, by the logit."""
-        share, other = expit(self.positive_logit(logit)), expit(-logit)
+        inverse = _inverse_odds(logit)
+        odds, other = self._odds(inverse), inverse / (1 + inverse)
+        share = odds / (1 + odds)
         expected = self.total * share
         return (self.positive - expected) * other, expected * (1 - share) * other**2
+
+    def _odds(self, inverse: Floats) -> Floats:
+        return np.asarray(np.exp(self.log_odds) / (1 + inverse))
 
     def at(self, cells: NDArray[Any]) -> Self:
         """Take some of the cells."""
         return type(self)(self.total[cells], self.positive[cells], self.log_odds)
+
+
+def _inverse_odds(logit: Floats) -> Floats:
+    """Odds against the event: an exponential takes a tenth of the time of a logarithm."""
+    return np.exp(-np.maximum(logit, _LOWEST))
 
 
 _STEPS = 40

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.interpolate import CubicHermiteSpline
-from scipy.linalg import cholesky, solve_triangular
+from scipy.linalg import cholesky, inv
 from scipy.special import expit, logsumexp
 
 from bayescal.core.functionals import log_binomial_coefficient
@@ -24,7 +24,6 @@ from bayescal.inference.direct import (
     Weighted,
     choose,
     importance_sample,
-    softplus,
     variational_gaussian,
 )
 from bayescal.quantities.pu_ece.models.case_control import CaseControlCells, SampleSizes
@@ -75,35 +74,40 @@ class MovingGaussian:
     -----
     Where the class prior rises, high label rates come near 1: the coefficients' conditional mean
     bends, and their spread changes. Means between knots are cubic. Roots are blended, so that
-    their diagonals keep their signs, by shares that are level at the knots.
+    their diagonals keep their signs, by shares that are level at the knots. A known class prior
+    has one Gaussian.
     """
 
     middle: float
     spread: float
-    gaussians: list[Gaussian]
+    gaussians: Gaussian  # stacked by knot; or one
 
     @cached_property
     def mean(self) -> CubicHermiteSpline:
         """Mean as a function of the knots' normal."""
-        means = np.stack([one.mean for one in self.gaussians])
+        means = self.gaussians.mean
         return CubicHermiteSpline(KNOTS, means, np.gradient(means, axis=0))
 
     def placed(self, value: Floats) -> tuple[Floats, Floats]:
         """Coefficients at standard normal values, the normal's last, and the log volume."""
         last = value[:, -1]
+        normal = self.middle + self.spread * stretched(last)
+        log_volume = np.log(self.spread * np.cosh(_BEND * last))
+        if self.gaussians.mean.ndim == 1:
+            coef = self.gaussians.mean + value[:, :-1] @ self.gaussians.root.T
+            return np.column_stack([coef, normal]), log_volume + self.gaussians.log_volume
         place = np.clip(last, KNOTS[0], KNOTS[-1])
         coef = self.mean(place)
         left = np.minimum((place - KNOTS[0]).astype(int), len(KNOTS) - 2)
         part = place - KNOTS[left]
         share = (part * part * (3 - 2 * part))[:, None]
-        log_volume = np.log(self.spread * np.cosh(_BEND * last))
         for knot in np.unique(left).tolist():
-            own, low, high = left == knot, self.gaussians[knot].root, self.gaussians[knot + 1].root
-            coef[own] += (1 - share[own]) * (value[own, :-1] @ low.T)
-            coef[own] += share[own] * (value[own, :-1] @ high.T)
-            diagonal = (1 - share[own]) * np.diag(low) + share[own] * np.diag(high)
+            own, low, high = np.flatnonzero(left == knot), *self.gaussians.root[knot : knot + 2]
+            standard, part = value[own, :-1], share[own]
+            coef[own] += (1 - part) * (standard @ low.T) + part * (standard @ high.T)
+            diagonal = (1 - part) * np.diag(low) + part * np.diag(high)
             log_volume[own] += np.log(np.abs(diagonal)).sum(axis=1)
-        return np.column_stack([coef, self.middle + self.spread * stretched(last)]), log_volume
+        return np.column_stack([coef, normal]), log_volume
 
 
 def stretched(value: Floats) -> Floats:
@@ -115,6 +119,8 @@ _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(7)
 _WEIGHTS = _WEIGHTS / _WEIGHTS.sum()
 # Expected information is not the curvature: the last digits come slowly, and are not needed.
 _NEWTON_STEPS = 8
+# From a Gaussian nearby fewer do. Whole steps would go back and forth.
+_FEW_STEPS, _SHARE = 3, 0.7
 _SIZES_STEPS = 3
 # Newton's steps of the whitening: to the mode of the class prior's normal, in units of its prior,
 # and for the curve at each of them.
@@ -132,20 +138,29 @@ _FARTHEST, _NEGLIGIBLE = 5.0, 12.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CurveAndClassPrior:
-    """A regression whose last coefficient, also standard normal, is the class prior's."""
+    """A regression whose last coefficient, also standard normal, is the class prior's.
+
+    The regression may be a stack, as of one roughness each.
+    """
 
     regression: Regression
     prior: PriorMap
     log_ratio: float
     sizes: SampleSizes
 
+    def __getitem__(self, place: int) -> CurveAndClassPrior:
+        """Take one of the stack."""
+        one = replace(self.regression, design=self.regression.design[place])
+        return replace(self, regression=one)
+
     def log_likelihood(self, coef: Floats) -> Floats:
-        """Log-likelihood of cells and sizes, (draw,), at coefficients (draw, basis + 1)."""
+        """Log-likelihood of cells and sizes, (..., draw), at (..., draw, basis + 1)."""
         class_prior = self.prior(coef[..., -1])[0]
         cells = self._cells(class_prior[..., None])
-        at = cells.positive_logit(self.regression.logit(coef[..., :-1]))
-        likelihood = (cells.positive * at - cells.total * softplus(at)).sum(axis=-1)
-        return np.asarray(likelihood + self.sizes.log_density(expit(at), class_prior))
+        odds = cells.positive_odds(self.regression.logit(coef[..., :-1]))
+        likelihood = np.log(odds) @ cells.positive - np.log1p(odds) @ cells.total
+        sizes = self.sizes.log_density(odds / (1 + odds), class_prior)
+        return np.asarray(likelihood + sizes)
 
     def gaussian(self) -> Gaussian:
         """Find about where the posterior is, the sizes left out: what NUTS whitens by.
@@ -180,30 +195,61 @@ class CurveAndClassPrior:
         found = self.gaussian()
         centre, reach = float(found.mean[-1]), _REACH * float(found.root[-1, -1])
         grid = np.linspace(max(centre - reach, -_FARTHEST), min(centre + reach, _FARTHEST), _POINTS)
-        mean = None
+        start = found.mean[:-1]
         for _ in range(_ZOOMS):
-            density = np.zeros(_POINTS)
-            for point, at in enumerate(grid.tolist()):
-                own = self._given(at, mean)
-                mean, density[point] = own.mean, self._log_density(own, at)
+            own = self._given(grid, np.broadcast_to(start, (_POINTS, len(start))))
+            density = self._log_density(self._sized(own, grid), grid)
             weight = np.exp(density - density.max())
             kept = np.flatnonzero(weight > _SEEN)
             if len(kept) >= _ENOUGH:
                 break
             low, high = grid[max(kept[0] - 1, 0)], grid[min(kept[-1] + 1, _POINTS - 1)]
-            grid = np.linspace(low, high, _POINTS)
+            grid, start = np.linspace(low, high, _POINTS), own.mean[density.argmax()]
         middle = np.average(grid, weights=weight)
         return float(middle), float(np.sqrt(np.average((grid - middle) ** 2, weights=weight)))
 
     def moving_gaussian(self, middle: float, spread: float) -> MovingGaussian:
         """Find the curve's Gaussian at knots of the class prior's normal, over its posterior."""
-        own = self._given(middle, None)
+        guide = np.zeros((len(KNOTS), self.regression.design.shape[-1]))
+        return MovingGaussian(middle, spread, self.knots(middle, spread, guide))
+
+    def knots(self, middle: float, spread: float, guide: Floats) -> Gaussian:
+        """Follow the curve's Gaussian from knot to knot as far as the data allow, (knot, ...).
+
+        Notes
+        -----
+        Both ways at once; as the mean moves from one knot to the next, so does, about, `guide`. A
+        known class prior has no knots.
+        """
+        stack = guide.shape[1:-1]
+        middles = np.full(stack, middle)
+        own = self._given(middles, guide[LAST])
         if self.prior.known:
-            return MovingGaussian(middle, spread, [own] * len(KNOTS))
+            return self._sized(own, middles)
         normal = np.clip(middle + spread * stretched(KNOTS), -_FARTHEST, _FARTHEST)
-        above = self._outwards(own, normal[LAST:])
-        below = self._outwards(own, normal[LAST::-1])
-        return MovingGaussian(middle, spread, [*below[:0:-1], *above])
+        own, sized = _twice(own), _twice(self._sized(own, middles))
+        found = [sized]
+        most, follows = np.full((2, *stack), -np.inf), np.ones((2, *stack), dtype=bool)
+        for step in range(1, LAST + 1):
+            if follows.any():
+                ways, before = [LAST - step, LAST + step], [LAST - step + 1, LAST + step - 1]
+                at = np.broadcast_to(normal[ways].reshape(2, *[1] * len(stack)), most.shape)
+                start = Gaussian(own.mean + guide[ways] - guide[before], own.root)
+                own = self._given(at, start)
+                moved = self._sized(own, at)
+                density = self._log_density(moved, at)
+                most = np.maximum(most, density)
+                follows &= density >= most - _NEGLIGIBLE
+                sized = Gaussian(
+                    np.where(follows[..., None], moved.mean, sized.mean),
+                    np.where(follows[..., None, None], moved.root, sized.root),
+                )
+            found.append(sized)
+        ordered = [(one, 0) for one in found[:0:-1]] + [(one, 1) for one in found]
+        return Gaussian(
+            np.stack([one.mean[way] for one, way in ordered]),
+            np.stack([one.root[way] for one, way in ordered]),
+        )
 
     def sample(
         self,
@@ -213,64 +259,64 @@ class CurveAndClassPrior:
         degrees: float = np.inf,
     ) -> Weighted:
         """Weigh draws of an approximate posterior by the posterior; see `importance_sample`."""
-        size = len(gaussian.gaussians[0].mean) + 1
+        size = gaussian.gaussians.mean.shape[-1] + 1
         standard = Gaussian(np.zeros(size), np.eye(size))
         found = importance_sample(_Placed(self, gaussian), standard, draws, rng, degrees)
         return Weighted(gaussian.placed(found.draws)[0], found.log_weights)
 
-    def _outwards(self, own: Gaussian, normal: Floats) -> list[Gaussian]:
-        """Follow the curve's Gaussian from one normal to the next, as far as the data allow."""
-        found, most = list[Gaussian](), -np.inf
-        for at in normal.tolist():
-            moved = self._given(at, own.mean)
-            density = self._log_density(moved, at)
-            most = max(most, density)
-            if density < most - _NEGLIGIBLE:
-                break
-            own = moved
-            found.append(own)
-        return found + [own] * (len(normal) - len(found))
+    def _given(self, normal: Floats, start: Floats | Gaussian) -> Gaussian:
+        """Find the curve's Gaussian at class priors given by their normals, (...), by the cells.
 
-    def _given(self, normal: float, start: Floats | None) -> Gaussian:
-        """Find the curve's Gaussian at one class prior.
+        A start is (..., basis), or the Gaussian at class priors nearby.
+        """
+        regression = replace(self.regression, cells=self._given_cells(normal))
+        steps = _FEW_STEPS if isinstance(start, Gaussian) else _NEWTON_STEPS
+        return variational_gaussian(regression, steps, start, _SHARE)
+
+    def _given_cells(self, normal: Floats) -> CaseControlCells:
+        """Hold class priors by their normals, (...)."""
+        return self._cells(self.prior(normal)[0][..., None, None])
+
+    def _sized(self, own: Gaussian, normal: Floats) -> Gaussian:
+        """Take what the sample sizes say into the Gaussian by the cells.
 
         Notes
         -----
-        That of the cells, then the sizes, whose density is Gaussian where the expected number of
-        positives is linear.
+        Their density is Gaussian where the expected number of positives is linear.
         """
-        cells = self._cells(self.prior(np.asarray(normal))[0])
-        own = variational_gaussian(replace(self.regression, cells=cells), _NEWTON_STEPS, start)
-        design = self.regression.design
+        cells, design = self._given_cells(normal), self.regression.design
         across = design @ own.root
-        before, mean = np.square(across).sum(axis=1), own.mean
+        before, mean = np.square(across).sum(axis=-1), own.mean
         spread = np.sqrt(before)
         for _ in range(_SIZES_STEPS):
             off, by_logit, variance = self._off(cells, mean, spread)
-            reach = across.T @ by_logit
-            known = variance + reach @ reach
-            missing = off + (own.mean - mean) @ (design.T @ by_logit)
-            mean = own.mean - own.root @ reach * (missing / known)
-            spread = np.sqrt(np.maximum(before - np.square(across @ reach) / known, 0))
-        narrower = cholesky(np.eye(len(mean)) + np.outer(reach, reach) / variance, lower=True)
-        return Gaussian(mean, solve_triangular(narrower, own.root.T, lower=True).T)
+            reach = np.vecmat(by_logit, across)
+            known = variance + np.vecdot(reach, reach)
+            missing = off + np.vecdot(own.mean - mean, np.vecmat(by_logit, design))
+            mean = own.mean - np.matvec(own.root, reach) * (missing / known)[..., None]
+            less = np.square(np.matvec(across, reach)) / known[..., None]
+            spread = np.sqrt(np.maximum(before - less, 0))
+        outer = reach[..., :, None] * reach[..., None, :] / variance[..., None, None]
+        narrower = cholesky(np.eye(mean.shape[-1]) + outer, lower=True)
+        thinner = inv(narrower, assume_a="lower triangular")
+        return Gaussian(mean, own.root @ np.swapaxes(thinner, -1, -2))
 
     def _off(
         self, cells: CaseControlCells, mean: Floats, spread: Floats
-    ) -> tuple[float, Floats, float]:
+    ) -> tuple[Floats, Floats, Floats]:
         """Expected positives less those known, their slope by the logits, and the variance."""
-        logit = self.regression.logit(mean) + spread * _NODES[:, None]
+        logit = self.regression.logit(mean[..., None, :]) + spread[..., None, :] * _NODES[:, None]
         share = expit(cells.positive_logit(logit))
         rise = cells.total * (_WEIGHTS @ (share * (1 - share) * expit(-logit)))
         share = _WEIGHTS @ share
-        off = float(share @ cells.total - self.sizes.n_positive)
-        return off, rise, float(self.sizes.spread(share))
+        return share @ cells.total - self.sizes.n_positive, rise, self.sizes.spread(share)
 
-    def _log_density(self, own: Gaussian, normal: float) -> float:
+    def _log_density(self, own: Gaussian, normal: Floats) -> Floats:
         """Log density of the normal, with the curve integrated out by Laplace's approximation."""
-        value = self.log_likelihood(np.append(own.mean, normal)[None])[0]
-        volume = np.log(np.abs(np.diag(own.root))).sum()
-        return float(value - own.mean @ own.mean / 2 + volume - normal**2 / 2)
+        at = np.concatenate([own.mean, normal[..., None]], axis=-1)[..., None, :]
+        value = self.log_likelihood(at)[..., 0]
+        prior = np.square(own.mean).sum(axis=-1) + normal**2
+        return np.asarray(value - prior / 2 + own.log_volume)
 
     @property
     def cells(self) -> CaseControlCells:
@@ -298,6 +344,11 @@ class CurveAndClassPrior:
         slope = -rise * (cells.positive - cells.total * share).sum() - normal
         # Rounding may take the last digits of a difference of large numbers.
         return float(slope), float(max(precision, 1e-3)), np.asarray(path)
+
+
+def _twice(one: Gaussian) -> Gaussian:
+    """Stack a Gaussian on itself, one for each way from the middle."""
+    return Gaussian(np.stack([one.mean, one.mean]), np.stack([one.root, one.root]))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
