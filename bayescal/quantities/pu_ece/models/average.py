@@ -29,7 +29,6 @@ from bayescal.quantities.pu_ece.models.case_control import (
     log_sizes_density,
 )
 from bayescal.quantities.pu_ece.models.curve_and_class_prior import (
-    KNOTS,
     CurveAndClassPrior,
     MovingGaussian,
     Nodes,
@@ -90,6 +89,8 @@ class CaseControlAverage(Average):
 
     problem: PUProblem
     class_prior: PriorMap
+    # The same problem at a class prior nearby, both known: saves most steps to the rough component.
+    near: CaseControlAverage | None = None
 
     @classmethod
     def joined(
@@ -98,6 +99,7 @@ class CaseControlAverage(Average):
         prior: CurveAverage | SmoothCurve,
         class_prior: ClassPrior,
         calibrated: float,
+        near: CaseControlAverage | None = None,
     ) -> CaseControlAverage:
         """Join a problem and its components; a smooth curve alone is an average over one."""
         if isinstance(prior, SmoothCurve):
@@ -114,6 +116,7 @@ class CaseControlAverage(Average):
             BOUNDARY_SPREAD,
             problem=problem,
             class_prior=found,
+            near=near,
         )
 
     @cached_property
@@ -126,7 +129,7 @@ class CaseControlAverage(Average):
     @cached_property
     def rough_joint(self) -> CurveAndClassPrior:
         """The rough component at each node of the roughness."""
-        design = self.rough.basis.vectors * self.rough.basis.spread(self.rough_nodes)[:, None, :]
+        design = self.rough.basis.vectors * self._rough_spread[:, None, :]
         return replace(
             self.smooth_joint, regression=replace(self.smooth_joint.regression, design=design)
         )
@@ -143,16 +146,8 @@ class CaseControlAverage(Average):
 
     @cached_property
     def rough_gaussians(self) -> list[MovingGaussian]:
-        """Where the rough component is at each node; about the class prior as the smooth one.
-
-        Notes
-        -----
-        Its curve is sought near that of the smooth component.
-        """
-        smooth, basis = self.smooth_gaussian, self.rough.basis
-        coef = np.broadcast_to(smooth.gaussians.mean, (len(KNOTS), self.basis.size))
-        guide = (coef @ basis.smooth.T)[:, None, :] / basis.spread(self.rough_nodes)
-        found = self.rough_joint.knots(smooth.middle, smooth.spread, guide)
+        """Where the rough component is at each node; about the class prior as the smooth one."""
+        smooth, found = self.smooth_gaussian, self._rough_knots
         return [
             MovingGaussian(
                 smooth.middle,
@@ -161,6 +156,27 @@ class CaseControlAverage(Average):
             )
             for node in range(len(self.rough_nodes))
         ]
+
+    @cached_property
+    def _rough_knots(self) -> Gaussian:
+        """Gaussians of the rough component, ([knot,] node, ...).
+
+        Its curve is sought near that of the smooth component, or as far from it as under `near`.
+        """
+        smooth, spread = self.smooth_gaussian, self._rough_spread
+        guide = (smooth.gaussians.mean @ self.rough.basis.smooth.T)[..., None, :] / spread
+        start: Floats | Gaussian | None = None
+        if self.near is not None:
+            before, other = self.near._rough_knots, self.near.smooth_gaussian.gaussians.mean
+            guided = other @ self.rough.basis.smooth.T / spread
+            ratio = self.near._rough_spread / spread
+            start = Gaussian(before.mean * ratio + guide - guided, before.root)
+        return self.rough_joint.knots(smooth.middle, smooth.spread, guide, start)
+
+    @property
+    def _rough_spread(self) -> Floats:
+        """Standard deviations of the directions at each node, (node, cell)."""
+        return np.asarray(self.rough.basis.spread(self.rough_nodes))
 
     @cached_property
     def interior_sizes(self) -> SampleSizes:

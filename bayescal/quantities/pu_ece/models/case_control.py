@@ -110,6 +110,8 @@ def draw_boundary(
 
 _TILTS = 60
 _CLOSE_TILT = 1e-6
+# Draws whose tilts are sought at once.
+_TOGETHER = 128
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -186,20 +188,32 @@ def draw_joint_masses(
     label rate is the class prior. Where no cell's rate is above the class prior, or none below it,
     they are left untilted.
     """
-    gamma = rng.standard_gamma(np.broadcast_to(total.astype(float), rate.shape))
-    odds = n_positive / (total.sum() - n_positive) / class_prior[..., None]
-    base, off = 1 + odds * rate, rate - class_prior[..., None]
-    nonempty = total > 0
+    mass = rng.standard_gamma(np.broadcast_to(total.astype(float), rate.shape))
+    odds = n_positive / (total.sum() - n_positive)
+    draws, rates = mass.reshape(-1, len(total)), rate.reshape(-1, len(total))
+    class_priors = np.broadcast_to(class_prior, rate.shape[:-1]).reshape(-1, 1)
+    # Few at a time: what is in the cache takes a fraction of the time.
+    for first in range(0, len(draws), _TOGETHER):
+        own = slice(first, first + _TOGETHER)
+        base, off = 1 + odds / class_priors[own] * rates[own], rates[own] - class_priors[own]
+        found = draws[own] / (base + _tilt(draws[own], base, off, total > 0)[:, None] * off)
+        draws[own] = found / found.sum(axis=-1, keepdims=True)
+    return draws.reshape(rate.shape)
+
+
+def _tilt(gamma: Floats, base: Floats, off: Floats, nonempty: NDArray[np.bool_]) -> Floats:
+    """Solve ``sum gamma off / (base + tilt off) = 0``; 0 where it has no solution, (draw,)."""
     # Positive denominators keep the tilt inside an interval that this squeezes onto (0, 1).
-    pull = off[..., nonempty] / base[..., nonempty]
+    pull = off[:, nonempty] / base[:, nonempty]
     lowest, highest = pull.min(axis=-1), pull.max(axis=-1)
     possible = (lowest < 0) & (highest > 0)
     low = np.where(possible, -1 / np.where(possible, highest, 1), 0.0)
     high = np.where(possible, -1 / np.where(possible, lowest, -1), 0.0)
-    tilt = np.zeros(rate.shape[:-1])
+    tilt = np.zeros(len(gamma))
     for _ in range(_TILTS):
-        ratio = off / (base + tilt[..., None] * off)
-        value, slope = (gamma * ratio).sum(axis=-1), -(gamma * ratio**2).sum(axis=-1)
+        ratio = off / (base + tilt[:, None] * off)
+        weighted = gamma * ratio
+        value, slope = weighted.sum(axis=-1), -np.vecdot(weighted, ratio)
         low, high = np.where(value > 0, tilt, low), np.where(value > 0, high, tilt)
         step = tilt - value / np.where(slope < 0, slope, -1)
         moved = np.where((step > low) & (step < high), step, (low + high) / 2)
@@ -207,5 +221,4 @@ def draw_joint_masses(
         tilt = np.where(possible, moved, 0.0)
         if done:
             break
-    mass = gamma / (base + tilt[..., None] * off)
-    return np.asarray(mass / mass.sum(axis=-1, keepdims=True))
+    return tilt

@@ -210,22 +210,26 @@ class CurveAndClassPrior:
 
     def moving_gaussian(self, middle: float, spread: float) -> MovingGaussian:
         """Find the curve's Gaussian at knots of the class prior's normal, over its posterior."""
-        guide = np.zeros((len(KNOTS), self.regression.design.shape[-1]))
+        knots = () if self.prior.known else (len(KNOTS),)
+        guide = np.zeros((*knots, self.regression.design.shape[-1]))
         return MovingGaussian(middle, spread, self.knots(middle, spread, guide))
 
-    def knots(self, middle: float, spread: float, guide: Floats) -> Gaussian:
+    def knots(
+        self, middle: float, spread: float, guide: Floats, start: Floats | Gaussian | None = None
+    ) -> Gaussian:
         """Follow the curve's Gaussian from knot to knot as far as the data allow, (knot, ...).
 
         Notes
         -----
-        Both ways at once; as the mean moves from one knot to the next, so does, about, `guide`. A
-        known class prior has no knots.
+        Both ways at once; `guide` is about where the mean is, or moves as it does. A known class
+        prior has no knots, and may have a `start` better than the guide.
         """
+        if self.prior.known:
+            middles = np.full(guide.shape[:-1], middle)
+            return self._sized(self._given(middles, guide if start is None else start), middles)
         stack = guide.shape[1:-1]
         middles = np.full(stack, middle)
         own = self._given(middles, guide[LAST])
-        if self.prior.known:
-            return self._sized(own, middles)
         normal = np.clip(middle + spread * stretched(KNOTS), -_FARTHEST, _FARTHEST)
         own, sized = _twice(own), _twice(self._sized(own, middles))
         found = [sized]
