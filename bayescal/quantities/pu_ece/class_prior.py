@@ -258,16 +258,19 @@ def _posterior(
 ) -> dict[str, Floats]:
     """Mean and 90% interval at a few class priors, interpolated."""
     nodes = np.linspace(grid[0], grid[-1], NODES)
-    models: dict[float, CaseControlAverage] = {}
+    models: dict[int, CaseControlAverage] = {}
+    middle = NODES // 2
     # From the middle outwards: each begins where its neighbour is.
-    for node in sorted(nodes.tolist(), key=lambda node: abs(node - nodes[NODES // 2])):
-        near = min(models, key=lambda other: abs(other - node), default=None)
-        models[node] = CaseControlAverage.joined(
-            problem, prior, node, calibrated=0.0, near=models.get(near)
+    for place in sorted(range(NODES), key=lambda place: abs(place - middle)):
+        models[place] = CaseControlAverage.joined(
+            problem,
+            prior,
+            float(nodes[place]),
+            calibrated=0.0,
+            near=models.get(place - np.sign(place - middle)),
         )
     numbers = []
-    for node in nodes.tolist():
-        model = models[node]
+    for _, model in sorted(models.items()):
         found = model.population(model.direct_posterior(_DRAWS, rng))
         tce = error_draws(problem.unlabeled, found.rates, model.masses(found, rng))["tce"]
         numbers.append([*np.quantile(tce, [_TAIL, 1 - _TAIL]), tce.mean()])

@@ -198,7 +198,7 @@ def draw_joint_masses(
         base, off = 1 + odds / class_priors[own] * rates[own], rates[own] - class_priors[own]
         found = draws[own] / (base + _tilt(draws[own], base, off, total > 0)[:, None] * off)
         draws[own] = found / found.sum(axis=-1, keepdims=True)
-    return draws.reshape(rate.shape)
+    return np.asarray(draws.reshape(rate.shape))
 
 
 def _tilt(gamma: Floats, base: Floats, off: Floats, nonempty: NDArray[np.bool_]) -> Floats:
