@@ -199,14 +199,20 @@ class Stub:
         return NutsDraws(shaped, stats)
 
 
-def stubbed(monkeypatch, scores, spoil=None, **changes):
-    """A fit with draws of `Stub`, and what was asked of it, by class of the member."""
+def stub(monkeypatch, spoil=None):
+    """Let `Stub` draw; return what is asked of it, by class of the member."""
     asked, spoil = {}, spoil or {}
 
     def compiled_stub(name, case, member, model):
         return Stub(model, asked, spoil.get(member, 0.0))
 
     monkeypatch.setattr(sampling, "_compiled", compiled_stub)
+    return asked
+
+
+def stubbed(monkeypatch, scores, spoil=None, **changes):
+    """A fit with draws of `Stub`, and what was asked of it."""
+    asked = stub(monkeypatch, spoil)
     one = bc.ece.plan(scores, bc.ece.Priors()).cases[0]
     return fit_case("ece", one, settings(**{"draws": 1000, "tune": None, **changes})), asked
 
@@ -291,6 +297,52 @@ def test_each_model_says_how_long_to_tune_unless_the_user_does(monkeypatch, give
     assert {name: one["tune"] for name, one in asked.items()} == (
         expected or dict.fromkeys(asked, given)
     )
+
+
+def test_cases_that_sample_other_members_stand_in_one_result(monkeypatch):
+    """Statistics of a member are blank where NUTS did not sample it."""
+    stub(monkeypatch)
+    rng = np.random.default_rng(0)
+    logit = 2 * rng.normal(size=20_000)
+    scores = bc.Scores.stack(
+        {"right": expit(logit), "bold": expit(1.6 * logit)},
+        y_true=rng.random(20_000) < expit(logit),
+        pos_label=True,
+    )
+    found = fitting.fit(bc.ece, scores, seed=3)
+    number = found["model_average"]["nuts_draws"]
+    assert not number.sel(classifier="right").any()
+    assert number.sel(classifier="bold").any()
+    energy = found["sample_stats"]["energy"]
+    assert energy.sel(classifier="right").isnull().all()
+    assert energy.sel(classifier="bold").notnull().all()
+    assert found.attrs["status"] == "ok"
+
+
+def test_classes_of_credal_and_groups_say_what_nuts_drew(monkeypatch):
+    asked = stub(monkeypatch)
+    rng = np.random.default_rng(0)
+    prob = rng.dirichlet([1, 1, 1], 320)
+    label = np.array([rng.choice(3, p=row) for row in prob])
+    split = bc.CalibrationSplit(
+        calibration=bc.Scores(y_true=label[:300], y_prob=prob[:300]), target=prob[300:]
+    )
+    classes = fitting.fit(bc.credal, split, seed=1)["model_average"]
+    assert classes["nuts_draws"].dims == classes["weight"].dims
+    sampled = classes["nuts_draws"].sel(description=["smooth", "rough"]).values
+    assert (sampled >= 2000).all()
+    assert not classes["nuts_draws"].sel(description="rising").any()
+    rng = np.random.default_rng(1)
+    z = rng.normal(size=400)
+    groups = bc.Scores(
+        y_true=rng.random(400) < expit(2 * z),
+        y_prob=expit(3.2 * z),
+        group=np.where(np.arange(400) % 2, "a", "b"),
+        pos_label=True,
+    )
+    found = fitting.fit(bc.ece, groups, seed=1)["model_average"]["nuts_draws"]
+    assert found.transpose("group", "description").values.tolist() == [[0, 4000, 0, 0]] * 2
+    assert "PooledCurves" in asked
 
 
 @pytest.mark.mcmc
