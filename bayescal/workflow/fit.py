@@ -67,7 +67,7 @@ def fit(
         conjugacy, whichever the prior allows; the result says which.
     draws : int, default 1000
         Draws kept of each chain. NUTS draws a description of an average in proportion to its
-        weight, 1,000 in all or more.
+        weight, 4,000 in all or more.
     tune : int, optional
         Draws of each chain that NUTS is tuned on; by default what the model sets.
     chains : int, default 4

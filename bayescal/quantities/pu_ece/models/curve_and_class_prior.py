@@ -377,8 +377,6 @@ class _Member:
     target_accept: ClassVar[float] = 0.95
     max_depth: ClassVar[int] = 10
     tune: ClassVar[int] = 300
-    # Draws are weighted afterwards, by the sample sizes, and rest on fewer effective ones.
-    least_draws: ClassVar[int] = 4000
     name: ClassVar[str]
     # Cells are padded to this, or to its doublings.
     least_cells: ClassVar[int]
