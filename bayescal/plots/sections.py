@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
-from scipy.stats import beta
+from scipy.special import betaincinv
 
 from bayescal.core.checks import check_flag, check_known, checked_words
 from bayescal.core.errors import InputError
@@ -240,7 +240,7 @@ def _draw_class(
         bins = _class_bins(tree, case, name, stage)
         tail = (1 - prob) / 2
         right, wrong = bins.rows * bins.accuracy + 0.5, bins.rows * (1 - bins.accuracy) + 0.5
-        ends = beta.ppf([[tail], [1 - tail]], right, wrong)
+        ends = betaincinv(right, wrong, [[tail], [1 - tail]])
         ax.vlines(bins.confidence, *ends, color=edge, linewidth=0.9, alpha=0.7, zorder=2.5)
         look: dict[str, Any] = {"facecolor": face, "edgecolor": edge, "linewidth": 1.1}
         area = np.maximum(45 * bins.rows / max(bins.rows.max(initial=1), 1), 6)

@@ -22,6 +22,18 @@ def test_far_from_0_it_is_the_density_of_the_draws() -> None:
     np.testing.assert_allclose(density(draws, GRID), norm.pdf(GRID, 6, 1), atol=0.03)
 
 
+@pytest.mark.parametrize("size", [2, 3, 50, 4000])
+@pytest.mark.parametrize("shift", [0.0, 0.4, 9.0])
+def test_it_is_that_of_arviz(size: int, shift: float) -> None:
+    from arviz_stats.base import array_stats
+
+    draws = np.random.default_rng(size).exponential(size=size) + shift
+    low = max(0.0, draws.min() - draws.std())
+    grid, height, _ = array_stats.kde(draws, bw="scott", grid_len=1024, custom_lims=(low, None))
+    inside = grid[1:-1]
+    np.testing.assert_allclose(density(draws, inside), height[1:-1], rtol=1e-9, atol=1e-12)
+
+
 def test_nothing_leaks_below_0() -> None:
     draws = expon.ppf((np.arange(3000) + 0.5) / 3000)
     found = density(draws, GRID)
