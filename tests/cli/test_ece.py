@@ -1,8 +1,6 @@
 """``bayescal ece``: priors in words, estimates alone, weights, the mean over classes."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -134,20 +132,6 @@ def test_several_classes(tmp_path: Path, kind: str) -> None:
         "marginal": ["pets"],
     }
     assert [row["case"] for row in found] == cases[kind]
-
-
-@pytest.mark.mcmc
-def test_nothing_heavy_is_loaded(files: Path) -> None:
-    code = f"""
-import sys
-from bayescal.cli.main import main
-for label, pos in (("y", "1"), ("word", "yes")):
-    arguments = ["--label", label, "--pos-label", pos, "--score", "bold", "--estimate-only"]
-    assert main(["ece", {str(files / "scores.parquet")!r}, *arguments]) == 0
-heavy = {{"pymc", "pytensor", "arviz", "matplotlib", "sklearn", "pandas", "xarray"}}
-assert heavy.isdisjoint(sys.modules), heavy & set(sys.modules)
-"""
-    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
 
 
 def test_a_table_of_estimates_may_be_kept(files: Path, tmp_path: Path) -> None:

@@ -73,19 +73,6 @@ def test_python_m_bayescal_is_the_command() -> None:
     assert run.stderr.count("\n") == 1
 
 
-@pytest.mark.slow
-def test_help_loads_nothing_heavy() -> None:
-    code = """
-import sys
-from bayescal.cli.main import main
-main(["--help"])
-main(["ece", "--help"])
-heavy = {"pymc", "pytensor", "arviz", "matplotlib", "pandas", "rich", "xarray", "pyarrow"}
-assert heavy.isdisjoint(sys.modules), heavy & set(sys.modules)
-"""
-    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
-
-
 def test_names_are_shown_with_what_they_are() -> None:
     out = CliRunner().invoke(cli, [], terminal_width=120).stdout
     for quantity in quantities().values():

@@ -2,8 +2,6 @@
 
 import csv
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -86,17 +84,6 @@ def test_the_report_is_written_and_its_place_said(files: Path, tmp_path: Path) -
     page = output.read_text(encoding="utf-8")
     assert "&lt;b&gt;Ours&lt;/b&gt;" in page
     assert list(tmp_path.iterdir()) == [output]
-
-
-@pytest.mark.mcmc
-def test_quick_does_not_load_pymc(files: Path) -> None:
-    code = f"""
-import sys
-from bayescal.cli.main import main
-assert main(["ece", {str(files / "scores.csv")!r}, *{BOTH!r}]) == 0
-assert {{"pymc", "pytensor", "nutpie", "matplotlib"}}.isdisjoint(sys.modules)
-"""
-    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
 
 
 @pytest.mark.mcmc
