@@ -29,7 +29,7 @@ def density(draws: NDArray[Any], at: NDArray[Any]) -> NDArray[np.float64]:
 
     Notes
     -----
-    As ``arviz_stats`` gives it, whose import takes longer than a report.
+    As ``arviz_stats`` gives it, whose import takes longer than a figure.
     """
     flat = np.asarray(draws, dtype=np.float64).ravel()
     flat = flat[flat > 0]

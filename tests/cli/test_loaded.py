@@ -48,10 +48,6 @@ def test_help(command: tuple[str, ...]) -> None:
     [
         (["--estimate-only"], SAMPLING | RESULTS | OTHERS | NEVER | {"scipy"}),
         (["--quick"], SAMPLING | RESULTS - {"xarray", "pandas"} | ARITHMETIC | OTHERS | NEVER),
-        (
-            ["--quick", "-o", "page.html"],
-            SAMPLING | OTHERS | NEVER | {"scipy.stats", "scipy.signal"},
-        ),
         ([], {"arviz", "matplotlib", "scipy.stats", "scipy.optimize"} | OTHERS | NEVER),
     ],
 )
