@@ -352,4 +352,4 @@ def test_what_nuts_did_not_draw_is_named(number: Any, expected: str) -> None:
         }
         names = ["calibrated", "smooth", "rough", "segments"]
         tree["model_average"] = xr.Dataset(values, coords={"description": names})
-    assert access.sampler_in_words(tree, "0.16") == f"nutpie NUTS 0.16{expected}"
+    assert access.sampler_in_words(tree, "0.16") == expected
