@@ -123,9 +123,7 @@ def test_nuts_agrees_with_quadrature_and_does_not_diverge(n, n_classes, alpha):
     sampled = compile_model(model_of(found, model)).sample(
         model.inputs(), seed=3, target_accept=model.target_accept, max_depth=model.max_depth
     )
-    health = check(
-        {name: sampled.posterior[name] for name in model.variables}, sampled.sample_stats
-    )
+    health = check([sampled.posterior[name] for name in model.variables], [sampled.sample_stats])
     assert health.divergences == 0
     assert health.ess_min > 400
     drawn = model.direct_draws(20_000, np.random.default_rng(1)).draws
