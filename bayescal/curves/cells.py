@@ -86,31 +86,28 @@ class BinnedMass:
     mass: Floats  # (..., cell)
 
     @cached_property
-    def _bins(self) -> Floats:
-        return np.asarray(self.mass @ self.problem.membership())
+    def _of_bins(self) -> tuple[Floats, Floats, Floats]:
+        """Masses of the bins, sums of their cells' weights, and confidences."""
+        support = self.problem.support()
+        total = self._weight @ support
+        scores = self._weight @ (self.problem.cells.mean_score[:, None] * support)
+        return self.mass @ self.problem.membership(), total, scores / total
 
     @cached_property
-    def _weights(self) -> tuple[Floats, Floats, Floats]:
-        """Weights of the cells, the cells of each bin, and the sums of their weights."""
-        weight, support = self.mass + self.problem.in_empty_bin(), self.problem.support()
-        return weight, support, weight @ support
-
-    @cached_property
-    def _confidence(self) -> Floats:
-        weight, support, total = self._weights
-        return np.asarray(weight @ (self.problem.cells.mean_score[:, None] * support) / total)
+    def _weight(self) -> Floats:
+        return self.mass + self.problem.in_empty_bin()
 
     def errors(self, rates: Floats) -> dict[str, Floats]:
         """Calibration errors, label rates and gaps at label rates of the cells."""
-        gap = rates - self.problem.cells.mean_score
-        weight, support, total = self._weights
-        of_bins = (weight * gap) @ support / total
+        mass, total, confidence = self._of_bins
+        of_cells = rates - self.problem.cells.mean_score
+        gap = (self._weight * of_cells) @ self.problem.support() / total
         return {
-            "ece": expected_calibration_error(self._bins, of_bins, 0.0),
-            "tce": expected_calibration_error(self.mass, gap, 0.0),
-            "mce": maximum_calibration_error(self._bins, of_bins, 0.0),
-            "label_rate": self._confidence + of_bins,
-            "gap": of_bins,
+            "ece": expected_calibration_error(mass, gap, 0.0),
+            "tce": expected_calibration_error(self.mass, of_cells, 0.0),
+            "mce": maximum_calibration_error(mass, gap, 0.0),
+            "label_rate": confidence + gap,
+            "gap": gap,
         }
 
 
@@ -173,6 +170,8 @@ def nonempty_cells[Scalar: np.generic](
 ) -> NDArray[Scalar]:
     """Values of the cells that hold rows, then padding, (..., size): empty cells stop `loo`."""
     held = np.flatnonzero(rows)
+    if len(held) == size == len(rows):
+        return values
     found = np.zeros((*values.shape[:-1], size), values.dtype)
     found[..., : len(held)] = values[..., in_a_row(held)]
     return found

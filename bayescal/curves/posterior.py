@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -175,35 +175,20 @@ class CurvePosterior:
     def _joined(self, kind: str, evaluate: Callable[[str, Draws], Floats]) -> Floats:
         """Values of each draw under its component, (chain, draw, ...), not to be written to."""
         names = [self.average.names[number] for number in np.unique(self.component).tolist()]
-        if len(names) == 1 and (names[0], kind) not in self.known:
-            self.known[names[0], kind] = evaluate(names[0], self.draws)
         if len(names) == 1:
-            return self.known[names[0], kind]
+            key = (names[0], kind)
+            if key not in self.known:
+                self.known[key] = evaluate(names[0], self.draws)
+            return self.known[key]
         parts = []
         for name in names:
             own = self.component == self.average.names.index(name)
-            whole = self.known.get((name, kind))
-            parts.append(
-                (own, evaluate(name, _Taken(self.draws, own)) if whole is None else whole[own])
-            )
+            if (name, kind) in self.known:
+                parts.append((own, self.known[name, kind][own]))
+            else:
+                draws = {key: values[own] for key, values in self.draws.items()}
+                parts.append((own, evaluate(name, draws)))
         found = np.empty((*self.place.shape, *parts[0][1].shape[1:]))
         for own, values in parts:
             found[own] = values
         return found
-
-
-@dataclass(frozen=True, slots=True)
-class _Taken(Mapping[str, Floats]):
-    """Some of the draws, taken when they are asked for."""
-
-    draws: Draws
-    own: NDArray[np.bool_]
-
-    def __getitem__(self, name: str) -> Floats:
-        return np.asarray(self.draws[name][self.own])
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.draws)
-
-    def __len__(self) -> int:
-        return len(self.draws)

@@ -82,6 +82,8 @@ def _without_padding(groups: Mapping[str, xr.Dataset]) -> dict[str, xr.Dataset]:
         return dict(groups)
     count = constant[schema.CELL_COUNT].transpose(..., schema.CELL)
     held = np.flatnonzero(count.values.reshape(-1, count.shape[-1]).any(axis=0))
+    if len(held) == count.shape[-1]:
+        return _in_blocks(groups, count)
     found = {
         name: one.isel({schema.CELL: held}) if schema.CELL in one.dims else one
         for name, one in groups.items()
@@ -180,6 +182,8 @@ def _dataset(
     for name in getattr(ordered[0], group):
         own = _own_dims(dims, group, name)
         arrays = [_array(case, group, name, len(lead) + len(own)) for case in ordered]
+        if own[-1:] == (schema.CELL,):
+            arrays = _padded(arrays)
         shapes = {array.shape for array in arrays}
         if len(shapes) > 1:
             raise InputError(
@@ -193,13 +197,9 @@ def _dataset(
         variables[name] = xr.Variable(
             (*lead, *stacked, *own), data, attrs=dict(variable_attrs.get(f"{group}/{name}", {}))
         )
-    dataset = xr.Dataset(variables)
-    return dataset.assign_coords(
-        {
-            dim: _coordinate(str(dim), int(size), known.get(str(dim)))
-            for dim, size in dataset.sizes.items()
-        }
-    )
+    sizes = {dim: size for one in variables.values() for dim, size in one.sizes.items()}
+    coords = {dim: _coordinate(str(dim), size, known.get(str(dim))) for dim, size in sizes.items()}
+    return xr.Dataset(variables, coords)
 
 
 def _own_dims(dims: Dims, group: str, name: str) -> tuple[str, ...]:
@@ -225,6 +225,17 @@ def _array(case: CaseArrays, group: str, name: str, ndim: int) -> NDArray[Any]:
             f"{case.coords}. List its dims in VARIABLES."
         )
     return array
+
+
+def _padded(arrays: list[NDArray[Any]]) -> list[NDArray[Any]]:
+    """Append cells without rows up to the most that a case has; the last axis runs over cells."""
+    most = max(array.shape[-1] for array in arrays)
+    return [
+        array
+        if array.shape[-1] == most
+        else np.pad(array, [(0, 0)] * (array.ndim - 1) + [(0, most - array.shape[-1])])
+        for array in arrays
+    ]
 
 
 def _stack(arrays: list[NDArray[Any]], axis: int, shape: list[int]) -> NDArray[Any]:

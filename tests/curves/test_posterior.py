@@ -52,6 +52,17 @@ def test_each_draw_has_the_rates_of_its_component(made, curve):
     np.testing.assert_array_equal(calibrated[0, 0], np.linspace(0.1, 0.9, 5))
 
 
+def test_what_was_asked_for_first_changes_nothing(made):
+    points = np.linspace(0, 1, 9)
+    late, early = drawn(made)[0], drawn(made)[0]
+    for name in COMPONENTS:
+        assert early.given(name).rate.shape == early.rate.shape
+        assert early.given(name).at(points).shape == (*early.place.shape, 9)
+    for one, other in ((late, early), (late.miscalibrated, early.miscalibrated)):
+        np.testing.assert_allclose(one.rate, other.rate, rtol=1e-12)
+        np.testing.assert_allclose(one.at(points), other.at(points), rtol=1e-12)
+
+
 def test_cells_agree_with_the_curve_at_their_scores(made, curve):
     np.testing.assert_allclose(curve.rate, curve.at(made.score), atol=1e-6)
 

@@ -169,6 +169,21 @@ def test_cells_without_rows_in_every_case_are_dropped() -> None:
     assert both["constant_data"]["cell_count"].values.tolist() == [[3, 2, 0], [3, 2, 5]]
 
 
+def test_a_case_of_fewer_cells_is_padded() -> None:
+    cases = [
+        CaseArrays(
+            coords={"classifier": name},
+            posterior={"ece": np.zeros(_SHAPE)},
+            constant_data={"cell_count": np.ones(cells), "cell_score": np.full(cells, 0.3)},
+        )
+        for name, cells in (("vit", 3), ("gbm", 5))
+    ]
+    dims = {"cell_count": ("cell",), "cell_score": ("cell",)}
+    tree = _assemble(*cases, variables=of_dims(dims))
+    count = tree["constant_data"]["cell_count"].values
+    np.testing.assert_array_equal(count, [[1, 1, 1, 0, 0], [1, 1, 1, 1, 1]])
+
+
 def test_cells_that_some_cases_lack_are_merged_with_their_neighbours() -> None:
     """Sums by hand: of five, three and four cells there are three blocks in each case."""
     rng = np.random.default_rng(1)

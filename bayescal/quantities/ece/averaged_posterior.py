@@ -68,7 +68,7 @@ class AveragedCase(ProblemCase):
             self.model,
             self.model.completed(draws, rng),
             evidence_of(direct),
-            self.model.compile_key[-1],
+            np.count_nonzero(self.problem.cells.count),
             rng,
         )
 

@@ -102,7 +102,7 @@ class EceCase(ProblemCase):
         self, draws: Draws, direct: DirectDraws | None, rng: np.random.Generator
     ) -> CaseArrays:
         """Everything a result holds of this case, but for the sampler's own figures."""
-        rates, cells = self.model.cell_rates(draws, rng), self.model.compile_key[-1]
+        rates, cells = self.model.cell_rates(draws, rng), self.problem.cells
         weighed = evidence_of(direct)
         p_calibrated = self.probability_calibrated(weighed)
         given = CurveDraws(rates, self.model.curve(draws, rates, curve_scores(self.problem)))
@@ -116,7 +116,7 @@ class EceCase(ProblemCase):
             component=component_of_one(calibrated),
             prior_rates=self.model.prior_rates(PRIOR_DRAWS, rng),
             p_calibrated=p_calibrated,
-            n_cells=cells,
+            n_cells=np.count_nonzero(cells.count),
             rng=rng,
         )
         return replace(
