@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, Final, NamedTuple
 
 import numpy as np
@@ -110,7 +111,7 @@ class RoughPosterior(NamedTuple):
     roughness: Floats  # (draw,)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Rough:
     """Cells under a smooth and a rough part, with roughness ~ HalfNormal(scale)."""
 
@@ -139,13 +140,11 @@ class Rough:
 
     def nodes(self) -> Floats:
         """Values of the roughness at which its posterior is summed, evenly spaced in logs."""
-        coarse, found, start = self.scale * _COARSE, [], None
-        for roughness in coarse:
-            regression = self.at(roughness)
-            gaussian = laplace_gaussian(regression, start=self._moved(start, roughness))
-            start = (roughness, gaussian.mean)
-            found.append(laplace_evidence(regression, gaussian) + self.log_density(roughness))
-        logs = np.log(coarse)
+        logs = np.log(self.scale * _COARSE)
+        found = [
+            float(laplace_evidence(self.at(roughness), gaussian)) + self.log_density(roughness)
+            for roughness, gaussian in self._coarse
+        ]
         # To the left of the first node the likelihood has no say: the density of the logarithm
         # rises in proportion.
         fine = np.linspace(logs[0] - 3, logs[-1], 400)
@@ -154,6 +153,29 @@ class Rough:
         centre = np.average(fine, weights=weight)
         spread = np.sqrt(np.average((fine - centre) ** 2, weights=weight))
         return np.asarray(np.exp(centre + spread * _NODES))
+
+    @cached_property
+    def _coarse(self) -> list[tuple[float, Gaussian]]:
+        """First values of the roughness, with the modes of the coefficients there."""
+        found: list[tuple[float, Gaussian]] = []
+        for roughness in self.scale * _COARSE:
+            start = self._moved(*found[-1], roughness).mean if found else None
+            found.append((roughness, laplace_gaussian(self.at(roughness), start=start)))
+        return found
+
+    def gaussians(self, nodes: Floats) -> list[Gaussian]:
+        """Gaussians nearest to the posterior at each node, each sought from the one before."""
+        found, near = [], min(self._coarse, key=lambda one: abs(np.log(nodes[0] / one[0])))
+        for roughness in nodes:
+            start = self._moved(*near, roughness)
+            near = (roughness, variational_gaussian(self.at(roughness), start=start))
+            found.append(near[1])
+        return found
+
+    def _moved(self, before: float, found: Gaussian, roughness: float) -> Gaussian:
+        """The same curve at another roughness."""
+        ratio = self.basis.spread(np.asarray(before)) / self.basis.spread(np.asarray(roughness))
+        return Gaussian(found.mean * ratio, found.root)
 
     def likely_roughness(self) -> float:
         """Roughness in the middle of its posterior."""
@@ -168,11 +190,7 @@ class Rough:
         `sample_nodes` and `Weighted.smoothed`.
         """
         nodes = self.nodes()
-        gaussians, start = [], None
-        for roughness in nodes:
-            moved = self._moved(start, roughness)
-            gaussians.append(variational_gaussian(self.at(roughness), start=moved))
-            start = (roughness, gaussians[-1].mean)
+        gaussians = self.gaussians(nodes)
 
         def sample(place: int, number: int) -> Weighted:
             return importance_sample(self.at(nodes[place]), gaussians[place], number, rng)
@@ -279,14 +297,6 @@ class Rough:
             dims="interior",
         )
         return pm.math.sigmoid(logit)
-
-    def _moved(self, start: tuple[float, Floats] | None, roughness: float) -> Floats | None:
-        """Coefficients that give the same curve at another roughness."""
-        if start is None:
-            return None
-        before, mean = start
-        ratio = self.basis.spread(np.asarray(before)) / self.basis.spread(np.asarray(roughness))
-        return np.asarray(mean * ratio)
 
 
 def rough_inputs(

@@ -20,6 +20,8 @@ _WEIGHTS = _WEIGHTS / _WEIGHTS.sum()
 # Newton's method ends where it moves by less than this, in standard deviations of the posterior.
 # The Gaussian starts where the mode is about; both serve importance sampling, which is exact.
 _AT_MODE, _CLOSE = 0.1, 1e-3
+# Draws at a time whose likelihood is computed within a processor's cache.
+_BLOCK = 250
 # A step is halved at most this often.
 _HALVINGS = 34
 # Relative to the largest weight: differences that are rounding, and weights that are none.
@@ -69,7 +71,10 @@ class BinomialCells:
 
 def softplus(logit: Floats) -> Floats:
     """``log(1 + exp(logit))``, in a third of the time of ``logaddexp``."""
-    return np.maximum(logit, 0) + np.log1p(np.exp(-np.abs(logit)))
+    found = np.asarray(np.exp(-np.abs(logit)))
+    np.log1p(found, out=found)
+    found += np.maximum(logit, 0)
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -357,13 +362,14 @@ def importance_sample(
     half = rng.standard_normal((-(-draws // 2), size))
     if np.isfinite(degrees):
         half *= np.sqrt(degrees / rng.chisquare(degrees, (len(half), 1)))
-    standard = np.concatenate([half, -half])[:draws]
-    coef = proposal.mean + standard @ proposal.root.T
+    step = half @ proposal.root.T
+    coef = (proposal.mean + np.concatenate([step, -step]))[:draws]
     log_prior = -(coef**2).sum(axis=1) / 2
     # The constants of the normal densities cancel, but for the proposal's volume.
-    log_proposal = _log_density((standard**2).sum(axis=1), size, degrees)
+    log_proposal = np.tile(_log_density((half**2).sum(axis=1), size, degrees), 2)[:draws]
     log_proposal -= proposal.log_volume
-    return Weighted(coef, likelihood.log_likelihood(coef) + log_prior - log_proposal)
+    found = [likelihood.log_likelihood(coef[at : at + _BLOCK]) for at in range(0, draws, _BLOCK)]
+    return Weighted(coef, np.concatenate(found) + log_prior - log_proposal)
 
 
 def _log_density(squared: Floats, size: int, degrees: float) -> Floats:

@@ -139,6 +139,17 @@ def test_roughness_follows_the_scatter():
     assert 1 < jagged.likely_roughness() < 3
 
 
+def test_gaussians_are_those_found_without_a_neighbour():
+    rough = regression_of([0.2, 0.3, 0.5, 0.7], [20, 9, 30, 12], [3, 6, 11, 12])
+    nodes = rough.nodes()
+    found = rough.gaussians(nodes)
+    for place, roughness in enumerate(nodes):
+        alone = variational_gaussian(rough.at(roughness))
+        # Both end at a step of a thousandth of a standard deviation.
+        np.testing.assert_allclose(found[place].mean, alone.mean, atol=3e-3)
+        np.testing.assert_allclose(found[place].root, alone.root, atol=3e-3)
+
+
 def test_nothing_depends_on_the_padding():
     rough = regression_of([0.2, 0.5, 0.7], [9, 9, 9], [3, 2, 8])
     likely = rough.likely_roughness()
