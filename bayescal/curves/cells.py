@@ -170,8 +170,6 @@ def nonempty_cells[Scalar: np.generic](
 ) -> NDArray[Scalar]:
     """Values of the cells that hold rows, then padding, (..., size): empty cells stop `loo`."""
     held = np.flatnonzero(rows)
-    if len(held) == size == len(rows):
-        return values
     found = np.zeros((*values.shape[:-1], size), values.dtype)
     found[..., : len(held)] = values[..., in_a_row(held)]
     return found
