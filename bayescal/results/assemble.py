@@ -230,12 +230,8 @@ def _array(case: CaseArrays, group: str, name: str, ndim: int) -> NDArray[Any]:
 def _padded(arrays: list[NDArray[Any]]) -> list[NDArray[Any]]:
     """Append cells without rows up to the most that a case has; the last axis runs over cells."""
     most = max(array.shape[-1] for array in arrays)
-    return [
-        array
-        if array.shape[-1] == most
-        else np.pad(array, [(0, 0)] * (array.ndim - 1) + [(0, most - array.shape[-1])])
-        for array in arrays
-    ]
+    more = [[(0, 0)] * (one.ndim - 1) + [(0, most - one.shape[-1])] for one in arrays]
+    return [np.pad(one, by) if by[-1][1] else one for one, by in zip(arrays, more, strict=True)]
 
 
 def _stack(arrays: list[NDArray[Any]], axis: int, shape: list[int]) -> NDArray[Any]:

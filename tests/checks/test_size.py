@@ -27,7 +27,7 @@ BUDGET = {
 }
 MOST_FILES = 241
 LONGEST = 600
-TEST_LINES = 42_200
+TEST_LINES = 42_300
 
 
 def lines(path: Path) -> int:
