@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from bayescal.core.checks import MOST_DRAWN, check_choice, check_whole, shown
 from bayescal.core.columns import to_doubles, to_numpy
 from bayescal.core.errors import InputError
 from bayescal.core.functionals import expected_calibration_error, maximum_calibration_error
+from bayescal.core.processors import processors
 from bayescal.core.quantity import Floats
 from bayescal.quantities.ssme.data import ScoreMatrix
 from bayescal.quantities.ssme.labels import draw_labels
@@ -20,7 +22,7 @@ from bayescal.quantities.ssme.labels import draw_labels
 # Draws are taken in blocks of about this many numbers, which a core's cache holds; but in enough
 # of them at a time that what depends on the scores alone is not fetched for each draw. Both count
 # draws of all classes.
-_BLOCK, _LEAST_DRAWS = 1 << 18, 32
+_BLOCK, _LEAST_DRAWS = 1 << 17, 32
 _SUM_TOLERANCE = 1e-6
 ROW_MEANS = ("accuracy", "log_loss", "brier")
 # Labels held at once: 256 MB, as sorting the scores anew for each block costs more than drawing.
@@ -122,23 +124,11 @@ def metrics(
     ([0.667], [1.0])
     """
     probs = _probabilities(probs)
-    convention = CONVENTIONS[convention_name(ece, probs.shape[2])]
+    convention = convention_name(ece, probs.shape[2])
     labels, has_draws = _label_draws(q, probs.shape[1], probs.shape[2])
-    binned = labels if errors_q is None else _errors_draws(errors_q, labels)
+    errors = labels if errors_q is None else _errors_draws(errors_q, labels)
     weight, weights_have_draws = _row_weights(weights, probs.shape[1])
-    n_draws = _common_draws(labels.shape[1], len(weight))
-    plan = _Plan.of(probs, convention)
-    size = max(_LEAST_DRAWS, _BLOCK // probs.shape[1]) // probs.shape[2] + 1
-    blocks = []
-    for start in range(0, n_draws, size):
-        # What has no draws of its own is the same for all.
-        of_labels, of_errors = (
-            given if given.shape[1] == 1 else given[:, start : start + size]
-            for given in (labels, binned)
-        )
-        rows = weight if len(weight) == 1 else weight[start : start + size]
-        blocks.append(_of_block(plan, of_labels, of_errors, rows))
-    found = join(blocks, np.concatenate)
+    found = Measurement.of(probs, convention).of_draws(labels, errors, weight)
     return found if has_draws or weights_have_draws else Metrics._make(v[0] for v in found)
 
 
@@ -189,10 +179,10 @@ def subgroup_metrics(
     array([[1., 0.]])
     """
     probs = _probabilities(probs)
+    convention = convention_name(ece, probs.shape[2])
     labels, has_draws = _label_draws(q, probs.shape[1], probs.shape[2])
-    binned = labels if errors_q is None else _errors_draws(errors_q, labels)
+    errors = labels if errors_q is None else _errors_draws(errors_q, labels)
     weight, weights_have_draws = _row_weights(weights, probs.shape[1])
-    n_draws = _common_draws(labels.shape[1], len(weight))
     check_whole(n_groups, "n_groups", most=MOST_DRAWN)
     groups = to_numpy(group, "group")
     if groups.shape != probs.shape[1:2] or not np.isin(groups, np.arange(n_groups)).all():
@@ -200,24 +190,13 @@ def subgroup_metrics(
             f"group must number each row's group from 0 to {n_groups - 1}; got {shown(groups)}. "
             "Pass one a row."
         )
-    group = groups
-    found = np.full((len(Metrics._fields), n_draws, len(probs), n_groups), np.nan)
-    for code in np.unique(group):
-        rows = group == code
-        of_labels, of_errors = (_of_rows(given, rows, n_draws) for given in (labels, binned))
-        found[..., code] = metrics(
-            probs[:, rows], of_labels, weight[:, rows], ece=ece, errors_q=of_errors
-        )
-    return Metrics._make(found if has_draws or weights_have_draws else found[:, 0])
+    found = GroupMeasurement.of(probs, convention, groups, n_groups).of_draws(
+        labels, errors, weight
+    )
+    return found if has_draws or weights_have_draws else Metrics._make(v[0] for v in found)
 
 
-def _of_rows(labels: Floats, rows: NDArray[np.bool_], n_draws: int) -> Floats:
-    """Label probabilities of some rows, (draw, obs, class), with as many draws for every group."""
-    here = labels[:, :, rows].transpose(1, 2, 0)
-    return np.broadcast_to(here, (n_draws, *here.shape[1:]))
-
-
-class _Plan(NamedTuple):
+class Measurement(NamedTuple):
     """What depends on the scores only: sorted once, used for every draw."""
 
     linear: Floats  # (class, obs, 3 * classifier): right, log loss, Brier score
@@ -227,7 +206,9 @@ class _Plan(NamedTuple):
     convention: Convention
 
     @classmethod
-    def of(cls, probs: Floats, convention: Convention) -> _Plan:
+    def of(cls, probs: Floats, name: str) -> Measurement:
+        """Prepare scores, (classifier, obs, class), for a convention of the calibration errors."""
+        convention = CONVENTIONS[name]
         n_classes = probs.shape[2]
         score = probs.max(axis=2) if convention.top_label else probs[:, :, 1]
         ranked = range(1 if n_classes == 2 else 0, n_classes)
@@ -240,6 +221,81 @@ class _Plan(NamedTuple):
             [[(k, rank(one[:, k])) for k in ranked] for one in probs],
             convention,
         )
+
+    def of_draws(self, labels: Floats, errors: Floats, weight: Floats) -> Metrics:
+        """Metrics, (draw, classifier), on all processors.
+
+        Labels and those of the calibration errors are (class, draw or 1, obs), weights
+        (draw or 1, obs).
+        """
+        n_draws = _common_draws(labels.shape[1], len(weight))
+        size = max(_LEAST_DRAWS, _BLOCK // weight.shape[1]) // len(labels) + 1
+
+        def of_block(start: int) -> Metrics:
+            some = slice(start, start + size)
+            # What has no draws of its own is the same for all.
+            of_labels, of_errors = (
+                given if given.shape[1] == 1 else given[:, some] for given in (labels, errors)
+            )
+            return self._of_block(
+                of_labels, of_errors, weight if len(weight) == 1 else weight[some]
+            )
+
+        if n_draws <= size:
+            return of_block(0)
+        with ThreadPoolExecutor(processors()) as pool:
+            return join([*pool.map(of_block, range(0, n_draws, size))], np.concatenate)
+
+    def _of_block(self, q: Floats, errors_q: Floats, weight: Floats) -> Metrics:
+        event = _weighted(q, weight)
+        binned = event if errors_q is q else _weighted(errors_q, weight)
+        total = weight.sum(axis=1)[:, np.newaxis]
+        sums = sum(of_class @ linear for of_class, linear in zip(event, self.linear, strict=True))
+        accuracy, log_loss, brier = np.split(sums / total, 3, axis=1)
+        rows = {k: counted(event[k], weight) for k, _ in self.rankings[0]}
+        room = np.empty((2, *accuracy.shape[:1], weight.shape[1]), dtype=complex)
+        ece, mce, auc, auprc = (np.empty(accuracy.shape) for _ in range(4))
+        for m, rankings in enumerate(self.rankings):
+            ece[:, m], mce[:, m] = binned_errors(
+                self.moments[m],
+                self._happened(m, binned),
+                weight,
+                mass_weighted=self.convention.mass_weighted,
+            )
+            found = [ranking_metrics(ranking, rows[k], room) for k, ranking in rankings]
+            auc[:, m], auprc[:, m] = mean_of_defined(np.array(found))
+        return Metrics(accuracy, ece, auc, auprc, mce, log_loss, brier)
+
+    def _happened(self, m: int, event: Floats) -> Floats:
+        """Weight with which the event of the binned score happened, (draw, obs)."""
+        if not self.convention.top_label:
+            return np.asarray(event[1])
+        chosen = event.transpose(1, 0, 2)[:, self.predicted[m], np.arange(event.shape[2])]
+        return np.asarray(chosen)
+
+
+class GroupMeasurement(NamedTuple):
+    """The same for the rows of each group that has some."""
+
+    groups: list[tuple[int, NDArray[np.intp], Measurement]]
+    shape: tuple[int, int]  # numbers of classifiers and groups
+
+    @classmethod
+    def of(
+        cls, probs: Floats, name: str, group: NDArray[np.integer], n_groups: int
+    ) -> GroupMeasurement:
+        """Prepare scores, (classifier, obs, class)."""
+        rows = ((int(code), np.flatnonzero(group == code)) for code in np.unique(group))
+        found = [(code, own, Measurement.of(probs[:, own], name)) for code, own in rows]
+        return cls(found, (len(probs), n_groups))
+
+    def of_draws(self, labels: Floats, errors: Floats, weight: Floats) -> Metrics:
+        """Metrics, (draw, classifier, group), as from `Measurement`."""
+        n_draws = _common_draws(labels.shape[1], len(weight))
+        found = np.full((len(Metrics._fields), n_draws, *self.shape), np.nan)
+        for code, rows, own in self.groups:
+            found[..., code] = own.of_draws(labels[..., rows], errors[..., rows], weight[:, rows])
+        return Metrics._make(found)
 
 
 def row_values(probs: Floats, metric: str) -> Floats:
@@ -258,40 +314,11 @@ def row_values(probs: Floats, metric: str) -> Floats:
     return np.asarray(squares / 2 if n_classes == 2 else squares)
 
 
-def _of_block(plan: _Plan, q: Floats, errors_q: Floats, weight: Floats) -> Metrics:
-    """Metrics of a few draws; `q` is (class, draw or 1, obs), `weight` (draw or 1, obs)."""
-    n_classifiers = len(plan.predicted)
-    event = _weighted(q, weight)
-    binned = event if errors_q is q else _weighted(errors_q, weight)
-    total = weight.sum(axis=1)[:, np.newaxis]
-    sums = sum(of_class @ linear for of_class, linear in zip(event, plan.linear, strict=True))
-    accuracy, log_loss, brier = np.split(sums / total, 3, axis=1)
-    rows = {k: counted(event[k], weight) for k, _ in plan.rankings[0]}
-    ece, mce, auc, auprc = (np.empty((event.shape[1], n_classifiers)) for _ in range(4))
-    for m in range(n_classifiers):
-        ece[:, m], mce[:, m] = binned_errors(
-            plan.moments[m],
-            _happened(plan, m, binned),
-            weight,
-            mass_weighted=plan.convention.mass_weighted,
-        )
-        found = [ranking_metrics(ranking, rows[k]) for k, ranking in plan.rankings[m]]
-        auc[:, m], auprc[:, m] = mean_of_defined(np.array(found))
-    return Metrics(accuracy, ece, auc, auprc, mce, log_loss, brier)
-
-
 def _weighted(q: Floats, weight: Floats) -> Floats:
     event = np.ascontiguousarray(q)
     # Weights of several draws make as many of the event, even where all of them are 1.
     several = len(weight) > event.shape[1]
     return event * weight if several or (weight != 1).any() else event
-
-
-def _happened(plan: _Plan, m: int, event: Floats) -> Floats:
-    """Weight with which the event of the binned score happened, (draw, obs)."""
-    if not plan.convention.top_label:
-        return np.asarray(event[1])
-    return np.asarray(event.transpose(1, 0, 2)[:, plan.predicted[m], np.arange(event.shape[2])])
 
 
 def mean_of_defined(values: Floats) -> Floats:
@@ -473,8 +500,13 @@ def counted(positive: Floats, weight: Floats) -> Complex:
     return both
 
 
-def ranking_metrics(ranking: Ranking, rows: Complex) -> tuple[Floats, Floats]:
+def ranking_metrics(
+    ranking: Ranking, rows: Complex, room: Complex | None = None
+) -> tuple[Floats, Floats]:
     """Area under the ROC curve, and average precision, of rows as of `counted`.
+
+    `room`, twice of the shape of `rows`, is written over: memory that is new takes the system
+    several times as long as the sums.
 
     Notes
     -----
@@ -482,22 +514,24 @@ def ranking_metrics(ranking: Ranking, rows: Complex) -> tuple[Floats, Floats]:
     AUC = sum d(fp) (tp - d(tp) / 2) / (P N), AP = sum d(tp) tp / (tp + fp) / P. On hard labels
     these are scikit-learn's ``roc_auc_score`` and ``average_precision_score``, ties included.
     """
-    step = _by_score(ranking, rows)
-    total = np.cumsum(step, axis=1)
-    step_tp, tp = step.real, total.real
-    step_fp = step.imag - step_tp
+    room = np.empty((2, *rows.shape), dtype=complex) if room is None else room
+    step = _by_score(ranking, rows, room[0])
+    total = np.cumsum(step, axis=1, out=room[1, :, : step.shape[1]])
+    (step_tp, step_fp), (tp, weight) = ((of.real, of.imag) for of in (step, total))
+    step_fp -= step_tp
     n_positive, n_negative = tp[:, -1], step_fp.sum(axis=1)
     area = np.vecdot(step_fp, tp) - 0.5 * np.vecdot(step_fp, step_tp)
     # Rows of no weight above the first that has some: 0 / 0, of which nothing is counted.
-    precision = tp / np.maximum(total.imag, np.finfo(np.float64).tiny)
+    np.maximum(weight, np.finfo(np.float64).tiny, out=weight)
+    precision = np.divide(tp, weight, out=weight)
     hits = np.vecdot(step_tp, precision)
     return _ratio(area, n_positive * n_negative), _ratio(hits, n_positive)
 
 
-def _by_score(ranking: Ranking, values: Complex) -> Complex:
+def _by_score(ranking: Ranking, values: Complex, out: Complex) -> Complex:
     """Sums of (draw, obs) over rows of the same score, highest first."""
     # The order is in range; without a check of that NumPy writes straight into the result.
-    ordered = np.take(values, ranking.order, axis=1, mode="clip")
+    ordered = np.take(values, ranking.order, axis=1, mode="clip", out=out)
     if len(ranking.starts) == len(ranking.order):
         return ordered
     sums: Complex = np.add.reduceat(ordered, ranking.starts, axis=1)
@@ -536,6 +570,14 @@ def expected_metrics(
         for count in counts
     ]
     return mean_over_draws(join(parts, np.concatenate))
+
+
+def prepared(matrix: ScoreMatrix, ece: str | None) -> Measurement | GroupMeasurement:
+    """Prepare a score matrix to be measured; in every group, where there are groups."""
+    name = convention_name(ece, matrix.n_classes)
+    if matrix.group is None:
+        return Measurement.of(matrix.probs, name)
+    return GroupMeasurement.of(matrix.probs, name, matrix.group, len(matrix.groups))
 
 
 def measured(

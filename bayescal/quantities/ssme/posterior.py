@@ -33,9 +33,17 @@ from bayescal.quantities.ssme.data import (
 )
 from bayescal.quantities.ssme.estimator import estimate, estimate_by_group
 from bayescal.quantities.ssme.imputed_labels import mean_score
-from bayescal.quantities.ssme.labels import LabelModel, classes_at, labels_at, with_known_labels
+from bayescal.quantities.ssme.labels import LabelModel, classes_at, with_known_labels
 from bayescal.quantities.ssme.many_rows import SampledRows
-from bayescal.quantities.ssme.metrics import Metrics, convention_name, join, measured
+from bayescal.quantities.ssme.metrics import (
+    GroupMeasurement,
+    Measurement,
+    Metrics,
+    convention_name,
+    join,
+    measured,
+    prepared,
+)
 from bayescal.quantities.ssme.model import label_model, model_of
 from bayescal.quantities.ssme.opinion_pool import (
     ASSUMPTIONS,
@@ -317,11 +325,12 @@ def evaluate(
     first = next(iter(draws.values()))
     shape = first.shape[:2]
     flat = {name: value.reshape(-1, *value.shape[2:]) for name, value in draws.items()}
+    measurement = prepared(problem.matrix, ece)
     found: list[Metrics] = []
     kept: list[NDArray[np.float32]] = []
     for part in _blocks(flat, int(np.prod(shape)), problem.matrix.probs[0].size):
         prob = model.label_probs(part)
-        found.append(_of_draws(problem, prob, rng, ece))
+        found.append(_of_draws(problem, measurement, prob, rng))
         if keep_labels:
             kept.append(with_known_labels(problem.matrix, prob).astype(np.float32))
 
@@ -338,12 +347,19 @@ def _blocks(flat: Draws, n: int, size: int) -> Iterator[Draws]:
         yield {name: value[start : start + step] for name, value in flat.items()}
 
 
-def _of_draws(problem: Problem, prob: Floats, rng: np.random.Generator, ece: str | None) -> Metrics:
+def _of_draws(
+    problem: Problem,
+    measurement: Measurement | GroupMeasurement,
+    prob: Floats,
+    rng: np.random.Generator,
+) -> Metrics:
     """Metrics of a few draws, (draw, classifier) or (draw, classifier, group)."""
+    matrix = problem.matrix
     weight = rng.standard_exponential(prob.shape[:2]) * problem.weight
-    known = with_known_labels(problem.matrix, prob)
-    labels = labels_at(known, rng.random(prob.shape[:2]))
-    return measured(problem.matrix, labels, weight, ece=ece, errors_q=prob)
+    place = classes_at(prob, rng.random(prob.shape[:2]))
+    place[:, matrix.labeled] = matrix.y[matrix.labeled]
+    labels = np.stack([place == k for k in range(matrix.n_classes)])
+    return measurement.of_draws(labels, prob.transpose(2, 0, 1), weight)
 
 
 METHODS: Final = ("ensemble", "labeled")

@@ -203,12 +203,12 @@ class TiltModel:
 
     def label_probs(self, draws: Draws, rows: Any = EVERY_ROW) -> Floats:
         """Softmax of the tilt."""
-        eta = self._eta_at(draws, rows)
+        by_class = np.moveaxis(self._eta_at(draws, rows), -1, 0)
         # Class by class: on a short axis NumPy, and SciPy's softmax with it, takes thrice as long.
-        eta -= reduce(np.maximum, np.moveaxis(eta, -1, 0))[..., np.newaxis]
-        odds = np.exp(eta, out=eta)
-        odds /= (odds @ np.ones(odds.shape[-1]))[..., np.newaxis]
-        return odds
+        by_class -= reduce(np.maximum, by_class)
+        odds = np.exp(by_class, out=by_class)
+        odds /= reduce(np.add, odds)
+        return np.moveaxis(odds, 0, -1)
 
     def log_likelihood(self, draws: Draws) -> Floats:
         """Categorical law of the labels, to the power."""
@@ -230,17 +230,22 @@ class TiltModel:
         return found
 
     def _eta_at(self, draws: Draws, rows: Any) -> Floats:
-        """Logits of some rows, (..., obs, class)."""
+        """Logits of some rows, (..., obs, class); class by class in memory, for metrics."""
         log_pool, own, bend, own_bend = (feature[rows] for feature in self.features)
-        moved = np.tensordot(draws["weight"], own, axes=(-1, -1))
-        moved = moved + np.tensordot(draws["own_bend"], own_bend, axes=(-1, -1))
-        eta = draws["intercept"][..., None, :] + draws["slope"][..., None, :] * log_pool
-        eta = eta + moved + draws["bend"][..., None, None] * bend
-        if self.problem.matrix.group is None:
-            return np.asarray(eta)
-        group = self.problem.matrix.group[rows]
-        steeper = np.exp(draws["group_slope"])[..., group][..., None]
-        return np.asarray(eta * steeper + draws["group_intercept"][..., group, :])
+        of_all = [draws["weight"], draws["own_bend"], draws["bend"][..., None]]
+        found = []
+        for k in range(self.problem.matrix.n_classes):
+            of_class = [draws[name][..., [k]] for name in ("slope", "intercept")]
+            coefficients = np.concatenate([*of_all, *of_class], axis=-1)
+            columns = [own[:, k].T, own_bend[:, k].T, [bend[:, k], log_pool[:, k]]]
+            design = np.concatenate([*columns, np.ones((1, len(log_pool)))])
+            found.append(coefficients @ design)
+        eta = np.stack(found)
+        if self.problem.matrix.group is not None:
+            group = self.problem.matrix.group[rows]
+            eta *= np.exp(draws["group_slope"])[..., group]
+            eta += np.moveaxis(draws["group_intercept"][..., group, :], -1, 0)
+        return np.moveaxis(eta, 0, -1)
 
 
 def _factor(prior: Tilt, name: str) -> float:
