@@ -190,9 +190,8 @@ def subgroup_metrics(
             f"group must number each row's group from 0 to {n_groups - 1}; got {shown(groups)}. "
             "Pass one a row."
         )
-    found = GroupMeasurement.of(probs, convention, groups, n_groups).of_draws(
-        labels, errors, weight
-    )
+    measurement = GroupMeasurement.of(probs, convention, groups, n_groups)
+    found = measurement.of_draws(labels, errors, weight)
     return found if has_draws or weights_have_draws else Metrics._make(v[0] for v in found)
 
 
@@ -232,14 +231,12 @@ class Measurement(NamedTuple):
         size = max(_LEAST_DRAWS, _BLOCK // weight.shape[1]) // len(labels) + 1
 
         def of_block(start: int) -> Metrics:
-            some = slice(start, start + size)
             # What has no draws of its own is the same for all.
-            of_labels, of_errors = (
-                given if given.shape[1] == 1 else given[:, some] for given in (labels, errors)
+            some = (
+                given if given.shape[-2] == 1 else given[..., start : start + size, :]
+                for given in (labels, errors, weight)
             )
-            return self._of_block(
-                of_labels, of_errors, weight if len(weight) == 1 else weight[some]
-            )
+            return self._of_block(*some)
 
         if n_draws <= size:
             return of_block(0)
@@ -523,8 +520,7 @@ def ranking_metrics(
     area = np.vecdot(step_fp, tp) - 0.5 * np.vecdot(step_fp, step_tp)
     # Rows of no weight above the first that has some: 0 / 0, of which nothing is counted.
     np.maximum(weight, np.finfo(np.float64).tiny, out=weight)
-    precision = np.divide(tp, weight, out=weight)
-    hits = np.vecdot(step_tp, precision)
+    hits = np.vecdot(step_tp, np.divide(tp, weight, out=weight))
     return _ratio(area, n_positive * n_negative), _ratio(hits, n_positive)
 
 
@@ -572,12 +568,15 @@ def expected_metrics(
     return mean_over_draws(join(parts, np.concatenate))
 
 
-def prepared(matrix: ScoreMatrix, ece: str | None) -> Measurement | GroupMeasurement:
-    """Prepare a score matrix to be measured; in every group, where there are groups."""
+type Measure = Callable[[Floats, Floats, Floats], Metrics]
+
+
+def prepared(matrix: ScoreMatrix, ece: str | None) -> Measure:
+    """Prepare to measure draws as `Measurement` does; in every group, where there are groups."""
     name = convention_name(ece, matrix.n_classes)
     if matrix.group is None:
-        return Measurement.of(matrix.probs, name)
-    return GroupMeasurement.of(matrix.probs, name, matrix.group, len(matrix.groups))
+        return Measurement.of(matrix.probs, name).of_draws
+    return GroupMeasurement.of(matrix.probs, name, matrix.group, len(matrix.groups)).of_draws
 
 
 def measured(

@@ -36,8 +36,7 @@ from bayescal.quantities.ssme.imputed_labels import mean_score
 from bayescal.quantities.ssme.labels import LabelModel, classes_at, with_known_labels
 from bayescal.quantities.ssme.many_rows import SampledRows
 from bayescal.quantities.ssme.metrics import (
-    GroupMeasurement,
-    Measurement,
+    Measure,
     Metrics,
     convention_name,
     join,
@@ -325,12 +324,12 @@ def evaluate(
     first = next(iter(draws.values()))
     shape = first.shape[:2]
     flat = {name: value.reshape(-1, *value.shape[2:]) for name, value in draws.items()}
-    measurement = prepared(problem.matrix, ece)
+    measure = prepared(problem.matrix, ece)
     found: list[Metrics] = []
     kept: list[NDArray[np.float32]] = []
     for part in _blocks(flat, int(np.prod(shape)), problem.matrix.probs[0].size):
         prob = model.label_probs(part)
-        found.append(_of_draws(problem, measurement, prob, rng))
+        found.append(_of_draws(problem, measure, prob, rng))
         if keep_labels:
             kept.append(with_known_labels(problem.matrix, prob).astype(np.float32))
 
@@ -348,10 +347,7 @@ def _blocks(flat: Draws, n: int, size: int) -> Iterator[Draws]:
 
 
 def _of_draws(
-    problem: Problem,
-    measurement: Measurement | GroupMeasurement,
-    prob: Floats,
-    rng: np.random.Generator,
+    problem: Problem, measure: Measure, prob: Floats, rng: np.random.Generator
 ) -> Metrics:
     """Metrics of a few draws, (draw, classifier) or (draw, classifier, group)."""
     matrix = problem.matrix
@@ -359,7 +355,7 @@ def _of_draws(
     place = classes_at(prob, rng.random(prob.shape[:2]))
     place[:, matrix.labeled] = matrix.y[matrix.labeled]
     labels = np.stack([place == k for k in range(matrix.n_classes)])
-    return measurement.of_draws(labels, prob.transpose(2, 0, 1), weight)
+    return measure(labels, prob.transpose(2, 0, 1), weight)
 
 
 METHODS: Final = ("ensemble", "labeled")
