@@ -394,20 +394,3 @@ def test_rows_of_no_weight_do_not_count():
     found = ranking_metrics(rank(score), counted(label * weight, weight))
     alone = ranking_metrics(rank(score[kept]), counted(label * weight, weight)[:, kept])
     np.testing.assert_allclose(found, alone, **RANK_ROUNDING)
-
-
-def test_blocks_of_draws_share_no_memory():
-    """Several blocks at once, of a classifier with ties beside one without."""
-    probs, y = made(n=600, m=2)
-    probs[0, :, 1] = probs[0, :, 1].round(1)
-    probs[0, :, 0] = 1 - probs[0, :, 1]
-    rng = np.random.default_rng(4)
-    label = np.where(rng.random((400, 600)) < 0.2, 1 - y, y)
-    weight = rng.exponential(size=(400, 600))
-    found = metrics(probs, np.eye(2)[label], weight)
-    for d in (0, 57, 199, 399):
-        for m, prob in enumerate(probs):
-            given = {"y_true": label[d], "y_score": prob[:, 1], "sample_weight": weight[d]}
-            np.testing.assert_allclose(found.auc[d, m], roc_auc_score(**given), **ROUNDING)
-            expected = average_precision_score(**given)
-            np.testing.assert_allclose(found.auprc[d, m], expected, **ROUNDING)
