@@ -1,4 +1,4 @@
-"""NUTS in proportion to the weights of descriptions, against NUTS of all of them in full.
+"""NUTS of the descriptions that matter, against NUTS of all of them.
 
 python benchmarks/nuts_members.py
 """
@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 import bayescal as bc
-from bayescal.core.quantity import Case, members
+from bayescal.core.quantity import Case
+from bayescal.curves.average import Average
 from bayescal.curves.priors import COMPONENTS
 from bayescal.workflow import sampling
 
@@ -48,10 +49,7 @@ def compare(kind: str, seed: int, fits: int) -> dict[str, Any]:
     """Differences of means over fits in their standard errors, and of one fit's errors."""
     case = bc.ece.plan(data(kind, seed), bc.ece.Priors()).cases[0]
     default = [figures(case, index, seed) for index in range(fits)]
-    everything = patch.object(
-        sampling, "_shares", lambda model, direct: dict.fromkeys(members(model), 1.0)
-    )
-    with everything:
+    with patch.object(Average, "members_to_sample", lambda self, direct: tuple(self.members)):
         full = [figures(case, fits + index, seed) for index in range(fits)]
     one, other = (np.array([values for values, _, _ in found]) for found in (default, full))
     error = np.sqrt((one.var(axis=0, ddof=1) + other.var(axis=0, ddof=1)) / fits)
@@ -74,7 +72,7 @@ def render() -> None:
     rows: list[Mapping[str, Any]] = content["rows"]
     drawn = [COMPONENTS.index(name) for name in ("smooth", "rough")]
     print_table(
-        f"TCE: {content['fits']} default fits less as many with all in full, in standard errors",
+        f"TCE: {content['fits']} default fits less as many of all descriptions, in standard errors",
         ("data", "seed", "smooth", "rough", *FIGURES, *(f"full {name}" for name in FIGURES)),
         [
             [row["data"], row["seed"], *(row["nuts_draws"][d] for d in drawn)]

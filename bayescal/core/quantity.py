@@ -203,7 +203,7 @@ def members(model: LabelModel) -> Mapping[str, LabelModel]:
     An average is a `LabelModel` whose attribute `members` maps names to the models it averages, and
     whose `variables` are theirs and those that it draws exactly. A name is that of a description,
     and the number of its curve where there are several: "smooth", or "smooth 2". With a method
-    `member_shares` of direct draws NUTS samples only the members that it names, the others have
+    `members_to_sample` of direct draws NUTS samples only the members that it names, the others have
     their `member_draws`.
     """
     return getattr(model, "members", {"": model})

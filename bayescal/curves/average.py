@@ -14,7 +14,6 @@ from scipy.special import log_softmax, logsumexp
 from bayescal.core.errors import InputError
 from bayescal.core.logistic import sigmoid
 from bayescal.core.quantity import DirectDraws, Draws, LabelModel
-from bayescal.core.streams import places
 from bayescal.curves.boundary import BoundaryErrors, BoundaryScore
 from bayescal.curves.cells import Problem, in_a_row, padded_size, score_logit
 from bayescal.curves.priors import CALIBRATED, COMPONENTS, ROUGH, SEGMENTS, SMOOTH, CurveAverage
@@ -241,14 +240,13 @@ class Average:
         return found if "boundary" in found else found | self.beside_nuts(found, rng)
 
     def beside_nuts(self, draws: Draws, rng: np.random.Generator) -> dict[str, Floats]:
-        """What is drawn exactly, and places for the choice of states, for draws of NUTS."""
-        chains, number = next(iter(draws.values())).shape[:2]
-        exact = in_chains(self.exact_draws(chains * number, rng), (chains, number))
-        return {**exact, "place": places(chains, number, rng)}
+        """What is drawn exactly, for draws of NUTS."""
+        shape = next(iter(draws.values())).shape[:2]
+        return in_chains(self.exact_draws(shape[0] * shape[1], rng), shape)
 
-    def member_shares(self, direct: DirectDraws) -> Mapping[str, float]:
-        """Members that matter, each with its share in draws of those that NUTS could sample."""
-        return shares_of(self.weights(direct.evidence), self.members)
+    def members_to_sample(self, direct: DirectDraws) -> tuple[str, ...]:
+        """Members that matter by their evidence."""
+        return that_matter(self.weights(direct.evidence), self.members)
 
     def member_draws(self, name: str, direct: DirectDraws) -> Draws:
         """Direct draws of a member."""
@@ -419,13 +417,9 @@ class Average:
         return member_model(self.members, member)
 
 
-def shares_of(weights: Mapping[str, float], members: Iterable[str]) -> dict[str, float]:
-    """Weights of the members that matter, relative to those of all members.
-
-    Whatever a quantity averages over, it takes no more of a member than this.
-    """
-    held = {name: weights.get(name, 0.0) for name in members}
-    return {n: one / sum(held.values()) for n, one in held.items() if one >= _MATTERS}
+def that_matter(weights: Mapping[str, float], members: Iterable[str]) -> tuple[str, ...]:
+    """Members whose draws an average may take often enough to be seen."""
+    return tuple(name for name in members if weights.get(name, 0.0) >= _MATTERS)
 
 
 def _joined(parts: Iterable[DirectDraws]) -> dict[str, Floats]:

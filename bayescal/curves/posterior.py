@@ -73,8 +73,7 @@ class CurvePosterior:
         """Choose the state of each draw by log weights, which may differ from draw to draw."""
         shape = draws["boundary"].shape[:2]
         number = int(np.prod(shape))
-        if (place := draws.get("place")) is None:
-            place = rng.permutation((np.arange(number) + rng.random()) / number).reshape(shape)
+        place = rng.permutation((np.arange(number) + rng.random()) / number).reshape(shape)
         # No number of the stream goes to what most curves never need.
         own = rng.spawn(1)[0]
         unseen = own.normal(average.boundary_mean, average.boundary_spread, (*shape, 2))

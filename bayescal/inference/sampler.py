@@ -46,11 +46,6 @@ class NutsDraws:
     posterior: Arrays  # (chain, draw, ...)
     sample_stats: Arrays  # (chain, draw)
 
-    @property
-    def number(self) -> int:
-        """Draws of each chain."""
-        return int(next(iter(self.sample_stats.values())).shape[1])
-
 
 @dataclass(frozen=True, slots=True)
 class CompiledModel:

@@ -66,8 +66,7 @@ def fit(
         ``"direct"`` computes the posterior without PyMC, by importance sampling, quadrature or
         conjugacy, whichever the prior allows; the result says which.
     draws : int, default 1000
-        Draws kept of each chain. NUTS draws a description of an average in proportion to its
-        weight, 4,000 in all or more.
+        Draws kept of each chain.
     tune : int, optional
         Draws of each chain that NUTS is tuned on; by default what the model sets.
     chains : int, default 4

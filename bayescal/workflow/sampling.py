@@ -18,7 +18,7 @@ from bayescal.core.checks import MOST_DRAWN, check_choice, check_number, check_s
 from bayescal.core.errors import InputError
 from bayescal.core.health import MIN_ESS
 from bayescal.core.quantity import Case, CaseArrays, DirectDraws, Draws, Floats, LabelModel, members
-from bayescal.core.streams import MOST_REPEATED, stream
+from bayescal.core.streams import stream
 from bayescal.results.schema import NUTS_DRAWS
 
 if TYPE_CHECKING:
@@ -70,9 +70,6 @@ def settings_and_options(
 _MATTERS: Final = 0.01
 # A limit goes with the model's own steps: smaller ones need more of them.
 _MAX_DEPTH: Final = 10
-# Draws of a member over all chains, however small its weight. With half as many the R-hat of one
-# fit in twenty of 100 rows is above 1.01.
-_LEAST_DRAWS: Final = 4000
 # A model takes some megabytes; those used last are the likeliest to be used again.
 _MOST_COMPILED: Final = 32
 _COMPILED: OrderedDict[tuple[Any, ...], Any] = OrderedDict()
@@ -92,7 +89,7 @@ def fit_case(name: str, case: Case, settings: Settings, repetition: int = 0) -> 
     with one_blas_thread():
         if settings.method == "direct" or not members(case.model):
             found = _direct(case, number, rng)
-            draws, direct = _in_chains(found.draws, settings.chains), found
+            draws, direct = _in_chains(found.draws, settings), found
         else:
             direct = case.model.direct_draws(n, rng) if (n := case.evidence_draws) else None
             sampled = _nuts(name, case, direct, settings, rng)
@@ -104,29 +101,19 @@ def fit_case(name: str, case: Case, settings: Settings, repetition: int = 0) -> 
     return replace(
         arrays,
         model_average={**arrays.model_average, **_nuts_draws(case, arrays, sampled, settings)},
-        sample_stats=_sample_stats(case.model, sampled, settings.draws),
+        sample_stats=_sample_stats(case.model, sampled),
         diagnostics={**arrays.diagnostics, **health},
         sampler="nutpie NUTS" if sampled or direct is None else direct.method,
     )
 
 
-def _monitored(
-    case: Case,
-    arrays: CaseArrays,
-    sampled: Mapping[str, NutsDraws],
-    matters: NDArray[np.bool_],
-) -> Iterator[Floats]:
+def _monitored(case: Case, arrays: CaseArrays, matters: NDArray[np.bool_]) -> Iterator[Floats]:
     """Draws whose convergence is checked: of the average, and of each member that matters."""
     # Draws of 0, where it is calibrated, are always well mixed.
     drawn = {**arrays.posterior, **arrays.given_miscalibration}
     yield from (drawn[name] for name in case.monitored)
     # What an average mixes may hide a member that did not converge.
-    own = {_place(case, name): one.number for name, one in sampled.items()}
-    for values in arrays.descriptions.values():
-        for place in np.argwhere(matters):
-            # Of repeated draws the first.
-            number = own.get(tuple(place.tolist()), values.shape[1])
-            yield values[:, :: values.shape[1] // number, *place]
+    yield from (values[..., matters] for values in arrays.descriptions.values())
 
 
 def _place(case: Case, member: str) -> tuple[Any, ...]:
@@ -143,7 +130,7 @@ def _that_matter(
 ) -> NDArray[np.bool_]:
     """Descriptions of an average that are not negligible, in the shape of their weights."""
     found = np.asarray(arrays.model_average.get("weight", 1.0)) >= _MATTERS
-    if hasattr(case.model, "member_shares"):
+    if hasattr(case.model, "members_to_sample"):
         for name in sampled:
             found[_place(case, name)] = True
     return found
@@ -156,18 +143,16 @@ def _nuts_draws(
     if settings.method == "direct" or "weight" not in arrays.model_average:
         return {}
     found = np.zeros(np.shape(arrays.model_average["weight"]), dtype=np.int64)
-    for name, one in sampled.items():
-        found[(..., *_place(case, name))] = settings.chains * one.number
+    for name in sampled:
+        found[(..., *_place(case, name))] = settings.chains * settings.draws
     return {NUTS_DRAWS: found}
 
 
-def _sample_stats(
-    model: LabelModel, sampled: Mapping[str, NutsDraws], draws: int
-) -> dict[str, Any]:
-    """Statistics beside draws of the average; a member with fewer draws begins again."""
+def _sample_stats(model: LabelModel, sampled: Mapping[str, NutsDraws]) -> dict[str, Any]:
+    """Statistics of all members."""
     first = next(iter(members(model)), "")
     return {
-        key if name == first else f"{name}_{key}": values[:, np.arange(draws) % one.number]
+        key if name == first else f"{name}_{key}": values
         for name, one in sampled.items()
         for key, values in one.sample_stats.items()
     }
@@ -182,10 +167,13 @@ def _direct(case: Case, number: int, rng: np.random.Generator) -> DirectDraws:
     return found
 
 
-def _in_chains(draws: Draws, chains: int) -> Draws:
-    """Independent draws, cut into chains."""
+def _in_chains(draws: Draws, settings: Settings) -> Draws:
+    """Independent draws, cut into chains; if there are fewer, some stand more than once."""
+    shape = (settings.chains, settings.draws)
     return {
-        name: values[: len(values) // chains * chains].reshape(chains, -1, *values.shape[1:])
+        name: values[np.arange(shape[0] * shape[1]) % len(values)].reshape(
+            *shape, *values.shape[1:]
+        )
         for name, values in draws.items()
     }
 
@@ -199,39 +187,24 @@ def _nuts(
 ) -> dict[str, NutsDraws]:
     """Sample the case's model, or those members of an average that matter."""
     every = members(case.model)
-    shares = _shares(case.model, direct)
+    weigh = getattr(case.model, "members_to_sample", None)
     return {
         member: _compiled(name, case, member, every[member]).sample(
             every[member].inputs(),
-            draws=settings.draws // _repeats(share, settings),
+            draws=settings.draws,
             tune=tuned_on(every[member], settings),
             chains=settings.chains,
             target_accept=settings.target_accept or every[member].target_accept,
             max_depth=every[member].max_depth if settings.target_accept is None else _MAX_DEPTH,
             seed=int(rng.integers(2**31)),
         )
-        for member, share in shares.items()
+        for member in (every if weigh is None else weigh(direct))
     }
 
 
 def tuned_on(model: LabelModel, settings: Settings) -> int:
     """Draws of each chain that NUTS is tuned on; models written for 0.2 do not say."""
     return settings.tune or int(getattr(model, "tune", 300))
-
-
-def _shares(model: LabelModel, direct: DirectDraws | None) -> Mapping[str, float]:
-    """What NUTS samples, and the largest share that each takes of an average."""
-    weigh = getattr(model, "member_shares", None)
-    return dict.fromkeys(members(model), 1.0) if weigh is None else weigh(direct)
-
-
-def _repeats(share: float, settings: Settings) -> int:
-    """How many draws of an average may share one draw of a member."""
-    most = min(settings.chains * settings.draws / _LEAST_DRAWS, 1 / share)
-    found = MOST_REPEATED
-    while found > 1 and (found > most or settings.draws % found):
-        found //= 2
-    return found
 
 
 def _draws_of_all(
@@ -247,19 +220,10 @@ def _draws_of_all(
         if member in sampled:
             own = {key: sampled[member].posterior[key] for key in one.variables}
         else:
-            own = _in_chains(cast(Any, model).member_draws(member, direct), settings.chains)
+            own = _in_chains(cast(Any, model).member_draws(member, direct), settings)
         # Curves of several classes have variables of the same names.
-        draws |= {
-            f"{member}/{key}" if key in draws else key: _repeated(values, settings.draws)
-            for key, values in own.items()
-        }
+        draws |= {f"{member}/{key}" if key in draws else key: v for key, v in own.items()}
     return draws
-
-
-def _repeated(values: Floats, draws: int) -> Floats:
-    """Repeat each of a chain's draws, or leave some out, so that there are as many as wanted."""
-    number = values.shape[1]
-    return values if number == draws else values[:, np.arange(draws) * number // draws]
 
 
 def _compiled(name: str, case: Case, member: str, model: LabelModel) -> Any:
@@ -289,7 +253,7 @@ def _health(case: Case, arrays: CaseArrays, sampled: Mapping[str, NutsDraws]) ->
         for name, one in sampled.items()
         if matters[(..., *_place(case, name))].any()
     ]
-    health = check(list(_monitored(case, arrays, sampled, matters)), stats)
+    health = check(list(_monitored(case, arrays, matters)), stats)
     return {**health._asdict(), "converged": health.converged}
 
 

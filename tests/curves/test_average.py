@@ -8,7 +8,7 @@ import pytest
 from scipy.special import expit, logit, logsumexp
 
 from bayescal.core.errors import InputError
-from bayescal.curves.average import POWER, Average, log_posterior_weights, shares_of
+from bayescal.curves.average import POWER, Average, log_posterior_weights, that_matter
 from bayescal.curves.posterior import CurvePosterior
 from bayescal.curves.priors import COMPONENTS, CurveAverage
 from bayescal.curves.smooth import BASIS
@@ -353,21 +353,17 @@ def test_direct_draws_have_what_completed_ones_have():
         "z": np.zeros((1, 100, 25)),
         "roughness": np.ones((1, 100)),
     }
-    completed = dict(average.completed(nuts, rng))
-    assert completed.pop("place").shape == (1, 100)
+    completed = average.completed(nuts, rng)
     assert {name: values.shape for name, values in direct.items()} == {
         name: values.shape[1:] for name, values in completed.items()
     }
 
 
-def test_members_that_matter_have_their_share_of_nuts():
-    """A hundredth of the average, or more; shares are relative to smooth and rough together."""
-    weights = {"calibrated": 0.5, "smooth": 0.3, "rough": 0.1, "segments": 0.1}
-    assert shares_of(weights, ("smooth", "rough")) == pytest.approx({"smooth": 0.75, "rough": 0.25})
-    assert shares_of({"smooth": 0.02, "rough": 0.009}, ("smooth", "rough")) == pytest.approx(
-        {"smooth": 0.02 / 0.029}
-    )
-    assert shares_of({"smooth": 0.0, "rough": 0.0}, ("smooth", "rough")) == {}
+def test_members_of_a_hundredth_or_more_matter():
+    both = ("smooth", "rough")
+    assert that_matter({"calibrated": 0.6, "smooth": 0.3, "rough": 0.01}, both) == both
+    assert that_matter({"smooth": 0.02, "rough": 0.009}, both) == ("smooth",)
+    assert that_matter({"smooth": 0.0}, both) == ()
 
 
 def test_without_a_description_to_sample_there_is_no_model():

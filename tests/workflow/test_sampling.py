@@ -214,7 +214,7 @@ def stubbed(monkeypatch, scores, spoil=None, **changes):
     """A fit with draws of `Stub`, and what was asked of it."""
     asked = stub(monkeypatch, spoil)
     one = bc.ece.plan(scores, bc.ece.Priors()).cases[0]
-    return fit_case("ece", one, settings(**{"draws": 2000, "tune": None, **changes})), asked
+    return fit_case("ece", one, settings(**{"draws": 500, "tune": None, **changes})), asked
 
 
 def over_confident(n=2000):
@@ -229,38 +229,13 @@ def calibrated(n=100_000):
     return bc.Scores(y_true=rng.random(n) < p, y_prob=p, pos_label=True)
 
 
-def test_members_have_draws_in_proportion_to_their_weights(monkeypatch):
+def test_members_that_matter_are_sampled_in_full(monkeypatch):
     found, asked = stubbed(monkeypatch, over_confident())
     weight = dict(zip(COMPONENTS, found.model_average["weight"], strict=True))
-    assert weight["smooth"] > 0.5
-    assert 0.01 < weight["rough"] < 0.25
-    assert asked["Smooth"]["draws"] == 2000
-    assert asked["Rough"]["draws"] == 1000
-    assert found.model_average["nuts_draws"].tolist() == [0, 8000, 4000, 0]
-    assert found.posterior["tce"].shape == (4, 2000)
-    assert {v.shape for v in found.sample_stats.values()} == {(4, 2000)}
+    assert min(weight["smooth"], weight["rough"]) > 0.01
+    assert {name: one["draws"] for name, one in asked.items()} == {"Smooth": 500, "Rough": 500}
+    assert found.model_average["nuts_draws"].tolist() == [0, 2000, 2000, 0]
     assert found.diagnostics["converged"]
-
-
-def test_an_average_has_no_draw_twice(monkeypatch):
-    found, _ = stubbed(monkeypatch, over_confident())
-    description = found.posterior["description"]
-    assert (description == COMPONENTS.index("rough")).sum() > 800
-    for drawn in (found.posterior, found.given_miscalibration):
-        # Paths of segments are discrete: two may be alike.
-        curves = drawn["calibration_curve"][np.isin(description, (1, 2))]
-        assert len(curves) > 6000
-        assert len(np.unique(curves, axis=0)) == len(curves)
-
-
-def test_draws_by_description_repeat_those_of_the_member(monkeypatch):
-    found, _ = stubbed(monkeypatch, over_confident())
-    rough = found.descriptions["ece"][..., COMPONENTS.index("rough")]
-    # The masses of the cells are drawn anew for each.
-    assert len(np.unique(rough)) == 8000
-    apart = np.diff(rough[:, ::2], axis=-1).std()
-    within = np.diff(rough.reshape(4, 1000, 2), axis=-1).std()
-    assert within < apart
 
 
 def test_what_hardly_weighs_is_not_sampled(monkeypatch):
@@ -280,14 +255,6 @@ def test_a_member_that_did_not_converge_shows(monkeypatch, member):
     found, _ = stubbed(monkeypatch, over_confident(), {member: 3.0})
     assert found.diagnostics["rhat_max"] > 1.05
     assert not found.diagnostics["converged"]
-
-
-@pytest.mark.parametrize(
-    ("draws", "chains", "rough"), [(50, 2, 50), (1000, 4, 1000), (4000, 4, 1000), (4001, 4, 4001)]
-)
-def test_few_or_odd_draws_are_not_divided(monkeypatch, draws, chains, rough):
-    _, asked = stubbed(monkeypatch, over_confident(), draws=draws, chains=chains)
-    assert asked["Rough"]["draws"] == rough
 
 
 @pytest.mark.parametrize("given", [None, 77])

@@ -18,7 +18,7 @@ from bayescal.core.quantity import (
     bound_values,
     bound_words,
 )
-from bayescal.curves.average import Average, shares_of
+from bayescal.curves.average import Average, that_matter
 from bayescal.curves.cells import (
     Problem,
     curve_scores,
@@ -59,11 +59,11 @@ MONITORED = ("c", "ks", "auc")
 class WideAverage(Average):
     """An average of which costs and ROC curves take some components alone: see `wide`."""
 
-    def member_shares(self, direct: DirectDraws) -> Mapping[str, float]:
-        """Members that matter to these, with their shares; see `Average.member_shares`."""
+    def members_to_sample(self, direct: DirectDraws) -> tuple[str, ...]:
+        """Members that matter to these."""
         weights = self.weights(direct.evidence)
         total = sum(weights[name] for name in self.members) or 1.0
-        return shares_of({name: weights[name] / total for name in self.members}, self.members)
+        return that_matter({name: weights[name] / total for name in self.members}, self.members)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

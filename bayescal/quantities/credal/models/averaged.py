@@ -13,7 +13,7 @@ from scipy.special import expit, logit
 
 from bayescal.core import quantity
 from bayescal.core.quantity import DirectDraws, Draws, Floats
-from bayescal.curves.average import Average, shares_of
+from bayescal.curves.average import Average, that_matter
 from bayescal.curves.cells import EDGE
 from bayescal.curves.posterior import CurvePosterior
 from bayescal.curves.priors import CALIBRATED
@@ -154,10 +154,10 @@ class _Curve:
         weights = np.array([found.get(name, 0.0) for name in ROW_DESCRIPTIONS])
         return np.asarray(weights / weights.sum())
 
-    def member_shares(self, evidence: Mapping[str, float]) -> dict[str, float]:
-        """As `Average.member_shares`, given that the curve is not calibrated."""
+    def members_to_sample(self, evidence: Mapping[str, float]) -> tuple[str, ...]:
+        """Members that matter given that the curve is not calibrated."""
         weights = dict(zip(ROW_DESCRIPTIONS, self.weights(evidence).tolist(), strict=True))
-        return shares_of(weights, self.average.members)
+        return that_matter(weights, self.average.members)
 
     def posterior(
         self, draws: Draws, evidence: Mapping[str, float], rng: np.random.Generator
@@ -284,13 +284,13 @@ class Averaged:
         }
         return average.completed(sampled, rng)
 
-    def member_shares(self, direct: DirectDraws) -> Mapping[str, float]:
-        """Every curve's members that matter, with their shares; see `Average.member_shares`."""
-        return {
-            self._named(name, c): share
+    def members_to_sample(self, direct: DirectDraws) -> tuple[str, ...]:
+        """Every curve's members that matter."""
+        return tuple(
+            self._named(name, c)
             for c, curve in enumerate(self.curves)
-            for name, share in curve.member_shares(_of(direct.evidence, c)).items()
-        }
+            for name in curve.members_to_sample(_of(direct.evidence, c))
+        )
 
     def member_draws(self, name: str, direct: DirectDraws) -> Draws:
         """Direct draws of a member."""
