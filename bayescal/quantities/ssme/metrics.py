@@ -19,9 +19,8 @@ from bayescal.core.quantity import Floats
 from bayescal.quantities.ssme.data import ScoreMatrix
 from bayescal.quantities.ssme.labels import draw_labels
 
-# Draws are taken in blocks of about this many numbers, which a core's cache holds; but in enough
-# of them at a time that what depends on the scores alone is not fetched for each draw. Both count
-# draws of all classes.
+# Blocks of draws of all classes have about this many numbers, which a core's cache holds, but so
+# many draws at least: what depends on the scores alone is not fetched for each draw.
 _BLOCK, _LEAST_DRAWS = 1 << 17, 32
 _SUM_TOLERANCE = 1e-6
 ROW_MEANS = ("accuracy", "log_loss", "brier")
