@@ -68,7 +68,7 @@ class AveragedCase(ProblemCase):
             self.model,
             self.model.completed(draws, rng),
             evidence_of(direct),
-            np.count_nonzero(self.problem.cells.count),
+            int(np.count_nonzero(self.problem.cells.count)),
             rng,
         )
 

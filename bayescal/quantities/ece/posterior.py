@@ -116,7 +116,7 @@ class EceCase(ProblemCase):
             component=component_of_one(calibrated),
             prior_rates=self.model.prior_rates(PRIOR_DRAWS, rng),
             p_calibrated=p_calibrated,
-            n_cells=np.count_nonzero(cells.count),
+            n_cells=int(np.count_nonzero(cells.count)),
             rng=rng,
         )
         return replace(
