@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Final, NamedTuple
@@ -195,29 +195,30 @@ class Rough:
         def sample(place: int, number: int) -> Weighted:
             return importance_sample(self.at(nodes[place]), gaussians[place], number, rng)
 
-        return self.sample_nodes(nodes, sample, draws)
+        for found in self.sample_nodes(nodes, sample, [draws] * _ROUNDS):
+            if found.weighted.ess >= draws / _LEAST_EFFICIENT:
+                break
+        return found
 
     def sample_nodes(
         self,
         nodes: Floats,
         sample: Callable[[int, int], Weighted],
-        draws: int,
-    ) -> RoughPosterior:
+        rounds: Iterable[int],
+    ) -> Iterator[RoughPosterior]:
         """Join samples at each node of the roughness, by its place and their number.
 
         Notes
         -----
-        Where the weights are uneven, further rounds add proposals at the nodes that matter.
+        Rounds of so many proposals add to each other; later ones are at the nodes that matter.
         """
-        each = max(1, -(-draws // len(nodes)))
-        rounds, kept = [], np.ones(len(nodes), dtype=bool)
-        for _ in range(_ROUNDS):
-            rounds += [(place, sample(place, each)) for place in np.flatnonzero(kept).tolist()]
-            found, share = self._joined(nodes, rounds)
-            if found.weighted.ess >= draws / _LEAST_EFFICIENT:
-                break
+        samples, kept = [], np.ones(len(nodes), dtype=bool)
+        for draws in rounds:
+            each = max(1, -(-draws // len(nodes)))
+            samples += [(place, sample(place, each)) for place in np.flatnonzero(kept).tolist()]
+            found, share = self._joined(nodes, samples)
+            yield found
             kept = share > _NEGLIGIBLE
-        return found
 
     def _joined(
         self, nodes: Floats, rounds: Sequence[tuple[int, Weighted]]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -13,11 +13,10 @@ from scipy.special import expit, logit, logsumexp
 
 from bayescal.core.functionals import log_binomial_coefficient
 from bayescal.core.quantity import DirectDraws, Draws, Floats, LabelModel
-from bayescal.curves.average import Average, in_chains
+from bayescal.curves.average import Average, in_chains, log_posterior_weights
 from bayescal.curves.cells import off_boundary
 from bayescal.curves.posterior import CurvePosterior
 from bayescal.curves.priors import CALIBRATED, ROUGH, SEGMENTS, SMOOTH, CurveAverage, SmoothCurve
-from bayescal.curves.rough import RoughPosterior
 from bayescal.curves.segments import Segments
 from bayescal.inference.direct import Gaussian, Weighted, softplus
 from bayescal.quantities.pu_ece.data import PUProblem
@@ -47,12 +46,12 @@ _NEGLIGIBLE = 30.0
 # Where the segments' evidence is looked at, in standard deviations about two centres.
 _NODES = np.linspace(-2.5, 2.5, 9)
 _MATTERS = 0.01
-# For each draw kept; label rates near 1 make skewed posteriors.
-_PROPOSALS = 6
 # The smooth component has longer tails than a Gaussian.
 _DEGREES = 5.0
-# Rounds of proposals where the weights are uneven, until one draw in so many counts.
-_ROUNDS, _LEAST_EFFICIENT = 6, 2
+# Rounds of proposals, for each draw kept; label rates near 1 make skewed posteriors.
+_ROUNDS = np.array([1, 1, 2, 4, 8, 16, 16])
+# Effective draws: for the evidence, for each draw kept, and for each that is of the component.
+_LEAST_EFFECTIVE, _SHARE_EFFECTIVE, _EFFECTIVE = 500, 0.5, 3.0
 # Few curves of the prior have a mean label rate near the class prior.
 _PRIOR_PROPOSALS = 16
 _FEWEST_PRIOR_PROPOSALS = 4000
@@ -197,26 +196,15 @@ class CaseControlAverage(Average):
 
     def direct_draws(self, draws: int, rng: np.random.Generator) -> DirectDraws:
         """Interior cells under every component, importance sampling and quadrature; evidence."""
+        weighted = self._proposed(draws, rng)
         found: dict[str, Floats] = {}
-        weighted: dict[str, Weighted] = {}
-        if SMOOTH in self.fitted:
-            smooth = _until_effective(
-                lambda: self.smooth_joint.sample(
-                    self.smooth_gaussian, _PROPOSALS * draws, rng, _DEGREES
-                ),
-                draws,
-            )
-            drawn = smooth.resample(draws, rng)
+        if SMOOTH in weighted:
+            drawn = weighted[SMOOTH].resample(draws, rng)
             found |= {"coef": drawn[:, :-1], "smooth_normal": drawn[:, -1]}
-            found["smooth_sized"] = np.ones(draws)
-            weighted[SMOOTH] = smooth
-        if ROUGH in self.fitted:
-            rough, roughness = self._rough_posterior(_PROPOSALS * draws, rng)
-            place = rough.resampled_places(draws, rng)
-            drawn = rough.draws[place]
-            found |= {"z": drawn[:, :-1], "rough_normal": drawn[:, -1]}
-            found |= {"roughness": roughness[place], "rough_sized": np.ones(draws)}
-            weighted[ROUGH] = rough
+        if ROUGH in weighted:
+            drawn = weighted[ROUGH].resample(draws, rng)
+            found |= {"z": drawn[:, :-2], "rough_normal": drawn[:, -2], "roughness": drawn[:, -1]}
+        found |= {f"{name}_sized": np.ones(draws) for name in weighted}
         evidence = {name: one.log_evidence for name, one in (weighted | self._exact).items()}
         total = logsumexp(list(evidence.values()))
         matter = [n for n in weighted if np.exp(evidence[n] - total) > _MATTERS]
@@ -240,13 +228,43 @@ class CaseControlAverage(Average):
                 found[key] = found[key][..., : sizes[key]]
         return found if "calibrated_normal" in found else found | self.beside_nuts(found, rng)
 
-    def _rough_posterior(self, draws: int, rng: np.random.Generator) -> RoughPosterior:
-        """Importance sampling at nodes of the roughness."""
+    def _proposed(self, draws: int, rng: np.random.Generator) -> dict[str, Weighted]:
+        """Importance sampling of the components that need it.
+
+        Notes
+        -----
+        A few proposals give the evidence. More follow where a component fills much of the draws of
+        a curve that is not calibrated.
+        """
+        rounds = {
+            name: sample(draws, rng)
+            for name, sample in ((SMOOTH, self._smooth_rounds), (ROUGH, self._rough_rounds))
+            if name in self.fitted
+        }
+        least = max(_SHARE_EFFECTIVE * draws, _LEAST_EFFECTIVE)
+        first = {name: _until_effective(one, least) for name, one in rounds.items()}
+        known = {name: (first | self._exact)[name].log_evidence for name in self.fitted}
+        before = np.array([self.prior_weights[name] for name in known])
+        log_share = log_posterior_weights(before, np.array(list(known.values())), self.power)
+        needed = dict(zip(known, _EFFECTIVE * draws * np.exp(log_share), strict=True))
+        return {n: _until_effective(rounds[n], needed[n], one) for n, one in first.items()}
+
+    def _smooth_rounds(self, draws: int, rng: np.random.Generator) -> Iterator[Weighted]:
+        """The smooth component, in rounds of proposals."""
+        found: list[Weighted] = []
+        for number in draws * _ROUNDS:
+            found.append(self.smooth_joint.sample(self.smooth_gaussian, number, rng, _DEGREES))
+            weights = np.concatenate([one.log_weights for one in found])
+            yield Weighted(np.concatenate([one.draws for one in found]), weights).smoothed()
+
+    def _rough_rounds(self, draws: int, rng: np.random.Generator) -> Iterator[Weighted]:
+        """The rough component, the roughness last, in rounds of proposals at its nodes."""
 
         def sample(place: int, number: int) -> Weighted:
             return self.rough_joint[place].sample(self.rough_gaussians[place], number, rng)
 
-        return self.rough.sample_nodes(self.rough_nodes, sample, draws)
+        for found, roughness in self.rough.sample_nodes(self.rough_nodes, sample, draws * _ROUNDS):
+            yield Weighted(np.column_stack([found.draws, roughness]), found.log_weights)
 
     @cached_property
     def _exact(self) -> dict[str, Nodes]:
@@ -465,18 +483,14 @@ class CaseControlAverage(Average):
         return np.asarray(odds[..., None] + np.log(np.maximum(population.rates, 1e-300)))
 
 
-def _until_effective(sample: Callable[[], Weighted], draws: int) -> Weighted:
-    """Sample in rounds until enough draws are effective, or the rounds are over."""
-    found = sample()
-    for _ in range(_ROUNDS - 1):
-        if found.smoothed().ess >= draws / _LEAST_EFFICIENT:
-            break
-        more = sample()
-        found = Weighted(
-            np.concatenate([found.draws, more.draws]),
-            np.concatenate([found.log_weights, more.log_weights]),
-        )
-    return found.smoothed()
+def _until_effective(
+    rounds: Iterator[Weighted], effective: float, found: Weighted | None = None
+) -> Weighted:
+    """Go on until so many draws are effective, or the rounds are over."""
+    found = next(rounds) if found is None else found
+    while found.ess < effective and (more := next(rounds, None)) is not None:
+        found = more
+    return found
 
 
 def resampled_places(

@@ -216,7 +216,8 @@ def _tilt(gamma: Floats, base: Floats, off: Floats, nonempty: NDArray[np.bool_])
         value, slope = weighted.sum(axis=-1), -np.vecdot(weighted, ratio)
         low, high = np.where(value > 0, tilt, low), np.where(value > 0, high, tilt)
         step = tilt - value / np.where(slope < 0, slope, -1)
-        moved = np.where((step > low) & (step < high), step, (low + high) / 2)
+        # A draw that is solved stays at an end of its interval.
+        moved = np.where((step >= low) & (step <= high), step, (low + high) / 2)
         done = np.abs(moved - tilt).max(initial=0) < _CLOSE_TILT
         tilt = np.where(possible, moved, 0.0)
         if done:
