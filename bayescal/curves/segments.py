@@ -53,6 +53,8 @@ class Segments:
     cells: CellLikelihood
     start: float
     scale: float
+    # The same cells under a likelihood nearby: its shifts are where Newton's method begins.
+    near: Segments | None = None
     exact: ClassVar[bool] = True
 
     @cached_property
@@ -74,7 +76,7 @@ class Segments:
     def _shift(self, inside: _Inside) -> tuple[Floats, Floats]:
         """Mode and approximate standard deviation of each segment's shift, by Newton's method."""
         cells, base = self.cells.at(inside.cell), self.offset[inside.cell]
-        mode = np.zeros(len(inside.begins))
+        mode = np.zeros(len(inside.begins)) if self.near is None else self.near._table.mode
         for _ in range(_STEPS):
             slope, information = cells.slopes(base + mode[inside.segment])
             precision = inside.add(information) + self.scale**-2

@@ -18,7 +18,7 @@ BUDGET = {
     "quantities/agnostic": 4300,
     "quantities/credal": 7200,
     "quantities/ece": 3200,
-    "quantities/pu_ece": 5480,
+    "quantities/pu_ece": 5500,
     "quantities/ssme": 6000,
     "quantities/temperature": 5400,
     "report": 2950,

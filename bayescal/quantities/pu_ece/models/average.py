@@ -52,6 +52,8 @@ _DEGREES = 5.0
 _ROUNDS = np.array([1, 1, 2, 4, 8, 16, 16])
 # Effective draws: for the evidence, for each draw kept, and for each that is of the component.
 _LEAST_EFFECTIVE, _SHARE_EFFECTIVE, _EFFECTIVE = 500, 0.5, 3.0
+# Gaussians of the rough component are sought at every second node, and blended between them.
+_EVERY = 2
 # Few curves of the prior have a mean label rate near the class prior.
 _PRIOR_PROPOSALS = 16
 _FEWEST_PRIOR_PROPOSALS = 4000
@@ -128,7 +130,11 @@ class CaseControlAverage(Average):
     @cached_property
     def rough_joint(self) -> CurveAndClassPrior:
         """The rough component at each node of the roughness."""
-        design = self.rough.basis.vectors * self._rough_spread[:, None, :]
+        return self._rough_joint(self._rough_spread)
+
+    def _rough_joint(self, spread: Floats) -> CurveAndClassPrior:
+        """The rough component for each row of standard deviations of the directions."""
+        design = self.rough.basis.vectors * spread[:, None, :]
         return replace(
             self.smooth_joint, regression=replace(self.smooth_joint.regression, design=design)
         )
@@ -146,31 +152,33 @@ class CaseControlAverage(Average):
     @cached_property
     def rough_gaussians(self) -> list[MovingGaussian]:
         """Where the rough component is at each node; about the class prior as the smooth one."""
-        smooth, found = self.smooth_gaussian, self._rough_knots
-        return [
-            MovingGaussian(
-                smooth.middle,
-                smooth.spread,
-                Gaussian(found.mean[..., node, :], found.root[..., node, :, :]),
-            )
-            for node in range(len(self.rough_nodes))
-        ]
+        smooth, found, spread = self.smooth_gaussian, self._rough_knots, self._rough_spread
+        curve = found.mean * spread[::_EVERY]
+        gaussians = []
+        for node, own in enumerate(spread):
+            low, part = divmod(node, _EVERY)
+            high, share = -(-node // _EVERY), part / _EVERY
+            mean = (1 - share) * curve[..., low, :] + share * curve[..., high, :]
+            root = (1 - share) * found.root[..., low, :, :] + share * found.root[..., high, :, :]
+            between = Gaussian(mean / own, root)
+            gaussians.append(MovingGaussian(smooth.middle, smooth.spread, between))
+        return gaussians
 
     @cached_property
     def _rough_knots(self) -> Gaussian:
-        """Gaussians of the rough component, ([knot,] node, ...).
+        """Gaussians of the rough component at some nodes, ([knot,] node, ...).
 
         Its curve is sought near that of the smooth component, or as far from it as under `near`.
         """
-        smooth, spread = self.smooth_gaussian, self._rough_spread
+        smooth, spread = self.smooth_gaussian, self._rough_spread[::_EVERY]
         guide = (smooth.gaussians.mean @ self.rough.basis.smooth.T)[..., None, :] / spread
         start: Floats | Gaussian | None = None
         if self.near is not None:
             before, other = self.near._rough_knots, self.near.smooth_gaussian.gaussians.mean
             guided = other @ self.rough.basis.smooth.T / spread
-            ratio = self.near._rough_spread / spread
+            ratio = self.near._rough_spread[::_EVERY] / spread
             start = Gaussian(before.mean * ratio + guide - guided, before.root)
-        return self.rough_joint.knots(smooth.middle, smooth.spread, guide, start)
+        return self._rough_joint(spread).knots(smooth.middle, smooth.spread, guide, start)
 
     @property
     def _rough_spread(self) -> Floats:
@@ -237,10 +245,12 @@ class CaseControlAverage(Average):
         a curve that is not calibrated.
         """
         rounds = {
-            name: sample(draws, rng)
+            name: sample(max(draws, 2 * _LEAST_EFFECTIVE), rng)
             for name, sample in ((SMOOTH, self._smooth_rounds), (ROUGH, self._rough_rounds))
             if name in self.fitted
         }
+        if not rounds:
+            return {}
         least = max(_SHARE_EFFECTIVE * draws, _LEAST_EFFECTIVE)
         first = {name: _until_effective(one, least) for name, one in rounds.items()}
         known = {name: (first | self._exact)[name].log_evidence for name in self.fitted}
@@ -305,7 +315,8 @@ class CaseControlAverage(Average):
     def _segments_at(self, normal: float) -> Segments:
         """Segments at one class prior."""
         if normal not in self._segments_by_normal:
-            found = replace(self.segments, cells=self._interior(np.asarray(normal)))
+            near = next(reversed(self._segments_by_normal.values()), None)
+            found = replace(self.segments, cells=self._interior(np.asarray(normal)), near=near)
             self._segments_by_normal[normal] = found
         return self._segments_by_normal[normal]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
@@ -265,8 +265,9 @@ class CurveAndClassPrior:
         """Weigh draws of an approximate posterior by the posterior; see `importance_sample`."""
         size = gaussian.gaussians.mean.shape[-1] + 1
         standard = Gaussian(np.zeros(size), np.eye(size))
-        found = importance_sample(_Placed(self, gaussian), standard, draws, rng, degrees)
-        return Weighted(gaussian.placed(found.draws)[0], found.log_weights)
+        placed = _Placed(self, gaussian)
+        found = importance_sample(placed, standard, draws, rng, degrees)
+        return Weighted(np.concatenate(placed.seen), found.log_weights)
 
     def _given(self, normal: Floats, start: Floats | Gaussian) -> Gaussian:
         """Find the curve's Gaussian at class priors given by their normals, (...), by the cells.
@@ -361,9 +362,12 @@ class _Placed:
 
     target: CurveAndClassPrior
     gaussian: MovingGaussian
+    # Coefficients of the values so far.
+    seen: list[Floats] = field(default_factory=list)
 
     def log_likelihood(self, value: Floats) -> Floats:
         coef, log_volume = self.gaussian.placed(value)
+        self.seen.append(coef)
         prior = (np.square(value).sum(axis=1) - np.square(coef).sum(axis=1)) / 2
         return np.asarray(self.target.log_likelihood(coef) + prior + log_volume)
 
