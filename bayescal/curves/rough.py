@@ -36,7 +36,7 @@ _NODES = np.linspace(-2.8, 2.8, 13)
 _JITTER = 1e-8
 # Proposals go on for so many rounds, at nodes of at least this share, until one in so many counts.
 _ROUNDS, _NEGLIGIBLE, _LEAST_EFFICIENT = 8, 1e-4, 4
-CELLS = 32
+CELLS = 25
 VARIABLES: Final = ("z", "roughness")
 DIMS: Final[dict[str, str | tuple[str, ...] | None]] = {
     "offset": "interior",
@@ -338,7 +338,7 @@ def rough_logit(data: dict[str, Any]) -> Any:
     import pymc as pm
     from pymc.distributions.transforms import log_exp_m1
 
-    from bayescal.inference.graph import whitened_normal
+    from bayescal.inference.graph import product, whitened_normal
 
     # On a log scale the prior is a wall above its scale, at which transitions diverge.
     roughness = pm.HalfNormal("roughness", data["roughness_scale"], default_transform=log_exp_m1)
@@ -348,4 +348,4 @@ def rough_logit(data: dict[str, Any]) -> Any:
     centre = data["centre"] * ratio * narrower
     scale = pm.math.sqrt(narrower)
     z = whitened_normal("z", centre, data["root"], dims="interior", scale=scale)
-    return data["offset"] + data["vectors"] @ (spread * z)
+    return data["offset"] + product(data["vectors"], spread * z)

@@ -24,7 +24,7 @@ from bayescal.inference.direct import (
     variational_gaussian,
 )
 
-CELLS = 128
+CELLS = 100
 BASIS = 32
 # Directions of the process with less variance than this share of the largest change no curve
 # that can be seen.
@@ -129,13 +129,13 @@ class Smooth:
         """``positives ~ Binomial(count, sigmoid(offset + design @ coef))``."""
         import pymc as pm
 
-        from bayescal.inference.graph import logit_binomial, whitened_normal
+        from bayescal.inference.graph import logit_binomial, product, whitened_normal
 
         data = {
             name: pm.Data(name, values, dims=_DIMS[name]) for name, values in self.inputs().items()
         }
         coef = whitened_normal("coef", data["centre"], data["root"], dims="basis")
-        logit = data["offset"] + (data["design"] * coef).sum(axis=-1)
+        logit = data["offset"] + product(data["design"], coef)
         logit_binomial(
             "events",
             data["count"],

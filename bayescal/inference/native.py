@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import count
+from itertools import accumulate, count
 from typing import Any, Final
 
 import numpy as np
@@ -19,6 +20,7 @@ from nutpie import _lib
 from nutpie.sample import CompiledModel
 
 type Arrays = Sequence[NDArray[Any]]
+type Shapes = Sequence[tuple[int, ...]]
 
 # Nutpie calls addresses, so that a change of their arguments is a crash and not an error.
 _NUTPIE: Final = "0.16."
@@ -44,8 +46,8 @@ class NativeDensity:
         return _Model(None, self, tuple(data), start)
 
 
-def native_density(function: Any, size: int, data: Arrays) -> NativeDensity | None:
-    """Wrap a Numba function of a point and data that returns a log density and its gradient.
+def native_density(function: Any, shapes: Shapes, data: Arrays) -> NativeDensity | None:
+    """Wrap a Numba function of variables and data that returns a log density and its gradients.
 
     Notes
     -----
@@ -55,15 +57,16 @@ def native_density(function: Any, size: int, data: Arrays) -> NativeDensity | No
     if not nutpie.__version__.startswith(_NUTPIE):
         return None
     try:
-        return _wrapped(function, size, data)
+        return _wrapped(function, shapes, data)
     except Exception:  # Numba's internals are no interface: other versions may fail in any way
         return None
 
 
-def _wrapped(function: Any, size: int, data: Arrays) -> NativeDensity:
+def _wrapped(function: Any, shapes: Shapes, data: Arrays) -> NativeDensity:
+    values = [types.Array(types.float64, len(shape), "C") for shape in shapes]
     kinds = [types.Array(from_dtype(array.dtype), array.ndim, "C") for array in data]
     # PyTensor's functions take *args, which Numba types as one tuple.
-    given = (types.Tuple.from_types((types.Array(types.float64, 1, "C"), *kinds)),)
+    given = (types.Tuple.from_types((*values, *kinds)),)
     function.compile(given)
     compiled = function.overloads[given]
     serial = next(_SERIAL)
@@ -72,27 +75,29 @@ def _wrapped(function: Any, size: int, data: Arrays) -> NativeDensity:
         context = function.targetctx.subtarget(enable_nrt=True)
         library = context.codegen().create_library(names[0])
         module = context.create_module(names[0])
-        _add_density(context, module, names[0], compiled, [(size,), *(one.shape for one in data)])
+        _add_density(context, module, names[0], compiled, shapes, [one.shape for one in data])
         _add_identity(module, names[1])
         context.post_lowering(module, library)
         library.add_ir_module(module)
         library.finalize()
     density, identity = (library.get_pointer_to_function(name) for name in names)
-    return NativeDensity(density, identity, size, (library, compiled))
+    return NativeDensity(density, identity, sum(map(math.prod, shapes)), (library, compiled))
 
 
 def _add_density(
-    context: Any, module: Any, name: str, compiled: Any, shapes: Sequence[tuple[int, ...]]
+    context: Any, module: Any, name: str, compiled: Any, shapes: Shapes, data_shapes: Shapes
 ) -> None:
     """Add ``int density(size, point, gradient, value, addresses)``."""
     builder, arguments = _function(module, name, [_WORD, _NUMBERS, _NUMBERS, _NUMBERS, _ADDRESSES])
-    size, point, gradient, value, addresses = arguments
+    _, point, gradient, value, addresses = arguments
     (packed,), result = compiled.signature.args, compiled.signature.return_type
-    places = range(len(shapes) - 1)
+    starts = [_WORD(start) for start in accumulate(map(math.prod, shapes), initial=0)]
+    values = [builder.gep(point, [start]) for start in starts[:-1]]
+    places = range(len(data_shapes))
     data = [builder.load(builder.gep(addresses, [_WORD(place)])) for place in places]
     arrays = [
         _array(context, builder, *given)
-        for given in zip(packed, [point, *data], shapes, strict=True)
+        for given in zip(packed, [*values, *data], [*shapes, *data_shapes], strict=True)
     ]
     status, found = context.call_conv.call_function(
         builder,
@@ -103,10 +108,12 @@ def _add_density(
     )
     with builder.if_then(status.is_error, likely=False):
         builder.ret(_CODE(_FAILED))
-    log_density, slope = cgutils.unpack_tuple(builder, found)
+    log_density, *slopes = cgutils.unpack_tuple(builder, found)
     log_density = _scalar(context, builder, result[0], log_density)
     builder.store(log_density, value)
-    _copy(context, builder, result[1], slope, gradient, size)
+    for place, (slope, shape) in enumerate(zip(slopes, shapes, strict=True)):
+        target = builder.gep(gradient, [starts[place]])
+        _copy(context, builder, result[place + 1], slope, target, shape)
     context.nrt.decref(builder, result, found)
     # The difference of an infinite number and itself is not a number either.
     difference = builder.fsub(log_density, log_density)
@@ -160,15 +167,23 @@ def _scalar(context: Any, builder: Any, kind: Any, value: Any) -> Any:
     return builder.load(context.make_array(kind)(context, builder, value).data)
 
 
-def _copy(context: Any, builder: Any, kind: Any, value: Any, target: Any, size: Any) -> None:
-    """Copy a vector, however far apart its numbers are."""
-    if kind.dtype != types.float64 or kind.ndim != 1:
+def _copy(
+    context: Any, builder: Any, kind: Any, value: Any, target: Any, shape: tuple[int, ...]
+) -> None:
+    """Copy a number or an array, whatever its layout, to where one in C order is wanted."""
+    if not shape:
+        builder.store(_scalar(context, builder, kind, value), target)
+        return
+    if kind.dtype != types.float64 or kind.ndim != len(shape):
         raise TypeError(kind)
     array = context.make_array(kind)(context, builder, value)
-    stride = builder.extract_value(array.strides, 0)
-    with cgutils.for_range(builder, size) as loop:
-        source = cgutils.pointer_add(builder, array.data, builder.mul(loop.index, stride))
-        builder.store(builder.load(source), builder.gep(target, [loop.index]))
+    lengths = [_WORD(length) for length in shape]
+    with cgutils.loop_nest(builder, lengths, _WORD) as indices:
+        source = cgutils.get_item_pointer(context, builder, kind, array, indices)
+        place = _WORD(0)
+        for length, index in zip(lengths, indices, strict=True):
+            place = builder.add(builder.mul(place, length), index)
+        builder.store(builder.load(source), builder.gep(target, [place]))
 
 
 @dataclass(frozen=True)

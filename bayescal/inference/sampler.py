@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -14,8 +15,14 @@ from numpy.typing import NDArray
 
 from bayescal.core.errors import InputError
 from bayescal.core.processors import processors
+from bayescal.inference.density import (
+    Density,
+    compile_density,
+    compile_outputs,
+    density_core,
+    graph_of,
+)
 from bayescal.inference.on_demand import on_demand
-from bayescal.inference.pruning import density_core
 
 # nutpie needs ArviZ, and with it Matplotlib and most of SciPy, for a conversion that is not used
 # here: two of the seven seconds that a single fit takes on the command line.
@@ -24,6 +31,7 @@ with on_demand("arviz"):
     from nutpie.compiled_pyfunc import from_pyfunc
 
     from bayescal.inference.native import NativeDensity, native_density
+    from bayescal.inference.notice import compiling_noted
 
 type Arrays = Mapping[str, NDArray[Any]]
 
@@ -51,14 +59,17 @@ class NutsDraws:
 class CompiledModel:
     """A model compiled for NUTS; other data of the same shapes need no compiling."""
 
-    log_density: Callable[..., Any]
+    density: Density
     native: NativeDensity | None
-    log_density_data: tuple[str, ...]
-    expand: Callable[..., Any]
-    expand_data: tuple[str, ...]
+    outputs: Callable[..., Any]
     names: tuple[str, ...]
     data: Arrays
-    size: int
+    shapes: tuple[tuple[int, ...], ...]
+
+    @property
+    def size(self) -> int:
+        """Number of coordinates."""
+        return sum(map(math.prod, self.shapes))
 
     def sample(
         self,
@@ -74,7 +85,7 @@ class CompiledModel:
         """Draw from the posterior given other data."""
         values = self._checked(data)
         trace = self._trace(
-            [values[name] for name in self.log_density_data],
+            [np.asarray(one, order="C") for one in self.density.prepare(*values)],
             draws=draws,
             tune=tune,
             chains=chains,
@@ -83,7 +94,7 @@ class CompiledModel:
             maxdepth=max_depth,
         )
         points, stats = _read(trace, tune, self.size)
-        return NutsDraws(self._expanded(points, [values[name] for name in self.expand_data]), stats)
+        return NutsDraws(self._variables_at(points, values), stats)
 
     def _trace(self, data: list[NDArray[Any]], **settings: Any) -> Any:
         """Sample; both ways run the same code of the density, and give the same draws."""
@@ -95,11 +106,11 @@ class CompiledModel:
         return _run(self._called_from_python(data), cores=1, **settings)
 
     def _called_from_python(self, data: list[NDArray[Any]]) -> Any:
-        log_density = self.log_density
+        log_density = self.density.function
 
         def density(point: Any) -> tuple[float, Any]:
-            value, gradient = log_density(point, *data)
-            return float(value), gradient
+            value, *gradient = log_density(*self._split(point), *data)
+            return float(value), np.concatenate([np.ravel(part) for part in gradient])
 
         def make_density() -> Callable[..., Any]:
             _keep_thread_state()
@@ -118,7 +129,15 @@ class CompiledModel:
     def _start(self, seed: int) -> NDArray[np.float64]:
         return np.random.default_rng(seed).uniform(-1, 1, self.size)
 
-    def _checked(self, data: Arrays) -> dict[str, NDArray[Any]]:
+    def _split(self, points: NDArray[Any]) -> list[NDArray[Any]]:
+        """Coordinates of each variable, (..., *shape)."""
+        ends = np.cumsum([math.prod(shape) for shape in self.shapes])[:-1]
+        return [
+            part.reshape(*points.shape[:-1], *shape)
+            for part, shape in zip(np.split(points, ends, axis=-1), self.shapes, strict=True)
+        ]
+
+    def _checked(self, data: Arrays) -> list[NDArray[Any]]:
         values = dict(self.data)
         for name, value in data.items():
             if name not in values or value.shape != values[name].shape:
@@ -128,11 +147,11 @@ class CompiledModel:
                     f"{value.shape}. Compile the model again for data of another shape."
                 )
             values[name] = _as(values[name].dtype, value, name)
-        return values
+        return list(values.values())
 
-    def _expanded(self, points: NDArray[Any], data: list[NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    def _variables_at(self, points: NDArray[Any], data: list[NDArray[Any]]) -> dict[str, Any]:
         """Values of the variables at every unconstrained point."""
-        values = self.expand(points.reshape(-1, self.size), *data)
+        values = self.outputs(*self._split(points.reshape(-1, self.size)), *data)
         return {
             name: value.reshape(*points.shape[:-1], *value.shape[1:])
             for name, value in zip(self.names, values, strict=True)
@@ -146,51 +165,24 @@ def compile_model(model: pm.Model) -> CompiledModel:
     -----
     The density is PyMC's own, compiled by PyTensor to Numba code that stays cached on disk, and
     handed to nutpie as a function. Nutpie's own compiler fuses more but starts from nothing in
-    every process, which costs more than many fits.
+    every process, which costs more than many fits. Variables are computed from all draws at once,
+    for which NumPy is as fast.
     """
     core = density_core(model)
-    density = core.logp_dlogp_function(ravel_inputs=True, mode="NUMBA")
-    density.set_extra_values({})
-    log_density = density._pytensor_function
-    point = core.initial_point()
-    expand, names = _compile_expand(core, point)
-    data = {
-        shared.name: np.asarray(shared.get_value(), order="C")
-        for function in (log_density, expand)
-        for shared in function.get_shared()
-    }
-    size = int(sum(np.size(value) for value in point.values()))
-    names_of_data = tuple(shared.name for shared in log_density.get_shared())
+    graph = graph_of(core)
+    shapes = tuple(value.type.shape for value in graph.values)
+    data = {one.name: np.asarray(value, order="C") for one, value in graph.data.items()}
+    density = compile_density(graph)
+    with compiling_noted():
+        native = native_density(density.function, shapes, density.prepare(*data.values()))
     return CompiledModel(
-        log_density.vm.jit_fn,
-        native_density(log_density.vm.jit_fn, size, [data[name] for name in names_of_data]),
-        names_of_data,
-        expand.vm.jit_fn,
-        tuple(shared.name for shared in expand.get_shared()),
-        names,
+        density,
+        native,
+        compile_outputs(graph),
+        tuple(variable.name for variable in [*core.free_RVs, *core.deterministics]),
         data,
-        size,
+        shapes,
     )
-
-
-def _compile_expand(core: pm.Model, point: Arrays) -> tuple[Any, tuple[str, ...]]:
-    """Function from raveled unconstrained points to free variables and Deterministics."""
-    import pytensor.tensor as pt
-    from pytensor.graph.replace import graph_replace, vectorize_graph
-
-    variables = [*core.free_RVs, *core.deterministics]
-    outputs = core.replace_rvs_by_values(variables)
-    joined = pt.dvector("point")
-    givens, start = [], 0
-    for value in core.continuous_value_vars:
-        size = int(np.size(point[value.name]))
-        part = joined[start : start + size].reshape(np.shape(point[value.name]))
-        givens.append((value, part))
-        start += size
-    points = pt.dmatrix("points")
-    every = vectorize_graph(graph_replace(outputs, givens), {joined: points})
-    function = pm.compile([points], every, mode="NUMBA")
-    return function, tuple(variable.name for variable in variables)
 
 
 def _as(dtype: np.dtype[Any], value: NDArray[Any], name: str) -> NDArray[Any]:

@@ -13,7 +13,7 @@ BUDGET = {
     "cli": 1350,
     "core": 6640,
     "curves": 2160,
-    "inference": 1240,
+    "inference": 1590,
     "plots": 2750,
     "quantities/agnostic": 4300,
     "quantities/credal": 7200,

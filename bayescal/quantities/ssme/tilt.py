@@ -258,14 +258,23 @@ def _eta(coefficients: Mapping[str, Any], data: Mapping[str, Any], what: str) ->
     import pymc as pm
 
     eta = coefficients["intercept"] + coefficients["slope"] * data[f"{what}_log_pool"]
-    eta = eta + pm.math.dot(data[f"{what}_own_logs"], coefficients["weight"])
-    eta = eta + pm.math.dot(data[f"{what}_own_bend"], coefficients["own_bend"])
+    eta = eta + _moved(data[f"{what}_own_logs"], coefficients["weight"])
+    eta = eta + _moved(data[f"{what}_own_bend"], coefficients["own_bend"])
     eta = eta + coefficients["bend"] * data[f"{what}_bend"]
     if "group_slope" not in coefficients:
         return eta
     group = data[f"{what}_group"]
     steeper = pm.math.exp(coefficients["group_slope"])[group][:, None]
     return eta * steeper + coefficients["group_intercept"][group]
+
+
+def _moved(features: Any, weight: Any) -> Any:
+    """Sum of features of (obs, class, classifier), weighed by classifier."""
+    from bayescal.inference.graph import product
+
+    n_obs, n_classes, n_classifiers = features.shape
+    rows = features.reshape((n_obs * n_classes, n_classifiers))
+    return product(rows, weight).reshape((n_obs, n_classes))
 
 
 # Where classifiers are alike nothing is left of them: dividing by that would blow rounding up.

@@ -91,7 +91,7 @@ def log_density(model, values):
 
 @pytest.fixture(scope="module")
 def gammas():
-    return np.random.default_rng(0).gamma(3, size=128)
+    return np.random.default_rng(0).gamma(3, size=100)
 
 
 def of_masses(made, gammas, cells):
@@ -103,7 +103,7 @@ def test_density_of_the_curve(gammas):
     made = PROBLEMS["fine"]
     labels = label_model(made, Priors(SmoothCurve()))
     coef = np.random.default_rng(1).normal(size=32)
-    expected = of_masses(made, gammas, 128) + norm.logpdf(coef).sum()
+    expected = of_masses(made, gammas, 100) + norm.logpdf(coef).sum()
     probability = expit(labels.regression.logit(coef[: labels.basis.size]))
     expected += binom.logpmf(made.cells.positives, made.cells.count, probability).sum()
     found = log_density(model_of(made, labels), {"coef": coef, "gamma": gammas})

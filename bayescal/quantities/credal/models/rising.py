@@ -240,7 +240,7 @@ class Monotone(AsSampled):
         """
         import pymc as pm
 
-        from bayescal.inference.graph import logit_binomial, whitened_blocks
+        from bayescal.inference.graph import logit_binomial, product, whitened_blocks
 
         data = {
             name: pm.Data(name, values, dims=_DIMS[name]) for name, values in self.inputs().items()
@@ -254,7 +254,7 @@ class Monotone(AsSampled):
         square = (positive**2).sum(axis=-1)
         log_ratio = log_mixture_tensor(square) + (square + height**2 - own**2) / 2
         pm.Potential("prior", log_ratio.sum())
-        rise = (data["design"] * weight[:, None, :]).sum(axis=-1)
+        rise = product(data["design"], weight)
         logit_binomial(
             "events",
             data["count"],

@@ -10,6 +10,8 @@ import pymc as pm
 import pytensor.tensor as pt
 from pymc.logprob.transforms import Transform
 
+from bayescal.inference.graph import product
+
 
 class _GroupedWhitening(Transform):  # type: ignore[misc]  # PyMC has no types
     """``deviation = group_centre - link (common - centre) + group_root @ value``, by group."""
@@ -24,7 +26,7 @@ class _GroupedWhitening(Transform):  # type: ignore[misc]  # PyMC has no types
 
     def backward(self, value: Any, *inputs: Any) -> Any:
         group_root = inputs[-2]
-        return _expected(*inputs[-5:]) + (group_root * value[:, None, :]).sum(axis=-1)
+        return _expected(*inputs[-5:]) + product(group_root, value, upper=True)
 
     def log_jac_det(self, value: Any, *inputs: Any) -> Any:
         return pt.log(pt.abs(inputs[-2].diagonal(axis1=-2, axis2=-1))).sum()
@@ -32,7 +34,9 @@ class _GroupedWhitening(Transform):  # type: ignore[misc]  # PyMC has no types
 
 def _expected(common: Any, centre: Any, group_centre: Any, group_root: Any, link: Any) -> Any:
     """Mean of the deviations given the common coefficients."""
-    return group_centre - (link * (common - centre)).sum(axis=-1)
+    groups, size = group_centre.shape
+    moved = product(link.reshape((groups * size, size)), common - centre)
+    return group_centre - moved.reshape((groups, size))
 
 
 def _log_density(value: Any, scale: Any, *_: Any) -> Any:

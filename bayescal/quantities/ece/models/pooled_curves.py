@@ -24,7 +24,7 @@ from bayescal.quantities.ece.models.arrowhead_gaussian import (
     arrow_gaussian,
 )
 
-CELLS = 64
+CELLS = 50
 WIGGLE = 0.5
 """Standard deviation of a group's own process, relative to the common curve's."""
 # Values of pooling, in prior standard deviations of its logarithm. Even steps integrate a smooth
@@ -112,7 +112,7 @@ class PooledCurves:
         """``positives ~ Binomial(count, sigmoid(offset + design @ (common + deviation)))``."""
         import pymc as pm
 
-        from bayescal.inference.graph import logit_binomial, whitened_normal
+        from bayescal.inference.graph import logit_binomial, product, whitened_normal
         from bayescal.quantities.ece.models.grouped_whitening import whitened_deviations
 
         data = {
@@ -133,7 +133,7 @@ class PooledCurves:
             dims=("group", "basis"),
         )
         coef = common + deviation
-        logit = data["offset"] + (data["design"] * coef[:, None, :]).sum(axis=-1)
+        logit = data["offset"] + product(data["design"], coef)
         logit_binomial(
             "events",
             data["count"],

@@ -16,8 +16,9 @@ from bayescal.core.functionals import log_binomial_coefficient
 from bayescal.core.quantity import Draws, Floats
 from bayescal.curves.cells import pad, padded_size
 from bayescal.curves.priors import ROUGH, SMOOTH
+from bayescal.curves.rough import CELLS as ROUGH_CELLS
 from bayescal.curves.rough import DIMS, VARIABLES, Rough, rough_inputs, rough_logit
-from bayescal.curves.smooth import BASIS, Smooth
+from bayescal.curves.smooth import BASIS, CELLS, Smooth
 from bayescal.inference.direct import (
     Gaussian,
     Regression,
@@ -388,7 +389,7 @@ class _Member:
     @property
     def size(self) -> int:
         """Number of cells and of the class prior's coefficient, padded."""
-        return padded_size(len(self.joint.cells.total) + 1, self.least_cells)
+        return padded_size(len(self.joint.cells.total), self.least_cells) + 1
 
     @property
     def compile_key(self) -> tuple[Any, ...]:
@@ -421,7 +422,7 @@ class SmoothMember(_Member):
 
     smooth: Smooth
     name: ClassVar[str] = SMOOTH
-    least_cells: ClassVar[int] = 128
+    least_cells: ClassVar[int] = CELLS
     variables: ClassVar[tuple[str, ...]] = ("coef",)
 
     def inputs(self) -> dict[str, NDArray[Any]]:
@@ -438,11 +439,11 @@ class SmoothMember(_Member):
 
     def add_to_model(self) -> Any:
         """``positive ~ Binomial(total, odds rate / class_prior)``."""
-        from bayescal.inference.graph import whitened_normal
+        from bayescal.inference.graph import product, whitened_normal
 
         data = _add_data(self.inputs(), _SMOOTH_DIMS)
         coef = whitened_normal("coef", data["centre"], data["root"], dims="basis")
-        logit = data["offset"] + (data["design"] * coef).sum(axis=-1)
+        logit = data["offset"] + product(data["design"], coef)
         return _observe(data, logit, coef[-1])
 
     def log_prior(self, draws: Draws) -> Draws:
@@ -456,7 +457,7 @@ class RoughMember(_Member):
 
     rough: Rough
     name: ClassVar[str] = ROUGH
-    least_cells: ClassVar[int] = 32
+    least_cells: ClassVar[int] = ROUGH_CELLS
     variables: ClassVar[tuple[str, ...]] = VARIABLES
 
     def inputs(self) -> dict[str, NDArray[Any]]:

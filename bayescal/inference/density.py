@@ -1,0 +1,168 @@
+"""The log density of a PyMC model and its gradient, compiled as a function of variables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any, Final
+
+import numpy as np
+import pymc as pm
+import pytensor
+import pytensor.tensor as pt
+from numpy.typing import NDArray
+from pymc.model.fgraph import (
+    ModelObservedRV,
+    ModelPotential,
+    ModelVar,
+    fgraph_from_model,
+    model_from_fgraph,
+)
+from pymc.pytensorf import rewrite_pregrad
+from pytensor.compile.mode import get_mode
+from pytensor.compile.sharedvalue import SharedVariable
+from pytensor.graph.basic import Constant, Variable
+from pytensor.graph.replace import clone_replace, vectorize_graph
+from pytensor.graph.traversal import ancestors, graph_inputs, toposort
+from pytensor.raise_op import CheckAndRaise
+from pytensor.tensor.type import TensorType
+
+# What is computed once a fit is not worth compiling.
+_INTERPRETED: Final = "FAST_COMPILE"
+
+
+def density_core(model: pm.Model) -> pm.Model:
+    """Leave out what leads neither to an observed variable nor to a potential.
+
+    Notes
+    -----
+    PyMC's own ``prune_vars_detached_from_observed`` refuses models with potentials, as it cannot
+    know whether they belong to the likelihood; here they are always wanted.
+    """
+    graph, _ = fgraph_from_model(model, inlined_views=True)
+    wanted = [
+        output
+        for node in graph.apply_nodes
+        if isinstance(node.op, ModelObservedRV | ModelPotential)
+        for output in node.outputs
+    ]
+    kept = {variable.owner for variable in ancestors(wanted)}
+    dropped = [
+        node for node in graph.apply_nodes if isinstance(node.op, ModelVar) and node not in kept
+    ]
+    for node in dropped:
+        graph.remove_node(node)
+    return model_from_fgraph(graph, mutate_fgraph=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """Variables of a model in the sampler's coordinates, and data, of fixed shapes."""
+
+    values: tuple[Any, ...]
+    data: Mapping[Any, NDArray[Any]]  # with the values they have in the model
+    log_density: Any
+    outputs: tuple[Any, ...]  # free variables and Deterministics
+
+
+def graph_of(core: pm.Model) -> Graph:
+    """Write down the density of a model whose shapes are those of its data now.
+
+    Notes
+    -----
+    Of unknown lengths every step would check them again, by functions that write the message that
+    they differ: a sixth of what is left to compile.
+    """
+    point = core.initial_point()
+    variables = core.replace_rvs_by_values([*core.free_RVs, *core.deterministics])
+    outputs = [core.logp(), *variables]
+    fixed: dict[Any, Any] = {}
+    for value in core.continuous_value_vars:
+        fixed[value] = _fixed(value, np.shape(point[value.name]))
+    values = tuple(fixed.values())
+    data = {}
+    for shared in graph_inputs(outputs):
+        if isinstance(shared, SharedVariable) and isinstance(shared.type, TensorType):
+            array = shared.get_value(borrow=True)
+            if shared in core.data_vars:
+                fixed[shared] = _fixed(shared, array.shape)
+                data[fixed[shared]] = array
+            else:  # the length of a dimension
+                fixed[shared] = pt.constant(array)
+    log_density, *outputs = clone_replace(outputs, fixed, rebuild_strict=False)
+    return Graph(values, data, log_density, tuple(outputs))
+
+
+def _fixed(variable: Any, shape: Sequence[int]) -> Any:
+    return TensorType(variable.type.dtype, shape=tuple(shape))(name=variable.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Density:
+    """Log density and its gradient by each variable."""
+
+    function: Any
+    """Numba's function of the variables and of what is prepared."""
+    prepare: Callable[..., Sequence[NDArray[Any]]]
+    """From data to what of the density needs nothing else."""
+
+
+def compile_density(graph: Graph) -> Density:
+    """Compile the density by Numba; the code stays cached on disk."""
+    log_density = rewrite_pregrad(graph.log_density)
+    known = _of_data(log_density, list(graph.data))
+    prepare = _interpreted(list(graph.data), known)
+    values = prepare(*graph.data.values())
+    prepared = [_fixed(one, value.shape) for one, value in zip(known, values, strict=True)]
+    replaced = dict(zip(known, prepared, strict=True))
+    (log_density,) = clone_replace([log_density], replaced, rebuild_strict=False)
+    gradient = pytensor.grad(log_density, list(graph.values), disconnected_inputs="ignore")
+    function = pm.compile(
+        [*graph.values, *prepared],
+        [log_density, *gradient],
+        mode=get_mode("NUMBA"),
+        on_unused_input="ignore",
+    )
+    return Density(function.vm.jit_fn, prepare)
+
+
+def _of_data(output: Any, data: Sequence[Any]) -> list[Any]:
+    """Where a graph goes over from data alone to what depends on variables too."""
+    fixed = set(data)
+    found: dict[Any, None] = {}
+
+    def settled(variable: Variable) -> bool:
+        return isinstance(variable, Constant) or variable in fixed
+
+    for node in toposort([output]):
+        # What checks parameters says so where it is: in the density.
+        if all(map(settled, node.inputs)) and not isinstance(node.op, CheckAndRaise):
+            fixed.update(node.outputs)
+        else:
+            found |= {one: None for one in node.inputs if one in fixed}
+    return [one for one in found if isinstance(one.type, TensorType)]
+
+
+def compile_outputs(graph: Graph) -> Callable[..., Sequence[NDArray[Any]]]:
+    """Function from many values of each variable, and data, to all variables of the model."""
+    many = [
+        TensorType(value.type.dtype, shape=(None, *value.type.shape))() for value in graph.values
+    ]
+    outputs = vectorize_graph(list(graph.outputs), dict(zip(graph.values, many, strict=True)))
+    return _interpreted([*many, *graph.data], outputs)
+
+
+def _interpreted(inputs: Sequence[Any], outputs: Sequence[Any]) -> Callable[..., Any]:
+    """Function that NumPy carries out step by step, for one thread at a time."""
+    function = pytensor.function(
+        list(inputs), list(outputs), mode=_INTERPRETED, on_unused_input="ignore"
+    )
+    turn = Lock()
+
+    def called(*values: Any) -> Any:
+        # It keeps what it computes in itself.
+        with turn, np.errstate(all="ignore"):
+            return function(*values)
+
+    return called
