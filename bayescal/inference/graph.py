@@ -68,20 +68,25 @@ def _vectorized(op: _Product, node: Any, matrix: Any, vector: Any) -> Any:
 def _compiled(op: _Product, node: Any, **_: Any) -> Any:
     upper, transposed = op.upper, op.transposed
 
+    # Loops that begin at 0, over contiguous lines, are those that the compiler vectorises.
     @numba_njit
     def forward(matrix, vector, found):  # type: ignore[no-untyped-def]
         for row in range(matrix.shape[0]):
+            first = row if upper else 0
+            line, part = matrix[row, first:], vector[first:]
             total = 0.0
-            for column in range(row if upper else 0, matrix.shape[1]):
-                total += matrix[row, column] * vector[column]
+            for column in range(len(line)):
+                total += line[column] * part[column]
             found[row] = total
 
     @numba_njit
     def backward(matrix, vector, found):  # type: ignore[no-untyped-def]
         found[:] = 0
         for row in range(matrix.shape[0]):
-            for column in range(row if upper else 0, matrix.shape[1]):
-                found[column] += matrix[row, column] * vector[row]
+            first, factor = row if upper else 0, vector[row]
+            line, part = matrix[row, first:], found[first:]
+            for column in range(len(line)):
+                part[column] += line[column] * factor
 
     fill = backward if transposed else forward
     length = -1 if transposed else -2
@@ -99,8 +104,8 @@ def _compiled(op: _Product, node: Any, **_: Any) -> Any:
             fill(matrix[place], vector[place], found[place])
         return found
 
-    # The number is part of the name under which the code is kept on disk.
-    return (of_one, 2) if node.inputs[0].ndim == 2 else (of_each, 3)
+    # The number is part of the name under which the code is kept on disk: another for other code.
+    return (of_one, 12) if node.inputs[0].ndim == 2 else (of_each, 13)
 
 
 class _Whitening(Transform):  # type: ignore[misc]  # PyMC has no types

@@ -133,7 +133,7 @@ class CompiledModel:
         """Coordinates of each variable, (..., *shape)."""
         ends = np.cumsum([math.prod(shape) for shape in self.shapes])[:-1]
         return [
-            part.reshape(*points.shape[:-1], *shape)
+            part.reshape((*points.shape[:-1], *shape))
             for part, shape in zip(np.split(points, ends, axis=-1), self.shapes, strict=True)
         ]
 
