@@ -1,4 +1,4 @@
-"""Parts of PyMC models: products, whitened coefficients, binomial counts given the logit."""
+"""Parts of PyMC models: products, whitened coefficients, counts given the logit."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pytensor.graph.basic import Apply
 from pytensor.graph.op import Op
 from pytensor.graph.replace import _vectorize_node
 from pytensor.link.numba.dispatch.basic import numba_njit, register_funcify_default_op_cache_key
-from scipy.special import expit
+from scipy.special import expit, logsumexp
 
 
 def product(matrix: Any, vector: Any, *, upper: bool = False) -> Any:
@@ -60,8 +60,8 @@ class _Product(Op):  # type: ignore[misc]  # PyTensor has no types
 
 
 @_vectorize_node.register(_Product)
-def _vectorized(op: _Product, node: Any, matrix: Any, vector: Any) -> Any:
-    return op.make_node(matrix, vector)
+def _vectorized(op: Any, node: Any, *inputs: Any) -> Any:
+    return op.make_node(*inputs)
 
 
 @register_funcify_default_op_cache_key(_Product)
@@ -106,6 +106,58 @@ def _compiled(op: _Product, node: Any, **_: Any) -> Any:
 
     # The number is part of the name under which the code is kept on disk: another for other code.
     return (of_one, 12) if node.inputs[0].ndim == 2 else (of_each, 13)
+
+
+def log_sum_exp(values: Any) -> Any:
+    """Log of the sum of exponentials along the last axis.
+
+    Notes
+    -----
+    Numba takes eight seconds to compile the gradient of PyTensor's.
+    """
+    return _LogSumExp()(values)
+
+
+class _LogSumExp(Op):  # type: ignore[misc]  # PyTensor has no types
+    """Log of the sum of exponentials along the last axis."""
+
+    __props__ = ()
+
+    def make_node(self, values: Any) -> Any:
+        values = pt.as_tensor(values)
+        return Apply(self, [values], [pt.tensor(dtype="float64", shape=values.type.shape[:-1])])
+
+    def perform(self, node: Any, inputs: Any, outputs: Any) -> None:
+        outputs[0][0] = np.asarray(logsumexp(inputs[0], axis=-1))
+
+    def pullback(self, inputs: Any, outputs: Any, slopes: Any) -> list[Any]:
+        return [slopes[0][..., None] * pt.exp(inputs[0] - outputs[0][..., None])]
+
+    L_op = pullback
+
+
+_vectorize_node.register(_LogSumExp)(_vectorized)
+
+
+@register_funcify_default_op_cache_key(_LogSumExp)
+def _compiled_sum(op: _LogSumExp, node: Any, **_: Any) -> Any:
+    if node.inputs[0].ndim != 2:
+        raise NotImplementedError("rows of a matrix only")
+
+    @numba_njit
+    def log_sums(values):  # type: ignore[no-untyped-def]
+        found = np.empty(values.shape[0])
+        for row in range(values.shape[0]):
+            largest = -np.inf
+            for column in range(values.shape[1]):
+                largest = max(largest, values[row, column])
+            total = 0.0
+            for column in range(values.shape[1]):
+                total += np.exp(values[row, column] - largest)
+            found[row] = largest + np.log(total)
+        return found
+
+    return log_sums, 1
 
 
 class _Whitening(Transform):  # type: ignore[misc]  # PyMC has no types

@@ -6,8 +6,9 @@ import pytensor.tensor as pt
 import pytest
 from pytensor.gradient import verify_grad
 from pytensor.graph.replace import vectorize_graph
+from scipy.special import logsumexp, softmax
 
-from bayescal.inference.graph import product
+from bayescal.inference.graph import log_sum_exp, product
 
 RNG = np.random.default_rng(4)
 MATRIX = RNG.normal(size=(5, 5))
@@ -64,3 +65,15 @@ def test_a_matrix_of_parameters_is_refused():
     x = pt.matrix("x")
     with pytest.raises(Exception, match="it is data"):
         pytensor.function([x], pytensor.grad(product(x, np.ones(2)).sum(), x))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_log_of_summed_exponentials_and_its_gradient(mode):
+    x, slope = 400 * RNG.normal(size=(5, 3)), RNG.normal(size=5)
+    values = pt.matrix("x")
+    found = log_sum_exp(values)
+    gradient = pytensor.grad((found * slope).sum(), values)
+    sums, slopes = pytensor.function([values], [found, gradient], mode=mode)(x)
+    np.testing.assert_allclose(sums, logsumexp(x, axis=1), rtol=1e-13)
+    expected = slope[:, None] * softmax(x, axis=1)
+    np.testing.assert_allclose(slopes, expected, rtol=1e-12, atol=1e-300)

@@ -140,6 +140,8 @@ class TiltModel:
         """``label ~ Categorical(softmax(eta))``, to the power; the forced labels' correction."""
         import pymc as pm
 
+        from bayescal.inference.graph import log_sum_exp
+
         data = {name: pm.Data(name, value) for name, value in self.inputs().items()}
         coefficients = self._coefficients(data)
         eta = _eta(coefficients, data, "label")
@@ -147,8 +149,8 @@ class TiltModel:
         if "power" not in data:
             return
         eta = _eta(coefficients, data, "row")
-        log_prob = eta - pm.math.logsumexp(eta, axis=-1, keepdims=True)
-        mean = pm.math.logsumexp(log_prob + data["row_log_weight"][:, None], axis=0, keepdims=False)
+        log_prob = eta - log_sum_exp(eta)[:, None]
+        mean = log_sum_exp((log_prob + data["row_log_weight"][:, None]).T)
         pm.Potential("one_per_class", -data["power"] * mean.sum())
 
     def _coefficients(self, data: Mapping[str, Any]) -> dict[str, Any]:
@@ -398,12 +400,13 @@ def _student_draw(
 
 
 def _power_logp(value: Any, eta: Any, power: Any) -> Any:
-    import pymc as pm
     import pytensor.tensor as pt
+
+    from bayescal.inference.graph import log_sum_exp
 
     classes = pt.arange(eta.shape[1])  # type: ignore[no-untyped-call]  # PyTensor's
     chosen = pt.eq(value[:, None], classes)
-    log_prob = (eta * chosen).sum(axis=-1) - pm.math.logsumexp(eta, axis=-1, keepdims=False)
+    log_prob = (eta * chosen).sum(axis=-1) - log_sum_exp(eta)
     return (power * log_prob).sum()
 
 
