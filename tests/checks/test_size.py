@@ -25,7 +25,7 @@ BUDGET = {
     "results": 4350,
     "workflow": 2620,
 }
-MOST_FILES = 241
+MOST_FILES = 242
 LONGEST = 600
 TEST_LINES = 42_300
 
