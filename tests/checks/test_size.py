@@ -27,7 +27,7 @@ BUDGET = {
 }
 MOST_FILES = 242
 LONGEST = 600
-TEST_LINES = 42_300
+TEST_LINES = 42_600
 
 
 def lines(path: Path) -> int:
