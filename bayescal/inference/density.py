@@ -22,7 +22,7 @@ from pymc.model.fgraph import (
 from pymc.pytensorf import rewrite_pregrad
 from pytensor.compile.mode import get_mode
 from pytensor.compile.sharedvalue import SharedVariable
-from pytensor.graph.basic import Constant, Variable
+from pytensor.graph.basic import Apply, Constant
 from pytensor.graph.replace import clone_replace, vectorize_graph
 from pytensor.graph.traversal import ancestors, graph_inputs, toposort
 from pytensor.raise_op import CheckAndRaise
@@ -132,16 +132,18 @@ def _of_data(output: Any, data: Sequence[Any]) -> list[Any]:
     fixed = set(data)
     found: dict[Any, None] = {}
 
-    def settled(variable: Variable) -> bool:
-        return isinstance(variable, Constant) or variable in fixed
+    def settled(node: Apply) -> bool:
+        known = all(isinstance(one, Constant) or one in fixed for one in node.inputs)
+        arrays = all(isinstance(one.type, TensorType) for one in node.outputs)
+        # What checks parameters says so where it is: in the density.
+        return known and arrays and not isinstance(node.op, CheckAndRaise)
 
     for node in toposort([output]):
-        # What checks parameters says so where it is: in the density.
-        if all(map(settled, node.inputs)) and not isinstance(node.op, CheckAndRaise):
+        if settled(node):
             fixed.update(node.outputs)
         else:
             found |= {one: None for one in node.inputs if one in fixed}
-    return [one for one in found if isinstance(one.type, TensorType)]
+    return list(found)
 
 
 def compile_outputs(graph: Graph) -> Callable[..., Sequence[NDArray[Any]]]:
