@@ -20,9 +20,9 @@ from pymc.model.fgraph import (
     model_from_fgraph,
 )
 from pymc.pytensorf import rewrite_pregrad
-from pytensor.compile.mode import get_mode
 from pytensor.compile.sharedvalue import SharedVariable
-from pytensor.graph.basic import Apply, Constant
+from pytensor.gradient import grad
+from pytensor.graph.basic import Constant
 from pytensor.graph.replace import clone_replace, vectorize_graph
 from pytensor.graph.traversal import ancestors, graph_inputs, toposort
 from pytensor.raise_op import CheckAndRaise
@@ -81,10 +81,11 @@ def graph_of(core: pm.Model) -> Graph:
     for value in core.continuous_value_vars:
         fixed[value] = _fixed(value, np.shape(point[value.name]))
     values = tuple(fixed.values())
-    data = {}
+    data: dict[Any, NDArray[Any]] = {}
+    shared: Any
     for shared in graph_inputs(outputs):
         if isinstance(shared, SharedVariable) and isinstance(shared.type, TensorType):
-            array = shared.get_value(borrow=True)
+            array = shared.get_value(borrow=True)  # type: ignore[no-untyped-call]
             if shared in core.data_vars:
                 fixed[shared] = _fixed(shared, array.shape)
                 data[fixed[shared]] = array
@@ -117,11 +118,11 @@ def compile_density(graph: Graph) -> Density:
     prepared = [_fixed(one, value.shape) for one, value in zip(known, values, strict=True)]
     replaced = dict(zip(known, prepared, strict=True))
     (log_density,) = clone_replace([log_density], replaced, rebuild_strict=False)
-    gradient = pytensor.grad(log_density, list(graph.values), disconnected_inputs="ignore")
+    gradient: Any = grad(log_density, list(graph.values), disconnected_inputs="ignore")
     function = pm.compile(
         [*graph.values, *prepared],
         [log_density, *gradient],
-        mode=get_mode("NUMBA"),
+        mode="NUMBA",
         on_unused_input="ignore",
     )
     return Density(function.vm.jit_fn, prepare)
@@ -132,7 +133,7 @@ def _of_data(output: Any, data: Sequence[Any]) -> list[Any]:
     fixed = set(data)
     found: dict[Any, None] = {}
 
-    def settled(node: Apply) -> bool:
+    def settled(node: Any) -> bool:
         known = all(isinstance(one, Constant) or one in fixed for one in node.inputs)
         arrays = all(isinstance(one.type, TensorType) for one in node.outputs)
         # What checks parameters says so where it is: in the density.
@@ -157,7 +158,7 @@ def compile_outputs(graph: Graph) -> Callable[..., Sequence[NDArray[Any]]]:
 
 def _interpreted(inputs: Sequence[Any], outputs: Sequence[Any]) -> Callable[..., Any]:
     """Function that NumPy carries out step by step, for one thread at a time."""
-    function = pytensor.function(
+    function = pytensor.function(  # type: ignore[attr-defined]
         list(inputs), list(outputs), mode=_INTERPRETED, on_unused_input="ignore"
     )
     turn = Lock()

@@ -16,6 +16,10 @@ from pytensor.graph.replace import _vectorize_node
 from pytensor.link.numba.dispatch.basic import numba_njit, register_funcify_default_op_cache_key
 from scipy.special import expit, logsumexp
 
+# PyTensor has no types.
+_in_numba: Any = register_funcify_default_op_cache_key
+_no_gradient: Any = grad_not_implemented
+
 
 def product(matrix: Any, vector: Any, *, upper: bool = False) -> Any:
     """``matrix @ vector``, block by block if there are several; `upper` tells of zeros below.
@@ -28,7 +32,7 @@ def product(matrix: Any, vector: Any, *, upper: bool = False) -> Any:
     return _Product(False, upper)(matrix, vector)
 
 
-class _Product(Op):  # type: ignore[misc]  # PyTensor has no types
+class _Product(Op):
     """Product of a matrix, or its transpose, with a vector; dimensions before these go along."""
 
     __props__ = ("transposed", "upper")
@@ -36,8 +40,8 @@ class _Product(Op):  # type: ignore[misc]  # PyTensor has no types
     def __init__(self, transposed: bool, upper: bool) -> None:
         self.transposed, self.upper = transposed, upper
 
-    def make_node(self, matrix: Any, vector: Any) -> Any:
-        matrix, vector = pt.as_tensor(matrix), pt.as_tensor(vector)
+    def make_node(self, *inputs: Any) -> Any:
+        matrix, vector = map(pt.as_tensor, inputs)
         *lead, rows, columns = matrix.type.shape
         along = lead if vector.ndim == matrix.ndim - 1 else vector.type.shape[:-1]
         shape = (*along, columns if self.transposed else rows)
@@ -54,9 +58,9 @@ class _Product(Op):  # type: ignore[misc]  # PyTensor has no types
     def pullback(self, inputs: Any, outputs: Any, slopes: Any) -> list[Any]:
         matrix, _ = inputs
         back = _Product(not self.transposed, self.upper)
-        return [grad_not_implemented(self, 0, matrix, "it is data"), back(matrix, slopes[0])]
+        return [_no_gradient(self, 0, matrix, "it is data"), back(matrix, slopes[0])]
 
-    L_op = pullback
+    L_op = pullback  # type: ignore[assignment]
 
 
 @_vectorize_node.register(_Product)
@@ -64,7 +68,7 @@ def _vectorized(op: Any, node: Any, *inputs: Any) -> Any:
     return op.make_node(*inputs)
 
 
-@register_funcify_default_op_cache_key(_Product)
+@_in_numba(_Product)  # type: ignore[untyped-decorator]
 def _compiled(op: _Product, node: Any, **_: Any) -> Any:
     upper, transposed = op.upper, op.transposed
 
@@ -118,13 +122,13 @@ def log_sum_exp(values: Any) -> Any:
     return _LogSumExp()(values)
 
 
-class _LogSumExp(Op):  # type: ignore[misc]  # PyTensor has no types
+class _LogSumExp(Op):
     """Log of the sum of exponentials along the last axis."""
 
     __props__ = ()
 
-    def make_node(self, values: Any) -> Any:
-        values = pt.as_tensor(values)
+    def make_node(self, *inputs: Any) -> Any:
+        (values,) = map(pt.as_tensor, inputs)
         return Apply(self, [values], [pt.tensor(dtype="float64", shape=values.type.shape[:-1])])
 
     def perform(self, node: Any, inputs: Any, outputs: Any) -> None:
@@ -133,13 +137,13 @@ class _LogSumExp(Op):  # type: ignore[misc]  # PyTensor has no types
     def pullback(self, inputs: Any, outputs: Any, slopes: Any) -> list[Any]:
         return [slopes[0][..., None] * pt.exp(inputs[0] - outputs[0][..., None])]
 
-    L_op = pullback
+    L_op = pullback  # type: ignore[assignment]
 
 
 _vectorize_node.register(_LogSumExp)(_vectorized)
 
 
-@register_funcify_default_op_cache_key(_LogSumExp)
+@_in_numba(_LogSumExp)  # type: ignore[untyped-decorator]
 def _compiled_sum(op: _LogSumExp, node: Any, **_: Any) -> Any:
     if node.inputs[0].ndim != 2:
         raise NotImplementedError("rows of a matrix only")

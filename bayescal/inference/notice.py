@@ -40,7 +40,7 @@ def _is_watched() -> bool:
     return (notebook or sys.stderr.isatty()) and multiprocessing.parent_process() is None
 
 
-class _Notice(event.Listener):  # type: ignore[misc]  # Numba has no types
+class _Notice(event.Listener):
     """A line that counts compiled functions, written over; beside a progress bar, written once."""
 
     def __init__(self) -> None:
