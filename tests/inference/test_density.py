@@ -66,7 +66,7 @@ def test_no_density_goes_through_blas(name, monkeypatch):
 def build(size=3, scale=2.0):
     with pm.Model(coords={"unit": np.arange(size)}) as model:
         spread = pm.Data("spread", np.full(size, scale), dims="unit")
-        location = pm.Normal("location", 0, 3, dims="unit")
+        location = pm.Normal("location", 0.0, 3.0, dims="unit")
         pm.Normal("observed", location, spread, observed=np.ones(size), dims="unit")
         pm.Deterministic("doubled", 2 * location + spread)
         pm.Potential("all", -pm.model.modelcontext(None)["doubled"].sum())
