@@ -36,7 +36,7 @@ _NODES = np.linspace(-2.8, 2.8, 13)
 _JITTER = 1e-8
 # Proposals go on for so many rounds, at nodes of at least this share, until one in so many counts.
 _ROUNDS, _NEGLIGIBLE, _LEAST_EFFICIENT = 8, 1e-4, 4
-CELLS = 25
+CELLS = 28  # twice doubled, those of the smooth component
 VARIABLES: Final = ("z", "roughness")
 DIMS: Final[dict[str, str | tuple[str, ...] | None]] = {
     "offset": "interior",

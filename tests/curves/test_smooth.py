@@ -113,7 +113,7 @@ def test_the_model_is_whitened_by_the_variational_gaussian(made, curve):
 def test_many_cells_double_the_structure():
     count, cells = np.full(150, 3), np.arange(150)
     made = of_counts(count, count // 2, (cells + 0.5) / 150)
-    assert Smooth.of(made, PRIOR).compile_key == ("curve", "i", 200)
+    assert Smooth.of(made, PRIOR).compile_key == ("curve", "i", 2 * CELLS)
     assert Smooth.of(problem(n=50), PRIOR).compile_key == ("curve", "i", CELLS)
 
 
