@@ -13,6 +13,7 @@ import bayescal as bc
 from bayescal.core.bins.bin_counts import BinCounts
 from bayescal.core.errors import InputError
 from bayescal.curves.cells import Problem, draw_masses, error_draws, pad
+from bayescal.curves.smooth import CELLS
 from bayescal.quantities.ece.model import build_model, model_of
 from bayescal.quantities.ece.models import label_model
 from bayescal.quantities.ece.priors import HierarchicalBins, IndependentBins, Priors, SmoothCurve
@@ -91,7 +92,7 @@ def log_density(model, values):
 
 @pytest.fixture(scope="module")
 def gammas():
-    return np.random.default_rng(0).gamma(3, size=100)
+    return np.random.default_rng(0).gamma(3, size=CELLS)
 
 
 def of_masses(made, gammas, cells):
@@ -103,7 +104,7 @@ def test_density_of_the_curve(gammas):
     made = PROBLEMS["fine"]
     labels = label_model(made, Priors(SmoothCurve()))
     coef = np.random.default_rng(1).normal(size=32)
-    expected = of_masses(made, gammas, 100) + norm.logpdf(coef).sum()
+    expected = of_masses(made, gammas, CELLS) + norm.logpdf(coef).sum()
     probability = expit(labels.regression.logit(coef[: labels.basis.size]))
     expected += binom.logpmf(made.cells.positives, made.cells.count, probability).sum()
     found = log_density(model_of(made, labels), {"coef": coef, "gamma": gammas})
