@@ -303,7 +303,7 @@ class CaseControlAverage(Average):
     def _segments(self, calibrated: Nodes) -> Nodes:
         """The class prior under segments: near that of a smooth curve or of no deviation."""
         if self.class_prior.known:
-            return Nodes(np.zeros(1), np.array([self.segments.log_evidence]))
+            return Nodes(np.zeros(1), np.array([self._segments_at(0.0).log_evidence]))
         centres = [calibrated.moments, (0.0, 1.0)]
         if SMOOTH in self.fitted:
             centres[1] = (self.smooth_gaussian.middle, self.smooth_gaussian.spread)
@@ -315,7 +315,8 @@ class CaseControlAverage(Average):
     def _segments_at(self, normal: float) -> Segments:
         """Segments at one class prior."""
         if normal not in self._segments_by_normal:
-            near = next(reversed(self._segments_by_normal.values()), None)
+            last = self.near._segments_at(normal) if self.near is not None else None
+            near = next(reversed(self._segments_by_normal.values()), last)
             found = replace(self.segments, cells=self._interior(np.asarray(normal)), near=near)
             self._segments_by_normal[normal] = found
         return self._segments_by_normal[normal]
