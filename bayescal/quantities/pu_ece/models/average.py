@@ -315,8 +315,7 @@ class CaseControlAverage(Average):
     def _segments_at(self, normal: float) -> Segments:
         """Segments at one class prior."""
         if normal not in self._segments_by_normal:
-            last = self.near._segments_at(normal) if self.near is not None else None
-            near = next(reversed(self._segments_by_normal.values()), last)
+            near = next(reversed(self._segments_by_normal.values()), None)
             found = replace(self.segments, cells=self._interior(np.asarray(normal)), near=near)
             self._segments_by_normal[normal] = found
         return self._segments_by_normal[normal]

@@ -121,7 +121,7 @@ _WEIGHTS = _WEIGHTS / _WEIGHTS.sum()
 # Expected information is not the curvature: the last digits come slowly, and are not needed.
 _NEWTON_STEPS = 8
 # From a Gaussian nearby fewer do. Whole steps would go back and forth.
-_FEW_STEPS, _SHARE = 2, 0.7
+_FEW_STEPS, _SHARE = 3, 0.7
 _SIZES_STEPS = 3
 # Newton's steps of the whitening: to the mode of the class prior's normal, in units of its prior,
 # and for the curve at each of them.
