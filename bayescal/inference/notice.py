@@ -55,7 +55,7 @@ class _Notice(event.Listener):
         now = time.monotonic()
         if self._alone and now - self._last >= _SECONDS:
             self._last = now
-            sys.stderr.write(f"\r{_TEXT}: {self._functions} functions")
+            sys.stderr.write(f"\r{_TEXT} ({self._functions} compiled)")
             sys.stderr.flush()
         elif not self._alone and self._functions == 1:
             sys.stderr.write(f"{_TEXT}\n")

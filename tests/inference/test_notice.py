@@ -29,7 +29,7 @@ def written(monkeypatch, stream, what=work):
 def test_a_terminal_is_told_while_functions_are_compiled(monkeypatch):
     text = written(monkeypatch, Terminal())
     assert text.startswith("\rCompiling the model, for the first time on this machine")
-    assert text.endswith("1 functions\n")
+    assert text.endswith("(1 compiled)\n")
 
 
 def test_nothing_is_said_where_nothing_is_compiled(monkeypatch):
