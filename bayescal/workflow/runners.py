@@ -246,15 +246,18 @@ def _carry_out(content: bytes) -> Outcome:
 
 @contextmanager
 def _deaf() -> Iterator[None]:
-    """Start processes that ignore Ctrl-C, which a terminal sends to them too."""
-    if threading.current_thread() is not threading.main_thread():
+    """Start processes that Ctrl-C does not reach, which a terminal sends to them too.
+
+    It is held back, not ignored, so that this process gets the one that comes meanwhile.
+    """
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
-    former = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    former = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, former)
+        signal.pthread_sigmask(signal.SIG_SETMASK, former)
 
 
 class _Dask:

@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 
 import bayescal as bc
+from bayescal.workflow.runners import _deaf
 
 # preexec_fn and Dask fork or thread; JAX, where another test has loaded it, warns of that.
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:os.fork:RuntimeWarning")]
@@ -214,13 +215,37 @@ def test_ctrl_c_stops_within_two_seconds_with_what_is_done_on_disk(tmp_path, wor
     made.wait_for(store, 3, process)
     began = time.monotonic()
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=60)
+    try:
+        _, said = process.communicate(timeout=60)
+    finally:
+        process.kill()
     assert time.monotonic() - began < 2
     assert "KeyboardInterrupt" in said
     assert not list(store.rglob("*.part"))
     found = bc.load_many(store)
     assert len(found) >= 3
     assert all(np.isfinite(found[key].posterior["ece"]).all() for key in found)
+
+
+def test_ctrl_c_while_a_process_is_started_is_not_lost_and_does_not_reach_it() -> None:
+    former = signal.signal(signal.SIGINT, signal.default_int_handler)
+    program = "import time, sys; print('up', flush=True); sys.stdin.read(); print('end')"
+    try:
+        with pytest.raises(KeyboardInterrupt), _deaf():
+            child = subprocess.Popen(
+                [sys.executable, "-c", program],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+            )
+            assert child.stdout is not None
+            assert child.stdout.readline() == "up\n"
+            os.kill(os.getpid(), signal.SIGINT)
+            child.send_signal(signal.SIGINT)
+        assert child.communicate(timeout=60)[0] == "end\n"
+        assert child.returncode == 0
+    finally:
+        signal.signal(signal.SIGINT, former)
 
 
 def test_a_second_run_into_one_store_is_refused_until_the_first_ends(tmp_path) -> None:
