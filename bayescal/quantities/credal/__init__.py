@@ -8,7 +8,7 @@ from __future__ import annotations
 import lazy_loader
 
 from bayescal.core.quantity import Reference
-from bayescal.core.variables import CURVE, DATA, ROW, Variable, named, undrawn
+from bayescal.core.variables import CURVE, CURVE_DRAWS, DATA, ROW, Variable, named, undrawn
 
 __getattr__, _, __all__ = lazy_loader.attach_stub(__name__, __file__)
 __all__ += ["ESTIMAND", "NAME", "REFERENCES", "TITLE", "VARIABLES"]
@@ -47,6 +47,10 @@ VARIABLES: tuple[Variable, ...] = (
     *named("weight", dims=("label_class", "spline"), full="rise of the curve"),
     *named("increment", dims=("label_class", "step"), full="steps"),
     *named("rate", dims=("label_class", "cell"), full="label rates"),
+    *(
+        one._replace(dims=(*_BY_CLASS, *one.dims))
+        for one in (*CURVE_DRAWS, *named("given_miscalibration/rate", dims=("cell",), role=CURVE))
+    ),
     *named("node_rate", dims=("label_class", "node"), role=CURVE),
     *named("never_errs", dims=("label_class", "end")),
     # A parameter's densities are summed over its dims.

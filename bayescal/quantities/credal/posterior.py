@@ -16,7 +16,8 @@ from bayescal.core.health import MIN_ESS
 from bayescal.core.probability_intervals import decide, decide_binary
 from bayescal.core.quantity import CaseArrays, DirectDraws, Draws, Floats, Plan, bound_words
 from bayescal.core.variables import dims_of
-from bayescal.curves.cells import off_boundary
+from bayescal.curves.cells import draw_masses, off_boundary
+from bayescal.curves.priors import COMPONENTS, SMOOTH
 from bayescal.quantities.credal import VARIABLES
 from bayescal.quantities.credal.bounds import bounds
 from bayescal.quantities.credal.data import (
@@ -167,6 +168,7 @@ class CredalCase:
         prior = self.with_pseudo_observations({name: value[None] for name, value in before.items()})
         # Last, so that the draws above are those of earlier versions for the same seed.
         replicated = rng.binomial(problem.count, rates)
+        curve, given = self._curve_of_cells(draws, rates, rng.spawn(1)[0])
         point = estimate(self.data)
         theory, words = self._bounds(point)
         (score,), label = labeled_rows(self.data)
@@ -195,9 +197,31 @@ class CredalCase:
             constant_data=self._squeezed(constant) | rows,
             point_estimate=self._point_estimate(point),
             **self._of_average(draws, direct),
+            curve=self._squeezed(curve, "curve"),
+            given_miscalibration=self._squeezed(given, "given_miscalibration"),
             bounds=theory,
             bounds_attrs=words,
         )
+
+    def _curve_of_cells(
+        self, draws: Draws, rates: Floats, rng: np.random.Generator
+    ) -> tuple[Draws, Draws]:
+        """The calibration curve at the cells, and its rates given miscalibration.
+
+        Notes
+        -----
+        That of an average may be calibrated, as in results of other quantities; its components are
+        `CALIBRATED` and `ROW_DESCRIPTIONS`. Of another prior every draw is of one curve, which
+        counts as smooth; its cells are those of the rank, with the score at their mean rank.
+        """
+        lead, given = rates.shape[:-1], rates
+        component = np.full(lead, COMPONENTS.index(SMOOTH))
+        if self._averages:
+            rates, given = draws["cell_rate"], draws["miscalibrated_cell_rate"]
+            component = draws["component"]
+        mass = draw_masses(self.problem.count, lead[:-1], rng)
+        curve = {"rate": rates.astype(np.float32), "mass": mass.astype(np.float32)}
+        return curve | {"component": component.astype(np.int8)}, {"rate": given.astype(np.float32)}
 
     def _log_prior(self, draws: Draws) -> Draws:
         """Log prior density; of an average that of the description that each draw has."""
@@ -258,13 +282,14 @@ class CredalCase:
         values = {name: np.array([one[name].value for one in each]) for name in each[0]}
         return self._squeezed(values), bound_words(each[0])
 
-    def _squeezed(self, values: Mapping[str, Any]) -> dict[str, Any]:
+    def _squeezed(self, values: Mapping[str, Any], group: str = "") -> dict[str, Any]:
         """Arrays without the dim of the curves, where there is only one."""
         if not self.is_binary:
             return dict(values)
+        dims = {name: _DIMS.get(f"{group}/{name}") or _DIMS[name] for name in values}
         # Draws may lead, so that the dim is counted from the end.
         return {
-            name: np.squeeze(value, axis=_DIMS[name].index(LABEL_CLASS) - len(_DIMS[name]))
+            name: np.squeeze(value, axis=dims[name].index(LABEL_CLASS) - len(dims[name]))
             for name, value in values.items()
         }
 

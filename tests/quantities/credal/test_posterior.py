@@ -161,6 +161,29 @@ def test_replicated_counts_are_binomial_given_the_rates(data):
     assert (np.abs(gap) <= 5 * error + 1e-12).all()
 
 
+@pytest.mark.parametrize("data", [binary(300), multiclass()], ids=["binary", "three classes"])
+def test_the_curve_is_kept_by_cell_calibrated_draws_among_them(data):
+    result = fit(data, AVERAGE)
+    curve, constant = result["curve"].dataset, result["constant_data"].dataset
+    off = abs(curve["rate"] - constant["cell_score"]).where(constant["cell_count"] > 0)
+    assert bool(((off.max("cell") < 1e-6) == (curve["component"] == 0)).all())
+    assert 0 < float((curve["component"] == 0).mean()) < 1
+    given = result["given_miscalibration"]["rate"]
+    assert bool((abs(given - constant["cell_score"]).max("cell") > 1e-6).all())
+    share = constant["cell_count"] / constant["cell_count"].sum("cell")
+    gap = (curve["mass"].mean(("chain", "draw")) - share) / np.sqrt(share / 800 / 60)
+    # A Dirichlet's variance is below share / rows; five standard errors of 800 draws.
+    assert float(abs(gap).max()) < 5
+
+
+def test_rates_of_bins_are_a_curve_that_is_never_calibrated():
+    result = fit(binary(), IMPRECISE)
+    curve = result["curve"].dataset
+    assert bool((curve["component"] == 1).all())
+    np.testing.assert_array_equal(curve["rate"], result["posterior"]["rate"].astype("float32"))
+    np.testing.assert_array_equal(curve["rate"], result["given_miscalibration"]["rate"])
+
+
 @pytest.mark.slow
 def test_replicated_counts_are_what_arviz_plots():
     import arviz_plots

@@ -162,8 +162,24 @@ class _Curve:
     def posterior(
         self, draws: Draws, evidence: Mapping[str, float], rng: np.random.Generator
     ) -> Draws:
-        """Draws of the curve, each of one component; no curve is calibrated."""
-        return self._kept(CurvePosterior.of(self.average, draws, evidence, rng))
+        """Draws of the curve, each of one component; no curve is calibrated.
+
+        Beside them the whole average at the cells, some draws of which are.
+        """
+        found = CurvePosterior.of(self.average, draws, evidence, rng)
+        return {
+            **self._kept(found),
+            "cell_rate": self._at_cells(found),
+            "miscalibrated_cell_rate": self._at_cells(found.miscalibrated),
+            "component": found.component,
+        }
+
+    def _at_cells(self, curve: CurvePosterior) -> NDArray[np.float32]:
+        """Rates of all cells; of those without rows, which come last, 0."""
+        held = len(self.share)
+        found = np.zeros((*curve.place.shape, len(self.cell_node)), np.float32)
+        found[..., :held] = curve.rate[..., :held]
+        return found
 
     def prior(self, number: int, rng: np.random.Generator) -> Draws:
         """The same before the data, in one chain."""
