@@ -8,13 +8,24 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from bayescal.core.if_calibrated import IfCalibrated
 from bayescal.report.render import named, render, several_named
 from bayescal.report.view import Answer, View
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.compare import Difference, best, difference, leaders
+from bayescal.results.if_calibrated import if_calibrated
 from bayescal.results.intervals import Marginal, average_powers, marginals
-from bayescal.results.text import capital, decimals, error, fixed, in_words, percent, probability
+from bayescal.results.text import (
+    capital,
+    decimals,
+    error,
+    fixed,
+    in_words,
+    percent,
+    probability,
+    relation,
+)
 
 UNLIKELY = 0.05
 LIKELY = 0.5
@@ -34,6 +45,7 @@ class CaseAnswer:
     high: float
     prob: float
     plug_in: float | None = None
+    if_calibrated: IfCalibrated | None = None
     p_calibrated: float | None = None
     digits: int = 3
     failed: bool = False
@@ -74,11 +86,24 @@ def plug_in_sentence(answer: CaseAnswer) -> str:
     if answer.plug_in is None:
         return ""
     text = f"The plug-in ECE is {in_words(error(answer.plug_in, answer.digits))}"
+    text += _if_calibrated(answer)
     if answer.plug_in > answer.high:
         return f"{text}, above the interval: it counts sampling noise within each bin as error."
     if answer.plug_in < answer.low:
         return f"{text}, below the interval: errors within a bin cancel in it."
     return f"{text}."
+
+
+def _if_calibrated(answer: CaseAnswer) -> str:
+    """What the plug-in estimate would be without miscalibration."""
+    found = answer.if_calibrated
+    if found is None:
+        return ""
+    lower, upper = (error(end, answer.digits) for end in (found.lower, found.upper))
+    return (
+        f" (if it were calibrated, {lower} to {upper} with probability {percent(found.prob)}; "
+        f"p {relation(found.p_value)})"
+    )
 
 
 def calibrated_sentence(answer: CaseAnswer) -> str:
@@ -240,6 +265,7 @@ def answer_of(view: View, case: ResultSlice) -> CaseAnswer | None:
         high=ends[1],
         prob=view.prob,
         plug_in=view.number_of(schema.POINT_ESTIMATE, var.point or "", case),
+        if_calibrated=if_calibrated(view.tree, case, view.prob),
         p_calibrated=view.number_of(schema.MODEL_AVERAGE, schema.P_CALIBRATED, case),
         digits=digits(view),
         # A bare name such as "3" would not say that it is a class.
@@ -332,9 +358,12 @@ def strip(answer: CaseAnswer, scale: Scale) -> Markup:
 def titles(view: View) -> dict[str, str]:
     """Headings of the summary's columns: the main error in full."""
     found = {"n": "Rows", schema.EFFECTIVE_N: "Effective rows", "curve": "Curve"}
+    found[schema.P_VALUE_CALIBRATED] = "p if calibrated"
     for one in view.answers:
         name = capital(one.full) if one == view.main else one.title
-        found |= {one.name: name, f"{one.name}_point": f"Plug‑in {one.title}"}
+        plug_in = f"Plug‑in {one.title}"
+        found |= {one.name: name, f"{one.name}_point": plug_in}
+        found[f"{one.name}_if_calibrated"] = f"{plug_in} if calibrated"
         found |= {f"{one.name}_{what}": f"{name}, {what}" for what in ("mean", "median")}
     return found
 
@@ -352,7 +381,9 @@ def terms(view: View) -> list[tuple[str, str]]:
             view.has(schema.POINT_ESTIMATE, view.main.point or ""),
             "Plug-in ECE",
             "The usual estimate: label rates of the sample are taken as if they were known. "
-            "Noise counts as error, so it is biased upwards, most with many bins and few rows.",
+            "Noise counts as error, so it is biased upwards, most with many bins and few rows. "
+            "What it would be if the scores were calibrated is simulated, with labels drawn by "
+            "the scores; p is the probability of as large an estimate then, or a larger one.",
         ),
         (
             view.described,

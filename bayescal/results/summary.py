@@ -12,6 +12,7 @@ from bayescal.results import access, schema, text
 from bayescal.results.access import ResultSlice
 from bayescal.results.compare import best
 from bayescal.results.curves import curve_shape
+from bayescal.results.if_calibrated import if_calibrated
 from bayescal.results.intervals import Marginal, interval, marginals, tail
 from bayescal.results.rows import read_rows, row_table
 
@@ -54,6 +55,10 @@ def summary(tree: xr.DataTree, prob: float = 0.9) -> pd.DataFrame:
         ece_median          posterior median, likewise
         ece_lower, _upper   interval, see `interval`
         p_calibrated        posterior probability of perfect calibration
+        ece_if_calibrated   expected point estimate if the scores were calibrated, by simulation;
+                            `_lower` and `_upper`: its range of probability `prob`. Not of
+                            positives and unlabelled rows
+        p_value_calibrated  probability of as large a point estimate, or larger, if they were
         tce_mean            as ece_mean, of the calibration error without bins
         tce_lower, _upper   its interval
         rhat_max, ess_min   worst over the variables
@@ -155,11 +160,11 @@ def _shown_errors(tree: xr.DataTree) -> list[Variable]:
 def _of_errors(tree: xr.DataTree, prob: float) -> _Lines:
     """One line a case."""
     ends = {one.name: interval(tree, one.name, prob) for one in _shown_errors(tree)}
-    return [(case, _errors_of(tree, case, ends)) for case in access.cases(tree)]
+    return [(case, _errors_of(tree, case, ends, prob)) for case in access.cases(tree)]
 
 
 def _errors_of(
-    tree: xr.DataTree, case: ResultSlice, ends: Mapping[str, xr.DataArray]
+    tree: xr.DataTree, case: ResultSlice, ends: Mapping[str, xr.DataArray], prob: float
 ) -> dict[str, Any]:
     row: dict[str, Any] = {
         **case.coords,
@@ -182,11 +187,19 @@ def _errors_of(
             row[schema.P_CALIBRATED] = access.scalar(
                 tree, schema.MODEL_AVERAGE, schema.P_CALIBRATED, case
             )
+            if (found := if_calibrated(tree, case, prob)) is not None:
+                row |= zip(_under_calibration(name), found[1:5], strict=True)
     row |= access.health(tree, case)
     if access.has_variable(tree, schema.MODEL_AVERAGE, schema.WEIGHT):
         shape = curve_shape(tree, case)
         row["curve"] = None if shape is None else shape.name
     return row | {"status": access.case_status(tree, case)}
+
+
+def _under_calibration(var: str) -> tuple[str, ...]:
+    """Columns of the plug-in estimate if the case were calibrated: mean, range, p-value."""
+    mean = f"{var}_if_calibrated"
+    return mean, f"{mean}_lower", f"{mean}_upper", schema.P_VALUE_CALIBRATED
 
 
 def _mean_over_classes(
@@ -207,7 +220,9 @@ def _mean_over_classes(
         own_point = f"{name}_point" in own[0]
         line |= {f"{name}_point": text.plain(one.plug_in)} if own_point else {}
         line |= {f"{name}_{end}": getattr(one, end) for end in ("mean", "lower", "upper")}
-        line |= {schema.P_CALIBRATED: None} if own_point else {}
+        # Classes of one row depend on each other, which cells do not know.
+        blank = (schema.P_CALIBRATED, *_under_calibration(name))
+        line |= {key: None for key in blank if own_point and key in own[0]}
     return {**line, "status": failed[0] if failed else schema.OK}
 
 

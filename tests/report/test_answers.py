@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bayescal.core.if_calibrated import IfCalibrated
 from bayescal.report.answers import (
     MARGIN,
     MOST_MEANS,
@@ -171,6 +172,7 @@ def test_where_the_mean_is_the_estimand_it_comes_first() -> None:
     assert places[1] == 0 < places[0]
 
 
+EXPECTED = IfCalibrated("vit", 0.021, 0.013, 0.0304, 0.0012, 0.044, 0.9)
 VIT = CaseAnswer("vit", 0.031, 0.018, 0.047, 0.9, plug_in=0.044, p_calibrated=0.02)
 
 
@@ -207,6 +209,17 @@ def test_the_name_is_escaped() -> None:
     assert "<bdi>&lt;b&gt;&amp;</bdi>" in error_sentence(odd)
     assert "&lt;b&gt;" in best_sentence(["<b>"], 0.9)
     assert "&lt;b&gt;" in difference_sentence(gap("<b>", "c", 0.1, 0.0, 0.2))
+
+
+def test_what_the_plug_in_would_be_under_calibration() -> None:
+    said = plug_in_sentence(dataclasses.replace(VIT, if_calibrated=EXPECTED))
+    assert said.startswith(
+        "The plug-in ECE is 0.044 (if it were calibrated, 0.013 to 0.030 with probability 90%; "
+        "p = 0.001)"
+    )
+    view = View(make_result(("a",), draws=20), 0.9)
+    row = summary(view.tree, 0.9).iloc[0]
+    assert answers(view)[0].if_calibrated.p_value == row["p_value_calibrated"]
 
 
 @pytest.mark.parametrize(

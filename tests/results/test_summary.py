@@ -28,8 +28,9 @@ from tests.synthetic_ssme import METRICS, make_panel_result
 
 COLUMNS = [
     "classifier", "n", "ece_point", "ece_mean", "ece_median", "ece_lower", "ece_upper",
-    "p_calibrated", "tce_mean", "tce_lower", "tce_upper", "rhat_max", "ess_min", "divergences",
-    "curve", "status",
+    "p_calibrated", "ece_if_calibrated", "ece_if_calibrated_lower", "ece_if_calibrated_upper",
+    "p_value_calibrated", "tce_mean", "tce_lower", "tce_upper", "rhat_max", "ess_min",
+    "divergences", "curve", "status",
 ]  # fmt: skip
 
 
