@@ -449,8 +449,7 @@ type Floats = NDArray[np.float64]
 
 def couple_pair(tree: xr.DataTree, pair: Pair) -> Difference:
     """Difference of two coupled errors or metrics."""
-    first, second, var, prob, _, _ = pair
-    alpha = tail(prob)
+    var = pair.var
     cases = find_pair(tree, pair)
     # The pair is coupled in alphabetical order, so that exchanging them only changes the sign.
     order = sorted((0, 1), key=lambda k: cases[k].classifier)
@@ -464,24 +463,40 @@ def couple_pair(tree: xr.DataTree, pair: Pair) -> Difference:
             "metric."
         )
     ranks = _coupled_ranks(len(values[0]), correlation, rng)
-    low = [own[rank] for own, rank in zip(values, ranks, strict=True)]
     given = [_sorted(tree, var, case, access.conditional_group(tree, var)) for case in ordered]
-    high = [own[rank] for own, rank in zip(given, ranks, strict=True)]
-    apart = low[order[0]] - low[order[1]]
-    means = [access.posterior_mean(tree, var, case) for case in cases]
+    found = [
+        Errors(own[rank], other[rank], access.posterior_mean(tree, var, case))
+        for own, other, rank, case in zip(values, given, ranks, ordered, strict=True)
+    ]
+    one, two = (found[k] for k in order)
+    title = access.described(tree, var).title
+    return replace(conservative(pair, one, two, correlation), title=title)
+
+
+class Errors(NamedTuple):
+    """Draws of an error or a metric, those given miscalibration beside them, and its mean."""
+
+    low: Floats
+    high: Floats
+    mean: float
+
+
+def conservative(pair: Pair, one: Errors, two: Errors, correlation: float) -> Difference:
+    """Difference of what is paired draw by draw, each against the other given miscalibration."""
+    alpha = tail(pair.prob)
+    apart = one.low - two.low
     return Difference(
-        first=first,
-        second=second,
-        var=var,
-        mean=means[0] - means[1],
-        lower=float(np.quantile(low[order[0]] - high[order[1]], alpha)),
-        upper=float(np.quantile(high[order[0]] - low[order[1]], 1 - alpha)),
-        prob=prob,
+        first=pair.first,
+        second=pair.second,
+        var=pair.var,
+        mean=one.mean - two.mean,
+        lower=float(np.quantile(one.low - two.high, alpha)),
+        upper=float(np.quantile(one.high - two.low, 1 - alpha)),
+        prob=pair.prob,
         prob_first_larger=float(np.mean(apart > 0)),
         prob_equal=float(np.mean(apart == 0)),
         correlation=correlation,
         draws=apart,
-        title=access.described(tree, var).title,
     )
 
 
