@@ -583,7 +583,11 @@ def _square_root(correlation: Floats) -> Floats:
 def _sorted(
     tree: xr.DataTree, var: str, case: ResultSlice, group: str = schema.POSTERIOR
 ) -> Floats:
-    """Draws in order; undefined ones give their places to the others, if there are any."""
-    draws = np.sort(access.flat_draws(tree, var, case, group))
+    draws = access.flat_draws(tree, var, case, group)
+    return in_order(draws, len(draws))
+
+
+def in_order(draws: Floats, n: int) -> Floats:
+    """So many draws in order; undefined ones give their places to the others, if there are any."""
     known = int(np.count_nonzero(~np.isnan(draws)))
-    return draws[np.arange(len(draws)) * (known or len(draws)) // len(draws)]
+    return np.sort(draws)[np.arange(n) * (known or len(draws)) // n]

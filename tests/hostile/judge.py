@@ -81,6 +81,11 @@ NAN_SAYS_NONE: Mapping[str, tuple[str, ...]] = {
     "pu_ece.estimate": (".label_rate", ".gap"),
     "temperature.calibration_errors": (".class_ece", ".class_accuracy", ".class_confidence"),
     "agnostic.rule_difference": (".correlation",),
+    "bayescal.change": tuple(
+        f".table.{against}_{figure}"
+        for against in ("previous", "baseline")
+        for figure in ("mean", "lower", "upper", "prob_worse")
+    ),  # of the first window
     "bayescal.difference": (".correlation",),
     "bayescal.summary": (".rhat_max",),  # of direct draws
     "fit agnostic": tuple(

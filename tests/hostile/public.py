@@ -402,6 +402,7 @@ RIGHT: dict[str, Callable[[], Any]] = {
     "bayescal.marginal.tree": lambda: of_classes(),
     "bayescal.power_scale.tree": lambda: long(),
     "bayescal.row_table.tree": lambda: results()["credal"],
+    "bayescal.change.results": lambda: {"old": long(), "new": long()},
     "bayescal.report.results": lambda: results()["ece"],
     "bayescal.interval.var": lambda: "ece",
     "bayescal.agnostic.rule_difference.result": lambda: two_rules(),
