@@ -1,4 +1,5 @@
 from . import datasets as datasets
+from . import measures as measures
 from . import plots as plots
 from ._version import __version__ as __version__
 from .core.bins.bin_counts import BinCounts as BinCounts
@@ -38,6 +39,7 @@ from .results.intervals import interval as interval
 from .results.intervals import marginal as marginal
 from .results.io import load as load
 from .results.io import save as save
+from .results.measure import measure as measure
 from .results.power_scaling import power_scale as power_scale
 from .results.rows import row_table as row_table
 from .results.summary import summary as summary

@@ -7,7 +7,7 @@ An empty bin has mass 0 and contributes nothing, but its rate must be a number: 
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -109,7 +109,3 @@ def debiased_squared_calibration_error(
 def bin_mean(weight: Tensor, values: Tensor, membership: Tensor) -> Tensor:
     """Weighted mean over the cells of each bin, (..., bin)."""
     return (weight * values) @ membership / (weight @ membership)
-
-
-OF_CURVE: Final = {"tce": expected_calibration_error, "c": interval_measure}
-"""Numbers of any calibration curve, from mass, label rate and score of its cells."""

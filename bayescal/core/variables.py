@@ -175,8 +175,10 @@ CELLS: Final = undrawn("events", "cell_count", "cell_score", dims=("cell",))
 CURVE_DRAWS: Final = (
     *named("curve/rate", "curve/mass", dims=("cell",), role=CURVE),
     *named("curve/component", role=CURVE),
+    *named("given_miscalibration/rate", "given_miscalibration/mass", dims=("cell",), role=CURVE),
 )
-"""Group ``curve``: label rate and mass of cells, and each draw's place in the components."""
+"""Group ``curve``: label rate and mass of cells, and each draw's place in the components. The
+curve given miscalibration is beside it, and the masses where they depend on the curve."""
 AVERAGE: Final = (
     *named("description"),
     *named("curve", role=DATA, full="calibration curve"),

@@ -187,10 +187,15 @@ def kept_curve(
 ) -> dict[str, NDArray[Any]]:
     """What a result keeps of the curve: rates and masses of cells with rows, component of draws."""
     return {
-        "rate": nonempty_cells(rates.astype(np.float32), rows, size),
-        "mass": nonempty_cells(mass.astype(np.float32), rows, size),
+        "rate": kept_rates(rows, rates, size),
+        "mass": kept_rates(rows, mass, size),
         "component": component.astype(np.int8),
     }
+
+
+def kept_rates(rows: NDArray[Any], rates: Floats, size: int) -> NDArray[np.float32]:
+    """Label rates, or masses, of cells with rows, as a result keeps them."""
+    return nonempty_cells(rates.astype(np.float32), rows, size)
 
 
 def evidence_warnings(ess: float) -> list[str]:

@@ -343,6 +343,11 @@ def json_attribute(tree: xr.DataTree, name: str) -> Any:
     return json.loads(str(tree.attrs[name]))
 
 
+def measure_names(tree: xr.DataTree) -> list[str]:
+    """Names of the measures that were added to a result, in order."""
+    return list(json.loads(str(tree.attrs.get(schema.MEASURES, "[]"))))
+
+
 def sampler(tree: xr.DataTree) -> str:
     """Say what drew the posterior; under several priors that may be more than one sampler."""
     text = str(tree.attrs.get("sampler", ""))

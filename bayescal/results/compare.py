@@ -21,6 +21,7 @@ from bayescal.core.variables import ERROR, METRIC, MORE, ROW
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.intervals import tail
+from bayescal.results.measure import with_measure
 from bayescal.results.text import (
     UNRELIABLE,
     in_words,
@@ -130,6 +131,7 @@ def difference(
     """
     tail(prob)
     _check_comparable(tree, "a difference")
+    tree, var = with_measure(tree, var)
     name = access.main(tree).name if var is None else var
     pair = Pair(first, second, name, prob, class_, group)
     _check_words(first, second)
@@ -338,11 +340,10 @@ def best(
     'By AUC, forest is best with probability 0.83; boosting has 0.15.'
     """
     _check_comparable(tree, "a ranking")
-    name = access.main(tree).name if var is None else var
-    if access.main(tree).role == METRIC:
-        access.check_variable(tree, name)
+    tree, var = with_measure(tree, var)
+    name = access.check_variable(tree, var)
     better = access.described(tree, name).better
-    if better is None and access.main(tree).role != ERROR:
+    if better is None:
         known = [one.name for one in access.answers(tree) if one.better]
         raise InputError(
             f"a ranking needs to know whether more of {name!r} is better, which its quantity does "

@@ -14,6 +14,7 @@ from bayescal.core.variables import ERROR, ROW
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.intervals import interval
+from bayescal.results.measure import with_measure
 from bayescal.results.rows import RowConclusion, row_conclusions
 from bayescal.results.text import UNRELIABLE, percent, several
 
@@ -174,6 +175,7 @@ def conclusions(
     if threshold is not None:
         check_number(threshold, "threshold", "(-inf, inf)")
     main = access.main(tree)
+    tree, var = with_measure(tree, var)
     name = main.name if var is None else var
     check_is(name, str, "var", "Pass the name of a variable of the result.")
     if main.role != ROW or name != main.name:

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from bayescal.core.checks import check_choice, check_number
 from bayescal.core.errors import InputError
-from bayescal.core.functionals import OF_CURVE
 from bayescal.core.variables import ERROR
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
+from bayescal.results.measure import with_measure
 from bayescal.results.text import percent
 
 CONSERVATIVE: Final = "conservative"
@@ -41,7 +41,8 @@ def interval(tree: xr.DataTree, var: str, prob: float = 0.9) -> xr.DataArray:
     tree : xarray.DataTree
         A result.
     var : str
-        A variable of its posterior; or "tce" or "c" of any result that holds a calibration curve.
+        A variable of its posterior; or, of a result that holds a calibration curve, a measure such
+        as "e90" or "net_benefit:0.25", see `bayescal.measure`.
     prob : float
         Posterior probability of the interval, strictly between 0 and 1.
 
@@ -69,8 +70,7 @@ def interval(tree: xr.DataTree, var: str, prob: float = 0.9) -> xr.DataArray:
     """
     schema.check_result(tree)
     alpha = tail(prob)
-    if not access.has_variable(tree, schema.POSTERIOR, var) and _can_measure(tree, var):
-        return _of_measure(tree, _measured(tree, var), prob)
+    tree, var = with_measure(tree, var)
     draws = access.variable(tree, schema.POSTERIOR, var).transpose(*schema.DRAW_DIMS, ...)
     rest = draws.dims[2:]
     values = draws.values.reshape(-1, *draws.shape[2:])
@@ -92,43 +92,6 @@ def interval(tree: xr.DataTree, var: str, prob: float = 0.9) -> xr.DataArray:
         name=var,
         attrs={"ci_kind": kind, "ci_prob": prob, "ci_text": text},
     )
-
-
-def _can_measure(tree: xr.DataTree, var: str) -> bool:
-    """Whether a number that a result does not hold follows from the curve that it holds."""
-    return var in OF_CURVE and schema.CURVE in tree.children
-
-
-def _measured(tree: xr.DataTree, var: str) -> xr.DataArray:
-    """Draws of a number of the stored curve, 0 where it is calibrated, (chain, draw, ...)."""
-    score, rows = (
-        access.variable(tree, schema.CONSTANT_DATA, name).astype(np.float64)
-        for name in (schema.CELL_SCORE, schema.CELL_COUNT)
-    )
-    rate, mass = (
-        access.variable(tree, schema.CURVE, name).astype(np.float64) for name in ("rate", "mass")
-    )
-    # A result keeps rates in single precision: a score as near as that is its own rate.
-    rate = rate.where(abs(rate - score) > np.spacing(np.float32(1)) * score, score)
-    found: xr.DataArray = xr.apply_ufunc(
-        OF_CURVE[var],
-        mass.where(rows > 0, 0.0),
-        rate,
-        score,
-        input_core_dims=[[schema.CELL]] * 3,
-    )
-    return found.rename(var).transpose(*schema.DRAW_DIMS, ...)
-
-
-def _of_measure(tree: xr.DataTree, draws: xr.DataArray, prob: float) -> xr.DataArray:
-    """Conservative interval of an error that is 0 in the draws in which it is calibrated."""
-    alpha = tail(prob)
-    lower = draws.quantile(alpha, schema.DRAW_DIMS)
-    upper = draws.where(draws > 0).quantile(1 - alpha, schema.DRAW_DIMS).fillna(0.0)
-    found = xr.concat([lower, upper], schema.CI_BOUND).transpose(..., schema.CI_BOUND)
-    found = found.drop_vars("quantile").assign_coords({schema.CI_BOUND: ["lower", "upper"]})
-    text = in_words(CONSERVATIVE, prob) + _of_power(tree, CONSERVATIVE)
-    return found.assign_attrs(ci_kind=CONSERVATIVE, ci_prob=prob, ci_text=text)
 
 
 def may_be_calibrated(tree: xr.DataTree, var: str) -> bool:

@@ -14,6 +14,7 @@ from bayescal.core.errors import InputError
 from bayescal.core.variables import ROW
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
+from bayescal.results.measure import with_measure
 from bayescal.results.rows import probabilities_of_case
 
 if TYPE_CHECKING:
@@ -112,6 +113,8 @@ def power_scale(tree: xr.DataTree, var_names: str | Sequence[str] | None = None)
     if problem := _obstacle(tree):
         raise InputError(problem)
     names = None if var_names is None else checked_words(var_names, "var_names")
+    for place, name in enumerate(names or ()):
+        tree, names[place] = with_measure(tree, name)
     rows = []
     for case in access.cases(tree):
         scaled = (

@@ -119,6 +119,9 @@ BOUNDARY: Final = "boundary"
 CALIBRATED: Final = "calibrated"
 """The one of the descriptions without parameters."""
 
+MEASURES: Final = "measures"
+"""Root attribute with the names of the variables that are measures added to a result."""
+
 P_CALIBRATED: Final = "p_calibrated"
 P_VALUE_CALIBRATED: Final = "p_value_calibrated"
 WEIGHT: Final = "weight"

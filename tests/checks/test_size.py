@@ -10,24 +10,25 @@ PACKAGE = ROOT / "bayescal"
 BUDGET = {
     "": 150,
     "quantities": 300,
-    "cli": 1350,
-    "core": 6610,
-    "curves": 2140,
+    "cli": 1550,
+    "core": 6700,
+    "curves": 2150,
     "inference": 1590,
-    "plots": 2750,
+    "measures": 800,
+    "plots": 3100,
     "quantities/agnostic": 4300,
-    "quantities/credal": 7200,
-    "quantities/ece": 3200,
+    "quantities/credal": 7300,
+    "quantities/ece": 3400,
     "quantities/pu_ece": 5510,
     "quantities/ssme": 6020,
     "quantities/temperature": 5400,
-    "report": 2950,
-    "results": 4350,
-    "workflow": 2580,
+    "report": 3150,
+    "results": 5100,
+    "workflow": 2850,
 }
-MOST_FILES = 242
+MOST_FILES = 260
 LONGEST = 600
-TEST_LINES = 42_500
+TEST_LINES = 44_500
 
 
 def lines(path: Path) -> int:

@@ -153,5 +153,5 @@ def test_prob_outside_the_unit_interval(prob: float) -> None:
 
 
 def test_an_unknown_variable() -> None:
-    with pytest.raises(InputError, match="'brier'"):
-        interval(make_result(), "brier")
+    with pytest.raises(InputError, match="no variable or measure 'breir'; did you mean 'brier'"):
+        interval(make_result(), "breir")

@@ -186,5 +186,5 @@ def test_what_cannot_be_scaled_is_refused_with_the_reason():
         with pytest.raises(bc.InputError, match=words):
             bc.power_scale(found)
     assert scalable(tree)
-    with pytest.raises(bc.InputError, match="must hold 'nothing'"):
+    with pytest.raises(bc.InputError, match="no variable or measure 'nothing'"):
         bc.power_scale(tree, "nothing")

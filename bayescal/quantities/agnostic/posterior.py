@@ -25,6 +25,7 @@ from bayescal.curves.cells import (
     draw_masses,
     evidence_warnings,
     kept_curve,
+    kept_rates,
     nonempty_cells,
     off_boundary,
 )
@@ -142,6 +143,7 @@ class AgnosticCase:
             given_miscalibration={
                 **self._measures(given, inside, mass),
                 "calibration_curve": given.at(points),
+                "rate": kept_rates(cells.count, given.rate, size),
             },
             curve=kept_curve(cells.count, posterior.rate, cell_mass, posterior.component, size),
             prior=self._implied(wide(CurvePosterior.prior(average, PRIOR_DRAWS, rng)), rng),

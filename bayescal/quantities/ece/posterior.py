@@ -33,6 +33,7 @@ from bayescal.curves.cells import (
     evidence_warnings,
     fingerprint,
     kept_curve,
+    kept_rates,
     nonempty_cells,
     off_boundary,
 )
@@ -228,6 +229,7 @@ def collect_arrays(
         given_miscalibration={
             **binned.errors(given.rate),
             "calibration_curve": given.curve,
+            "rate": kept_rates(cells.count, given.rate, n_cells),
         },
         curve=kept_curve(cells.count, drawn.rate, binned.mass, component, n_cells),
         warnings=contradiction_warnings(problem, replicated),

@@ -20,6 +20,7 @@ from bayescal.curves.cells import (
     evidence_warnings,
     fingerprint,
     kept_curve,
+    kept_rates,
     nonempty_cells,
 )
 from bayescal.curves.posterior import CurvePosterior
@@ -224,6 +225,7 @@ class AveragedCase(ProblemCase):
         common = self.common_arrays(posterior, rng)
         weights = model.weights(states)
         means = {name: one.at(points).mean(axis=(0, 1)) for name, one in alone.items()}
+        given_mass, size = model.masses(miscalibrated, rng), model.compile_key[-1]
         return replace(
             common,
             posterior={
@@ -232,13 +234,13 @@ class AveragedCase(ProblemCase):
                 "description": every.component,
             },
             given_miscalibration={
-                **self._errors(miscalibrated, rng),
+                **error_draws(self.problem.unlabeled, miscalibrated.rates, given_mass),
+                "rate": kept_rates(self.problem.total, miscalibrated.rates, size),
+                "mass": kept_rates(self.problem.total, given_mass, size),
                 "class_prior": miscalibrated.class_prior,
                 "calibration_curve": given.at(points),
             },
-            curve=kept_curve(
-                self.problem.total, population.rates, mass, every.component, model.compile_key[-1]
-            ),
+            curve=kept_curve(self.problem.total, population.rates, mass, every.component, size),
             prior=self._prior(rng),
             descriptions=self._by_component(alone, rng),
             posterior_predictive={"events": self.nonempty(replicated.astype(np.int32))},

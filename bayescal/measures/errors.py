@@ -1,0 +1,89 @@
+"""How far a calibration curve is from the scores: sizes, quantiles and directions of the gap.
+
+Each is a function of the cells' label rates (..., cell), scores (cell,) and masses (..., cell);
+masses sum to 1.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bayescal.core import functionals
+from bayescal.measures.measure import functions_for
+
+type Tensor = Any
+
+
+def tce(rate: Tensor, score: Tensor, mass: Tensor) -> Tensor:
+    """Mean absolute gap: the true calibration error, ICI or E_avg."""
+    return functionals.expected_calibration_error(mass, rate, score)
+
+
+def emax(rate: Tensor, score: Tensor, mass: Tensor) -> Tensor:
+    """Largest absolute gap of a cell that holds rows."""
+    return functionals.maximum_calibration_error(mass, rate, score)
+
+
+def l2(rate: Tensor, score: Tensor, mass: Tensor) -> Tensor:
+    """Root of the mean squared gap."""
+    return functionals.squared_calibration_error(mass, rate, score) ** 0.5
+
+
+def eci(rate: Tensor, score: Tensor, mass: Tensor) -> Tensor:
+    """Hundred times the mean squared gap: the estimated calibration index."""
+    return 100 * functionals.squared_calibration_error(mass, rate, score)
+
+
+def e50(rate: Tensor, score: Tensor, mass: Tensor) -> Tensor:
+    """Median absolute gap over rows."""
+    return gap_quantile(rate, score, mass, 0.5)
+
+
+def e90(rate: Tensor, score: Tensor, mass: Tensor) -> Tensor:
+    """Absolute gap that nine rows in ten do not exceed."""
+    return gap_quantile(rate, score, mass, 0.9)
+
+
+def gap_quantile(rate: Tensor, score: Tensor, mass: Tensor, level: float) -> Tensor:
+    """Quantile of the absolute gap over rows, the least value that a share `level` reaches."""
+    xp = functions_for(rate)
+    gap = abs(rate - score)
+    order = xp.argsort(gap, axis=-1)
+    held = xp.take_along_axis(gap, order, axis=-1)
+    reached = xp.cumsum(xp.take_along_axis(mass + 0 * gap, order, axis=-1), axis=-1)
+    # Sums of masses are off by rounding.
+    place = (reached < level - 1e-12).sum(axis=-1)
+    return xp.take_along_axis(held, place[..., None], axis=-1)[..., 0]
+
+
+def over(rate: Tensor, score: Tensor, mass: Tensor) -> Tensor:
+    """Part of the calibration error where scores are too high."""
+    return (mass * (abs(rate - score) - (rate - score))).sum(axis=-1) / 2
+
+
+def under(rate: Tensor, score: Tensor, mass: Tensor) -> Tensor:
+    """Part of the calibration error where scores are too low."""
+    return (mass * (abs(rate - score) + (rate - score))).sum(axis=-1) / 2
+
+
+def mean_gap(rate: Tensor, score: Tensor, mass: Tensor) -> Tensor:
+    """Mean label rate less the mean score: calibration in the large."""
+    return (mass * (rate - score)).sum(axis=-1)
+
+
+def oe(rate: Tensor, score: Tensor, mass: Tensor) -> Tensor:
+    """Observed over expected events."""
+    return (mass * rate).sum(axis=-1) / (mass * score).sum(axis=-1)
+
+
+def c(rate: Tensor, score: Tensor, mass: Tensor) -> Tensor:
+    """Largest absolute sum of gaps over an interval of scores: Kuiper's statistic, ECCE-R."""
+    xp = functions_for(rate)
+    sums = xp.cumsum(mass * (score - rate), axis=-1)
+    return xp.maximum(sums.max(axis=-1), 0) - xp.minimum(sums.min(axis=-1), 0)
+
+
+def ks(rate: Tensor, score: Tensor, mass: Tensor) -> Tensor:
+    """Largest absolute sum of gaps over the scores up to a threshold: ECCE-MAD."""
+    xp = functions_for(rate)
+    return abs(xp.cumsum(mass * (score - rate), axis=-1)).max(axis=-1)

@@ -1,0 +1,88 @@
+"""What a measure is: a function of a calibration curve, and what is said of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from importlib import import_module
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from bayescal.core.variables import ERROR, LESS, METRIC, Variable
+
+ALL: Final = "all"
+"""Drawn from the whole posterior, so that a calibrated classifier has its exact value."""
+MISCALIBRATED: Final = "miscalibrated"
+"""Drawn given miscalibration: where the curve is fixed, the rate of a row has no spread left."""
+
+
+class Measure(NamedTuple):
+    """A number of a calibration curve.
+
+    Parameters
+    ----------
+    name : str
+        Name, with the options that were given, as ``net_benefit:0.25``.
+    title : str
+        Name in a few words, for an axis or a column.
+    function : callable
+        ``function(rate, score, mass, **options)``: label rates (..., cell), scores (cell,) and
+        masses (..., cell) of the cells, scores increasing, to values (...).
+    meaning : str
+        What it is, in a sentence.
+    better : {"less", "more"}, optional
+        Which of two values is better; None where neither is.
+    components : {"all", "miscalibrated"}
+        Which draws of the curve it is computed from, see Notes.
+    options : tuple of str
+        Names of the function's further parameters, in the order of a name such as ``cost:0.2,5``.
+    undefined : str
+        Where it has no value, and what to do about it.
+    reference : str
+        Source of the definition.
+
+    Notes
+    -----
+    An error is exactly 0, and a slope exactly 1, in the draws in which the classifier is
+    calibrated: with ``components="all"`` they are a part of the posterior. A rate of rows or a cost
+    is known all too well in these draws, where the scores themselves are the rates, and its
+    interval would collapse around the value that the scores promise. With
+    ``components="miscalibrated"`` it is computed from the curves given miscalibration, which come
+    as near to calibration as the labels have it.
+    """
+
+    name: str
+    title: str
+    function: Callable[..., Any]
+    meaning: str = ""
+    better: str | None = LESS
+    components: str = ALL
+    options: tuple[str, ...] = ()
+    undefined: str = ""
+    reference: str = ""
+
+    def given(self, **options: float) -> Measure:
+        """The measure with these options, which its name then says."""
+        if not options:
+            return self
+        values = ",".join(f"{value:g}" for value in options.values())
+        return self._replace(
+            name=f"{self.name}:{values}",
+            title=f"{self.title} at {values}",
+            function=partial(self.function, **options),
+            options=(),
+        )
+
+    def variable(self, point: str | None) -> Variable:
+        """The record of the measure as a variable of a result."""
+        role = ERROR if self.components == ALL and self.better == LESS else METRIC
+        return Variable(
+            self.name, self.title, (), role, self.better, point, self.meaning, self.title
+        )
+
+
+def functions_for(values: Any) -> Any:
+    """The module with functions of arrays: NumPy, or PyTensor for its tensors."""
+    symbolic = type(values).__module__.startswith("pytensor")
+    return import_module("pytensor.tensor") if symbolic else np

@@ -1,0 +1,227 @@
+"""Any number of the calibration curve that a result holds, as draws and as one of its variables."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayescal.core.checks import check_known
+from bayescal.core.errors import InputError
+from bayescal.core.variables import to_json
+from bayescal.measures.measure import ALL, Measure
+from bayescal.measures.registry import measures, resolve
+from bayescal.results import access, schema
+from bayescal.results.access import ResultSlice
+
+type Floats = NDArray[np.float64]
+
+RATE: Final = "rate"
+MASS: Final = "mass"
+
+
+def measure(
+    tree: xr.DataTree, measure: str | Measure | Callable[..., Any], **options: float
+) -> xr.DataArray:
+    """Posterior draws of any number of a calibration curve.
+
+    Parameters
+    ----------
+    tree : xarray.DataTree
+        A result that holds a calibration curve: the group ``curve``.
+    measure : str, Measure or callable
+        A name of `bayescal.measures`, such as ``"e90"`` or ``"net_benefit:0.25"``; or a function
+        ``f(rate, score, mass)`` of the label rates (chain, draw, cell), scores (cell,) and masses
+        (chain, draw, cell) of cells with increasing scores, which gives values (chain, draw).
+    **options : float
+        Options of a named measure, such as ``threshold=0.25``, in (0, 1).
+
+    Returns
+    -------
+    xarray.DataArray
+        Draws with dims chain and draw, then those of the cases: classifier, class, group.
+
+    Raises
+    ------
+    InputError
+        If the result holds no curve, there is no such measure or option, or the function gives
+        another shape or an undefined value.
+
+    Notes
+    -----
+    The estimand is the number that the population has: the curve P(Y = 1 | score), and how its
+    scores are distributed. Draws of errors, slopes and of your own functions are of the whole
+    posterior, in which the classifier may be calibrated; those of rates of rows and costs, such as
+    the Brier score, the AUC or the net benefit, are given miscalibration (see `Measure`).
+
+    Cells are narrow ranges of the score, about 100, or each one score where there are fewer. Rows
+    of one cell count as tied, and a threshold within a cell falls on the side of the mean score.
+
+    Examples
+    --------
+    >>> import bayescal as bc
+    >>> scores = bc.datasets.ece.truth("over").scores(2000, seed=1)
+    >>> result = bc.fit(bc.ece, scores, seed=20, method="direct")
+    >>> draws = bc.measure(result, "net_benefit", threshold=0.25)
+    >>> draws.dims
+    ('chain', 'draw')
+    >>> by_hand = bc.measure(result, lambda rate, score, mass: (mass * rate).sum(axis=-1))
+    >>> 0.4 < float(by_hand.mean()) < 0.6
+    True
+    """
+    found = resolve(measure, **options)
+    return _draws(tree, [found], given=found.components != ALL)[found.name]
+
+
+def with_measures(tree: xr.DataTree, specs: Sequence[str | Measure]) -> xr.DataTree:
+    """A result in which measures are variables like any other; those that it has stay."""
+    added = [one for one in map(resolve, specs) if not _has(tree, schema.POSTERIOR, one.name)]
+    if not added:
+        return tree
+    errors = [one for one in added if one.components == ALL]
+    given = _draws(tree, added, given=True)
+    every = {**given, **_draws(tree, errors, given=False)}
+    points = {one.name: _plug_in(tree, one) for one in added}
+    known = {name: value for name, value in points.items() if value is not None}
+    more = {
+        schema.POSTERIOR: every,
+        schema.GIVEN_MISCALIBRATION: {one.name: given[one.name] for one in errors},
+        schema.POINT_ESTIMATE: known,
+    }
+    found = xr.DataTree.from_dict(
+        {name: node.dataset.assign(more.get(name, {})) for name, node in tree.children.items()}
+    )
+    records = [one.variable(one.name if one.name in known else None) for one in added]
+    found.attrs = {
+        **tree.attrs,
+        schema.VARIABLES: to_json([*access.variables(tree), *records]),
+        schema.MEASURES: json.dumps([*access.measure_names(tree), *(one.name for one in added)]),
+    }
+    return found
+
+
+def with_measure(tree: xr.DataTree, var: Any) -> tuple[xr.DataTree, Any]:
+    """A result that has this measure as a variable, where it has a curve, and the one's name."""
+    if var is None or not has_curve(tree) or _has(tree, schema.POSTERIOR, var):
+        return tree, var
+    if isinstance(var, str):
+        known = (*map(str, tree[schema.POSTERIOR].data_vars), *measures())
+        check_known(var.partition(":")[0], known, "variable or measure", "the result")
+    one = resolve(var)
+    return with_measures(tree, [one]), one.name
+
+
+def has_curve(tree: xr.DataTree) -> bool:
+    """Whether a result holds draws of a calibration curve."""
+    return schema.CURVE in tree.children
+
+
+class _Cells(NamedTuple):
+    """The curve of one case at its cells with rows."""
+
+    rate: Floats  # (chain, draw, cell)
+    score: Floats  # (cell,)
+    mass: Floats  # (chain, draw, cell)
+
+
+def _draws(tree: xr.DataTree, wanted: Sequence[Measure], *, given: bool) -> dict[str, xr.DataArray]:
+    """Draws of measures, of the whole posterior or given miscalibration, (chain, draw, ...)."""
+    _check_curve(tree)
+    like = access.variable(tree, schema.CURVE, RATE).isel({schema.CELL: 0}, drop=True)
+    like = like.transpose(*schema.DRAW_DIMS, ...).astype(np.float64)
+    found = {one.name: like.copy().rename(one.name) for one in wanted}
+    for case in access.cases(tree) if wanted else []:
+        place = {dim: at for dim, at in case.sel.items() if dim in like.dims}
+        cells = _cells(tree, case, given)
+        for one in wanted:
+            found[one.name].loc[place] = _of_case(cells, one, case)
+    return found
+
+
+def _of_case(cells: _Cells, one: Measure, case: ResultSlice) -> Floats:
+    """Values of a measure, which must be numbers."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        values = np.asarray(one.function(*cells), dtype=np.float64)
+    expected = cells.rate.shape[:-1]
+    if values.shape != expected:
+        raise InputError(
+            f"{one.name} must give one value a draw, shape {expected}; got {values.shape}. Sum "
+            "over the last axis, that of cells."
+        )
+    known = ~np.isnan(cells.rate[..., 0])
+    if not np.isfinite(values[known]).all():
+        raise InputError(
+            f"{one.name} must be a finite number in every draw; it is not for {case.title}. "
+            f"{one.undefined or 'Mend the function where a rate is 0 or 1, or masses are 0.'}"
+        )
+    return values
+
+
+def _cells(tree: xr.DataTree, case: ResultSlice, given: bool) -> _Cells:
+    """The curve of a case, of the whole posterior or given miscalibration."""
+    score, rows = _constant(tree, case)
+    held = _held(score, rows)
+    group = schema.GIVEN_MISCALIBRATION
+    rate = _of_cells(tree, group if given and _has(tree, group, RATE) else schema.CURVE, RATE, case)
+    mass = _of_cells(tree, group if given and _has(tree, group, MASS) else schema.CURVE, MASS, case)
+    rate, score = rate[..., held], score[held]
+    # A result keeps rates in single precision: a score as near as that is its own rate.
+    rate = np.where(np.abs(rate - score) > np.spacing(np.float32(1)) * score, rate, score)
+    if given and not _has(tree, group, RATE):
+        rate = np.where((rate == score).all(axis=-1, keepdims=True), np.nan, rate)
+    return _Cells(rate, score, mass[..., held])
+
+
+def _constant(tree: xr.DataTree, case: ResultSlice) -> tuple[Floats, Floats]:
+    """Scores and rows of the cells of a case, (cell,) each."""
+    score, rows = (
+        np.asarray(access.variable(tree, schema.CONSTANT_DATA, name, case).values, np.float64)
+        for name in (schema.CELL_SCORE, schema.CELL_COUNT)
+    )
+    return score, rows
+
+
+def _held(score: Floats, rows: Floats) -> NDArray[np.intp]:
+    """Cells with rows, in the order of their scores."""
+    held = np.flatnonzero(rows > 0)
+    return held[np.argsort(score[held], kind="stable")]
+
+
+def _has(tree: xr.DataTree, group: str, name: str) -> bool:
+    return access.has_variable(tree, group, name)
+
+
+def _of_cells(tree: xr.DataTree, group: str, name: str, case: ResultSlice) -> Floats:
+    """Values by cell, (chain, draw, cell)."""
+    held = access.variable(tree, group, name, case).transpose(*schema.DRAW_DIMS, schema.CELL)
+    return np.asarray(held.values, dtype=np.float64)
+
+
+def _plug_in(tree: xr.DataTree, one: Measure) -> xr.DataArray | None:
+    """The measure of the labelled rows as counted; None where it has no value, or rows weights."""
+    if "n_labeled" not in tree.attrs or _has(tree, schema.POINT_ESTIMATE, schema.EFFECTIVE_N):
+        return None
+    found = access.variable(tree, schema.POINT_ESTIMATE, "n").astype(np.float64) * np.nan
+    for case in access.cases(tree):
+        score, rows = _constant(tree, case)
+        events = np.asarray(access.cell_events(tree, case).values, np.float64)
+        held = _held(score, rows)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            value = one.function((events / rows)[held], score[held], rows[held] / rows.sum())
+        found.loc[{dim: at for dim, at in case.sel.items() if dim in found.dims}] = float(value)
+    return found if np.isfinite(found).all() else None
+
+
+def _check_curve(tree: xr.DataTree) -> None:
+    """Refuse a result without a curve."""
+    schema.check_result(tree)
+    if not has_curve(tree):
+        raise InputError(
+            f"a measure needs draws of a calibration curve; this result, of "
+            f"{tree.attrs['quantity']}, holds none. Fit a calibration error to the labelled rows, "
+            "with this version of bayescal."
+        )
