@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from importlib import import_module
 from typing import Any, Final, NamedTuple
@@ -62,24 +62,25 @@ class Measure(NamedTuple):
     undefined: str = ""
     reference: str = ""
 
-    def given(self, **options: float) -> Measure:
-        """The measure with these options, which its name then says."""
-        if not options:
-            return self
-        values = ",".join(f"{value:g}" for value in options.values())
-        return self._replace(
-            name=f"{self.name}:{values}",
-            title=f"{self.title} at {values}",
-            function=partial(self.function, **options),
-            options=(),
-        )
 
-    def variable(self, point: str | None) -> Variable:
-        """The record of the measure as a variable of a result."""
-        role = ERROR if self.components == ALL and self.better == LESS else METRIC
-        return Variable(
-            self.name, self.title, (), role, self.better, point, self.meaning, self.title
-        )
+def with_options(measure: Measure, options: Mapping[str, float]) -> Measure:
+    """The measure with its options set, which its name then says."""
+    if not options:
+        return measure
+    values = ",".join(f"{value:g}" for value in options.values())
+    return measure._replace(
+        name=f"{measure.name}:{values}",
+        title=f"{measure.title} at {values}",
+        function=partial(measure.function, **options),
+        options=(),
+    )
+
+
+def as_variable(measure: Measure, point: str | None) -> Variable:
+    """The record of a measure as a variable of a result."""
+    name, title, better = measure.name, measure.title, measure.better
+    role = ERROR if measure.components == ALL and better == LESS else METRIC
+    return Variable(name, title, (), role, better, point, measure.meaning, title)
 
 
 def functions_for(values: Any) -> Any:

@@ -15,7 +15,7 @@ from bayescal.core.checks import check_known, check_number, listing
 from bayescal.core.errors import InputError
 from bayescal.core.variables import LESS, MORE
 from bayescal.measures import decisions, discrimination, errors, recalibration, scores, smooth_ece
-from bayescal.measures.measure import ALL, MISCALIBRATED, Measure
+from bayescal.measures.measure import ALL, MISCALIBRATED, Measure, with_options
 
 ENTRY_POINTS: Final = "bayescal.measures"
 
@@ -166,7 +166,19 @@ OWN: Final = (
 
 @cache
 def measures() -> dict[str, Measure]:
-    """All measures by name: the package's own, then those of entry points."""
+    """All measures by name: the package's own, then those of entry points.
+
+    Returns
+    -------
+    dict of str to Measure
+        Names, such as ``"e90"``, and what each is.
+
+    Examples
+    --------
+    >>> import bayescal as bc
+    >>> bc.measures.measures()["oe"].meaning
+    'Observed over expected events.'
+    """
     from importlib.metadata import entry_points
 
     added = [point.load() for point in entry_points(group=ENTRY_POINTS)]
@@ -174,7 +186,32 @@ def measures() -> dict[str, Measure]:
 
 
 def resolve(spec: Any, **options: float) -> Measure:
-    """Find a measure by its name, with options after a colon or as keywords, ready to be called."""
+    """Find a measure by its name, with options after a colon or as keywords, ready to be called.
+
+    Parameters
+    ----------
+    spec : str, Measure or callable
+        A name such as ``"e90"`` or ``"net_benefit:0.25"``, or a function
+        ``f(rate, score, mass)`` over the last axis.
+    **options : float
+        Options of the measure: `threshold` in (0, 1), costs above 0.
+
+    Returns
+    -------
+    Measure
+        The measure, its options set.
+
+    Raises
+    ------
+    InputError
+        If there is no such measure or option, or an option that it needs is missing.
+
+    Examples
+    --------
+    >>> import bayescal as bc
+    >>> bc.measures.resolve("net_benefit", threshold=0.25).name
+    'net_benefit:0.25'
+    """
     if isinstance(spec, Measure):
         found, given = spec, options
     elif callable(spec):
@@ -190,7 +227,7 @@ def resolve(spec: Any, **options: float) -> Measure:
         check_known(name, tuple(measures()), "measure", "bayescal")
         found = measures()[name]
         given = {**_options_of(found, spec, values), **options}
-    return found.given(**_checked(found, given))
+    return with_options(found, _checked(found, given))
 
 
 def _options_of(found: Measure, spec: object, values: str) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from bayescal.core.checks import check_known
 from bayescal.core.errors import InputError
 from bayescal.core.variables import to_json
-from bayescal.measures.measure import ALL, Measure
+from bayescal.measures.measure import ALL, Measure, as_variable
 from bayescal.measures.registry import measures, resolve
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
@@ -95,7 +95,7 @@ def with_measures(tree: xr.DataTree, specs: Sequence[str | Measure]) -> xr.DataT
     found = xr.DataTree.from_dict(
         {name: node.dataset.assign(more.get(name, {})) for name, node in tree.children.items()}
     )
-    records = [one.variable(one.name if one.name in known else None) for one in added]
+    records = [as_variable(one, one.name if one.name in known else None) for one in added]
     found.attrs = {
         **tree.attrs,
         schema.VARIABLES: to_json([*access.variables(tree), *records]),
