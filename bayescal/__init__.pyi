@@ -31,6 +31,7 @@ from .quantities.credal.data import CalibrationSplit as CalibrationSplit
 from .quantities.pu_ece.data import PUScores as PUScores
 from .quantities.pu_ece.tables import read_pu_scores as read_pu_scores
 from .report.html import report as report
+from .results.bands import calibration_band as calibration_band
 from .results.change import change as change
 from .results.compare import best as best
 from .results.compare import difference as difference

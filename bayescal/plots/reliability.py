@@ -9,7 +9,6 @@ import xarray as xr
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
@@ -17,6 +16,7 @@ from bayescal.core.variables import ERROR
 from bayescal.plots import style
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
+from bayescal.results.bands import curve_band
 from bayescal.results.curves import description_weights, has_curve
 from bayescal.results.intervals import interval, tail
 from bayescal.results.text import number, percent, probability, relation
@@ -49,7 +49,7 @@ def plot_reliability(
     group: str | None = None,
     prob: float = 0.9,
 ) -> Figure:
-    """Draw the calibration curve of one case with its credible band, and its bins.
+    """Draw the calibration curve of one case with its credible bands, and its bins.
 
     Parameters
     ----------
@@ -58,13 +58,14 @@ def plot_reliability(
     classifier, class_, group : str, optional
         Which case; the first that matches.
     prob : float
-        Pointwise posterior probability of the band, and of the interval in the text.
+        Posterior probability of the bands, and of the interval in the text.
 
     Returns
     -------
     matplotlib.figure.Figure
-        The curve above the number of rows in each bin. Of an average over descriptions of the
-        curve, thin lines are the mean curve of each that has a weight of at least 0.05, if
+        The curve above the number of rows in each bin, in the band of the whole curve and the
+        narrower one of each point (`bayescal.calibration_band`). Of an average over descriptions
+        of the curve, thin lines are the mean curve of each that has a weight of at least 0.05, if
         there are several. Distinct scores take the place of bins where they are at most 40.
         Rates of rows with a score of exactly 0 or 1, and of one score alone, lie on no curve: they
         are drawn with their intervals.
@@ -107,18 +108,17 @@ def plot_reliability(
 def _draw_curve(
     ax: Axes, tree: xr.DataTree, case: ResultSlice, prob: float, entries: dict[str, Artist]
 ) -> tuple[float, float]:
-    """The curve in its band; the lowest and highest of which are given back."""
+    """The curve in its bands; lowest and highest of the wider one are given back."""
     curve = access.variable(tree, schema.POSTERIOR, schema.CALIBRATION_CURVE, case)
     score = access.variable(tree, schema.CONSTANT_DATA, schema.CURVE_SCORE, case).values
-    # `interval` would work out the bands of all cases, for each of their figures.
-    ends = (tail(prob), 1 - tail(prob))
-    lower, upper = curve.quantile(ends, schema.DRAW_DIMS).values
-    ax.fill_between(score, lower, upper, color=style.BLUE, alpha=0.22, linewidth=0)
+    each, whole = (curve_band(tree, case, prob, simultaneous) for simultaneous in (False, True))
+    style.draw_band(ax, score, *whole, simultaneous=True)
+    style.draw_band(ax, score, *each, simultaneous=False)
     look: dict[str, Any] = {"color": style.BLUE, "linewidth": 1.8}
     ax.plot(score, curve.mean(schema.DRAW_DIMS).values, **look, zorder=2.5)
     entries["calibration curve, posterior mean"] = style.line(**look)
-    entries[f"its {percent(prob)} credible band"] = Patch(facecolor=style.BLUE, alpha=0.22)
-    return float(lower.min()), float(upper.max())
+    entries |= style.bands(prob)
+    return float(whole.lower.min()), float(whole.upper.max())
 
 
 def _draw_descriptions(

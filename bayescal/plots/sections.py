@@ -21,15 +21,13 @@ from bayescal.core.variables import METRIC
 from bayescal.plots import style
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
-from bayescal.results.curves import has_roc, labeled_roc, roc_band
+from bayescal.results.bands import has_roc, labeled_roc, roc_band
 from bayescal.results.intervals import tail
 from bayescal.results.text import fixed, percent
 
 _COLUMNS: Final = 3
 _PLUG_DASH: Final = (0, (3, 2))
 _ROC_INCHES: Final = 2.9
-_SHADES: Final = {True: 0.18, False: 0.30}
-"""How dark the simultaneous and the pointwise band are."""
 
 
 def plot_roc(tree: xr.DataTree, prob: float = 0.9, *, unlabeled: bool | None = None) -> Figure:
@@ -77,8 +75,7 @@ def plot_roc(tree: xr.DataTree, prob: float = 0.9, *, unlabeled: bool | None = N
         _draw_roc(ax, tree, case, prob, of_unlabeled)
     entries = {
         "posterior mean": style.line(color=style.BLUE, linewidth=1.6),
-        f"{percent(prob)} band of the curve": _patch(simultaneous=True),
-        f"{percent(prob)} band of each point": _patch(simultaneous=False),
+        **style.bands(prob),
         "labelled rows": style.line(color=style.INK, linewidth=1, linestyle=":"),
     }
     of = "of the unlabelled rows" if of_unlabeled else "of the population"
@@ -98,14 +95,8 @@ def _draw_roc(ax: Axes, tree: xr.DataTree, case: ResultSlice, prob: float, unlab
             classifier=case.classifier,
             class_=case.class_,
         )
-        ax.fill_between(
-            band.fpr.values,
-            band.lower.values,
-            band.upper.values,
-            color=style.BLUE,
-            alpha=_SHADES[simultaneous],
-            linewidth=0,
-        )
+        ends = band.lower.values, band.upper.values
+        style.draw_band(ax, band.fpr.values, *ends, simultaneous=simultaneous)
     labeled = labeled_roc(tree, case)
     if labeled is not None:
         ax.plot(*labeled, color=style.INK, linewidth=1, linestyle=":")
@@ -117,12 +108,6 @@ def _draw_roc(ax: Axes, tree: xr.DataTree, case: ResultSlice, prob: float, unlab
     ax.set_ylabel("true positive rate")
     style.dress(ax)
     style.case_title(ax, tree, case)
-
-
-def _patch(*, simultaneous: bool) -> Patch:
-    # The band of each point lies on that of the curve.
-    alpha = _SHADES[True] if simultaneous else 1 - (1 - _SHADES[True]) * (1 - _SHADES[False])
-    return Patch(facecolor=style.BLUE, alpha=alpha, linewidth=0)
 
 
 MOST_PANELS: Final = 20

@@ -18,7 +18,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
-from matplotlib.patches import Rectangle
+from matplotlib.patches import Patch, Rectangle
 from matplotlib.text import Text
 from matplotlib.ticker import MaxNLocator
 
@@ -26,6 +26,7 @@ from bayescal.core.errors import InputError
 from bayescal.core.variables import ERROR, METRIC, ROW, Variable
 from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice, status
+from bayescal.results.text import percent
 
 # Okabe and Ito's colours, which stay apart for colour-blind readers and in grey print.
 BLUE: Final = "#0072B2"
@@ -48,6 +49,8 @@ _CHARS_PER_INCH: Final = 13.5
 _LINE_INCHES: Final = 0.155
 _NOTE_PADDING: Final = 0.16
 _NOTE_LINES: Final = 4
+_SHADES: Final = {True: 0.18, False: 0.30}
+"""How dark the simultaneous and the pointwise band are."""
 
 
 class Note(NamedTuple):
@@ -219,6 +222,20 @@ def no_scale(ax: Axes) -> None:
     ax.spines["left"].set_visible(False)
     ax.set_yticks([])
     ax.xaxis.set_major_locator(MaxNLocator(4, min_n_ticks=2))
+
+
+def draw_band(ax: Axes, x: Any, lower: Any, upper: Any, *, simultaneous: bool) -> None:
+    """The band of a whole curve, or that of each point, which is drawn on it."""
+    ax.fill_between(x, lower, upper, color=BLUE, alpha=_SHADES[simultaneous], linewidth=0)
+
+
+def bands(prob: float) -> dict[str, Artist]:
+    """Legend entries of both bands."""
+    both = 1 - (1 - _SHADES[True]) * (1 - _SHADES[False])
+    return {
+        f"{percent(prob)} band of the curve": Patch(color=BLUE, alpha=_SHADES[True], linewidth=0),
+        f"{percent(prob)} band of each point": Patch(color=BLUE, alpha=both, linewidth=0),
+    }
 
 
 def draw_interval(

@@ -36,15 +36,15 @@ def test_points_are_the_bins_with_rows_and_their_area_is_the_count() -> None:
     np.testing.assert_allclose(area[large] / count[large], area.max() / count.max())
 
 
-def test_the_band_is_the_interval_of_the_curve() -> None:
+def test_the_bands_are_those_of_the_curve_and_of_each_point() -> None:
     tree = make_result(("vit",))
     top = plot_reliability(tree, prob=0.8).axes[0]
-    (band,) = (item for item in top.collections if isinstance(item, PolyCollection))
-    outline = band.get_paths()[0].vertices
-    draws = tree["posterior"]["calibration_curve"].values.reshape(-1, 99)
+    bands = (item for item in top.collections if isinstance(item, PolyCollection))
     at = tree["constant_data"]["curve_score"].values[40]
-    ends = sorted(y for x, y in outline if x == at)
-    np.testing.assert_allclose(ends, np.quantile(draws[:, 40], [0.1, 0.9]))
+    for band, simultaneous in zip(bands, (True, False), strict=True):
+        ends = sorted(y for x, y in band.get_paths()[0].vertices if x == at)
+        expected = bc.calibration_band(tree, 0.8, simultaneous=simultaneous).isel(point=40)
+        np.testing.assert_allclose(ends, [expected.lower, expected.upper])
 
 
 def test_bars_are_the_rows_of_each_bin() -> None:

@@ -21,7 +21,7 @@ from bayescal.core.tasks import Task, binary_problems
 from bayescal.curves.cells import Problem, fingerprint
 from bayescal.quantities.agnostic.decisions import DecisionRule
 from bayescal.quantities.agnostic.figures import Figures, RowFigures
-from bayescal.results.curves import Above
+from bayescal.results.bands import Above
 
 type Floats = NDArray[np.float64]
 

@@ -7,9 +7,9 @@ import xarray as xr
 
 from bayescal.core.checks import check_flag, check_number
 from bayescal.results import access
+from bayescal.results.bands import roc_band as roc_band
+from bayescal.results.bands import roc_boxes as roc_boxes
 from bayescal.results.compare import Difference
-from bayescal.results.curves import roc_band as roc_band
-from bayescal.results.curves import roc_boxes as roc_boxes
 from bayescal.results.intervals import interval, prob_exceeds, tail
 
 

@@ -13,7 +13,7 @@ from bayescal.core.errors import InputError
 from bayescal.quantities.agnostic.intervals import checked_scores
 
 if TYPE_CHECKING:
-    from bayescal.results.curves import RocRegion
+    from bayescal.results.bands import RocRegion
 
 type Floats = NDArray[np.floating]
 
@@ -154,7 +154,7 @@ def roc_region(score: ArrayLike, c: float) -> RocRegion:
     >>> region.tpr_lower.tolist(), region.tpr_upper.tolist()
     ([0.0, 0.5, 1.0], [0.0, 1.0, 1.0])
     """
-    from bayescal.results.curves import RocRegion
+    from bayescal.results.bands import RocRegion
 
     check_number(c, "c", "[0, 1]", "Pass a calibration measure.")
     curve = roc(score)

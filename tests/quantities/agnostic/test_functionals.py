@@ -14,7 +14,7 @@ from bayescal.quantities.agnostic.functionals import (
 )
 from bayescal.quantities.agnostic.intervals import interval_measure
 from bayescal.quantities.agnostic.roc import roc
-from bayescal.results.curves import tpr_at
+from bayescal.results.bands import tpr_at
 
 RULE = DecisionRule(
     {"keep": (5, 0), "review": (1, 1.5), "remove": (0, 3)},

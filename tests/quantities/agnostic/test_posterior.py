@@ -12,7 +12,7 @@ from bayescal.quantities.agnostic.decisions import actual_cost, estimated_cost
 from bayescal.quantities.agnostic.intervals import interval_measure
 from bayescal.quantities.agnostic.plan import plan
 from bayescal.quantities.agnostic.roc import roc
-from bayescal.results.curves import FPR, tpr_at
+from bayescal.results.bands import FPR, tpr_at
 from tests.quantities.agnostic.made import RULE, rows
 
 PRIORS = bc.agnostic.Priors()
