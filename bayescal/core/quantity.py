@@ -120,6 +120,8 @@ class CaseArrays:
         not.
     curve : mapping of str to ndarray of shape (chain, draw, cell) or (chain, draw)
         The calibration curve by cell.
+    shared_rows : mapping of str to ndarray of shape (shared_row,)
+        Cell and label of rows that several classifiers share; set by the workflow.
     warnings : sequence of str
         What a reader must know of this fit, in sentences, beside its convergence.
     sampler : str
@@ -144,6 +146,7 @@ class CaseArrays:
     descriptions: Arrays = field(default_factory=dict)
     given_miscalibration: Arrays = field(default_factory=dict)
     curve: Arrays = field(default_factory=dict)
+    shared_rows: Arrays = field(default_factory=dict)
     bounds_attrs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     warnings: Sequence[str] = ()
     sampler: str = ""
@@ -283,12 +286,16 @@ class Plan(NamedTuple):
         None where one posterior holds all classifiers.
     variables : sequence of Variable
         Those of this plan, where they are not the quantity's own.
+    shared_rows : sequence of mapping
+        Of each case, the cell and the label of rows that several classifiers share; see
+        `bayescal.curves.shared_rows`.
     """
 
     cases: Sequence[Case]
     attrs: Mapping[str, Any]
     correlate: Callable[[Sequence[CaseArrays]], Correlation] | None = None
     variables: Sequence[Variable] = ()
+    shared_rows: Sequence[Arrays] = ()
 
 
 class Quantity(Protocol):

@@ -179,6 +179,10 @@ CURVE_DRAWS: Final = (
 )
 """Group ``curve``: label rate and mass of cells, and each draw's place in the components. The
 curve given miscalibration is beside it, and the masses where they depend on the curve."""
+SHARED_ROWS: Final = undrawn(
+    *("shared_rows/cell", "shared_rows/label", "shared_rows/weight"), dims=("shared_row",)
+)
+"""Group ``shared_rows``: of rows that several classifiers share, the cell with rows and label."""
 AVERAGE: Final = (
     *named("description"),
     *named("curve", role=DATA, full="calibration curve"),

@@ -275,8 +275,8 @@ def _attr(value: Any) -> str | int | float:
 
 # Sums of parts that priors do not share would be sums of something else.
 _WHOLE: Final = (schema.LOG_PRIOR, schema.LOG_LIKELIHOOD)
-# Draws of a grid are not coupled: the correlation belongs to one fit.
-_SINGLE: Final = (schema.ERROR_CORRELATION,)
+# Draws of a grid are not coupled: correlation and rows belong to one fit.
+_SINGLE: Final = (schema.ERROR_CORRELATION, schema.SHARED_ROWS)
 
 
 def combine(trees: Mapping[str, xr.DataTree]) -> xr.DataTree:

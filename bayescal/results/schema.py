@@ -40,6 +40,8 @@ GIVEN_MISCALIBRATION: Final = "given_miscalibration"
 """Draws of errors given that the classifier is not calibrated."""
 CURVE: Final = "curve"
 """Draws of the calibration curve by cell: its rates, the cells' masses and the component."""
+SHARED_ROWS: Final = "shared_rows"
+"""Cells and labels of rows that several classifiers share, from which measures correlate."""
 AVERAGE_POWER: Final = "average_power"
 """Root attribute: power of the evidence in the weights of the average that the posterior holds."""
 REFERENCE_ESTIMATES: Final = "reference_estimates"
@@ -65,6 +67,7 @@ PLAIN_GROUPS: Final = (
     DIAGNOSTICS,
     SENSITIVITY,
     REFERENCE_ESTIMATES,
+    SHARED_ROWS,
 )
 REQUIRED_GROUPS: Final = (POSTERIOR, POINT_ESTIMATE, DIAGNOSTICS)
 

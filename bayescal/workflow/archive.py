@@ -230,10 +230,13 @@ def _whole(tree: xr.DataTree) -> dict[str, xr.Dataset]:
 
 
 def _scalars(tree: xr.DataTree) -> dict[str, xr.Dataset]:
-    """Draws of the variables with one value a case, as float32, and all that is no draw."""
+    """Draws of the variables with one value a case, as float32, and all that is no draw.
+
+    Without the curve there are no measures, whose correlation the shared rows would give.
+    """
     found = {}
     for name in (*schema.PLAIN_GROUPS, schema.ERROR_CORRELATION):
-        if name in tree.children:
+        if name in tree.children and name != schema.SHARED_ROWS:
             found[name] = tree[name].to_dataset()
     for name in (schema.POSTERIOR, schema.GIVEN_MISCALIBRATION):
         if name in tree.children:

@@ -178,6 +178,9 @@ def result_of(
     quantity: Quantity, plan: Plan, priors: Any, settings: Settings, found: Sequence[CaseArrays]
 ) -> DataTree:
     """Put the fits of a plan's cases into a result."""
+    if plan.shared_rows:
+        pairs = zip(found, plan.shared_rows, strict=True)
+        found = [replace(one, shared_rows=rows) for one, rows in pairs]
     warned = gather(_said(found, [case.warnings for case in plan.cases]))
     attrs = attributes(quantity, plan, priors, settings)
     attrs |= {

@@ -144,7 +144,7 @@ def coverage(
     rows = []
     for index, rng in enumerate(_streams(seed, replications)):
         plan = plan_of(chosen, simulate(n, rng), used, own)
-        plan = plan._replace(cases=plan.cases[:1], correlate=None)
+        plan = plan._replace(cases=plan.cases[:1], correlate=None, shared_rows=())
         arrays = fit_case(chosen.NAME, plan.cases[0], settings, index)
         tree = result_of(chosen, plan, used, settings, [arrays])
         var = access.main(tree).name if var is None else var

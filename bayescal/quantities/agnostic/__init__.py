@@ -17,6 +17,7 @@ from bayescal.core.variables import (
     LESS,
     METRIC,
     MORE,
+    SHARED_ROWS,
     Variable,
     named,
     undrawn,
@@ -95,6 +96,7 @@ VARIABLES: tuple[Variable, ...] = (
     *CELLS,
     *AVERAGE,
     *CURVE_DRAWS,
+    *SHARED_ROWS,
 )
 REFERENCES: tuple[Reference, ...] = (
     Reference(

@@ -52,7 +52,7 @@ def _of_one(pairs: Sequence[tuple[AgnosticCase, CaseArrays]]) -> dict[str, Float
     """Correlations of the classifiers of one class."""
     rates = [_rates(case, arrays) for case, arrays in pairs]
     by_case = [influences(case, rate) for (case, _), rate in zip(pairs, rates, strict=True)]
-    figures = [_rows(case) for case, _ in pairs]
+    figures = [rows_of(case) for case, _ in pairs]
     cells = [case.problem.cells for case, _ in pairs]
     places = [own.find(rows.task.score) for own, rows in zip(cells, figures, strict=True)]
     rest = [own.find(rows.unlabeled) for own, rows in zip(cells, figures, strict=True)]
@@ -78,7 +78,7 @@ def _of_one(pairs: Sequence[tuple[AgnosticCase, CaseArrays]]) -> dict[str, Float
     return {name: matrix for name, matrix in found.items() if name in pairs[0][1].posterior}
 
 
-def _rows(case: AgnosticCase) -> RowFigures:
+def rows_of(case: AgnosticCase) -> RowFigures:
     """The rows of a case, which correlation is over."""
     figures = case.problem.figures
     if not isinstance(figures, RowFigures):

@@ -16,8 +16,9 @@ from bayescal.core.quantity import Plan
 from bayescal.core.scores import Scores
 from bayescal.core.variables import Variable
 from bayescal.curves.average import weighing
+from bayescal.curves.shared_rows import shared_rows
 from bayescal.quantities.agnostic import VARIABLES
-from bayescal.quantities.agnostic.correlation import correlations
+from bayescal.quantities.agnostic.correlation import correlations, rows_of
 from bayescal.quantities.agnostic.data import (
     checked,
     checked_unlabeled,
@@ -93,7 +94,10 @@ def plan(
     if data.n_classifiers == 1:
         return Plan(cases, attrs, None, _variables(rules))
     paired = {**attrs, "pairing": "shared rows"}
-    return Plan(cases, paired, partial(correlations, cases), _variables(rules))
+    shared = shared_rows(
+        [rows_of(case).task for case in cases], [case.problem.labeled.cells for case in cases]
+    )
+    return Plan(cases, paired, partial(correlations, cases), _variables(rules), shared)
 
 
 def _of_counts(

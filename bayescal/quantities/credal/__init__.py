@@ -47,10 +47,7 @@ VARIABLES: tuple[Variable, ...] = (
     *named("weight", dims=("label_class", "spline"), full="rise of the curve"),
     *named("increment", dims=("label_class", "step"), full="steps"),
     *named("rate", dims=("label_class", "cell"), full="label rates"),
-    *(
-        one._replace(dims=(*_BY_CLASS, *one.dims))
-        for one in (*CURVE_DRAWS, *named("given_miscalibration/rate", dims=("cell",), role=CURVE))
-    ),
+    *(one._replace(dims=(*_BY_CLASS, *one.dims)) for one in CURVE_DRAWS),
     *named("node_rate", dims=("label_class", "node"), role=CURVE),
     *named("never_errs", dims=("label_class", "end")),
     # A parameter's densities are summed over its dims.

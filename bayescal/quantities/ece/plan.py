@@ -19,6 +19,7 @@ from bayescal.core.scores import Scores
 from bayescal.core.tasks import Task
 from bayescal.curves.average import weighing
 from bayescal.curves.cells import Problem
+from bayescal.curves.shared_rows import shared_rows
 from bayescal.quantities.ece.averaged_posterior import AveragedCase, case_of
 from bayescal.quantities.ece.data import (
     Data,
@@ -31,6 +32,7 @@ from bayescal.quantities.ece.estimator import by_group, resolved
 from bayescal.quantities.ece.grouped_posterior import GROUPED_VARIABLES, GroupedCase, without_ends
 from bayescal.quantities.ece.posterior import EceCase
 from bayescal.quantities.ece.priors import CurveAverage, Priors
+from bayescal.results.coupling import correlation, weighted_influence
 
 
 def error_correlation(
@@ -58,25 +60,7 @@ def influence(task: Task, cells: BinCounts, sign: Floats) -> Floats:
     the row's distance from that mean.
     """
     found = sign[cells.find(task.score)] * (task.event - task.score)
-    if task.weight is not None:
-        found = task.weight / task.weight.mean() * (found - np.average(found, weights=task.weight))
-    return np.asarray(found, dtype=np.float32)
-
-
-def correlation(influences: Sequence[Floats]) -> Floats:
-    """Correlation of classifiers' calibration errors due to their shared rows.
-
-    Notes
-    -----
-    Under the Bayesian bootstrap, Dirichlet(1, ..., 1) weights shared by all classifiers, the errors
-    are weighted sums of the rows' influences. Their correlation is then that of the influences over
-    the rows, so nothing has to be resampled.
-    """
-    with np.errstate(invalid="ignore", divide="ignore"):
-        found = np.atleast_2d(np.corrcoef(np.stack(influences)))
-    found = np.nan_to_num(found, nan=0.0)
-    np.fill_diagonal(found, 1.0)
-    return np.asarray(found, dtype=float)
+    return np.asarray(weighted_influence(found, task.weight), dtype=np.float32)
 
 
 # Cells of each group's scores; fewer than of all rows, as groups have fewer.
@@ -131,9 +115,13 @@ def plan(
         case_of(problem, priors, _notes(rows, problem.coords))
         for problem in problems(rows, priors, bins, multiclass)
     ]
-    if not isinstance(rows, Scores) or len(cases) == 1 or len(cases) != rows.n_classifiers:
+    if not isinstance(rows, Scores) or rows.n_classifiers == 1:
         return Plan(cases, attrs)
-    return Plan(cases, attrs, partial(error_correlation, rows.tasks(multiclass), cases))
+    tasks = rows.tasks(multiclass)
+    shared = shared_rows(tasks, [case.problem.cells for case in cases])
+    by_classifier_alone = len(cases) == rows.n_classifiers
+    correlate = partial(error_correlation, tasks, cases) if by_classifier_alone else None
+    return Plan(cases, attrs, correlate, shared_rows=shared)
 
 
 def _notes(data: Data, coords: Mapping[str, str]) -> Sequence[str]:

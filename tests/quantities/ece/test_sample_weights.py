@@ -14,8 +14,9 @@ from bayescal.core.rounding import round_scores
 from bayescal.curves.cells import draw_masses, draw_positives, fingerprint
 from bayescal.quantities.ece.bounds import bounds
 from bayescal.quantities.ece.data import data_warnings, problems
-from bayescal.quantities.ece.plan import correlation, influence
+from bayescal.quantities.ece.plan import influence
 from bayescal.quantities.ece.priors import HierarchicalBins, IndependentBins, Priors, SmoothCurve
+from bayescal.results.coupling import correlation
 
 RNG = np.random.default_rng(8)
 N = 800
