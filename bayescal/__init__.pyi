@@ -40,6 +40,7 @@ from .results.intervals import interval as interval
 from .results.intervals import marginal as marginal
 from .results.io import load as load
 from .results.io import save as save
+from .results.label_plan import LabelPlan as LabelPlan
 from .results.measure import measure as measure
 from .results.power_scaling import power_scale as power_scale
 from .results.rows import row_table as row_table
@@ -48,4 +49,5 @@ from .workflow.fit import fit as fit
 from .workflow.fit_many import ManyFits as ManyFits
 from .workflow.fit_many import fit_many as fit_many
 from .workflow.fit_many import load_many as load_many
+from .workflow.plan_labels import plan_labels as plan_labels
 from .workflow.sensitivity import prior_sensitivity as prior_sensitivity

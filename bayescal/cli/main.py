@@ -17,7 +17,13 @@ if TYPE_CHECKING:
     from bayescal.core.command import Option
     from bayescal.core.quantity import Quantity
 
-_OTHERS: Final = {"calibrate": "extras", "report": "report", "demo": "extras", "cite": "extras"}
+_OTHERS: Final = {
+    "calibrate": "extras",
+    "report": "report",
+    "plan": "plan",
+    "demo": "extras",
+    "cite": "extras",
+}
 
 
 class _Quantities(click.Group):

@@ -23,7 +23,7 @@ OUTPUT: Final = Option(
 _SEED: Final = Option(
     flags=("--seed",), type=int, default=0, help="Seed; the same seed gives the same numbers."
 )
-_SAMPLING: Final = (
+SAMPLING: Final = (
     Option(
         flags=("--quick",),
         is_flag=True,
@@ -81,7 +81,7 @@ def fit_options(command: Command) -> list[Option]:
     return [
         *command.options,
         command.prior,
-        *_SAMPLING,
+        *SAMPLING,
         _ESTIMATE_ONLY,
         OUTPUT,
         _REPORT,
@@ -100,13 +100,13 @@ def sensitivity_options(command: Command) -> list[Option]:
         help=f"{prior.help} Repeat it for the priors to compare; given {alone} it is compared with "
         "a grid of others.",
     )
-    return [*command.options, several, *_SAMPLING, *_CONCLUSION, OUTPUT, _REPORT, _JSON]
+    return [*command.options, several, *SAMPLING, *_CONCLUSION, OUTPUT, _REPORT, _JSON]
 
 
 def report_options(command: Command) -> list[Option]:
     """Options of a report on a table, of which a report on results needs none."""
     own = [replace(option, required=False) for option in (*command.options, command.prior)]
-    return [*own, *_SAMPLING]
+    return [*own, *SAMPLING]
 
 
 def parameters(arguments: Iterable[str], options: Iterable[Option]) -> list[click.Parameter]:

@@ -110,7 +110,7 @@ def carry_out(
 ) -> int:
     """Fit, of which progress and checkpoint are open, write the files, and print."""
     with checkpoint(given.get("checkpoint"), files[0] if files else None) as directory:
-        with progress("Fitting") as update, _quiet():
+        with progress("Fitting") as update, quiet():
             tree = compute(progress=update, checkpoint=directory)
         for path in files:
             _write(quantity.COMMAND, tree, path, given["prob"], title)
@@ -219,7 +219,7 @@ def in_terms_of(options: Sequence[Option]) -> Iterator[None]:
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def quiet() -> Iterator[None]:
     """Leave to the result's status what Python would print as warnings."""
     with warnings.catch_warnings():
         for kind in (ConvergenceWarning, DataWarning, ScarWarning):

@@ -1,6 +1,7 @@
 """Figures of a result; each function reads a result and returns a matplotlib figure."""
 
 from bayescal.plots.comparison import plot_comparison, plot_differences, plot_metrics, plot_ranks
+from bayescal.plots.labels import plot_label_plan
 from bayescal.plots.posterior import plot_posterior, plot_prior_posterior
 from bayescal.plots.reliability import plot_reliability
 from bayescal.plots.rows import plot_credal_sets, plot_decisions, plot_probability
@@ -13,6 +14,7 @@ __all__ = [
     "plot_credal_sets",
     "plot_decisions",
     "plot_differences",
+    "plot_label_plan",
     "plot_metrics",
     "plot_posterior",
     "plot_prior_posterior",

@@ -17,12 +17,12 @@ ECE = ["ece", "no-such-file.csv", "--label", "y", "--score", "p"]
 def test_without_a_subcommand_it_prints_help() -> None:
     result = CliRunner().invoke(cli, [])
     assert result.exit_code == 0
-    for name in ("credal", "ece", "pu-ece", "ssme", "sensitivity", "report", "demo", "cite"):
+    for name in ("credal", "ece", "pu-ece", "ssme", "sensitivity", "report", "plan", "demo"):
         assert f"\n  {name} " in result.stdout
 
 
 @pytest.mark.parametrize(
-    "name", ["ece", "sensitivity", "sensitivity pu-ece", "report", "demo", "cite"]
+    "name", ["ece", "sensitivity", "sensitivity pu-ece", "report", "plan", "demo", "cite"]
 )
 def test_every_subcommand_has_help(name: str) -> None:
     result = CliRunner().invoke(cli, [*name.split(), "-h"])

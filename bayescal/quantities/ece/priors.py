@@ -72,6 +72,7 @@ class HierarchicalBins:
 
 type LabelRatePrior = CurveAverage | SmoothCurve | IndependentBins | HierarchicalBins
 LABEL_RATES = (CurveAverage, SmoothCurve, IndependentBins, HierarchicalBins)
+_NESTED = {"curve": SmoothCurve, "rate": Beta, "concentration": LogNormal}
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +162,34 @@ class Priors:
                 "pooling": asdict(self.pooling),
             }
         )
+
+    @classmethod
+    def from_json(cls, text: str) -> Priors:
+        """Read what `to_json` wrote.
+
+        Parameters
+        ----------
+        text : str
+            JSON, such as the attribute ``priors`` of a result.
+
+        Returns
+        -------
+        Priors
+            The same priors.
+
+        Examples
+        --------
+        >>> import bayescal as bc
+        >>> bc.ece.Priors.from_json(bc.ece.Priors().to_json()) == bc.ece.Priors()
+        True
+        """
+        held = json.loads(text)
+        ((kind, parameters),) = held["label_rate"].items()
+        parameters |= {
+            name: made(**parameters[name]) for name, made in _NESTED.items() if name in parameters
+        }
+        label_rate = {one.__name__: one for one in LABEL_RATES}[kind](**parameters)
+        return cls(label_rate, held["calibrated"], LogNormal(**held["pooling"]))
 
     def describe(self) -> str:
         """Put the priors into words.

@@ -1,0 +1,191 @@
+"""``bayescal plan``: how many labels an interval needs, from a pilot sample or a result."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from bayescal.cli.errors import one_line
+from bayescal.cli.options import PATH, SAMPLING, click_option
+from bayescal.cli.output import print_json, print_table, progress, say_written, write_rows
+from bayescal.cli.run import in_terms_of, plan_options, quiet, status_code
+from bayescal.core.command import Given, Option
+from bayescal.core.errors import InputError
+from bayescal.core.writing import check_writable
+from bayescal.quantities import quantities
+
+if TYPE_CHECKING:
+    from xarray import DataTree
+
+    from bayescal.results.label_plan import LabelPlan
+
+_RESULT: Final = ".nc"
+_FIGURES: Final = (".png", ".pdf", ".svg")
+_TABLE: Final = ".csv"
+_QUANTITY: Final = next(found for found in quantities().values() if found.COMMAND.reports)
+_OWN: Final = tuple(
+    replace(option, required=False)
+    for option in (*_QUANTITY.COMMAND.options, _QUANTITY.COMMAND.prior)
+)
+_PLAN: Final = (
+    Option(
+        flags=("--n",),
+        type=int,
+        multiple=True,
+        metavar="NUMBER",
+        help="A number of labelled rows; repeat it. 100 to 10,000 if left out.",
+    ),
+    Option(
+        flags=("--limit",),
+        type=float,
+        help="A value that the interval should lie wholly below, or above.",
+    ),
+    Option(flags=("--var",), default="tce", metavar="NAME", help="What the interval is of."),
+    Option(
+        flags=("--replications",),
+        type=int,
+        default=50,
+        help="Simulated samples for each number of rows.",
+    ),
+    Option(
+        flags=("--case",),
+        multiple=True,
+        metavar="NAME",
+        help="Which classifier, class or group, where there are several; repeat it.",
+    ),
+    *(option for option in SAMPLING if option.name in ("prob", "seed")),
+    Option(
+        flags=("-o", "--output"),
+        type=Path,
+        multiple=True,
+        metavar="FILE",
+        help="A figure (.png, .pdf, .svg) or the numbers (.csv); repeat it for both.",
+    ),
+    Option(flags=("--json",), is_flag=True, help="Print JSON instead of a table."),
+)
+_OPTIONS: Final = (*_OWN, *_PLAN)
+
+
+def _plan(file: Path, **given: Any) -> int:
+    _check_outputs(given["output"])
+    with in_terms_of(_OPTIONS):
+        tree = _pilot({**given, "file": file})
+        from bayescal.workflow.plan_labels import SIZES, plan_labels
+
+        with progress("Planning") as update:
+            found = plan_labels(
+                tree,
+                given["var"],
+                given["n"] or SIZES,
+                given["limit"],
+                replications=given["replications"],
+                prob=given["prob"],
+                seed=given["seed"],
+                progress=update,
+                **_case(tree, given["case"]),
+            )
+    for path in given["output"]:
+        _write(found, path)
+    _print(found, file, given)
+    say_written(given["output"], err=given["json"])
+    return status_code(tree, _OPTIONS)
+
+
+def _check_outputs(paths: tuple[Path, ...]) -> None:
+    for path in paths:
+        if path.suffix.casefold() not in (*_FIGURES, _TABLE):
+            raise click.UsageError(
+                "--output must end in .png, .pdf or .svg (a figure), or .csv (the numbers); got "
+                f"{path.name!r}."
+            )
+        check_writable(path)
+
+
+def _pilot(given: Given) -> DataTree:
+    """Load a result, or fit the labelled rows of a table."""
+    command = _QUANTITY.COMMAND
+    if given["file"].suffix.casefold() == _RESULT:
+        from bayescal.results.io import load
+
+        for option in command.options:
+            if option.metavar == "COLUMN" and given[option.name]:
+                raise click.UsageError(f"{option.flag} names a column of a table, not of a result.")
+        return load(given["file"])
+    for option in (*command.options, command.prior):
+        if option.required and not given[option.name]:
+            raise click.UsageError(f"Missing option '{option.flag}'.")
+    data = command.read({**given, "estimate_only": False})
+    from bayescal.workflow.fit import fit
+
+    with quiet():
+        return fit(
+            _QUANTITY,
+            data,
+            priors=command.priors_of(given, data),
+            method="direct",
+            seed=given["seed"],
+            **plan_options(_QUANTITY, given),
+        )
+
+
+def _case(tree: DataTree, names: tuple[str, ...]) -> dict[str, str]:
+    """What each name is of: a classifier, a class or a group."""
+    from bayescal.results.access import names_along
+
+    dims = {"classifier": "classifier", "class": "class_", "group": "group"}
+    found = {}
+    for name in names:
+        dim = next((dim for dim in dims if name in names_along(tree, dim)), None)
+        if dim is None:
+            known = [one for dim in dims for one in names_along(tree, dim)]
+            raise InputError(f"--case must be one of {', '.join(known)}; got {name!r}.")
+        found[dims[dim]] = name
+    return found
+
+
+def _write(found: LabelPlan, path: Path) -> None:
+    if path.suffix.casefold() == _TABLE:
+        write_rows(_rows(found), path)
+        return
+    from bayescal.core.writing import replacing
+    from bayescal.plots.labels import plot_label_plan
+
+    with replacing(path) as draft:
+        plot_label_plan(found).savefig(draft, dpi=200, format=path.suffix[1:].casefold())
+
+
+def _rows(found: LabelPlan) -> list[dict[str, Any]]:
+    return found.table.to_dict("records")
+
+
+def _print(found: LabelPlan, file: Path, given: Mapping[str, Any]) -> None:
+    rows = _rows(found)
+    if given["json"]:
+        names = ("var", "limit", "replications", "prob", "seed")
+        head = {"file": file, **{name: given[name] for name in names}}
+        print_json({**head, "enough": found.enough, "text": found.text}, rows)
+        return
+    print_table(
+        ["labels", *(name.replace("_", " ") for name in list(rows[0])[1:])],
+        [[f"{row['n']:,}", *(f"{one:.4f}" for one in list(row.values())[1:])] for row in rows],
+        words=[],
+    )
+    click.echo(one_line(found.text))
+
+
+plan = click.Command(
+    "plan",
+    params=[
+        click.Argument(["file"], type=PATH, metavar="FILE"),
+        *(click_option(option) for option in _OPTIONS),
+    ],
+    callback=_plan,
+    help="Say how many labels are needed. FILE is a table of scores with some labels, CSV or "
+    "Parquet, or a result (.nc) that holds a calibration curve. Samples of more rows are simulated "
+    "from its posterior and fitted: how wide will the interval be, and will it exclude --limit?",
+    epilog="Example: bayescal plan pilot.csv --label y --score forest --limit 0.05 -o plan.png",
+)

@@ -1,0 +1,72 @@
+"""``bayescal plan``, from a table and from a result."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import bayescal as bc
+from bayescal.cli.main import cli
+
+QUICK = ["--n", "50", "--n", "100", "--replications", "2"]
+
+
+def run(*arguments: object) -> tuple[int, str, str]:
+    found = CliRunner().invoke(cli, list(map(str, arguments)))
+    return found.exit_code, found.stdout, found.stderr
+
+
+@pytest.fixture(scope="module")
+def pilot(files: Path) -> list[object]:
+    return [files / "scores.csv", "--label", "y", "--score", "bold"]
+
+
+def test_a_table_is_fitted_and_planned(pilot: list[object], tmp_path: Path) -> None:
+    figure, table = tmp_path / "plan.png", tmp_path / "plan.csv"
+    code, out, err = run("plan", *pilot, *QUICK, "--limit", ".05", "-o", figure, "-o", table)
+    assert (code, err) == (0, "")
+    scores = bc.read_scores(pilot[0], label="y", score="bold")
+    expected = bc.plan_labels(scores, n=(50, 100), limit=0.05, replications=2)
+    assert expected.text in " ".join(out.split())
+    assert figure.read_bytes().startswith(b"\x89PNG")
+    with table.open() as file:
+        rows = list(csv.DictReader(file))
+    assert [float(row["width"]) for row in rows] == expected.table.width.tolist()
+
+
+def test_a_result_is_planned(pilot: list[object], tmp_path: Path) -> None:
+    kept = tmp_path / "two.nc"
+    assert run("ece", *pilot, "--score", "honest", "--quick", "-o", kept)[0] == 0
+    given = ["plan", kept, *QUICK, "--case", "honest", "--var", "ece", "--json"]
+    code, out, _ = run(*given)
+    assert code == 0
+    found = json.loads(out)
+    plan = bc.plan_labels(bc.load(kept), "ece", (50, 100), replications=2, classifier="honest")
+    assert (found["var"], found["enough"], found["text"]) == ("ece", None, plan.text)
+    assert found["results"] == plan.table.to_dict("records")
+    assert "--case must be one of" in run("plan", kept, "--case", "other")[2]
+    assert "classifier must be one of the result's" in run("plan", kept)[2]
+    assert "--label names a column of a table" in run("plan", kept, "--label", "y")[2]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (["-o", "plan.nc"], "--output must end in .png, .pdf or .svg (a figure), or .csv"),
+        (["--n", "0"], "--n must be a whole number >= 1"),
+        (["--prob", "2"], "--prob must be a number in (0, 1)"),
+        (["--replications", "1"], "--replications must be a whole number >= 2"),
+    ],
+)
+def test_what_is_refused(pilot: list[object], given: list[str], message: str) -> None:
+    code, _, err = run("plan", *pilot, *given)
+    assert code == 2
+    assert message in err
+
+
+def test_a_table_needs_its_columns(files: Path) -> None:
+    assert "Missing option '--label'" in run("plan", files / "scores.csv")[2]
