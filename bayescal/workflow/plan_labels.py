@@ -132,7 +132,6 @@ def plan_labels(
     quantity = _of_labelled_rows()
     seed = check_seed(seed)
     tree = data if isinstance(data, xr.DataTree) else _fitted(quantity, data, seed=seed)
-    access.check_given(tree, classifier=classifier, class_=class_, group=group)
     case, inner = _case(tree, quantity, classifier, class_, group)
     truth = _Truth.of(tree, case, inner)
     options = _options(tree, case, quantity)
@@ -219,11 +218,13 @@ def _case(
     group: str | None,
 ) -> tuple[ResultSlice, dict[str, str]]:
     """The case, and the class within it where one model answers for several classes."""
+    schema.check_result(tree)
     if schema.CURVE not in tree.children:
         raise InputError(
             f"a plan of labels needs a result that holds a calibration curve; this one, of "
             f"{tree.attrs['quantity']}, holds none. Fit bayescal.{quantity.NAME} to labelled rows."
         )
+    access.check_given(tree, classifier=classifier, class_=class_, group=group)
     rate = tree[schema.CURVE]["rate"]
     known = {schema.CELL, *schema.DRAW_DIMS, *schema.CASE_DIMS}
     inner = [dim for dim in map(str, rate.dims) if dim not in known]
