@@ -19,6 +19,7 @@ from bayescal.cli.run import (
     settings_of,
     status_code,
 )
+from bayescal.core.checks import check_known
 from bayescal.core.command import Command, Given, Option
 from bayescal.core.errors import InputError
 from bayescal.core.writing import check_writable
@@ -27,6 +28,7 @@ from bayescal.quantities import quantities
 if TYPE_CHECKING:
     from bayescal.core.quantity import Quantity
     from bayescal.core.scores import Scores
+    from bayescal.results.change import Change
     from bayescal.workflow.fit_many import ManyFits
 
 
@@ -45,7 +47,13 @@ _POOL: Final = Option(
 _PROCESSES: Final = Option(
     flags=("--processes",), type=int, default=1, help="With --window: number of processes."
 )
-_WINDOW_OPTIONS: Final = (_WINDOW, _POOL, _PROCESSES)
+_BASELINE: Final = Option(
+    flags=("--baseline",),
+    metavar="WINDOW",
+    help="With --window: window that all others are compared with, the first of each series by "
+    "default. One whose error is above it with probability 0.95 or more is an alarm.",
+)
+_WINDOW_OPTIONS: Final = (_WINDOW, _POOL, _PROCESSES, _BASELINE)
 
 
 class _Windows(NamedTuple):
@@ -63,9 +71,12 @@ def _of_windows(quantity: Quantity, given: Given, output: Path, title: str) -> i
 
     check_writable(output)
     found = _read(open_table(given["file"]), given)
+    if given["baseline"] is not None:
+        check_known(given["baseline"], found.order, "window", f"column {given['window']!r}")
     with checkpoint(given["checkpoint"], output) as store:
         fits = _fit(quantity, given, found, store)
-        series = series_of(_rows(fits, found), found.order)
+        changes = _changes(fits, found, given["baseline"], given["prob"])
+        series = series_of(_rows(fits, found), found.order, changes)
         windows_report(
             series,
             found.order,
@@ -151,6 +162,34 @@ def _rows(fits: ManyFits, found: _Windows) -> Iterator[tuple[str, str, dict[str,
                 yield str(key), row.get("group", found.data[key].groups[0]), row
 
 
+def _changes(
+    fits: ManyFits, found: _Windows, baseline: str | None, prob: float
+) -> dict[tuple[str, str], Change]:
+    """Change of each classifier of each group."""
+    keys, changes = set(fits), {}
+    for group in dict.fromkeys(key[0] if isinstance(key, tuple) else key for key in fits):
+        apart = [window for window in found.order if (group, window) in keys]
+        results = {window: fits[group, window] for window in apart} if apart else fits[group]
+        for classifier, one in _of_group(results, apart, baseline, prob):
+            changes[group, classifier] = one
+    return changes
+
+
+def _of_group(
+    results: Any, apart: Sequence[str], baseline: str | None, prob: float
+) -> Iterator[tuple[str, Change]]:
+    """Change of each classifier, where there is the baseline and another window."""
+    from bayescal.results import access
+    from bayescal.results.change import change
+
+    first = results[apart[0]] if apart else results
+    windows = apart or access.group_names(first)
+    if len(windows) < 2 or baseline not in (None, *windows):
+        return
+    for name in access.classifier_names(first):
+        yield name, change(results, prob=prob, baseline=baseline, classifier=name)
+
+
 def _name(key: Any) -> str:
     return " / ".join(part for part in (key if isinstance(key, tuple) else (key,)) if part)
 
@@ -161,6 +200,7 @@ def _provenance(given: Given, found: _Windows, command: Command) -> dict[str, st
     return {
         "Data": Path(given["file"]).name,
         "Windows": f"column {given['window']!r}; {how}",
+        "Baseline": given["baseline"] or "the first window of each series",
         "Priors": priors.describe(),
         "Seed": str(given["seed"]),
     }
@@ -178,8 +218,8 @@ def _code(fits: ManyFits) -> int:
 
 def _check_windows(given: Given, files: tuple[Path, ...]) -> None:
     """Refuse options that windows do not go with."""
-    for option in (_POOL, _PROCESSES):
-        if given["window"] is None and given[option.name] != (option.default or False):
+    for option in (_POOL, _PROCESSES, _BASELINE):
+        if given["window"] is None and (given[option.name] or False) != (option.default or False):
             raise click.UsageError(f"{option.flag} needs --window.")
     if given["window"] is not None and given["multiclass"]:
         raise InputError("--window needs binary scores. Leave out --multiclass.")

@@ -7,8 +7,10 @@ from bayescal.plots.reliability import plot_reliability
 from bayescal.plots.rows import plot_credal_sets, plot_decisions, plot_probability
 from bayescal.plots.sections import plot_class_reliability, plot_roc, plot_sensitivity_curve
 from bayescal.plots.sensitivity import plot_sensitivity
+from bayescal.plots.windows import plot_change
 
 __all__ = [
+    "plot_change",
     "plot_class_reliability",
     "plot_comparison",
     "plot_credal_sets",

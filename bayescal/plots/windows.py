@@ -1,48 +1,122 @@
-"""Calibration error over time, with its band: a panel a series."""
+"""Calibration error over time, with its band and its alarms: a panel a series."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Final
 
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
+from bayescal.core.checks import check_is
 from bayescal.plots import style
+from bayescal.results import schema
+from bayescal.results.change import Change
 from bayescal.results.summary import Series, Window
-from bayescal.results.text import percent
+from bayescal.results.text import percent, probability
 
 COLUMNS: Final = 2
 MOST_PANELS: Final = 24
 _WIDTH, _HEIGHT = 8.0, 2.1
 _MOST_NAMES: Final = 7
+_MOST_LABELS: Final = 24
+_BASELINE: Final = 0.18
 
 
-def draw_windows(series: Sequence[Series], order: Sequence[str], prob: float) -> Figure:
+def plot_change(change: Change) -> Figure:
+    """Draw what windows hold and where one is worse than the baseline.
+
+    Parameters
+    ----------
+    change : Change
+        What `bayescal.change` returned.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Posterior mean and interval of every window, the interval of the baseline across all of
+        them, and above a window the probability that it is worse, in bold where it is an alarm.
+
+    Raises
+    ------
+    InputError
+        If `change` is something else.
+    """
+    check_is(change, Change, "change", "Pass what bayescal.change returned.")
+    rows = change.table.reset_index().itertuples()
+    windows = [
+        Window(row.window, row.n, row.mean, row.lower, row.upper, None, row.status == schema.OK)
+        for row in rows
+    ]
+    order = [window.name for window in windows]
+    one = Series(change.variable.full or change.variable.title, windows, change)
+    return draw_windows([one], order, change.prob, change.variable.title)
+
+
+def draw_windows(
+    series: Sequence[Series], order: Sequence[str], prob: float, name: str = "calibration error"
+) -> Figure:
     """Draw the posterior mean and the interval of every window, on one scale."""
     shown = series[:MOST_PANELS]
     columns = min(COLUMNS, len(shown))
     rows = -(-len(shown) // columns)
-    figure = style.new_figure(_WIDTH, rows * _HEIGHT + 0.6)
+    figure = style.new_figure(_WIDTH, rows * _HEIGHT + 0.8)
     top = max(window.upper for one in shown for window in one.windows)
+    labelled = len(shown) == 1 and len(order) <= _MOST_LABELS
     for at, (ax, one) in enumerate(
         zip(style.panels(figure, len(shown), columns, sharex=True, sharey=True), shown, strict=True)
     ):
         _panel(ax, one, order)
-        ax.set_ylim(0, 1.05 * top)
+        if one.change is not None:
+            _draw_change(ax, one.change, one.windows, order, every=labelled)
+        ax.set_ylim(0, 1.15 * top)
         if at % columns == 0:
-            ax.set_ylabel("calibration error")
-    style.legend(
-        figure,
-        {
-            "posterior mean": style.line(color=style.BLUE, linewidth=1.4, marker="o", markersize=4),
-            f"{percent(prob)} interval": Patch(color=style.BLUE, alpha=0.22, linewidth=0),
-            "not converged": style.mark(color=style.RED, marker="x", markersize=6),
-        },
-        3,
-    )
+            ax.set_ylabel(name)
+    style.legend(figure, _entries(shown, prob), 3)
     return figure
+
+
+def _entries(shown: Sequence[Series], prob: float) -> dict[str, Artist]:
+    """The legend."""
+    found: dict[str, Artist] = {
+        "posterior mean": style.line(color=style.BLUE, linewidth=1.4, marker="o", markersize=4),
+        f"{percent(prob)} interval": Patch(color=style.BLUE, alpha=0.22, linewidth=0),
+        "not converged": style.mark(color=style.RED, marker="x", markersize=6),
+    }
+    changes = [one.change for one in shown if one.change is not None]
+    if changes:
+        alarm = f"alarm: P(worse than the baseline) ≥ {changes[0].alarm:g}"
+        found["baseline"] = Patch(color=style.GREY, alpha=_BASELINE, linewidth=0)
+        found[alarm] = style.mark(color=style.VERMILLION, marker="o", markersize=6)
+    return found
+
+
+def _draw_change(
+    ax: Axes, change: Change, windows: Sequence[Window], order: Sequence[str], *, every: bool
+) -> None:
+    """The baseline across all windows, alarms, and their probabilities, or those of all windows."""
+    place = {name: at for at, name in enumerate(order)}
+    base = next(window for window in windows if window.name == change.baseline)
+    ax.axhspan(base.lower, base.upper, color=style.GREY, alpha=_BASELINE, linewidth=0, zorder=0)
+    for window in windows:
+        alarm = window.name in change.alarms
+        at = place[window.name]
+        if alarm:
+            ax.plot(at, window.mean, "o", color=style.VERMILLION, markersize=6, zorder=4)
+        if alarm or (every and window is not base):
+            chance = float(change.table.loc[window.name, "baseline_prob_worse"])
+            ax.annotate(
+                probability(chance),
+                (at, window.upper),
+                (0, 3),
+                textcoords="offset points",
+                ha="center",
+                fontsize=style.SMALL_SIZE - 1,
+                fontweight="bold" if alarm else "normal",
+                color=style.VERMILLION if alarm else style.INK,
+            )
 
 
 def _panel(ax: Axes, one: Series, order: Sequence[str]) -> None:

@@ -17,17 +17,41 @@ from bayescal.plots.style import Drawing
 from bayescal.plots.windows import MOST_PANELS, draw_windows
 from bayescal.report.errors import CURVE, DIFFERENCES, GROUPS, MODELS
 from bayescal.report.quantity_sections import DECLARED
-from bayescal.report.render import Column, document, facts, figures, named, names, render, table
+from bayescal.report.render import (
+    Column,
+    document,
+    facts,
+    figures,
+    named,
+    names,
+    off,
+    render,
+    table,
+)
 from bayescal.report.rows import ROWS
 from bayescal.report.sections import BOUNDS, DIAGNOSTICS, FIRST, LAST, PRIORS
 from bayescal.report.sensitivity import SENSITIVITY
 from bayescal.report.view import Section, View
 from bayescal.results import access, schema
+from bayescal.results.change import Change
 from bayescal.results.summary import Series
+from bayescal.results.text import (
+    MISSING,
+    counted,
+    decimals,
+    ends,
+    error,
+    in_words,
+    percent,
+    probability,
+)
 from bayescal.results.text import count as whole
-from bayescal.results.text import counted, decimals, ends, error, in_words, percent, probability
 
 _MOST_SENTENCES: Final = 5
+_ABOUT_ALARMS: Final = (
+    "An alarm is a window whose calibration error is above the baseline's with probability 0.95 or "
+    "more. TODO"
+)
 SECTIONS: Final[tuple[Section, ...]] = (
     *FIRST,
     CURVE,
@@ -121,28 +145,38 @@ def _answer(series: Sequence[Series], order: Sequence[str], prob: float) -> Mark
     """Sentences on the largest errors, and the figure."""
     if not series:
         return Markup('<p class="lead">No window could be fitted.</p>')
-    worst = sorted(series, key=lambda one: -max(window.mean for window in one.windows))
+    worst = sorted(
+        series, key=lambda one: (not _alarms(one), -max(window.mean for window in one.windows))
+    )
     drawing = Drawing(
         partial(draw_windows, worst, order, prob),
         "Calibration error by window",
         f"Posterior mean and {percent(prob)} credible interval of the calibration error (TCE); a "
-        "gap is a window without a fit.",
+        "gap is a window without a fit. The grey band is the interval of the baseline, the number "
+        "above an alarm the probability that the error rose above the baseline's.",
     )
     hidden = len(series) - MOST_PANELS
+    notes = [_ABOUT_ALARMS] if any(one.change is not None for one in series) else []
+    if hidden > 0:
+        shown = f"The {MOST_PANELS} series with alarms, or with the largest errors"
+        notes.append(f"{shown}; the table has {hidden} more.")
     return render(
         "answer.html.j2",
         alerts=[],
         converged=all(window.converged for one in series for window in one.windows),
         lead=[_sentence(one, prob) for one in worst[:_MOST_SENTENCES]],
         body=figures(wide=[drawing]),
-        notes=[f"The {MOST_PANELS} series with the largest errors; the table has {hidden} more."]
-        if hidden > 0
-        else [],
+        notes=notes,
     )
 
 
+def _alarms(one: Series) -> list[str]:
+    """Windows in which the error rose above the baseline's."""
+    return [] if one.change is None else one.change.alarms
+
+
 def _sentence(one: Series, prob: float) -> Markup:
-    """Where a series has its largest error, and whether its least lies below for sure."""
+    """Where a series has its largest error and its least, and its alarms."""
     most = max(one.windows, key=lambda window: window.mean)
     least = min(one.windows, key=lambda window: window.mean)
     digits = decimals(most.lower, most.upper)
@@ -153,12 +187,10 @@ def _sentence(one: Series, prob: float) -> Markup:
         percent(prob),
         ends(most.lower, most.upper, digits),
     )
-    if most is least:
+    if one.change is None:
         return text + "."
-    apart = "does not overlap" if least.upper < most.lower else "overlaps"
-    return text + Markup(", and least in {}, {}, whose interval {} with it.").format(
-        least.name, in_words(error(least.mean, digits)), apart
-    )
+    least_of = Markup(", and least in {}, {}. {}")
+    return text + least_of.format(least.name, in_words(error(least.mean, digits)), one.change.text)
 
 
 def _table(series: Sequence[Series], prob: float) -> Markup:
@@ -173,5 +205,27 @@ def _table(series: Sequence[Series], prob: float) -> Markup:
             Column("TCE, mean", [error(w.mean, digits) for _, w in rows]),
             Column(f"{percent(prob)} interval", [ends(w.lower, w.upper, digits) for _, w in rows]),
             Column("P(calibrated)", [probability(w.p_calibrated) for _, w in rows]),
+            *_of_changes(series),
         ],
     )
+
+
+def _of_changes(series: Sequence[Series]) -> list[Column]:
+    """Probabilities of a rise, and alarms."""
+    places = [(one.change, window.name) for one in series for window in one.windows]
+    against = {"previous": "from the window before", "baseline": "above the baseline"}
+    return [
+        Column("P(rose)", [_rise(change, name, key) for change, name in places], small=words)
+        for key, words in against.items()
+    ]
+
+
+def _rise(change: Change | None, window: str, against: str) -> str:
+    """One probability; an alarm is marked, and the baseline named."""
+    if change is None:
+        return MISSING
+    if against == "baseline" and window == change.baseline:
+        return "baseline"
+    chance = probability(float(change.table.loc[window, f"{against}_prob_worse"]))
+    alarm = against == "baseline" and window in change.alarms
+    return off(f"{chance} alarm") if alarm else chance

@@ -10,6 +10,7 @@ import xarray as xr
 from bayescal.core.variables import CALIBRATION_ERRORS, ERROR, ROW, Variable
 from bayescal.results import access, schema, text
 from bayescal.results.access import ResultSlice
+from bayescal.results.change import Change
 from bayescal.results.compare import best
 from bayescal.results.curves import curve_shape
 from bayescal.results.if_calibrated import if_calibrated
@@ -381,18 +382,23 @@ class Window(NamedTuple):
 
 
 class Series(NamedTuple):
-    """One classifier (in one group) over time."""
+    """One classifier (in one group) over time, and its change where it was compared."""
 
     name: str
     windows: list[Window]
+    change: Change | None = None
 
 
 def series_of(
     rows: Iterable[tuple[str, str, dict[str, Any]]],
     order: Iterable[str],
+    changes: Mapping[tuple[str, str], Change],
     var: str = CALIBRATION_ERRORS[0].name,
 ) -> list[Series]:
-    """Put rows of summaries in order: of each its group ("" for none), its window, and itself."""
+    """Put rows of summaries in order: of each its group ("" for none), its window, and itself.
+
+    Changes are by group and classifier.
+    """
     place = {name: at for at, name in enumerate(order)}
     found: dict[tuple[str, str], list[Window]] = {}
     for group, window, row in rows:
@@ -411,6 +417,7 @@ def series_of(
         Series(
             " / ".join(filter(None, (group, classifier if several or not group else ""))),
             sorted(windows, key=lambda one: place[one.name]),
+            changes.get((group, classifier)),
         )
         for (group, classifier), windows in sorted(found.items())
     ]

@@ -118,6 +118,9 @@ def test_windows_apart(file: Path, table: pd.DataFrame, tmp_path: Path) -> None:
     assert cells.count("60") == 2 * 5
     assert "2025-10" in words(page.section("failures").text)
     assert "each window by itself" in words(page.section("provenance").text)
+    # Two regions with two classifiers each, and in one of the regions a month less.
+    assert cells.count("baseline") == 4
+    assert "first window of each series" in words(page.section("provenance").text)
     assert not list(tmp_path.glob("*.partial"))
 
 
@@ -135,13 +138,17 @@ def test_a_store_is_kept_and_used(file: Path, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_windows_pooled_are_groups_of_one_fit(file: Path, tmp_path: Path) -> None:
     output = tmp_path / "out.html"
-    given = ["--group", "region", "--window", "month", "--pool"]
+    given = ["--group", "region", "--window", "month", "--pool", "--baseline", "2025-10"]
     result = run_windows(file, output, *given, "--checkpoint", str(tmp_path / "store"))
     assert result.exit_code == 0, result.output
     assert len(list((tmp_path / "store").rglob("*.npz"))) == 2
     page = Page(output.read_text())
     assert len(page.all("tr")) == 1 + 2 * 5
     assert "one model for all windows of a group" in words(page.section("provenance").text)
+    # The other region has no such month, so that its windows are compared with none.
+    cells = [element.text for element in page.all("td")]
+    assert cells.count("baseline") == 2
+    assert "that of 2025-10" in words(page.section("answer").text)
 
 
 @pytest.mark.parametrize(
@@ -149,6 +156,8 @@ def test_windows_pooled_are_groups_of_one_fit(file: Path, tmp_path: Path) -> Non
     [
         (["--pool"], "--pool needs --window"),
         (["--processes", "2"], "--processes needs --window"),
+        (["--baseline", "2025-08"], "--baseline needs --window"),
+        (["--window", "month", "--baseline", "2024"], "column 'month' has no window '2024'"),
         (["--window", "week"], "no column 'week'"),
         (["--window", "month", "--multiclass", "top-label"], "--window needs binary scores"),
     ],

@@ -1,10 +1,15 @@
-"""Calibration over time: bands where there are fits, gaps where there are none."""
+"""Calibration over time: bands where there are fits, gaps where there are none, and alarms."""
 
 import numpy as np
+import pytest
 from matplotlib.collections import PolyCollection
 
+import bayescal as bc
+from bayescal.plots import plot_change
 from bayescal.plots.windows import MOST_PANELS, draw_windows
 from bayescal.results.summary import Series, Window
+from tests.plots.looks import assert_readable, words
+from tests.results.test_change import windows
 
 ORDER = ["2025-01", "2025-02", "2025-03", "2025-04"]
 
@@ -42,3 +47,23 @@ def test_panels_have_one_scale_and_are_not_endless() -> None:
     assert len({ax.get_ylim() for ax in figure.axes}) == 1
     assert figure.axes[0].get_title(loc="left") == "0$"
     assert [text.get_text() for text in figure.axes[-1].get_xticklabels()] == ORDER
+
+
+def test_windows_have_their_probabilities_and_alarms_are_marked() -> None:
+    change = bc.change(windows(0.10, 0.11, 0.15))
+    figure = plot_change(change)
+    assert_readable(figure)
+    chance = change.table["baseline_prob_worse"]
+    said = words(figure)
+    assert [f"{chance.iloc[1]:.2f}" in said, "> 0.999" in said] == [True, True]
+    (ax,) = figure.axes
+    (alarm,) = (line for line in ax.lines if line.get_markersize() == 6 and len(line.get_xdata()))
+    assert alarm.get_xydata().tolist() == [[2, pytest.approx(0.15)]]
+    (base,) = (patch for patch in ax.patches if patch.get_width() == 1)
+    ends = base.get_y(), base.get_y() + base.get_height()
+    assert ends == pytest.approx(tuple(change.table.loc["2025-01", ["lower", "upper"]]))
+
+
+def test_what_is_no_change_is_refused() -> None:
+    with pytest.raises(bc.InputError, match="change must be Change; got DataTree"):
+        plot_change(windows(0.1)["2025-01"])

@@ -377,7 +377,7 @@ def test_series_are_classifiers_in_groups_and_windows_in_order() -> None:
         ("north", "9", row("a", 0.2, "NOT CONVERGED")),
         ("south", "9", row("b", 0.3)),
     ]
-    found = series_of(rows, ["9", "10"])
+    found = series_of(rows, ["9", "10"], {})
     assert [one.name for one in found] == ["north / a", "south / b"]
     assert [window.name for window in found[0].windows] == ["9", "10"]
     assert [window.converged for window in found[0].windows] == [False, True]
@@ -385,5 +385,5 @@ def test_series_are_classifiers_in_groups_and_windows_in_order() -> None:
 
 
 def test_names_have_only_what_differs() -> None:
-    assert [one.name for one in series_of([("", "9", row("a", 0.1))], ["9"])] == ["a"]
-    assert [one.name for one in series_of([("north", "9", row("a", 0.1))], ["9"])] == ["north"]
+    assert [one.name for one in series_of([("", "9", row("a", 0.1))], ["9"], {})] == ["a"]
+    assert [one.name for one in series_of([("north", "9", row("a", 0.1))], ["9"], {})] == ["north"]
