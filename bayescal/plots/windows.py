@@ -87,7 +87,7 @@ def _entries(shown: Sequence[Series], prob: float) -> dict[str, Artist]:
     }
     changes = [one.change for one in shown if one.change is not None]
     if changes:
-        alarm = f"alarm: P(worse than the baseline) ≥ {changes[0].alarm:g}"
+        alarm = f"alarm: P(worse than the baseline), the number, ≥ {changes[0].alarm:g}"
         found["baseline"] = Patch(color=style.GREY, alpha=_BASELINE, linewidth=0)
         found[alarm] = style.mark(color=style.VERMILLION, marker="o", markersize=6)
     return found

@@ -50,7 +50,7 @@ from bayescal.results.text import count as whole
 _MOST_SENTENCES: Final = 5
 _ABOUT_ALARMS: Final = (
     "An alarm is a window whose calibration error is above the baseline's with probability 0.95 or "
-    "more. TODO"
+    "more."
 )
 SECTIONS: Final[tuple[Section, ...]] = (
     *FIRST,

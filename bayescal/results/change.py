@@ -57,16 +57,14 @@ class Change:
                 f"with probability {self.alarm:g} or more."
             )
         change = f"the {name} {'fell below' if more else 'rose above'} that of {self.baseline}"
-        chances = self.table.loc[self.alarms, "baseline_prob_worse"]
-        said = several([in_words(probability(float(one))) for one in chances])
         if len(self.alarms) == 1:
-            return f"In {self.alarms[0]} {change} (probability {said})."
+            chance = float(self.table.loc[self.alarms[0], "baseline_prob_worse"])
+            return f"In {self.alarms[0]} {change} (probability {in_words(probability(chance))})."
         if len(self.alarms) <= _MOST_NAMED:
-            return f"In {several(self.alarms)} {change} (probabilities {said})."
-        return (
-            f"In {len(self.alarms)} windows, of which {self.alarms[0]} is the first, {change} "
-            f"(probability {self.alarm:g} or more in each)."
-        )
+            where = several(self.alarms)
+        else:
+            where = f"{len(self.alarms)} windows, of which {self.alarms[0]} is the first,"
+        return f"In {where} {change} (probability {self.alarm:g} or more in each)."
 
 
 def change(
