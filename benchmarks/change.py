@@ -32,6 +32,7 @@ type Key = tuple[str | int, ...]
 
 WINDOWS: Final = 24
 ALARM: Final = 0.95
+STRICT: Final = 0.99
 BASELINES: Final = ("1", "7", "13", "19")
 STABLE: Final = ("calibrated", "near", "over")
 STABLE_SIZES: Final = (500, 2000)
@@ -88,7 +89,7 @@ def stable_cell(
     """
     keys = [(name, n, one, window) for one in range(series) for window in range(WINDOWS)]
     fits = fits_of(dict.fromkeys(keys, sample), seed, store / "stable")
-    alarms, rises = [], []
+    chances, rises = [], []
     for one in range(series):
         results = {f"{w + 1}": fits[name, n, one, w] for w in range(WINDOWS)}
         tables = [bc.change(results, baseline=base, alarm=ALARM).table for base in BASELINES]
@@ -96,7 +97,8 @@ def stable_cell(
             [table.drop(base)["alarm"] for base, table in zip(BASELINES, tables, strict=True)]
         )
         rises.append(tables[0]["previous_prob_worse"][1:] >= ALARM)
-    found = np.array(alarms, dtype=float)  # (series, baseline, window)
+    chance = np.array(chances)  # (series, baseline, window)
+    found, strict = chance >= ALARM, chance >= STRICT
     return {
         "truth": name,
         "n": n,
@@ -105,6 +107,8 @@ def stable_cell(
         "standard_error": float(found.mean(axis=(1, 2)).std() / np.sqrt(series)),
         "series_with_alarm": float(found.any(axis=2).mean()),
         "above_previous": float(np.mean(rises)),
+        f"alarms_at_{STRICT}": float(strict.mean()),
+        f"series_at_{STRICT}": float(strict.any(axis=2).mean()),
     }
 
 

@@ -171,7 +171,7 @@ def _changes(
         apart = [window for window in found.order if (group, window) in keys]
         results = {window: fits[group, window] for window in apart} if apart else fits[group]
         for classifier, one in _of_group(results, apart, baseline, prob):
-            changes[group, classifier] = one
+            changes[str(group), classifier] = one
     return changes
 
 

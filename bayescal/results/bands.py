@@ -169,10 +169,8 @@ def curve_band(result: xr.DataTree, case: ResultSlice, prob: float, simultaneous
     groups += [schema.GIVEN_MISCALIBRATION] if may_be_calibrated(result, name) else []
     of_draws = simultaneous_band if simultaneous else pointwise_band
     bands = [of_draws(access.flat_draws(result, name, case, group), prob) for group in groups]
-    return Band(
-        np.min([band.lower for band in bands], axis=0),
-        np.max([band.upper for band in bands], axis=0),
-    )
+    lower, upper = zip(*bands, strict=True)
+    return Band(np.minimum.reduce(lower), np.maximum.reduce(upper))
 
 
 class RocRegion(NamedTuple):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -17,6 +16,7 @@ from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 from bayescal.results.compare import Errors, Pair, conservative, in_order
 from bayescal.results.intervals import interval, tail
+from bayescal.results.measure import with_measure
 from bayescal.results.text import in_words, probability, several
 
 if TYPE_CHECKING:
@@ -86,7 +86,8 @@ def change(
         Windows in order: what `bayescal.fit_many` returned, or results by name; a sequence has the
         windows "1", "2" and so on. Of one result the windows are its groups.
     var : str, optional
-        Calibration error or metric; the results' main one by default.
+        Calibration error, metric, or a measure such as "brier" (see `bayescal.measure`); the
+        results' main one by default.
     prob : float
         Posterior probability of the intervals, strictly between 0 and 1.
     baseline : str, optional
@@ -147,12 +148,12 @@ def change(
 
     tail(prob)
     check_number(alarm, "alarm", "[0.5, 1]", "Pass 0.95, say.")
-    windows = _windows(results, classifier, class_, group)
+    windows = _windows(results, _Asked(var, prob, classifier, class_, group))
     names = list(windows)
     base = names[0] if baseline is None else baseline
     check_known(base, names, "baseline", "the series")
-    one = _variable(windows[names[0]].tree, var)
-    errors = _errors(windows, one.name, paired=isinstance(results, xr.DataTree))
+    one = windows[names[0]].variable
+    errors = _paired(windows) if isinstance(results, xr.DataTree) else _independent(windows)
 
     def against(name: str, other: str | None, prefix: str) -> dict[str, float]:
         known = other not in (None, name)
@@ -162,10 +163,9 @@ def change(
 
     rows = []
     for name, before in zip(names, [None, *names], strict=False):
-        row = _row(windows[name], one.name, prob)
-        row |= against(name, before, "previous") | against(name, base, "baseline")
-        row["alarm"] = row["baseline_prob_worse"] >= alarm
-        rows.append(row | {"status": access.case_status(*windows[name])})
+        since, above = against(name, before, "previous"), against(name, base, "baseline")
+        last = {"alarm": above["baseline_prob_worse"] >= alarm, "status": windows[name].status}
+        rows.append({**windows[name].figures, **since, **above, **last})
     table = pd.DataFrame(rows, index=pd.Index(names, name="window"))
     return Change(one, base, prob, alarm, table)
 
@@ -173,30 +173,44 @@ def change(
 _FIGURES: Final = ("mean", "lower", "upper", "prob_worse")
 
 
+class _Asked(NamedTuple):
+    """What is compared."""
+
+    var: Any
+    prob: float
+    classifier: str | None
+    class_: str | None
+    group: str | None
+
+
 class _Window(NamedTuple):
-    """One window: its result, and the case of it."""
+    """What is read of one window."""
 
-    tree: xr.DataTree
-    case: ResultSlice
+    classifier: str
+    variable: Variable
+    errors: Errors
+    figures: dict[str, float | None]
+    status: str
+    rng: np.random.Generator
+    """Random numbers that belong to the window."""
 
 
-def _windows(
-    results: object, classifier: str | None, class_: str | None, group: str | None
-) -> dict[str, _Window]:
+def _windows(results: object, asked: _Asked) -> dict[str, _Window]:
     """Windows by name, in order, all of the same classifier."""
     if isinstance(results, xr.DataTree):
-        found = _groups(results, classifier, class_, group)
+        found = _groups(results, asked)
     else:
-        found = {
-            name: _window(name, tree, classifier, class_, group)
-            for name, tree in _named(results).items()
-        }
+        found = {}
+        for name, tree in _named(results).items():
+            found[str(name)] = one = _window(str(name), tree, asked)
+            # All are of what the first has, so that it is missed where another has not.
+            asked = asked._replace(var=one.variable.name) if asked.var is None else asked
     if len(found) < 2:
         raise InputError(
             f"a change needs two windows or more; got {len(found)}. Pass the results of several, "
             "as {window: result, ...}, or one result with groups."
         )
-    by_classifier = {window.case.classifier: name for name, window in reversed(found.items())}
+    by_classifier = {window.classifier: name for name, window in reversed(found.items())}
     if len(by_classifier) > 1:
         said = ", ".join(f"{one!r} ({name})" for one, name in reversed(by_classifier.items()))
         raise InputError(
@@ -206,24 +220,23 @@ def _windows(
     return found
 
 
-def _groups(
-    tree: xr.DataTree, classifier: str | None, class_: str | None, group: str | None
-) -> dict[str, _Window]:
+def _groups(tree: xr.DataTree, asked: _Asked) -> dict[str, _Window]:
     """Groups of one result, which are its windows."""
-    if group is not None:
+    if asked.group is not None:
         raise InputError(
-            f"the groups of one result are its windows; got group={group!r}. Leave group out, or "
-            "pass a result a window."
+            f"the groups of one result are its windows; got group={asked.group!r}. Leave group "
+            "out, or pass a result a window."
         )
-    access.check_given(tree, classifier=classifier, class_=class_)
+    schema.check_result(tree)
+    tree, var = with_measure(tree, asked.var)
     names = access.names_along(tree, schema.GROUP)
-    return {name: _Window(tree, access.find_case(tree, classifier, class_, name)) for name in names}
+    return {name: _window(name, tree, asked._replace(group=name, var=var)) for name in names}
 
 
-def _named(results: Any) -> dict[str, Any]:
-    """Results by the name of their window."""
+def _named(results: Any) -> Mapping[Any, Any]:
+    """Results by their windows, read one by one."""
     if isinstance(results, Sequence) and not isinstance(results, str | bytes):
-        return {str(place): tree for place, tree in enumerate(results, start=1)}
+        return dict(enumerate(results, start=1))
     check_is(results, Mapping, "results", "Pass {window: result, ...}.")
     # Of many fits, those that failed.
     for name, why in getattr(results, "failures", {}).items():
@@ -237,23 +250,38 @@ def _named(results: Any) -> dict[str, Any]:
                 f"a window must be named by a word or a whole number; got {name!r}. Pass the "
                 "windows of one series, as {window: fits[series, window], ...}."
             )
-    return {str(name): tree for name, tree in results.items()}
+    found: Mapping[Any, Any] = results
+    return found
 
 
-def _window(
-    name: str, tree: Any, classifier: str | None, class_: str | None, group: str | None
-) -> _Window:
-    """The case of one result."""
-    with _said_of(name):
-        access.check_given(tree, classifier=classifier, class_=class_, group=group)
-        return _Window(tree, access.find_case(tree, classifier, class_, group))
+def _window(name: str, tree: Any, asked: _Asked) -> _Window:
+    """Read the case of one result."""
+    try:
+        schema.check_result(tree)
+        tree, var = with_measure(tree, asked.var)
+        where = (asked.classifier, asked.class_, asked.group)
+        access.check_given(tree, **dict(zip(("classifier", "class_", "group"), where, strict=True)))
+        case = access.find_case(tree, *where)
+        one = _variable(tree, var)
+        errors = _errors(tree, one.name, case)
+    except InputError as error:
+        raise InputError(f"window {name!r}: {error}") from None
+    lower, upper = access.at(interval(tree, one.name, asked.prob), case).values
+    figures = {
+        "n": access.scalar(tree, schema.POINT_ESTIMATE, "n", case),
+        "mean": errors.mean,
+        "lower": float(lower),
+        "upper": float(upper),
+    }
+    rng = access.stream_of(tree, *case.names, name)
+    return _Window(case.classifier, one, errors, figures, access.case_status(tree, case), rng)
 
 
-def _variable(tree: xr.DataTree, var: str | None) -> Variable:
+def _variable(tree: xr.DataTree, var: Any) -> Variable:
     """What is compared; it has a better direction."""
     if access.main(tree).role == ROW:
         raise InputError(
-            "a change is of an error or a metric; these results hold probabilities of rows. Fit a "
+            "a change is of an error or a metric; this result holds probabilities of rows. Fit a "
             "calibration error."
         )
     one = access.described(tree, access.check_variable(tree, var))
@@ -265,43 +293,33 @@ def _variable(tree: xr.DataTree, var: str | None) -> Variable:
     return one
 
 
-def _row(window: _Window, var: str, prob: float) -> dict[str, Any]:
-    """What is known of one window by itself."""
-    ends = access.at(interval(window.tree, var, prob), window.case).values
-    return {
-        "n": access.scalar(window.tree, schema.POINT_ESTIMATE, "n", window.case),
-        "mean": access.posterior_mean(window.tree, var, window.case),
-        "lower": float(ends[0]),
-        "upper": float(ends[1]),
-    }
+def _errors(tree: xr.DataTree, var: str, case: ResultSlice) -> Errors:
+    """Draws of one window."""
+    low, high = (
+        access.flat_draws(tree, var, case, group)
+        for group in (schema.POSTERIOR, access.conditional_group(tree, var))
+    )
+    if np.isnan(low).all():
+        raise InputError(
+            f"a change needs draws; {var!r} is undefined in every draw. Choose another metric."
+        )
+    return Errors(low, high, access.posterior_mean(tree, var, case))
 
 
-def _errors(windows: Mapping[str, _Window], var: str, paired: bool) -> dict[str, Errors]:
-    """Draws of every window: as they are where one model has them all, else in random order."""
+def _paired(windows: Mapping[str, _Window]) -> dict[str, Errors]:
+    """Draws of one model, which are of all windows at once."""
+    return {name: window.errors for name, window in windows.items()}
+
+
+def _independent(windows: Mapping[str, _Window]) -> dict[str, Errors]:
+    """As many draws of each window, in random order."""
+    n = max(len(window.errors.low) for window in windows.values())
     found = {}
-    for name, (tree, case) in windows.items():
-        with _said_of(name):
-            access.check_variable(tree, var)
-            low, high = (
-                access.flat_draws(tree, var, case, group)
-                for group in (schema.POSTERIOR, access.conditional_group(tree, var))
-            )
-            if np.isnan(low).all():
-                raise InputError(
-                    f"a change needs draws; {var!r} is undefined in every draw. Choose another "
-                    "metric."
-                )
-        found[name] = Errors(low, high, access.posterior_mean(tree, var, case))
-    if paired:
-        return found
-    n = max(len(one.low) for one in found.values())
-    return {name: _shuffled(one, n, name, windows[name]) for name, one in found.items()}
-
-
-def _shuffled(one: Errors, n: int, name: str, window: _Window) -> Errors:
-    """So many draws, independent of those of other windows."""
-    order = access.stream_of(window.tree, *window.case.names, name).permutation(n)
-    return Errors(in_order(one.low, n)[order], in_order(one.high, n)[order], one.mean)
+    for name, window in windows.items():
+        low, high, mean = window.errors
+        order = window.rng.permutation(n)
+        found[name] = Errors(in_order(low, n)[order], in_order(high, n)[order], mean)
+    return found
 
 
 def _differ(pair: Pair, errors: Mapping[str, Errors], better: str | None) -> tuple[float, ...]:
@@ -313,12 +331,3 @@ def _differ(pair: Pair, errors: Mapping[str, Errors], better: str | None) -> tup
     larger = found.prob_first_larger
     worse = 1 - larger - found.prob_equal if better == MORE else larger
     return found.mean, found.lower, found.upper, worse
-
-
-@contextmanager
-def _said_of(window: str) -> Iterator[None]:
-    """Name the window that an error is of."""
-    try:
-        yield
-    except InputError as error:
-        raise InputError(f"window {window!r}: {error}") from None

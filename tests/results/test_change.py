@@ -105,6 +105,15 @@ def test_the_baseline_is_chosen_and_a_sequence_has_numbers() -> None:
     assert found.table.loc["2"].filter(like="baseline").isna().all()
 
 
+def test_measures_of_the_curve_are_variables_too() -> None:
+    scores = bc.datasets.ece.truth("over").scores(500, seed=1)
+    tree = bc.fit(bc.ece, scores, method="direct", draws=500, chains=2, seed=1)
+    found = bc.change([tree, tree], "e90")
+    assert found.table["mean"].tolist() == [float(bc.measure(tree, "e90").mean())] * 2
+    # Of two equal posteriors either may be the larger; four standard errors of 1000 draws.
+    assert found.table["baseline_prob_worse"].iloc[1] == pytest.approx(0.5, abs=0.07)
+
+
 def test_the_same_results_give_the_same_numbers_whatever_the_other_windows() -> None:
     results = windows(0.10, 0.105, 0.11)
     whole = bc.change(results).table
