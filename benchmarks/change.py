@@ -93,9 +93,8 @@ def stable_cell(
     for one in range(series):
         results = {f"{w + 1}": fits[name, n, one, w] for w in range(WINDOWS)}
         tables = [bc.change(results, baseline=base, alarm=ALARM).table for base in BASELINES]
-        alarms.append(
-            [table.drop(base)["alarm"] for base, table in zip(BASELINES, tables, strict=True)]
-        )
+        both = zip(BASELINES, tables, strict=True)
+        chances.append([table.drop(base)["baseline_prob_worse"] for base, table in both])
         rises.append(tables[0]["previous_prob_worse"][1:] >= ALARM)
     chance = np.array(chances)  # (series, baseline, window)
     found, strict = chance >= ALARM, chance >= STRICT
