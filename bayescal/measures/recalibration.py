@@ -9,15 +9,15 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayescal.measures.measure import functions_for
 
 type Tensor = Any
 
-# Rounding is reached after 5 to 10 steps in ordinary cases.
+# Steps get small after 5 to 10 in ordinary cases; without an end the logits have no best line.
 _STEPS: Final = 30
-_ROUNDING: Final = 1e-11
+_SMALL: Final = 1e-7
+_UNDEFINED: Final = float("nan")
 
 
 def slope(rate: Tensor, score: Tensor, mass: Tensor) -> Tensor:
@@ -37,39 +37,34 @@ def citl(rate: Tensor, score: Tensor, mass: Tensor) -> Tensor:
     a = 0 * rate[..., 0]
     for _ in range(_STEPS):
         p = 1 / (1 + xp.exp(-(a[..., None] + logit)))
-        off = (weight * (rate - p)).sum(axis=-1)
-        ratio = off / (weight * p * (1 - p)).sum(axis=-1)
+        ratio = (weight * (rate - p)).sum(axis=-1) / (weight * p * (1 - p)).sum(axis=-1)
         # The curvature changes by a factor of e a unit at most: so far lies the root, or farther.
         step = xp.sign(ratio) * xp.log1p(abs(ratio))
         a = a + step
-        if xp is np and _is_small(step):
+        if xp is np and not (abs(step) > _SMALL).any():
             break
-    return a
+    return xp.where(abs(step) <= _SMALL, a, _UNDEFINED)
 
 
 def _line(rate: Tensor, score: Tensor, mass: Tensor) -> tuple[Tensor, Tensor]:
     """Intercept and slope by Newton's method from a slope of 0, (...) each."""
     xp = functions_for(rate)
     logit, weight = _inner(score, mass, xp)
+    powers = xp.stack([xp.ones_like(logit), logit, logit**2], axis=1)
     a = 0 * rate[..., 0]
     b = a
     for _ in range(_STEPS):
         p = 1 / (1 + xp.exp(-(a[..., None] + b[..., None] * logit)))
-        off, spread = weight * (rate - p), weight * p * (1 - p)
-        g0, g1 = off.sum(axis=-1), (off * logit).sum(axis=-1)
-        h0, h1 = spread.sum(axis=-1), (spread * logit).sum(axis=-1)
-        h2 = (spread * logit**2).sum(axis=-1)
+        off, spread = (weight * (rate - p)) @ powers, (weight * p * (1 - p)) @ powers
+        g0, g1 = off[..., 0], off[..., 1]
+        h0, h1, h2 = spread[..., 0], spread[..., 1], spread[..., 2]
         det = h0 * h2 - h1**2
-        steps = (h2 * g0 - h1 * g1) / det, (h0 * g1 - h1 * g0) / det
-        a, b = a + steps[0], b + steps[1]
-        if xp is np and all(map(_is_small, steps)):
+        up, turn = (h2 * g0 - h1 * g1) / det, (h0 * g1 - h1 * g0) / det
+        a, b = a + up, b + turn
+        step = abs(up) + abs(turn)
+        if xp is np and not (step > _SMALL).any():
             break
-    return a, b
-
-
-def _is_small(step: NDArray[np.float64]) -> bool:
-    """Whether nothing but rounding is left, or nothing can be found."""
-    return not (np.abs(step) > _ROUNDING).any()
+    return tuple(xp.where(step <= _SMALL, value, _UNDEFINED) for value in (a, b))
 
 
 def _inner(score: Tensor, mass: Tensor, xp: Any) -> tuple[Tensor, Tensor]:

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 type Floats = NDArray[np.float64]
 
-# Bandwidths go down by this factor from 1; between two of them the error is a power of it.
+# Bandwidths go down by this factor; between two of them the error is nearly a power of it.
 _STEP: Final = 0.85
-# Of an error as small as that, smoothed or not, nothing more is asked.
-_LEAST: Final = 1e-4
-_PER_BANDWIDTH: Final = 6
+# No bandwidth is smaller; an error as small as that is not smoothed.
+_LEAST: Final = 1e-3
+_PER_BANDWIDTH: Final = 3
 
 
 def smece(rate: Any, score: Any, mass: Any) -> Floats:
@@ -24,13 +24,16 @@ def smece(rate: Any, score: Any, mass: Any) -> Floats:
     flat = gap.reshape(-1, gap.shape[-1])
     found = np.abs(flat).sum(axis=-1)
     left = np.flatnonzero(found > _LEAST)
-    wider, before = 1.0, _smoothed(flat[left], s, 1.0)
+    # Smoothing makes no error larger: no bandwidth is above the largest of them.
+    wider = float(found.max(initial=_LEAST))
+    before = _smoothed(flat[left], s, wider)
     while len(left) and wider > _LEAST:
         width = wider * _STEP
         here = _smoothed(flat[left], s, width)
         done = here >= width
         found[left[done]] = _crossing(wider, before[done], width, here[done])
         left, before, wider = left[~done], here[~done], width
+    found[left] = before
     return np.asarray(found.reshape(gap.shape[:-1]))
 
 
