@@ -7,8 +7,8 @@ python benchmarks/measures_coverage.py simulated --render    # tables from the f
 The truth of a simulated measure is the same function on 8,000 narrow cells of the known curve; that
 of a real one on the scores of the finite population. The bootstrap resamples rows, counted by the
 cells of the fit, 500 times; what is binned by custom (see BINNED) has 15 bins of equal mass. Brier
-score, AUC and net benefit also have the Bayesian bootstrap of rows, which knows no curve. A run that
-was stopped goes on where it was.
+score, AUC and net benefit also have the Bayesian bootstrap of rows, which knows no curve. A run
+that was stopped goes on where it was.
 """
 
 from __future__ import annotations
@@ -186,7 +186,7 @@ def run_cell(
 
 def figures(truth: float, rows: Floats) -> dict[str, float]:
     """Coverage, width and errors of one measure in one cell."""
-    lower, upper, mean, plug_in, low, high = rows.T[:6]
+    mean, plug_in, low, high = rows.T[2:6]
     inner = _cells.figures(
         truth, [dict(zip(_cells.INTERVAL, row[:4], strict=True)) for row in rows]
     )

@@ -49,7 +49,10 @@ FAWCETT: Final = (
     "T. Fawcett, Pattern Recognition Letters 27, 2006, https://doi.org/10.1016/j.patrec.2005.10.010"
 )
 
-_ENDS: Final = "No score lies strictly between 0 and 1, or all have one value: choose mean_gap."
+_ENDS: Final = (
+    "Scores strictly between 0 and 1 have fewer than two values, or part the labels wholly: choose "
+    "mean_gap."
+)
 _ONE_LABEL: Final = "It needs a positive rate of both labels: collect rows of the other label."
 _WRONG_END: Final = (
     "It is infinite where a score of exactly 0 or 1 is wrong: clip the scores, or choose brier."

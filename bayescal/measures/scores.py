@@ -75,8 +75,11 @@ def _overall(rate: Tensor, mass: Tensor) -> Tensor:
 def _divergence(rate: Tensor, other: Tensor, mass: Tensor) -> Tensor:
     """Mean Kullback-Leibler divergence of `other` from the label rates."""
     xp = functions_for(rate)
-    own = _x_log(rate, rate, xp) + _x_log(1 - rate, 1 - rate, xp)
-    return (mass * (own - _x_log(rate, other, xp) - _x_log(1 - rate, 1 - other, xp))).sum(axis=-1)
+    # Label by label, so that it is exactly 0 where both are the same.
+    event, none = (
+        _x_log(x, x, xp) - _x_log(x, y, xp) for x, y in ((rate, other), (1 - rate, 1 - other))
+    )
+    return (mass * (event + none)).sum(axis=-1)
 
 
 def _x_log(x: Tensor, y: Tensor, xp: Any) -> Tensor:

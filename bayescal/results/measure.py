@@ -19,6 +19,7 @@ from bayescal.results import access, schema
 from bayescal.results.access import ResultSlice
 
 type Floats = NDArray[np.float64]
+type _Found = dict[str, xr.DataArray]
 
 RATE: Final = "rate"
 MASS: Final = "mass"
@@ -74,7 +75,7 @@ def measure(
     True
     """
     found = resolve(measure, **options)
-    return _draws(tree, [found], given=found.components != ALL)[found.name]
+    return _draws(tree, found)
 
 
 def with_measures(tree: xr.DataTree, specs: Sequence[str | Measure]) -> xr.DataTree:
@@ -82,14 +83,13 @@ def with_measures(tree: xr.DataTree, specs: Sequence[str | Measure]) -> xr.DataT
     added = [one for one in map(resolve, specs) if not _has(tree, schema.POSTERIOR, one.name)]
     if not added:
         return tree
-    errors = [one for one in added if one.components == ALL]
-    given = _draws(tree, added, given=True)
-    every = {**given, **_draws(tree, errors, given=False)}
-    points = {one.name: _plug_in(tree, one) for one in added}
-    known = {name: value for name, value in points.items() if value is not None}
+    every, given = _of_both(tree, added)
+    known = _plug_ins(tree, added)
     more = {
         schema.POSTERIOR: every,
-        schema.GIVEN_MISCALIBRATION: {one.name: given[one.name] for one in errors},
+        schema.GIVEN_MISCALIBRATION: {
+            one.name: given[one.name] for one in added if one.components == ALL
+        },
         schema.POINT_ESTIMATE: known,
     }
     found = xr.DataTree.from_dict(
@@ -128,24 +128,50 @@ class _Cells(NamedTuple):
     mass: Floats  # (chain, draw, cell)
 
 
-def _draws(tree: xr.DataTree, wanted: Sequence[Measure], *, given: bool) -> dict[str, xr.DataArray]:
-    """Draws of measures, of the whole posterior or given miscalibration, (chain, draw, ...)."""
+def _draws(tree: xr.DataTree, one: Measure) -> xr.DataArray:
+    """Draws of a measure from its own components, (chain, draw, ...)."""
+    found = _empty(tree, one)
+    for case in access.cases(tree):
+        cells = _cells(tree, case, given=one.components != ALL)
+        found.loc[_place(found, case)] = _of_case(cells, one, case)
+    return found
+
+
+def _of_both(tree: xr.DataTree, wanted: Sequence[Measure]) -> tuple[_Found, _Found]:
+    """Draws of measures from their own components, and given miscalibration."""
+    every, given = ({one.name: _empty(tree, one) for one in wanted} for _ in range(2))
+    for case in access.cases(tree):
+        own, whole = _cells(tree, case, given=True), _cells(tree, case, given=False)
+        other = (own.rate != whole.rate).any(axis=-1) | (own.mass != whole.mass).any(axis=-1)
+        rest = _Cells(whole.rate[other], whole.score, whole.mass[other])
+        for one in wanted:
+            place = _place(every[one.name], case)
+            values = _of_case(own, one, case)
+            given[one.name].loc[place] = values
+            if one.components == ALL and other.any():
+                # Most draws are of the same curve in both, and need no second evaluation.
+                values[other] = _of_case(rest, one, case)
+            every[one.name].loc[place] = values
+    return every, given
+
+
+def _empty(tree: xr.DataTree, one: Measure) -> xr.DataArray:
+    """Room for the draws of a measure."""
     _check_curve(tree)
     like = access.variable(tree, schema.CURVE, RATE).isel({schema.CELL: 0}, drop=True)
     like = like.transpose(*schema.DRAW_DIMS, ...).astype(np.float64)
-    found = {one.name: like.copy().rename(one.name) for one in wanted}
-    for case in access.cases(tree) if wanted else []:
-        place = {dim: at for dim, at in case.sel.items() if dim in like.dims}
-        cells = _cells(tree, case, given)
-        for one in wanted:
-            found[one.name].loc[place] = _of_case(cells, one, case)
-    return found
+    return like.rename(one.name)
+
+
+def _place(found: xr.DataArray, case: ResultSlice) -> dict[str, Any]:
+    """Where an array has a case."""
+    return {dim: at for dim, at in case.sel.items() if dim in found.dims}
 
 
 def _of_case(cells: _Cells, one: Measure, case: ResultSlice) -> Floats:
     """Values of a measure, which must be numbers."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        values = np.asarray(one.function(*cells), dtype=np.float64)
+        values = np.array(one.function(*cells), dtype=np.float64)
     expected = cells.rate.shape[:-1]
     if values.shape != expected:
         raise InputError(
@@ -201,19 +227,21 @@ def _of_cells(tree: xr.DataTree, group: str, name: str, case: ResultSlice) -> Fl
     return np.asarray(held.values, dtype=np.float64)
 
 
-def _plug_in(tree: xr.DataTree, one: Measure) -> xr.DataArray | None:
-    """The measure of the labelled rows as counted; None where it has no value, or rows weights."""
+def _plug_ins(tree: xr.DataTree, wanted: Sequence[Measure]) -> _Found:
+    """Measures of the labelled rows as counted, where they have a value and rows no weights."""
     if "n_labeled" not in tree.attrs or _has(tree, schema.POINT_ESTIMATE, schema.EFFECTIVE_N):
-        return None
-    found = access.variable(tree, schema.POINT_ESTIMATE, "n").astype(np.float64) * np.nan
+        return {}
+    like = access.variable(tree, schema.POINT_ESTIMATE, "n").astype(np.float64)
+    found = {one.name: like.copy() for one in wanted}
     for case in access.cases(tree):
         score, rows = _constant(tree, case)
-        events = np.asarray(access.cell_events(tree, case).values, np.float64)
         held = _held(score, rows)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            value = one.function((events / rows)[held], score[held], rows[held] / rows.sum())
-        found.loc[{dim: at for dim, at in case.sel.items() if dim in found.dims}] = float(value)
-    return found if np.isfinite(found).all() else None
+        events = np.asarray(access.cell_events(tree, case).values, np.float64)[held]
+        cells = _Cells(events / rows[held], score[held], rows[held] / rows.sum())
+        for one in wanted:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                found[one.name].loc[_place(like, case)] = float(one.function(*cells))
+    return {name: values for name, values in found.items() if np.isfinite(values).all()}
 
 
 def _check_curve(tree: xr.DataTree) -> None:

@@ -1,0 +1,61 @@
+"""AUC, average precision and rates at a threshold: scikit-learn on rows."""
+
+import numpy as np
+import pytest
+from sklearn import metrics
+
+from tests.measures.curves import SEEDS, curve, rows, value
+
+# scikit-learn adds up weights of both labels apart.
+ROUNDING = 1e-9
+RANKS = {"auc": metrics.roc_auc_score, "auprc": metrics.average_precision_score}
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("name", RANKS)
+def test_ranks_of_rows(name, seed):
+    cells = curve(seed)
+    label, score, weight = rows(*cells)
+    expected = RANKS[name](label, score, sample_weight=weight)
+    assert value(name, *cells) == pytest.approx(expected, abs=ROUNDING)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("at", ["a score", "between", 0.3])
+def test_rates_at_a_threshold(at, seed):
+    cells = curve(seed)
+    label, score, weight = rows(*cells)
+    scores = cells[1]
+    middle = len(scores) // 2
+    places = {"a score": scores[middle], "between": scores[middle - 1 : middle + 1].mean()}
+    threshold = float(np.clip(places.get(at, at), 1e-6, 1 - 1e-6))
+    called = (score >= threshold).astype(float)
+    given = {"sample_weight": weight, "zero_division": np.nan}
+    for name, expected in {
+        "accuracy": metrics.accuracy_score(label, called, sample_weight=weight),
+        "sensitivity": metrics.recall_score(label, called, **given),
+        "specificity": metrics.recall_score(1 - label, 1 - called, **given),
+        "ppv": metrics.precision_score(label, called, **given),
+        "npv": metrics.precision_score(1 - label, 1 - called, **given),
+    }.items():
+        with np.errstate(invalid="ignore"):
+            found = value(f"{name}:{threshold!r}", *cells)
+        assert found == pytest.approx(expected, abs=ROUNDING, nan_ok=True), name
+
+
+def test_without_a_row_of_one_label_there_is_no_auc():
+    cells = np.zeros(3), np.array([0.1, 0.2, 0.3]), np.full(3, 1 / 3)
+    with np.errstate(invalid="ignore"):
+        assert np.isnan(value("auc", *cells))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_splitting_a_cell_changes_nothing_at_a_threshold(seed):
+    rate, score, mass = curve(seed)
+    at = len(score) // 2
+    split = [np.insert(part, at, part[at]) for part in (rate, score, mass)]
+    split[2][at : at + 2] /= 2
+    for name in ("accuracy:.5", "net_benefit:.25", "brier", "tce", "e90", "slope", "c", "oe"):
+        with np.errstate(all="ignore"):
+            found, expected = value(name, *split), value(name, rate, score, mass)
+        assert found == pytest.approx(expected, rel=1e-8, abs=1e-12, nan_ok=True), name
