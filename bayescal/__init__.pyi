@@ -36,6 +36,7 @@ from .results.change import change as change
 from .results.compare import best as best
 from .results.compare import difference as difference
 from .results.conclude import conclusions as conclusions
+from .results.decision_curve import decision_curve as decision_curve
 from .results.intervals import interval as interval
 from .results.intervals import marginal as marginal
 from .results.io import load as load

@@ -1,6 +1,7 @@
 """Figures of a result; each function reads a result and returns a matplotlib figure."""
 
 from bayescal.plots.comparison import plot_comparison, plot_differences, plot_metrics, plot_ranks
+from bayescal.plots.decision_curve import plot_decision_curve
 from bayescal.plots.labels import plot_label_plan
 from bayescal.plots.posterior import plot_posterior, plot_prior_posterior
 from bayescal.plots.reliability import plot_reliability
@@ -14,6 +15,7 @@ __all__ = [
     "plot_class_reliability",
     "plot_comparison",
     "plot_credal_sets",
+    "plot_decision_curve",
     "plot_decisions",
     "plot_differences",
     "plot_label_plan",

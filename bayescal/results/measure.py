@@ -157,7 +157,7 @@ def _of_both(tree: xr.DataTree, wanted: Sequence[Measure]) -> tuple[_Found, _Fou
 
 def _empty(tree: xr.DataTree, one: Measure) -> xr.DataArray:
     """Room for the draws of a measure."""
-    _check_curve(tree)
+    check_curve(tree)
     like = access.variable(tree, schema.CURVE, RATE).isel({schema.CELL: 0}, drop=True)
     like = like.transpose(*schema.DRAW_DIMS, ...).astype(np.float64)
     return like.rename(one.name)
@@ -189,7 +189,8 @@ def _of_case(cells: _Cells, one: Measure, case: ResultSlice) -> Floats:
 
 def curve_cells(tree: xr.DataTree, case: ResultSlice, *, given: bool) -> _Cells:
     """The curve of a case, of the whole posterior or given miscalibration."""
-    score, held = _constant(tree, case)[0], held_cells(tree, case)
+    score, rows = _constant(tree, case)
+    held = _held(score, rows)
     group = schema.GIVEN_MISCALIBRATION
     rate = _of_cells(tree, group if given and _has(tree, group, RATE) else schema.CURVE, RATE, case)
     mass = _of_cells(tree, group if given and _has(tree, group, MASS) else schema.CURVE, MASS, case)
@@ -210,9 +211,8 @@ def _constant(tree: xr.DataTree, case: ResultSlice) -> tuple[Floats, Floats]:
     return score, rows
 
 
-def held_cells(tree: xr.DataTree, case: ResultSlice) -> NDArray[np.intp]:
+def _held(score: Floats, rows: Floats) -> NDArray[np.intp]:
     """Cells with rows, in the order of their scores."""
-    score, rows = _constant(tree, case)
     held = np.flatnonzero(rows > 0)
     return held[np.argsort(score[held], kind="stable")]
 
@@ -235,7 +235,7 @@ def _plug_ins(tree: xr.DataTree, wanted: Sequence[Measure]) -> _Found:
     found = {one.name: like.copy() for one in wanted}
     for case in access.cases(tree):
         score, rows = _constant(tree, case)
-        held = held_cells(tree, case)
+        held = _held(score, rows)
         events = np.asarray(access.cell_events(tree, case).values, np.float64)[held]
         cells = _Cells(events / rows[held], score[held], rows[held] / rows.sum())
         for one in wanted:
@@ -244,7 +244,7 @@ def _plug_ins(tree: xr.DataTree, wanted: Sequence[Measure]) -> _Found:
     return {name: values for name, values in found.items() if np.isfinite(values).all()}
 
 
-def _check_curve(tree: xr.DataTree) -> None:
+def check_curve(tree: xr.DataTree) -> None:
     """Refuse a result without a curve."""
     schema.check_result(tree)
     if not has_curve(tree):

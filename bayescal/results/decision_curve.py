@@ -1,0 +1,254 @@
+"""Decision curves: what acting on scores is worth at each threshold, and how sure that is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayescal.core.checks import checked_numbers, listing
+from bayescal.core.errors import InputError
+from bayescal.results import access, schema
+from bayescal.results.access import ResultSlice
+from bayescal.results.intervals import tail
+from bayescal.results.measure import check_curve, curve_cells
+from bayescal.results.strategies import Benefit, Chances, benefit, chances
+from bayescal.results.text import UNRELIABLE, fixed, in_words, probability, several
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+type Floats = NDArray[np.float64]
+
+USEFUL: Final = 0.95
+"""Probability of being useful that the sentence reports."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DecisionCurve:
+    """Net benefit by classifier and threshold, and the probability that it is the best choice."""
+
+    prob: float
+    table: pd.DataFrame
+    """A row a classifier and threshold: see `decision_curve`."""
+
+    @property
+    def text(self) -> str:
+        """The answer in sentences."""
+        of_classifier = self.table.groupby("classifier", sort=False)
+        said = [_usefulness(str(name), own) for name, own in of_classifier]
+        head = UNRELIABLE if (self.table["status"] != schema.OK).any() else ""
+        meant = "Useful is better than treating all and treating none."
+        return head + " ".join([*said, meant, _value(self.table)])
+
+
+def decision_curve(
+    result: xr.DataTree,
+    thresholds: Sequence[float] | None = None,
+    prob: float = 0.9,
+    *,
+    class_: str | None = None,
+    group: str | None = None,
+) -> DecisionCurve:
+    """Posterior of the net benefit of acting on the scores, threshold by threshold.
+
+    Parameters
+    ----------
+    result : xarray.DataTree
+        A result that holds a calibration curve, of one classifier or several.
+    thresholds : sequence of float, optional
+        Scores from which on a row is treated, increasing, in (0, 1). By default 0.01, 0.02, ... up
+        to the highest score, beyond which nobody is treated; in steps of 0.001 where no score
+        reaches 0.1, and so on.
+    prob : float
+        Posterior probability of the intervals, strictly between 0 and 1.
+    class_, group : str, optional
+        Which class and group, needed where the result has several.
+
+    Returns
+    -------
+    DecisionCurve
+        Its `text` says where each classifier is useful; its `table` has a row a classifier and
+        threshold.
+
+    Raises
+    ------
+    InputError
+        If the result holds no calibration curve, a threshold lies outside (0, 1), they do not
+        increase, or a name is unknown or must be given.
+
+    Notes
+    -----
+    The estimand is the net benefit in the population: the share of rows that are treated and have
+    the label, minus ``t / (1 - t)`` times the share that are treated and have not, for treating
+    from a score of t on. At a threshold of t one false positive is held to cost ``t / (1 - t)`` as
+    much as a true positive gains. Columns of the table:
+
+    =======================  =====================================================
+    classifier, threshold    names of the row
+    mean, lower, upper       net benefit of the classifier: posterior mean and interval
+    all_mean, _lower,        net benefit of treating all, in the same posterior; that of
+    _upper                   treating none is 0
+    p_useful                 P(net benefit above those of treating all and treating none)
+    p_best                   P(best of all strategies: classifiers, treat all, treat none)
+    p_best_all, p_best_none  the same of treating all and of treating none
+    evpi                     expected gain of knowing the best strategy: E[max] of the net
+                             benefits minus max of their E
+    status                   "ok" or "NOT CONVERGED"
+    =======================  =====================================================
+
+    Draws are those given miscalibration, with equal-tailed intervals, as of `bayescal.measure` by
+    the name "net_benefit". A draw has the rates and the masses of all scores, so that net benefit
+    and prevalence vary together. Strategies that tie share P(best); a classifier that treats all
+    rows, or none, ties with that strategy and is not useful.
+
+    Classifiers are fitted one by one, each with its own draws of the prevalence. For P(best) and
+    EVPI they are given one prevalence, and their net benefits are coupled by a Gaussian copula with
+    the correlations that their shared rows give. Without shared rows, as in results with groups and
+    files of earlier versions, P(best) and EVPI of several classifiers are NaN; all else remains.
+
+    References
+    ----------
+    .. [1] A. J. Vickers and E. B. Elkin, "Decision curve analysis: a novel method for evaluating
+       prediction models", Medical Decision Making 26(6), 2006.
+       https://doi.org/10.1177/0272989X06295361
+    .. [2] G. N. F. Cruz and K. Korthauer, "Bayesian decision curve analysis with bayesDCA", 2023.
+       https://arxiv.org/abs/2308.02067
+
+    Examples
+    --------
+    >>> import bayescal as bc
+    >>> scores = bc.datasets.ece.truth("over").scores(2000, seed=1)
+    >>> result = bc.fit(bc.ece, scores, method="direct", seed=20)
+    >>> found = bc.decision_curve(result, thresholds=[0.1, 0.25, 0.5])
+    >>> found.table["p_useful"].round(2).tolist()
+    [0.0, 1.0, 1.0]
+    """
+    check_curve(result)
+    alpha = tail(prob)
+    cases = _cases(result, class_, group)
+    curves = [curve_cells(result, case, given=True) for case in cases]
+    top = max(float(curve.score.max()) for curve in curves)
+    at = _grid(top) if thresholds is None else _checked(thresholds)
+    found = [benefit(*curve, at) for curve in curves]
+    return DecisionCurve(prob, _table(result, cases, found, at, alpha))
+
+
+def _cases(result: xr.DataTree, class_: str | None, group: str | None) -> list[ResultSlice]:
+    """The classifiers of one class and group."""
+    if access.is_prior_grid(result):
+        raise InputError(
+            "a decision curve is under one prior; this result has several. Select one: "
+            "result.sel(prior=...)."
+        )
+    access.check_given(result, class_=class_, group=group)
+    first = access.find_case(result, None, class_, group)
+    others = (first.class_, first.group)
+    return [case for case in access.cases(result) if (case.class_, case.group) == others]
+
+
+def _grid(top: float) -> Floats:
+    """Two digits of thresholds up to the highest score."""
+    top = min(max(top, 1e-6), 0.99)
+    # A highest score of .3 is one of 30 steps, not 29.
+    step = 10.0 ** (math.floor(math.log10(top) + 1e-9) - 1)
+    return np.round(step * np.arange(1, int(top / step + 1e-9) + 1), 12)
+
+
+def _checked(thresholds: object) -> Floats:
+    at = checked_numbers(thresholds, "thresholds", "(0, 1)")
+    if any(late <= early for early, late in pairwise(at)):
+        raise InputError(
+            f"thresholds must increase; got {listing(at)}. Sort them, and leave out what is twice."
+        )
+    return np.array(at)
+
+
+def _table(
+    result: xr.DataTree,
+    cases: Sequence[ResultSlice],
+    found: Sequence[Benefit],
+    thresholds: Floats,
+    alpha: float,
+) -> pd.DataFrame:
+    import pandas as pd
+
+    known = chances(result, cases, found, thresholds)
+    frames = [
+        pd.DataFrame(
+            {
+                "classifier": case.classifier,
+                "threshold": thresholds,
+                **_summary(one.own, "", alpha),
+                **_summary(one.everyone, "all_", alpha),
+                "p_useful": (one.own > np.maximum(one.everyone, 0)).mean(axis=1),
+                **_of_strategies(known, k),
+                "status": access.case_status(result, case),
+            }
+        )
+        for k, (case, one) in enumerate(zip(cases, found, strict=True))
+    ]
+    return pd.concat(frames, ignore_index=True)
+
+
+def _summary(draws: Floats, prefix: str, alpha: float) -> dict[str, Floats]:
+    """Mean and interval of draws (threshold, draw)."""
+    lower, upper = np.quantile(draws, [alpha, 1 - alpha], axis=1)
+    values = {"mean": draws.mean(axis=1), "lower": lower, "upper": upper}
+    return {f"{prefix}{name}": value for name, value in values.items()}
+
+
+def _of_strategies(known: Chances, k: int) -> dict[str, Floats]:
+    names = {"p_best": k, "p_best_all": -2, "p_best_none": -1}
+    return {name: known.best[:, at] for name, at in names.items()} | {"evpi": known.evpi}
+
+
+def _usefulness(name: str, own: pd.DataFrame) -> str:
+    """Where a classifier is useful with high probability, or most probably."""
+    at, chance = own["threshold"].to_numpy(), own["p_useful"].to_numpy()
+    runs = [f"from {_at(at[a])} to {_at(at[b])}" if a < b else _at(at[a]) for a, b in _runs(chance)]
+    if runs:
+        place = several(runs) if len(runs) > 1 or " " in runs[0] else f"of {runs[0]}"
+        head = "At the threshold" if place.startswith("of") else "At thresholds"
+        return f"{head} {place} {name} is useful with probability {USEFUL:g} or more."
+    most = int(np.argmax(chance))
+    said = in_words(probability(float(chance[most])))
+    return (
+        f"At no threshold is {name} useful with probability {USEFUL:g} or more; the highest is "
+        f"{said}, at {_at(at[most])}."
+    )
+
+
+def _runs(chance: Floats) -> Iterator[tuple[int, int]]:
+    """First and last place of each run of thresholds where it is useful."""
+    for useful, places in groupby(range(len(chance)), key=lambda k: bool(chance[k] >= USEFUL)):
+        held = list(places)
+        if useful:
+            yield held[0], held[-1]
+
+
+def _value(table: pd.DataFrame) -> str:
+    """What certainty about the best strategy would be worth at most."""
+    evpi = table["evpi"]
+    if evpi.isna().any():
+        return (
+            "Which strategy is best is not known: the result does not hold the rows that "
+            "its classifiers share."
+        )
+    most: Any = table.loc[evpi.idxmax()]
+    return (
+        "Knowing the best strategy would add "
+        f"{in_words(fixed(float(most['evpi']), 4))} of net benefit at most, at "
+        f"{_at(most['threshold'])}."
+    )
+
+
+def _at(threshold: float) -> str:
+    """A threshold with two decimals, or those that it needs."""
+    return f"{threshold:.2f}" if round(threshold, 2) == threshold else f"{threshold:g}"
