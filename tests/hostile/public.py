@@ -402,6 +402,8 @@ RIGHT: dict[str, Callable[[], Any]] = {
     "bayescal.marginal.tree": lambda: of_classes(),
     "bayescal.power_scale.tree": lambda: long(),
     "bayescal.row_table.tree": lambda: results()["credal"],
+    "bayescal.calibration_band.result": lambda: long(),
+    "bayescal.plots.plot_change.change": lambda: bc.change([long(), long()]),
     "bayescal.change.results": lambda: {"old": long(), "new": long()},
     "bayescal.report.results": lambda: results()["ece"],
     "bayescal.interval.var": lambda: "ece",

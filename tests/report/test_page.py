@@ -13,8 +13,10 @@ import xarray as xr
 import bayescal as bc
 from bayescal.core.errors import InputError, OutputError
 from bayescal.report.html import report
-from bayescal.report.page import SECTIONS, page
+from bayescal.report.page import SECTIONS, page, windows_report
+from bayescal.results.summary import Series, Window
 from tests.report.pages import HOSTILE, Page, words
+from tests.results.test_change import windows
 from tests.synthetic import make_result
 from tests.synthetic_credal import failed, make_credal_result
 from tests.synthetic_ssme import make_panel_result
@@ -252,3 +254,21 @@ def test_refuses_what_is_not_a_result() -> None:
         page([])
     with pytest.raises(InputError, match="DataTree"):
         page([xr.Dataset()])  # type: ignore[list-item]  # the wrong type is refused
+
+
+def test_alarms_of_windows_are_marked(tmp_path: Path) -> None:
+    change = bc.change(windows(0.10, 0.11, 0.2))
+    shown = [
+        Window(row.Index, row.n, row.mean, row.lower, row.upper, 0.0, True)
+        for row in change.table.itertuples()
+    ]
+    series = [Series("north", shown, change), Series("south", shown[:1])]
+    path = tmp_path / "windows.html"
+    windows_report(series, list(change.table.index), {}, path, title="", prob=0.9, provenance={})
+    found = Page(path.read_text())
+    (alarm,) = (element.text for element in found.all("span") if "alarm" in element.text)
+    assert alarm == "> 0.999 alarm"
+    # Of the windows of the second series, of which there is one, none is compared.
+    cells = [element.text for element in found.all("td")]
+    assert (cells.count("baseline"), cells.count("–")) == (1, 3)
+    assert change.text in words(found.section("answer").text)
